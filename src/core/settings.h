@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The one table of settings. Every tunable of Weft is one row of weft_settings_table: name, type,
+ * default, bounds, help. The row gives the environment variable (WEFT_ and the name in capitals),
+ * the line in weft_info, the table in docs/GUIDE.md, and later the MPI_T control variable.
+ *
+ * Invariant: after weft_settings_load has returned 0 every field of weft_settings lies within its
+ * row's bounds and never changes again; before that nothing may read it.
+ */
+#ifndef WEFT_SETTINGS_H
+#define WEFT_SETTINGS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum weft_matching { WEFT_MATCHING_AUTO, WEFT_MATCHING_PROVIDER, WEFT_MATCHING_SOFTWARE };
+
+struct weft_settings {
+    const char *provider;    /* provider name or pattern the user insists on; "" = choose */
+    const char *iface;       /* interface by name, glob, address or CIDR; "" = choose */
+    int matching;            /* enum weft_matching */
+    int64_t eager_limit;     /* bytes; 0 = the provider row's own limit */
+    int64_t read_chunk;      /* bytes of one fi_read of a rendezvous */
+    int64_t spin;            /* polls without news before a waiting rank yields its core; 0 = auto */
+    int64_t connect_timeout; /* seconds a peer may stay unreachable before its operations fail */
+    int64_t hang_timeout;    /* seconds a wait may last before the rank reports it; 0 = never */
+    int verbose;             /* 0 silent, 1 one line per job, 2 one line per rank and peer */
+};
+
+extern struct weft_settings weft_settings;
+
+enum weft_setting_type { WEFT_SETTING_STRING, WEFT_SETTING_CHOICE, WEFT_SETTING_INT,
+                         WEFT_SETTING_BYTES };
+
+struct weft_setting {
+    const char *name;    /* lower case, words joined by '_': "eager_limit" */
+    enum weft_setting_type type;
+    size_t offset;       /* of the field in struct weft_settings */
+    const char *initial; /* default, as a user would write it */
+    int64_t min, max;    /* bounds for INT and BYTES (sizes accept the suffixes K, M, G) */
+    const char *choices; /* for CHOICE: "auto|provider|software", in the order of the enum */
+    const char *help;    /* one line */
+};
+
+extern const struct weft_setting weft_settings_table[];
+extern const size_t weft_settings_count;
+
+/* Reads every WEFT_* variable of the table from the environment. Returns 0, or -1 with a sentence
+ * in why that names the variable, its value, what is allowed, and what to do. A WEFT_ variable that
+ * is in no row (a misspelt one) is an error too, with the nearest name that exists; variables that
+ * begin with WEFT_TEST_ or WEFTRUN_ belong to others and are passed over. */
+int weft_settings_load(char *why, size_t len);
+
+/* Writes the value now in force of one row as a user would write it. Returns buf. */
+char *weft_settings_format(const struct weft_setting *row, char *buf, size_t len);
+
+/* "WEFT_EAGER_LIMIT" for "eager_limit". Returns buf. */
+char *weft_settings_variable(const struct weft_setting *row, char *buf, size_t len);
+
+#endif

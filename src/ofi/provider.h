@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Which provider and which interface: the run-time table of what we know of each provider, and the
+ * choice among what this machine has.
+ *
+ * Invariant: the choice is a pure function of the settings, the job's shape (one node or several),
+ * the table and what fi_getinfo lists; the order of fi_getinfo's list never decides. Every
+ * candidate that is not chosen has a reason that a person can read.
+ */
+#ifndef WEFT_PROVIDER_H
+#define WEFT_PROVIDER_H
+
+#include "core/settings.h"
+#include "pmix/boot.h"
+#include <rdma/fabric.h>
+
+enum weft_provider_flag {
+    WEFT_PROVIDER_REFUSED = 1,    /* never chosen by itself: known to be wrong or slow */
+    WEFT_PROVIDER_ONE_NODE = 2,   /* reaches only peers on the same node */
+    WEFT_PROVIDER_SPILL = 4,      /* a message longer than its posted receive breaks something:
+                                     receives must always have room for an eager message */
+    WEFT_PROVIDER_NO_READ = 8,    /* its fi_read is absent or not to be trusted: push rendezvous */
+    WEFT_PROVIDER_SOURCE_SEQ = 16 /* the CQ data also carries the provider's own source id */
+};
+
+struct weft_provider_row {
+    const char *pattern;               /* glob on the provider name, e.g. "tcp;ofi_rxm" */
+    uint32_t min_version, max_version; /* FI_VERSION bounds of the provider, both included */
+    int matching;                      /* WEFT_MATCHING_PROVIDER or _SOFTWARE */
+    size_t eager_limit;                /* bytes */
+    int rank;                          /* higher is preferred */
+    unsigned flags;                    /* enum weft_provider_flag */
+    const char *note;                  /* what to know, for weft_info */
+};
+
+extern const struct weft_provider_row weft_provider_table[];
+extern const size_t weft_provider_count;
+
+struct weft_provider_choice {
+    struct fi_info *info;                /* owned; fi_freeinfo'd by weft_provider_free */
+    const struct weft_provider_row *row; /* the row that applies (the last one applies to all) */
+    bool software_matching;              /* after WEFT_MATCHING */
+    size_t eager_limit;                  /* after WEFT_EAGER_LIMIT; at most what the row allows */
+    char interface[64];                  /* name of the interface, or the domain's name */
+};
+
+/* One line per candidate, in the order of preference, for weft_info and for the error sentence. */
+struct weft_provider_candidate {
+    char provider[64], domain[64], interface[64], address[96];
+    uint32_t version;
+    bool chosen;
+    char reason[160]; /* why it was chosen or refused */
+};
+
+/* Chooses by settings and job. With candidates != NULL returns there a malloc'ed array of *count
+ * candidates (also on failure), to be freed by the caller. Returns 0, or -1 with a sentence in why:
+ * no such provider (and which there are), no such interface (and which there are)… */
+int weft_provider_select(const struct weft_settings *settings, const struct weft_job *job,
+                         struct weft_provider_choice *choice,
+                         struct weft_provider_candidate **candidates, size_t *count, char *why,
+                         size_t len);
+
+void weft_provider_free(struct weft_provider_choice *choice);
+
+#endif

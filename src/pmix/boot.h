@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Bootstrap: who am I, who is near me, how do I find the others, how do we end. The only module
+ * that talks to PMIx, and the only one that knows what launchers there are.
+ *
+ * Invariant: a singleton (a process that no launcher started) never calls PMIx; after a failed
+ * PMIx_Init nothing of PMIx is called again, not even PMIx_Finalize.
+ *
+ * Functions that can fail return 0, or -1 with one sentence for the user in why (what failed, on
+ * which host, and the next step). All are called from one thread at a time.
+ */
+#ifndef WEFT_BOOT_H
+#define WEFT_BOOT_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct weft_job {
+    int rank, size;             /* in MPI_COMM_WORLD */
+    int local_rank, local_size; /* among the ranks of this node */
+    int appnum;                 /* index of the application in an MPMD launch, else 0 */
+    int universe;               /* slots the launcher can fill, -1 unknown */
+    bool singleton;             /* no launcher: a job of one */
+    bool one_node;              /* every rank runs on this node */
+    const int *local_peers;     /* world ranks on this node, ascending, local_size of them */
+    char host[256];             /* this node's name */
+    char nspace[256];           /* the job's name at the launcher; "singleton" without one */
+    char launcher[64];          /* what was found, for people: "weftrun", "srun", "mpirun"… */
+};
+
+/* Finds out how this process was started and joins the job. Fills *job, which stays owned by the
+ * caller but whose local_peers belong to the module until weft_boot_finalize. */
+int weft_boot_init(struct weft_job *job, char *why, size_t len);
+
+/* Publishes a value of this rank for all ranks of the job; visible after weft_boot_fence. */
+int weft_boot_publish(const char *key, const void *value, size_t bytes, char *why, size_t len);
+
+/* A barrier over the job that also makes published values available. While it waits it calls
+ * progress(arg) over and over (NULL: it just waits). */
+int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len);
+
+/* Fetches what a rank published: at most *bytes into value, sets *bytes to its true length. Waits
+ * for a rank that has not published yet, at most timeout_s seconds. */
+int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int timeout_s,
+                    char *why, size_t len);
+
+/* The host of a rank, or "an unknown host". Returns buf. */
+char *weft_boot_host(int rank, char *buf, size_t len);
+
+/* The next rank that the launcher reported dead and that was not returned before. Returns false
+ * when there is none. Cheap (one load) when nothing happened; safe from any thread. */
+bool weft_boot_next_failure(int *rank);
+
+/* Ends the whole job with exit code code through the launcher (1..255 reach the shell unchanged);
+ * message goes to stderr by the caller, not here. Does not return. */
+_Noreturn void weft_boot_abort(int code, const char *message);
+
+/* Leaves the job. After it nothing of this module may be called. */
+int weft_boot_finalize(char *why, size_t len);
+
+#endif

@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The forms with int counts: each widens its counts and jumps to the hand-written form with
+ * MPI_Count counts. This is the one file of the library that calls a PMPI name; the jump is direct
+ * because the library is linked with -Bsymbolic-functions. Written by abi/generate.py from
+ * abi/functions.tsv; do not edit.
+ */
+#include "core/api/api.h"
+
+WEFT_EXPORT(Allgather);
+int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return PMPI_Allgather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, comm);
+}
+
+WEFT_EXPORT(Allreduce);
+int PMPI_Allreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                   MPI_Comm comm)
+{
+    return PMPI_Allreduce_c(sendbuf, recvbuf, count, datatype, op, comm);
+}
+
+WEFT_EXPORT(Bcast);
+int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm)
+{
+    return PMPI_Bcast_c(buffer, count, datatype, root, comm);
+}
+
+WEFT_EXPORT(Gather);
+int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+WEFT_EXPORT(Irecv);
+int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+               MPI_Request *request)
+{
+    return PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request);
+}
+
+WEFT_EXPORT(Irsend);
+int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                MPI_Request *request)
+{
+    return PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request);
+}
+
+WEFT_EXPORT(Isend);
+int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+               MPI_Request *request)
+{
+    return PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request);
+}
+
+WEFT_EXPORT(Issend);
+int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                MPI_Request *request)
+{
+    return PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request);
+}
+
+WEFT_EXPORT(Recv);
+int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+              MPI_Status *status)
+{
+    return PMPI_Recv_c(buf, count, datatype, source, tag, comm, status);
+}
+
+WEFT_EXPORT(Reduce);
+int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                int root, MPI_Comm comm)
+{
+    return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
+}
+
+WEFT_EXPORT(Rsend);
+int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return PMPI_Rsend_c(buf, count, datatype, dest, tag, comm);
+}
+
+WEFT_EXPORT(Send);
+int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return PMPI_Send_c(buf, count, datatype, dest, tag, comm);
+}
+
+WEFT_EXPORT(Sendrecv);
+int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                  void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                  MPI_Comm comm, MPI_Status *status)
+{
+    return PMPI_Sendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                           recvtype, source, recvtag, comm, status);
+}
+
+WEFT_EXPORT(Ssend);
+int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return PMPI_Ssend_c(buf, count, datatype, dest, tag, comm);
+}

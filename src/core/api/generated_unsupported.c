@@ -1,0 +1,3850 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The functions of the standard that are not built yet: each reports MPI_ERR_UNSUPPORTED_OPERATION
+ * to the error handler of its communicator, or of MPI_COMM_NULL's when it takes none. Those of the
+ * tools interface return an error and call no handler, as the standard asks. Written by
+ * abi/generate.py from abi/functions.tsv; do not edit.
+ */
+#include "core/api/api.h"
+
+#pragma GCC diagnostic ignored "-Wunused-parameter"
+
+WEFT_EXPORT(Abi_get_fortran_booleans);
+int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false,
+                                  int *is_set)
+{
+    return weft_api_unsupported("MPI_Abi_get_fortran_booleans", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Abi_get_fortran_info);
+int PMPI_Abi_get_fortran_info(MPI_Info *info)
+{
+    return weft_api_unsupported("MPI_Abi_get_fortran_info", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Abi_set_fortran_booleans);
+int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
+{
+    return weft_api_unsupported("MPI_Abi_set_fortran_booleans", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Abi_set_fortran_info);
+int PMPI_Abi_set_fortran_info(MPI_Info info)
+{
+    return weft_api_unsupported("MPI_Abi_set_fortran_info", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Accumulate);
+int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                    int target_rank, MPI_Aint target_disp, int target_count,
+                    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Accumulate", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Accumulate_c);
+int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                      int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                      MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Accumulate_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Add_error_class);
+int PMPI_Add_error_class(int *errorclass)
+{
+    return weft_api_unsupported("MPI_Add_error_class", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Add_error_code);
+int PMPI_Add_error_code(int errorclass, int *errorcode)
+{
+    return weft_api_unsupported("MPI_Add_error_code", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Add_error_string);
+int PMPI_Add_error_string(int errorcode, const char *string)
+{
+    return weft_api_unsupported("MPI_Add_error_string", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Allgather_init);
+int PMPI_Allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                        int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                        MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Allgather_init", comm);
+}
+
+WEFT_EXPORT(Allgather_init_c);
+int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                          void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                          MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Allgather_init_c", comm);
+}
+
+WEFT_EXPORT(Allgatherv);
+int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                    const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                    MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Allgatherv", comm);
+}
+
+WEFT_EXPORT(Allgatherv_c);
+int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                      void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                      MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Allgatherv_c", comm);
+}
+
+WEFT_EXPORT(Allgatherv_init);
+int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                         const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                         MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Allgatherv_init", comm);
+}
+
+WEFT_EXPORT(Allgatherv_init_c);
+int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                           void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                           MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Allgatherv_init_c", comm);
+}
+
+WEFT_EXPORT(Alloc_mem);
+int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
+{
+    return weft_api_unsupported("MPI_Alloc_mem", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Allreduce_init);
+int PMPI_Allreduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+                        MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Allreduce_init", comm);
+}
+
+WEFT_EXPORT(Allreduce_init_c);
+int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
+                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                          MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Allreduce_init_c", comm);
+}
+
+WEFT_EXPORT(Alltoall);
+int PMPI_Alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Alltoall", comm);
+}
+
+WEFT_EXPORT(Alltoall_c);
+int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                    MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Alltoall_c", comm);
+}
+
+WEFT_EXPORT(Alltoall_init);
+int PMPI_Alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                       int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                       MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Alltoall_init", comm);
+}
+
+WEFT_EXPORT(Alltoall_init_c);
+int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                         MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Alltoall_init_c", comm);
+}
+
+WEFT_EXPORT(Alltoallv);
+int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                   MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                   const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Alltoallv", comm);
+}
+
+WEFT_EXPORT(Alltoallv_c);
+int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                     MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+                     const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Alltoallv_c", comm);
+}
+
+WEFT_EXPORT(Alltoallv_init);
+int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                        MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                        const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                        MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Alltoallv_init", comm);
+}
+
+WEFT_EXPORT(Alltoallv_init_c);
+int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                          const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                          const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                          MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Alltoallv_init_c", comm);
+}
+
+WEFT_EXPORT(Alltoallw);
+int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                   const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                   const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Alltoallw", comm);
+}
+
+WEFT_EXPORT(Alltoallw_c);
+int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                     const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+                     const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Alltoallw_c", comm);
+}
+
+WEFT_EXPORT(Alltoallw_init);
+int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                        const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                        const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                        MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Alltoallw_init", comm);
+}
+
+WEFT_EXPORT(Alltoallw_init_c);
+int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                          const MPI_Aint sdispls[], const MPI_Datatype sendtypes[], void *recvbuf,
+                          const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                          const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+                          MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Alltoallw_init_c", comm);
+}
+
+WEFT_EXPORT(Attr_delete);
+int PMPI_Attr_delete(MPI_Comm comm, int keyval)
+{
+    return weft_api_unsupported("MPI_Attr_delete", comm);
+}
+
+WEFT_EXPORT(Attr_get);
+int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
+{
+    return weft_api_unsupported("MPI_Attr_get", comm);
+}
+
+WEFT_EXPORT(Attr_put);
+int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
+{
+    return weft_api_unsupported("MPI_Attr_put", comm);
+}
+
+WEFT_EXPORT(Barrier_init);
+int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Barrier_init", comm);
+}
+
+WEFT_EXPORT(Bcast_init);
+int PMPI_Bcast_init(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                    MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Bcast_init", comm);
+}
+
+WEFT_EXPORT(Bcast_init_c);
+int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                      MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Bcast_init_c", comm);
+}
+
+WEFT_EXPORT(Bsend);
+int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Bsend", comm);
+}
+
+WEFT_EXPORT(Bsend_c);
+int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                 MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Bsend_c", comm);
+}
+
+WEFT_EXPORT(Bsend_init);
+int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Bsend_init", comm);
+}
+
+WEFT_EXPORT(Bsend_init_c);
+int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Bsend_init_c", comm);
+}
+
+WEFT_EXPORT(Buffer_attach);
+int PMPI_Buffer_attach(void *buffer, int size)
+{
+    return weft_api_unsupported("MPI_Buffer_attach", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Buffer_attach_c);
+int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
+{
+    return weft_api_unsupported("MPI_Buffer_attach_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Buffer_detach);
+int PMPI_Buffer_detach(void *buffer_addr, int *size)
+{
+    return weft_api_unsupported("MPI_Buffer_detach", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Buffer_detach_c);
+int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
+{
+    return weft_api_unsupported("MPI_Buffer_detach_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Buffer_flush);
+int PMPI_Buffer_flush(void)
+{
+    return weft_api_unsupported("MPI_Buffer_flush", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Buffer_iflush);
+int PMPI_Buffer_iflush(MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Buffer_iflush", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Cancel);
+int PMPI_Cancel(MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Cancel", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Cart_coords);
+int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
+{
+    return weft_api_unsupported("MPI_Cart_coords", comm);
+}
+
+WEFT_EXPORT(Cart_create);
+int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[],
+                     int reorder, MPI_Comm *comm_cart)
+{
+    return weft_api_unsupported("MPI_Cart_create", comm_old);
+}
+
+WEFT_EXPORT(Cart_get);
+int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
+{
+    return weft_api_unsupported("MPI_Cart_get", comm);
+}
+
+WEFT_EXPORT(Cart_map);
+int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
+{
+    return weft_api_unsupported("MPI_Cart_map", comm);
+}
+
+WEFT_EXPORT(Cart_rank);
+int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
+{
+    return weft_api_unsupported("MPI_Cart_rank", comm);
+}
+
+WEFT_EXPORT(Cart_shift);
+int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
+{
+    return weft_api_unsupported("MPI_Cart_shift", comm);
+}
+
+WEFT_EXPORT(Cart_sub);
+int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
+{
+    return weft_api_unsupported("MPI_Cart_sub", comm);
+}
+
+WEFT_EXPORT(Cartdim_get);
+int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
+{
+    return weft_api_unsupported("MPI_Cartdim_get", comm);
+}
+
+WEFT_EXPORT(Close_port);
+int PMPI_Close_port(const char *port_name)
+{
+    return weft_api_unsupported("MPI_Close_port", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Comm_accept);
+int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
+                     MPI_Comm *newcomm)
+{
+    return weft_api_unsupported("MPI_Comm_accept", comm);
+}
+
+WEFT_EXPORT(Comm_attach_buffer);
+int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
+{
+    return weft_api_unsupported("MPI_Comm_attach_buffer", comm);
+}
+
+WEFT_EXPORT(Comm_attach_buffer_c);
+int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
+{
+    return weft_api_unsupported("MPI_Comm_attach_buffer_c", comm);
+}
+
+WEFT_EXPORT(Comm_compare);
+int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
+{
+    return weft_api_unsupported("MPI_Comm_compare", comm1);
+}
+
+WEFT_EXPORT(Comm_connect);
+int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
+                      MPI_Comm *newcomm)
+{
+    return weft_api_unsupported("MPI_Comm_connect", comm);
+}
+
+WEFT_EXPORT(Comm_create);
+int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
+{
+    return weft_api_unsupported("MPI_Comm_create", comm);
+}
+
+WEFT_EXPORT(Comm_create_from_group);
+int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info,
+                                MPI_Errhandler errhandler, MPI_Comm *newcomm)
+{
+    return weft_api_unsupported("MPI_Comm_create_from_group", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Comm_create_group);
+int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
+{
+    return weft_api_unsupported("MPI_Comm_create_group", comm);
+}
+
+WEFT_EXPORT(Comm_create_keyval);
+int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
+                            MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval,
+                            void *extra_state)
+{
+    return weft_api_unsupported("MPI_Comm_create_keyval", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Comm_delete_attr);
+int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
+{
+    return weft_api_unsupported("MPI_Comm_delete_attr", comm);
+}
+
+WEFT_EXPORT(Comm_detach_buffer);
+int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
+{
+    return weft_api_unsupported("MPI_Comm_detach_buffer", comm);
+}
+
+WEFT_EXPORT(Comm_detach_buffer_c);
+int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
+{
+    return weft_api_unsupported("MPI_Comm_detach_buffer_c", comm);
+}
+
+WEFT_EXPORT(Comm_disconnect);
+int PMPI_Comm_disconnect(MPI_Comm *comm)
+{
+    return weft_api_unsupported("MPI_Comm_disconnect", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Comm_dup);
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+{
+    return weft_api_unsupported("MPI_Comm_dup", comm);
+}
+
+WEFT_EXPORT(Comm_dup_with_info);
+int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+{
+    return weft_api_unsupported("MPI_Comm_dup_with_info", comm);
+}
+
+WEFT_EXPORT(Comm_flush_buffer);
+int PMPI_Comm_flush_buffer(MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Comm_flush_buffer", comm);
+}
+
+WEFT_EXPORT(Comm_free);
+int PMPI_Comm_free(MPI_Comm *comm)
+{
+    return weft_api_unsupported("MPI_Comm_free", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Comm_free_keyval);
+int PMPI_Comm_free_keyval(int *comm_keyval)
+{
+    return weft_api_unsupported("MPI_Comm_free_keyval", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Comm_get_attr);
+int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
+{
+    return weft_api_unsupported("MPI_Comm_get_attr", comm);
+}
+
+WEFT_EXPORT(Comm_get_info);
+int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
+{
+    return weft_api_unsupported("MPI_Comm_get_info", comm);
+}
+
+WEFT_EXPORT(Comm_get_name);
+int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
+{
+    return weft_api_unsupported("MPI_Comm_get_name", comm);
+}
+
+WEFT_EXPORT(Comm_get_parent);
+int PMPI_Comm_get_parent(MPI_Comm *parent)
+{
+    return weft_api_unsupported("MPI_Comm_get_parent", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Comm_group);
+int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
+{
+    return weft_api_unsupported("MPI_Comm_group", comm);
+}
+
+WEFT_EXPORT(Comm_idup);
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Comm_idup", comm);
+}
+
+WEFT_EXPORT(Comm_idup_with_info);
+int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Comm_idup_with_info", comm);
+}
+
+WEFT_EXPORT(Comm_iflush_buffer);
+int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Comm_iflush_buffer", comm);
+}
+
+WEFT_EXPORT(Comm_join);
+int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
+{
+    return weft_api_unsupported("MPI_Comm_join", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Comm_remote_group);
+int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
+{
+    return weft_api_unsupported("MPI_Comm_remote_group", comm);
+}
+
+WEFT_EXPORT(Comm_remote_size);
+int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
+{
+    return weft_api_unsupported("MPI_Comm_remote_size", comm);
+}
+
+WEFT_EXPORT(Comm_set_attr);
+int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
+{
+    return weft_api_unsupported("MPI_Comm_set_attr", comm);
+}
+
+WEFT_EXPORT(Comm_set_info);
+int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
+{
+    return weft_api_unsupported("MPI_Comm_set_info", comm);
+}
+
+WEFT_EXPORT(Comm_set_name);
+int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
+{
+    return weft_api_unsupported("MPI_Comm_set_name", comm);
+}
+
+WEFT_EXPORT(Comm_spawn);
+int PMPI_Comm_spawn(const char *command, char *argv[], int maxprocs, MPI_Info info, int root,
+                    MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
+{
+    return weft_api_unsupported("MPI_Comm_spawn", comm);
+}
+
+WEFT_EXPORT(Comm_spawn_multiple);
+int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_of_argv[],
+                             const int array_of_maxprocs[], const MPI_Info array_of_info[],
+                             int root, MPI_Comm comm, MPI_Comm *intercomm, int array_of_errcodes[])
+{
+    return weft_api_unsupported("MPI_Comm_spawn_multiple", comm);
+}
+
+WEFT_EXPORT(Comm_split);
+int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+{
+    return weft_api_unsupported("MPI_Comm_split", comm);
+}
+
+WEFT_EXPORT(Comm_split_type);
+int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+    return weft_api_unsupported("MPI_Comm_split_type", comm);
+}
+
+WEFT_EXPORT(Comm_test_inter);
+int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
+{
+    return weft_api_unsupported("MPI_Comm_test_inter", comm);
+}
+
+WEFT_EXPORT(Compare_and_swap);
+int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
+                          MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Compare_and_swap", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Dims_create);
+int PMPI_Dims_create(int nnodes, int ndims, int dims[])
+{
+    return weft_api_unsupported("MPI_Dims_create", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Dist_graph_create);
+int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
+                           const int destinations[], const int weights[], MPI_Info info,
+                           int reorder, MPI_Comm *comm_dist_graph)
+{
+    return weft_api_unsupported("MPI_Dist_graph_create", comm_old);
+}
+
+WEFT_EXPORT(Dist_graph_create_adjacent);
+int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
+                                    const int sourceweights[], int outdegree,
+                                    const int destinations[], const int destweights[],
+                                    MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
+{
+    return weft_api_unsupported("MPI_Dist_graph_create_adjacent", comm_old);
+}
+
+WEFT_EXPORT(Dist_graph_neighbors);
+int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[],
+                              int maxoutdegree, int destinations[], int destweights[])
+{
+    return weft_api_unsupported("MPI_Dist_graph_neighbors", comm);
+}
+
+WEFT_EXPORT(Dist_graph_neighbors_count);
+int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
+{
+    return weft_api_unsupported("MPI_Dist_graph_neighbors_count", comm);
+}
+
+WEFT_EXPORT(Exscan);
+int PMPI_Exscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Exscan", comm);
+}
+
+WEFT_EXPORT(Exscan_c);
+int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                  MPI_Op op, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Exscan_c", comm);
+}
+
+WEFT_EXPORT(Exscan_init);
+int PMPI_Exscan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+                     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Exscan_init", comm);
+}
+
+WEFT_EXPORT(Exscan_init_c);
+int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                       MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Exscan_init_c", comm);
+}
+
+WEFT_EXPORT(Fetch_and_op);
+int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype datatype,
+                      int target_rank, MPI_Aint target_disp, MPI_Op op, MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Fetch_and_op", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_call_errhandler);
+int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
+{
+    return weft_api_unsupported("MPI_File_call_errhandler", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_close);
+int PMPI_File_close(MPI_File *fh)
+{
+    return weft_api_unsupported("MPI_File_close", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_create_errhandler);
+int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
+                                MPI_Errhandler *errhandler)
+{
+    return weft_api_unsupported("MPI_File_create_errhandler", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_delete);
+int PMPI_File_delete(const char *filename, MPI_Info info)
+{
+    return weft_api_unsupported("MPI_File_delete", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_get_amode);
+int PMPI_File_get_amode(MPI_File fh, int *amode)
+{
+    return weft_api_unsupported("MPI_File_get_amode", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_get_atomicity);
+int PMPI_File_get_atomicity(MPI_File fh, int *flag)
+{
+    return weft_api_unsupported("MPI_File_get_atomicity", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_get_byte_offset);
+int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
+{
+    return weft_api_unsupported("MPI_File_get_byte_offset", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_get_errhandler);
+int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
+{
+    return weft_api_unsupported("MPI_File_get_errhandler", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_get_group);
+int PMPI_File_get_group(MPI_File fh, MPI_Group *group)
+{
+    return weft_api_unsupported("MPI_File_get_group", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_get_info);
+int PMPI_File_get_info(MPI_File fh, MPI_Info *info_used)
+{
+    return weft_api_unsupported("MPI_File_get_info", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_get_position);
+int PMPI_File_get_position(MPI_File fh, MPI_Offset *offset)
+{
+    return weft_api_unsupported("MPI_File_get_position", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_get_position_shared);
+int PMPI_File_get_position_shared(MPI_File fh, MPI_Offset *offset)
+{
+    return weft_api_unsupported("MPI_File_get_position_shared", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_get_size);
+int PMPI_File_get_size(MPI_File fh, MPI_Offset *size)
+{
+    return weft_api_unsupported("MPI_File_get_size", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_get_type_extent);
+int PMPI_File_get_type_extent(MPI_File fh, MPI_Datatype datatype, MPI_Aint *extent)
+{
+    return weft_api_unsupported("MPI_File_get_type_extent", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_get_type_extent_c);
+int PMPI_File_get_type_extent_c(MPI_File fh, MPI_Datatype datatype, MPI_Count *extent)
+{
+    return weft_api_unsupported("MPI_File_get_type_extent_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_get_view);
+int PMPI_File_get_view(MPI_File fh, MPI_Offset *disp, MPI_Datatype *etype, MPI_Datatype *filetype,
+                       char *datarep)
+{
+    return weft_api_unsupported("MPI_File_get_view", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iread);
+int PMPI_File_iread(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iread", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iread_c);
+int PMPI_File_iread_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iread_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iread_all);
+int PMPI_File_iread_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+                        MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iread_all", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iread_all_c);
+int PMPI_File_iread_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                          MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iread_all_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iread_at);
+int PMPI_File_iread_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
+                       MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iread_at", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iread_at_c);
+int PMPI_File_iread_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+                         MPI_Datatype datatype, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iread_at_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iread_at_all);
+int PMPI_File_iread_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
+                           MPI_Datatype datatype, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iread_at_all", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iread_at_all_c);
+int PMPI_File_iread_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+                             MPI_Datatype datatype, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iread_at_all_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iread_shared);
+int PMPI_File_iread_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+                           MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iread_shared", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iread_shared_c);
+int PMPI_File_iread_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                             MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iread_shared_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iwrite);
+int PMPI_File_iwrite(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+                     MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iwrite", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iwrite_c);
+int PMPI_File_iwrite_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                       MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iwrite_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iwrite_all);
+int PMPI_File_iwrite_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+                         MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iwrite_all", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iwrite_all_c);
+int PMPI_File_iwrite_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                           MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iwrite_all_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iwrite_at);
+int PMPI_File_iwrite_at(MPI_File fh, MPI_Offset offset, const void *buf, int count,
+                        MPI_Datatype datatype, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iwrite_at", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iwrite_at_c);
+int PMPI_File_iwrite_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                          MPI_Datatype datatype, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iwrite_at_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iwrite_at_all);
+int PMPI_File_iwrite_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count,
+                            MPI_Datatype datatype, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iwrite_at_all", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iwrite_at_all_c);
+int PMPI_File_iwrite_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                              MPI_Datatype datatype, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iwrite_at_all_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iwrite_shared);
+int PMPI_File_iwrite_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+                            MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iwrite_shared", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_iwrite_shared_c);
+int PMPI_File_iwrite_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                              MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_File_iwrite_shared_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_open);
+int PMPI_File_open(MPI_Comm comm, const char *filename, int amode, MPI_Info info, MPI_File *fh)
+{
+    return weft_api_unsupported("MPI_File_open", comm);
+}
+
+WEFT_EXPORT(File_preallocate);
+int PMPI_File_preallocate(MPI_File fh, MPI_Offset size)
+{
+    return weft_api_unsupported("MPI_File_preallocate", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read);
+int PMPI_File_read(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_read", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_c);
+int PMPI_File_read_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                     MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_read_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_all);
+int PMPI_File_read_all(MPI_File fh, void *buf, int count, MPI_Datatype datatype, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_read_all", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_all_c);
+int PMPI_File_read_all_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                         MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_read_all_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_all_begin);
+int PMPI_File_read_all_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
+{
+    return weft_api_unsupported("MPI_File_read_all_begin", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_all_begin_c);
+int PMPI_File_read_all_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    return weft_api_unsupported("MPI_File_read_all_begin_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_all_end);
+int PMPI_File_read_all_end(MPI_File fh, void *buf, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_read_all_end", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_at);
+int PMPI_File_read_at(MPI_File fh, MPI_Offset offset, void *buf, int count, MPI_Datatype datatype,
+                      MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_read_at", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_at_c);
+int PMPI_File_read_at_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+                        MPI_Datatype datatype, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_read_at_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_at_all);
+int PMPI_File_read_at_all(MPI_File fh, MPI_Offset offset, void *buf, int count,
+                          MPI_Datatype datatype, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_read_at_all", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_at_all_c);
+int PMPI_File_read_at_all_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+                            MPI_Datatype datatype, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_read_at_all_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_at_all_begin);
+int PMPI_File_read_at_all_begin(MPI_File fh, MPI_Offset offset, void *buf, int count,
+                                MPI_Datatype datatype)
+{
+    return weft_api_unsupported("MPI_File_read_at_all_begin", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_at_all_begin_c);
+int PMPI_File_read_at_all_begin_c(MPI_File fh, MPI_Offset offset, void *buf, MPI_Count count,
+                                  MPI_Datatype datatype)
+{
+    return weft_api_unsupported("MPI_File_read_at_all_begin_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_at_all_end);
+int PMPI_File_read_at_all_end(MPI_File fh, void *buf, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_read_at_all_end", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_ordered);
+int PMPI_File_read_ordered(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+                           MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_read_ordered", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_ordered_c);
+int PMPI_File_read_ordered_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                             MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_read_ordered_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_ordered_begin);
+int PMPI_File_read_ordered_begin(MPI_File fh, void *buf, int count, MPI_Datatype datatype)
+{
+    return weft_api_unsupported("MPI_File_read_ordered_begin", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_ordered_begin_c);
+int PMPI_File_read_ordered_begin_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype)
+{
+    return weft_api_unsupported("MPI_File_read_ordered_begin_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_ordered_end);
+int PMPI_File_read_ordered_end(MPI_File fh, void *buf, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_read_ordered_end", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_shared);
+int PMPI_File_read_shared(MPI_File fh, void *buf, int count, MPI_Datatype datatype,
+                          MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_read_shared", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_read_shared_c);
+int PMPI_File_read_shared_c(MPI_File fh, void *buf, MPI_Count count, MPI_Datatype datatype,
+                            MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_read_shared_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_seek);
+int PMPI_File_seek(MPI_File fh, MPI_Offset offset, int whence)
+{
+    return weft_api_unsupported("MPI_File_seek", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_seek_shared);
+int PMPI_File_seek_shared(MPI_File fh, MPI_Offset offset, int whence)
+{
+    return weft_api_unsupported("MPI_File_seek_shared", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_set_atomicity);
+int PMPI_File_set_atomicity(MPI_File fh, int flag)
+{
+    return weft_api_unsupported("MPI_File_set_atomicity", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_set_errhandler);
+int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
+{
+    return weft_api_unsupported("MPI_File_set_errhandler", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_set_info);
+int PMPI_File_set_info(MPI_File fh, MPI_Info info)
+{
+    return weft_api_unsupported("MPI_File_set_info", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_set_size);
+int PMPI_File_set_size(MPI_File fh, MPI_Offset size)
+{
+    return weft_api_unsupported("MPI_File_set_size", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_set_view);
+int PMPI_File_set_view(MPI_File fh, MPI_Offset disp, MPI_Datatype etype, MPI_Datatype filetype,
+                       const char *datarep, MPI_Info info)
+{
+    return weft_api_unsupported("MPI_File_set_view", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_sync);
+int PMPI_File_sync(MPI_File fh)
+{
+    return weft_api_unsupported("MPI_File_sync", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write);
+int PMPI_File_write(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+                    MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_write", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_c);
+int PMPI_File_write_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_write_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_all);
+int PMPI_File_write_all(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+                        MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_write_all", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_all_c);
+int PMPI_File_write_all_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                          MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_write_all_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_all_begin);
+int PMPI_File_write_all_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
+{
+    return weft_api_unsupported("MPI_File_write_all_begin", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_all_begin_c);
+int PMPI_File_write_all_begin_c(MPI_File fh, const void *buf, MPI_Count count,
+                                MPI_Datatype datatype)
+{
+    return weft_api_unsupported("MPI_File_write_all_begin_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_all_end);
+int PMPI_File_write_all_end(MPI_File fh, const void *buf, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_write_all_end", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_at);
+int PMPI_File_write_at(MPI_File fh, MPI_Offset offset, const void *buf, int count,
+                       MPI_Datatype datatype, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_write_at", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_at_c);
+int PMPI_File_write_at_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                         MPI_Datatype datatype, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_write_at_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_at_all);
+int PMPI_File_write_at_all(MPI_File fh, MPI_Offset offset, const void *buf, int count,
+                           MPI_Datatype datatype, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_write_at_all", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_at_all_c);
+int PMPI_File_write_at_all_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                             MPI_Datatype datatype, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_write_at_all_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_at_all_begin);
+int PMPI_File_write_at_all_begin(MPI_File fh, MPI_Offset offset, const void *buf, int count,
+                                 MPI_Datatype datatype)
+{
+    return weft_api_unsupported("MPI_File_write_at_all_begin", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_at_all_begin_c);
+int PMPI_File_write_at_all_begin_c(MPI_File fh, MPI_Offset offset, const void *buf, MPI_Count count,
+                                   MPI_Datatype datatype)
+{
+    return weft_api_unsupported("MPI_File_write_at_all_begin_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_at_all_end);
+int PMPI_File_write_at_all_end(MPI_File fh, const void *buf, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_write_at_all_end", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_ordered);
+int PMPI_File_write_ordered(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+                            MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_write_ordered", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_ordered_c);
+int PMPI_File_write_ordered_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                              MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_write_ordered_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_ordered_begin);
+int PMPI_File_write_ordered_begin(MPI_File fh, const void *buf, int count, MPI_Datatype datatype)
+{
+    return weft_api_unsupported("MPI_File_write_ordered_begin", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_ordered_begin_c);
+int PMPI_File_write_ordered_begin_c(MPI_File fh, const void *buf, MPI_Count count,
+                                    MPI_Datatype datatype)
+{
+    return weft_api_unsupported("MPI_File_write_ordered_begin_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_ordered_end);
+int PMPI_File_write_ordered_end(MPI_File fh, const void *buf, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_write_ordered_end", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_shared);
+int PMPI_File_write_shared(MPI_File fh, const void *buf, int count, MPI_Datatype datatype,
+                           MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_write_shared", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(File_write_shared_c);
+int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_Datatype datatype,
+                             MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_File_write_shared_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Free_mem);
+int PMPI_Free_mem(void *base)
+{
+    return weft_api_unsupported("MPI_Free_mem", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Gather_init);
+int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                     int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                     MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Gather_init", comm);
+}
+
+WEFT_EXPORT(Gather_init_c);
+int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                       void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                       MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Gather_init_c", comm);
+}
+
+WEFT_EXPORT(Gatherv);
+int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                 const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                 MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Gatherv", comm);
+}
+
+WEFT_EXPORT(Gatherv_c);
+int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                   int root, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Gatherv_c", comm);
+}
+
+WEFT_EXPORT(Gatherv_init);
+int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                      const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                      MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Gatherv_init", comm);
+}
+
+WEFT_EXPORT(Gatherv_init_c);
+int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                        void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                        MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                        MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Gatherv_init_c", comm);
+}
+
+WEFT_EXPORT(Get);
+int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Get", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Get_c);
+int PMPI_Get_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+               int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+               MPI_Datatype target_datatype, MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Get_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Get_accumulate);
+int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                        void *result_addr, int result_count, MPI_Datatype result_datatype,
+                        int target_rank, MPI_Aint target_disp, int target_count,
+                        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Get_accumulate", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Get_accumulate_c);
+int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count,
+                          MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
+                          MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+                          MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                          MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Get_accumulate_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Get_elements_x);
+int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    return weft_api_unsupported("MPI_Get_elements_x", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Get_hw_resource_info);
+int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
+{
+    return weft_api_unsupported("MPI_Get_hw_resource_info", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Graph_create);
+int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[],
+                      int reorder, MPI_Comm *comm_graph)
+{
+    return weft_api_unsupported("MPI_Graph_create", comm_old);
+}
+
+WEFT_EXPORT(Graph_get);
+int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[])
+{
+    return weft_api_unsupported("MPI_Graph_get", comm);
+}
+
+WEFT_EXPORT(Graph_map);
+int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
+{
+    return weft_api_unsupported("MPI_Graph_map", comm);
+}
+
+WEFT_EXPORT(Graph_neighbors);
+int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
+{
+    return weft_api_unsupported("MPI_Graph_neighbors", comm);
+}
+
+WEFT_EXPORT(Graph_neighbors_count);
+int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
+{
+    return weft_api_unsupported("MPI_Graph_neighbors_count", comm);
+}
+
+WEFT_EXPORT(Graphdims_get);
+int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
+{
+    return weft_api_unsupported("MPI_Graphdims_get", comm);
+}
+
+WEFT_EXPORT(Grequest_complete);
+int PMPI_Grequest_complete(MPI_Request request)
+{
+    return weft_api_unsupported("MPI_Grequest_complete", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Grequest_start);
+int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
+                        MPI_Grequest_cancel_function *cancel_fn, void *extra_state,
+                        MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Grequest_start", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Group_compare);
+int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
+{
+    return weft_api_unsupported("MPI_Group_compare", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Group_difference);
+int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+    return weft_api_unsupported("MPI_Group_difference", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Group_excl);
+int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
+{
+    return weft_api_unsupported("MPI_Group_excl", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Group_free);
+int PMPI_Group_free(MPI_Group *group)
+{
+    return weft_api_unsupported("MPI_Group_free", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Group_from_session_pset);
+int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
+{
+    return weft_api_unsupported("MPI_Group_from_session_pset", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Group_incl);
+int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
+{
+    return weft_api_unsupported("MPI_Group_incl", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Group_intersection);
+int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+    return weft_api_unsupported("MPI_Group_intersection", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Group_range_excl);
+int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
+{
+    return weft_api_unsupported("MPI_Group_range_excl", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Group_range_incl);
+int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
+{
+    return weft_api_unsupported("MPI_Group_range_incl", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Group_rank);
+int PMPI_Group_rank(MPI_Group group, int *rank)
+{
+    return weft_api_unsupported("MPI_Group_rank", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Group_size);
+int PMPI_Group_size(MPI_Group group, int *size)
+{
+    return weft_api_unsupported("MPI_Group_size", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Group_translate_ranks);
+int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2,
+                               int ranks2[])
+{
+    return weft_api_unsupported("MPI_Group_translate_ranks", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Group_union);
+int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
+{
+    return weft_api_unsupported("MPI_Group_union", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Iallgather);
+int PMPI_Iallgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Iallgather", comm);
+}
+
+WEFT_EXPORT(Iallgather_c);
+int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                      void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                      MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Iallgather_c", comm);
+}
+
+WEFT_EXPORT(Iallgatherv);
+int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                     const int recvcounts[], const int displs[], MPI_Datatype recvtype,
+                     MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Iallgatherv", comm);
+}
+
+WEFT_EXPORT(Iallgatherv_c);
+int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                       void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                       MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Iallgatherv_c", comm);
+}
+
+WEFT_EXPORT(Iallreduce);
+int PMPI_Iallreduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                    MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Iallreduce", comm);
+}
+
+WEFT_EXPORT(Iallreduce_c);
+int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                      MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Iallreduce_c", comm);
+}
+
+WEFT_EXPORT(Ialltoall);
+int PMPI_Ialltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   int recvcount, MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ialltoall", comm);
+}
+
+WEFT_EXPORT(Ialltoall_c);
+int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                     MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ialltoall_c", comm);
+}
+
+WEFT_EXPORT(Ialltoallv);
+int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                    const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ialltoallv", comm);
+}
+
+WEFT_EXPORT(Ialltoallv_c);
+int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                      MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
+                      const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                      MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ialltoallv_c", comm);
+}
+
+WEFT_EXPORT(Ialltoallw);
+int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                    const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                    MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ialltoallw", comm);
+}
+
+WEFT_EXPORT(Ialltoallw_c);
+int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint sdispls[],
+                      const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
+                      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
+                      MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ialltoallw_c", comm);
+}
+
+WEFT_EXPORT(Ibarrier);
+int PMPI_Ibarrier(MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ibarrier", comm);
+}
+
+WEFT_EXPORT(Ibcast);
+int PMPI_Ibcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ibcast", comm);
+}
+
+WEFT_EXPORT(Ibcast_c);
+int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
+                  MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ibcast_c", comm);
+}
+
+WEFT_EXPORT(Ibsend);
+int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ibsend", comm);
+}
+
+WEFT_EXPORT(Ibsend_c);
+int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                  MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ibsend_c", comm);
+}
+
+WEFT_EXPORT(Iexscan);
+int PMPI_Iexscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Iexscan", comm);
+}
+
+WEFT_EXPORT(Iexscan_c);
+int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                   MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Iexscan_c", comm);
+}
+
+WEFT_EXPORT(Igather);
+int PMPI_Igather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                 MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Igather", comm);
+}
+
+WEFT_EXPORT(Igather_c);
+int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                   MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Igather_c", comm);
+}
+
+WEFT_EXPORT(Igatherv);
+int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
+                  MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Igatherv", comm);
+}
+
+WEFT_EXPORT(Igatherv_c);
+int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
+                    int root, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Igatherv_c", comm);
+}
+
+WEFT_EXPORT(Improbe);
+int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
+                 MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_Improbe", comm);
+}
+
+WEFT_EXPORT(Imrecv);
+int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
+                MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Imrecv", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Imrecv_c);
+int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                  MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Imrecv_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Ineighbor_allgather);
+int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                             void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                             MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ineighbor_allgather", comm);
+}
+
+WEFT_EXPORT(Ineighbor_allgather_c);
+int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                               void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                               MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ineighbor_allgather_c", comm);
+}
+
+WEFT_EXPORT(Ineighbor_allgatherv);
+int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                              void *recvbuf, const int recvcounts[], const int displs[],
+                              MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ineighbor_allgatherv", comm);
+}
+
+WEFT_EXPORT(Ineighbor_allgatherv_c);
+int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                void *recvbuf, const MPI_Count recvcounts[],
+                                const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                                MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ineighbor_allgatherv_c", comm);
+}
+
+WEFT_EXPORT(Ineighbor_alltoall);
+int PMPI_Ineighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                            MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ineighbor_alltoall", comm);
+}
+
+WEFT_EXPORT(Ineighbor_alltoall_c);
+int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                              MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ineighbor_alltoall_c", comm);
+}
+
+WEFT_EXPORT(Ineighbor_alltoallv);
+int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                             MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                             const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                             MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ineighbor_alltoallv", comm);
+}
+
+WEFT_EXPORT(Ineighbor_alltoallv_c);
+int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
+                               const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                               const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                               MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ineighbor_alltoallv_c", comm);
+}
+
+WEFT_EXPORT(Ineighbor_alltoallw);
+int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                             const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                             MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ineighbor_alltoallw", comm);
+}
+
+WEFT_EXPORT(Ineighbor_alltoallw_c);
+int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
+                               const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                               void *recvbuf, const MPI_Count recvcounts[],
+                               const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                               MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ineighbor_alltoallw_c", comm);
+}
+
+WEFT_EXPORT(Info_create);
+int PMPI_Info_create(MPI_Info *info)
+{
+    return weft_api_unsupported("MPI_Info_create", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Info_create_env);
+int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
+{
+    return weft_api_unsupported("MPI_Info_create_env", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Info_delete);
+int PMPI_Info_delete(MPI_Info info, const char *key)
+{
+    return weft_api_unsupported("MPI_Info_delete", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Info_dup);
+int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
+{
+    return weft_api_unsupported("MPI_Info_dup", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Info_free);
+int PMPI_Info_free(MPI_Info *info)
+{
+    return weft_api_unsupported("MPI_Info_free", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Info_get);
+int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
+{
+    return weft_api_unsupported("MPI_Info_get", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Info_get_nkeys);
+int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
+{
+    return weft_api_unsupported("MPI_Info_get_nkeys", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Info_get_nthkey);
+int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
+{
+    return weft_api_unsupported("MPI_Info_get_nthkey", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Info_get_string);
+int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
+{
+    return weft_api_unsupported("MPI_Info_get_string", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Info_get_valuelen);
+int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
+{
+    return weft_api_unsupported("MPI_Info_get_valuelen", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Info_set);
+int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
+{
+    return weft_api_unsupported("MPI_Info_set", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Intercomm_create);
+int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm,
+                          int remote_leader, int tag, MPI_Comm *newintercomm)
+{
+    return weft_api_unsupported("MPI_Intercomm_create", local_comm);
+}
+
+WEFT_EXPORT(Intercomm_create_from_groups);
+int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
+                                      MPI_Group remote_group, int remote_leader,
+                                      const char *stringtag, MPI_Info info,
+                                      MPI_Errhandler errhandler, MPI_Comm *newintercomm)
+{
+    return weft_api_unsupported("MPI_Intercomm_create_from_groups", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Intercomm_merge);
+int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
+{
+    return weft_api_unsupported("MPI_Intercomm_merge", intercomm);
+}
+
+WEFT_EXPORT(Iprobe);
+int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_Iprobe", comm);
+}
+
+WEFT_EXPORT(Ireduce);
+int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                 int root, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ireduce", comm);
+}
+
+WEFT_EXPORT(Ireduce_c);
+int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                   MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ireduce_c", comm);
+}
+
+WEFT_EXPORT(Ireduce_scatter);
+int PMPI_Ireduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
+                         MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ireduce_scatter", comm);
+}
+
+WEFT_EXPORT(Ireduce_scatter_c);
+int PMPI_Ireduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ireduce_scatter_c", comm);
+}
+
+WEFT_EXPORT(Ireduce_scatter_block);
+int PMPI_Ireduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                               MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ireduce_scatter_block", comm);
+}
+
+WEFT_EXPORT(Ireduce_scatter_block_c);
+int PMPI_Ireduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                                 MPI_Datatype datatype, MPI_Op op, MPI_Comm comm,
+                                 MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ireduce_scatter_block_c", comm);
+}
+
+WEFT_EXPORT(Iscan);
+int PMPI_Iscan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+               MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Iscan", comm);
+}
+
+WEFT_EXPORT(Iscan_c);
+int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                 MPI_Op op, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Iscan_c", comm);
+}
+
+WEFT_EXPORT(Iscatter);
+int PMPI_Iscatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                  int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                  MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Iscatter", comm);
+}
+
+WEFT_EXPORT(Iscatter_c);
+int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
+                    MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Iscatter_c", comm);
+}
+
+WEFT_EXPORT(Iscatterv);
+int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs[],
+                   MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                   int root, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Iscatterv", comm);
+}
+
+WEFT_EXPORT(Iscatterv_c);
+int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                     MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Iscatterv_c", comm);
+}
+
+WEFT_EXPORT(Isendrecv);
+int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                   void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                   MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Isendrecv", comm);
+}
+
+WEFT_EXPORT(Isendrecv_c);
+int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                     int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                     int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Isendrecv_c", comm);
+}
+
+WEFT_EXPORT(Isendrecv_replace);
+int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
+                           int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Isendrecv_replace", comm);
+}
+
+WEFT_EXPORT(Isendrecv_replace_c);
+int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                             int sendtag, int source, int recvtag, MPI_Comm comm,
+                             MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Isendrecv_replace_c", comm);
+}
+
+WEFT_EXPORT(Keyval_create);
+int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
+                       void *extra_state)
+{
+    return weft_api_unsupported("MPI_Keyval_create", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Keyval_free);
+int PMPI_Keyval_free(int *keyval)
+{
+    return weft_api_unsupported("MPI_Keyval_free", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Lookup_name);
+int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
+{
+    return weft_api_unsupported("MPI_Lookup_name", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Mprobe);
+int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_Mprobe", comm);
+}
+
+WEFT_EXPORT(Mrecv);
+int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
+               MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_Mrecv", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Mrecv_c);
+int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                 MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_Mrecv_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Neighbor_allgather);
+int PMPI_Neighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                            void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Neighbor_allgather", comm);
+}
+
+WEFT_EXPORT(Neighbor_allgather_c);
+int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                              void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                              MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Neighbor_allgather_c", comm);
+}
+
+WEFT_EXPORT(Neighbor_allgather_init);
+int PMPI_Neighbor_allgather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                                 void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                 MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Neighbor_allgather_init", comm);
+}
+
+WEFT_EXPORT(Neighbor_allgather_init_c);
+int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                   void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                   MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Neighbor_allgather_init_c", comm);
+}
+
+WEFT_EXPORT(Neighbor_allgatherv);
+int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                             void *recvbuf, const int recvcounts[], const int displs[],
+                             MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Neighbor_allgatherv", comm);
+}
+
+WEFT_EXPORT(Neighbor_allgatherv_c);
+int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                               void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
+                               MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Neighbor_allgatherv_c", comm);
+}
+
+WEFT_EXPORT(Neighbor_allgatherv_init);
+int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                                  void *recvbuf, const int recvcounts[], const int displs[],
+                                  MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                  MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Neighbor_allgatherv_init", comm);
+}
+
+WEFT_EXPORT(Neighbor_allgatherv_init_c);
+int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                    void *recvbuf, const MPI_Count recvcounts[],
+                                    const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
+                                    MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Neighbor_allgatherv_init_c", comm);
+}
+
+WEFT_EXPORT(Neighbor_alltoall);
+int PMPI_Neighbor_alltoall(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                           int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Neighbor_alltoall", comm);
+}
+
+WEFT_EXPORT(Neighbor_alltoall_c);
+int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                             void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                             MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Neighbor_alltoall_c", comm);
+}
+
+WEFT_EXPORT(Neighbor_alltoall_init);
+int PMPI_Neighbor_alltoall_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
+                                void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
+                                MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Neighbor_alltoall_init", comm);
+}
+
+WEFT_EXPORT(Neighbor_alltoall_init_c);
+int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                                  void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                                  MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Neighbor_alltoall_init_c", comm);
+}
+
+WEFT_EXPORT(Neighbor_alltoallv);
+int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                            MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                            const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Neighbor_alltoallv", comm);
+}
+
+WEFT_EXPORT(Neighbor_alltoallv_c);
+int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
+                              const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                              const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                              MPI_Datatype recvtype, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Neighbor_alltoallv_c", comm);
+}
+
+WEFT_EXPORT(Neighbor_alltoallv_init);
+int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], const int sdispls[],
+                                 MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
+                                 const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
+                                 MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Neighbor_alltoallv_init", comm);
+}
+
+WEFT_EXPORT(Neighbor_alltoallv_init_c);
+int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                                   const MPI_Aint sdispls[], MPI_Datatype sendtype, void *recvbuf,
+                                   const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                                   MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
+                                   MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Neighbor_alltoallv_init_c", comm);
+}
+
+WEFT_EXPORT(Neighbor_alltoallw);
+int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const MPI_Aint sdispls[],
+                            const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
+                            const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Neighbor_alltoallw", comm);
+}
+
+WEFT_EXPORT(Neighbor_alltoallw_c);
+int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
+                              const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                              void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
+                              const MPI_Datatype recvtypes[], MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Neighbor_alltoallw_c", comm);
+}
+
+WEFT_EXPORT(Neighbor_alltoallw_init);
+int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
+                                 const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                 void *recvbuf, const int recvcounts[], const MPI_Aint rdispls[],
+                                 const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
+                                 MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Neighbor_alltoallw_init", comm);
+}
+
+WEFT_EXPORT(Neighbor_alltoallw_init_c);
+int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
+                                   const MPI_Aint sdispls[], const MPI_Datatype sendtypes[],
+                                   void *recvbuf, const MPI_Count recvcounts[],
+                                   const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
+                                   MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Neighbor_alltoallw_init_c", comm);
+}
+
+WEFT_EXPORT(Op_commutative);
+int PMPI_Op_commutative(MPI_Op op, int *commute)
+{
+    return weft_api_unsupported("MPI_Op_commutative", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Op_create);
+int PMPI_Op_create(MPI_User_function *user_fn, int commute, MPI_Op *op)
+{
+    return weft_api_unsupported("MPI_Op_create", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Op_create_c);
+int PMPI_Op_create_c(MPI_User_function_c *user_fn, int commute, MPI_Op *op)
+{
+    return weft_api_unsupported("MPI_Op_create_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Op_free);
+int PMPI_Op_free(MPI_Op *op)
+{
+    return weft_api_unsupported("MPI_Op_free", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Open_port);
+int PMPI_Open_port(MPI_Info info, char *port_name)
+{
+    return weft_api_unsupported("MPI_Open_port", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Pack);
+int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
+              int *position, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Pack", comm);
+}
+
+WEFT_EXPORT(Pack_c);
+int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
+                MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Pack_c", comm);
+}
+
+WEFT_EXPORT(Pack_external);
+int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
+                       void *outbuf, MPI_Aint outsize, MPI_Aint *position)
+{
+    return weft_api_unsupported("MPI_Pack_external", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Pack_external_c);
+int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount,
+                         MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
+                         MPI_Count *position)
+{
+    return weft_api_unsupported("MPI_Pack_external_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Pack_external_size);
+int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
+{
+    return weft_api_unsupported("MPI_Pack_external_size", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Pack_external_size_c);
+int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
+                              MPI_Count *size)
+{
+    return weft_api_unsupported("MPI_Pack_external_size_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Pack_size);
+int PMPI_Pack_size(int incount, MPI_Datatype datatype, MPI_Comm comm, int *size)
+{
+    return weft_api_unsupported("MPI_Pack_size", comm);
+}
+
+WEFT_EXPORT(Pack_size_c);
+int PMPI_Pack_size_c(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count *size)
+{
+    return weft_api_unsupported("MPI_Pack_size_c", comm);
+}
+
+WEFT_EXPORT(Parrived);
+int PMPI_Parrived(MPI_Request request, int partition, int *flag)
+{
+    return weft_api_unsupported("MPI_Parrived", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Pcontrol);
+int PMPI_Pcontrol(const int level, ...)
+{
+    return weft_api_unsupported("MPI_Pcontrol", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Pready);
+int PMPI_Pready(int partition, MPI_Request request)
+{
+    return weft_api_unsupported("MPI_Pready", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Pready_list);
+int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request)
+{
+    return weft_api_unsupported("MPI_Pready_list", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Pready_range);
+int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
+{
+    return weft_api_unsupported("MPI_Pready_range", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Precv_init);
+int PMPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Precv_init", comm);
+}
+
+WEFT_EXPORT(Precv_init_c);
+int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest,
+                      int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Precv_init_c", comm);
+}
+
+WEFT_EXPORT(Probe);
+int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_Probe", comm);
+}
+
+WEFT_EXPORT(Psend_init);
+int PMPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest,
+                    int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Psend_init", comm);
+}
+
+WEFT_EXPORT(Psend_init_c);
+int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
+                      int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Psend_init_c", comm);
+}
+
+WEFT_EXPORT(Publish_name);
+int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
+{
+    return weft_api_unsupported("MPI_Publish_name", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Put);
+int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+             int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
+             MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Put", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Put_c);
+int PMPI_Put_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+               int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+               MPI_Datatype target_datatype, MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Put_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Raccumulate);
+int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                     int target_rank, MPI_Aint target_disp, int target_count,
+                     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Raccumulate", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Raccumulate_c);
+int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count,
+                       MPI_Datatype origin_datatype, int target_rank, MPI_Aint target_disp,
+                       MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op, MPI_Win win,
+                       MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Raccumulate_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Recv_init);
+int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                   MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Recv_init", comm);
+}
+
+WEFT_EXPORT(Recv_init_c);
+int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                     MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Recv_init_c", comm);
+}
+
+WEFT_EXPORT(Reduce_init);
+int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
+                     MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Reduce_init", comm);
+}
+
+WEFT_EXPORT(Reduce_init_c);
+int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                       MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Reduce_init_c", comm);
+}
+
+WEFT_EXPORT(Reduce_local);
+int PMPI_Reduce_local(const void *inbuf, void *inoutbuf, int count, MPI_Datatype datatype,
+                      MPI_Op op)
+{
+    return weft_api_unsupported("MPI_Reduce_local", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Reduce_local_c);
+int PMPI_Reduce_local_c(const void *inbuf, void *inoutbuf, MPI_Count count, MPI_Datatype datatype,
+                        MPI_Op op)
+{
+    return weft_api_unsupported("MPI_Reduce_local_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Reduce_scatter);
+int PMPI_Reduce_scatter(const void *sendbuf, void *recvbuf, const int recvcounts[],
+                        MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Reduce_scatter", comm);
+}
+
+WEFT_EXPORT(Reduce_scatter_c);
+int PMPI_Reduce_scatter_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+                          MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Reduce_scatter_c", comm);
+}
+
+WEFT_EXPORT(Reduce_scatter_block);
+int PMPI_Reduce_scatter_block(const void *sendbuf, void *recvbuf, int recvcount,
+                              MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Reduce_scatter_block", comm);
+}
+
+WEFT_EXPORT(Reduce_scatter_block_c);
+int PMPI_Reduce_scatter_block_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                                MPI_Datatype datatype, MPI_Op op, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Reduce_scatter_block_c", comm);
+}
+
+WEFT_EXPORT(Reduce_scatter_block_init);
+int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvcount,
+                                   MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                   MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Reduce_scatter_block_init", comm);
+}
+
+WEFT_EXPORT(Reduce_scatter_block_init_c);
+int PMPI_Reduce_scatter_block_init_c(const void *sendbuf, void *recvbuf, MPI_Count recvcount,
+                                     MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                                     MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Reduce_scatter_block_init_c", comm);
+}
+
+WEFT_EXPORT(Reduce_scatter_init);
+int PMPI_Reduce_scatter_init(const void *sendbuf, void *recvbuf, const int recvcounts[],
+                             MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                             MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Reduce_scatter_init", comm);
+}
+
+WEFT_EXPORT(Reduce_scatter_init_c);
+int PMPI_Reduce_scatter_init_c(const void *sendbuf, void *recvbuf, const MPI_Count recvcounts[],
+                               MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
+                               MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Reduce_scatter_init_c", comm);
+}
+
+WEFT_EXPORT(Register_datarep);
+int PMPI_Register_datarep(const char *datarep, MPI_Datarep_conversion_function *read_conversion_fn,
+                          MPI_Datarep_conversion_function *write_conversion_fn,
+                          MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
+{
+    return weft_api_unsupported("MPI_Register_datarep", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Register_datarep_c);
+int PMPI_Register_datarep_c(const char *datarep,
+                            MPI_Datarep_conversion_function_c *read_conversion_fn,
+                            MPI_Datarep_conversion_function_c *write_conversion_fn,
+                            MPI_Datarep_extent_function *dtype_file_extent_fn, void *extra_state)
+{
+    return weft_api_unsupported("MPI_Register_datarep_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Remove_error_class);
+int PMPI_Remove_error_class(int errorclass)
+{
+    return weft_api_unsupported("MPI_Remove_error_class", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Remove_error_code);
+int PMPI_Remove_error_code(int errorcode)
+{
+    return weft_api_unsupported("MPI_Remove_error_code", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Remove_error_string);
+int PMPI_Remove_error_string(int errorcode)
+{
+    return weft_api_unsupported("MPI_Remove_error_string", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Request_get_status_all);
+int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
+                                MPI_Status *array_of_statuses)
+{
+    return weft_api_unsupported("MPI_Request_get_status_all", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Request_get_status_any);
+int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx,
+                                int *flag, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_Request_get_status_any", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Request_get_status_some);
+int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
+                                 int array_of_indices[], MPI_Status *array_of_statuses)
+{
+    return weft_api_unsupported("MPI_Request_get_status_some", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Rget);
+int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win,
+              MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Rget", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Rget_c);
+int PMPI_Rget_c(void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Rget_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Rget_accumulate);
+int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                         void *result_addr, int result_count, MPI_Datatype result_datatype,
+                         int target_rank, MPI_Aint target_disp, int target_count,
+                         MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Rget_accumulate", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Rget_accumulate_c);
+int PMPI_Rget_accumulate_c(const void *origin_addr, MPI_Count origin_count,
+                           MPI_Datatype origin_datatype, void *result_addr, MPI_Count result_count,
+                           MPI_Datatype result_datatype, int target_rank, MPI_Aint target_disp,
+                           MPI_Count target_count, MPI_Datatype target_datatype, MPI_Op op,
+                           MPI_Win win, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Rget_accumulate_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Rput);
+int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+              int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
+              MPI_Win win, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Rput", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Rput_c);
+int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype origin_datatype,
+                int target_rank, MPI_Aint target_disp, MPI_Count target_count,
+                MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Rput_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Rsend_init);
+int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Rsend_init", comm);
+}
+
+WEFT_EXPORT(Rsend_init_c);
+int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Rsend_init_c", comm);
+}
+
+WEFT_EXPORT(Scan);
+int PMPI_Scan(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+              MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Scan", comm);
+}
+
+WEFT_EXPORT(Scan_c);
+int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                MPI_Op op, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Scan_c", comm);
+}
+
+WEFT_EXPORT(Scan_init);
+int PMPI_Scan_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
+                   MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Scan_init", comm);
+}
+
+WEFT_EXPORT(Scan_init_c);
+int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
+                     MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Scan_init_c", comm);
+}
+
+WEFT_EXPORT(Scatter);
+int PMPI_Scatter(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Scatter", comm);
+}
+
+WEFT_EXPORT(Scatter_c);
+int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
+                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Scatter_c", comm);
+}
+
+WEFT_EXPORT(Scatter_init);
+int PMPI_Scatter_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
+                      int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                      MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Scatter_init", comm);
+}
+
+WEFT_EXPORT(Scatter_init_c);
+int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype,
+                        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
+                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Scatter_init_c", comm);
+}
+
+WEFT_EXPORT(Scatterv);
+int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[],
+                  MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                  int root, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Scatterv", comm);
+}
+
+WEFT_EXPORT(Scatterv_c);
+int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                    MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                    MPI_Datatype recvtype, int root, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Scatterv_c", comm);
+}
+
+WEFT_EXPORT(Scatterv_init);
+int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int displs[],
+                       MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
+                       int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Scatterv_init", comm);
+}
+
+WEFT_EXPORT(Scatterv_init_c);
+int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI_Aint displs[],
+                         MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
+                         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
+                         MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Scatterv_init_c", comm);
+}
+
+WEFT_EXPORT(Send_init);
+int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                   MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Send_init", comm);
+}
+
+WEFT_EXPORT(Send_init_c);
+int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Send_init_c", comm);
+}
+
+WEFT_EXPORT(Sendrecv_replace);
+int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
+                          int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_Sendrecv_replace", comm);
+}
+
+WEFT_EXPORT(Sendrecv_replace_c);
+int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                            int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    return weft_api_unsupported("MPI_Sendrecv_replace_c", comm);
+}
+
+WEFT_EXPORT(Session_attach_buffer);
+int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
+{
+    return weft_api_unsupported("MPI_Session_attach_buffer", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Session_attach_buffer_c);
+int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
+{
+    return weft_api_unsupported("MPI_Session_attach_buffer_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Session_call_errhandler);
+int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
+{
+    return weft_api_unsupported("MPI_Session_call_errhandler", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Session_create_errhandler);
+int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
+                                   MPI_Errhandler *errhandler)
+{
+    return weft_api_unsupported("MPI_Session_create_errhandler", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Session_detach_buffer);
+int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
+{
+    return weft_api_unsupported("MPI_Session_detach_buffer", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Session_detach_buffer_c);
+int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
+{
+    return weft_api_unsupported("MPI_Session_detach_buffer_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Session_finalize);
+int PMPI_Session_finalize(MPI_Session *session)
+{
+    return weft_api_unsupported("MPI_Session_finalize", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Session_flush_buffer);
+int PMPI_Session_flush_buffer(MPI_Session session)
+{
+    return weft_api_unsupported("MPI_Session_flush_buffer", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Session_get_errhandler);
+int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
+{
+    return weft_api_unsupported("MPI_Session_get_errhandler", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Session_get_info);
+int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
+{
+    return weft_api_unsupported("MPI_Session_get_info", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Session_get_nth_pset);
+int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len,
+                              char *pset_name)
+{
+    return weft_api_unsupported("MPI_Session_get_nth_pset", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Session_get_num_psets);
+int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
+{
+    return weft_api_unsupported("MPI_Session_get_num_psets", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Session_get_pset_info);
+int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
+{
+    return weft_api_unsupported("MPI_Session_get_pset_info", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Session_iflush_buffer);
+int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Session_iflush_buffer", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Session_init);
+int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
+{
+    return weft_api_unsupported("MPI_Session_init", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Session_set_errhandler);
+int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
+{
+    return weft_api_unsupported("MPI_Session_set_errhandler", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Ssend_init);
+int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ssend_init", comm);
+}
+
+WEFT_EXPORT(Ssend_init_c);
+int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Ssend_init_c", comm);
+}
+
+WEFT_EXPORT(Start);
+int PMPI_Start(MPI_Request *request)
+{
+    return weft_api_unsupported("MPI_Start", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Startall);
+int PMPI_Startall(int count, MPI_Request array_of_requests[])
+{
+    return weft_api_unsupported("MPI_Startall", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Status_set_cancelled);
+int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
+{
+    return weft_api_unsupported("MPI_Status_set_cancelled", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Status_set_elements);
+int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
+{
+    return weft_api_unsupported("MPI_Status_set_elements", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Status_set_elements_c);
+int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
+{
+    return weft_api_unsupported("MPI_Status_set_elements_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Status_set_elements_x);
+int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
+{
+    return weft_api_unsupported("MPI_Status_set_elements_x", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Test_cancelled);
+int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
+{
+    return weft_api_unsupported("MPI_Test_cancelled", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Topo_test);
+int PMPI_Topo_test(MPI_Comm comm, int *status)
+{
+    return weft_api_unsupported("MPI_Topo_test", comm);
+}
+
+WEFT_EXPORT(Type_commit);
+int PMPI_Type_commit(MPI_Datatype *datatype)
+{
+    return weft_api_unsupported("MPI_Type_commit", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_contiguous);
+int PMPI_Type_contiguous(int count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_contiguous", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_contiguous_c);
+int PMPI_Type_contiguous_c(MPI_Count count, MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_contiguous_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_darray);
+int PMPI_Type_create_darray(int size, int rank, int ndims, const int array_of_gsizes[],
+                            const int array_of_distribs[], const int array_of_dargs[],
+                            const int array_of_psizes[], int order, MPI_Datatype oldtype,
+                            MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_darray", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_darray_c);
+int PMPI_Type_create_darray_c(int size, int rank, int ndims, const MPI_Count array_of_gsizes[],
+                              const int array_of_distribs[], const int array_of_dargs[],
+                              const int array_of_psizes[], int order, MPI_Datatype oldtype,
+                              MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_darray_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_f90_complex);
+int PMPI_Type_create_f90_complex(int p, int r, MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_f90_complex", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_f90_integer);
+int PMPI_Type_create_f90_integer(int r, MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_f90_integer", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_f90_real);
+int PMPI_Type_create_f90_real(int p, int r, MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_f90_real", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_hindexed);
+int PMPI_Type_create_hindexed(int count, const int array_of_blocklengths[],
+                              const MPI_Aint array_of_displacements[], MPI_Datatype oldtype,
+                              MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_hindexed", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_hindexed_c);
+int PMPI_Type_create_hindexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+                                const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
+                                MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_hindexed_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_hindexed_block);
+int PMPI_Type_create_hindexed_block(int count, int blocklength,
+                                    const MPI_Aint array_of_displacements[], MPI_Datatype oldtype,
+                                    MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_hindexed_block", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_hindexed_block_c);
+int PMPI_Type_create_hindexed_block_c(MPI_Count count, MPI_Count blocklength,
+                                      const MPI_Count array_of_displacements[],
+                                      MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_hindexed_block_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_hvector);
+int PMPI_Type_create_hvector(int count, int blocklength, MPI_Aint stride, MPI_Datatype oldtype,
+                             MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_hvector", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_hvector_c);
+int PMPI_Type_create_hvector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+                               MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_hvector_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_indexed_block);
+int PMPI_Type_create_indexed_block(int count, int blocklength, const int array_of_displacements[],
+                                   MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_indexed_block", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_indexed_block_c);
+int PMPI_Type_create_indexed_block_c(MPI_Count count, MPI_Count blocklength,
+                                     const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
+                                     MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_indexed_block_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_keyval);
+int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
+                            MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval,
+                            void *extra_state)
+{
+    return weft_api_unsupported("MPI_Type_create_keyval", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_resized);
+int PMPI_Type_create_resized(MPI_Datatype oldtype, MPI_Aint lb, MPI_Aint extent,
+                             MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_resized", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_resized_c);
+int PMPI_Type_create_resized_c(MPI_Datatype oldtype, MPI_Count lb, MPI_Count extent,
+                               MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_resized_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_struct);
+int PMPI_Type_create_struct(int count, const int array_of_blocklengths[],
+                            const MPI_Aint array_of_displacements[],
+                            const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_struct", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_struct_c);
+int PMPI_Type_create_struct_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+                              const MPI_Count array_of_displacements[],
+                              const MPI_Datatype array_of_types[], MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_struct_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_subarray);
+int PMPI_Type_create_subarray(int ndims, const int array_of_sizes[], const int array_of_subsizes[],
+                              const int array_of_starts[], int order, MPI_Datatype oldtype,
+                              MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_subarray", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_create_subarray_c);
+int PMPI_Type_create_subarray_c(int ndims, const MPI_Count array_of_sizes[],
+                                const MPI_Count array_of_subsizes[],
+                                const MPI_Count array_of_starts[], int order, MPI_Datatype oldtype,
+                                MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_create_subarray_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_delete_attr);
+int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
+{
+    return weft_api_unsupported("MPI_Type_delete_attr", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_dup);
+int PMPI_Type_dup(MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_dup", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_free);
+int PMPI_Type_free(MPI_Datatype *datatype)
+{
+    return weft_api_unsupported("MPI_Type_free", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_free_keyval);
+int PMPI_Type_free_keyval(int *type_keyval)
+{
+    return weft_api_unsupported("MPI_Type_free_keyval", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_get_attr);
+int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
+{
+    return weft_api_unsupported("MPI_Type_get_attr", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_get_contents);
+int PMPI_Type_get_contents(MPI_Datatype datatype, int max_integers, int max_addresses,
+                           int max_datatypes, int array_of_integers[],
+                           MPI_Aint array_of_addresses[], MPI_Datatype array_of_datatypes[])
+{
+    return weft_api_unsupported("MPI_Type_get_contents", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_get_contents_c);
+int PMPI_Type_get_contents_c(MPI_Datatype datatype, MPI_Count max_integers, MPI_Count max_addresses,
+                             MPI_Count max_large_counts, MPI_Count max_datatypes,
+                             int array_of_integers[], MPI_Aint array_of_addresses[],
+                             MPI_Count array_of_large_counts[], MPI_Datatype array_of_datatypes[])
+{
+    return weft_api_unsupported("MPI_Type_get_contents_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_get_envelope);
+int PMPI_Type_get_envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses,
+                           int *num_datatypes, int *combiner)
+{
+    return weft_api_unsupported("MPI_Type_get_envelope", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_get_envelope_c);
+int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
+                             MPI_Count *num_addresses, MPI_Count *num_large_counts,
+                             MPI_Count *num_datatypes, int *combiner)
+{
+    return weft_api_unsupported("MPI_Type_get_envelope_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_get_extent_x);
+int PMPI_Type_get_extent_x(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+{
+    return weft_api_unsupported("MPI_Type_get_extent_x", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_get_name);
+int PMPI_Type_get_name(MPI_Datatype datatype, char *type_name, int *resultlen)
+{
+    return weft_api_unsupported("MPI_Type_get_name", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_get_true_extent);
+int PMPI_Type_get_true_extent(MPI_Datatype datatype, MPI_Aint *true_lb, MPI_Aint *true_extent)
+{
+    return weft_api_unsupported("MPI_Type_get_true_extent", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_get_true_extent_c);
+int PMPI_Type_get_true_extent_c(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+{
+    return weft_api_unsupported("MPI_Type_get_true_extent_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_get_true_extent_x);
+int PMPI_Type_get_true_extent_x(MPI_Datatype datatype, MPI_Count *true_lb, MPI_Count *true_extent)
+{
+    return weft_api_unsupported("MPI_Type_get_true_extent_x", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_get_value_index);
+int PMPI_Type_get_value_index(MPI_Datatype value_type, MPI_Datatype index_type,
+                              MPI_Datatype *pair_type)
+{
+    return weft_api_unsupported("MPI_Type_get_value_index", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_indexed);
+int PMPI_Type_indexed(int count, const int array_of_blocklengths[],
+                      const int array_of_displacements[], MPI_Datatype oldtype,
+                      MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_indexed", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_indexed_c);
+int PMPI_Type_indexed_c(MPI_Count count, const MPI_Count array_of_blocklengths[],
+                        const MPI_Count array_of_displacements[], MPI_Datatype oldtype,
+                        MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_indexed_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_match_size);
+int PMPI_Type_match_size(int typeclass, int size, MPI_Datatype *datatype)
+{
+    return weft_api_unsupported("MPI_Type_match_size", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_set_attr);
+int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
+{
+    return weft_api_unsupported("MPI_Type_set_attr", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_set_name);
+int PMPI_Type_set_name(MPI_Datatype datatype, const char *type_name)
+{
+    return weft_api_unsupported("MPI_Type_set_name", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_size_x);
+int PMPI_Type_size_x(MPI_Datatype datatype, MPI_Count *size)
+{
+    return weft_api_unsupported("MPI_Type_size_x", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_vector);
+int PMPI_Type_vector(int count, int blocklength, int stride, MPI_Datatype oldtype,
+                     MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_vector", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Type_vector_c);
+int PMPI_Type_vector_c(MPI_Count count, MPI_Count blocklength, MPI_Count stride,
+                       MPI_Datatype oldtype, MPI_Datatype *newtype)
+{
+    return weft_api_unsupported("MPI_Type_vector_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Unpack);
+int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount,
+                MPI_Datatype datatype, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Unpack", comm);
+}
+
+WEFT_EXPORT(Unpack_c);
+int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
+                  MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
+{
+    return weft_api_unsupported("MPI_Unpack_c", comm);
+}
+
+WEFT_EXPORT(Unpack_external);
+int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize,
+                         MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
+{
+    return weft_api_unsupported("MPI_Unpack_external", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Unpack_external_c);
+int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize,
+                           MPI_Count *position, void *outbuf, MPI_Count outcount,
+                           MPI_Datatype datatype)
+{
+    return weft_api_unsupported("MPI_Unpack_external_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Unpublish_name);
+int PMPI_Unpublish_name(const char *service_name, MPI_Info info, const char *port_name)
+{
+    return weft_api_unsupported("MPI_Unpublish_name", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_allocate);
+int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                      MPI_Win *win)
+{
+    return weft_api_unsupported("MPI_Win_allocate", comm);
+}
+
+WEFT_EXPORT(Win_allocate_c);
+int PMPI_Win_allocate_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                        void *baseptr, MPI_Win *win)
+{
+    return weft_api_unsupported("MPI_Win_allocate_c", comm);
+}
+
+WEFT_EXPORT(Win_allocate_shared);
+int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
+                             void *baseptr, MPI_Win *win)
+{
+    return weft_api_unsupported("MPI_Win_allocate_shared", comm);
+}
+
+WEFT_EXPORT(Win_allocate_shared_c);
+int PMPI_Win_allocate_shared_c(MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                               void *baseptr, MPI_Win *win)
+{
+    return weft_api_unsupported("MPI_Win_allocate_shared_c", comm);
+}
+
+WEFT_EXPORT(Win_attach);
+int PMPI_Win_attach(MPI_Win win, void *base, MPI_Aint size)
+{
+    return weft_api_unsupported("MPI_Win_attach", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_call_errhandler);
+int PMPI_Win_call_errhandler(MPI_Win win, int errorcode)
+{
+    return weft_api_unsupported("MPI_Win_call_errhandler", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_complete);
+int PMPI_Win_complete(MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Win_complete", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_create);
+int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
+                    MPI_Win *win)
+{
+    return weft_api_unsupported("MPI_Win_create", comm);
+}
+
+WEFT_EXPORT(Win_create_c);
+int PMPI_Win_create_c(void *base, MPI_Aint size, MPI_Aint disp_unit, MPI_Info info, MPI_Comm comm,
+                      MPI_Win *win)
+{
+    return weft_api_unsupported("MPI_Win_create_c", comm);
+}
+
+WEFT_EXPORT(Win_create_dynamic);
+int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
+{
+    return weft_api_unsupported("MPI_Win_create_dynamic", comm);
+}
+
+WEFT_EXPORT(Win_create_errhandler);
+int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
+                               MPI_Errhandler *errhandler)
+{
+    return weft_api_unsupported("MPI_Win_create_errhandler", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_create_keyval);
+int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
+                           MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval,
+                           void *extra_state)
+{
+    return weft_api_unsupported("MPI_Win_create_keyval", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_delete_attr);
+int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
+{
+    return weft_api_unsupported("MPI_Win_delete_attr", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_detach);
+int PMPI_Win_detach(MPI_Win win, const void *base)
+{
+    return weft_api_unsupported("MPI_Win_detach", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_fence);
+int PMPI_Win_fence(int assert, MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Win_fence", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_flush);
+int PMPI_Win_flush(int rank, MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Win_flush", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_flush_all);
+int PMPI_Win_flush_all(MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Win_flush_all", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_flush_local);
+int PMPI_Win_flush_local(int rank, MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Win_flush_local", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_flush_local_all);
+int PMPI_Win_flush_local_all(MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Win_flush_local_all", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_free);
+int PMPI_Win_free(MPI_Win *win)
+{
+    return weft_api_unsupported("MPI_Win_free", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_free_keyval);
+int PMPI_Win_free_keyval(int *win_keyval)
+{
+    return weft_api_unsupported("MPI_Win_free_keyval", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_get_attr);
+int PMPI_Win_get_attr(MPI_Win win, int win_keyval, void *attribute_val, int *flag)
+{
+    return weft_api_unsupported("MPI_Win_get_attr", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_get_errhandler);
+int PMPI_Win_get_errhandler(MPI_Win win, MPI_Errhandler *errhandler)
+{
+    return weft_api_unsupported("MPI_Win_get_errhandler", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_get_group);
+int PMPI_Win_get_group(MPI_Win win, MPI_Group *group)
+{
+    return weft_api_unsupported("MPI_Win_get_group", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_get_info);
+int PMPI_Win_get_info(MPI_Win win, MPI_Info *info_used)
+{
+    return weft_api_unsupported("MPI_Win_get_info", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_get_name);
+int PMPI_Win_get_name(MPI_Win win, char *win_name, int *resultlen)
+{
+    return weft_api_unsupported("MPI_Win_get_name", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_lock);
+int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Win_lock", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_lock_all);
+int PMPI_Win_lock_all(int assert, MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Win_lock_all", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_post);
+int PMPI_Win_post(MPI_Group group, int assert, MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Win_post", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_set_attr);
+int PMPI_Win_set_attr(MPI_Win win, int win_keyval, void *attribute_val)
+{
+    return weft_api_unsupported("MPI_Win_set_attr", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_set_errhandler);
+int PMPI_Win_set_errhandler(MPI_Win win, MPI_Errhandler errhandler)
+{
+    return weft_api_unsupported("MPI_Win_set_errhandler", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_set_info);
+int PMPI_Win_set_info(MPI_Win win, MPI_Info info)
+{
+    return weft_api_unsupported("MPI_Win_set_info", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_set_name);
+int PMPI_Win_set_name(MPI_Win win, const char *win_name)
+{
+    return weft_api_unsupported("MPI_Win_set_name", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_shared_query);
+int PMPI_Win_shared_query(MPI_Win win, int rank, MPI_Aint *size, int *disp_unit, void *baseptr)
+{
+    return weft_api_unsupported("MPI_Win_shared_query", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_shared_query_c);
+int PMPI_Win_shared_query_c(MPI_Win win, int rank, MPI_Aint *size, MPI_Aint *disp_unit,
+                            void *baseptr)
+{
+    return weft_api_unsupported("MPI_Win_shared_query_c", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_start);
+int PMPI_Win_start(MPI_Group group, int assert, MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Win_start", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_sync);
+int PMPI_Win_sync(MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Win_sync", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_test);
+int PMPI_Win_test(MPI_Win win, int *flag)
+{
+    return weft_api_unsupported("MPI_Win_test", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_unlock);
+int PMPI_Win_unlock(int rank, MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Win_unlock", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_unlock_all);
+int PMPI_Win_unlock_all(MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Win_unlock_all", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(Win_wait);
+int PMPI_Win_wait(MPI_Win win)
+{
+    return weft_api_unsupported("MPI_Win_wait", MPI_COMM_NULL);
+}
+
+WEFT_EXPORT(T_category_changed);
+int PMPI_T_category_changed(int *update_number)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_category_get_categories);
+int PMPI_T_category_get_categories(int cat_index, int len, int indices[])
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_category_get_cvars);
+int PMPI_T_category_get_cvars(int cat_index, int len, int indices[])
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_category_get_events);
+int PMPI_T_category_get_events(int cat_index, int len, int indices[])
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_category_get_index);
+int PMPI_T_category_get_index(const char *name, int *cat_index)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_category_get_info);
+int PMPI_T_category_get_info(int cat_index, char *name, int *name_len, char *desc, int *desc_len,
+                             int *num_cvars, int *num_pvars, int *num_categories)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_category_get_num);
+int PMPI_T_category_get_num(int *num_cat)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_category_get_num_events);
+int PMPI_T_category_get_num_events(int cat_index, int *num_events)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_category_get_pvars);
+int PMPI_T_category_get_pvars(int cat_index, int len, int indices[])
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_cvar_get_index);
+int PMPI_T_cvar_get_index(const char *name, int *cvar_index)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_cvar_get_info);
+int PMPI_T_cvar_get_info(int cvar_index, char *name, int *name_len, int *verbosity,
+                         MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len,
+                         int *bind, int *scope)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_cvar_get_num);
+int PMPI_T_cvar_get_num(int *num_cvar)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_cvar_handle_alloc);
+int PMPI_T_cvar_handle_alloc(int cvar_index, void *obj_handle, MPI_T_cvar_handle *handle,
+                             int *count)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_cvar_handle_free);
+int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_cvar_read);
+int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_cvar_write);
+int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_enum_get_info);
+int PMPI_T_enum_get_info(MPI_T_enum enumtype, int *num, char *name, int *name_len)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_enum_get_item);
+int PMPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, int *name_len)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_event_callback_get_info);
+int PMPI_T_event_callback_get_info(MPI_T_event_registration event_registration,
+                                   MPI_T_cb_safety cb_safety, MPI_Info *info_used)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_event_callback_set_info);
+int PMPI_T_event_callback_set_info(MPI_T_event_registration event_registration,
+                                   MPI_T_cb_safety cb_safety, MPI_Info info)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_event_copy);
+int PMPI_T_event_copy(MPI_T_event_instance event_instance, void *buffer)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_event_get_index);
+int PMPI_T_event_get_index(const char *name, int *event_index)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_event_get_info);
+int PMPI_T_event_get_info(int event_index, char *name, int *name_len, int *verbosity,
+                          MPI_Datatype array_of_datatypes[], MPI_Aint array_of_displacements[],
+                          int *num_elements, MPI_T_enum *enumtype, MPI_Info *info, char *desc,
+                          int *desc_len, int *bind)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_event_get_num);
+int PMPI_T_event_get_num(int *num_events)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_event_get_source);
+int PMPI_T_event_get_source(MPI_T_event_instance event_instance, int *source_index)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_event_get_timestamp);
+int PMPI_T_event_get_timestamp(MPI_T_event_instance event_instance, MPI_Count *event_timestamp)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_event_handle_alloc);
+int PMPI_T_event_handle_alloc(int event_index, void *obj_handle, MPI_Info info,
+                              MPI_T_event_registration *event_registration)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_event_handle_free);
+int PMPI_T_event_handle_free(MPI_T_event_registration event_registration, void *user_data,
+                             MPI_T_event_free_cb_function free_cb_function)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_event_handle_get_info);
+int PMPI_T_event_handle_get_info(MPI_T_event_registration event_registration, MPI_Info *info_used)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_event_handle_set_info);
+int PMPI_T_event_handle_set_info(MPI_T_event_registration event_registration, MPI_Info info)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_event_read);
+int PMPI_T_event_read(MPI_T_event_instance event_instance, int element_index, void *buffer)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_event_register_callback);
+int PMPI_T_event_register_callback(MPI_T_event_registration event_registration,
+                                   MPI_T_cb_safety cb_safety, MPI_Info info, void *user_data,
+                                   MPI_T_event_cb_function event_cb_function)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_event_set_dropped_handler);
+int PMPI_T_event_set_dropped_handler(MPI_T_event_registration event_registration,
+                                     MPI_T_event_dropped_cb_function dropped_cb_function)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_finalize);
+int PMPI_T_finalize(void)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_init_thread);
+int PMPI_T_init_thread(int required, int *provided)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_pvar_get_index);
+int PMPI_T_pvar_get_index(const char *name, int var_class, int *pvar_index)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_pvar_get_info);
+int PMPI_T_pvar_get_info(int pvar_index, char *name, int *name_len, int *verbosity, int *var_class,
+                         MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len,
+                         int *bind, int *readonly, int *continuous, int *atomic)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_pvar_get_num);
+int PMPI_T_pvar_get_num(int *num_pvar)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_pvar_handle_alloc);
+int PMPI_T_pvar_handle_alloc(MPI_T_pvar_session session, int pvar_index, void *obj_handle,
+                             MPI_T_pvar_handle *handle, int *count)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_pvar_handle_free);
+int PMPI_T_pvar_handle_free(MPI_T_pvar_session session, MPI_T_pvar_handle *handle)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_pvar_read);
+int PMPI_T_pvar_read(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_pvar_readreset);
+int PMPI_T_pvar_readreset(MPI_T_pvar_session session, MPI_T_pvar_handle handle, void *buf)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_pvar_reset);
+int PMPI_T_pvar_reset(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_pvar_session_create);
+int PMPI_T_pvar_session_create(MPI_T_pvar_session *session)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_pvar_session_free);
+int PMPI_T_pvar_session_free(MPI_T_pvar_session *session)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_pvar_start);
+int PMPI_T_pvar_start(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_pvar_stop);
+int PMPI_T_pvar_stop(MPI_T_pvar_session session, MPI_T_pvar_handle handle)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_pvar_write);
+int PMPI_T_pvar_write(MPI_T_pvar_session session, MPI_T_pvar_handle handle, const void *buf)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_source_get_info);
+int PMPI_T_source_get_info(int source_index, char *name, int *name_len, char *desc, int *desc_len,
+                           MPI_T_source_order *ordering, MPI_Count *ticks_per_second,
+                           MPI_Count *max_ticks, MPI_Info *info)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_source_get_num);
+int PMPI_T_source_get_num(int *num_sources)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}
+
+WEFT_EXPORT(T_source_get_timestamp);
+int PMPI_T_source_get_timestamp(int source_index, MPI_Count *timestamp)
+{
+    return MPI_T_ERR_NOT_SUPPORTED;
+}

@@ -1,0 +1,57 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# The library. A line that is commented out names a source that is not in the tree yet.
+
+# Every source and header of the library, once; compiled into a convenience library that unit tests
+# link as well, because they call functions that libmpi_abi.so hides.
+noinst_LTLIBRARIES += libweft.la
+libweft_la_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) \
+    -fvisibility=hidden
+libweft_la_LIBADD = $(FABRIC_LIBS) $(PMIX_LIBS) $(HWLOC_LIBS)
+libweft_la_SOURCES = include/mpi.h
+
+# The entry points
+libweft_la_SOURCES += src/core/api/api.h
+libweft_la_SOURCES += src/core/api/address.c
+libweft_la_SOURCES += src/core/api/generated_forms.c
+libweft_la_SOURCES += src/core/api/generated_unsupported.c
+
+# MPI's semantics
+libweft_la_SOURCES += src/core/match.c src/core/match.h
+libweft_la_SOURCES += src/core/settings.c src/core/settings.h
+#libweft_la_SOURCES += src/core/op.c
+
+# The bootstrap: the only code that includes pmix*.h
+libweft_la_SOURCES += src/pmix/boot.h
+libweft_la_SOURCES += src/pmix/internal.h
+libweft_la_SOURCES += src/pmix/boot.c
+libweft_la_SOURCES += src/pmix/facts.c
+libweft_la_SOURCES += src/pmix/failure.c
+libweft_la_SOURCES += src/pmix/launcher.c
+libweft_la_SOURCES += src/pmix/reply.c
+
+# The net lane: the only code that includes rdma/*
+libweft_la_SOURCES += src/ofi/provider.h
+libweft_la_SOURCES += src/ofi/interface.c src/ofi/interface.h
+libweft_la_SOURCES += src/ofi/provider_table.c
+
+# libmpi_abi.so.1 and libmpi_abi.a. The version is CURRENT:REVISION:AGE, and CURRENT - AGE stays 1:
+# that is the name the standard ABI's libraries share.
+lib_LTLIBRARIES += libmpi_abi.la
+libmpi_abi_la_SOURCES =
+libmpi_abi_la_LIBADD = libweft.la
+libmpi_abi_la_DEPENDENCIES = libweft.la $(srcdir)/src/weft.map
+# -Bsymbolic-functions binds calls inside the library to its own definitions when it is linked, so
+# that the forms with int counts jump straight to their _c twins. -fno-semantic-interposition could
+# not do that: it helps only within one compilation unit, and the forms are a unit of their own.
+libmpi_abi_la_LDFLAGS = $(AM_LDFLAGS) -version-info 1:0:0 -no-undefined \
+    -Wl,--version-script=$(srcdir)/src/weft.map -Wl,-Bsymbolic-functions
+# The core is not complete yet; when it is, this line makes a missing function an error of the link:
+#libmpi_abi_la_LDFLAGS += -Wl,-z,defs
+
+# One MPI library was once released as libmpi_abi.so.0; what was linked with it runs too.
+if SHARED
+install-exec-hook:
+	cd $(DESTDIR)$(libdir) && rm -f libmpi_abi.so.0 && $(LN_S) libmpi_abi.so.1 libmpi_abi.so.0
+uninstall-hook:
+	rm -f $(DESTDIR)$(libdir)/libmpi_abi.so.0
+endif

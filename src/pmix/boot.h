@@ -42,8 +42,8 @@ int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len);
 
 /* Fetches what a rank published: at most *bytes into value, sets *bytes to its true length. Waits
  * for a rank that has not published yet, at most timeout_s seconds. */
-int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int timeout_s,
-                    char *why, size_t len);
+int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int timeout_s, char *why,
+                    size_t len);
 
 /* The host of a rank, or "an unknown host". Returns buf. */
 char *weft_boot_host(int rank, char *buf, size_t len);

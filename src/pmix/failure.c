@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The ranks that the launcher reported dead, and the launcher itself when it is gone.
+ *
+ * Invariant: each rank is reported at most once, in the order in which the news came; `unread` is
+ * the number of news in the list that weft_boot_next_failure has not returned yet, so that looking
+ * for news costs one load while there are none. The handler runs on PMIx's thread.
+ */
+#include "boot.h"
+#include "internal.h"
+
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <string.h>
+
+#define LAUNCHER_ITSELF (-1)
+
+static struct {
+    pthread_mutex_t lock; /* guards list, count, next */
+    int *list;            /* news in order: size ranks and the launcher at most */
+    int count, next;
+    atomic_int unread;
+    atomic_bool any, lost;
+    atomic_bool *dead; /* by rank */
+    int size, self;
+    char nspace[PMIX_MAX_NSLEN + 1];
+} failures = {.lock = PTHREAD_MUTEX_INITIALIZER};
+
+/* Adds one piece of news, unless it is old. */
+static void report(int who)
+{
+    atomic_bool *known = who == LAUNCHER_ITSELF ? &failures.lost : &failures.dead[who];
+    pthread_mutex_lock(&failures.lock);
+    if (!atomic_exchange(known, true)) {
+        failures.list[failures.count++] = who;
+        if (who != LAUNCHER_ITSELF)
+            atomic_store(&failures.any, true);
+        atomic_fetch_add(&failures.unread, 1);
+    }
+    pthread_mutex_unlock(&failures.lock);
+}
+
+static void report_process(const pmix_proc_t *proc)
+{
+    if (strncmp(proc->nspace, failures.nspace, PMIX_MAX_NSLEN) == 0 &&
+        proc->rank < (pmix_rank_t)failures.size && proc->rank != (pmix_rank_t)failures.self)
+        report((int)proc->rank);
+}
+
+/* Launchers name the dead in one of three places: one process, an array of them, or, if neither is
+ * there, as the source of the event. */
+static void on_death(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t *results, size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
+{
+    (void)id, (void)status, (void)results, (void)nresults;
+    bool named = false;
+
+    for (size_t i = 0; i < ninfo; i++) {
+        const pmix_value_t *v = &info[i].value;
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) && v->type == PMIX_PROC) {
+            report_process(v->data.proc);
+            named = true;
+        } else if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROCS) &&
+                   v->type == PMIX_DATA_ARRAY && v->data.darray->type == PMIX_PROC) {
+            const pmix_proc_t *procs = v->data.darray->array;
+            for (size_t k = 0; k < v->data.darray->size; k++)
+                report_process(&procs[k]);
+            named = true;
+        }
+    }
+    if (!named && source)
+        report_process(source);
+    if (cbfunc)
+        cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+static void on_lost_launcher(size_t id, pmix_status_t status, const pmix_proc_t *source,
+                             pmix_info_t info[], size_t ninfo, pmix_info_t *results,
+                             size_t nresults, pmix_event_notification_cbfunc_fn_t cbfunc,
+                             void *cbdata)
+{
+    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
+    report(LAUNCHER_ITSELF);
+    if (cbfunc)
+        cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
+}
+
+int weft_failure_open(const pmix_proc_t *self, int size)
+{
+    static pmix_status_t deaths[] = {
+        PMIX_ERR_PROC_ABORTED,
+        PMIX_ERR_PROC_ABORTED_BY_SIG,
+        PMIX_ERR_EXIT_NONZERO_TERM,
+        PMIX_ERR_PROC_TERM_WO_SYNC,
+        PMIX_ERR_PROC_REQUESTED_ABORT,
+        PMIX_ERR_PROC_KILLED_BY_CMD,
+        PMIX_ERR_PROC_SENSOR_BOUND_EXCEEDED,
+    };
+    static pmix_status_t losses[] = {PMIX_ERR_LOST_CONNECTION, PMIX_ERR_LOST_CONNECTION_TO_SERVER};
+
+    failures.list = calloc((size_t)size + 1, sizeof *failures.list);
+    failures.dead = calloc((size_t)size, sizeof *failures.dead);
+    if (!failures.list || !failures.dead) {
+        weft_failure_close();
+        return -1;
+    }
+    failures.size = size;
+    failures.self = (int)self->rank;
+    memcpy(failures.nspace, self->nspace, sizeof failures.nspace);
+    PMIx_Register_event_handler(deaths, sizeof deaths / sizeof *deaths, NULL, 0, on_death, NULL,
+                                NULL);
+    PMIx_Register_event_handler(losses, sizeof losses / sizeof *losses, NULL, 0, on_lost_launcher,
+                                NULL, NULL);
+    return 0;
+}
+
+void weft_failure_close(void)
+{
+    pthread_mutex_lock(&failures.lock);
+    free(failures.list);
+    free(failures.dead);
+    failures.list = NULL;
+    failures.dead = NULL;
+    failures.count = failures.next = failures.size = 0;
+    atomic_store(&failures.unread, 0);
+    atomic_store(&failures.any, false);
+    atomic_store(&failures.lost, false);
+    pthread_mutex_unlock(&failures.lock);
+}
+
+bool weft_failure_reported(int rank)
+{
+    if (!atomic_load_explicit(&failures.any, memory_order_acquire))
+        return false;
+    return rank == WEFT_REPLY_FROM_ALL ||
+           (rank < failures.size && atomic_load(&failures.dead[rank]));
+}
+
+int weft_failure_lowest(void)
+{
+    for (int rank = 0; rank < failures.size; rank++)
+        if (weft_failure_reported(rank))
+            return rank;
+    return -1;
+}
+
+bool weft_failure_launcher_lost(void)
+{
+    return atomic_load_explicit(&failures.lost, memory_order_acquire);
+}
+
+bool weft_boot_next_failure(int *rank)
+{
+    if (atomic_load_explicit(&failures.unread, memory_order_acquire) == 0)
+        return false;
+    pthread_mutex_lock(&failures.lock);
+    bool news = failures.next < failures.count;
+    if (news) {
+        *rank = failures.list[failures.next++];
+        atomic_fetch_sub(&failures.unread, 1);
+    }
+    pthread_mutex_unlock(&failures.lock);
+    return news;
+}

@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * One answer that PMIx's own thread brings, and the wait for it.
+ *
+ * Invariant: a reply is freed exactly once, by whoever comes last: by the waiter when the answer
+ * was there in time, by PMIx's callback when the waiter has given up before. That is why a wait can
+ * be abandoned at all; PMIx itself cannot take back what it was asked.
+ */
+#include "internal.h"
+
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+/* Rounds of progress before the waiter starts to nap: PMIx's thread may need the very core that the
+ * waiter spins on. */
+#define ROUNDS_BEFORE_NAP 1000
+#define NAP_WITH_PROGRESS 100e-6 /* seconds; bounds what the nap adds to a message's latency */
+#define NAP_WITHOUT       50e-3  /* seconds; bounds how late a death or a deadline is noticed */
+
+/* Seconds that a wait goes on after a death, for PMIx to answer it properly with an error. */
+#define GRACE 2.0
+
+double weft_reply_clock(void)
+{
+    struct timespec now;
+    clock_gettime(CLOCK_MONOTONIC, &now);
+    return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
+}
+
+struct weft_reply *weft_reply_new(void)
+{
+    struct weft_reply *reply = calloc(1, sizeof *reply);
+    if (!reply)
+        return NULL;
+    pthread_condattr_t attr;
+    pthread_condattr_init(&attr);
+    pthread_condattr_setclock(&attr, CLOCK_MONOTONIC);
+    pthread_cond_init(&reply->changed, &attr);
+    pthread_condattr_destroy(&attr);
+    pthread_mutex_init(&reply->lock, NULL);
+    return reply;
+}
+
+void weft_reply_free(struct weft_reply *reply)
+{
+    pthread_cond_destroy(&reply->changed);
+    pthread_mutex_destroy(&reply->lock);
+    for (size_t i = 0; i < reply->how_count; i++)
+        PMIX_INFO_DESTRUCT(&reply->how[i]);
+    free(reply->bytes);
+    free(reply);
+}
+
+/* Ends the reply with the lock held; frees it when nobody waits any more. */
+static void finish(struct weft_reply *reply, pmix_status_t status)
+{
+    reply->status = status;
+    reply->done = true;
+    bool last = reply->abandoned;
+    pthread_cond_signal(&reply->changed);
+    pthread_mutex_unlock(&reply->lock);
+    if (last)
+        weft_reply_free(reply);
+}
+
+void weft_reply_done(pmix_status_t status, void *reply)
+{
+    struct weft_reply *r = reply;
+    pthread_mutex_lock(&r->lock);
+    finish(r, status);
+}
+
+void weft_reply_value(pmix_status_t status, pmix_value_t *value, void *reply)
+{
+    struct weft_reply *r = reply;
+    pthread_mutex_lock(&r->lock);
+    if (status == PMIX_SUCCESS) {
+        if (!value || value->type != PMIX_BYTE_OBJECT) {
+            status = PMIX_ERR_TYPE_MISMATCH;
+        } else if (value->data.bo.size > 0) {
+            r->size = value->data.bo.size;
+            r->bytes = malloc(r->size);
+            if (r->bytes)
+                memcpy(r->bytes, value->data.bo.bytes, r->size);
+            else
+                status = PMIX_ERR_NOMEM;
+        }
+    }
+    finish(r, status);
+}
+
+/* Waits with the lock held for at most some seconds. */
+static void nap(struct weft_reply *reply, double seconds)
+{
+    struct timespec until;
+    clock_gettime(CLOCK_MONOTONIC, &until);
+    until.tv_nsec += (long)(seconds * 1e9);
+    if (until.tv_nsec >= 1000000000L) {
+        until.tv_nsec -= 1000000000L;
+        until.tv_sec++;
+    }
+    pthread_cond_timedwait(&reply->changed, &reply->lock, &until);
+}
+
+/* One round of waiting; returns whether the answer is there. */
+static bool wait_a_little(struct weft_reply *reply, unsigned round, void (*progress)(void *),
+                          void *arg)
+{
+    if (progress)
+        progress(arg);
+    if (progress && round < ROUNDS_BEFORE_NAP)
+        sched_yield();
+    pthread_mutex_lock(&reply->lock);
+    if (!reply->done && (!progress || round >= ROUNDS_BEFORE_NAP))
+        nap(reply, progress ? NAP_WITH_PROGRESS : NAP_WITHOUT);
+    bool done = reply->done;
+    pthread_mutex_unlock(&reply->lock);
+    return done;
+}
+
+/* Gives the reply away to the callback to come. An answer in the last instant still counts. */
+static enum weft_await abandon(struct weft_reply *reply, enum weft_await reason)
+{
+    pthread_mutex_lock(&reply->lock);
+    bool done = reply->done;
+    reply->abandoned = !done;
+    pthread_mutex_unlock(&reply->lock);
+    return done ? WEFT_AWAIT_DONE : reason;
+}
+
+enum weft_await weft_reply_await(struct weft_reply *reply, int from, double deadline,
+                                 void (*progress)(void *), void *arg)
+{
+    double hopeless_since = 0;
+
+    for (unsigned round = 0; !wait_a_little(reply, round, progress, arg);
+         round += round < ROUNDS_BEFORE_NAP) {
+        bool dead = weft_failure_reported(from), lost = weft_failure_launcher_lost();
+        if (!dead && !lost && deadline == 0)
+            continue;
+        double now = weft_reply_clock();
+        if (deadline > 0 && now > deadline)
+            return abandon(reply, WEFT_AWAIT_TIMEOUT);
+        if (!dead && !lost)
+            continue;
+        if (hopeless_since == 0)
+            hopeless_since = now;
+        if (now > hopeless_since + GRACE)
+            return abandon(reply, lost ? WEFT_AWAIT_LOST : WEFT_AWAIT_DEAD);
+    }
+    return WEFT_AWAIT_DONE;
+}

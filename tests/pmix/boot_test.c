@@ -1,0 +1,247 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * A job that uses nothing but the bootstrap. The first argument says what to do; every rank that is
+ * content prints a line "ok", and exits with 0; a failed check prints where and exits with 1.
+ *
+ *   all             publish, fence, fetch from all, hosts, fence, finalize
+ *   barrier         the last rank comes a second late to a fence; nobody may leave before
+ *   late            the last rank publishes a second key late and without a fence
+ *   never           fetches a key that nobody publishes: an error, in time
+ *   abort CODE      the last rank ends the job while the others wait in a fence
+ *   dead            the last rank kills itself; the others must hear of it (launchers that keep
+ *                   going only) and their fence must fail
+ *   orphan          waits in a fence for the last rank, which never comes; the launcher is killed
+ *   why             prints what weft_boot_init says when it fails; content if it failed
+ */
+#include "boot.h"
+
+#include <signal.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+static struct weft_job job;
+static char why[1024];
+
+#define CHECK(condition)                                                                           \
+    do {                                                                                           \
+        if (!(condition)) {                                                                        \
+            fprintf(stderr, "rank %d: %s:%d: not true: %s (%s)\n", job.rank, __FILE__, __LINE__,   \
+                    #condition, why);                                                              \
+            exit(1);                                                                               \
+        }                                                                                          \
+    } while (0)
+
+static double now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + 1e-9 * (double)t.tv_nsec;
+}
+
+static void count(void *counter)
+{
+    ++*(long *)counter;
+}
+
+static int last(void)
+{
+    return job.size - 1;
+}
+
+/* A value that differs in length and content from rank to rank; returns its length. */
+static size_t value_of(int rank, unsigned char *value)
+{
+    size_t n = 1 + (size_t)rank * 37 % 900;
+    for (size_t i = 0; i < n; i++)
+        value[i] = (unsigned char)(rank * 31 + (int)i);
+    return n;
+}
+
+static void check_job(void)
+{
+    char host[256];
+    bool self_is_local = false;
+
+    CHECK(job.rank >= 0 && job.rank < job.size);
+    CHECK(job.local_size >= 1 && job.local_size <= job.size);
+    CHECK(job.one_node == (job.local_size == job.size));
+    CHECK(job.local_peers[job.local_rank] == job.rank);
+    for (int i = 0; i < job.local_size; i++) {
+        CHECK(job.local_peers[i] >= 0 && job.local_peers[i] < job.size);
+        CHECK(i == 0 || job.local_peers[i - 1] < job.local_peers[i]);
+        self_is_local = self_is_local || job.local_peers[i] == job.rank;
+        CHECK(strcmp(weft_boot_host(job.local_peers[i], host, sizeof host), job.host) == 0);
+    }
+    CHECK(self_is_local);
+    for (int r = 0, at = 0; r < job.size; r++) {
+        bool local = at < job.local_size && job.local_peers[at] == r;
+        at += local;
+        weft_boot_host(r, host, sizeof host);
+        CHECK(host[0] && strcmp(host, "an unknown host") != 0);
+        CHECK(local == (strcmp(host, job.host) == 0));
+    }
+    CHECK(strcmp(weft_boot_host(job.size, host, sizeof host), "an unknown host") == 0);
+    CHECK(job.host[0] && job.nspace[0] && job.launcher[0]);
+    CHECK(job.singleton == (strcmp(job.nspace, "singleton") == 0));
+    CHECK(!job.singleton || (job.size == 1 && job.one_node && job.universe == -1));
+}
+
+static void test_all(void)
+{
+    unsigned char mine[1000], want[1000], got[1000];
+    long rounds = 0;
+    int dead;
+
+    check_job();
+    CHECK(weft_boot_publish("value", mine, value_of(job.rank, mine), why, sizeof why) == 0);
+    CHECK(weft_boot_publish("empty", NULL, 0, why, sizeof why) == 0);
+    CHECK(weft_boot_fence(count, &rounds, why, sizeof why) == 0);
+    CHECK(rounds > 0);
+    for (int r = 0; r < job.size; r++) {
+        size_t n = sizeof got, expected = value_of(r, want);
+        CHECK(weft_boot_fetch(r, "value", got, &n, 10, why, sizeof why) == 0);
+        CHECK(n == expected && memcmp(got, want, n) == 0);
+        n = sizeof got;
+        CHECK(weft_boot_fetch(r, "empty", got, &n, 10, why, sizeof why) == 0);
+        CHECK(n == 0);
+        n = expected - 1;
+        CHECK(weft_boot_fetch(r, "value", got, &n, 10, why, sizeof why) == -1);
+        CHECK(n == expected && strstr(why, "value"));
+    }
+    CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == 0);
+    CHECK(!weft_boot_next_failure(&dead));
+    printf("rank %d of %d, local %d of %d, host %s, launcher %s, app %d, universe %d\n", job.rank,
+           job.size, job.local_rank, job.local_size, job.host, job.launcher, job.appnum,
+           job.universe);
+}
+
+static void test_barrier(void)
+{
+    long rounds = 0;
+    CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == 0);
+    for (int i = 0; i < 2; i++) {
+        double start = now();
+        if (job.rank == last())
+            sleep(1);
+        CHECK(weft_boot_fence(i ? count : NULL, &rounds, why, sizeof why) == 0);
+        CHECK(now() - start > 0.8);
+    }
+    CHECK(job.size == 1 || job.rank == last() || rounds > 1000);
+}
+
+static void test_late(void)
+{
+    int late = 7, got = 0;
+    size_t n = sizeof got;
+
+    CHECK(weft_boot_publish("early", &late, sizeof late, why, sizeof why) == 0);
+    CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == 0);
+    if (job.rank == last()) {
+        sleep(4); /* longer than the two seconds after which PMIx forgets about a local peer */
+        CHECK(weft_boot_publish("late", &late, sizeof late, why, sizeof why) == 0);
+    }
+    CHECK(weft_boot_fetch(last(), "late", &got, &n, 20, why, sizeof why) == 0);
+    CHECK(n == sizeof got && got == late);
+    CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == 0);
+}
+
+static void test_never(void)
+{
+    char got;
+    size_t n = 1;
+
+    CHECK(weft_boot_publish("early", "x", 1, why, sizeof why) == 0);
+    CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == 0);
+    double start = now();
+    CHECK(weft_boot_fetch(last(), "never", &got, &n, 2, why, sizeof why) == -1);
+    CHECK(now() - start < 6);
+    CHECK(strstr(why, "never"));
+    if (job.rank == 0)
+        printf("%s\n", why);
+    CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == 0);
+}
+
+static void test_abort(int code)
+{
+    CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == 0);
+    printf("unflushed "); /* must come out all the same */
+    if (job.rank == last())
+        weft_boot_abort(code, "as the test wants");
+    weft_boot_fence(NULL, NULL, why, sizeof why);
+    pause();
+}
+
+static void test_dead(void)
+{
+    int dead = -2;
+
+    CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == 0);
+    if (job.rank == last())
+        raise(SIGKILL);
+    for (double start = now(); !weft_boot_next_failure(&dead) && now() - start < 10;)
+        usleep(1000);
+    CHECK(dead == last());
+    CHECK(!weft_boot_next_failure(&dead));
+    CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == -1);
+    char name[32];
+    snprintf(name, sizeof name, "rank %d on ", last());
+    CHECK(strstr(why, name));
+    if (job.rank == 0)
+        printf("%s\n", why);
+}
+
+static void test_orphan(void)
+{
+    int news = -2;
+
+    signal(SIGTERM, SIG_IGN);
+    signal(SIGPIPE, SIG_IGN);
+    CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == 0);
+    printf("waiting\n");
+    fflush(stdout);
+    if (job.rank == last()) {
+        for (double start = now(); !weft_boot_next_failure(&news) && now() - start < 20;)
+            usleep(1000);
+        CHECK(news == -1);
+    } else {
+        CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == -1);
+        CHECK(strstr(why, "is gone"));
+        CHECK(weft_boot_next_failure(&news) && news == -1);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    const char *what = argc > 1 ? argv[1] : "all";
+    int rc = weft_boot_init(&job, why, sizeof why);
+
+    if (strcmp(what, "why") == 0) {
+        printf("%s\n", rc == 0 ? "joined a job" : why);
+        return rc == 0;
+    }
+    CHECK(rc == 0);
+    if (strcmp(what, "all") == 0)
+        test_all();
+    else if (strcmp(what, "barrier") == 0)
+        test_barrier();
+    else if (strcmp(what, "late") == 0)
+        test_late();
+    else if (strcmp(what, "never") == 0)
+        test_never();
+    else if (strcmp(what, "abort") == 0)
+        test_abort(argc > 2 ? atoi(argv[2]) : 1);
+    else if (strcmp(what, "dead") == 0)
+        test_dead();
+    else if (strcmp(what, "orphan") == 0)
+        test_orphan();
+    else
+        CHECK(!"a known first argument");
+    rc = weft_boot_finalize(why, sizeof why);
+    CHECK(rc == 0 || strcmp(what, "orphan") == 0);
+    printf("ok\n");
+    return 0;
+}

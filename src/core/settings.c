@@ -257,6 +257,8 @@ static void nearest(const char *name, char *buf, size_t len)
     for (size_t i = 0; i < weft_settings_count; i++) {
         weft_settings_variable(&weft_settings_table[i], variable, sizeof variable);
         size_t d = distance(name, variable);
+        if (strncmp(name, variable, strlen(name)) == 0)
+            d = 0; /* WEFT_EAGER: cut short rather than misspelt */
         if (d < best) {
             best = d;
             snprintf(buf, len, "%s", variable);

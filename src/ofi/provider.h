@@ -14,6 +14,9 @@
 #include "pmix/boot.h"
 #include <rdma/fabric.h>
 
+/* The version of libfabric's interface that all of Weft asks for: the oldest it was measured with. */
+#define WEFT_FI_VERSION FI_VERSION(1, 17)
+
 enum weft_provider_flag {
     WEFT_PROVIDER_REFUSED = 1,    /* never chosen by itself: known to be wrong or slow */
     WEFT_PROVIDER_ONE_NODE = 2,   /* reaches only peers on the same node */
@@ -40,6 +43,7 @@ struct weft_provider_choice {
     struct fi_info *info;                /* owned; fi_freeinfo'd by weft_provider_free */
     const struct weft_provider_row *row; /* the row that applies (the last one applies to all) */
     bool software_matching;              /* after WEFT_MATCHING */
+    bool push;                           /* no fi_read to rely on: the sender pushes long ones */
     size_t eager_limit;                  /* after WEFT_EAGER_LIMIT; at most what the row allows */
     char interface[64];                  /* name of the interface, or the domain's name */
 };

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What we know of each provider, one row for each behaviour.
+ *
+ * Invariant: the first row whose pattern and version bounds fit applies, and the last row fits
+ * everything. Patterns are in the canonical form (weft_provider_canonical): the core provider
+ * first, the utility provider above it second. A row says WEFT_MATCHING_PROVIDER only where
+ * 'weft_info --check' passed, or where the provider's sources and users leave no doubt.
+ *
+ * The eager limit of 16 KiB on the layered providers is where their own segmentation starts, which
+ * crashes on a claimed or truncated message; elsewhere it bounds what unexpected messages cost.
+ */
+#include "ofi/provider.h"
+
+/* The version of a core provider is a hundred times libfabric's own: 117.0 is 1.17. */
+#define SINCE(major, minor)  FI_VERSION((major)*100 + (minor), 0)
+#define BEFORE(major, minor) (SINCE(major, minor) - 1)
+#define ALL                  0, UINT32_MAX
+
+enum { KIB = 1024 };
+
+const struct weft_provider_row weft_provider_table[] = {
+    {"cxi", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 100, 0,
+     "Slingshot: matching in hardware; 48 tag bits, one receive iovec, no discard"},
+    {"opx", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 96, WEFT_PROVIDER_SOURCE_SEQ,
+     "Omni-Path: CQ data of 4 bytes is also its source id, so a sent eager message is not "
+     "cancelled"},
+    {"psm2", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 95, 0,
+     "Omni-Path: 60 tag bits beside CQ data, one receive iovec"},
+    {"psm3", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 94, 0,
+     "Intel Ethernet and Omni-Path: 60 tag bits beside CQ data, one receive iovec"},
+    {"efa", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 90, 0,
+     "AWS: keeps the order with a reorder buffer of its own"},
+    {"verbs;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 85, WEFT_PROVIDER_SPILL,
+     "InfiniBand and RoCE: above 16 KiB its segmentation crashes on claim and truncation"},
+    {"tcp;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 60, WEFT_PROVIDER_SPILL,
+     "TCP: a truncated eager message takes the next one with it, so receives get spill room"},
+    {"tcp", SINCE(1, 18), UINT32_MAX, WEFT_MATCHING_SOFTWARE, 16 * KIB, 50, 0,
+     "TCP: keeps 64 unexpected messages of a peer, then blocks the line behind them"},
+    {"sockets", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 40, 0,
+     "TCP, deprecated: searches its unexpected messages one by one, slow when there are many"},
+    {"shm", SINCE(1, 19), UINT32_MAX, WEFT_MATCHING_SOFTWARE, 16 * KIB, 30, WEFT_PROVIDER_ONE_NODE,
+     "shared memory: Weft's own lane does the same without libfabric"},
+    {"shm", 0, BEFORE(1, 19), WEFT_MATCHING_SOFTWARE, 4 * KIB, 30,
+     WEFT_PROVIDER_ONE_NODE | WEFT_PROVIDER_REFUSED,
+     "before 1.19 it matches unexpected messages with a stale mask and stalls after 1024 of them"},
+    {"net", ALL, WEFT_MATCHING_SOFTWARE, 16 * KIB, 20, WEFT_PROVIDER_NO_READ,
+     "TCP, 1.17's trial of what became tcp: keeps 4 unexpected messages, then blocks"},
+    {"udp;ofi_rxd", ALL, WEFT_MATCHING_SOFTWARE, 4 * KIB, 10, WEFT_PROVIDER_NO_READ,
+     "UDP: peek answers in the wrong order, discard crashes; slow"},
+    {"*", ALL, WEFT_MATCHING_SOFTWARE, 16 * KIB, 5, 0,
+     "not known to Weft: 'weft_info --check' tells whether it can match tags by itself"},
+};
+
+const size_t weft_provider_count = sizeof weft_provider_table / sizeof weft_provider_table[0];

@@ -1,0 +1,268 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Asks libfabric what there is, has it judged, and keeps the fi_info of the choice.
+ *
+ * Invariant: what we ask for is the same whatever the user wants, so that weft_info shows exactly
+ * what a job sees; and FI_PROVIDER stays the user's own filter, which we never set.
+ */
+#include "ofi/judge.h"
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* Everything offered: offers[i] was made from infos[i], a node of one of the lists. */
+struct market {
+    struct fi_info *lists[4];
+    struct weft_offer *offers;
+    struct fi_info **infos;
+    size_t count, room;
+};
+
+static const uint64_t RMA_READ = FI_RMA | FI_READ | FI_REMOTE_READ;
+
+/* What an endpoint must be able to do, and what Weft is ready to do for the provider. */
+static struct fi_info *make_hints(uint64_t caps)
+{
+    struct fi_info *hints = fi_allocinfo();
+
+    if (hints == NULL)
+        return NULL;
+    hints->caps = caps;
+    /* every request embeds a fi_context2 */
+    hints->mode = FI_CONTEXT | FI_CONTEXT2;
+    hints->ep_attr->type = FI_EP_RDM;
+    /* MPI's order among messages of one sender; nothing else needs an order */
+    hints->tx_attr->msg_order = FI_ORDER_SAS;
+    hints->rx_attr->msg_order = FI_ORDER_SAS;
+    /* rendezvous registers at both ends, sends address or offset as the provider wants, and takes
+     * the provider's keys; cxi binds regions to the endpoint */
+    hints->domain_attr->mr_mode =
+        FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+    /* the sender's rank and sequence; also makes psm2 pick the tag form that leaves 60 bits */
+    hints->domain_attr->cq_data_size = 4;
+    /* Weft's own lock keeps to one thread at a time in a domain */
+    hints->domain_attr->threading = FI_THREAD_DOMAIN;
+    /* progress inside MPI calls; how the provider makes connections is its own affair */
+    hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+    hints->domain_attr->control_progress = FI_PROGRESS_UNSPEC;
+    hints->domain_attr->av_type = FI_AV_UNSPEC;
+    /* overruns must come back as EAGAIN, not as lost messages */
+    hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+    return hints;
+}
+
+static bool same_offer(const struct weft_offer *a, const struct weft_offer *b)
+{
+    return strcmp(a->provider, b->provider) == 0 && strcmp(a->domain, b->domain) == 0 &&
+           memcmp(&a->address, &b->address, sizeof a->address) == 0;
+}
+
+/* The IP source address of a candidate; left zero for every other kind of address. */
+static void copy_address(const struct fi_info *info, struct sockaddr_storage *address)
+{
+    const struct sockaddr *source = info->src_addr;
+
+    memset(address, 0, sizeof *address);
+    if (source == NULL || info->src_addrlen > sizeof *address)
+        return;
+    if (info->addr_format != FI_SOCKADDR && info->addr_format != FI_SOCKADDR_IN &&
+        info->addr_format != FI_SOCKADDR_IN6)
+        return;
+    if (source->sa_family == AF_INET || source->sa_family == AF_INET6)
+        memcpy(address, source, info->src_addrlen);
+}
+
+/* Takes a candidate in, unless the same way out is known already and no worse. */
+static int add_offer(struct market *m, struct fi_info *info)
+{
+    struct weft_offer offer = {.version = info->fabric_attr->prov_version,
+                               .directed = (info->caps & FI_DIRECTED_RECV) != 0,
+                               .read = (info->caps & RMA_READ) == RMA_READ,
+                               .tag_format = info->ep_attr->mem_tag_format};
+    size_t at = 0;
+
+    weft_provider_canonical(info->fabric_attr->prov_name, offer.provider, sizeof offer.provider);
+    snprintf(offer.domain, sizeof offer.domain, "%s", info->domain_attr->name);
+    copy_address(info, &offer.address);
+    while (at < m->count && !same_offer(&m->offers[at], &offer))
+        at++;
+    if (at < m->count && !weft_offer_better(&offer, &m->offers[at]))
+        return 0;
+    if (at == m->room) {
+        size_t room = m->room > 0 ? 2 * m->room : 32;
+        struct weft_offer *offers = realloc(m->offers, room * sizeof *offers);
+        if (offers != NULL)
+            m->offers = offers;
+        struct fi_info **infos = realloc(m->infos, room * sizeof *infos);
+        if (infos != NULL)
+            m->infos = infos;
+        if (offers == NULL || infos == NULL)
+            return -FI_ENOMEM;
+        m->room = room;
+    }
+    m->offers[at] = offer;
+    m->infos[at] = info;
+    if (at == m->count)
+        m->count++;
+    return 0;
+}
+
+/* Asks for all that Weft likes, then does without what it can replace: directed receives by
+ * software matching, remote reads by pushing. Only the first question costs time. */
+static int gather(struct market *m)
+{
+    static const uint64_t questions[] = {FI_TAGGED | RMA_READ | FI_DIRECTED_RECV,
+                                         FI_TAGGED | RMA_READ, FI_TAGGED | FI_DIRECTED_RECV,
+                                         FI_TAGGED};
+    int rc = 0;
+
+    _Static_assert(sizeof questions / sizeof questions[0] == sizeof m->lists / sizeof m->lists[0],
+                   "one list for each question");
+    for (size_t i = 0; i < sizeof questions / sizeof questions[0] && rc == 0; i++) {
+        struct fi_info *hints = make_hints(questions[i]);
+
+        if (hints == NULL)
+            return -FI_ENOMEM;
+        rc = fi_getinfo(WEFT_FI_VERSION, NULL, NULL, 0, hints, &m->lists[i]);
+        fi_freeinfo(hints);
+        if (rc == -FI_ENODATA)
+            rc = 0;
+        for (struct fi_info *info = m->lists[i]; info != NULL && rc == 0; info = info->next)
+            rc = add_offer(m, info);
+    }
+    return rc;
+}
+
+static void close_market(struct market *m)
+{
+    for (size_t i = 0; i < sizeof m->lists / sizeof m->lists[0]; i++)
+        if (m->lists[i] != NULL)
+            fi_freeinfo(m->lists[i]);
+    free(m->offers);
+    free(m->infos);
+}
+
+/* Why fi_getinfo gave nothing. */
+static void explain_nothing(int rc, char *why, size_t len)
+{
+    const char *filter = getenv("FI_PROVIDER");
+
+    if (rc == -FI_ENOSYS)
+        snprintf(
+            why, len,
+            "libfabric %u.%u is running, but Weft needs %u.%u or newer: install it, or correct "
+            "LD_LIBRARY_PATH.",
+            FI_MAJOR(fi_version()), FI_MINOR(fi_version()), FI_MAJOR(WEFT_FI_VERSION),
+            FI_MINOR(WEFT_FI_VERSION));
+    else if (rc != 0)
+        snprintf(why, len,
+                 "libfabric cannot list its providers: fi_getinfo says '%s'; try fi_info.",
+                 fi_strerror(-rc));
+    else if (filter != NULL)
+        snprintf(why, len,
+                 "libfabric offers no provider with tagged messages and FI_PROVIDER=%.64s; correct "
+                 "or unset FI_PROVIDER.",
+                 filter);
+    else
+        snprintf(why, len,
+                 "libfabric offers no provider with tagged messages; see what 'fi_info -l' lists, "
+                 "and install a provider.");
+}
+
+/* Writes the verdicts out for people. */
+static struct weft_provider_candidate *list_candidates(const struct market *m,
+                                                       const struct weft_verdict *verdicts)
+{
+    struct weft_provider_candidate *list = calloc(m->count > 0 ? m->count : 1, sizeof *list);
+
+    for (size_t i = 0; i < m->count && list != NULL; i++) {
+        const struct weft_offer *offer = &m->offers[verdicts[i].offer];
+        const struct weft_interface *interface = verdicts[i].interface;
+
+        memcpy(list[i].provider, offer->provider, sizeof list[i].provider);
+        memcpy(list[i].domain, offer->domain, sizeof list[i].domain);
+        snprintf(list[i].interface, sizeof list[i].interface, "%s",
+                 interface != NULL ? interface->name : offer->domain);
+        weft_interface_address((const struct sockaddr *)&offer->address, list[i].address,
+                               sizeof list[i].address);
+        list[i].version = offer->version;
+        memcpy(list[i].reason, verdicts[i].reason, sizeof list[i].reason);
+    }
+    return list;
+}
+
+/* Fills the choice from the winning verdict. */
+static int take(const struct market *m, const struct weft_settings *settings,
+                const struct weft_verdict *verdict, struct weft_provider_choice *choice)
+{
+    struct fi_info *info = fi_dupinfo(m->infos[verdict->offer]);
+    size_t limit = verdict->row->eager_limit;
+
+    if (info == NULL)
+        return -1;
+    if (settings->eager_limit > 0 && (size_t)settings->eager_limit < limit)
+        limit = (size_t)settings->eager_limit;
+    if (info->ep_attr->max_msg_size < limit)
+        limit = info->ep_attr->max_msg_size;
+    *choice = (struct weft_provider_choice){.info = info,
+                                            .row = verdict->row,
+                                            .software_matching = verdict->software,
+                                            .push = verdict->push,
+                                            .eager_limit = limit};
+    snprintf(choice->interface, sizeof choice->interface, "%s",
+             verdict->interface != NULL ? verdict->interface->name : info->domain_attr->name);
+    return 0;
+}
+
+int weft_provider_select(const struct weft_settings *settings, const struct weft_job *job,
+                         struct weft_provider_choice *choice,
+                         struct weft_provider_candidate **candidates, size_t *count, char *why,
+                         size_t len)
+{
+    struct market market = {0};
+    struct weft_interface *interfaces = NULL;
+    struct weft_verdict *verdicts = NULL;
+    size_t interface_count = 0;
+    int rc, result = -1;
+
+    memset(choice, 0, sizeof *choice);
+    if (candidates != NULL) {
+        *candidates = NULL;
+        *count = 0;
+    }
+    rc = gather(&market);
+    if (rc != 0 || market.count == 0) {
+        explain_nothing(rc, why, len);
+        goto out;
+    }
+    interfaces = weft_interface_list(&interface_count);
+    verdicts = calloc(market.count, sizeof *verdicts);
+    if (interfaces == NULL || verdicts == NULL) {
+        snprintf(why, len, "Cannot list this machine's network interfaces: %m.");
+        goto out;
+    }
+    result = weft_judge(settings, job->one_node, market.offers, market.count, interfaces,
+                        interface_count, verdicts, why, len);
+    if (candidates != NULL && (*candidates = list_candidates(&market, verdicts)) != NULL) {
+        *count = market.count;
+        (*candidates)[0].chosen = result == 0;
+    }
+    if (result == 0 && (result = take(&market, settings, &verdicts[0], choice)) != 0)
+        snprintf(why, len, "Out of memory while choosing a libfabric provider.");
+out:
+    free(verdicts);
+    free(interfaces);
+    close_market(&market);
+    return result;
+}
+
+void weft_provider_free(struct weft_provider_choice *choice)
+{
+    if (choice->info != NULL)
+        fi_freeinfo(choice->info);
+    choice->info = NULL;
+}

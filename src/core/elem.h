@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The basic element kinds that reductions know: what one element is in memory, and which group of
+ * MPI 5.0 section 6.9.2 it belongs to. Two kinds may be the same bytes (a C int and a Fortran
+ * INTEGER) and still differ, because the standard allows different operations on them.
+ *
+ * Invariant: a kind fixes the machine type, so buffers of one kind are arrays of that type: pair
+ * kinds lie in them with the padding of the C structs below.
+ */
+#ifndef WEFT_ELEM_H
+#define WEFT_ELEM_H
+
+#include <stddef.h>
+#include <stdint.h>
+
+enum weft_elem {
+    WEFT_ELEM_NONE, /* no reduction: MPI_PACKED, what this compiler has no arithmetic for, and
+                       derived datatypes of more than one kind */
+    /* C integer, by size: int, long and so on are the one of their size */
+    WEFT_ELEM_INT8,
+    WEFT_ELEM_INT16,
+    WEFT_ELEM_INT32,
+    WEFT_ELEM_INT64,
+    WEFT_ELEM_UINT8,
+    WEFT_ELEM_UINT16,
+    WEFT_ELEM_UINT32,
+    WEFT_ELEM_UINT64,
+    /* Fortran integer, by size in bytes */
+    WEFT_ELEM_INTEGER1,
+    WEFT_ELEM_INTEGER2,
+    WEFT_ELEM_INTEGER4,
+    WEFT_ELEM_INTEGER8,
+    WEFT_ELEM_ADDRESS, /* multi-language: MPI_AINT, MPI_COUNT, MPI_OFFSET; int64_t */
+    /* floating point */
+    WEFT_ELEM_FLOAT,
+    WEFT_ELEM_DOUBLE,
+    WEFT_ELEM_LONG_DOUBLE,
+    /* complex */
+    WEFT_ELEM_FLOAT_COMPLEX,
+    WEFT_ELEM_DOUBLE_COMPLEX,
+    WEFT_ELEM_LONG_DOUBLE_COMPLEX,
+    /* logical: _Bool, and Fortran logicals by size in bytes; any non-zero value is true, the
+       result of an operation is 0 or 1 */
+    WEFT_ELEM_BOOL,
+    WEFT_ELEM_LOGICAL1,
+    WEFT_ELEM_LOGICAL2,
+    WEFT_ELEM_LOGICAL4,
+    WEFT_ELEM_LOGICAL8,
+    WEFT_ELEM_BYTE,
+    /* text: can be replaced, not computed with */
+    WEFT_ELEM_CHAR,
+    WEFT_ELEM_WCHAR,
+    /* value and index, for MINLOC and MAXLOC */
+    WEFT_ELEM_FLOAT_INT,
+    WEFT_ELEM_DOUBLE_INT,
+    WEFT_ELEM_LONG_INT,
+    WEFT_ELEM_2INT,
+    WEFT_ELEM_SHORT_INT,
+    WEFT_ELEM_LONG_DOUBLE_INT,
+    WEFT_ELEM_2REAL,
+    WEFT_ELEM_2DOUBLE_PRECISION,
+    WEFT_ELEM_2INTEGER,
+    WEFT_ELEM_KINDS /* how many there are */
+};
+
+/* Fortran's default kinds as this ABI build fixes them (MPI 5.0, 20.3): INTEGER, LOGICAL and REAL
+ * have 4 bytes, DOUBLE PRECISION has 8. */
+typedef int32_t weft_fortran_integer;
+typedef int32_t weft_fortran_logical;
+typedef float weft_fortran_real;
+typedef double weft_fortran_double;
+
+struct weft_float_int {
+    float value;
+    int index;
+};
+struct weft_double_int {
+    double value;
+    int index;
+};
+struct weft_long_int {
+    long value;
+    int index;
+};
+struct weft_2int {
+    int value, index;
+};
+struct weft_short_int {
+    short value;
+    int index;
+};
+struct weft_long_double_int {
+    long double value;
+    int index;
+};
+struct weft_2real {
+    weft_fortran_real value, index;
+};
+struct weft_2double_precision {
+    weft_fortran_double value, index;
+};
+struct weft_2integer {
+    weft_fortran_integer value, index;
+};
+
+#endif

@@ -33,6 +33,8 @@ libweft_la_SOURCES += src/pmix/reply.c
 libweft_la_SOURCES += src/ofi/provider.h
 libweft_la_SOURCES += src/ofi/interface.c src/ofi/interface.h
 libweft_la_SOURCES += src/ofi/provider_table.c
+libweft_la_SOURCES += src/ofi/judge.c src/ofi/judge.h
+libweft_la_SOURCES += src/ofi/select.c
 
 # libmpi_abi.so.1 and libmpi_abi.a. The version is CURRENT:REVISION:AGE, and CURRENT - AGE stays 1:
 # that is the name the standard ABI's libraries share.

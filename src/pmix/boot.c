@@ -18,6 +18,9 @@
 /* Between two questions for a key that is not there yet. */
 #define RETRY_PAUSE_US 20000
 
+/* How long an error waits for the name of the dead rank. */
+#define NAME_PATIENCE_MS 200
+
 /* Seconds that ending the job may take before this process just leaves. */
 #define ABORT_PATIENCE 10
 
@@ -50,13 +53,14 @@ static pmix_status_t init_quietly(void)
 static int explain_init(pmix_status_t rc, char *why, size_t len)
 {
     const char *nspace = getenv("PMIX_NAMESPACE"), *version = getenv("PMIX_VERSION");
+    const char *own = PMIx_Get_version(); /* "OpenPMIx 4.2.2 (PMIx Standard: ...)" */
     snprintf(
         why, len,
         "this process on %s was started by %s (PMIX_NAMESPACE=%s) but its PMIx server, version "
-        "%s, does not let it in (%s; libpmix here is %s): %s, or unset PMIX_NAMESPACE to run "
+        "%s, does not let it in (%s; here runs %.*s): %s, or unset PMIX_NAMESPACE to run "
         "it alone",
         boot.host, boot.launcher, nspace ? nspace : "", version ? version : "unknown",
-        PMIx_Error_string(rc), PMIx_Get_version(), weft_launcher_remedy());
+        PMIx_Error_string(rc), (int)strcspn(own, "("), own, weft_launcher_remedy());
     return -1;
 }
 
@@ -218,19 +222,33 @@ int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why
     return -1;
 }
 
+/* PMIx can end a wait with an error a moment before it tells who died; the name is worth a moment.
+ * Returns the rank to blame, rank itself if it is dead, -1 for none known. */
+static int culprit(int rank, pmix_status_t rc)
+{
+    for (int ms = 0; ms < NAME_PATIENCE_MS && rc == PMIX_ERR_PARTIAL_SUCCESS; ms++) {
+        if (weft_failure_reported(rank))
+            break;
+        usleep(1000);
+    }
+    return rank != WEFT_REPLY_FROM_ALL && weft_failure_reported(rank) ? rank
+                                                                      : weft_failure_lowest();
+}
+
 /* Says why a wait for rank (WEFT_REPLY_FROM_ALL: everyone) failed. Names the dead if known. */
 static int explain_wait(const char *what, int rank, enum weft_await await, pmix_status_t rc,
                         char *why, size_t len)
 {
     char host[256], subject[400];
-    int dead =
-        rank != WEFT_REPLY_FROM_ALL && weft_failure_reported(rank) ? rank : weft_failure_lowest();
+    int dead = culprit(rank, rc);
+    bool lost = weft_failure_launcher_lost() || rc == PMIX_ERR_UNREACH ||
+                rc == PMIX_ERR_LOST_CONNECTION || rc == PMIX_ERR_COMM_FAILURE;
 
     if (dead >= 0)
         snprintf(subject, sizeof subject, "rank %d on %s has died", dead,
                  weft_boot_host(dead, host, sizeof host));
-    else if (weft_failure_launcher_lost() || await == WEFT_AWAIT_LOST)
-        snprintf(subject, sizeof subject, "%s is gone", boot.launcher);
+    else if (lost)
+        snprintf(subject, sizeof subject, "%s is gone (%s)", boot.launcher, PMIx_Error_string(rc));
     else if (rank == WEFT_REPLY_FROM_ALL)
         snprintf(subject, sizeof subject, "a rank has died or left early (%s)",
                  PMIx_Error_string(rc));

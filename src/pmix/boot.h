@@ -7,7 +7,7 @@
  * PMIx_Init nothing of PMIx is called again, not even PMIx_Finalize.
  *
  * Functions that can fail return 0, or -1 with one sentence for the user in why (what failed, on
- * which host, and the next step). All are called from one thread at a time.
+ * which host, and the next step). All are called from one thread at a time, except where noted.
  */
 #ifndef WEFT_BOOT_H
 #define WEFT_BOOT_H
@@ -37,23 +37,33 @@ int weft_boot_init(struct weft_job *job, char *why, size_t len);
 int weft_boot_publish(const char *key, const void *value, size_t bytes, char *why, size_t len);
 
 /* A barrier over the job that also makes published values available. While it waits it calls
- * progress(arg) over and over (NULL: it just waits). */
+ * progress(arg) over and over (NULL: it just waits), at least ten thousand times a second or so.
+ * Fails within seconds when a rank is reported dead or the launcher is gone. */
 int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len);
 
-/* Fetches what a rank published: at most *bytes into value, sets *bytes to its true length. Waits
- * for a rank that has not published yet, at most timeout_s seconds. */
+/* Fetches what a rank published: at most *bytes into value, sets *bytes to its true length (longer
+ * than the room: an error). Waits for a rank that has not published yet, at most timeout_s seconds;
+ * a rank reported dead ends the wait early. */
 int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int timeout_s, char *why,
                     size_t len);
 
 /* The host of a rank, or "an unknown host". Returns buf. */
 char *weft_boot_host(int rank, char *buf, size_t len);
 
-/* The next rank that the launcher reported dead and that was not returned before. Returns false
- * when there is none. Cheap (one load) when nothing happened; safe from any thread. */
+/* Stands for the launcher itself among the failures. */
+#define WEFT_BOOT_LAUNCHER (-1)
+
+/* The next rank that the launcher reported dead and that was not returned before, or, once,
+ * WEFT_BOOT_LAUNCHER when the launcher itself is gone: nobody will end this job or pass on the
+ * death of a rank any more. Returns false when there is none. Cheap (one load) when nothing
+ * happened; safe from any thread. Few launchers report deaths (srun and mpirun end the job instead):
+ * silence proves nothing. */
 bool weft_boot_next_failure(int *rank);
 
-/* Ends the whole job with exit code code through the launcher (1..255 reach the shell unchanged);
- * message goes to stderr by the caller, not here. Does not return. */
+/* Ends the whole job with exit code code through the launcher: 1..255 reach the shell unchanged, of
+ * others the low byte, and 1 instead of 0. Flushes the program's stdio; message goes to stderr by
+ * the caller, here only to the launcher. Gives the launcher ten seconds. Callable from any thread;
+ * does not return. */
 _Noreturn void weft_boot_abort(int code, const char *message);
 
 /* Leaves the job. After it nothing of this module may be called. */

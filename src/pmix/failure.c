@@ -14,8 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define LAUNCHER_ITSELF (-1)
-
 static struct {
     pthread_mutex_t lock; /* guards list, count, next */
     int *list;            /* news in order: size ranks and the launcher at most */
@@ -30,11 +28,11 @@ static struct {
 /* Adds one piece of news, unless it is old. */
 static void report(int who)
 {
-    atomic_bool *known = who == LAUNCHER_ITSELF ? &failures.lost : &failures.dead[who];
+    atomic_bool *known = who == WEFT_BOOT_LAUNCHER ? &failures.lost : &failures.dead[who];
     pthread_mutex_lock(&failures.lock);
     if (!atomic_exchange(known, true)) {
         failures.list[failures.count++] = who;
-        if (who != LAUNCHER_ITSELF)
+        if (who != WEFT_BOOT_LAUNCHER)
             atomic_store(&failures.any, true);
         atomic_fetch_add(&failures.unread, 1);
     }
@@ -82,7 +80,7 @@ static void on_lost_launcher(size_t id, pmix_status_t status, const pmix_proc_t 
                              void *cbdata)
 {
     (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
-    report(LAUNCHER_ITSELF);
+    report(WEFT_BOOT_LAUNCHER);
     if (cbfunc)
         cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }

@@ -1,4 +1,24 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs that are installed.
 
-# ---- Wrapper compilers: one script under three names
+# ---- Wrapper compilers: one script under three names, and one for the build tree
+bin_SCRIPTS += tools/wrapper/mpicc tools/wrapper/mpicc_abi tools/wrapper/weftcc
+noinst_SCRIPTS += tools/wrapper/mpicc-build
+EXTRA_DIST += tools/wrapper/mpicc.in
+CLEANFILES += tools/wrapper/mpicc tools/wrapper/mpicc_abi tools/wrapper/weftcc \
+    tools/wrapper/mpicc-build
+
+# $(call write_wrapper,include directory,library directory). configure may have added the language
+# version it wants for the library to CC; programs choose their own.
+write_wrapper = $(AM_V_GEN)$(MKDIR_P) tools/wrapper && \
+    compiler=`printf '%s\n' '$(CC)' | sed 's/ -std=gnu[0-9]*//'` && \
+    sed -e 's|@includedir[@]|$(1)|' -e 's|@libdir[@]|$(2)|' -e "s|@CC[@]|$$compiler|" \
+        -e 's|@PACKAGE_VERSION[@]|$(PACKAGE_VERSION)|' \
+        $(srcdir)/tools/wrapper/mpicc.in >$@.tmp && chmod +x $@.tmp && mv -f $@.tmp $@
+
+tools/wrapper/mpicc tools/wrapper/mpicc_abi tools/wrapper/weftcc: \
+    $(srcdir)/tools/wrapper/mpicc.in Makefile
+	$(call write_wrapper,$(includedir),$(libdir))
+
+tools/wrapper/mpicc-build: $(srcdir)/tools/wrapper/mpicc.in Makefile
+	$(call write_wrapper,$(abs_top_srcdir)/include,$(abs_top_builddir)/.libs)

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The command line that all benchmarks share. It follows the OSU micro-benchmarks in names and
+ * defaults, so that scripts written for those run these.
+ *
+ * Invariant: after BENCH_RUN every field is within its bounds; the parser never prints and never
+ * exits, because under MPI only one rank may speak and all must leave together.
+ */
+#ifndef BENCH_OPTIONS_H
+#define BENCH_OPTIONS_H
+
+#include <stdbool.h>
+#include <stddef.h>
+
+/* What a program understands beside -m, -i, -x, -c and -h. */
+enum bench_feature {
+    BENCH_WINDOW = 1, /* -W: messages in flight */
+    BENCH_PAIRS = 2,  /* -p: pairs of ranks */
+    BENCH_RAW = 4,    /* -p, -I, -b: provider, interface, binding: programs without MPI */
+    BENCH_TAGGED = 8  /* --cq-data, --directed: raw programs on tagged messages */
+};
+
+enum bench_kind { BENCH_LATENCY, BENCH_BANDWIDTH };
+
+struct bench_program {
+    const char *name;     /* "weft_latency" */
+    const char *title;    /* first line of the table, without "# " */
+    enum bench_kind kind; /* decides the default numbers of iterations */
+    unsigned features;    /* enum bench_feature */
+};
+
+struct bench_options {
+    size_t min, max;       /* message sizes in bytes, doubled from one row to the next */
+    int iterations;        /* timed iterations; 0 = by size */
+    int warmup;            /* untimed iterations before them; -1 = by size */
+    int window;            /* messages in flight */
+    int pairs;             /* pairs of ranks; 0 = as many as there are */
+    bool validate;         /* check what arrived */
+    const char *provider;  /* libfabric's name for it */
+    const char *interface; /* network interface or libfabric domain */
+    bool bind;             /* the two processes on a core each */
+    bool cq_data;          /* send with remote completion data */
+    bool directed;         /* receive from the one peer, not from anyone */
+};
+
+enum bench_outcome { BENCH_RUN, BENCH_HELP, BENCH_WRONG };
+
+/* Fills *o from the defaults and the command line. BENCH_WRONG leaves one sentence in why. */
+enum bench_outcome bench_options_parse(struct bench_options *o, const struct bench_program *program,
+                                       int argc, char **argv, char *why, size_t len);
+
+/* Prints the usage text to standard output. */
+void bench_options_usage(const struct bench_program *program);
+
+/* Timed and untimed iterations for messages of size bytes. */
+int bench_iterations(const struct bench_options *o, enum bench_kind kind, size_t size);
+int bench_warmup(const struct bench_options *o, enum bench_kind kind, size_t size);
+
+/* The size after this one: 0, 1, 2, 4, ... */
+size_t bench_next_size(size_t size);
+
+#endif

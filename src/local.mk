@@ -16,13 +16,16 @@ libweft_la_SOURCES += src/core/api/generated_forms.c
 libweft_la_SOURCES += src/core/api/generated_unsupported.c
 
 # MPI's semantics
+libweft_la_SOURCES += src/core/elem.h
 libweft_la_SOURCES += src/core/match.c src/core/match.h
+libweft_la_SOURCES += src/core/predefined_types.c src/core/predefined_types.h
 libweft_la_SOURCES += src/core/settings.c src/core/settings.h
-#libweft_la_SOURCES += src/core/op.c
+#libweft_la_SOURCES += src/core/op.c src/core/op.h
 
 # The bootstrap: the only code that includes pmix*.h
 libweft_la_SOURCES += src/pmix/boot.h
 libweft_la_SOURCES += src/pmix/internal.h
+libweft_la_SOURCES += src/pmix/alone.c
 libweft_la_SOURCES += src/pmix/boot.c
 libweft_la_SOURCES += src/pmix/facts.c
 libweft_la_SOURCES += src/pmix/failure.c

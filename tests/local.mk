@@ -22,4 +22,28 @@ UNIT_LIBS = libweft.la
 if HAVE_CMOCKA
 UNIT_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
 UNIT_LIBS += $(CMOCKA_LIBS)
+
+# The matcher. match_bench prints what a match costs: built, not run.
+MATCH_TESTS = tests/unit/match_test tests/unit/match_random_test
+check_PROGRAMS += $(MATCH_TESTS) tests/unit/match_bench
+TESTS += $(MATCH_TESTS)
+tests_unit_match_test_SOURCES = tests/unit/match_test.c tests/unit/match_tools.h
+tests_unit_match_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_match_test_LDADD = $(UNIT_LIBS)
+tests_unit_match_random_test_SOURCES = tests/unit/match_random_test.c tests/unit/match_tools.h
+tests_unit_match_random_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_match_random_test_LDADD = $(UNIT_LIBS)
+tests_unit_match_bench_SOURCES = tests/unit/match_bench.c
+tests_unit_match_bench_LDADD = libweft.la
+
+# Reductions and the table of predefined datatypes
+#REDUCTION_TESTS = tests/unit/op_test tests/unit/predefined_types_test
+#check_PROGRAMS += $(REDUCTION_TESTS)
+#TESTS += $(REDUCTION_TESTS)
+#tests_unit_op_test_SOURCES = tests/unit/op_test.c
+#tests_unit_op_test_CFLAGS = $(UNIT_CFLAGS)
+#tests_unit_op_test_LDADD = $(UNIT_LIBS)
+#tests_unit_predefined_types_test_SOURCES = tests/unit/predefined_types_test.c
+#tests_unit_predefined_types_test_CFLAGS = $(UNIT_CFLAGS)
+#tests_unit_predefined_types_test_LDADD = $(UNIT_LIBS)
 endif

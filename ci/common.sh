@@ -73,3 +73,72 @@ seconds_since()
 {
     say $((SECONDS - $1))
 }
+
+# --- counting -------------------------------------------------------------------------------------
+passed=0 failed=0 skipped=0
+
+# check NAME COMMAND...: one line ok or not ok; what a failing command said follows it whole.
+check()
+{
+    local name=$1 out begin=$SECONDS
+    shift
+    out=$(mktemp)
+    if "$@" </dev/null >"$out" 2>&1; then
+        say "ok $name ($(seconds_since "$begin") s)"
+        passed=$((passed + 1))
+    else
+        say "not ok $name (exit status $?)"
+        sed 's/^/    | /' "$out"
+        failed=$((failed + 1))
+    fi
+    rm -f "$out"
+}
+
+# skip NAME WHY: said loudly, for what is skipped is not tested.
+skip()
+{
+    say "############ SKIPPED: $1: $2"
+    skipped=$((skipped + 1))
+}
+
+# closing_line PASSED FAILED SKIPPED
+closing_line()
+{
+    local tail=
+    (($3 == 0)) || tail=", $3 skipped"
+    say "$1 passed, $2 failed$tail"
+}
+
+# add_suite NAME COMMAND...: runs what ends with a closing line of its own, showing it as it comes,
+# and adds its counts. A suite that fails without owning up to a failure counts as one, and so does
+# one that says nothing or ran nothing.
+add_suite()
+{
+    local name=$1 out code line
+    shift
+    out=$(mktemp)
+    set +e
+    (set -e; "$@") </dev/null 2>&1 | tee "$out"
+    code=${PIPESTATUS[0]}
+    set -e
+    line=$(grep -aE '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$out" | tail -n 1) || true
+    rm -f "$out"
+    if [[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]]; then
+        local p=${BASH_REMATCH[1]} f=${BASH_REMATCH[2]} s=${BASH_REMATCH[4]:-0}
+        if ((f == 0 && (code != 0 || p + s == 0))); then
+            say "not ok $name: exit status $code after '$line'"
+            f=1
+        fi
+        passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
+    else
+        say "not ok $name: exit status $code and no closing line 'N passed, N failed'"
+        failed=$((failed + 1))
+    fi
+}
+
+# finish: the closing line of this script, and its exit status.
+finish()
+{
+    closing_line "$passed" "$failed" "$skipped"
+    ((failed == 0))
+}

@@ -154,7 +154,7 @@ static enum bench_outcome parse(struct bench_options *o, const struct bench_prog
                                 int argc, char **argv, char *why, size_t len)
 {
     int option, at = optind;
-    for (; ((option = getopt_long(argc, argv, ":m:i:x:W:p:I:cbh", long_options, NULL)) != -1;
+    for (; (option = getopt_long(argc, argv, ":m:i:x:W:p:I:cbh", long_options, NULL)) != -1;
          at = optind) {
         if (option == 'h')
             return BENCH_HELP;

@@ -17,6 +17,14 @@ TESTS += tests/abi/generated_test tests/abi/header_test
 dist_check_SCRIPTS += tests/wrapper/wrapper_test
 TESTS += tests/wrapper/wrapper_test
 
+# ---- The bootstrap, under every launcher that is there
+check_PROGRAMS += tests/pmix/boot_test
+tests_pmix_boot_test_SOURCES = tests/pmix/boot_test.c
+tests_pmix_boot_test_LDADD = libweft.la
+dist_check_SCRIPTS += tests/pmix/run
+TESTS += tests/pmix/run
+EXTRA_DIST += tests/pmix/lsan.supp
+
 # ---- Unit tests: a program for each module, linked with the static objects for the hidden names
 UNIT_LIBS = libweft.la
 if HAVE_CMOCKA

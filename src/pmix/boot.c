@@ -15,6 +15,10 @@
 #include <string.h>
 #include <unistd.h>
 
+/* PMIX_GET_REFRESH_CACHE and PMIX_ERR_LOST_CONNECTION, which PMIx 3 does not name. */
+#define REFRESH_CACHE   "pmix.get.refresh"
+#define LOST_CONNECTION (-61)
+
 /* Between two questions for a key that is not there yet. */
 #define RETRY_PAUSE_US 20000
 
@@ -241,8 +245,8 @@ static int explain_wait(const char *what, int rank, enum weft_await await, pmix_
 {
     char host[256], subject[400];
     int dead = culprit(rank, rc);
-    bool lost = weft_failure_launcher_lost() || rc == PMIX_ERR_UNREACH ||
-                rc == PMIX_ERR_LOST_CONNECTION || rc == PMIX_ERR_COMM_FAILURE;
+    bool lost = weft_failure_launcher_lost() || rc == PMIX_ERR_UNREACH || rc == LOST_CONNECTION ||
+                rc == PMIX_ERR_COMM_FAILURE;
 
     if (dead >= 0)
         snprintf(subject, sizeof subject, "rank %d on %s has died", dead,
@@ -307,7 +311,7 @@ static enum weft_await request(int rank, const char *key, bool refresh, double d
     PMIX_LOAD_PROCID(&reply->from, boot.self.nspace, (pmix_rank_t)rank);
     PMIX_LOAD_KEY(reply->key, key);
     PMIX_INFO_LOAD(&reply->how[0], PMIX_TIMEOUT, &seconds, PMIX_INT);
-    PMIX_INFO_LOAD(&reply->how[1], PMIX_GET_REFRESH_CACHE, &refresh, PMIX_BOOL);
+    PMIX_INFO_LOAD(&reply->how[1], REFRESH_CACHE, &refresh, PMIX_BOOL);
     reply->how_count = 2;
     *rc =
         PMIx_Get_nb(&reply->from, reply->key, reply->how, refresh ? 2 : 1, weft_reply_value, reply);
@@ -353,6 +357,21 @@ static int fetch_alone(const char *full, const char *key, void *value, size_t *b
     return -1;
 }
 
+/* Takes a value that is in this process already, as after a fence, without a word to the server.
+ * Returns 0 or -1 like weft_boot_fetch, 1 when the value is not here. */
+static int fetch_known(int rank, const char *full, const char *key, void *value, size_t *bytes,
+                       char *why, size_t len)
+{
+    pmix_value_t *found = weft_facts_value((pmix_rank_t)rank, full);
+    int result = 1;
+    if (found && found->type == PMIX_BYTE_OBJECT)
+        result =
+            deliver(rank, key, found->data.bo.bytes, found->data.bo.size, value, bytes, why, len);
+    if (found)
+        PMIX_VALUE_RELEASE(found);
+    return result;
+}
+
 int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int timeout_s, char *why,
                     size_t len)
 {
@@ -361,6 +380,10 @@ int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int t
         return -1;
     if (!boot.joined)
         return fetch_alone(full, key, value, bytes, why, len);
+
+    int known = fetch_known(rank, full, key, value, bytes, why, len);
+    if (known <= 0)
+        return known;
 
     double deadline = weft_reply_clock() + timeout_s;
     struct weft_reply *reply = NULL;

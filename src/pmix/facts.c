@@ -26,7 +26,7 @@ void weft_facts_open(const pmix_proc_t *self, int size)
     facts.size = size;
 }
 
-static pmix_value_t *ask(pmix_rank_t rank, const char *key)
+pmix_value_t *weft_facts_value(pmix_rank_t rank, const char *key)
 {
     pmix_proc_t about;
     pmix_info_t optional;
@@ -87,7 +87,7 @@ static bool integer(const pmix_value_t *v, int64_t *out)
 
 bool weft_facts_number(pmix_rank_t rank, const char *key, int64_t *number)
 {
-    pmix_value_t *value = ask(rank, key);
+    pmix_value_t *value = weft_facts_value(rank, key);
     bool known = value && integer(value, number);
     if (value)
         PMIX_VALUE_RELEASE(value);
@@ -96,7 +96,7 @@ bool weft_facts_number(pmix_rank_t rank, const char *key, int64_t *number)
 
 char *weft_facts_text(pmix_rank_t rank, const char *key)
 {
-    pmix_value_t *value = ask(rank, key);
+    pmix_value_t *value = weft_facts_value(rank, key);
     char *text = NULL;
     if (value && value->type == PMIX_STRING && value->data.string && *value->data.string)
         text = strdup(value->data.string);

@@ -14,6 +14,21 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The numbers are part of PMIx's ABI, but no version's headers name all of them. */
+static pmix_status_t deaths[] = {
+    -7,   /* PMIX_ERR_PROC_ABORTED, weftrun */
+    -8,   /* PMIX_ERR_PROC_REQUESTED_ABORT */
+    -200, /* PMIX_ERR_PROC_TERM_WO_SYNC: left without finalizing */
+    -400, /* PMIX_ERR_PROC_KILLED_BY_CMD */
+    -402, /* PMIX_ERR_PROC_ABORTED_BY_SIG */
+    -403, /* PMIX_ERR_PROC_SENSOR_BOUND_EXCEEDED */
+    -404, /* PMIX_ERR_EXIT_NONZERO_TERM */
+};
+static pmix_status_t losses[] = {
+    -61,  /* PMIX_ERR_LOST_CONNECTION */
+    -101, /* PMIX_ERR_LOST_CONNECTION_TO_SERVER, its older name */
+};
+
 static struct {
     pthread_mutex_t lock; /* guards list, count, next */
     int *list;            /* news in order: size ranks and the launcher at most */
@@ -87,17 +102,6 @@ static void on_lost_launcher(size_t id, pmix_status_t status, const pmix_proc_t 
 
 int weft_failure_open(const pmix_proc_t *self, int size)
 {
-    static pmix_status_t deaths[] = {
-        PMIX_ERR_PROC_ABORTED,
-        PMIX_ERR_PROC_ABORTED_BY_SIG,
-        PMIX_ERR_EXIT_NONZERO_TERM,
-        PMIX_ERR_PROC_TERM_WO_SYNC,
-        PMIX_ERR_PROC_REQUESTED_ABORT,
-        PMIX_ERR_PROC_KILLED_BY_CMD,
-        PMIX_ERR_PROC_SENSOR_BOUND_EXCEEDED,
-    };
-    static pmix_status_t losses[] = {PMIX_ERR_LOST_CONNECTION, PMIX_ERR_LOST_CONNECTION_TO_SERVER};
-
     failures.list = calloc((size_t)size + 1, sizeof *failures.list);
     failures.dead = calloc((size_t)size, sizeof *failures.dead);
     if (!failures.list || !failures.dead) {

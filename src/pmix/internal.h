@@ -42,8 +42,12 @@ const char *weft_launcher_remedy(void);
 /* Remembers whose facts to ask for. size is the job's, once known. */
 void weft_facts_open(const pmix_proc_t *self, int size);
 
+/* What this process has already been told about rank (PMIX_RANK_WILDCARD: about the job) under a
+ * key, for the caller to PMIX_VALUE_RELEASE, or NULL. Never waits. */
+pmix_value_t *weft_facts_value(pmix_rank_t rank, const char *key);
+
 /* A number the launcher knows about rank (PMIX_RANK_WILDCARD: about the job), whatever its integer
- * type. Asks only what is already in this process. Returns false when it is not known. */
+ * type. Returns false when it is not known. */
 bool weft_facts_number(pmix_rank_t rank, const char *key, int64_t *value);
 
 /* The same for a text: a copy that the caller frees, or NULL. */

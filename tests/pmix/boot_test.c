@@ -10,10 +10,11 @@
  *   abort CODE      the last rank ends the job while the others wait in a fence
  *   dead            the last rank kills itself; the others must hear of it (launchers that keep
  *                   going only) and their fence must fail
+ *   gone            the last rank kills itself; the others' fence must fail whatever they hear
  *   orphan          waits in a fence for the last rank, which never comes; the launcher is killed
  *   why             prints what weft_boot_init says when it fails; content if it failed
  */
-#include "boot.h"
+#include "pmix/boot.h"
 
 #include <signal.h>
 #include <stdatomic.h>
@@ -194,6 +195,17 @@ static void test_dead(void)
         printf("%s\n", why);
 }
 
+static void test_gone(void)
+{
+    CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == 0);
+    if (job.rank == last())
+        raise(SIGKILL);
+    double start = now();
+    CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == -1);
+    CHECK(now() - start < 10);
+    printf("%s\n", why);
+}
+
 static void test_orphan(void)
 {
     int news = -2;
@@ -234,6 +246,8 @@ int main(int argc, char **argv)
         test_abort(argc > 2 ? atoi(argv[2]) : 1);
     else if (strcmp(what, "dead") == 0)
         test_dead();
+    else if (strcmp(what, "gone") == 0)
+        test_gone();
     else if (strcmp(what, "orphan") == 0)
         test_orphan();
     else

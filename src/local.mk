@@ -44,7 +44,7 @@ libweft_la_SOURCES += src/ofi/select.c
 lib_LTLIBRARIES += libmpi_abi.la
 libmpi_abi_la_SOURCES =
 libmpi_abi_la_LIBADD = libweft.la
-libmpi_abi_la_DEPENDENCIES = libweft.la $(srcdir)/src/weft.map
+libmpi_abi_la_DEPENDENCIES = libweft.la $(srcdir)/src/weft.map Makefile
 # -Bsymbolic-functions binds calls inside the library to its own definitions when it is linked, so
 # that the forms with int counts jump straight to their _c twins. -fno-semantic-interposition could
 # not do that: it helps only within one compilation unit, and the forms are a unit of their own.

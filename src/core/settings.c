@@ -99,8 +99,7 @@ static void format_bytes(int64_t value, char *buf, size_t len)
     snprintf(buf, len, "%" PRId64, value);
 }
 
-/* Writes what a row allows, as the middle of a sentence. Returns buf. */
-static char *describe(const struct weft_setting *row, char *buf, size_t len)
+char *weft_settings_bounds(const struct weft_setting *row, char *buf, size_t len)
 {
     char low[32], high[32];
 
@@ -109,18 +108,33 @@ static char *describe(const struct weft_setting *row, char *buf, size_t len)
         snprintf(buf, len, "at most %" PRId64 " characters", row->max);
         break;
     case WEFT_SETTING_CHOICE:
-        snprintf(buf, len, "one of %s", row->choices);
+        snprintf(buf, len, "%s", row->choices);
         break;
     case WEFT_SETTING_INT:
-        snprintf(buf, len, "a whole number from %" PRId64 " to %" PRId64, row->min, row->max);
+        snprintf(buf, len, "%" PRId64 " to %" PRId64, row->min, row->max);
         break;
     case WEFT_SETTING_BYTES:
         format_bytes(row->min, low, sizeof low);
         format_bytes(row->max, high, sizeof high);
-        snprintf(buf, len, "a size from %s to %s in bytes, or with the suffix K, M or G", low,
-                 high);
+        snprintf(buf, len, "%s to %s", low, high);
         break;
     }
+    return buf;
+}
+
+/* Writes what a row allows, as the middle of a sentence. Returns buf. */
+static char *describe(const struct weft_setting *row, char *buf, size_t len)
+{
+    static const char *const frames[][2] = {
+        [WEFT_SETTING_STRING] = {"", ""},
+        [WEFT_SETTING_CHOICE] = {"one of ", ""},
+        [WEFT_SETTING_INT] = {"a whole number from ", ""},
+        [WEFT_SETTING_BYTES] = {"a size from ", " in bytes, or with the suffix K, M or G"},
+    };
+    char bounds[96];
+
+    snprintf(buf, len, "%s%s%s", frames[row->type][0],
+             weft_settings_bounds(row, bounds, sizeof bounds), frames[row->type][1]);
     return buf;
 }
 
@@ -287,8 +301,8 @@ static int refuse_unknown(char *why, size_t len)
 
         if (strncmp(*entry, "WEFT_", 5) != 0 || strncmp(*entry, "WEFT_TEST_", 10) == 0)
             continue;
-        if (known(*entry, name_len))
-            continue;
+        if (known(*entry, name_len) || strncmp(*entry, "WEFT_CC=", 8) == 0)
+            continue; /* WEFT_CC is the wrapper compilers' */
         snprintf(name, sizeof name, "%.*s", (int)(name_len < 100 ? name_len : 100), *entry);
         nearest(name, suggestion, sizeof suggestion);
         snprintf(why, len,
@@ -302,23 +316,28 @@ static int refuse_unknown(char *why, size_t len)
 
 int weft_settings_load(char *why, size_t len)
 {
-    if (refuse_unknown(why, len) != 0)
-        return -1;
+    int result = 0;
+
     for (size_t i = 0; i < weft_settings_count; i++) {
         const struct weft_setting *row = &weft_settings_table[i];
         char variable[NAME_MAX_LEN], allowed[160];
         const char *text = getenv(weft_settings_variable(row, variable, sizeof variable));
 
-        if (assign(row, text != NULL ? text : row->initial))
+        if (text != NULL && assign(row, text))
             continue;
-        snprintf(why, len, "%s=%.80s%s is not allowed: give %s, or unset it for the default (%s).",
-                 variable, text != NULL ? text : row->initial,
-                 text != NULL && strlen(text) > 80 ? "..." : "",
-                 describe(row, allowed, sizeof allowed),
-                 row->initial[0] != '\0' ? row->initial : "empty");
-        return -1;
+        if (!assign(row, row->initial)) {
+            snprintf(why, len, "The default of %s cannot be used: out of memory.", variable);
+            return -1;
+        }
+        if (text == NULL || result != 0)
+            continue;
+        snprintf(why, len, "%s=%.80s%s is not allowed: give %s, or unset it for the default%s%s.",
+                 variable, text, strlen(text) > 80 ? "..." : "",
+                 describe(row, allowed, sizeof allowed), row->initial[0] != '\0' ? ", " : "",
+                 row->initial);
+        result = -1;
     }
-    return 0;
+    return result == 0 ? refuse_unknown(why, len) : result;
 }
 
 char *weft_settings_format(const struct weft_setting *row, char *buf, size_t len)

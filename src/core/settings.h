@@ -17,12 +17,12 @@
 enum weft_matching { WEFT_MATCHING_AUTO, WEFT_MATCHING_PROVIDER, WEFT_MATCHING_SOFTWARE };
 
 struct weft_settings {
-    const char *provider;    /* provider name or pattern the user insists on; "" = choose */
-    const char *iface;       /* interface by name, glob, address or CIDR; "" = choose */
-    int matching;            /* enum weft_matching */
-    int64_t eager_limit;     /* bytes; 0 = the provider row's own limit */
-    int64_t read_chunk;      /* bytes of one fi_read of a rendezvous */
-    int64_t spin;            /* polls without news before a waiting rank yields its core; 0 = auto */
+    const char *provider; /* provider name or pattern the user insists on; "" = choose */
+    const char *iface;    /* interface by name, glob, address or CIDR; "" = choose */
+    int matching;         /* enum weft_matching */
+    int64_t eager_limit;  /* bytes; 0 = the provider row's own limit */
+    int64_t read_chunk;   /* bytes of one fi_read of a rendezvous */
+    int64_t spin;         /* polls without news before a waiting rank yields its core; 0 = auto */
     int64_t connect_timeout; /* seconds a peer may stay unreachable before its operations fail */
     int64_t hang_timeout;    /* seconds a wait may last before the rank reports it; 0 = never */
     int verbose;             /* 0 silent, 1 one line per job, 2 one line per rank and peer */
@@ -30,11 +30,15 @@ struct weft_settings {
 
 extern struct weft_settings weft_settings;
 
-enum weft_setting_type { WEFT_SETTING_STRING, WEFT_SETTING_CHOICE, WEFT_SETTING_INT,
-                         WEFT_SETTING_BYTES };
+enum weft_setting_type {
+    WEFT_SETTING_STRING,
+    WEFT_SETTING_CHOICE,
+    WEFT_SETTING_INT,
+    WEFT_SETTING_BYTES
+};
 
 struct weft_setting {
-    const char *name;    /* lower case, words joined by '_': "eager_limit" */
+    const char *name; /* lower case, words joined by '_': "eager_limit" */
     enum weft_setting_type type;
     size_t offset;       /* of the field in struct weft_settings */
     const char *initial; /* default, as a user would write it */
@@ -49,11 +53,15 @@ extern const size_t weft_settings_count;
 /* Reads every WEFT_* variable of the table from the environment. Returns 0, or -1 with a sentence
  * in why that names the variable, its value, what is allowed, and what to do. A WEFT_ variable that
  * is in no row (a misspelt one) is an error too, with the nearest name that exists; variables that
- * begin with WEFT_TEST_ or WEFTRUN_ belong to others and are passed over. */
+ * begin with WEFT_TEST_ or WEFTRUN_, and WEFT_CC, belong to others and are passed over.
+ * After -1 the rows that were refused hold their defaults, for weft_info to show. */
 int weft_settings_load(char *why, size_t len);
 
 /* Writes the value now in force of one row as a user would write it. Returns buf. */
 char *weft_settings_format(const struct weft_setting *row, char *buf, size_t len);
+
+/* Writes what a row allows: "64K to 1G", "auto|provider|software". Returns buf. */
+char *weft_settings_bounds(const struct weft_setting *row, char *buf, size_t len);
 
 /* "WEFT_EAGER_LIMIT" for "eager_limit". Returns buf. */
 char *weft_settings_variable(const struct weft_setting *row, char *buf, size_t len);

@@ -64,6 +64,10 @@ int weft_provider_select(const struct weft_settings *settings, const struct weft
                          struct weft_provider_candidate **candidates, size_t *count, char *why,
                          size_t len);
 
+/* The versions of libfabric, as FI_VERSION has them: of the headers we were built with, and of the
+ * library that runs. */
+void weft_provider_versions(uint32_t *built, uint32_t *running);
+
 void weft_provider_free(struct weft_provider_choice *choice);
 
 #endif

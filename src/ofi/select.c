@@ -260,6 +260,12 @@ out:
     return result;
 }
 
+void weft_provider_versions(uint32_t *built, uint32_t *running)
+{
+    *built = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
+    *running = fi_version();
+}
+
 void weft_provider_free(struct weft_provider_choice *choice)
 {
     if (choice->info != NULL)

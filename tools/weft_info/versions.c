@@ -1,0 +1,42 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The versions of what Weft stands on, and the launcher. The invariant is in views.h.
+ */
+#include "views.h"
+
+#include "ofi/provider.h"
+#include "pmix/about.h"
+
+#include <stdio.h>
+
+static int view_libfabric(void)
+{
+    uint32_t built, running;
+
+    weft_provider_versions(&built, &running);
+    printf("libfabric %u.%u (built with %u.%u)\n", FI_MAJOR(running), FI_MINOR(running),
+           FI_MAJOR(built), FI_MINOR(built));
+    if (FI_MAJOR(built) == FI_MAJOR(running) && running >= WEFT_FI_VERSION)
+        return 0;
+    fprintf(stderr,
+            "weft_info: libfabric %u.%u runs, but Weft was built with %u.%u: have both the same "
+            "major version, and at least %u.%u.\n",
+            FI_MAJOR(running), FI_MINOR(running), FI_MAJOR(built), FI_MINOR(built),
+            FI_MAJOR(WEFT_FI_VERSION), FI_MINOR(WEFT_FI_VERSION));
+    return 1;
+}
+
+int weft_view_versions(void)
+{
+    char running[64], built[64], launcher[64], why[1024];
+    int bad = view_libfabric();
+
+    weft_boot_versions(running, sizeof running, built, sizeof built);
+    printf("%s (built with %s)\n", running, built);
+    if (!weft_boot_launcher(launcher, sizeof launcher, why, sizeof why)) {
+        fprintf(stderr, "weft_info: %s.\n", why);
+        bad = 1;
+    }
+    printf("launcher: %s\n", launcher);
+    return bad;
+}

@@ -45,9 +45,9 @@ tests_unit_match_bench_SOURCES = tests/unit/match_bench.c
 tests_unit_match_bench_LDADD = libweft.la
 
 # Reductions and the table of predefined datatypes
-#REDUCTION_TESTS = tests/unit/op_test tests/unit/predefined_types_test
-#check_PROGRAMS += $(REDUCTION_TESTS)
-#TESTS += $(REDUCTION_TESTS)
+REDUCTION_TESTS = tests/unit/op_test tests/unit/predefined_types_test
+check_PROGRAMS += $(REDUCTION_TESTS)
+TESTS += $(REDUCTION_TESTS)
 #tests_unit_op_test_SOURCES = tests/unit/op_test.c
 #tests_unit_op_test_CFLAGS = $(UNIT_CFLAGS)
 #tests_unit_op_test_LDADD = $(UNIT_LIBS)
@@ -55,3 +55,6 @@ tests_unit_match_bench_LDADD = libweft.la
 #tests_unit_predefined_types_test_CFLAGS = $(UNIT_CFLAGS)
 #tests_unit_predefined_types_test_LDADD = $(UNIT_LIBS)
 endif
+
+# ---- Programs that call MPI, run by tests/run-mpi and tests/errors/run
+#include tests/mpi/local.mk

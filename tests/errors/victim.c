@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Does one thing wrong, as its first argument says, under the default error handlers; tests/errors/run
+ * looks at what users then get. Whoever is not the culprit waits for a message that never comes, so
+ * that only the library and the launcher can end it.
+ *
+ * Invariant: a victim whose mistake was not noticed prints NOT NOTICED and exits 0.
+ */
+#include <mpi.h>
+
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+static int rank = -1, size, value;
+
+static void begin(void)
+{
+    MPI_Init(NULL, NULL);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+}
+
+static int culprit(void)
+{
+    return rank == size - 1;
+}
+
+/* Waits for a message that the culprit will not send. */
+static void wait_for_culprit(void)
+{
+    MPI_Recv(&value, 1, MPI_INT, size - 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+/* The rank as the launcher's environment tells it, before MPI_Init may. */
+static int early_rank(void)
+{
+    const char *text = getenv("PMIX_RANK");
+    return text ? atoi(text) : 0;
+}
+
+static void hello(void)
+{
+    begin();
+    int sum = 0;
+    MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    printf("hello from %d of %d, sum %d\n", rank, size, sum);
+    MPI_Finalize();
+    exit(0);
+}
+
+static void exit_before_init(void)
+{
+    if (early_rank() == 1) {
+        exit(3);
+    }
+    begin();
+    wait_for_culprit();
+}
+
+static void killed_before_init(void)
+{
+    if (early_rank() == 1) {
+        raise(SIGKILL);
+    }
+    begin();
+    wait_for_culprit();
+}
+
+static void killed_after_init(void)
+{
+    begin();
+    if (culprit()) {
+        raise(SIGKILL);
+    }
+    wait_for_culprit();
+}
+
+static void crash_after_init(void)
+{
+    begin();
+    if (culprit()) {
+        raise(SIGSEGV);
+    }
+    wait_for_culprit();
+}
+
+static void killed_while_sending(void)
+{
+    static char large[1 << 20];
+    begin();
+    if (culprit()) {
+        MPI_Recv(&value, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        raise(SIGKILL);
+    }
+    if (rank == 0) {
+        MPI_Send(&value, 1, MPI_INT, size - 1, 2, MPI_COMM_WORLD);
+        MPI_Ssend(large, sizeof large, MPI_BYTE, size - 1, 3, MPI_COMM_WORLD);
+    }
+    wait_for_culprit();
+}
+
+static void exit_after_init(void)
+{
+    begin();
+    if (culprit()) {
+        _exit(0);
+    }
+    wait_for_culprit();
+}
+
+static void exit_code_after_init(void)
+{
+    begin();
+    if (culprit()) {
+        exit(7);
+    }
+    wait_for_culprit();
+}
+
+static void bad_rank(void)
+{
+    begin();
+    if (culprit()) {
+        MPI_Send(&value, 1, MPI_INT, size + 5, 1, MPI_COMM_WORLD);
+        return;
+    }
+    wait_for_culprit();
+}
+
+static void bad_type(void)
+{
+    begin();
+    if (culprit()) {
+        MPI_Recv(&value, 1, (MPI_Datatype)0x1ff, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return;
+    }
+    wait_for_culprit();
+}
+
+static void negative_count(void)
+{
+    begin();
+    if (culprit()) {
+        MPI_Isend(&value, -4, MPI_INT, 0, 1, MPI_COMM_WORLD, &(MPI_Request){MPI_REQUEST_NULL});
+        return;
+    }
+    wait_for_culprit();
+}
+
+static void too_small(void)
+{
+    static char large[5000], small[10];
+    begin();
+    if (culprit()) {
+        MPI_Recv(small, sizeof small, MPI_BYTE, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        return;
+    }
+    if (rank == 0) {
+        MPI_Send(large, sizeof large, MPI_BYTE, size - 1, 2, MPI_COMM_WORLD);
+    }
+    wait_for_culprit();
+}
+
+static void abort_42(void)
+{
+    begin();
+    if (culprit()) {
+        MPI_Abort(MPI_COMM_WORLD, 42);
+    }
+    wait_for_culprit();
+}
+
+static void rank_before_init(void)
+{
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+}
+
+static void send_before_init(void)
+{
+    MPI_Send(&value, 1, MPI_INT, 0, 1, MPI_COMM_WORLD);
+}
+
+static void barrier_after_finalize(void)
+{
+    begin();
+    MPI_Finalize();
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+static void init_twice(void)
+{
+    begin();
+    MPI_Init(NULL, NULL);
+}
+
+static void unsupported(void)
+{
+    MPI_Win win;
+    begin();
+    if (culprit()) {
+        MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+        return;
+    }
+    wait_for_culprit();
+}
+
+/* The same through MPI_ERRORS_RETURN: the class comes back and the job goes on. */
+static void unsupported_returns(void)
+{
+    MPI_Win win;
+    MPI_File file;
+    int class = 0, good = 1;
+    begin();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Error_class(MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win),
+                    &class);
+    good &= class == MPI_ERR_UNSUPPORTED_OPERATION;
+    MPI_Error_class(MPI_File_open(MPI_COMM_WORLD, "none", MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
+                    &class);
+    good &= class == MPI_ERR_UNSUPPORTED_OPERATION;
+    MPI_Finalize();
+    printf(good ? "returned\n" : "class %d\n", class);
+    exit(!good);
+}
+
+static const struct {
+    const char *name;
+    void (*act)(void);
+} acts[] = {{"hello", hello},
+            {"exit-before-init", exit_before_init},
+            {"killed-before-init", killed_before_init},
+            {"killed-after-init", killed_after_init},
+            {"crash-after-init", crash_after_init},
+            {"killed-while-sending", killed_while_sending},
+            {"exit-after-init", exit_after_init},
+            {"exit-code-after-init", exit_code_after_init},
+            {"bad-rank", bad_rank},
+            {"bad-type", bad_type},
+            {"negative-count", negative_count},
+            {"too-small", too_small},
+            {"abort-42", abort_42},
+            {"rank-before-init", rank_before_init},
+            {"send-before-init", send_before_init},
+            {"barrier-after-finalize", barrier_after_finalize},
+            {"init-twice", init_twice},
+            {"unsupported", unsupported},
+            {"unsupported-returns", unsupported_returns}};
+
+int main(int argc, char **argv)
+{
+    for (size_t i = 0; argc == 2 && i < sizeof acts / sizeof acts[0]; i++) {
+        if (strcmp(argv[1], acts[i].name) == 0) {
+            acts[i].act();
+            printf("NOT NOTICED\n");
+            return 0;
+        }
+    }
+    fprintf(stderr, "usage: victim ACT, one of:");
+    for (size_t i = 0; i < sizeof acts / sizeof acts[0]; i++) {
+        fprintf(stderr, " %s", acts[i].name);
+    }
+    fprintf(stderr, "\n");
+    return 2;
+}

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Every bad argument of point-to-point calls gets exactly its error class, from every form of send
+ * and receive, and communication works as before afterwards.
+ */
+#include "check.h"
+
+enum { SENDS = 9, RECEIVES = 4 };
+
+static const MPI_Comm bad_comm = (MPI_Comm)0x1ff; /* no predefined handle has these values */
+static const MPI_Datatype bad_type = (MPI_Datatype)0x2ff;
+static int value[4];
+
+/* Any form of send; a request it leaves behind is an error. */
+static int send_form(int form, const void *buf, int count, MPI_Datatype type, int dest, int tag,
+                     MPI_Comm comm)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    switch (form) {
+    case 0:
+        return MPI_Send(buf, count, type, dest, tag, comm);
+    case 1:
+        return MPI_Ssend(buf, count, type, dest, tag, comm);
+    case 2:
+        return MPI_Rsend(buf, count, type, dest, tag, comm);
+    case 3:
+        return MPI_Isend(buf, count, type, dest, tag, comm, &request);
+    case 4:
+        return MPI_Issend(buf, count, type, dest, tag, comm, &request);
+    case 5:
+        return MPI_Irsend(buf, count, type, dest, tag, comm, &request);
+    case 6:
+        return MPI_Send_c(buf, count, type, dest, tag, comm);
+    case 7:
+        return MPI_Isend_c(buf, count, type, dest, tag, comm, &request);
+    default:
+        return MPI_Sendrecv(buf, count, type, dest, tag, value, 1, MPI_INT, MPI_PROC_NULL, 0, comm,
+                            MPI_STATUS_IGNORE);
+    }
+}
+
+static int receive_form(int form, void *buf, int count, MPI_Datatype type, int source, int tag,
+                        MPI_Comm comm)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    switch (form) {
+    case 0:
+        return MPI_Recv(buf, count, type, source, tag, comm, MPI_STATUS_IGNORE);
+    case 1:
+        return MPI_Irecv(buf, count, type, source, tag, comm, &request);
+    case 2:
+        return MPI_Irecv_c(buf, count, type, source, tag, comm, &request);
+    default:
+        return MPI_Sendrecv(value, 1, MPI_INT, MPI_PROC_NULL, 0, buf, count, type, source, tag,
+                            comm, MPI_STATUS_IGNORE);
+    }
+}
+
+#define EXPECT(kind, form, expected, ...)                                                          \
+    do {                                                                                           \
+        int class_ = check_class(kind##_form(form, __VA_ARGS__));                                  \
+        CHECK(class_ == (expected), #kind " form %d (" #__VA_ARGS__ "): class %d, not " #expected, \
+              form, class_);                                                                       \
+    } while (0)
+
+static void sends(int form)
+{
+    MPI_Comm world = MPI_COMM_WORLD;
+    check_step("bad arguments of send form %d", form);
+    EXPECT(send, form, MPI_ERR_COUNT, value, -1, MPI_INT, 0, 1, world);
+    EXPECT(send, form, MPI_ERR_TYPE, value, 1, MPI_DATATYPE_NULL, 0, 1, world);
+    EXPECT(send, form, MPI_ERR_TYPE, value, 1, bad_type, 0, 1, world);
+    EXPECT(send, form, MPI_ERR_TYPE, value, 1, (MPI_Datatype)MPI_COMM_WORLD, 0, 1, world);
+    EXPECT(send, form, MPI_ERR_RANK, value, 1, MPI_INT, check.size, 1, world);
+    EXPECT(send, form, MPI_ERR_RANK, value, 1, MPI_INT, -77, 1, world);
+    EXPECT(send, form, MPI_ERR_RANK, value, 1, MPI_INT, MPI_ANY_SOURCE, 1, world);
+    EXPECT(send, form, MPI_ERR_TAG, value, 1, MPI_INT, 0, -5, world);
+    EXPECT(send, form, MPI_ERR_TAG, value, 1, MPI_INT, 0, MPI_ANY_TAG, world);
+    EXPECT(send, form, MPI_ERR_BUFFER, NULL, 1, MPI_INT, 0, 1, world);
+    EXPECT(send, form, MPI_ERR_COMM, value, 1, MPI_INT, 0, 1, MPI_COMM_NULL);
+    EXPECT(send, form, MPI_ERR_COMM, value, 1, MPI_INT, 0, 1, bad_comm);
+    EXPECT(send, form, MPI_ERR_COMM, value, 1, MPI_INT, 0, 1, (MPI_Comm)MPI_INT);
+    EXPECT(send, form, MPI_ERR_COMM, value, 1, MPI_INT, 0, 1, (MPI_Comm)0);
+}
+
+static void receives(int form)
+{
+    MPI_Comm world = MPI_COMM_WORLD;
+    check_step("bad arguments of receive form %d", form);
+    EXPECT(receive, form, MPI_ERR_COUNT, value, -1, MPI_INT, 0, 1, world);
+    EXPECT(receive, form, MPI_ERR_TYPE, value, 1, MPI_DATATYPE_NULL, 0, 1, world);
+    EXPECT(receive, form, MPI_ERR_TYPE, value, 1, bad_type, 0, 1, world);
+    EXPECT(receive, form, MPI_ERR_RANK, value, 1, MPI_INT, check.size, 1, world);
+    EXPECT(receive, form, MPI_ERR_RANK, value, 1, MPI_INT, -77, 1, world);
+    EXPECT(receive, form, MPI_ERR_TAG, value, 1, MPI_INT, 0, -5, world);
+    EXPECT(receive, form, MPI_ERR_BUFFER, NULL, 1, MPI_INT, 0, 1, world);
+    EXPECT(receive, form, MPI_ERR_COMM, value, 1, MPI_INT, 0, 1, MPI_COMM_NULL);
+    EXPECT(receive, form, MPI_ERR_COMM, value, 1, MPI_INT, 0, 1, bad_comm);
+    EXPECT(receive, form, MPI_ERR_COMM, value, 1, MPI_INT, 0, 1, (MPI_Comm)0);
+}
+
+static void requests(void)
+{
+    MPI_Request garbage = (MPI_Request)0x1ff, zero = (MPI_Request)0, null = MPI_REQUEST_NULL;
+    MPI_Request pair[2] = {MPI_REQUEST_NULL, garbage};
+    int flag, index, count, indices[2];
+    check_step("bad requests");
+    CHECK_CLASS(MPI_Wait(&garbage, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Wait(&zero, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Test(&garbage, &flag, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Waitall(2, pair, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Testall(2, pair, &flag, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Waitany(2, pair, &index, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Testany(2, pair, &index, &flag, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Waitsome(2, pair, &count, indices, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Testsome(2, pair, &count, indices, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Waitall(-1, pair, MPI_STATUSES_IGNORE), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Request_free(&garbage), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Request_free(&null), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Request_get_status(garbage, &flag, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
+
+    /* A copy of a handle is worth nothing once the request is done. */
+    MPI_Request request, copy;
+    MPI_Irecv(value, 1, MPI_INT, check.rank, 1, MPI_COMM_WORLD, &request);
+    copy = request;
+    MPI_Send(value, 1, MPI_INT, check.rank, 1, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    CHECK_CLASS(MPI_Wait(&copy, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
+}
+
+static void others(void)
+{
+    int n;
+    MPI_Status st;
+    check_step("bad arguments of queries");
+    MPI_Recv(NULL, 0, MPI_INT, MPI_PROC_NULL, 0, MPI_COMM_WORLD, &st);
+    CHECK_CLASS(MPI_Get_count(&st, MPI_DATATYPE_NULL, &n), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Get_count(&st, bad_type, &n), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Comm_rank(MPI_COMM_NULL, &n), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Comm_size(bad_comm, &n), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Comm_rank(MPI_COMM_WORLD, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Comm_set_errhandler(MPI_COMM_WORLD, (MPI_Errhandler)0x1ff), MPI_ERR_ERRHANDLER);
+}
+
+static void still_works(void)
+{
+    int up = (check.rank + 1) % check.size, down = (check.rank + check.size - 1) % check.size;
+    int out = check.rank, in = -1;
+    check_step("a message after all these errors");
+    CHECK_CLASS(MPI_Sendrecv(&out, 1, MPI_INT, up, 1, &in, 1, MPI_INT, down, 1, MPI_COMM_WORLD,
+                             MPI_STATUS_IGNORE),
+                MPI_SUCCESS);
+    CHECK(in == down, "received %d from rank %d", in, down);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv, 1);
+    check_errors_return();
+    for (int form = 0; form < SENDS; form++) {
+        sends(form);
+    }
+    for (int form = 0; form < RECEIVES; form++) {
+        receives(form);
+    }
+    requests();
+    others();
+    still_works();
+    return check_done();
+}

@@ -1,0 +1,31 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Tags from 0 to 2^24 - 1 are told apart bit by bit, by named receives and in statuses. */
+#include "check.h"
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv, 1);
+    int up = (check.rank + 1) % check.size, down = (check.rank + check.size - 1) % check.size;
+    int tags[64], n = 0;
+    tags[n++] = 0;
+    for (int bit = 0; bit < 24; bit++) {
+        tags[n++] = 1 << bit;
+    }
+    tags[n++] = 32767;
+    tags[n++] = 65535;
+    tags[n++] = (1 << 24) - 1;
+    MPI_Request sends[64];
+    for (int i = 0; i < n; i++) {
+        MPI_Isend(&tags[i], 1, MPI_INT, up, tags[i], MPI_COMM_WORLD, &sends[i]);
+    }
+    for (int i = n - 1; i >= 0; i--) {
+        int got = -1;
+        MPI_Status st;
+        check_step("tag %d", tags[i]);
+        MPI_Recv(&got, 1, MPI_INT, i & 1 ? down : MPI_ANY_SOURCE, tags[i], MPI_COMM_WORLD, &st);
+        CHECK(got == tags[i], "a receive for tag %d got the message of tag %d", tags[i], got);
+        CHECK_STATUS(st, down, tags[i], sizeof got);
+    }
+    MPI_Waitall(n, sends, MPI_STATUSES_IGNORE);
+    return check_done();
+}

@@ -22,11 +22,20 @@ libweft_la_SOURCES += src/core/api/generated_forms.c
 libweft_la_SOURCES += src/core/api/generated_unsupported.c
 
 # MPI's semantics
+libweft_la_SOURCES += src/core/weft.c src/core/weft.h
+libweft_la_SOURCES += src/core/comm.c src/core/comm.h
+libweft_la_SOURCES += src/core/datatype.c src/core/datatype.h
 libweft_la_SOURCES += src/core/elem.h
+libweft_la_SOURCES += src/core/error.c src/core/error.h
+libweft_la_SOURCES += src/core/handle.c src/core/handle.h
 libweft_la_SOURCES += src/core/match.c src/core/match.h
+libweft_la_SOURCES += src/core/op.c src/core/op.h
+libweft_la_SOURCES += src/core/p2p.c src/core/p2p.h
+libweft_la_SOURCES += src/core/peer.h
 libweft_la_SOURCES += src/core/predefined_types.c src/core/predefined_types.h
+libweft_la_SOURCES += src/core/request.c src/core/request.h
 libweft_la_SOURCES += src/core/settings.c src/core/settings.h
-#libweft_la_SOURCES += src/core/op.c src/core/op.h
+libweft_la_SOURCES += src/core/soft.c src/core/soft.h
 
 # The bootstrap: the only code that includes pmix*.h
 libweft_la_SOURCES += src/pmix/boot.h

@@ -79,7 +79,7 @@ void weft_match_post(struct weft_matcher *m, struct weft_match_receive *receive)
 /* Withdraws a receive. Returns false when it is not queued any more. */
 bool weft_match_withdraw(struct weft_matcher *m, struct weft_match_receive *receive);
 
-/* Walks over what is queued, for reports: calls see(arg, entry) for each receive of the context
+/* Walks over what is queued, for reports: calls see(arg, entry) for each message of the context
  * (WEFT_MATCH_ALL_CONTEXTS: of every one). The callback must not change the queues. */
 #define WEFT_MATCH_ALL_CONTEXTS UINT32_MAX
 void weft_match_each_message(struct weft_matcher *m, uint32_t context,

@@ -22,6 +22,12 @@ int PMPI_Abi_get_fortran_info(MPI_Info *info)
     return weft_api_unsupported("MPI_Abi_get_fortran_info", MPI_COMM_NULL);
 }
 
+WEFT_EXPORT(Abi_get_info);
+int PMPI_Abi_get_info(MPI_Info *info)
+{
+    return weft_api_unsupported("MPI_Abi_get_info", MPI_COMM_NULL);
+}
+
 WEFT_EXPORT(Abi_set_fortran_booleans);
 int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
 {

@@ -1,0 +1,141 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Environment management (MPI 5.0 chapters 9 and 11): starting, ending, asking who and where.
+ *
+ * Invariant: the functions that MPI 5.0 section 11.4.1 allows at any time take no lock and touch
+ * nothing that weft_init sets up.
+ */
+#include "core/api/api.h"
+#include "core/error.h"
+#include "core/weft.h"
+#include "ofi/net.h"
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#include <stdio.h>
+#include <string.h>
+
+int weft_api_unsupported(const char *function, MPI_Comm handle)
+{
+    struct weft_comm *comm = weft_comm_resolve(handle);
+    if (!weft_is_initialized() || weft_is_finalized())
+        weft_fatal(MPI_ERR_UNSUPPORTED_OPERATION,
+                   "%s is not supported by this version of Weft; docs/STATUS.md lists what is",
+                   function);
+    return weft_error(comm, MPI_ERR_UNSUPPORTED_OPERATION, function,
+                      "%s is not supported by this version of Weft; docs/STATUS.md lists what is",
+                      function);
+}
+
+WEFT_EXPORT(Init);
+int PMPI_Init(int *argc, char ***argv)
+{
+    (void)argc;
+    (void)argv;
+    int provided;
+    return weft_init(MPI_THREAD_SINGLE, &provided);
+}
+
+WEFT_EXPORT(Init_thread);
+int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
+{
+    (void)argc;
+    (void)argv;
+    return weft_init(required, provided);
+}
+
+WEFT_EXPORT(Finalize);
+int PMPI_Finalize(void)
+{
+    int code = weft_enter("MPI_Finalize");
+    if (code)
+        return code;
+    weft_leave(); /* from here on no other thread may call MPI */
+    return weft_finalize();
+}
+
+WEFT_EXPORT(Initialized);
+int PMPI_Initialized(int *flag)
+{
+    *flag = weft_is_initialized();
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Finalized);
+int PMPI_Finalized(int *flag)
+{
+    *flag = weft_is_finalized();
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Abort);
+int PMPI_Abort(MPI_Comm handle, int code)
+{
+    (void)handle; /* MPI 5.0 section 9.4 asks for at least the group of comm: all of it */
+    weft_fatal(code, "MPI_Abort was called with error code %d", code);
+}
+
+WEFT_EXPORT(Query_thread);
+int PMPI_Query_thread(int *provided)
+{
+    *provided = weft.thread_level;
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Is_thread_main);
+int PMPI_Is_thread_main(int *flag)
+{
+    *flag = weft_is_main_thread();
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Get_version);
+int PMPI_Get_version(int *version, int *subversion)
+{
+    *version = MPI_VERSION;
+    *subversion = MPI_SUBVERSION;
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Get_library_version);
+int PMPI_Get_library_version(char *version, int *resultlen)
+{
+    *resultlen = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING,
+                          "Weft " PACKAGE_VERSION ", MPI %d.%d standard ABI %d.%d", MPI_VERSION,
+                          MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Abi_get_version);
+int PMPI_Abi_get_version(int *major, int *minor)
+{
+    *major = MPI_ABI_VERSION;
+    *minor = MPI_ABI_SUBVERSION;
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Get_processor_name);
+int PMPI_Get_processor_name(char *name, int *resultlen)
+{
+    int code = weft_enter("MPI_Get_processor_name");
+    if (code)
+        return code;
+    *resultlen = snprintf(name, MPI_MAX_PROCESSOR_NAME, "%s", weft.job.host);
+    if (*resultlen >= MPI_MAX_PROCESSOR_NAME)
+        *resultlen = MPI_MAX_PROCESSOR_NAME - 1;
+    weft_leave();
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Wtime);
+double PMPI_Wtime(void)
+{
+    return weft_seconds();
+}
+
+WEFT_EXPORT(Wtick);
+double PMPI_Wtick(void)
+{
+    return 1e-9;
+}

@@ -1,0 +1,152 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Statuses and the sizes of datatypes (MPI 5.0 sections 3.2.5 and 5.1.5). None of these needs the
+ * lock: they read predefined or user-owned objects only.
+ */
+#include "core/api/api.h"
+#include "core/datatype.h"
+#include "core/error.h"
+#include "core/request.h"
+
+#include <limits.h>
+
+static int bad_type(const char *function, MPI_Datatype handle)
+{
+    return weft_error(NULL, MPI_ERR_TYPE, function, "%p is no datatype; was it freed?",
+                      (void *)handle);
+}
+
+static const struct weft_datatype *type_of(MPI_Datatype handle)
+{
+    return weft_handle_resolve(handle, WEFT_KIND_DATATYPE);
+}
+
+/* A number that an int cannot hold is MPI_UNDEFINED (MPI 5.0, 3.2.5). */
+static int narrow(MPI_Count n)
+{
+    return n > INT_MAX ? MPI_UNDEFINED : (int)n;
+}
+
+WEFT_EXPORT(Get_count_c);
+int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    const struct weft_datatype *type = type_of(datatype);
+    if (!type)
+        return bad_type("MPI_Get_count", datatype);
+    *count = weft_datatype_count(type, weft_status_bytes(status));
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Get_count);
+int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
+{
+    const struct weft_datatype *type = type_of(datatype);
+    if (!type)
+        return bad_type("MPI_Get_count", datatype);
+    *count = narrow(weft_datatype_count(type, weft_status_bytes(status)));
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Get_elements_c);
+int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    const struct weft_datatype *type = type_of(datatype);
+    if (!type)
+        return bad_type("MPI_Get_elements", datatype);
+    *count = weft_datatype_elements(type, weft_status_bytes(status));
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Get_elements);
+int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
+{
+    const struct weft_datatype *type = type_of(datatype);
+    if (!type)
+        return bad_type("MPI_Get_elements", datatype);
+    *count = narrow(weft_datatype_elements(type, weft_status_bytes(status)));
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Type_size_c);
+int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
+{
+    const struct weft_datatype *type = type_of(datatype);
+    if (!type)
+        return bad_type("MPI_Type_size", datatype);
+    *size = (MPI_Count)type->size;
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Type_size);
+int PMPI_Type_size(MPI_Datatype datatype, int *size)
+{
+    const struct weft_datatype *type = type_of(datatype);
+    if (!type)
+        return bad_type("MPI_Type_size", datatype);
+    *size = narrow((MPI_Count)type->size);
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Type_get_extent_c);
+int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
+{
+    const struct weft_datatype *type = type_of(datatype);
+    if (!type)
+        return bad_type("MPI_Type_get_extent", datatype);
+    *lb = type->lb;
+    *extent = type->extent;
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Type_get_extent);
+int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
+{
+    const struct weft_datatype *type = type_of(datatype);
+    if (!type)
+        return bad_type("MPI_Type_get_extent", datatype);
+    *lb = type->lb;
+    *extent = type->extent;
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Status_get_source);
+int PMPI_Status_get_source(const MPI_Status *status, int *source)
+{
+    *source = status->MPI_SOURCE;
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Status_get_tag);
+int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
+{
+    *tag = status->MPI_TAG;
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Status_get_error);
+int PMPI_Status_get_error(const MPI_Status *status, int *err)
+{
+    *err = status->MPI_ERROR;
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Status_set_source);
+int PMPI_Status_set_source(MPI_Status *status, int source)
+{
+    status->MPI_SOURCE = source;
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Status_set_tag);
+int PMPI_Status_set_tag(MPI_Status *status, int tag)
+{
+    status->MPI_TAG = tag;
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Status_set_error);
+int PMPI_Status_set_error(MPI_Status *status, int err)
+{
+    status->MPI_ERROR = err;
+    return MPI_SUCCESS;
+}

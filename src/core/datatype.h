@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Datatypes: where the bytes of one element lie.
+ *
+ * Invariants:
+ *  - blocks lists the bytes of one element in type-map order; size is the sum of their lengths.
+ *  - WEFT_TYPE_DENSE holds exactly when count elements are count * size bytes in a row starting at
+ *    the buffer's address, for every count.
+ */
+#ifndef WEFT_DATATYPE_H
+#define WEFT_DATATYPE_H
+
+#include "core/elem.h"
+#include "core/handle.h"
+#include "mpi.h"
+
+#include <stdbool.h>
+
+enum weft_type_flag {
+    WEFT_TYPE_DENSE = 1,
+    WEFT_TYPE_COMMITTED = 2,
+    WEFT_TYPE_PREDEFINED = 4
+};
+
+struct weft_block {
+    MPI_Aint offset; /* bytes from the buffer's address */
+    size_t length;   /* bytes */
+};
+
+struct weft_datatype {
+    struct weft_object object;
+    uint32_t flags;
+    enum weft_elem elem; /* what reductions see; WEFT_ELEM_NONE for what they refuse */
+    size_t size;         /* bytes of data in one element */
+    MPI_Aint lb, extent;
+    MPI_Aint true_lb, true_extent;
+    size_t nblocks, nelements; /* nelements: basic elements in one element (Get_elements) */
+    const struct weft_block *blocks;
+    MPI_Datatype handle;
+    const char *name;
+};
+
+/* Makes every predefined datatype's handle valid. Called once. */
+void weft_datatype_init(void);
+
+/* Copies bytes [offset, offset + bytes) of the packed form of a buffer to out. */
+void weft_datatype_pack(const struct weft_datatype *type, const void *buffer, size_t offset,
+                        void *out, size_t bytes);
+
+/* Copies bytes packed bytes from in to their places, beginning at byte offset of the packed form.
+ * Bytes of the buffer that belong to no block are left alone. */
+void weft_datatype_unpack(const struct weft_datatype *type, void *buffer, size_t offset,
+                          const void *in, size_t bytes);
+
+/* Number of whole elements in bytes: MPI_UNDEFINED if there is a rest. */
+MPI_Count weft_datatype_count(const struct weft_datatype *type, size_t bytes);
+
+/* Number of basic elements in bytes: MPI_UNDEFINED if a part of one is left over. */
+MPI_Count weft_datatype_elements(const struct weft_datatype *type, size_t bytes);
+
+#endif

@@ -1,0 +1,207 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Error classes, sentences and handlers.
+ *
+ * Invariant: last_sentence belongs to last_class; both change together, under the library's lock
+ * when there are threads.
+ */
+#include "core/error.h"
+#include "core/comm.h"
+#include "core/weft.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { SENTENCE = 768 };
+static int last_class;
+static char last_sentence[SENTENCE];
+
+struct weft_errhandler weft_errors_are_fatal = {
+    .object = {WEFT_KIND_ERRHANDLER, 0}, .refs = 1, .handle = MPI_ERRORS_ARE_FATAL};
+struct weft_errhandler weft_errors_abort = {
+    .object = {WEFT_KIND_ERRHANDLER, 0}, .refs = 1, .handle = MPI_ERRORS_ABORT};
+struct weft_errhandler weft_errors_return = {
+    .object = {WEFT_KIND_ERRHANDLER, 0}, .refs = 1, .handle = MPI_ERRORS_RETURN};
+
+static const char *const class_text[] = {
+    [MPI_SUCCESS] = "no error",
+    [MPI_ERR_BUFFER] = "invalid buffer",
+    [MPI_ERR_COUNT] = "invalid count",
+    [MPI_ERR_TYPE] = "invalid datatype",
+    [MPI_ERR_TAG] = "invalid tag",
+    [MPI_ERR_COMM] = "invalid communicator",
+    [MPI_ERR_RANK] = "invalid rank",
+    [MPI_ERR_REQUEST] = "invalid request",
+    [MPI_ERR_ROOT] = "invalid root",
+    [MPI_ERR_GROUP] = "invalid group",
+    [MPI_ERR_OP] = "invalid reduction operation",
+    [MPI_ERR_TOPOLOGY] = "invalid topology",
+    [MPI_ERR_DIMS] = "invalid dimension",
+    [MPI_ERR_ARG] = "invalid argument",
+    [MPI_ERR_UNKNOWN] = "unknown error",
+    [MPI_ERR_TRUNCATE] = "message truncated: the receive buffer is too small",
+    [MPI_ERR_OTHER] = "an error that has no class of its own",
+    [MPI_ERR_INTERN] = "internal error of the MPI library",
+    [MPI_ERR_PENDING] = "the operation has neither failed nor completed",
+    [MPI_ERR_IN_STATUS] = "the error codes are in the statuses",
+    [MPI_ERR_ACCESS] = "permission denied",
+    [MPI_ERR_AMODE] = "invalid access mode",
+    [MPI_ERR_ASSERT] = "invalid assertion",
+    [MPI_ERR_BAD_FILE] = "invalid file name",
+    [MPI_ERR_BASE] = "invalid base address",
+    [MPI_ERR_CONVERSION] = "error in a data conversion function",
+    [MPI_ERR_DISP] = "invalid displacement",
+    [MPI_ERR_DUP_DATAREP] = "the data representation exists already",
+    [MPI_ERR_FILE_EXISTS] = "the file exists",
+    [MPI_ERR_FILE_IN_USE] = "the file is in use",
+    [MPI_ERR_FILE] = "invalid file handle",
+    [MPI_ERR_INFO_KEY] = "info key too long or empty",
+    [MPI_ERR_INFO_NOKEY] = "no such info key",
+    [MPI_ERR_INFO_VALUE] = "info value too long or invalid",
+    [MPI_ERR_INFO] = "invalid info object",
+    [MPI_ERR_IO] = "input/output error",
+    [MPI_ERR_KEYVAL] = "invalid attribute key",
+    [MPI_ERR_LOCKTYPE] = "invalid lock type",
+    [MPI_ERR_NAME] = "the service name is not published",
+    [MPI_ERR_NO_MEM] = "out of memory",
+    [MPI_ERR_NOT_SAME] = "the argument differs between processes",
+    [MPI_ERR_NO_SPACE] = "not enough space",
+    [MPI_ERR_NO_SUCH_FILE] = "no such file",
+    [MPI_ERR_PORT] = "invalid port name",
+    [MPI_ERR_QUOTA] = "quota exceeded",
+    [MPI_ERR_READ_ONLY] = "read-only file or file system",
+    [MPI_ERR_RMA_ATTACH] = "memory cannot be attached",
+    [MPI_ERR_RMA_CONFLICT] = "conflicting accesses to a window",
+    [MPI_ERR_RMA_RANGE] = "target memory is not part of the window",
+    [MPI_ERR_RMA_SHARED] = "memory cannot be shared",
+    [MPI_ERR_RMA_SYNC] = "wrong synchronization of RMA calls",
+    [MPI_ERR_SERVICE] = "invalid service name",
+    [MPI_ERR_SIZE] = "invalid size",
+    [MPI_ERR_SPAWN] = "error in spawning processes",
+    [MPI_ERR_UNSUPPORTED_DATAREP] = "unsupported data representation",
+    [MPI_ERR_UNSUPPORTED_OPERATION] = "operation not supported",
+    [MPI_ERR_WIN] = "invalid window",
+    [MPI_ERR_RMA_FLAVOR] = "wrong window flavor",
+    [MPI_ERR_PROC_ABORTED] = "a peer process has aborted",
+    [MPI_ERR_VALUE_TOO_LARGE] = "the value does not fit into the variable",
+    [MPI_ERR_SESSION] = "invalid session",
+    [MPI_ERR_ERRHANDLER] = "invalid error handler",
+    [MPI_ERR_ABI] = "ABI error",
+};
+
+void weft_error_init(void)
+{
+    weft_handle_predefine((uintptr_t)MPI_ERRORS_ARE_FATAL, &weft_errors_are_fatal.object);
+    weft_handle_predefine((uintptr_t)MPI_ERRORS_ABORT, &weft_errors_abort.object);
+    weft_handle_predefine((uintptr_t)MPI_ERRORS_RETURN, &weft_errors_return.object);
+}
+
+int weft_error_say(int errclass, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(last_sentence, sizeof last_sentence, format, args);
+    va_end(args);
+    last_class = errclass;
+    return errclass;
+}
+
+static const char *sentence_of(int errclass)
+{
+    if (last_class == errclass && last_sentence[0])
+        return last_sentence;
+    size_t n = sizeof class_text / sizeof class_text[0];
+    return errclass >= 0 && (size_t)errclass < n && class_text[errclass] ? class_text[errclass]
+                                                                         : "unknown error";
+}
+
+int weft_error_raise(struct weft_comm *comm, int errclass, const char *function)
+{
+    if (!comm)
+        comm = &weft_comm_self;
+    struct weft_errhandler *handler = comm->errhandler;
+    if (handler == &weft_errors_return)
+        return errclass;
+    if (handler->call) {
+        MPI_Comm handle = comm->handle;
+        int code = errclass;
+        handler->refs++; /* the handler may free itself */
+        handler->call(&handle, &code);
+        weft_errhandler_release(handler);
+        return errclass;
+    }
+    weft_fatal(errclass ? errclass : 1, "%s: %s (%s)", function, sentence_of(errclass),
+               errclass >= 0 && (size_t)errclass < sizeof class_text / sizeof class_text[0] &&
+                       class_text[errclass]
+                   ? class_text[errclass]
+                   : "unknown error class");
+}
+
+int weft_error(struct weft_comm *comm, int errclass, const char *function, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(last_sentence, sizeof last_sentence, format, args);
+    va_end(args);
+    last_class = errclass;
+    return weft_error_raise(comm, errclass, function);
+}
+
+bool weft_error_text(int code, char *text, size_t len)
+{
+    size_t n = sizeof class_text / sizeof class_text[0];
+    if (code < 0 || (size_t)code >= n || !class_text[code])
+        return false;
+    if (code != MPI_SUCCESS && code == last_class && last_sentence[0])
+        snprintf(text, len, "%s: %s", class_text[code], last_sentence);
+    else
+        snprintf(text, len, "%s", class_text[code]);
+    return true;
+}
+
+void weft_errhandler_release(struct weft_errhandler *handler)
+{
+    if (--handler->refs > 0 || !handler->call)
+        return;
+    weft_handle_retire(&handler->object);
+    free(handler);
+}
+
+static void print_line(const char *sentence)
+{
+    /* One write, so that lines of many ranks do not mix. */
+    char line[SENTENCE + 512];
+    int n = weft.job.size > 0
+                ? snprintf(line, sizeof line, "weft: rank %d on %s: %s\n", weft.job.rank,
+                           weft.job.host, sentence)
+                : snprintf(line, sizeof line, "weft: %s\n", sentence);
+    if (n > 0)
+        fwrite(line, 1, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1, stderr);
+    fflush(stderr);
+}
+
+void weft_warn(const char *format, ...)
+{
+    char sentence[SENTENCE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    print_line(sentence);
+}
+
+void weft_fatal(int code, const char *format, ...)
+{
+    char sentence[SENTENCE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    print_line(sentence);
+    if (weft.job.size > 0)
+        weft_boot_abort(code, sentence);
+    fflush(NULL);
+    _Exit(code);
+}

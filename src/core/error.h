@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Errors: one class, one sentence, one handler.
+ *
+ * Invariants:
+ *  - Whoever decides that something is an error writes its sentence (weft_error_say); whoever
+ *    returns to the user calls the handler (weft_error_raise), once.
+ *  - An error code is its class. MPI_Error_string adds the last sentence said for that class by
+ *    this process, so that a code can be compared with a class and still tells the whole story.
+ */
+#ifndef WEFT_ERROR_H
+#define WEFT_ERROR_H
+
+#include "core/handle.h"
+#include "mpi.h"
+
+#include <stdbool.h>
+
+struct weft_comm;
+
+struct weft_errhandler {
+    struct weft_object object;
+    int refs;
+    MPI_Comm_errhandler_function *call; /* NULL for the predefined ones */
+    MPI_Errhandler handle;              /* what the user sees */
+};
+
+/* The handlers a communicator begins with: MPI_ERRORS_ARE_FATAL. */
+extern struct weft_errhandler weft_errors_are_fatal, weft_errors_abort, weft_errors_return;
+
+/* Makes the predefined handlers' handles valid. Called once. */
+void weft_error_init(void);
+
+/* Records the sentence of an error that will be raised or stored in a status. Returns errclass. */
+__attribute__((format(printf, 2, 3))) WEFT_COLD int weft_error_say(int errclass, const char *format,
+                                                                   ...);
+
+/* Calls the error handler of comm (NULL: of MPI_COMM_SELF, MPI 5.0 section 9.3) for an error whose
+ * sentence was said; function is the MPI function that raises it. Returns errclass, or does not
+ * return. */
+WEFT_COLD int weft_error_raise(struct weft_comm *comm, int errclass, const char *function);
+
+/* weft_error_say and weft_error_raise in one. */
+__attribute__((format(printf, 4, 5))) WEFT_COLD int
+weft_error(struct weft_comm *comm, int errclass, const char *function, const char *format, ...);
+
+/* The sentence for a code: the class's own text and the last sentence said for it. Writes at most
+ * len bytes. Returns false for a code that is none. */
+bool weft_error_text(int code, char *text, size_t len);
+
+/* Gives up one reference. */
+void weft_errhandler_release(struct weft_errhandler *handler);
+
+/* One line on stderr: "weft: rank R on HOST: sentence". For what no error handler can be told. */
+__attribute__((format(printf, 1, 2))) WEFT_COLD void weft_warn(const char *format, ...);
+
+/* Ends the job: says the sentence, aborts through the launcher with the code. */
+__attribute__((format(printf, 2, 3))) WEFT_COLD _Noreturn void weft_fatal(int code,
+                                                                          const char *format, ...);
+
+#endif

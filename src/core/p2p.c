@@ -1,0 +1,200 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Point-to-point: which lane, and who matches.
+ *
+ * Invariants (PROTOCOLS: "Matching", "ANY_SOURCE across lanes"):
+ *  - A message in software is older than everything of its context still inside the provider, so a
+ *    receive asks the software first.
+ *  - A receive is in one place only, the provider or the software. From the first message to or
+ *    from itself on a channel, a process keeps its wildcard receives there in software, where both
+ *    lanes meet; those already posted are taken back from the provider, the newest first, so that
+ *    a message arriving meanwhile still finds the oldest that matches.
+ */
+#include "core/p2p.h"
+#include "core/soft.h"
+#include "ofi/net.h"
+
+#include <stdlib.h>
+
+WEFT_COLD static int no_memory(const char *what)
+{
+    return weft_error_say(MPI_ERR_NO_MEM, "no memory for another %s; complete some first", what);
+}
+
+static struct weft_peer *peer_of(struct weft_channel *channel, int rank)
+{
+    int world = channel->comm->world[rank];
+    struct weft_peer *peer = weft.peers[world];
+    return weft_likely(peer != NULL) ? peer : weft_peer_connect(world);
+}
+
+struct posted_list {
+    struct weft_channel *channel;
+    struct weft_request **items;
+    size_t count, room;
+    uint64_t first_wildcard;
+};
+
+static void collect_posted(void *arg, struct weft_request *request)
+{
+    struct posted_list *list = arg;
+    if (request->op != WEFT_REQUEST_RECV || request->channel != list->channel ||
+        !(request->flags & WEFT_REQUEST_IN_NET))
+        return;
+    if (!request->peer && request->posted < list->first_wildcard)
+        list->first_wildcard = request->posted;
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 64;
+        struct weft_request **items = realloc(list->items, room * sizeof *items);
+        if (!items)
+            weft_fatal(MPI_ERR_NO_MEM, "no memory to reorder %zu posted receives", list->count);
+        list->items = items;
+        list->room = room;
+    }
+    list->items[list->count++] = request;
+}
+
+static int newest_first(const void *a, const void *b)
+{
+    uint64_t x = (*(struct weft_request *const *)a)->posted;
+    uint64_t y = (*(struct weft_request *const *)b)->posted;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+/* The lanes of a channel begin to mix: its wildcards move into software, and so does every receive
+ * posted after the first of them. */
+WEFT_COLD static void mix_lanes(struct weft_channel *channel)
+{
+    channel->wildcards_held = true;
+    struct posted_list list = {.channel = channel, .first_wildcard = UINT64_MAX};
+    weft_request_each_active(collect_posted, &list);
+    if (list.count)
+        qsort(list.items, list.count, sizeof *list.items, newest_first);
+    size_t taken = 0;
+    for (size_t i = 0; i < list.count; i++) {
+        if (list.items[i]->posted < list.first_wildcard)
+            break;
+        if (weft_net_withdraw(list.items[i]))
+            list.items[taken++] = list.items[i];
+    }
+    while (taken > 0) /* the oldest first: the order of posting is kept */
+        weft_soft_receive(list.items[--taken]);
+    free(list.items);
+}
+
+int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t bytes,
+                   const struct weft_datatype *type, int dest, int tag, enum weft_send_mode mode,
+                   struct weft_request **out)
+{
+    struct weft_peer *peer = peer_of(channel, dest);
+    if (weft_unlikely(!peer))
+        return MPI_ERR_OTHER;
+    struct weft_request *request = weft_request_get(&weft.requests);
+    if (weft_unlikely(!request))
+        return no_memory("send");
+    request->object.kind = WEFT_KIND_REQUEST;
+    request->op = WEFT_REQUEST_SEND;
+    request->mode = (uint8_t)mode;
+    request->tag = tag;
+    request->bytes = bytes;
+    request->channel = channel;
+    request->peer = peer;
+    request->type = type;
+    request->buffer = (void *)buffer;
+    *out = request;
+    if (weft_likely(peer->lane == WEFT_LANE_NET)) {
+        weft_net_isend(request, channel->comm->rank);
+        return MPI_SUCCESS;
+    }
+    if (!channel->wildcards_held)
+        mix_lanes(channel);
+    request->pending = 1;
+    int code = weft_soft_arrive(channel->context, channel->comm->rank, tag, WEFT_MESSAGE_LOCAL,
+                                &request, sizeof request, bytes);
+    if (weft_unlikely(code != MPI_SUCCESS))
+        weft_request_put(request);
+    return code;
+}
+
+/* A receive that cannot go straight to the provider. */
+static __attribute__((noinline)) void receive_slowly(struct weft_request *request)
+{
+    struct weft_channel *channel = request->channel;
+    struct weft_match_receive *match = &request->match;
+    bool local = request->peer && request->peer->lane == WEFT_LANE_SELF;
+    if (local && !channel->wildcards_held)
+        mix_lanes(channel);
+    bool in_software = local || channel->held || (!request->peer && channel->wildcards_held);
+    if (!in_software && !weft_match_find(&weft.matcher, match->context, match->source, match->tag))
+        in_software = !weft_net_irecv(request);
+    else
+        in_software = true;
+    if (in_software)
+        weft_soft_receive(request);
+}
+
+int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
+                   const struct weft_datatype *type, int source, int tag,
+                   struct weft_request **out)
+{
+    struct weft_peer *peer = NULL;
+    if (source >= 0) {
+        peer = peer_of(channel, source);
+        if (weft_unlikely(!peer))
+            return MPI_ERR_OTHER;
+    }
+    struct weft_request *request = weft_request_get(&weft.requests);
+    if (weft_unlikely(!request))
+        return no_memory("receive");
+    request->object.kind = WEFT_KIND_REQUEST;
+    request->op = WEFT_REQUEST_RECV;
+    request->pending = 1;
+    request->channel = channel;
+    request->peer = peer;
+    request->type = type;
+    request->buffer = buffer;
+    request->capacity = bytes;
+    request->match.context = channel->context;
+    request->match.source = source;
+    request->match.tag = tag;
+    *out = request;
+    if (weft_likely(!(weft.matcher.unexpected | (size_t)channel->held) &&
+                    (peer ? peer->lane == WEFT_LANE_NET : !channel->wildcards_held)) &&
+        weft_likely(weft_net_irecv(request)))
+        return MPI_SUCCESS;
+    receive_slowly(request);
+    return MPI_SUCCESS;
+}
+
+int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes,
+                  const struct weft_datatype *type, int dest, int tag, enum weft_send_mode mode)
+{
+    struct weft_request *request;
+    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE)) {
+        struct weft_peer *peer = peer_of(channel, dest);
+        if (weft_likely(peer && peer->lane == WEFT_LANE_NET) &&
+            weft_net_inject(peer, channel->net_bits, tag, channel->comm->rank, buffer, bytes))
+            return MPI_SUCCESS;
+    }
+    int code = weft_p2p_isend(channel, buffer, bytes, type, dest, tag, mode, &request);
+    if (code != MPI_SUCCESS)
+        return code;
+    weft_request_wait(request);
+    code = request->error;
+    weft_request_put(request);
+    return code;
+}
+
+int weft_p2p_recv(struct weft_channel *channel, void *buffer, size_t bytes,
+                  const struct weft_datatype *type, int source, int tag, MPI_Status *status)
+{
+    struct weft_request *request;
+    int code = weft_p2p_irecv(channel, buffer, bytes, type, source, tag, &request);
+    if (code != MPI_SUCCESS)
+        return code;
+    weft_request_wait(request);
+    code = request->error;
+    weft_request_status(request, status, false);
+    weft_request_put(request);
+    return code;
+}

@@ -1,0 +1,32 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Point-to-point: starting sends and receives on the lane of their peer. Arguments are resolved
+ * objects that were checked; MPI_PROC_NULL never comes here. The collectives use it as the API
+ * does, on their own channel.
+ */
+#ifndef WEFT_P2P_H
+#define WEFT_P2P_H
+
+#include "core/request.h"
+#include "core/weft.h"
+
+/* Starts a send of bytes = count * type->size bytes of data. Returns an MPI error class; on
+ * MPI_SUCCESS *out is the request. */
+int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t bytes,
+                   const struct weft_datatype *type, int dest, int tag, enum weft_send_mode mode,
+                   struct weft_request **out);
+
+/* Starts a receive of at most bytes bytes of data; source may be MPI_ANY_SOURCE, tag
+ * MPI_ANY_TAG. */
+int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
+                   const struct weft_datatype *type, int source, int tag,
+                   struct weft_request **out);
+
+/* Blocking forms; receive fills status unless it is NULL. They return the operation's error class,
+ * its sentence said. */
+int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes,
+                  const struct weft_datatype *type, int dest, int tag, enum weft_send_mode mode);
+int weft_p2p_recv(struct weft_channel *channel, void *buffer, size_t bytes,
+                  const struct weft_datatype *type, int source, int tag, MPI_Status *status);
+
+#endif

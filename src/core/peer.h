@@ -1,0 +1,34 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Peers: one object per process that this one talks to, made at first contact.
+ *
+ * Invariant: weft.peers[w] is NULL until first contact with world rank w, then never changes; the
+ * lane of a peer is decided there, once.
+ */
+#ifndef WEFT_PEER_H
+#define WEFT_PEER_H
+
+#include <stdbool.h>
+#include <stdint.h>
+
+struct weft_request;
+struct weft_net_out;
+
+enum weft_lane { WEFT_LANE_SELF, WEFT_LANE_NET };
+
+struct weft_peer {
+    uint8_t lane;      /* enum weft_lane */
+    uint8_t sequence;  /* of the last user message sent to it on the net lane */
+    bool reached; /* the provider took something for it */
+    int32_t world;     /* its rank in MPI_COMM_WORLD */
+    uint64_t net_addr; /* fi_addr_t */
+    struct weft_net_out *backlog, **backlog_end; /* what the provider would not take yet, in order */
+    double backlog_since;                        /* when its head began to wait */
+    struct weft_request *sync, **sync_end;       /* eager synchronous sends not yet matched */
+    struct weft_peer *next_backlogged;
+};
+
+/* First contact with a world rank. Returns NULL after saying why (MPI_ERR_OTHER class). */
+struct weft_peer *weft_peer_connect(int world);
+
+#endif

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The request pool, waiting, statuses.
+ *
+ * Invariant: a request in the free list has kind WEFT_KIND_NONE, so a handle used after it was
+ * freed is caught as long as nobody else got the object.
+ */
+#include "core/request.h"
+#include "core/weft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct weft_request weft_request_null = {.object = {WEFT_KIND_REQUEST, 0},
+                                         .source = MPI_ANY_SOURCE,
+                                         .tag = MPI_ANY_TAG};
+
+void weft_request_init(void)
+{
+    weft_handle_predefine((uintptr_t)MPI_REQUEST_NULL, &weft_request_null.object);
+}
+
+void weft_request_finalize(void)
+{
+    struct weft_request_pool *pool = &weft.requests;
+    for (size_t i = 0; i < pool->nslabs; i++)
+        free(pool->slabs[i]);
+    free(pool->slabs);
+    *pool = (struct weft_request_pool){0};
+}
+
+struct weft_request *weft_request_grow(struct weft_request_pool *pool)
+{
+    struct weft_request **slabs = realloc(pool->slabs, (pool->nslabs + 1) * sizeof *slabs);
+    if (!slabs)
+        return NULL;
+    pool->slabs = slabs;
+    struct weft_request *slab = aligned_alloc(64, WEFT_REQUEST_SLAB * sizeof *slab);
+    if (!slab)
+        return NULL;
+    memset(slab, 0, WEFT_REQUEST_SLAB * sizeof *slab);
+    for (int i = WEFT_REQUEST_SLAB - 1; i >= 0; i--) {
+        slab[i].next = pool->free;
+        pool->free = &slab[i];
+    }
+    slabs[pool->nslabs++] = slab;
+    return pool->free;
+}
+
+struct weft_request *weft_request_to_nowhere(void)
+{
+    struct weft_request *request = weft_request_get(&weft.requests);
+    if (!request)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for another request; complete some first");
+    request->object.kind = WEFT_KIND_REQUEST;
+    request->op = WEFT_REQUEST_NONE;
+    request->pending = 0;
+    request->source = MPI_PROC_NULL;
+    request->tag = MPI_ANY_TAG;
+    request->bytes = 0;
+    return request;
+}
+
+void weft_request_put(struct weft_request *request)
+{
+    weft_handle_retire(&request->object);
+    request->next = weft.requests.free;
+    weft.requests.free = request;
+    weft.requests.live--;
+}
+
+void weft_request_each_active(void (*see)(void *arg, struct weft_request *request), void *arg)
+{
+    for (size_t s = 0; s < weft.requests.nslabs; s++)
+        for (int i = 0; i < WEFT_REQUEST_SLAB; i++) {
+            struct weft_request *request = &weft.requests.slabs[s][i];
+            if (request->object.kind == WEFT_KIND_REQUEST && request->pending > 0)
+                see(arg, request);
+        }
+}
+
+void weft_request_wait(struct weft_request *request)
+{
+    unsigned idle = 0;
+    while (request->pending > 0) {
+        if (weft_progress())
+            idle = 0;
+        else
+            weft_idle(&idle);
+    }
+}
+
+/* Where a status keeps what the user may only ask for by function. */
+enum { BYTES_LOW, BYTES_HIGH, CANCELLED };
+
+void weft_status_set_bytes(MPI_Status *status, size_t bytes)
+{
+    status->MPI_internal[BYTES_LOW] = (int)(uint32_t)bytes;
+    status->MPI_internal[BYTES_HIGH] = (int)(uint32_t)((uint64_t)bytes >> 32);
+}
+
+size_t weft_status_bytes(const MPI_Status *status)
+{
+    return (size_t)(uint32_t)status->MPI_internal[BYTES_LOW] |
+           (size_t)(uint32_t)status->MPI_internal[BYTES_HIGH] << 32;
+}
+
+void weft_status_set_cancelled(MPI_Status *status, bool cancelled)
+{
+    status->MPI_internal[CANCELLED] = cancelled;
+}
+
+bool weft_status_cancelled(const MPI_Status *status)
+{
+    return status->MPI_internal[CANCELLED] != 0;
+}
+
+void weft_request_status(const struct weft_request *request, MPI_Status *status, bool with_error)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    if (request->op == WEFT_REQUEST_SEND) { /* only the error and whether it was cancelled count */
+        weft_status_empty(status, false);
+        if (with_error)
+            status->MPI_ERROR = request->error;
+        weft_status_set_cancelled(status, request->flags & WEFT_REQUEST_CANCELLED);
+        return;
+    }
+    status->MPI_SOURCE = request->source;
+    status->MPI_TAG = request->tag;
+    if (with_error)
+        status->MPI_ERROR = request->error;
+    weft_status_set_bytes(status, request->bytes);
+    weft_status_set_cancelled(status, request->flags & WEFT_REQUEST_CANCELLED);
+}
+
+void weft_status_empty(MPI_Status *status, bool with_error)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    status->MPI_SOURCE = MPI_ANY_SOURCE;
+    status->MPI_TAG = MPI_ANY_TAG;
+    if (with_error)
+        status->MPI_ERROR = MPI_SUCCESS;
+    weft_status_set_bytes(status, 0);
+    weft_status_set_cancelled(status, false);
+}

@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Requests: one object for every operation that has begun and not been waited for.
+ *
+ * Invariants:
+ *  - pending counts the events an operation still waits for (a provider completion, an
+ *    acknowledgement, a match…); it is complete exactly when pending is 0, and then source, tag,
+ *    error and bytes are final.
+ *  - A request's memory never moves and is never given back: slabs only grow. So providers and
+ *    peers may hold its address (a cookie) until the operation is complete.
+ *  - A request freed by the user before it completes (MPI_Request_free) is returned to the pool by
+ *    whoever brings pending to 0: weft_request_event.
+ */
+#ifndef WEFT_REQUEST_H
+#define WEFT_REQUEST_H
+
+#include "core/comm.h"
+#include "core/datatype.h"
+#include "core/match.h"
+#include "core/peer.h"
+
+enum weft_request_kind { WEFT_REQUEST_NONE, WEFT_REQUEST_SEND, WEFT_REQUEST_RECV };
+
+enum weft_send_mode { WEFT_SEND_STANDARD, WEFT_SEND_SYNCHRONOUS, WEFT_SEND_READY };
+
+enum weft_request_flag {
+    WEFT_REQUEST_ORPHAN = 1,    /* the user freed it while it was active */
+    WEFT_REQUEST_IN_NET = 2,    /* a receive that the provider matches */
+    WEFT_REQUEST_CANCELLED = 4
+};
+
+enum { WEFT_LANE_BYTES = 256 };
+
+struct weft_request {
+    struct weft_object object;
+    uint8_t op;   /* enum weft_request_kind */
+    uint8_t mode; /* enum weft_send_mode */
+    uint8_t flags;
+    int32_t pending;
+
+    int32_t source, tag; /* receives: what was asked for, then what came; sends: tag */
+    int32_t error;
+    size_t bytes;        /* data received; data to send */
+
+    struct weft_channel *channel;
+    struct weft_peer *peer; /* NULL while a receive's source is not known */
+    const struct weft_datatype *type;
+    void *buffer;
+    size_t capacity;           /* bytes of data the buffer's type map takes */
+    struct weft_request *next; /* in the pool's free list, or in a lane's queue */
+    uint64_t posted;           /* receives in the provider: their order among each other */
+    struct weft_match_receive match;
+
+    _Alignas(16) unsigned char lane[WEFT_LANE_BYTES]; /* belongs to the lane (fi_context2 …) */
+};
+
+struct weft_request_pool {
+    struct weft_request *free;
+    struct weft_request **slabs;
+    size_t nslabs, live; /* live: requests handed out */
+};
+
+enum { WEFT_REQUEST_SLAB = 256 };
+
+/* What MPI_REQUEST_NULL names. */
+extern struct weft_request weft_request_null;
+
+/* A complete request for an operation with MPI_PROC_NULL: source MPI_PROC_NULL, no bytes (MPI 5.0,
+ * 3.10). Ends the job when memory is short. */
+WEFT_COLD struct weft_request *weft_request_to_nowhere(void);
+
+/* Makes MPI_REQUEST_NULL valid. Called once. */
+void weft_request_init(void);
+void weft_request_finalize(void);
+
+/* Slow path of weft_request_get: one more slab. Returns NULL when memory is short. */
+WEFT_COLD struct weft_request *weft_request_grow(struct weft_request_pool *pool);
+
+/* A request with kind and flags set and everything else undefined; NULL when memory is short. */
+static inline struct weft_request *weft_request_get(struct weft_request_pool *pool)
+{
+    struct weft_request *request = pool->free;
+    if (weft_unlikely(!request)) {
+        request = weft_request_grow(pool);
+        if (!request)
+            return NULL;
+    }
+    pool->free = request->next;
+    pool->live++;
+    request->flags = 0;
+    request->error = MPI_SUCCESS;
+    return request;
+}
+
+/* Gives a request back to the pool. */
+void weft_request_put(struct weft_request *request);
+
+/* Calls see(arg, request) for each request that is handed out and not complete. Slow: reports and
+ * rare reorderings only. */
+void weft_request_each_active(void (*see)(void *arg, struct weft_request *request), void *arg);
+
+/* Something an operation waited for has happened. */
+static inline void weft_request_event(struct weft_request *request)
+{
+    if (--request->pending == 0 && weft_unlikely(request->flags & WEFT_REQUEST_ORPHAN))
+        weft_request_put(request);
+}
+
+/* Progresses until the request is complete. */
+void weft_request_wait(struct weft_request *request);
+
+/* Fills a user's status (may be MPI_STATUS_IGNORE) from a complete request; MPI_ERROR too only if
+ * with_error is set (MPI 5.0, 3.2.5). */
+void weft_request_status(const struct weft_request *request, MPI_Status *status, bool with_error);
+
+/* The empty status of MPI 5.0 section 3.7.3. */
+void weft_status_empty(MPI_Status *status, bool with_error);
+void weft_status_set_bytes(MPI_Status *status, size_t bytes);
+size_t weft_status_bytes(const MPI_Status *status);
+void weft_status_set_cancelled(MPI_Status *status, bool cancelled);
+bool weft_status_cancelled(const MPI_Status *status);
+
+#endif

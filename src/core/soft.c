@@ -1,0 +1,197 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Receives and messages that the core matches itself: see soft.h.
+ *
+ * Invariant: channel->held counts (beside WEFT_HELD_ALWAYS) the receives of the channel that are in
+ * the posted queue and could match a message from the net, and the claims under way.
+ */
+#include "core/soft.h"
+#include "core/weft.h"
+#include "ofi/net.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A standard send to this process is copied when it is not longer than this and no receive waits
+ * for it, so that it completes at once; a longer one waits for its receive and is copied once. */
+enum { SELF_BUFFERED = 65536 };
+
+static struct weft_request *request_of(struct weft_match_receive *receive)
+{
+    return (struct weft_request *)((char *)receive - offsetof(struct weft_request, match));
+}
+
+static struct weft_message *message_of(struct weft_match_message *match)
+{
+    return (struct weft_message *)((char *)match - offsetof(struct weft_message, match));
+}
+
+void weft_soft_hold(struct weft_channel *channel, int by)
+{
+    channel->held += by;
+    if (by > 0 && !channel->listed && channel->held < WEFT_HELD_ALWAYS) {
+        channel->listed = true;
+        channel->next_held = weft.held;
+        weft.held = channel;
+    }
+}
+
+static bool net_could_match(const struct weft_request *request)
+{
+    return request->channel->comm->size > 1 && request->channel->held < WEFT_HELD_ALWAYS &&
+           (!request->peer || request->peer->lane == WEFT_LANE_NET);
+}
+
+WEFT_COLD static void truncated(struct weft_request *request, size_t length)
+{
+    request->error = weft_error_say(
+        MPI_ERR_TRUNCATE,
+        "the message of %zu bytes from rank %d with tag %d does not fit into the receive's %zu "
+        "bytes; give the receive a larger count, or probe for the length first",
+        length, request->source, request->tag, request->capacity);
+}
+
+static void take_data(struct weft_request *request, const void *data, size_t length)
+{
+    size_t n = length;
+    if (weft_unlikely(length > request->capacity)) {
+        truncated(request, length);
+        n = request->capacity;
+    }
+    weft_datatype_unpack(request->type, request->buffer, 0, data, n);
+    request->bytes = n;
+    weft_request_event(request);
+}
+
+/* Copies between two buffers of this process, each with its own layout. */
+static void take_local(struct weft_request *request, struct weft_request *send)
+{
+    size_t n = send->bytes;
+    if (weft_unlikely(n > request->capacity)) {
+        truncated(request, n);
+        n = request->capacity;
+    }
+    if (send->type->flags & WEFT_TYPE_DENSE) {
+        weft_datatype_unpack(request->type, request->buffer, 0, send->buffer, n);
+    } else if (request->type->flags & WEFT_TYPE_DENSE) {
+        weft_datatype_pack(send->type, send->buffer, 0, request->buffer, n);
+    } else {
+        char piece[4096];
+        for (size_t done = 0, part; done < n; done += part) {
+            part = n - done < sizeof piece ? n - done : sizeof piece;
+            weft_datatype_pack(send->type, send->buffer, done, piece, part);
+            weft_datatype_unpack(request->type, request->buffer, done, piece, part);
+        }
+    }
+    request->bytes = n;
+    weft_request_event(request);
+    weft_request_event(send);
+}
+
+static void deliver(struct weft_request *request, int source, int tag, enum weft_message_form form,
+                    const void *data, size_t bytes)
+{
+    struct weft_channel *channel = request->channel;
+    request->source = source;
+    request->tag = tag;
+    if (form == WEFT_MESSAGE_LOCAL) {
+        struct weft_request *send;
+        memcpy(&send, data, sizeof send);
+        take_local(request, send);
+        return;
+    }
+    if (form != WEFT_MESSAGE_EAGER && !request->peer) {
+        int world = channel->comm->world[source];
+        request->peer = weft.peers[world] ? weft.peers[world] : weft_peer_connect(world);
+        if (!request->peer) { /* the sentence is said; the sender cannot be told */
+            request->error = MPI_ERR_OTHER;
+            request->bytes = 0;
+            weft_request_event(request);
+            return;
+        }
+    }
+    if (form == WEFT_MESSAGE_RTS) {
+        weft_net_fetch(request, data);
+        return;
+    }
+    if (form == WEFT_MESSAGE_SYNC)
+        weft_net_acknowledge(request->peer, channel, tag);
+    take_data(request, data, bytes);
+}
+
+void weft_soft_receive(struct weft_request *request)
+{
+    struct weft_match_receive *receive = &request->match;
+    struct weft_match_message *match = NULL;
+    if (weft.matcher.unexpected)
+        match = weft_match_find(&weft.matcher, receive->context, receive->source, receive->tag);
+    if (match) {
+        struct weft_message *message = message_of(match);
+        weft_match_take(&weft.matcher, match);
+        deliver(request, match->source, match->tag, message->form, message->data, message->bytes);
+        free(message);
+        return;
+    }
+    weft_match_post(&weft.matcher, receive);
+    if (net_could_match(request))
+        weft_soft_hold(request->channel, 1);
+}
+
+bool weft_soft_withdraw(struct weft_request *request)
+{
+    if (!weft_match_withdraw(&weft.matcher, &request->match))
+        return false;
+    if (net_could_match(request))
+        weft_soft_hold(request->channel, -1);
+    return true;
+}
+
+static struct weft_message *copy_message(enum weft_message_form form, const void *data,
+                                         size_t bytes)
+{
+    struct weft_request *send = NULL;
+    if (form == WEFT_MESSAGE_LOCAL)
+        memcpy(&send, data, sizeof send);
+    bool buffered = send && send->mode != WEFT_SEND_SYNCHRONOUS && send->bytes <= SELF_BUFFERED;
+    size_t room = buffered ? send->bytes : bytes;
+    struct weft_message *message = malloc(sizeof *message + room);
+    if (!message)
+        return NULL;
+    message->object = (struct weft_object){WEFT_KIND_MESSAGE, 0};
+    message->form = (uint8_t)(buffered ? WEFT_MESSAGE_EAGER : form);
+    message->bytes = room;
+    if (buffered) {
+        weft_datatype_pack(send->type, send->buffer, 0, message->data, room);
+        weft_request_event(send);
+    } else if (bytes) {
+        memcpy(message->data, data, bytes);
+    }
+    return message;
+}
+
+int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_form form,
+                     const void *data, size_t bytes, size_t length)
+{
+    struct weft_match_receive *receive = NULL;
+    if (weft.matcher.posted)
+        receive = weft_match_arrive(&weft.matcher, context, source, tag);
+    if (receive) {
+        struct weft_request *request = request_of(receive);
+        if (net_could_match(request))
+            weft_soft_hold(request->channel, -1);
+        deliver(request, source, tag, form, data, bytes);
+        return MPI_SUCCESS;
+    }
+    struct weft_message *message = copy_message(form, data, bytes);
+    if (!message)
+        return weft_error_say(MPI_ERR_NO_MEM,
+                              "no memory to keep an unexpected message of %zu bytes from rank %d "
+                              "with tag %d; post its receive earlier",
+                              length, source, tag);
+    message->length = length;
+    message->match.context = context;
+    message->match.source = source;
+    message->match.tag = tag;
+    weft_match_store(&weft.matcher, &message->match);
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The software side of receiving: receives and messages that the core matches itself.
+ *
+ * It joins the matcher (which knows neither memory nor networks) with requests on one side and with
+ * lanes on the other. A message arrives here in one of four forms; what it carries is either its
+ * data or what its lane needs to fetch them.
+ *
+ * Invariant: what a stored message points to stays valid until the message is delivered: data and
+ * RTS headers are copied at arrival; a local send is pending until then.
+ */
+#ifndef WEFT_SOFT_H
+#define WEFT_SOFT_H
+
+#include "core/request.h"
+
+enum weft_message_form {
+    WEFT_MESSAGE_EAGER, /* data */
+    WEFT_MESSAGE_SYNC,  /* data; the sender waits for an acknowledgement of the match */
+    WEFT_MESSAGE_RTS,   /* data is the net lane's header: it fetches the rest */
+    WEFT_MESSAGE_LOCAL  /* data is a send request of this process, still pending */
+};
+
+struct weft_message {
+    struct weft_object object;
+    struct weft_match_message match;
+    uint8_t form;  /* enum weft_message_form */
+    size_t bytes;  /* of data below */
+    size_t length; /* of the user's message: what a probe reports */
+    struct weft_message *next;
+    _Alignas(16) unsigned char data[];
+};
+
+/* Starts a receive in software: request's channel, source, tag, buffer, type and capacity are set.
+ * Takes the oldest message that matches, or posts it. */
+void weft_soft_receive(struct weft_request *request);
+
+/* Withdraws a posted receive. False when it was matched before. */
+bool weft_soft_withdraw(struct weft_request *request);
+
+/* A message arrived for a context. data and bytes as its form says; length is the user's. Returns
+ * MPI_SUCCESS or MPI_ERR_NO_MEM (the message could not be stored: its sentence is said). */
+int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_form form,
+                     const void *data, size_t bytes, size_t length);
+
+/* Counts a receive or a claim in (+1) or out (-1) of a channel's held ones. */
+void weft_soft_hold(struct weft_channel *channel, int by);
+
+#endif

@@ -1,0 +1,228 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The life of the process: start, gate, progress, waiting, end.
+ *
+ * Invariant: the steps of weft_init are undone by weft_finalize in reverse order; between the
+ * fence that ends weft_init and the one in weft_finalize every rank of the job can be reached.
+ */
+#include "core/weft.h"
+#include "core/error.h"
+#include "core/op.h"
+#include "core/settings.h"
+#include "ofi/net.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct weft_process weft;
+unsigned weft_gate = WEFT_GATE_CLOSED;
+
+static pthread_mutex_t lock;
+static pthread_t main_thread;
+static bool finalized;
+
+/* Polls without news before a rank that has a core of its own yields; one that shares its core
+ * yields almost at once. */
+enum { SPIN_ALONE = 20000, SPIN_SHARED = 16, YIELDS_BEFORE_SLEEP = 4000, SLEEP_US = 50 };
+
+double weft_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+int weft_enter_gated(const char *function)
+{
+    if (weft_gate & WEFT_GATE_CLOSED)
+        weft_fatal(MPI_ERR_OTHER, "%s was called %s; call it between MPI_Init and MPI_Finalize",
+                   function, finalized ? "after MPI_Finalize" : "before MPI_Init");
+    pthread_mutex_lock(&lock);
+    return MPI_SUCCESS;
+}
+
+void weft_leave_gated(void)
+{
+    if (weft_gate & WEFT_GATE_THREADS)
+        pthread_mutex_unlock(&lock);
+}
+
+int weft_progress(void)
+{
+    return weft.job.size > 1 ? weft_net_progress() : 0;
+}
+
+void weft_idle(unsigned *idle)
+{
+    unsigned n = ++*idle;
+    bool threads = weft_gate & WEFT_GATE_THREADS;
+    if (n < (unsigned)weft.yield_after && !threads)
+        return;
+    if (threads)
+        pthread_mutex_unlock(&lock);
+    if (n > (unsigned)weft.yield_after + YIELDS_BEFORE_SLEEP)
+        usleep(SLEEP_US);
+    else
+        sched_yield();
+    if (threads)
+        pthread_mutex_lock(&lock);
+}
+
+static void choose_spin(void)
+{
+    cpu_set_t set;
+    int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    bool shared = weft.job.local_size > (int)online || cores < 1;
+    weft.yield_after = weft_settings.spin ? (int)weft_settings.spin
+                       : shared           ? SPIN_SHARED
+                                          : SPIN_ALONE;
+}
+
+static void init_tables(void)
+{
+    weft_error_init();
+    weft_request_init();
+    weft_datatype_init();
+    weft_op_init();
+    weft_match_init(&weft.matcher);
+}
+
+static void init_lock(void)
+{
+    pthread_mutexattr_t attr; /* recursive: an error handler may call MPI */
+    pthread_mutexattr_init(&attr);
+    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
+    pthread_mutex_init(&lock, &attr);
+    pthread_mutexattr_destroy(&attr);
+}
+
+static int thread_level_of(int asked)
+{
+    return asked < MPI_THREAD_FUNNELED     ? MPI_THREAD_SINGLE
+           : asked < MPI_THREAD_SERIALIZED ? MPI_THREAD_FUNNELED
+           : asked < MPI_THREAD_MULTIPLE   ? MPI_THREAD_SERIALIZED
+                                           : MPI_THREAD_MULTIPLE;
+}
+
+int weft_init(int thread_level, int *provided)
+{
+    char why[768];
+    if (!(weft_gate & WEFT_GATE_CLOSED) || finalized)
+        weft_fatal(MPI_ERR_OTHER, "MPI_Init was called %s; a process can initialise MPI once",
+                   finalized ? "after MPI_Finalize" : "twice");
+    init_tables();
+    if (weft_settings_load(why, sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+    if (weft_boot_init(&weft.job, why, sizeof why)) {
+        weft.job.size = 0;
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+    }
+    weft.peers = calloc((size_t)weft.job.size, sizeof *weft.peers);
+    if (!weft.peers)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", weft.job.size);
+    weft.tag_ub = INT32_MAX;
+    if (weft.job.size > 1) {
+        if (weft_net_open(&weft.job, why, sizeof why) ||
+            weft_boot_fence(NULL, NULL, why, sizeof why))
+            weft_fatal(MPI_ERR_OTHER, "%s", why);
+        weft.tag_ub = weft_net_tag_ub();
+    }
+    if (weft_comm_init() != MPI_SUCCESS)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_COMM_WORLD of %d ranks", weft.job.size);
+    choose_spin();
+    init_lock();
+    main_thread = pthread_self();
+    weft.thread_level = thread_level_of(thread_level);
+    *provided = weft.thread_level;
+    weft_gate = weft.thread_level == MPI_THREAD_MULTIPLE ? WEFT_GATE_THREADS : 0;
+    return MPI_SUCCESS;
+}
+
+static void see_orphan_send(void *arg, struct weft_request *request)
+{
+    if (request->op == WEFT_REQUEST_SEND)
+        *(bool *)arg = true;
+}
+
+static bool sends_under_way(void)
+{
+    bool any = false;
+    weft_request_each_active(see_orphan_send, &any);
+    return any || !weft_net_idle();
+}
+
+static void progress_for_fence(void *arg)
+{
+    unsigned *idle = arg;
+    if (weft_net_progress())
+        *idle = 0;
+    else
+        weft_idle(idle);
+}
+
+int weft_finalize(void)
+{
+    char why[768];
+    unsigned idle = 0;
+    if (weft.job.size > 1) {
+        while (sends_under_way())
+            if (!weft_progress())
+                weft_idle(&idle);
+        idle = 0;
+        if (weft_boot_fence(progress_for_fence, &idle, why, sizeof why))
+            weft_warn("MPI_Finalize: %s", why);
+    }
+    weft_gate = WEFT_GATE_CLOSED;
+    finalized = true;
+    if (weft.job.size > 1)
+        weft_net_close();
+    if (weft_boot_finalize(why, sizeof why))
+        weft_warn("MPI_Finalize: %s", why);
+    for (int i = 0; i < weft.job.size; i++)
+        free(weft.peers[i]);
+    free(weft.peers);
+    weft.peers = NULL;
+    weft_comm_finalize();
+    weft_request_finalize();
+    return MPI_SUCCESS;
+}
+
+bool weft_is_initialized(void)
+{
+    return finalized || !(weft_gate & WEFT_GATE_CLOSED);
+}
+
+bool weft_is_finalized(void)
+{
+    return finalized;
+}
+
+bool weft_is_main_thread(void)
+{
+    return pthread_equal(pthread_self(), main_thread);
+}
+
+struct weft_peer *weft_peer_connect(int world)
+{
+    char why[512];
+    struct weft_peer *peer = calloc(1, sizeof *peer);
+    if (!peer) {
+        weft_error_say(MPI_ERR_OTHER, "no memory for one more peer (rank %d)", world);
+        return NULL;
+    }
+    peer->world = world;
+    peer->backlog_end = &peer->backlog;
+    peer->sync_end = &peer->sync;
+    peer->lane = world == weft.job.rank ? WEFT_LANE_SELF : WEFT_LANE_NET;
+    if (peer->lane == WEFT_LANE_NET && weft_net_connect(peer, why, sizeof why)) {
+        weft_error_say(MPI_ERR_OTHER, "%s", why);
+        free(peer);
+        return NULL;
+    }
+    return weft.peers[world] = peer;
+}

@@ -1,0 +1,74 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The process: everything that exists once per MPI process, in one object.
+ *
+ * Invariants:
+ *  - weft_gate is 0 exactly while MPI is initialised and at most one thread calls it; then an entry
+ *    point takes no lock. Any other value sends it through weft_enter_gated.
+ *  - With threads, everything here and below is touched only while weft_lock is held.
+ */
+#ifndef WEFT_WEFT_H
+#define WEFT_WEFT_H
+
+#include "core/match.h"
+#include "core/peer.h"
+#include "core/request.h"
+#include "pmix/boot.h"
+
+#include <stdbool.h>
+
+struct weft_process {
+    struct weft_job job;
+    struct weft_request_pool requests;
+    struct weft_peer **peers; /* by world rank */
+    struct weft_matcher matcher;
+    struct weft_channel *held; /* channels with receives in software that the net could satisfy */
+    int tag_ub;
+    int thread_level;
+    int yield_after; /* polls without news before a waiting rank yields */
+};
+
+extern struct weft_process weft;
+
+enum weft_gate_bit { WEFT_GATE_CLOSED = 1, WEFT_GATE_THREADS = 2 };
+extern unsigned weft_gate;
+
+/* Slow path of weft_enter: checks that MPI is initialised, takes the lock when there are threads.
+ * Returns MPI_SUCCESS, or an error class that the entry point returns at once. */
+WEFT_COLD int weft_enter_gated(const char *function);
+WEFT_COLD void weft_leave_gated(void);
+
+/* Every entry point that touches the process calls these two around its body. */
+static inline int weft_enter(const char *function)
+{
+    return weft_unlikely(weft_gate) ? weft_enter_gated(function) : MPI_SUCCESS;
+}
+
+static inline void weft_leave(void)
+{
+    if (weft_unlikely(weft_gate))
+        weft_leave_gated();
+}
+
+/* Starts MPI; thread_level is what the user asks for, *provided what there is. Returns an error
+ * class after saying why. */
+int weft_init(int thread_level, int *provided);
+
+/* Completes what is under way, leaves the job. */
+int weft_finalize(void);
+bool weft_is_initialized(void);
+bool weft_is_finalized(void);
+bool weft_is_main_thread(void);
+
+/* Moves everything along. Returns the number of events: 0 means nothing happened. */
+int weft_progress(void);
+
+/* Called by a waiting rank between two calls of weft_progress that found nothing; *idle counts them
+ * and is to be reset to 0 when something happened. Spins, then yields, then sleeps; with threads it
+ * lets others in. */
+void weft_idle(unsigned *idle);
+
+/* Seconds, monotonic. */
+double weft_seconds(void);
+
+#endif

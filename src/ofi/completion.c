@@ -1,0 +1,138 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Completions: one queue, one reader.
+ *
+ * Invariant: an entry's op_context is the struct weft_net_op given to the provider, and the entry
+ * is the last the provider says of it: after its handler ran the op's memory may be used again. A
+ * handler may start operations and may be re-entered only through weft_net_withdraw and
+ * weft_peer_connect, which progress while they wait: each reader owns the entries it has read.
+ */
+#include "core/error.h"
+#include "core/weft.h"
+#include "ofi/net.h"
+#include "ofi/ofi.h"
+
+#include <string.h>
+
+enum { BATCH = 16 };
+
+static inline struct weft_request *request_of(struct weft_net_op *op)
+{
+    return weft_net_whole((struct weft_net_request *)op);
+}
+
+static inline void dispatch(const struct fi_cq_tagged_entry *entry)
+{
+    struct weft_net_op *op = entry->op_context;
+    switch ((enum weft_net_op_kind)op->kind) {
+    case WEFT_NET_RECV:
+        weft_net_received(request_of(op), entry);
+        return;
+    case WEFT_NET_SEND:
+        weft_net_sent(request_of(op));
+        return;
+    case WEFT_NET_POOL:
+        weft_net_pool_received(op, entry);
+        return;
+    case WEFT_NET_READ:
+        weft_net_read_done(op, 0, NULL);
+        return;
+    case WEFT_NET_CLAIM:
+        weft_net_claimed(entry);
+        return;
+    case WEFT_NET_PIECE:
+        weft_net_piece_done(op, 0, NULL);
+        return;
+    }
+}
+
+WEFT_COLD static void send_failed(struct weft_request *request, const char *text)
+{
+    request->error = weft_error_say(
+        MPI_ERR_OTHER,
+        "sending %zu bytes with tag %d to rank %d over %s failed: %s; see whether that rank still "
+        "runs",
+        request->bytes, request->tag, request->peer->world, weft_net_name(), text);
+    if (request->mode == WEFT_SEND_SYNCHRONOUS) { /* nobody will acknowledge it */
+        struct weft_peer *peer = request->peer;
+        struct weft_request **link = &peer->sync;
+        while (*link && *link != request)
+            link = &(*link)->next;
+        if (*link) {
+            *link = request->next;
+            if (!*link)
+                peer->sync_end = link;
+            weft_request_event(request);
+        }
+    }
+    weft_net_sent(request);
+}
+
+WEFT_COLD static int read_error(void)
+{
+    struct fi_cq_err_entry error = {0};
+    char data[256];
+    if (fi_cq_readerr(weft_net.cq, &error, 0) != 1)
+        return 0;
+    const char *text = fi_cq_strerror(weft_net.cq, error.prov_errno, error.err_data, data,
+                                      sizeof data);
+    if (!text || !*text || error.prov_errno == 0)
+        text = fi_strerror(error.err);
+    struct weft_net_op *op = error.op_context;
+    if (!op) {
+        weft_warn("%s reports an error that belongs to no operation: %s", weft_net_name(), text);
+        return 1;
+    }
+    switch ((enum weft_net_op_kind)op->kind) {
+    case WEFT_NET_RECV:
+        weft_net_receive_failed(request_of(op), &error, text);
+        break;
+    case WEFT_NET_SEND:
+        send_failed(request_of(op), text);
+        break;
+    case WEFT_NET_POOL:
+        weft_net_pool_failed(op, &error, text);
+        break;
+    case WEFT_NET_READ:
+        weft_net_read_done(op, error.err, text);
+        break;
+    case WEFT_NET_CLAIM:
+        weft_net_claim_failed(&error, text);
+        break;
+    case WEFT_NET_PIECE:
+        weft_net_piece_done(op, error.err, text);
+        break;
+    }
+    return 1;
+}
+
+int weft_net_progress(void)
+{
+    struct fi_cq_tagged_entry entries[BATCH];
+    int events = 0;
+    ssize_t n = fi_cq_read(weft_net.cq, entries, BATCH);
+    if (n > 0) {
+        for (ssize_t i = 0; i < n; i++)
+            dispatch(&entries[i]);
+        events = (int)n;
+    } else if (weft_unlikely(n == -FI_EAVAIL)) {
+        events = read_error();
+    } else if (weft_unlikely(n != -FI_EAGAIN && n != 0)) {
+        weft_fatal(MPI_ERR_OTHER, "reading completions from %s failed: %s", weft_net_name(),
+                   fi_strerror((int)-n));
+    }
+    if (weft_unlikely(weft_net.backlogged != NULL))
+        events += weft_net_retry();
+    if (weft_unlikely(weft_net.stalled != NULL))
+        events += weft_net_read_more();
+    if (weft_unlikely(weft_net.unposted != NULL))
+        weft_net_pool_post_more();
+    if (weft_unlikely(weft.held != NULL))
+        events += weft_net_claim();
+    return events;
+}
+
+bool weft_net_idle(void)
+{
+    return !weft_net.backlogged && !weft_net.stalled && !weft_net.outstanding;
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Control messages: acknowledgements of matches, ends of rendezvous, requests to push.
+ *
+ * Invariant: an ACK names (context, tag) and means the oldest unacknowledged synchronous send of
+ * these to its sender. That needs no cookie, because messages of one source, context and tag are
+ * matched in the order in which they were sent.
+ */
+#include "core/error.h"
+#include "core/weft.h"
+#include "ofi/net.h"
+#include "ofi/ofi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct control_out {
+    struct weft_net_out out;
+    struct weft_net_control control;
+    struct control_out *next; /* in the free list */
+};
+
+static struct control_out *free_controls;
+
+static struct control_out *whole(struct weft_net_out *out)
+{
+    return (struct control_out *)((char *)out - offsetof(struct control_out, out));
+}
+
+void weft_net_control_drop(struct weft_net_out *out)
+{
+    struct control_out *control = whole(out);
+    control->next = free_controls;
+    free_controls = control;
+    weft_net.outstanding--;
+}
+
+void weft_net_control_close(void)
+{
+    struct control_out *control;
+    while ((control = free_controls) != NULL) {
+        free_controls = control->next;
+        free(control);
+    }
+}
+
+int weft_net_control_send(struct weft_peer *peer, struct weft_net_out *out)
+{
+    struct control_out *control = whole(out);
+    int rc = (int)fi_tinjectdata(weft_net.ep, &control->control, sizeof control->control,
+                                 (uint32_t)weft.job.rank, peer->net_addr, weft_net.space_bit);
+    if (!rc)
+        weft_net_control_drop(out);
+    return rc;
+}
+
+void weft_net_control(struct weft_peer *peer, struct weft_net_control control)
+{
+    struct control_out *out = free_controls;
+    if (out)
+        free_controls = out->next;
+    else
+        out = malloc(sizeof *out);
+    if (!out)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to acknowledge a message of rank %d", peer->world);
+    out->out.kind = WEFT_NET_OUT_CONTROL;
+    out->control = control;
+    out->control.version = WEFT_NET_WIRE_VERSION;
+    out->control.from = weft.job.rank;
+    weft_net.outstanding++;
+    weft_net_push(peer, &out->out);
+}
+
+void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, int tag)
+{
+    weft_net_control(peer, (struct weft_net_control){
+                               .kind = WEFT_NET_ACK, .context = channel->context, .tag = tag});
+}
+
+static void acknowledged(const struct weft_net_control *control)
+{
+    struct weft_peer *peer = weft.peers[control->from];
+    struct weft_request **link = &peer->sync, *request;
+    while ((request = *link) &&
+           (request->channel->context != control->context || request->tag != control->tag))
+        link = &request->next;
+    if (!request) {
+        weft_warn("rank %d acknowledged a synchronous send with tag %d that this rank does not "
+                  "have; both must run the same version of Weft",
+                  control->from, control->tag);
+        return;
+    }
+    *link = request->next;
+    if (!*link)
+        peer->sync_end = link;
+    weft_request_event(request);
+}
+
+void weft_net_control_arrived(const void *data, size_t bytes)
+{
+    struct weft_net_control control;
+    if (bytes < sizeof control) {
+        weft_warn("a control message of %zu bytes is too short; something that is not Weft sends "
+                  "to this rank",
+                  bytes);
+        return;
+    }
+    memcpy(&control, data, sizeof control);
+    struct weft_request *request = (struct weft_request *)(uintptr_t)control.cookie;
+    switch ((enum weft_net_control_kind)control.kind) {
+    case WEFT_NET_ACK:
+        acknowledged(&control);
+        return;
+    case WEFT_NET_FIN:
+        weft_net_sent(request);
+        return;
+    case WEFT_NET_CTS:
+        weft_net_push_pieces(request, control.other, control.length);
+        return;
+    case WEFT_NET_DATA:
+        weft_net_piece_arrived(&control, (const char *)data + sizeof control,
+                               bytes - sizeof control);
+        return;
+    }
+    weft_warn("a control message of unknown kind %d came from rank %d; all ranks must run the same "
+              "version of Weft",
+              control.kind, control.from);
+}

@@ -1,0 +1,290 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The endpoint: opened once, its address published, its peers' addresses inserted on first contact.
+ *
+ * Invariant: two ranks talk only if what they published agrees: wire version, provider, usable tag
+ * bits, eager limit. Otherwise the first contact says what differs.
+ */
+#include "core/error.h"
+#include "core/settings.h"
+#include "core/weft.h"
+#include "ofi/net.h"
+#include "ofi/ofi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static const char address_key[] = "weft.net";
+enum { ADDRESS_BYTES = 256, FETCH_SECONDS = 60, KIND_BITS = 3, CONTEXT_BITS = 20, TAG_BITS = 31,
+       MOST_CONTEXT_BITS = 28, RESERVED_RECEIVES = 128 };
+
+struct weft_net weft_net;
+
+/* What a rank publishes. */
+struct card {
+    uint32_t wire_version, tag_bits;
+    uint64_t eager_limit;
+    char provider[48];
+    uint32_t address_bytes, pad;
+    char address[ADDRESS_BYTES];
+};
+
+static struct card own;
+
+const char *weft_net_name(void)
+{
+    return weft_net.name[0] ? weft_net.name : "no provider";
+}
+
+bool weft_net_software_matching(void)
+{
+    return weft_net.software;
+}
+
+int weft_net_tag_ub(void)
+{
+    return (int)weft_net.tag_mask;
+}
+
+uint64_t weft_net_context_bits(uint32_t context)
+{
+    return (uint64_t)context << weft_net.context_shift;
+}
+
+static int usable_bits(uint64_t format)
+{
+    return format ? 64 - __builtin_clzll(format) : 64;
+}
+
+/* Lays out the tag word in the bits that the provider carries. */
+static int lay_tags(const struct fi_info *info, char *why, size_t len)
+{
+    int bits = usable_bits(info->ep_attr->mem_tag_format);
+    int tag = bits - KIND_BITS - CONTEXT_BITS;
+    if (tag > TAG_BITS)
+        tag = TAG_BITS;
+    if (tag < 15) {
+        snprintf(why, len, "%s carries only %d tag bits, Weft needs 38; choose another provider "
+                           "(WEFT_PROVIDER)",
+                 weft_net_name(), bits);
+        return -1;
+    }
+    weft_net.tag_mask = (UINT64_C(1) << tag) - 1;
+    weft_net.context_shift = (unsigned)tag;
+    weft_net.form_shift = (unsigned)bits - KIND_BITS;
+    weft_net.form_mask = UINT64_C(3) << weft_net.form_shift;
+    weft_net.space_bit = UINT64_C(1) << (bits - 1);
+    bool wide = info->domain_attr->cq_data_size >= 8;
+    weft_net.rank_shift = wide ? 32 : 8;
+    weft_net.sequence_mask = wide ? UINT32_MAX : 0xff;
+    own.tag_bits = (uint32_t)bits;
+    return 0;
+}
+
+static void take_facts(const struct fi_info *info)
+{
+    const struct weft_provider_choice *choice = &weft_net.choice;
+    weft_net.inject_max = info->tx_attr->inject_size;
+    weft_net.eager_limit = choice->eager_limit;
+    if (weft_net.inject_max > weft_net.eager_limit)
+        weft_net.inject_max = weft_net.eager_limit;
+    weft_net.software = choice->software_matching;
+    weft_net.can_read = !(choice->row->flags & WEFT_PROVIDER_NO_READ) && (info->caps & FI_READ);
+    weft_net.virtual_addresses = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR;
+    weft_net.local_mr = info->domain_attr->mr_mode & FI_MR_LOCAL;
+    weft_net.read_chunk = (size_t)weft_settings.read_chunk;
+    if (info->ep_attr->max_msg_size && weft_net.read_chunk > info->ep_attr->max_msg_size)
+        weft_net.read_chunk = info->ep_attr->max_msg_size;
+    size_t room = info->rx_attr->size;
+    weft_net.post_limit = room > 2 * RESERVED_RECEIVES ? room - RESERVED_RECEIVES : room / 2;
+    snprintf(weft_net.name, sizeof weft_net.name, "%s on %s", info->fabric_attr->prov_name,
+             choice->interface);
+}
+
+struct step {
+    const char *what;
+    int rc;
+};
+
+static struct step open_objects(struct fi_info *info, int ranks)
+{
+    struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_NONE};
+    struct fi_av_attr av = {.type = info->domain_attr->av_type, .count = (size_t)ranks};
+    cq.size = info->tx_attr->size + info->rx_attr->size;
+    int rc;
+    if ((rc = fi_fabric(info->fabric_attr, &weft_net.fabric, NULL)))
+        return (struct step){"fi_fabric", rc};
+    if ((rc = fi_domain(weft_net.fabric, info, &weft_net.domain, NULL)))
+        return (struct step){"fi_domain", rc};
+    if ((rc = fi_av_open(weft_net.domain, &av, &weft_net.av, NULL)))
+        return (struct step){"fi_av_open", rc};
+    if ((rc = fi_cq_open(weft_net.domain, &cq, &weft_net.cq, NULL)))
+        return (struct step){"fi_cq_open", rc};
+    if ((rc = fi_endpoint(weft_net.domain, info, &weft_net.ep, NULL)))
+        return (struct step){"fi_endpoint", rc};
+    if ((rc = fi_ep_bind(weft_net.ep, &weft_net.av->fid, 0)))
+        return (struct step){"fi_ep_bind of the address vector", rc};
+    if ((rc = fi_ep_bind(weft_net.ep, &weft_net.cq->fid, FI_TRANSMIT | FI_RECV)))
+        return (struct step){"fi_ep_bind of the completion queue", rc};
+    return (struct step){"fi_enable", fi_enable(weft_net.ep)};
+}
+
+static int make_room(char *why, size_t len)
+{
+    const struct fi_info *info = weft_net.choice.info;
+    if ((weft_net.choice.row->flags & WEFT_PROVIDER_SPILL) && info->rx_attr->iov_limit > 1) {
+        weft_net.spill = malloc(weft_net.eager_limit);
+        if (weft_net.spill && weft_net.local_mr)
+            weft_net.spill_mr = weft_net_register(weft_net.spill, weft_net.eager_limit, FI_RECV);
+    }
+    if (weft_net_claim_open()) {
+        snprintf(why, len, "no memory for receive buffers of %zu bytes", weft_net.eager_limit);
+        return -1;
+    }
+    return weft_net_pool_open(why, len);
+}
+
+static int publish(char *why, size_t len)
+{
+    size_t bytes = sizeof own.address;
+    int rc = fi_getname(&weft_net.ep->fid, own.address, &bytes);
+    if (rc) {
+        snprintf(why, len, "%s has no address: %s", weft_net_name(), fi_strerror(-rc));
+        return -1;
+    }
+    own.wire_version = WEFT_NET_WIRE_VERSION;
+    own.eager_limit = weft_net.eager_limit;
+    own.address_bytes = (uint32_t)bytes;
+    snprintf(own.provider, sizeof own.provider, "%s",
+             weft_net.choice.info->fabric_attr->prov_name);
+    return weft_boot_publish(address_key, &own, sizeof own, why, len);
+}
+
+int weft_net_open(const struct weft_job *job, char *why, size_t len)
+{
+    if (weft_provider_select(&weft_settings, job, &weft_net.choice, NULL, NULL, why, len))
+        return -1;
+    struct fi_info *info = weft_net.choice.info;
+    take_facts(info);
+    if (lay_tags(info, why, len))
+        return -1;
+    struct step step = open_objects(info, job->size);
+    if (step.rc) {
+        snprintf(why, len,
+                 "%s could not be opened: %s says \"%s\"; weft_info shows the providers, "
+                 "WEFT_PROVIDER chooses another, 'ulimit -n' shows the limit of open files",
+                 weft_net_name(), step.what, fi_strerror(-step.rc));
+        return -1;
+    }
+    if (make_room(why, len) || publish(why, len))
+        return -1;
+    if (weft_settings.verbose > 1 || (weft_settings.verbose && job->rank == 0))
+        weft_warn("%s, %s matching, eager up to %zu bytes, inject up to %zu, tags up to %d, "
+                  "rendezvous by %s",
+                  weft_net_name(), weft_net.software ? "software" : "provider",
+                  weft_net.eager_limit, weft_net.inject_max, weft_net_tag_ub(),
+                  weft_net.can_read ? "fi_read" : "pushed pieces");
+    return 0;
+}
+
+static void close_fid(struct fid *fid)
+{
+    if (fid)
+        fi_close(fid);
+}
+
+void weft_net_close(void)
+{
+    if (weft_net.ep)
+        close_fid(&weft_net.ep->fid);
+    weft_net_claim_close();
+    weft_net_pool_close();
+    if (weft_net.spill_mr)
+        close_fid(&weft_net.spill_mr->fid);
+    free(weft_net.spill);
+    if (weft_net.cq)
+        close_fid(&weft_net.cq->fid);
+    if (weft_net.av)
+        close_fid(&weft_net.av->fid);
+    if (weft_net.domain)
+        close_fid(&weft_net.domain->fid);
+    if (weft_net.fabric)
+        close_fid(&weft_net.fabric->fid);
+    weft_provider_free(&weft_net.choice);
+    weft_net_read_close();
+    weft_net_control_close();
+    weft_net = (struct weft_net){0};
+}
+
+char *weft_net_own_address(char *buf, size_t len)
+{
+    fi_av_straddr(weft_net.av, own.address, buf, &len);
+    return buf;
+}
+
+char *weft_net_peer_address(struct weft_peer *peer, char *buf, size_t len)
+{
+    char address[ADDRESS_BYTES];
+    size_t bytes = sizeof address;
+    buf[0] = 0;
+    if (!fi_av_lookup(weft_net.av, peer->net_addr, address, &bytes))
+        fi_av_straddr(weft_net.av, address, buf, &len);
+    return buf;
+}
+
+static int differs(const struct card *card, int rank, char *why, size_t len)
+{
+    char host[256];
+    weft_boot_host(rank, host, sizeof host);
+    if (card->wire_version != own.wire_version)
+        snprintf(why, len,
+                 "rank %d on %s speaks version %u of Weft's wire format and this rank version %u; "
+                 "start all ranks with the same libmpi_abi.so.1",
+                 rank, host, card->wire_version, own.wire_version);
+    else if (strcmp(card->provider, own.provider))
+        snprintf(why, len,
+                 "rank %d on %s uses provider %s and this rank %s; set WEFT_PROVIDER to one that "
+                 "every node has",
+                 rank, host, card->provider, own.provider);
+    else if (card->tag_bits != own.tag_bits || card->eager_limit != own.eager_limit)
+        snprintf(why, len,
+                 "rank %d on %s has %u tag bits and an eager limit of %llu bytes, this rank %u and "
+                 "%llu; give all ranks the same WEFT_EAGER_LIMIT and libfabric",
+                 rank, host, card->tag_bits, (unsigned long long)card->eager_limit, own.tag_bits,
+                 (unsigned long long)own.eager_limit);
+    else
+        return 0;
+    return -1;
+}
+
+int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
+{
+    struct card card;
+    size_t bytes = sizeof card;
+    if (weft_boot_fetch(peer->world, address_key, &card, &bytes, FETCH_SECONDS, why, len))
+        return -1;
+    if (bytes != sizeof card) {
+        snprintf(why, len, "rank %d published an address of %zu bytes instead of %zu; start all "
+                           "ranks with the same libmpi_abi.so.1",
+                 peer->world, bytes, sizeof card);
+        return -1;
+    }
+    if (differs(&card, peer->world, why, len))
+        return -1;
+    fi_addr_t address;
+    int n = fi_av_insert(weft_net.av, card.address, 1, &address, 0, NULL);
+    if (n != 1) {
+        snprintf(why, len, "%s does not take the address of rank %d: %s", weft_net_name(),
+                 peer->world, fi_strerror(n < 0 ? -n : FI_EINVAL));
+        return -1;
+    }
+    peer->net_addr = address;
+    if (weft_settings.verbose > 1) {
+        char there[128], host[256];
+        weft_warn("peer rank %d on %s at %s", peer->world,
+                  weft_boot_host(peer->world, host, sizeof host),
+                  weft_net_peer_address(peer, there, sizeof there));
+    }
+    return 0;
+}

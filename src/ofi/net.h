@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The net lane as the core sees it: libfabric behind a dozen functions, no rdma type in sight.
+ *
+ * Invariants:
+ *  - A send started here completes its request through weft_request_event; an error is in the
+ *    request's error field, its sentence said, before the last event.
+ *  - Messages to one peer leave in the order of the calls, whatever their protocol: what the
+ *    provider will not take waits in the peer's backlog, and everything after it too.
+ */
+#ifndef WEFT_NET_H
+#define WEFT_NET_H
+
+#include "core/request.h"
+#include "pmix/boot.h"
+
+/* Opens the provider that fits and publishes this rank's address. Returns 0, or -1 with a sentence
+ * in why. */
+int weft_net_open(const struct weft_job *job, char *why, size_t len);
+
+/* Closes everything; only after weft_net_idle has returned true. */
+void weft_net_close(void);
+
+/* True when nothing waits to be sent and no read is under way. */
+bool weft_net_idle(void);
+
+/* Sets a new peer's address. Returns 0, or -1 with a sentence in why. */
+int weft_net_connect(struct weft_peer *peer, char *why, size_t len);
+
+/* The largest user tag, and the bits of a context id in the tag word. */
+int weft_net_tag_ub(void);
+uint64_t weft_net_context_bits(uint32_t context);
+
+/* True when the core matches every receive (WEFT_MATCHING, or the provider cannot). */
+bool weft_net_software_matching(void);
+
+/* "tcp;ofi_rxm on lo", or "no provider". */
+const char *weft_net_name(void);
+
+/* Sends a dense message that fits the provider's inject size, with no request. False when it cannot
+ * (too long, backlog, provider busy): then nothing was sent. rank is this process's in the
+ * communicator. */
+bool weft_net_inject(struct weft_peer *peer, uint64_t context_bits, int tag, int rank,
+                     const void *data, size_t bytes);
+
+/* Starts a send; every field of the request but pending and lane is set. */
+void weft_net_isend(struct weft_request *request, int rank);
+
+/* Posts a receive to the provider (channel->held is 0); from any source when peer is NULL. Returns
+ * false when the provider's receive queue is full: the caller then keeps it in software. */
+bool weft_net_irecv(struct weft_request *request);
+
+/* Takes a receive back from the provider, waiting for the provider's word. True when it was taken
+ * back, false when a message had matched it (it completes as usual). */
+bool weft_net_withdraw(struct weft_request *request);
+
+/* A receive matched a message in software: data as its form says (RTS header), from the peer that
+ * the request names. Reads the data, tells the sender; completes the request. */
+void weft_net_fetch(struct weft_request *request, const void *header);
+
+/* Tells the sender of a synchronous eager message that it has matched. */
+void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, int tag);
+
+/* The length of the user's message behind an RTS header. */
+size_t weft_net_header_length(const void *header);
+
+/* Reads completions, retries backlogs, claims messages for held receives. Returns the number of
+ * events. */
+int weft_net_progress(void);
+
+#endif

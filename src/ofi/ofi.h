@@ -1,0 +1,239 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Inside the net lane: the endpoint, what is outstanding on it, and the words it speaks.
+ *
+ * The tag word, from the top of the provider's usable bits:
+ *
+ *     | space 1 | form 2 | context (20..28 bits) | user's tag (25..31 bits) |
+ *
+ * space separates user messages (0) from control messages (1) and is always matched. form says what
+ * a user message is (enum weft_message_form); receives ignore it and read it back from the
+ * completion. The CQ data carries the sender's rank in the communicator and a sequence number.
+ *
+ * Invariants:
+ *  - Every operation given to the provider has a struct weft_net_op as its context, in memory that
+ *    does not move until the operation's one completion has been read.
+ *  - A control message is at most WEFT_NET_CONTROL_BYTES, an RTS header at most
+ *    WEFT_NET_HEADER_BYTES; both fit the inject size of every provider in the table.
+ */
+#ifndef WEFT_OFI_H
+#define WEFT_OFI_H
+
+#include "core/request.h"
+#include "ofi/provider.h"
+
+#include <rdma/fabric.h>
+#include <rdma/fi_cm.h>
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <rdma/fi_rma.h>
+#include <rdma/fi_tagged.h>
+
+enum { WEFT_NET_HEADER_BYTES = 40, WEFT_NET_CONTROL_BYTES = 40, WEFT_NET_SMALL = 64 };
+
+enum weft_net_op_kind {
+    WEFT_NET_SEND,  /* of a struct weft_request: an eager message */
+    WEFT_NET_RECV,  /* of a struct weft_request, matched by the provider */
+    WEFT_NET_POOL,  /* of a struct weft_net_buffer: any control or, in software matching, any message */
+    WEFT_NET_READ,  /* of a struct weft_net_read: one piece of a rendezvous */
+    WEFT_NET_CLAIM, /* of the one claim */
+    WEFT_NET_PIECE  /* of a struct weft_net_piece: one piece of a pushed rendezvous */
+};
+
+struct weft_net_op {
+    struct fi_context2 context;
+    uint8_t kind; /* enum weft_net_op_kind */
+};
+
+/* Something to be sent, in order, to one peer. */
+enum weft_net_out_kind { WEFT_NET_OUT_EAGER, WEFT_NET_OUT_RTS, WEFT_NET_OUT_CONTROL,
+                         WEFT_NET_OUT_PIECE };
+
+struct weft_net_out {
+    struct weft_net_out *next;
+    uint8_t kind; /* enum weft_net_out_kind */
+};
+
+/* The payload of an RTS. */
+struct weft_net_header {
+    uint8_t version, pad[7];
+    uint64_t length;  /* bytes of the user's message */
+    uint64_t cookie;  /* the sender's request */
+    uint64_t address; /* what fi_read wants: virtual address, or offset in the registration */
+    uint64_t key;
+};
+
+enum weft_net_control_kind {
+    WEFT_NET_ACK, /* the oldest unacknowledged synchronous send of (context, tag) has matched */
+    WEFT_NET_FIN, /* the rendezvous of cookie is done */
+    WEFT_NET_CTS, /* push the rendezvous of cookie, length bytes, to the receiver's cookie `other` */
+    WEFT_NET_DATA /* a pushed piece for the receiver's cookie, at offset `other`; data follows */
+};
+
+struct weft_net_control {
+    uint8_t version, kind, pad[2];
+    int32_t from; /* world rank of the sender */
+    uint32_t context;
+    int32_t tag;
+    uint64_t cookie, other, length;
+};
+
+_Static_assert(sizeof(struct weft_net_header) == WEFT_NET_HEADER_BYTES, "RTS header");
+_Static_assert(sizeof(struct weft_net_control) == WEFT_NET_CONTROL_BYTES, "control message");
+
+enum { WEFT_NET_WIRE_VERSION = 1 };
+
+/* What the net lane keeps in a request. */
+struct weft_net_request {
+    struct weft_net_op op;
+    struct weft_net_out out;
+    int32_t rank;       /* sends: of this process in the communicator */
+    bool withdrawn;     /* receives: the provider gave it back unmatched */
+    uint16_t reads_out; /* pieces under way */
+    void *packed;       /* malloc'ed packed form of a buffer that is not dense, or NULL */
+    struct fid_mr *mr;  /* registration of the buffer, or NULL */
+    union {
+        struct weft_net_header header;  /* sends: RTS; receives: what came */
+        char small[WEFT_NET_SMALL];     /* receives too short for an RTS header land here */
+        char saved[WEFT_NET_HEADER_BYTES]; /* others: the bytes an RTS header may overwrite */
+    };
+    size_t moved;                       /* bytes asked for (reads) or sent (pushed pieces) */
+    size_t arrived;                     /* bytes received (pushed pieces) */
+    struct weft_request *next_stalled;
+};
+
+_Static_assert(sizeof(struct weft_net_request) <= WEFT_LANE_BYTES, "lane part of a request");
+
+static inline struct weft_net_request *weft_net_part(struct weft_request *request)
+{
+    return (struct weft_net_request *)request->lane;
+}
+
+static inline struct weft_request *weft_net_whole(struct weft_net_request *part)
+{
+    return (struct weft_request *)((char *)part - offsetof(struct weft_request, lane));
+}
+
+/* A pre-posted receive buffer. */
+struct weft_net_buffer {
+    struct weft_net_op op;
+    struct weft_net_buffer *next; /* while it waits to be posted again */
+    char *data;
+};
+
+struct weft_net {
+    /* what the fast path reads */
+    struct fid_ep *ep;
+    size_t inject_max, eager_limit;
+    unsigned rank_shift, form_shift;
+    uint32_t sequence_mask;
+    unsigned context_shift;
+    uint64_t tag_mask, form_mask, space_bit;
+    size_t posted, post_limit; /* receives in the provider, and how many there may be */
+    uint64_t post_order;
+    char *spill; /* where what does not fit a receive goes; NULL: the provider truncates by itself */
+
+    /* the rest */
+    struct fid_cq *cq;
+    struct weft_peer *backlogged;  /* peers with a backlog */
+    struct weft_request *stalled;  /* rendezvous receives the provider would not read for */
+    struct weft_net_buffer *unposted;
+    size_t outstanding;            /* control sends, reads and pieces under way */
+    bool software, virtual_addresses, provider_keys, local_mr, can_read;
+    uint64_t next_key;
+    size_t read_chunk;
+    struct fid_fabric *fabric;
+    struct fid_domain *domain;
+    struct fid_av *av;
+    struct weft_net_buffer *buffers;
+    size_t nbuffers, buffer_bytes;
+    char *buffer_data;
+    struct fid_mr *buffer_mr, *spill_mr;
+    struct weft_provider_choice choice;
+    char name[160];
+};
+
+extern struct weft_net weft_net;
+
+/* The context bits and tag of a user message's tag word. */
+static inline int weft_net_form(uint64_t word)
+{
+    return (int)(word >> weft_net.form_shift) & 3;
+}
+
+/* send.c */
+
+/* Sends something now, or puts it at the end of the peer's backlog. */
+void weft_net_push(struct weft_peer *peer, struct weft_net_out *out);
+
+/* Retries every backlog; gives up on peers never reached within WEFT_CONNECT_TIMEOUT. */
+WEFT_COLD int weft_net_retry(void);
+
+/* A send's provider completion. */
+void weft_net_sent(struct weft_request *request);
+
+/* recv.c */
+
+/* A provider-matched receive has a message. */
+void weft_net_received(struct weft_request *request, const struct fi_cq_tagged_entry *entry);
+
+/* It ended without one: cancelled, truncated, failed. */
+WEFT_COLD void weft_net_receive_failed(struct weft_request *request,
+                                       const struct fi_cq_err_entry *error, const char *text);
+
+/* rendezvous.c */
+WEFT_COLD int weft_net_expose(struct weft_request *request, void *data);
+void weft_net_read_done(struct weft_net_op *op, int error, const char *text);
+WEFT_COLD int weft_net_read_more(void);
+void weft_net_push_pieces(struct weft_request *request, uint64_t receiver, size_t length);
+void weft_net_piece_arrived(const struct weft_net_control *control, const void *data, size_t bytes);
+int weft_net_piece_send(struct weft_peer *peer, struct weft_net_out *out);
+void weft_net_read_close(void);
+void weft_net_piece_done(struct weft_net_op *op, int error, const char *text);
+
+/* control.c */
+
+/* Queues a control message to a peer; kind, context, tag, cookie, other, length are set. */
+void weft_net_control(struct weft_peer *peer, struct weft_net_control control);
+
+/* Gives one queued control message to the provider: 0, -FI_EAGAIN or an error. */
+int weft_net_control_send(struct weft_peer *peer, struct weft_net_out *out);
+
+void weft_net_control_close(void);
+
+/* Frees one that will never be sent. */
+void weft_net_control_drop(struct weft_net_out *out);
+
+/* A control message arrived. */
+void weft_net_control_arrived(const void *data, size_t bytes);
+
+/* pool.c: the pre-posted receives */
+int weft_net_pool_open(char *why, size_t len);
+void weft_net_pool_close(void);
+void weft_net_pool_received(struct weft_net_op *op, const struct fi_cq_tagged_entry *entry);
+WEFT_COLD void weft_net_pool_failed(struct weft_net_op *op, const struct fi_cq_err_entry *error,
+                                    const char *text);
+WEFT_COLD void weft_net_pool_post_more(void);
+
+/* claim.c */
+int weft_net_claim(void);
+void weft_net_claimed(const struct fi_cq_tagged_entry *entry);
+WEFT_COLD void weft_net_claim_failed(const struct fi_cq_err_entry *error, const char *text);
+int weft_net_claim_open(void);
+void weft_net_claim_close(void);
+
+/* The addresses of this rank's endpoint and of a peer's, for people. Return buf. */
+char *weft_net_own_address(char *buf, size_t len);
+char *weft_net_peer_address(struct weft_peer *peer, char *buf, size_t len);
+
+/* endpoint.c: registers memory for the provider's own use when it wants that (FI_MR_LOCAL); NULL
+ * otherwise or on failure. */
+struct fid_mr *weft_net_register(void *data, size_t bytes, uint64_t access);
+
+static inline void *weft_net_descriptor(struct fid_mr *mr)
+{
+    return mr ? fi_mr_desc(mr) : NULL;
+}
+
+#endif

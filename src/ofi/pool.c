@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The pool of pre-posted receives: small ones for control messages, or, when the core matches,
+ * eager-sized ones for everything.
+ *
+ * Invariant: every buffer is either posted or in weft_net.unposted; a buffer's contents are
+ * consumed (copied, matched, acted on) before it is posted again.
+ */
+#include "core/error.h"
+#include "core/soft.h"
+#include "core/weft.h"
+#include "ofi/net.h"
+#include "ofi/ofi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { CONTROL_BUFFERS = 64, MESSAGE_BUFFERS = 128 };
+
+static int post(struct weft_net_buffer *buffer)
+{
+    uint64_t word = weft_net.space_bit, ignore = weft_net.space_bit - 1;
+    if (weft_net.software) {
+        word = 0;
+        ignore |= weft_net.space_bit;
+    }
+    return (int)fi_trecv(weft_net.ep, buffer->data, weft_net.buffer_bytes,
+                         weft_net_descriptor(weft_net.buffer_mr), FI_ADDR_UNSPEC, word, ignore,
+                         &buffer->op);
+}
+
+static void repost(struct weft_net_buffer *buffer)
+{
+    if (weft_likely(!post(buffer)))
+        return;
+    buffer->next = weft_net.unposted;
+    weft_net.unposted = buffer;
+}
+
+void weft_net_pool_post_more(void)
+{
+    struct weft_net_buffer *buffer;
+    while ((buffer = weft_net.unposted) != NULL) {
+        weft_net.unposted = buffer->next;
+        if (post(buffer)) {
+            buffer->next = weft_net.unposted;
+            weft_net.unposted = buffer;
+            return;
+        }
+    }
+}
+
+int weft_net_pool_open(char *why, size_t len)
+{
+    size_t room = weft_net.choice.info->rx_attr->size;
+    weft_net.nbuffers = weft_net.software ? MESSAGE_BUFFERS : CONTROL_BUFFERS;
+    if (room && weft_net.nbuffers > room / 2)
+        weft_net.nbuffers = room / 2;
+    weft_net.buffer_bytes = weft_net.software ? weft_net.eager_limit : WEFT_NET_CONTROL_BYTES;
+    weft_net.buffers = calloc(weft_net.nbuffers, sizeof *weft_net.buffers);
+    weft_net.buffer_data = malloc(weft_net.nbuffers * weft_net.buffer_bytes);
+    if (!weft_net.buffers || !weft_net.buffer_data) {
+        snprintf(why, len, "no memory for %zu receive buffers of %zu bytes", weft_net.nbuffers,
+                 weft_net.buffer_bytes);
+        return -1;
+    }
+    if (weft_net.local_mr)
+        weft_net.buffer_mr = weft_net_register(
+            weft_net.buffer_data, weft_net.nbuffers * weft_net.buffer_bytes, FI_RECV);
+    for (size_t i = 0; i < weft_net.nbuffers; i++) {
+        struct weft_net_buffer *buffer = &weft_net.buffers[i];
+        buffer->op.kind = WEFT_NET_POOL;
+        buffer->data = weft_net.buffer_data + i * weft_net.buffer_bytes;
+        int rc = post(buffer);
+        if (rc && (i == 0 || rc != -FI_EAGAIN)) {
+            snprintf(why, len, "%s takes no receive: %s; try another provider (WEFT_PROVIDER)",
+                     weft_net_name(), fi_strerror(-rc));
+            return -1;
+        }
+        if (rc) {
+            buffer->next = weft_net.unposted;
+            weft_net.unposted = buffer;
+        }
+    }
+    return 0;
+}
+
+void weft_net_pool_close(void)
+{
+    if (weft_net.buffer_mr)
+        fi_close(&weft_net.buffer_mr->fid);
+    free(weft_net.buffers);
+    free(weft_net.buffer_data);
+    weft_net.buffers = NULL;
+    weft_net.buffer_data = NULL;
+    weft_net.unposted = NULL;
+}
+
+void weft_net_pool_received(struct weft_net_op *op, const struct fi_cq_tagged_entry *entry)
+{
+    struct weft_net_buffer *buffer = (struct weft_net_buffer *)op;
+    if (entry->tag & weft_net.space_bit) {
+        weft_net_control_arrived(buffer->data, entry->len);
+    } else {
+        enum weft_message_form form = (enum weft_message_form)weft_net_form(entry->tag);
+        uint32_t context = (uint32_t)((entry->tag & ((weft_net.space_bit >> 2) - 1)) >>
+                                      weft_net.context_shift);
+        size_t length = form == WEFT_MESSAGE_RTS ? weft_net_header_length(buffer->data)
+                                                 : entry->len;
+        if (weft_soft_arrive(context, (int)(entry->data >> weft_net.rank_shift),
+                             (int)(entry->tag & weft_net.tag_mask), form, buffer->data, entry->len,
+                             length))
+            weft_fatal(MPI_ERR_NO_MEM, "no memory to keep an unexpected message of %zu bytes",
+                       entry->len);
+    }
+    repost(buffer);
+}
+
+void weft_net_pool_failed(struct weft_net_op *op, const struct fi_cq_err_entry *error,
+                          const char *text)
+{
+    struct weft_net_buffer *buffer = (struct weft_net_buffer *)op;
+    if (error->err != FI_ECANCELED) {
+        weft_warn("a pre-posted receive failed in %s: %s", weft_net_name(), text);
+        repost(buffer);
+    }
+}

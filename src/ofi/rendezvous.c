@@ -1,0 +1,340 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Rendezvous: the sender exposes its buffer and sends an RTS; the receiver reads what fits with
+ * fi_read, several pieces at a time, and answers FIN. Where the provider has no read that can be
+ * trusted, the receiver answers CTS and the sender pushes pieces of at most the eager limit.
+ *
+ * Invariants:
+ *  - The receiver answers every RTS once, also one whose message does not fit: with FIN after the
+ *    last byte has arrived, or with CTS.
+ *  - A receive is complete when every byte it wants has arrived; its pending stays 1 until then.
+ */
+#include "core/error.h"
+#include "core/weft.h"
+#include "ofi/net.h"
+#include "ofi/ofi.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { READS_AT_ONCE = 8, PIECES_AT_ONCE = 8 };
+
+struct weft_net_read {
+    struct weft_net_op op;
+    struct weft_request *request;
+    struct weft_net_read *next; /* in the free list */
+};
+
+struct weft_net_piece {
+    struct weft_net_op op;
+    struct weft_net_out out;
+    struct weft_request *request; /* the send it is a part of */
+    size_t bytes;
+    struct weft_net_control control; /* the data follow */
+};
+
+static struct weft_net_read *free_reads;
+
+struct fid_mr *weft_net_register(void *data, size_t bytes, uint64_t access)
+{
+    struct fid_mr *mr = NULL;
+    if (fi_mr_reg(weft_net.domain, data, bytes ? bytes : 1, access, 0, ++weft_net.next_key, 0, &mr,
+                  NULL))
+        return NULL;
+    if (weft_net.choice.info->domain_attr->mr_mode & FI_MR_ENDPOINT &&
+        (fi_mr_bind(mr, &weft_net.ep->fid, 0) || fi_mr_enable(mr))) {
+        fi_close(&mr->fid);
+        return NULL;
+    }
+    return mr;
+}
+
+int weft_net_expose(struct weft_request *request, void *data)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    part->header = (struct weft_net_header){.version = WEFT_NET_WIRE_VERSION,
+                                            .length = request->bytes,
+                                            .cookie = (uintptr_t)request};
+    if (!weft_net.can_read)
+        return MPI_SUCCESS;
+    part->mr = weft_net_register(data, request->bytes, FI_REMOTE_READ);
+    if (!part->mr)
+        return weft_error_say(
+            MPI_ERR_OTHER,
+            "%s refuses to register %zu bytes to be read by rank %d; raise the limit of locked "
+            "memory (ulimit -l) or send less at once",
+            weft_net_name(), request->bytes, request->peer->world);
+    part->header.key = fi_mr_key(part->mr);
+    part->header.address = weft_net.virtual_addresses ? (uintptr_t)data : 0;
+    return MPI_SUCCESS;
+}
+
+size_t weft_net_header_length(const void *header)
+{
+    struct weft_net_header copy;
+    memcpy(&copy, header, sizeof copy);
+    return copy.length;
+}
+
+static char *destination(struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    return part->packed ? part->packed : request->buffer;
+}
+
+static void finish(struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    if (part->packed)
+        weft_datatype_unpack(request->type, request->buffer, 0, part->packed, request->bytes);
+    if (part->mr)
+        fi_close(&part->mr->fid);
+    free(part->packed);
+    part->mr = NULL;
+    part->packed = NULL;
+    if (weft_net.can_read)
+        weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_FIN,
+                                                                  .cookie = part->header.cookie});
+    weft_request_event(request);
+}
+
+static struct weft_net_read *get_read(void)
+{
+    struct weft_net_read *read = free_reads;
+    if (read)
+        free_reads = read->next;
+    else
+        read = malloc(sizeof *read);
+    return read;
+}
+
+static void put_read(struct weft_net_read *read)
+{
+    read->next = free_reads;
+    free_reads = read;
+}
+
+void weft_net_read_close(void)
+{
+    struct weft_net_read *read;
+    while ((read = free_reads) != NULL) {
+        free_reads = read->next;
+        free(read);
+    }
+}
+
+static void stall(struct weft_request *request)
+{
+    weft_net_part(request)->next_stalled = weft_net.stalled;
+    weft_net.stalled = request;
+}
+
+/* Gives the provider as many reads of a request as it may have at once. Returns how many. */
+static int issue_reads(struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    int issued = 0;
+    while (part->moved < request->bytes && part->reads_out < READS_AT_ONCE) {
+        size_t n = request->bytes - part->moved;
+        if (n > weft_net.read_chunk)
+            n = weft_net.read_chunk;
+        struct weft_net_read *read = get_read();
+        if (!read) {
+            stall(request);
+            break;
+        }
+        read->op.kind = WEFT_NET_READ;
+        read->request = request;
+        int rc = (int)fi_read(weft_net.ep, destination(request) + part->moved, n,
+                              weft_net_descriptor(part->mr), request->peer->net_addr,
+                              part->header.address + part->moved, part->header.key, &read->op);
+        if (rc) {
+            put_read(read);
+            if (rc == -FI_EAGAIN) {
+                stall(request);
+                break;
+            }
+            request->error = weft_error_say(
+                MPI_ERR_OTHER, "reading %zu bytes from rank %d over %s failed: %s", request->bytes,
+                request->peer->world, weft_net_name(), fi_strerror(-rc));
+            request->bytes = part->moved; /* nothing more is asked for */
+            if (!part->reads_out)
+                finish(request);
+            break;
+        }
+        part->moved += n;
+        part->reads_out++;
+        weft_net.outstanding++;
+        issued++;
+    }
+    return issued;
+}
+
+void weft_net_fetch(struct weft_request *request, const void *header)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    memcpy(&part->header, header, sizeof part->header);
+    part->packed = NULL;
+    part->mr = NULL;
+    part->moved = part->arrived = 0;
+    part->reads_out = 0;
+    request->bytes = part->header.length;
+    if (weft_unlikely(request->bytes > request->capacity)) {
+        request->error = weft_error_say(
+            MPI_ERR_TRUNCATE,
+            "the message of %zu bytes from rank %d with tag %d does not fit into the receive's "
+            "%zu bytes; give the receive a larger count, or probe for the length first",
+            request->bytes, request->source, request->tag, request->capacity);
+        request->bytes = request->capacity;
+    }
+    if (!(request->type->flags & WEFT_TYPE_DENSE) && request->bytes) {
+        part->packed = malloc(request->bytes);
+        if (!part->packed) {
+            request->error = weft_error_say(
+                MPI_ERR_NO_MEM, "no memory to unpack a message of %zu bytes from rank %d",
+                request->bytes, request->source);
+            request->bytes = 0;
+        }
+    }
+    if (!weft_net.can_read) {
+        weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_CTS,
+                                                                  .cookie = part->header.cookie,
+                                                                  .other = (uintptr_t)request,
+                                                                  .length = request->bytes});
+        if (!request->bytes)
+            finish(request);
+        return;
+    }
+    if (!request->bytes) {
+        finish(request);
+        return;
+    }
+    if (weft_net.local_mr)
+        part->mr = weft_net_register(destination(request), request->bytes, FI_READ);
+    issue_reads(request);
+}
+
+void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
+{
+    struct weft_net_read *read = (struct weft_net_read *)op;
+    struct weft_request *request = read->request;
+    struct weft_net_request *part = weft_net_part(request);
+    put_read(read);
+    part->reads_out--;
+    weft_net.outstanding--;
+    if (weft_unlikely(error)) {
+        request->error = weft_error_say(
+            MPI_ERR_OTHER, "reading %zu bytes from rank %d over %s failed: %s", request->bytes,
+            request->peer->world, weft_net_name(), text);
+        request->bytes = part->moved;
+    }
+    bool was_waiting = part->moved < request->bytes && part->reads_out == READS_AT_ONCE - 1;
+    if (was_waiting)
+        issue_reads(request);
+    if (part->moved >= request->bytes && !part->reads_out)
+        finish(request);
+}
+
+int weft_net_read_more(void)
+{
+    struct weft_request *list = weft_net.stalled;
+    int issued = 0;
+    weft_net.stalled = NULL;
+    while (list) {
+        struct weft_request *request = list;
+        list = weft_net_part(request)->next_stalled;
+        issued += issue_reads(request);
+    }
+    return issued;
+}
+
+/* Pushed rendezvous: the sender's side. */
+
+static size_t piece_room(void)
+{
+    return weft_net.eager_limit - sizeof(struct weft_net_control);
+}
+
+static int push_one(struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    size_t n = request->capacity - part->moved;
+    if (n > piece_room())
+        n = piece_room();
+    struct weft_net_piece *piece = malloc(sizeof *piece + n);
+    if (!piece)
+        return 0;
+    piece->op.kind = WEFT_NET_PIECE;
+    piece->out.kind = WEFT_NET_OUT_PIECE;
+    piece->request = request;
+    piece->bytes = n;
+    piece->control = (struct weft_net_control){.version = WEFT_NET_WIRE_VERSION,
+                                               .kind = WEFT_NET_DATA,
+                                               .from = weft.job.rank,
+                                               .cookie = part->header.key,
+                                               .other = part->moved};
+    weft_datatype_pack(request->type, request->buffer, part->moved, piece + 1, n);
+    part->moved += n;
+    part->reads_out++;
+    weft_net.outstanding++;
+    weft_net_push(request->peer, &piece->out);
+    return 1;
+}
+
+/* A send's capacity is what the receiver asked for. */
+void weft_net_push_pieces(struct weft_request *request, uint64_t receiver, size_t length)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    part->header.key = receiver;
+    part->moved = 0;
+    part->reads_out = 0;
+    request->capacity = length;
+    if (!length) {
+        weft_net_sent(request);
+        return;
+    }
+    while (part->moved < length && part->reads_out < PIECES_AT_ONCE)
+        if (!push_one(request))
+            weft_fatal(MPI_ERR_NO_MEM, "no memory to push a message of %zu bytes to rank %d",
+                       length, request->peer->world);
+}
+
+int weft_net_piece_send(struct weft_peer *peer, struct weft_net_out *out)
+{
+    struct weft_net_piece *piece =
+        (struct weft_net_piece *)((char *)out - offsetof(struct weft_net_piece, out));
+    struct fid_mr *mr = NULL;
+    return (int)fi_tsenddata(weft_net.ep, &piece->control, sizeof piece->control + piece->bytes,
+                             weft_net_descriptor(mr), (uint32_t)weft.job.rank, peer->net_addr,
+                             weft_net.space_bit, &piece->op);
+}
+
+void weft_net_piece_done(struct weft_net_op *op, int error, const char *text)
+{
+    struct weft_net_piece *piece = (struct weft_net_piece *)op;
+    struct weft_request *request = piece->request;
+    struct weft_net_request *part = weft_net_part(request);
+    free(piece);
+    part->reads_out--;
+    weft_net.outstanding--;
+    if (error)
+        request->error = weft_error_say(MPI_ERR_OTHER,
+                                        "sending %zu bytes to rank %d over %s failed: %s",
+                                        request->bytes, request->peer->world, weft_net_name(),
+                                        text);
+    if (part->moved < request->capacity)
+        push_one(request);
+    else if (!part->reads_out)
+        weft_net_sent(request);
+}
+
+/* Pushed rendezvous: the receiver's side. */
+void weft_net_piece_arrived(const struct weft_net_control *control, const void *data, size_t bytes)
+{
+    struct weft_request *request = (struct weft_request *)(uintptr_t)control->cookie;
+    struct weft_net_request *part = weft_net_part(request);
+    memcpy(destination(request) + control->other, data, bytes);
+    part->arrived += bytes;
+    if (part->arrived >= request->bytes)
+        finish(request);
+}

@@ -1,0 +1,273 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Sending: inject, eager, RTS; the backlog.
+ *
+ * Invariant: while a peer's backlog is not empty nothing is given to the provider for it but the
+ * backlog's head. So messages and controls to a peer leave in the order in which they were started.
+ */
+#include "core/error.h"
+#include "core/settings.h"
+#include "core/soft.h"
+#include "core/weft.h"
+#include "ofi/net.h"
+#include "ofi/ofi.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static inline uint64_t cq_data(const struct weft_peer *peer, int rank)
+{
+    return (uint64_t)(uint32_t)rank << weft_net.rank_shift |
+           (peer->sequence & weft_net.sequence_mask);
+}
+
+bool weft_net_inject(struct weft_peer *peer, uint64_t context_bits, int tag, int rank,
+                     const void *data, size_t bytes)
+{
+    if (weft_unlikely(bytes > weft_net.inject_max || peer->backlog))
+        return false;
+    if (weft_unlikely(fi_tinjectdata(weft_net.ep, data, bytes, cq_data(peer, rank), peer->net_addr,
+                                     context_bits | (uint32_t)tag)))
+        return false;
+    peer->sequence++;
+    return true;
+}
+
+static void *data_of(struct weft_request *request)
+{
+    void *packed = weft_net_part(request)->packed;
+    return packed ? packed : request->buffer;
+}
+
+static void release(struct weft_net_request *part)
+{
+    if (part->mr)
+        fi_close(&part->mr->fid);
+    free(part->packed);
+    part->mr = NULL;
+    part->packed = NULL;
+}
+
+static int send_eager(struct weft_peer *peer, struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    bool sync = request->mode == WEFT_SEND_SYNCHRONOUS;
+    uint64_t form = sync ? WEFT_MESSAGE_SYNC : WEFT_MESSAGE_EAGER;
+    uint64_t word = form << weft_net.form_shift | request->channel->net_bits |
+                    (uint32_t)request->tag;
+    uint64_t data = cq_data(peer, part->rank);
+    bool inject = request->bytes <= weft_net.inject_max;
+    int rc;
+    if (inject)
+        rc = (int)fi_tinjectdata(weft_net.ep, data_of(request), request->bytes, data,
+                                 peer->net_addr, word);
+    else
+        rc = (int)fi_tsenddata(weft_net.ep, data_of(request), request->bytes,
+                               weft_net_descriptor(part->mr), data, peer->net_addr, word,
+                               &part->op);
+    if (rc)
+        return rc;
+    peer->sequence++;
+    if (sync) {
+        request->next = NULL;
+        *peer->sync_end = request;
+        peer->sync_end = &request->next;
+    }
+    if (inject)
+        weft_net_sent(request);
+    return 0;
+}
+
+static int send_rts(struct weft_peer *peer, struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    uint64_t word = (uint64_t)WEFT_MESSAGE_RTS << weft_net.form_shift | request->channel->net_bits |
+                    (uint32_t)request->tag;
+    int rc = (int)fi_tinjectdata(weft_net.ep, &part->header, sizeof part->header,
+                                 cq_data(peer, part->rank), peer->net_addr, word);
+    if (!rc)
+        peer->sequence++;
+    return rc;
+}
+
+static struct weft_request *request_of(struct weft_net_out *out)
+{
+    return weft_net_whole((struct weft_net_request *)((char *)out -
+                                                      offsetof(struct weft_net_request, out)));
+}
+
+static int try_out(struct weft_peer *peer, struct weft_net_out *out)
+{
+    switch ((enum weft_net_out_kind)out->kind) {
+    case WEFT_NET_OUT_EAGER:
+        return send_eager(peer, request_of(out));
+    case WEFT_NET_OUT_RTS:
+        return send_rts(peer, request_of(out));
+    case WEFT_NET_OUT_CONTROL:
+        return weft_net_control_send(peer, out);
+    case WEFT_NET_OUT_PIECE:
+        return weft_net_piece_send(peer, out);
+    }
+    return -FI_EOPNOTSUPP;
+}
+
+WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_net_out *out, const char *why)
+{
+    char host[256];
+    weft_boot_host(peer->world, host, sizeof host);
+    if (out->kind == WEFT_NET_OUT_CONTROL || out->kind == WEFT_NET_OUT_PIECE) {
+        weft_warn("an acknowledgement to rank %d on %s could not be sent over %s: %s", peer->world,
+                  host, weft_net_name(), why);
+        weft_net_control_drop(out);
+        return;
+    }
+    struct weft_request *request = request_of(out);
+    request->error = weft_error_say(
+        MPI_ERR_OTHER,
+        "sending %zu bytes with tag %d to rank %d on %s over %s failed: %s; see whether that rank "
+        "still runs and its address can be reached (weft_info shows the interfaces, WEFT_IFACE "
+        "chooses one)",
+        request->bytes, request->tag, peer->world, host, weft_net_name(), why);
+    release(weft_net_part(request));
+    request->pending = 1;
+    weft_request_event(request);
+}
+
+static void append(struct weft_peer *peer, struct weft_net_out *out)
+{
+    out->next = NULL;
+    if (!peer->backlog) {
+        peer->backlog_since = weft_seconds();
+        peer->next_backlogged = weft_net.backlogged;
+        weft_net.backlogged = peer;
+    }
+    *peer->backlog_end = out;
+    peer->backlog_end = &out->next;
+}
+
+void weft_net_push(struct weft_peer *peer, struct weft_net_out *out)
+{
+    int rc = -FI_EAGAIN;
+    if (!peer->backlog)
+        rc = try_out(peer, out);
+    if (rc == -FI_EAGAIN)
+        append(peer, out);
+    else if (rc)
+        fail_out(peer, out, fi_strerror(-rc));
+}
+
+static void pop(struct weft_peer *peer, struct weft_net_out *rest)
+{
+    peer->backlog = rest;
+    if (!peer->backlog)
+        peer->backlog_end = &peer->backlog;
+}
+
+/* A peer that never took anything is unreachable after a while; one that did is only busy. */
+static bool unreachable(struct weft_peer *peer, char *why, size_t len)
+{
+    if (peer->reached || weft_seconds() - peer->backlog_since < weft_settings.connect_timeout)
+        return false;
+    char here[128], there[128];
+    snprintf(why, len, "no connection from %s to %s within WEFT_CONNECT_TIMEOUT=%lld seconds",
+             weft_net_own_address(here, sizeof here),
+             weft_net_peer_address(peer, there, sizeof there),
+             (long long)weft_settings.connect_timeout);
+    return true;
+}
+
+static int retry_peer(struct weft_peer *peer, bool look_at_clock)
+{
+    int sent = 0;
+    char why[512];
+    while (peer->backlog) {
+        struct weft_net_out *out = peer->backlog, *rest = out->next;
+        int rc = try_out(peer, out); /* may free out */
+        if (rc == -FI_EAGAIN) {
+            if (!look_at_clock || !unreachable(peer, why, sizeof why))
+                break;
+            pop(peer, rest);
+            fail_out(peer, out, why);
+            continue;
+        }
+        pop(peer, rest);
+        peer->reached = true;
+        if (rc)
+            fail_out(peer, out, fi_strerror(-rc));
+        sent++;
+    }
+    return sent;
+}
+
+int weft_net_retry(void)
+{
+    static unsigned calls;
+    bool look_at_clock = (++calls & 1023) == 0;
+    int sent = 0;
+    struct weft_peer **link = &weft_net.backlogged;
+    while (*link) {
+        struct weft_peer *peer = *link;
+        sent += retry_peer(peer, look_at_clock);
+        if (peer->backlog)
+            link = &peer->next_backlogged;
+        else
+            *link = peer->next_backlogged;
+    }
+    return sent;
+}
+
+static int prepare(struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    bool eager = request->bytes <= weft_net.eager_limit;
+    if (!(request->type->flags & WEFT_TYPE_DENSE) && request->bytes) {
+        part->packed = malloc(request->bytes);
+        if (!part->packed)
+            return weft_error_say(MPI_ERR_NO_MEM, "no memory to pack a message of %zu bytes",
+                                  request->bytes);
+        weft_datatype_pack(request->type, request->buffer, 0, part->packed, request->bytes);
+    }
+    if (!eager)
+        return weft_net_expose(request, data_of(request));
+    if (weft_net.local_mr && request->bytes > weft_net.inject_max)
+        part->mr = weft_net_register(data_of(request), request->bytes, FI_SEND);
+    return MPI_SUCCESS;
+}
+
+static __attribute__((noinline)) void send_slowly(struct weft_request *request, int rank)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    bool eager = request->bytes <= weft_net.eager_limit;
+    part->op.kind = WEFT_NET_SEND;
+    part->rank = rank;
+    part->packed = NULL;
+    part->mr = NULL;
+    part->out.kind = eager ? WEFT_NET_OUT_EAGER : WEFT_NET_OUT_RTS;
+    request->pending = eager && request->mode == WEFT_SEND_SYNCHRONOUS ? 2 : 1;
+    int code = prepare(request);
+    if (weft_unlikely(code != MPI_SUCCESS)) {
+        request->error = code;
+        release(part);
+        request->pending = 0;
+        return;
+    }
+    weft_net_push(request->peer, &part->out);
+}
+
+void weft_net_isend(struct weft_request *request, int rank)
+{
+    if (weft_likely(request->mode != WEFT_SEND_SYNCHRONOUS &&
+                    (request->type->flags & WEFT_TYPE_DENSE)) &&
+        weft_likely(weft_net_inject(request->peer, request->channel->net_bits, request->tag, rank,
+                                    request->buffer, request->bytes))) {
+        request->pending = 0;
+        return;
+    }
+    send_slowly(request, rank);
+}
+
+void weft_net_sent(struct weft_request *request)
+{
+    release(weft_net_part(request));
+    weft_request_event(request);
+}

@@ -85,6 +85,9 @@ static struct fi_info *choose(struct raw *r, uint64_t caps)
     hints->domain_attr->mr_mode =
         FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
+    /* We poll all the time: a thread of the provider's own would only fight for the core. */
+    hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+    hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
     hints->domain_attr->av_type = FI_AV_TABLE;
     hints->domain_attr->cq_data_size = r->options.cq_data ? 4 : 0;
     hints->fabric_attr->prov_name = strdup(r->options.provider);

@@ -57,13 +57,17 @@ _Static_assert(sizeof weft_settings_table / sizeof weft_settings_table[0] <= ROW
 /* Copies of string values: the environment may change under us once the program runs. */
 static char *copies[ROWS_MAX];
 
+static char upper(char c)
+{
+    return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
+}
+
 char *weft_settings_variable(const struct weft_setting *row, char *buf, size_t len)
 {
     int n = snprintf(buf, len, "WEFT_%s", row->name);
 
     for (int i = 0; i < n && (size_t)i < len; i++)
-        if (buf[i] >= 'a' && buf[i] <= 'z')
-            buf[i] -= 'a' - 'A';
+        buf[i] = upper(buf[i]);
     return buf;
 }
 
@@ -241,7 +245,8 @@ static size_t smallest(size_t a, size_t b, size_t c)
     return least < c ? least : c;
 }
 
-/* How many letters must be added, dropped or changed to turn a into b (Levenshtein's distance). */
+/* How many letters must be added, dropped or changed to turn a into b, which is in capitals
+ * (Levenshtein's distance; the case of a does not count). */
 static size_t distance(const char *a, const char *b)
 {
     size_t width = strlen(b), row[NAME_MAX_LEN + 1];
@@ -255,7 +260,7 @@ static size_t distance(const char *a, const char *b)
         for (size_t j = 1; j <= width; j++) {
             size_t above = row[j];
 
-            row[j] = smallest(above + 1, row[j - 1] + 1, diagonal + (a[i - 1] != b[j - 1]));
+            row[j] = smallest(above + 1, row[j - 1] + 1, diagonal + (upper(a[i - 1]) != b[j - 1]));
             diagonal = above;
         }
     }

@@ -174,7 +174,8 @@ static void judge_provider(struct trial *t, const struct weft_settings *settings
     bool insisted = settings->provider[0] != '\0';
     int bits = tag_bits(t->offer->tag_format);
 
-    t->wanted = weft_provider_match(settings->provider, t->offer->provider) == best_match;
+    t->wanted =
+        best_match > 0 && weft_provider_match(settings->provider, t->offer->provider) == best_match;
     if (!t->wanted)
         REFUSE(t, "WEFT_PROVIDER=%.64s asks for another", settings->provider);
     else if (!insisted && (row->flags & WEFT_PROVIDER_REFUSED))

@@ -1,0 +1,520 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The choice of provider and interface on made-up machines, and the patterns of WEFT_PROVIDER and
+ * WEFT_IFACE.
+ *
+ * Invariant: nothing here asks libfabric or the system what there is.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "ofi/judge.h"
+
+#include <arpa/inet.h>
+#include <netinet/in.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { MANY = 32, NORMAL = IFF_UP | IFF_RUNNING, LOOPBACK = NORMAL | IFF_LOOPBACK };
+
+static const uint64_t TAG64 = 0xaaaaaaaaaaaaaaaa;
+
+/* A machine under construction, and the judgement over it. */
+struct machine {
+    struct weft_settings settings;
+    struct weft_interface interfaces[MANY];
+    struct weft_offer offers[MANY];
+    size_t interface_count, count;
+    struct weft_verdict verdicts[MANY];
+    char why[1024];
+};
+
+static struct sockaddr_storage address_from(const char *text)
+{
+    struct sockaddr_storage address = {0};
+
+    if (text == NULL)
+        return address;
+    if (inet_pton(AF_INET, text, &((struct sockaddr_in *)&address)->sin_addr) == 1)
+        address.ss_family = AF_INET;
+    else if (inet_pton(AF_INET6, text, &((struct sockaddr_in6 *)&address)->sin6_addr) == 1)
+        address.ss_family = AF_INET6;
+    else
+        fail_msg("%s is no address", text);
+    return address;
+}
+
+static void add_interface(struct machine *m, const char *name, unsigned flags, bool default_route,
+                          const char *address)
+{
+    struct weft_interface *entry = &m->interfaces[m->interface_count++];
+
+    *entry = (struct weft_interface){
+        .flags = flags, .default_route = default_route, .address = address_from(address)};
+    snprintf(entry->name, sizeof entry->name, "%s", name);
+    entry->index = (unsigned)m->interface_count;
+    for (size_t i = 0; i + 1 < m->interface_count; i++)
+        if (strcmp(m->interfaces[i].name, name) == 0)
+            entry->index = m->interfaces[i].index;
+}
+
+static struct weft_offer *add_offer(struct machine *m, const char *provider, const char *domain,
+                                    const char *address)
+{
+    struct weft_offer *offer = &m->offers[m->count++];
+
+    *offer = (struct weft_offer){.version = FI_VERSION(117, 0),
+                                 .address = address_from(address),
+                                 .directed = true,
+                                 .read = true,
+                                 .tag_format = TAG64};
+    weft_provider_canonical(provider, offer->provider, sizeof offer->provider);
+    snprintf(offer->domain, sizeof offer->domain, "%s", domain);
+    return offer;
+}
+
+/* Offers an IP provider on every interface, as libfabric does. */
+static void offer_everywhere(struct machine *m, const char *provider)
+{
+    for (size_t i = 0; i < m->interface_count; i++) {
+        char text[INET6_ADDRSTRLEN];
+
+        add_offer(m, provider, m->interfaces[i].name,
+                  weft_interface_address((struct sockaddr *)&m->interfaces[i].address, text,
+                                         sizeof text));
+    }
+}
+
+/* A laptop: loopback, docker and a VPN beside the real interfaces. */
+static struct machine laptop(void)
+{
+    struct machine m = {.settings = {.provider = "", .iface = ""}};
+
+    add_interface(&m, "lo", LOOPBACK, false, "127.0.0.1");
+    add_interface(&m, "lo", LOOPBACK, false, "::1");
+    add_interface(&m, "docker0", NORMAL, false, "172.17.0.1");
+    add_interface(&m, "tun0", NORMAL | IFF_POINTOPOINT, false, "10.8.0.2");
+    add_interface(&m, "eth0", NORMAL, false, "10.1.2.3");
+    add_interface(&m, "eth1", NORMAL, true, "192.0.2.7");
+    add_interface(&m, "eth1", NORMAL, true, "2001:db8::7");
+    add_interface(&m, "eth1", NORMAL, true, "fe80::7");
+    return m;
+}
+
+static int judge(struct machine *m, bool one_node)
+{
+    int rc = weft_judge(&m->settings, one_node, m->offers, m->count, m->interfaces,
+                        m->interface_count, m->verdicts, m->why, sizeof m->why);
+
+    for (size_t i = 0; i < m->count; i++)
+        assert_true(m->verdicts[i].reason[0] != '\0');
+    return rc;
+}
+
+static void assert_chosen(struct machine *m, bool one_node, const char *provider,
+                          const char *domain, const char *address)
+{
+    char text[INET6_ADDRSTRLEN];
+
+    if (judge(m, one_node) != 0)
+        fail_msg("nothing was chosen: %s", m->why);
+    const struct weft_offer *offer = &m->offers[m->verdicts[0].offer];
+    assert_string_equal(offer->provider, provider);
+    assert_string_equal(offer->domain, domain);
+    assert_string_equal(
+        weft_interface_address((const struct sockaddr *)&offer->address, text, sizeof text),
+        address);
+}
+
+static const char *reason_of(const struct machine *m, const char *provider, const char *domain)
+{
+    for (size_t i = 0; i < m->count; i++) {
+        const struct weft_offer *offer = &m->offers[m->verdicts[i].offer];
+
+        if (strcmp(offer->provider, provider) == 0 && strcmp(offer->domain, domain) == 0)
+            return m->verdicts[i].reason;
+    }
+    fail_msg("no verdict on %s on %s", provider, domain);
+    return "";
+}
+
+static void assert_says(const char *text, const char *part)
+{
+    if (strstr(text, part) == NULL)
+        fail_msg("'%s' does not say '%s'", text, part);
+}
+
+static void test_one_node(void **state)
+{
+    struct machine m = laptop();
+
+    (void)state;
+    offer_everywhere(&m, "tcp;ofi_rxm");
+    offer_everywhere(&m, "sockets");
+    assert_chosen(&m, true, "tcp;ofi_rxm", "lo", "127.0.0.1");
+    assert_says(m.verdicts[0].reason, "loopback");
+    assert_says(reason_of(&m, "sockets", "eth1"), "tcp;ofi_rxm is preferred: higher rank");
+    assert_says(reason_of(&m, "tcp;ofi_rxm", "eth0"), "loopback is always there");
+}
+
+static void test_several_nodes(void **state)
+{
+    struct machine m = laptop();
+
+    (void)state;
+    offer_everywhere(&m, "tcp;ofi_rxm");
+    assert_chosen(&m, false, "tcp;ofi_rxm", "eth1", "192.0.2.7");
+    assert_says(m.verdicts[0].reason, "default route");
+    assert_says(reason_of(&m, "tcp;ofi_rxm", "lo"), "loopback does not reach other nodes");
+    assert_says(reason_of(&m, "tcp;ofi_rxm", "docker0"), "container");
+    assert_says(reason_of(&m, "tcp;ofi_rxm", "tun0"), "tunnel");
+    assert_says(reason_of(&m, "tcp;ofi_rxm", "eth0"), "default route");
+}
+
+/* The order of the offers must not matter: every rotation and its mirror choose the same. */
+static void test_order_does_not_matter(void **state)
+{
+    struct machine m = laptop();
+    struct weft_offer original[MANY];
+
+    (void)state;
+    offer_everywhere(&m, "sockets");
+    offer_everywhere(&m, "net");
+    offer_everywhere(&m, "tcp;ofi_rxm");
+    memcpy(original, m.offers, sizeof original);
+    for (size_t shift = 0; shift < 2 * m.count; shift++) {
+        for (size_t i = 0; i < m.count; i++) {
+            size_t from = (i + shift) % m.count;
+
+            m.offers[i] = original[shift < m.count ? from : m.count - 1 - from];
+        }
+        assert_chosen(&m, false, "tcp;ofi_rxm", "eth1", "192.0.2.7");
+        assert_chosen(&m, true, "tcp;ofi_rxm", "lo", "127.0.0.1");
+    }
+}
+
+static void test_no_default_route(void **state)
+{
+    struct machine m = laptop();
+
+    (void)state;
+    for (size_t i = 0; i < m.interface_count; i++)
+        m.interfaces[i].default_route = false;
+    offer_everywhere(&m, "tcp;ofi_rxm");
+    assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.1.2.3");
+}
+
+static void test_only_ipv6(void **state)
+{
+    struct machine m = {.settings = {.provider = "", .iface = ""}};
+
+    (void)state;
+    add_interface(&m, "lo", LOOPBACK, false, "::1");
+    add_interface(&m, "eth0", NORMAL, true, "fe80::7");
+    add_interface(&m, "eth0", NORMAL, true, "2001:db8::7");
+    offer_everywhere(&m, "tcp;ofi_rxm");
+    assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "2001:db8::7");
+    assert_chosen(&m, true, "tcp;ofi_rxm", "lo", "::1");
+}
+
+static void test_poor_is_the_last_resort(void **state)
+{
+    struct machine m = {.settings = {.provider = "", .iface = ""}};
+
+    (void)state;
+    add_interface(&m, "lo", LOOPBACK, false, "127.0.0.1");
+    add_interface(&m, "docker0", NORMAL, true, "172.17.0.1");
+    offer_everywhere(&m, "tcp;ofi_rxm");
+    assert_chosen(&m, false, "tcp;ofi_rxm", "docker0", "172.17.0.1");
+    assert_says(m.verdicts[0].reason, "container");
+
+    add_interface(&m, "eth3", NORMAL, false, "10.0.0.3");
+    add_offer(&m, "sockets", "eth3", "10.0.0.3"); /* a lower rank on a better interface */
+    assert_chosen(&m, false, "sockets", "eth3", "10.0.0.3");
+}
+
+static void test_unfit_everywhere(void **state)
+{
+    struct machine m = {.settings = {.provider = "", .iface = ""}};
+
+    (void)state;
+    add_interface(&m, "lo", LOOPBACK, false, "127.0.0.1");
+    add_interface(&m, "eth0", 0, true, "10.0.0.1");
+    offer_everywhere(&m, "tcp;ofi_rxm");
+    assert_int_equal(judge(&m, false), -1);
+    assert_says(m.why, "several nodes");
+    assert_says(reason_of(&m, "tcp;ofi_rxm", "eth0"), "down");
+}
+
+static void test_iface_setting(void **state)
+{
+    struct machine m = laptop();
+
+    (void)state;
+    offer_everywhere(&m, "tcp;ofi_rxm");
+    m.settings.iface = "eth0";
+    assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.1.2.3");
+    assert_says(m.verdicts[0].reason, "WEFT_IFACE");
+    assert_says(reason_of(&m, "tcp;ofi_rxm", "eth1"), "WEFT_IFACE=eth0 asks for another");
+    m.settings.iface = "10.1.0.0/16";
+    assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.1.2.3");
+    m.settings.iface = "2001:db8::7";
+    assert_chosen(&m, false, "tcp;ofi_rxm", "eth1", "2001:db8::7");
+    m.settings.iface = "eth*";
+    assert_chosen(&m, false, "tcp;ofi_rxm", "eth1", "192.0.2.7");
+    m.settings.iface = "ib*,eth0,eth1"; /* the list is in order of preference */
+    assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.1.2.3");
+    m.settings.iface = "docker0"; /* the user knows better */
+    assert_chosen(&m, false, "tcp;ofi_rxm", "docker0", "172.17.0.1");
+    m.settings.iface = "lo";
+    assert_chosen(&m, false, "tcp;ofi_rxm", "lo", "127.0.0.1");
+    m.settings.iface = "l*"; /* a glob does not insist */
+    assert_int_equal(judge(&m, false), -1);
+    assert_says(m.why, "loopback");
+    m.settings.iface = "ib0";
+    assert_int_equal(judge(&m, false), -1);
+    assert_says(m.why, "WEFT_IFACE=ib0");
+    assert_says(m.why, "eth0 (10.1.2.3)");
+    assert_says(m.why, "eth1 (192.0.2.7, 2001:db8::7, fe80::7)");
+}
+
+static void test_provider_setting(void **state)
+{
+    struct machine m = laptop();
+
+    (void)state;
+    offer_everywhere(&m, "tcp;ofi_rxm");
+    offer_everywhere(&m, "sockets");
+    m.settings.provider = "sockets";
+    assert_chosen(&m, false, "sockets", "eth1", "192.0.2.7");
+    assert_says(m.verdicts[0].reason, "WEFT_PROVIDER");
+    assert_says(reason_of(&m, "tcp;ofi_rxm", "eth1"), "WEFT_PROVIDER=sockets asks for another");
+    m.settings.provider = "tcp";
+    assert_chosen(&m, false, "tcp;ofi_rxm", "eth1", "192.0.2.7");
+    m.settings.provider = "psm*";
+    assert_int_equal(judge(&m, false), -1);
+    assert_says(m.why, "WEFT_PROVIDER=psm*");
+    assert_says(m.why, "tcp;ofi_rxm, sockets");
+}
+
+/* From libfabric 1.18 on there are both: "tcp" must then mean the very thing. */
+static void test_exact_name_wins(void **state)
+{
+    struct machine m = {.settings = {.provider = "", .iface = ""}};
+
+    (void)state;
+    add_interface(&m, "eth0", NORMAL, true, "10.0.0.1");
+    add_offer(&m, "tcp", "eth0", "10.0.0.1")->version = FI_VERSION(118, 0);
+    add_offer(&m, "ofi_rxm;tcp", "eth0", "10.0.0.1")->version = FI_VERSION(118, 0);
+    assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.0.0.1");
+    m.settings.provider = "tcp";
+    assert_chosen(&m, false, "tcp", "eth0", "10.0.0.1");
+    assert_true(m.verdicts[0].software);
+    m.settings.provider = "rxm;tcp";
+    assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.0.0.1");
+    assert_false(m.verdicts[0].software);
+}
+
+static void test_fabric_without_ip(void **state)
+{
+    struct machine m = laptop();
+
+    (void)state;
+    offer_everywhere(&m, "tcp;ofi_rxm");
+    add_offer(&m, "cxi", "cxi1", NULL);
+    add_offer(&m, "cxi", "cxi0", NULL);
+    assert_chosen(&m, false, "cxi", "cxi0", "");
+    m.settings.iface = "cxi1";
+    assert_chosen(&m, false, "cxi", "cxi1", "");
+    m.settings.iface = "eth0";
+    assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.1.2.3");
+}
+
+static void test_shared_memory(void **state)
+{
+    struct machine m = {.settings = {.provider = "", .iface = ""}};
+    struct weft_offer *offer = add_offer(&m, "shm", "shm", NULL);
+
+    (void)state;
+    assert_int_equal(judge(&m, true), -1); /* 1.17: wrong, so not by itself */
+    assert_says(m.why, "stale mask");
+    m.settings.provider = "shm";
+    assert_chosen(&m, true, "shm", "shm", "");
+    assert_int_equal(judge(&m, false), -1);
+    assert_says(m.why, "does not reach other nodes");
+    m.settings.provider = "";
+    offer->version = FI_VERSION(119, 0);
+    assert_chosen(&m, true, "shm", "shm", "");
+}
+
+static void test_capabilities(void **state)
+{
+    struct machine m = {.settings = {.provider = "", .iface = ""}};
+    struct weft_offer *offer;
+
+    (void)state;
+    add_interface(&m, "eth0", NORMAL, true, "10.0.0.1");
+    offer = add_offer(&m, "tcp;ofi_rxm", "eth0", "10.0.0.1");
+    assert_int_equal(judge(&m, false), 0);
+    assert_false(m.verdicts[0].software);
+    assert_false(m.verdicts[0].push);
+    m.settings.matching = WEFT_MATCHING_SOFTWARE;
+    assert_int_equal(judge(&m, false), 0);
+    assert_true(m.verdicts[0].software);
+    m.settings.matching = WEFT_MATCHING_AUTO;
+    offer->directed = false;
+    offer->read = false;
+    assert_int_equal(judge(&m, false), 0);
+    assert_true(m.verdicts[0].software);
+    assert_true(m.verdicts[0].push);
+    m.settings.matching = WEFT_MATCHING_PROVIDER;
+    assert_int_equal(judge(&m, false), -1);
+    assert_says(m.why, "WEFT_MATCHING=provider");
+    m.settings.matching = WEFT_MATCHING_AUTO;
+    offer->tag_format = TAG64 >> 16; /* 48 bits, cxi's */
+    assert_int_equal(judge(&m, false), 0);
+    offer->tag_format = TAG64 >> 17;
+    assert_int_equal(judge(&m, false), -1);
+    assert_says(m.why, "47 tag bits");
+}
+
+static void assert_canonical(const char *name, const char *canonical)
+{
+    char buf[64];
+
+    assert_string_equal(weft_provider_canonical(name, buf, sizeof buf), canonical);
+}
+
+static void test_names(void **state)
+{
+    (void)state;
+    assert_canonical("tcp", "tcp");
+    assert_canonical("tcp;ofi_rxm", "tcp;ofi_rxm");
+    assert_canonical("ofi_rxm;tcp", "tcp;ofi_rxm");
+    assert_canonical("udp;rxd", "udp;ofi_rxd");
+    assert_canonical("rxm;verbs", "verbs;ofi_rxm");
+    assert_canonical("tcp;ofi_rxm;ofi_hook_perf", "tcp;ofi_rxm");
+    assert_canonical("", "");
+    assert_int_equal(weft_provider_match("", "cxi"), 2);
+    assert_int_equal(weft_provider_match("verbs", "verbs;ofi_rxm"), 1);
+    assert_int_equal(weft_provider_match("verb*", "verbs;ofi_rxm"), 2);
+    assert_int_equal(weft_provider_match("verbs;ofi_rxm", "verbs;ofi_rxm"), 2);
+    assert_int_equal(weft_provider_match("tcp", "sockets"), 0);
+    assert_int_equal(weft_provider_match("ofi_rxm", "tcp;ofi_rxm"), 0);
+}
+
+static void test_rows(void **state)
+{
+    const struct weft_provider_row *last = &weft_provider_table[weft_provider_count - 1];
+
+    (void)state;
+    assert_ptr_equal(weft_provider_row_of("never;heard_of", 0), last);
+    assert_ptr_equal(weft_provider_row_of("tcp", FI_VERSION(117, 0)), last);
+    assert_string_equal(weft_provider_row_of("tcp", FI_VERSION(206, 0))->pattern, "tcp");
+    assert_true(weft_provider_row_of("shm", FI_VERSION(118, 30))->flags & WEFT_PROVIDER_REFUSED);
+    assert_false(weft_provider_row_of("shm", FI_VERSION(200, 0))->flags & WEFT_PROVIDER_REFUSED);
+    for (size_t i = 0; i < weft_provider_count; i++) {
+        const struct weft_provider_row *row = &weft_provider_table[i];
+
+        assert_true(row->min_version <= row->max_version);
+        assert_true(row->matching != WEFT_MATCHING_AUTO);
+        assert_true(row->eager_limit >= 1024);
+        assert_true(row->eager_limit <= 65536);
+        assert_ptr_equal(weft_provider_row_of(row->pattern, row->min_version), row);
+    }
+}
+
+static void test_better_offer(void **state)
+{
+    struct weft_offer wide = {.directed = true, .read = true, .tag_format = TAG64};
+    struct weft_offer narrow = wide, bare = wide;
+
+    (void)state;
+    narrow.tag_format = TAG64 >> 1;
+    bare.read = false;
+    assert_true(weft_offer_better(&wide, &narrow));
+    assert_false(weft_offer_better(&narrow, &wide));
+    assert_true(weft_offer_better(&narrow, &bare));
+    assert_false(weft_offer_better(&wide, &wide));
+}
+
+static void assert_iface(const char *patterns, const struct weft_interface *interface,
+                         enum weft_iface_match match, int position)
+{
+    int got = 0;
+
+    assert_int_equal(weft_interface_match(patterns, interface, "domain0", &got), match);
+    if (match != WEFT_IFACE_NO)
+        assert_int_equal(got, position);
+}
+
+static void test_iface_patterns(void **state)
+{
+    struct machine m = {0};
+    const struct weft_interface *four = &m.interfaces[0], *six = &m.interfaces[1];
+
+    (void)state;
+    add_interface(&m, "eth0", NORMAL, false, "10.1.130.3");
+    add_interface(&m, "eth0", NORMAL, false, "2001:db8:0:ff00::7");
+    assert_iface("eth0", four, WEFT_IFACE_INSISTED, 0);
+    assert_iface("eth", four, WEFT_IFACE_NO, 0);
+    assert_iface("e*0", four, WEFT_IFACE_ALLOWED, 0);
+    assert_iface("domain0", four, WEFT_IFACE_INSISTED, 0);
+    assert_iface("domain?", NULL, WEFT_IFACE_ALLOWED, 0);
+    assert_iface("10.1.130.3", four, WEFT_IFACE_INSISTED, 0);
+    assert_iface("10.1.130.4", four, WEFT_IFACE_NO, 0);
+    assert_iface("10.1.128.0/17", four, WEFT_IFACE_ALLOWED, 0);
+    assert_iface("10.1.0.0/17", four, WEFT_IFACE_NO, 0);
+    assert_iface("10.1.130.3/32", four, WEFT_IFACE_ALLOWED, 0);
+    assert_iface("0.0.0.0/0", four, WEFT_IFACE_ALLOWED, 0);
+    assert_iface("0.0.0.0/0", six, WEFT_IFACE_NO, 0);
+    assert_iface("10.1.0.0/33", four, WEFT_IFACE_NO, 0);
+    assert_iface("10.1.0.0/", four, WEFT_IFACE_NO, 0);
+    assert_iface("2001:db8:0:fe00::/55", six, WEFT_IFACE_ALLOWED, 0);
+    assert_iface("2001:db8:0:fe00::/56", six, WEFT_IFACE_NO, 0);
+    assert_iface("ib0,10.0.0.0/8,eth0", four, WEFT_IFACE_ALLOWED, 1);
+    assert_iface("ib0,", four, WEFT_IFACE_NO, 0);
+    assert_iface("10.0.0.0/8", NULL, WEFT_IFACE_NO, 0);
+}
+
+static void test_names_cut_short(void **state)
+{
+    struct machine m = laptop();
+    char buf[32];
+
+    (void)state;
+    weft_interface_names(m.interfaces, m.interface_count, buf, sizeof buf);
+    assert_true(strlen(buf) < sizeof buf);
+    assert_string_equal(buf + strlen(buf) - 3, "...");
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_one_node),
+        cmocka_unit_test(test_several_nodes),
+        cmocka_unit_test(test_order_does_not_matter),
+        cmocka_unit_test(test_no_default_route),
+        cmocka_unit_test(test_only_ipv6),
+        cmocka_unit_test(test_poor_is_the_last_resort),
+        cmocka_unit_test(test_unfit_everywhere),
+        cmocka_unit_test(test_iface_setting),
+        cmocka_unit_test(test_provider_setting),
+        cmocka_unit_test(test_exact_name_wins),
+        cmocka_unit_test(test_fabric_without_ip),
+        cmocka_unit_test(test_shared_memory),
+        cmocka_unit_test(test_capabilities),
+        cmocka_unit_test(test_names),
+        cmocka_unit_test(test_rows),
+        cmocka_unit_test(test_better_offer),
+        cmocka_unit_test(test_iface_patterns),
+        cmocka_unit_test(test_names_cut_short),
+    };
+
+    return cmocka_run_group_tests_name("select", tests, NULL, NULL);
+}

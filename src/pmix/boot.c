@@ -290,7 +290,9 @@ int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len)
     }
     if (await == WEFT_AWAIT_DONE)
         weft_reply_free(reply);
-    if (await == WEFT_AWAIT_DONE && rc == PMIX_SUCCESS)
+    /* A server leaves ranks that it knows to be dead out of the count and calls that a success. */
+    if (await == WEFT_AWAIT_DONE && rc == PMIX_SUCCESS &&
+        !weft_failure_reported(WEFT_REPLY_FROM_ALL))
         return 0;
     return explain_wait("meet the other ranks", WEFT_REPLY_FROM_ALL, await, rc, why, len);
 }

@@ -37,8 +37,11 @@ int weft_boot_init(struct weft_job *job, char *why, size_t len);
 int weft_boot_publish(const char *key, const void *value, size_t bytes, char *why, size_t len);
 
 /* A barrier over the job that also makes published values available. While it waits it calls
- * progress(arg) over and over (NULL: it just waits), at least ten thousand times a second or so.
- * Fails within seconds when a rank is reported dead or the launcher is gone. */
+ * progress(arg) over and over (NULL: it just waits), thousands of times a second.
+ * Fails within seconds when a rank is reported dead, even if the living have met, or when the
+ * launcher is gone. But srun does not report a rank that was killed on another node: progress must
+ * notice that by its own means and abort. For start-up, not for long waits: an abort while ranks
+ * are in a fence can crash or hang the server's end (libpmix 4.2), that is, mpirun itself. */
 int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len);
 
 /* Fetches what a rank published: at most *bytes into value, sets *bytes to its true length (longer

@@ -7,7 +7,8 @@
  *   barrier         the last rank comes a second late to a fence; nobody may leave before
  *   late            the last rank publishes a second key late and without a fence
  *   never           fetches a key that nobody publishes: an error, in time
- *   abort CODE      the last rank ends the job while the others wait in a fence
+ *   abort CODE      the last rank ends the job while the others sleep; with a third argument, while
+ *                   they wait in a fence
  *   dead            the last rank kills itself; the others must hear of it (launchers that keep
  *                   going only) and their fence must fail
  *   gone            the last rank kills itself; the others' fence must fail whatever they hear
@@ -166,13 +167,14 @@ static void test_never(void)
     CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == 0);
 }
 
-static void test_abort(int code)
+static void test_abort(int code, bool in_fence)
 {
     CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == 0);
     printf("unflushed "); /* must come out all the same */
     if (job.rank == last())
         weft_boot_abort(code, "as the test wants");
-    weft_boot_fence(NULL, NULL, why, sizeof why);
+    if (in_fence)
+        weft_boot_fence(NULL, NULL, why, sizeof why);
     pause();
 }
 
@@ -243,7 +245,7 @@ int main(int argc, char **argv)
     else if (strcmp(what, "never") == 0)
         test_never();
     else if (strcmp(what, "abort") == 0)
-        test_abort(argc > 2 ? atoi(argv[2]) : 1);
+        test_abort(argc > 2 ? atoi(argv[2]) : 1, argc > 3);
     else if (strcmp(what, "dead") == 0)
         test_dead();
     else if (strcmp(what, "gone") == 0)

@@ -36,7 +36,7 @@ static void define(struct weft_datatype *type, struct weft_block *block,
         .name = row->name,
     };
     if (row->size == row->extent)
-        type->flags |= WEFT_TYPE_DENSE;
+        type->flags |= WEFT_TYPE_DENSE | WEFT_TYPE_PLAIN;
 }
 
 void weft_datatype_init(void)

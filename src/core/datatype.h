@@ -19,7 +19,9 @@
 enum weft_type_flag {
     WEFT_TYPE_DENSE = 1,
     WEFT_TYPE_COMMITTED = 2,
-    WEFT_TYPE_PREDEFINED = 4
+    WEFT_TYPE_PREDEFINED = 4,
+    WEFT_TYPE_PLAIN = 8 /* dense, committed, below 2 GiB an element, data at the buffer's address:
+                           what the fast path takes without asking further */
 };
 
 struct weft_block {

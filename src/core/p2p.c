@@ -89,11 +89,9 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
     struct weft_peer *peer = peer_of(channel, dest);
     if (weft_unlikely(!peer))
         return MPI_ERR_OTHER;
-    struct weft_request *request = weft_request_get(&weft.requests);
+    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_SEND, 1);
     if (weft_unlikely(!request))
         return no_memory("send");
-    request->object.kind = WEFT_KIND_REQUEST;
-    request->op = WEFT_REQUEST_SEND;
     request->mode = (uint8_t)mode;
     request->tag = tag;
     request->bytes = bytes;
@@ -108,7 +106,6 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
     }
     if (!channel->wildcards_held)
         mix_lanes(channel);
-    request->pending = 1;
     int code = weft_soft_arrive(channel->context, channel->comm->rank, tag, WEFT_MESSAGE_LOCAL,
                                 &request, sizeof request, bytes);
     if (weft_unlikely(code != MPI_SUCCESS))
@@ -116,20 +113,17 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
     return code;
 }
 
-/* A receive that cannot go straight to the provider. */
-static __attribute__((noinline)) void receive_slowly(struct weft_request *request)
+void weft_p2p_receive_slowly(struct weft_request *request)
 {
     struct weft_channel *channel = request->channel;
     struct weft_match_receive *match = &request->match;
     bool local = request->peer && request->peer->lane == WEFT_LANE_SELF;
     if (local && !channel->wildcards_held)
         mix_lanes(channel);
-    bool in_software = local || channel->held || (!request->peer && channel->wildcards_held);
-    if (!in_software && !weft_match_find(&weft.matcher, match->context, match->source, match->tag))
-        in_software = !weft_net_irecv(request);
-    else
-        in_software = true;
-    if (in_software)
+    bool in_software = local || channel->held || (!request->peer && channel->wildcards_held) ||
+                       weft_match_find(&weft.matcher, match->context, match->source, match->tag);
+    if (in_software || !weft_net_irecv(request, request->buffer, request->capacity, request->peer,
+                                       match->tag, channel->net_bits))
         weft_soft_receive(request);
 }
 
@@ -143,39 +137,17 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
         if (weft_unlikely(!peer))
             return MPI_ERR_OTHER;
     }
-    struct weft_request *request = weft_request_get(&weft.requests);
-    if (weft_unlikely(!request))
-        return no_memory("receive");
-    request->object.kind = WEFT_KIND_REQUEST;
-    request->op = WEFT_REQUEST_RECV;
-    request->pending = 1;
-    request->channel = channel;
-    request->peer = peer;
-    request->type = type;
-    request->buffer = buffer;
-    request->capacity = bytes;
-    request->match.context = channel->context;
-    request->match.source = source;
-    request->match.tag = tag;
-    *out = request;
-    if (weft_likely(!(weft.matcher.unexpected | (size_t)channel->held) &&
-                    (peer ? peer->lane == WEFT_LANE_NET : !channel->wildcards_held)) &&
-        weft_likely(weft_net_irecv(request)))
-        return MPI_SUCCESS;
-    receive_slowly(request);
-    return MPI_SUCCESS;
+    *out = weft_p2p_post(channel, buffer, bytes, type, peer, source, tag);
+    return weft_likely(*out != NULL) ? MPI_SUCCESS : no_memory("receive");
 }
 
 int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes,
                   const struct weft_datatype *type, int dest, int tag, enum weft_send_mode mode)
 {
     struct weft_request *request;
-    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE)) {
-        struct weft_peer *peer = peer_of(channel, dest);
-        if (weft_likely(peer && peer->lane == WEFT_LANE_NET) &&
-            weft_net_inject(peer, channel->net_bits, tag, channel->comm->rank, buffer, bytes))
-            return MPI_SUCCESS;
-    }
+    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE) &&
+        weft_p2p_inject(channel, channel->comm, buffer, bytes, dest, tag))
+        return MPI_SUCCESS;
     int code = weft_p2p_isend(channel, buffer, bytes, type, dest, tag, mode, &request);
     if (code != MPI_SUCCESS)
         return code;

@@ -9,6 +9,7 @@
 
 #include "core/request.h"
 #include "core/weft.h"
+#include "ofi/net.h"
 
 /* Starts a send of bytes = count * type->size bytes of data. Returns an MPI error class; on
  * MPI_SUCCESS *out is the request. */
@@ -21,6 +22,45 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
 int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
                    const struct weft_datatype *type, int source, int tag,
                    struct weft_request **out);
+
+/* The fast part of a dense standard send: gives the message to the provider and is done with it.
+ * False when it takes the long way (weft_p2p_isend), with nothing sent. */
+static inline __attribute__((always_inline)) bool weft_p2p_inject(struct weft_channel *channel,
+                                                                  const struct weft_comm *comm,
+                                                                  const void *buffer, size_t bytes,
+                                                                  int dest, int tag)
+{
+    struct weft_peer *peer = weft.peers[comm->world[dest]];
+    return weft_likely(peer && peer->lane == WEFT_LANE_NET) &&
+           weft_likely(weft_net_inject(peer, channel->net_bits, tag, comm->rank, buffer, bytes));
+}
+
+/* The rest of weft_p2p_irecv, for receives that cannot go straight to the provider. */
+void weft_p2p_receive_slowly(struct weft_request *request);
+
+/* The fast part of a receive: the request is made and posted. peer is NULL for any source, else
+ * known. NULL when memory is short. */
+static inline __attribute__((always_inline)) struct weft_request *
+weft_p2p_post(struct weft_channel *channel, void *buffer, size_t bytes,
+              const struct weft_datatype *type, struct weft_peer *peer, int source, int tag)
+{
+    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_RECV, 1);
+    if (weft_unlikely(!request))
+        return NULL;
+    request->channel = channel;
+    request->peer = peer;
+    request->type = type;
+    request->buffer = buffer;
+    request->capacity = bytes;
+    request->match.context = channel->context;
+    request->match.source = source;
+    request->match.tag = tag;
+    if (weft_unlikely(weft.matcher.unexpected | (size_t)channel->held) ||
+        weft_unlikely(peer ? peer->lane != WEFT_LANE_NET : channel->wildcards_held) ||
+        weft_unlikely(!weft_net_irecv(request, buffer, bytes, peer, tag, channel->net_bits)))
+        weft_p2p_receive_slowly(request);
+    return request;
+}
 
 /* Blocking forms; receive fills status unless it is NULL. They return the operation's error class,
  * its sentence said. */

@@ -49,12 +49,9 @@ struct weft_request *weft_request_grow(struct weft_request_pool *pool)
 
 struct weft_request *weft_request_to_nowhere(void)
 {
-    struct weft_request *request = weft_request_get(&weft.requests);
+    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_NONE, 0);
     if (!request)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for another request; complete some first");
-    request->object.kind = WEFT_KIND_REQUEST;
-    request->op = WEFT_REQUEST_NONE;
-    request->pending = 0;
     request->source = MPI_PROC_NULL;
     request->tag = MPI_ANY_TAG;
     request->bytes = 0;
@@ -66,7 +63,6 @@ void weft_request_put(struct weft_request *request)
     weft_handle_retire(&request->object);
     request->next = weft.requests.free;
     weft.requests.free = request;
-    weft.requests.live--;
 }
 
 void weft_request_each_active(void (*see)(void *arg, struct weft_request *request), void *arg)

@@ -24,8 +24,8 @@ enum weft_request_kind { WEFT_REQUEST_NONE, WEFT_REQUEST_SEND, WEFT_REQUEST_RECV
 enum weft_send_mode { WEFT_SEND_STANDARD, WEFT_SEND_SYNCHRONOUS, WEFT_SEND_READY };
 
 enum weft_request_flag {
-    WEFT_REQUEST_ORPHAN = 1,    /* the user freed it while it was active */
-    WEFT_REQUEST_IN_NET = 2,    /* a receive that the provider matches */
+    WEFT_REQUEST_ORPHAN = 1, /* the user freed it while it was active */
+    WEFT_REQUEST_IN_NET = 2, /* a receive that the provider matches */
     WEFT_REQUEST_CANCELLED = 4
 };
 
@@ -37,9 +37,9 @@ struct weft_request {
     uint8_t mode; /* enum weft_send_mode */
     uint8_t flags;
     int32_t pending;
-
-    int32_t source, tag; /* receives: what was asked for, then what came; sends: tag */
     int32_t error;
+
+    int32_t source, tag; /* receives: what came; sends: tag */
     size_t bytes;        /* data received; data to send */
 
     struct weft_channel *channel;
@@ -57,7 +57,7 @@ struct weft_request {
 struct weft_request_pool {
     struct weft_request *free;
     struct weft_request **slabs;
-    size_t nslabs, live; /* live: requests handed out */
+    size_t nslabs;
 };
 
 enum { WEFT_REQUEST_SLAB = 256 };
@@ -76,8 +76,10 @@ void weft_request_finalize(void);
 /* Slow path of weft_request_get: one more slab. Returns NULL when memory is short. */
 WEFT_COLD struct weft_request *weft_request_grow(struct weft_request_pool *pool);
 
-/* A request with kind and flags set and everything else undefined; NULL when memory is short. */
-static inline struct weft_request *weft_request_get(struct weft_request_pool *pool)
+/* A request of that op, no flags, no error, pending as given; the rest is undefined. NULL when
+ * memory is short. */
+static inline struct weft_request *weft_request_get(struct weft_request_pool *pool,
+                                                    enum weft_request_kind op, int pending)
 {
     struct weft_request *request = pool->free;
     if (weft_unlikely(!request)) {
@@ -86,8 +88,11 @@ static inline struct weft_request *weft_request_get(struct weft_request_pool *po
             return NULL;
     }
     pool->free = request->next;
-    pool->live++;
+    request->object = (struct weft_object){WEFT_KIND_REQUEST, 0};
+    request->op = (uint8_t)op;
+    request->mode = 0;
     request->flags = 0;
+    request->pending = pending;
     request->error = MPI_SUCCESS;
     return request;
 }

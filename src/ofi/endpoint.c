@@ -135,6 +135,7 @@ static int make_room(char *why, size_t len)
     const struct fi_info *info = weft_net.choice.info;
     if ((weft_net.choice.row->flags & WEFT_PROVIDER_SPILL) && info->rx_attr->iov_limit > 1) {
         weft_net.spill = malloc(weft_net.eager_limit);
+        weft_net.spill_below = weft_net.spill ? weft_net.eager_limit : 0;
         if (weft_net.spill && weft_net.local_mr)
             weft_net.spill_mr = weft_net_register(weft_net.spill, weft_net.eager_limit, FI_RECV);
     }

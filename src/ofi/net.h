@@ -46,9 +46,11 @@ bool weft_net_inject(struct weft_peer *peer, uint64_t context_bits, int tag, int
 /* Starts a send; every field of the request but pending and lane is set. */
 void weft_net_isend(struct weft_request *request, int rank);
 
-/* Posts a receive to the provider (channel->held is 0); from any source when peer is NULL. Returns
- * false when the provider's receive queue is full: the caller then keeps it in software. */
-bool weft_net_irecv(struct weft_request *request);
+/* Posts a receive to the provider (channel->held is 0); from any source when peer is NULL. Buffer,
+ * capacity, peer, tag and the context's bits are those of the request. Returns false when the
+ * provider's receive queue is full: the caller then keeps it in software. */
+bool weft_net_irecv(struct weft_request *request, void *buffer, size_t capacity,
+                    const struct weft_peer *peer, int tag, uint64_t context_bits);
 
 /* Takes a receive back from the provider, waiting for the provider's word. True when it was taken
  * back, false when a message had matched it (it completes as usual). */

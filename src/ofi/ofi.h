@@ -133,6 +133,7 @@ struct weft_net {
     size_t posted, post_limit; /* receives in the provider, and how many there may be */
     uint64_t post_order;
     char *spill; /* where what does not fit a receive goes; NULL: the provider truncates by itself */
+    size_t spill_below; /* receives with less room than this get the spill area too */
 
     /* the rest */
     struct fid_cq *cq;

@@ -32,73 +32,7 @@ static inline bool lands_in_request(const struct weft_request *request)
 static char *landing(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    return lands_in_request(request) ? part->small
-           : part->packed            ? part->packed
-                                     : request->buffer;
-}
-
-static __attribute__((noinline)) bool prepare_packed(struct weft_request *request)
-{
-    struct weft_net_request *part = weft_net_part(request);
-    size_t room = request->capacity < weft_net.eager_limit ? request->capacity
-                                                           : weft_net.eager_limit;
-    part->packed = lands_in_request(request) ? NULL : malloc(room);
-    return part->packed || lands_in_request(request);
-}
-
-bool weft_net_irecv(struct weft_request *request)
-{
-    struct weft_net_request *part = weft_net_part(request);
-    struct iovec iov[2];
-    void *descriptors[2] = {NULL, NULL};
-    if (weft_unlikely(weft_net.posted >= weft_net.post_limit))
-        return false;
-    part->op.kind = WEFT_NET_RECV;
-    part->packed = NULL;
-    part->mr = NULL;
-    size_t room = request->capacity;
-    if (room < WEFT_NET_HEADER_BYTES) {
-        iov[0].iov_base = part->small;
-        room = WEFT_NET_SMALL;
-    } else if (weft_likely(request->type->flags & WEFT_TYPE_DENSE)) {
-        iov[0].iov_base = request->buffer;
-        memcpy(part->saved, request->buffer, WEFT_NET_HEADER_BYTES);
-    } else {
-        if (!prepare_packed(request))
-            return false;
-        iov[0].iov_base = part->packed;
-        if (room > weft_net.eager_limit)
-            room = weft_net.eager_limit;
-    }
-    iov[0].iov_len = room;
-    iov[1].iov_base = weft_net.spill;
-    iov[1].iov_len = weft_net.eager_limit;
-    if (weft_unlikely(weft_net.local_mr)) {
-        part->mr = weft_net_register(iov[0].iov_base, room, FI_RECV);
-        descriptors[0] = weft_net_descriptor(part->mr);
-        descriptors[1] = weft_net_descriptor(weft_net.spill_mr);
-    }
-    int tag = request->match.tag;
-    uint64_t word = request->channel->net_bits, ignore = weft_net.form_mask;
-    if (weft_likely(tag >= 0))
-        word |= (uint32_t)tag;
-    else
-        ignore |= weft_net.tag_mask;
-    struct weft_peer *peer = request->peer;
-    fi_addr_t source = peer ? peer->net_addr : FI_ADDR_UNSPEC;
-    size_t pieces = weft_net.spill && room < weft_net.eager_limit ? 2 : 1;
-    if (weft_unlikely(fi_trecvv(weft_net.ep, iov, descriptors, pieces, source, word, ignore,
-                                &part->op))) {
-        /* Whatever the reason, software matching takes it: claims tell more if it is grave. */
-        if (part->mr)
-            fi_close(&part->mr->fid);
-        free(part->packed);
-        return false;
-    }
-    request->flags |= WEFT_REQUEST_IN_NET;
-    request->posted = weft_net.post_order++;
-    weft_net.posted++;
-    return true;
+    return lands_in_request(request) ? part->small : part->packed ? part->packed : request->buffer;
 }
 
 static __attribute__((noinline)) void release(struct weft_net_request *part)
@@ -108,6 +42,74 @@ static __attribute__((noinline)) void release(struct weft_net_request *part)
     free(part->packed);
     part->mr = NULL;
     part->packed = NULL;
+}
+
+/* Makes a receive ready whose memory must be registered or whose data do not land in the user's
+ * buffer. Fills descriptors; returns false when memory is short. */
+static __attribute__((noinline)) bool prepare(struct weft_request *request, struct iovec *iov,
+                                              void **descriptors)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    if (!(request->type->flags & WEFT_TYPE_DENSE) && !lands_in_request(request)) {
+        size_t room =
+            request->capacity < weft_net.eager_limit ? request->capacity : weft_net.eager_limit;
+        part->packed = malloc(room);
+        if (!part->packed)
+            return false;
+        *iov = (struct iovec){part->packed, room};
+    }
+    descriptors[0] = descriptors[1] = NULL;
+    if (weft_net.local_mr) {
+        part->mr = weft_net_register(iov->iov_base, iov->iov_len, FI_RECV);
+        descriptors[0] = weft_net_descriptor(part->mr);
+        descriptors[1] = weft_net_descriptor(weft_net.spill_mr);
+    }
+    return true;
+}
+
+bool weft_net_irecv(struct weft_request *request, void *buffer, size_t capacity,
+                    const struct weft_peer *peer, int tag, uint64_t context_bits)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    struct iovec iov[2];
+    void *space[2], **descriptors = NULL;
+    if (weft_unlikely(weft_net.posted >= weft_net.post_limit))
+        return false;
+    part->op.kind = WEFT_NET_RECV;
+    part->packed = NULL;
+    part->mr = NULL;
+    iov[0].iov_base = buffer;
+    iov[0].iov_len = capacity;
+    if (capacity < WEFT_NET_HEADER_BYTES) {
+        iov[0].iov_base = part->small;
+        iov[0].iov_len = WEFT_NET_SMALL;
+    } else {
+        memcpy(part->saved, buffer, WEFT_NET_HEADER_BYTES);
+    }
+    if (weft_unlikely(weft_net.local_mr | !(request->type->flags & WEFT_TYPE_DENSE))) {
+        descriptors = space;
+        if (!prepare(request, &iov[0], descriptors))
+            return false;
+    }
+    iov[1].iov_base = weft_net.spill;
+    iov[1].iov_len = weft_net.eager_limit;
+    size_t pieces = iov[0].iov_len < weft_net.spill_below ? 2 : 1;
+    uint64_t word = context_bits | (uint32_t)tag, ignore = weft_net.form_mask;
+    if (weft_unlikely(tag < 0)) {
+        word = context_bits;
+        ignore |= weft_net.tag_mask;
+    }
+    fi_addr_t source = peer ? peer->net_addr : FI_ADDR_UNSPEC;
+    if (weft_unlikely(
+            fi_trecvv(weft_net.ep, iov, descriptors, pieces, source, word, ignore, &part->op))) {
+        /* Whatever the reason, software matching takes it: claims tell more if it is grave. */
+        release(part);
+        return false;
+    }
+    request->flags = WEFT_REQUEST_IN_NET;
+    request->posted = weft_net.post_order++;
+    weft_net.posted++;
+    return true;
 }
 
 WEFT_COLD static void truncated(struct weft_request *request, size_t length)

@@ -2,9 +2,11 @@
 /*
  * Point-to-point entry points (MPI 5.0 chapter 3): check arguments, resolve handles, call the core.
  *
- * Invariant: the checks on the fast path are exactly those of explain_send and explain_receive, the
- * cold functions that find out which one failed, in the order of the arguments. Neither is ever
- * called for good arguments, except for MPI_PROC_NULL.
+ * Every call first tries the fast path: one thread, good plain arguments, a peer known on the net
+ * lane. Whatever it does not take goes the long way, which checks again, in the order of the
+ * arguments, and explains.
+ *
+ * Invariant: the fast path accepts only what `explain` accepts, and has no effect when it declines.
  */
 #include "core/api/api.h"
 #include "core/error.h"
@@ -26,8 +28,8 @@ struct call {
 };
 
 /* Finds what is wrong with a call. receive: the wildcards are allowed. Returns MPI_SUCCESS for a
- * good call to MPI_PROC_NULL, else what the error handler lets through. */
-WEFT_COLD static int explain(const struct call *call, bool receive, bool null_result)
+ * good call, else what the error handler lets through. */
+static int explain(const struct call *call, bool receive, bool no_result)
 {
     const char *f = call->function;
     struct weft_comm *comm = weft_comm_resolve(call->comm);
@@ -45,11 +47,10 @@ WEFT_COLD static int explain(const struct call *call, bool receive, bool null_re
         return weft_error(comm, MPI_ERR_TYPE, f,
                           "the datatype is not committed; call MPI_Type_commit first");
     bool any_source = receive && call->peer == MPI_ANY_SOURCE;
-    if (call->peer != MPI_PROC_NULL && !any_source &&
-        (call->peer < 0 || call->peer >= comm->size))
+    if (call->peer != MPI_PROC_NULL && !any_source && (call->peer < 0 || call->peer >= comm->size))
         return weft_error(comm, MPI_ERR_RANK, f,
-                          "rank %d is not in the communicator, which has ranks 0 to %d",
-                          call->peer, comm->size - 1);
+                          "rank %d is not in the communicator, which has ranks 0 to %d", call->peer,
+                          comm->size - 1);
     bool any_tag = receive && call->tag == MPI_ANY_TAG;
     if (!any_tag && (call->tag < 0 || call->tag > weft.tag_ub))
         return weft_error(comm, MPI_ERR_TAG, f, "the tag %d is not between 0 and MPI_TAG_UB = %d",
@@ -62,7 +63,7 @@ WEFT_COLD static int explain(const struct call *call, bool receive, bool null_re
         return weft_error(comm, MPI_ERR_BUFFER, f,
                           "the buffer is a null pointer, but %lld elements are to be %s",
                           (long long)call->count, receive ? "received" : "sent");
-    if (null_result)
+    if (no_result)
         return weft_error(comm, MPI_ERR_ARG, f, "the pointer to the request is null");
     return MPI_SUCCESS;
 }
@@ -74,76 +75,84 @@ struct resolved {
     size_t bytes;
 };
 
-/* True when everything is good and the peer is a rank, or a wildcard of a receive. */
-ALWAYS_INLINE bool resolve(const struct call *call, bool receive, bool null_result,
-                           struct resolved *out)
+/* The fast check: true when the call is good and plain (below 2^31 elements of a plain type, with a
+ * buffer). False proves nothing: resolve decides. */
+ALWAYS_INLINE bool is_plain(const void *buffer, MPI_Count count, MPI_Datatype datatype, int peer,
+                            int tag, MPI_Comm handle, bool receive, struct resolved *out)
 {
-    struct weft_comm *comm = weft_handle_object(call->comm);
-    struct weft_datatype *type = weft_handle_object(call->datatype);
-    if (weft_unlikely((comm->object.kind ^ WEFT_KIND_COMM) |
-                      (type->object.kind ^ WEFT_KIND_DATATYPE)))
+    out->comm = weft_handle_object(handle);
+    const struct weft_datatype *type = out->type = weft_handle_object(datatype);
+    if (weft_unlikely(out->comm->object.kind != WEFT_KIND_COMM ||
+                      type->object.kind != WEFT_KIND_DATATYPE))
         return false;
-    bool peer_bad = (unsigned)call->peer >= (unsigned)comm->size;
-    bool tag_bad = (unsigned)call->tag > (unsigned)weft.tag_ub;
-    if (receive) {
-        peer_bad &= call->peer != MPI_ANY_SOURCE;
-        tag_bad &= call->tag != MPI_ANY_TAG;
-    }
-    out->comm = comm;
-    out->type = type;
-    bool too_much = __builtin_mul_overflow((size_t)call->count, type->size, &out->bytes);
-    bool null_buffer = !call->buffer & (out->bytes != 0) & (type->true_lb == 0);
-    return weft_likely(!(peer_bad | tag_bad | too_much | null_buffer | null_result |
-                         (call->count < 0) | ((MPI_Count)out->bytes < 0) |
-                         !(type->flags & WEFT_TYPE_COMMITTED)));
+    bool known_peer = (unsigned)peer < (unsigned)out->comm->size;
+    bool known_tag = (unsigned)tag <= (unsigned)weft.tag_ub;
+    out->bytes = (size_t)count * type->size;
+    return weft_likely(known_peer || (receive && peer == MPI_ANY_SOURCE)) &&
+           weft_likely(known_tag || (receive && tag == MPI_ANY_TAG)) &&
+           weft_likely(!((uint64_t)count >> 31) && (type->flags & WEFT_TYPE_PLAIN) && buffer);
 }
 
-ALWAYS_INLINE int begin_send(const struct call *call, enum weft_send_mode mode,
-                             MPI_Request *request)
+/* The whole check. True when the call is good and its peer a rank, or a wildcard of a receive;
+ * else *code is what the entry point returns (MPI_SUCCESS: the peer is MPI_PROC_NULL). */
+static __attribute__((noinline)) bool resolve(const struct call *call, bool receive, bool no_result,
+                                              struct resolved *out, int *code)
+{
+    *code = explain(call, receive, no_result);
+    if (*code != MPI_SUCCESS || call->peer == MPI_PROC_NULL)
+        return false;
+    out->comm = weft_comm_resolve(call->comm);
+    out->type = weft_handle_resolve(call->datatype, WEFT_KIND_DATATYPE);
+    out->bytes = (size_t)call->count * out->type->size;
+    return true;
+}
+
+static __attribute__((noinline)) int begin_send(const struct call *call, enum weft_send_mode mode,
+                                                MPI_Request *request)
 {
     struct resolved to;
-    struct weft_request *started;
-    if (weft_unlikely(!resolve(call, false, !request, &to))) {
-        int code = explain(call, false, !request);
+    int code;
+    if (!resolve(call, false, !request, &to, &code)) {
         if (code == MPI_SUCCESS)
             *request = (MPI_Request)weft_request_to_nowhere();
         return code;
     }
-    int code = weft_p2p_isend(&to.comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag,
-                              mode, &started);
+    struct weft_request *started;
+    code = weft_p2p_isend(&to.comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag,
+                          mode, &started);
     if (weft_unlikely(code != MPI_SUCCESS))
         return weft_error_raise(to.comm, code, call->function);
     *request = (MPI_Request)started;
     return MPI_SUCCESS;
 }
 
-ALWAYS_INLINE int begin_receive(const struct call *call, MPI_Request *request)
+static __attribute__((noinline)) int begin_receive(const struct call *call, MPI_Request *request)
 {
     struct resolved from;
-    struct weft_request *started;
-    if (weft_unlikely(!resolve(call, true, !request, &from))) {
-        int code = explain(call, true, !request);
+    int code;
+    if (!resolve(call, true, !request, &from, &code)) {
         if (code == MPI_SUCCESS)
             *request = (MPI_Request)weft_request_to_nowhere();
         return code;
     }
-    int code = weft_p2p_irecv(&from.comm->p2p, (void *)call->buffer, from.bytes, from.type,
-                              call->peer, call->tag, &started);
+    struct weft_request *started;
+    code = weft_p2p_irecv(&from.comm->p2p, (void *)call->buffer, from.bytes, from.type, call->peer,
+                          call->tag, &started);
     if (weft_unlikely(code != MPI_SUCCESS))
         return weft_error_raise(from.comm, code, call->function);
     *request = (MPI_Request)started;
     return MPI_SUCCESS;
 }
 
-ALWAYS_INLINE int send_now(const struct call *call, enum weft_send_mode mode)
+static __attribute__((noinline)) int send_now(const struct call *call, enum weft_send_mode mode)
 {
     struct resolved to;
-    if (weft_unlikely(!resolve(call, false, false, &to)))
-        return explain(call, false, false);
-    int code = weft_p2p_send(&to.comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag,
-                             mode);
-    return weft_likely(code == MPI_SUCCESS) ? code
-                                            : weft_error_raise(to.comm, code, call->function);
+    int code;
+    if (!resolve(call, false, false, &to, &code))
+        return code;
+    code =
+        weft_p2p_send(&to.comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag, mode);
+    return code == MPI_SUCCESS ? code : weft_error_raise(to.comm, code, call->function);
 }
 
 /* The status of a receive from MPI_PROC_NULL (MPI 5.0, 3.10). */
@@ -154,122 +163,149 @@ static void null_status(MPI_Status *status)
         status->MPI_SOURCE = MPI_PROC_NULL;
 }
 
-ALWAYS_INLINE int receive_now(const struct call *call, MPI_Status *status)
+static __attribute__((noinline)) int receive_now(const struct call *call, MPI_Status *status)
 {
     struct resolved from;
-    if (weft_unlikely(!resolve(call, true, false, &from))) {
-        int code = explain(call, true, false);
+    int code;
+    if (!resolve(call, true, false, &from, &code)) {
         if (code == MPI_SUCCESS)
             null_status(status);
         return code;
     }
-    int code = weft_p2p_recv(&from.comm->p2p, (void *)call->buffer, from.bytes, from.type,
-                             call->peer, call->tag, status);
-    return weft_likely(code == MPI_SUCCESS) ? code
-                                            : weft_error_raise(from.comm, code, call->function);
+    code = weft_p2p_recv(&from.comm->p2p, (void *)call->buffer, from.bytes, from.type, call->peer,
+                         call->tag, status);
+    return code == MPI_SUCCESS ? code : weft_error_raise(from.comm, code, call->function);
 }
 
-/* The gate is open nearly always; behind it everything is the same, with the lock held. */
+/* The way of every call that the fast path does not take; a null request means a blocking call. */
 
-static __attribute__((noinline)) int gated_send(const struct call *call, enum weft_send_mode mode,
-                                                MPI_Request *request)
+static __attribute__((noinline)) int long_send(const struct call call, enum weft_send_mode mode,
+                                               bool blocking, MPI_Request *request)
 {
-    int code = weft_enter(call->function);
+    int code = weft_enter(call.function);
     if (code)
         return code;
-    code = request ? begin_send(call, mode, request) : send_now(call, mode);
+    code = blocking ? send_now(&call, mode) : begin_send(&call, mode, request);
     weft_leave();
     return code;
 }
 
-static __attribute__((noinline)) int gated_receive(const struct call *call, MPI_Request *request,
-                                                   MPI_Status *status)
+static __attribute__((noinline)) int long_receive(const struct call call, bool blocking,
+                                                  MPI_Request *request, MPI_Status *status)
 {
-    int code = weft_enter(call->function);
+    int code = weft_enter(call.function);
     if (code)
         return code;
-    code = request ? begin_receive(call, request) : receive_now(call, status);
+    code = blocking ? receive_now(&call, status) : begin_receive(&call, request);
     weft_leave();
     return code;
 }
 
-ALWAYS_INLINE int isend(const struct call call, enum weft_send_mode mode, MPI_Request *request)
+/* A plain standard or ready send that the provider takes at once. */
+ALWAYS_INLINE bool send_fast(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                             int tag, MPI_Comm comm)
 {
-    if (weft_unlikely(weft_gate && request))
-        return gated_send(&call, mode, request);
-    return begin_send(&call, mode, request);
+    struct resolved to;
+    return weft_likely(!weft_gate) &&
+           weft_likely(is_plain(buf, count, datatype, dest, tag, comm, false, &to)) &&
+           weft_p2p_inject(&to.comm->p2p, to.comm, buf, to.bytes, dest, tag);
 }
 
-ALWAYS_INLINE int send(const struct call call, enum weft_send_mode mode)
+WEFT_COLD static int no_request(const char *function, MPI_Comm handle)
 {
-    return weft_unlikely(weft_gate) ? gated_send(&call, mode, NULL) : send_now(&call, mode);
+    return weft_error(weft_comm_resolve(handle), MPI_ERR_NO_MEM, function,
+                      "no memory for another request; complete some first");
+}
+
+/* The request of a send that is complete. */
+ALWAYS_INLINE bool sent(MPI_Request *request)
+{
+    struct weft_request *done = weft_request_get(&weft.requests, WEFT_REQUEST_SEND, 0);
+    *request = (MPI_Request)done;
+    return weft_likely(done != NULL);
 }
 
 WEFT_EXPORT(Send_c);
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                 MPI_Comm comm)
 {
-    return send((struct call){"MPI_Send", buf, count, datatype, dest, tag, comm},
-                WEFT_SEND_STANDARD);
+    if (weft_likely(send_fast(buf, count, datatype, dest, tag, comm)))
+        return MPI_SUCCESS;
+    return long_send((struct call){"MPI_Send", buf, count, datatype, dest, tag, comm},
+                     WEFT_SEND_STANDARD, true, NULL);
 }
 
 WEFT_EXPORT(Ssend_c);
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm)
 {
-    return send((struct call){"MPI_Ssend", buf, count, datatype, dest, tag, comm},
-                WEFT_SEND_SYNCHRONOUS);
+    return long_send((struct call){"MPI_Ssend", buf, count, datatype, dest, tag, comm},
+                     WEFT_SEND_SYNCHRONOUS, true, NULL);
 }
 
 WEFT_EXPORT(Rsend_c);
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm)
 {
-    return send((struct call){"MPI_Rsend", buf, count, datatype, dest, tag, comm},
-                WEFT_SEND_READY);
+    if (weft_likely(send_fast(buf, count, datatype, dest, tag, comm)))
+        return MPI_SUCCESS;
+    return long_send((struct call){"MPI_Rsend", buf, count, datatype, dest, tag, comm},
+                     WEFT_SEND_READY, true, NULL);
 }
 
 WEFT_EXPORT(Isend_c);
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm, MPI_Request *request)
 {
-    return isend((struct call){"MPI_Isend", buf, count, datatype, dest, tag, comm},
-                 WEFT_SEND_STANDARD, request);
+    if (weft_likely(request && send_fast(buf, count, datatype, dest, tag, comm)))
+        return sent(request) ? MPI_SUCCESS : no_request("MPI_Isend", comm);
+    return long_send((struct call){"MPI_Isend", buf, count, datatype, dest, tag, comm},
+                     WEFT_SEND_STANDARD, false, request);
 }
 
 WEFT_EXPORT(Issend_c);
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request)
 {
-    return isend((struct call){"MPI_Issend", buf, count, datatype, dest, tag, comm},
-                 WEFT_SEND_SYNCHRONOUS, request);
+    return long_send((struct call){"MPI_Issend", buf, count, datatype, dest, tag, comm},
+                     WEFT_SEND_SYNCHRONOUS, false, request);
 }
 
 WEFT_EXPORT(Irsend_c);
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request)
 {
-    return isend((struct call){"MPI_Irsend", buf, count, datatype, dest, tag, comm},
-                 WEFT_SEND_READY, request);
+    if (weft_likely(request && send_fast(buf, count, datatype, dest, tag, comm)))
+        return sent(request) ? MPI_SUCCESS : no_request("MPI_Irsend", comm);
+    return long_send((struct call){"MPI_Irsend", buf, count, datatype, dest, tag, comm},
+                     WEFT_SEND_READY, false, request);
 }
 
 WEFT_EXPORT(Recv_c);
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                 MPI_Comm comm, MPI_Status *status)
 {
-    struct call call = {"MPI_Recv", buf, count, datatype, source, tag, comm};
-    return weft_unlikely(weft_gate) ? gated_receive(&call, NULL, status)
-                                    : receive_now(&call, status);
+    return long_receive((struct call){"MPI_Recv", buf, count, datatype, source, tag, comm}, true,
+                        NULL, status);
 }
 
 WEFT_EXPORT(Irecv_c);
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                  MPI_Comm comm, MPI_Request *request)
 {
-    struct call call = {"MPI_Irecv", buf, count, datatype, source, tag, comm};
-    if (weft_unlikely(weft_gate && request))
-        return gated_receive(&call, request, NULL);
-    return begin_receive(&call, request);
+    struct resolved from;
+    if (weft_likely(!weft_gate && request) &&
+        weft_likely(is_plain(buf, count, datatype, source, tag, comm, true, &from))) {
+        struct weft_peer *peer = source >= 0 ? weft.peers[from.comm->world[source]] : NULL;
+        if (weft_likely(peer || source < 0)) {
+            struct weft_request *posted =
+                weft_p2p_post(&from.comm->p2p, buf, from.bytes, from.type, peer, source, tag);
+            *request = (MPI_Request)posted;
+            return weft_likely(posted != NULL) ? MPI_SUCCESS : no_request("MPI_Irecv", comm);
+        }
+    }
+    return long_receive((struct call){"MPI_Irecv", buf, count, datatype, source, tag, comm}, false,
+                        request, NULL);
 }
 
 /* Both halves at once: the receive is posted first, so that neither waits for the other. */
@@ -307,9 +343,7 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     int code = weft_enter("MPI_Sendrecv");
     if (code)
         return code;
-    struct resolved to;
-    if (!resolve(&out, false, false, &to)) /* nothing is posted for a send that cannot be */
-        code = explain(&out, false, false);
+    code = explain(&out, false, false); /* nothing is posted for a send that cannot be */
     if (code == MPI_SUCCESS)
         code = sendrecv(&out, &in, status);
     weft_leave();

@@ -25,6 +25,10 @@ dist_check_SCRIPTS += tests/pmix/run
 TESTS += tests/pmix/run
 EXTRA_DIST += tests/pmix/lsan.supp
 
+# ---- weft_info and its self-test of providers
+dist_check_SCRIPTS += tests/weft_info/run
+TESTS += tests/weft_info/run
+
 # ---- Unit tests: a program for each module, linked with the static objects for the hidden names
 UNIT_LIBS = libweft.la
 if HAVE_CMOCKA
@@ -43,6 +47,17 @@ tests_unit_match_random_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_match_random_test_LDADD = $(UNIT_LIBS)
 tests_unit_match_bench_SOURCES = tests/unit/match_bench.c
 tests_unit_match_bench_LDADD = libweft.la
+
+# Settings, and the choice of provider and interface
+CHOICE_TESTS = tests/unit/settings_test tests/unit/select_test
+check_PROGRAMS += $(CHOICE_TESTS)
+TESTS += $(CHOICE_TESTS)
+tests_unit_settings_test_SOURCES = tests/unit/settings_test.c
+tests_unit_settings_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_settings_test_LDADD = $(UNIT_LIBS)
+tests_unit_select_test_SOURCES = tests/unit/select_test.c
+tests_unit_select_test_CFLAGS = $(UNIT_CFLAGS) $(FABRIC_CFLAGS)
+tests_unit_select_test_LDADD = $(UNIT_LIBS)
 
 # Reductions and the table of predefined datatypes
 REDUCTION_TESTS = tests/unit/op_test tests/unit/predefined_types_test

@@ -22,3 +22,17 @@ tools/wrapper/mpicc tools/wrapper/mpicc_abi tools/wrapper/weftcc: \
 
 tools/wrapper/mpicc-build: $(srcdir)/tools/wrapper/mpicc.in Makefile
 	$(call write_wrapper,$(abs_top_srcdir)/include,$(abs_top_builddir)/.libs)
+
+# ---- weft_info; the self-test of providers is part of it and not of the library
+bin_PROGRAMS += tools/weft_info/weft_info
+tools_weft_info_weft_info_SOURCES = tools/weft_info/main.c tools/weft_info/views.h
+tools_weft_info_weft_info_SOURCES += tools/weft_info/versions.c
+tools_weft_info_weft_info_SOURCES += tools/weft_info/providers.c
+tools_weft_info_weft_info_SOURCES += tools/weft_info/settings.c
+tools_weft_info_weft_info_SOURCES += tools/weft_info/check.c
+tools_weft_info_weft_info_SOURCES += src/ofi/check.c src/ofi/check.h
+tools_weft_info_weft_info_SOURCES += src/ofi/check_bench.c src/ofi/check_bench.h
+tools_weft_info_weft_info_SOURCES += src/ofi/check_probes.c src/ofi/check_probes.h
+tools_weft_info_weft_info_SOURCES += src/pmix/about.c src/pmix/about.h
+tools_weft_info_weft_info_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS) $(PMIX_CFLAGS)
+tools_weft_info_weft_info_LDADD = libweft.la

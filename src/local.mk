@@ -12,6 +12,7 @@ libweft_la_SOURCES = include/mpi.h
 # The entry points
 libweft_la_SOURCES += src/core/api/api.h
 libweft_la_SOURCES += src/core/api/address.c
+libweft_la_SOURCES += src/core/api/coll.c
 libweft_la_SOURCES += src/core/api/comm.c
 libweft_la_SOURCES += src/core/api/env.c
 libweft_la_SOURCES += src/core/api/handle.c
@@ -23,6 +24,14 @@ libweft_la_SOURCES += src/core/api/generated_unsupported.c
 
 # MPI's semantics
 libweft_la_SOURCES += src/core/weft.c src/core/weft.h
+libweft_la_SOURCES += src/core/coll/coll.c src/core/coll/coll.h
+libweft_la_SOURCES += src/core/coll/allgather.c
+libweft_la_SOURCES += src/core/coll/allreduce.c
+libweft_la_SOURCES += src/core/coll/barrier.c
+libweft_la_SOURCES += src/core/coll/bcast.c
+libweft_la_SOURCES += src/core/coll/gather.c
+libweft_la_SOURCES += src/core/coll/reduce.c
+libweft_la_SOURCES += src/core/coll/reduction.c
 libweft_la_SOURCES += src/core/comm.c src/core/comm.h
 libweft_la_SOURCES += src/core/datatype.c src/core/datatype.h
 libweft_la_SOURCES += src/core/elem.h

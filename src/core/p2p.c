@@ -113,23 +113,24 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
     return code;
 }
 
-void weft_p2p_receive_slowly(struct weft_request *request)
+int weft_p2p_receive_slowly(struct weft_request *request)
 {
     struct weft_channel *channel = request->channel;
     struct weft_match_receive *match = &request->match;
     bool local = request->peer && request->peer->lane == WEFT_LANE_SELF;
     if (local && !channel->wildcards_held)
         mix_lanes(channel);
-    bool in_software = local || channel->held || (!request->peer && channel->wildcards_held) ||
-                       weft_match_find(&weft.matcher, match->context, match->source, match->tag);
-    if (in_software || !weft_net_irecv(request, request->buffer, request->capacity, request->peer,
-                                       match->tag, channel->net_bits))
+    if (local || channel->held || (!request->peer && channel->wildcards_held) ||
+        weft_match_find(&weft.matcher, match->context, match->source, match->tag)) {
         weft_soft_receive(request);
+        return MPI_SUCCESS;
+    }
+    return weft_net_irecv(request, request->buffer, request->capacity, request->peer, match->tag,
+                          channel->net_bits);
 }
 
 int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
-                   const struct weft_datatype *type, int source, int tag,
-                   struct weft_request **out)
+                   const struct weft_datatype *type, int source, int tag, struct weft_request **out)
 {
     struct weft_peer *peer = NULL;
     if (source >= 0) {
@@ -137,8 +138,11 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
         if (weft_unlikely(!peer))
             return MPI_ERR_OTHER;
     }
-    *out = weft_p2p_post(channel, buffer, bytes, type, peer, source, tag);
-    return weft_likely(*out != NULL) ? MPI_SUCCESS : no_memory("receive");
+    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_RECV, 1);
+    *out = request;
+    if (weft_unlikely(!request))
+        return no_memory("receive");
+    return weft_p2p_start(request, channel, buffer, bytes, type, peer, source, tag);
 }
 
 int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes,

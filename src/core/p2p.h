@@ -35,18 +35,18 @@ static inline __attribute__((always_inline)) bool weft_p2p_inject(struct weft_ch
            weft_likely(weft_net_inject(peer, channel->net_bits, tag, comm->rank, buffer, bytes));
 }
 
-/* The rest of weft_p2p_irecv, for receives that cannot go straight to the provider. */
-void weft_p2p_receive_slowly(struct weft_request *request);
+/* The rest of weft_p2p_start, for receives that cannot go straight to the provider. Returns
+ * MPI_SUCCESS. */
+int weft_p2p_receive_slowly(struct weft_request *request);
 
-/* The fast part of a receive: the request is made and posted. peer is NULL for any source, else
- * known. NULL when memory is short. */
-static inline __attribute__((always_inline)) struct weft_request *
-weft_p2p_post(struct weft_channel *channel, void *buffer, size_t bytes,
-              const struct weft_datatype *type, struct weft_peer *peer, int source, int tag)
+/* Starts a receive whose request was just made by weft_request_get, with the fields of a receive.
+ * peer is NULL for any source, else known. Returns MPI_SUCCESS; what goes wrong is in the request's
+ * error. Nothing follows the call of the lane, so that a caller's own last call can be this one. */
+static inline __attribute__((always_inline)) int
+weft_p2p_start(struct weft_request *request, struct weft_channel *channel, void *buffer,
+               size_t bytes, const struct weft_datatype *type, struct weft_peer *peer, int source,
+               int tag)
 {
-    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_RECV, 1);
-    if (weft_unlikely(!request))
-        return NULL;
     request->channel = channel;
     request->peer = peer;
     request->type = type;
@@ -57,9 +57,9 @@ weft_p2p_post(struct weft_channel *channel, void *buffer, size_t bytes,
     request->match.tag = tag;
     if (weft_unlikely(weft.matcher.unexpected | (size_t)channel->held) ||
         weft_unlikely(peer ? peer->lane != WEFT_LANE_NET : channel->wildcards_held) ||
-        weft_unlikely(!weft_net_irecv(request, buffer, bytes, peer, tag, channel->net_bits)))
-        weft_p2p_receive_slowly(request);
-    return request;
+        weft_unlikely(!(type->flags & WEFT_TYPE_DENSE)))
+        return weft_p2p_receive_slowly(request);
+    return weft_net_irecv(request, buffer, bytes, peer, tag, channel->net_bits);
 }
 
 /* Blocking forms; receive fills status unless it is NULL. They return the operation's error class,

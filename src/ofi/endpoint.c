@@ -16,8 +16,15 @@
 #include <string.h>
 
 static const char address_key[] = "weft.net";
-enum { ADDRESS_BYTES = 256, FETCH_SECONDS = 60, KIND_BITS = 3, CONTEXT_BITS = 20, TAG_BITS = 31,
-       MOST_CONTEXT_BITS = 28, RESERVED_RECEIVES = 128 };
+enum {
+    ADDRESS_BYTES = 256,
+    FETCH_SECONDS = 60,
+    KIND_BITS = 3,
+    CONTEXT_BITS = 20,
+    TAG_BITS = 31,
+    MOST_CONTEXT_BITS = 28,
+    RESERVED_RECEIVES = 128
+};
 
 struct weft_net weft_net;
 
@@ -65,8 +72,9 @@ static int lay_tags(const struct fi_info *info, char *why, size_t len)
     if (tag > TAG_BITS)
         tag = TAG_BITS;
     if (tag < 15) {
-        snprintf(why, len, "%s carries only %d tag bits, Weft needs 38; choose another provider "
-                           "(WEFT_PROVIDER)",
+        snprintf(why, len,
+                 "%s carries only %d tag bits, Weft needs 38; choose another provider "
+                 "(WEFT_PROVIDER)",
                  weft_net_name(), bits);
         return -1;
     }
@@ -98,6 +106,7 @@ static void take_facts(const struct fi_info *info)
         weft_net.read_chunk = info->ep_attr->max_msg_size;
     size_t room = info->rx_attr->size;
     weft_net.post_limit = room > 2 * RESERVED_RECEIVES ? room - RESERVED_RECEIVES : room / 2;
+    weft_net.posts_stop = weft_net.local_mr ? 0 : weft_net.post_limit;
     snprintf(weft_net.name, sizeof weft_net.name, "%s on %s", info->fabric_attr->prov_name,
              choice->interface);
 }
@@ -134,12 +143,14 @@ static int make_room(char *why, size_t len)
 {
     const struct fi_info *info = weft_net.choice.info;
     if ((weft_net.choice.row->flags & WEFT_PROVIDER_SPILL) && info->rx_attr->iov_limit > 1) {
-        weft_net.spill = malloc(weft_net.eager_limit);
-        weft_net.spill_below = weft_net.spill ? weft_net.eager_limit : 0;
-        if (weft_net.spill && weft_net.local_mr)
-            weft_net.spill_mr = weft_net_register(weft_net.spill, weft_net.eager_limit, FI_RECV);
+        weft_net.spill = (struct iovec){malloc(weft_net.eager_limit), weft_net.eager_limit};
+        weft_net.spill_below = weft_net.eager_limit;
+        if (weft_net.spill.iov_base && weft_net.local_mr)
+            weft_net.spill_mr =
+                weft_net_register(weft_net.spill.iov_base, weft_net.eager_limit, FI_RECV);
     }
-    if (weft_net_claim_open()) {
+    weft_net.short_pieces = weft_net.spill_below ? 2 : 1;
+    if ((weft_net.spill_below && !weft_net.spill.iov_base) || weft_net_claim_open()) {
         snprintf(why, len, "no memory for receive buffers of %zu bytes", weft_net.eager_limit);
         return -1;
     }
@@ -157,8 +168,7 @@ static int publish(char *why, size_t len)
     own.wire_version = WEFT_NET_WIRE_VERSION;
     own.eager_limit = weft_net.eager_limit;
     own.address_bytes = (uint32_t)bytes;
-    snprintf(own.provider, sizeof own.provider, "%s",
-             weft_net.choice.info->fabric_attr->prov_name);
+    snprintf(own.provider, sizeof own.provider, "%s", weft_net.choice.info->fabric_attr->prov_name);
     return weft_boot_publish(address_key, &own, sizeof own, why, len);
 }
 
@@ -203,7 +213,7 @@ void weft_net_close(void)
     weft_net_pool_close();
     if (weft_net.spill_mr)
         close_fid(&weft_net.spill_mr->fid);
-    free(weft_net.spill);
+    free(weft_net.spill.iov_base);
     if (weft_net.cq)
         close_fid(&weft_net.cq->fid);
     if (weft_net.av)
@@ -266,8 +276,9 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
     if (weft_boot_fetch(peer->world, address_key, &card, &bytes, FETCH_SECONDS, why, len))
         return -1;
     if (bytes != sizeof card) {
-        snprintf(why, len, "rank %d published an address of %zu bytes instead of %zu; start all "
-                           "ranks with the same libmpi_abi.so.1",
+        snprintf(why, len,
+                 "rank %d published an address of %zu bytes instead of %zu; start all "
+                 "ranks with the same libmpi_abi.so.1",
                  peer->world, bytes, sizeof card);
         return -1;
     }

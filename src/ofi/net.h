@@ -47,10 +47,11 @@ bool weft_net_inject(struct weft_peer *peer, uint64_t context_bits, int tag, int
 void weft_net_isend(struct weft_request *request, int rank);
 
 /* Posts a receive to the provider (channel->held is 0); from any source when peer is NULL. Buffer,
- * capacity, peer, tag and the context's bits are those of the request. Returns false when the
- * provider's receive queue is full: the caller then keeps it in software. */
-bool weft_net_irecv(struct weft_request *request, void *buffer, size_t capacity,
-                    const struct weft_peer *peer, int tag, uint64_t context_bits);
+ * capacity, peer, tag and the context's bits are those of the request. What the provider will not
+ * take, because its receive queue is full, is left to the software (weft_soft_receive). Returns
+ * MPI_SUCCESS. */
+int weft_net_irecv(struct weft_request *request, void *buffer, size_t capacity,
+                   const struct weft_peer *peer, int tag, uint64_t context_bits);
 
 /* Takes a receive back from the provider, waiting for the provider's word. True when it was taken
  * back, false when a message had matched it (it completes as usual). */

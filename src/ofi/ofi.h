@@ -13,6 +13,8 @@
  * Invariants:
  *  - Every operation given to the provider has a struct weft_net_op as its context, in memory that
  *    does not move until the operation's one completion has been read.
+ *  - packed and mr of a request's lane part are NULL whenever they hold nothing, also while the
+ *    request is in the pool.
  *  - A control message is at most WEFT_NET_CONTROL_BYTES, an RTS header at most
  *    WEFT_NET_HEADER_BYTES; both fit the inject size of every provider in the table.
  */
@@ -33,9 +35,9 @@
 enum { WEFT_NET_HEADER_BYTES = 40, WEFT_NET_CONTROL_BYTES = 40, WEFT_NET_SMALL = 64 };
 
 enum weft_net_op_kind {
-    WEFT_NET_SEND,  /* of a struct weft_request: an eager message */
-    WEFT_NET_RECV,  /* of a struct weft_request, matched by the provider */
-    WEFT_NET_POOL,  /* of a struct weft_net_buffer: any control or, in software matching, any message */
+    WEFT_NET_SEND, /* of a struct weft_request: an eager message */
+    WEFT_NET_RECV, /* of a struct weft_request, matched by the provider */
+    WEFT_NET_POOL, /* of a struct weft_net_buffer: any control or, in software matching, any message */
     WEFT_NET_READ,  /* of a struct weft_net_read: one piece of a rendezvous */
     WEFT_NET_CLAIM, /* of the one claim */
     WEFT_NET_PIECE  /* of a struct weft_net_piece: one piece of a pushed rendezvous */
@@ -47,8 +49,12 @@ struct weft_net_op {
 };
 
 /* Something to be sent, in order, to one peer. */
-enum weft_net_out_kind { WEFT_NET_OUT_EAGER, WEFT_NET_OUT_RTS, WEFT_NET_OUT_CONTROL,
-                         WEFT_NET_OUT_PIECE };
+enum weft_net_out_kind {
+    WEFT_NET_OUT_EAGER,
+    WEFT_NET_OUT_RTS,
+    WEFT_NET_OUT_CONTROL,
+    WEFT_NET_OUT_PIECE
+};
 
 struct weft_net_out {
     struct weft_net_out *next;
@@ -94,12 +100,12 @@ struct weft_net_request {
     void *packed;       /* malloc'ed packed form of a buffer that is not dense, or NULL */
     struct fid_mr *mr;  /* registration of the buffer, or NULL */
     union {
-        struct weft_net_header header;  /* sends: RTS; receives: what came */
-        char small[WEFT_NET_SMALL];     /* receives too short for an RTS header land here */
+        struct weft_net_header header;     /* sends: RTS; receives: what came */
+        char small[WEFT_NET_SMALL];        /* receives too short for an RTS header land here */
         char saved[WEFT_NET_HEADER_BYTES]; /* others: the bytes an RTS header may overwrite */
     };
-    size_t moved;                       /* bytes asked for (reads) or sent (pushed pieces) */
-    size_t arrived;                     /* bytes received (pushed pieces) */
+    size_t moved;   /* bytes asked for (reads) or sent (pushed pieces) */
+    size_t arrived; /* bytes received (pushed pieces) */
     struct weft_request *next_stalled;
 };
 
@@ -130,17 +136,20 @@ struct weft_net {
     uint32_t sequence_mask;
     unsigned context_shift;
     uint64_t tag_mask, form_mask, space_bit;
-    size_t posted, post_limit; /* receives in the provider, and how many there may be */
-    uint64_t post_order;
-    char *spill; /* where what does not fit a receive goes; NULL: the provider truncates by itself */
-    size_t spill_below; /* receives with less room than this get the spill area too */
+    uint64_t posts, posts_stop; /* receives posted so far; where to stop for now: completed ones
+                                   plus what the provider may hold, or 0 for the long way always */
+    struct iovec spill;         /* where what does not fit a receive goes */
+    size_t spill_below;  /* receives with less room than this get the spill area too; 0 where the
+                            provider truncates by itself */
+    size_t short_pieces; /* iovecs of a receive that lands in its request: 1, or 2 with spill */
 
     /* the rest */
     struct fid_cq *cq;
-    struct weft_peer *backlogged;  /* peers with a backlog */
-    struct weft_request *stalled;  /* rendezvous receives the provider would not read for */
+    struct weft_peer *backlogged; /* peers with a backlog */
+    struct weft_request *stalled; /* rendezvous receives the provider would not read for */
     struct weft_net_buffer *unposted;
-    size_t outstanding;            /* control sends, reads and pieces under way */
+    uint64_t post_limit; /* receives that the provider may hold */
+    size_t outstanding;  /* control sends, reads and pieces under way */
     bool software, virtual_addresses, provider_keys, local_mr, can_read;
     uint64_t next_key;
     size_t read_chunk;

@@ -44,72 +44,94 @@ static __attribute__((noinline)) void release(struct weft_net_request *part)
     part->packed = NULL;
 }
 
-/* Makes a receive ready whose memory must be registered or whose data do not land in the user's
- * buffer. Fills descriptors; returns false when memory is short. */
-static __attribute__((noinline)) bool prepare(struct weft_request *request, struct iovec *iov,
-                                              void **descriptors)
+/* Gives a receive to the provider. False when it does not take it. */
+static inline __attribute__((always_inline)) bool post(struct weft_request *request,
+                                                       struct iovec *iov, void **descriptors,
+                                                       size_t pieces, const struct weft_peer *peer,
+                                                       int tag, uint64_t context_bits)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    if (!(request->type->flags & WEFT_TYPE_DENSE) && !lands_in_request(request)) {
-        size_t room =
-            request->capacity < weft_net.eager_limit ? request->capacity : weft_net.eager_limit;
-        part->packed = malloc(room);
-        if (!part->packed)
-            return false;
-        *iov = (struct iovec){part->packed, room};
-    }
-    descriptors[0] = descriptors[1] = NULL;
-    if (weft_net.local_mr) {
-        part->mr = weft_net_register(iov->iov_base, iov->iov_len, FI_RECV);
-        descriptors[0] = weft_net_descriptor(part->mr);
-        descriptors[1] = weft_net_descriptor(weft_net.spill_mr);
-    }
-    return true;
-}
-
-bool weft_net_irecv(struct weft_request *request, void *buffer, size_t capacity,
-                    const struct weft_peer *peer, int tag, uint64_t context_bits)
-{
-    struct weft_net_request *part = weft_net_part(request);
-    struct iovec iov[2];
-    void *space[2], **descriptors = NULL;
-    if (weft_unlikely(weft_net.posted >= weft_net.post_limit))
-        return false;
-    part->op.kind = WEFT_NET_RECV;
-    part->packed = NULL;
-    part->mr = NULL;
-    iov[0].iov_base = buffer;
-    iov[0].iov_len = capacity;
-    if (capacity < WEFT_NET_HEADER_BYTES) {
-        iov[0].iov_base = part->small;
-        iov[0].iov_len = WEFT_NET_SMALL;
-    } else {
-        memcpy(part->saved, buffer, WEFT_NET_HEADER_BYTES);
-    }
-    if (weft_unlikely(weft_net.local_mr | !(request->type->flags & WEFT_TYPE_DENSE))) {
-        descriptors = space;
-        if (!prepare(request, &iov[0], descriptors))
-            return false;
-    }
-    iov[1].iov_base = weft_net.spill;
-    iov[1].iov_len = weft_net.eager_limit;
-    size_t pieces = iov[0].iov_len < weft_net.spill_below ? 2 : 1;
     uint64_t word = context_bits | (uint32_t)tag, ignore = weft_net.form_mask;
     if (weft_unlikely(tag < 0)) {
         word = context_bits;
         ignore |= weft_net.tag_mask;
     }
     fi_addr_t source = peer ? peer->net_addr : FI_ADDR_UNSPEC;
-    if (weft_unlikely(
-            fi_trecvv(weft_net.ep, iov, descriptors, pieces, source, word, ignore, &part->op))) {
-        /* Whatever the reason, software matching takes it: claims tell more if it is grave. */
-        release(part);
-        return false;
-    }
     request->flags = WEFT_REQUEST_IN_NET;
-    request->posted = weft_net.post_order++;
-    weft_net.posted++;
-    return true;
+    request->posted = weft_net.posts++;
+    return weft_likely(!fi_trecvv(weft_net.ep, iov, descriptors, pieces, source, word, ignore,
+                                  &weft_net_part(request)->op));
+}
+
+/* A receive that the provider did not take stays with the core. Whatever the reason: the claims
+ * that follow tell more if it is grave. */
+static __attribute__((noinline)) int refused(struct weft_request *request)
+{
+    weft_net.posts--;
+    request->flags = 0;
+    release(weft_net_part(request));
+    weft_soft_receive(request);
+    return MPI_SUCCESS;
+}
+
+/* Buffers that are not dense, memory that must be registered, a full receive queue. */
+static __attribute__((noinline)) int irecv_slowly(struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    struct iovec iov[2] = {{landing(request), request->capacity}, weft_net.spill};
+    void *descriptors[2] = {NULL, NULL};
+    part->op.kind = WEFT_NET_RECV;
+    if (weft_net.posts >= weft_net.posts_stop + (weft_net.local_mr ? weft_net.post_limit : 0)) {
+        weft_soft_receive(request);
+        return MPI_SUCCESS;
+    }
+    if (lands_in_request(request)) {
+        iov[0].iov_len = WEFT_NET_SMALL;
+    } else if (!(request->type->flags & WEFT_TYPE_DENSE)) {
+        if (iov[0].iov_len > weft_net.eager_limit)
+            iov[0].iov_len = weft_net.eager_limit;
+        part->packed = malloc(iov[0].iov_len);
+        if (!part->packed) {
+            weft_soft_receive(request);
+            return MPI_SUCCESS;
+        }
+        iov[0].iov_base = part->packed;
+    } else {
+        memcpy(part->saved, request->buffer, WEFT_NET_HEADER_BYTES);
+    }
+    if (weft_net.local_mr) {
+        part->mr = weft_net_register(iov[0].iov_base, iov[0].iov_len, FI_RECV);
+        descriptors[0] = weft_net_descriptor(part->mr);
+        descriptors[1] = weft_net_descriptor(weft_net.spill_mr);
+    }
+    size_t pieces = iov[0].iov_len < weft_net.spill_below ? 2 : 1;
+    if (!post(request, iov, descriptors, pieces, request->peer, request->match.tag,
+              request->channel->net_bits))
+        return refused(request);
+    return MPI_SUCCESS;
+}
+
+int weft_net_irecv(struct weft_request *request, void *buffer, size_t capacity,
+                   const struct weft_peer *peer, int tag, uint64_t context_bits)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    struct iovec iov[2];
+    size_t pieces;
+    if (weft_unlikely(weft_net.posts >= weft_net.posts_stop ||
+                      !(request->type->flags & WEFT_TYPE_DENSE)))
+        return irecv_slowly(request);
+    part->op.kind = WEFT_NET_RECV;
+    iov[1] = weft_net.spill;
+    if (capacity < WEFT_NET_HEADER_BYTES) {
+        iov[0] = (struct iovec){part->small, WEFT_NET_SMALL};
+        pieces = weft_net.short_pieces;
+    } else {
+        iov[0] = (struct iovec){buffer, capacity};
+        pieces = capacity < weft_net.spill_below ? 2 : 1;
+        memcpy(part->saved, buffer, WEFT_NET_HEADER_BYTES);
+    }
+    if (weft_unlikely(!post(request, iov, NULL, pieces, peer, tag, context_bits)))
+        return refused(request);
+    return MPI_SUCCESS;
 }
 
 WEFT_COLD static void truncated(struct weft_request *request, size_t length)
@@ -175,7 +197,7 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
 
 void weft_net_received(struct weft_request *request, const struct fi_cq_tagged_entry *entry)
 {
-    weft_net.posted--;
+    weft_net.posts_stop++;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     request->source = (int)(entry->data >> weft_net.rank_shift);
     request->tag = (int)(entry->tag & weft_net.tag_mask);
@@ -189,7 +211,7 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
                              const char *text)
 {
     struct weft_net_request *part = weft_net_part(request);
-    weft_net.posted--;
+    weft_net.posts_stop++;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     if (error->err == FI_ECANCELED) {
         release(part);

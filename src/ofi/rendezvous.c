@@ -174,8 +174,6 @@ void weft_net_fetch(struct weft_request *request, const void *header)
 {
     struct weft_net_request *part = weft_net_part(request);
     memcpy(&part->header, header, sizeof part->header);
-    part->packed = NULL;
-    part->mr = NULL;
     part->moved = part->arrived = 0;
     part->reads_out = 0;
     request->bytes = part->header.length;

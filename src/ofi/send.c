@@ -240,8 +240,6 @@ static __attribute__((noinline)) void send_slowly(struct weft_request *request, 
     bool eager = request->bytes <= weft_net.eager_limit;
     part->op.kind = WEFT_NET_SEND;
     part->rank = rank;
-    part->packed = NULL;
-    part->mr = NULL;
     part->out.kind = eager ? WEFT_NET_OUT_EAGER : WEFT_NET_OUT_RTS;
     request->pending = eager && request->mode == WEFT_SEND_SYNCHRONOUS ? 2 : 1;
     int code = prepare(request);

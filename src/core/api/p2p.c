@@ -211,18 +211,29 @@ ALWAYS_INLINE bool send_fast(const void *buf, MPI_Count count, MPI_Datatype data
            weft_p2p_inject(&to.comm->p2p, to.comm, buf, to.bytes, dest, tag);
 }
 
-WEFT_COLD static int no_request(const char *function, MPI_Comm handle)
-{
-    return weft_error(weft_comm_resolve(handle), MPI_ERR_NO_MEM, function,
-                      "no memory for another request; complete some first");
-}
+struct receive {
+    struct resolved to;
+    struct weft_peer *peer; /* NULL for any source */
+    struct weft_request *request;
+};
 
-/* The request of a send that is complete. */
-ALWAYS_INLINE bool sent(MPI_Request *request)
+/* A plain receive from a known peer or from any, and its request. */
+ALWAYS_INLINE bool receive_fast(const void *buf, MPI_Count count, MPI_Datatype datatype, int source,
+                                int tag, MPI_Comm comm, struct receive *out)
 {
-    struct weft_request *done = weft_request_get(&weft.requests, WEFT_REQUEST_SEND, 0);
-    *request = (MPI_Request)done;
-    return weft_likely(done != NULL);
+    if (weft_unlikely(weft_gate) ||
+        weft_unlikely(!is_plain(buf, count, datatype, source, tag, comm, true, &out->to)))
+        return false;
+    out->peer = NULL;
+    if (source >= 0) {
+        out->peer = weft.peers[out->to.comm->world[source]];
+        if (weft_unlikely(!out->peer))
+            return false;
+    }
+    if (weft_unlikely(!weft.requests.free)) /* the long way makes the pool grow: no call here */
+        return false;
+    out->request = weft_request_get(&weft.requests, WEFT_REQUEST_RECV, 1);
+    return true;
 }
 
 WEFT_EXPORT(Send_c);
@@ -257,8 +268,11 @@ WEFT_EXPORT(Isend_c);
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm, MPI_Request *request)
 {
-    if (weft_likely(request && send_fast(buf, count, datatype, dest, tag, comm)))
-        return sent(request) ? MPI_SUCCESS : no_request("MPI_Isend", comm);
+    if (weft_likely(request && weft.requests.free &&
+                    send_fast(buf, count, datatype, dest, tag, comm))) {
+        *request = (MPI_Request)weft_request_get(&weft.requests, WEFT_REQUEST_SEND, 0);
+        return MPI_SUCCESS;
+    }
     return long_send((struct call){"MPI_Isend", buf, count, datatype, dest, tag, comm},
                      WEFT_SEND_STANDARD, false, request);
 }
@@ -275,8 +289,11 @@ WEFT_EXPORT(Irsend_c);
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request)
 {
-    if (weft_likely(request && send_fast(buf, count, datatype, dest, tag, comm)))
-        return sent(request) ? MPI_SUCCESS : no_request("MPI_Irsend", comm);
+    if (weft_likely(request && weft.requests.free &&
+                    send_fast(buf, count, datatype, dest, tag, comm))) {
+        *request = (MPI_Request)weft_request_get(&weft.requests, WEFT_REQUEST_SEND, 0);
+        return MPI_SUCCESS;
+    }
     return long_send((struct call){"MPI_Irsend", buf, count, datatype, dest, tag, comm},
                      WEFT_SEND_READY, false, request);
 }
@@ -285,6 +302,17 @@ WEFT_EXPORT(Recv_c);
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                 MPI_Comm comm, MPI_Status *status)
 {
+    struct receive it;
+    if (weft_likely(receive_fast(buf, count, datatype, source, tag, comm, &it))) {
+        weft_p2p_start(it.request, &it.to.comm->p2p, buf, it.to.bytes, it.to.type, it.peer, source,
+                       tag);
+        weft_request_wait(it.request);
+        int code = it.request->error;
+        weft_request_status(it.request, status, false);
+        weft_request_put(it.request);
+        return weft_likely(code == MPI_SUCCESS) ? code
+                                                : weft_error_raise(it.to.comm, code, "MPI_Recv");
+    }
     return long_receive((struct call){"MPI_Recv", buf, count, datatype, source, tag, comm}, true,
                         NULL, status);
 }
@@ -293,16 +321,11 @@ WEFT_EXPORT(Irecv_c);
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                  MPI_Comm comm, MPI_Request *request)
 {
-    struct resolved from;
-    if (weft_likely(!weft_gate && request) &&
-        weft_likely(is_plain(buf, count, datatype, source, tag, comm, true, &from))) {
-        struct weft_peer *peer = source >= 0 ? weft.peers[from.comm->world[source]] : NULL;
-        if (weft_likely(peer || source < 0)) {
-            struct weft_request *posted =
-                weft_p2p_post(&from.comm->p2p, buf, from.bytes, from.type, peer, source, tag);
-            *request = (MPI_Request)posted;
-            return weft_likely(posted != NULL) ? MPI_SUCCESS : no_request("MPI_Irecv", comm);
-        }
+    struct receive it;
+    if (weft_likely(request && receive_fast(buf, count, datatype, source, tag, comm, &it))) {
+        *request = (MPI_Request)it.request;
+        return weft_p2p_start(it.request, &it.to.comm->p2p, buf, it.to.bytes, it.to.type, it.peer,
+                              source, tag);
     }
     return long_receive((struct call){"MPI_Irecv", buf, count, datatype, source, tag, comm}, false,
                         request, NULL);

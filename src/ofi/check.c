@@ -30,10 +30,10 @@ struct shared {
 static const struct {
     const char *name;
     bool matching; /* the net lane relies on it when the provider matches */
-    bool always;   /* Weft relies on it either way */
+    bool always;   /* Weft relies on it either way, where it is not absent */
 } probes[WEFT_CHECK_PROBES] = {
     [WEFT_CHECK_BASIC] = {"tagged message with CQ data", true, true},
-    [WEFT_CHECK_INJECT] = {"inject, buffer reused at once", false, false},
+    [WEFT_CHECK_INJECT] = {"inject, buffer reused at once", false, true},
     [WEFT_CHECK_ORDER] = {"order of messages with one tag", true, true},
     [WEFT_CHECK_REVERSE] = {"receive in another order than arrival", true, false},
     [WEFT_CHECK_IGNORE] = {"ignored tag bits", true, false},
@@ -74,8 +74,17 @@ static void prepare_child(unsigned timeout)
         dup2(null, STDOUT_FILENO);
         dup2(null, STDERR_FILENO);
     }
-    signal(SIGALRM, SIG_DFL);
     alarm(timeout);
+}
+
+/* Some providers' libraries catch the signals of a crash when they are loaded or opened, to leave a
+ * trace in the working directory: here a crash shall be a crash. */
+static void forget_handlers(void)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGABRT, SIGILL, SIGFPE, SIGALRM};
+
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++)
+        signal(signals[i], SIG_DFL);
 }
 
 /* In the child: chooses the provider; with a probe, runs it. */
@@ -99,6 +108,7 @@ _Noreturn static void child(struct shared *shared, const struct weft_settings *s
         report->row_spill = (choice.row->flags & WEFT_PROVIDER_SPILL) != 0;
         _exit(0);
     }
+    forget_handlers();
     weft_bench_open(&bench, choice.info, &report->outcomes[probe]);
     weft_check_probe_run(&bench, (enum weft_check_probe)probe);
     weft_bench_end(&bench, WEFT_CHECK_WORKS, "%s", "");
@@ -110,6 +120,21 @@ static double now(void)
 
     clock_gettime(CLOCK_MONOTONIC, &t);
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* A child that died: by what, and what it was about to do. */
+static void describe_death(struct weft_check_outcome *outcome, int status)
+{
+    char step[sizeof outcome->detail];
+
+    memcpy(step, outcome->detail, sizeof step);
+    outcome->result = WEFT_CHECK_CRASHES;
+    if (WIFSIGNALED(status))
+        snprintf(outcome->detail, sizeof outcome->detail, "%s while %.100s",
+                 strsignal(WTERMSIG(status)), step);
+    else
+        snprintf(outcome->detail, sizeof outcome->detail, "left by exit status %d while %.100s",
+                 WEXITSTATUS(status), step);
 }
 
 /* Runs one child to its end and sets the outcome where the child could not. Returns its exit code,
@@ -125,6 +150,7 @@ static int run_child(struct shared *shared, const struct weft_settings *settings
     outcome->detail[0] = '\0';
     pid = fork();
     if (pid == 0) {
+        forget_handlers();
         prepare_child(timeout);
         child(shared, settings, probe);
     }
@@ -135,16 +161,10 @@ static int run_child(struct shared *shared, const struct weft_settings *settings
     while (waitpid(pid, &status, 0) < 0 && errno == EINTR)
         ;
     outcome->seconds = now() - start;
-    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM) {
+    if (WIFSIGNALED(status) && WTERMSIG(status) == SIGALRM)
         outcome->result = WEFT_CHECK_HANGS;
-    } else if (WIFSIGNALED(status)) {
-        char step[100];
-
-        snprintf(step, sizeof step, "%.99s", outcome->detail);
-        outcome->result = WEFT_CHECK_CRASHES;
-        snprintf(outcome->detail, sizeof outcome->detail, "%s while %s",
-                 strsignal(WTERMSIG(status)), step);
-    }
+    else if (WIFSIGNALED(status) || WEXITSTATUS(status) != 0)
+        describe_death(outcome, status);
     return WIFEXITED(status) ? WEXITSTATUS(status) : -1;
 }
 
@@ -157,7 +177,7 @@ static void conclude(struct weft_check_report *report)
     for (int i = 0; i < WEFT_CHECK_PROBES; i++) {
         if (o[i].result == WEFT_CHECK_WORKS)
             continue;
-        report->usable = report->usable && !probes[i].always;
+        report->usable = report->usable && (!probes[i].always || o[i].result == WEFT_CHECK_ABSENT);
         report->software = report->software || probes[i].matching;
     }
     report->push = o[WEFT_CHECK_READ].result != WEFT_CHECK_WORKS;

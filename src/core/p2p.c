@@ -115,8 +115,8 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
 
 int weft_p2p_receive_slowly(struct weft_request *request)
 {
+    const struct weft_match_receive *match = &request->match;
     struct weft_channel *channel = request->channel;
-    struct weft_match_receive *match = &request->match;
     bool local = request->peer && request->peer->lane == WEFT_LANE_SELF;
     if (local && !channel->wildcards_held)
         mix_lanes(channel);
@@ -125,8 +125,7 @@ int weft_p2p_receive_slowly(struct weft_request *request)
         weft_soft_receive(request);
         return MPI_SUCCESS;
     }
-    return weft_net_irecv(request, request->buffer, request->capacity, request->peer, match->tag,
-                          channel->net_bits);
+    return weft_net_irecv_any(request);
 }
 
 int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,

@@ -46,12 +46,15 @@ bool weft_net_inject(struct weft_peer *peer, uint64_t context_bits, int tag, int
 /* Starts a send; every field of the request but pending and lane is set. */
 void weft_net_isend(struct weft_request *request, int rank);
 
-/* Posts a receive to the provider (channel->held is 0); from any source when peer is NULL. Buffer,
- * capacity, peer, tag and the context's bits are those of the request. What the provider will not
+/* Posts a receive to the provider (channel->held is 0); from any source when peer is NULL. Buffer
+ * (a dense one), capacity, peer, tag and the context's bits are those of the request. What the provider will not
  * take, because its receive queue is full, is left to the software (weft_soft_receive). Returns
  * MPI_SUCCESS. */
 int weft_net_irecv(struct weft_request *request, void *buffer, size_t capacity,
                    const struct weft_peer *peer, int tag, uint64_t context_bits);
+
+/* The same for any datatype, from what is in the request. */
+int weft_net_irecv_any(struct weft_request *request);
 
 /* Takes a receive back from the provider, waiting for the provider's word. True when it was taken
  * back, false when a message had matched it (it completes as usual). */

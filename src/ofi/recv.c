@@ -73,8 +73,8 @@ static __attribute__((noinline)) int refused(struct weft_request *request)
     return MPI_SUCCESS;
 }
 
-/* Buffers that are not dense, memory that must be registered, a full receive queue. */
-static __attribute__((noinline)) int irecv_slowly(struct weft_request *request)
+/* Also memory that must be registered, and a full receive queue. */
+int weft_net_irecv_any(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     struct iovec iov[2] = {{landing(request), request->capacity}, weft_net.spill};
@@ -116,9 +116,8 @@ int weft_net_irecv(struct weft_request *request, void *buffer, size_t capacity,
     struct weft_net_request *part = weft_net_part(request);
     struct iovec iov[2];
     size_t pieces;
-    if (weft_unlikely(weft_net.posts >= weft_net.posts_stop ||
-                      !(request->type->flags & WEFT_TYPE_DENSE)))
-        return irecv_slowly(request);
+    if (weft_unlikely(weft_net.posts >= weft_net.posts_stop))
+        return weft_net_irecv_any(request);
     part->op.kind = WEFT_NET_RECV;
     iov[1] = weft_net.spill;
     if (capacity < WEFT_NET_HEADER_BYTES) {

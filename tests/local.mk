@@ -72,4 +72,4 @@ TESTS += $(REDUCTION_TESTS)
 endif
 
 # ---- Programs that call MPI, run by tests/run-mpi and tests/errors/run
-#include tests/mpi/local.mk
+include tests/mpi/local.mk

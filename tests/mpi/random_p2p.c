@@ -123,6 +123,10 @@ static void finish_all(uint64_t *own)
             }
         }
         for (int k = 0; k < count; k++) {
+            if (indices[k] < 0 || indices[k] >= total) {
+                CHECK(false, "form %d gave index %d of %d requests", form, indices[k], total);
+                MPI_Abort(MPI_COMM_WORLD, 95); /* the books cannot be kept any longer */
+            }
             if (indices[k] < n_receives) {
                 receives[indices[k]].st = st[k];
             }

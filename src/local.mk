@@ -83,11 +83,11 @@ libmpi_abi_la_DEPENDENCIES = libweft.la $(srcdir)/src/weft.map Makefile
 # not do that: it helps only within one compilation unit, and the forms are a unit of their own.
 libmpi_abi_la_LDFLAGS = $(AM_LDFLAGS) -version-info 1:0:0 -no-undefined \
     -Wl,--version-script=$(srcdir)/src/weft.map -Wl,-Bsymbolic-functions
-# The core is not complete yet; when it is, these lines make a missing function an error of the
-# link. (clang's sanitizers leave their functions to the program, so not with them.)
-#if !SANITIZE
-#libmpi_abi_la_LDFLAGS += -Wl,-z,defs
-#endif
+# A missing function is an error of the link. (clang's sanitizers leave their functions to the
+# program, so not with them.)
+if !SANITIZE
+libmpi_abi_la_LDFLAGS += -Wl,-z,defs
+endif
 
 # One MPI library was once released as libmpi_abi.so.0; what was linked with it runs too.
 if SHARED

@@ -63,12 +63,12 @@ tests_unit_select_test_LDADD = $(UNIT_LIBS)
 REDUCTION_TESTS = tests/unit/op_test tests/unit/predefined_types_test
 check_PROGRAMS += $(REDUCTION_TESTS)
 TESTS += $(REDUCTION_TESTS)
-#tests_unit_op_test_SOURCES = tests/unit/op_test.c
-#tests_unit_op_test_CFLAGS = $(UNIT_CFLAGS)
-#tests_unit_op_test_LDADD = $(UNIT_LIBS)
-#tests_unit_predefined_types_test_SOURCES = tests/unit/predefined_types_test.c
-#tests_unit_predefined_types_test_CFLAGS = $(UNIT_CFLAGS)
-#tests_unit_predefined_types_test_LDADD = $(UNIT_LIBS)
+tests_unit_op_test_SOURCES = tests/unit/op_test.c
+tests_unit_op_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_op_test_LDADD = $(UNIT_LIBS)
+tests_unit_predefined_types_test_SOURCES = tests/unit/predefined_types_test.c
+tests_unit_predefined_types_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_predefined_types_test_LDADD = $(UNIT_LIBS)
 endif
 
 # ---- Programs that call MPI, run by tests/run-mpi and tests/errors/run

@@ -1,2 +1,43 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Benchmarks and their raw libfabric twins.
+# Benchmarks and their raw libfabric twins. They are run from the build tree, not installed;
+# -no-install spares them libtool's wrapper scripts, which would be in the way of the launcher and
+# of callgrind.
+
+bench_common = bench/options.c bench/options.h bench/table.c bench/table.h
+bench_mpi = $(bench_common) bench/mpi_bench.c bench/mpi_bench.h
+bench_windows = $(bench_mpi) bench/window.c bench/window.h
+bench_raw = $(bench_common) bench/raw_ofi.c bench/raw_ofi.h bench/raw_pair.c bench/raw_pair.h
+
+# ---- MPI
+noinst_PROGRAMS += bench/weft_latency bench/weft_bw bench/weft_bibw bench/weft_mbw_mr \
+    bench/instr_calls
+bench_weft_latency_SOURCES = bench/latency.c $(bench_mpi)
+bench_weft_latency_LDADD = libmpi_abi.la
+bench_weft_latency_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_bw_SOURCES = bench/bw.c $(bench_windows)
+bench_weft_bw_LDADD = libmpi_abi.la
+bench_weft_bw_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_bibw_SOURCES = bench/bibw.c $(bench_windows)
+bench_weft_bibw_LDADD = libmpi_abi.la
+bench_weft_bibw_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_mbw_mr_SOURCES = bench/mbw_mr.c $(bench_windows)
+bench_weft_mbw_mr_LDADD = libmpi_abi.la
+bench_weft_mbw_mr_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_instr_calls_SOURCES = bench/instr_calls.c
+bench_instr_calls_LDADD = libmpi_abi.la
+bench_instr_calls_LDFLAGS = $(AM_LDFLAGS) -no-install
+
+# ---- The provider alone: the only code outside src/ofi that includes rdma/*
+noinst_PROGRAMS += bench/raw_latency bench/raw_bw bench/raw_read_bw
+bench_raw_latency_SOURCES = bench/raw_latency.c $(bench_raw)
+bench_raw_latency_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
+bench_raw_latency_LDADD = $(FABRIC_LIBS)
+bench_raw_bw_SOURCES = bench/raw_bw.c $(bench_raw)
+bench_raw_bw_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
+bench_raw_bw_LDADD = $(FABRIC_LIBS)
+bench_raw_read_bw_SOURCES = bench/raw_read_bw.c $(bench_raw)
+bench_raw_read_bw_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
+bench_raw_read_bw_LDADD = $(FABRIC_LIBS)
+
+dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions
+dist_noinst_DATA += bench/where.sh

@@ -41,18 +41,43 @@ static void on_child(int signal)
     _exit(1);
 }
 
-/* Binds this process to the n-th core that it may use. */
-static void bind_to(int n, const char *name)
+/* The core that a CPU belongs to, as a number of its own; the CPU itself where that is not known.
+ * Two hardware threads of one core would not be two cores. */
+static long core_of(int cpu)
+{
+    static const char *const files[] = {"physical_package_id", "core_id"};
+    long part[2] = {0, cpu};
+    for (int i = 0; i < 2; i++) {
+        char path[96];
+        snprintf(path, sizeof path, "/sys/devices/system/cpu/cpu%d/topology/%s", cpu, files[i]);
+        FILE *f = fopen(path, "r");
+        if (f && fscanf(f, "%ld", &part[i]) != 1)
+            part[i] = i ? cpu : 0;
+        if (f)
+            fclose(f);
+    }
+    return part[0] << 20 | part[1];
+}
+
+/* Binds this process to the first CPU it may use, or with side 1 to the first on another core. */
+static void bind_to(int side, const char *name)
 {
     cpu_set_t allowed, one;
-    if (sched_getaffinity(0, sizeof allowed, &allowed) == 0 && CPU_COUNT(&allowed) >= 2) {
-        int core = 0;
-        while (!CPU_ISSET(core, &allowed) || n-- > 0)
-            core++;
+    int first = -1;
+    if (sched_getaffinity(0, sizeof allowed, &allowed) != 0)
+        CPU_ZERO(&allowed);
+    for (int cpu = 0; cpu < CPU_SETSIZE; cpu++) {
+        if (!CPU_ISSET(cpu, &allowed))
+            continue;
+        if (first < 0)
+            first = cpu;
+        if (side == 1 && core_of(cpu) == core_of(first))
+            continue;
         CPU_ZERO(&one);
-        CPU_SET(core, &one);
+        CPU_SET(cpu, &one);
         if (sched_setaffinity(0, sizeof one, &one) == 0)
             return;
+        break;
     }
     fprintf(stderr, "%s: cannot bind two processes to a core each; run without -b\n", name);
     exit(1);

@@ -1,0 +1,286 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * A rank that uses PMIx's client interface and nothing else of ours, so that the launcher is tried
+ * apart from the MPI library. The first argument says what it does; see the table at the end.
+ *
+ * Invariant: exits 0 only if everything it was asked for was so; 99 if PMIx failed it.
+ */
+#include <pthread.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+#include <pmix.h>
+
+#define FAILED 99
+
+static pmix_proc_t me;
+static uint32_t size;
+
+static void need(pmix_status_t rc, const char *what)
+{
+    if (rc == PMIX_SUCCESS)
+        return;
+    fprintf(stderr, "client: %s: %s\n", what, PMIx_Error_string(rc));
+    _exit(FAILED);
+}
+
+static uint32_t fetch_u32(const char *key)
+{
+    pmix_proc_t job = me;
+    pmix_value_t *value;
+    uint32_t number = 0;
+    pmix_status_t rc;
+    job.rank = PMIX_RANK_WILDCARD;
+    need(PMIx_Get(&job, key, NULL, 0, &value), key);
+    PMIX_VALUE_GET_NUMBER(rc, value, number, uint32_t);
+    need(rc, key);
+    PMIX_VALUE_RELEASE(value);
+    return number;
+}
+
+static void join(void)
+{
+    need(PMIx_Init(&me, NULL, 0), "PMIx_Init");
+    size = fetch_u32(PMIX_JOB_SIZE);
+}
+
+static void leave(void)
+{
+    need(PMIx_Finalize(NULL, 0), "PMIx_Finalize");
+}
+
+static pmix_status_t fence(void)
+{
+    pmix_proc_t job = me;
+    pmix_info_t collect;
+    bool yes = true;
+    job.rank = PMIX_RANK_WILDCARD;
+    PMIX_INFO_LOAD(&collect, PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
+    return PMIx_Fence(&job, 1, &collect, 1);
+}
+
+/* Every rank publishes a value and reads those of its neighbours. */
+static int do_exchange(char **args)
+{
+    (void)args;
+    join();
+    pmix_value_t value = {.type = PMIX_UINT32};
+    value.data.uint32 = me.rank * me.rank + 7;
+    need(PMIx_Put(PMIX_GLOBAL, "test.value", &value), "PMIx_Put");
+    need(PMIx_Commit(), "PMIx_Commit");
+    need(fence(), "PMIx_Fence");
+    for (uint32_t step = 1; step <= 2; step++) {
+        pmix_proc_t peer = me;
+        pmix_value_t *got;
+        peer.rank = (me.rank + step) % size;
+        need(PMIx_Get(&peer, "test.value", NULL, 0, &got), "PMIx_Get");
+        if (got->data.uint32 != peer.rank * peer.rank + 7)
+            return FAILED;
+        PMIX_VALUE_RELEASE(got);
+    }
+    need(fence(), "PMIx_Fence");
+    leave();
+    return 0;
+}
+
+static void print_key(const pmix_proc_t *proc, const char *name, const char *key)
+{
+    pmix_value_t *value;
+    uint64_t number = 0;
+    pmix_status_t rc = PMIx_Get(proc, key, NULL, 0, &value);
+    if (rc != PMIX_SUCCESS) {
+        printf("%s missing: %s\n", name, PMIx_Error_string(rc));
+        return;
+    }
+    if (value->type == PMIX_STRING) {
+        printf("%s %s\n", name, value->data.string);
+    } else {
+        PMIX_VALUE_GET_NUMBER(rc, value, number, uint64_t);
+        printf("%s %lu\n", name, (unsigned long)number);
+    }
+    PMIX_VALUE_RELEASE(value);
+}
+
+/* The last rank prints what a bootstrap asks for: about the job, itself and rank 0. */
+static int do_keys(char **args)
+{
+    (void)args;
+    join();
+    if (me.rank == size - 1) {
+        pmix_proc_t job = me, first = me;
+        job.rank = PMIX_RANK_WILDCARD;
+        first.rank = 0;
+        print_key(&job, "job_size", PMIX_JOB_SIZE);
+        print_key(&job, "univ_size", PMIX_UNIV_SIZE);
+        print_key(&job, "num_apps", PMIX_JOB_NUM_APPS);
+        print_key(&job, "local_size", PMIX_LOCAL_SIZE);
+        print_key(&job, "local_peers", PMIX_LOCAL_PEERS);
+        print_key(&job, "num_nodes", PMIX_NUM_NODES);
+        print_key(&me, "local_rank", PMIX_LOCAL_RANK);
+        print_key(&me, "node_rank", PMIX_NODE_RANK);
+        print_key(&me, "appnum", PMIX_APPNUM);
+        print_key(&me, "app_rank", PMIX_APP_RANK);
+        print_key(&me, "hostname", PMIX_HOSTNAME);
+        print_key(&first, "first_hostname", PMIX_HOSTNAME);
+        print_key(&first, "first_local_rank", PMIX_LOCAL_RANK);
+        print_key(&first, "first_appnum", PMIX_APPNUM);
+    }
+    need(fence(), "PMIx_Fence");
+    leave();
+    return 0;
+}
+
+static void end(const char *how)
+{
+    if (strncmp(how, "sig", 3) == 0) {
+        raise(atoi(how + 3));
+        pause();
+    }
+    fflush(stdout);
+    _exit(atoi(how));
+}
+
+/* end RANK WHEN HOW: the rank ends before|joined|left by an exit code or sigN; the others wait for
+ * it in a fence (joined), or finalize and exit 0 later than it. */
+static int do_end(char **args)
+{
+    const char *when = args[1], *how = args[2];
+    uint32_t who = (uint32_t)atoi(args[0]);
+    if (strcmp(when, "before") == 0 && (uint32_t)atoi(getenv("PMIX_RANK")) == who)
+        end(how);
+    join();
+    if (strcmp(when, "left") != 0) {
+        if (me.rank == who)
+            end(how);
+        sleep(30); /* what a rank does whose peer never comes */
+        return FAILED;
+    }
+    need(fence(), "PMIx_Fence");
+    leave();
+    if (me.rank == who)
+        end(how);
+    usleep(300000);
+    printf("rank %u finished\n", me.rank);
+    return 0;
+}
+
+static int do_abort(char **args)
+{
+    join();
+    if (me.rank == (uint32_t)atoi(args[0]))
+        PMIx_Abort(atoi(args[1]), args[2] ? args[2] : "", NULL, 0);
+    sleep(30);
+    return FAILED;
+}
+
+static struct {
+    pthread_mutex_t lock;
+    pthread_cond_t came;
+    bool registered, told;
+    pmix_rank_t dead;
+} news = {.lock = PTHREAD_MUTEX_INITIALIZER, .came = PTHREAD_COND_INITIALIZER};
+
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t *results, size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t done, void *arg)
+{
+    (void)id, (void)status, (void)source, (void)results, (void)nresults;
+    pthread_mutex_lock(&news.lock);
+    for (size_t i = 0; i < ninfo; i++) {
+        if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC)) {
+            news.dead = info[i].value.data.proc->rank;
+            news.told = true;
+        }
+    }
+    pthread_cond_broadcast(&news.came);
+    pthread_mutex_unlock(&news.lock);
+    if (done)
+        done(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, arg);
+}
+
+static void on_registered(pmix_status_t status, size_t id, void *arg)
+{
+    (void)id, (void)arg;
+    need(status, "PMIx_Register_event_handler");
+    pthread_mutex_lock(&news.lock);
+    news.registered = true;
+    pthread_cond_broadcast(&news.came);
+    pthread_mutex_unlock(&news.lock);
+}
+
+static double now(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_REALTIME, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+/* event RANK: the rank kills itself; the others expect to be told within a second. */
+static int do_event(char **args)
+{
+    uint32_t who = (uint32_t)atoi(args[0]);
+    pmix_status_t code = PMIX_ERR_PROC_ABORTED;
+    join();
+    PMIx_Register_event_handler(&code, 1, NULL, 0, on_event, on_registered, NULL);
+    pthread_mutex_lock(&news.lock);
+    while (!news.registered)
+        pthread_cond_wait(&news.came, &news.lock);
+    pthread_mutex_unlock(&news.lock);
+    need(fence(), "PMIx_Fence");
+    double begin = now();
+    if (me.rank == who)
+        raise(SIGKILL);
+    struct timespec until;
+    clock_gettime(CLOCK_REALTIME, &until);
+    until.tv_sec += 5;
+    pthread_mutex_lock(&news.lock);
+    while (!news.told && pthread_cond_timedwait(&news.came, &news.lock, &until) == 0)
+        ;
+    pthread_mutex_unlock(&news.lock);
+    double took = now() - begin;
+    if (!news.told || news.dead != who || took > 1.0) {
+        fprintf(stderr, "client: told %d about rank %u after %.2f s\n", news.told, news.dead, took);
+        return FAILED;
+    }
+    printf("rank %u knows that %u is dead\n", me.rank, news.dead);
+    fflush(stdout);
+    leave();
+    return 0;
+}
+
+/* lines N LENGTH: writes N lines of LENGTH bytes, all of them the same letter, in odd pieces. */
+static int do_lines(char **args)
+{
+    int count = atoi(args[0]), length = atoi(args[1]);
+    int rank = atoi(getenv("PMIX_RANK"));
+    char *line = malloc((size_t)length + 1);
+    memset(line, 'a' + rank % 26, (size_t)length);
+    line[length] = '\n';
+    for (int i = 0; i < count; i++) {
+        int piece = 1 + i * 37 % length;
+        if (write(1, line, (size_t)piece) != piece ||
+            write(1, line + piece, (size_t)(length + 1 - piece)) != length + 1 - piece)
+            return FAILED;
+    }
+    free(line);
+    return 0;
+}
+
+int main(int argc, char **argv)
+{
+    static const struct {
+        const char *name;
+        int (*run)(char **args);
+        int args; /* at least */
+    } table[] = {{"exchange", do_exchange, 0}, {"keys", do_keys, 0},   {"end", do_end, 3},
+                 {"abort", do_abort, 2},       {"event", do_event, 1}, {"lines", do_lines, 2}};
+    for (size_t i = 0; argc > 1 && i < sizeof table / sizeof table[0]; i++)
+        if (strcmp(argv[1], table[i].name) == 0 && argc - 2 >= table[i].args)
+            return table[i].run(argv + 2);
+    fprintf(stderr, "client: unknown words\n");
+    return FAILED;
+}

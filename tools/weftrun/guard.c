@@ -1,0 +1,164 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The scratch directory and the guard. PR_SET_PDEATHSIG ends a rank with weftrun but not the
+ * processes the rank started, and nobody would remove the directory: the guard does both.
+ *
+ * Invariant: the guard holds the only read end of a pipe whose write end only weftrun holds (ranks
+ * drop it at exec), so end-of-file means weftrun is gone, however it went. A pid is noted by its
+ * own process before it executes anything and withdrawn before it is reaped, so no pid in the
+ * guard's list can have been given to somebody else.
+ */
+#include "guard.h"
+#include "lines.h"
+
+#include <errno.h>
+#include <ftw.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <fcntl.h>
+#include <sys/prctl.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+static struct {
+    pid_t pid;
+    int fd; /* weftrun's write end */
+} guard = {-1, -1};
+
+static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
+{
+    (void)st;
+    (void)type;
+    (void)where;
+    remove(path);
+    return 0;
+}
+
+static void remove_tree(const char *path)
+{
+    nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
+}
+
+/* The guard's whole life. pids: room for every rank of the job. */
+_Noreturn static void guard_main(int fd, const char *scratch, pid_t *pids)
+{
+    int n = 0, pid;
+    ssize_t got;
+    while ((got = read(fd, &pid, sizeof pid)) != 0) {
+        if (got < 0)
+            continue;
+        if (pid > 0) {
+            pids[n++] = pid;
+            continue;
+        }
+        for (int i = 0; i < n; i++) {
+            if (pids[i] == -pid) {
+                pids[i] = pids[--n];
+                break;
+            }
+        }
+    }
+    for (int i = 0; i < n; i++)
+        kill(-pids[i], SIGKILL);
+    /* A rank that died this moment may still be writing its last file: look twice. */
+    remove_tree(scratch);
+    if (n > 0) {
+        usleep(100000);
+        remove_tree(scratch);
+    }
+    _exit(0);
+}
+
+static int make_scratch(struct job *job)
+{
+    const char *base = getenv("TMPDIR");
+    if (!base || !*base)
+        base = "/tmp";
+    int n = snprintf(job->scratch, sizeof job->scratch, "%s/weftrun-XXXXXX", base);
+    /* libpmix binds sockets and maps files below it; leave room for their names. */
+    if (n < 0 || (size_t)n > sizeof job->scratch - 512) {
+        job->scratch[0] = 0;
+        weft_lines_say("The name of TMPDIR is too long; set TMPDIR to a shorter one.");
+        return -1;
+    }
+    if (!mkdtemp(job->scratch)) {
+        job->scratch[0] = 0;
+        weft_lines_say("No scratch directory can be made in %s: %s; set TMPDIR to a directory "
+                       "that you may write to.",
+                       base, strerror(errno));
+        return -1;
+    }
+    return 0;
+}
+
+/* In the guard: apart from the terminal, the caller's pipes and the signals meant for weftrun. */
+static void guard_detach(int fd)
+{
+    setsid();
+    prctl(PR_SET_NAME, "weftrun-guard");
+    sigset_t all;
+    sigfillset(&all);
+    sigprocmask(SIG_BLOCK, &all, NULL);
+    int null = open("/dev/null", O_RDWR);
+    for (int i = 0; i < 3 && null >= 0; i++)
+        dup2(null, i);
+    if (fd != 3)
+        dup2(fd, 3);
+    closefrom(4);
+}
+
+int weft_guard_start(struct job *job)
+{
+    int fds[2] = {-1, -1};
+    pid_t *pids = calloc((size_t)job->size, sizeof *pids);
+    if (!pids || make_scratch(job))
+        goto fail;
+    if (pipe2(fds, O_CLOEXEC) || (guard.pid = fork()) < 0) {
+        weft_lines_say("The guard process cannot be started: %s.", strerror(errno));
+        goto fail;
+    }
+    if (guard.pid == 0) {
+        guard_detach(fds[0]);
+        guard_main(3, job->scratch, pids);
+    }
+    close(fds[0]);
+    free(pids);
+    guard.fd = fds[1];
+    return 0;
+fail:
+    if (fds[0] >= 0) {
+        close(fds[0]);
+        close(fds[1]);
+    }
+    if (job->scratch[0])
+        rmdir(job->scratch);
+    free(pids);
+    return -1;
+}
+
+int weft_guard_fd(void)
+{
+    return guard.fd;
+}
+
+void weft_guard_note(int fd, pid_t pid)
+{
+    int word = pid;
+    /* If the guard was killed there is still PR_SET_PDEATHSIG; nothing to do about it here. */
+    if (write(fd, &word, sizeof word) < 0)
+        return;
+}
+
+void weft_guard_stop(struct job *job)
+{
+    if (job->scratch[0])
+        remove_tree(job->scratch);
+    if (guard.fd >= 0)
+        close(guard.fd);
+    if (guard.pid > 0)
+        waitpid(guard.pid, NULL, 0);
+    guard.fd = -1;
+    guard.pid = -1;
+}

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Standard input.
+ *
+ * Invariant: a file or pipe is handed to rank 0 itself, so nothing is copied, what rank 0 does not
+ * read stays for whoever comes next (a shell's read loop), and nothing is read ahead. Only a
+ * terminal is forwarded through a pipe, because rank 0's process group is not the terminal's
+ * foreground group and may not read it; it is read only while weftrun is in the foreground.
+ */
+#include "input.h"
+#include "lines.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <poll.h>
+#include <string.h>
+#include <unistd.h>
+
+static struct {
+    int null;
+    int pipe_in, pipe_out; /* forwarding of a terminal; -1 where not or no more */
+    char buf[4096];
+    size_t begin, end;
+    bool eof;
+} input = {.null = -1, .pipe_in = -1, .pipe_out = -1};
+
+int weft_input_start(void)
+{
+    int fds[2];
+    input.null = open("/dev/null", O_RDWR | O_CLOEXEC);
+    if (input.null < 0) {
+        weft_lines_say("/dev/null cannot be opened: %s.", strerror(errno));
+        return -1;
+    }
+    if (!isatty(0))
+        return 0;
+    if (pipe2(fds, O_CLOEXEC) || fcntl(fds[1], F_SETFL, O_NONBLOCK)) {
+        weft_lines_say("No pipe for rank 0's input: %s.", strerror(errno));
+        return -1;
+    }
+    input.pipe_out = fds[0];
+    input.pipe_in = fds[1];
+    return 0;
+}
+
+int weft_input_of(int rank)
+{
+    if (rank != 0)
+        return input.null;
+    return input.pipe_out >= 0 ? input.pipe_out : 0;
+}
+
+void weft_input_started(void)
+{
+    if (input.pipe_out >= 0) {
+        close(input.pipe_out);
+        input.pipe_out = -1;
+    } else {
+        dup2(input.null, 0); /* rank 0 is the only reader, its end is seen by the writer */
+    }
+}
+
+int weft_input_poll(struct pollfd *fds, bool *again)
+{
+    *again = false;
+    if (input.pipe_in < 0)
+        return 0;
+    if (input.begin < input.end) {
+        *fds = (struct pollfd){.fd = input.pipe_in, .events = POLLOUT};
+        return 1;
+    }
+    if (tcgetpgrp(0) != getpgrp()) {
+        *again = true;
+        return 0;
+    }
+    *fds = (struct pollfd){.fd = 0, .events = POLLIN};
+    return 1;
+}
+
+static void end_forwarding(void)
+{
+    if (input.pipe_in >= 0)
+        close(input.pipe_in);
+    input.pipe_in = -1;
+}
+
+void weft_input_move(void)
+{
+    if (input.pipe_in < 0)
+        return;
+    if (input.begin == input.end) {
+        ssize_t n = read(0, input.buf, sizeof input.buf);
+        if (n == 0)
+            end_forwarding();
+        if (n <= 0)
+            return;
+        input.begin = 0;
+        input.end = (size_t)n;
+    }
+    ssize_t n = write(input.pipe_in, input.buf + input.begin, input.end - input.begin);
+    if (n > 0)
+        input.begin += (size_t)n;
+    else if (n < 0 && errno != EAGAIN && errno != EINTR)
+        end_forwarding();
+}
+
+void weft_input_stop(void)
+{
+    end_forwarding();
+    if (input.pipe_out >= 0)
+        close(input.pipe_out);
+    input.pipe_out = -1;
+}

@@ -1,0 +1,304 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Starting ranks: environment, pipes, fork, exec.
+ *
+ * Invariant: everything that allocates happens before fork, because other threads (PMIx's) may
+ * hold malloc's lock; between fork and exec there are system calls only. Each rank leads its own
+ * process group, dies with weftrun (PR_SET_PDEATHSIG), and is known to the guard before it
+ * executes anything.
+ */
+#include "launch.h"
+#include "guard.h"
+#include "lines.h"
+#include "server.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/prctl.h>
+#include <sys/stat.h>
+#include <sys/wait.h>
+#include <unistd.h>
+#include <linux/close_range.h>
+
+#ifdef HAVE_CONFIG_H
+#include "config.h"
+#endif
+#ifndef PACKAGE_VERSION
+#define PACKAGE_VERSION "unconfigured"
+#endif
+
+extern char **environ;
+
+/* What a child that could not execute tells its parent. */
+struct complaint {
+    int error;
+    bool in_chdir;
+};
+
+/* Whether path is a file that can be executed; errno says why not. */
+static bool executable(const char *path)
+{
+    struct stat st;
+    if (stat(path, &st))
+        return false;
+    if (!S_ISREG(st.st_mode)) {
+        errno = S_ISDIR(st.st_mode) ? EISDIR : EACCES;
+        return false;
+    }
+    return access(path, X_OK) == 0;
+}
+
+/* Looks for name in PATH as a shell does: a file that may not be executed is passed over, but
+ * remembered as the reason. Returns a new string or NULL with errno. */
+static char *search_path(const char *name)
+{
+    const char *dirs = getenv("PATH");
+    int reason = ENOENT;
+    if (!dirs)
+        dirs = "/usr/local/bin:/usr/bin:/bin";
+    while (true) {
+        size_t len = strcspn(dirs, ":");
+        char *path;
+        if (asprintf(&path, "%.*s/%s", len ? (int)len : 1, len ? dirs : ".", name) < 0)
+            return NULL;
+        if (executable(path))
+            return path;
+        if (errno == EACCES)
+            reason = EACCES;
+        free(path);
+        if (!dirs[len])
+            break;
+        dirs += len + 1;
+    }
+    errno = reason;
+    return NULL;
+}
+
+/* A name with a slash counts from weftrun's directory, also with --wdir. */
+static char *place(const struct app *app)
+{
+    const char *name = app->argv[0];
+    if (!strchr(name, '/'))
+        return search_path(name);
+    if (!executable(name))
+        return NULL;
+    if (name[0] == '/' || !app->dir)
+        return strdup(name);
+    char *path, *here = get_current_dir_name();
+    int n = here ? asprintf(&path, "%s/%s", here, name) : -1;
+    free(here);
+    return n < 0 ? NULL : path;
+}
+
+int weft_launch_resolve(struct job *job)
+{
+    for (int i = 0; i < job->napps; i++) {
+        struct app *app = &job->apps[i];
+        struct stat st;
+        if (app->dir && (stat(app->dir, &st) || access(app->dir, X_OK))) {
+            weft_lines_say("The directory %s of --wdir cannot be entered: %s.", app->dir,
+                           strerror(errno));
+            return LAUNCH_NOT_USABLE;
+        }
+        app->path = place(app);
+        if (app->path)
+            continue;
+        int error = errno;
+        bool here = error == ENOENT && !strchr(app->argv[0], '/') && executable(app->argv[0]);
+        weft_lines_say("The program %s cannot be executed on %s: %s%s%s%s.", app->argv[0],
+                       job->host, strerror(error),
+                       here ? "; it is not in PATH but in this directory, so write ./" : "",
+                       here ? app->argv[0] : "",
+                       error == ENOENT && !here && !strchr(app->argv[0], '/') ? " in PATH" : "");
+        return error == ENOENT || error == ENOTDIR ? LAUNCH_NOT_FOUND : LAUNCH_NOT_USABLE;
+    }
+    return 0;
+}
+
+void weft_launch_forget_outer(void)
+{
+    static const char *const names[] = {
+        "PMIX_NAMESPACE",     "PMIX_RANK", "PMIX_HOSTNAME",  "PMIX_VERSION", "PMIX_SERVER_",
+        "PMIX_DSTORE_",       "PMIX_GDS_", "PMIX_SECURITY_", "PMIX_PTL_",    "PMIX_BFROP_",
+        "PMIX_SYSTEM_TMPDIR", "PMI_RANK",  "PMI_SIZE",       "PMI_FD"};
+    size_t i = 0;
+    while (environ[i]) {
+        bool foreign = false;
+        size_t len = strcspn(environ[i], "=");
+        for (size_t k = 0; !foreign && k < sizeof names / sizeof names[0]; k++)
+            foreign = strncmp(environ[i], names[k], strlen(names[k])) == 0;
+        char name[256];
+        if (!foreign || len >= sizeof name) {
+            i++;
+            continue;
+        }
+        memcpy(name, environ[i], len);
+        name[len] = 0;
+        unsetenv(name); /* moves the rest of environ down */
+    }
+}
+
+static void free_env(char **env)
+{
+    for (char **e = env; e && *e; e++)
+        free(*e);
+    free(env);
+}
+
+/* Puts setting ("VAR=VAL") into env, in place of an older one. There is room for one more. */
+static int set_env(char **env, const char *setting)
+{
+    size_t name = strcspn(setting, "=") + 1;
+    while (*env && strncmp(*env, setting, name) != 0)
+        env++;
+    char *copy = strdup(setting);
+    if (!copy)
+        return -1;
+    free(*env);
+    *env = copy;
+    return 0;
+}
+
+/* A new environment for rank, to be freed by free_env; NULL after saying why not. */
+static char **make_env(const struct rank *rank)
+{
+    size_t n = 0;
+    while (environ[n])
+        n++;
+    char **env = calloc(n + (size_t)rank->app->nenv + 2, sizeof *env);
+    bool ok = env != NULL;
+    for (size_t i = 0; ok && i < n; i++)
+        ok = (env[i] = strdup(environ[i])) != NULL;
+    for (int i = 0; ok && i < rank->app->nenv; i++)
+        ok = set_env(env, rank->app->env[i]) == 0;
+    if (ok)
+        ok = set_env(env, "WEFTRUN_VERSION=" PACKAGE_VERSION) == 0;
+    if (!ok)
+        weft_lines_say("No memory for the environment of rank %d.", rank->rank);
+    else if (weft_server_env(rank, &env))
+        ok = false;
+    if (ok)
+        return env;
+    free_env(env);
+    return NULL;
+}
+
+struct pipes {
+    int out[2], err[2], exec[2];
+};
+
+static void close_pipes(struct pipes *p)
+{
+    int *fds = (int *)p;
+    for (size_t i = 0; i < sizeof *p / sizeof *fds; i++)
+        if (fds[i] >= 0)
+            close(fds[i]);
+}
+
+static int open_pipes(struct pipes *p)
+{
+    *p = (struct pipes){{-1, -1}, {-1, -1}, {-1, -1}};
+    if (pipe2(p->out, O_CLOEXEC) || pipe2(p->err, O_CLOEXEC) || pipe2(p->exec, O_CLOEXEC))
+        return -1;
+    return fcntl(p->out[0], F_SETFL, O_NONBLOCK) || fcntl(p->err[0], F_SETFL, O_NONBLOCK);
+}
+
+/* The child's life before the program's. System calls only. */
+_Noreturn static void child(const struct rank *rank, char **env, int in, struct pipes *p,
+                            const struct launch_context *ctx, pid_t parent, int guard)
+{
+    struct complaint why = {0, false};
+    setpgid(0, 0);
+    weft_guard_note(guard, getpid());
+    prctl(PR_SET_PDEATHSIG, SIGKILL);
+    if (getppid() != parent)
+        _exit(1);
+    if (dup2(in, 0) < 0 || dup2(p->out[1], 1) < 0 || dup2(p->err[1], 2) < 0)
+        goto fail;
+    if (rank->bound && sched_setaffinity(0, sizeof rank->cpus, &rank->cpus))
+        goto fail;
+    if (rank->app->dir && chdir(rank->app->dir)) {
+        why.in_chdir = true;
+        goto fail;
+    }
+    setrlimit(RLIMIT_NOFILE, &ctx->nofile);
+    close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
+    signal(SIGPIPE, SIG_DFL);
+    signal(SIGTTIN, SIG_DFL);
+    sigprocmask(SIG_SETMASK, &ctx->mask, NULL);
+    execve(rank->app->path, rank->app->argv, env);
+fail:
+    why.error = errno;
+    if (write(p->exec[1], &why, sizeof why) < 0)
+        _exit(LAUNCH_NOT_USABLE);
+    _exit(LAUNCH_NOT_USABLE);
+}
+
+/* Says why a child could not execute its program and returns the exit code. */
+static int explain(const struct job *job, const struct rank *rank, struct complaint why)
+{
+    const char *program = rank->app->argv[0];
+    if (why.in_chdir)
+        weft_lines_say("The directory %s of --wdir cannot be entered on %s: %s.", rank->app->dir,
+                       job->host, strerror(why.error));
+    else
+        weft_lines_say("The program %s of rank %d cannot be executed on %s: %s%s.", program,
+                       rank->rank, job->host, strerror(why.error),
+                       why.error == ENOENT    ? "; its interpreter (the #! line, or the dynamic "
+                                                "loader) is missing"
+                       : why.error == ENOEXEC ? "; a script needs a #! line, a binary must be "
+                                                "built for this machine"
+                                              : "");
+    return LAUNCH_NOT_USABLE;
+}
+
+int weft_launch_rank(struct job *job, struct rank *rank, int in, const struct launch_context *ctx)
+{
+    int code = 1;
+    pid_t parent = getpid(), pid = -1;
+    struct complaint why;
+    struct pipes p;
+    char **env = NULL;
+    if (open_pipes(&p)) {
+        weft_lines_say("No pipes for rank %d: %s; raise the limit of open files (ulimit -n).",
+                       rank->rank, strerror(errno));
+        goto out;
+    }
+    env = make_env(rank);
+    if (!env)
+        goto out;
+    pid = fork();
+    if (pid == 0)
+        child(rank, env, in, &p, ctx, parent, weft_guard_fd());
+    if (pid < 0) {
+        weft_lines_say("Rank %d of %d cannot be started: fork: %s; start fewer ranks or raise the "
+                       "limit of processes (ulimit -u, or the cgroup's pids.max).",
+                       rank->rank, job->size, strerror(errno));
+        goto out;
+    }
+    close(p.exec[1]);
+    p.exec[1] = -1;
+    ssize_t n;
+    do
+        n = read(p.exec[0], &why, sizeof why);
+    while (n < 0 && errno == EINTR);
+    if (n == sizeof why) {
+        code = explain(job, rank, why);
+        weft_guard_note(weft_guard_fd(), -pid);
+        waitpid(pid, NULL, 0);
+        goto out;
+    }
+    rank->pid = pid;
+    rank->running = true;
+    rank->out.fd = p.out[0];
+    rank->err.fd = p.err[0];
+    p.out[0] = p.err[0] = -1;
+    code = 0;
+out:
+    free_env(env);
+    close_pipes(&p);
+    return code;
+}

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Limits of the machine.
+ *
+ * Invariant: a job that is refused here has started nothing. The needs are counted from what this
+ * program and libpmix do per rank, rounded up; a limit that cannot be read is taken as no limit.
+ */
+#include "limits.h"
+#include "lines.h"
+
+#include <ctype.h>
+#include <dirent.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/statvfs.h>
+#include <unistd.h>
+
+/* Per rank: the pipes of stdout and stderr and PMIx's socket. Besides: ours (signals, wake, guard,
+ * /dev/null, the terminal's pipe, six ends while a rank is being started) and libpmix's (listener,
+ * event loops, shared segments), 30 in all when idle. */
+#define FILES_PER_RANK 3
+#define FILES_BESIDES  44
+
+/* A rank of an MPI program has its own thread, PMIx's, and one or two of the provider's; weftrun
+ * has its own, PMIx's two and the guard. */
+#define TASKS_PER_RANK 4
+#define TASKS_BESIDES  4
+
+/* PMIx's files for a job, per rank, in the scratch directory. */
+#define SCRATCH_PER_RANK 16384
+#define SCRATCH_BESIDES  (8l << 20)
+
+static int check_files(int size, struct rlimit *before)
+{
+    if (getrlimit(RLIMIT_NOFILE, before)) {
+        *before = (struct rlimit){RLIM_INFINITY, RLIM_INFINITY};
+        return 0;
+    }
+    struct rlimit raised = {before->rlim_max, before->rlim_max};
+    if (setrlimit(RLIMIT_NOFILE, &raised))
+        raised = *before;
+    rlim_t need = (rlim_t)size * FILES_PER_RANK + FILES_BESIDES;
+    if (raised.rlim_cur == RLIM_INFINITY || raised.rlim_cur >= need)
+        return 0;
+    long fit = ((long)raised.rlim_cur - FILES_BESIDES) / FILES_PER_RANK;
+    weft_lines_say("%d ranks need %lu open files in weftrun, but the limit (RLIMIT_NOFILE) is "
+                   "%lu; raise it (ulimit -Hn) or start at most %ld ranks.",
+                   size, (unsigned long)need, (unsigned long)raised.rlim_cur, fit > 0 ? fit : 0);
+    return -1;
+}
+
+/* Threads of all processes of this user, as RLIMIT_NPROC counts them. */
+static long count_tasks(void)
+{
+    long tasks = 0;
+    DIR *proc = opendir("/proc");
+    struct dirent *e;
+    while (proc && (e = readdir(proc))) {
+        if (!isdigit((unsigned char)e->d_name[0]))
+            continue;
+        char path[300], line[256];
+        snprintf(path, sizeof path, "/proc/%s/status", e->d_name);
+        FILE *f = fopen(path, "re");
+        unsigned uid = 0;
+        bool mine = false;
+        long threads = 0;
+        while (f && fgets(line, sizeof line, f)) {
+            if (sscanf(line, "Uid: %u", &uid) == 1)
+                mine = uid == getuid();
+            else if (sscanf(line, "Threads: %ld", &threads) == 1)
+                break;
+        }
+        if (f)
+            fclose(f);
+        if (mine)
+            tasks += threads;
+    }
+    if (proc)
+        closedir(proc);
+    return tasks;
+}
+
+static int refuse_tasks(int size, const char *limit, long most, long used, long need,
+                        const char *remedy)
+{
+    long fit = (most - used - TASKS_BESIDES) / TASKS_PER_RANK;
+    weft_lines_say("%d ranks need %ld processes and threads, but of the %ld that %s allows %ld "
+                   "are in use; %s or start at most %ld ranks.",
+                   size, need, most, limit, used, remedy, fit > 0 ? fit : 0);
+    return -1;
+}
+
+/* Reads the number in a file of this process's cgroup (version 2). Returns -1 if there is none or
+ * it says "max". */
+static long read_cgroup(const char *name)
+{
+    char line[PATH_MAX], path[PATH_MAX + 64];
+    long value = -1;
+    FILE *f = fopen("/proc/self/cgroup", "re");
+    bool found = false;
+    while (f && !found && fgets(line, sizeof line, f))
+        found = strncmp(line, "0::", 3) == 0;
+    if (f)
+        fclose(f);
+    if (!found)
+        return -1;
+    line[strcspn(line, "\n")] = 0;
+    snprintf(path, sizeof path, "/sys/fs/cgroup%s/%s", line + 3, name);
+    f = fopen(path, "re");
+    if (f && fscanf(f, "%ld", &value) != 1)
+        value = -1;
+    if (f)
+        fclose(f);
+    return value;
+}
+
+static int check_tasks(int size)
+{
+    long need = (long)size * TASKS_PER_RANK + TASKS_BESIDES;
+    long most = read_cgroup("pids.max"), used = read_cgroup("pids.current");
+    if (most >= 0 && used >= 0 && used + need > most)
+        return refuse_tasks(size, "the cgroup's pids.max", most, used, need, "raise it");
+    struct rlimit r;
+    /* The kernel does not hold root to RLIMIT_NPROC. */
+    if (geteuid() == 0 || getrlimit(RLIMIT_NPROC, &r) || r.rlim_cur == RLIM_INFINITY)
+        return 0;
+    if ((rlim_t)need <= r.rlim_cur / 2 && (used = count_tasks()) + need <= (long)r.rlim_cur)
+        return 0;
+    used = count_tasks();
+    if (used + need <= (long)r.rlim_cur)
+        return 0;
+    return refuse_tasks(size, "RLIMIT_NPROC", (long)r.rlim_cur, used, need, "raise it (ulimit -u)");
+}
+
+int weft_limits_check(const struct job *job, struct rlimit *before)
+{
+    if (check_files(job->size, before) || check_tasks(job->size))
+        return -1;
+    return 0;
+}
+
+int weft_limits_check_scratch(const struct job *job)
+{
+    struct statvfs fs;
+    if (statvfs(job->scratch, &fs))
+        return 0;
+    unsigned long need = (unsigned long)job->size * SCRATCH_PER_RANK + SCRATCH_BESIDES;
+    unsigned long have = (unsigned long)fs.f_bavail * fs.f_frsize;
+    if (have >= need)
+        return 0;
+    weft_lines_say("%d ranks need %lu KiB for PMIx's files in %s, but its file system has %lu KiB "
+                   "free; free some or set TMPDIR to another directory.",
+                   job->size, need >> 10, job->scratch, have >> 10);
+    return -1;
+}

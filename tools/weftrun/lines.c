@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Collects each rank's bytes until a line is complete and queues whole lines for weftrun's stdout
+ * and stderr.
+ *
+ * Invariant: a queue holds whole lines in the order they will be written, and a queue is the only
+ * writer of its file. Where stdout and stderr are the same file (a terminal, 2>&1) they share one
+ * queue, so that half a line of one is never followed by a line of the other. Nothing here blocks:
+ * a reader that is slow fills the queue, a full queue stops the reading of the ranks' pipes.
+ */
+#include "lines.h"
+
+#include <errno.h>
+#include <limits.h>
+#include <poll.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+#define QUEUE_HIGH     (1u << 20) /* memory queued beyond which ranks have to wait */
+#define LINE_MAX_BYTES (1u << 20) /* a line longer than this goes out in pieces */
+#define CHUNK_MIN      4096
+#define CHUNK_MAX      65536
+
+struct chunk {
+    struct chunk *next;
+    int fd;
+    size_t begin, end, cap;
+    char data[];
+};
+
+struct queue {
+    struct chunk *head, *tail;
+    size_t memory;            /* of all chunks */
+    bool broken;              /* a write failed: throw away what comes */
+    const struct stream *cut; /* whose unfinished line the last byte belongs to, or NULL */
+};
+
+static struct {
+    bool on, tag, single;
+    struct queue queues[2];
+    struct queue *to[2]; /* for stdout and stderr; both the same queue if the same file */
+    bool whole[3];       /* by fd: never blocks however much is written (a regular file) */
+} lines;
+
+static bool same_file(void)
+{
+    struct stat a, b;
+    return fstat(1, &a) == 0 && fstat(2, &b) == 0 && a.st_dev == b.st_dev && a.st_ino == b.st_ino;
+}
+
+void weft_lines_start(bool tag, bool single)
+{
+    lines.on = true;
+    lines.tag = tag;
+    lines.single = single;
+    lines.to[0] = &lines.queues[0];
+    lines.to[1] = same_file() ? &lines.queues[0] : &lines.queues[1];
+    for (int fd = 1; fd <= 2; fd++) {
+        struct stat st;
+        lines.whole[fd] = fstat(fd, &st) == 0 && S_ISREG(st.st_mode);
+    }
+}
+
+/* Adds bytes for fd to the end of q. Out of memory is the end: output would be lost unseen. */
+static void queue_add(struct queue *q, int fd, const char *data, size_t len)
+{
+    if (q->broken)
+        return;
+    while (len > 0) {
+        struct chunk *c = q->tail;
+        if (!c || c->fd != fd || c->end == c->cap) {
+            size_t cap = len < CHUNK_MIN ? CHUNK_MIN : len > CHUNK_MAX ? CHUNK_MAX : len;
+            c = malloc(sizeof *c + cap);
+            if (!c)
+                abort();
+            *c = (struct chunk){.fd = fd, .cap = cap};
+            q->memory += cap;
+            if (q->tail)
+                q->tail->next = c;
+            else
+                q->head = c;
+            q->tail = c;
+        }
+        size_t n = c->cap - c->end < len ? c->cap - c->end : len;
+        memcpy(c->data + c->end, data, n);
+        c->end += n;
+        data += n;
+        len -= n;
+    }
+}
+
+static void queue_drop(struct queue *q)
+{
+    while (q->head) {
+        struct chunk *next = q->head->next;
+        free(q->head);
+        q->head = next;
+    }
+    q->tail = NULL;
+    q->memory = 0;
+}
+
+/* If somebody else's unfinished line is at the end of q, ends it before s (NULL: weftrun) writes. */
+static void queue_turn(struct queue *q, const struct stream *s, int fd)
+{
+    if (q->cut && q->cut != s && !(lines.single && s))
+        queue_add(q, fd, "\n", 1);
+    if (q->cut != s)
+        q->cut = NULL;
+}
+
+/* Passes on len bytes of s, each line with its tag; they need not end in a newline. */
+static void put(struct stream *s, const char *data, size_t len)
+{
+    int fd = s->err ? 2 : 1;
+    struct queue *q = lines.to[s->err];
+    queue_turn(q, s, fd);
+    if (s->mid_line && q->cut != s)
+        s->mid_line = false; /* a piece of a long line that was interrupted: begins anew */
+    char tag[16];
+    size_t tag_len = lines.tag ? (size_t)snprintf(tag, sizeof tag, "[%d] ", s->rank) : 0;
+    while (len > 0) {
+        const char *nl = lines.tag ? memchr(data, '\n', len) : memrchr(data, '\n', len);
+        size_t n = nl ? (size_t)(nl - data) + 1 : len;
+        if (!s->mid_line && tag_len)
+            queue_add(q, fd, tag, tag_len);
+        queue_add(q, fd, data, n);
+        s->mid_line = !nl;
+        data += n;
+        len -= n;
+    }
+    q->cut = s->mid_line ? s : NULL;
+}
+
+static void put_part(struct stream *s)
+{
+    if (s->len > 0)
+        put(s, s->part, s->len);
+    s->len = 0;
+}
+
+/* Keeps bytes of a line that is not complete. */
+static void keep(struct stream *s, const char *data, size_t len)
+{
+    if (s->len + len > s->cap) {
+        size_t cap = s->cap ? s->cap : 256;
+        while (cap < s->len + len)
+            cap *= 2;
+        char *more = realloc(s->part, cap);
+        if (!more)
+            abort();
+        s->part = more;
+        s->cap = cap;
+    }
+    memcpy(s->part + s->len, data, len);
+    s->len += len;
+    if (s->len > LINE_MAX_BYTES)
+        put_part(s);
+}
+
+static void take(struct stream *s, const char *data, size_t len)
+{
+    const char *nl = lines.single ? data + len - 1 : memrchr(data, '\n', len);
+    if (nl) {
+        size_t n = (size_t)(nl - data) + 1;
+        put_part(s);
+        put(s, data, n);
+        data += n;
+        len -= n;
+    }
+    if (len > 0)
+        keep(s, data, len);
+}
+
+static void close_stream(struct stream *s)
+{
+    put_part(s);
+    free(s->part);
+    s->part = NULL;
+    s->cap = 0;
+    close(s->fd);
+    s->fd = -1;
+}
+
+/* One read; returns whether there may be more. */
+static bool read_once(struct stream *s)
+{
+    static char buf[CHUNK_MAX];
+    ssize_t n = read(s->fd, buf, sizeof buf);
+    if (n > 0) {
+        take(s, buf, (size_t)n);
+        return true;
+    }
+    if (n < 0 && errno == EINTR)
+        return true;
+    if (n < 0 && errno == EAGAIN)
+        return false;
+    close_stream(s);
+    return false;
+}
+
+bool weft_lines_wants(const struct stream *s)
+{
+    return s->fd >= 0 && lines.to[s->err]->memory < QUEUE_HIGH;
+}
+
+void weft_lines_read(struct stream *s)
+{
+    read_once(s);
+}
+
+void weft_lines_finish(struct stream *s)
+{
+    /* Somebody outside the rank's process group may hold the pipe open and write without end:
+     * what the rank itself wrote is at most the pipe's size. */
+    for (int i = 0; i < 32 && s->fd >= 0 && read_once(s); i++)
+        ;
+    if (s->fd >= 0)
+        close_stream(s);
+}
+
+int weft_lines_poll(struct pollfd *fds)
+{
+    int n = 0;
+    for (int i = 0; i < 2; i++)
+        if (lines.queues[i].head)
+            fds[n++] = (struct pollfd){.fd = lines.queues[i].head->fd, .events = POLLOUT};
+    return n;
+}
+
+/* Writes one piece of c. A pipe or terminal that polls writable takes PIPE_BUF bytes without
+ * blocking; setting O_NONBLOCK instead would change the file for everybody who shares it. */
+static ssize_t write_piece(const struct chunk *c)
+{
+    size_t len = c->end - c->begin;
+    if (!lines.whole[c->fd]) {
+        struct pollfd p = {.fd = c->fd, .events = POLLOUT};
+        if (poll(&p, 1, 0) <= 0)
+            return 0;
+        if (len > PIPE_BUF)
+            len = PIPE_BUF;
+    }
+    ssize_t n = write(c->fd, c->data + c->begin, len);
+    return n < 0 && (errno == EINTR || errno == EAGAIN) ? 0 : n;
+}
+
+static int queue_write(struct queue *q)
+{
+    for (int i = 0; i < 64 && q->head; i++) {
+        struct chunk *c = q->head;
+        ssize_t n = write_piece(c);
+        if (n < 0) {
+            int error = errno, fd = c->fd;
+            queue_drop(q);
+            q->broken = true;
+            if (error != EPIPE)
+                weft_lines_say("Writing to %s failed: %s; the job is stopped.",
+                               fd == 1 ? "stdout" : "stderr", strerror(error));
+            return error;
+        }
+        if (n == 0)
+            return 0;
+        c->begin += (size_t)n;
+        if (c->begin == c->end) {
+            q->head = c->next;
+            q->memory -= c->cap;
+            if (!q->head)
+                q->tail = NULL;
+            free(c);
+        }
+    }
+    return 0;
+}
+
+int weft_lines_write(void)
+{
+    int first = queue_write(&lines.queues[0]);
+    int second = queue_write(&lines.queues[1]);
+    return first ? first : second;
+}
+
+bool weft_lines_empty(void)
+{
+    return !lines.queues[0].head && !lines.queues[1].head;
+}
+
+void weft_lines_stop(void)
+{
+    queue_drop(&lines.queues[0]);
+    queue_drop(&lines.queues[1]);
+    lines.on = false;
+}
+
+void weft_lines_say(const char *format, ...)
+{
+    char text[8192] = "weftrun: ";
+    size_t len = strlen(text);
+    va_list ap;
+    va_start(ap, format);
+    int n = vsnprintf(text + len, sizeof text - len - 1, format, ap);
+    va_end(ap);
+    len += n < 0 ? 0 : (size_t)n;
+    if (len > sizeof text - 2)
+        len = sizeof text - 2;
+    text[len++] = '\n';
+    if (!lines.on) {
+        if (write(2, text, len) < 0)
+            return; /* stderr is gone: there is nobody to tell */
+        return;
+    }
+    queue_turn(lines.to[1], NULL, 2);
+    queue_add(lines.to[1], 2, text, len);
+}

@@ -1,0 +1,275 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The one loop of weftrun: starts ranks, moves output, takes signals, reaps.
+ *
+ * Invariant: nothing in it waits but poll, so that no rank, reader or user can hold up the others.
+ * Only this file reaps, and before it does, the rest of the rank's process group is killed and the
+ * guard told: until then the pid cannot have been given to somebody else.
+ */
+#include "loop.h"
+#include "guard.h"
+#include "input.h"
+#include "lines.h"
+#include "policy.h"
+#include "server.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/signalfd.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+/* A rank that was reaped and whose end is not judged yet. */
+struct ended {
+    struct rank *rank;
+    int status;
+};
+
+static struct {
+    struct job *job;
+    const struct launch_context *ctx;
+    int signals, wake;
+    int launched, running;
+    struct ended *ended; /* room for all ranks */
+    struct pollfd *fds;
+    struct stream **polled; /* the stream of each entry of fds, or NULL */
+} loop;
+
+static void our_signals(sigset_t *set)
+{
+    static const int list[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP};
+    sigemptyset(set);
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
+        sigaddset(set, list[i]);
+}
+
+int weft_loop_block_signals(sigset_t *before)
+{
+    sigset_t set;
+    our_signals(&set);
+    if (sigprocmask(SIG_BLOCK, &set, before) == 0)
+        return 0;
+    weft_lines_say("Signals cannot be blocked: %s.", strerror(errno));
+    return -1;
+}
+
+static struct rank *find_rank(pid_t pid)
+{
+    for (int i = 0; i < loop.launched; i++)
+        if (loop.job->ranks[i].running && loop.job->ranks[i].pid == pid)
+            return &loop.job->ranks[i];
+    return NULL;
+}
+
+/* Ends everything of a rank whose process is dead but not reaped, and reaps it. */
+static int bury(struct rank *rank)
+{
+    int status = 0;
+    kill(-rank->pid, SIGKILL);
+    weft_guard_note(weft_guard_fd(), -rank->pid);
+    while (waitpid(rank->pid, &status, 0) < 0 && errno == EINTR)
+        ;
+    rank->running = false;
+    loop.running--;
+    weft_lines_finish(&rank->out);
+    weft_lines_finish(&rank->err);
+    if (rank->rank == 0)
+        weft_input_stop();
+    if (loop.job->verbose)
+        weft_lines_say("rank %d (pid %d) ended with wait status 0x%x.", rank->rank, (int)rank->pid,
+                       (unsigned)status);
+    return status;
+}
+
+static int bury_all_dead(void)
+{
+    int n = 0;
+    while (true) {
+        siginfo_t info = {0};
+        if (waitid(P_ALL, 0, &info, WEXITED | WNOHANG | WNOWAIT) || info.si_pid == 0)
+            return n;
+        struct rank *rank = find_rank(info.si_pid);
+        if (!rank) {
+            waitpid(info.si_pid, NULL, 0); /* the guard: somebody killed it */
+            continue;
+        }
+        loop.ended[n].rank = rank;
+        loop.ended[n++].status = bury(rank);
+    }
+}
+
+/* Judges what happened since the last time. Several ends can be found at once; crashes count
+ * before aborts and aborts before exit codes, for that is the order of cause and effect. */
+static void judge(void)
+{
+    struct abort_call call;
+    int n = bury_all_dead();
+    for (int i = 0; i < n; i++)
+        if (WIFSIGNALED(loop.ended[i].status))
+            weft_policy_ended(loop.ended[i].rank, loop.ended[i].status);
+    if (weft_server_aborted(&call))
+        weft_policy_aborted(&call);
+    for (int i = 0; i < n; i++)
+        if (!WIFSIGNALED(loop.ended[i].status))
+            weft_policy_ended(loop.ended[i].rank, loop.ended[i].status);
+}
+
+/* Ctrl-Z: the ranks stop with weftrun and go on with it. */
+static void pause_all(void)
+{
+    for (int i = 0; i < loop.launched; i++)
+        if (loop.job->ranks[i].running)
+            kill(-loop.job->ranks[i].pid, SIGSTOP);
+    raise(SIGSTOP);
+    for (int i = 0; i < loop.launched; i++)
+        if (loop.job->ranks[i].running)
+            kill(-loop.job->ranks[i].pid, SIGCONT);
+}
+
+/* Takes the signals that came. Returns whether one of them ends jobs. */
+static bool take_signals(void)
+{
+    struct signalfd_siginfo info;
+    bool ending = false;
+    while (read(loop.signals, &info, sizeof info) == sizeof info) {
+        int sig = (int)info.ssi_signo;
+        if (sig == SIGTSTP)
+            pause_all();
+        else if (sig != SIGCHLD)
+            weft_policy_signal(sig);
+        ending = ending || sig == SIGINT || sig == SIGTERM || sig == SIGHUP;
+    }
+    return ending;
+}
+
+static void launch_next(void)
+{
+    struct rank *rank = &loop.job->ranks[loop.launched];
+    int code = weft_launch_rank(loop.job, rank, weft_input_of(rank->rank), loop.ctx);
+    if (code) {
+        weft_policy_stop(code);
+        return;
+    }
+    loop.launched++;
+    loop.running++;
+    if (rank->rank == 0)
+        weft_input_started();
+    if (loop.job->verbose)
+        weft_lines_say("rank %d is pid %d on %s: %s.", rank->rank, (int)rank->pid, loop.job->host,
+                       rank->app->path);
+}
+
+static int add_stream(int n, struct stream *s)
+{
+    if (!weft_lines_wants(s))
+        return n;
+    loop.fds[n] = (struct pollfd){.fd = s->fd, .events = POLLIN};
+    loop.polled[n] = s;
+    return n + 1;
+}
+
+/* Fills loop.fds; returns how many. *again: see weft_input_poll. */
+static int gather(bool *again)
+{
+    int n = 0;
+    loop.fds[n++] = (struct pollfd){.fd = loop.signals, .events = POLLIN};
+    loop.fds[n++] = (struct pollfd){.fd = loop.wake, .events = POLLIN};
+    n += weft_lines_poll(&loop.fds[n]);
+    n += weft_input_poll(&loop.fds[n], again);
+    for (int i = 0; i < n; i++)
+        loop.polled[i] = NULL;
+    for (int i = 0; i < loop.launched; i++) {
+        n = add_stream(n, &loop.job->ranks[i].out);
+        n = add_stream(n, &loop.job->ranks[i].err);
+    }
+    return n;
+}
+
+static void write_lines(void)
+{
+    int error = weft_lines_write();
+    if (error)
+        weft_policy_stop(error == EPIPE ? 128 + SIGPIPE : 1);
+}
+
+static void turn(bool launching)
+{
+    bool again;
+    int n = gather(&again), wait = weft_policy_tick();
+    if (launching)
+        wait = 0;
+    else if (again && (wait < 0 || wait > 500))
+        wait = 500;
+    if (poll(loop.fds, (nfds_t)n, wait) < 0)
+        return;
+    for (int i = 0; i < n; i++) {
+        if (!loop.fds[i].revents)
+            continue;
+        if (loop.polled[i])
+            weft_lines_read(loop.polled[i]);
+        else if (loop.fds[i].fd != loop.signals && loop.fds[i].fd != loop.wake &&
+                 loop.fds[i].fd != 1 && loop.fds[i].fd != 2)
+            weft_input_move();
+    }
+    take_signals();
+    judge();
+    write_lines();
+}
+
+/* All ranks are gone: what is left to write is written, unless the user has had enough. */
+static void drain(void)
+{
+    while (!weft_lines_empty()) {
+        struct pollfd fds[3] = {{.fd = loop.signals, .events = POLLIN}};
+        int n = 1 + weft_lines_poll(&fds[1]);
+        if (poll(fds, (nfds_t)n, -1) < 0)
+            continue;
+        if (take_signals())
+            return;
+        write_lines();
+    }
+}
+
+static int prepare(struct job *job)
+{
+    sigset_t set;
+    our_signals(&set);
+    size_t room = 2 * (size_t)job->size + 8;
+    loop.ended = calloc((size_t)job->size, sizeof *loop.ended);
+    loop.fds = calloc(room, sizeof *loop.fds);
+    loop.polled = calloc(room, sizeof *loop.polled);
+    loop.signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    if (loop.ended && loop.fds && loop.polled && loop.signals >= 0)
+        return weft_input_start();
+    weft_lines_say("The launcher's loop cannot be set up: %s.", strerror(errno));
+    return -1;
+}
+
+int weft_loop_run(struct job *job, const struct launch_context *ctx, int wake)
+{
+    loop.job = job;
+    loop.ctx = ctx;
+    loop.wake = wake;
+    int code = 1;
+    if (prepare(job) == 0) {
+        weft_lines_start(job->tag, job->size == 1);
+        weft_policy_start(job);
+        while (loop.running > 0 || (loop.launched < job->size && !weft_policy_stopping())) {
+            bool launching = loop.launched < job->size && !weft_policy_stopping();
+            if (launching)
+                launch_next();
+            turn(launching);
+        }
+        drain();
+        code = weft_policy_exit_code();
+    }
+    weft_input_stop();
+    if (loop.signals >= 0)
+        close(loop.signals);
+    free(loop.ended);
+    free(loop.fds);
+    free(loop.polled);
+    return code;
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * weftrun: starts the ranks of an MPI program on this machine.
+ *
+ * Invariant: whatever happens between start-up and the last line, the ranks are ended, then the
+ * scratch directory and the guard. Nothing is printed unless asked for or
+ * unless something is wrong.
+ */
+#include "bind.h"
+#include "guard.h"
+#include "launch.h"
+#include "limits.h"
+#include "lines.h"
+#include "loop.h"
+#include "options.h"
+#include "server.h"
+
+#include <fcntl.h>
+#include <signal.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* The exit code of a wrong command line or a job that this machine cannot hold. */
+#define EXIT_REFUSED 2
+
+static int make_ranks(struct job *job)
+{
+    job->ranks = calloc((size_t)job->size, sizeof *job->ranks);
+    if (!job->ranks) {
+        weft_lines_say("No memory for %d ranks.", job->size);
+        return -1;
+    }
+    for (int a = 0; a < job->napps; a++) {
+        for (int i = 0; i < job->apps[a].count; i++) {
+            int n = job->apps[a].first + i;
+            struct rank *r = &job->ranks[n];
+            r->rank = n;
+            r->index = i;
+            r->app = &job->apps[a];
+            r->out = (struct stream){.fd = -1, .rank = n};
+            r->err = (struct stream){.fd = -1, .rank = n, .err = true};
+        }
+    }
+    return 0;
+}
+
+/* Descriptors 0 to 2 must exist, or a pipe would get such a number and be mistaken for it. */
+static void fill_standard_fds(void)
+{
+    int fd;
+    do
+        fd = open("/dev/null", O_RDWR);
+    while (fd >= 0 && fd <= 2);
+    if (fd > 2)
+        close(fd);
+}
+
+/* Everything from the first process on; undone here whatever fails. */
+static int run(struct job *job, struct launch_context *ctx)
+{
+    int wake, code = EXIT_REFUSED;
+    if (weft_guard_start(job))
+        return EXIT_REFUSED;
+    if (weft_limits_check_scratch(job))
+        goto out;
+    if (weft_loop_block_signals(&ctx->mask)) {
+        code = 1;
+        goto out;
+    }
+    code = weft_server_start(job, &wake) ? 1 : weft_loop_run(job, ctx, wake);
+out:
+    weft_lines_stop();
+    weft_guard_stop(job);
+    return code;
+}
+
+int main(int argc, char **argv)
+{
+    struct job job = {0};
+    struct launch_context ctx;
+    bool done;
+    int code = EXIT_REFUSED;
+    fill_standard_fds();
+    signal(SIGPIPE, SIG_IGN);
+    signal(SIGTTIN, SIG_IGN); /* reading the terminal from the background then fails with EIO */
+    if (weft_options_read(&job, argc, argv, &done))
+        goto out;
+    if (done) {
+        code = fflush(stdout) ? 1 : 0;
+        goto out;
+    }
+    gethostname(job.host, sizeof job.host - 1);
+    snprintf(job.nspace, sizeof job.nspace, "weftrun-%d", (int)getpid());
+    if (make_ranks(&job))
+        goto out;
+    code = weft_launch_resolve(&job);
+    if (code)
+        goto out;
+    code = EXIT_REFUSED;
+    if (weft_limits_check(&job, &ctx.nofile) || weft_bind_plan(&job))
+        goto out;
+    weft_launch_forget_outer();
+    code = run(&job, &ctx);
+out:
+    _exit(code); /* see server.h */
+}

@@ -1,0 +1,267 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The rules by which a job ends.
+ *
+ * Invariant: the exit code is set once, by the first cause (a rank's failure, an abort, the
+ * timeout, an impatient user), and whatever the stopping of the other ranks brings is a
+ * consequence: it changes nothing and is not reported. Stopping always ends: SIGTERM, and SIGKILL
+ * when the grace is over.
+ */
+#include "policy.h"
+#include "lines.h"
+
+#include <limits.h>
+#include <math.h>
+#include <signal.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <time.h>
+
+#define FAILURE_GRACE 2.0 /* seconds between SIGTERM and SIGKILL after a failure */
+#define SIGNAL_GRACE  5.0 /* seconds ranks have to end after a user's signal */
+#define CODE_TIMEOUT  124 /* as timeout(1) */
+
+static struct {
+    struct job *job;
+    int code;
+    bool code_set;
+    bool stopping;     /* by us */
+    int user_signal;   /* the first INT, TERM or HUP, 0: none */
+    double timeout_at; /* seconds of the monotonic clock; INFINITY: never */
+    double kill_at;    /* likewise */
+    bool killed;
+} policy;
+
+static double now(void)
+{
+    struct timespec ts;
+    clock_gettime(CLOCK_MONOTONIC, &ts);
+    return (double)ts.tv_sec + (double)ts.tv_nsec * 1e-9;
+}
+
+void weft_policy_start(struct job *job)
+{
+    memset(&policy, 0, sizeof policy);
+    policy.job = job;
+    policy.timeout_at = job->timeout > 0 ? now() + job->timeout : INFINITY;
+    policy.kill_at = INFINITY;
+}
+
+bool weft_policy_stopping(void)
+{
+    return policy.stopping || policy.user_signal;
+}
+
+int weft_policy_exit_code(void)
+{
+    return policy.code;
+}
+
+static void set_code(int code)
+{
+    if (!policy.code_set)
+        policy.code = code;
+    policy.code_set = true;
+}
+
+static int count_running(void)
+{
+    int n = 0;
+    for (int i = 0; i < policy.job->size; i++)
+        n += policy.job->ranks[i].running;
+    return n;
+}
+
+/* Signals the process groups of all running ranks but one (-1: of all). */
+static void signal_ranks(int sig, int except)
+{
+    for (int i = 0; i < policy.job->size; i++) {
+        const struct rank *r = &policy.job->ranks[i];
+        if (r->running && i != except)
+            kill(-r->pid, sig);
+    }
+}
+
+static void stop(int code, int except)
+{
+    set_code(code);
+    if (policy.stopping)
+        return;
+    policy.stopping = true;
+    double at = now() + FAILURE_GRACE;
+    if (at < policy.kill_at)
+        policy.kill_at = at;
+    signal_ranks(SIGTERM, except);
+    signal_ranks(SIGCONT, -1);
+}
+
+void weft_policy_stop(int code)
+{
+    stop(code, -1);
+}
+
+static const char *phase_words(const struct rank *r)
+{
+    switch (atomic_load(&r->phase)) {
+    case PHASE_STARTED:
+        return "before it joined MPI";
+    case PHASE_JOINED:
+        return "after it joined MPI and before it finalized";
+    default:
+        return "after it finalized MPI";
+    }
+}
+
+/* What becomes of the others, for the end of a sentence. */
+static const char *others_words(bool go_on, char *buf, size_t len)
+{
+    int n = count_running();
+    if (n == 0)
+        snprintf(buf, len, "no other rank was running");
+    else if (go_on)
+        snprintf(buf, len, n == 1 ? "the other rank goes on" : "the other %d ranks go on", n);
+    else
+        snprintf(buf, len, n == 1 ? "the other rank is stopped" : "the other %d ranks are stopped",
+                 n);
+    return buf;
+}
+
+static void say_ended(const struct rank *r, int status, bool go_on)
+{
+    char how[160], others[80];
+    if (WIFSIGNALED(status)) {
+        int sig = WTERMSIG(status);
+        snprintf(how, sizeof how, "was killed by signal %d (%s%s)", sig, strsignal(sig),
+                 WCOREDUMP(status) ? ", core dumped"
+                 : sig == SIGKILL  ? "; if nobody sent it, see dmesg for memory run out"
+                 : sig == SIGBUS   ? "; look for a full /dev/shm or scratch disk"
+                                   : "");
+    } else {
+        snprintf(how, sizeof how, "exited with code %d", WEXITSTATUS(status));
+    }
+    weft_lines_say("rank %d (pid %d on %s, program %s) %s %s; %s.", r->rank, (int)r->pid,
+                   policy.job->host, r->app->argv[0], how, phase_words(r),
+                   others_words(go_on, others, sizeof others));
+}
+
+/* A rank's end while the job is being ended anyway: only a crash of its own is news. */
+static void ended_while_stopping(struct rank *r, int status, int code)
+{
+    int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
+    bool ours = sig == 0 || sig == SIGTERM || sig == SIGKILL || sig == policy.user_signal;
+    if (!policy.stopping && !ours)
+        say_ended(r, status, false);
+    if (code != 0 && !policy.killed)
+        set_code(code);
+}
+
+void weft_policy_ended(struct rank *r, int status)
+{
+    int phase = atomic_load(&r->phase);
+    int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
+    bool deserted = code == 0 && phase == PHASE_JOINED;
+    if (weft_policy_stopping()) {
+        ended_while_stopping(r, status, code);
+        return;
+    }
+    if (code == 0 && !deserted)
+        return;
+    /* Nobody waits for a rank that finalized: the others may finish their work. */
+    bool go_on = policy.job->keep_going || phase == PHASE_LEFT;
+    bool quiet = WIFEXITED(status) && !deserted && (phase == PHASE_LEFT || count_running() == 0);
+    if (!quiet)
+        say_ended(r, status, go_on);
+    set_code(deserted ? 1 : code);
+    if (!go_on)
+        stop(code, -1);
+    else if (policy.job->keep_going && phase != PHASE_LEFT)
+        weft_server_tell_death(r);
+}
+
+void weft_policy_aborted(const struct abort_call *call)
+{
+    if (policy.stopping)
+        return;
+    int code = call->code & 0xff;
+    if (code == 0 && call->code != 0)
+        code = 1; /* a shell would take 256 for success */
+    if (call->rank >= 0) {
+        const struct rank *r = &policy.job->ranks[call->rank];
+        weft_lines_say("rank %d (pid %d on %s, program %s) aborted the job with code %d%s%s%s.",
+                       r->rank, (int)r->pid, policy.job->host, r->app->argv[0], call->code,
+                       call->text[0] ? " (" : "", call->text, call->text[0] ? ")" : "");
+    }
+    stop(code, call->rank); /* the caller ends by itself and may be saying why just now */
+}
+
+static void kill_all(void)
+{
+    policy.killed = true;
+    policy.kill_at = INFINITY;
+    signal_ranks(SIGKILL, -1);
+}
+
+void weft_policy_signal(int sig)
+{
+    bool ending = sig == SIGINT || sig == SIGTERM || sig == SIGHUP;
+    if (!ending) {
+        signal_ranks(sig, -1);
+        return;
+    }
+    if (weft_policy_stopping()) {
+        set_code(128 + sig);
+        kill_all();
+        return;
+    }
+    policy.user_signal = sig;
+    policy.kill_at = now() + SIGNAL_GRACE;
+    if (count_running() == 0)
+        set_code(128 + sig);
+    signal_ranks(sig, -1);
+}
+
+static void say_stubborn(void)
+{
+    char list[256] = "";
+    size_t len = 0;
+    int n = 0;
+    for (int i = 0; i < policy.job->size; i++) {
+        if (!policy.job->ranks[i].running)
+            continue;
+        n++;
+        if (len < sizeof list - 16)
+            len += (size_t)snprintf(list + len, sizeof list - len, "%s%d", len ? ", " : "", i);
+        else if (list[len - 1] != '.')
+            len += (size_t)snprintf(list + len, sizeof list - len, "...");
+    }
+    weft_lines_say("%d of %d ranks did not end within %g s of signal %d (%s) and were killed: "
+                   "%s.",
+                   n, policy.job->size, SIGNAL_GRACE, policy.user_signal,
+                   strsignal(policy.user_signal), list);
+}
+
+int weft_policy_tick(void)
+{
+    double t = now();
+    if (t >= policy.timeout_at) {
+        policy.timeout_at = INFINITY;
+        if (!policy.stopping) {
+            weft_lines_say("the job ran longer than the %g s of %s and is stopped, exit code %d.",
+                           policy.job->timeout, policy.job->timeout_from, CODE_TIMEOUT);
+            stop(CODE_TIMEOUT, -1);
+        }
+    }
+    if (t >= policy.kill_at) {
+        if (policy.user_signal && !policy.stopping) {
+            say_stubborn();
+            set_code(128 + policy.user_signal);
+        }
+        kill_all();
+    }
+    double next = fmin(policy.timeout_at, policy.kill_at);
+    if (isinf(next))
+        return -1;
+    double ms = ceil((next - t) * 1000);
+    return ms < 0 ? 0 : ms > INT_MAX ? INT_MAX : (int)ms;
+}

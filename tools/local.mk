@@ -37,18 +37,19 @@ tools_weft_info_weft_info_SOURCES += src/pmix/about.c src/pmix/about.h
 tools_weft_info_weft_info_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS) $(PMIX_CFLAGS)
 tools_weft_info_weft_info_LDADD = libweft.la
 
-# ---- weftrun; everything but its main is a file for an idea
-bin_PROGRAMS += tools/weftrun/weftrun
-tools_weftrun_weftrun_SOURCES = tools/weftrun/main.c tools/weftrun/state.h
-tools_weftrun_weftrun_SOURCES += tools/weftrun/options.c tools/weftrun/options.h
-tools_weftrun_weftrun_SOURCES += tools/weftrun/limits.c tools/weftrun/limits.h
-tools_weftrun_weftrun_SOURCES += tools/weftrun/bind.c tools/weftrun/bind.h
-tools_weftrun_weftrun_SOURCES += tools/weftrun/guard.c tools/weftrun/guard.h
-tools_weftrun_weftrun_SOURCES += tools/weftrun/server.c tools/weftrun/server.h
-tools_weftrun_weftrun_SOURCES += tools/weftrun/launch.c tools/weftrun/launch.h
-tools_weftrun_weftrun_SOURCES += tools/weftrun/input.c tools/weftrun/input.h
-tools_weftrun_weftrun_SOURCES += tools/weftrun/lines.c tools/weftrun/lines.h
-tools_weftrun_weftrun_SOURCES += tools/weftrun/policy.c tools/weftrun/policy.h
-tools_weftrun_weftrun_SOURCES += tools/weftrun/loop.c tools/weftrun/loop.h
-tools_weftrun_weftrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)
-tools_weftrun_weftrun_LDADD = $(PMIX_LIBS) $(HWLOC_LIBS) -lm
+# ---- weftrun; everything but its main is a file for an idea. In the top build
+# directory, because in tools there is a directory of that name.
+bin_PROGRAMS += weftrun
+weftrun_SOURCES = tools/weftrun/main.c tools/weftrun/state.h
+weftrun_SOURCES += tools/weftrun/options.c tools/weftrun/options.h
+weftrun_SOURCES += tools/weftrun/limits.c tools/weftrun/limits.h
+weftrun_SOURCES += tools/weftrun/bind.c tools/weftrun/bind.h
+weftrun_SOURCES += tools/weftrun/guard.c tools/weftrun/guard.h
+weftrun_SOURCES += tools/weftrun/server.c tools/weftrun/server.h
+weftrun_SOURCES += tools/weftrun/launch.c tools/weftrun/launch.h
+weftrun_SOURCES += tools/weftrun/input.c tools/weftrun/input.h
+weftrun_SOURCES += tools/weftrun/lines.c tools/weftrun/lines.h
+weftrun_SOURCES += tools/weftrun/policy.c tools/weftrun/policy.h
+weftrun_SOURCES += tools/weftrun/loop.c tools/weftrun/loop.h
+weftrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)
+weftrun_LDADD = $(PMIX_LIBS) $(HWLOC_LIBS) -lm

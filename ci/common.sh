@@ -75,6 +75,30 @@ build_gcc()
     "$source_dir/ci/build" "$1/gcc" --enable-werror --prefix="$(cd "$1" && pwd)/installed"
 }
 
+# weftrun_of BUILD-DIR: the launcher of that build.
+weftrun_of()
+{
+    local there
+    for there in "$1/weftrun" "$1/tools/weftrun/weftrun" "$1/tools/weftrun"; do
+        if [[ -f $there && -x $there ]]; then
+            say "$there"
+            return
+        fi
+    done
+    die "no weftrun in $1: build first (ci/build $1)"
+}
+
+# in_build BUILD-DIR COMMAND...: with what the suites of tests/ and bench/ look for: make check's
+# names for the directories, and the launcher.
+in_build()
+{
+    local dir weftrun
+    dir=$(cd "$1" && pwd)
+    weftrun=$(weftrun_of "$dir")
+    shift
+    top_srcdir=$source_dir top_builddir=$dir BUILDDIR=$dir WEFTRUN=$weftrun "$@"
+}
+
 # seconds_since START: whole seconds since a former value of $SECONDS.
 seconds_since()
 {
@@ -99,6 +123,15 @@ check()
         failed=$((failed + 1))
     fi
     rm -f "$out"
+}
+
+# check_aloud NAME COMMAND...: shows what the command says in any case, for its figures matter.
+check_aloud()
+{
+    local name=$1 code=0
+    shift
+    "$@" </dev/null 2>&1 || code=$?
+    check "$name" test "$code" -eq 0
 }
 
 # skip NAME WHY: said loudly, for what is skipped is not tested.

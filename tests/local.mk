@@ -7,7 +7,7 @@ AM_TESTS_ENVIRONMENT = \
     top_builddir='$(abs_top_builddir)'; export top_builddir; \
     CC='$(CC)'; export CC; \
     NM='$(NM)'; export NM; \
-    WEFT_SANITIZE='$(enable_sanitize)'; export WEFT_SANITIZE;
+    WEFT_TEST_SANITIZE='$(enable_sanitize)'; export WEFT_TEST_SANITIZE;
 
 # ---- The ABI: header, exported names and generated files agree with the tables
 dist_check_SCRIPTS = tests/abi/generated_test tests/abi/header_test
@@ -24,6 +24,14 @@ tests_pmix_boot_test_LDADD = libweft.la
 dist_check_SCRIPTS += tests/pmix/run
 TESTS += tests/pmix/run
 EXTRA_DIST += tests/pmix/lsan.supp
+
+# ---- The launcher, with clients that use PMIx alone
+check_PROGRAMS += tests/weftrun/client
+tests_weftrun_client_SOURCES = tests/weftrun/client.c
+tests_weftrun_client_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS)
+tests_weftrun_client_LDADD = $(PMIX_LIBS)
+dist_check_SCRIPTS += tests/weftrun/run
+TESTS += tests/weftrun/run
 
 # ---- weft_info and its self-test of providers
 dist_check_SCRIPTS += tests/weft_info/run

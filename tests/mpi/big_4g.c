@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * One message of 4 GiB + 5 bytes, by the large-count forms, posted before it is sent; its length
- * and every byte of it arrive. With two ranks over the net, with one rank to itself. Needs 8.6 GB.
+ * and every byte of it arrive. With two ranks over the net, with one rank to itself. What is sent
+ * repeats, so that only the receiver needs 4.3 GB.
  */
 #include "check.h"
 
@@ -9,16 +10,46 @@
 
 enum { TAG = 1 };
 
-/* Memory in large pages where the system has them: two million page faults take half a minute. */
-static unsigned char *large_alloc(size_t bytes)
+/* What a lane does wrong with pieces of a power of two must not fit the pattern: so no such period. */
+enum { PERIOD = 67 << 20 };
+
+static void *map_or_end(void *at, size_t bytes, int flags, int fd)
 {
-    void *p = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *p = mmap(at, bytes, PROT_READ | PROT_WRITE, flags, fd, 0);
     if (p == MAP_FAILED) {
         fprintf(stderr, "no memory for %zu bytes\n", bytes);
         abort();
     }
-    madvise(p, bytes, MADV_HUGEPAGE);
     return p;
+}
+
+/* bytes of addresses behind which the same PERIOD bytes of memory lie over and over. */
+static unsigned char *map_periodic(size_t bytes)
+{
+    size_t whole = (bytes + PERIOD - 1) / PERIOD * PERIOD;
+    unsigned char *p = map_or_end(NULL, whole, MAP_PRIVATE | MAP_ANONYMOUS | MAP_NORESERVE, -1);
+    int fd = memfd_create("big_4g", 0);
+    if (fd < 0 || ftruncate(fd, PERIOD) != 0) {
+        fprintf(stderr, "no shared memory of %d bytes\n", (int)PERIOD);
+        abort();
+    }
+    for (size_t at = 0; at < whole; at += PERIOD) {
+        map_or_end(p + at, PERIOD, MAP_SHARED | MAP_FIXED, fd);
+    }
+    close(fd);
+    return p;
+}
+
+static void verify(const unsigned char *in, size_t bytes, int from)
+{
+    unsigned char *expected = check_alloc(PERIOD);
+    check_fill(expected, PERIOD, from, TAG, 0);
+    for (size_t at = 0; at < bytes; at += PERIOD) {
+        size_t now = bytes - at < PERIOD ? bytes - at : PERIOD;
+        CHECK(memcmp(in + at, expected, now) == 0, "wrong data between bytes %zu and %zu", at,
+              at + now);
+    }
+    free(expected);
 }
 
 int main(int argc, char **argv)
@@ -30,24 +61,23 @@ int main(int argc, char **argv)
     MPI_Request request;
     MPI_Status st;
     if (check.rank == to) {
-        in = large_alloc((size_t)bytes);
+        in = map_or_end(NULL, (size_t)bytes, MAP_PRIVATE | MAP_ANONYMOUS, -1);
         MPI_Irecv_c(in, bytes, MPI_BYTE, from, TAG, MPI_COMM_WORLD, &request);
     }
     if (check.rank == from) {
-        out = large_alloc((size_t)bytes);
-        check_fill(out, (size_t)bytes, from, TAG, 0);
+        out = map_periodic((size_t)bytes);
+        check_fill(out, PERIOD, from, TAG, 0);
         check_step("sending 4 GiB + 5 bytes");
         MPI_Send_c(out, bytes, MPI_BYTE, to, TAG, MPI_COMM_WORLD);
-        munmap(out, (size_t)bytes);
     }
     if (check.rank == to) {
         check_step("receiving 4 GiB + 5 bytes");
         MPI_Wait(&request, &st);
         CHECK_STATUS(st, from, TAG, bytes);
-        CHECK_DATA(in, bytes, from, TAG, 0);
+        check_step("verifying 4 GiB + 5 bytes");
+        verify(in, (size_t)bytes, from);
         MPI_Get_count(&st, MPI_BYTE, &count);
         CHECK(count == MPI_UNDEFINED, "MPI_Get_count of more than an int holds is %d", count);
-        munmap(in, (size_t)bytes);
     }
     return check_done();
 }

@@ -35,15 +35,9 @@ find_build()
 
 find_weftrun()
 {
-    local there
-    for there in "$build_dir/tools/weftrun/weftrun" "$build_dir/tools/weftrun" \
-        "$build_dir/weftrun"; do
-        if [[ -f $there && -x $there ]]; then
-            printf '%s\n' "$there"
-            return
-        fi
-    done
-    die "no weftrun in $build_dir; run make there, or set WEFTRUN to a launcher"
+    [[ -x $build_dir/weftrun ]] ||
+        die "no weftrun in $build_dir; run make there, or set WEFTRUN to a launcher"
+    printf '%s\n' "$build_dir/weftrun"
 }
 
 build_dir=$(find_build)

@@ -11,7 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MAX_SIDE = 1 << 20 };
+/* A block's cells are counted in an int when they travel. */
+enum { MAX_SIDE = 1 << 20, MAX_VALUES = 1 << 30 };
 
 static const char *const cut_short = "ends before its last value";
 static const char *const no_number = "has something else where a number belongs";
@@ -82,6 +83,8 @@ static const char *parse(FILE *f, struct picture *p)
     if (p->width < 1 || p->height < 1 || p->max < 1)
         return "has a width, height or maximum of 0";
     size_t n = (size_t)p->width * (size_t)p->height;
+    if (n > MAX_VALUES)
+        return "has more than 2^30 values, which is more than this program divides";
     p->values = malloc(n * sizeof *p->values);
     if (!p->values)
         return "is too large for this machine's memory";

@@ -84,6 +84,7 @@ static int do_exchange(char **args)
     }
     need(fence(), "PMIx_Fence");
     leave();
+    printf("rank %u of %u knows its neighbours\n", me.rank, size);
     return 0;
 }
 

@@ -4,6 +4,7 @@
  *
  * Invariant: a job that is refused here has started nothing. The needs are counted from what this
  * program and libpmix do per rank, rounded up; a limit that cannot be read is taken as no limit.
+ * Neither weftrun nor libpmix as it is used here puts anything into /dev/shm or on disk.
  */
 #include "limits.h"
 #include "lines.h"
@@ -14,12 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/statvfs.h>
 #include <unistd.h>
 
 /* Per rank: the pipes of stdout and stderr and PMIx's socket. Besides: ours (signals, wake, guard,
  * /dev/null, the terminal's pipe, six ends while a rank is being started) and libpmix's (listener,
- * event loops, shared segments), 30 in all when idle. */
+ * event loops); about 25 are in use at most, the rest is for what libpmix opens for a moment. */
 #define FILES_PER_RANK 3
 #define FILES_BESIDES  44
 
@@ -27,10 +27,6 @@
  * has its own, PMIx's two and the guard. */
 #define TASKS_PER_RANK 4
 #define TASKS_BESIDES  4
-
-/* PMIx's files for a job, per rank, in the scratch directory. */
-#define SCRATCH_PER_RANK 16384
-#define SCRATCH_BESIDES  (8l << 20)
 
 static int check_files(int size, struct rlimit *before)
 {
@@ -139,19 +135,4 @@ int weft_limits_check(const struct job *job, struct rlimit *before)
     if (check_files(job->size, before) || check_tasks(job->size))
         return -1;
     return 0;
-}
-
-int weft_limits_check_scratch(const struct job *job)
-{
-    struct statvfs fs;
-    if (statvfs(job->scratch, &fs))
-        return 0;
-    unsigned long need = (unsigned long)job->size * SCRATCH_PER_RANK + SCRATCH_BESIDES;
-    unsigned long have = (unsigned long)fs.f_bavail * fs.f_frsize;
-    if (have >= need)
-        return 0;
-    weft_lines_say("%d ranks need %lu KiB for PMIx's files in %s, but its file system has %lu KiB "
-                   "free; free some or set TMPDIR to another directory.",
-                   job->size, need >> 10, job->scratch, have >> 10);
-    return -1;
 }

@@ -12,7 +12,4 @@
  * there is, how much is needed, and what to do. */
 int weft_limits_check(const struct job *job, struct rlimit *before);
 
-/* The same for what the scratch directory's file system must hold. */
-int weft_limits_check_scratch(const struct job *job);
-
 #endif

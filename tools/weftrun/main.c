@@ -62,8 +62,6 @@ static int run(struct job *job, struct launch_context *ctx)
     int wake, code = EXIT_REFUSED;
     if (weft_guard_start(job))
         return EXIT_REFUSED;
-    if (weft_limits_check_scratch(job))
-        goto out;
     if (weft_loop_block_signals(&ctx->mask)) {
         code = 1;
         goto out;

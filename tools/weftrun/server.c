@@ -276,9 +276,9 @@ int weft_server_start(struct job *job, int *wake)
     if (rc == PMIX_SUCCESS)
         rc = register_job(job);
     if (rc != PMIX_SUCCESS) {
-        weft_lines_say("libpmix's server cannot be started on %s: %s; look whether %s has room "
-                       "and the machine has memory and free descriptors.",
-                       job->host, PMIx_Error_string(rc), job->scratch);
+        weft_lines_say("libpmix's server cannot be started on %s: %s; look whether the loopback "
+                       "interface is up (ip link) and run weftrun --verbose for libpmix's words.",
+                       job->host, PMIx_Error_string(rc));
         return -1;
     }
     *wake = server.wake;

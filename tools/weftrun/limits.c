@@ -122,8 +122,6 @@ static int check_tasks(int size)
     /* The kernel does not hold root to RLIMIT_NPROC. */
     if (geteuid() == 0 || getrlimit(RLIMIT_NPROC, &r) || r.rlim_cur == RLIM_INFINITY)
         return 0;
-    if ((rlim_t)need <= r.rlim_cur / 2 && (used = count_tasks()) + need <= (long)r.rlim_cur)
-        return 0;
     used = count_tasks();
     if (used + need <= (long)r.rlim_cur)
         return 0;

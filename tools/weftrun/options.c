@@ -210,7 +210,7 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
             *done = true;
             return 0;
         }
-        if (apply(job, app, row->id, value))
+        if (apply(job, app, row->id, value ? value : ""))
             return -1;
     }
     return 0;

@@ -144,7 +144,10 @@ static void load_text(pmix_info_t *info, const char *key, const char *value)
 
 static void load_array(pmix_info_t *info, const char *key, pmix_info_t *members, size_t n)
 {
-    pmix_data_array_t array = {.type = PMIX_INFO, .size = n, .array = members};
+    pmix_data_array_t array;
+    array.type = PMIX_INFO;
+    array.size = n;
+    array.array = members;
     PMIX_INFO_LOAD(info, key, &array, PMIX_DATA_ARRAY);
     PMIX_INFO_FREE(members, n); /* the load made a copy */
 }

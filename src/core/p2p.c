@@ -28,21 +28,21 @@ static struct weft_peer *peer_of(struct weft_channel *channel, int rank)
     return weft_likely(peer != NULL) ? peer : weft_peer_connect(world);
 }
 
-struct posted_list {
-    struct weft_channel *channel;
+struct request_list {
     struct weft_request **items;
     size_t count, room;
-    uint64_t first_wildcard;
 };
 
-static void collect_posted(void *arg, struct weft_request *request)
+/* The posted receives of a channel: those in the provider, and those in software, which are all
+ * younger, because while there are any no receive goes to the provider. */
+struct posted {
+    struct weft_channel *channel;
+    struct request_list in_net, in_software;
+    uint64_t first_wildcard; /* of those in the provider */
+};
+
+static void append(struct request_list *list, struct weft_request *request)
 {
-    struct posted_list *list = arg;
-    if (request->op != WEFT_REQUEST_RECV || request->channel != list->channel ||
-        !(request->flags & WEFT_REQUEST_IN_NET))
-        return;
-    if (!request->peer && request->posted < list->first_wildcard)
-        list->first_wildcard = request->posted;
     if (list->count == list->room) {
         size_t room = list->room ? 2 * list->room : 64;
         struct weft_request **items = realloc(list->items, room * sizeof *items);
@@ -54,32 +54,64 @@ static void collect_posted(void *arg, struct weft_request *request)
     list->items[list->count++] = request;
 }
 
-static int newest_first(const void *a, const void *b)
+static void collect_posted(void *arg, struct weft_request *request)
+{
+    struct posted *posted = arg;
+    if (request->op != WEFT_REQUEST_RECV || request->channel != posted->channel)
+        return;
+    if (request->flags & WEFT_REQUEST_IN_NET) {
+        if (!request->peer && request->posted < posted->first_wildcard)
+            posted->first_wildcard = request->posted;
+        append(&posted->in_net, request);
+    } else if (request->match.queued) {
+        append(&posted->in_software, request);
+    }
+}
+
+static int newest_in_net_first(const void *a, const void *b)
 {
     uint64_t x = (*(struct weft_request *const *)a)->posted;
     uint64_t y = (*(struct weft_request *const *)b)->posted;
     return x < y ? 1 : x > y ? -1 : 0;
 }
 
+static int oldest_in_software_first(const void *a, const void *b)
+{
+    uint64_t x = (*(struct weft_request *const *)a)->match.order;
+    uint64_t y = (*(struct weft_request *const *)b)->match.order;
+    return x > y ? 1 : x < y ? -1 : 0;
+}
+
+static void sort(struct request_list *list, int (*order)(const void *, const void *))
+{
+    if (list->count)
+        qsort(list->items, list->count, sizeof *list->items, order);
+}
+
 /* The lanes of a channel begin to mix: its wildcards move into software, and so does every receive
  * posted after the first of them. */
 WEFT_COLD static void mix_lanes(struct weft_channel *channel)
 {
-    channel->wildcards_held = true;
-    struct posted_list list = {.channel = channel, .first_wildcard = UINT64_MAX};
-    weft_request_each_active(collect_posted, &list);
-    if (list.count)
-        qsort(list.items, list.count, sizeof *list.items, newest_first);
+    struct posted posted = {.channel = channel, .first_wildcard = UINT64_MAX};
     size_t taken = 0;
-    for (size_t i = 0; i < list.count; i++) {
-        if (list.items[i]->posted < list.first_wildcard)
-            break;
-        if (weft_net_withdraw(list.items[i]))
-            list.items[taken++] = list.items[i];
+    channel->wildcards_held = true;
+    weft_request_each_active(collect_posted, &posted);
+    if (posted.first_wildcard != UINT64_MAX) {
+        struct weft_request **net = posted.in_net.items, **soft = posted.in_software.items;
+        sort(&posted.in_net, newest_in_net_first);
+        sort(&posted.in_software, oldest_in_software_first);
+        for (size_t i = 0; i < posted.in_software.count; i++)
+            weft_soft_withdraw(soft[i]);
+        for (size_t i = 0; i < posted.in_net.count && net[i]->posted >= posted.first_wildcard; i++)
+            if (weft_net_withdraw(net[i]))
+                net[taken++] = net[i];
+        while (taken > 0)
+            weft_soft_receive(net[--taken]);
+        for (size_t i = 0; i < posted.in_software.count; i++)
+            weft_soft_receive(soft[i]);
     }
-    while (taken > 0) /* the oldest first: the order of posting is kept */
-        weft_soft_receive(list.items[--taken]);
-    free(list.items);
+    free(posted.in_net.items);
+    free(posted.in_software.items);
 }
 
 int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t bytes,

@@ -16,11 +16,14 @@
 
 enum weft_matching { WEFT_MATCHING_AUTO, WEFT_MATCHING_PROVIDER, WEFT_MATCHING_SOFTWARE };
 
+enum weft_rendezvous { WEFT_RENDEZVOUS_AUTO, WEFT_RENDEZVOUS_READ, WEFT_RENDEZVOUS_PUSH };
+
 struct weft_settings {
     const char *provider; /* provider name or pattern the user insists on; "" = choose */
     const char *iface;    /* interface by name, glob, address or CIDR; "" = choose */
     int matching;         /* enum weft_matching */
     int64_t eager_limit;  /* bytes; 0 = the provider row's own limit */
+    int rendezvous;       /* enum weft_rendezvous */
     int64_t read_chunk;   /* bytes of one fi_read of a rendezvous */
     int64_t spin;         /* polls without news before a waiting rank yields its core; 0 = auto */
     int64_t connect_timeout; /* seconds a peer may stay unreachable before its operations fail */

@@ -109,6 +109,22 @@ static int thread_level_of(int asked)
                                            : MPI_THREAD_MULTIPLE;
 }
 
+/* Opens the net lane and meets the others. */
+static void join(void)
+{
+    char why[768];
+    if (weft_net_open(&weft.job, why, sizeof why) || weft_boot_fence(NULL, NULL, why, sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+    weft.tag_ub = weft_net_tag_ub();
+    if (!weft_net_must_know_all())
+        return;
+    for (int i = 0; i < weft.job.size; i++)
+        if (!weft_peer_connect(i))
+            weft_error_raise(NULL, MPI_ERR_OTHER, "MPI_Init");
+    if (weft_boot_fence(NULL, NULL, why, sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+}
+
 int weft_init(int thread_level, int *provided)
 {
     char why[768];
@@ -126,12 +142,8 @@ int weft_init(int thread_level, int *provided)
     if (!weft.peers)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", weft.job.size);
     weft.tag_ub = INT32_MAX;
-    if (weft.job.size > 1) {
-        if (weft_net_open(&weft.job, why, sizeof why) ||
-            weft_boot_fence(NULL, NULL, why, sizeof why))
-            weft_fatal(MPI_ERR_OTHER, "%s", why);
-        weft.tag_ub = weft_net_tag_ub();
-    }
+    if (weft.job.size > 1)
+        join();
     if (weft_comm_init() != MPI_SUCCESS)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_COMM_WORLD of %d ranks", weft.job.size);
     choose_spin();

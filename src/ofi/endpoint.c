@@ -49,6 +49,11 @@ bool weft_net_software_matching(void)
     return weft_net.software;
 }
 
+bool weft_net_must_know_all(void)
+{
+    return !weft_net.software && (weft_net.choice.row->flags & WEFT_PROVIDER_KNOW_ALL);
+}
+
 int weft_net_tag_ub(void)
 {
     return (int)weft_net.tag_mask;
@@ -98,7 +103,9 @@ static void take_facts(const struct fi_info *info)
     if (weft_net.inject_max > weft_net.eager_limit)
         weft_net.inject_max = weft_net.eager_limit;
     weft_net.software = choice->software_matching;
-    weft_net.can_read = !(choice->row->flags & WEFT_PROVIDER_NO_READ) && (info->caps & FI_READ);
+    weft_net.can_read = weft_settings.rendezvous == WEFT_RENDEZVOUS_AUTO
+                            ? !choice->push
+                            : weft_settings.rendezvous == WEFT_RENDEZVOUS_READ;
     weft_net.virtual_addresses = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR;
     weft_net.local_mr = info->domain_attr->mr_mode & FI_MR_LOCAL;
     weft_net.read_chunk = (size_t)weft_settings.read_chunk;

@@ -18,6 +18,9 @@
  * in why. */
 int weft_net_open(const struct weft_job *job, char *why, size_t len);
 
+/* True when every peer must be connected before the first message may arrive. */
+bool weft_net_must_know_all(void);
+
 /* Closes everything; only after weft_net_idle has returned true. */
 void weft_net_close(void);
 

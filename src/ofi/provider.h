@@ -18,12 +18,14 @@
 #define WEFT_FI_VERSION FI_VERSION(1, 17)
 
 enum weft_provider_flag {
-    WEFT_PROVIDER_REFUSED = 1,    /* never chosen by itself: known to be wrong or slow */
-    WEFT_PROVIDER_ONE_NODE = 2,   /* reaches only peers on the same node */
-    WEFT_PROVIDER_SPILL = 4,      /* a message longer than its posted receive breaks something:
+    WEFT_PROVIDER_REFUSED = 1,     /* never chosen by itself: known to be wrong or slow */
+    WEFT_PROVIDER_ONE_NODE = 2,    /* reaches only peers on the same node */
+    WEFT_PROVIDER_SPILL = 4,       /* a message longer than its posted receive breaks something:
                                      receives must always have room for an eager message */
-    WEFT_PROVIDER_NO_READ = 8,    /* its fi_read is absent or not to be trusted: push rendezvous */
-    WEFT_PROVIDER_SOURCE_SEQ = 16 /* the CQ data also carries the provider's own source id */
+    WEFT_PROVIDER_NO_READ = 8,     /* its fi_read is absent or not to be trusted: push rendezvous */
+    WEFT_PROVIDER_SOURCE_SEQ = 16, /* the CQ data also carries the provider's own source id */
+    WEFT_PROVIDER_KNOW_ALL = 32    /* a message from a source that is not in the address vector
+                                      matches any directed receive: insert all before the first */
 };
 
 struct weft_provider_row {

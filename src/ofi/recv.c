@@ -153,7 +153,7 @@ static void finish_eager(struct weft_request *request, size_t length)
     request->bytes = n;
     if (weft_unlikely(!(request->type->flags & WEFT_TYPE_DENSE)))
         weft_datatype_unpack(request->type, request->buffer, 0, landing(request), n);
-    else if (lands_in_request(request))
+    else if (n && lands_in_request(request))
         memcpy(request->buffer, part->small, n);
     if (weft_unlikely(part->packed || part->mr))
         release(part);

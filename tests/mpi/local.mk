@@ -10,6 +10,8 @@ MPI_TESTS = \
     tests/mpi/bcast \
     tests/mpi/bidirectional_big \
     tests/mpi/big_4g \
+    tests/mpi/coll_disagree \
+    tests/mpi/coll_random \
     tests/mpi/collectives_beside_messages \
     tests/mpi/error_arguments \
     tests/mpi/error_collectives \
@@ -61,6 +63,8 @@ tests_mpi_barrier_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bcast_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bidirectional_big_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_big_4g_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_coll_disagree_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_coll_random_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_collectives_beside_messages_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_arguments_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_collectives_LDADD = $(MPI_TEST_LIBS)

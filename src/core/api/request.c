@@ -49,14 +49,17 @@ static int retire(MPI_Request *handle, MPI_Status *status, bool with_error)
     return code;
 }
 
-static struct weft_comm *comm_of(const struct weft_request *request)
+/* Whose error handler hears of a failed request. (A send that completed at once has no channel, and
+ * never fails.) */
+static struct weft_comm *comm_of(const struct weft_request *failed)
 {
-    return request->op == WEFT_REQUEST_NONE ? NULL : request->channel->comm;
+    return failed->op == WEFT_REQUEST_NONE ? NULL : failed->channel->comm;
 }
 
 static int finish_one(MPI_Request *handle, MPI_Status *status, const char *function)
 {
-    struct weft_comm *comm = comm_of(request_of(*handle));
+    struct weft_request *request = request_of(*handle);
+    struct weft_comm *comm = weft_unlikely(request->error) ? comm_of(request) : NULL;
     int code = retire(handle, status, false);
     return weft_likely(code == MPI_SUCCESS) ? code : weft_error_raise(comm, code, function);
 }

@@ -3,4 +3,8 @@
 
 dist_man_MANS += docs/mpicc.1 docs/mpicc_abi.1 docs/weftcc.1 docs/weftrun.1
 dist_man_MANS += docs/weft_info.1
-dist_doc_DATA += docs/STATUS.md
+dist_doc_DATA += README.md docs/STATUS.md docs/GUIDE.md docs/INTERNALS.md
+
+# Whether they say what the tree is
+dist_check_SCRIPTS += tests/docs/run
+TESTS += tests/docs/run

@@ -25,10 +25,10 @@ struct weft_comm;
 
 struct weft_channel {
     uint32_t context;
-    int32_t held;             /* see the invariant; begins at WEFT_HELD_ALWAYS or 0 */
-    bool wildcards_held;      /* receives from any source stay in software: lanes are mixed */
-    bool listed;              /* in weft.held: progress looks into the provider for it */
-    uint64_t net_bits;        /* the context's bits in the net lane's tag word */
+    int32_t held;        /* see the invariant; begins at WEFT_HELD_ALWAYS or 0 */
+    bool wildcards_held; /* receives from any source stay in software: lanes are mixed */
+    bool listed;         /* in weft.held: progress looks into the provider for it */
+    uint64_t net_bits;   /* the context's bits in the net lane's tag word */
     struct weft_comm *comm;
     struct weft_channel *next_held;
 };

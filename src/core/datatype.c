@@ -27,8 +27,8 @@ static void define(struct weft_datatype *type, struct weft_block *block,
         .elem = row->elem,
         .size = row->size,
         .extent = (MPI_Aint)row->extent,
-        .true_extent = pair ? (MPI_Aint)(row->second_offset + row->second_size)
-                            : (MPI_Aint)row->size,
+        .true_extent =
+            pair ? (MPI_Aint)(row->second_offset + row->second_size) : (MPI_Aint)row->size,
         .nblocks = pair ? 2 : 1,
         .nelements = pair ? 2 : 1,
         .blocks = block,

@@ -173,10 +173,9 @@ static void print_line(const char *sentence)
 {
     /* One write, so that lines of many ranks do not mix. */
     char line[SENTENCE + 512];
-    int n = weft.job.size > 0
-                ? snprintf(line, sizeof line, "weft: rank %d on %s: %s\n", weft.job.rank,
-                           weft.job.host, sentence)
-                : snprintf(line, sizeof line, "weft: %s\n", sentence);
+    int n = weft.job.size > 0 ? snprintf(line, sizeof line, "weft: rank %d on %s: %s\n",
+                                         weft.job.rank, weft.job.host, sentence)
+                              : snprintf(line, sizeof line, "weft: %s\n", sentence);
     if (n > 0)
         fwrite(line, 1, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1, stderr);
     fflush(stderr);
@@ -201,7 +200,7 @@ void weft_fatal(int code, const char *format, ...)
     va_end(args);
     print_line(sentence);
     if (weft.job.size > 0)
-        weft_boot_abort(code, sentence);
+        weft_boot_abort(code, NULL); /* the sentence is out: the launcher need not repeat it */
     fflush(NULL);
     _Exit(code);
 }

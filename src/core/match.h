@@ -66,8 +66,8 @@ void weft_match_store(struct weft_matcher *m, struct weft_match_message *message
 
 /* The message that a receive with these arguments would take, left in its place (a probe), or
  * NULL. */
-struct weft_match_message *weft_match_find(struct weft_matcher *m, uint32_t context,
-                                           int32_t source, int32_t tag);
+struct weft_match_message *weft_match_find(struct weft_matcher *m, uint32_t context, int32_t source,
+                                           int32_t tag);
 
 /* Unlinks one message that weft_match_find returned (a receive, or a matched probe). */
 void weft_match_take(struct weft_matcher *m, struct weft_match_message *message);
@@ -83,7 +83,6 @@ bool weft_match_withdraw(struct weft_matcher *m, struct weft_match_receive *rece
  * (WEFT_MATCH_ALL_CONTEXTS: of every one). The callback must not change the queues. */
 #define WEFT_MATCH_ALL_CONTEXTS UINT32_MAX
 void weft_match_each_message(struct weft_matcher *m, uint32_t context,
-                             void (*see)(void *arg, struct weft_match_message *message),
-                             void *arg);
+                             void (*see)(void *arg, struct weft_match_message *message), void *arg);
 
 #endif

@@ -121,6 +121,8 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
     struct weft_peer *peer = peer_of(channel, dest);
     if (weft_unlikely(!peer))
         return MPI_ERR_OTHER;
+    if (weft_unlikely(peer->lane == WEFT_LANE_DEAD))
+        return weft_failure_say(peer);
     struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_SEND, 1);
     if (weft_unlikely(!request))
         return no_memory("send");
@@ -150,6 +152,13 @@ int weft_p2p_receive_slowly(struct weft_request *request)
     const struct weft_match_receive *match = &request->match;
     struct weft_channel *channel = request->channel;
     bool local = request->peer && request->peer->lane == WEFT_LANE_SELF;
+    if (request->peer && request->peer->lane == WEFT_LANE_DEAD &&
+        !weft_match_find(&weft.matcher, match->context, match->source, match->tag)) {
+        request->error = weft_failure_say(request->peer);
+        request->bytes = 0;
+        weft_request_event(request);
+        return MPI_SUCCESS;
+    }
     if (local && !channel->wildcards_held)
         mix_lanes(channel);
     if (local || channel->held || (!request->peer && channel->wildcards_held) ||

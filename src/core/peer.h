@@ -3,7 +3,7 @@
  * Peers: one object per process that this one talks to, made at first contact.
  *
  * Invariant: weft.peers[w] is NULL until first contact with world rank w, then never changes; the
- * lane of a peer is decided there, once.
+ * lane of a peer is decided there, once, and changes only to WEFT_LANE_DEAD.
  */
 #ifndef WEFT_PEER_H
 #define WEFT_PEER_H
@@ -14,19 +14,27 @@
 struct weft_request;
 struct weft_net_out;
 
-enum weft_lane { WEFT_LANE_SELF, WEFT_LANE_NET };
+enum weft_lane {
+    WEFT_LANE_SELF,
+    WEFT_LANE_NET,
+    WEFT_LANE_DEAD /* its process has ended: nothing is sent or posted any more */
+};
 
 struct weft_peer {
     uint8_t lane;      /* enum weft_lane */
     uint8_t sequence;  /* of the last user message sent to it on the net lane */
-    bool reached; /* the provider took something for it */
+    bool reached;      /* the provider took something for it */
     int32_t world;     /* its rank in MPI_COMM_WORLD */
     uint64_t net_addr; /* fi_addr_t */
-    struct weft_net_out *backlog, **backlog_end; /* what the provider would not take yet, in order */
-    double backlog_since;                        /* when its head began to wait */
-    struct weft_request *sync, **sync_end;       /* eager synchronous sends not yet matched */
+    struct weft_net_out *backlog,
+        **backlog_end;                     /* what the provider would not take yet, in order */
+    double backlog_since;                  /* when its head began to wait */
+    struct weft_request *sync, **sync_end; /* eager synchronous sends not yet matched */
     struct weft_peer *next_backlogged;
 };
+
+/* An object for a world rank that has none, not connected. NULL when memory is short. */
+struct weft_peer *weft_peer_make(int world);
 
 /* First contact with a world rank. Returns NULL after saying why (MPI_ERR_OTHER class). */
 struct weft_peer *weft_peer_connect(int world);

@@ -11,9 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct weft_request weft_request_null = {.object = {WEFT_KIND_REQUEST, 0},
-                                         .source = MPI_ANY_SOURCE,
-                                         .tag = MPI_ANY_TAG};
+struct weft_request weft_request_null = {
+    .object = {WEFT_KIND_REQUEST, 0}, .source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
 
 void weft_request_init(void)
 {

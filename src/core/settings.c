@@ -37,7 +37,8 @@ const struct weft_setting weft_settings_table[] = {
      "longest message sent without waiting for its receive, at most what the provider allows; "
      "0: the provider's own limit"},
     {"rendezvous", WEFT_SETTING_CHOICE, FIELD(rendezvous), "auto", 0, 0, "auto|read|push",
-     "how long messages travel: read by the receiver, or pushed by the sender in eager pieces; auto "
+     "how long messages travel: read by the receiver, or pushed by the sender in eager pieces; "
+     "auto "
      "reads where the provider can"},
     {"read_chunk", WEFT_SETTING_BYTES, FIELD(read_chunk), "1M", 64 << 10, 1 << 30, NULL,
      "bytes moved by one remote read of a long message"},

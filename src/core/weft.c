@@ -6,6 +6,7 @@
  * fence that ends weft_init and the one in weft_finalize every rank of the job can be reached.
  */
 #include "core/weft.h"
+#include "core/coll/coll.h"
 #include "core/error.h"
 #include "core/op.h"
 #include "core/settings.h"
@@ -60,6 +61,8 @@ void weft_idle(unsigned *idle)
 {
     unsigned n = ++*idle;
     bool threads = weft_gate & WEFT_GATE_THREADS;
+    if ((n & 255) == 0 && weft_failure_check())
+        return;
     if (n < (unsigned)weft.yield_after && !threads)
         return;
     if (threads)
@@ -132,6 +135,7 @@ int weft_init(int thread_level, int *provided)
         weft_fatal(MPI_ERR_OTHER, "MPI_Init was called %s; a process can initialise MPI once",
                    finalized ? "after MPI_Finalize" : "twice");
     init_tables();
+    weft_net_free_signals();
     if (weft_settings_load(why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
     if (weft_boot_init(&weft.job, why, sizeof why)) {
@@ -182,6 +186,10 @@ int weft_finalize(void)
     char why[768];
     unsigned idle = 0;
     if (weft.job.size > 1) {
+        /* Our own barrier waits for late ranks, where progress and errors are ours; the fence after
+         * it is short. */
+        if (weft_coll_barrier(&weft_comm_world) != MPI_SUCCESS)
+            weft_error_raise(&weft_comm_world, MPI_ERR_OTHER, "MPI_Finalize");
         while (sends_under_way())
             if (!weft_progress())
                 weft_idle(&idle);
@@ -219,22 +227,31 @@ bool weft_is_main_thread(void)
     return pthread_equal(pthread_self(), main_thread);
 }
 
-struct weft_peer *weft_peer_connect(int world)
+struct weft_peer *weft_peer_make(int world)
 {
-    char why[512];
     struct weft_peer *peer = calloc(1, sizeof *peer);
-    if (!peer) {
-        weft_error_say(MPI_ERR_OTHER, "no memory for one more peer (rank %d)", world);
+    if (!peer)
         return NULL;
-    }
     peer->world = world;
     peer->backlog_end = &peer->backlog;
     peer->sync_end = &peer->sync;
     peer->lane = world == weft.job.rank ? WEFT_LANE_SELF : WEFT_LANE_NET;
+    return weft.peers[world] = peer;
+}
+
+struct weft_peer *weft_peer_connect(int world)
+{
+    char why[512];
+    struct weft_peer *peer = weft_peer_make(world);
+    if (!peer) {
+        weft_error_say(MPI_ERR_OTHER, "no memory for one more peer (rank %d)", world);
+        return NULL;
+    }
     if (peer->lane == WEFT_LANE_NET && weft_net_connect(peer, why, sizeof why)) {
         weft_error_say(MPI_ERR_OTHER, "%s", why);
+        weft.peers[world] = NULL;
         free(peer);
         return NULL;
     }
-    return weft.peers[world] = peer;
+    return peer;
 }

@@ -63,6 +63,13 @@ bool weft_is_main_thread(void);
 /* Moves everything along. Returns the number of events: 0 means nothing happened. */
 int weft_progress(void);
 
+/* Takes note of ranks that the launcher reported dead: every operation that needs one ends with
+ * MPI_ERR_PROC_ABORTED. Returns the number of deaths. Ends the job when the launcher is gone. */
+int weft_failure_check(void);
+
+/* Says that a rank is dead, for an operation that needs it. Returns MPI_ERR_PROC_ABORTED. */
+WEFT_COLD int weft_failure_say(const struct weft_peer *peer);
+
 /* Called by a waiting rank between two calls of weft_progress that found nothing; *idle counts them
  * and is to be reset to 0 when something happened. Spins, then yields, then sleeps; with threads it
  * lets others in. */

@@ -72,8 +72,9 @@ static void fetch_found(void)
     if (rc == 0)
         claim.state = CLAIMING;
     else if (rc != -FI_EAGAIN)
-        weft_fatal(MPI_ERR_OTHER, "%s cannot hand over a message it has found: %s; try "
-                                  "WEFT_MATCHING=software",
+        weft_fatal(MPI_ERR_OTHER,
+                   "%s cannot hand over a message it has found: %s; try "
+                   "WEFT_MATCHING=software",
                    weft_net_name(), fi_strerror(-rc));
 }
 
@@ -85,8 +86,9 @@ static bool peek(struct weft_channel *channel)
     if (rc == -FI_ENOMSG || rc == -FI_EAGAIN)
         return false;
     if (rc)
-        weft_fatal(MPI_ERR_OTHER, "%s cannot look into its messages: %s; try "
-                                  "WEFT_MATCHING=software",
+        weft_fatal(MPI_ERR_OTHER,
+                   "%s cannot look into its messages: %s; try "
+                   "WEFT_MATCHING=software",
                    weft_net_name(), fi_strerror(-rc));
     claim.state = PEEKING;
     weft_soft_hold(channel, 1);
@@ -137,8 +139,9 @@ void weft_net_claimed(const struct fi_cq_tagged_entry *entry)
 void weft_net_claim_failed(const struct fi_cq_err_entry *error, const char *text)
 {
     if (claim.state != PEEKING || error->err != FI_ENOMSG)
-        weft_fatal(MPI_ERR_OTHER, "%s failed to hand over a message it had found: %s; try "
-                                  "WEFT_MATCHING=software",
+        weft_fatal(MPI_ERR_OTHER,
+                   "%s failed to hand over a message it had found: %s; try "
+                   "WEFT_MATCHING=software",
                    weft_net_name(), text);
     claim.state = IDLE;
     weft_soft_hold(claim.channel, -1);

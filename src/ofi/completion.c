@@ -74,8 +74,8 @@ WEFT_COLD static int read_error(void)
     char data[256];
     if (fi_cq_readerr(weft_net.cq, &error, 0) != 1)
         return 0;
-    const char *text = fi_cq_strerror(weft_net.cq, error.prov_errno, error.err_data, data,
-                                      sizeof data);
+    const char *text =
+        fi_cq_strerror(weft_net.cq, error.prov_errno, error.err_data, data, sizeof data);
     if (!text || !*text || error.prov_errno == 0)
         text = fi_strerror(error.err);
     struct weft_net_op *op = error.op_context;

@@ -106,6 +106,10 @@ void weft_net_control_arrived(const void *data, size_t bytes)
         return;
     }
     memcpy(&control, data, sizeof control);
+    if (control.from < 0 || control.from >= weft.job.size)
+        return;
+    if (weft.peers[control.from] && weft.peers[control.from]->lane == WEFT_LANE_DEAD)
+        return; /* what it speaks of was ended when it died */
     struct weft_request *request = (struct weft_request *)(uintptr_t)control.cookie;
     switch ((enum weft_net_control_kind)control.kind) {
     case WEFT_NET_ACK:

@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 static const char address_key[] = "weft.net";
 enum {
@@ -23,7 +24,9 @@ enum {
     CONTEXT_BITS = 20,
     TAG_BITS = 31,
     MOST_CONTEXT_BITS = 28,
-    RESERVED_RECEIVES = 128
+    RESERVED_RECEIVES = 128,
+    RECEIVE_QUEUE = 512,
+    SEND_QUEUE = 256
 };
 
 struct weft_net weft_net;
@@ -93,6 +96,16 @@ static int lay_tags(const struct fi_info *info, char *why, size_t len)
     weft_net.sequence_mask = wide ? UINT32_MAX : 0xff;
     own.tag_bits = (uint32_t)bits;
     return 0;
+}
+
+/* Providers size their buffers after the queues: at the default of 2048 entries tcp;ofi_rxm takes
+ * 80 MB a rank. What does not fit waits in our own queues, so a few hundred do. */
+static void size_queues(struct fi_info *info)
+{
+    if (info->rx_attr->size > RECEIVE_QUEUE)
+        info->rx_attr->size = RECEIVE_QUEUE;
+    if (info->tx_attr->size > SEND_QUEUE)
+        info->tx_attr->size = SEND_QUEUE;
 }
 
 static void take_facts(const struct fi_info *info)
@@ -179,11 +192,22 @@ static int publish(char *why, size_t len)
     return weft_boot_publish(address_key, &own, sizeof own, why, len);
 }
 
+/* ofi_rxm posts 4096 receives of 16 KiB below itself, whatever its queues: 64 MB a rank. A stream
+ * needs no such depth. Where there is InfiniBand, which does, and where the user has a say, it stays
+ * as it is. */
+static void spare_memory(void)
+{
+    if (access("/sys/class/infiniband", F_OK) != 0)
+        setenv("FI_OFI_RXM_MSG_RX_SIZE", "256", 0);
+}
+
 int weft_net_open(const struct weft_job *job, char *why, size_t len)
 {
+    spare_memory();
     if (weft_provider_select(&weft_settings, job, &weft_net.choice, NULL, NULL, why, len))
         return -1;
     struct fi_info *info = weft_net.choice.info;
+    size_queues(info);
     take_facts(info);
     if (lay_tags(info, why, len))
         return -1;

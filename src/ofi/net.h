@@ -14,6 +14,9 @@
 #include "core/request.h"
 #include "pmix/boot.h"
 
+/* Lets crash signals be crash signals again: libraries that libfabric brings along catch them. */
+void weft_net_free_signals(void);
+
 /* Opens the provider that fits and publishes this rank's address. Returns 0, or -1 with a sentence
  * in why. */
 int weft_net_open(const struct weft_job *job, char *why, size_t len);
@@ -58,6 +61,12 @@ int weft_net_irecv(struct weft_request *request, void *buffer, size_t capacity,
 
 /* The same for any datatype, from what is in the request. */
 int weft_net_irecv_any(struct weft_request *request);
+
+/* What a rank's death leaves behind. True for a send that only waits for its peer's word; ends such
+ * a send (its error is set); forgets what was still to be sent to the peer, failing its sends. */
+bool weft_net_waits_for_peer(const struct weft_request *request);
+void weft_net_abandon(struct weft_request *request);
+void weft_net_drop_backlog(struct weft_peer *peer);
 
 /* Takes a receive back from the provider, waiting for the provider's word. True when it was taken
  * back, false when a message had matched it (it completes as usual). */

@@ -200,6 +200,7 @@ void weft_net_push_pieces(struct weft_request *request, uint64_t receiver, size_
 void weft_net_piece_arrived(const struct weft_net_control *control, const void *data, size_t bytes);
 int weft_net_piece_send(struct weft_peer *peer, struct weft_net_out *out);
 void weft_net_read_close(void);
+WEFT_COLD void weft_net_piece_failed(struct weft_net_out *out, const char *text);
 void weft_net_piece_done(struct weft_net_op *op, int error, const char *text);
 
 /* control.c */

@@ -68,8 +68,8 @@ int weft_net_pool_open(char *why, size_t len)
         return -1;
     }
     if (weft_net.local_mr)
-        weft_net.buffer_mr = weft_net_register(
-            weft_net.buffer_data, weft_net.nbuffers * weft_net.buffer_bytes, FI_RECV);
+        weft_net.buffer_mr = weft_net_register(weft_net.buffer_data,
+                                               weft_net.nbuffers * weft_net.buffer_bytes, FI_RECV);
     for (size_t i = 0; i < weft_net.nbuffers; i++) {
         struct weft_net_buffer *buffer = &weft_net.buffers[i];
         buffer->op.kind = WEFT_NET_POOL;
@@ -106,10 +106,10 @@ void weft_net_pool_received(struct weft_net_op *op, const struct fi_cq_tagged_en
         weft_net_control_arrived(buffer->data, entry->len);
     } else {
         enum weft_message_form form = (enum weft_message_form)weft_net_form(entry->tag);
-        uint32_t context = (uint32_t)((entry->tag & ((weft_net.space_bit >> 2) - 1)) >>
-                                      weft_net.context_shift);
-        size_t length = form == WEFT_MESSAGE_RTS ? weft_net_header_length(buffer->data)
-                                                 : entry->len;
+        uint32_t context =
+            (uint32_t)((entry->tag & ((weft_net.space_bit >> 2) - 1)) >> weft_net.context_shift);
+        size_t length =
+            form == WEFT_MESSAGE_RTS ? weft_net_header_length(buffer->data) : entry->len;
         if (weft_soft_arrive(context, (int)(entry->data >> weft_net.rank_shift),
                              (int)(entry->tag & weft_net.tag_mask), form, buffer->data, entry->len,
                              length))

@@ -52,9 +52,8 @@ struct fid_mr *weft_net_register(void *data, size_t bytes, uint64_t access)
 int weft_net_expose(struct weft_request *request, void *data)
 {
     struct weft_net_request *part = weft_net_part(request);
-    part->header = (struct weft_net_header){.version = WEFT_NET_WIRE_VERSION,
-                                            .length = request->bytes,
-                                            .cookie = (uintptr_t)request};
+    part->header = (struct weft_net_header){
+        .version = WEFT_NET_WIRE_VERSION, .length = request->bytes, .cookie = (uintptr_t)request};
     if (!weft_net.can_read)
         return MPI_SUCCESS;
     part->mr = weft_net_register(data, request->bytes, FI_REMOTE_READ);
@@ -221,9 +220,9 @@ void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
     part->reads_out--;
     weft_net.outstanding--;
     if (weft_unlikely(error)) {
-        request->error = weft_error_say(
-            MPI_ERR_OTHER, "reading %zu bytes from rank %d over %s failed: %s", request->bytes,
-            request->peer->world, weft_net_name(), text);
+        request->error =
+            weft_error_say(MPI_ERR_OTHER, "reading %zu bytes from rank %d over %s failed: %s",
+                           request->bytes, request->peer->world, weft_net_name(), text);
         request->bytes = part->moved;
     }
     bool was_waiting = part->moved < request->bytes && part->reads_out == READS_AT_ONCE - 1;
@@ -316,14 +315,21 @@ void weft_net_piece_done(struct weft_net_op *op, int error, const char *text)
     part->reads_out--;
     weft_net.outstanding--;
     if (error)
-        request->error = weft_error_say(MPI_ERR_OTHER,
-                                        "sending %zu bytes to rank %d over %s failed: %s",
-                                        request->bytes, request->peer->world, weft_net_name(),
-                                        text);
+        request->error =
+            weft_error_say(MPI_ERR_OTHER, "sending %zu bytes to rank %d over %s failed: %s",
+                           request->bytes, request->peer->world, weft_net_name(), text);
     if (part->moved < request->capacity)
         push_one(request);
     else if (!part->reads_out)
         weft_net_sent(request);
+}
+
+void weft_net_piece_failed(struct weft_net_out *out, const char *text)
+{
+    struct weft_net_piece *piece =
+        (struct weft_net_piece *)((char *)out - offsetof(struct weft_net_piece, out));
+    weft_net_part(piece->request)->moved = piece->request->capacity; /* no more pieces */
+    weft_net_piece_done(&piece->op, FI_EIO, text);
 }
 
 /* Pushed rendezvous: the receiver's side. */

@@ -53,8 +53,8 @@ static int send_eager(struct weft_peer *peer, struct weft_request *request)
     struct weft_net_request *part = weft_net_part(request);
     bool sync = request->mode == WEFT_SEND_SYNCHRONOUS;
     uint64_t form = sync ? WEFT_MESSAGE_SYNC : WEFT_MESSAGE_EAGER;
-    uint64_t word = form << weft_net.form_shift | request->channel->net_bits |
-                    (uint32_t)request->tag;
+    uint64_t word =
+        form << weft_net.form_shift | request->channel->net_bits | (uint32_t)request->tag;
     uint64_t data = cq_data(peer, part->rank);
     bool inject = request->bytes <= weft_net.inject_max;
     int rc;
@@ -62,9 +62,9 @@ static int send_eager(struct weft_peer *peer, struct weft_request *request)
         rc = (int)fi_tinjectdata(weft_net.ep, data_of(request), request->bytes, data,
                                  peer->net_addr, word);
     else
-        rc = (int)fi_tsenddata(weft_net.ep, data_of(request), request->bytes,
-                               weft_net_descriptor(part->mr), data, peer->net_addr, word,
-                               &part->op);
+        rc =
+            (int)fi_tsenddata(weft_net.ep, data_of(request), request->bytes,
+                              weft_net_descriptor(part->mr), data, peer->net_addr, word, &part->op);
     if (rc)
         return rc;
     peer->sequence++;
@@ -92,8 +92,8 @@ static int send_rts(struct weft_peer *peer, struct weft_request *request)
 
 static struct weft_request *request_of(struct weft_net_out *out)
 {
-    return weft_net_whole((struct weft_net_request *)((char *)out -
-                                                      offsetof(struct weft_net_request, out)));
+    return weft_net_whole(
+        (struct weft_net_request *)((char *)out - offsetof(struct weft_net_request, out)));
 }
 
 static int try_out(struct weft_peer *peer, struct weft_net_out *out)
@@ -115,10 +115,14 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_net_out *out,
 {
     char host[256];
     weft_boot_host(peer->world, host, sizeof host);
-    if (out->kind == WEFT_NET_OUT_CONTROL || out->kind == WEFT_NET_OUT_PIECE) {
+    if (out->kind == WEFT_NET_OUT_CONTROL) {
         weft_warn("an acknowledgement to rank %d on %s could not be sent over %s: %s", peer->world,
                   host, weft_net_name(), why);
         weft_net_control_drop(out);
+        return;
+    }
+    if (out->kind == WEFT_NET_OUT_PIECE) {
+        weft_net_piece_failed(out, why);
         return;
     }
     struct weft_request *request = request_of(out);
@@ -240,6 +244,7 @@ static __attribute__((noinline)) void send_slowly(struct weft_request *request, 
     bool eager = request->bytes <= weft_net.eager_limit;
     part->op.kind = WEFT_NET_SEND;
     part->rank = rank;
+    part->reads_out = 0;
     part->out.kind = eager ? WEFT_NET_OUT_EAGER : WEFT_NET_OUT_RTS;
     request->pending = eager && request->mode == WEFT_SEND_SYNCHRONOUS ? 2 : 1;
     int code = prepare(request);
@@ -268,4 +273,49 @@ void weft_net_sent(struct weft_request *request)
 {
     release(weft_net_part(request));
     weft_request_event(request);
+}
+
+static bool awaits_acknowledgement(const struct weft_request *request)
+{
+    for (const struct weft_request *r = request->peer->sync; r; r = r->next)
+        if (r == request)
+            return true;
+    return false;
+}
+
+bool weft_net_waits_for_peer(const struct weft_request *request)
+{
+    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    if (request->op != WEFT_REQUEST_SEND || request->peer->lane == WEFT_LANE_SELF)
+        return false;
+    return part->out.kind == WEFT_NET_OUT_RTS ? part->reads_out == 0
+                                              : awaits_acknowledgement(request);
+}
+
+void weft_net_abandon(struct weft_request *request)
+{
+    struct weft_peer *peer = request->peer;
+    struct weft_request **link = &peer->sync;
+    while (*link && *link != request)
+        link = &(*link)->next;
+    if (*link) {
+        *link = request->next;
+        if (!*link)
+            peer->sync_end = link;
+        weft_request_event(request);
+        return;
+    }
+    weft_net_sent(request);
+}
+
+void weft_net_drop_backlog(struct weft_peer *peer)
+{
+    while (peer->backlog) {
+        struct weft_net_out *out = peer->backlog;
+        pop(peer, out->next);
+        if (out->kind == WEFT_NET_OUT_CONTROL)
+            weft_net_control_drop(out);
+        else
+            fail_out(peer, out, "the rank has ended");
+    }
 }

@@ -23,6 +23,11 @@ WEFT_COLD static int bad_handler(struct weft_comm *comm, const char *function,
                       (void *)handle);
 }
 
+WEFT_COLD static int null_result(struct weft_comm *comm, const char *function, const char *what)
+{
+    return weft_error(comm, MPI_ERR_ARG, function, "the pointer to the %s is null", what);
+}
+
 WEFT_EXPORT(Comm_rank);
 int PMPI_Comm_rank(MPI_Comm handle, int *rank)
 {
@@ -30,10 +35,12 @@ int PMPI_Comm_rank(MPI_Comm handle, int *rank)
     if (code)
         return code;
     struct weft_comm *comm = weft_comm_resolve(handle);
-    if (comm)
-        *rank = comm->rank;
-    else
+    if (!comm)
         code = bad_comm("MPI_Comm_rank", handle);
+    else if (!rank)
+        code = null_result(comm, "MPI_Comm_rank", "rank");
+    else
+        *rank = comm->rank;
     weft_leave();
     return code;
 }
@@ -45,10 +52,12 @@ int PMPI_Comm_size(MPI_Comm handle, int *size)
     if (code)
         return code;
     struct weft_comm *comm = weft_comm_resolve(handle);
-    if (comm)
-        *size = comm->size;
-    else
+    if (!comm)
         code = bad_comm("MPI_Comm_size", handle);
+    else if (!size)
+        code = null_result(comm, "MPI_Comm_size", "size");
+    else
+        *size = comm->size;
     weft_leave();
     return code;
 }

@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Dead ranks. The launcher reports them (weftrun --keep-going; others end the job); whatever needs a
+ * dead rank ends with MPI_ERR_PROC_ABORTED, operations with others go on.
+ *
+ * Invariant: an operation that the provider still holds is left to the provider's completion; one
+ * that only waits for the peer's word is ended here, and that word, should it still arrive, is
+ * dropped because its sender's lane is WEFT_LANE_DEAD.
+ */
+#include "core/error.h"
+#include "core/soft.h"
+#include "core/weft.h"
+#include "ofi/net.h"
+
+#include <stdlib.h>
+
+int weft_failure_say(const struct weft_peer *peer)
+{
+    char host[256];
+    return weft_error_say(MPI_ERR_PROC_ABORTED,
+                          "rank %d on %s has ended before it called MPI_Finalize; its own output "
+                          "or the launcher's tells why",
+                          peer->world, weft_boot_host(peer->world, host, sizeof host));
+}
+
+struct death {
+    struct weft_peer *peer;
+    struct weft_request *found;
+};
+
+/* One operation at a time, because ending one may start others. */
+static void find_stranded(void *arg, struct weft_request *request)
+{
+    struct death *death = arg;
+    if (death->found || request->peer != death->peer)
+        return;
+    bool stranded = request->op == WEFT_REQUEST_RECV
+                        ? request->match.queued || (request->flags & WEFT_REQUEST_IN_NET)
+                        : weft_net_waits_for_peer(request);
+    if (stranded)
+        death->found = request;
+}
+
+static void end(struct weft_request *request)
+{
+    if (request->op == WEFT_REQUEST_SEND) {
+        request->error = weft_failure_say(request->peer);
+        weft_net_abandon(request);
+        return;
+    }
+    if (request->flags & WEFT_REQUEST_IN_NET) {
+        if (!weft_net_withdraw(request))
+            return; /* a message of it had arrived before */
+    } else {
+        weft_soft_withdraw(request);
+    }
+    request->error = weft_failure_say(request->peer);
+    request->source = MPI_ANY_SOURCE;
+    request->tag = MPI_ANY_TAG;
+    request->bytes = 0;
+    weft_request_event(request);
+}
+
+static void died(int rank)
+{
+    struct weft_peer *peer = weft.peers[rank];
+    if (!peer)
+        peer = weft_peer_make(rank);
+    if (!peer || peer->lane != WEFT_LANE_NET)
+        return;
+    peer->lane = WEFT_LANE_DEAD;
+    weft_net_drop_backlog(peer);
+    struct death death = {.peer = peer};
+    do {
+        death.found = NULL;
+        weft_request_each_active(find_stranded, &death);
+        if (death.found)
+            end(death.found);
+    } while (death.found);
+}
+
+int weft_failure_check(void)
+{
+    int rank, deaths = 0;
+    while (weft_boot_next_failure(&rank)) {
+        if (rank == WEFT_BOOT_LAUNCHER)
+            weft_fatal(MPI_ERR_OTHER,
+                       "the launcher (%s) is gone, and with it the way to the other "
+                       "ranks; see its output or the system's log",
+                       weft.job.launcher);
+        if (rank != weft.job.rank && rank >= 0 && rank < weft.job.size) {
+            died(rank);
+            deaths++;
+        }
+    }
+    return deaths;
+}

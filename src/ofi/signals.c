@@ -1,0 +1,33 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Crash signals. libfabric may load libraries (PSM's among them) that catch SIGSEGV and its like
+ * when they are loaded, print a trace into a file in the working directory and exit with status 1:
+ * a crash would no longer be seen as what it is. Weft gives such signals back.
+ *
+ * Invariant: only handlers whose code lies in a library of that family are removed; the program's
+ * own stay.
+ */
+#include "ofi/net.h"
+
+#include <dlfcn.h>
+#include <signal.h>
+#include <string.h>
+
+static bool belongs_to_psm(const struct sigaction *action)
+{
+    Dl_info where;
+    void *code;
+    memcpy(&code, &action->sa_handler, sizeof code);
+    return action->sa_handler != SIG_DFL && action->sa_handler != SIG_IGN && dladdr(code, &where) &&
+           where.dli_fname && strstr(where.dli_fname, "psm");
+}
+
+void weft_net_free_signals(void)
+{
+    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT, SIGTERM};
+    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
+        struct sigaction action;
+        if (!sigaction(signals[i], NULL, &action) && belongs_to_psm(&action))
+            signal(signals[i], SIG_DFL);
+    }
+}

@@ -55,7 +55,9 @@ __attribute__((noinline)) static void unmeasured(enum what what)
 
 static void wait_all(enum what what)
 {
+    /* The checker follows a loop's first rounds only and misses the calls of the others. */
     if (what == ISEND || what == IRECV)
+        // NOLINTNEXTLINE(clang-analyzer-optin.mpi.MPI-Checker)
         MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Crash signals. libfabric may load libraries (PSM's among them) that catch SIGSEGV and its like
+ * Crash signals. libfabric may load libraries (libinfinipath and PSM) that catch SIGSEGV and its like
  * when they are loaded, print a trace into a file in the working directory and exit with status 1:
  * a crash would no longer be seen as what it is. Weft gives such signals back.
  *
- * Invariant: only handlers whose code lies in a library of that family are removed; the program's
+ * Invariant: only handlers whose code lies in one of them are removed; the program's
  * own stay.
  */
 #include "ofi/net.h"

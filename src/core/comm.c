@@ -17,6 +17,7 @@ struct weft_comm weft_comm_self = {
     .errhandler = &weft_errors_are_fatal, .handle = MPI_COMM_SELF, .name = "MPI_COMM_SELF"};
 
 static int32_t *world_ranks, self_rank[1];
+static struct weft_peer *self_peer[1];
 
 static void open_channel(struct weft_channel *channel, struct weft_comm *comm, uint32_t context)
 {
@@ -28,12 +29,13 @@ static void open_channel(struct weft_channel *channel, struct weft_comm *comm, u
 }
 
 static void open_comm(struct weft_comm *comm, int rank, int size, const int32_t *world,
-                      uint32_t context)
+                      struct weft_peer **peers, uint32_t context)
 {
     comm->object.kind = WEFT_KIND_COMM;
     comm->rank = rank;
     comm->size = size;
     comm->world = world;
+    comm->peers = peers;
     open_channel(&comm->p2p, comm, context);
     open_channel(&comm->coll, comm, context + 1);
     weft_handle_predefine((uintptr_t)comm->handle, &comm->object);
@@ -48,8 +50,8 @@ int weft_comm_init(void)
     for (int i = 0; i < size; i++)
         world_ranks[i] = i;
     self_rank[0] = weft.job.rank;
-    open_comm(&weft_comm_world, weft.job.rank, size, world_ranks, 0);
-    open_comm(&weft_comm_self, 0, 1, self_rank, 2);
+    open_comm(&weft_comm_world, weft.job.rank, size, world_ranks, weft.peers, 0);
+    open_comm(&weft_comm_self, 0, 1, self_rank, self_peer, 2);
     return MPI_SUCCESS;
 }
 

@@ -23,9 +23,12 @@ WEFT_COLD static int no_memory(const char *what)
 
 static struct weft_peer *peer_of(struct weft_channel *channel, int rank)
 {
-    int world = channel->comm->world[rank];
-    struct weft_peer *peer = weft.peers[world];
-    return weft_likely(peer != NULL) ? peer : weft_peer_connect(world);
+    struct weft_comm *comm = channel->comm;
+    if (weft_likely(comm->peers[rank] != NULL))
+        return comm->peers[rank];
+    int world = comm->world[rank];
+    struct weft_peer *peer = weft.peers[world] ? weft.peers[world] : weft_peer_connect(world);
+    return comm->peers[rank] = peer;
 }
 
 struct request_list {
@@ -134,10 +137,8 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
     request->type = type;
     request->buffer = (void *)buffer;
     *out = request;
-    if (weft_likely(peer->lane == WEFT_LANE_NET)) {
-        weft_net_isend(request, channel->comm->rank);
-        return MPI_SUCCESS;
-    }
+    if (weft_likely(peer->lane == WEFT_LANE_NET))
+        return weft_net_isend(request, channel->comm->rank);
     if (!channel->wildcards_held)
         mix_lanes(channel);
     int code = weft_soft_arrive(channel->context, channel->comm->rank, tag, WEFT_MESSAGE_LOCAL,
@@ -149,8 +150,10 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
 
 int weft_p2p_receive_slowly(struct weft_request *request)
 {
-    const struct weft_match_receive *match = &request->match;
+    struct weft_match_receive *match = &request->match;
     struct weft_channel *channel = request->channel;
+    request->flags = 0;
+    match->context = channel->context;
     bool local = request->peer && request->peer->lane == WEFT_LANE_SELF;
     if (request->peer && request->peer->lane == WEFT_LANE_DEAD &&
         !weft_match_find(&weft.matcher, match->context, match->source, match->tag)) {
@@ -182,15 +185,18 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
     *out = request;
     if (weft_unlikely(!request))
         return no_memory("receive");
-    return weft_p2p_start(request, channel, buffer, bytes, type, peer, source, tag);
+    weft_p2p_describe(request, channel, buffer, bytes, type, peer, source, tag);
+    return weft_p2p_receive_slowly(request);
 }
 
 int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes,
                   const struct weft_datatype *type, int dest, int tag, enum weft_send_mode mode)
 {
     struct weft_request *request;
-    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE) &&
-        weft_p2p_inject(channel, channel->comm, buffer, bytes, dest, tag))
+    struct weft_peer *peer = channel->comm->peers[dest];
+    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE) && peer &&
+        peer->lane == WEFT_LANE_NET &&
+        weft_net_inject(peer, channel->net_bits, tag, channel->comm->rank, buffer, bytes))
         return MPI_SUCCESS;
     int code = weft_p2p_isend(channel, buffer, bytes, type, dest, tag, mode, &request);
     if (code != MPI_SUCCESS)

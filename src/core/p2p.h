@@ -23,43 +23,30 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
                    const struct weft_datatype *type, int source, int tag,
                    struct weft_request **out);
 
-/* The fast part of a dense standard send: gives the message to the provider and is done with it.
- * False when it takes the long way (weft_p2p_isend), with nothing sent. */
-static inline __attribute__((always_inline)) bool weft_p2p_inject(struct weft_channel *channel,
-                                                                  const struct weft_comm *comm,
-                                                                  const void *buffer, size_t bytes,
-                                                                  int dest, int tag)
-{
-    struct weft_peer *peer = weft.peers[comm->world[dest]];
-    return weft_likely(peer && peer->lane == WEFT_LANE_NET) &&
-           weft_likely(weft_net_inject(peer, channel->net_bits, tag, comm->rank, buffer, bytes));
-}
-
 /* The rest of weft_p2p_start, for receives that cannot go straight to the provider. Returns
  * MPI_SUCCESS. */
 int weft_p2p_receive_slowly(struct weft_request *request);
 
-/* Starts a receive whose request was just made by weft_request_get, with the fields of a receive.
- * peer is NULL for any source, else known. Returns MPI_SUCCESS; what goes wrong is in the request's
- * error. Nothing follows the call of the lane, so that a caller's own last call can be this one. */
-static inline __attribute__((always_inline)) int
-weft_p2p_start(struct weft_request *request, struct weft_channel *channel, void *buffer,
-               size_t bytes, const struct weft_datatype *type, struct weft_peer *peer, int source,
-               int tag)
+/* What a receive's request holds when it starts. */
+static inline __attribute__((always_inline)) void
+weft_p2p_describe(struct weft_request *request, struct weft_channel *channel, void *buffer,
+                  size_t bytes, const struct weft_datatype *type, struct weft_peer *peer,
+                  int source, int tag)
 {
     request->channel = channel;
     request->peer = peer;
     request->type = type;
     request->buffer = buffer;
     request->capacity = bytes;
-    request->match.context = channel->context;
     request->match.source = source;
     request->match.tag = tag;
-    if (weft_unlikely(weft.matcher.unexpected | (size_t)channel->held) ||
-        weft_unlikely(peer ? peer->lane != WEFT_LANE_NET : channel->wildcards_held) ||
-        weft_unlikely(!(type->flags & WEFT_TYPE_DENSE)))
-        return weft_p2p_receive_slowly(request);
-    return weft_net_irecv(request, buffer, bytes, peer, tag, channel->net_bits);
+}
+
+/* True when receives of a channel may go to the provider: nothing older waits in software. */
+static inline __attribute__((always_inline)) bool
+weft_p2p_provider_is_next(const struct weft_channel *channel)
+{
+    return weft_likely(!(weft.matcher.unexpected | (size_t)channel->held));
 }
 
 /* Blocking forms; receive fills status unless it is NULL. They return the operation's error class,

@@ -19,6 +19,8 @@
 #include "core/match.h"
 #include "core/peer.h"
 
+#include <string.h>
+
 enum weft_request_kind { WEFT_REQUEST_NONE, WEFT_REQUEST_SEND, WEFT_REQUEST_RECV };
 
 enum weft_send_mode { WEFT_SEND_STANDARD, WEFT_SEND_SYNCHRONOUS, WEFT_SEND_READY };
@@ -33,12 +35,14 @@ enum { WEFT_LANE_BYTES = 256 };
 
 struct weft_request {
     struct weft_object object;
-    uint8_t op;   /* enum weft_request_kind */
-    uint8_t mode; /* enum weft_send_mode */
-    uint8_t flags;
+    uint8_t op;    /* enum weft_request_kind */
+    uint8_t mode;  /* enum weft_send_mode */
+    uint8_t flags; /* enum weft_request_flag */
+    uint8_t spare;
     int32_t pending;
-    int32_t error;
+    /* up to here: struct weft_request_head */
 
+    int32_t error;
     int32_t source, tag; /* receives: what came; sends: tag */
     size_t bytes;        /* data received; data to send */
 
@@ -53,6 +57,16 @@ struct weft_request {
 
     _Alignas(16) unsigned char lane[WEFT_LANE_BYTES]; /* belongs to the lane (fi_context2 …) */
 };
+
+/* The first 16 bytes of a request, written in one piece. */
+struct weft_request_head {
+    struct weft_object object;
+    uint8_t op, mode, flags, spare;
+    int32_t pending;
+};
+
+_Static_assert(offsetof(struct weft_request, error) == sizeof(struct weft_request_head),
+               "the head is the beginning of a request");
 
 struct weft_request_pool {
     struct weft_request *free;
@@ -76,25 +90,27 @@ void weft_request_finalize(void);
 /* Slow path of weft_request_get: one more slab. Returns NULL when memory is short. */
 WEFT_COLD struct weft_request *weft_request_grow(struct weft_request_pool *pool);
 
+/* Takes the first of a pool that is not empty; the rest of the request is undefined. */
+static inline __attribute__((always_inline)) struct weft_request *
+weft_request_pop(struct weft_request_pool *pool, enum weft_request_kind op, int flags, int pending)
+{
+    struct weft_request *request = pool->free;
+    const struct weft_request_head head = {{WEFT_KIND_REQUEST, 0}, (uint8_t)op, 0,
+                                           (uint8_t)flags,         0,           pending};
+    pool->free = request->next;
+    memcpy(request, &head, sizeof head);
+    request->error = MPI_SUCCESS;
+    return request;
+}
+
 /* A request of that op, no flags, no error, pending as given; the rest is undefined. NULL when
  * memory is short. */
 static inline struct weft_request *weft_request_get(struct weft_request_pool *pool,
                                                     enum weft_request_kind op, int pending)
 {
-    struct weft_request *request = pool->free;
-    if (weft_unlikely(!request)) {
-        request = weft_request_grow(pool);
-        if (!request)
-            return NULL;
-    }
-    pool->free = request->next;
-    request->object = (struct weft_object){WEFT_KIND_REQUEST, 0};
-    request->op = (uint8_t)op;
-    request->mode = 0;
-    request->flags = 0;
-    request->pending = pending;
-    request->error = MPI_SUCCESS;
-    return request;
+    if (weft_unlikely(!pool->free) && !weft_request_grow(pool))
+        return NULL;
+    return weft_request_pop(pool, op, 0, pending);
 }
 
 /* Gives a request back to the pool. */

@@ -123,6 +123,7 @@ void weft_soft_receive(struct weft_request *request)
 {
     struct weft_match_receive *receive = &request->match;
     struct weft_match_message *match = NULL;
+    receive->context = request->channel->context;
     if (weft.matcher.unexpected)
         match = weft_match_find(&weft.matcher, receive->context, receive->source, receive->tag);
     if (match) {

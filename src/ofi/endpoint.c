@@ -126,7 +126,9 @@ static void take_facts(const struct fi_info *info)
         weft_net.read_chunk = info->ep_attr->max_msg_size;
     size_t room = info->rx_attr->size;
     weft_net.post_limit = room > 2 * RESERVED_RECEIVES ? room - RESERVED_RECEIVES : room / 2;
-    weft_net.posts_stop = weft_net.local_mr ? 0 : weft_net.post_limit;
+    weft_net.header_apart = info->rx_attr->iov_limit >= 3;
+    weft_net.stop_step = weft_net.header_apart && !weft_net.local_mr;
+    weft_net.posts_stop = weft_net.stop_step ? weft_net.post_limit : 0;
     snprintf(weft_net.name, sizeof weft_net.name, "%s on %s", info->fabric_attr->prov_name,
              choice->interface);
 }

@@ -49,13 +49,19 @@ const char *weft_net_name(void);
 bool weft_net_inject(struct weft_peer *peer, uint64_t context_bits, int tag, int rank,
                      const void *data, size_t bytes);
 
-/* Starts a send; every field of the request but pending and lane is set. */
-void weft_net_isend(struct weft_request *request, int rank);
+/* Starts a send; every field of the request but lane is set, pending is 1. Returns MPI_SUCCESS:
+ * what goes wrong is in the request's error. */
+int weft_net_isend(struct weft_request *request, int rank);
 
-/* Posts a receive to the provider (channel->held is 0); from any source when peer is NULL. Buffer
- * (a dense one), capacity, peer, tag and the context's bits are those of the request. What the provider will not
- * take, because its receive queue is full, is left to the software (weft_soft_receive). Returns
- * MPI_SUCCESS. */
+/* The same for a dense message that is not synchronous; peer, buffer and bytes are those of the
+ * request, word is the tag with the context's bits. */
+int weft_net_isend_plain(struct weft_request *request, struct weft_peer *peer, const void *buffer,
+                         size_t bytes, uint64_t word, int rank);
+
+/* Posts a receive to the provider (nothing older waits in software; the flag IN_NET is set).
+ * Buffer (a dense one), capacity, peer (NULL: any source), tag and the context's bits are those of
+ * the request. What the provider will not take, because its receive queue is full, is left to the
+ * software (weft_soft_receive). Returns MPI_SUCCESS. */
 int weft_net_irecv(struct weft_request *request, void *buffer, size_t capacity,
                    const struct weft_peer *peer, int tag, uint64_t context_bits);
 

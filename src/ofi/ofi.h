@@ -100,9 +100,8 @@ struct weft_net_request {
     void *packed;       /* malloc'ed packed form of a buffer that is not dense, or NULL */
     struct fid_mr *mr;  /* registration of the buffer, or NULL */
     union {
-        struct weft_net_header header;     /* sends: RTS; receives: what came */
-        char small[WEFT_NET_SMALL];        /* receives too short for an RTS header land here */
-        char saved[WEFT_NET_HEADER_BYTES]; /* others: the bytes an RTS header may overwrite */
+        struct weft_net_header header; /* sends: RTS; receives: what came */
+        char small[WEFT_NET_SMALL];    /* receives: the first bytes of what comes */
     };
     size_t moved;   /* bytes asked for (reads) or sent (pushed pieces) */
     size_t arrived; /* bytes received (pushed pieces) */
@@ -136,8 +135,8 @@ struct weft_net {
     uint32_t sequence_mask;
     unsigned context_shift;
     uint64_t tag_mask, form_mask, space_bit;
-    uint64_t posts, posts_stop; /* receives posted so far; where to stop for now: completed ones
-                                   plus what the provider may hold, or 0 for the long way always */
+    uint64_t posts, posts_stop; /* receives posted so far, and where to stop for now: completed ones
+                                   plus what the provider may hold; 0: the long way always */
     struct iovec spill;         /* where what does not fit a receive goes */
     size_t spill_below;  /* receives with less room than this get the spill area too; 0 where the
                             provider truncates by itself */
@@ -148,8 +147,10 @@ struct weft_net {
     struct weft_peer *backlogged; /* peers with a backlog */
     struct weft_request *stalled; /* rendezvous receives the provider would not read for */
     struct weft_net_buffer *unposted;
-    uint64_t post_limit; /* receives that the provider may hold */
-    size_t outstanding;  /* control sends, reads and pieces under way */
+    uint64_t completed, stop_step; /* receives completed; what each adds to posts_stop */
+    bool header_apart;             /* receives have iovecs enough to keep headers out of buffers */
+    uint64_t post_limit;           /* receives that the provider may hold */
+    size_t outstanding;            /* control sends, reads and pieces under way */
     bool software, virtual_addresses, provider_keys, local_mr, can_read;
     uint64_t next_key;
     size_t read_chunk;

@@ -3,14 +3,15 @@
  * Receives that the provider matches.
  *
  * What a receive can be handed: an eager message of up to the eager limit, or an RTS header, and it
- * cannot know which. So every posted receive has room for a header (a short one lands in the
- * request and is copied out), and, where a longer message than the receive would hurt the provider
- * (row flag WEFT_PROVIDER_SPILL), room for an eager message: the excess goes to the spill area,
- * which everyone shares and nobody reads.
+ * cannot know which. So the first WEFT_NET_SMALL bytes of whatever comes land in the request, and
+ * only what follows them in the user's buffer: a header never touches the buffer, which may be
+ * shorter than a header, or be shared by several receives, as bandwidth benchmarks do. Where a
+ * longer message than the receive would hurt the provider (row flag WEFT_PROVIDER_SPILL), the
+ * receive has room for an eager message: the excess goes to the spill area, which everyone shares
+ * and nobody reads. Providers that take fewer than three iovecs get a packed buffer instead.
  *
  * Invariants:
- *  - Bytes of the user's buffer beyond the received message are left as they were: an RTS header
- *    that landed there is undone from part->saved.
+ *  - Bytes of the user's buffer beyond the received message are left as they were.
  *  - IN_NET is set from the post until its one completion.
  */
 #include "core/error.h"
@@ -22,17 +23,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Where the provider writes first: the user's buffer, the request's small area, or a packed
- * buffer. */
-static inline bool lands_in_request(const struct weft_request *request)
-{
-    return request->capacity < WEFT_NET_HEADER_BYTES;
-}
-
+/* Where the first bytes of what came are. */
 static char *landing(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    return lands_in_request(request) ? part->small : part->packed ? part->packed : request->buffer;
+    return part->packed ? part->packed : part->small;
 }
 
 static __attribute__((noinline)) void release(struct weft_net_request *part)
@@ -56,7 +51,6 @@ static inline __attribute__((always_inline)) bool post(struct weft_request *requ
         ignore |= weft_net.tag_mask;
     }
     fi_addr_t source = peer ? peer->net_addr : FI_ADDR_UNSPEC;
-    request->flags = WEFT_REQUEST_IN_NET;
     request->posted = weft_net.posts++;
     return weft_likely(!fi_trecvv(weft_net.ep, iov, descriptors, pieces, source, word, ignore,
                                   &weft_net_part(request)->op));
@@ -73,30 +67,35 @@ static __attribute__((noinline)) int refused(struct weft_request *request)
     return MPI_SUCCESS;
 }
 
-/* Also memory that must be registered, and a full receive queue. */
+static int keep_in_software(struct weft_request *request)
+{
+    request->flags = 0;
+    weft_soft_receive(request);
+    return MPI_SUCCESS;
+}
+
+/* Also memory that must be registered, a full receive queue, providers with few iovecs. */
 int weft_net_irecv_any(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    struct iovec iov[2] = {{landing(request), request->capacity}, weft_net.spill};
+    struct iovec iov[2] = {{part->small, WEFT_NET_SMALL}, weft_net.spill};
     void *descriptors[2] = {NULL, NULL};
+    bool simple =
+        weft_net.header_apart && !weft_net.local_mr && (request->type->flags & WEFT_TYPE_DENSE);
+    if (weft_net.posts - weft_net.completed >= weft_net.post_limit)
+        return keep_in_software(request);
+    request->flags = WEFT_REQUEST_IN_NET;
+    if (simple)
+        return weft_net_irecv(request, request->buffer, request->capacity, request->peer,
+                              request->match.tag, request->channel->net_bits);
     part->op.kind = WEFT_NET_RECV;
-    if (weft_net.posts >= weft_net.posts_stop + (weft_net.local_mr ? weft_net.post_limit : 0)) {
-        weft_soft_receive(request);
-        return MPI_SUCCESS;
-    }
-    if (lands_in_request(request)) {
-        iov[0].iov_len = WEFT_NET_SMALL;
-    } else if (!(request->type->flags & WEFT_TYPE_DENSE)) {
-        if (iov[0].iov_len > weft_net.eager_limit)
-            iov[0].iov_len = weft_net.eager_limit;
-        part->packed = malloc(iov[0].iov_len);
-        if (!part->packed) {
-            weft_soft_receive(request);
-            return MPI_SUCCESS;
-        }
-        iov[0].iov_base = part->packed;
-    } else {
-        memcpy(part->saved, request->buffer, WEFT_NET_HEADER_BYTES);
+    if (request->capacity > WEFT_NET_SMALL) {
+        size_t room =
+            request->capacity < weft_net.eager_limit ? request->capacity : weft_net.eager_limit;
+        part->packed = malloc(room);
+        if (!part->packed)
+            return keep_in_software(request);
+        iov[0] = (struct iovec){part->packed, room};
     }
     if (weft_net.local_mr) {
         part->mr = weft_net_register(iov[0].iov_base, iov[0].iov_len, FI_RECV);
@@ -114,19 +113,17 @@ int weft_net_irecv(struct weft_request *request, void *buffer, size_t capacity,
                    const struct weft_peer *peer, int tag, uint64_t context_bits)
 {
     struct weft_net_request *part = weft_net_part(request);
-    struct iovec iov[2];
-    size_t pieces;
+    struct iovec iov[3];
+    size_t pieces = weft_net.short_pieces;
     if (weft_unlikely(weft_net.posts >= weft_net.posts_stop))
         return weft_net_irecv_any(request);
     part->op.kind = WEFT_NET_RECV;
+    iov[0] = (struct iovec){part->small, WEFT_NET_SMALL};
     iov[1] = weft_net.spill;
-    if (capacity < WEFT_NET_HEADER_BYTES) {
-        iov[0] = (struct iovec){part->small, WEFT_NET_SMALL};
-        pieces = weft_net.short_pieces;
-    } else {
-        iov[0] = (struct iovec){buffer, capacity};
-        pieces = capacity < weft_net.spill_below ? 2 : 1;
-        memcpy(part->saved, buffer, WEFT_NET_HEADER_BYTES);
+    if (capacity > WEFT_NET_SMALL) {
+        iov[1] = (struct iovec){(char *)buffer + WEFT_NET_SMALL, capacity - WEFT_NET_SMALL};
+        iov[2] = weft_net.spill;
+        pieces = capacity < weft_net.spill_below ? 3 : 2;
     }
     if (weft_unlikely(!post(request, iov, NULL, pieces, peer, tag, context_bits)))
         return refused(request);
@@ -151,10 +148,10 @@ static void finish_eager(struct weft_request *request, size_t length)
         n = request->capacity;
     }
     request->bytes = n;
-    if (weft_unlikely(!(request->type->flags & WEFT_TYPE_DENSE)))
+    if (weft_unlikely(part->packed || !(request->type->flags & WEFT_TYPE_DENSE)))
         weft_datatype_unpack(request->type, request->buffer, 0, landing(request), n);
-    else if (n && lands_in_request(request))
-        memcpy(request->buffer, part->small, n);
+    else if (n)
+        memcpy(request->buffer, part->small, n < WEFT_NET_SMALL ? n : WEFT_NET_SMALL);
     if (weft_unlikely(part->packed || part->mr))
         release(part);
     weft_request_event(request);
@@ -186,17 +183,15 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
         return;
     }
     struct weft_net_header header;
-    char *place = landing(request);
-    memcpy(&header, place, sizeof header);
-    if (place == request->buffer)
-        memcpy(place, part->saved, sizeof part->saved);
+    memcpy(&header, landing(request), sizeof header);
     release(part);
     weft_net_fetch(request, &header);
 }
 
 void weft_net_received(struct weft_request *request, const struct fi_cq_tagged_entry *entry)
 {
-    weft_net.posts_stop++;
+    weft_net.completed++;
+    weft_net.posts_stop += weft_net.stop_step;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     request->source = (int)(entry->data >> weft_net.rank_shift);
     request->tag = (int)(entry->tag & weft_net.tag_mask);
@@ -210,7 +205,8 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
                              const char *text)
 {
     struct weft_net_request *part = weft_net_part(request);
-    weft_net.posts_stop++;
+    weft_net.completed++;
+    weft_net.posts_stop += weft_net.stop_step;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     if (error->err == FI_ECANCELED) {
         release(part);

@@ -238,7 +238,8 @@ static int prepare(struct weft_request *request)
     return MPI_SUCCESS;
 }
 
-static __attribute__((noinline)) void send_slowly(struct weft_request *request, int rank)
+/* The way of every send that is not injected at once. */
+static __attribute__((noinline)) int send_slowly(struct weft_request *request, int rank)
 {
     struct weft_net_request *part = weft_net_part(request);
     bool eager = request->bytes <= weft_net.eager_limit;
@@ -252,21 +253,30 @@ static __attribute__((noinline)) void send_slowly(struct weft_request *request, 
         request->error = code;
         release(part);
         request->pending = 0;
-        return;
+        return MPI_SUCCESS;
     }
     weft_net_push(request->peer, &part->out);
+    return MPI_SUCCESS;
 }
 
-void weft_net_isend(struct weft_request *request, int rank)
+int weft_net_isend_plain(struct weft_request *request, struct weft_peer *peer, const void *buffer,
+                         size_t bytes, uint64_t word, int rank)
 {
-    if (weft_likely(request->mode != WEFT_SEND_SYNCHRONOUS &&
-                    (request->type->flags & WEFT_TYPE_DENSE)) &&
-        weft_likely(weft_net_inject(request->peer, request->channel->net_bits, request->tag, rank,
-                                    request->buffer, request->bytes))) {
-        request->pending = 0;
-        return;
-    }
-    send_slowly(request, rank);
+    if (weft_unlikely(bytes > weft_net.inject_max || peer->backlog) ||
+        weft_unlikely(
+            fi_tinjectdata(weft_net.ep, buffer, bytes, cq_data(peer, rank), peer->net_addr, word)))
+        return send_slowly(request, rank);
+    peer->sequence++;
+    request->pending = 0;
+    return MPI_SUCCESS;
+}
+
+int weft_net_isend(struct weft_request *request, int rank)
+{
+    if (request->mode == WEFT_SEND_SYNCHRONOUS || !(request->type->flags & WEFT_TYPE_DENSE))
+        return send_slowly(request, rank);
+    return weft_net_isend_plain(request, request->peer, request->buffer, request->bytes,
+                                request->channel->net_bits | (uint32_t)request->tag, rank);
 }
 
 void weft_net_sent(struct weft_request *request)

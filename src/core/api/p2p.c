@@ -76,21 +76,28 @@ struct resolved {
 };
 
 /* The fast check: true when the call is good and plain (below 2^31 elements of a plain type, with a
- * buffer). False proves nothing: resolve decides. */
+ * buffer, to or from a rank, with a tag). False proves nothing: resolve decides. */
 ALWAYS_INLINE bool is_plain(const void *buffer, MPI_Count count, MPI_Datatype datatype, int peer,
-                            int tag, MPI_Comm handle, bool receive, struct resolved *out)
+                            int tag, MPI_Comm handle, struct resolved *out)
 {
-    out->comm = weft_handle_object(handle);
-    const struct weft_datatype *type = out->type = weft_handle_object(datatype);
-    if (weft_unlikely(out->comm->object.kind != WEFT_KIND_COMM ||
-                      type->object.kind != WEFT_KIND_DATATYPE))
+    if (weft_unlikely(weft_gate))
         return false;
-    bool known_peer = (unsigned)peer < (unsigned)out->comm->size;
-    bool known_tag = (unsigned)tag <= (unsigned)weft.tag_ub;
-    out->bytes = (size_t)count * type->size;
-    return weft_likely(known_peer || (receive && peer == MPI_ANY_SOURCE)) &&
-           weft_likely(known_tag || (receive && tag == MPI_ANY_TAG)) &&
-           weft_likely(!((uint64_t)count >> 31) && (type->flags & WEFT_TYPE_PLAIN) && buffer);
+    out->comm = weft_handle_object(handle);
+    out->type = weft_handle_object(datatype);
+    if (weft_unlikely(out->comm->object.kind != WEFT_KIND_COMM ||
+                      out->type->object.kind != WEFT_KIND_DATATYPE))
+        return false;
+    out->bytes = (size_t)count * out->type->size;
+    return weft_likely((unsigned)peer < (unsigned)out->comm->size) &&
+           weft_likely((unsigned)tag <= (unsigned)weft.tag_ub) &&
+           weft_likely(!((uint64_t)count >> 31) && (out->type->flags & WEFT_TYPE_PLAIN) && buffer);
+}
+
+/* The peer of a plain call if it is known and on the net lane, else NULL. */
+ALWAYS_INLINE struct weft_peer *net_peer(const struct weft_comm *comm, int rank)
+{
+    struct weft_peer *peer = comm->peers[rank];
+    return weft_likely(peer && peer->lane == WEFT_LANE_NET) ? peer : NULL;
 }
 
 /* The whole check. True when the call is good and its peer a rank, or a wildcard of a receive;
@@ -248,39 +255,63 @@ LONG_WAY irecv_long(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
                         request, NULL);
 }
 
-/* A plain standard or ready send that the provider takes at once. */
+/* Plain standard or ready sends: blocking ones are injected without a request; false means that
+ * nothing was sent. */
 ALWAYS_INLINE bool send_fast(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                              int tag, MPI_Comm comm)
 {
     struct resolved to;
-    return weft_likely(!weft_gate) &&
-           weft_likely(is_plain(buf, count, datatype, dest, tag, comm, false, &to)) &&
-           weft_p2p_inject(&to.comm->p2p, to.comm, buf, to.bytes, dest, tag);
+    if (weft_unlikely(!is_plain(buf, count, datatype, dest, tag, comm, &to)))
+        return false;
+    struct weft_peer *peer = net_peer(to.comm, dest);
+    return peer && weft_net_inject(peer, to.comm->p2p.net_bits, tag, to.comm->rank, buf, to.bytes);
 }
 
-struct receive {
-    struct resolved to;
-    struct weft_peer *peer; /* NULL for any source */
-    struct weft_request *request;
-};
-
-/* A plain receive from a known peer or from any, and its request. */
-ALWAYS_INLINE bool receive_fast(const void *buf, MPI_Count count, MPI_Datatype datatype, int source,
-                                int tag, MPI_Comm comm, struct receive *out)
+/* Nonblocking ones get a request first. The lane's function is the last thing called, so that
+ * nothing is saved around it. False: nothing was done. */
+ALWAYS_INLINE bool isend_fast(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                              int tag, MPI_Comm comm, enum weft_send_mode mode,
+                              MPI_Request *request, int *code)
 {
-    if (weft_unlikely(weft_gate) ||
-        weft_unlikely(!is_plain(buf, count, datatype, source, tag, comm, true, &out->to)))
+    struct resolved to;
+    if (weft_unlikely(!is_plain(buf, count, datatype, dest, tag, comm, &to)))
         return false;
-    out->peer = NULL;
-    if (source >= 0) {
-        out->peer = weft.peers[out->to.comm->world[source]];
-        if (weft_unlikely(!out->peer))
-            return false;
-    }
-    if (weft_unlikely(!weft.requests.free)) /* the long way makes the pool grow: no call here */
+    struct weft_peer *peer = net_peer(to.comm, dest);
+    if (weft_unlikely(!peer || !weft.requests.free || !request))
         return false;
-    out->request = weft_request_get(&weft.requests, WEFT_REQUEST_RECV, 1);
+    struct weft_request *started = weft_request_pop(&weft.requests, WEFT_REQUEST_SEND, 0, 1);
+    if (mode != WEFT_SEND_STANDARD)
+        started->mode = (uint8_t)mode;
+    started->tag = tag;
+    started->bytes = to.bytes;
+    started->channel = &to.comm->p2p;
+    started->peer = peer;
+    started->type = to.type;
+    started->buffer = (void *)buf;
+    *request = (MPI_Request)started;
+    *code = weft_net_isend_plain(started, peer, buf, to.bytes,
+                                 to.comm->p2p.net_bits | (uint32_t)tag, to.comm->rank);
     return true;
+}
+
+/* A plain receive from one rank, posted to the provider. NULL: nothing was done. */
+ALWAYS_INLINE struct weft_request *receive_fast(void *buf, MPI_Count count, MPI_Datatype datatype,
+                                                int source, int tag, MPI_Comm comm,
+                                                MPI_Request *request, int *code)
+{
+    struct resolved from;
+    if (weft_unlikely(!is_plain(buf, count, datatype, source, tag, comm, &from)))
+        return NULL;
+    struct weft_peer *peer = net_peer(from.comm, source);
+    struct weft_channel *channel = &from.comm->p2p;
+    if (weft_unlikely(!peer || !weft.requests.free || !weft_p2p_provider_is_next(channel)))
+        return NULL;
+    struct weft_request *posted =
+        weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
+    weft_p2p_describe(posted, channel, buf, from.bytes, from.type, peer, source, tag);
+    *request = (MPI_Request)posted;
+    *code = weft_net_irecv(posted, buf, from.bytes, peer, tag, channel->net_bits);
+    return posted;
 }
 
 WEFT_EXPORT(Send_c);
@@ -313,11 +344,10 @@ WEFT_EXPORT(Isend_c);
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm, MPI_Request *request)
 {
-    if (weft_likely(request && weft.requests.free &&
-                    send_fast(buf, count, datatype, dest, tag, comm))) {
-        *request = (MPI_Request)weft_request_get(&weft.requests, WEFT_REQUEST_SEND, 0);
-        return MPI_SUCCESS;
-    }
+    int code;
+    if (weft_likely(
+            isend_fast(buf, count, datatype, dest, tag, comm, WEFT_SEND_STANDARD, request, &code)))
+        return code;
     return isend_long(buf, count, datatype, dest, tag, comm, request);
 }
 
@@ -333,11 +363,10 @@ WEFT_EXPORT(Irsend_c);
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request)
 {
-    if (weft_likely(request && weft.requests.free &&
-                    send_fast(buf, count, datatype, dest, tag, comm))) {
-        *request = (MPI_Request)weft_request_get(&weft.requests, WEFT_REQUEST_SEND, 0);
-        return MPI_SUCCESS;
-    }
+    int code;
+    if (weft_likely(
+            isend_fast(buf, count, datatype, dest, tag, comm, WEFT_SEND_READY, request, &code)))
+        return code;
     return irsend_long(buf, count, datatype, dest, tag, comm, request);
 }
 
@@ -345,30 +374,27 @@ WEFT_EXPORT(Recv_c);
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                 MPI_Comm comm, MPI_Status *status)
 {
-    struct receive it;
-    if (weft_likely(receive_fast(buf, count, datatype, source, tag, comm, &it))) {
-        weft_p2p_start(it.request, &it.to.comm->p2p, buf, it.to.bytes, it.to.type, it.peer, source,
-                       tag);
-        weft_request_wait(it.request);
-        int code = it.request->error;
-        weft_request_status(it.request, status, false);
-        weft_request_put(it.request);
-        return weft_likely(code == MPI_SUCCESS) ? code
-                                                : weft_error_raise(it.to.comm, code, "MPI_Recv");
-    }
-    return recv_long(buf, count, datatype, source, tag, comm, status);
+    MPI_Request posted;
+    int code;
+    struct weft_request *it = receive_fast(buf, count, datatype, source, tag, comm, &posted, &code);
+    if (weft_unlikely(!it))
+        return recv_long(buf, count, datatype, source, tag, comm, status);
+    weft_request_wait(it);
+    code = it->error;
+    struct weft_comm *owner = it->channel->comm;
+    weft_request_status(it, status, false);
+    weft_request_put(it);
+    return weft_likely(code == MPI_SUCCESS) ? code : weft_error_raise(owner, code, "MPI_Recv");
 }
 
 WEFT_EXPORT(Irecv_c);
 int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                  MPI_Comm comm, MPI_Request *request)
 {
-    struct receive it;
-    if (weft_likely(request && receive_fast(buf, count, datatype, source, tag, comm, &it))) {
-        *request = (MPI_Request)it.request;
-        return weft_p2p_start(it.request, &it.to.comm->p2p, buf, it.to.bytes, it.to.type, it.peer,
-                              source, tag);
-    }
+    int code;
+    if (weft_likely(request &&
+                    receive_fast(buf, count, datatype, source, tag, comm, request, &code)))
+        return code;
     return irecv_long(buf, count, datatype, source, tag, comm, request);
 }
 

@@ -19,6 +19,10 @@
 #define weft_unlikely(x) __builtin_expect(!!(x), 0)
 #define WEFT_COLD        __attribute__((cold, noinline))
 
+/* For variables that hot code reads: without it, position-independent code asks the global offset
+ * table for the address of every extern first. */
+#define WEFT_HIDDEN __attribute__((visibility("hidden")))
+
 enum weft_kind {
     WEFT_KIND_NONE = 0,
     WEFT_KIND_COMM = 0x6d6f6343, /* spells itself in a memory dump */
@@ -40,7 +44,7 @@ struct weft_object {
 };
 
 enum { WEFT_PREDEFINED_HANDLES = 4096 };
-extern struct weft_object *weft_handles[WEFT_PREDEFINED_HANDLES];
+extern WEFT_HIDDEN struct weft_object *weft_handles[WEFT_PREDEFINED_HANDLES];
 
 /* The object a handle names; never NULL for a predefined value, whatever it is. */
 static inline void *weft_handle_object(const void *handle)

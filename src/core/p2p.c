@@ -169,7 +169,7 @@ int weft_p2p_receive_slowly(struct weft_request *request)
         weft_soft_receive(request);
         return MPI_SUCCESS;
     }
-    return weft_net_irecv_any(request);
+    return weft_net_irecv(request);
 }
 
 int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,

@@ -46,7 +46,7 @@ weft_p2p_describe(struct weft_request *request, struct weft_channel *channel, vo
 static inline __attribute__((always_inline)) bool
 weft_p2p_provider_is_next(const struct weft_channel *channel)
 {
-    return weft_likely(!(weft.matcher.unexpected | (size_t)channel->held));
+    return weft_likely(!weft.matcher.unexpected) && weft_likely(!channel->held);
 }
 
 /* Blocking forms; receive fills status unless it is NULL. They return the operation's error class,

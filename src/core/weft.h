@@ -28,10 +28,10 @@ struct weft_process {
     int yield_after; /* polls without news before a waiting rank yields */
 };
 
-extern struct weft_process weft;
+extern WEFT_HIDDEN struct weft_process weft;
 
 enum weft_gate_bit { WEFT_GATE_CLOSED = 1, WEFT_GATE_THREADS = 2 };
-extern unsigned weft_gate;
+extern WEFT_HIDDEN unsigned weft_gate;
 
 /* Slow path of weft_enter: checks that MPI is initialised, takes the lock when there are threads.
  * Returns MPI_SUCCESS, or an error class that the entry point returns at once. */

@@ -58,15 +58,15 @@ int weft_net_isend(struct weft_request *request, int rank);
 int weft_net_isend_plain(struct weft_request *request, struct weft_peer *peer, const void *buffer,
                          size_t bytes, uint64_t word, int rank);
 
-/* Posts a receive to the provider (nothing older waits in software; the flag IN_NET is set).
- * Buffer (a dense one), capacity, peer (NULL: any source), tag and the context's bits are those of
- * the request. What the provider will not take, because its receive queue is full, is left to the
- * software (weft_soft_receive). Returns MPI_SUCCESS. */
-int weft_net_irecv(struct weft_request *request, void *buffer, size_t capacity,
-                   const struct weft_peer *peer, int tag, uint64_t context_bits);
+/* Posts a receive to the provider (nothing older waits in software), from any source when the
+ * request's peer is NULL. What the provider will not take, because its receive queue is full, is
+ * left to the software (weft_soft_receive). Returns MPI_SUCCESS. */
+int weft_net_irecv(struct weft_request *request);
 
-/* The same for any datatype, from what is in the request. */
-int weft_net_irecv_any(struct weft_request *request);
+/* The same for a dense buffer and a receive with a tag from one source, whose net_addr is given; the
+ * flag IN_NET is set, word is the tag with the context's bits. */
+int weft_net_irecv_plain(struct weft_request *request, void *buffer, size_t capacity,
+                         uint64_t source, uint64_t word);
 
 /* What a rank's death leaves behind. True for a send that only waits for its peer's word; ends such
  * a send (its error is set); forgets what was still to be sent to the peer, failing its sends. */

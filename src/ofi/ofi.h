@@ -165,7 +165,7 @@ struct weft_net {
     char name[160];
 };
 
-extern struct weft_net weft_net;
+extern WEFT_HIDDEN struct weft_net weft_net;
 
 /* The context bits and tag of a user message's tag word. */
 static inline int weft_net_form(uint64_t word)

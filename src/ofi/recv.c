@@ -42,15 +42,9 @@ static __attribute__((noinline)) void release(struct weft_net_request *part)
 /* Gives a receive to the provider. False when it does not take it. */
 static inline __attribute__((always_inline)) bool post(struct weft_request *request,
                                                        struct iovec *iov, void **descriptors,
-                                                       size_t pieces, const struct weft_peer *peer,
-                                                       int tag, uint64_t context_bits)
+                                                       size_t pieces, fi_addr_t source,
+                                                       uint64_t word, uint64_t ignore)
 {
-    uint64_t word = context_bits | (uint32_t)tag, ignore = weft_net.form_mask;
-    if (weft_unlikely(tag < 0)) {
-        word = context_bits;
-        ignore |= weft_net.tag_mask;
-    }
-    fi_addr_t source = peer ? peer->net_addr : FI_ADDR_UNSPEC;
     request->posted = weft_net.posts++;
     return weft_likely(!fi_trecvv(weft_net.ep, iov, descriptors, pieces, source, word, ignore,
                                   &weft_net_part(request)->op));
@@ -67,34 +61,33 @@ static __attribute__((noinline)) int refused(struct weft_request *request)
     return MPI_SUCCESS;
 }
 
-static int keep_in_software(struct weft_request *request)
+/* The iovecs of a dense receive: the request's small area, the rest of the buffer, the spill.
+ * Returns how many. */
+static inline __attribute__((always_inline)) size_t
+lay_out(struct weft_request *request, char *buffer, size_t capacity, struct iovec *iov)
 {
-    request->flags = 0;
-    weft_soft_receive(request);
-    return MPI_SUCCESS;
+    iov[0] = (struct iovec){weft_net_part(request)->small, WEFT_NET_SMALL};
+    iov[1] = weft_net.spill;
+    if (capacity <= WEFT_NET_SMALL)
+        return weft_net.short_pieces;
+    iov[1] = (struct iovec){buffer + WEFT_NET_SMALL, capacity - WEFT_NET_SMALL};
+    iov[2] = weft_net.spill;
+    return capacity < weft_net.spill_below ? 3 : 2;
 }
 
-/* Also memory that must be registered, a full receive queue, providers with few iovecs. */
-int weft_net_irecv_any(struct weft_request *request)
+/* The iovecs of a receive that does not land in its buffer: not a dense one, memory that must be
+ * registered, a provider with few iovecs. Returns how many, 0 when memory is short. */
+static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, void **descriptors)
 {
     struct weft_net_request *part = weft_net_part(request);
-    struct iovec iov[2] = {{part->small, WEFT_NET_SMALL}, weft_net.spill};
-    void *descriptors[2] = {NULL, NULL};
-    bool simple =
-        weft_net.header_apart && !weft_net.local_mr && (request->type->flags & WEFT_TYPE_DENSE);
-    if (weft_net.posts - weft_net.completed >= weft_net.post_limit)
-        return keep_in_software(request);
-    request->flags = WEFT_REQUEST_IN_NET;
-    if (simple)
-        return weft_net_irecv(request, request->buffer, request->capacity, request->peer,
-                              request->match.tag, request->channel->net_bits);
-    part->op.kind = WEFT_NET_RECV;
+    iov[0] = (struct iovec){part->small, WEFT_NET_SMALL};
+    iov[1] = weft_net.spill;
     if (request->capacity > WEFT_NET_SMALL) {
         size_t room =
             request->capacity < weft_net.eager_limit ? request->capacity : weft_net.eager_limit;
         part->packed = malloc(room);
         if (!part->packed)
-            return keep_in_software(request);
+            return 0;
         iov[0] = (struct iovec){part->packed, room};
     }
     if (weft_net.local_mr) {
@@ -102,32 +95,46 @@ int weft_net_irecv_any(struct weft_request *request)
         descriptors[0] = weft_net_descriptor(part->mr);
         descriptors[1] = weft_net_descriptor(weft_net.spill_mr);
     }
-    size_t pieces = iov[0].iov_len < weft_net.spill_below ? 2 : 1;
-    if (!post(request, iov, descriptors, pieces, request->peer, request->match.tag,
-              request->channel->net_bits))
-        return refused(request);
-    return MPI_SUCCESS;
+    return iov[0].iov_len < weft_net.spill_below ? 2 : 1;
 }
 
-int weft_net_irecv(struct weft_request *request, void *buffer, size_t capacity,
-                   const struct weft_peer *peer, int tag, uint64_t context_bits)
+int weft_net_irecv(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     struct iovec iov[3];
-    size_t pieces = weft_net.short_pieces;
-    if (weft_unlikely(weft_net.posts >= weft_net.posts_stop))
-        return weft_net_irecv_any(request);
+    void *descriptors[3] = {NULL, NULL, NULL};
+    size_t pieces = 0;
     part->op.kind = WEFT_NET_RECV;
-    iov[0] = (struct iovec){part->small, WEFT_NET_SMALL};
-    iov[1] = weft_net.spill;
-    if (capacity > WEFT_NET_SMALL) {
-        iov[1] = (struct iovec){(char *)buffer + WEFT_NET_SMALL, capacity - WEFT_NET_SMALL};
-        iov[2] = weft_net.spill;
-        pieces = capacity < weft_net.spill_below ? 3 : 2;
+    request->flags = WEFT_REQUEST_IN_NET;
+    if (weft_net.posts - weft_net.completed < weft_net.post_limit)
+        pieces = weft_net.stop_step && (request->type->flags & WEFT_TYPE_DENSE)
+                     ? lay_out(request, request->buffer, request->capacity, iov)
+                     : lay_out_packed(request, iov, descriptors);
+    if (!pieces) {
+        request->flags = 0;
+        weft_soft_receive(request);
+        return MPI_SUCCESS;
     }
-    if (weft_unlikely(!post(request, iov, NULL, pieces, peer, tag, context_bits)))
-        return refused(request);
-    return MPI_SUCCESS;
+    uint64_t word = request->channel->net_bits, ignore = weft_net.form_mask;
+    if (request->match.tag < 0)
+        ignore |= weft_net.tag_mask;
+    else
+        word |= (uint32_t)request->match.tag;
+    fi_addr_t source = request->peer ? request->peer->net_addr : FI_ADDR_UNSPEC;
+    return post(request, iov, descriptors, pieces, source, word, ignore) ? MPI_SUCCESS
+                                                                         : refused(request);
+}
+
+int weft_net_irecv_plain(struct weft_request *request, void *buffer, size_t capacity,
+                         uint64_t source, uint64_t word)
+{
+    struct iovec iov[3];
+    if (weft_unlikely(weft_net.posts >= weft_net.posts_stop))
+        return weft_net_irecv(request);
+    weft_net_part(request)->op.kind = WEFT_NET_RECV;
+    size_t pieces = lay_out(request, buffer, capacity, iov);
+    return post(request, iov, NULL, pieces, source, word, weft_net.form_mask) ? MPI_SUCCESS
+                                                                              : refused(request);
 }
 
 WEFT_COLD static void truncated(struct weft_request *request, size_t length)

@@ -87,10 +87,15 @@ ALWAYS_INLINE bool is_plain(const void *buffer, MPI_Count count, MPI_Datatype da
     if (weft_unlikely(out->comm->object.kind != WEFT_KIND_COMM ||
                       out->type->object.kind != WEFT_KIND_DATATYPE))
         return false;
-    out->bytes = (size_t)count * out->type->size;
     return weft_likely((unsigned)peer < (unsigned)out->comm->size) &&
            weft_likely((unsigned)tag <= (unsigned)weft.tag_ub) &&
            weft_likely(!((uint64_t)count >> 31) && (out->type->flags & WEFT_TYPE_PLAIN) && buffer);
+}
+
+/* The bytes of data of a plain call. */
+ALWAYS_INLINE size_t plain_bytes(MPI_Count count, const struct resolved *plain)
+{
+    return (size_t)count * plain->type->size;
 }
 
 /* The peer of a plain call if it is known and on the net lane, else NULL. */
@@ -264,7 +269,8 @@ ALWAYS_INLINE bool send_fast(const void *buf, MPI_Count count, MPI_Datatype data
     if (weft_unlikely(!is_plain(buf, count, datatype, dest, tag, comm, &to)))
         return false;
     struct weft_peer *peer = net_peer(to.comm, dest);
-    return peer && weft_net_inject(peer, to.comm->p2p.net_bits, tag, to.comm->rank, buf, to.bytes);
+    return peer && weft_net_inject(peer, to.comm->p2p.net_bits, tag, to.comm->rank, buf,
+                                   plain_bytes(count, &to));
 }
 
 /* Nonblocking ones get a request first. The lane's function is the last thing called, so that
@@ -279,18 +285,19 @@ ALWAYS_INLINE bool isend_fast(const void *buf, MPI_Count count, MPI_Datatype dat
     struct weft_peer *peer = net_peer(to.comm, dest);
     if (weft_unlikely(!peer || !weft.requests.free || !request))
         return false;
+    size_t bytes = plain_bytes(count, &to);
     struct weft_request *started = weft_request_pop(&weft.requests, WEFT_REQUEST_SEND, 0, 1);
     if (mode != WEFT_SEND_STANDARD)
         started->mode = (uint8_t)mode;
     started->tag = tag;
-    started->bytes = to.bytes;
+    started->bytes = bytes;
     started->channel = &to.comm->p2p;
     started->peer = peer;
     started->type = to.type;
     started->buffer = (void *)buf;
     *request = (MPI_Request)started;
-    *code = weft_net_isend_plain(started, peer, buf, to.bytes,
-                                 to.comm->p2p.net_bits | (uint32_t)tag, to.comm->rank);
+    *code = weft_net_isend_plain(started, peer, buf, bytes, to.comm->p2p.net_bits | (uint32_t)tag,
+                                 to.comm->rank);
     return true;
 }
 
@@ -304,13 +311,16 @@ ALWAYS_INLINE struct weft_request *receive_fast(void *buf, MPI_Count count, MPI_
         return NULL;
     struct weft_peer *peer = net_peer(from.comm, source);
     struct weft_channel *channel = &from.comm->p2p;
-    if (weft_unlikely(!peer || !weft.requests.free || !weft_p2p_provider_is_next(channel)))
+    if (weft_unlikely(!peer) || weft_unlikely(!weft.requests.free) ||
+        weft_unlikely(!weft_p2p_provider_is_next(channel)))
         return NULL;
+    size_t bytes = plain_bytes(count, &from);
     struct weft_request *posted =
         weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
-    weft_p2p_describe(posted, channel, buf, from.bytes, from.type, peer, source, tag);
+    weft_p2p_describe(posted, channel, buf, bytes, from.type, peer, source, tag);
     *request = (MPI_Request)posted;
-    *code = weft_net_irecv(posted, buf, from.bytes, peer, tag, channel->net_bits);
+    *code =
+        weft_net_irecv_plain(posted, buf, bytes, peer->net_addr, channel->net_bits | (uint32_t)tag);
     return posted;
 }
 

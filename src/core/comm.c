@@ -17,7 +17,7 @@ struct weft_comm weft_comm_self = {
     .errhandler = &weft_errors_are_fatal, .handle = MPI_COMM_SELF, .name = "MPI_COMM_SELF"};
 
 static int32_t *world_ranks, self_rank[1];
-static struct weft_peer *self_peer[1];
+static struct weft_peer *self_peer[1] = {&weft_peer_unknown};
 
 static void open_channel(struct weft_channel *channel, struct weft_comm *comm, uint32_t context)
 {

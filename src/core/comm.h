@@ -37,7 +37,7 @@ struct weft_comm {
     struct weft_object object;
     int rank, size;
     const int32_t *world;
-    struct weft_peer **peers; /* by rank; NULL until first contact through this communicator */
+    struct weft_peer **peers; /* by rank; weft_peer_unknown until first contact through this one */
     struct weft_channel p2p, coll;
     struct weft_errhandler *errhandler;
     MPI_Comm handle;

@@ -44,7 +44,7 @@ static void find_stranded(void *arg, struct weft_request *request)
 static void end(struct weft_request *request)
 {
     if (request->op == WEFT_REQUEST_SEND) {
-        request->error = weft_failure_say(request->peer);
+        request->error = (uint8_t)weft_failure_say(request->peer);
         weft_net_abandon(request);
         return;
     }
@@ -54,7 +54,7 @@ static void end(struct weft_request *request)
     } else {
         weft_soft_withdraw(request);
     }
-    request->error = weft_failure_say(request->peer);
+    request->error = (uint8_t)weft_failure_say(request->peer);
     request->source = MPI_ANY_SOURCE;
     request->tag = MPI_ANY_TAG;
     request->bytes = 0;
@@ -63,7 +63,7 @@ static void end(struct weft_request *request)
 
 static void died(int rank)
 {
-    struct weft_peer *peer = weft.peers[rank];
+    struct weft_peer *peer = weft_peer_known(rank);
     if (!peer)
         peer = weft_peer_make(rank);
     if (!peer || peer->lane != WEFT_LANE_NET)

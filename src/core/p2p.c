@@ -24,11 +24,13 @@ WEFT_COLD static int no_memory(const char *what)
 static struct weft_peer *peer_of(struct weft_channel *channel, int rank)
 {
     struct weft_comm *comm = channel->comm;
-    if (weft_likely(comm->peers[rank] != NULL))
-        return comm->peers[rank];
-    int world = comm->world[rank];
-    struct weft_peer *peer = weft.peers[world] ? weft.peers[world] : weft_peer_connect(world);
-    return comm->peers[rank] = peer;
+    struct weft_peer *peer = comm->peers[rank];
+    if (weft_unlikely(peer->lane == WEFT_LANE_UNKNOWN)) {
+        peer = weft_peer_get(comm->world[rank]);
+        if (peer)
+            comm->peers[rank] = peer;
+    }
+    return peer;
 }
 
 struct request_list {
@@ -157,7 +159,7 @@ int weft_p2p_receive_slowly(struct weft_request *request)
     bool local = request->peer && request->peer->lane == WEFT_LANE_SELF;
     if (request->peer && request->peer->lane == WEFT_LANE_DEAD &&
         !weft_match_find(&weft.matcher, match->context, match->source, match->tag)) {
-        request->error = weft_failure_say(request->peer);
+        request->error = (uint8_t)weft_failure_say(request->peer);
         request->bytes = 0;
         weft_request_event(request);
         return MPI_SUCCESS;
@@ -194,7 +196,7 @@ int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes
 {
     struct weft_request *request;
     struct weft_peer *peer = channel->comm->peers[dest];
-    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE) && peer &&
+    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE) &&
         peer->lane == WEFT_LANE_NET &&
         weft_net_inject(peer, channel->net_bits, tag, channel->comm->rank, buffer, bytes))
         return MPI_SUCCESS;

@@ -42,13 +42,6 @@ weft_p2p_describe(struct weft_request *request, struct weft_channel *channel, vo
     request->match.tag = tag;
 }
 
-/* True when receives of a channel may go to the provider: nothing older waits in software. */
-static inline __attribute__((always_inline)) bool
-weft_p2p_provider_is_next(const struct weft_channel *channel)
-{
-    return weft_likely(!weft.matcher.unexpected) && weft_likely(!channel->held);
-}
-
 /* Blocking forms; receive fills status unless it is NULL. They return the operation's error class,
  * its sentence said. */
 int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes,

@@ -2,7 +2,8 @@
 /*
  * Peers: one object per process that this one talks to, made at first contact.
  *
- * Invariant: weft.peers[w] is NULL until first contact with world rank w, then never changes; the
+ * Invariant: weft.peers[w] is weft_peer_unknown until first contact with world rank w, so that the
+ * fast path has one test for "known and on the net lane"; then it never changes; the
  * lane of a peer is decided there, once, and changes only to WEFT_LANE_DEAD.
  */
 #ifndef WEFT_PEER_H
@@ -15,6 +16,7 @@ struct weft_request;
 struct weft_net_out;
 
 enum weft_lane {
+    WEFT_LANE_UNKNOWN, /* only weft_peer_unknown has it */
     WEFT_LANE_SELF,
     WEFT_LANE_NET,
     WEFT_LANE_DEAD /* its process has ended: nothing is sent or posted any more */
@@ -32,6 +34,14 @@ struct weft_peer {
     struct weft_request *sync, **sync_end; /* eager synchronous sends not yet matched */
     struct weft_peer *next_backlogged;
 };
+
+extern struct weft_peer weft_peer_unknown;
+
+/* The peer of a world rank, or NULL before first contact. */
+struct weft_peer *weft_peer_known(int world);
+
+/* The peer of a world rank, known or not. NULL as for weft_peer_connect. */
+struct weft_peer *weft_peer_get(int world);
 
 /* An object for a world rank that has none, not connected. NULL when memory is short. */
 struct weft_peer *weft_peer_make(int world);

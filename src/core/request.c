@@ -7,6 +7,7 @@
  */
 #include "core/request.h"
 #include "core/weft.h"
+#include "ofi/net.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -39,6 +40,7 @@ struct weft_request *weft_request_grow(struct weft_request_pool *pool)
         return NULL;
     memset(slab, 0, WEFT_REQUEST_SLAB * sizeof *slab);
     for (int i = WEFT_REQUEST_SLAB - 1; i >= 0; i--) {
+        weft_net_adopt(&slab[i]);
         slab[i].next = pool->free;
         pool->free = &slab[i];
     }

@@ -38,11 +38,10 @@ struct weft_request {
     uint8_t op;    /* enum weft_request_kind */
     uint8_t mode;  /* enum weft_send_mode */
     uint8_t flags; /* enum weft_request_flag */
-    uint8_t spare;
+    uint8_t error; /* MPI error class of what happened to it */
     int32_t pending;
     /* up to here: struct weft_request_head */
 
-    int32_t error;
     int32_t source, tag; /* receives: what came; sends: tag */
     size_t bytes;        /* data received; data to send */
 
@@ -61,11 +60,11 @@ struct weft_request {
 /* The first 16 bytes of a request, written in one piece. */
 struct weft_request_head {
     struct weft_object object;
-    uint8_t op, mode, flags, spare;
+    uint8_t op, mode, flags, error;
     int32_t pending;
 };
 
-_Static_assert(offsetof(struct weft_request, error) == sizeof(struct weft_request_head),
+_Static_assert(offsetof(struct weft_request, source) == sizeof(struct weft_request_head),
                "the head is the beginning of a request");
 
 struct weft_request_pool {
@@ -99,7 +98,6 @@ weft_request_pop(struct weft_request_pool *pool, enum weft_request_kind op, int 
                                            (uint8_t)flags,         0,           pending};
     pool->free = request->next;
     memcpy(request, &head, sizeof head);
-    request->error = MPI_SUCCESS;
     return request;
 }
 

@@ -44,7 +44,7 @@ static bool net_could_match(const struct weft_request *request)
 
 WEFT_COLD static void truncated(struct weft_request *request, size_t length)
 {
-    request->error = weft_error_say(
+    request->error = (uint8_t)weft_error_say(
         MPI_ERR_TRUNCATE,
         "the message of %zu bytes from rank %d with tag %d does not fit into the receive's %zu "
         "bytes; give the receive a larger count, or probe for the length first",
@@ -102,7 +102,7 @@ static void deliver(struct weft_request *request, int source, int tag, enum weft
     }
     if (form != WEFT_MESSAGE_EAGER && !request->peer) {
         int world = channel->comm->world[source];
-        request->peer = weft.peers[world] ? weft.peers[world] : weft_peer_connect(world);
+        request->peer = weft_peer_get(world);
         if (!request->peer) { /* the sentence is said; the sender cannot be told */
             request->error = MPI_ERR_OTHER;
             request->bytes = 0;
@@ -129,6 +129,7 @@ void weft_soft_receive(struct weft_request *request)
     if (match) {
         struct weft_message *message = message_of(match);
         weft_match_take(&weft.matcher, match);
+        weft_gate_update();
         deliver(request, match->source, match->tag, message->form, message->data, message->bytes);
         free(message);
         return;
@@ -194,5 +195,6 @@ int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_fo
     message->match.source = source;
     message->match.tag = tag;
     weft_match_store(&weft.matcher, &message->match);
+    weft_gate_update();
     return MPI_SUCCESS;
 }

@@ -20,7 +20,7 @@
 #include <unistd.h>
 
 struct weft_process weft;
-unsigned weft_gate = WEFT_GATE_CLOSED;
+unsigned weft_gate = WEFT_GATE_CLOSED, weft_receive_gate = WEFT_GATE_CLOSED;
 
 static pthread_mutex_t lock;
 static pthread_t main_thread;
@@ -142,9 +142,11 @@ int weft_init(int thread_level, int *provided)
         weft.job.size = 0;
         weft_fatal(MPI_ERR_OTHER, "%s", why);
     }
-    weft.peers = calloc((size_t)weft.job.size, sizeof *weft.peers);
+    weft.peers = malloc((size_t)weft.job.size * sizeof *weft.peers);
     if (!weft.peers)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", weft.job.size);
+    for (int i = 0; i < weft.job.size; i++)
+        weft.peers[i] = &weft_peer_unknown;
     weft.tag_ub = INT32_MAX;
     if (weft.job.size > 1)
         join();
@@ -156,6 +158,7 @@ int weft_init(int thread_level, int *provided)
     weft.thread_level = thread_level_of(thread_level);
     *provided = weft.thread_level;
     weft_gate = weft.thread_level == MPI_THREAD_MULTIPLE ? WEFT_GATE_THREADS : 0;
+    weft_gate_update();
     return MPI_SUCCESS;
 }
 
@@ -198,13 +201,15 @@ int weft_finalize(void)
             weft_warn("MPI_Finalize: %s", why);
     }
     weft_gate = WEFT_GATE_CLOSED;
+    weft_gate_update();
     finalized = true;
     if (weft.job.size > 1)
         weft_net_close();
     if (weft_boot_finalize(why, sizeof why))
         weft_warn("MPI_Finalize: %s", why);
     for (int i = 0; i < weft.job.size; i++)
-        free(weft.peers[i]);
+        if (weft_peer_known(i))
+            free(weft.peers[i]);
     free(weft.peers);
     weft.peers = NULL;
     weft_comm_finalize();
@@ -225,6 +230,20 @@ bool weft_is_finalized(void)
 bool weft_is_main_thread(void)
 {
     return pthread_equal(pthread_self(), main_thread);
+}
+
+struct weft_peer weft_peer_unknown = {.lane = WEFT_LANE_UNKNOWN, .world = MPI_PROC_NULL};
+
+struct weft_peer *weft_peer_known(int world)
+{
+    struct weft_peer *peer = weft.peers[world];
+    return peer == &weft_peer_unknown ? NULL : peer;
+}
+
+struct weft_peer *weft_peer_get(int world)
+{
+    struct weft_peer *peer = weft_peer_known(world);
+    return peer ? peer : weft_peer_connect(world);
 }
 
 struct weft_peer *weft_peer_make(int world)
@@ -249,7 +268,7 @@ struct weft_peer *weft_peer_connect(int world)
     }
     if (peer->lane == WEFT_LANE_NET && weft_net_connect(peer, why, sizeof why)) {
         weft_error_say(MPI_ERR_OTHER, "%s", why);
-        weft.peers[world] = NULL;
+        weft.peers[world] = &weft_peer_unknown;
         free(peer);
         return NULL;
     }

@@ -30,8 +30,17 @@ struct weft_process {
 
 extern WEFT_HIDDEN struct weft_process weft;
 
-enum weft_gate_bit { WEFT_GATE_CLOSED = 1, WEFT_GATE_THREADS = 2 };
+enum weft_gate_bit { WEFT_GATE_CLOSED = 1, WEFT_GATE_THREADS = 2, WEFT_GATE_UNEXPECTED = 4 };
 extern WEFT_HIDDEN unsigned weft_gate;
+
+/* 0 exactly while weft_gate is 0 and no message waits in software: then a receive may go straight to
+ * the provider, as far as this goes. Kept by weft_gate_update, after every change of either. */
+extern WEFT_HIDDEN unsigned weft_receive_gate;
+
+static inline void weft_gate_update(void)
+{
+    weft_receive_gate = weft_gate | (weft.matcher.unexpected ? WEFT_GATE_UNEXPECTED : 0);
+}
 
 /* Slow path of weft_enter: checks that MPI is initialised, takes the lock when there are threads.
  * Returns MPI_SUCCESS, or an error class that the entry point returns at once. */

@@ -48,7 +48,7 @@ static inline void dispatch(const struct fi_cq_tagged_entry *entry)
 
 WEFT_COLD static void send_failed(struct weft_request *request, const char *text)
 {
-    request->error = weft_error_say(
+    request->error = (uint8_t)weft_error_say(
         MPI_ERR_OTHER,
         "sending %zu bytes with tag %d to rank %d over %s failed: %s; see whether that rank still "
         "runs",

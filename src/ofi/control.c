@@ -79,8 +79,8 @@ void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, 
 
 static void acknowledged(const struct weft_net_control *control)
 {
-    struct weft_peer *peer = weft.peers[control->from];
-    struct weft_request **link = &peer->sync, *request;
+    struct weft_peer *peer = weft_peer_known(control->from);
+    struct weft_request *none = NULL, **link = peer ? &peer->sync : &none, *request;
     while ((request = *link) &&
            (request->channel->context != control->context || request->tag != control->tag))
         link = &request->next;
@@ -108,7 +108,8 @@ void weft_net_control_arrived(const void *data, size_t bytes)
     memcpy(&control, data, sizeof control);
     if (control.from < 0 || control.from >= weft.job.size)
         return;
-    if (weft.peers[control.from] && weft.peers[control.from]->lane == WEFT_LANE_DEAD)
+    struct weft_peer *sender = weft_peer_known(control.from);
+    if (sender && sender->lane == WEFT_LANE_DEAD)
         return; /* what it speaks of was ended when it died */
     struct weft_request *request = (struct weft_request *)(uintptr_t)control.cookie;
     switch ((enum weft_net_control_kind)control.kind) {

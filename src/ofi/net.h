@@ -21,6 +21,9 @@ void weft_net_free_signals(void);
  * in why. */
 int weft_net_open(const struct weft_job *job, char *why, size_t len);
 
+/* To be called once for each request that comes into being, after weft_net_open. */
+void weft_net_adopt(struct weft_request *request);
+
 /* True when every peer must be connected before the first message may arrive. */
 bool weft_net_must_know_all(void);
 
@@ -91,5 +94,9 @@ size_t weft_net_header_length(const void *header);
 /* Reads completions, retries backlogs, claims messages for held receives. Returns the number of
  * events. */
 int weft_net_progress(void);
+
+/* Where a request of this lane that is not complete stands, for people: "posted in …", "in the
+ * backlog …". Valid until the next call. */
+const char *weft_net_describe(const struct weft_request *request);
 
 #endif

@@ -106,6 +106,7 @@ struct weft_net_request {
     size_t moved;   /* bytes asked for (reads) or sent (pushed pieces) */
     size_t arrived; /* bytes received (pushed pieces) */
     struct weft_request *next_stalled;
+    struct iovec short_iov[2]; /* of a receive of up to WEFT_NET_SMALL bytes: small and the spill */
 };
 
 _Static_assert(sizeof(struct weft_net_request) <= WEFT_LANE_BYTES, "lane part of a request");

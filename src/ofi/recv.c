@@ -61,15 +61,19 @@ static __attribute__((noinline)) int refused(struct weft_request *request)
     return MPI_SUCCESS;
 }
 
-/* The iovecs of a dense receive: the request's small area, the rest of the buffer, the spill.
- * Returns how many. */
-static inline __attribute__((always_inline)) size_t
-lay_out(struct weft_request *request, char *buffer, size_t capacity, struct iovec *iov)
+void weft_net_adopt(struct weft_request *request)
 {
-    iov[0] = (struct iovec){weft_net_part(request)->small, WEFT_NET_SMALL};
-    iov[1] = weft_net.spill;
-    if (capacity <= WEFT_NET_SMALL)
-        return weft_net.short_pieces;
+    struct weft_net_request *part = weft_net_part(request);
+    part->short_iov[0] = (struct iovec){part->small, WEFT_NET_SMALL};
+    part->short_iov[1] = weft_net.spill;
+}
+
+/* The iovecs of a dense receive of more than WEFT_NET_SMALL bytes: the request's small area, the
+ * rest of the buffer, the spill. Returns how many. */
+static inline size_t lay_out(struct weft_request *request, char *buffer, size_t capacity,
+                             struct iovec *iov)
+{
+    iov[0] = weft_net_part(request)->short_iov[0];
     iov[1] = (struct iovec){buffer + WEFT_NET_SMALL, capacity - WEFT_NET_SMALL};
     iov[2] = weft_net.spill;
     return capacity < weft_net.spill_below ? 3 : 2;
@@ -80,7 +84,7 @@ lay_out(struct weft_request *request, char *buffer, size_t capacity, struct iove
 static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, void **descriptors)
 {
     struct weft_net_request *part = weft_net_part(request);
-    iov[0] = (struct iovec){part->small, WEFT_NET_SMALL};
+    iov[0] = part->short_iov[0];
     iov[1] = weft_net.spill;
     if (request->capacity > WEFT_NET_SMALL) {
         size_t room =
@@ -107,7 +111,8 @@ int weft_net_irecv(struct weft_request *request)
     part->op.kind = WEFT_NET_RECV;
     request->flags = WEFT_REQUEST_IN_NET;
     if (weft_net.posts - weft_net.completed < weft_net.post_limit)
-        pieces = weft_net.stop_step && (request->type->flags & WEFT_TYPE_DENSE)
+        pieces = weft_net.stop_step && (request->type->flags & WEFT_TYPE_DENSE) &&
+                         request->capacity > WEFT_NET_SMALL
                      ? lay_out(request, request->buffer, request->capacity, iov)
                      : lay_out_packed(request, iov, descriptors);
     if (!pieces) {
@@ -125,21 +130,33 @@ int weft_net_irecv(struct weft_request *request)
                                                                          : refused(request);
 }
 
-int weft_net_irecv_plain(struct weft_request *request, void *buffer, size_t capacity,
-                         uint64_t source, uint64_t word)
+static __attribute__((noinline)) int irecv_long(struct weft_request *request, void *buffer,
+                                                size_t capacity, fi_addr_t source, uint64_t word)
 {
     struct iovec iov[3];
-    if (weft_unlikely(weft_net.posts >= weft_net.posts_stop))
-        return weft_net_irecv(request);
-    weft_net_part(request)->op.kind = WEFT_NET_RECV;
     size_t pieces = lay_out(request, buffer, capacity, iov);
     return post(request, iov, NULL, pieces, source, word, weft_net.form_mask) ? MPI_SUCCESS
                                                                               : refused(request);
 }
 
+int weft_net_irecv_plain(struct weft_request *request, void *buffer, size_t capacity,
+                         uint64_t source, uint64_t word)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    if (weft_unlikely(weft_net.posts >= weft_net.posts_stop))
+        return weft_net_irecv(request);
+    part->op.kind = WEFT_NET_RECV;
+    if (capacity > WEFT_NET_SMALL)
+        return irecv_long(request, buffer, capacity, source, word);
+    return post(request, part->short_iov, NULL, weft_net.short_pieces, source, word,
+                weft_net.form_mask)
+               ? MPI_SUCCESS
+               : refused(request);
+}
+
 WEFT_COLD static void truncated(struct weft_request *request, size_t length)
 {
-    request->error = weft_error_say(
+    request->error = (uint8_t)weft_error_say(
         MPI_ERR_TRUNCATE,
         "the message of %zu bytes from rank %d with tag %d does not fit into the receive's %zu "
         "bytes; give the receive a larger count, or probe for the length first",
@@ -166,9 +183,7 @@ static void finish_eager(struct weft_request *request, size_t length)
 
 static struct weft_peer *sender_of(struct weft_request *request)
 {
-    int world = request->channel->comm->world[request->source];
-    struct weft_peer *peer = weft.peers[world];
-    return weft_likely(peer != NULL) ? peer : weft_peer_connect(world);
+    return weft_peer_get(request->channel->comm->world[request->source]);
 }
 
 static __attribute__((noinline)) void finish_special(struct weft_request *request,
@@ -233,7 +248,7 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
             finish_special(request, &entry);
         return;
     }
-    request->error = weft_error_say(
+    request->error = (uint8_t)weft_error_say(
         MPI_ERR_OTHER, "a receive of up to %zu bytes failed in %s: %s; see whether the peer runs",
         request->capacity, weft_net_name(), text);
     request->bytes = 0;

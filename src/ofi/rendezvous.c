@@ -153,7 +153,7 @@ static int issue_reads(struct weft_request *request)
                 stall(request);
                 break;
             }
-            request->error = weft_error_say(
+            request->error = (uint8_t)weft_error_say(
                 MPI_ERR_OTHER, "reading %zu bytes from rank %d over %s failed: %s", request->bytes,
                 request->peer->world, weft_net_name(), fi_strerror(-rc));
             request->bytes = part->moved; /* nothing more is asked for */
@@ -177,7 +177,7 @@ void weft_net_fetch(struct weft_request *request, const void *header)
     part->reads_out = 0;
     request->bytes = part->header.length;
     if (weft_unlikely(request->bytes > request->capacity)) {
-        request->error = weft_error_say(
+        request->error = (uint8_t)weft_error_say(
             MPI_ERR_TRUNCATE,
             "the message of %zu bytes from rank %d with tag %d does not fit into the receive's "
             "%zu bytes; give the receive a larger count, or probe for the length first",
@@ -187,7 +187,7 @@ void weft_net_fetch(struct weft_request *request, const void *header)
     if (!(request->type->flags & WEFT_TYPE_DENSE) && request->bytes) {
         part->packed = malloc(request->bytes);
         if (!part->packed) {
-            request->error = weft_error_say(
+            request->error = (uint8_t)weft_error_say(
                 MPI_ERR_NO_MEM, "no memory to unpack a message of %zu bytes from rank %d",
                 request->bytes, request->source);
             request->bytes = 0;

@@ -126,7 +126,7 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_net_out *out,
         return;
     }
     struct weft_request *request = request_of(out);
-    request->error = weft_error_say(
+    request->error = (uint8_t)weft_error_say(
         MPI_ERR_OTHER,
         "sending %zu bytes with tag %d to rank %d on %s over %s failed: %s; see whether that rank "
         "still runs and its address can be reached (weft_info shows the interfaces, WEFT_IFACE "
@@ -250,7 +250,7 @@ static __attribute__((noinline)) int send_slowly(struct weft_request *request, i
     request->pending = eager && request->mode == WEFT_SEND_SYNCHRONOUS ? 2 : 1;
     int code = prepare(request);
     if (weft_unlikely(code != MPI_SUCCESS)) {
-        request->error = code;
+        request->error = (uint8_t)code;
         release(part);
         request->pending = 0;
         return MPI_SUCCESS;

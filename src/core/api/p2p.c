@@ -80,8 +80,6 @@ struct resolved {
 ALWAYS_INLINE bool is_plain(const void *buffer, MPI_Count count, MPI_Datatype datatype, int peer,
                             int tag, MPI_Comm handle, struct resolved *out)
 {
-    if (weft_unlikely(weft_gate))
-        return false;
     out->comm = weft_handle_object(handle);
     out->type = weft_handle_object(datatype);
     if (weft_unlikely(out->comm->object.kind != WEFT_KIND_COMM ||
@@ -89,7 +87,8 @@ ALWAYS_INLINE bool is_plain(const void *buffer, MPI_Count count, MPI_Datatype da
         return false;
     return weft_likely((unsigned)peer < (unsigned)out->comm->size) &&
            weft_likely((unsigned)tag <= (unsigned)weft.tag_ub) &&
-           weft_likely(!((uint64_t)count >> 31) && (out->type->flags & WEFT_TYPE_PLAIN) && buffer);
+           weft_likely((uint64_t)count <= INT32_MAX && (out->type->flags & WEFT_TYPE_PLAIN) &&
+                       buffer);
 }
 
 /* The bytes of data of a plain call. */
@@ -102,7 +101,7 @@ ALWAYS_INLINE size_t plain_bytes(MPI_Count count, const struct resolved *plain)
 ALWAYS_INLINE struct weft_peer *net_peer(const struct weft_comm *comm, int rank)
 {
     struct weft_peer *peer = comm->peers[rank];
-    return weft_likely(peer && peer->lane == WEFT_LANE_NET) ? peer : NULL;
+    return weft_likely(peer->lane == WEFT_LANE_NET) ? peer : NULL;
 }
 
 /* The whole check. True when the call is good and its peer a rank, or a wildcard of a receive;
@@ -266,7 +265,8 @@ ALWAYS_INLINE bool send_fast(const void *buf, MPI_Count count, MPI_Datatype data
                              int tag, MPI_Comm comm)
 {
     struct resolved to;
-    if (weft_unlikely(!is_plain(buf, count, datatype, dest, tag, comm, &to)))
+    if (weft_unlikely(weft_gate) ||
+        weft_unlikely(!is_plain(buf, count, datatype, dest, tag, comm, &to)))
         return false;
     struct weft_peer *peer = net_peer(to.comm, dest);
     return peer && weft_net_inject(peer, to.comm->p2p.net_bits, tag, to.comm->rank, buf,
@@ -280,7 +280,8 @@ ALWAYS_INLINE bool isend_fast(const void *buf, MPI_Count count, MPI_Datatype dat
                               MPI_Request *request, int *code)
 {
     struct resolved to;
-    if (weft_unlikely(!is_plain(buf, count, datatype, dest, tag, comm, &to)))
+    if (weft_unlikely(weft_gate) ||
+        weft_unlikely(!is_plain(buf, count, datatype, dest, tag, comm, &to)))
         return false;
     struct weft_peer *peer = net_peer(to.comm, dest);
     if (weft_unlikely(!peer || !weft.requests.free || !request))
@@ -307,12 +308,12 @@ ALWAYS_INLINE struct weft_request *receive_fast(void *buf, MPI_Count count, MPI_
                                                 MPI_Request *request, int *code)
 {
     struct resolved from;
-    if (weft_unlikely(!is_plain(buf, count, datatype, source, tag, comm, &from)))
+    if (weft_unlikely(weft_receive_gate) ||
+        weft_unlikely(!is_plain(buf, count, datatype, source, tag, comm, &from)))
         return NULL;
     struct weft_peer *peer = net_peer(from.comm, source);
     struct weft_channel *channel = &from.comm->p2p;
-    if (weft_unlikely(!peer) || weft_unlikely(!weft.requests.free) ||
-        weft_unlikely(!weft_p2p_provider_is_next(channel)))
+    if (weft_unlikely(!peer) || weft_unlikely(!weft.requests.free) || weft_unlikely(channel->held))
         return NULL;
     size_t bytes = plain_bytes(count, &from);
     struct weft_request *posted =

@@ -164,6 +164,27 @@ static void too_small(void)
     wait_for_culprit();
 }
 
+/* The same among others, in a call that reports by MPI_ERR_IN_STATUS. */
+static void too_small_of_many(void)
+{
+    static char large[5000], small[3][10];
+    begin();
+    if (culprit()) {
+        MPI_Request requests[3];
+        for (int i = 0; i < 3; i++) {
+            MPI_Irecv(small[i], sizeof small[i], MPI_BYTE, 0, 2 + i, MPI_COMM_WORLD, &requests[i]);
+        }
+        MPI_Waitall(3, requests, MPI_STATUSES_IGNORE);
+        return;
+    }
+    if (rank == 0) {
+        for (int i = 0; i < 3; i++) {
+            MPI_Send(large, i == 1 ? 5000 : 10, MPI_BYTE, size - 1, 2 + i, MPI_COMM_WORLD);
+        }
+    }
+    wait_for_culprit();
+}
+
 static void abort_42(void)
 {
     begin();
@@ -241,6 +262,7 @@ static const struct {
             {"bad-type", bad_type},
             {"negative-count", negative_count},
             {"too-small", too_small},
+            {"too-small-of-many", too_small_of_many},
             {"abort-42", abort_42},
             {"rank-before-init", rank_before_init},
             {"send-before-init", send_before_init},

@@ -33,13 +33,13 @@ const struct weft_setting weft_settings_table[] = {
     {"matching", WEFT_SETTING_CHOICE, FIELD(matching), "auto", 0, 0, "auto|provider|software",
      "who matches tags on the network: the provider, Weft's own matcher, or what the provider "
      "table says"},
-    {"eager_limit", WEFT_SETTING_BYTES, FIELD(eager_limit), "0", 0, 1 << 20, NULL,
+    /* Below 256 bytes what the protocol itself sends in eager messages no longer fits. */
+    {"eager_limit", WEFT_SETTING_BYTES, FIELD(eager_limit), "0", 256, 1 << 20, NULL,
      "longest message sent without waiting for its receive, at most what the provider allows; "
      "0: the provider's own limit"},
     {"rendezvous", WEFT_SETTING_CHOICE, FIELD(rendezvous), "auto", 0, 0, "auto|read|push",
      "how long messages travel: read by the receiver, or pushed by the sender in eager pieces; "
-     "auto "
-     "reads where the provider can"},
+     "auto reads where the provider can"},
     {"read_chunk", WEFT_SETTING_BYTES, FIELD(read_chunk), "1M", 64 << 10, 1 << 30, NULL,
      "bytes moved by one remote read of a long message"},
     {"spin", WEFT_SETTING_INT, FIELD(spin), "0", 0, 1000000000, NULL,
@@ -107,7 +107,13 @@ static void format_bytes(int64_t value, char *buf, size_t len)
     snprintf(buf, len, "%" PRId64, value);
 }
 
-char *weft_settings_bounds(const struct weft_setting *row, char *buf, size_t len)
+/* Zero is a value of its own, outside the bounds: the default that leaves it to Weft. */
+static bool zero_apart(const struct weft_setting *row)
+{
+    return row->min > 0 && strcmp(row->initial, "0") == 0;
+}
+
+static char *range(const struct weft_setting *row, char *buf, size_t len)
 {
     char low[32], high[32];
 
@@ -130,6 +136,19 @@ char *weft_settings_bounds(const struct weft_setting *row, char *buf, size_t len
     return buf;
 }
 
+static const char *zero_of(const struct weft_setting *row)
+{
+    return zero_apart(row) ? "0, or " : "";
+}
+
+char *weft_settings_bounds(const struct weft_setting *row, char *buf, size_t len)
+{
+    char bounds[96];
+
+    snprintf(buf, len, "%s%s", zero_of(row), range(row, bounds, sizeof bounds));
+    return buf;
+}
+
 /* Writes what a row allows, as the middle of a sentence. Returns buf. */
 static char *describe(const struct weft_setting *row, char *buf, size_t len)
 {
@@ -141,8 +160,8 @@ static char *describe(const struct weft_setting *row, char *buf, size_t len)
     };
     char bounds[96];
 
-    snprintf(buf, len, "%s%s%s", frames[row->type][0],
-             weft_settings_bounds(row, bounds, sizeof bounds), frames[row->type][1]);
+    snprintf(buf, len, "%s%s%s%s", zero_of(row), frames[row->type][0],
+             range(row, bounds, sizeof bounds), frames[row->type][1]);
     return buf;
 }
 
@@ -236,7 +255,7 @@ static bool assign(const struct weft_setting *row, const char *text)
             return false;
         break;
     }
-    if (value < row->min || value > row->max)
+    if ((value < row->min && !(value == 0 && zero_apart(row))) || value > row->max)
         return false;
     *number_of(row) = value;
     return true;

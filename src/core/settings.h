@@ -45,7 +45,8 @@ struct weft_setting {
     enum weft_setting_type type;
     size_t offset;       /* of the field in struct weft_settings */
     const char *initial; /* default, as a user would write it */
-    int64_t min, max;    /* bounds for INT and BYTES (sizes accept the suffixes K, M, G) */
+    int64_t min, max;    /* bounds for INT and BYTES (sizes accept the suffixes K, M, G); where the
+                            default is 0 it is allowed below min too */
     const char *choices; /* for CHOICE: "auto|provider|software", in the order of the enum */
     const char *help;    /* one line */
 };
@@ -63,7 +64,8 @@ int weft_settings_load(char *why, size_t len);
 /* Writes the value now in force of one row as a user would write it. Returns buf. */
 char *weft_settings_format(const struct weft_setting *row, char *buf, size_t len);
 
-/* Writes what a row allows: "64K to 1G", "auto|provider|software". Returns buf. */
+/* Writes what a row allows: "64K to 1G", "0, or 256 to 1M", "auto|provider|software". Returns
+ * buf. */
 char *weft_settings_bounds(const struct weft_setting *row, char *buf, size_t len);
 
 /* "WEFT_EAGER_LIMIT" for "eager_limit". Returns buf. */

@@ -133,6 +133,32 @@ static void test_bytes(void **state)
     assert_refused("WEFT_EAGER_LIMIT", "1048577");
 }
 
+/* A limit that is allowed from some size on, and 0 for "Weft's choice". */
+static void test_zero_apart(void **state)
+{
+    char bounds[96];
+
+    (void)state;
+    assert_accepted("WEFT_EAGER_LIMIT", "0");
+    assert_int_equal(weft_settings.eager_limit, 0);
+    assert_accepted("WEFT_EAGER_LIMIT", "0K");
+    assert_accepted("WEFT_EAGER_LIMIT", "256");
+    assert_int_equal(weft_settings.eager_limit, 256);
+    assert_refused("WEFT_EAGER_LIMIT", "1");
+    assert_refused("WEFT_EAGER_LIMIT", "64");
+    assert_refused("WEFT_EAGER_LIMIT", "255");
+    assert_non_null(strstr(why, "give 0, or a size from 256 to 1M in bytes, or with the suffix"));
+    assert_int_equal(weft_settings.eager_limit, 0);
+    assert_string_equal(weft_settings_bounds(row_named("eager_limit"), bounds, sizeof bounds),
+                        "0, or 256 to 1M");
+    /* Only where 0 is the default: elsewhere the lower bound holds. */
+    assert_refused("WEFT_READ_CHUNK", "0");
+    assert_string_equal(weft_settings_bounds(row_named("read_chunk"), bounds, sizeof bounds),
+                        "64K to 1G");
+    assert_string_equal(weft_settings_bounds(row_named("spin"), bounds, sizeof bounds),
+                        "0 to 1000000000");
+}
+
 static void test_bad_numbers(void **state)
 {
     static const char *const bad[] = {"",
@@ -250,6 +276,7 @@ int main(void)
         cmocka_unit_test_setup(test_defaults, clear_environment),
         cmocka_unit_test_setup(test_rows_are_sane, clear_environment),
         cmocka_unit_test_setup(test_bytes, clear_environment),
+        cmocka_unit_test_setup(test_zero_apart, clear_environment),
         cmocka_unit_test_setup(test_bad_numbers, clear_environment),
         cmocka_unit_test_setup(test_choices, clear_environment),
         cmocka_unit_test_setup(test_strings, clear_environment),

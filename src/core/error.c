@@ -108,35 +108,48 @@ int weft_error_say(int errclass, const char *format, ...)
     return errclass;
 }
 
-static const char *sentence_of(int errclass)
+static const char *text_of(int errclass)
 {
-    if (last_class == errclass && last_sentence[0])
-        return last_sentence;
     size_t n = sizeof class_text / sizeof class_text[0];
     return errclass >= 0 && (size_t)errclass < n && class_text[errclass] ? class_text[errclass]
-                                                                         : "unknown error";
+                                                                         : "unknown error class";
 }
 
-int weft_error_raise(struct weft_comm *comm, int errclass, const char *function)
+/* Ends the job for an error: its sentence if one was said, and the text of its class. */
+WEFT_COLD static _Noreturn void end_job(int errclass, const char *function)
+{
+    if (last_class == errclass && last_sentence[0])
+        weft_fatal(errclass, "%s: %s (%s)", function, last_sentence, text_of(errclass));
+    weft_fatal(errclass ? errclass : 1, "%s: %s", function, text_of(errclass));
+}
+
+/* What an error handler is told is told; the job ends, if it must, for the cause. */
+static int raise_for(struct weft_comm *comm, int told, int cause, const char *function)
 {
     if (!comm)
         comm = &weft_comm_self;
     struct weft_errhandler *handler = comm->errhandler;
     if (handler == &weft_errors_return)
-        return errclass;
+        return told;
     if (handler->call) {
         MPI_Comm handle = comm->handle;
-        int code = errclass;
+        int code = told;
         handler->refs++; /* the handler may free itself */
         handler->call(&handle, &code);
         weft_errhandler_release(handler);
-        return errclass;
+        return told;
     }
-    weft_fatal(errclass ? errclass : 1, "%s: %s (%s)", function, sentence_of(errclass),
-               errclass >= 0 && (size_t)errclass < sizeof class_text / sizeof class_text[0] &&
-                       class_text[errclass]
-                   ? class_text[errclass]
-                   : "unknown error class");
+    end_job(cause, function);
+}
+
+int weft_error_raise(struct weft_comm *comm, int errclass, const char *function)
+{
+    return raise_for(comm, errclass, errclass, function);
+}
+
+int weft_error_raise_in_status(struct weft_comm *comm, int cause, const char *function)
+{
+    return raise_for(comm, MPI_ERR_IN_STATUS, cause, function);
 }
 
 int weft_error(struct weft_comm *comm, int errclass, const char *function, const char *format, ...)

@@ -40,6 +40,10 @@ __attribute__((format(printf, 2, 3))) WEFT_COLD int weft_error_say(int errclass,
  * return. */
 WEFT_COLD int weft_error_raise(struct weft_comm *comm, int errclass, const char *function);
 
+/* The same for MPI_ERR_IN_STATUS, which a call on many requests raises when one of them failed;
+ * cause is that request's own error: if the job ends, it is this that ends it and is said. */
+WEFT_COLD int weft_error_raise_in_status(struct weft_comm *comm, int cause, const char *function);
+
 /* weft_error_say and weft_error_raise in one. */
 __attribute__((format(printf, 4, 5))) WEFT_COLD int
 weft_error(struct weft_comm *comm, int errclass, const char *function, const char *format, ...);
@@ -55,7 +59,7 @@ void weft_errhandler_release(struct weft_errhandler *handler);
 __attribute__((format(printf, 1, 2))) WEFT_COLD void weft_warn(const char *format, ...);
 
 /* Ends the job: says the sentence, aborts through the launcher with the code. */
-__attribute__((format(printf, 2, 3))) WEFT_COLD _Noreturn void weft_fatal(int code,
+__attribute__((format(printf, 2, 3), noreturn)) WEFT_COLD void weft_fatal(int code,
                                                                           const char *format, ...);
 
 #endif

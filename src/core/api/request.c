@@ -140,6 +140,7 @@ static int finish_all(int count, MPI_Request *handles, MPI_Status *statuses, con
 {
     struct weft_request *failed = first_failed(count, handles);
     struct weft_comm *comm = failed ? comm_of(failed) : NULL;
+    int cause = failed ? failed->error : MPI_SUCCESS;
     for (int i = 0; i < count; i++) {
         MPI_Status *status = statuses ? &statuses[i] : MPI_STATUS_IGNORE;
         if (is_null(handles[i]))
@@ -147,7 +148,7 @@ static int finish_all(int count, MPI_Request *handles, MPI_Status *statuses, con
         else
             retire(&handles[i], status, failed);
     }
-    return weft_likely(!failed) ? MPI_SUCCESS : weft_error_raise(comm, MPI_ERR_IN_STATUS, function);
+    return weft_likely(!failed) ? MPI_SUCCESS : weft_error_raise_in_status(comm, cause, function);
 }
 
 WEFT_EXPORT(Waitall);
@@ -256,6 +257,7 @@ static int finish_some(int count, MPI_Request *handles, int *outcount, int *indi
 {
     struct weft_request *failed = first_failed(count, handles);
     struct weft_comm *comm = failed ? comm_of(failed) : NULL;
+    int cause = failed ? failed->error : MPI_SUCCESS;
     int n = 0;
     for (int i = 0; i < count; i++) {
         if (is_null(handles[i]) || request_of(handles[i])->pending)
@@ -264,7 +266,7 @@ static int finish_some(int count, MPI_Request *handles, int *outcount, int *indi
         indices[n++] = i;
     }
     *outcount = n;
-    return weft_likely(!failed) ? MPI_SUCCESS : weft_error_raise(comm, MPI_ERR_IN_STATUS, function);
+    return weft_likely(!failed) ? MPI_SUCCESS : weft_error_raise_in_status(comm, cause, function);
 }
 
 WEFT_EXPORT(Waitsome);

@@ -33,8 +33,9 @@ struct weft_job {
  * caller but whose local_peers belong to the module until weft_boot_finalize. */
 int weft_boot_init(struct weft_job *job, char *why, size_t len);
 
-/* Publishes a value of this rank for all ranks of the job; visible after weft_boot_fence. */
-int weft_boot_publish(const char *key, const void *value, size_t bytes, char *why, size_t len);
+/* Publishes a value of this rank, of size bytes, for all ranks of the job; visible after
+ * weft_boot_fence. */
+int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why, size_t len);
 
 /* A barrier over the job that also makes published values available. While it waits it calls
  * progress(arg) over and over (NULL: it just waits), thousands of times a second.

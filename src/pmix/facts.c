@@ -48,6 +48,8 @@ static bool integer(const pmix_value_t *v, int64_t *out)
         *out = v->data.uint8;
         return true;
     case PMIX_INT8:
+        /* A number that may be negative, and no character. */
+        // NOLINTNEXTLINE(bugprone-signed-char-misuse)
         *out = v->data.int8;
         return true;
     case PMIX_UINT16:

@@ -50,26 +50,36 @@ static int refuse(int code)
     return code;
 }
 
+/* What weft_error returns, an error class and so never MPI_SUCCESS: callers rely on it, and who
+ * checks this file alone cannot see it. */
+static int raised(int errclass)
+{
+    if (errclass == MPI_SUCCESS)
+        __builtin_unreachable();
+    return errclass;
+}
+
 /* A count and a datatype; blocks: how many times as much the buffer holds. */
 static int check_elements(const struct call *call, MPI_Count count, MPI_Datatype handle,
                           size_t blocks, struct weft_elements *out)
 {
     if (weft_unlikely(count < 0))
-        return weft_error(call->comm, MPI_ERR_COUNT, call->function, "the count %lld is negative",
-                          (long long)count);
+        return raised(weft_error(call->comm, MPI_ERR_COUNT, call->function,
+                                 "the count %lld is negative", (long long)count));
     const struct weft_datatype *type = weft_handle_resolve(handle, WEFT_KIND_DATATYPE);
     if (weft_unlikely(!type))
-        return weft_error(call->comm, MPI_ERR_TYPE, call->function,
-                          "%p is no datatype; was it freed?", (void *)handle);
+        return raised(weft_error(call->comm, MPI_ERR_TYPE, call->function,
+                                 "%p is no datatype; was it freed?", (void *)handle));
     if (weft_unlikely(!(type->flags & WEFT_TYPE_COMMITTED)))
-        return weft_error(call->comm, MPI_ERR_TYPE, call->function,
-                          "the datatype is not committed; call MPI_Type_commit first");
+        return raised(weft_error(call->comm, MPI_ERR_TYPE, call->function,
+                                 "the datatype is not committed; call MPI_Type_commit first"));
     size_t extent = (size_t)(type->extent < 0 ? -type->extent : type->extent);
     size_t widest = type->size > extent ? type->size : extent, bytes;
     if (weft_unlikely(__builtin_mul_overflow((size_t)count, widest, &bytes) ||
                       __builtin_mul_overflow(bytes, blocks, &bytes) || (MPI_Count)bytes < 0))
-        return weft_error(call->comm, MPI_ERR_COUNT, call->function,
-                          "%lld elements of %zu bytes are too much", (long long)count, widest);
+        return raised(weft_error(call->comm, MPI_ERR_COUNT, call->function,
+                                 "%lld elements of %zu bytes are too much", (long long)count,
+                                 widest));
     out->count = (size_t)count;
     out->type = type;
     return MPI_SUCCESS;
@@ -81,18 +91,19 @@ static int check_op(const struct call *call, MPI_Op handle, const struct weft_da
 {
     const struct weft_op *op = weft_handle_resolve(handle, WEFT_KIND_OP);
     if (weft_unlikely(!op))
-        return weft_error(call->comm, MPI_ERR_OP, call->function,
-                          "%p is no operation; was it freed?", (void *)handle);
+        return raised(weft_error(call->comm, MPI_ERR_OP, call->function,
+                                 "%p is no operation; was it freed?", (void *)handle));
     if (weft_unlikely(op->id == WEFT_OP_REPLACE || op->id == WEFT_OP_NO_OP))
-        return weft_error(call->comm, MPI_ERR_OP, call->function,
-                          "MPI_REPLACE and MPI_NO_OP are for one-sided communication only");
+        return raised(weft_error(call->comm, MPI_ERR_OP, call->function,
+                                 "MPI_REPLACE and MPI_NO_OP are for one-sided communication only"));
     bool predefined = type->flags & WEFT_TYPE_PREDEFINED;
     if (weft_unlikely(op->id != WEFT_OP_USER &&
                       (!predefined || weft_op_check(op, type->elem) != MPI_SUCCESS)))
-        return weft_error(call->comm, MPI_ERR_OP, call->function,
-                          "this predefined operation (handle %p) does not apply to %s; MPI 5.0 "
-                          "section 6.9.2 lists what it takes",
-                          (void *)handle, predefined ? type->name : "a derived datatype");
+        return raised(
+            weft_error(call->comm, MPI_ERR_OP, call->function,
+                       "this predefined operation (handle %p) does not apply to %s; MPI 5.0 "
+                       "section 6.9.2 lists what it takes",
+                       (void *)handle, predefined ? type->name : "a derived datatype"));
     *out = op;
     return MPI_SUCCESS;
 }
@@ -100,9 +111,9 @@ static int check_op(const struct call *call, MPI_Op handle, const struct weft_da
 static int check_root(const struct call *call, int root)
 {
     if (weft_unlikely(root < 0 || root >= call->comm->size))
-        return weft_error(call->comm, MPI_ERR_ROOT, call->function,
-                          "root %d is not in the communicator, which has ranks 0 to %d", root,
-                          call->comm->size - 1);
+        return raised(weft_error(call->comm, MPI_ERR_ROOT, call->function,
+                                 "root %d is not in the communicator, which has ranks 0 to %d",
+                                 root, call->comm->size - 1));
     return MPI_SUCCESS;
 }
 
@@ -112,13 +123,13 @@ static int check_buffer(const struct call *call, const void *buffer, struct weft
 {
     of->at = (void *)buffer;
     if (weft_unlikely(buffer == MPI_IN_PLACE))
-        return weft_error(call->comm, MPI_ERR_BUFFER, call->function,
-                          "MPI_IN_PLACE cannot be the %s buffer of rank %d", which,
-                          call->comm->rank);
+        return raised(weft_error(call->comm, MPI_ERR_BUFFER, call->function,
+                                 "MPI_IN_PLACE cannot be the %s buffer of rank %d", which,
+                                 call->comm->rank));
     if (weft_unlikely(!buffer && weft_elements_bytes(*of) && of->type->true_lb == 0))
-        return weft_error(call->comm, MPI_ERR_BUFFER, call->function,
-                          "the %s buffer is a null pointer, but the count is %zu", which,
-                          of->count);
+        return raised(weft_error(call->comm, MPI_ERR_BUFFER, call->function,
+                                 "the %s buffer is a null pointer, but the count is %zu", which,
+                                 of->count));
     return MPI_SUCCESS;
 }
 
@@ -129,9 +140,10 @@ static int check_send_buffer(const struct call *call, const void *buffer, struct
 {
     int code = check_buffer(call, buffer, of, "send");
     if (weft_unlikely(!code && weft_elements_bytes(*of) && (buffer == at || buffer == own)))
-        return weft_error(call->comm, MPI_ERR_BUFFER, call->function,
-                          "send and receive buffer are the same memory; pass MPI_IN_PLACE as send "
-                          "buffer");
+        return raised(
+            weft_error(call->comm, MPI_ERR_BUFFER, call->function,
+                       "send and receive buffer are the same memory; pass MPI_IN_PLACE as send "
+                       "buffer"));
     return code;
 }
 
@@ -141,9 +153,9 @@ static int check_same_amount(const struct call *call, struct weft_elements in,
 {
     size_t sent = weft_elements_bytes(in), received = weft_elements_bytes(out);
     if (weft_unlikely(sent != received))
-        return weft_error(call->comm, MPI_ERR_COUNT, call->function,
-                          "%zu bytes are sent, but %zu are to be received from every rank", sent,
-                          received);
+        return raised(weft_error(call->comm, MPI_ERR_COUNT, call->function,
+                                 "%zu bytes are sent, but %zu are to be received from every rank",
+                                 sent, received));
     return MPI_SUCCESS;
 }
 

@@ -117,13 +117,14 @@ static int collect_parts(const struct weft_reduction *r, struct weft_request **r
     return code;
 }
 
+/* The root, and only the root, has requests. */
 static int halve_and_collect(struct weft_reduction *r, struct weft_request **requests, int root)
 {
     int code = weft_reduction_fold(r);
     int failed = weft_reduction_halve(r);
     code = failed ? failed : code;
     failed = MPI_SUCCESS;
-    if (r->coll.comm->rank == root)
+    if (requests)
         failed = collect_parts(r, requests);
     else if (r->place >= 0)
         failed = weft_coll_send(r->coll, root, weft_reduction_part(r, r->place, r->levels));

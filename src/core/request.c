@@ -83,7 +83,7 @@ void weft_request_wait(struct weft_request *request)
         if (weft_progress())
             idle = 0;
         else
-            weft_idle(&idle);
+            weft_idle_for(&idle, request);
     }
 }
 

@@ -8,6 +8,7 @@
 #include "core/weft.h"
 #include "core/coll/coll.h"
 #include "core/error.h"
+#include "core/hang.h"
 #include "core/op.h"
 #include "core/settings.h"
 #include "ofi/net.h"
@@ -42,7 +43,10 @@ int weft_enter_gated(const char *function)
     if (weft_gate & WEFT_GATE_CLOSED)
         weft_fatal(MPI_ERR_OTHER, "%s was called %s; call it between MPI_Init and MPI_Finalize",
                    function, finalized ? "after MPI_Finalize" : "before MPI_Init");
-    pthread_mutex_lock(&lock);
+    if (weft_gate & WEFT_GATE_THREADS)
+        pthread_mutex_lock(&lock);
+    if (weft_gate & WEFT_GATE_REPORT)
+        weft_hang_answer(function);
     return MPI_SUCCESS;
 }
 
@@ -57,12 +61,15 @@ int weft_progress(void)
     return weft.job.size > 1 ? weft_net_progress() : 0;
 }
 
-void weft_idle(unsigned *idle)
+void weft_idle_for(unsigned *idle, const struct weft_request *request)
 {
     unsigned n = ++*idle;
     bool threads = weft_gate & WEFT_GATE_THREADS;
-    if ((n & 255) == 0 && weft_failure_check())
-        return;
+    if (n % WEFT_HANG_POLLS == 0) {
+        if (weft_failure_check())
+            return;
+        weft_hang_check(n, request);
+    }
     if (n < (unsigned)weft.yield_after && !threads)
         return;
     if (threads)
@@ -73,6 +80,11 @@ void weft_idle(unsigned *idle)
         sched_yield();
     if (threads)
         pthread_mutex_lock(&lock);
+}
+
+void weft_idle(unsigned *idle)
+{
+    weft_idle_for(idle, NULL);
 }
 
 static void choose_spin(void)
@@ -159,6 +171,7 @@ int weft_init(int thread_level, int *provided)
     *provided = weft.thread_level;
     weft_gate = weft.thread_level == MPI_THREAD_MULTIPLE ? WEFT_GATE_THREADS : 0;
     weft_gate_update();
+    weft_hang_open();
     return MPI_SUCCESS;
 }
 
@@ -200,6 +213,7 @@ int weft_finalize(void)
         if (weft_boot_fence(progress_for_fence, &idle, why, sizeof why))
             weft_warn("MPI_Finalize: %s", why);
     }
+    weft_hang_close();
     weft_gate = WEFT_GATE_CLOSED;
     weft_gate_update();
     finalized = true;

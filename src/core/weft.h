@@ -3,8 +3,8 @@
  * The process: everything that exists once per MPI process, in one object.
  *
  * Invariants:
- *  - weft_gate is 0 exactly while MPI is initialised and at most one thread calls it; then an entry
- *    point takes no lock. Any other value sends it through weft_enter_gated.
+ *  - weft_gate is 0 exactly while MPI is initialised, at most one thread calls it and SIGUSR1
+ *    asks for no report; then an entry point takes no lock. Any other value sends it through weft_enter_gated.
  *  - With threads, everything here and below is touched only while weft_lock is held.
  */
 #ifndef WEFT_WEFT_H
@@ -30,7 +30,12 @@ struct weft_process {
 
 extern WEFT_HIDDEN struct weft_process weft;
 
-enum weft_gate_bit { WEFT_GATE_CLOSED = 1, WEFT_GATE_THREADS = 2, WEFT_GATE_UNEXPECTED = 4 };
+enum weft_gate_bit {
+    WEFT_GATE_CLOSED = 1,
+    WEFT_GATE_THREADS = 2,
+    WEFT_GATE_UNEXPECTED = 4,
+    WEFT_GATE_REPORT = 8 /* set by the handler of SIGUSR1: say what this rank waits for */
+};
 extern WEFT_HIDDEN unsigned weft_gate;
 
 /* 0 exactly while weft_gate is 0 and no message waits in software: then a receive may go straight to
@@ -42,7 +47,8 @@ static inline void weft_gate_update(void)
     weft_receive_gate = weft_gate | (weft.matcher.unexpected ? WEFT_GATE_UNEXPECTED : 0);
 }
 
-/* Slow path of weft_enter: checks that MPI is initialised, takes the lock when there are threads.
+/* Slow path of weft_enter: checks that MPI is initialised, takes the lock when there are threads,
+ * answers SIGUSR1.
  * Returns MPI_SUCCESS, or an error class that the entry point returns at once. */
 WEFT_COLD int weft_enter_gated(const char *function);
 WEFT_COLD void weft_leave_gated(void);
@@ -83,6 +89,9 @@ WEFT_COLD int weft_failure_say(const struct weft_peer *peer);
  * and is to be reset to 0 when something happened. Spins, then yields, then sleeps; with threads it
  * lets others in. */
 void weft_idle(unsigned *idle);
+
+/* The same for a rank that waits for one request: a report of a hang names it first. */
+void weft_idle_for(unsigned *idle, const struct weft_request *request);
 
 /* Seconds, monotonic. */
 double weft_seconds(void);

@@ -247,6 +247,173 @@ static void unsupported_returns(void)
     exit(!good);
 }
 
+/* The rest only wait long, which a report of a hang (WEFT_HANG_TIMEOUT, SIGUSR1) is to tell. */
+
+static void end_well(void)
+{
+    MPI_Finalize();
+    printf("ended well\n");
+    exit(0);
+}
+
+static void rest(double seconds)
+{
+    usleep((useconds_t)(seconds * 1e6));
+}
+
+static void both_ssend(void)
+{
+    begin();
+    MPI_Ssend(&value, 1, MPI_INT, 1 - rank, 5, MPI_COMM_WORLD);
+}
+
+static void both_send_large(void)
+{
+    static char large[1 << 20];
+    begin();
+    MPI_Barrier(MPI_COMM_WORLD); /* they know each other: only the receives are missing */
+    MPI_Send(large, sizeof large, MPI_BYTE, 1 - rank, 6, MPI_COMM_WORLD);
+}
+
+/* The sender and the receiver do not mean the same tag. */
+static void wrong_tag(void)
+{
+    begin();
+    if (rank == 0) {
+        MPI_Recv(&value, 1, MPI_INT, 1, 8, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+        double data[3] = {0};
+        MPI_Send(data, 3, MPI_DOUBLE, 0, 9, MPI_COMM_WORLD);
+        rest(60);
+    }
+}
+
+/* Rank 1 comes to the barrier late, and reads no message before. */
+static void late(void)
+{
+    begin();
+    if (rank == 1) {
+        rest(2.5);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    end_well();
+}
+
+/* Twelve receives wait at once, more than a report shows. */
+static void late_for_many(void)
+{
+    MPI_Request requests[12];
+    int values[12];
+    begin();
+    for (int i = 0; rank == 0 && i < 12; i++) {
+        MPI_Irecv(&values[i], 1, MPI_INT, MPI_ANY_SOURCE, i, MPI_COMM_WORLD, &requests[i]);
+    }
+    if (rank == 0) {
+        MPI_Waitall(12, requests, MPI_STATUSES_IGNORE);
+    } else {
+        rest(2.5);
+        for (int i = 0; i < 12; i++) {
+            MPI_Send(&value, 1, MPI_INT, 0, i, MPI_COMM_WORLD);
+        }
+    }
+    end_well();
+}
+
+/* One wait of two seconds, but with news in every half second. */
+static void slow_news(void)
+{
+    MPI_Request requests[5];
+    int values[5];
+    begin();
+    for (int i = 0; i < 5; i++) {
+        if (rank == 0) {
+            MPI_Irecv(&values[i], 1, MPI_INT, 1, 0, MPI_COMM_WORLD, &requests[i]);
+        } else {
+            rest(0.45);
+            MPI_Send(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD);
+        }
+    }
+    if (rank == 0) {
+        MPI_Waitall(5, requests, MPI_STATUSES_IGNORE);
+    }
+    end_well();
+}
+
+/* Rank 1 asks rank 0, which waits in MPI_Recv, by signal. */
+static void asked_in_recv(void)
+{
+    begin();
+    if (rank == 0) {
+        int pid = (int)getpid();
+        MPI_Send(&pid, 1, MPI_INT, 1, 1, MPI_COMM_WORLD);
+        MPI_Recv(&value, 1, MPI_INT, 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Recv(&value, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        rest(0.5);
+        kill(value, SIGUSR1);
+        rest(0.5);
+        MPI_Send(&value, 1, MPI_INT, 0, 4, MPI_COMM_WORLD);
+    }
+    end_well();
+}
+
+/* A rank that never waits, but asks again and again, answers as well, and only once. */
+static void asked_in_test(void)
+{
+    MPI_Request request;
+    int done = 0;
+    begin();
+    MPI_Irecv(&value, 1, MPI_INT, 1 - rank, 4, MPI_COMM_WORLD, &request);
+    if (rank == 0) {
+        raise(SIGUSR1);
+    }
+    for (int i = 0; i < 100; i++) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    }
+    MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank, 3, &size, 1, MPI_INT, 1 - rank, 3, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    MPI_Send(&rank, 1, MPI_INT, 1 - rank, 4, MPI_COMM_WORLD);
+    if (!done) {
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+    end_well();
+}
+
+static volatile sig_atomic_t caught;
+
+static void note(int signal)
+{
+    caught += signal == SIGUSR1;
+}
+
+/* A handler that the program has stays; without one the signal is the program's again at the end. */
+static void own_handler(void)
+{
+    struct sigaction now;
+    signal(SIGUSR1, note);
+    begin();
+    raise(SIGUSR1);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (caught == 1 && !sigaction(SIGUSR1, NULL, &now) && now.sa_handler == note) {
+        end_well();
+    }
+}
+
+static void handler_goes(void)
+{
+    struct sigaction before, within, after;
+    sigaction(SIGUSR1, NULL, &before);
+    begin();
+    sigaction(SIGUSR1, NULL, &within);
+    MPI_Finalize();
+    sigaction(SIGUSR1, NULL, &after);
+    if (before.sa_handler == SIG_DFL && within.sa_handler != SIG_DFL &&
+        after.sa_handler == SIG_DFL) {
+        printf("ended well\n");
+        exit(0);
+    }
+}
+
 static const struct {
     const char *name;
     void (*act)(void);
@@ -269,7 +436,17 @@ static const struct {
             {"barrier-after-finalize", barrier_after_finalize},
             {"init-twice", init_twice},
             {"unsupported", unsupported},
-            {"unsupported-returns", unsupported_returns}};
+            {"unsupported-returns", unsupported_returns},
+            {"both-ssend", both_ssend},
+            {"both-send-large", both_send_large},
+            {"wrong-tag", wrong_tag},
+            {"late", late},
+            {"late-for-many", late_for_many},
+            {"slow-news", slow_news},
+            {"asked-in-recv", asked_in_recv},
+            {"asked-in-test", asked_in_test},
+            {"own-handler", own_handler},
+            {"handler-goes", handler_goes}};
 
 int main(int argc, char **argv)
 {

@@ -15,6 +15,8 @@
 struct weft_request;
 struct weft_net_out;
 
+enum { WEFT_FINS_AT_ONCE = 3 };
+
 enum weft_lane {
     WEFT_LANE_UNKNOWN, /* only weft_peer_unknown has it */
     WEFT_LANE_SELF,
@@ -33,6 +35,9 @@ struct weft_peer {
     double backlog_since;                  /* when its head began to wait */
     struct weft_request *sync, **sync_end; /* eager synchronous sends not yet matched */
     struct weft_peer *next_backlogged;
+    uint32_t fetching;                       /* rendezvous receives from it under way */
+    uint32_t fins;                           /* how many of the following wait to be sent */
+    uint64_t fin_cookies[WEFT_FINS_AT_ONCE]; /* its sends whose data are all here */
 };
 
 extern struct weft_peer weft_peer_unknown;

@@ -72,13 +72,13 @@ struct weft_net_header {
 
 enum weft_net_control_kind {
     WEFT_NET_ACK, /* the oldest unacknowledged synchronous send of (context, tag) has matched */
-    WEFT_NET_FIN, /* the rendezvous of cookie is done */
+    WEFT_NET_FIN, /* the rendezvous of count cookies are done: cookie, other, length */
     WEFT_NET_CTS, /* push the rendezvous of cookie, length bytes, to the receiver's cookie `other` */
     WEFT_NET_DATA /* a pushed piece for the receiver's cookie, at offset `other`; data follows */
 };
 
 struct weft_net_control {
-    uint8_t version, kind, pad[2];
+    uint8_t version, kind, count, pad;
     int32_t from; /* world rank of the sender */
     uint32_t context;
     int32_t tag;

@@ -81,6 +81,25 @@ static char *destination(struct weft_request *request)
     return part->packed ? part->packed : request->buffer;
 }
 
+/* FINs of one peer are told together while more data of it are on their way: a window of long
+ * messages then costs a third of the control messages. None waits longer than the fetch that is
+ * under way. */
+static void tell_finished(struct weft_peer *peer, uint64_t cookie)
+{
+    peer->fetching--;
+    if (!weft_net.can_read)
+        return; /* the sender knows: it pushed them */
+    peer->fin_cookies[peer->fins++] = cookie;
+    if (peer->fins < WEFT_FINS_AT_ONCE && peer->fetching)
+        return;
+    weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_FIN,
+                                                     .count = (uint8_t)peer->fins,
+                                                     .cookie = peer->fin_cookies[0],
+                                                     .other = peer->fin_cookies[1],
+                                                     .length = peer->fin_cookies[2]});
+    peer->fins = 0;
+}
+
 static void finish(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
@@ -91,9 +110,7 @@ static void finish(struct weft_request *request)
     free(part->packed);
     part->mr = NULL;
     part->packed = NULL;
-    if (weft_net.can_read)
-        weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_FIN,
-                                                                  .cookie = part->header.cookie});
+    tell_finished(request->peer, part->header.cookie);
     weft_request_event(request);
 }
 
@@ -173,6 +190,7 @@ void weft_net_fetch(struct weft_request *request, const void *header)
 {
     struct weft_net_request *part = weft_net_part(request);
     memcpy(&part->header, header, sizeof part->header);
+    request->peer->fetching++;
     part->moved = part->arrived = 0;
     part->reads_out = 0;
     request->bytes = part->header.length;

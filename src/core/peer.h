@@ -31,8 +31,9 @@ struct weft_peer {
     int32_t world;     /* its rank in MPI_COMM_WORLD */
     uint64_t net_addr; /* fi_addr_t */
     struct weft_net_out *backlog,
-        **backlog_end;                     /* what the provider would not take yet, in order */
-    double backlog_since;                  /* when its head began to wait */
+        **backlog_end;    /* what the provider would not take yet, in order */
+    double report_after;  /* seconds without a connection before the next report; 0: the first */
+    double backlog_since; /* when its head began to wait */
     struct weft_request *sync, **sync_end; /* eager synchronous sends not yet matched */
     struct weft_peer *next_backlogged;
     uint32_t fetching;                       /* rendezvous receives from it under way */

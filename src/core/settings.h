@@ -26,7 +26,7 @@ struct weft_settings {
     int rendezvous;       /* enum weft_rendezvous */
     int64_t read_chunk;   /* bytes of one fi_read of a rendezvous */
     int64_t spin;         /* polls without news before a waiting rank yields its core; 0 = auto */
-    int64_t connect_timeout; /* seconds a peer may stay unreachable before its operations fail */
+    int64_t connect_timeout; /* seconds without a connection to a peer before it is reported */
     int64_t hang_timeout;    /* seconds a wait may last before the rank reports it; 0 = never */
     int verbose;             /* 0 silent, 1 one line per job, 2 one line per rank and peer */
 };

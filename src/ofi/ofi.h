@@ -179,7 +179,7 @@ static inline int weft_net_form(uint64_t word)
 /* Sends something now, or puts it at the end of the peer's backlog. */
 void weft_net_push(struct weft_peer *peer, struct weft_net_out *out);
 
-/* Retries every backlog; gives up on peers never reached within WEFT_CONNECT_TIMEOUT. */
+/* Retries every backlog; reports peers not reached within WEFT_CONNECT_TIMEOUT. */
 WEFT_COLD int weft_net_retry(void);
 
 /* A send's provider completion. */

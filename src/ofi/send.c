@@ -167,32 +167,34 @@ static void pop(struct weft_peer *peer, struct weft_net_out *rest)
         peer->backlog_end = &peer->backlog;
 }
 
-/* A peer that never took anything is unreachable after a while; one that did is only busy. */
-static bool unreachable(struct weft_peer *peer, char *why, size_t len)
+/* A peer that never took anything may be unreachable, or may only be busy outside MPI: nobody can
+ * tell, so this rank says what it waits for, again and again at doubling intervals, and goes on. */
+WEFT_COLD static void report_unreachable(struct weft_peer *peer)
 {
-    if (peer->reached || weft_seconds() - peer->backlog_since < weft_settings.connect_timeout)
-        return false;
-    char here[128], there[128];
-    snprintf(why, len, "no connection from %s to %s within WEFT_CONNECT_TIMEOUT=%lld seconds",
-             weft_net_own_address(here, sizeof here),
-             weft_net_peer_address(peer, there, sizeof there),
-             (long long)weft_settings.connect_timeout);
-    return true;
+    double waited = weft_seconds() - peer->backlog_since;
+    double next = peer->report_after > 0 ? peer->report_after : weft_settings.connect_timeout;
+    if (waited < next)
+        return;
+    peer->report_after = 2 * next;
+    char here[128], there[128], host[256];
+    weft_warn("no connection from %s to %s (rank %d on %s) over %s for %.0f seconds; still trying. "
+              "If that rank is not just busy outside MPI, see whether its address can be reached "
+              "(weft_info shows the interfaces, WEFT_IFACE chooses one)",
+              weft_net_own_address(here, sizeof here),
+              weft_net_peer_address(peer, there, sizeof there), peer->world,
+              weft_boot_host(peer->world, host, sizeof host), weft_net_name(), waited);
 }
 
 static int retry_peer(struct weft_peer *peer, bool look_at_clock)
 {
     int sent = 0;
-    char why[512];
     while (peer->backlog) {
         struct weft_net_out *out = peer->backlog, *rest = out->next;
         int rc = try_out(peer, out); /* may free out */
         if (rc == -FI_EAGAIN) {
-            if (!look_at_clock || !unreachable(peer, why, sizeof why))
-                break;
-            pop(peer, rest);
-            fail_out(peer, out, why);
-            continue;
+            if (look_at_clock && !peer->reached)
+                report_unreachable(peer);
+            break;
         }
         pop(peer, rest);
         peer->reached = true;

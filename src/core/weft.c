@@ -204,8 +204,9 @@ int weft_finalize(void)
     if (weft.job.size > 1) {
         /* Our own barrier waits for late ranks, where progress and errors are ours; the fence after
          * it is short. */
-        if (weft_coll_barrier(&weft_comm_world) != MPI_SUCCESS)
-            weft_error_raise(&weft_comm_world, MPI_ERR_OTHER, "MPI_Finalize");
+        int code = weft_coll_barrier(&weft_comm_world);
+        if (code != MPI_SUCCESS)
+            weft_error_raise(&weft_comm_world, code, "MPI_Finalize");
         while (sends_under_way())
             if (!weft_progress())
                 weft_idle(&idle);

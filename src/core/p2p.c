@@ -18,7 +18,8 @@
 
 WEFT_COLD static int no_memory(const char *what)
 {
-    return weft_error_say(MPI_ERR_NO_MEM, "no memory for another %s; complete some first", what);
+    weft_error_say(MPI_ERR_NO_MEM, "no memory for another %s; complete some first", what);
+    return MPI_ERR_NO_MEM;
 }
 
 static struct weft_peer *peer_of(struct weft_channel *channel, int rank)
@@ -126,8 +127,10 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
     struct weft_peer *peer = peer_of(channel, dest);
     if (weft_unlikely(!peer))
         return MPI_ERR_OTHER;
-    if (weft_unlikely(peer->lane == WEFT_LANE_DEAD))
-        return weft_failure_say(peer);
+    if (weft_unlikely(peer->lane == WEFT_LANE_DEAD)) {
+        weft_failure_say(peer);
+        return MPI_ERR_PROC_ABORTED;
+    }
     struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_SEND, 1);
     if (weft_unlikely(!request))
         return no_memory("send");

@@ -46,7 +46,8 @@ const struct weft_setting weft_settings_table[] = {
      "polls without news before a waiting rank yields its core; 0: many, or few where ranks "
      "outnumber cores"},
     {"connect_timeout", WEFT_SETTING_INT, FIELD(connect_timeout), "20", 1, 86400, NULL,
-     "seconds without a connection to a peer before this rank reports it; then at doubling intervals"},
+     "seconds without a connection to a peer before this rank reports it; then at doubling "
+     "intervals"},
     {"hang_timeout", WEFT_SETTING_INT, FIELD(hang_timeout), "0", 0, 604800, NULL,
      "seconds a wait may last before the rank reports what it waits for; 0: never"},
     {"verbose", WEFT_SETTING_CHOICE, FIELD(verbose), "0", 0, 0, "0|1|2",

@@ -80,10 +80,11 @@ void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, 
 static void acknowledged(const struct weft_net_control *control)
 {
     struct weft_peer *peer = weft_peer_known(control->from);
-    struct weft_request *none = NULL, **link = peer ? &peer->sync : &none, *request;
-    while ((request = *link) &&
-           (request->channel->context != control->context || request->tag != control->tag))
-        link = &request->next;
+    struct weft_request **link = peer ? &peer->sync : NULL;
+    while (link && *link &&
+           ((*link)->channel->context != control->context || (*link)->tag != control->tag))
+        link = &(*link)->next;
+    struct weft_request *request = link ? *link : NULL;
     if (!request) {
         weft_warn("rank %d acknowledged a synchronous send with tag %d that this rank does not "
                   "have; both must run the same version of Weft",

@@ -286,7 +286,7 @@ static int differs(const struct card *card, int rank, char *why, size_t len)
                  "rank %d on %s speaks version %u of Weft's wire format and this rank version %u; "
                  "start all ranks with the same libmpi_abi.so.1",
                  rank, host, card->wire_version, own.wire_version);
-    else if (strcmp(card->provider, own.provider))
+    else if (strcmp(card->provider, own.provider) != 0)
         snprintf(why, len,
                  "rank %d on %s uses provider %s and this rank %s; set WEFT_PROVIDER to one that "
                  "every node has",

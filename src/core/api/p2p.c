@@ -106,10 +106,10 @@ ALWAYS_INLINE struct weft_peer *net_peer(const struct weft_comm *comm, int rank)
 
 /* The whole check. True when the call is good and its peer a rank, or a wildcard of a receive;
  * else *code is what the entry point returns (MPI_SUCCESS: the peer is MPI_PROC_NULL). */
-static __attribute__((noinline)) bool resolve(const struct call *call, bool receive, bool no_result,
+static __attribute__((noinline)) bool resolve(const struct call *call, bool receive,
                                               struct resolved *out, int *code)
 {
-    *code = explain(call, receive, no_result);
+    *code = explain(call, receive, false);
     if (*code != MPI_SUCCESS || call->peer == MPI_PROC_NULL)
         return false;
     out->comm = weft_comm_resolve(call->comm);
@@ -123,7 +123,9 @@ static __attribute__((noinline)) int begin_send(const struct call *call, enum we
 {
     struct resolved to;
     int code;
-    if (!resolve(call, false, !request, &to, &code)) {
+    if (!request)
+        return explain(call, false, true);
+    if (!resolve(call, false, &to, &code)) {
         if (code == MPI_SUCCESS)
             *request = (MPI_Request)weft_request_to_nowhere();
         return code;
@@ -141,7 +143,9 @@ static __attribute__((noinline)) int begin_receive(const struct call *call, MPI_
 {
     struct resolved from;
     int code;
-    if (!resolve(call, true, !request, &from, &code)) {
+    if (!request)
+        return explain(call, true, true);
+    if (!resolve(call, true, &from, &code)) {
         if (code == MPI_SUCCESS)
             *request = (MPI_Request)weft_request_to_nowhere();
         return code;
@@ -159,7 +163,7 @@ static __attribute__((noinline)) int send_now(const struct call *call, enum weft
 {
     struct resolved to;
     int code;
-    if (!resolve(call, false, false, &to, &code))
+    if (!resolve(call, false, &to, &code))
         return code;
     code =
         weft_p2p_send(&to.comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag, mode);
@@ -178,7 +182,7 @@ static __attribute__((noinline)) int receive_now(const struct call *call, MPI_St
 {
     struct resolved from;
     int code;
-    if (!resolve(call, true, false, &from, &code)) {
+    if (!resolve(call, true, &from, &code)) {
         if (code == MPI_SUCCESS)
             null_status(status);
         return code;

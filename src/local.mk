@@ -70,6 +70,7 @@ libweft_la_SOURCES += src/ofi/pool.c
 libweft_la_SOURCES += src/ofi/claim.c
 libweft_la_SOURCES += src/ofi/describe.c
 libweft_la_SOURCES += src/ofi/signals.c
+libweft_la_SOURCES += src/ofi/layer.c
 libweft_la_SOURCES += src/ofi/provider.h
 libweft_la_SOURCES += src/ofi/interface.c src/ofi/interface.h
 libweft_la_SOURCES += src/ofi/provider_table.c

@@ -109,7 +109,7 @@ _Noreturn static void child(struct shared *shared, const struct weft_settings *s
         _exit(0);
     }
     forget_handlers();
-    weft_bench_open(&bench, choice.info, &report->outcomes[probe]);
+    weft_bench_open(&bench, &choice, &report->outcomes[probe]);
     weft_check_probe_run(&bench, (enum weft_check_probe)probe);
     weft_bench_end(&bench, WEFT_CHECK_WORKS, "%s", "");
 }

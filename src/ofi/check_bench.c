@@ -58,10 +58,12 @@ static void open_side(struct weft_bench *bench, struct weft_bench_side *side)
     must(bench, fi_enable(side->ep), "fi_enable");
 }
 
-void weft_bench_open(struct weft_bench *bench, struct fi_info *info,
+void weft_bench_open(struct weft_bench *bench, const struct weft_provider_choice *choice,
                      struct weft_check_outcome *outcome)
 {
-    *bench = (struct weft_bench){.info = info, .outcome = outcome};
+    struct fi_info *info = choice->info;
+
+    *bench = (struct weft_bench){.info = info, .eager = choice->eager_limit, .outcome = outcome};
     weft_bench_step(bench, "opening the endpoints");
     must(bench, fi_fabric(info->fabric_attr, &bench->fabric, NULL), "fi_fabric");
     for (int i = 0; i < WEFT_BENCH_SIDES; i++)

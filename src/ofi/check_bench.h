@@ -10,6 +10,7 @@
 #define WEFT_CHECK_BENCH_H
 
 #include "ofi/check.h"
+#include "ofi/provider.h"
 
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>
@@ -36,13 +37,14 @@ struct weft_bench_side {
 
 struct weft_bench {
     struct fi_info *info;
+    size_t eager; /* bytes of the longest message that Weft sends without an RTS */
     struct fid_fabric *fabric;
     struct weft_bench_side sides[WEFT_BENCH_SIDES];
     struct weft_check_outcome *outcome;
 };
 
 /* Opens the bench. Ends the process when it cannot. */
-void weft_bench_open(struct weft_bench *bench, struct fi_info *info,
+void weft_bench_open(struct weft_bench *bench, const struct weft_provider_choice *choice,
                      struct weft_check_outcome *outcome);
 
 /* Writes the outcome down and ends the process. */

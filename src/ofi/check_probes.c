@@ -18,7 +18,7 @@ enum {
     OTHER = WEFT_BENCH_OTHER,
     ANY = -1,
     SMALL = 1000,        /* bytes of an ordinary eager message */
-    EAGER = 16384,       /* the largest eager message Weft sends */
+    EAGER_MOST = 65536,  /* no row of the table allows longer eager messages */
     LARGE = 8 << 20,     /* bytes of a long message and of the remote reads */
     READS = 8,           /* remote reads in flight */
     ROUNDS = 4,          /* how often all of it is read */
@@ -50,7 +50,7 @@ static void expect(struct weft_bench *bench, const struct weft_bench_op *op, con
 static void receive_expect(struct weft_bench *bench, int from, uint64_t tag, size_t length,
                            unsigned seed, const char *what)
 {
-    static char buffer[EAGER];
+    static char buffer[EAGER_MOST];
     struct weft_bench_op op;
 
     memset(buffer, 0, length);
@@ -63,7 +63,7 @@ static void receive_expect(struct weft_bench *bench, int from, uint64_t tag, siz
 static void send_unexpected(struct weft_bench *bench, int from, uint64_t tag, size_t length,
                             unsigned seed)
 {
-    static char buffer[EAGER];
+    static char buffer[EAGER_MOST];
 
     weft_bench_fill(buffer, length, seed);
     weft_bench_step(bench, "waiting for a send to complete that nobody receives yet");
@@ -90,7 +90,7 @@ static void probe_inject(struct weft_bench *bench)
 {
     struct weft_bench_side *sender = &bench->sides[SENDER];
     size_t size = bench->info->tx_attr->inject_size;
-    static char out[EAGER];
+    static char out[EAGER_MOST];
     ssize_t rc;
 
     if (size == 0)
@@ -110,13 +110,13 @@ static void probe_inject(struct weft_bench *bench)
 
 static void probe_order(struct weft_bench *bench)
 {
-    static const size_t sizes[] = {8, EAGER, 0, SMALL, 200, 4 * SMALL};
+    const size_t sizes[] = {8, bench->eager, 0, SMALL, 200, 4 * SMALL};
     enum { SIZES = sizeof sizes / sizeof sizes[0] };
-    static char out[ORDERED][EAGER], in[ORDERED][EAGER];
+    static char out[ORDERED][EAGER_MOST], in[ORDERED][EAGER_MOST];
     static struct weft_bench_op sends[ORDERED], receives[ORDERED];
 
     for (int i = 0; i < ORDERED; i++)
-        weft_bench_receive(bench, i % 2 ? SENDER : ANY, 5, 0, in[i], EAGER, &receives[i]);
+        weft_bench_receive(bench, i % 2 ? SENDER : ANY, 5, 0, in[i], EAGER_MOST, &receives[i]);
     for (int i = 0; i < ORDERED; i++) {
         weft_bench_fill(out[i], sizes[i % SIZES], (unsigned)i);
         weft_bench_send(bench, SENDER, 5, out[i], sizes[i % SIZES], &sends[i]);
@@ -251,7 +251,7 @@ static void probe_peek_absent(struct weft_bench *bench)
 static void probe_peek_present(struct weft_bench *bench)
 {
     send_unexpected(bench, SENDER, 8, SMALL, 1);
-    send_unexpected(bench, SENDER, 8, EAGER, 2);
+    send_unexpected(bench, SENDER, 8, bench->eager, 2);
     for (int i = 0; i < 2; i++) {
         struct weft_bench_op op = {0};
 
@@ -266,13 +266,13 @@ static void probe_peek_present(struct weft_bench *bench)
                    (unsigned long long)op.data, (unsigned long long)op.flags);
     }
     receive_expect(bench, ANY, 8, SMALL, 1, "a message that was peeked at");
-    receive_expect(bench, ANY, 8, EAGER, 2, "the message after it");
+    receive_expect(bench, ANY, 8, bench->eager, 2, "the message after it");
 }
 
 static void probe_claim(struct weft_bench *bench)
 {
-    static const size_t sizes[] = {SMALL, EAGER, 0};
-    static char in[EAGER];
+    const size_t sizes[] = {SMALL, bench->eager, 0};
+    static char in[EAGER_MOST];
 
     for (unsigned i = 0; i < sizeof sizes / sizeof sizes[0]; i++) {
         struct weft_bench_op op = {0};
@@ -330,7 +330,7 @@ static void truncate_one(struct weft_bench *bench, bool posted, size_t length)
  * that reads its socket ahead can lose the second with the rest of the first. */
 static void truncate_two(struct weft_bench *bench, size_t length)
 {
-    static char first[SHORT], second[EAGER], out[2][EAGER];
+    static char first[SHORT], second[EAGER_MOST], out[2][EAGER_MOST];
     struct weft_bench_op receives[2], sends[2];
 
     weft_bench_receive(bench, ANY, 8, 0, first, sizeof first, &receives[0]);
@@ -347,7 +347,7 @@ static void truncate_two(struct weft_bench *bench, size_t length)
 
 static void probe_truncate_posted(struct weft_bench *bench)
 {
-    static const size_t lengths[] = {SMALL, 4 * SMALL, EAGER};
+    const size_t lengths[] = {SMALL, 4 * SMALL, bench->eager};
 
     for (size_t i = 0; i < sizeof lengths / sizeof lengths[0]; i++) {
         truncate_two(bench, lengths[i]);
@@ -358,12 +358,12 @@ static void probe_truncate_posted(struct weft_bench *bench)
 static void probe_truncate_late(struct weft_bench *bench)
 {
     truncate_one(bench, false, SMALL);
-    truncate_one(bench, false, EAGER);
+    truncate_one(bench, false, bench->eager);
 }
 
 static void probe_iovec(struct weft_bench *bench)
 {
-    static char user[SHORT], spill[EAGER], whole[EAGER];
+    static char user[SHORT], spill[EAGER_MOST], whole[EAGER_MOST];
     struct weft_bench_side *receiver = &bench->sides[RECEIVER];
     struct weft_bench_op op = {0};
     ssize_t rc;
@@ -376,11 +376,11 @@ static void probe_iovec(struct weft_bench *bench)
                    2, FI_ADDR_UNSPEC, 8, 0, &op);
     if (rc != 0)
         BROKEN(bench, "fi_trecvv: %s", fi_strerror((int)-rc));
-    send_unexpected(bench, SENDER, 8, EAGER, 1);
+    send_unexpected(bench, SENDER, 8, bench->eager, 1);
     weft_bench_succeed(bench, &op, "a message received as two pieces");
     memcpy(whole, user, sizeof user);
     memcpy(whole + sizeof user, spill, sizeof whole - sizeof user);
-    expect(bench, &op, whole, EAGER, 8, 1);
+    expect(bench, &op, whole, bench->eager, 8, 1);
     send_unexpected(bench, SENDER, 8, SMALL, 2);
     receive_expect(bench, ANY, 8, SMALL, 2, "the message after one received as two pieces");
 }

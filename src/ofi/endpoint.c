@@ -14,7 +14,6 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <unistd.h>
 
 static const char address_key[] = "weft.net";
 enum {
@@ -194,18 +193,8 @@ static int publish(char *why, size_t len)
     return weft_boot_publish(address_key, &own, sizeof own, why, len);
 }
 
-/* ofi_rxm posts 4096 receives of 16 KiB below itself, whatever its queues: 64 MB a rank. A stream
- * needs no such depth. Where there is InfiniBand, which does, and where the user has a say, it stays
- * as it is. */
-static void spare_memory(void)
-{
-    if (access("/sys/class/infiniband", F_OK) != 0)
-        setenv("FI_OFI_RXM_MSG_RX_SIZE", "256", 0);
-}
-
 int weft_net_open(const struct weft_job *job, char *why, size_t len)
 {
-    spare_memory();
     if (weft_provider_select(&weft_settings, job, &weft_net.choice, NULL, NULL, why, len))
         return -1;
     struct fi_info *info = weft_net.choice.info;

@@ -24,8 +24,9 @@ enum weft_provider_flag {
                                      receives must always have room for an eager message */
     WEFT_PROVIDER_NO_READ = 8,     /* its fi_read is absent or not to be trusted: push rendezvous */
     WEFT_PROVIDER_SOURCE_SEQ = 16, /* the CQ data also carries the provider's own source id */
-    WEFT_PROVIDER_KNOW_ALL = 32    /* a message from a source that is not in the address vector
+    WEFT_PROVIDER_KNOW_ALL = 32,   /* a message from a source that is not in the address vector
                                       matches any directed receive: insert all before the first */
+    WEFT_PROVIDER_RXM = 64         /* ofi_rxm's buffers bound its eager messages, see layer.c */
 };
 
 struct weft_provider_row {
@@ -57,6 +58,12 @@ struct weft_provider_candidate {
     bool chosen;
     char reason[160]; /* why it was chosen or refused */
 };
+
+/* Sets what ofi_rxm should know before libfabric is first asked, unless the user did. */
+void weft_layer_prepare(void);
+
+/* The longest eager message in bytes for a row of the table, with what ofi_rxm allows. */
+size_t weft_layer_eager_limit(const struct weft_provider_row *row);
 
 /* Chooses by settings and job. With candidates != NULL returns there a malloc'ed array of *count
  * candidates (also on failure), to be freed by the caller. Returns 0, or -1 with a sentence in why:

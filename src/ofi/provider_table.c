@@ -7,8 +7,9 @@
  * first, the utility provider above it second. A row says WEFT_MATCHING_PROVIDER only where
  * 'weft_info --check' passed, or where the provider's sources and users leave no doubt.
  *
- * The eager limit of 16 KiB on the layered providers is where their own segmentation starts, which
- * crashes on a claimed or truncated message; elsewhere it bounds what unexpected messages cost.
+ * The eager limit of verbs;ofi_rxm is where its own segmentation starts, which crashes on a claimed
+ * or truncated message; on streams below the same layer it is moved up (layer.c), for 64 KiB cost
+ * less to send at once than to announce. Elsewhere the limit bounds what unexpected messages cost.
  */
 #include "ofi/provider.h"
 
@@ -31,9 +32,11 @@ const struct weft_provider_row weft_provider_table[] = {
      "Intel Ethernet and Omni-Path: 60 tag bits beside CQ data, one receive iovec"},
     {"efa", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 90, 0,
      "AWS: keeps the order with a reorder buffer of its own"},
-    {"verbs;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 85, WEFT_PROVIDER_SPILL,
+    {"verbs;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 85,
+     WEFT_PROVIDER_SPILL | WEFT_PROVIDER_RXM,
      "InfiniBand and RoCE: above 16 KiB its segmentation crashes on claim and truncation"},
-    {"tcp;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 60, WEFT_PROVIDER_SPILL,
+    {"tcp;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 64 * KIB, 60,
+     WEFT_PROVIDER_SPILL | WEFT_PROVIDER_RXM,
      "TCP: a truncated eager message takes the next one with it, so receives get spill room"},
     {"tcp", SINCE(1, 18), UINT32_MAX, WEFT_MATCHING_SOFTWARE, 16 * KIB, 50, 0,
      "TCP: keeps 64 unexpected messages of a peer, then blocks the line behind them"},
@@ -46,7 +49,8 @@ const struct weft_provider_row weft_provider_table[] = {
     {"shm", 0, BEFORE(1, 19), WEFT_MATCHING_SOFTWARE, 4 * KIB, 30,
      WEFT_PROVIDER_ONE_NODE | WEFT_PROVIDER_REFUSED,
      "before 1.19 it matches unexpected messages with a stale mask and stalls after 1024 of them"},
-    {"net;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 25, WEFT_PROVIDER_SPILL,
+    {"net;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 64 * KIB, 25,
+     WEFT_PROVIDER_SPILL | WEFT_PROVIDER_RXM,
      "TCP, 1.17's trial of what became tcp, under the same layer as tcp;ofi_rxm"},
     {"net", ALL, WEFT_MATCHING_SOFTWARE, 16 * KIB, 20, 0,
      "TCP, 1.17's trial of what became tcp: keeps 4 unexpected messages, then blocks"},

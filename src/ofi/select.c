@@ -200,7 +200,7 @@ static int take(const struct market *m, const struct weft_settings *settings,
                 const struct weft_verdict *verdict, struct weft_provider_choice *choice)
 {
     struct fi_info *info = fi_dupinfo(m->infos[verdict->offer]);
-    size_t limit = verdict->row->eager_limit;
+    size_t limit = weft_layer_eager_limit(verdict->row);
 
     if (info == NULL)
         return -1;
@@ -234,6 +234,7 @@ int weft_provider_select(const struct weft_settings *settings, const struct weft
         *candidates = NULL;
         *count = 0;
     }
+    weft_layer_prepare();
     rc = gather(&market);
     if (rc != 0 || market.count == 0) {
         explain_nothing(rc, why, len);

@@ -8,8 +8,8 @@
 
 enum { BEFORE = 1, CUT = 2, BEHIND = 3, LARGEST = 300000 };
 
-static const int sizes[] = {1, 8, 64, 65, 300, 4000, 16384, 16385, 70000, 300000};
-static const int rooms[] = {0, 1, 7, 8, 39, 40, 48, 63, 64, 65, 1000, 16384, 69999};
+static const int sizes[] = {1, 8, 64, 65, 300, 4000, 16384, 16385, 65536, 65537, 70000, 300000};
+static const int rooms[] = {0, 1, 7, 8, 39, 40, 48, 63, 64, 65, 1000, 16384, 65535, 69999};
 static unsigned char out[3][LARGEST];
 
 static void sender(int peer, int n, bool sync, MPI_Request *requests)

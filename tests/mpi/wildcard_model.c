@@ -40,7 +40,7 @@ static int n_sends;
 
 static int random_size(void)
 {
-    static const int sizes[] = {0, 1, 8, 64, 65, 300, 5000, 16384, 16385, 33000};
+    static const int sizes[] = {0, 1, 8, 64, 65, 300, 5000, 16384, 16385, 33000, 65536, 65537};
     return sizes[check_random(&rng, 10)];
 }
 

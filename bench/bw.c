@@ -16,20 +16,16 @@ static const struct bench_program program = {
 int main(int argc, char **argv)
 {
     struct mpi_bench b;
+    struct bench_batch batch;
     int code;
     if (!mpi_bench_start(&b, &program, 2, true, &argc, &argv, &code))
         return code;
     MPI_Request *requests = bench_window_requests(&b, b.options.window);
-    if (b.rank == 0)
-        bench_table_header(&b.options, program.title, NULL, "Bandwidth (MB/s)", NULL);
-    for (size_t size = b.options.min; size <= b.options.max; size = bench_next_size(size)) {
-        mpi_bench_prepare(&b, size);
-        double seconds = bench_window_one_way(&b, size, 1 - b.rank, b.rank == 0, requests);
-        bool good = mpi_bench_validate(&b, size, b.rank == 1);
-        double bytes =
-            (double)size * b.options.window * bench_iterations(&b.options, BENCH_BANDWIDTH, size);
-        if (b.rank == 0)
-            bench_table_row(&b.options, size, bytes / 1e6 / seconds, -1, good);
+    mpi_bench_header(&b, NULL, "Bandwidth (MB/s)", NULL);
+    while (mpi_bench_next(&b, &batch)) {
+        double seconds = bench_window_one_way(&b, &batch, 1 - b.rank, b.rank == 0, requests);
+        double bytes = (double)batch.size * b.options.window * batch.timed;
+        mpi_bench_report(&b, &batch, seconds, bytes / 1e6 / seconds, -1, b.rank == 1);
     }
     free(requests);
     return mpi_bench_end(&b);

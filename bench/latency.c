@@ -14,18 +14,16 @@ static const struct bench_program program = {
     .kind = BENCH_LATENCY,
 };
 
-/* Returns half a round trip in seconds. */
-static double ping_pong(struct mpi_bench *b, size_t size)
+/* Returns the seconds of the timed round trips. */
+static double ping_pong(struct mpi_bench *b, const struct bench_batch *batch)
 {
-    int timed = bench_iterations(&b->options, BENCH_LATENCY, size);
-    int warmup = bench_warmup(&b->options, BENCH_LATENCY, size);
-    int count = (int)size;
+    int count = (int)batch->size;
     double start = 0;
 
     MPI_Barrier(MPI_COMM_WORLD);
-    for (int i = 0; i < warmup + timed; i++) {
+    for (int i = 0; i < batch->warmup + batch->timed; i++) {
         if (b->rank == 0) {
-            if (i == warmup)
+            if (i == batch->warmup)
                 start = MPI_Wtime();
             MPI_Send(b->send, count, MPI_CHAR, 1, TAG, MPI_COMM_WORLD);
             MPI_Recv(b->recv, count, MPI_CHAR, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
@@ -34,23 +32,20 @@ static double ping_pong(struct mpi_bench *b, size_t size)
             MPI_Send(b->send, count, MPI_CHAR, 0, TAG, MPI_COMM_WORLD);
         }
     }
-    return (MPI_Wtime() - start) / (2.0 * timed);
+    return MPI_Wtime() - start;
 }
 
 int main(int argc, char **argv)
 {
     struct mpi_bench b;
+    struct bench_batch batch;
     int code;
     if (!mpi_bench_start(&b, &program, 2, true, &argc, &argv, &code))
         return code;
-    if (b.rank == 0)
-        bench_table_header(&b.options, program.title, NULL, "Latency (us)", NULL);
-    for (size_t size = b.options.min; size <= b.options.max; size = bench_next_size(size)) {
-        mpi_bench_prepare(&b, size);
-        double seconds = ping_pong(&b, size);
-        bool good = mpi_bench_validate(&b, size, true);
-        if (b.rank == 0)
-            bench_table_row(&b.options, size, seconds * 1e6, -1, good);
+    mpi_bench_header(&b, NULL, "Latency (us)", NULL);
+    while (mpi_bench_next(&b, &batch)) {
+        double seconds = ping_pong(&b, &batch);
+        mpi_bench_report(&b, &batch, seconds, seconds * 1e6 / (2.0 * batch.timed), -1, true);
     }
     return mpi_bench_end(&b);
 }

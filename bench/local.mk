@@ -3,7 +3,8 @@
 # -no-install spares them libtool's wrapper scripts, which would be in the way of the launcher and
 # of callgrind.
 
-bench_common = bench/options.c bench/options.h bench/table.c bench/table.h
+bench_common = bench/options.c bench/options.h bench/table.c bench/table.h bench/turns.c \
+    bench/turns.h
 bench_mpi = $(bench_common) bench/mpi_bench.c bench/mpi_bench.h
 bench_windows = $(bench_mpi) bench/window.c bench/window.h
 bench_raw = $(bench_common) bench/raw_ofi.c bench/raw_ofi.h bench/raw_pair.c bench/raw_pair.h
@@ -38,6 +39,10 @@ bench_raw_bw_LDADD = $(FABRIC_LIBS)
 bench_raw_read_bw_SOURCES = bench/raw_read_bw.c $(bench_raw)
 bench_raw_read_bw_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
 bench_raw_read_bw_LDADD = $(FABRIC_LIBS)
+
+# ---- Two jobs measured in turns
+noinst_PROGRAMS += bench/side_by_side
+bench_side_by_side_SOURCES = bench/side_by_side.c bench/jobs.c bench/jobs.h bench/turns.h
 
 dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions
 dist_noinst_DATA += bench/where.sh

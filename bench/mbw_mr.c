@@ -27,15 +27,12 @@ static void measure(struct mpi_bench *b, int pairs, MPI_Request *requests)
 {
     bool sender = b->rank < pairs, receiver = !sender && b->rank < 2 * pairs;
     int peer = sender ? b->rank + pairs : receiver ? b->rank - pairs : -1;
-    for (size_t size = b->options.min; size <= b->options.max; size = bench_next_size(size)) {
-        mpi_bench_prepare(b, size);
-        double seconds = bench_window_one_way(b, size, peer, sender, requests);
+    struct bench_batch batch;
+    while (mpi_bench_next(b, &batch)) {
+        double seconds = bench_window_one_way(b, &batch, peer, sender, requests);
         seconds = mean_seconds(seconds, sender, pairs);
-        bool good = mpi_bench_validate(b, size, receiver);
-        double rate = (double)pairs * b->options.window *
-                      bench_iterations(&b->options, BENCH_BANDWIDTH, size) / seconds;
-        if (b->rank == 0)
-            bench_table_row(&b->options, size, rate * (double)size / 1e6, rate, good);
+        double rate = (double)pairs * b->options.window * batch.timed / seconds;
+        mpi_bench_report(b, &batch, seconds, rate * (double)batch.size / 1e6, rate, receiver);
     }
 }
 
@@ -56,8 +53,7 @@ int main(int argc, char **argv)
     }
     MPI_Request *requests = bench_window_requests(&b, b.options.window);
     snprintf(note, sizeof note, "[ pairs: %d ] [ window size: %d ]", pairs, b.options.window);
-    if (b.rank == 0)
-        bench_table_header(&b.options, program.title, note, "MB/s", "Messages/s");
+    mpi_bench_header(&b, note, "MB/s", "Messages/s");
     measure(&b, pairs, requests);
     free(requests);
     return mpi_bench_end(&b);

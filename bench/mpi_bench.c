@@ -9,6 +9,8 @@
 #include <stdlib.h>
 #include <string.h>
 
+enum { TAG_LINGER = 102 };
+
 static bool leave(struct mpi_bench *b, int *code, int value, const char *sentence)
 {
     if (b->rank == 0 && sentence)
@@ -50,18 +52,32 @@ bool mpi_bench_start(struct mpi_bench *b, const struct bench_program *program, i
                 program->name, b->rank, b->options.max);
         MPI_Abort(MPI_COMM_WORLD, 1);
     }
+    if (!bench_turns_open(&b->turns, program, &b->options, b->rank, why, sizeof why)) {
+        fprintf(stderr, "%s: rank %d: %s\n", program->name, b->rank, why);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
     return true;
 }
 
-void mpi_bench_prepare(struct mpi_bench *b, size_t size)
+void mpi_bench_header(struct mpi_bench *b, const char *note, const char *first, const char *second)
 {
-    if (!b->options.validate)
-        return;
-    bench_fill(b->send, size);
-    memset(b->recv, 0, size);
+    if (b->rank == 0 && !b->options.turns)
+        bench_table_header(&b->options, b->program->title, note, first, second);
 }
 
-bool mpi_bench_validate(struct mpi_bench *b, size_t size, bool receiver)
+bool mpi_bench_next(struct mpi_bench *b, struct bench_batch *batch)
+{
+    if (!bench_turns_next(&b->turns, batch))
+        return false;
+    if (b->options.validate) {
+        bench_fill(b->send, batch->size);
+        memset(b->recv, 0, batch->size);
+    }
+    return true;
+}
+
+/* True on rank 0 if recv holds the pattern on every rank with receiver set. */
+static bool validate(struct mpi_bench *b, size_t size, bool receiver)
 {
     if (!b->options.validate)
         return true;
@@ -72,9 +88,38 @@ bool mpi_bench_validate(struct mpi_bench *b, size_t size, bool receiver)
     return !anywhere;
 }
 
+/* Another rank may still need this one's library: it is driven, as by a rank that waits for a
+ * message, until all have reported. The message is its own, so that no rank waits for another. */
+static void linger(struct mpi_bench *b)
+{
+    MPI_Request request;
+    int done = 0;
+    MPI_Irecv(NULL, 0, MPI_CHAR, b->rank, TAG_LINGER, MPI_COMM_WORLD, &request);
+    while (!bench_turns_told_to_rest(&b->turns))
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    MPI_Send(NULL, 0, MPI_CHAR, b->rank, TAG_LINGER, MPI_COMM_WORLD);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+void mpi_bench_report(struct mpi_bench *b, const struct bench_batch *batch, double seconds,
+                      double first, double second, bool receiver)
+{
+    bool good = validate(b, batch->size, receiver);
+    if (b->options.turns) {
+        bench_turns_reply(&b->turns, seconds, first, good);
+        linger(b);
+        bench_turns_rest(&b->turns);
+    } else if (b->rank == 0) {
+        bench_table_row(&b->options, batch->size, first, second, good);
+    }
+}
+
 int mpi_bench_end(struct mpi_bench *b)
 {
-    int code = b->good ? 0 : 1;
+    const char *lost = bench_turns_lost(&b->turns);
+    int code = b->good && !lost ? 0 : 1;
+    if (lost && b->rank == 0)
+        fprintf(stderr, "%s: %s\n", b->program->name, lost);
     if (!b->good)
         fprintf(stderr, "%s: data arrived changed in the rows that say Fail\n", b->program->name);
     free(b->send);

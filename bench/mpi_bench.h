@@ -2,7 +2,7 @@
 /*
  * What the MPI benchmarks have in common: start, buffers, end.
  *
- * Invariant: only rank 0 prints. A wrong command line or too few ranks is seen by every rank alike,
+ * Invariant: only rank 0 prints, and nothing where there are --turns. A wrong command line or too few ranks is seen by every rank alike,
  * so all of them finalize and leave with the same code and no one has to be killed.
  */
 #ifndef BENCH_MPI_BENCH_H
@@ -10,10 +10,12 @@
 
 #include "options.h"
 #include "table.h"
+#include "turns.h"
 
 struct mpi_bench {
     const struct bench_program *program;
     struct bench_options options;
+    struct bench_turns turns;
     int rank, size;
     char *send, *recv; /* options.max bytes each */
     bool good;         /* on rank 0: nothing has failed the validation */
@@ -24,11 +26,17 @@ struct mpi_bench {
 bool mpi_bench_start(struct mpi_bench *b, const struct bench_program *program, int min_ranks,
                      bool only, int *argc, char ***argv, int *code);
 
-/* Puts the pattern of this size into send and clears recv. Costs nothing without -c. */
-void mpi_bench_prepare(struct mpi_bench *b, size_t size);
+/* Prints the head of the table; the arguments are those of bench_table_header. */
+void mpi_bench_header(struct mpi_bench *b, const char *note, const char *first, const char *second);
 
-/* Collective: true on rank 0 if recv holds the pattern on every rank with receiver set. */
-bool mpi_bench_validate(struct mpi_bench *b, size_t size, bool receiver);
+/* The next batch, or false at the end. With -c, puts the pattern of its size into send and clears
+ * recv. */
+bool mpi_bench_next(struct mpi_bench *b, struct bench_batch *batch);
+
+/* Hands in the figures of a batch (those of bench_table_row) and the seconds that rank 0 took for
+ * its timed part. Collective, as it validates what the ranks with receiver set have received. */
+void mpi_bench_report(struct mpi_bench *b, const struct bench_batch *batch, double seconds,
+                      double first, double second, bool receiver);
 
 /* Frees, finalizes, and returns the exit code. */
 int mpi_bench_end(struct mpi_bench *b);

@@ -13,7 +13,7 @@
 
 enum { LARGE = 8192 }; /* above it fewer iterations do: each takes long enough to be timed well */
 
-enum { OPT_CQ_DATA = 256, OPT_DIRECTED };
+enum { OPT_CQ_DATA = 256, OPT_DIRECTED, OPT_TURNS };
 
 static const struct option long_options[] = {
     {"message-size", required_argument, NULL, 'm'},
@@ -27,6 +27,7 @@ static const struct option long_options[] = {
     {"bind", no_argument, NULL, 'b'},
     {"cq-data", no_argument, NULL, OPT_CQ_DATA},
     {"directed", no_argument, NULL, OPT_DIRECTED},
+    {"turns", required_argument, NULL, OPT_TURNS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
 };
@@ -144,6 +145,9 @@ static const char *take(struct bench_options *o, int option, const char *value)
     case OPT_CQ_DATA:
         o->cq_data = true;
         return NULL;
+    case OPT_TURNS:
+        o->turns = value;
+        return NULL;
     default:
         o->directed = true;
         return NULL;
@@ -225,6 +229,7 @@ void bench_options_usage(const struct bench_program *program)
         printf("      --directed                receive from the one peer, not from anyone\n");
     }
     printf("  -c, --validation              check the data that arrived\n");
+    printf("      --turns PREFIX            take turns with another job: bench/side_by_side\n");
     printf("  -h, --help                    this text\n");
 }
 

@@ -41,6 +41,7 @@ struct bench_options {
     bool bind;             /* the two processes on a core each */
     bool cq_data;          /* send with remote completion data */
     bool directed;         /* receive from the one peer, not from anyone */
+    const char *turns;     /* begin of the names of the fifos that give turns, or NULL; turns.h */
 };
 
 enum bench_outcome { BENCH_RUN, BENCH_HELP, BENCH_WRONG };

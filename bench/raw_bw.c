@@ -5,8 +5,6 @@
  */
 #include "raw_ofi.h"
 
-#include <string.h>
-
 enum { TAG_DATA = 100, TAG_ACK = 101, ACK = 4 };
 
 static const struct bench_program program = {
@@ -16,41 +14,46 @@ static const struct bench_program program = {
     .features = BENCH_RAW | BENCH_TAGGED | BENCH_WINDOW,
 };
 
-static void send_window(struct raw *r, size_t size)
+/* The messages of the i-th window. */
+static int window_of(const struct raw *r, const struct bench_batch *batch, int i)
+{
+    return i < batch->warmup ? batch->warmup_window : r->options.window;
+}
+
+static void send_window(struct raw *r, int window, size_t size)
 {
     int open = 1;
     raw_recv(r, ACK, TAG_ACK);
-    for (int i = 0; i < r->options.window; i++)
+    for (int i = 0; i < window; i++)
         open += raw_send(r, size, TAG_DATA);
     raw_complete(r, open);
 }
 
-static void post_window(struct raw *r, size_t size)
+static void post_window(struct raw *r, int window, size_t size)
 {
-    for (int i = 0; i < r->options.window; i++)
+    for (int i = 0; i < window; i++)
         raw_recv(r, size, TAG_DATA);
 }
 
 /* Returns the seconds of the timed windows. */
-static double one_way(struct raw *r, size_t size)
+static double one_way(struct raw *r, const struct bench_batch *batch)
 {
-    int timed = bench_iterations(&r->options, BENCH_BANDWIDTH, size);
-    int warmup = bench_warmup(&r->options, BENCH_BANDWIDTH, size);
+    int total = batch->warmup + batch->timed;
     double start = 0;
 
     if (r->side == 1)
-        post_window(r, size);
+        post_window(r, window_of(r, batch, 0), batch->size);
     raw_barrier(r);
-    for (int i = 0; i < warmup + timed; i++) {
-        if (i == warmup)
+    for (int i = 0; i < total; i++) {
+        if (i == batch->warmup)
             start = raw_seconds();
         if (r->side == 0) {
-            send_window(r, size);
+            send_window(r, window_of(r, batch, i), batch->size);
             continue;
         }
-        raw_complete(r, r->options.window);
-        if (i < warmup + timed - 1)
-            post_window(r, size);
+        raw_complete(r, window_of(r, batch, i));
+        if (i < total - 1)
+            post_window(r, window_of(r, batch, i + 1), batch->size);
         raw_complete(r, raw_send(r, ACK, TAG_ACK));
     }
     double seconds = raw_seconds() - start;
@@ -61,18 +64,13 @@ static double one_way(struct raw *r, size_t size)
 int main(int argc, char **argv)
 {
     struct raw r;
+    struct bench_batch batch;
     raw_start(&r, &program, FI_TAGGED | FI_SEND | FI_RECV, argc, argv);
     raw_header(&r, "Bandwidth (MB/s)");
-    for (size_t size = r.options.min; size <= r.options.max; size = bench_next_size(size)) {
-        bench_fill(r.send, size);
-        memset(r.recv, 0, size);
-        double seconds = one_way(&r, size);
-        bool good = !r.options.validate || r.side == 0 || bench_check(r.recv, size);
-        r.good = r.good && good;
-        double bytes =
-            (double)size * r.options.window * bench_iterations(&r.options, BENCH_BANDWIDTH, size);
-        if (r.side == 0)
-            bench_table_row(&r.options, size, bytes / 1e6 / seconds, -1, good);
+    while (raw_next(&r, &batch)) {
+        double seconds = one_way(&r, &batch);
+        double bytes = (double)batch.size * r.options.window * batch.timed;
+        raw_report(&r, &batch, seconds, bytes / 1e6 / seconds, r.side == 1);
     }
     return raw_end(&r);
 }

@@ -6,8 +6,6 @@
  */
 #include "raw_ofi.h"
 
-#include <string.h>
-
 enum { TAG = 1 };
 
 static const struct bench_program program = {
@@ -17,12 +15,11 @@ static const struct bench_program program = {
     .features = BENCH_RAW | BENCH_TAGGED,
 };
 
-/* Returns half a round trip in seconds. */
-static double ping_pong(struct raw *r, size_t size)
+/* Returns the seconds of the timed round trips. */
+static double ping_pong(struct raw *r, const struct bench_batch *batch)
 {
-    int timed = bench_iterations(&r->options, BENCH_LATENCY, size);
-    int warmup = bench_warmup(&r->options, BENCH_LATENCY, size);
-    int total = warmup + timed;
+    size_t size = batch->size;
+    int total = batch->warmup + batch->timed;
     double start = 0;
 
     raw_recv(r, size, TAG);
@@ -31,7 +28,7 @@ static double ping_pong(struct raw *r, size_t size)
     raw_barrier(r);
     for (int i = 0; i < total; i++) {
         if (r->side == 0) {
-            if (i == warmup)
+            if (i == batch->warmup)
                 start = raw_seconds();
             int sent = raw_send(r, size, TAG);
             raw_complete(r, sent + 1);
@@ -44,22 +41,18 @@ static double ping_pong(struct raw *r, size_t size)
     }
     double seconds = raw_seconds() - start;
     raw_barrier(r);
-    return seconds / (2.0 * timed);
+    return seconds;
 }
 
 int main(int argc, char **argv)
 {
     struct raw r;
+    struct bench_batch batch;
     raw_start(&r, &program, FI_TAGGED | FI_SEND | FI_RECV, argc, argv);
     raw_header(&r, "Latency (us)");
-    for (size_t size = r.options.min; size <= r.options.max; size = bench_next_size(size)) {
-        bench_fill(r.send, size);
-        memset(r.recv, 0, size);
-        double seconds = ping_pong(&r, size);
-        bool good = !r.options.validate || bench_check(r.recv, size);
-        r.good = r.good && good;
-        if (r.side == 0)
-            bench_table_row(&r.options, size, seconds * 1e6, -1, good);
+    while (raw_next(&r, &batch)) {
+        double seconds = ping_pong(&r, &batch);
+        raw_report(&r, &batch, seconds, seconds * 1e6 / (2.0 * batch.timed), true);
     }
     return raw_end(&r);
 }

@@ -205,6 +205,11 @@ void raw_start(struct raw *r, const struct bench_program *program, uint64_t caps
     register_buffers(r, caps);
     exchange_addresses(r);
     raw_barrier(r);
+    char why[256];
+    if (!bench_turns_open(&r->turns, program, &r->options, r->side, why, sizeof why)) {
+        fprintf(stderr, "%s: side %d: %s\n", program->name, r->side, why);
+        exit(1);
+    }
 }
 
 static void progress(void *arg)
@@ -249,12 +254,42 @@ void raw_header(struct raw *r, const char *column)
              r->info->fabric_attr->prov_name, r->info->domain_attr->name, FI_MAJOR(fi_version()),
              FI_MINOR(fi_version()), r->inject, r->options.cq_data ? ", cq data" : "",
              r->options.directed ? ", directed" : "", r->options.bind ? ", bound" : "");
-    if (r->side == 0)
+    if (r->side == 0 && !r->options.turns)
         bench_table_header(&r->options, r->program->title, note, column, NULL);
+}
+
+bool raw_next(struct raw *r, struct bench_batch *batch)
+{
+    if (!bench_turns_next(&r->turns, batch))
+        return false;
+    if (r->options.validate || !r->options.turns) {
+        bench_fill(r->send, batch->size);
+        memset(r->recv, 0, batch->size);
+    }
+    return true;
+}
+
+void raw_report(struct raw *r, const struct bench_batch *batch, double seconds, double figure,
+                bool receiver)
+{
+    bool good = !r->options.validate || !receiver || bench_check(r->recv, batch->size);
+    r->good = r->good && good;
+    if (r->options.turns) {
+        bench_turns_reply(&r->turns, seconds, figure, good);
+        while (!bench_turns_told_to_rest(&r->turns))
+            progress(r);
+        bench_turns_rest(&r->turns);
+    } else if (r->side == 0) {
+        bench_table_row(&r->options, batch->size, figure, -1, good);
+    }
 }
 
 int raw_end(struct raw *r)
 {
+    const char *lost = bench_turns_lost(&r->turns);
+    if (lost && r->side == 0)
+        fprintf(stderr, "%s: %s\n", r->program->name, lost);
+    r->good = r->good && !lost;
     raw_barrier(r);
     fi_close(&r->ep->fid);
     if (r->send_mr)
@@ -269,7 +304,7 @@ int raw_end(struct raw *r)
     free(r->contexts);
     free(r->send);
     free(r->recv);
-    if (!r->good)
+    if (!r->good && !lost)
         fprintf(stderr, "%s: side %d: data arrived changed\n", r->program->name, r->side);
     return raw_pair_join(r->shared, r->side, r->good ? 0 : 1);
 }

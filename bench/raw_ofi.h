@@ -16,6 +16,7 @@
 
 #include "options.h"
 #include "table.h"
+#include "turns.h"
 
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
@@ -32,6 +33,7 @@ struct raw_shared;
 struct raw {
     const struct bench_program *program;
     struct bench_options options;
+    struct bench_turns turns;
     int side; /* 0 leads and prints, 1 answers */
     struct fi_info *info;
     struct fid_fabric *fabric;
@@ -67,8 +69,17 @@ void raw_exchange_key(struct raw *r, uint64_t *address, uint64_t *key);
 void raw_serve(struct raw *r);
 void raw_release(struct raw *r);
 
-/* Prints the head of the table on side 0. */
+/* Prints the head of the table on side 0, unless there are --turns. */
 void raw_header(struct raw *r, const char *column);
+
+/* The next batch, or false at the end. Puts the pattern of its size into send and clears recv where
+ * that is to be checked. */
+bool raw_next(struct raw *r, struct bench_batch *batch);
+
+/* Hands in the figure of a batch and the seconds that side 0 took for its timed part. receiver:
+ * this side has received, and checks it if the options ask. Both sides call it. */
+void raw_report(struct raw *r, const struct bench_batch *batch, double seconds, double figure,
+                bool receiver);
 
 /* Closes, waits for the child, and returns the exit code (side 1 does not return). */
 int raw_end(struct raw *r);

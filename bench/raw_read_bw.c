@@ -6,8 +6,6 @@
  */
 #include "raw_ofi.h"
 
-#include <string.h>
-
 static const struct bench_program program = {
     .name = "raw_read_bw",
     .title = "Raw libfabric Read Bandwidth Test",
@@ -15,59 +13,53 @@ static const struct bench_program program = {
     .features = BENCH_RAW | BENCH_WINDOW,
 };
 
-static void read_window(struct raw *r, size_t size, uint64_t address, uint64_t key)
+/* Where the other side's buffer is. */
+struct remote {
+    uint64_t address, key;
+};
+
+static void read_window(struct raw *r, int window, size_t size, const struct remote *from)
 {
-    for (int i = 0; i < r->options.window; i++) {
+    for (int i = 0; i < window; i++) {
         void *context = raw_context(r);
         ssize_t status;
-        while ((status = fi_read(r->ep, r->recv, size, r->recv_desc, r->peer, address, key,
-                                 context)) != 0)
+        while ((status = fi_read(r->ep, r->recv, size, r->recv_desc, r->peer, from->address,
+                                 from->key, context)) != 0)
             raw_again(r, "fi_read", status);
     }
-    raw_complete(r, r->options.window);
+    raw_complete(r, window);
 }
 
 /* Returns the seconds of the timed windows. */
-static double read_all(struct raw *r, size_t size, uint64_t address, uint64_t key)
+static double read_all(struct raw *r, const struct bench_batch *batch, const struct remote *from)
 {
-    int timed = bench_iterations(&r->options, BENCH_BANDWIDTH, size);
-    int warmup = bench_warmup(&r->options, BENCH_BANDWIDTH, size);
-    for (int i = 0; i < warmup; i++)
-        read_window(r, size, address, key);
+    for (int i = 0; i < batch->warmup; i++)
+        read_window(r, batch->warmup_window, batch->size, from);
     double start = raw_seconds();
-    for (int i = 0; i < timed; i++)
-        read_window(r, size, address, key);
+    for (int i = 0; i < batch->timed; i++)
+        read_window(r, r->options.window, batch->size, from);
     return raw_seconds() - start;
-}
-
-static void measure(struct raw *r, size_t size, uint64_t address, uint64_t key)
-{
-    double seconds = read_all(r, size, address, key);
-    bool good = !r->options.validate || bench_check(r->recv, size);
-    r->good = r->good && good;
-    double bytes =
-        (double)size * r->options.window * bench_iterations(&r->options, BENCH_BANDWIDTH, size);
-    bench_table_row(&r->options, size, bytes / 1e6 / seconds, -1, good);
 }
 
 int main(int argc, char **argv)
 {
     struct raw r;
-    uint64_t address, key;
+    struct bench_batch batch;
+    struct remote from;
     raw_start(&r, &program, FI_RMA | FI_READ | FI_REMOTE_READ, argc, argv);
     raw_header(&r, "Bandwidth (MB/s)");
-    raw_exchange_key(&r, &address, &key);
-    for (size_t size = r.options.min; size <= r.options.max; size = bench_next_size(size)) {
-        bench_fill(r.send, size);
-        memset(r.recv, 0, size);
+    raw_exchange_key(&r, &from.address, &from.key);
+    while (raw_next(&r, &batch)) {
+        double seconds = 0, bytes = (double)batch.size * r.options.window * batch.timed;
         raw_barrier(&r);
         if (r.side == 0) {
-            measure(&r, size, address, key);
+            seconds = read_all(&r, &batch, &from);
             raw_release(&r);
         } else {
             raw_serve(&r);
         }
         raw_barrier(&r);
+        raw_report(&r, &batch, seconds, bytes / 1e6 / seconds, r.side == 0);
     }
     return raw_end(&r);
 }

@@ -7,19 +7,19 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-void bench_window_send(struct mpi_bench *b, int count, int peer, MPI_Request *requests)
+void bench_window_send(struct mpi_bench *b, int window, int count, int peer, MPI_Request *requests)
 {
-    for (int i = 0; i < b->options.window; i++)
+    for (int i = 0; i < window; i++)
         MPI_Isend(b->send, count, MPI_CHAR, peer, BENCH_TAG_DATA, MPI_COMM_WORLD, &requests[i]);
 }
 
-void bench_window_recv(struct mpi_bench *b, int count, int peer, MPI_Request *requests)
+void bench_window_recv(struct mpi_bench *b, int window, int count, int peer, MPI_Request *requests)
 {
-    for (int i = 0; i < b->options.window; i++)
+    for (int i = 0; i < window; i++)
         MPI_Irecv(b->recv, count, MPI_CHAR, peer, BENCH_TAG_DATA, MPI_COMM_WORLD, &requests[i]);
 }
 
-static void run(struct mpi_bench *b, int windows, int count, int peer, bool sender,
+static void run(struct mpi_bench *b, int windows, int window, int count, int peer, bool sender,
                 MPI_Request *requests)
 {
     char ack[4] = {0};
@@ -27,24 +27,25 @@ static void run(struct mpi_bench *b, int windows, int count, int peer, bool send
         return;
     for (int i = 0; i < windows; i++) {
         if (sender) {
-            bench_window_send(b, count, peer, requests);
-            MPI_Waitall(b->options.window, requests, MPI_STATUSES_IGNORE);
+            bench_window_send(b, window, count, peer, requests);
+            MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
             MPI_Recv(ack, 4, MPI_CHAR, peer, BENCH_TAG_ACK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
         } else {
-            bench_window_recv(b, count, peer, requests);
-            MPI_Waitall(b->options.window, requests, MPI_STATUSES_IGNORE);
+            bench_window_recv(b, window, count, peer, requests);
+            MPI_Waitall(window, requests, MPI_STATUSES_IGNORE);
             MPI_Send(ack, 4, MPI_CHAR, peer, BENCH_TAG_ACK, MPI_COMM_WORLD);
         }
     }
 }
 
-double bench_window_one_way(struct mpi_bench *b, size_t size, int peer, bool sender,
-                            MPI_Request *requests)
+double bench_window_one_way(struct mpi_bench *b, const struct bench_batch *batch, int peer,
+                            bool sender, MPI_Request *requests)
 {
-    run(b, bench_warmup(&b->options, BENCH_BANDWIDTH, size), (int)size, peer, sender, requests);
+    int count = (int)batch->size;
+    run(b, batch->warmup, batch->warmup_window, count, peer, sender, requests);
     MPI_Barrier(MPI_COMM_WORLD);
     double start = MPI_Wtime();
-    run(b, bench_iterations(&b->options, BENCH_BANDWIDTH, size), (int)size, peer, sender, requests);
+    run(b, batch->timed, b->options.window, count, peer, sender, requests);
     return MPI_Wtime() - start;
 }
 

@@ -34,7 +34,7 @@ static int ranks, limit, signals = -1;
 static sigset_t old_mask;
 static bool ending; /* a job may end now */
 
-static double now(void)
+double jobs_now(void)
 {
     struct timespec t;
     clock_gettime(CLOCK_MONOTONIC, &t);
@@ -95,7 +95,7 @@ static void kill_adopted(void)
 /* Waits for every child there is, killing after PATIENCE. Returns whether that had to be. */
 static bool reap_everything(void)
 {
-    double end = now() + PATIENCE;
+    double end = jobs_now() + PATIENCE;
     bool killed = false;
     for (pid_t pid; (pid = waitpid(-1, NULL, WNOHANG)) >= 0 || errno == EINTR;) {
         for (int job = 0; job < JOBS; job++)
@@ -103,7 +103,7 @@ static bool reap_everything(void)
                 jobs[job].pid = 0;
         if (pid > 0)
             continue;
-        if (now() > end) {
+        if (jobs_now() > end) {
             killed = true;
             for (int job = 0; job < JOBS; job++)
                 if (jobs[job].pid > 0)
@@ -249,7 +249,7 @@ static bool await(int fd, double until)
 {
     struct pollfd fds[2] = {{.fd = signals, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
     while (!(fds[1].revents & POLLIN)) {
-        double left = until - now();
+        double left = until - jobs_now();
         if (left <= 0)
             return false;
         poll(fds, 2, (int)(left * 1000) + 1);
@@ -266,7 +266,7 @@ static struct bench_reply await_reply(int job, int rank, bool rests)
 {
     struct bench_reply reply;
     int fd = jobs[job].replies[rank];
-    if (!await(fd, now() + limit))
+    if (!await(fd, jobs_now() + limit))
         jobs_fail("rank %d of job %c (%s) has not answered for %d s; --timeout gives it longer",
                   rank, letter(job), jobs[job].command[0], limit);
     if (read(fd, &reply, sizeof reply) != (ssize_t)sizeof reply || reply.rests != rests)
@@ -305,7 +305,7 @@ struct bench_reply jobs_run(int job, const struct bench_order *order)
     /* Rank 0 has the clock: no other rank wakes this process before that is stopped. */
     struct bench_reply reply = await_reply(job, 0, false);
     for (int rank = 1; rank < ranks; rank++)
-        await_reply(job, rank, false);
+        reply.disturbed += await_reply(job, rank, false).disturbed;
     order_all(job, &rest);
     await_rest(job);
     if (!(reply.seconds > 0 && reply.figure > 0))
@@ -318,7 +318,7 @@ struct bench_reply jobs_run(int job, const struct bench_order *order)
 void jobs_close(void)
 {
     const struct bench_order end = {.kind = BENCH_ORDER_END};
-    double until = now() + limit;
+    double until = jobs_now() + limit;
     ending = true;
     for (int job = 0; job < JOBS; job++)
         order_all(job, &end);

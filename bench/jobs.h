@@ -29,8 +29,11 @@ void jobs_start(int job, char *const command[]);
 void jobs_await_all(void);
 
 /* Has a job run a batch while everything else rests. Returns when all its ranks rest again, with
- * what its rank 0 said. */
+ * what its rank 0 said, but disturbed is the sum of all ranks'. */
 struct bench_reply jobs_run(int job, const struct bench_order *order);
+
+/* Seconds by the clock that no one sets. */
+double jobs_now(void);
 
 /* Ends both jobs in peace; a job that ends otherwise than with exit code 0 is a failure. */
 void jobs_close(void);

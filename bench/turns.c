@@ -12,11 +12,16 @@
 #include <signal.h>
 #include <stdio.h>
 #include <string.h>
+#include <sys/resource.h>
 #include <unistd.h>
 
 /* The first message of a window finds cold caches, the ninth does not: a whole window of large
  * messages would take longer than it is worth. */
 enum { WARMUP_WINDOW = 8 };
+
+/* Between an order and its batch: the controller must be asleep by then, or it would get its core
+ * back from a rank in the midst of the batch. */
+enum { SETTLE_US = 100 };
 
 static int open_fifo(const char *prefix, int rank, const char *what, int flags, char *why,
                      size_t len)
@@ -33,7 +38,7 @@ static int open_fifo(const char *prefix, int rank, const char *what, int flags, 
 bool bench_turns_open(struct bench_turns *t, const struct bench_program *program,
                       const struct bench_options *o, int rank, char *why, size_t len)
 {
-    *t = (struct bench_turns){program, o, -1, -1, o->min, false};
+    *t = (struct bench_turns){program, o, -1, -1, o->min, 0, false};
     if (!o->turns)
         return true;
     /* Opened without waiting for the other end, which may be gone; read with waiting. */
@@ -55,15 +60,27 @@ static void reply(struct bench_turns *t, const struct bench_reply *r)
         t->lost = true;
 }
 
+/* How often others took the core from this thread so far. */
+static long unwanted_switches(void)
+{
+    struct rusage usage;
+    return getrusage(RUSAGE_THREAD, &usage) == 0 ? usage.ru_nivcsw : 0;
+}
+
 void bench_turns_reply(struct bench_turns *t, double seconds, double figure, bool good)
 {
-    struct bench_reply r = {0, good, seconds, figure};
+    struct bench_reply r = {
+        .good = good,
+        .disturbed = (uint32_t)(unwanted_switches() - t->switches),
+        .seconds = seconds,
+        .figure = figure,
+    };
     reply(t, &r);
 }
 
 void bench_turns_rest(struct bench_turns *t)
 {
-    struct bench_reply r = {1, 1, 0, 0};
+    struct bench_reply r = {.rests = 1, .good = 1};
     reply(t, &r);
 }
 
@@ -111,6 +128,8 @@ static bool ordered_batch(struct bench_turns *t, struct bench_batch *batch)
         .warmup = order.warmup,
         .warmup_window = window < WARMUP_WINDOW ? window : WARMUP_WINDOW,
     };
+    usleep(SETTLE_US);
+    t->switches = unwanted_switches();
     return true;
 }
 

@@ -35,10 +35,11 @@ struct bench_order {
 };
 
 struct bench_reply {
-    uint32_t rests; /* 0: the answer to RUN; 1: to REST, and when the rank is ready at first */
-    uint32_t good;  /* nothing has failed the validation */
-    double seconds; /* of the timed iterations; of rank 0 only, as is the next */
-    double figure;  /* what the benchmark's own table would have said, in its unit */
+    uint32_t rests;     /* 0: the answer to RUN; 1: to REST, and when the rank is ready at first */
+    uint32_t good;      /* nothing has failed the validation */
+    uint32_t disturbed; /* others took this rank's core so many times */
+    double seconds;     /* of the timed iterations; of rank 0 only, as is the next */
+    double figure;      /* what the benchmark's own table would have said, in its unit */
 };
 
 struct bench_turns {
@@ -46,6 +47,7 @@ struct bench_turns {
     const struct bench_options *options;
     int orders, replies; /* -1 without --turns */
     size_t next;         /* the next size, without --turns */
+    long switches;       /* of this thread against its will, before the batch */
     bool lost;           /* the controller is gone or asks for what cannot be */
 };
 

@@ -19,6 +19,7 @@ libweft_la_SOURCES += src/core/api/handle.c
 libweft_la_SOURCES += src/core/api/p2p.c
 libweft_la_SOURCES += src/core/api/request.c
 libweft_la_SOURCES += src/core/api/status.c
+libweft_la_SOURCES += src/core/api/call.c src/core/api/call.h
 libweft_la_SOURCES += src/core/api/generated_forms.c
 libweft_la_SOURCES += src/core/api/generated_unsupported.c
 

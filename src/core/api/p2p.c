@@ -6,9 +6,10 @@
  * lane. Whatever it does not take goes the long way, which checks again, in the order of the
  * arguments, and explains.
  *
- * Invariant: the fast path accepts only what `explain` accepts, and has no effect when it declines.
+ * Invariant: the fast path accepts only what weft_call_explain accepts, and has no effect when it declines.
  */
 #include "core/api/api.h"
+#include "core/api/call.h"
 #include "core/error.h"
 #include "core/p2p.h"
 #include "core/weft.h"
@@ -17,68 +18,10 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* What an entry point was called with, resolved as far as possible. */
-struct call {
-    const char *function;
-    const void *buffer;
-    MPI_Count count;
-    MPI_Datatype datatype;
-    int peer, tag; /* destination or source */
-    MPI_Comm comm;
-};
-
-/* Finds what is wrong with a call. receive: the wildcards are allowed. Returns MPI_SUCCESS for a
- * good call, else what the error handler lets through. */
-static int explain(const struct call *call, bool receive, bool no_result)
-{
-    const char *f = call->function;
-    struct weft_comm *comm = weft_comm_resolve(call->comm);
-    if (!comm)
-        return weft_error(NULL, MPI_ERR_COMM, f, "%p is no communicator; was it freed?",
-                          (void *)call->comm);
-    if (call->count < 0)
-        return weft_error(comm, MPI_ERR_COUNT, f, "the count %lld is negative",
-                          (long long)call->count);
-    const struct weft_datatype *type = weft_handle_resolve(call->datatype, WEFT_KIND_DATATYPE);
-    if (!type)
-        return weft_error(comm, MPI_ERR_TYPE, f, "%p is no datatype; was it freed?",
-                          (void *)call->datatype);
-    if (!(type->flags & WEFT_TYPE_COMMITTED))
-        return weft_error(comm, MPI_ERR_TYPE, f,
-                          "the datatype is not committed; call MPI_Type_commit first");
-    bool any_source = receive && call->peer == MPI_ANY_SOURCE;
-    if (call->peer != MPI_PROC_NULL && !any_source && (call->peer < 0 || call->peer >= comm->size))
-        return weft_error(comm, MPI_ERR_RANK, f,
-                          "rank %d is not in the communicator, which has ranks 0 to %d", call->peer,
-                          comm->size - 1);
-    bool any_tag = receive && call->tag == MPI_ANY_TAG;
-    if (!any_tag && (call->tag < 0 || call->tag > weft.tag_ub))
-        return weft_error(comm, MPI_ERR_TAG, f, "the tag %d is not between 0 and MPI_TAG_UB = %d",
-                          call->tag, weft.tag_ub);
-    size_t bytes;
-    if (__builtin_mul_overflow((size_t)call->count, type->size, &bytes) || (MPI_Count)bytes < 0)
-        return weft_error(comm, MPI_ERR_COUNT, f, "%lld elements of %zu bytes are too much",
-                          (long long)call->count, type->size);
-    if (call->peer != MPI_PROC_NULL && !call->buffer && bytes && type->true_lb == 0)
-        return weft_error(comm, MPI_ERR_BUFFER, f,
-                          "the buffer is a null pointer, but %lld elements are to be %s",
-                          (long long)call->count, receive ? "received" : "sent");
-    if (no_result)
-        return weft_error(comm, MPI_ERR_ARG, f, "the pointer to the request is null");
-    return MPI_SUCCESS;
-}
-
-/* A call whose arguments are good. */
-struct resolved {
-    struct weft_comm *comm;
-    const struct weft_datatype *type;
-    size_t bytes;
-};
-
 /* The fast check: true when the call is good and plain (below 2^31 elements of a plain type, with a
- * buffer, to or from a rank, with a tag). False proves nothing: resolve decides. */
+ * buffer, to or from a rank, with a tag). False proves nothing: weft_call_resolve decides. */
 ALWAYS_INLINE bool is_plain(const void *buffer, MPI_Count count, MPI_Datatype datatype, int peer,
-                            int tag, MPI_Comm handle, struct resolved *out)
+                            int tag, MPI_Comm handle, struct weft_resolved *out)
 {
     out->comm = weft_handle_object(handle);
     out->type = weft_handle_object(datatype);
@@ -92,7 +35,7 @@ ALWAYS_INLINE bool is_plain(const void *buffer, MPI_Count count, MPI_Datatype da
 }
 
 /* The bytes of data of a plain call. */
-ALWAYS_INLINE size_t plain_bytes(MPI_Count count, const struct resolved *plain)
+ALWAYS_INLINE size_t plain_bytes(MPI_Count count, const struct weft_resolved *plain)
 {
     return (size_t)count * plain->type->size;
 }
@@ -104,28 +47,14 @@ ALWAYS_INLINE struct weft_peer *net_peer(const struct weft_comm *comm, int rank)
     return weft_likely(peer->lane == WEFT_LANE_NET) ? peer : NULL;
 }
 
-/* The whole check. True when the call is good and its peer a rank, or a wildcard of a receive;
- * else *code is what the entry point returns (MPI_SUCCESS: the peer is MPI_PROC_NULL). */
-static __attribute__((noinline)) bool resolve(const struct call *call, bool receive,
-                                              struct resolved *out, int *code)
+static __attribute__((noinline)) int begin_send(const struct weft_call *call,
+                                                enum weft_send_mode mode, MPI_Request *request)
 {
-    *code = explain(call, receive, false);
-    if (*code != MPI_SUCCESS || call->peer == MPI_PROC_NULL)
-        return false;
-    out->comm = weft_comm_resolve(call->comm);
-    out->type = weft_handle_resolve(call->datatype, WEFT_KIND_DATATYPE);
-    out->bytes = (size_t)call->count * out->type->size;
-    return true;
-}
-
-static __attribute__((noinline)) int begin_send(const struct call *call, enum weft_send_mode mode,
-                                                MPI_Request *request)
-{
-    struct resolved to;
+    struct weft_resolved to;
     int code;
     if (!request)
-        return explain(call, false, true);
-    if (!resolve(call, false, &to, &code)) {
+        return weft_call_explain(call, false, true);
+    if (!weft_call_resolve(call, false, &to, &code)) {
         if (code == MPI_SUCCESS)
             *request = (MPI_Request)weft_request_to_nowhere();
         return code;
@@ -139,13 +68,14 @@ static __attribute__((noinline)) int begin_send(const struct call *call, enum we
     return MPI_SUCCESS;
 }
 
-static __attribute__((noinline)) int begin_receive(const struct call *call, MPI_Request *request)
+static __attribute__((noinline)) int begin_receive(const struct weft_call *call,
+                                                   MPI_Request *request)
 {
-    struct resolved from;
+    struct weft_resolved from;
     int code;
     if (!request)
-        return explain(call, true, true);
-    if (!resolve(call, true, &from, &code)) {
+        return weft_call_explain(call, true, true);
+    if (!weft_call_resolve(call, true, &from, &code)) {
         if (code == MPI_SUCCESS)
             *request = (MPI_Request)weft_request_to_nowhere();
         return code;
@@ -159,11 +89,12 @@ static __attribute__((noinline)) int begin_receive(const struct call *call, MPI_
     return MPI_SUCCESS;
 }
 
-static __attribute__((noinline)) int send_now(const struct call *call, enum weft_send_mode mode)
+static __attribute__((noinline)) int send_now(const struct weft_call *call,
+                                              enum weft_send_mode mode)
 {
-    struct resolved to;
+    struct weft_resolved to;
     int code;
-    if (!resolve(call, false, &to, &code))
+    if (!weft_call_resolve(call, false, &to, &code))
         return code;
     code =
         weft_p2p_send(&to.comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag, mode);
@@ -178,11 +109,11 @@ static void null_status(MPI_Status *status)
         status->MPI_SOURCE = MPI_PROC_NULL;
 }
 
-static __attribute__((noinline)) int receive_now(const struct call *call, MPI_Status *status)
+static __attribute__((noinline)) int receive_now(const struct weft_call *call, MPI_Status *status)
 {
-    struct resolved from;
+    struct weft_resolved from;
     int code;
-    if (!resolve(call, true, &from, &code)) {
+    if (!weft_call_resolve(call, true, &from, &code)) {
         if (code == MPI_SUCCESS)
             null_status(status);
         return code;
@@ -194,8 +125,9 @@ static __attribute__((noinline)) int receive_now(const struct call *call, MPI_St
 
 /* The way of every call that the fast path does not take; a null request means a blocking call. */
 
-static __attribute__((noinline)) int long_send(const struct call call, enum weft_send_mode mode,
-                                               bool blocking, MPI_Request *request)
+static __attribute__((noinline)) int long_send(const struct weft_call call,
+                                               enum weft_send_mode mode, bool blocking,
+                                               MPI_Request *request)
 {
     int code = weft_enter(call.function);
     if (code)
@@ -205,7 +137,7 @@ static __attribute__((noinline)) int long_send(const struct call call, enum weft
     return code;
 }
 
-static __attribute__((noinline)) int long_receive(const struct call call, bool blocking,
+static __attribute__((noinline)) int long_receive(const struct weft_call call, bool blocking,
                                                   MPI_Request *request, MPI_Status *status)
 {
     int code = weft_enter(call.function);
@@ -224,43 +156,43 @@ static __attribute__((noinline)) int long_receive(const struct call call, bool b
 LONG_WAY send_long(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                    MPI_Comm comm)
 {
-    return long_send((struct call){"MPI_Send", buf, count, datatype, dest, tag, comm},
+    return long_send((struct weft_call){"MPI_Send", buf, count, datatype, dest, tag, comm},
                      WEFT_SEND_STANDARD, true, NULL);
 }
 
 LONG_WAY rsend_long(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                     MPI_Comm comm)
 {
-    return long_send((struct call){"MPI_Rsend", buf, count, datatype, dest, tag, comm},
+    return long_send((struct weft_call){"MPI_Rsend", buf, count, datatype, dest, tag, comm},
                      WEFT_SEND_READY, true, NULL);
 }
 
 LONG_WAY isend_long(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                     MPI_Comm comm, MPI_Request *request)
 {
-    return long_send((struct call){"MPI_Isend", buf, count, datatype, dest, tag, comm},
+    return long_send((struct weft_call){"MPI_Isend", buf, count, datatype, dest, tag, comm},
                      WEFT_SEND_STANDARD, false, request);
 }
 
 LONG_WAY irsend_long(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                      MPI_Comm comm, MPI_Request *request)
 {
-    return long_send((struct call){"MPI_Irsend", buf, count, datatype, dest, tag, comm},
+    return long_send((struct weft_call){"MPI_Irsend", buf, count, datatype, dest, tag, comm},
                      WEFT_SEND_READY, false, request);
 }
 
 LONG_WAY recv_long(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                    MPI_Comm comm, MPI_Status *status)
 {
-    return long_receive((struct call){"MPI_Recv", buf, count, datatype, source, tag, comm}, true,
-                        NULL, status);
+    return long_receive((struct weft_call){"MPI_Recv", buf, count, datatype, source, tag, comm},
+                        true, NULL, status);
 }
 
 LONG_WAY irecv_long(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                     MPI_Comm comm, MPI_Request *request)
 {
-    return long_receive((struct call){"MPI_Irecv", buf, count, datatype, source, tag, comm}, false,
-                        request, NULL);
+    return long_receive((struct weft_call){"MPI_Irecv", buf, count, datatype, source, tag, comm},
+                        false, request, NULL);
 }
 
 /* Plain standard or ready sends: blocking ones are injected without a request; false means that
@@ -268,7 +200,7 @@ LONG_WAY irecv_long(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
 ALWAYS_INLINE bool send_fast(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
                              int tag, MPI_Comm comm)
 {
-    struct resolved to;
+    struct weft_resolved to;
     if (weft_unlikely(weft_gate) ||
         weft_unlikely(!is_plain(buf, count, datatype, dest, tag, comm, &to)))
         return false;
@@ -283,7 +215,7 @@ ALWAYS_INLINE bool isend_fast(const void *buf, MPI_Count count, MPI_Datatype dat
                               int tag, MPI_Comm comm, enum weft_send_mode mode,
                               MPI_Request *request, int *code)
 {
-    struct resolved to;
+    struct weft_resolved to;
     if (weft_unlikely(weft_gate) ||
         weft_unlikely(!is_plain(buf, count, datatype, dest, tag, comm, &to)))
         return false;
@@ -311,7 +243,7 @@ ALWAYS_INLINE struct weft_request *receive_fast(void *buf, MPI_Count count, MPI_
                                                 int source, int tag, MPI_Comm comm,
                                                 MPI_Request *request, int *code)
 {
-    struct resolved from;
+    struct weft_resolved from;
     if (weft_unlikely(weft_receive_gate) ||
         weft_unlikely(!is_plain(buf, count, datatype, source, tag, comm, &from)))
         return NULL;
@@ -342,7 +274,7 @@ WEFT_EXPORT(Ssend_c);
 int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm)
 {
-    return long_send((struct call){"MPI_Ssend", buf, count, datatype, dest, tag, comm},
+    return long_send((struct weft_call){"MPI_Ssend", buf, count, datatype, dest, tag, comm},
                      WEFT_SEND_SYNCHRONOUS, true, NULL);
 }
 
@@ -370,7 +302,7 @@ WEFT_EXPORT(Issend_c);
 int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request)
 {
-    return long_send((struct call){"MPI_Issend", buf, count, datatype, dest, tag, comm},
+    return long_send((struct weft_call){"MPI_Issend", buf, count, datatype, dest, tag, comm},
                      WEFT_SEND_SYNCHRONOUS, false, request);
 }
 
@@ -414,7 +346,7 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
 }
 
 /* Both halves at once: the receive is posted first, so that neither waits for the other. */
-static int sendrecv(const struct call *out, const struct call *in, MPI_Status *status)
+static int sendrecv(const struct weft_call *out, const struct weft_call *in, MPI_Status *status)
 {
     MPI_Request request = MPI_REQUEST_NULL;
     int code = begin_receive(in, &request);
@@ -443,12 +375,12 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                     int source, int recvtag, MPI_Comm comm, MPI_Status *status)
 {
-    struct call out = {"MPI_Sendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm};
-    struct call in = {"MPI_Sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm};
+    struct weft_call out = {"MPI_Sendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm};
+    struct weft_call in = {"MPI_Sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm};
     int code = weft_enter("MPI_Sendrecv");
     if (code)
         return code;
-    code = explain(&out, false, false); /* nothing is posted for a send that cannot be */
+    code = weft_call_explain(&out, false, false); /* nothing is posted for a send that cannot be */
     if (code == MPI_SUCCESS)
         code = sendrecv(&out, &in, status);
     weft_leave();

@@ -18,6 +18,7 @@ libweft_la_SOURCES += src/core/api/env.c
 libweft_la_SOURCES += src/core/api/handle.c
 libweft_la_SOURCES += src/core/api/p2p.c
 libweft_la_SOURCES += src/core/api/request.c
+libweft_la_SOURCES += src/core/api/probe.c
 libweft_la_SOURCES += src/core/api/status.c
 libweft_la_SOURCES += src/core/api/call.c src/core/api/call.h
 libweft_la_SOURCES += src/core/api/generated_forms.c
@@ -48,6 +49,7 @@ libweft_la_SOURCES += src/core/predefined_types.c src/core/predefined_types.h
 libweft_la_SOURCES += src/core/request.c src/core/request.h
 libweft_la_SOURCES += src/core/settings.c src/core/settings.h
 libweft_la_SOURCES += src/core/soft.c src/core/soft.h
+libweft_la_SOURCES += src/core/probe.c src/core/probe.h
 
 # The bootstrap: the only code that includes pmix*.h
 libweft_la_SOURCES += src/pmix/boot.h

@@ -160,11 +160,21 @@ static void add_send(struct report *report, const struct weft_request *request)
                                                    : weft_net_describe(request));
 }
 
+static void add_probe(struct report *report, const struct weft_request *request)
+{
+    char peer[160], tag[160];
+    describe_peer(request->channel->comm, request->match.source, peer, sizeof peer);
+    describe_tag(request->channel, request->match.tag, tag, sizeof tag);
+    add_line(report, "  probe for a message from %s, %s: none has arrived", peer, tag);
+}
+
 static void add_request(struct report *report, const struct weft_request *request)
 {
     if (report->requests++ >= REQUESTS_SHOWN)
         return;
-    if (request->op == WEFT_REQUEST_RECV)
+    if (request->op == WEFT_REQUEST_PROBE)
+        add_probe(report, request);
+    else if (request->op == WEFT_REQUEST_RECV)
         add_receive(report, request);
     else
         add_send(report, request);

@@ -21,7 +21,12 @@
 
 #include <string.h>
 
-enum weft_request_kind { WEFT_REQUEST_NONE, WEFT_REQUEST_SEND, WEFT_REQUEST_RECV };
+enum weft_request_kind {
+    WEFT_REQUEST_NONE,
+    WEFT_REQUEST_SEND,
+    WEFT_REQUEST_RECV,
+    WEFT_REQUEST_PROBE /* only to say what a rank waits for; never in the pool */
+};
 
 enum weft_send_mode { WEFT_SEND_STANDARD, WEFT_SEND_SYNCHRONOUS, WEFT_SEND_READY };
 

@@ -119,6 +119,13 @@ static void deliver(struct weft_request *request, int source, int tag, enum weft
     take_data(request, data, bytes);
 }
 
+void weft_soft_receive_taken(struct weft_request *request, struct weft_message *message)
+{
+    deliver(request, message->match.source, message->match.tag, message->form, message->data,
+            message->bytes);
+    free(message);
+}
+
 void weft_soft_receive(struct weft_request *request)
 {
     struct weft_match_receive *receive = &request->match;
@@ -127,11 +134,9 @@ void weft_soft_receive(struct weft_request *request)
     if (weft.matcher.unexpected)
         match = weft_match_find(&weft.matcher, receive->context, receive->source, receive->tag);
     if (match) {
-        struct weft_message *message = message_of(match);
         weft_match_take(&weft.matcher, match);
         weft_gate_update();
-        deliver(request, match->source, match->tag, message->form, message->data, message->bytes);
-        free(message);
+        weft_soft_receive_taken(request, message_of(match));
         return;
     }
     weft_match_post(&weft.matcher, receive);

@@ -27,13 +27,16 @@ struct weft_message {
     uint8_t form;  /* enum weft_message_form */
     size_t bytes;  /* of data below */
     size_t length; /* of the user's message: what a probe reports */
-    struct weft_message *next;
+    struct weft_channel *channel; /* once a matched probe took it */
     _Alignas(16) unsigned char data[];
 };
 
 /* Starts a receive in software: request's channel, source, tag, buffer, type and capacity are set.
  * Takes the oldest message that matches, or posts it. */
 void weft_soft_receive(struct weft_request *request);
+
+/* A receive of a message that a matched probe took: request as above; the message is gone then. */
+void weft_soft_receive_taken(struct weft_request *request, struct weft_message *message);
 
 /* Withdraws a posted receive. False when it was matched before. */
 bool weft_soft_withdraw(struct weft_request *request);

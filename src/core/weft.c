@@ -5,6 +5,7 @@
  * Invariant: the steps of weft_init are undone by weft_finalize in reverse order; between the
  * fence that ends weft_init and the one in weft_finalize every rank of the job can be reached.
  */
+#include "core/probe.h"
 #include "core/weft.h"
 #include "core/coll/coll.h"
 #include "core/error.h"
@@ -102,6 +103,7 @@ static void init_tables(void)
 {
     weft_error_init();
     weft_request_init();
+    weft_probe_init();
     weft_datatype_init();
     weft_op_init();
     weft_match_init(&weft.matcher);

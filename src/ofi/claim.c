@@ -11,6 +11,7 @@
  *    as one held receive of its channel, so that no later receive overtakes it through the
  *    provider.
  *  - A found message is claimed with the context of its PEEK, untouched in between.
+ *  - While a probe collects, only its channel is looked at.
  */
 #include "core/error.h"
 #include "core/soft.h"
@@ -26,6 +27,8 @@ static struct {
     struct weft_net_op op;
     enum claim_state state;
     struct weft_channel *channel; /* whose context it looks for */
+    bool reserved;                /* a probe collects */
+    bool empty;                   /* the last PEEK found nothing */
     fi_addr_t source;
     uint64_t tag, data;
     size_t bytes;
@@ -99,7 +102,7 @@ int weft_net_claim(void)
 {
     if (claim.state == FOUND)
         fetch_found();
-    if (claim.state != IDLE)
+    if (claim.state != IDLE || claim.reserved)
         return 0;
     /* Round robin: the channel looked at goes to the end of the list. */
     struct weft_channel *channel = weft.held;
@@ -114,6 +117,19 @@ int weft_net_claim(void)
         end = &(*end)->next_held;
     *end = channel;
     return peek(channel) ? 1 : 0;
+}
+
+void weft_net_collect(struct weft_channel *channel, int source, int tag)
+{
+    claim.reserved = true;
+    do {
+        while (claim.state != IDLE) /* another channel's */
+            weft_net_progress();
+        claim.empty = !peek(channel);
+        while (claim.state != IDLE)
+            weft_net_progress();
+    } while (!claim.empty && !weft_match_find(&weft.matcher, channel->context, source, tag));
+    claim.reserved = false;
 }
 
 void weft_net_claimed(const struct fi_cq_tagged_entry *entry)
@@ -143,6 +159,7 @@ void weft_net_claim_failed(const struct fi_cq_err_entry *error, const char *text
                    "%s failed to hand over a message it had found: %s; try "
                    "WEFT_MATCHING=software",
                    weft_net_name(), text);
+    claim.empty = true;
     claim.state = IDLE;
     weft_soft_hold(claim.channel, -1);
 }

@@ -91,6 +91,10 @@ void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, 
 /* The length of the user's message behind an RTS header. */
 size_t weft_net_header_length(const void *header);
 
+/* Takes what the provider holds unexpected of a channel into the software matcher, oldest first, until
+ * a message there matches (source, tag) or the provider holds no more. Progresses while it waits. */
+void weft_net_collect(struct weft_channel *channel, int source, int tag);
+
 /* Reads completions, retries backlogs, claims messages for held receives. Returns the number of
  * events. */
 int weft_net_progress(void);

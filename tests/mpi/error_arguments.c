@@ -5,7 +5,7 @@
  */
 #include "check.h"
 
-enum { SENDS = 9, RECEIVES = 4 };
+enum { SENDS = 9, RECEIVES = 4, PROBES = 4 };
 
 static const MPI_Comm bad_comm = (MPI_Comm)0x1ff; /* no predefined handle has these values */
 static const MPI_Datatype bad_type = (MPI_Datatype)0x2ff;
@@ -99,6 +99,52 @@ static void receives(int form)
     EXPECT(receive, form, MPI_ERR_COMM, value, 1, MPI_INT, 0, 1, (MPI_Comm)0);
 }
 
+/* Any form of probe. */
+static int probe_form(int form, int source, int tag, MPI_Comm comm)
+{
+    int flag;
+    MPI_Message message;
+    switch (form) {
+    case 0:
+        return MPI_Probe(source, tag, comm, MPI_STATUS_IGNORE);
+    case 1:
+        return MPI_Iprobe(source, tag, comm, &flag, MPI_STATUS_IGNORE);
+    case 2:
+        return MPI_Mprobe(source, tag, comm, &message, MPI_STATUS_IGNORE);
+    default:
+        return MPI_Improbe(source, tag, comm, &flag, &message, MPI_STATUS_IGNORE);
+    }
+}
+
+static void probes(int form)
+{
+    check_step("bad arguments of probe form %d", form);
+    EXPECT(probe, form, MPI_ERR_RANK, check.size, 1, MPI_COMM_WORLD);
+    EXPECT(probe, form, MPI_ERR_RANK, -77, 1, MPI_COMM_WORLD);
+    EXPECT(probe, form, MPI_ERR_TAG, 0, -5, MPI_COMM_WORLD);
+    EXPECT(probe, form, MPI_ERR_COMM, 0, 1, MPI_COMM_NULL);
+    EXPECT(probe, form, MPI_ERR_COMM, 0, 1, bad_comm);
+    EXPECT(probe, form, MPI_SUCCESS, MPI_PROC_NULL, 1, MPI_COMM_WORLD);
+}
+
+static void messages(void)
+{
+    MPI_Message none = MPI_MESSAGE_NULL, garbage = (MPI_Message)MPI_COMM_WORLD;
+    MPI_Request request;
+    check_step("bad messages");
+    CHECK_CLASS(MPI_Mrecv(value, 1, MPI_INT, &none, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Mrecv(value, 1, MPI_INT, &garbage, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Imrecv(value, 1, MPI_INT, &none, &request), MPI_ERR_REQUEST);
+
+    /* A bad argument of the receive leaves the message for another try. */
+    MPI_Message message;
+    MPI_Send(value, 1, MPI_INT, check.rank, 2, MPI_COMM_WORLD);
+    MPI_Mprobe(check.rank, 2, MPI_COMM_WORLD, &message, MPI_STATUS_IGNORE);
+    CHECK_CLASS(MPI_Mrecv(value, -1, MPI_INT, &message, MPI_STATUS_IGNORE), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Mrecv(value, 1, bad_type, &message, MPI_STATUS_IGNORE), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Mrecv(value, 1, MPI_INT, &message, MPI_STATUS_IGNORE), MPI_SUCCESS);
+}
+
 static void requests(void)
 {
     MPI_Request garbage = (MPI_Request)0x1ff, zero = (MPI_Request)0, null = MPI_REQUEST_NULL;
@@ -163,6 +209,10 @@ int main(int argc, char **argv)
     for (int form = 0; form < RECEIVES; form++) {
         receives(form);
     }
+    for (int form = 0; form < PROBES; form++) {
+        probes(form);
+    }
+    messages();
     requests();
     others();
     still_works();

@@ -49,6 +49,9 @@ MPI_TESTS = \
     tests/mpi/unexpected_flood_20000 \
     tests/mpi/wait_any_some \
     tests/mpi/waitall_errors \
+    tests/mpi/mprobe \
+    tests/mpi/probe \
+    tests/mpi/probe_random \
     tests/mpi/wildcard_model \
     tests/mpi/zero_count
 check_PROGRAMS += $(MPI_TESTS)
@@ -102,6 +105,9 @@ tests_mpi_unexpected_flood_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unexpected_flood_20000_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_wait_any_some_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_waitall_errors_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_mprobe_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_probe_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_probe_random_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_wildcard_model_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_zero_count_LDADD = $(MPI_TEST_LIBS)
 

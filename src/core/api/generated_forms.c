@@ -34,6 +34,13 @@ int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void 
     return PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
 }
 
+WEFT_EXPORT(Imrecv);
+int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
+                MPI_Request *request)
+{
+    return PMPI_Imrecv_c(buf, count, datatype, message, request);
+}
+
 WEFT_EXPORT(Irecv);
 int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                MPI_Request *request)
@@ -60,6 +67,13 @@ int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int
                 MPI_Request *request)
 {
     return PMPI_Issend_c(buf, count, datatype, dest, tag, comm, request);
+}
+
+WEFT_EXPORT(Mrecv);
+int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
+               MPI_Status *status)
+{
+    return PMPI_Mrecv_c(buf, count, datatype, message, status);
 }
 
 WEFT_EXPORT(Recv);

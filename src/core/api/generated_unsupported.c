@@ -1697,27 +1697,6 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
     return weft_api_unsupported("MPI_Igatherv_c", comm);
 }
 
-WEFT_EXPORT(Improbe);
-int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
-                 MPI_Status *status)
-{
-    return weft_api_unsupported("MPI_Improbe", comm);
-}
-
-WEFT_EXPORT(Imrecv);
-int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
-                MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Imrecv", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Imrecv_c);
-int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
-                  MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Imrecv_c", MPI_COMM_NULL);
-}
-
 WEFT_EXPORT(Ineighbor_allgather);
 int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
                              void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
@@ -1892,12 +1871,6 @@ int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
     return weft_api_unsupported("MPI_Intercomm_merge", intercomm);
 }
 
-WEFT_EXPORT(Iprobe);
-int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
-{
-    return weft_api_unsupported("MPI_Iprobe", comm);
-}
-
 WEFT_EXPORT(Ireduce);
 int PMPI_Ireduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                  int root, MPI_Comm comm, MPI_Request *request)
@@ -2036,26 +2009,6 @@ WEFT_EXPORT(Lookup_name);
 int PMPI_Lookup_name(const char *service_name, MPI_Info info, char *port_name)
 {
     return weft_api_unsupported("MPI_Lookup_name", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Mprobe);
-int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
-{
-    return weft_api_unsupported("MPI_Mprobe", comm);
-}
-
-WEFT_EXPORT(Mrecv);
-int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message,
-               MPI_Status *status)
-{
-    return weft_api_unsupported("MPI_Mrecv", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Mrecv_c);
-int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
-                 MPI_Status *status)
-{
-    return weft_api_unsupported("MPI_Mrecv_c", MPI_COMM_NULL);
 }
 
 WEFT_EXPORT(Neighbor_allgather);
@@ -2353,12 +2306,6 @@ int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype d
                       int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
     return weft_api_unsupported("MPI_Precv_init_c", comm);
-}
-
-WEFT_EXPORT(Probe);
-int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
-{
-    return weft_api_unsupported("MPI_Probe", comm);
 }
 
 WEFT_EXPORT(Psend_init);

@@ -11,19 +11,27 @@
 #include "core/p2p.h"
 #include "core/probe.h"
 
-static bool prepare(const char *function, int source, int tag, MPI_Comm comm, bool no_result,
+static bool prepare(const char *function, int source, int tag, MPI_Comm comm,
                     struct weft_resolved *out, int *code)
 {
     const struct weft_call call = {
         .function = function, .datatype = MPI_BYTE, .peer = source, .tag = tag, .comm = comm};
     *code = weft_call_explain(&call, true, false);
-    if (*code == MPI_SUCCESS && no_result)
-        *code = weft_error(weft_comm_resolve(comm), MPI_ERR_ARG, function,
-                           "a pointer for the result is null");
     if (*code != MPI_SUCCESS)
         return false;
     out->comm = weft_comm_resolve(comm);
     return source != MPI_PROC_NULL;
+}
+
+static int no_result(const char *function, MPI_Comm comm)
+{
+    int code = weft_enter(function);
+    if (code)
+        return code;
+    code = weft_error(weft_comm_resolve(comm), MPI_ERR_ARG, function,
+                      "a pointer for the result is null");
+    weft_leave();
+    return code;
 }
 
 /* The status of a probe of MPI_PROC_NULL (MPI 5.0, 3.10). */
@@ -39,10 +47,12 @@ static int probe(const char *function, int source, int tag, MPI_Comm comm, bool 
 {
     struct weft_resolved call;
     struct weft_message *message;
+    if (take && !handle)
+        return no_result(function, comm);
     int code = weft_enter(function);
     if (code)
         return code;
-    if (prepare(function, source, tag, comm, take && !handle, &call, &code)) {
+    if (prepare(function, source, tag, comm, &call, &code)) {
         code = weft_probe_wait(&call.comm->p2p, source, tag, &message);
         if (code == MPI_SUCCESS) {
             weft_probe_status(message, status);
@@ -67,10 +77,12 @@ static int look(const char *function, int source, int tag, MPI_Comm comm, bool t
 {
     struct weft_resolved call;
     struct weft_message *message;
+    if (!flag || (take && !handle))
+        return no_result(function, comm);
     int code = weft_enter(function);
     if (code)
         return code;
-    if (prepare(function, source, tag, comm, !flag || (take && !handle), &call, &code)) {
+    if (prepare(function, source, tag, comm, &call, &code)) {
         message = weft_probe_look(&call.comm->p2p, source, tag);
         *flag = message != NULL;
         if (message) {
@@ -115,18 +127,18 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
     return look("MPI_Improbe", source, tag, comm, true, flag, message, status);
 }
 
-/* Starts the receive of a message; *out is its request. */
-static int receive(const char *function, void *buffer, MPI_Count count, MPI_Datatype datatype,
-                   MPI_Message *handle, struct weft_request **out)
+/* Starts the receive of a message. Returns its request; NULL when *code is to be returned. */
+static struct weft_request *receive(const char *function, void *buffer, MPI_Count count,
+                                    MPI_Datatype datatype, MPI_Message *handle, int *code)
 {
-    if (!handle)
-        return weft_error(NULL, MPI_ERR_ARG, function, "the pointer to the message is null");
     struct weft_message *message = weft_handle_resolve(*handle, WEFT_KIND_MESSAGE);
-    if (!message)
-        return weft_error(NULL, MPI_ERR_REQUEST, function,
-                          "%p is no message; was it received before?", (void *)*handle);
+    if (!message) {
+        *code = weft_error(NULL, MPI_ERR_REQUEST, function,
+                           "%p is no message; was it received before?", (void *)*handle);
+        return NULL;
+    }
     bool nowhere = message == &weft_message_no_proc;
-    struct weft_comm *comm = nowhere ? weft_comm_resolve(MPI_COMM_SELF) : message->channel->comm;
+    struct weft_comm *comm = nowhere ? &weft_comm_self : message->channel->comm;
     struct weft_call call = {.function = function,
                              .buffer = buffer,
                              .count = count,
@@ -134,35 +146,36 @@ static int receive(const char *function, void *buffer, MPI_Count count, MPI_Data
                              .peer = nowhere ? MPI_PROC_NULL : message->match.source,
                              .comm = comm->handle};
     struct weft_resolved to;
-    int code;
-    if (!weft_call_resolve(&call, true, &to, &code)) {
-        if (code != MPI_SUCCESS)
-            return code;
-        *out = weft_request_to_nowhere();
-        *handle = MPI_MESSAGE_NULL;
-        return MPI_SUCCESS;
+    bool good = weft_call_resolve(&call, true, &to, code);
+    if (*code != MPI_SUCCESS)
+        return NULL;
+    struct weft_request *request =
+        good ? weft_request_get(&weft.requests, WEFT_REQUEST_RECV, 1) : weft_request_to_nowhere();
+    if (!request) {
+        *code = weft_error(comm, MPI_ERR_NO_MEM, function,
+                           "no memory for another receive; complete some first");
+        return NULL;
     }
-    *out = weft_request_get(&weft.requests, WEFT_REQUEST_RECV, 1);
-    if (!*out)
-        return weft_error(comm, MPI_ERR_NO_MEM, function,
-                          "no memory for another receive; complete some first");
-    weft_p2p_describe(*out, message->channel, buffer, to.bytes, to.type, NULL,
-                      message->match.source, message->match.tag);
-    weft_soft_receive_taken(*out, message);
     *handle = MPI_MESSAGE_NULL;
-    return MPI_SUCCESS;
+    if (good) {
+        weft_p2p_describe(request, message->channel, buffer, to.bytes, to.type, NULL,
+                          message->match.source, message->match.tag);
+        weft_soft_receive_taken(request, message);
+    }
+    return request;
 }
 
 WEFT_EXPORT(Mrecv_c);
 int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
                  MPI_Status *status)
 {
-    struct weft_request *request;
+    if (!message)
+        return no_result("MPI_Mrecv", MPI_COMM_SELF);
     int code = weft_enter("MPI_Mrecv");
     if (code)
         return code;
-    code = receive("MPI_Mrecv", buf, count, datatype, message, &request);
-    if (code == MPI_SUCCESS) {
+    struct weft_request *request = receive("MPI_Mrecv", buf, count, datatype, message, &code);
+    if (request) {
         struct weft_comm *comm = request->op == WEFT_REQUEST_RECV ? request->channel->comm : NULL;
         weft_request_wait(request);
         weft_request_status(request, status, false);
@@ -179,15 +192,13 @@ WEFT_EXPORT(Imrecv_c);
 int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
                   MPI_Request *request)
 {
-    struct weft_request *started;
+    if (!message || !request)
+        return no_result("MPI_Imrecv", MPI_COMM_SELF);
     int code = weft_enter("MPI_Imrecv");
     if (code)
         return code;
-    if (!request)
-        code = weft_error(NULL, MPI_ERR_ARG, "MPI_Imrecv", "the pointer to the request is null");
-    else
-        code = receive("MPI_Imrecv", buf, count, datatype, message, &started);
-    if (code == MPI_SUCCESS)
+    struct weft_request *started = receive("MPI_Imrecv", buf, count, datatype, message, &code);
+    if (started)
         *request = (MPI_Request)started;
     weft_leave();
     return code;

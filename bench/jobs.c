@@ -162,7 +162,7 @@ void jobs_open(int of_each, int seconds)
     if (!mkdtemp(directory)) {
         int error = errno;
         char path[sizeof directory];
-        strcpy(path, directory);
+        memcpy(path, directory, sizeof path);
         directory[0] = '\0';
         jobs_fail("cannot make the directory %s: %s; set TMPDIR to one that can be written to",
                   path, strerror(error));

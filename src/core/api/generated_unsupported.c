@@ -2270,12 +2270,6 @@ int PMPI_Parrived(MPI_Request request, int partition, int *flag)
     return weft_api_unsupported("MPI_Parrived", MPI_COMM_NULL);
 }
 
-WEFT_EXPORT(Pcontrol);
-int PMPI_Pcontrol(const int level, ...)
-{
-    return weft_api_unsupported("MPI_Pcontrol", MPI_COMM_NULL);
-}
-
 WEFT_EXPORT(Pready);
 int PMPI_Pready(int partition, MPI_Request request)
 {

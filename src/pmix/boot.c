@@ -57,15 +57,17 @@ static pmix_status_t init_quietly(void)
 static int explain_init(pmix_status_t rc, char *why, size_t len)
 {
     const char *nspace = getenv("PMIX_NAMESPACE"), *version = getenv("PMIX_VERSION");
-    char own[64], built[64];
-    weft_boot_versions(own, sizeof own, built, sizeof built);
+    const char *own = PMIx_Get_version(); /* "OpenPMIx 4.2.2 (PMIx Standard: ...)" */
+    int own_len = (int)strcspn(own, "(");
+    while (own_len > 0 && own[own_len - 1] == ' ')
+        own_len--;
     snprintf(
         why, len,
         "this process on %s was started by %s (PMIX_NAMESPACE=%s) but its PMIx server, version "
-        "%s, does not let it in (%s; here runs %s): %s, or unset PMIX_NAMESPACE to run "
+        "%s, does not let it in (%s; here runs %.*s): %s, or unset PMIX_NAMESPACE to run "
         "it alone",
         boot.host, boot.launcher, nspace ? nspace : "", version ? version : "unknown",
-        PMIx_Error_string(rc), own, weft_launcher_remedy());
+        PMIx_Error_string(rc), own_len, own, weft_launcher_remedy());
     return -1;
 }
 

@@ -50,6 +50,7 @@ libweft_la_SOURCES += src/core/request.c src/core/request.h
 libweft_la_SOURCES += src/core/settings.c src/core/settings.h
 libweft_la_SOURCES += src/core/soft.c src/core/soft.h
 libweft_la_SOURCES += src/core/probe.c src/core/probe.h
+libweft_la_SOURCES += src/core/cancel.c src/core/cancel.h
 
 # The bootstrap: the only code that includes pmix*.h
 libweft_la_SOURCES += src/pmix/boot.h
@@ -73,6 +74,7 @@ libweft_la_SOURCES += src/ofi/pool.c
 libweft_la_SOURCES += src/ofi/claim.c
 libweft_la_SOURCES += src/ofi/describe.c
 libweft_la_SOURCES += src/ofi/signals.c
+libweft_la_SOURCES += src/ofi/cancel.c
 libweft_la_SOURCES += src/ofi/layer.c
 libweft_la_SOURCES += src/ofi/provider.h
 libweft_la_SOURCES += src/ofi/interface.c src/ofi/interface.h

@@ -41,6 +41,24 @@ static void open_comm(struct weft_comm *comm, int rank, int size, const int32_t 
     weft_handle_predefine((uintptr_t)comm->handle, &comm->object);
 }
 
+struct weft_channel *weft_channel_of(uint32_t context)
+{
+    struct weft_channel *const channels[] = {&weft_comm_world.p2p, &weft_comm_world.coll,
+                                             &weft_comm_self.p2p, &weft_comm_self.coll};
+    for (size_t i = 0; i < sizeof channels / sizeof channels[0]; i++)
+        if (channels[i]->context == context)
+            return channels[i];
+    return NULL;
+}
+
+int weft_comm_rank_of(const struct weft_comm *comm, int world)
+{
+    for (int rank = 0; rank < comm->size; rank++)
+        if (comm->world[rank] == world)
+            return rank;
+    return -1;
+}
+
 int weft_comm_init(void)
 {
     int size = weft.job.size;

@@ -51,6 +51,12 @@ extern struct weft_comm weft_comm_world, weft_comm_self;
 int weft_comm_init(void);
 void weft_comm_finalize(void);
 
+/* The channel of a context id, or NULL. */
+struct weft_channel *weft_channel_of(uint32_t context);
+
+/* The rank in a communicator of a rank in MPI_COMM_WORLD, or -1. */
+int weft_comm_rank_of(const struct weft_comm *comm, int world);
+
 static inline struct weft_comm *weft_comm_resolve(MPI_Comm handle)
 {
     return weft_handle_resolve(handle, WEFT_KIND_COMM);

@@ -122,14 +122,6 @@ static char *describe_peer(const struct weft_comm *comm, int rank, char *buf, si
     return buf;
 }
 
-static int rank_of(const struct weft_comm *comm, const struct weft_peer *peer)
-{
-    int rank = 0;
-    while (rank < comm->size && comm->world[rank] != peer->world)
-        rank++;
-    return rank < comm->size ? rank : -1;
-}
-
 static void add_receive(struct report *report, const struct weft_request *request)
 {
     char peer[160], tag[160];
@@ -152,7 +144,8 @@ static void add_send(struct report *report, const struct weft_request *request)
                                         [WEFT_SEND_READY] = "ready send"};
     char peer[160], tag[160];
     const struct weft_channel *channel = request->channel;
-    describe_peer(channel->comm, rank_of(channel->comm, request->peer), peer, sizeof peer);
+    describe_peer(channel->comm, weft_comm_rank_of(channel->comm, request->peer->world), peer,
+                  sizeof peer);
     describe_tag(channel, request->tag, tag, sizeof tag);
     add_line(report, "  %s of %zu bytes to %s, %s: %s", modes[request->mode], request->bytes, peer,
              tag,
@@ -187,22 +180,12 @@ static void see_request(void *arg, struct weft_request *request)
         add_request(report, request);
 }
 
-static const struct weft_channel *channel_of(uint32_t context)
-{
-    struct weft_channel *const channels[] = {&weft_comm_world.p2p, &weft_comm_world.coll,
-                                             &weft_comm_self.p2p, &weft_comm_self.coll};
-    for (size_t i = 0; i < sizeof channels / sizeof channels[0]; i++)
-        if (channels[i]->context == context)
-            return channels[i];
-    return NULL;
-}
-
 static void see_message(void *arg, struct weft_match_message *match)
 {
     struct report *report = arg;
     const struct weft_message *message =
         (const struct weft_message *)((const char *)match - offsetof(struct weft_message, match));
-    const struct weft_channel *channel = channel_of(match->context);
+    const struct weft_channel *channel = weft_channel_of(match->context);
     char tag[160];
     if (report->messages++ >= MESSAGES_SHOWN)
         return;

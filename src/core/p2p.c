@@ -147,7 +147,7 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
     if (!channel->wildcards_held)
         mix_lanes(channel);
     int code = weft_soft_arrive(channel->context, channel->comm->rank, tag, WEFT_MESSAGE_LOCAL,
-                                &request, sizeof request, bytes);
+                                &request, sizeof request, bytes, 0);
     if (weft_unlikely(code != MPI_SUCCESS))
         weft_request_put(request);
     return code;

@@ -26,9 +26,9 @@ enum weft_lane {
 
 struct weft_peer {
     uint8_t lane;      /* enum weft_lane */
-    uint8_t sequence;  /* of the last user message sent to it on the net lane */
     bool reached;      /* the provider took something for it */
     int32_t world;     /* its rank in MPI_COMM_WORLD */
+    uint32_t sequence; /* of the next user message to it on the net lane */
     uint64_t net_addr; /* fi_addr_t */
     struct weft_net_out *backlog,
         **backlog_end;    /* what the provider would not take yet, in order */

@@ -31,13 +31,14 @@ static struct weft_message *find(const struct weft_channel *channel, int source,
 
 struct weft_message *weft_probe_look(struct weft_channel *channel, int source, int tag)
 {
+    bool provider_matches = channel->comm->size > 1 && channel->held < WEFT_HELD_ALWAYS;
     struct weft_message *message = find(channel, source, tag);
     if (message)
         return message;
     weft_progress();
-    if (channel->comm->size > 1 && channel->held < WEFT_HELD_ALWAYS)
-        weft_net_collect(channel, source, tag);
-    return find(channel, source, tag);
+    while (!(message = find(channel, source, tag)) && provider_matches && weft_net_collect(channel))
+        ;
+    return message;
 }
 
 int weft_probe_wait(struct weft_channel *channel, int source, int tag, struct weft_message **out)

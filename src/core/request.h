@@ -33,7 +33,8 @@ enum weft_send_mode { WEFT_SEND_STANDARD, WEFT_SEND_SYNCHRONOUS, WEFT_SEND_READY
 enum weft_request_flag {
     WEFT_REQUEST_ORPHAN = 1, /* the user freed it while it was active */
     WEFT_REQUEST_IN_NET = 2, /* a receive that the provider matches */
-    WEFT_REQUEST_CANCELLED = 4
+    WEFT_REQUEST_CANCELLED = 4,
+    WEFT_REQUEST_CANCELLING = 128 /* a send: the receiver was asked, pending counts its answer */
 };
 
 enum { WEFT_LANE_BYTES = 256 };
@@ -48,6 +49,7 @@ struct weft_request {
     /* up to here: struct weft_request_head */
 
     int32_t source, tag; /* receives: what came; sends: tag */
+    uint32_t sequence;   /* sends: of the message among all to its peer */
     size_t bytes;        /* data received; data to send */
 
     struct weft_channel *channel;

@@ -177,7 +177,7 @@ static struct weft_message *copy_message(enum weft_message_form form, const void
 }
 
 int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_form form,
-                     const void *data, size_t bytes, size_t length)
+                     const void *data, size_t bytes, size_t length, uint32_t sequence)
 {
     struct weft_match_receive *receive = NULL;
     if (weft.matcher.posted)
@@ -196,10 +196,73 @@ int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_fo
                               "with tag %d; post its receive earlier",
                               length, source, tag);
     message->length = length;
+    message->sequence = sequence;
     message->match.context = context;
     message->match.source = source;
     message->match.tag = tag;
     weft_match_store(&weft.matcher, &message->match);
     weft_gate_update();
     return MPI_SUCCESS;
+}
+
+/* What a cancelled send looks for. */
+struct name {
+    int source, tag;
+    uint64_t cookie;
+    uint32_t sequence;
+    const struct weft_request *send; /* of this process, or NULL */
+    struct weft_message *found;
+    int fitting;
+};
+
+static bool fits(const struct weft_message *message, const struct name *name)
+{
+    if (name->send) {
+        struct weft_request *send;
+        if (message->form != WEFT_MESSAGE_LOCAL)
+            return false;
+        memcpy(&send, message->data, sizeof send);
+        return send == name->send;
+    }
+    if (message->form == WEFT_MESSAGE_LOCAL || message->match.source != name->source ||
+        message->match.tag != name->tag)
+        return false;
+    if (name->cookie)
+        return message->form == WEFT_MESSAGE_RTS &&
+               weft_net_header_cookie(message->data) == name->cookie;
+    return message->form != WEFT_MESSAGE_RTS && message->sequence == name->sequence;
+}
+
+static void compare(void *arg, struct weft_match_message *match)
+{
+    struct name *name = arg;
+    struct weft_message *message = message_of(match);
+    if (!fits(message, name))
+        return;
+    name->found = message;
+    name->fitting++;
+}
+
+static bool remove_named(uint32_t context, struct name *name)
+{
+    weft_match_each_message(&weft.matcher, context, compare, name);
+    if (name->fitting != 1)
+        return false;
+    weft_match_take(&weft.matcher, &name->found->match);
+    weft_gate_update();
+    free(name->found);
+    return true;
+}
+
+bool weft_soft_revoke(struct weft_channel *channel, int source, int tag, uint64_t cookie,
+                      uint32_t sequence)
+{
+    struct name name = {.source = source, .tag = tag, .cookie = cookie, .sequence = sequence};
+    return remove_named(channel->context, &name);
+}
+
+bool weft_soft_revoke_local(const struct weft_request *send)
+{
+    struct name name = {.send = send};
+    return remove_named(send->channel->context, &name);
 }

@@ -24,9 +24,10 @@ enum weft_message_form {
 struct weft_message {
     struct weft_object object;
     struct weft_match_message match;
-    uint8_t form;  /* enum weft_message_form */
-    size_t bytes;  /* of data below */
-    size_t length; /* of the user's message: what a probe reports */
+    uint8_t form;                 /* enum weft_message_form */
+    size_t bytes;                 /* of data below */
+    uint32_t sequence;            /* of a message from the net among all of its sender */
+    size_t length;                /* of the user's message: what a probe reports */
     struct weft_channel *channel; /* once a matched probe took it */
     _Alignas(16) unsigned char data[];
 };
@@ -41,10 +42,19 @@ void weft_soft_receive_taken(struct weft_request *request, struct weft_message *
 /* Withdraws a posted receive. False when it was matched before. */
 bool weft_soft_withdraw(struct weft_request *request);
 
-/* A message arrived for a context. data and bytes as its form says; length is the user's. Returns
+/* A message arrived for a context. data and bytes as its form says; length is the user's; sequence
+ * is what names it among its sender's (0 for a local one). Returns
  * MPI_SUCCESS or MPI_ERR_NO_MEM (the message could not be stored: its sentence is said). */
 int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_form form,
-                     const void *data, size_t bytes, size_t length);
+                     const void *data, size_t bytes, size_t length, uint32_t sequence);
+
+/* Removes the one unmatched message that a cancelled send names: by its RTS cookie, or, when cookie
+ * is 0, by its sequence number. False when there is none, or more than one fits. */
+bool weft_soft_revoke(struct weft_channel *channel, int source, int tag, uint64_t cookie,
+                      uint32_t sequence);
+
+/* The same for a pending send of this process to itself. */
+bool weft_soft_revoke_local(const struct weft_request *send);
 
 /* Counts a receive or a claim in (+1) or out (-1) of a channel's held ones. */
 void weft_soft_hold(struct weft_channel *channel, int by);

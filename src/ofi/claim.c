@@ -11,7 +11,7 @@
  *    as one held receive of its channel, so that no later receive overtakes it through the
  *    provider.
  *  - A found message is claimed with the context of its PEEK, untouched in between.
- *  - While a probe collects, only its channel is looked at.
+ *  - While a probe or a cancel collects, only its channel is looked at.
  */
 #include "core/error.h"
 #include "core/soft.h"
@@ -27,7 +27,7 @@ static struct {
     struct weft_net_op op;
     enum claim_state state;
     struct weft_channel *channel; /* whose context it looks for */
-    bool reserved;                /* a probe collects */
+    bool reserved;                /* a probe or a cancel collects */
     bool empty;                   /* the last PEEK found nothing */
     fi_addr_t source;
     uint64_t tag, data;
@@ -119,17 +119,16 @@ int weft_net_claim(void)
     return peek(channel) ? 1 : 0;
 }
 
-void weft_net_collect(struct weft_channel *channel, int source, int tag)
+bool weft_net_collect(struct weft_channel *channel)
 {
     claim.reserved = true;
-    do {
-        while (claim.state != IDLE) /* another channel's */
-            weft_net_progress();
-        claim.empty = !peek(channel);
-        while (claim.state != IDLE)
-            weft_net_progress();
-    } while (!claim.empty && !weft_match_find(&weft.matcher, channel->context, source, tag));
+    while (claim.state != IDLE) /* another channel's */
+        weft_net_progress();
+    claim.empty = !peek(channel);
+    while (claim.state != IDLE)
+        weft_net_progress();
     claim.reserved = false;
+    return !claim.empty;
 }
 
 void weft_net_claimed(const struct fi_cq_tagged_entry *entry)
@@ -146,7 +145,7 @@ void weft_net_claimed(const struct fi_cq_tagged_entry *entry)
     size_t length = form == WEFT_MESSAGE_RTS ? weft_net_header_length(claim.buffer) : entry->len;
     if (weft_soft_arrive(claim.channel->context, (int)(claim.data >> weft_net.rank_shift),
                          (int)(claim.tag & weft_net.tag_mask), form, claim.buffer, entry->len,
-                         length))
+                         length, (uint32_t)claim.data & weft_net.sequence_mask))
         weft_fatal(MPI_ERR_NO_MEM, "no memory to keep an unexpected message of %zu bytes", length);
     claim.state = IDLE;
     weft_soft_hold(claim.channel, -1);

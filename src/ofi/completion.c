@@ -129,10 +129,12 @@ int weft_net_progress(void)
         weft_net_pool_post_more();
     if (weft_unlikely(weft.held != NULL))
         events += weft_net_claim();
+    if (weft_unlikely(weft_net.asked))
+        events += weft_net_cancel_answer();
     return events;
 }
 
 bool weft_net_idle(void)
 {
-    return !weft_net.backlogged && !weft_net.stalled && !weft_net.outstanding;
+    return !weft_net.backlogged && !weft_net.stalled && !weft_net.outstanding && !weft_net.asked;
 }

@@ -134,6 +134,13 @@ void weft_net_control_arrived(const void *data, size_t bytes)
         weft_net_piece_arrived(&control, (const char *)data + sizeof control,
                                bytes - sizeof control);
         return;
+    case WEFT_NET_CANCEL:
+        weft_net_cancel_asked(&control);
+        return;
+    case WEFT_NET_CANCELLED:
+    case WEFT_NET_TOO_LATE:
+        weft_net_cancel_answered(request, control.kind == WEFT_NET_CANCELLED);
+        return;
     }
     weft_warn("a control message of unknown kind %d came from rank %d; all ranks must run the same "
               "version of Weft",

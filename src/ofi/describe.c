@@ -43,6 +43,8 @@ static const char *describe_rendezvous(const struct weft_request *request)
 static const char *describe_send(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    if (request->flags & WEFT_REQUEST_CANCELLING)
+        return "to be cancelled, waiting for the receiver to say whether it has matched";
     if (in_backlog(request))
         return "in the backlog: that rank takes nothing now; does it call MPI, can it be reached?";
     if (part->out.kind == WEFT_NET_OUT_RTS)

@@ -91,9 +91,16 @@ void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, 
 /* The length of the user's message behind an RTS header. */
 size_t weft_net_header_length(const void *header);
 
-/* Takes what the provider holds unexpected of a channel into the software matcher, oldest first, until
- * a message there matches (source, tag) or the provider holds no more. Progresses while it waits. */
-void weft_net_collect(struct weft_channel *channel, int source, int tag);
+/* What names a message by its RTS header: the sender's cookie. */
+uint64_t weft_net_header_cookie(const void *header);
+
+/* Takes the oldest message that the provider holds unexpected of a channel into software. Progresses
+ * while it waits for the provider's word. False when there is none. */
+bool weft_net_collect(struct weft_channel *channel);
+
+/* Cancels a send of this lane, complete or not: at once when it has not left, else by asking the
+ * receiver, whose answer the request then waits for (WEFT_REQUEST_CANCELLING). */
+void weft_net_cancel(struct weft_request *request);
 
 /* Reads completions, retries backlogs, claims messages for held receives. Returns the number of
  * events. */

@@ -74,7 +74,11 @@ enum weft_net_control_kind {
     WEFT_NET_ACK, /* the oldest unacknowledged synchronous send of (context, tag) has matched */
     WEFT_NET_FIN, /* the rendezvous of count cookies are done: cookie, other, length */
     WEFT_NET_CTS, /* push the rendezvous of cookie, length bytes, to the receiver's cookie `other` */
-    WEFT_NET_DATA /* a pushed piece for the receiver's cookie, at offset `other`; data follows */
+    WEFT_NET_DATA,   /* a pushed piece for the receiver's cookie, at offset `other`; data follows */
+    WEFT_NET_CANCEL, /* forget the message of (context, tag) with that cookie (count 1), or with
+                           the sequence `other` (count 0); the answer names the cookie */
+    WEFT_NET_CANCELLED, /* the send of cookie is cancelled */
+    WEFT_NET_TOO_LATE   /* it has matched */
 };
 
 struct weft_net_control {
@@ -88,7 +92,7 @@ struct weft_net_control {
 _Static_assert(sizeof(struct weft_net_header) == WEFT_NET_HEADER_BYTES, "RTS header");
 _Static_assert(sizeof(struct weft_net_control) == WEFT_NET_CONTROL_BYTES, "control message");
 
-enum { WEFT_NET_WIRE_VERSION = 1 };
+enum { WEFT_NET_WIRE_VERSION = 2 };
 
 /* What the net lane keeps in a request. */
 struct weft_net_request {
@@ -164,6 +168,7 @@ struct weft_net {
     struct fid_mr *buffer_mr, *spill_mr;
     struct weft_provider_choice choice;
     char name[160];
+    bool asked; /* cancels wait for an answer of this rank */
 };
 
 extern WEFT_HIDDEN struct weft_net weft_net;
@@ -228,6 +233,17 @@ void weft_net_pool_received(struct weft_net_op *op, const struct fi_cq_tagged_en
 WEFT_COLD void weft_net_pool_failed(struct weft_net_op *op, const struct fi_cq_err_entry *error,
                                     const char *text);
 WEFT_COLD void weft_net_pool_post_more(void);
+
+/* cancel.c */
+
+/* The answer to a cancelled send. */
+void weft_net_cancel_answered(struct weft_request *request, bool cancelled);
+
+/* A question arrived; it is answered by weft_net_cancel_answer, outside of completion handlers. */
+void weft_net_cancel_asked(const struct weft_net_control *control);
+
+/* Answers what was asked. Returns how many. */
+WEFT_COLD int weft_net_cancel_answer(void);
 
 /* claim.c */
 int weft_net_claim(void);

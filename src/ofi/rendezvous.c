@@ -75,6 +75,13 @@ size_t weft_net_header_length(const void *header)
     return copy.length;
 }
 
+uint64_t weft_net_header_cookie(const void *header)
+{
+    struct weft_net_header copy;
+    memcpy(&copy, header, sizeof copy);
+    return copy.cookie;
+}
+
 static char *destination(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);

@@ -67,7 +67,7 @@ static int send_eager(struct weft_peer *peer, struct weft_request *request)
                               weft_net_descriptor(part->mr), data, peer->net_addr, word, &part->op);
     if (rc)
         return rc;
-    peer->sequence++;
+    request->sequence = peer->sequence++;
     if (sync) {
         request->next = NULL;
         *peer->sync_end = request;
@@ -268,7 +268,7 @@ int weft_net_isend_plain(struct weft_request *request, struct weft_peer *peer, c
         weft_unlikely(
             fi_tinjectdata(weft_net.ep, buffer, bytes, cq_data(peer, rank), peer->net_addr, word)))
         return send_slowly(request, rank);
-    peer->sequence++;
+    request->sequence = peer->sequence++;
     request->pending = 0;
     return MPI_SUCCESS;
 }
@@ -300,6 +300,8 @@ bool weft_net_waits_for_peer(const struct weft_request *request)
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
     if (request->op != WEFT_REQUEST_SEND || request->peer->lane == WEFT_LANE_SELF)
         return false;
+    if (request->flags & WEFT_REQUEST_CANCELLING)
+        return true;
     return part->out.kind == WEFT_NET_OUT_RTS ? part->reads_out == 0
                                               : awaits_acknowledgement(request);
 }
@@ -308,6 +310,13 @@ void weft_net_abandon(struct weft_request *request)
 {
     struct weft_peer *peer = request->peer;
     struct weft_request **link = &peer->sync;
+    if (request->flags & WEFT_REQUEST_CANCELLING) {
+        bool last = request->pending == 1;
+        request->flags &= (uint8_t)~WEFT_REQUEST_CANCELLING;
+        weft_request_event(request);
+        if (last)
+            return;
+    }
     while (*link && *link != request)
         link = &(*link)->next;
     if (*link) {

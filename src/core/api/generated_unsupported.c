@@ -344,12 +344,6 @@ int PMPI_Buffer_iflush(MPI_Request *request)
     return weft_api_unsupported("MPI_Buffer_iflush", MPI_COMM_NULL);
 }
 
-WEFT_EXPORT(Cancel);
-int PMPI_Cancel(MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Cancel", MPI_COMM_NULL);
-}
-
 WEFT_EXPORT(Cart_coords);
 int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 {
@@ -2843,12 +2837,6 @@ WEFT_EXPORT(Status_set_elements_x);
 int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
 {
     return weft_api_unsupported("MPI_Status_set_elements_x", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Test_cancelled);
-int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
-{
-    return weft_api_unsupported("MPI_Test_cancelled", MPI_COMM_NULL);
 }
 
 WEFT_EXPORT(Topo_test);

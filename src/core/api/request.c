@@ -6,6 +6,7 @@
  * gives the request back; an array is checked as a whole before anything is waited for.
  */
 #include "core/api/api.h"
+#include "core/cancel.h"
 #include "core/error.h"
 #include "core/weft.h"
 
@@ -312,6 +313,20 @@ int PMPI_Testsome(int incount, MPI_Request *handles, int *outcount, int *indices
         else
             *outcount = MPI_UNDEFINED;
     }
+    weft_leave();
+    return code;
+}
+
+WEFT_EXPORT(Cancel);
+int PMPI_Cancel(MPI_Request *handle)
+{
+    int code = weft_enter("MPI_Cancel");
+    if (code)
+        return code;
+    if (!is_valid(*handle) || is_null(*handle))
+        code = bad_request("MPI_Cancel", *handle, -1);
+    else
+        weft_cancel(request_of(*handle));
     weft_leave();
     return code;
 }

@@ -150,3 +150,10 @@ int PMPI_Status_set_error(MPI_Status *status, int err)
     status->MPI_ERROR = err;
     return MPI_SUCCESS;
 }
+
+WEFT_EXPORT(Test_cancelled);
+int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
+{
+    *flag = weft_status_cancelled(status);
+    return MPI_SUCCESS;
+}

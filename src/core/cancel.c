@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Cancelling operations: see cancel.h.
+ *
+ * Invariant: either an operation is cancelled and no message was taken or delivered for it, or it
+ * completes as usual. A receive is cancelled by whoever matches it (the provider or the software
+ * matcher), a send by the side where its message waits for a match.
+ */
+#include "core/cancel.h"
+#include "core/soft.h"
+#include "core/weft.h"
+#include "ofi/net.h"
+
+static void cancel_receive(struct weft_request *request)
+{
+    bool taken_back = false;
+    if (request->flags & WEFT_REQUEST_IN_NET)
+        taken_back = weft_net_withdraw(request);
+    else if (request->match.queued)
+        taken_back = weft_soft_withdraw(request);
+    if (!taken_back)
+        return; /* its message is here, or on its way */
+    request->flags |= WEFT_REQUEST_CANCELLED;
+    request->source = MPI_ANY_SOURCE;
+    request->tag = MPI_ANY_TAG;
+    request->bytes = 0;
+    weft_request_event(request);
+}
+
+void weft_cancel(struct weft_request *request)
+{
+    if (request->flags & (WEFT_REQUEST_CANCELLED | WEFT_REQUEST_CANCELLING))
+        return;
+    if (request->op == WEFT_REQUEST_RECV) {
+        if (request->pending)
+            cancel_receive(request);
+    } else if (request->op == WEFT_REQUEST_SEND && request->peer->lane == WEFT_LANE_NET) {
+        if (!request->error)
+            weft_net_cancel(request);
+    } else if (request->op == WEFT_REQUEST_SEND && request->pending &&
+               weft_soft_revoke_local(request)) {
+        request->flags |= WEFT_REQUEST_CANCELLED;
+        weft_request_event(request);
+    }
+}

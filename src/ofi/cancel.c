@@ -1,0 +1,148 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Cancelling sends that have left: the sender asks, the receiver looks, its answer decides.
+ *
+ * A message is named by its sender, context and tag, and by its RTS cookie or, sent eagerly, its
+ * sequence number. The question leaves behind the message, so the receiver has the message when it
+ * reads the question: matched, or unexpected, in the provider or in software. It takes all that the
+ * provider holds of the context into software, in order, and looks there.
+ *
+ * Invariants:
+ *  - Every question is answered once. CANCELLED: the message was unmatched and is gone. TOO_LATE: it
+ *    was matched, or its name fits more than one message; then it completes as if nobody had asked.
+ *  - A request that asked (WEFT_REQUEST_CANCELLING) counts the answer in pending.
+ */
+#include "core/error.h"
+#include "core/soft.h"
+#include "core/weft.h"
+#include "ofi/net.h"
+#include "ofi/ofi.h"
+
+#include <stdlib.h>
+
+struct question {
+    struct weft_net_control control;
+    struct question *next;
+};
+
+static struct question *first, **last = &first;
+
+/* ---- The sender */
+
+static bool take_from_backlog(struct weft_peer *peer, struct weft_net_out *out)
+{
+    struct weft_net_out **link = &peer->backlog;
+    while (*link && *link != out)
+        link = &(*link)->next;
+    if (!*link)
+        return false;
+    *link = out->next;
+    if (!*link)
+        peer->backlog_end = link;
+    return true;
+}
+
+void weft_net_cancel(struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    struct weft_peer *peer = request->peer;
+    if (request->pending && take_from_backlog(peer, &part->out)) {
+        request->flags |= WEFT_REQUEST_CANCELLED;
+        request->pending = 1; /* nobody will acknowledge what never left */
+        weft_net_sent(request);
+        return;
+    }
+    bool rendezvous = request->bytes > weft_net.eager_limit;
+    if (!request->pending && (rendezvous || request->mode == WEFT_SEND_SYNCHRONOUS))
+        return; /* complete means matched */
+    request->flags |= WEFT_REQUEST_CANCELLING;
+    request->pending++;
+    weft_net_control(
+        peer, (struct weft_net_control){.kind = WEFT_NET_CANCEL,
+                                        .count = rendezvous,
+                                        .context = request->channel->context,
+                                        .tag = request->tag,
+                                        .cookie = (uintptr_t)request,
+                                        .other = request->sequence & weft_net.sequence_mask});
+}
+
+static void forget_acknowledgement(struct weft_request *request)
+{
+    struct weft_peer *peer = request->peer;
+    struct weft_request **link = &peer->sync;
+    while (*link && *link != request)
+        link = &(*link)->next;
+    if (!*link)
+        return;
+    *link = request->next;
+    if (!*link)
+        peer->sync_end = link;
+    weft_request_event(request);
+}
+
+void weft_net_cancel_answered(struct weft_request *request, bool cancelled)
+{
+    request->flags &= (uint8_t)~WEFT_REQUEST_CANCELLING;
+    if (cancelled) {
+        request->flags |= WEFT_REQUEST_CANCELLED;
+        if (request->bytes > weft_net.eager_limit)
+            weft_net_sent(request); /* there will be no FIN */
+        else
+            forget_acknowledgement(request);
+    }
+    weft_request_event(request);
+}
+
+/* ---- The receiver */
+
+void weft_net_cancel_asked(const struct weft_net_control *control)
+{
+    struct question *question = malloc(sizeof *question);
+    if (!question)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to answer a cancelled send of rank %d",
+                   control->from);
+    question->control = *control;
+    question->next = NULL;
+    *last = question;
+    last = &question->next;
+    weft_net.asked = true;
+}
+
+static bool revoke(const struct weft_net_control *control)
+{
+    struct weft_channel *channel = weft_channel_of(control->context);
+    if (!channel)
+        return false;
+    if (!weft_net.software)
+        while (weft_net_collect(channel))
+            ;
+    bool rendezvous = control->count;
+    return weft_soft_revoke(channel, weft_comm_rank_of(channel->comm, control->from), control->tag,
+                            rendezvous ? control->cookie : 0, (uint32_t)control->other);
+}
+
+int weft_net_cancel_answer(void)
+{
+    static bool busy; /* collecting makes progress, which comes back here */
+    int answers = 0;
+    if (busy)
+        return 0;
+    busy = true;
+    while (first) {
+        struct question *question = first;
+        first = question->next;
+        if (!first)
+            last = &first;
+        struct weft_peer *peer = weft_peer_get(question->control.from);
+        bool gone = revoke(&question->control);
+        if (peer && peer->lane == WEFT_LANE_NET)
+            weft_net_control(peer, (struct weft_net_control){.kind = gone ? WEFT_NET_CANCELLED
+                                                                          : WEFT_NET_TOO_LATE,
+                                                             .cookie = question->control.cookie});
+        free(question);
+        answers++;
+    }
+    weft_net.asked = false;
+    busy = false;
+    return answers;
+}

@@ -56,8 +56,8 @@ bool weft_net_inject(struct weft_peer *peer, uint64_t context_bits, int tag, int
  * what goes wrong is in the request's error. */
 int weft_net_isend(struct weft_request *request, int rank);
 
-/* The same for a dense message that is not synchronous; peer, buffer and bytes are those of the
- * request, word is the tag with the context's bits. */
+/* The same for a dense message that is not synchronous; pending is 0; peer, buffer and bytes are
+ * those of the request, word is the tag with the context's bits. */
 int weft_net_isend_plain(struct weft_request *request, struct weft_peer *peer, const void *buffer,
                          size_t bytes, uint64_t word, int rank);
 

@@ -269,7 +269,6 @@ int weft_net_isend_plain(struct weft_request *request, struct weft_peer *peer, c
             fi_tinjectdata(weft_net.ep, buffer, bytes, cq_data(peer, rank), peer->net_addr, word)))
         return send_slowly(request, rank);
     request->sequence = peer->sequence++;
-    request->pending = 0;
     return MPI_SUCCESS;
 }
 
@@ -277,6 +276,7 @@ int weft_net_isend(struct weft_request *request, int rank)
 {
     if (request->mode == WEFT_SEND_SYNCHRONOUS || !(request->type->flags & WEFT_TYPE_DENSE))
         return send_slowly(request, rank);
+    request->pending = 0;
     return weft_net_isend_plain(request, request->peer, request->buffer, request->bytes,
                                 request->channel->net_bits | (uint32_t)request->tag, rank);
 }

@@ -223,7 +223,7 @@ ALWAYS_INLINE bool isend_fast(const void *buf, MPI_Count count, MPI_Datatype dat
     if (weft_unlikely(!peer || !weft.requests.free || !request))
         return false;
     size_t bytes = plain_bytes(count, &to);
-    struct weft_request *started = weft_request_pop(&weft.requests, WEFT_REQUEST_SEND, 0, 1);
+    struct weft_request *started = weft_request_pop(&weft.requests, WEFT_REQUEST_SEND, 0, 0);
     if (mode != WEFT_SEND_STANDARD)
         started->mode = (uint8_t)mode;
     started->tag = tag;

@@ -12,6 +12,7 @@ libweft_la_SOURCES = include/mpi.h
 # The entry points
 libweft_la_SOURCES += src/core/api/api.h
 libweft_la_SOURCES += src/core/api/address.c
+libweft_la_SOURCES += src/core/api/bsend.c
 libweft_la_SOURCES += src/core/api/coll.c
 libweft_la_SOURCES += src/core/api/comm.c
 libweft_la_SOURCES += src/core/api/env.c
@@ -34,6 +35,8 @@ libweft_la_SOURCES += src/core/coll/bcast.c
 libweft_la_SOURCES += src/core/coll/gather.c
 libweft_la_SOURCES += src/core/coll/reduce.c
 libweft_la_SOURCES += src/core/coll/reduction.c
+libweft_la_SOURCES += src/core/bsend.c src/core/bsend.h
+libweft_la_SOURCES += src/core/bsend_buffer.c src/core/bsend_buffer.h
 libweft_la_SOURCES += src/core/comm.c src/core/comm.h
 libweft_la_SOURCES += src/core/datatype.c src/core/datatype.h
 libweft_la_SOURCES += src/core/elem.h

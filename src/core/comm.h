@@ -13,6 +13,7 @@
 #ifndef WEFT_COMM_H
 #define WEFT_COMM_H
 
+#include "core/bsend_buffer.h"
 #include "core/error.h"
 #include "core/handle.h"
 #include "mpi.h"
@@ -42,6 +43,7 @@ struct weft_comm {
     struct weft_errhandler *errhandler;
     MPI_Comm handle;
     const char *name;
+    struct weft_bsend_buffer bsend; /* for buffered sends, while one is attached to it */
 };
 
 extern struct weft_comm weft_comm_world, weft_comm_self;

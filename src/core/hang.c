@@ -141,7 +141,8 @@ static void add_send(struct report *report, const struct weft_request *request)
 {
     static const char *const modes[] = {[WEFT_SEND_STANDARD] = "send",
                                         [WEFT_SEND_SYNCHRONOUS] = "synchronous send",
-                                        [WEFT_SEND_READY] = "ready send"};
+                                        [WEFT_SEND_READY] = "ready send",
+                                        [WEFT_SEND_BUFFERED] = "buffered send"};
     char peer[160], tag[160];
     const struct weft_channel *channel = request->channel;
     describe_peer(channel->comm, weft_comm_rank_of(channel->comm, request->peer->world), peer,
@@ -169,6 +170,8 @@ static void add_request(struct report *report, const struct weft_request *reques
         add_probe(report, request);
     else if (request->op == WEFT_REQUEST_RECV)
         add_receive(report, request);
+    else if (request->op == WEFT_REQUEST_FLUSH)
+        add_line(report, "  flush of a buffer: waits for buffered sends");
     else
         add_send(report, request);
 }

@@ -6,6 +6,7 @@
  * freed is caught as long as nobody else got the object.
  */
 #include "core/request.h"
+#include "core/bsend.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 
@@ -64,6 +65,13 @@ void weft_request_put(struct weft_request *request)
     weft_handle_retire(&request->object);
     request->next = weft.requests.free;
     weft.requests.free = request;
+}
+
+void weft_request_last(struct weft_request *request)
+{
+    if (request->flags & WEFT_REQUEST_BUFFERED)
+        weft_bsend_sent(request);
+    weft_request_put(request);
 }
 
 void weft_request_each_active(void (*see)(void *arg, struct weft_request *request), void *arg)

@@ -25,15 +25,22 @@ enum weft_request_kind {
     WEFT_REQUEST_NONE,
     WEFT_REQUEST_SEND,
     WEFT_REQUEST_RECV,
-    WEFT_REQUEST_PROBE /* only to say what a rank waits for; never in the pool */
+    WEFT_REQUEST_PROBE, /* only to say what a rank waits for; never in the pool */
+    WEFT_REQUEST_FLUSH  /* of a buffer for buffered sends */
 };
 
-enum weft_send_mode { WEFT_SEND_STANDARD, WEFT_SEND_SYNCHRONOUS, WEFT_SEND_READY };
+enum weft_send_mode {
+    WEFT_SEND_STANDARD,
+    WEFT_SEND_SYNCHRONOUS,
+    WEFT_SEND_READY,
+    WEFT_SEND_BUFFERED /* below the entry points: a standard send from an attached buffer */
+};
 
 enum weft_request_flag {
     WEFT_REQUEST_ORPHAN = 1, /* the user freed it while it was active */
     WEFT_REQUEST_IN_NET = 2, /* a receive that the provider matches */
     WEFT_REQUEST_CANCELLED = 4,
+    WEFT_REQUEST_BUFFERED = 8,    /* an orphan whose data lie in an entry of an attached buffer */
     WEFT_REQUEST_CANCELLING = 128 /* a send: the receiver was asked, pending counts its answer */
 };
 
@@ -58,7 +65,8 @@ struct weft_request {
     void *buffer;
     size_t capacity;           /* bytes of data the buffer's type map takes */
     struct weft_request *next; /* in the pool's free list, or in a lane's queue */
-    uint64_t posted;           /* receives in the provider: their order among each other */
+    uint64_t posted;           /* receives in the provider: their order among each other; flushes:
+                                  which entries they wait for */
     struct weft_match_receive match;
 
     _Alignas(16) unsigned char lane[WEFT_LANE_BYTES]; /* belongs to the lane (fi_context2 …) */
@@ -125,11 +133,15 @@ void weft_request_put(struct weft_request *request);
  * rare reorderings only. */
 void weft_request_each_active(void (*see)(void *arg, struct weft_request *request), void *arg);
 
+/* The last event of a request that nobody waits for: gives back what it holds, and itself. */
+WEFT_COLD void weft_request_last(struct weft_request *request);
+
 /* Something an operation waited for has happened. */
 static inline void weft_request_event(struct weft_request *request)
 {
-    if (--request->pending == 0 && weft_unlikely(request->flags & WEFT_REQUEST_ORPHAN))
-        weft_request_put(request);
+    if (--request->pending == 0 &&
+        weft_unlikely(request->flags & (WEFT_REQUEST_ORPHAN | WEFT_REQUEST_BUFFERED)))
+        weft_request_last(request);
 }
 
 /* Progresses until the request is complete. */

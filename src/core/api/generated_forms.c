@@ -27,11 +27,36 @@ int PMPI_Bcast(void *buffer, int count, MPI_Datatype datatype, int root, MPI_Com
     return PMPI_Bcast_c(buffer, count, datatype, root, comm);
 }
 
+WEFT_EXPORT(Bsend);
+int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    return PMPI_Bsend_c(buf, count, datatype, dest, tag, comm);
+}
+
+WEFT_EXPORT(Buffer_attach);
+int PMPI_Buffer_attach(void *buffer, int size)
+{
+    return PMPI_Buffer_attach_c(buffer, size);
+}
+
+WEFT_EXPORT(Comm_attach_buffer);
+int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
+{
+    return PMPI_Comm_attach_buffer_c(comm, buffer, size);
+}
+
 WEFT_EXPORT(Gather);
 int PMPI_Gather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                 int recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
     return PMPI_Gather_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root, comm);
+}
+
+WEFT_EXPORT(Ibsend);
+int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                MPI_Request *request)
+{
+    return PMPI_Ibsend_c(buf, count, datatype, dest, tag, comm, request);
 }
 
 WEFT_EXPORT(Imrecv);

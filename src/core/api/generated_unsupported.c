@@ -281,19 +281,6 @@ int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int 
     return weft_api_unsupported("MPI_Bcast_init_c", comm);
 }
 
-WEFT_EXPORT(Bsend);
-int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-    return weft_api_unsupported("MPI_Bsend", comm);
-}
-
-WEFT_EXPORT(Bsend_c);
-int PMPI_Bsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                 MPI_Comm comm)
-{
-    return weft_api_unsupported("MPI_Bsend_c", comm);
-}
-
 WEFT_EXPORT(Bsend_init);
 int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
                     MPI_Comm comm, MPI_Request *request)
@@ -306,42 +293,6 @@ int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
                       MPI_Comm comm, MPI_Request *request)
 {
     return weft_api_unsupported("MPI_Bsend_init_c", comm);
-}
-
-WEFT_EXPORT(Buffer_attach);
-int PMPI_Buffer_attach(void *buffer, int size)
-{
-    return weft_api_unsupported("MPI_Buffer_attach", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Buffer_attach_c);
-int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
-{
-    return weft_api_unsupported("MPI_Buffer_attach_c", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Buffer_detach);
-int PMPI_Buffer_detach(void *buffer_addr, int *size)
-{
-    return weft_api_unsupported("MPI_Buffer_detach", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Buffer_detach_c);
-int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
-{
-    return weft_api_unsupported("MPI_Buffer_detach_c", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Buffer_flush);
-int PMPI_Buffer_flush(void)
-{
-    return weft_api_unsupported("MPI_Buffer_flush", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Buffer_iflush);
-int PMPI_Buffer_iflush(MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Buffer_iflush", MPI_COMM_NULL);
 }
 
 WEFT_EXPORT(Cart_coords);
@@ -406,18 +357,6 @@ int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm co
     return weft_api_unsupported("MPI_Comm_accept", comm);
 }
 
-WEFT_EXPORT(Comm_attach_buffer);
-int PMPI_Comm_attach_buffer(MPI_Comm comm, void *buffer, int size)
-{
-    return weft_api_unsupported("MPI_Comm_attach_buffer", comm);
-}
-
-WEFT_EXPORT(Comm_attach_buffer_c);
-int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
-{
-    return weft_api_unsupported("MPI_Comm_attach_buffer_c", comm);
-}
-
 WEFT_EXPORT(Comm_compare);
 int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
 {
@@ -464,18 +403,6 @@ int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
     return weft_api_unsupported("MPI_Comm_delete_attr", comm);
 }
 
-WEFT_EXPORT(Comm_detach_buffer);
-int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
-{
-    return weft_api_unsupported("MPI_Comm_detach_buffer", comm);
-}
-
-WEFT_EXPORT(Comm_detach_buffer_c);
-int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
-{
-    return weft_api_unsupported("MPI_Comm_detach_buffer_c", comm);
-}
-
 WEFT_EXPORT(Comm_disconnect);
 int PMPI_Comm_disconnect(MPI_Comm *comm)
 {
@@ -492,12 +419,6 @@ WEFT_EXPORT(Comm_dup_with_info);
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
     return weft_api_unsupported("MPI_Comm_dup_with_info", comm);
-}
-
-WEFT_EXPORT(Comm_flush_buffer);
-int PMPI_Comm_flush_buffer(MPI_Comm comm)
-{
-    return weft_api_unsupported("MPI_Comm_flush_buffer", comm);
 }
 
 WEFT_EXPORT(Comm_free);
@@ -552,12 +473,6 @@ WEFT_EXPORT(Comm_idup_with_info);
 int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
 {
     return weft_api_unsupported("MPI_Comm_idup_with_info", comm);
-}
-
-WEFT_EXPORT(Comm_iflush_buffer);
-int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Comm_iflush_buffer", comm);
 }
 
 WEFT_EXPORT(Comm_join);
@@ -1629,20 +1544,6 @@ int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root
                   MPI_Request *request)
 {
     return weft_api_unsupported("MPI_Ibcast_c", comm);
-}
-
-WEFT_EXPORT(Ibsend);
-int PMPI_Ibsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Ibsend", comm);
-}
-
-WEFT_EXPORT(Ibsend_c);
-int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                  MPI_Comm comm, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Ibsend_c", comm);
 }
 
 WEFT_EXPORT(Iexscan);

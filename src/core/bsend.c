@@ -1,0 +1,216 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Buffered mode: see bsend.h.
+ *
+ * Invariant: entries are numbered, and leave a buffer's list only when sent; so everything that was
+ * in it at number n is sent exactly when the list has no entry below n. Flushes wait for that.
+ */
+#include "core/bsend.h"
+#include "core/p2p.h"
+#include "core/weft.h"
+
+#include <stdlib.h>
+
+static struct weft_bsend_buffer process_buffer;
+
+static struct weft_bsend_buffer *buffer_of(struct weft_comm *comm)
+{
+    return comm ? &comm->bsend : &process_buffer;
+}
+
+static const char *owner_of(const struct weft_comm *comm)
+{
+    if (!comm)
+        return "this process";
+    return comm->name && *comm->name ? comm->name : "the communicator";
+}
+
+/* ---- Entries */
+
+static struct weft_bsend_entry *take(struct weft_bsend_buffer *buffer, size_t bytes)
+{
+    if (!buffer->automatic)
+        return weft_bsend_buffer_take(buffer, bytes);
+    size_t whole = sizeof(struct weft_bsend_entry) + bytes,
+           unit = _Alignof(struct weft_bsend_entry);
+    struct weft_bsend_entry *entry = aligned_alloc(unit, (whole + unit - 1) / unit * unit);
+    if (entry)
+        weft_bsend_buffer_append(buffer, entry);
+    return entry;
+}
+
+static bool sent_below(const struct weft_bsend_buffer *buffer, uint64_t number)
+{
+    return !buffer->oldest || buffer->oldest->number >= number;
+}
+
+static void give(struct weft_bsend_entry *entry)
+{
+    struct weft_bsend_buffer *buffer = entry->buffer;
+    if (buffer->automatic) {
+        weft_bsend_buffer_remove(entry);
+        free(entry);
+    } else {
+        weft_bsend_buffer_give(entry);
+    }
+    while (buffer->flushes && sent_below(buffer, buffer->flushes->posted)) {
+        struct weft_request *flush = buffer->flushes;
+        buffer->flushes = flush->next;
+        flush->error = buffer->error;
+        weft_request_event(flush);
+    }
+}
+
+void weft_bsend_sent(struct weft_request *request)
+{
+    struct weft_bsend_entry *entry =
+        (struct weft_bsend_entry *)((char *)request->buffer -
+                                    offsetof(struct weft_bsend_entry, data));
+    if (request->error && !entry->buffer->error)
+        entry->buffer->error = request->error;
+    give(entry);
+}
+
+/* ---- Sending */
+
+WEFT_COLD static int no_room(const struct weft_bsend_buffer *buffer, const struct weft_comm *comm,
+                             size_t bytes)
+{
+    if (!buffer->attached)
+        return weft_error_say(MPI_ERR_BUFFER,
+                              "no buffer is attached to keep the message of %zu bytes; call "
+                              "MPI_Buffer_attach before, or send in another mode",
+                              bytes);
+    if (buffer->automatic)
+        return weft_error_say(MPI_ERR_NO_MEM, "no memory to keep a message of %zu bytes", bytes);
+    return weft_error_say(
+        MPI_ERR_BUFFER,
+        "the message of %zu bytes does not fit: it and MPI_BSEND_OVERHEAD (%d bytes) need one "
+        "piece, and the largest free one has %zu of the %zu bytes attached to %s; attach a larger "
+        "buffer, or wait with %s until earlier messages have left it",
+        bytes, MPI_BSEND_OVERHEAD, weft_bsend_buffer_room(buffer), buffer->size,
+        owner_of(buffer == &process_buffer ? NULL : comm),
+        buffer == &process_buffer ? "MPI_Buffer_flush" : "MPI_Comm_flush_buffer");
+}
+
+int weft_bsend_start(struct weft_channel *channel, const void *data, size_t bytes,
+                     const struct weft_datatype *type, int dest, int tag)
+{
+    struct weft_comm *comm = channel->comm;
+    struct weft_bsend_buffer *buffer = comm->bsend.attached ? &comm->bsend : &process_buffer;
+    struct weft_bsend_entry *entry = take(buffer, bytes);
+    while (weft_unlikely(!entry)) { /* perhaps some message has left and nobody has looked */
+        if (!weft_progress())
+            return no_room(buffer, comm, bytes);
+        entry = take(buffer, bytes);
+    }
+    weft_datatype_pack(type, data, 0, entry->data, bytes);
+    struct weft_request *request;
+    int code = weft_p2p_isend(channel, entry->data, bytes, weft_handle_object(MPI_PACKED), dest,
+                              tag, WEFT_SEND_BUFFERED, &request);
+    if (weft_likely(code == MPI_SUCCESS)) {
+        if (request->pending > 0) {
+            request->flags |= WEFT_REQUEST_BUFFERED;
+            return MPI_SUCCESS;
+        }
+        code = request->error;
+        weft_request_put(request);
+    }
+    give(entry);
+    return code;
+}
+
+/* ---- Buffers come and go */
+
+WEFT_COLD static int nothing_attached(const struct weft_comm *comm)
+{
+    return weft_error_say(MPI_ERR_BUFFER, "no buffer is attached to %s; call %s first",
+                          owner_of(comm), comm ? "MPI_Comm_attach_buffer" : "MPI_Buffer_attach");
+}
+
+/* Tells once of messages that could not be sent after their sends had returned. */
+WEFT_COLD static int not_sent(struct weft_bsend_buffer *buffer, const struct weft_comm *comm)
+{
+    int error = buffer->error;
+    buffer->error = MPI_SUCCESS;
+    return weft_error_say(error, "a message from the buffer attached to %s could not be sent",
+                          owner_of(comm));
+}
+
+int weft_bsend_attach(struct weft_comm *comm, void *base, size_t size)
+{
+    struct weft_bsend_buffer *buffer = buffer_of(comm);
+    if (buffer->attached)
+        return weft_error_say(MPI_ERR_BUFFER,
+                              "a buffer is attached to %s already, and there can be one; call %s "
+                              "before",
+                              owner_of(comm),
+                              comm ? "MPI_Comm_detach_buffer" : "MPI_Buffer_detach");
+    bool automatic = base == MPI_BUFFER_AUTOMATIC;
+    weft_bsend_buffer_open(buffer, base, automatic ? 0 : size);
+    buffer->attached = true;
+    buffer->automatic = automatic;
+    return MPI_SUCCESS;
+}
+
+static void wait_below(struct weft_bsend_buffer *buffer, uint64_t number)
+{
+    unsigned idle = 0;
+    while (!sent_below(buffer, number)) {
+        if (weft_progress())
+            idle = 0;
+        else
+            weft_idle(&idle);
+    }
+}
+
+int weft_bsend_flush(struct weft_comm *comm)
+{
+    struct weft_bsend_buffer *buffer = buffer_of(comm);
+    if (!buffer->attached)
+        return nothing_attached(comm);
+    wait_below(buffer, buffer->entries);
+    return buffer->error ? not_sent(buffer, comm) : MPI_SUCCESS;
+}
+
+int weft_bsend_iflush(struct weft_comm *comm, struct weft_request **out)
+{
+    struct weft_bsend_buffer *buffer = buffer_of(comm);
+    if (!buffer->attached)
+        return nothing_attached(comm);
+    struct weft_request *flush = weft_request_get(&weft.requests, WEFT_REQUEST_FLUSH, 1);
+    if (!flush)
+        return weft_error_say(MPI_ERR_NO_MEM, "no memory for another request; complete some first");
+    flush->source = MPI_ANY_SOURCE;
+    flush->tag = MPI_ANY_TAG;
+    flush->bytes = 0;
+    flush->channel = &(comm ? comm : &weft_comm_self)->p2p;
+    flush->peer = NULL;
+    flush->next = NULL;
+    flush->posted = buffer->entries;
+    *out = flush;
+    if (sent_below(buffer, flush->posted)) {
+        flush->error = buffer->error;
+        flush->pending = 0;
+        return MPI_SUCCESS;
+    }
+    struct weft_request **end = &buffer->flushes;
+    while (*end)
+        end = &(*end)->next;
+    *end = flush;
+    return MPI_SUCCESS;
+}
+
+int weft_bsend_detach(struct weft_comm *comm, void **base, size_t *size)
+{
+    struct weft_bsend_buffer *buffer = buffer_of(comm);
+    if (!buffer->attached)
+        return nothing_attached(comm);
+    wait_below(buffer, UINT64_MAX);
+    *base = buffer->base;
+    *size = buffer->size;
+    buffer->attached = false;
+    buffer->automatic = false;
+    buffer->size = 0; /* as no buffer: nothing fits */
+    return buffer->error ? not_sent(buffer, comm) : MPI_SUCCESS;
+}

@@ -56,6 +56,13 @@ tests_unit_match_random_test_LDADD = $(UNIT_LIBS)
 tests_unit_match_bench_SOURCES = tests/unit/match_bench.c
 tests_unit_match_bench_LDADD = libweft.la
 
+# The space of a buffer for buffered sends
+check_PROGRAMS += tests/unit/bsend_test
+TESTS += tests/unit/bsend_test
+tests_unit_bsend_test_SOURCES = tests/unit/bsend_test.c
+tests_unit_bsend_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_bsend_test_LDADD = $(UNIT_LIBS)
+
 # Settings, and the choice of provider and interface
 CHOICE_TESTS = tests/unit/settings_test tests/unit/select_test
 check_PROGRAMS += $(CHOICE_TESTS)

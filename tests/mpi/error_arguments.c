@@ -5,7 +5,7 @@
  */
 #include "check.h"
 
-enum { SENDS = 9, RECEIVES = 4, PROBES = 4 };
+enum { SENDS = 13, RECEIVES = 4, PROBES = 4 };
 
 static const MPI_Comm bad_comm = (MPI_Comm)0x1ff; /* no predefined handle has these values */
 static const MPI_Datatype bad_type = (MPI_Datatype)0x2ff;
@@ -33,6 +33,14 @@ static int send_form(int form, const void *buf, int count, MPI_Datatype type, in
         return MPI_Send_c(buf, count, type, dest, tag, comm);
     case 7:
         return MPI_Isend_c(buf, count, type, dest, tag, comm, &request);
+    case 8:
+        return MPI_Bsend(buf, count, type, dest, tag, comm);
+    case 9:
+        return MPI_Ibsend(buf, count, type, dest, tag, comm, &request);
+    case 10:
+        return MPI_Bsend_c(buf, count, type, dest, tag, comm);
+    case 11:
+        return MPI_Ibsend_c(buf, count, type, dest, tag, comm, &request);
     default:
         return MPI_Sendrecv(buf, count, type, dest, tag, value, 1, MPI_INT, MPI_PROC_NULL, 0, comm,
                             MPI_STATUS_IGNORE);
@@ -174,6 +182,36 @@ static void requests(void)
     CHECK_CLASS(MPI_Wait(&copy, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
 }
 
+static void buffers(void)
+{
+    char space[8];
+    void *address;
+    int size;
+    MPI_Request request;
+    check_step("bad arguments for buffers");
+    CHECK_CLASS(MPI_Buffer_attach(space, -1), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Buffer_attach(NULL, 8), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Buffer_detach(&address, &size), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Buffer_flush(), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Buffer_iflush(&request), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Buffer_attach(space, 8), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Buffer_attach(space, 8), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Buffer_detach(NULL, &size), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Buffer_detach(&address, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Buffer_iflush(NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Comm_detach_buffer(MPI_COMM_WORLD, &address, &size), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Buffer_detach(&address, &size), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Comm_attach_buffer(MPI_COMM_NULL, space, 8), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Comm_attach_buffer(MPI_COMM_WORLD, space, -1), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Comm_attach_buffer(MPI_COMM_WORLD, NULL, 8), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Comm_detach_buffer(bad_comm, &address, &size), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Comm_flush_buffer(bad_comm), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Comm_flush_buffer(MPI_COMM_WORLD), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Comm_iflush_buffer(MPI_COMM_NULL, &request), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Comm_iflush_buffer(MPI_COMM_WORLD, &request), MPI_ERR_BUFFER);
+}
+
 static void others(void)
 {
     int n;
@@ -214,6 +252,7 @@ int main(int argc, char **argv)
     }
     messages();
     requests();
+    buffers();
     others();
     still_works();
     return check_done();

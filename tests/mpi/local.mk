@@ -10,6 +10,11 @@ MPI_TESTS = \
     tests/mpi/bcast \
     tests/mpi/bidirectional_big \
     tests/mpi/big_4g \
+    tests/mpi/bsend \
+    tests/mpi/bsend_automatic \
+    tests/mpi/bsend_comm \
+    tests/mpi/bsend_limits \
+    tests/mpi/bsend_textbook \
     tests/mpi/coll_disagree \
     tests/mpi/coll_random \
     tests/mpi/collectives_beside_messages \
@@ -68,6 +73,11 @@ tests_mpi_barrier_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bcast_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bidirectional_big_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_big_4g_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_bsend_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_bsend_automatic_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_bsend_comm_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_bsend_limits_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_bsend_textbook_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_disagree_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_random_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_collectives_beside_messages_LDADD = $(MPI_TEST_LIBS)

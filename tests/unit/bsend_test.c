@@ -268,6 +268,22 @@ static void in_order_only(void **state)
     assert_false(buffer_message(s, 0));
 }
 
+/* Why an entry takes all of MPI_BSEND_OVERHEAD: in the model the third message here does not fit at
+ * the end and begins at the front, which leaves one piece for the last one. With 128 bytes of
+ * overhead it would fit at the end, and split the free space in two that are both too short. */
+static void smaller_entries_would_not_do(void **state)
+{
+    (void)state;
+    struct schedule *s = &schedule;
+    open_buffer(s, 4044, 0);
+    assert_true(buffer_message(s, 1494));
+    assert_true(buffer_message(s, 673));
+    complete(s, 0);
+    assert_true(buffer_message(s, 493));
+    complete(s, 0);
+    assert_true(buffer_message(s, 2421));
+}
+
 static void no_space_at_all(void **state)
 {
     (void)state;
@@ -281,8 +297,11 @@ static void no_space_at_all(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(as_much_as_the_model), cmocka_unit_test(exact_overhead),
-        cmocka_unit_test(full_and_empty),       cmocka_unit_test(in_order_only),
+        cmocka_unit_test(as_much_as_the_model),
+        cmocka_unit_test(exact_overhead),
+        cmocka_unit_test(full_and_empty),
+        cmocka_unit_test(in_order_only),
+        cmocka_unit_test(smaller_entries_would_not_do),
         cmocka_unit_test(no_space_at_all),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -139,6 +139,24 @@ static void to_nobody(void)
     CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
 }
 
+/* A buffered send is complete: it cannot be cancelled any more, and its message arrives. */
+static void cancelled_too_late(void)
+{
+    static char buf[200000];
+    MPI_Request request;
+    MPI_Status st;
+    int cancelled = -1;
+    check_step("cancelling a buffered send");
+    check_fill(buf, sizeof buf, check.rank, TAG, 0);
+    MPI_Ibsend(buf, (int)sizeof buf, MPI_BYTE, up, TAG, MPI_COMM_WORLD, &request);
+    CHECK_CLASS(MPI_Cancel(&request), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Wait(&request, &st), MPI_SUCCESS);
+    MPI_Test_cancelled(&st, &cancelled);
+    CHECK(cancelled == 0, "a buffered send that is complete was cancelled");
+    all_have_sent();
+    receive_one(buf, sizeof buf, TAG, 0);
+}
+
 /* The last messages are on their way, and the buffer still attached, when MPI_Finalize is called. */
 static void until_the_end(void)
 {
@@ -173,6 +191,7 @@ int main(int argc, char **argv)
     with_gaps(0);
     with_gaps(10);
     with_gaps(PAIRS);
+    cancelled_too_late();
     until_the_end();
     check_step("MPI_Finalize");
     MPI_Finalize();

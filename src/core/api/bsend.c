@@ -25,7 +25,8 @@ static int bsend(const struct weft_call *call)
                                             : weft_error_raise(to.comm, code, call->function);
 }
 
-/* A buffered send is complete at once, and so is its request. */
+/* A buffered send is complete at once, and its request with it: there is nothing left to be
+ * cancelled. */
 static int ibsend(const struct weft_call *call, MPI_Request *request)
 {
     if (!request)
@@ -36,11 +37,8 @@ static int ibsend(const struct weft_call *call, MPI_Request *request)
         weft_request_put(done);
         return code;
     }
-    if (call->peer != MPI_PROC_NULL) {
-        done->op = WEFT_REQUEST_SEND;
-        done->channel = &weft_comm_resolve(call->comm)->p2p;
-        done->peer = NULL;
-    }
+    if (call->peer != MPI_PROC_NULL)
+        done->source = MPI_ANY_SOURCE; /* the empty status of a send */
     *request = (MPI_Request)done;
     return MPI_SUCCESS;
 }

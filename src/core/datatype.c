@@ -121,3 +121,16 @@ MPI_Count weft_datatype_elements(const struct weft_datatype *type, size_t bytes)
     }
     return n;
 }
+
+bool weft_datatype_bytes_of(const struct weft_datatype *type, MPI_Count elements, size_t *bytes)
+{
+    *bytes = 0;
+    if (!type->nelements)
+        return elements == 0;
+    size_t n = (size_t)elements, rest = n % type->nelements;
+    if (__builtin_mul_overflow(n / type->nelements, type->size, bytes))
+        return false;
+    for (size_t i = 0; i < rest; i++)
+        *bytes += type->blocks[i].length;
+    return (MPI_Count)*bytes >= 0;
+}

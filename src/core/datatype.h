@@ -60,4 +60,8 @@ MPI_Count weft_datatype_count(const struct weft_datatype *type, size_t bytes);
 /* Number of basic elements in bytes: MPI_UNDEFINED if a part of one is left over. */
 MPI_Count weft_datatype_elements(const struct weft_datatype *type, size_t bytes);
 
+/* The reverse of weft_datatype_elements: the bytes of so many basic elements. False when nothing
+ * has so many: too many, or some of a type that is empty. */
+bool weft_datatype_bytes_of(const struct weft_datatype *type, MPI_Count elements, size_t *bytes);
+
 #endif

@@ -130,9 +130,11 @@ static void add_receive(struct report *report, const struct weft_request *reques
     describe_peer(channel->comm, waits ? request->match.source : request->source, peer,
                   sizeof peer);
     describe_tag(channel, waits ? request->match.tag : request->tag, tag, sizeof tag);
-    const char *state = request->match.queued && !in_net
-                            ? "held in software, no message matches yet"
-                            : weft_net_describe(request);
+    const char *state = weft_net_describe(request);
+    if (request->match.queued && !in_net)
+        state = "held in software, no message matches yet";
+    else if (request->mode == WEFT_RECEIVE_WITH_SEND && request->pending == 1)
+        state = "received, but the send that belongs to it is not complete";
     add_line(report, "  receive of up to %zu bytes from %s, %s: %s", request->capacity, peer, tag,
              state);
 }
@@ -168,6 +170,9 @@ static void add_request(struct report *report, const struct weft_request *reques
         return;
     if (request->op == WEFT_REQUEST_PROBE)
         add_probe(report, request);
+    else if (request->op == WEFT_REQUEST_GENERALIZED)
+        add_line(report, "  generalized request %p: MPI_Grequest_complete was not called for it",
+                 (const void *)request);
     else if (request->op == WEFT_REQUEST_RECV)
         add_receive(report, request);
     else if (request->op == WEFT_REQUEST_FLUSH)
@@ -203,7 +208,7 @@ static void see_message(void *arg, struct weft_match_message *match)
 static void send_off(struct report *report)
 {
     const struct weft_request *on = report->on;
-    if (on && on->pending > 0)
+    if (on && on->pending > 0 && on->op != WEFT_REQUEST_NONE)
         add_request(report, on);
     weft_request_each_active(see_request, report);
     int more = report->requests - REQUESTS_SHOWN;
@@ -229,7 +234,7 @@ static void send_off(struct report *report)
 /* A blocking call whose entry point left the stack by jumping to its long way. */
 static const char *jumped_from(const struct weft_request *on)
 {
-    if (!on || on->channel != &on->channel->comm->p2p)
+    if (!on || !on->channel || on->channel != &on->channel->comm->p2p)
         return NULL;
     if (on->op == WEFT_REQUEST_RECV)
         return "MPI_Recv";

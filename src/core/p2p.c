@@ -120,17 +120,35 @@ WEFT_COLD static void mix_lanes(struct weft_channel *channel)
     free(posted.in_software.items);
 }
 
+/* The peer of a send. Returns MPI_SUCCESS, or an error whose sentence is said. */
+static int destination(struct weft_channel *channel, int dest, struct weft_peer **peer)
+{
+    *peer = peer_of(channel, dest);
+    if (weft_unlikely(!*peer))
+        return MPI_ERR_OTHER;
+    return weft_unlikely((*peer)->lane == WEFT_LANE_DEAD) ? weft_failure_say(*peer) : MPI_SUCCESS;
+}
+
+/* Sends what the request describes; pending is 1. */
+static int start_send(struct weft_request *request)
+{
+    struct weft_channel *channel = request->channel;
+    if (weft_likely(request->peer->lane == WEFT_LANE_NET))
+        return weft_net_isend(request, channel->comm->rank);
+    if (!channel->wildcards_held)
+        mix_lanes(channel);
+    return weft_soft_arrive(channel->context, channel->comm->rank, request->tag, WEFT_MESSAGE_LOCAL,
+                            &request, sizeof request, request->bytes, 0);
+}
+
 int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t bytes,
                    const struct weft_datatype *type, int dest, int tag, enum weft_send_mode mode,
                    struct weft_request **out)
 {
-    struct weft_peer *peer = peer_of(channel, dest);
-    if (weft_unlikely(!peer))
-        return MPI_ERR_OTHER;
-    if (weft_unlikely(peer->lane == WEFT_LANE_DEAD)) {
-        weft_failure_say(peer);
-        return MPI_ERR_PROC_ABORTED;
-    }
+    struct weft_peer *peer;
+    int code = destination(channel, dest, &peer);
+    if (weft_unlikely(code != MPI_SUCCESS))
+        return code;
     struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_SEND, 1);
     if (weft_unlikely(!request))
         return no_memory("send");
@@ -142,12 +160,7 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
     request->type = type;
     request->buffer = (void *)buffer;
     *out = request;
-    if (weft_likely(peer->lane == WEFT_LANE_NET))
-        return weft_net_isend(request, channel->comm->rank);
-    if (!channel->wildcards_held)
-        mix_lanes(channel);
-    int code = weft_soft_arrive(channel->context, channel->comm->rank, tag, WEFT_MESSAGE_LOCAL,
-                                &request, sizeof request, bytes, 0);
+    code = start_send(request);
     if (weft_unlikely(code != MPI_SUCCESS))
         weft_request_put(request);
     return code;
@@ -157,7 +170,6 @@ int weft_p2p_receive_slowly(struct weft_request *request)
 {
     struct weft_match_receive *match = &request->match;
     struct weft_channel *channel = request->channel;
-    request->flags = 0;
     match->context = channel->context;
     bool local = request->peer && request->peer->lane == WEFT_LANE_SELF;
     if (request->peer && request->peer->lane == WEFT_LANE_DEAD &&
@@ -192,6 +204,31 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
         return no_memory("receive");
     weft_p2p_describe(request, channel, buffer, bytes, type, peer, source, tag);
     return weft_p2p_receive_slowly(request);
+}
+
+int weft_p2p_restart(struct weft_request *request)
+{
+    int code = MPI_SUCCESS, rank = request->match.source;
+    if (request->op == WEFT_REQUEST_SEND)
+        code = destination(request->channel, rank, &request->peer);
+    else if (request->op == WEFT_REQUEST_RECV) {
+        request->peer = rank < 0 ? NULL : peer_of(request->channel, rank);
+        code = rank < 0 || request->peer ? MPI_SUCCESS : MPI_ERR_OTHER;
+    }
+    if (weft_unlikely(code != MPI_SUCCESS))
+        return code;
+    request->flags = WEFT_REQUEST_PERSISTENT;
+    request->error = MPI_SUCCESS;
+    if (request->op == WEFT_REQUEST_NONE)
+        return MPI_SUCCESS;
+    request->pending = 1;
+    code =
+        request->op == WEFT_REQUEST_SEND ? start_send(request) : weft_p2p_receive_slowly(request);
+    if (weft_unlikely(code != MPI_SUCCESS)) {
+        request->pending = 0;
+        request->flags |= WEFT_REQUEST_INACTIVE;
+    }
+    return code;
 }
 
 int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes,

@@ -23,6 +23,10 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
                    const struct weft_datatype *type, int source, int tag,
                    struct weft_request **out);
 
+/* Starts an inactive persistent request: a send, a receive, or nothing to MPI_PROC_NULL. Returns
+ * MPI_SUCCESS, or an error class whose sentence is said; then the request is inactive still. */
+int weft_p2p_restart(struct weft_request *request);
+
 /* The rest of weft_p2p_start, for receives that cannot go straight to the provider. Returns
  * MPI_SUCCESS. */
 int weft_p2p_receive_slowly(struct weft_request *request);

@@ -7,14 +7,15 @@
  */
 #include "core/request.h"
 #include "core/bsend.h"
+#include "core/generalized.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-struct weft_request weft_request_null = {
-    .object = {WEFT_KIND_REQUEST, 0}, .source = MPI_ANY_SOURCE, .tag = MPI_ANY_TAG};
+struct weft_request weft_request_null = {.object = {WEFT_KIND_REQUEST, 0},
+                                         .flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE};
 
 void weft_request_init(void)
 {
@@ -57,6 +58,7 @@ struct weft_request *weft_request_to_nowhere(void)
     request->source = MPI_PROC_NULL;
     request->tag = MPI_ANY_TAG;
     request->bytes = 0;
+    request->channel = NULL;
     return request;
 }
 
@@ -67,11 +69,50 @@ void weft_request_put(struct weft_request *request)
     weft.requests.free = request;
 }
 
+/* A part ends, and is an event of its whole. */
+static void end_part(struct weft_request *request)
+{
+    struct weft_request *whole = request->part.whole;
+    if (request->error && !whole->error)
+        whole->error = request->error;
+    whole->mode = 0;
+    free(request->part.copy);
+    weft_request_put(request);
+    weft_request_event(whole);
+}
+
 void weft_request_last(struct weft_request *request)
 {
+    if (request->flags & WEFT_REQUEST_PART) {
+        end_part(request);
+        return;
+    }
     if (request->flags & WEFT_REQUEST_BUFFERED)
         weft_bsend_sent(request);
     weft_request_put(request);
+}
+
+void weft_request_join(struct weft_request *whole, struct weft_request *send, void *copy)
+{
+    whole->mode = WEFT_RECEIVE_WITH_SEND;
+    whole->pending++;
+    send->part.whole = whole;
+    send->part.copy = copy;
+    send->flags |= WEFT_REQUEST_PART;
+    if (!send->pending)
+        end_part(send);
+}
+
+int weft_request_abandon(struct weft_request *request)
+{
+    if (request->pending) {
+        request->flags |= WEFT_REQUEST_ORPHAN;
+        return MPI_SUCCESS;
+    }
+    int code =
+        request->op == WEFT_REQUEST_GENERALIZED ? weft_generalized_free(request) : MPI_SUCCESS;
+    weft_request_put(request);
+    return code;
 }
 
 void weft_request_each_active(void (*see)(void *arg, struct weft_request *request), void *arg)

@@ -10,6 +10,9 @@
  *    peers may hold its address (a cookie) until the operation is complete.
  *  - A request freed by the user before it completes (MPI_Request_free) is returned to the pool by
  *    whoever brings pending to 0: weft_request_event.
+ *  - A persistent request keeps its arguments (buffer, type, match or tag, and a send's rank in
+ *    match.source) from its making to its end. While it is inactive its pending is 0, and every wait
+ *    and test passes it over like MPI_REQUEST_NULL, which is an inactive request itself.
  */
 #ifndef WEFT_REQUEST_H
 #define WEFT_REQUEST_H
@@ -22,11 +25,12 @@
 #include <string.h>
 
 enum weft_request_kind {
-    WEFT_REQUEST_NONE,
+    WEFT_REQUEST_NONE, /* to or from MPI_PROC_NULL */
     WEFT_REQUEST_SEND,
     WEFT_REQUEST_RECV,
-    WEFT_REQUEST_PROBE, /* only to say what a rank waits for; never in the pool */
-    WEFT_REQUEST_FLUSH  /* of a buffer for buffered sends */
+    WEFT_REQUEST_PROBE,      /* only to say what a rank waits for; never in the pool */
+    WEFT_REQUEST_FLUSH,      /* of a buffer for buffered sends */
+    WEFT_REQUEST_GENERALIZED /* the user's own: core/generalized.h */
 };
 
 enum weft_send_mode {
@@ -36,11 +40,18 @@ enum weft_send_mode {
     WEFT_SEND_BUFFERED /* below the entry points: a standard send from an attached buffer */
 };
 
+/* The mode of a receive, or of nothing from MPI_PROC_NULL, while a send that it waits for too (its
+ * part) is under way; else 0. */
+enum { WEFT_RECEIVE_WITH_SEND = 1 };
+
 enum weft_request_flag {
     WEFT_REQUEST_ORPHAN = 1, /* the user freed it while it was active */
     WEFT_REQUEST_IN_NET = 2, /* a receive that the provider matches */
     WEFT_REQUEST_CANCELLED = 4,
-    WEFT_REQUEST_BUFFERED = 8,    /* an orphan whose data lie in an entry of an attached buffer */
+    WEFT_REQUEST_PERSISTENT = 8,
+    WEFT_REQUEST_INACTIVE = 16,   /* persistent and not started, or completed since */
+    WEFT_REQUEST_PART = 32,       /* a send whose completion is one of part.whole's events */
+    WEFT_REQUEST_BUFFERED = 64,   /* an orphan whose data lie in an entry of an attached buffer */
     WEFT_REQUEST_CANCELLING = 128 /* a send: the receiver was asked, pending counts its answer */
 };
 
@@ -49,7 +60,7 @@ enum { WEFT_LANE_BYTES = 256 };
 struct weft_request {
     struct weft_object object;
     uint8_t op;    /* enum weft_request_kind */
-    uint8_t mode;  /* enum weft_send_mode */
+    uint8_t mode;  /* enum weft_send_mode; receives: WEFT_RECEIVE_WITH_SEND */
     uint8_t flags; /* enum weft_request_flag */
     uint8_t error; /* MPI error class of what happened to it */
     int32_t pending;
@@ -67,7 +78,13 @@ struct weft_request {
     struct weft_request *next; /* in the pool's free list, or in a lane's queue */
     uint64_t posted;           /* receives in the provider: their order among each other; flushes:
                                   which entries they wait for */
-    struct weft_match_receive match;
+    union {
+        struct weft_match_receive match;
+        struct { /* of sends, where match has its link */
+            struct weft_request *whole;
+            void *copy; /* freed with the part; may be NULL */
+        } part;
+    };
 
     _Alignas(16) unsigned char lane[WEFT_LANE_BYTES]; /* belongs to the lane (fi_context2 …) */
 };
@@ -81,6 +98,8 @@ struct weft_request_head {
 
 _Static_assert(offsetof(struct weft_request, source) == sizeof(struct weft_request_head),
                "the head is the beginning of a request");
+_Static_assert(sizeof((struct weft_request *)0)->part <= offsetof(struct weft_match_receive, order),
+               "match.queued stays false under a send, match.source is its rank");
 
 struct weft_request_pool {
     struct weft_request *free;
@@ -90,7 +109,7 @@ struct weft_request_pool {
 
 enum { WEFT_REQUEST_SLAB = 256 };
 
-/* What MPI_REQUEST_NULL names. */
+/* What MPI_REQUEST_NULL names; nobody writes to it. */
 extern struct weft_request weft_request_null;
 
 /* A complete request for an operation with MPI_PROC_NULL: source MPI_PROC_NULL, no bytes (MPI 5.0,
@@ -133,14 +152,24 @@ void weft_request_put(struct weft_request *request);
  * rare reorderings only. */
 void weft_request_each_active(void (*see)(void *arg, struct weft_request *request), void *arg);
 
-/* The last event of a request that nobody waits for: gives back what it holds, and itself. */
+/* Makes whole wait for a send of its own too, which the user does not see: whole takes over its
+ * error. copy is freed when the send is complete; may be NULL. */
+void weft_request_join(struct weft_request *whole, struct weft_request *send, void *copy);
+
+/* The user gives up a request: it ends now, or as soon as it is complete. Returns MPI_SUCCESS, or
+ * what the free function of a generalized request returned. */
+int weft_request_abandon(struct weft_request *request);
+
+/* The last event of a request that nobody waits for: gives back what it holds, and itself;
+ * a part becomes an event of its whole. */
 WEFT_COLD void weft_request_last(struct weft_request *request);
 
 /* Something an operation waited for has happened. */
 static inline void weft_request_event(struct weft_request *request)
 {
     if (--request->pending == 0 &&
-        weft_unlikely(request->flags & (WEFT_REQUEST_ORPHAN | WEFT_REQUEST_BUFFERED)))
+        weft_unlikely(request->flags &
+                      (WEFT_REQUEST_ORPHAN | WEFT_REQUEST_BUFFERED | WEFT_REQUEST_PART)))
         weft_request_last(request);
 }
 

@@ -55,7 +55,7 @@ static inline __attribute__((always_inline)) bool post(struct weft_request *requ
 static __attribute__((noinline)) int refused(struct weft_request *request)
 {
     weft_net.posts--;
-    request->flags = 0;
+    request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     release(weft_net_part(request));
     weft_soft_receive(request);
     return MPI_SUCCESS;
@@ -109,14 +109,14 @@ int weft_net_irecv(struct weft_request *request)
     void *descriptors[3] = {NULL, NULL, NULL};
     size_t pieces = 0;
     part->op.kind = WEFT_NET_RECV;
-    request->flags = WEFT_REQUEST_IN_NET;
+    request->flags |= WEFT_REQUEST_IN_NET;
     if (weft_net.posts - weft_net.completed < weft_net.post_limit)
         pieces = weft_net.stop_step && (request->type->flags & WEFT_TYPE_DENSE) &&
                          request->capacity > WEFT_NET_SMALL
                      ? lay_out(request, request->buffer, request->capacity, iov)
                      : lay_out_packed(request, iov, descriptors);
     if (!pieces) {
-        request->flags = 0;
+        request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
         weft_soft_receive(request);
         return MPI_SUCCESS;
     }

@@ -87,6 +87,23 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     return PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request);
 }
 
+WEFT_EXPORT(Isendrecv);
+int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
+                   void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
+                   MPI_Comm comm, MPI_Request *request)
+{
+    return PMPI_Isendrecv_c(sendbuf, sendcount, sendtype, dest, sendtag, recvbuf, recvcount,
+                            recvtype, source, recvtag, comm, request);
+}
+
+WEFT_EXPORT(Isendrecv_replace);
+int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
+                           int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    return PMPI_Isendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm,
+                                    request);
+}
+
 WEFT_EXPORT(Issend);
 int PMPI_Issend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request *request)
@@ -108,6 +125,13 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     return PMPI_Recv_c(buf, count, datatype, source, tag, comm, status);
 }
 
+WEFT_EXPORT(Recv_init);
+int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+                   MPI_Request *request)
+{
+    return PMPI_Recv_init_c(buf, count, datatype, source, tag, comm, request);
+}
+
 WEFT_EXPORT(Reduce);
 int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype, MPI_Op op,
                 int root, MPI_Comm comm)
@@ -121,10 +145,24 @@ int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     return PMPI_Rsend_c(buf, count, datatype, dest, tag, comm);
 }
 
+WEFT_EXPORT(Rsend_init);
+int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Request *request)
+{
+    return PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
+}
+
 WEFT_EXPORT(Send);
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     return PMPI_Send_c(buf, count, datatype, dest, tag, comm);
+}
+
+WEFT_EXPORT(Send_init);
+int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                   MPI_Comm comm, MPI_Request *request)
+{
+    return PMPI_Send_init_c(buf, count, datatype, dest, tag, comm, request);
 }
 
 WEFT_EXPORT(Sendrecv);
@@ -136,8 +174,29 @@ int PMPI_Sendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int
                            recvtype, source, recvtag, comm, status);
 }
 
+WEFT_EXPORT(Sendrecv_replace);
+int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
+                          int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    return PMPI_Sendrecv_replace_c(buf, count, datatype, dest, sendtag, source, recvtag, comm,
+                                   status);
+}
+
 WEFT_EXPORT(Ssend);
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     return PMPI_Ssend_c(buf, count, datatype, dest, tag, comm);
+}
+
+WEFT_EXPORT(Ssend_init);
+int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Request *request)
+{
+    return PMPI_Ssend_init_c(buf, count, datatype, dest, tag, comm, request);
+}
+
+WEFT_EXPORT(Status_set_elements);
+int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
+{
+    return PMPI_Status_set_elements_c(status, datatype, count);
 }

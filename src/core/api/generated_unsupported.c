@@ -1289,12 +1289,6 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count,
     return weft_api_unsupported("MPI_Get_accumulate_c", MPI_COMM_NULL);
 }
 
-WEFT_EXPORT(Get_elements_x);
-int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
-{
-    return weft_api_unsupported("MPI_Get_elements_x", MPI_COMM_NULL);
-}
-
 WEFT_EXPORT(Get_hw_resource_info);
 int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
 {
@@ -1336,20 +1330,6 @@ WEFT_EXPORT(Graphdims_get);
 int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
 {
     return weft_api_unsupported("MPI_Graphdims_get", comm);
-}
-
-WEFT_EXPORT(Grequest_complete);
-int PMPI_Grequest_complete(MPI_Request request)
-{
-    return weft_api_unsupported("MPI_Grequest_complete", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Grequest_start);
-int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free_function *free_fn,
-                        MPI_Grequest_cancel_function *cancel_fn, void *extra_state,
-                        MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Grequest_start", MPI_COMM_NULL);
 }
 
 WEFT_EXPORT(Group_compare);
@@ -1856,37 +1836,6 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
     return weft_api_unsupported("MPI_Iscatterv_c", comm);
 }
 
-WEFT_EXPORT(Isendrecv);
-int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
-                   void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
-                   MPI_Comm comm, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Isendrecv", comm);
-}
-
-WEFT_EXPORT(Isendrecv_c);
-int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
-                     int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                     int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Isendrecv_c", comm);
-}
-
-WEFT_EXPORT(Isendrecv_replace);
-int PMPI_Isendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
-                           int source, int recvtag, MPI_Comm comm, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Isendrecv_replace", comm);
-}
-
-WEFT_EXPORT(Isendrecv_replace_c);
-int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-                             int sendtag, int source, int recvtag, MPI_Comm comm,
-                             MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Isendrecv_replace_c", comm);
-}
-
 WEFT_EXPORT(Keyval_create);
 int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
                        void *extra_state)
@@ -2250,20 +2199,6 @@ int PMPI_Raccumulate_c(const void *origin_addr, MPI_Count origin_count,
     return weft_api_unsupported("MPI_Raccumulate_c", MPI_COMM_NULL);
 }
 
-WEFT_EXPORT(Recv_init);
-int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-                   MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Recv_init", comm);
-}
-
-WEFT_EXPORT(Recv_init_c);
-int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                     MPI_Comm comm, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Recv_init_c", comm);
-}
-
 WEFT_EXPORT(Reduce_init);
 int PMPI_Reduce_init(const void *sendbuf, void *recvbuf, int count, MPI_Datatype datatype,
                      MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
@@ -2387,27 +2322,6 @@ int PMPI_Remove_error_string(int errorcode)
     return weft_api_unsupported("MPI_Remove_error_string", MPI_COMM_NULL);
 }
 
-WEFT_EXPORT(Request_get_status_all);
-int PMPI_Request_get_status_all(int count, const MPI_Request array_of_requests[], int *flag,
-                                MPI_Status *array_of_statuses)
-{
-    return weft_api_unsupported("MPI_Request_get_status_all", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Request_get_status_any);
-int PMPI_Request_get_status_any(int count, const MPI_Request array_of_requests[], int *indx,
-                                int *flag, MPI_Status *status)
-{
-    return weft_api_unsupported("MPI_Request_get_status_any", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Request_get_status_some);
-int PMPI_Request_get_status_some(int incount, const MPI_Request array_of_requests[], int *outcount,
-                                 int array_of_indices[], MPI_Status *array_of_statuses)
-{
-    return weft_api_unsupported("MPI_Request_get_status_some", MPI_COMM_NULL);
-}
-
 WEFT_EXPORT(Rget);
 int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win,
@@ -2457,20 +2371,6 @@ int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
                 MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     return weft_api_unsupported("MPI_Rput_c", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Rsend_init);
-int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-                    MPI_Comm comm, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Rsend_init", comm);
-}
-
-WEFT_EXPORT(Rsend_init_c);
-int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                      MPI_Comm comm, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Rsend_init_c", comm);
 }
 
 WEFT_EXPORT(Scan);
@@ -2562,34 +2462,6 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
                          MPI_Request *request)
 {
     return weft_api_unsupported("MPI_Scatterv_init_c", comm);
-}
-
-WEFT_EXPORT(Send_init);
-int PMPI_Send_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-                   MPI_Comm comm, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Send_init", comm);
-}
-
-WEFT_EXPORT(Send_init_c);
-int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                     MPI_Comm comm, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Send_init_c", comm);
-}
-
-WEFT_EXPORT(Sendrecv_replace);
-int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest, int sendtag,
-                          int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-    return weft_api_unsupported("MPI_Sendrecv_replace", comm);
-}
-
-WEFT_EXPORT(Sendrecv_replace_c);
-int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-                            int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-    return weft_api_unsupported("MPI_Sendrecv_replace_c", comm);
 }
 
 WEFT_EXPORT(Session_attach_buffer);
@@ -2688,56 +2560,6 @@ WEFT_EXPORT(Session_set_errhandler);
 int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
 {
     return weft_api_unsupported("MPI_Session_set_errhandler", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Ssend_init);
-int PMPI_Ssend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-                    MPI_Comm comm, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Ssend_init", comm);
-}
-
-WEFT_EXPORT(Ssend_init_c);
-int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                      MPI_Comm comm, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Ssend_init_c", comm);
-}
-
-WEFT_EXPORT(Start);
-int PMPI_Start(MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Start", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Startall);
-int PMPI_Startall(int count, MPI_Request array_of_requests[])
-{
-    return weft_api_unsupported("MPI_Startall", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Status_set_cancelled);
-int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
-{
-    return weft_api_unsupported("MPI_Status_set_cancelled", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Status_set_elements);
-int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
-{
-    return weft_api_unsupported("MPI_Status_set_elements", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Status_set_elements_c);
-int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
-{
-    return weft_api_unsupported("MPI_Status_set_elements_c", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Status_set_elements_x);
-int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
-{
-    return weft_api_unsupported("MPI_Status_set_elements_x", MPI_COMM_NULL);
 }
 
 WEFT_EXPORT(Topo_test);

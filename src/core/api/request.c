@@ -2,25 +2,25 @@
 /*
  * Completion of requests (MPI 5.0 sections 3.7.3 to 3.7.6).
  *
- * Invariant: a handle is set to MPI_REQUEST_NULL in the same call that copies its status out and
- * gives the request back; an array is checked as a whole before anything is waited for.
+ * Invariants:
+ *  - A handle is set to MPI_REQUEST_NULL in the same call that copies its status out and gives the
+ *    request back; a persistent request becomes inactive there instead, and keeps its handle.
+ *  - An array is checked as a whole before anything is waited for.
+ *  - MPI_ERROR is written exactly in the statuses of a call that returns MPI_ERR_IN_STATUS.
  */
 #include "core/api/api.h"
 #include "core/cancel.h"
 #include "core/error.h"
+#include "core/generalized.h"
 #include "core/weft.h"
 
 #include <stdbool.h>
 #include <stddef.h>
 
-static inline bool is_null(MPI_Request handle)
-{
-    return handle == MPI_REQUEST_NULL;
-}
-
+/* Of a valid handle; MPI_REQUEST_NULL names weft_request_null, which is inactive. */
 static inline struct weft_request *request_of(MPI_Request handle)
 {
-    return (struct weft_request *)handle;
+    return weft_handle_object(handle);
 }
 
 static inline bool is_valid(MPI_Request handle)
@@ -39,30 +39,100 @@ WEFT_COLD static int bad_request(const char *function, MPI_Request handle, int i
                       index, (void *)handle);
 }
 
-/* Copies a complete request's outcome and gives it back. Returns its error. */
-static int retire(MPI_Request *handle, MPI_Status *status, bool with_error)
+/* Whose error handler hears of a failed request; NULL: that of MPI_COMM_SELF. (Only requests that
+ * never fail, and those of the user's own making, have no channel.) */
+static struct weft_comm *comm_of(const struct weft_request *failed)
+{
+    return failed->channel ? failed->channel->comm : NULL;
+}
+
+/* retire, for requests that are not simply given back. */
+static __attribute__((noinline)) int retire_special(MPI_Request *handle, MPI_Status *status,
+                                                    bool with_error)
 {
     struct weft_request *request = request_of(*handle);
     int code = request->error;
+    if (request->flags & WEFT_REQUEST_INACTIVE) {
+        weft_status_empty(status, with_error);
+        return MPI_SUCCESS;
+    }
+    if (request->flags & WEFT_REQUEST_PERSISTENT) {
+        weft_request_status(request, status, with_error);
+        request->flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE;
+        return code;
+    }
+    code = weft_generalized_query(request, status);
+    int freed = weft_generalized_free(request);
+    weft_request_put(request);
+    *handle = MPI_REQUEST_NULL;
+    if (freed != MPI_SUCCESS) /* the last function's word counts */
+        code = freed;
+    if (with_error && status != MPI_STATUS_IGNORE)
+        status->MPI_ERROR = code;
+    return code;
+}
+
+/* Copies a complete or inactive request's outcome and gives it back. Returns its error, and then
+ * sets *comm to whose error it is. */
+static inline int retire(MPI_Request *handle, MPI_Status *status, bool with_error,
+                         struct weft_comm **comm)
+{
+    struct weft_request *request = request_of(*handle);
+    int code = request->error;
+    if (weft_unlikely(code))
+        *comm = comm_of(request);
+    if (weft_unlikely((request->flags & WEFT_REQUEST_PERSISTENT) ||
+                      request->op == WEFT_REQUEST_GENERALIZED))
+        return retire_special(handle, status, with_error);
     weft_request_status(request, status, with_error);
     weft_request_put(request);
     *handle = MPI_REQUEST_NULL;
     return code;
 }
 
-/* Whose error handler hears of a failed request. (A send that completed at once has no channel, and
- * never fails.) */
-static struct weft_comm *comm_of(const struct weft_request *failed)
-{
-    return failed->op == WEFT_REQUEST_NONE ? NULL : failed->channel->comm;
-}
-
 static int finish_one(MPI_Request *handle, MPI_Status *status, const char *function)
 {
-    struct weft_request *request = request_of(*handle);
-    struct weft_comm *comm = weft_unlikely(request->error) ? comm_of(request) : NULL;
-    int code = retire(handle, status, false);
+    struct weft_comm *comm = NULL;
+    int code = retire(handle, status, false, &comm);
     return weft_likely(code == MPI_SUCCESS) ? code : weft_error_raise(comm, code, function);
+}
+
+/* What becomes of the requests that one call completes. */
+struct outcome {
+    MPI_Status *statuses; /* NULL: not wanted */
+    int count;            /* of requests retired */
+    int cause;            /* the first error */
+    struct weft_comm *comm;
+};
+
+/* The first failure among many: from now on MPI_ERROR counts, in the statuses before too. */
+WEFT_COLD static void note_failure(struct outcome *outcome, int code, struct weft_comm *comm)
+{
+    if (!outcome->cause) {
+        outcome->cause = code;
+        outcome->comm = comm;
+        for (int i = 0; outcome->statuses && i < outcome->count; i++)
+            outcome->statuses[i].MPI_ERROR = MPI_SUCCESS;
+    }
+    if (outcome->statuses)
+        outcome->statuses[outcome->count].MPI_ERROR = code;
+}
+
+static void retire_next(struct outcome *outcome, MPI_Request *handle)
+{
+    MPI_Status *status = outcome->statuses ? &outcome->statuses[outcome->count] : MPI_STATUS_IGNORE;
+    struct weft_comm *comm = NULL;
+    int code = retire(handle, status, outcome->cause != MPI_SUCCESS, &comm);
+    if (weft_unlikely(code != MPI_SUCCESS))
+        note_failure(outcome, code, comm);
+    outcome->count++;
+}
+
+static int raise_outcome(const struct outcome *outcome, const char *function)
+{
+    if (weft_likely(outcome->cause == MPI_SUCCESS))
+        return MPI_SUCCESS;
+    return weft_error_raise_in_status(outcome->comm, outcome->cause, function);
 }
 
 /* Checks an array before anything is done with it. */
@@ -86,8 +156,6 @@ int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
         return code;
     if (weft_unlikely(!is_valid(*handle))) {
         code = bad_request("MPI_Wait", *handle, -1);
-    } else if (is_null(*handle)) {
-        weft_status_empty(status, false);
     } else {
         weft_request_wait(request_of(*handle));
         code = finish_one(handle, status, "MPI_Wait");
@@ -105,8 +173,6 @@ int PMPI_Test(MPI_Request *handle, int *flag, MPI_Status *status)
     *flag = 1;
     if (weft_unlikely(!is_valid(*handle))) {
         code = bad_request("MPI_Test", *handle, -1);
-    } else if (is_null(*handle)) {
-        weft_status_empty(status, false);
     } else {
         if (request_of(*handle)->pending)
             weft_progress();
@@ -121,35 +187,18 @@ int PMPI_Test(MPI_Request *handle, int *flag, MPI_Status *status)
 static bool all_complete(int count, const MPI_Request *handles)
 {
     for (int i = 0; i < count; i++)
-        if (!is_null(handles[i]) && request_of(handles[i])->pending)
+        if (request_of(handles[i])->pending)
             return false;
     return true;
-}
-
-/* The first request of an array that is complete and failed, or NULL. */
-static struct weft_request *first_failed(int count, const MPI_Request *handles)
-{
-    for (int i = 0; i < count; i++)
-        if (!is_null(handles[i]) && !request_of(handles[i])->pending &&
-            weft_unlikely(request_of(handles[i])->error))
-            return request_of(handles[i]);
-    return NULL;
 }
 
 /* Retires every request of an array; all are complete. */
 static int finish_all(int count, MPI_Request *handles, MPI_Status *statuses, const char *function)
 {
-    struct weft_request *failed = first_failed(count, handles);
-    struct weft_comm *comm = failed ? comm_of(failed) : NULL;
-    int cause = failed ? failed->error : MPI_SUCCESS;
-    for (int i = 0; i < count; i++) {
-        MPI_Status *status = statuses ? &statuses[i] : MPI_STATUS_IGNORE;
-        if (is_null(handles[i]))
-            weft_status_empty(status, failed);
-        else
-            retire(&handles[i], status, failed);
-    }
-    return weft_likely(!failed) ? MPI_SUCCESS : weft_error_raise_in_status(comm, cause, function);
+    struct outcome outcome = {.statuses = statuses};
+    for (int i = 0; i < count; i++)
+        retire_next(&outcome, &handles[i]);
+    return raise_outcome(&outcome, function);
 }
 
 WEFT_EXPORT(Waitall);
@@ -161,8 +210,7 @@ int PMPI_Waitall(int count, MPI_Request *handles, MPI_Status *statuses)
     code = check_array(count, handles, "MPI_Waitall");
     if (code == MPI_SUCCESS) {
         for (int i = 0; i < count; i++)
-            if (!is_null(handles[i]))
-                weft_request_wait(request_of(handles[i]));
+            weft_request_wait(request_of(handles[i]));
         code = finish_all(count, handles, statuses, "MPI_Waitall");
     }
     weft_leave();
@@ -188,15 +236,16 @@ int PMPI_Testall(int count, MPI_Request *handles, int *flag, MPI_Status *statuse
     return code;
 }
 
-/* The first complete request, or MPI_UNDEFINED; *active tells whether there is any at all. */
+/* The first complete request that is not inactive, or MPI_UNDEFINED; *active tells whether there is any at all. */
 static int find_complete(int count, const MPI_Request *handles, bool *active)
 {
     *active = false;
     for (int i = 0; i < count; i++) {
-        if (is_null(handles[i]))
+        const struct weft_request *request = request_of(handles[i]);
+        if (request->flags & WEFT_REQUEST_INACTIVE)
             continue;
         *active = true;
-        if (!request_of(handles[i])->pending)
+        if (!request->pending)
             return i;
     }
     return MPI_UNDEFINED;
@@ -256,18 +305,16 @@ int PMPI_Testany(int count, MPI_Request *handles, int *index, int *flag, MPI_Sta
 static int finish_some(int count, MPI_Request *handles, int *outcount, int *indices,
                        MPI_Status *statuses, const char *function)
 {
-    struct weft_request *failed = first_failed(count, handles);
-    struct weft_comm *comm = failed ? comm_of(failed) : NULL;
-    int cause = failed ? failed->error : MPI_SUCCESS;
-    int n = 0;
+    struct outcome outcome = {.statuses = statuses};
     for (int i = 0; i < count; i++) {
-        if (is_null(handles[i]) || request_of(handles[i])->pending)
+        const struct weft_request *request = request_of(handles[i]);
+        if (request->pending || (request->flags & WEFT_REQUEST_INACTIVE))
             continue;
-        retire(&handles[i], statuses ? &statuses[n] : MPI_STATUS_IGNORE, failed);
-        indices[n++] = i;
+        indices[outcome.count] = i;
+        retire_next(&outcome, &handles[i]);
     }
-    *outcount = n;
-    return weft_likely(!failed) ? MPI_SUCCESS : weft_error_raise_in_status(comm, cause, function);
+    *outcount = outcome.count;
+    return raise_outcome(&outcome, function);
 }
 
 WEFT_EXPORT(Waitsome);
@@ -337,18 +384,36 @@ int PMPI_Request_free(MPI_Request *handle)
     int code = weft_enter("MPI_Request_free");
     if (code)
         return code;
-    if (!is_valid(*handle) || is_null(*handle)) {
+    if (!is_valid(*handle) || *handle == MPI_REQUEST_NULL) {
         code = bad_request("MPI_Request_free", *handle, -1);
     } else {
-        struct weft_request *request = request_of(*handle);
-        if (request->pending)
-            request->flags |= WEFT_REQUEST_ORPHAN;
-        else
-            weft_request_put(request);
+        code = weft_request_abandon(request_of(*handle));
         *handle = MPI_REQUEST_NULL;
+        if (weft_unlikely(code != MPI_SUCCESS))
+            code = weft_error_raise(NULL, code, "MPI_Request_free");
     }
     weft_leave();
     return code;
+}
+
+/* ---- Looking without completing. A failed operation's error is for the call that completes it; an
+ * error that comes from here is one of asking. */
+
+/* The status of a complete or inactive request, which stays as it is. */
+static int look(const struct weft_request *request, MPI_Status *status)
+{
+    if (request->op == WEFT_REQUEST_GENERALIZED)
+        return weft_generalized_query(request, status);
+    if (request->flags & WEFT_REQUEST_INACTIVE)
+        weft_status_empty(status, false);
+    else
+        weft_request_status(request, status, false);
+    return MPI_SUCCESS;
+}
+
+static int looked(int code, const char *function)
+{
+    return weft_likely(code == MPI_SUCCESS) ? code : weft_error_raise(NULL, code, function);
 }
 
 WEFT_EXPORT(Request_get_status);
@@ -360,14 +425,103 @@ int PMPI_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status)
     *flag = 1;
     if (!is_valid(handle)) {
         code = bad_request("MPI_Request_get_status", handle, -1);
-    } else if (is_null(handle)) {
-        weft_status_empty(status, false);
     } else {
         if (request_of(handle)->pending)
             weft_progress();
         *flag = !request_of(handle)->pending;
         if (*flag)
-            weft_request_status(request_of(handle), status, false);
+            code = looked(look(request_of(handle), status), "MPI_Request_get_status");
+    }
+    weft_leave();
+    return code;
+}
+
+WEFT_EXPORT(Request_get_status_all);
+int PMPI_Request_get_status_all(int count, const MPI_Request *handles, int *flag,
+                                MPI_Status *statuses)
+{
+    int code = weft_enter("MPI_Request_get_status_all");
+    if (code)
+        return code;
+    *flag = 0;
+    code = check_array(count, handles, "MPI_Request_get_status_all");
+    if (code == MPI_SUCCESS) {
+        if (!all_complete(count, handles))
+            weft_progress();
+        *flag = all_complete(count, handles);
+        int first = MPI_SUCCESS;
+        for (int i = 0; *flag && i < count; i++) {
+            int seen = look(request_of(handles[i]), statuses ? &statuses[i] : MPI_STATUS_IGNORE);
+            if (first == MPI_SUCCESS)
+                first = seen;
+        }
+        code = looked(first, "MPI_Request_get_status_all");
+    }
+    weft_leave();
+    return code;
+}
+
+WEFT_EXPORT(Request_get_status_any);
+int PMPI_Request_get_status_any(int count, const MPI_Request *handles, int *index, int *flag,
+                                MPI_Status *status)
+{
+    int code = weft_enter("MPI_Request_get_status_any");
+    if (code)
+        return code;
+    *flag = 0;
+    code = check_array(count, handles, "MPI_Request_get_status_any");
+    if (code == MPI_SUCCESS) {
+        bool active;
+        *index = find_complete(count, handles, &active);
+        if (*index == MPI_UNDEFINED && active) {
+            weft_progress();
+            *index = find_complete(count, handles, &active);
+        }
+        *flag = !active || *index != MPI_UNDEFINED;
+        if (!active)
+            weft_status_empty(status, false);
+        else if (*flag)
+            code = looked(look(request_of(handles[*index]), status), "MPI_Request_get_status_any");
+    }
+    weft_leave();
+    return code;
+}
+
+/* Looks at every complete request of an array. Returns the first error of asking. */
+static int look_at_some(int count, const MPI_Request *handles, int *outcount, int *indices,
+                        MPI_Status *statuses)
+{
+    int n = 0, first = MPI_SUCCESS;
+    for (int i = 0; i < count; i++) {
+        const struct weft_request *request = request_of(handles[i]);
+        if (request->pending || (request->flags & WEFT_REQUEST_INACTIVE))
+            continue;
+        int seen = look(request, statuses ? &statuses[n] : MPI_STATUS_IGNORE);
+        if (first == MPI_SUCCESS)
+            first = seen;
+        indices[n++] = i;
+    }
+    *outcount = n;
+    return first;
+}
+
+WEFT_EXPORT(Request_get_status_some);
+int PMPI_Request_get_status_some(int incount, const MPI_Request *handles, int *outcount,
+                                 int *indices, MPI_Status *statuses)
+{
+    int code = weft_enter("MPI_Request_get_status_some");
+    if (code)
+        return code;
+    code = check_array(incount, handles, "MPI_Request_get_status_some");
+    if (code == MPI_SUCCESS) {
+        bool active;
+        weft_progress();
+        find_complete(incount, handles, &active);
+        if (active)
+            code = looked(look_at_some(incount, handles, outcount, indices, statuses),
+                          "MPI_Request_get_status_some");
+        else
+            *outcount = MPI_UNDEFINED;
     }
     weft_leave();
     return code;

@@ -151,6 +151,49 @@ int PMPI_Status_set_error(MPI_Status *status, int err)
     return MPI_SUCCESS;
 }
 
+WEFT_EXPORT(Get_elements_x);
+int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
+{
+    const struct weft_datatype *type = type_of(datatype);
+    if (!type)
+        return bad_type("MPI_Get_elements_x", datatype);
+    *count = weft_datatype_elements(type, weft_status_bytes(status));
+    return MPI_SUCCESS;
+}
+
+static int set_elements(const char *function, MPI_Status *status, MPI_Datatype datatype,
+                        MPI_Count count)
+{
+    const struct weft_datatype *type = type_of(datatype);
+    if (!type)
+        return bad_type(function, datatype);
+    size_t bytes;
+    if (count < 0 || !weft_datatype_bytes_of(type, count, &bytes))
+        return weft_error(NULL, MPI_ERR_COUNT, function,
+                          "%lld basic elements of that datatype cannot be", (long long)count);
+    weft_status_set_bytes(status, bytes);
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Status_set_elements_c);
+int PMPI_Status_set_elements_c(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
+{
+    return set_elements("MPI_Status_set_elements", status, datatype, count);
+}
+
+WEFT_EXPORT(Status_set_elements_x);
+int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Count count)
+{
+    return set_elements("MPI_Status_set_elements_x", status, datatype, count);
+}
+
+WEFT_EXPORT(Status_set_cancelled);
+int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
+{
+    weft_status_set_cancelled(status, flag);
+    return MPI_SUCCESS;
+}
+
 WEFT_EXPORT(Test_cancelled);
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {

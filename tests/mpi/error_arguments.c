@@ -5,7 +5,7 @@
  */
 #include "check.h"
 
-enum { SENDS = 13, RECEIVES = 4, PROBES = 4 };
+enum { SENDS = 22, RECEIVES = 9, PROBES = 4 };
 
 static const MPI_Comm bad_comm = (MPI_Comm)0x1ff; /* no predefined handle has these values */
 static const MPI_Datatype bad_type = (MPI_Datatype)0x2ff;
@@ -41,9 +41,30 @@ static int send_form(int form, const void *buf, int count, MPI_Datatype type, in
         return MPI_Bsend_c(buf, count, type, dest, tag, comm);
     case 11:
         return MPI_Ibsend_c(buf, count, type, dest, tag, comm, &request);
-    default:
+    case 12:
         return MPI_Sendrecv(buf, count, type, dest, tag, value, 1, MPI_INT, MPI_PROC_NULL, 0, comm,
                             MPI_STATUS_IGNORE);
+    case 13:
+        return MPI_Send_init(buf, count, type, dest, tag, comm, &request);
+    case 14:
+        return MPI_Ssend_init(buf, count, type, dest, tag, comm, &request);
+    case 15:
+        return MPI_Rsend_init(buf, count, type, dest, tag, comm, &request);
+    case 16:
+        return MPI_Send_init_c(buf, count, type, dest, tag, comm, &request);
+    case 17:
+        return MPI_Ssend_init_c(buf, count, type, dest, tag, comm, &request);
+    case 18:
+        return MPI_Rsend_init_c(buf, count, type, dest, tag, comm, &request);
+    case 19:
+        return MPI_Isendrecv(buf, count, type, dest, tag, value, 1, MPI_INT, MPI_PROC_NULL, 0, comm,
+                             &request);
+    case 20:
+        return MPI_Sendrecv_replace((void *)buf, count, type, dest, tag, MPI_PROC_NULL, 0, comm,
+                                    MPI_STATUS_IGNORE);
+    default:
+        return MPI_Isendrecv_replace((void *)buf, count, type, dest, tag, MPI_PROC_NULL, 0, comm,
+                                     &request);
     }
 }
 
@@ -58,9 +79,22 @@ static int receive_form(int form, void *buf, int count, MPI_Datatype type, int s
         return MPI_Irecv(buf, count, type, source, tag, comm, &request);
     case 2:
         return MPI_Irecv_c(buf, count, type, source, tag, comm, &request);
-    default:
+    case 3:
         return MPI_Sendrecv(value, 1, MPI_INT, MPI_PROC_NULL, 0, buf, count, type, source, tag,
                             comm, MPI_STATUS_IGNORE);
+    case 4:
+        return MPI_Recv_init(buf, count, type, source, tag, comm, &request);
+    case 5:
+        return MPI_Recv_init_c(buf, count, type, source, tag, comm, &request);
+    case 6:
+        return MPI_Isendrecv(value, 1, MPI_INT, MPI_PROC_NULL, 0, buf, count, type, source, tag,
+                             comm, &request);
+    case 7:
+        return MPI_Sendrecv_replace(buf, count, type, MPI_PROC_NULL, 0, source, tag, comm,
+                                    MPI_STATUS_IGNORE);
+    default:
+        return MPI_Isendrecv_replace(buf, count, type, MPI_PROC_NULL, 0, source, tag, comm,
+                                     &request);
     }
 }
 
@@ -172,6 +206,12 @@ static void requests(void)
     CHECK_CLASS(MPI_Request_free(&garbage), MPI_ERR_REQUEST);
     CHECK_CLASS(MPI_Request_free(&null), MPI_ERR_REQUEST);
     CHECK_CLASS(MPI_Request_get_status(garbage, &flag, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Request_get_status_all(2, pair, &flag, MPI_STATUSES_IGNORE), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Request_get_status_any(2, pair, &index, &flag, MPI_STATUS_IGNORE),
+                MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Request_get_status_some(2, pair, &count, indices, MPI_STATUSES_IGNORE),
+                MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Request_get_status_all(-1, pair, &flag, MPI_STATUSES_IGNORE), MPI_ERR_COUNT);
 
     /* A copy of a handle is worth nothing once the request is done. */
     MPI_Request request, copy;
@@ -210,6 +250,48 @@ static void buffers(void)
     CHECK_CLASS(MPI_Comm_flush_buffer(MPI_COMM_WORLD), MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Comm_iflush_buffer(MPI_COMM_NULL, &request), MPI_ERR_COMM);
     CHECK_CLASS(MPI_Comm_iflush_buffer(MPI_COMM_WORLD, &request), MPI_ERR_BUFFER);
+}
+
+static void persistent(void)
+{
+    MPI_Request garbage = (MPI_Request)0x1ff, null = MPI_REQUEST_NULL, plain, first, pair[2];
+    int flag = -1, up = (check.rank + 1) % check.size;
+    check_step("what cannot be started");
+    CHECK_CLASS(MPI_Start(&garbage), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Start(&null), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Start(NULL), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Startall(-1, pair), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Startall(1, NULL), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Startall(0, NULL), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Send_init(value, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Recv_init(value, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(
+        MPI_Isendrecv(value, 1, MPI_INT, 0, 1, value, 1, MPI_INT, 0, 1, MPI_COMM_WORLD, NULL),
+        MPI_ERR_ARG);
+
+    /* Not persistent; and a list with a mistake in it starts nothing. */
+    MPI_Irecv(value, 1, MPI_INT, check.rank, 2, MPI_COMM_WORLD, &plain);
+    CHECK_CLASS(MPI_Start(&plain), MPI_ERR_REQUEST);
+    MPI_Send_init(value + 1, 1, MPI_INT, check.rank, 2, MPI_COMM_WORLD, &first);
+    pair[0] = first;
+    pair[1] = plain;
+    CHECK_CLASS(MPI_Startall(2, pair), MPI_ERR_REQUEST);
+    MPI_Test(&plain, &flag, MPI_STATUS_IGNORE);
+    CHECK(flag == 0, "MPI_Startall of a bad list sent something");
+
+    /* Active ones, complete or not; afterwards they go on as if nothing had been. */
+    MPI_Recv_init(value + 2, 1, MPI_INT, up, 3, MPI_COMM_WORLD, &pair[1]);
+    CHECK_CLASS(MPI_Startall(2, pair), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Start(&pair[0]), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Start(&pair[1]), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Startall(2, pair), MPI_ERR_REQUEST);
+    MPI_Wait(&plain, MPI_STATUS_IGNORE);
+    MPI_Send(value, 1, MPI_INT, (check.rank + check.size - 1) % check.size, 3, MPI_COMM_WORLD);
+    MPI_Waitall(2, pair, MPI_STATUSES_IGNORE);
+    first = pair[0];
+    MPI_Request_free(&pair[0]);
+    MPI_Request_free(&pair[1]);
+    CHECK_CLASS(MPI_Start(&first), MPI_ERR_REQUEST);
 }
 
 static void others(void)
@@ -253,6 +335,9 @@ int main(int argc, char **argv)
     messages();
     requests();
     buffers();
+}
+
+    persistent();
     others();
     still_works();
     return check_done();

@@ -25,10 +25,14 @@ MPI_TESTS = \
     tests/mpi/finalize_unfinished \
     tests/mpi/gather \
     tests/mpi/get_count \
+    tests/mpi/get_status_many \
+    tests/mpi/grequest \
     tests/mpi/guard_bytes \
     tests/mpi/hello_unique \
+    tests/mpi/inactive_requests \
     tests/mpi/init_finalize \
     tests/mpi/init_thread \
+    tests/mpi/isendrecv \
     tests/mpi/late_rank \
     tests/mpi/many_irecvs \
     tests/mpi/many_isends \
@@ -36,6 +40,7 @@ MPI_TESTS = \
     tests/mpi/order_mixed \
     tests/mpi/out_of_order_by_tag \
     tests/mpi/pair_types \
+    tests/mpi/persistent \
     tests/mpi/pingpong_sizes \
     tests/mpi/proc_null \
     tests/mpi/random_p2p \
@@ -45,8 +50,10 @@ MPI_TESTS = \
     tests/mpi/ring_alltoall \
     tests/mpi/self_sends \
     tests/mpi/sendrecv \
+    tests/mpi/sendrecv_replace \
     tests/mpi/ssend_after_match \
     tests/mpi/status_accessors \
+    tests/mpi/status_elements \
     tests/mpi/tags \
     tests/mpi/threads_pingpong \
     tests/mpi/truncation \
@@ -88,10 +95,14 @@ tests_mpi_error_strings_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_finalize_unfinished_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_gather_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_get_count_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_get_status_many_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_grequest_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_guard_bytes_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_hello_unique_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_inactive_requests_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_init_finalize_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_init_thread_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_isendrecv_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_late_rank_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_many_irecvs_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_many_isends_LDADD = $(MPI_TEST_LIBS)
@@ -99,6 +110,7 @@ tests_mpi_null_requests_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_order_mixed_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_out_of_order_by_tag_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_pair_types_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_persistent_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_pingpong_sizes_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_proc_null_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_random_p2p_LDADD = $(MPI_TEST_LIBS)
@@ -108,8 +120,10 @@ tests_mpi_request_get_status_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_ring_alltoall_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_self_sends_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_sendrecv_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_sendrecv_replace_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_ssend_after_match_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_status_accessors_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_status_elements_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tags_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_threads_pingpong_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)

@@ -130,7 +130,7 @@ static int check(MPI_Request handle, int index, const char *function)
         snprintf(which, sizeof which, "entry %d of the array, ", index);
     const struct weft_request *request = weft_handle_resolve(handle, WEFT_KIND_REQUEST);
     if (!request)
-        return weft_error(NULL, MPI_ERR_REQUEST, function, "%s%p, is no request; was it freed?",
+        return weft_error(NULL, MPI_ERR_REQUEST, function, "%s%p is no request; was it freed?",
                           which, (void *)handle);
     if (request == &weft_request_null)
         return weft_error(NULL, MPI_ERR_REQUEST, function, "%sMPI_REQUEST_NULL cannot be started",
@@ -138,11 +138,11 @@ static int check(MPI_Request handle, int index, const char *function)
     struct weft_comm *comm = request->channel ? request->channel->comm : NULL;
     if (!(request->flags & WEFT_REQUEST_PERSISTENT))
         return weft_error(comm, MPI_ERR_REQUEST, function,
-                          "%s%p, is not a persistent request; MPI_Send_init and its like make one",
+                          "%s%p is not a persistent request; MPI_Send_init and its like make one",
                           which, (void *)handle);
     if (!(request->flags & WEFT_REQUEST_INACTIVE))
         return weft_error(comm, MPI_ERR_REQUEST, function,
-                          "%s%p, is active; wait for it before it is started again", which,
+                          "%s%p is active; wait for it before it is started again", which,
                           (void *)handle);
     return MPI_SUCCESS;
 }
@@ -162,11 +162,13 @@ int PMPI_Start(MPI_Request *handle)
     int code = weft_enter("MPI_Start");
     if (code)
         return code;
-    code = handle ? check(*handle, -1, "MPI_Start")
-                  : weft_error(NULL, MPI_ERR_REQUEST, "MPI_Start",
-                               "the pointer to the request is null");
-    if (code == MPI_SUCCESS)
-        code = start(*handle, "MPI_Start");
+    if (!handle) {
+        code = weft_error(NULL, MPI_ERR_REQUEST, "MPI_Start", "the pointer to the request is null");
+    } else {
+        code = check(*handle, -1, "MPI_Start");
+        if (code == MPI_SUCCESS)
+            code = start(*handle, "MPI_Start");
+    }
     weft_leave();
     return code;
 }

@@ -155,9 +155,8 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
         return code;
     code = weft_call_explain(&out, false, false);
     if (code == MPI_SUCCESS)
-        code = weft_call_explain(&in, true, !request);
-    if (code == MPI_SUCCESS)
-        code = start_exchange(&out, &in, NULL, request);
+        code =
+            request ? start_exchange(&out, &in, NULL, request) : weft_call_explain(&in, true, true);
     weft_leave();
     return code;
 }
@@ -173,13 +172,13 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
     int code = weft_enter("MPI_Isendrecv_replace");
     if (code)
         return code;
-    code = weft_call_explain(&out, false, false);
-    if (code == MPI_SUCCESS)
-        code = weft_call_explain(&in, true, !request);
-    if (code == MPI_SUCCESS)
-        code = take_copy(&out, &copy);
-    if (code == MPI_SUCCESS)
+    code = take_copy(&out, &copy);
+    if (code == MPI_SUCCESS && request) {
         code = start_exchange(&out, &in, copy, request);
+    } else if (code == MPI_SUCCESS) {
+        free(copy);
+        code = weft_call_explain(&in, true, true);
+    }
     weft_leave();
     return code;
 }

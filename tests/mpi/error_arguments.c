@@ -274,6 +274,7 @@ static void persistent(void)
     CHECK_CLASS(MPI_Start(&plain), MPI_ERR_REQUEST);
     MPI_Send_init(value + 1, 1, MPI_INT, check.rank, 2, MPI_COMM_WORLD, &first);
     pair[0] = first;
+    CHECK_CLASS(MPI_Cancel(&first), MPI_ERR_REQUEST); /* inactive */
     pair[1] = plain;
     CHECK_CLASS(MPI_Startall(2, pair), MPI_ERR_REQUEST);
     MPI_Test(&plain, &flag, MPI_STATUS_IGNORE);

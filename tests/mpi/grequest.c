@@ -12,8 +12,9 @@ enum { TAG = 4, FORMS = 8, BYTES = 24 };
 
 /* What a request's functions saw, and what they are to return. */
 struct seen {
-    int queries, frees;
-    int query_returns, free_returns;
+    int queries, frees, cancels;
+    int query_returns, free_returns, cancel_returns;
+    int cancelled_complete; /* what the cancel function was told last */
     bool bad_order;
 };
 
@@ -39,9 +40,10 @@ static int release(void *state)
 
 static int cancel(void *state, int complete)
 {
-    (void)state;
-    (void)complete;
-    return MPI_SUCCESS;
+    struct seen *seen = state;
+    seen->cancels++;
+    seen->cancelled_complete = complete;
+    return seen->cancel_returns;
 }
 
 static MPI_Request start(struct seen *seen)
@@ -159,6 +161,24 @@ static void looking(void)
     seen.query_returns = MPI_SUCCESS;
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     check_seen(&seen, 6, 1, "MPI_Wait");
+}
+
+static void cancelling(void)
+{
+    struct seen seen = {0};
+    MPI_Request request = start(&seen);
+    check_step("MPI_Cancel");
+    MPI_Cancel(&request);
+    CHECK(seen.cancels == 1 && seen.cancelled_complete == 0, "cancelled %d times, complete %d",
+          seen.cancels, seen.cancelled_complete);
+    MPI_Grequest_complete(request);
+    seen.cancel_returns = MPI_ERR_IO;
+    CHECK_CLASS(MPI_Cancel(&request), MPI_ERR_IO);
+    CHECK(seen.cancels == 2 && seen.cancelled_complete, "cancelled %d times, complete %d",
+          seen.cancels, seen.cancelled_complete);
+    check_seen(&seen, 0, 0, "MPI_Cancel");
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    check_seen(&seen, 1, 1, "MPI_Wait after MPI_Cancel");
 }
 
 static void freed(void)
@@ -287,6 +307,7 @@ int main(int argc, char **argv)
     check_errors_return();
     forms();
     looking();
+    cancelling();
     freed();
     errors();
     errors_among_others();

@@ -2,7 +2,7 @@
 /*
  * Persistent requests: every mode and protocol, started again and again with new data in the same
  * buffers; many at once, in any order; MPI_PROC_NULL; freed while active; a synchronous one that
- * completes only after its match; one that fails and works again.
+ * completes only after its match; one that is cancelled, or fails, and works again.
  */
 #include "check.h"
 
@@ -248,6 +248,34 @@ static void failing(void)
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
+/* A cancelled receive takes nothing, and starts again. */
+static void cancelled(void)
+{
+    MPI_Request receive;
+    MPI_Status st;
+    int flag = -1;
+    MPI_Recv_init(in, 8, MPI_BYTE, down, TAG, MPI_COMM_WORLD, &receive);
+    for (int round = 0; round < ROUNDS; round++) {
+        check_step("cancelled and started again, round %d", round);
+        MPI_Start(&receive);
+        MPI_Cancel(&receive);
+        MPI_Wait(&receive, &st);
+        MPI_Test_cancelled(&st, &flag);
+        CHECK(flag == 1 && receive != MPI_REQUEST_NULL, "cancelled: %d", flag);
+        MPI_Barrier(MPI_COMM_WORLD);
+        check_fill(out, 8, check.rank, TAG, round);
+        MPI_Start(&receive);
+        MPI_Send(out, 8, MPI_BYTE, up, TAG, MPI_COMM_WORLD);
+        MPI_Wait(&receive, &st);
+        MPI_Test_cancelled(&st, &flag);
+        CHECK(flag == 0, "a receive that was started again is cancelled still");
+        CHECK_STATUS(st, down, TAG, 8);
+        CHECK_DATA(in, 8, down, TAG, round);
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Request_free(&receive);
+}
+
 int main(int argc, char **argv)
 {
     static const int sizes[] = {0, 8, 64, 5000, 16385, LARGEST};
@@ -264,6 +292,7 @@ int main(int argc, char **argv)
     }
     interleaved();
     nowhere();
+    cancelled();
     failing();
     return check_done();
 }

@@ -364,16 +364,30 @@ int PMPI_Testsome(int incount, MPI_Request *handles, int *outcount, int *indices
     return code;
 }
 
+static int cancel(struct weft_request *request)
+{
+    if (request->flags & WEFT_REQUEST_INACTIVE)
+        return weft_error(comm_of(request), MPI_ERR_REQUEST, "MPI_Cancel",
+                          "%p is inactive; there is nothing to cancel before MPI_Start",
+                          (void *)request);
+    if (request->op != WEFT_REQUEST_GENERALIZED) {
+        weft_cancel(request);
+        return MPI_SUCCESS;
+    }
+    int code = weft_generalized_cancel(request);
+    return code == MPI_SUCCESS ? code : weft_error_raise(NULL, code, "MPI_Cancel");
+}
+
 WEFT_EXPORT(Cancel);
 int PMPI_Cancel(MPI_Request *handle)
 {
     int code = weft_enter("MPI_Cancel");
     if (code)
         return code;
-    if (!is_valid(*handle) || is_null(*handle))
+    if (!is_valid(*handle) || *handle == MPI_REQUEST_NULL)
         code = bad_request("MPI_Cancel", *handle, -1);
     else
-        weft_cancel(request_of(*handle));
+        code = cancel(request_of(*handle));
     weft_leave();
     return code;
 }

@@ -31,6 +31,8 @@ void weft_cancel(struct weft_request *request)
 {
     if (request->flags & (WEFT_REQUEST_CANCELLED | WEFT_REQUEST_CANCELLING))
         return;
+    if (request->op == WEFT_REQUEST_SEND && request->mode == WEFT_SEND_BUFFERED)
+        return; /* a persistent one: complete since its start, the message is the buffer's */
     if (request->op == WEFT_REQUEST_RECV) {
         if (request->pending)
             cancel_receive(request);

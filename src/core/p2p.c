@@ -11,6 +11,7 @@
  *    a message arriving meanwhile still finds the oldest that matches.
  */
 #include "core/p2p.h"
+#include "core/bsend.h"
 #include "core/soft.h"
 #include "ofi/net.h"
 
@@ -221,6 +222,13 @@ int weft_p2p_restart(struct weft_request *request)
     request->error = MPI_SUCCESS;
     if (request->op == WEFT_REQUEST_NONE)
         return MPI_SUCCESS;
+    if (request->op == WEFT_REQUEST_SEND && request->mode == WEFT_SEND_BUFFERED) {
+        code = weft_bsend_start(request->channel, request->buffer, request->bytes, request->type,
+                                rank, request->tag);
+        if (weft_unlikely(code != MPI_SUCCESS))
+            request->flags |= WEFT_REQUEST_INACTIVE;
+        return code;
+    }
     request->pending = 1;
     code =
         request->op == WEFT_REQUEST_SEND ? start_send(request) : weft_p2p_receive_slowly(request);

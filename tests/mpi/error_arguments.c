@@ -5,7 +5,7 @@
  */
 #include "check.h"
 
-enum { SENDS = 22, RECEIVES = 9, PROBES = 4 };
+enum { SENDS = 24, RECEIVES = 9, PROBES = 4 };
 
 static const MPI_Comm bad_comm = (MPI_Comm)0x1ff; /* no predefined handle has these values */
 static const MPI_Datatype bad_type = (MPI_Datatype)0x2ff;
@@ -62,6 +62,10 @@ static int send_form(int form, const void *buf, int count, MPI_Datatype type, in
     case 20:
         return MPI_Sendrecv_replace((void *)buf, count, type, dest, tag, MPI_PROC_NULL, 0, comm,
                                     MPI_STATUS_IGNORE);
+    case 21:
+        return MPI_Bsend_init(buf, count, type, dest, tag, comm, &request);
+    case 22:
+        return MPI_Bsend_init_c(buf, count, type, dest, tag, comm, &request);
     default:
         return MPI_Isendrecv_replace((void *)buf, count, type, dest, tag, MPI_PROC_NULL, 0, comm,
                                      &request);
@@ -336,8 +340,6 @@ int main(int argc, char **argv)
     messages();
     requests();
     buffers();
-}
-
     persistent();
     others();
     still_works();

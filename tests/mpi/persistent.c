@@ -11,8 +11,9 @@ enum { TAG = 5, TOKEN = 6, MANY = 12, ROUNDS = 6, LARGEST = 200000 };
 typedef int (*init_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 typedef int (*init_c_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 
-static const init_fn init_send[] = {MPI_Send_init, MPI_Ssend_init, MPI_Rsend_init};
-static const init_c_fn init_send_c[] = {MPI_Send_init_c, MPI_Ssend_init_c, MPI_Rsend_init_c};
+static const init_fn init_send[] = {MPI_Send_init, MPI_Ssend_init, MPI_Rsend_init, MPI_Bsend_init};
+static const init_c_fn init_send_c[] = {MPI_Send_init_c, MPI_Ssend_init_c, MPI_Rsend_init_c,
+                                        MPI_Bsend_init_c};
 static unsigned char out[LARGEST], in[LARGEST];
 static int up, down;
 
@@ -77,6 +78,57 @@ static void synchronous(int bytes)
         MPI_Wait(&send, MPI_STATUS_IGNORE);
     }
     MPI_Request_free(&send);
+}
+
+/* A buffered send is complete at once, without its receive, and its data are the library's. */
+static void buffered(int bytes)
+{
+    MPI_Request send;
+    MPI_Status st;
+    int flag = -1;
+    MPI_Bsend_init(out, bytes, MPI_BYTE, up, TAG, MPI_COMM_WORLD, &send);
+    check_step("buffered starts of %d bytes", bytes);
+    for (int round = 0; round < ROUNDS; round++) {
+        check_fill(out, (size_t)bytes, check.rank, TAG, round);
+        MPI_Start(&send);
+        if (round % 2) {
+            MPI_Cancel(&send); /* too late, whatever becomes of the message */
+        }
+        MPI_Test(&send, &flag, &st);
+        CHECK(flag == 1, "a buffered send is not complete at once");
+        MPI_Test_cancelled(&st, &flag);
+        CHECK(flag == 0, "a buffered send was cancelled");
+    }
+    MPI_Request_free(&send);
+    for (int round = 0; round < ROUNDS; round++) {
+        MPI_Recv(in, bytes, MPI_BYTE, down, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        CHECK_DATA(in, (size_t)bytes, down, TAG, round);
+    }
+    MPI_Buffer_flush();
+}
+
+/* Without room in a buffer a start fails, and leaves the request inactive. */
+static void no_room(void)
+{
+    static char space[1000 + MPI_BSEND_OVERHEAD];
+    MPI_Request send;
+    void *buffer;
+    int size;
+    check_step("starts with and without room in the buffer");
+    check_errors_return();
+    check_fill(out, 1000, check.rank, TAG, 1);
+    MPI_Bsend_init(out, 1000, MPI_BYTE, up, TAG, MPI_COMM_WORLD, &send);
+    CHECK_CLASS(MPI_Start(&send), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Startall(1, &send), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Wait(&send, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    MPI_Buffer_attach(space, sizeof space);
+    CHECK_CLASS(MPI_Start(&send), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Wait(&send, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    MPI_Recv(in, 1000, MPI_BYTE, down, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    CHECK_DATA(in, 1000, down, TAG, 1);
+    MPI_Buffer_detach(&buffer, &size);
+    MPI_Request_free(&send);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
 }
 
 static unsigned char outs[MANY][5000], ins[MANY][5000];
@@ -279,17 +331,23 @@ static void cancelled(void)
 int main(int argc, char **argv)
 {
     static const int sizes[] = {0, 8, 64, 5000, 16385, LARGEST};
+    void *buffer;
+    int size;
     check_begin(&argc, &argv, 1);
     up = (check.rank + 1) % check.size;
     down = (check.rank + check.size - 1) % check.size;
+    MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0);
     for (int s = 0; s < (int)(sizeof sizes / sizeof sizes[0]); s++) {
-        for (int mode = 0; mode < 3; mode++) {
+        for (int mode = 0; mode < 4; mode++) {
             restarts(mode, sizes[s], false, false);
             restarts(mode, sizes[s], true, true);
         }
         synchronous(sizes[s]);
+        buffered(sizes[s]);
         freed(sizes[s]);
     }
+    MPI_Buffer_detach(&buffer, &size);
+    no_room();
     interleaved();
     nowhere();
     cancelled();

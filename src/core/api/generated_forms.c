@@ -33,6 +33,13 @@ int PMPI_Bsend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
     return PMPI_Bsend_c(buf, count, datatype, dest, tag, comm);
 }
 
+WEFT_EXPORT(Bsend_init);
+int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Request *request)
+{
+    return PMPI_Bsend_init_c(buf, count, datatype, dest, tag, comm, request);
+}
+
 WEFT_EXPORT(Buffer_attach);
 int PMPI_Buffer_attach(void *buffer, int size)
 {

@@ -281,20 +281,6 @@ int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int 
     return weft_api_unsupported("MPI_Bcast_init_c", comm);
 }
 
-WEFT_EXPORT(Bsend_init);
-int PMPI_Bsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
-                    MPI_Comm comm, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Bsend_init", comm);
-}
-
-WEFT_EXPORT(Bsend_init_c);
-int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                      MPI_Comm comm, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Bsend_init_c", comm);
-}
-
 WEFT_EXPORT(Cart_coords);
 int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
 {

@@ -108,6 +108,14 @@ int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, i
                      WEFT_SEND_READY, request);
 }
 
+WEFT_EXPORT(Bsend_init_c);
+int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
+{
+    return init_send((struct weft_call){"MPI_Bsend_init", buf, count, datatype, dest, tag, comm},
+                     WEFT_SEND_BUFFERED, request);
+}
+
 WEFT_EXPORT(Recv_init_c);
 int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                      MPI_Comm comm, MPI_Request *request)

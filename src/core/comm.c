@@ -24,8 +24,10 @@ static void open_channel(struct weft_channel *channel, struct weft_comm *comm, u
     *channel = (struct weft_channel){.context = context, .comm = comm};
     if (comm->size == 1 || weft_net_software_matching())
         channel->held = WEFT_HELD_ALWAYS;
+    channel->sources = channel->held ? 0 : (uint32_t)comm->size;
     channel->wildcards_held = channel->held != 0;
     channel->net_bits = weft_net_context_bits(context);
+    channel->net_rank = weft_net_rank_bits(comm->rank);
 }
 
 static void open_comm(struct weft_comm *comm, int rank, int size, const int32_t *world,

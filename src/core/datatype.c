@@ -14,6 +14,7 @@
 enum { MOST_TYPES = 128 };
 static struct weft_datatype types[MOST_TYPES];
 static struct weft_block blocks[MOST_TYPES][2];
+uint8_t weft_plain_sizes[WEFT_PREDEFINED_HANDLES];
 
 static void define(struct weft_datatype *type, struct weft_block *block,
                    const struct weft_predefined_type *row)
@@ -37,6 +38,8 @@ static void define(struct weft_datatype *type, struct weft_block *block,
     };
     if (row->size == row->extent)
         type->flags |= WEFT_TYPE_DENSE | WEFT_TYPE_PLAIN;
+    if (type->flags & WEFT_TYPE_PLAIN)
+        weft_plain_sizes[row->handle] = (uint8_t)row->size;
 }
 
 void weft_datatype_init(void)

@@ -42,6 +42,26 @@ struct weft_datatype {
     const char *name;
 };
 
+/* By handle: the size of the predefined type, if it is plain, else 0. */
+extern WEFT_HIDDEN uint8_t weft_plain_sizes[WEFT_PREDEFINED_HANDLES];
+
+/* The size of the plain type that a handle names, or 0: the fast path's question. */
+static inline __attribute__((always_inline)) size_t weft_datatype_plain_size(MPI_Datatype handle)
+{
+    uintptr_t value = (uintptr_t)handle;
+    if (weft_likely(value < WEFT_PREDEFINED_HANDLES))
+        return weft_plain_sizes[value];
+    const struct weft_datatype *type = (const struct weft_datatype *)value;
+    return type->object.kind == WEFT_KIND_DATATYPE && type->flags & WEFT_TYPE_PLAIN ? type->size
+                                                                                    : 0;
+}
+
+/* MPI_BYTE's. */
+static inline const struct weft_datatype *weft_datatype_byte(void)
+{
+    return (const struct weft_datatype *)weft_handles[(uintptr_t)MPI_BYTE];
+}
+
 /* Makes every predefined datatype's handle valid. Called once. */
 void weft_datatype_init(void);
 

@@ -69,6 +69,8 @@ static void died(int rank)
     if (!peer || peer->lane != WEFT_LANE_NET)
         return;
     peer->lane = WEFT_LANE_DEAD;
+    peer->post_below = 0;
+    peer->inject_below = 0;
     weft_net_drop_backlog(peer);
     struct death death = {.peer = peer};
     do {

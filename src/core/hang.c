@@ -33,6 +33,8 @@ static void asked(int signal)
 {
     (void)signal;
     __atomic_fetch_or(&weft_gate, WEFT_GATE_REPORT, __ATOMIC_RELAXED);
+    __atomic_store_n(&weft_send_tags, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&weft_receive_tags, 0, __ATOMIC_RELAXED);
 }
 
 static void open_gate(void)

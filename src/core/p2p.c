@@ -135,7 +135,7 @@ static int start_send(struct weft_request *request)
 {
     struct weft_channel *channel = request->channel;
     if (weft_likely(request->peer->lane == WEFT_LANE_NET))
-        return weft_net_isend(request, channel->comm->rank);
+        return weft_net_isend(request);
     if (!channel->wildcards_held)
         mix_lanes(channel);
     return weft_soft_arrive(channel->context, channel->comm->rank, request->tag, WEFT_MESSAGE_LOCAL,
@@ -245,8 +245,7 @@ int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes
     struct weft_request *request;
     struct weft_peer *peer = channel->comm->peers[dest];
     if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE) &&
-        peer->lane == WEFT_LANE_NET &&
-        weft_net_inject(peer, channel->net_bits, tag, channel->comm->rank, buffer, bytes))
+        bytes < peer->inject_below && weft_net_inject(peer, channel, tag, buffer, bytes))
         return MPI_SUCCESS;
     int code = weft_p2p_isend(channel, buffer, bytes, type, dest, tag, mode, &request);
     if (code != MPI_SUCCESS)

@@ -10,6 +10,7 @@
 #define WEFT_PEER_H
 
 #include <stdbool.h>
+#include <stddef.h>
 #include <stdint.h>
 
 struct weft_request;
@@ -25,11 +26,15 @@ enum weft_lane {
 };
 
 struct weft_peer {
-    uint8_t lane;      /* enum weft_lane */
-    bool reached;      /* the provider took something for it */
-    int32_t world;     /* its rank in MPI_COMM_WORLD */
-    uint32_t sequence; /* of the next user message to it on the net lane */
-    uint64_t net_addr; /* fi_addr_t */
+    uint8_t lane;        /* enum weft_lane */
+    bool reached;        /* the provider took something for it */
+    bool backlogged;     /* in the net lane's list of peers with a backlog */
+    int32_t world;       /* its rank in MPI_COMM_WORLD */
+    uint32_t sequence;   /* of the next user message to it on the net lane */
+    uint64_t net_addr;   /* fi_addr_t */
+    size_t inject_below; /* bytes below which a message may be injected at once: on the net lane,
+                            while the backlog is empty, else 0 */
+    size_t post_below;   /* the same for posting a receive from it: 2 GiB on the net lane, or 0 */
     struct weft_net_out *backlog,
         **backlog_end;    /* what the provider would not take yet, in order */
     double report_after;  /* seconds without a connection before the next report; 0: the first */

@@ -29,6 +29,7 @@ static struct weft_message *message_of(struct weft_match_message *match)
 void weft_soft_hold(struct weft_channel *channel, int by)
 {
     channel->held += by;
+    channel->sources = channel->held ? 0 : (uint32_t)channel->comm->size;
     if (by > 0 && !channel->listed && channel->held < WEFT_HELD_ALWAYS) {
         channel->listed = true;
         channel->next_held = weft.held;

@@ -22,7 +22,8 @@
 #include <unistd.h>
 
 struct weft_process weft;
-unsigned weft_gate = WEFT_GATE_CLOSED, weft_receive_gate = WEFT_GATE_CLOSED;
+unsigned weft_gate = WEFT_GATE_CLOSED;
+uint32_t weft_send_tags, weft_receive_tags;
 
 static pthread_mutex_t lock;
 static pthread_t main_thread;

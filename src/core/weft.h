@@ -33,18 +33,19 @@ extern WEFT_HIDDEN struct weft_process weft;
 enum weft_gate_bit {
     WEFT_GATE_CLOSED = 1,
     WEFT_GATE_THREADS = 2,
-    WEFT_GATE_UNEXPECTED = 4,
-    WEFT_GATE_REPORT = 8 /* set by the handler of SIGUSR1: say what this rank waits for */
+    WEFT_GATE_REPORT = 4 /* set by the handler of SIGUSR1: say what this rank waits for */
 };
 extern WEFT_HIDDEN unsigned weft_gate;
 
-/* 0 exactly while weft_gate is 0 and no message waits in software: then a receive may go straight to
- * the provider, as far as this goes. Kept by weft_gate_update, after every change of either. */
-extern WEFT_HIDDEN unsigned weft_receive_gate;
+/* The gate and the check of a tag in one comparison: tags below these take the fast path. They are
+ * weft.tag_ub + 1 while weft_gate is 0 (and, for receives, no message waits in software), else 0.
+ * Kept by weft_gate_update, after every change of what they depend on. */
+extern WEFT_HIDDEN uint32_t weft_send_tags, weft_receive_tags;
 
 static inline void weft_gate_update(void)
 {
-    weft_receive_gate = weft_gate | (weft.matcher.unexpected ? WEFT_GATE_UNEXPECTED : 0);
+    weft_send_tags = weft_gate ? 0 : (uint32_t)weft.tag_ub + 1;
+    weft_receive_tags = weft.matcher.unexpected ? 0 : weft_send_tags;
 }
 
 /* Slow path of weft_enter: checks that MPI is initialised, takes the lock when there are threads,

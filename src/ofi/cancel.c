@@ -29,24 +29,11 @@ static struct question *first, **last = &first;
 
 /* ---- The sender */
 
-static bool take_from_backlog(struct weft_peer *peer, struct weft_net_out *out)
-{
-    struct weft_net_out **link = &peer->backlog;
-    while (*link && *link != out)
-        link = &(*link)->next;
-    if (!*link)
-        return false;
-    *link = out->next;
-    if (!*link)
-        peer->backlog_end = link;
-    return true;
-}
-
 void weft_net_cancel(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     struct weft_peer *peer = request->peer;
-    if (request->pending && take_from_backlog(peer, &part->out)) {
+    if (request->pending && weft_net_take_back(peer, &part->out)) {
         request->flags |= WEFT_REQUEST_CANCELLED;
         request->pending = 1; /* nobody will acknowledge what never left */
         weft_net_sent(request);
@@ -63,7 +50,7 @@ void weft_net_cancel(struct weft_request *request)
                                         .context = request->channel->context,
                                         .tag = request->tag,
                                         .cookie = (uintptr_t)request,
-                                        .other = request->sequence & weft_net.sequence_mask});
+                                        .other = request->sequence & weft_net_fast.sequence_mask});
 }
 
 static void forget_acknowledgement(struct weft_request *request)

@@ -145,7 +145,7 @@ void weft_net_claimed(const struct fi_cq_tagged_entry *entry)
     size_t length = form == WEFT_MESSAGE_RTS ? weft_net_header_length(claim.buffer) : entry->len;
     if (weft_soft_arrive(claim.channel->context, (int)(claim.data >> weft_net.rank_shift),
                          (int)(claim.tag & weft_net.tag_mask), form, claim.buffer, entry->len,
-                         length, (uint32_t)claim.data & weft_net.sequence_mask))
+                         length, (uint32_t)claim.data & weft_net_fast.sequence_mask))
         weft_fatal(MPI_ERR_NO_MEM, "no memory to keep an unexpected message of %zu bytes", length);
     claim.state = IDLE;
     weft_soft_hold(claim.channel, -1);

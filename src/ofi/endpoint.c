@@ -29,6 +29,7 @@ enum {
 };
 
 struct weft_net weft_net;
+struct weft_net_fast weft_net_fast;
 
 /* What a rank publishes. */
 struct card {
@@ -66,6 +67,11 @@ uint64_t weft_net_context_bits(uint32_t context)
     return (uint64_t)context << weft_net.context_shift;
 }
 
+uint64_t weft_net_rank_bits(int rank)
+{
+    return (uint64_t)(uint32_t)rank << weft_net.rank_shift;
+}
+
 static int usable_bits(uint64_t format)
 {
     return format ? 64 - __builtin_clzll(format) : 64;
@@ -92,7 +98,7 @@ static int lay_tags(const struct fi_info *info, char *why, size_t len)
     weft_net.space_bit = UINT64_C(1) << (bits - 1);
     bool wide = info->domain_attr->cq_data_size >= 8;
     weft_net.rank_shift = wide ? 32 : 8;
-    weft_net.sequence_mask = wide ? UINT32_MAX : 0xff;
+    weft_net_fast.sequence_mask = wide ? UINT32_MAX : 0xff;
     own.tag_bits = (uint32_t)bits;
     return 0;
 }
@@ -157,7 +163,11 @@ static struct step open_objects(struct fi_info *info, int ranks)
         return (struct step){"fi_ep_bind of the address vector", rc};
     if ((rc = fi_ep_bind(weft_net.ep, &weft_net.cq->fid, FI_TRANSMIT | FI_RECV)))
         return (struct step){"fi_ep_bind of the completion queue", rc};
-    return (struct step){"fi_enable", fi_enable(weft_net.ep)};
+    if ((rc = fi_enable(weft_net.ep)))
+        return (struct step){"fi_enable", rc};
+    weft_net_fast.ep = weft_net.ep;
+    weft_net_fast.inject = weft_net.ep->tagged->injectdata;
+    return (struct step){NULL, 0};
 }
 
 static int make_room(char *why, size_t len)
@@ -314,6 +324,8 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
         return -1;
     }
     peer->net_addr = address;
+    peer->inject_below = weft_net.inject_max + 1;
+    peer->post_below = (size_t)INT32_MAX + 1;
     if (weft_settings.verbose > 1) {
         char there[128], host[256];
         weft_warn("peer rank %d on %s at %s", peer->world,

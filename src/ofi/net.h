@@ -14,6 +14,8 @@
 #include "core/request.h"
 #include "pmix/boot.h"
 
+#include <sys/types.h>
+
 /* Lets crash signals be crash signals again: libraries that libfabric brings along catch them. */
 void weft_net_free_signals(void);
 
@@ -40,26 +42,43 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len);
 int weft_net_tag_ub(void);
 uint64_t weft_net_context_bits(uint32_t context);
 
+/* A rank in a communicator as bits of the completion data. */
+uint64_t weft_net_rank_bits(int rank);
+
 /* True when the core matches every receive (WEFT_MATCHING, or the provider cannot). */
 bool weft_net_software_matching(void);
 
 /* "tcp;ofi_rxm on lo", or "no provider". */
 const char *weft_net_name(void);
 
-/* Sends a dense message that fits the provider's inject size, with no request. False when it cannot
- * (too long, backlog, provider busy): then nothing was sent. rank is this process's in the
- * communicator. */
-bool weft_net_inject(struct weft_peer *peer, uint64_t context_bits, int tag, int rank,
-                     const void *data, size_t bytes);
+/* What the fast path needs of the provider: its fi_tinjectdata, bound. */
+struct fid_ep;
+struct weft_net_fast {
+    ssize_t (*inject)(struct fid_ep *ep, const void *data, size_t bytes, uint64_t cq_data,
+                      uint64_t address, uint64_t word);
+    struct fid_ep *ep;
+    uint32_t sequence_mask; /* how much of a peer's sequence the completion data carry */
+};
+extern WEFT_HIDDEN struct weft_net_fast weft_net_fast;
 
-/* Starts a send; every field of the request but lane is set, pending is 1. Returns MPI_SUCCESS:
- * what goes wrong is in the request's error. */
-int weft_net_isend(struct weft_request *request, int rank);
+/* Sends a dense message of fewer than peer->inject_below bytes, with no request. False when the
+ * provider is busy: then nothing was sent. */
+static inline __attribute__((always_inline)) bool
+weft_net_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
+                const void *data, size_t bytes)
+{
+    if (weft_unlikely(
+            weft_net_fast.inject(weft_net_fast.ep, data, bytes,
+                                 (peer->sequence & weft_net_fast.sequence_mask) | channel->net_rank,
+                                 peer->net_addr, channel->net_bits | (uint32_t)tag)))
+        return false;
+    peer->sequence++;
+    return true;
+}
 
-/* The same for a dense message that is not synchronous; pending is 0; peer, buffer and bytes are
- * those of the request, word is the tag with the context's bits. */
-int weft_net_isend_plain(struct weft_request *request, struct weft_peer *peer, const void *buffer,
-                         size_t bytes, uint64_t word, int rank);
+/* Starts a send; every field of the request but lane is set. Returns MPI_SUCCESS: what goes wrong is
+ * in the request's error. */
+int weft_net_isend(struct weft_request *request);
 
 /* Posts a receive to the provider (nothing older waits in software), from any source when the
  * request's peer is NULL. What the provider will not take, because its receive queue is full, is

@@ -98,7 +98,6 @@ enum { WEFT_NET_WIRE_VERSION = 2 };
 struct weft_net_request {
     struct weft_net_op op;
     struct weft_net_out out;
-    int32_t rank;       /* sends: of this process in the communicator */
     bool withdrawn;     /* receives: the provider gave it back unmatched */
     uint16_t reads_out; /* pieces under way */
     void *packed;       /* malloc'ed packed form of a buffer that is not dense, or NULL */
@@ -137,7 +136,6 @@ struct weft_net {
     struct fid_ep *ep;
     size_t inject_max, eager_limit;
     unsigned rank_shift, form_shift;
-    uint32_t sequence_mask;
     unsigned context_shift;
     uint64_t tag_mask, form_mask, space_bit;
     uint64_t posts, posts_stop; /* receives posted so far, and where to stop for now: completed ones
@@ -183,6 +181,9 @@ static inline int weft_net_form(uint64_t word)
 
 /* Sends something now, or puts it at the end of the peer's backlog. */
 void weft_net_push(struct weft_peer *peer, struct weft_net_out *out);
+
+/* Takes something out of the peer's backlog. False when it is not there. */
+bool weft_net_take_back(struct weft_peer *peer, struct weft_net_out *out);
 
 /* Retries every backlog; reports peers not reached within WEFT_CONNECT_TIMEOUT. */
 WEFT_COLD int weft_net_retry(void);

@@ -114,7 +114,7 @@ void weft_net_pool_received(struct weft_net_op *op, const struct fi_cq_tagged_en
             form == WEFT_MESSAGE_RTS ? weft_net_header_length(buffer->data) : entry->len;
         if (weft_soft_arrive(context, (int)(entry->data >> weft_net.rank_shift),
                              (int)(entry->tag & weft_net.tag_mask), form, buffer->data, entry->len,
-                             length, (uint32_t)entry->data & weft_net.sequence_mask))
+                             length, (uint32_t)entry->data & weft_net_fast.sequence_mask))
             weft_fatal(MPI_ERR_NO_MEM, "no memory to keep an unexpected message of %zu bytes",
                        entry->len);
     }

@@ -15,22 +15,9 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static inline uint64_t cq_data(const struct weft_peer *peer, int rank)
+static inline uint64_t cq_data(const struct weft_peer *peer, const struct weft_request *request)
 {
-    return (uint64_t)(uint32_t)rank << weft_net.rank_shift |
-           (peer->sequence & weft_net.sequence_mask);
-}
-
-bool weft_net_inject(struct weft_peer *peer, uint64_t context_bits, int tag, int rank,
-                     const void *data, size_t bytes)
-{
-    if (weft_unlikely(bytes > weft_net.inject_max || peer->backlog))
-        return false;
-    if (weft_unlikely(fi_tinjectdata(weft_net.ep, data, bytes, cq_data(peer, rank), peer->net_addr,
-                                     context_bits | (uint32_t)tag)))
-        return false;
-    peer->sequence++;
-    return true;
+    return request->channel->net_rank | (peer->sequence & weft_net_fast.sequence_mask);
 }
 
 static void *data_of(struct weft_request *request)
@@ -55,7 +42,7 @@ static int send_eager(struct weft_peer *peer, struct weft_request *request)
     uint64_t form = sync ? WEFT_MESSAGE_SYNC : WEFT_MESSAGE_EAGER;
     uint64_t word =
         form << weft_net.form_shift | request->channel->net_bits | (uint32_t)request->tag;
-    uint64_t data = cq_data(peer, part->rank);
+    uint64_t data = cq_data(peer, request);
     bool inject = request->bytes <= weft_net.inject_max;
     int rc;
     if (inject)
@@ -84,7 +71,7 @@ static int send_rts(struct weft_peer *peer, struct weft_request *request)
     uint64_t word = (uint64_t)WEFT_MESSAGE_RTS << weft_net.form_shift | request->channel->net_bits |
                     (uint32_t)request->tag;
     int rc = (int)fi_tinjectdata(weft_net.ep, &part->header, sizeof part->header,
-                                 cq_data(peer, part->rank), peer->net_addr, word);
+                                 cq_data(peer, request), peer->net_addr, word);
     if (!rc)
         peer->sequence++;
     return rc;
@@ -140,13 +127,16 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_net_out *out,
 static void append(struct weft_peer *peer, struct weft_net_out *out)
 {
     out->next = NULL;
-    if (!peer->backlog) {
+    if (!peer->backlog)
         peer->backlog_since = weft_seconds();
+    if (!peer->backlogged) {
+        peer->backlogged = true;
         peer->next_backlogged = weft_net.backlogged;
         weft_net.backlogged = peer;
     }
     *peer->backlog_end = out;
     peer->backlog_end = &out->next;
+    peer->inject_below = 0;
 }
 
 void weft_net_push(struct weft_peer *peer, struct weft_net_out *out)
@@ -160,11 +150,32 @@ void weft_net_push(struct weft_peer *peer, struct weft_net_out *out)
         fail_out(peer, out, fi_strerror(-rc));
 }
 
+static void emptied(struct weft_peer *peer)
+{
+    peer->backlog_end = &peer->backlog;
+    peer->inject_below = peer->lane == WEFT_LANE_NET ? weft_net.inject_max + 1 : 0;
+}
+
 static void pop(struct weft_peer *peer, struct weft_net_out *rest)
 {
     peer->backlog = rest;
+    if (!rest)
+        emptied(peer);
+}
+
+bool weft_net_take_back(struct weft_peer *peer, struct weft_net_out *out)
+{
+    struct weft_net_out **link = &peer->backlog;
+    while (*link && *link != out)
+        link = &(*link)->next;
+    if (!*link)
+        return false;
+    *link = out->next;
+    if (!*link)
+        peer->backlog_end = link;
     if (!peer->backlog)
-        peer->backlog_end = &peer->backlog;
+        emptied(peer);
+    return true;
 }
 
 /* A peer that never took anything may be unreachable, or may only be busy outside MPI: nobody can
@@ -214,10 +225,12 @@ int weft_net_retry(void)
     while (*link) {
         struct weft_peer *peer = *link;
         sent += retry_peer(peer, look_at_clock);
-        if (peer->backlog)
+        if (peer->backlog) {
             link = &peer->next_backlogged;
-        else
-            *link = peer->next_backlogged;
+            continue;
+        }
+        peer->backlogged = false;
+        *link = peer->next_backlogged;
     }
     return sent;
 }
@@ -241,12 +254,11 @@ static int prepare(struct weft_request *request)
 }
 
 /* The way of every send that is not injected at once. */
-static __attribute__((noinline)) int send_slowly(struct weft_request *request, int rank)
+static __attribute__((noinline)) int send_slowly(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     bool eager = request->bytes <= weft_net.eager_limit;
     part->op.kind = WEFT_NET_SEND;
-    part->rank = rank;
     part->reads_out = 0;
     part->out.kind = eager ? WEFT_NET_OUT_EAGER : WEFT_NET_OUT_RTS;
     request->pending = eager && request->mode == WEFT_SEND_SYNCHRONOUS ? 2 : 1;
@@ -261,24 +273,17 @@ static __attribute__((noinline)) int send_slowly(struct weft_request *request, i
     return MPI_SUCCESS;
 }
 
-int weft_net_isend_plain(struct weft_request *request, struct weft_peer *peer, const void *buffer,
-                         size_t bytes, uint64_t word, int rank)
+int weft_net_isend(struct weft_request *request)
 {
-    if (weft_unlikely(bytes > weft_net.inject_max || peer->backlog) ||
-        weft_unlikely(
-            fi_tinjectdata(weft_net.ep, buffer, bytes, cq_data(peer, rank), peer->net_addr, word)))
-        return send_slowly(request, rank);
-    request->sequence = peer->sequence++;
-    return MPI_SUCCESS;
-}
-
-int weft_net_isend(struct weft_request *request, int rank)
-{
-    if (request->mode == WEFT_SEND_SYNCHRONOUS || !(request->type->flags & WEFT_TYPE_DENSE))
-        return send_slowly(request, rank);
-    request->pending = 0;
-    return weft_net_isend_plain(request, request->peer, request->buffer, request->bytes,
-                                request->channel->net_bits | (uint32_t)request->tag, rank);
+    struct weft_peer *peer = request->peer;
+    request->sequence = peer->sequence;
+    if (request->bytes < peer->inject_below && request->mode != WEFT_SEND_SYNCHRONOUS &&
+        (request->type->flags & WEFT_TYPE_DENSE) &&
+        weft_net_inject(peer, request->channel, request->tag, request->buffer, request->bytes)) {
+        request->pending = 0;
+        return MPI_SUCCESS;
+    }
+    return send_slowly(request);
 }
 
 void weft_net_sent(struct weft_request *request)

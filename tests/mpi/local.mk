@@ -62,6 +62,7 @@ MPI_TESTS = \
     tests/mpi/wait_any_some \
     tests/mpi/waitall_errors \
     tests/mpi/cancel \
+    tests/mpi/cancel_backlogged \
     tests/mpi/cancel_race \
     tests/mpi/mprobe \
     tests/mpi/probe \
@@ -132,6 +133,7 @@ tests_mpi_unexpected_flood_20000_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_wait_any_some_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_waitall_errors_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_cancel_backlogged_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_race_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_mprobe_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_probe_LDADD = $(MPI_TEST_LIBS)

@@ -73,27 +73,6 @@ int PMPI_Imrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *messag
     return PMPI_Imrecv_c(buf, count, datatype, message, request);
 }
 
-WEFT_EXPORT(Irecv);
-int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-               MPI_Request *request)
-{
-    return PMPI_Irecv_c(buf, count, datatype, source, tag, comm, request);
-}
-
-WEFT_EXPORT(Irsend);
-int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-                MPI_Request *request)
-{
-    return PMPI_Irsend_c(buf, count, datatype, dest, tag, comm, request);
-}
-
-WEFT_EXPORT(Isend);
-int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
-               MPI_Request *request)
-{
-    return PMPI_Isend_c(buf, count, datatype, dest, tag, comm, request);
-}
-
 WEFT_EXPORT(Isendrecv);
 int PMPI_Isendrecv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, int dest, int sendtag,
                    void *recvbuf, int recvcount, MPI_Datatype recvtype, int source, int recvtag,
@@ -125,13 +104,6 @@ int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
     return PMPI_Mrecv_c(buf, count, datatype, message, status);
 }
 
-WEFT_EXPORT(Recv);
-int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
-              MPI_Status *status)
-{
-    return PMPI_Recv_c(buf, count, datatype, source, tag, comm, status);
-}
-
 WEFT_EXPORT(Recv_init);
 int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                    MPI_Request *request)
@@ -146,23 +118,11 @@ int PMPI_Reduce(const void *sendbuf, void *recvbuf, int count, MPI_Datatype data
     return PMPI_Reduce_c(sendbuf, recvbuf, count, datatype, op, root, comm);
 }
 
-WEFT_EXPORT(Rsend);
-int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-    return PMPI_Rsend_c(buf, count, datatype, dest, tag, comm);
-}
-
 WEFT_EXPORT(Rsend_init);
 int PMPI_Rsend_init(const void *buf, int count, MPI_Datatype datatype, int dest, int tag,
                     MPI_Comm comm, MPI_Request *request)
 {
     return PMPI_Rsend_init_c(buf, count, datatype, dest, tag, comm, request);
-}
-
-WEFT_EXPORT(Send);
-int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
-{
-    return PMPI_Send_c(buf, count, datatype, dest, tag, comm);
 }
 
 WEFT_EXPORT(Send_init);

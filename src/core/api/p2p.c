@@ -18,33 +18,12 @@
 
 #define ALWAYS_INLINE static inline __attribute__((always_inline))
 
-/* The fast check: true when the call is good and plain (below 2^31 elements of a plain type, with a
- * buffer, to or from a rank, with a tag). False proves nothing: weft_call_resolve decides. */
-ALWAYS_INLINE bool is_plain(const void *buffer, MPI_Count count, MPI_Datatype datatype, int peer,
-                            int tag, MPI_Comm handle, struct weft_resolved *out)
+/* The communicator of a fast call; NULL for a handle that is none. */
+ALWAYS_INLINE struct weft_comm *fast_comm(MPI_Comm handle)
 {
-    out->comm = weft_handle_object(handle);
-    out->type = weft_handle_object(datatype);
-    if (weft_unlikely(out->comm->object.kind != WEFT_KIND_COMM ||
-                      out->type->object.kind != WEFT_KIND_DATATYPE))
-        return false;
-    return weft_likely((unsigned)peer < (unsigned)out->comm->size) &&
-           weft_likely((unsigned)tag <= (unsigned)weft.tag_ub) &&
-           weft_likely((uint64_t)count <= INT32_MAX && (out->type->flags & WEFT_TYPE_PLAIN) &&
-                       buffer);
-}
-
-/* The bytes of data of a plain call. */
-ALWAYS_INLINE size_t plain_bytes(MPI_Count count, const struct weft_resolved *plain)
-{
-    return (size_t)count * plain->type->size;
-}
-
-/* The peer of a plain call if it is known and on the net lane, else NULL. */
-ALWAYS_INLINE struct weft_peer *net_peer(const struct weft_comm *comm, int rank)
-{
-    struct weft_peer *peer = comm->peers[rank];
-    return weft_likely(peer->lane == WEFT_LANE_NET) ? peer : NULL;
+    if (weft_likely(handle == MPI_COMM_WORLD))
+        return &weft_comm_world;
+    return weft_handle_resolve(handle, WEFT_KIND_COMM);
 }
 
 static __attribute__((noinline)) int begin_send(const struct weft_call *call,
@@ -195,77 +174,118 @@ LONG_WAY irecv_long(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
                         false, request, NULL);
 }
 
-/* Plain standard or ready sends: blocking ones are injected without a request; false means that
- * nothing was sent. */
-ALWAYS_INLINE bool send_fast(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-                             int tag, MPI_Comm comm)
+/* The provider was busy: the message waits in the backlog. The rest of its request was not needed
+ * until now. */
+WEFT_COLD static void isend_refused(struct weft_request *request)
 {
-    struct weft_resolved to;
-    if (weft_unlikely(weft_gate) ||
-        weft_unlikely(!is_plain(buf, count, datatype, dest, tag, comm, &to)))
-        return false;
-    struct weft_peer *peer = net_peer(to.comm, dest);
-    return peer && weft_net_inject(peer, to.comm->p2p.net_bits, tag, to.comm->rank, buf,
-                                   plain_bytes(count, &to));
+    request->type = weft_datatype_byte();
+    weft_net_isend(request);
 }
 
-/* Nonblocking ones get a request first. The lane's function is the last thing called, so that
- * nothing is saved around it. False: nothing was done. */
-ALWAYS_INLINE bool isend_fast(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-                              int tag, MPI_Comm comm, enum weft_send_mode mode,
-                              MPI_Request *request, int *code)
+/* True when a count is one that MPI_Send could have been called with. */
+ALWAYS_INLINE bool is_int(MPI_Count count)
 {
-    struct weft_resolved to;
-    if (weft_unlikely(weft_gate) ||
-        weft_unlikely(!is_plain(buf, count, datatype, dest, tag, comm, &to)))
+    return weft_likely((uint64_t)count <= INT32_MAX);
+}
+
+/*
+ * The fast paths. A count is unsigned here: a negative one makes a number of bytes that is too large
+ * to be taken (the size of a plain type is at least 1), as does one of 2^31 or more. A tag is unsigned
+ * too. Each answers false when it has done nothing.
+ */
+
+/* A blocking standard or ready send is injected, without a request. */
+ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
+                             int tag, MPI_Comm handle)
+{
+    size_t size;
+    struct weft_comm *comm;
+    if (weft_unlikely((uint32_t)tag >= weft_send_tags) ||
+        weft_unlikely(!(comm = fast_comm(handle))) ||
+        weft_unlikely((uint32_t)dest >= (uint32_t)comm->size) ||
+        weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
         return false;
-    struct weft_peer *peer = net_peer(to.comm, dest);
-    if (weft_unlikely(!peer || !weft.requests.free || !request))
+    struct weft_peer *peer = comm->peers[(uint32_t)dest];
+    if (weft_unlikely(count * size >= peer->inject_below) || weft_unlikely(!buf))
         return false;
-    size_t bytes = plain_bytes(count, &to);
+    return weft_net_inject(peer, &comm->p2p, tag, buf, count * size);
+}
+
+/* A nonblocking one has a request besides, complete from its beginning. What the provider does not
+ * take at once goes on from there. */
+ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
+                              int tag, MPI_Comm handle, enum weft_send_mode mode,
+                              MPI_Request *request)
+{
+    size_t size;
+    struct weft_comm *comm;
+    if (weft_unlikely((uint32_t)tag >= weft_send_tags) ||
+        weft_unlikely(!(comm = fast_comm(handle))) ||
+        weft_unlikely((uint32_t)dest >= (uint32_t)comm->size) ||
+        weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
+        return false;
+    struct weft_peer *peer = comm->peers[(uint32_t)dest];
+    size_t bytes = count * size;
+    if (weft_unlikely(bytes >= peer->inject_below) || weft_unlikely(!buf) ||
+        weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
+        return false;
     struct weft_request *started = weft_request_pop(&weft.requests, WEFT_REQUEST_SEND, 0, 0);
     if (mode != WEFT_SEND_STANDARD)
         started->mode = (uint8_t)mode;
     started->tag = tag;
+    started->sequence = peer->sequence;
     started->bytes = bytes;
-    started->channel = &to.comm->p2p;
+    started->channel = &comm->p2p;
     started->peer = peer;
-    started->type = to.type;
     started->buffer = (void *)buf;
     *request = (MPI_Request)started;
-    *code = weft_net_isend_plain(started, peer, buf, bytes, to.comm->p2p.net_bits | (uint32_t)tag,
-                                 to.comm->rank);
+    if (weft_unlikely(!weft_net_inject(peer, &comm->p2p, tag, buf, bytes)))
+        isend_refused(started);
     return true;
 }
 
-/* A plain receive from one rank, posted to the provider. NULL: nothing was done. */
-ALWAYS_INLINE struct weft_request *receive_fast(void *buf, MPI_Count count, MPI_Datatype datatype,
-                                                int source, int tag, MPI_Comm comm,
+/* A receive from one rank is posted to the provider. NULL: nothing was done. */
+ALWAYS_INLINE struct weft_request *receive_fast(void *buf, uint32_t count, MPI_Datatype datatype,
+                                                int source, int tag, MPI_Comm handle,
                                                 MPI_Request *request, int *code)
 {
-    struct weft_resolved from;
-    if (weft_unlikely(weft_receive_gate) ||
-        weft_unlikely(!is_plain(buf, count, datatype, source, tag, comm, &from)))
+    size_t size;
+    struct weft_comm *comm;
+    if (weft_unlikely((uint32_t)tag >= weft_receive_tags) ||
+        weft_unlikely(!(comm = fast_comm(handle))) ||
+        weft_unlikely((uint32_t)source >= comm->p2p.sources) ||
+        weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
         return NULL;
-    struct weft_peer *peer = net_peer(from.comm, source);
-    struct weft_channel *channel = &from.comm->p2p;
-    if (weft_unlikely(!peer) || weft_unlikely(!weft.requests.free) || weft_unlikely(channel->held))
+    struct weft_peer *peer = comm->peers[(uint32_t)source];
+    size_t bytes = count * size;
+    if (weft_unlikely(bytes >= peer->post_below) || weft_unlikely(!buf) ||
+        weft_unlikely(!weft.requests.free))
         return NULL;
-    size_t bytes = plain_bytes(count, &from);
     struct weft_request *posted =
         weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
-    weft_p2p_describe(posted, channel, buf, bytes, from.type, peer, source, tag);
+    struct weft_channel *channel = &comm->p2p;
+    weft_p2p_describe(posted, channel, buf, bytes, weft_datatype_byte(), peer, source, tag);
     *request = (MPI_Request)posted;
     *code =
         weft_net_irecv_plain(posted, buf, bytes, peer->net_addr, channel->net_bits | (uint32_t)tag);
     return posted;
 }
 
+/* The calls with int counts stand beside those with large ones, so that both have the fast path. */
+
+WEFT_EXPORT(Send);
+int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    if (weft_likely(send_fast(buf, (uint32_t)count, datatype, dest, tag, comm)))
+        return MPI_SUCCESS;
+    return send_long(buf, count, datatype, dest, tag, comm);
+}
+
 WEFT_EXPORT(Send_c);
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                 MPI_Comm comm)
 {
-    if (weft_likely(send_fast(buf, count, datatype, dest, tag, comm)))
+    if (weft_likely(is_int(count) && send_fast(buf, (uint32_t)count, datatype, dest, tag, comm)))
         return MPI_SUCCESS;
     return send_long(buf, count, datatype, dest, tag, comm);
 }
@@ -278,23 +298,40 @@ int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
                      WEFT_SEND_SYNCHRONOUS, true, NULL);
 }
 
+WEFT_EXPORT(Rsend);
+int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+{
+    if (weft_likely(send_fast(buf, (uint32_t)count, datatype, dest, tag, comm)))
+        return MPI_SUCCESS;
+    return rsend_long(buf, count, datatype, dest, tag, comm);
+}
+
 WEFT_EXPORT(Rsend_c);
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm)
 {
-    if (weft_likely(send_fast(buf, count, datatype, dest, tag, comm)))
+    if (weft_likely(is_int(count) && send_fast(buf, (uint32_t)count, datatype, dest, tag, comm)))
         return MPI_SUCCESS;
     return rsend_long(buf, count, datatype, dest, tag, comm);
+}
+
+WEFT_EXPORT(Isend);
+int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+               MPI_Request *request)
+{
+    if (weft_likely(isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm, WEFT_SEND_STANDARD,
+                               request)))
+        return MPI_SUCCESS;
+    return isend_long(buf, count, datatype, dest, tag, comm, request);
 }
 
 WEFT_EXPORT(Isend_c);
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm, MPI_Request *request)
 {
-    int code;
-    if (weft_likely(
-            isend_fast(buf, count, datatype, dest, tag, comm, WEFT_SEND_STANDARD, request, &code)))
-        return code;
+    if (weft_likely(is_int(count) && isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm,
+                                                WEFT_SEND_STANDARD, request)))
+        return MPI_SUCCESS;
     return isend_long(buf, count, datatype, dest, tag, comm, request);
 }
 
@@ -306,32 +343,73 @@ int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
                      WEFT_SEND_SYNCHRONOUS, false, request);
 }
 
+WEFT_EXPORT(Irsend);
+int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
+                MPI_Request *request)
+{
+    if (weft_likely(
+            isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm, WEFT_SEND_READY, request)))
+        return MPI_SUCCESS;
+    return irsend_long(buf, count, datatype, dest, tag, comm, request);
+}
+
 WEFT_EXPORT(Irsend_c);
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request)
 {
-    int code;
-    if (weft_likely(
-            isend_fast(buf, count, datatype, dest, tag, comm, WEFT_SEND_READY, request, &code)))
-        return code;
+    if (weft_likely(is_int(count) && isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm,
+                                                WEFT_SEND_READY, request)))
+        return MPI_SUCCESS;
     return irsend_long(buf, count, datatype, dest, tag, comm, request);
+}
+
+/* The end of a receive that the fast path has posted. */
+ALWAYS_INLINE int finish_receive(struct weft_request *posted, MPI_Status *status)
+{
+    weft_request_wait(posted);
+    int code = posted->error;
+    struct weft_comm *owner = posted->channel->comm;
+    weft_request_status(posted, status, false);
+    weft_request_put(posted);
+    return weft_likely(code == MPI_SUCCESS) ? code : weft_error_raise(owner, code, "MPI_Recv");
+}
+
+WEFT_EXPORT(Recv);
+int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+              MPI_Status *status)
+{
+    MPI_Request handle;
+    int code;
+    struct weft_request *posted =
+        receive_fast(buf, (uint32_t)count, datatype, source, tag, comm, &handle, &code);
+    if (weft_likely(posted))
+        return finish_receive(posted, status);
+    return recv_long(buf, count, datatype, source, tag, comm, status);
 }
 
 WEFT_EXPORT(Recv_c);
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                 MPI_Comm comm, MPI_Status *status)
 {
-    MPI_Request posted;
+    MPI_Request handle;
     int code;
-    struct weft_request *it = receive_fast(buf, count, datatype, source, tag, comm, &posted, &code);
-    if (weft_unlikely(!it))
-        return recv_long(buf, count, datatype, source, tag, comm, status);
-    weft_request_wait(it);
-    code = it->error;
-    struct weft_comm *owner = it->channel->comm;
-    weft_request_status(it, status, false);
-    weft_request_put(it);
-    return weft_likely(code == MPI_SUCCESS) ? code : weft_error_raise(owner, code, "MPI_Recv");
+    struct weft_request *posted = NULL;
+    if (weft_likely(is_int(count)))
+        posted = receive_fast(buf, (uint32_t)count, datatype, source, tag, comm, &handle, &code);
+    if (weft_likely(posted))
+        return finish_receive(posted, status);
+    return recv_long(buf, count, datatype, source, tag, comm, status);
+}
+
+WEFT_EXPORT(Irecv);
+int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
+               MPI_Request *request)
+{
+    int code;
+    if (weft_likely(request && receive_fast(buf, (uint32_t)count, datatype, source, tag, comm,
+                                            request, &code)))
+        return code;
+    return irecv_long(buf, count, datatype, source, tag, comm, request);
 }
 
 WEFT_EXPORT(Irecv_c);
@@ -339,8 +417,9 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
                  MPI_Comm comm, MPI_Request *request)
 {
     int code;
-    if (weft_likely(request &&
-                    receive_fast(buf, count, datatype, source, tag, comm, request, &code)))
+    if (weft_likely(
+            request && is_int(count) &&
+            receive_fast(buf, (uint32_t)count, datatype, source, tag, comm, request, &code)))
         return code;
     return irecv_long(buf, count, datatype, source, tag, comm, request);
 }

@@ -1,28 +1,39 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The predefined communicators.
+ * The life of communicators.
  *
- * Invariant: context ids come in pairs, even for point-to-point and odd for collectives;
- * MPI_COMM_WORLD has 0 and 1, MPI_COMM_SELF 2 and 3.
+ * Invariants:
+ *  - MPI_COMM_WORLD has the first block of context ids, MPI_COMM_SELF the second.
+ *  - A dying communicator (the user has freed it) keeps its channels and context ids until a sweep
+ *    finds nothing that refers to it. So an id is not offered again while a message of this process
+ *    may come or go with it; and what others have sent has its receive here, posted before the user
+ *    freed the communicator.
  */
 #include "core/comm.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 struct weft_comm weft_comm_world = {
     .errhandler = &weft_errors_are_fatal, .handle = MPI_COMM_WORLD, .name = "MPI_COMM_WORLD"};
 struct weft_comm weft_comm_self = {
     .errhandler = &weft_errors_are_fatal, .handle = MPI_COMM_SELF, .name = "MPI_COMM_SELF"};
 
-static int32_t *world_ranks, self_rank[1];
-static struct weft_peer *self_peer[1] = {&weft_peer_unknown};
+/* A sweep looks at every request, so it waits until it is worth it. */
+enum { SWEEP_AT = 64 };
+static struct weft_comm *dying;
+static size_t ndying, sweep_at = SWEEP_AT;
 
-static void open_channel(struct weft_channel *channel, struct weft_comm *comm, uint32_t context)
+/* ---- Channels */
+
+static void open_channel(struct weft_channel *channel, struct weft_comm *comm, int use)
 {
+    uint32_t context = (uint32_t)comm->block * WEFT_CONTEXTS + (uint32_t)use;
     *channel = (struct weft_channel){.context = context, .comm = comm};
-    if (comm->size == 1 || weft_net_software_matching())
+    bool alone = comm->size == 1 && comm->world[0] == weft.job.rank;
+    if (alone || weft_net_software_matching())
         channel->held = WEFT_HELD_ALWAYS;
     channel->sources = channel->held ? 0 : (uint32_t)comm->size;
     channel->wildcards_held = channel->held != 0;
@@ -30,53 +41,266 @@ static void open_channel(struct weft_channel *channel, struct weft_comm *comm, u
     channel->net_rank = weft_net_rank_bits(comm->rank);
 }
 
-static void open_comm(struct weft_comm *comm, int rank, int size, const int32_t *world,
-                      struct weft_peer **peers, uint32_t context)
-{
-    comm->object.kind = WEFT_KIND_COMM;
-    comm->rank = rank;
-    comm->size = size;
-    comm->world = world;
-    comm->peers = peers;
-    open_channel(&comm->p2p, comm, context);
-    open_channel(&comm->coll, comm, context + 1);
-    weft_handle_predefine((uintptr_t)comm->handle, &comm->object);
-}
-
 struct weft_channel *weft_channel_of(uint32_t context)
 {
-    struct weft_channel *const channels[] = {&weft_comm_world.p2p, &weft_comm_world.coll,
-                                             &weft_comm_self.p2p, &weft_comm_self.coll};
-    for (size_t i = 0; i < sizeof channels / sizeof channels[0]; i++)
-        if (channels[i]->context == context)
-            return channels[i];
+    struct weft_comm *comm = weft_context_owner(context / WEFT_CONTEXTS);
+    if (!comm)
+        return NULL;
+    switch ((enum weft_context_use)(context % WEFT_CONTEXTS)) {
+    case WEFT_CONTEXT_P2P:
+        return &comm->p2p;
+    case WEFT_CONTEXT_COLL:
+        return &comm->coll;
+    case WEFT_CONTEXT_MAKING:
+        return &comm->making;
+    case WEFT_CONTEXT_GROUPING:
+        return &comm->grouping;
+    case WEFT_CONTEXT_LOCAL_COLL:
+        return comm->local ? &comm->local->coll : NULL;
+    case WEFT_CONTEXT_LOCAL_MAKING:
+        return comm->local ? &comm->local->making : NULL;
+    case WEFT_CONTEXT_LOCAL_P2P:
+        return comm->local ? &comm->local->p2p : NULL;
+    case WEFT_CONTEXT_PARTITIONED:
+    case WEFT_CONTEXTS:
+        break;
+    }
     return NULL;
 }
 
-int weft_comm_rank_of(const struct weft_comm *comm, int world)
+void weft_comm_open(struct weft_comm *comm, int block)
 {
-    for (int rank = 0; rank < comm->size; rank++)
-        if (comm->world[rank] == world)
-            return rank;
-    return -1;
+    struct weft_comm *local = comm->local;
+    comm->block = block;
+    open_channel(&comm->p2p, comm, WEFT_CONTEXT_P2P);
+    open_channel(&comm->coll, comm, WEFT_CONTEXT_COLL);
+    open_channel(&comm->making, comm, WEFT_CONTEXT_MAKING);
+    open_channel(&comm->grouping, comm, WEFT_CONTEXT_GROUPING);
+    if (local) {
+        local->block = block;
+        open_channel(&local->p2p, local, WEFT_CONTEXT_LOCAL_P2P);
+        open_channel(&local->coll, local, WEFT_CONTEXT_LOCAL_COLL);
+        open_channel(&local->making, local, WEFT_CONTEXT_LOCAL_MAKING);
+    }
+    weft_context_assign(block, comm);
+}
+
+/* ---- Beginning and end */
+
+/* Sets what follows from the groups; remote is the one that messages go to. */
+static bool fill(struct weft_comm *comm, struct weft_group *group, struct weft_group *remote)
+{
+    if (!weft_group_open_peers(remote))
+        return false;
+    comm->object.kind = WEFT_KIND_COMM;
+    comm->group = weft_group_keep(group);
+    comm->remote = weft_group_keep(remote);
+    comm->rank = group->rank;
+    comm->size = remote->size;
+    comm->world = remote->world;
+    comm->peers = remote->peers;
+    comm->block = -1;
+    return true;
+}
+
+static struct weft_comm *make_one(struct weft_group *group, struct weft_group *remote,
+                                  struct weft_errhandler *errhandler)
+{
+    struct weft_comm *comm = calloc(1, sizeof *comm);
+    if (!comm)
+        weft_error_say(MPI_ERR_NO_MEM, "no memory for another communicator");
+    if (!comm || !fill(comm, group, remote)) {
+        free(comm);
+        return NULL;
+    }
+    comm->handle = (MPI_Comm)comm;
+    comm->errhandler = errhandler ? errhandler : &weft_errors_are_fatal;
+    comm->errhandler->refs++;
+    return comm;
+}
+
+static void unmake(struct weft_comm *comm)
+{
+    if (comm->local)
+        unmake(comm->local);
+    weft_group_release(comm->group);
+    weft_group_release(comm->remote);
+    weft_errhandler_release(comm->errhandler);
+    if (comm->named)
+        free((char *)comm->name);
+    weft_handle_retire(&comm->object);
+    free(comm);
+}
+
+struct weft_comm *weft_comm_make(struct weft_group *group, struct weft_group *remote,
+                                 struct weft_errhandler *errhandler)
+{
+    struct weft_comm *comm = make_one(group, remote ? remote : group, errhandler);
+    if (!comm || !remote)
+        return comm;
+    comm->first_half = group->world[0] < remote->world[0];
+    comm->local = make_one(group, group, NULL);
+    if (!comm->local) {
+        unmake(comm);
+        return NULL;
+    }
+    return comm;
+}
+
+void weft_comm_drop(struct weft_comm *comm)
+{
+    if (comm)
+        unmake(comm);
+}
+
+void weft_comm_release(struct weft_comm *comm)
+{
+    weft_handle_retire(&comm->object);
+    comm->next_dying = dying;
+    dying = comm;
+    if (++ndying >= sweep_at)
+        weft_comm_sweep();
+}
+
+static bool has_channel(const struct weft_comm *comm, const struct weft_channel *channel)
+{
+    return (const char *)channel >= (const char *)comm &&
+           (const char *)channel < (const char *)(comm + 1);
+}
+
+/* Marks the dying communicators that a request refers to, complete or not,. Not by
+ * way of channel->comm: the channel of a request that has none may be an old one. */
+static void see_request(void *arg, struct weft_request *request)
+{
+    (void)arg;
+    for (struct weft_comm *comm = dying; comm; comm = comm->next_dying)
+        if (has_channel(comm, request->channel) ||
+            (comm->local && has_channel(comm->local, request->channel)))
+            comm->referred = true;
+}
+
+/* A channel in the list of those held is taken off it by the next claim that finds nothing held. */
+static bool is_listed(const struct weft_comm *comm)
+{
+    return comm->p2p.listed || comm->coll.listed || comm->making.listed || comm->grouping.listed ||
+           (comm->local && is_listed(comm->local));
+}
+
+void weft_comm_sweep(void)
+{
+    if (!dying)
+        return;
+    for (struct weft_comm *comm = dying; comm; comm = comm->next_dying)
+        comm->referred = comm->uses || is_listed(comm);
+    weft_request_each(see_request, NULL);
+    struct weft_comm **link = &dying;
+    while (*link) {
+        struct weft_comm *comm = *link;
+        if (comm->referred) {
+            link = &comm->next_dying;
+            continue;
+        }
+        *link = comm->next_dying;
+        ndying--;
+        weft_context_free(comm->block);
+        unmake(comm);
+    }
+    sweep_at = ndying * 2 > SWEEP_AT ? ndying * 2 : SWEEP_AT;
+}
+
+struct activity {
+    const struct weft_comm *comm;
+    bool any;
+};
+
+static void see_active(void *arg, struct weft_request *request)
+{
+    struct activity *activity = arg;
+    if (has_channel(activity->comm, request->channel))
+        activity->any = true;
+}
+
+bool weft_comm_active(const struct weft_comm *comm)
+{
+    struct activity activity = {.comm = comm, .any = comm->uses != 0};
+    weft_request_each_active(see_active, &activity);
+    return activity.any;
+}
+
+/* ---- The predefined ones */
+
+static bool open_predefined(struct weft_comm *comm, struct weft_group *group, int block)
+{
+    if (!group || !fill(comm, weft_group_seal(group), group))
+        return false;
+    weft_group_release(group);
+    if (!weft_context_reserve(block))
+        return false;
+    weft_comm_open(comm, block);
+    weft_handle_predefine((uintptr_t)comm->handle, &comm->object);
+    return true;
 }
 
 int weft_comm_init(void)
 {
-    int size = weft.job.size;
-    world_ranks = malloc((size_t)size * sizeof *world_ranks);
-    if (!world_ranks)
-        return MPI_ERR_NO_MEM;
-    for (int i = 0; i < size; i++)
-        world_ranks[i] = i;
-    self_rank[0] = weft.job.rank;
-    open_comm(&weft_comm_world, weft.job.rank, size, world_ranks, weft.peers, 0);
-    open_comm(&weft_comm_self, 0, 1, self_rank, self_peer, 2);
-    return MPI_SUCCESS;
+    struct weft_group *all = weft_group_make(weft.job.size), *self = weft_group_make(1);
+    for (int i = 0; all && i < all->size; i++)
+        all->world[i] = i;
+    if (self)
+        self->world[0] = weft.job.rank;
+    bool well =
+        open_predefined(&weft_comm_world, all, 0) && open_predefined(&weft_comm_self, self, 1);
+    return well ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+static void close_predefined(struct weft_comm *comm)
+{
+    if (comm->named) {
+        free((char *)comm->name);
+        comm->named = false;
+    }
+    weft_group_release(comm->group);
+    weft_group_release(comm->remote);
+    comm->group = comm->remote = NULL;
+    comm->object.kind = WEFT_KIND_NONE;
 }
 
 void weft_comm_finalize(void)
 {
-    free(world_ranks);
-    world_ranks = NULL;
+    while (dying) {
+        struct weft_comm *comm = dying;
+        dying = comm->next_dying;
+        weft_context_free(comm->block);
+        unmake(comm);
+    }
+    ndying = 0;
+    for (uint32_t block = 2; block < WEFT_CONTEXT_BLOCKS && weft_context_in_use() > 2; block++) {
+        struct weft_comm *comm = weft_context_owner(block);
+        if (!comm)
+            continue;
+        weft_context_free((int)block);
+        unmake(comm);
+    }
+    close_predefined(&weft_comm_world);
+    close_predefined(&weft_comm_self);
+    weft_context_reset();
+}
+
+/* ---- Names and ranks */
+
+int weft_comm_set_name(struct weft_comm *comm, const char *name)
+{
+    char *copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
+    if (!copy)
+        return weft_error_say(MPI_ERR_NO_MEM, "no memory for the name of a communicator");
+    if (comm->named)
+        free((char *)comm->name);
+    comm->name = copy;
+    comm->named = true;
+    return MPI_SUCCESS;
+}
+
+int weft_comm_rank_of(const struct weft_comm *comm, int world)
+{
+    return weft_group_rank_of(comm->remote, world);
 }

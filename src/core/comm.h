@@ -1,9 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Communicators: a group, two channels (point-to-point and collective), an error handler.
+ * Communicators: whom messages go to, channels for them, an error handler, and what users attach.
  *
  * Invariants:
- *  - world[i] is the rank in MPI_COMM_WORLD of rank i.
+ *  - size, world and peers describe the processes that messages go to and come from: of an
+ *    inter-communicator the remote group. rank is this process's own, in its local group; messages
+ *    carry it. world[i] is the rank in the job of rank i.
+ *  - A communicator that its user has freed lives on, with its context ids, until no request,
+ *    message or agreement refers to it.
  *  - A channel's context id belongs to this communicator alone for as long as any of its messages
  *    can be on the way.
  *  - A channel with held != 0 may post no receive to the provider: some receive of it that could
@@ -14,7 +18,9 @@
 #define WEFT_COMM_H
 
 #include "core/bsend_buffer.h"
+#include "core/context.h"
 #include "core/error.h"
+#include "core/group.h"
 #include "core/handle.h"
 #include "mpi.h"
 
@@ -45,8 +51,20 @@ struct weft_comm {
     struct weft_channel p2p, coll;
     struct weft_errhandler *errhandler;
     MPI_Comm handle;
-    const char *name;
+    const char *name;               /* NULL: none was given */
     struct weft_bsend_buffer bsend; /* for buffered sends, while one is attached to it */
+
+    struct weft_channel making, grouping; /* see enum weft_context_use */
+    struct weft_group *group, *remote;    /* the local group; the one that world[] describes */
+    struct weft_comm *local; /* of an inter-communicator: its local group, for internal use only */
+    bool first_half;         /* of an inter-communicator: the local group comes first when both are
+                                put in one order */
+    int block;               /* of context ids */
+    bool named;              /* the name is allocated */
+    bool referred;           /* during a sweep: something refers to it */
+    int uses;                /* matched messages and agreements that refer to it, not requests */
+    uint32_t makings;        /* communicators made over it so far: names the next agreement */
+    struct weft_comm *next_dying;
 };
 
 extern struct weft_comm weft_comm_world, weft_comm_self;
@@ -54,13 +72,51 @@ extern struct weft_comm weft_comm_world, weft_comm_self;
 /* Builds MPI_COMM_WORLD and MPI_COMM_SELF from the job, after the lanes are open. Returns an MPI
  * error class; MPI_ERR_NO_MEM is the only one that is not MPI_SUCCESS. */
 int weft_comm_init(void);
+
+/* Frees all that are left; no request may refer to any. */
 void weft_comm_finalize(void);
+
+/* A communicator over a group, or between two (remote is NULL for an intra-communicator), of which
+ * this process is in the first; the handler is inherited, and may be NULL (MPI_ERRORS_ARE_FATAL).
+ * Keeps references of its own. It has a handle, and no context ids yet. NULL when memory is short,
+ * the sentence said. */
+struct weft_comm *weft_comm_make(struct weft_group *group, struct weft_group *remote,
+                                 struct weft_errhandler *errhandler);
+
+/* Gives it a block of context ids that all members took: from here on it can be used. */
+void weft_comm_open(struct weft_comm *comm, int block);
+
+/* Frees one that was never opened. */
+void weft_comm_drop(struct weft_comm *comm);
+
+/* The user gives up a communicator: its handle is void from now on. */
+void weft_comm_release(struct weft_comm *comm);
+
+/* Frees those given up that nothing refers to any more. */
+void weft_comm_sweep(void);
+
+/* Whether a request that is not complete, or an agreement, refers to a communicator. */
+bool weft_comm_active(const struct weft_comm *comm);
+
+/* Sets the name; "" takes it away. MPI_SUCCESS, or MPI_ERR_NO_MEM with its sentence said. */
+int weft_comm_set_name(struct weft_comm *comm, const char *name);
 
 /* The channel of a context id, or NULL. */
 struct weft_channel *weft_channel_of(uint32_t context);
 
 /* The rank in a communicator of a rank in MPI_COMM_WORLD, or -1. */
 int weft_comm_rank_of(const struct weft_comm *comm, int world);
+
+/* Ranks of both sides together, and this process's place among them (see first_half). */
+static inline int weft_comm_total(const struct weft_comm *comm)
+{
+    return comm->local ? comm->local->size + comm->size : comm->size;
+}
+
+static inline int weft_comm_place(const struct weft_comm *comm)
+{
+    return comm->local && !comm->first_half ? comm->size + comm->rank : comm->rank;
+}
 
 static inline struct weft_comm *weft_comm_resolve(MPI_Comm handle)
 {

@@ -105,6 +105,8 @@ static char *describe_tag(const struct weft_channel *channel, int tag, char *buf
     if (channel == &channel->comm->coll)
         snprintf(buf, len, "for %s on %.100s",
                  tag >= 0 && (size_t)tag < known ? collectives[tag] : "a collective", comm);
+    else if (channel == &channel->comm->making || channel == &channel->comm->grouping)
+        snprintf(buf, len, "for a communicator made over %.100s", comm);
     else if (tag == MPI_ANY_TAG)
         snprintf(buf, len, "any tag, %.100s", comm);
     else
@@ -177,6 +179,9 @@ static void add_request(struct report *report, const struct weft_request *reques
                  (const void *)request);
     else if (request->op == WEFT_REQUEST_RECV)
         add_receive(report, request);
+    else if (request->op == WEFT_REQUEST_MAKING)
+        add_line(report, "  MPI_Comm_idup of %.100s: not every rank takes part yet",
+                 comm_name(request->channel->comm));
     else if (request->op == WEFT_REQUEST_FLUSH)
         add_line(report, "  flush of a buffer: waits for buffered sends");
     else

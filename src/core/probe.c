@@ -31,7 +31,7 @@ static struct weft_message *find(const struct weft_channel *channel, int source,
 
 struct weft_message *weft_probe_look(struct weft_channel *channel, int source, int tag)
 {
-    bool provider_matches = channel->comm->size > 1 && channel->held < WEFT_HELD_ALWAYS;
+    bool provider_matches = channel->held < WEFT_HELD_ALWAYS;
     struct weft_message *message = find(channel, source, tag);
     if (message)
         return message;
@@ -63,6 +63,7 @@ void weft_probe_take(struct weft_channel *channel, struct weft_message *message)
     weft_match_take(&weft.matcher, &message->match);
     weft_gate_update();
     message->channel = channel;
+    channel->comm->uses++; /* until its receive */
 }
 
 void weft_probe_status(const struct weft_message *message, MPI_Status *status)

@@ -115,6 +115,14 @@ int weft_request_abandon(struct weft_request *request)
     return code;
 }
 
+void weft_request_each(void (*see)(void *arg, struct weft_request *request), void *arg)
+{
+    for (size_t s = 0; s < weft.requests.nslabs; s++)
+        for (int i = 0; i < WEFT_REQUEST_SLAB; i++)
+            if (weft.requests.slabs[s][i].object.kind == WEFT_KIND_REQUEST)
+                see(arg, &weft.requests.slabs[s][i]);
+}
+
 void weft_request_each_active(void (*see)(void *arg, struct weft_request *request), void *arg)
 {
     for (size_t s = 0; s < weft.requests.nslabs; s++)

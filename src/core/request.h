@@ -28,9 +28,10 @@ enum weft_request_kind {
     WEFT_REQUEST_NONE, /* to or from MPI_PROC_NULL */
     WEFT_REQUEST_SEND,
     WEFT_REQUEST_RECV,
-    WEFT_REQUEST_PROBE,      /* only to say what a rank waits for; never in the pool */
-    WEFT_REQUEST_FLUSH,      /* of a buffer for buffered sends */
-    WEFT_REQUEST_GENERALIZED /* the user's own: core/generalized.h */
+    WEFT_REQUEST_PROBE,       /* only to say what a rank waits for; never in the pool */
+    WEFT_REQUEST_FLUSH,       /* of a buffer for buffered sends */
+    WEFT_REQUEST_GENERALIZED, /* the user's own: core/generalized.h */
+    WEFT_REQUEST_MAKING       /* MPI_Comm_idup: core/comm_make.h */
 };
 
 enum weft_send_mode {
@@ -151,6 +152,9 @@ void weft_request_put(struct weft_request *request);
 /* Calls see(arg, request) for each request that is handed out and not complete. Slow: reports and
  * rare reorderings only. */
 void weft_request_each_active(void (*see)(void *arg, struct weft_request *request), void *arg);
+
+/* The same for each that is handed out, complete and inactive ones included. */
+void weft_request_each(void (*see)(void *arg, struct weft_request *request), void *arg);
 
 /* Makes whole wait for a send of its own too, which the user does not see: whole takes over its
  * error. copy is freed when the send is complete; may be NULL. */

@@ -39,7 +39,7 @@ void weft_soft_hold(struct weft_channel *channel, int by)
 
 static bool net_could_match(const struct weft_request *request)
 {
-    return request->channel->comm->size > 1 && request->channel->held < WEFT_HELD_ALWAYS &&
+    return request->channel->held < WEFT_HELD_ALWAYS &&
            (!request->peer || request->peer->lane == WEFT_LANE_NET);
 }
 
@@ -124,6 +124,8 @@ void weft_soft_receive_taken(struct weft_request *request, struct weft_message *
 {
     deliver(request, message->match.source, message->match.tag, message->form, message->data,
             message->bytes);
+    if (message->channel)
+        message->channel->comm->uses--;
     free(message);
 }
 
@@ -196,6 +198,7 @@ int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_fo
                               "no memory to keep an unexpected message of %zu bytes from rank %d "
                               "with tag %d; post its receive earlier",
                               length, source, tag);
+    message->channel = NULL;
     message->length = length;
     message->sequence = sequence;
     message->match.context = context;

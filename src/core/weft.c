@@ -7,6 +7,7 @@
  */
 #include "core/probe.h"
 #include "core/weft.h"
+#include "core/agree.h"
 #include "core/coll/coll.h"
 #include "core/error.h"
 #include "core/hang.h"
@@ -60,7 +61,8 @@ void weft_leave_gated(void)
 
 int weft_progress(void)
 {
-    return weft.job.size > 1 ? weft_net_progress() : 0;
+    int events = weft.job.size > 1 ? weft_net_progress() : 0;
+    return weft_unlikely(weft.agreements) ? events + weft_agree_progress() : events;
 }
 
 void weft_idle_for(unsigned *idle, const struct weft_request *request)
@@ -105,6 +107,7 @@ static void init_tables(void)
     weft_error_init();
     weft_request_init();
     weft_probe_init();
+    weft_group_init();
     weft_datatype_init();
     weft_op_init();
     weft_match_init(&weft.matcher);

@@ -23,6 +23,7 @@ struct weft_process {
     struct weft_peer **peers; /* by world rank */
     struct weft_matcher matcher;
     struct weft_channel *held; /* channels with receives in software that the net could satisfy */
+    bool agreements;           /* some are under way: core/agree.h */
     int tag_ub;
     int thread_level;
     int yield_after; /* polls without news before a waiting rank yields */

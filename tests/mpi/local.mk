@@ -18,6 +18,9 @@ MPI_TESTS = \
     tests/mpi/coll_disagree \
     tests/mpi/coll_random \
     tests/mpi/collectives_beside_messages \
+    tests/mpi/comm_make \
+    tests/mpi/comm_many \
+    tests/mpi/comm_threads \
     tests/mpi/error_arguments \
     tests/mpi/error_collectives \
     tests/mpi/error_handlers \
@@ -27,11 +30,13 @@ MPI_TESTS = \
     tests/mpi/get_count \
     tests/mpi/get_status_many \
     tests/mpi/grequest \
+    tests/mpi/groups \
     tests/mpi/guard_bytes \
     tests/mpi/hello_unique \
     tests/mpi/inactive_requests \
     tests/mpi/init_finalize \
     tests/mpi/init_thread \
+    tests/mpi/intercomm \
     tests/mpi/isendrecv \
     tests/mpi/late_rank \
     tests/mpi/many_irecvs \
@@ -89,6 +94,9 @@ tests_mpi_bsend_textbook_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_disagree_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_random_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_collectives_beside_messages_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_comm_make_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_comm_many_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_comm_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_arguments_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_collectives_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_handlers_LDADD = $(MPI_TEST_LIBS)
@@ -98,11 +106,13 @@ tests_mpi_gather_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_get_count_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_get_status_many_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_grequest_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_groups_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_guard_bytes_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_hello_unique_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_inactive_requests_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_init_finalize_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_init_thread_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_intercomm_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_isendrecv_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_late_rank_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_many_irecvs_LDADD = $(MPI_TEST_LIBS)

@@ -26,10 +26,15 @@ static int begin(struct call *call, const char *function, MPI_Comm handle)
         return code;
     call->function = function;
     call->comm = weft_comm_resolve(handle);
-    if (weft_likely(call->comm != NULL))
+    if (weft_likely(call->comm != NULL && !call->comm->local))
         return MPI_SUCCESS;
-    code = weft_error(NULL, MPI_ERR_COMM, function, "%p is no communicator; was it freed?",
-                      (void *)handle);
+    if (call->comm)
+        code = weft_error(call->comm, MPI_ERR_UNSUPPORTED_OPERATION, function,
+                          "collectives on inter-communicators are not supported by this version of "
+                          "Weft; docs/STATUS.md lists what is");
+    else
+        code = weft_error(NULL, MPI_ERR_COMM, function, "%p is no communicator; was it freed?",
+                          (void *)handle);
     weft_leave();
     return code;
 }

@@ -1,46 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Communicators as far as they exist today (MPI 5.0 section 7.4.1), and their error handlers
- * (section 9.3).
+ * Asking communicators (MPI 5.0 sections 7.4.1 and 7.8).
  */
 #include "core/api/api.h"
+#include "core/api/enter.h"
 #include "core/error.h"
 #include "core/weft.h"
 
-#include <stdlib.h>
 #include <string.h>
-
-WEFT_COLD static int bad_comm(const char *function, MPI_Comm handle)
-{
-    return weft_error(NULL, MPI_ERR_COMM, function, "%p is no communicator; was it freed?",
-                      (void *)handle);
-}
-
-WEFT_COLD static int bad_handler(struct weft_comm *comm, const char *function,
-                                 MPI_Errhandler handle)
-{
-    return weft_error(comm, MPI_ERR_ERRHANDLER, function, "%p is no error handler; was it freed?",
-                      (void *)handle);
-}
-
-WEFT_COLD static int null_result(struct weft_comm *comm, const char *function, const char *what)
-{
-    return weft_error(comm, MPI_ERR_ARG, function, "the pointer to the %s is null", what);
-}
 
 WEFT_EXPORT(Comm_rank);
 int PMPI_Comm_rank(MPI_Comm handle, int *rank)
 {
-    int code = weft_enter("MPI_Comm_rank");
-    if (code)
-        return code;
-    struct weft_comm *comm = weft_comm_resolve(handle);
+    const char *function = "MPI_Comm_rank";
+    int code;
+    struct weft_comm *comm = weft_enter_comm(function, handle, &code);
     if (!comm)
-        code = bad_comm("MPI_Comm_rank", handle);
-    else if (!rank)
-        code = null_result(comm, "MPI_Comm_rank", "rank");
-    else
+        return code;
+    if (rank)
         *rank = comm->rank;
+    else
+        code = weft_call_no_result(comm, function, "rank");
     weft_leave();
     return code;
 }
@@ -48,140 +28,104 @@ int PMPI_Comm_rank(MPI_Comm handle, int *rank)
 WEFT_EXPORT(Comm_size);
 int PMPI_Comm_size(MPI_Comm handle, int *size)
 {
-    int code = weft_enter("MPI_Comm_size");
-    if (code)
-        return code;
-    struct weft_comm *comm = weft_comm_resolve(handle);
+    const char *function = "MPI_Comm_size";
+    int code;
+    struct weft_comm *comm = weft_enter_comm(function, handle, &code);
     if (!comm)
-        code = bad_comm("MPI_Comm_size", handle);
-    else if (!size)
-        code = null_result(comm, "MPI_Comm_size", "size");
-    else
-        *size = comm->size;
-    weft_leave();
-    return code;
-}
-
-static int create_handler(MPI_Comm_errhandler_function *call, MPI_Errhandler *handle)
-{
-    struct weft_errhandler *handler = calloc(1, sizeof *handler);
-    if (!call || !handle) {
-        free(handler);
-        return weft_error(NULL, MPI_ERR_ARG, "MPI_Comm_create_errhandler",
-                          "the %s is a null pointer", call ? "result" : "function");
-    }
-    if (!handler)
-        return weft_error(NULL, MPI_ERR_NO_MEM, "MPI_Comm_create_errhandler",
-                          "no memory for an error handler");
-    handler->object.kind = WEFT_KIND_ERRHANDLER;
-    handler->refs = 1;
-    handler->call = call;
-    handler->handle = *handle = (MPI_Errhandler)handler;
-    return MPI_SUCCESS;
-}
-
-WEFT_EXPORT(Comm_create_errhandler);
-int PMPI_Comm_create_errhandler(MPI_Comm_errhandler_function *call, MPI_Errhandler *handle)
-{
-    int code = weft_enter("MPI_Comm_create_errhandler");
-    if (code)
         return code;
-    code = create_handler(call, handle);
+    if (size)
+        *size = comm->group->size;
+    else
+        code = weft_call_no_result(comm, function, "size");
     weft_leave();
     return code;
 }
 
-static int set_handler(MPI_Comm handle, MPI_Errhandler wanted)
+WEFT_EXPORT(Comm_group);
+int PMPI_Comm_group(MPI_Comm handle, MPI_Group *group)
 {
-    struct weft_comm *comm = weft_comm_resolve(handle);
+    const char *function = "MPI_Comm_group";
+    int code;
+    struct weft_comm *comm = weft_enter_comm(function, handle, &code);
     if (!comm)
-        return bad_comm("MPI_Comm_set_errhandler", handle);
-    struct weft_errhandler *handler = weft_handle_resolve(wanted, WEFT_KIND_ERRHANDLER);
-    if (!handler)
-        return bad_handler(comm, "MPI_Comm_set_errhandler", wanted);
-    handler->refs++;
-    weft_errhandler_release(comm->errhandler);
-    comm->errhandler = handler;
-    return MPI_SUCCESS;
-}
-
-WEFT_EXPORT(Comm_set_errhandler);
-int PMPI_Comm_set_errhandler(MPI_Comm handle, MPI_Errhandler wanted)
-{
-    int code = weft_enter("MPI_Comm_set_errhandler");
-    if (code)
         return code;
-    code = set_handler(handle, wanted);
-    weft_leave();
-    return code;
-}
-
-WEFT_EXPORT(Comm_get_errhandler);
-int PMPI_Comm_get_errhandler(MPI_Comm handle, MPI_Errhandler *handler)
-{
-    int code = weft_enter("MPI_Comm_get_errhandler");
-    if (code)
-        return code;
-    struct weft_comm *comm = weft_comm_resolve(handle);
-    if (comm) {
-        comm->errhandler->refs++; /* the user frees what it gets */
-        *handler = comm->errhandler->handle;
-    } else {
-        code = bad_comm("MPI_Comm_get_errhandler", handle);
-    }
-    weft_leave();
-    return code;
-}
-
-WEFT_EXPORT(Comm_call_errhandler);
-int PMPI_Comm_call_errhandler(MPI_Comm handle, int errorcode)
-{
-    int code = weft_enter("MPI_Comm_call_errhandler");
-    if (code)
-        return code;
-    struct weft_comm *comm = weft_comm_resolve(handle);
-    if (comm)
-        weft_error_raise(comm, errorcode, "MPI_Comm_call_errhandler");
+    if (group)
+        *group = weft_group_handle(weft_group_keep(comm->group));
     else
-        code = bad_comm("MPI_Comm_call_errhandler", handle);
+        code = weft_call_no_result(comm, function, "group");
     weft_leave();
     return code;
 }
 
-WEFT_EXPORT(Errhandler_free);
-int PMPI_Errhandler_free(MPI_Errhandler *handle)
+/* MPI_CONGRUENT and its like, or -1 when memory is short. */
+static int compare(const struct weft_comm *one, const struct weft_comm *two)
 {
-    int code = weft_enter("MPI_Errhandler_free");
-    if (code)
+    if (one == two)
+        return MPI_IDENT;
+    if (!one->local != !two->local)
+        return MPI_UNEQUAL;
+    int local = weft_group_compare(one->group, two->group);
+    int remote = one->local ? weft_group_compare(one->remote, two->remote) : MPI_IDENT;
+    if (local < 0 || remote < 0)
+        return -1;
+    if (local == MPI_UNEQUAL || remote == MPI_UNEQUAL)
+        return MPI_UNEQUAL;
+    return local == MPI_IDENT && remote == MPI_IDENT ? MPI_CONGRUENT : MPI_SIMILAR;
+}
+
+WEFT_EXPORT(Comm_compare);
+int PMPI_Comm_compare(MPI_Comm first, MPI_Comm second, int *result)
+{
+    const char *function = "MPI_Comm_compare";
+    int code;
+    struct weft_comm *one = weft_enter_comm(function, first, &code);
+    if (!one)
         return code;
-    struct weft_errhandler *handler = weft_handle_resolve(*handle, WEFT_KIND_ERRHANDLER);
-    if (handler) {
-        weft_errhandler_release(handler);
-        *handle = MPI_ERRHANDLER_NULL;
+    struct weft_comm *two = weft_comm_resolve(second);
+    if (!two) {
+        code = weft_error(one, MPI_ERR_COMM, function, "%p is no communicator; was it freed?",
+                          (void *)second);
+    } else if (!result) {
+        code = weft_call_no_result(one, function, "result");
     } else {
-        code = bad_handler(NULL, "MPI_Errhandler_free", *handle);
+        *result = compare(one, two);
+        if (*result < 0)
+            code = weft_error_raise(one, MPI_ERR_NO_MEM, function);
     }
     weft_leave();
     return code;
 }
 
-WEFT_EXPORT(Error_class);
-int PMPI_Error_class(int errorcode, int *errorclass)
+WEFT_EXPORT(Comm_set_name);
+int PMPI_Comm_set_name(MPI_Comm handle, const char *name)
 {
-    char text[8];
-    if (!weft_error_text(errorcode, text, sizeof text))
-        return weft_error(NULL, MPI_ERR_ARG, "MPI_Error_class", "%d is no error code", errorcode);
-    *errorclass = errorcode;
-    return MPI_SUCCESS;
+    const char *function = "MPI_Comm_set_name";
+    int code;
+    struct weft_comm *comm = weft_enter_comm(function, handle, &code);
+    if (!comm)
+        return code;
+    if (name)
+        return weft_leave_with(comm, weft_comm_set_name(comm, name), function);
+    code = weft_error(comm, MPI_ERR_ARG, function, "the name is a null pointer");
+    weft_leave();
+    return code;
 }
 
-WEFT_EXPORT(Error_string);
-int PMPI_Error_string(int errorcode, char *string, int *resultlen)
+WEFT_EXPORT(Comm_get_name);
+int PMPI_Comm_get_name(MPI_Comm handle, char *name, int *resultlen)
 {
-    char text[MPI_MAX_ERROR_STRING];
-    if (!weft_error_text(errorcode, text, sizeof text))
-        return weft_error(NULL, MPI_ERR_ARG, "MPI_Error_string", "%d is no error code", errorcode);
-    *resultlen = (int)strlen(text);
-    memcpy(string, text, strlen(text) + 1);
-    return MPI_SUCCESS;
+    const char *function = "MPI_Comm_get_name";
+    int code;
+    struct weft_comm *comm = weft_enter_comm(function, handle, &code);
+    if (!comm)
+        return code;
+    if (name && resultlen) {
+        const char *text = comm->name ? comm->name : "";
+        *resultlen = (int)strlen(text);
+        memcpy(name, text, strlen(text) + 1);
+    } else {
+        code = weft_call_no_result(comm, function, name ? "length" : "name");
+    }
+    weft_leave();
+    return code;
 }

@@ -343,12 +343,6 @@ int PMPI_Comm_accept(const char *port_name, MPI_Info info, int root, MPI_Comm co
     return weft_api_unsupported("MPI_Comm_accept", comm);
 }
 
-WEFT_EXPORT(Comm_compare);
-int PMPI_Comm_compare(MPI_Comm comm1, MPI_Comm comm2, int *result)
-{
-    return weft_api_unsupported("MPI_Comm_compare", comm1);
-}
-
 WEFT_EXPORT(Comm_connect);
 int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm comm,
                       MPI_Comm *newcomm)
@@ -356,23 +350,11 @@ int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm c
     return weft_api_unsupported("MPI_Comm_connect", comm);
 }
 
-WEFT_EXPORT(Comm_create);
-int PMPI_Comm_create(MPI_Comm comm, MPI_Group group, MPI_Comm *newcomm)
-{
-    return weft_api_unsupported("MPI_Comm_create", comm);
-}
-
 WEFT_EXPORT(Comm_create_from_group);
 int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info,
                                 MPI_Errhandler errhandler, MPI_Comm *newcomm)
 {
     return weft_api_unsupported("MPI_Comm_create_from_group", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Comm_create_group);
-int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group group, int tag, MPI_Comm *newcomm)
-{
-    return weft_api_unsupported("MPI_Comm_create_group", comm);
 }
 
 WEFT_EXPORT(Comm_create_keyval);
@@ -389,28 +371,10 @@ int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
     return weft_api_unsupported("MPI_Comm_delete_attr", comm);
 }
 
-WEFT_EXPORT(Comm_disconnect);
-int PMPI_Comm_disconnect(MPI_Comm *comm)
-{
-    return weft_api_unsupported("MPI_Comm_disconnect", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Comm_dup);
-int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
-{
-    return weft_api_unsupported("MPI_Comm_dup", comm);
-}
-
 WEFT_EXPORT(Comm_dup_with_info);
 int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
 {
     return weft_api_unsupported("MPI_Comm_dup_with_info", comm);
-}
-
-WEFT_EXPORT(Comm_free);
-int PMPI_Comm_free(MPI_Comm *comm)
-{
-    return weft_api_unsupported("MPI_Comm_free", MPI_COMM_NULL);
 }
 
 WEFT_EXPORT(Comm_free_keyval);
@@ -431,28 +395,10 @@ int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
     return weft_api_unsupported("MPI_Comm_get_info", comm);
 }
 
-WEFT_EXPORT(Comm_get_name);
-int PMPI_Comm_get_name(MPI_Comm comm, char *comm_name, int *resultlen)
-{
-    return weft_api_unsupported("MPI_Comm_get_name", comm);
-}
-
 WEFT_EXPORT(Comm_get_parent);
 int PMPI_Comm_get_parent(MPI_Comm *parent)
 {
     return weft_api_unsupported("MPI_Comm_get_parent", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Comm_group);
-int PMPI_Comm_group(MPI_Comm comm, MPI_Group *group)
-{
-    return weft_api_unsupported("MPI_Comm_group", comm);
-}
-
-WEFT_EXPORT(Comm_idup);
-int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Comm_idup", comm);
 }
 
 WEFT_EXPORT(Comm_idup_with_info);
@@ -467,18 +413,6 @@ int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
     return weft_api_unsupported("MPI_Comm_join", MPI_COMM_NULL);
 }
 
-WEFT_EXPORT(Comm_remote_group);
-int PMPI_Comm_remote_group(MPI_Comm comm, MPI_Group *group)
-{
-    return weft_api_unsupported("MPI_Comm_remote_group", comm);
-}
-
-WEFT_EXPORT(Comm_remote_size);
-int PMPI_Comm_remote_size(MPI_Comm comm, int *size)
-{
-    return weft_api_unsupported("MPI_Comm_remote_size", comm);
-}
-
 WEFT_EXPORT(Comm_set_attr);
 int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
 {
@@ -489,12 +423,6 @@ WEFT_EXPORT(Comm_set_info);
 int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
 {
     return weft_api_unsupported("MPI_Comm_set_info", comm);
-}
-
-WEFT_EXPORT(Comm_set_name);
-int PMPI_Comm_set_name(MPI_Comm comm, const char *comm_name)
-{
-    return weft_api_unsupported("MPI_Comm_set_name", comm);
 }
 
 WEFT_EXPORT(Comm_spawn);
@@ -512,22 +440,10 @@ int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_
     return weft_api_unsupported("MPI_Comm_spawn_multiple", comm);
 }
 
-WEFT_EXPORT(Comm_split);
-int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
-{
-    return weft_api_unsupported("MPI_Comm_split", comm);
-}
-
 WEFT_EXPORT(Comm_split_type);
 int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
 {
     return weft_api_unsupported("MPI_Comm_split_type", comm);
-}
-
-WEFT_EXPORT(Comm_test_inter);
-int PMPI_Comm_test_inter(MPI_Comm comm, int *flag)
-{
-    return weft_api_unsupported("MPI_Comm_test_inter", comm);
 }
 
 WEFT_EXPORT(Compare_and_swap);
@@ -1318,83 +1234,10 @@ int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
     return weft_api_unsupported("MPI_Graphdims_get", comm);
 }
 
-WEFT_EXPORT(Group_compare);
-int PMPI_Group_compare(MPI_Group group1, MPI_Group group2, int *result)
-{
-    return weft_api_unsupported("MPI_Group_compare", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Group_difference);
-int PMPI_Group_difference(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
-{
-    return weft_api_unsupported("MPI_Group_difference", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Group_excl);
-int PMPI_Group_excl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
-{
-    return weft_api_unsupported("MPI_Group_excl", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Group_free);
-int PMPI_Group_free(MPI_Group *group)
-{
-    return weft_api_unsupported("MPI_Group_free", MPI_COMM_NULL);
-}
-
 WEFT_EXPORT(Group_from_session_pset);
 int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
 {
     return weft_api_unsupported("MPI_Group_from_session_pset", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Group_incl);
-int PMPI_Group_incl(MPI_Group group, int n, const int ranks[], MPI_Group *newgroup)
-{
-    return weft_api_unsupported("MPI_Group_incl", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Group_intersection);
-int PMPI_Group_intersection(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
-{
-    return weft_api_unsupported("MPI_Group_intersection", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Group_range_excl);
-int PMPI_Group_range_excl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
-{
-    return weft_api_unsupported("MPI_Group_range_excl", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Group_range_incl);
-int PMPI_Group_range_incl(MPI_Group group, int n, int ranges[][3], MPI_Group *newgroup)
-{
-    return weft_api_unsupported("MPI_Group_range_incl", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Group_rank);
-int PMPI_Group_rank(MPI_Group group, int *rank)
-{
-    return weft_api_unsupported("MPI_Group_rank", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Group_size);
-int PMPI_Group_size(MPI_Group group, int *size)
-{
-    return weft_api_unsupported("MPI_Group_size", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Group_translate_ranks);
-int PMPI_Group_translate_ranks(MPI_Group group1, int n, const int ranks1[], MPI_Group group2,
-                               int ranks2[])
-{
-    return weft_api_unsupported("MPI_Group_translate_ranks", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Group_union);
-int PMPI_Group_union(MPI_Group group1, MPI_Group group2, MPI_Group *newgroup)
-{
-    return weft_api_unsupported("MPI_Group_union", MPI_COMM_NULL);
 }
 
 WEFT_EXPORT(Iallgather);
@@ -1710,13 +1553,6 @@ int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
     return weft_api_unsupported("MPI_Info_set", MPI_COMM_NULL);
 }
 
-WEFT_EXPORT(Intercomm_create);
-int PMPI_Intercomm_create(MPI_Comm local_comm, int local_leader, MPI_Comm peer_comm,
-                          int remote_leader, int tag, MPI_Comm *newintercomm)
-{
-    return weft_api_unsupported("MPI_Intercomm_create", local_comm);
-}
-
 WEFT_EXPORT(Intercomm_create_from_groups);
 int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
                                       MPI_Group remote_group, int remote_leader,
@@ -1724,12 +1560,6 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
                                       MPI_Errhandler errhandler, MPI_Comm *newintercomm)
 {
     return weft_api_unsupported("MPI_Intercomm_create_from_groups", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Intercomm_merge);
-int PMPI_Intercomm_merge(MPI_Comm intercomm, int high, MPI_Comm *newintracomm)
-{
-    return weft_api_unsupported("MPI_Intercomm_merge", intercomm);
 }
 
 WEFT_EXPORT(Ireduce);

@@ -139,11 +139,16 @@ static struct weft_request *receive(const char *function, void *buffer, MPI_Coun
     }
     bool nowhere = message == &weft_message_no_proc;
     struct weft_comm *comm = nowhere ? &weft_comm_self : message->channel->comm;
+    bool freed = comm->object.kind != WEFT_KIND_COMM; /* since the probe: nobody can name it */
+    if (freed)
+        comm = &weft_comm_self;
     struct weft_call call = {.function = function,
                              .buffer = buffer,
                              .count = count,
                              .datatype = datatype,
-                             .peer = nowhere ? MPI_PROC_NULL : message->match.source,
+                             .peer = nowhere ? MPI_PROC_NULL
+                                     : freed ? 0
+                                             : message->match.source,
                              .comm = comm->handle};
     struct weft_resolved to;
     bool good = weft_call_resolve(&call, true, &to, code);

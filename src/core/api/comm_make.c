@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Making and freeing communicators (MPI 5.0 section 7.4).
+ *
+ * Invariant: what a call returns in *newcomm is MPI_COMM_NULL unless it succeeded and this process
+ * is in the new communicator.
+ */
+#include "core/api/api.h"
+#include "core/api/enter.h"
+#include "core/bsend.h"
+#include "core/comm_make.h"
+#include "core/error.h"
+#include "core/weft.h"
+
+/* Hands out what was made, or raises the error; leaves the library. */
+static int hand_out(struct weft_comm *over, int code, struct weft_comm *made, MPI_Comm *out,
+                    const char *function)
+{
+    *out = made ? made->handle : MPI_COMM_NULL;
+    return weft_leave_with(over, code, function);
+}
+
+/* Enters for a call that makes a communicator. */
+static struct weft_comm *begin(const char *function, MPI_Comm handle, const MPI_Comm *out,
+                               int *code)
+{
+    struct weft_comm *over = weft_enter_comm(function, handle, code);
+    if (!over || out)
+        return over;
+    *code = weft_call_no_result(over, function, "new communicator");
+    weft_leave();
+    return NULL;
+}
+
+WEFT_EXPORT(Comm_dup);
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+{
+    const char *function = "MPI_Comm_dup";
+    int code;
+    struct weft_comm *over = begin(function, comm, newcomm, &code), *made = NULL;
+    if (!over)
+        return code;
+    code = weft_comm_dup(over, &made);
+    return hand_out(over, code, made, newcomm, function);
+}
+
+WEFT_EXPORT(Comm_idup);
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    const char *function = "MPI_Comm_idup";
+    int code;
+    struct weft_comm *over = begin(function, comm, newcomm, &code), *made = NULL;
+    struct weft_request *started;
+    if (!over)
+        return code;
+    if (!request) {
+        code = weft_call_no_result(over, function, "request");
+        weft_leave();
+        return code;
+    }
+    code = weft_comm_idup(over, &made, &started);
+    *request = (MPI_Request)started;
+    return hand_out(over, code, made, newcomm, function);
+}
+
+/* A group that has to be part of a communicator's local group. */
+static int check_subgroup(struct weft_comm *over, const struct weft_group *group,
+                          const char *function)
+{
+    for (int i = 0; i < group->size; i++)
+        if (weft_group_rank_of(over->group, group->world[i]) < 0)
+            return weft_error(over, MPI_ERR_GROUP, function,
+                              "rank %d of the group (rank %d of the job) is not in the "
+                              "communicator",
+                              i, group->world[i]);
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Comm_create);
+int PMPI_Comm_create(MPI_Comm comm, MPI_Group handle, MPI_Comm *newcomm)
+{
+    const char *function = "MPI_Comm_create";
+    int code;
+    struct weft_comm *over = begin(function, comm, newcomm, &code), *made = NULL;
+    if (!over)
+        return code;
+    struct weft_group *group = weft_call_group(over, function, handle);
+    code = group ? check_subgroup(over, group, function) : MPI_ERR_GROUP;
+    if (code != MPI_SUCCESS) {
+        *newcomm = MPI_COMM_NULL;
+        weft_leave();
+        return code;
+    }
+    code = weft_comm_create(over, group, &made);
+    return hand_out(over, code, made, newcomm, function);
+}
+
+static int check_tag(struct weft_comm *comm, int tag, const char *function)
+{
+    if (tag < 0 || tag > weft.tag_ub)
+        return weft_error(comm, MPI_ERR_TAG, function,
+                          "the tag %d is not between 0 and MPI_TAG_UB = %d", tag, weft.tag_ub);
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Comm_create_group);
+int PMPI_Comm_create_group(MPI_Comm comm, MPI_Group handle, int tag, MPI_Comm *newcomm)
+{
+    const char *function = "MPI_Comm_create_group";
+    int code;
+    struct weft_comm *over = weft_enter_intra(function, comm, &code), *made = NULL;
+    if (!over)
+        return code;
+    struct weft_group *group = weft_call_group(over, function, handle);
+    code = group ? check_subgroup(over, group, function) : MPI_ERR_GROUP;
+    if (code == MPI_SUCCESS)
+        code = check_tag(over, tag, function);
+    if (code == MPI_SUCCESS && !newcomm)
+        code = weft_call_no_result(over, function, "new communicator");
+    if (code != MPI_SUCCESS) {
+        weft_leave();
+        return code;
+    }
+    code = weft_comm_create_group(over, group, tag, &made);
+    return hand_out(over, code, made, newcomm, function);
+}
+
+WEFT_EXPORT(Comm_split);
+int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
+{
+    const char *function = "MPI_Comm_split";
+    int code;
+    struct weft_comm *over = begin(function, comm, newcomm, &code), *made = NULL;
+    if (!over)
+        return code;
+    if (color < 0 && color != MPI_UNDEFINED) {
+        code = weft_error(over, MPI_ERR_ARG, function,
+                          "the color %d is negative and not MPI_UNDEFINED", color);
+        weft_leave();
+        return code;
+    }
+    code = weft_comm_split(over, color, key, &made);
+    return hand_out(over, code, made, newcomm, function);
+}
+
+/* ---- The end */
+
+/* Frees a communicator that is not predefined; its attached buffer is detached first, as what is in
+ * it is the user's memory again once the communicator is gone. */
+static int give_up(struct weft_comm *comm, const char *function)
+{
+    if (comm == &weft_comm_world || comm == &weft_comm_self)
+        return weft_error(comm, MPI_ERR_COMM, function, "%s is predefined and cannot be freed",
+                          comm->name);
+    if (comm->bsend.attached) {
+        void *base;
+        size_t size;
+        int code = weft_bsend_detach(comm, &base, &size);
+        if (code != MPI_SUCCESS)
+            return weft_error_raise(comm, code, function);
+    }
+    weft_comm_release(comm);
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Comm_free);
+int PMPI_Comm_free(MPI_Comm *handle)
+{
+    const char *function = "MPI_Comm_free";
+    int code;
+    struct weft_comm *comm = weft_enter_comm(function, handle ? *handle : MPI_COMM_NULL, &code);
+    if (!comm)
+        return code;
+    code = give_up(comm, function);
+    if (code == MPI_SUCCESS)
+        *handle = MPI_COMM_NULL;
+    weft_leave();
+    return code;
+}
+
+WEFT_EXPORT(Comm_disconnect);
+int PMPI_Comm_disconnect(MPI_Comm *handle)
+{
+    const char *function = "MPI_Comm_disconnect";
+    int code;
+    unsigned idle = 0;
+    struct weft_comm *comm = weft_enter_comm(function, handle ? *handle : MPI_COMM_NULL, &code);
+    if (!comm)
+        return code;
+    while (weft_comm_active(comm)) {
+        if (weft_progress())
+            idle = 0;
+        else
+            weft_idle(&idle);
+    }
+    code = give_up(comm, function);
+    if (code == MPI_SUCCESS)
+        *handle = MPI_COMM_NULL;
+    weft_leave();
+    return code;
+}

@@ -1,0 +1,79 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * 100,000 communicators, made and freed: memory does not grow, ids are used again. Then as many as
+ * there are at one time, until the ids are used up: an error that says so, and all is well again
+ * when they are freed. With more than one rank there are fewer (WEFT_TEST_COMMS), and the second
+ * part is left out: in a job of one it takes no messages.
+ */
+#include "check.h"
+
+enum { MANY = 100000, WARM = 500 };
+
+/* Bytes of memory that this process has in use. */
+static long resident(void)
+{
+    long pages = 0, in_use = 0;
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (!file || fscanf(file, "%ld %ld", &pages, &in_use) != 2)
+        in_use = 0;
+    if (file)
+        fclose(file);
+    return in_use * sysconf(_SC_PAGESIZE);
+}
+
+static void one(int i)
+{
+    MPI_Comm comm;
+    MPI_Group group;
+    if (i % 3 == 0) {
+        MPI_Comm_split(MPI_COMM_WORLD, 0, -check.rank, &comm);
+    } else if (i % 3 == 1) {
+        MPI_Comm_dup(i % 2 ? MPI_COMM_WORLD : MPI_COMM_SELF, &comm);
+    } else {
+        MPI_Comm_group(MPI_COMM_WORLD, &group);
+        MPI_Comm_create_group(MPI_COMM_WORLD, group, 1, &comm);
+        MPI_Group_free(&group);
+    }
+    MPI_Comm_free(&comm);
+}
+
+static void use_up(void)
+{
+    enum { ROOM = 200000 };
+    MPI_Comm *comm = malloc(ROOM * sizeof *comm);
+    char text[MPI_MAX_ERROR_STRING];
+    int n = 0, length, code = MPI_SUCCESS, count = -1;
+    while (n < ROOM && (code = MPI_Comm_dup(MPI_COMM_SELF, &comm[n])) == MPI_SUCCESS)
+        n++;
+    CHECK(n > 100000 && n < ROOM, "%d communicators can exist at a time", n);
+    CHECK_CLASS(code, MPI_ERR_OTHER);
+    MPI_Error_string(code, text, &length);
+    CHECK(strstr(text, "context id") && strstr(text, "free"), "the error says: %s", text);
+    for (int i = 0; i < n; i += 2)
+        MPI_Comm_free(&comm[i]);
+    CHECK_CLASS(MPI_Comm_dup(MPI_COMM_SELF, &comm[0]), MPI_SUCCESS);
+    MPI_Comm_size(comm[0], &count);
+    CHECK(count == 1, "the communicator made after the error has %d processes", count);
+    MPI_Comm_free(&comm[0]);
+    for (int i = 1; i < n; i += 2)
+        MPI_Comm_free(&comm[i]);
+    free(comm);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv, 1);
+    check_errors_return();
+    int many = check.size == 1 ? MANY : check_setting("WEFT_TEST_COMMS", MANY / 50);
+    for (int i = 0; i < WARM; i++)
+        one(i);
+    long before = resident();
+    for (int i = 0; i < many; i++)
+        one(i);
+    long grown = resident() - before;
+    CHECK(before > 0 && grown < 1 << 20, "memory grew by %ld bytes over %d communicators", grown,
+          many);
+    if (check.size == 1)
+        use_up();
+    return check_done();
+}

@@ -63,6 +63,14 @@ tests_unit_bsend_test_SOURCES = tests/unit/bsend_test.c
 tests_unit_bsend_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_bsend_test_LDADD = $(UNIT_LIBS)
 
+# Datatypes
+DATATYPE_TESTS = tests/unit/datatype_random_test
+check_PROGRAMS += $(DATATYPE_TESTS)
+TESTS += $(DATATYPE_TESTS)
+tests_unit_datatype_random_test_SOURCES = tests/unit/datatype_random_test.c tests/typemap.h
+tests_unit_datatype_random_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_datatype_random_test_LDADD = $(UNIT_LIBS)
+
 # Settings, and the choice of provider and interface
 CHOICE_TESTS = tests/unit/settings_test tests/unit/select_test
 check_PROGRAMS += $(CHOICE_TESTS)

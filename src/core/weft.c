@@ -235,6 +235,7 @@ int weft_finalize(void)
     weft.peers = NULL;
     weft_comm_finalize();
     weft_request_finalize();
+    weft_datatype_finalize();
     return MPI_SUCCESS;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Statuses and the sizes of datatypes (MPI 5.0 sections 3.2.5 and 5.1.5). None of these needs the
- * lock: they read predefined or user-owned objects only.
+ * Statuses (MPI 5.0 sections 3.2.5 and 5.1.11). None of these needs the lock: they read predefined or
+ * user-owned objects only.
  */
 #include "core/api/api.h"
 #include "core/datatype.h"
@@ -64,48 +64,6 @@ int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *coun
     if (!type)
         return bad_type("MPI_Get_elements", datatype);
     *count = narrow(weft_datatype_elements(type, weft_status_bytes(status)));
-    return MPI_SUCCESS;
-}
-
-WEFT_EXPORT(Type_size_c);
-int PMPI_Type_size_c(MPI_Datatype datatype, MPI_Count *size)
-{
-    const struct weft_datatype *type = type_of(datatype);
-    if (!type)
-        return bad_type("MPI_Type_size", datatype);
-    *size = (MPI_Count)type->size;
-    return MPI_SUCCESS;
-}
-
-WEFT_EXPORT(Type_size);
-int PMPI_Type_size(MPI_Datatype datatype, int *size)
-{
-    const struct weft_datatype *type = type_of(datatype);
-    if (!type)
-        return bad_type("MPI_Type_size", datatype);
-    *size = narrow((MPI_Count)type->size);
-    return MPI_SUCCESS;
-}
-
-WEFT_EXPORT(Type_get_extent_c);
-int PMPI_Type_get_extent_c(MPI_Datatype datatype, MPI_Count *lb, MPI_Count *extent)
-{
-    const struct weft_datatype *type = type_of(datatype);
-    if (!type)
-        return bad_type("MPI_Type_get_extent", datatype);
-    *lb = type->lb;
-    *extent = type->extent;
-    return MPI_SUCCESS;
-}
-
-WEFT_EXPORT(Type_get_extent);
-int PMPI_Type_get_extent(MPI_Datatype datatype, MPI_Aint *lb, MPI_Aint *extent)
-{
-    const struct weft_datatype *type = type_of(datatype);
-    if (!type)
-        return bad_type("MPI_Type_get_extent", datatype);
-    *lb = type->lb;
-    *extent = type->extent;
     return MPI_SUCCESS;
 }
 

@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Memory that is given back all at once: see arena.h.
+ */
+#include "core/datatype/arena.h"
+
+#include <stdlib.h>
+
+void *weft_arena_adopt(struct weft_arena *arena, void *memory, size_t bytes)
+{
+    if (!memory)
+        return NULL;
+    if (arena->count == arena->room) {
+        size_t room = arena->room ? 2 * arena->room : 4;
+        void **pieces = realloc(arena->pieces, room * sizeof *pieces);
+        if (!pieces) {
+            arena->failed = true;
+            free(memory);
+            return NULL;
+        }
+        arena->pieces = pieces;
+        arena->room = room;
+    }
+    arena->pieces[arena->count++] = memory;
+    arena->bytes += bytes;
+    return memory;
+}
+
+void *weft_arena_get(struct weft_arena *arena, size_t bytes)
+{
+    void *memory = calloc(1, bytes ? bytes : 1);
+    if (!memory)
+        arena->failed = true;
+    return weft_arena_adopt(arena, memory, bytes);
+}
+
+void weft_arena_clear(struct weft_arena *arena)
+{
+    for (size_t i = 0; i < arena->count; i++)
+        free(arena->pieces[i]);
+    free(arena->pieces);
+    *arena = (struct weft_arena){0};
+}

@@ -1,0 +1,18 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Copying any part of a packed form from or to where a shape says its bytes lie.
+ */
+#ifndef WEFT_DATATYPE_COPY_H
+#define WEFT_DATATYPE_COPY_H
+
+#include "core/datatype/shape.h"
+
+enum weft_copy { WEFT_PACK, WEFT_UNPACK };
+
+/* Copies bytes [from, to) of the packed form of element after element, each of that shape and
+ * extent bytes after the one before, the first at buffer. packed holds those bytes and no others.
+ * Packing writes to packed, unpacking reads from it. */
+void weft_shape_copy(enum weft_copy way, const struct weft_shape *shape, MPI_Aint extent,
+                     const void *buffer, size_t from, size_t to, void *packed);
+
+#endif

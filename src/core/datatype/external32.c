@@ -1,0 +1,205 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * external32: the data representation that is the same everywhere, big-endian, IEEE, with the sizes
+ * of MPI 5.0 section 14.5.2.
+ *
+ * The packed form is converted basic element by basic element, in the order of the signature, so
+ * that nothing here knows where the bytes lie.
+ *
+ * Invariant: integers that external32 keeps shorter lose their most significant bytes; they come
+ * back as they were if they fitted.
+ */
+#include "core/datatype.h"
+
+#include <float.h>
+#include <string.h>
+
+#if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
+#error "external32 of this byte order is not written yet"
+#endif
+
+static void reverse(unsigned char *out, const unsigned char *in, size_t bytes)
+{
+    for (size_t i = 0; i < bytes; i++)
+        out[i] = in[bytes - 1 - i];
+}
+
+/* An integer of so many bytes in memory, as the least significant of more or fewer bytes. */
+static void write_integer(unsigned char *out, const unsigned char *in, size_t size, size_t external,
+                          bool sign)
+{
+    unsigned char fill = sign && in[size - 1] & 0x80 ? 0xff : 0;
+    for (size_t i = 0; i < external; i++)
+        out[external - 1 - i] = i < size ? in[i] : fill;
+}
+
+static void read_integer(unsigned char *out, const unsigned char *in, size_t size, size_t external,
+                         bool sign)
+{
+    unsigned char fill = sign && in[0] & 0x80 ? 0xff : 0;
+    for (size_t i = 0; i < size; i++)
+        out[i] = i < external ? in[external - 1 - i] : fill;
+}
+
+/*
+ * long double. IEEE's 128 bits are sign 1, exponent 15, fraction 112. x86 has the same exponent and
+ * a significand of 64 bits whose leading bit is there; where long double is IEEE's 128 bits or a
+ * double, bytes are reversed.
+ */
+#if LDBL_MANT_DIG == 64
+static void write_long_double(unsigned char *out, const unsigned char *in)
+{
+    uint64_t significand;
+    uint16_t top;
+    memcpy(&significand, in, sizeof significand);
+    memcpy(&top, in + sizeof significand, sizeof top);
+    uint64_t fraction = significand << 1; /* without the leading bit */
+    uint64_t high = (uint64_t)top << 48 | fraction >> 16, low = fraction << 48;
+    for (int i = 0; i < 8; i++) {
+        out[i] = (unsigned char)(high >> (56 - 8 * i));
+        out[8 + i] = (unsigned char)(low >> (56 - 8 * i));
+    }
+}
+
+static void read_long_double(unsigned char *out, const unsigned char *in)
+{
+    uint64_t high = 0, low = 0;
+    for (int i = 0; i < 8; i++) {
+        high = high << 8 | in[i];
+        low = low << 8 | in[8 + i];
+    }
+    uint16_t top = (uint16_t)(high >> 48);
+    uint64_t fraction = high << 16 | low >> 48;       /* the upper 64 of 112 bits */
+    uint64_t rest = low << 16, lost = fraction << 63; /* 63 bits have room */
+    bool normal = top & 0x7fff, special = (top & 0x7fff) == 0x7fff;
+    uint64_t significand = fraction >> 1 | (normal ? UINT64_C(1) << 63 : 0);
+    bool up = lost && (rest || significand & 1); /* to the nearest, to even */
+    if (special && !(significand << 1) && (lost || rest))
+        significand |= UINT64_C(1) << 62; /* still not a number */
+    else if (up && !special && !++significand) {
+        significand = UINT64_C(1) << 63;
+        top++;
+    } else if (up && !normal && significand >> 63) {
+        top++; /* the largest number without a leading bit became the smallest with one */
+    }
+    memset(out, 0, sizeof(long double));
+    memcpy(out, &significand, sizeof significand);
+    memcpy(out + sizeof significand, &top, sizeof top);
+}
+#else
+static void write_long_double(unsigned char *out, const unsigned char *in)
+{
+    _Static_assert(LDBL_MANT_DIG == 113, "this machine's long double has no external32 form yet");
+    reverse(out, in, sizeof(long double));
+}
+
+static void read_long_double(unsigned char *out, const unsigned char *in)
+{
+    reverse(out, in, sizeof(long double));
+}
+#endif
+
+/* count basic elements. */
+static void write_basic(struct weft_basic basic, unsigned char *out, const unsigned char *in,
+                        size_t count)
+{
+    size_t size = basic.size / basic.parts, external = basic.external / basic.parts;
+    for (size_t n = count * basic.parts; n; n--, in += size, out += external)
+        switch ((enum weft_form)basic.form) {
+        case WEFT_FORM_PLAIN:
+            reverse(out, in, size);
+            break;
+        case WEFT_FORM_SIGNED:
+        case WEFT_FORM_UNSIGNED:
+            write_integer(out, in, size, external, basic.form == WEFT_FORM_SIGNED);
+            break;
+        case WEFT_FORM_LONG_DOUBLE:
+            write_long_double(out, in);
+            break;
+        }
+}
+
+static void read_basic(struct weft_basic basic, unsigned char *out, const unsigned char *in,
+                       size_t count)
+{
+    size_t size = basic.size / basic.parts, external = basic.external / basic.parts;
+    for (size_t n = count * basic.parts; n; n--, out += size, in += external)
+        switch ((enum weft_form)basic.form) {
+        case WEFT_FORM_PLAIN:
+            reverse(out, in, size);
+            break;
+        case WEFT_FORM_SIGNED:
+        case WEFT_FORM_UNSIGNED:
+            read_integer(out, in, size, external, basic.form == WEFT_FORM_SIGNED);
+            break;
+        case WEFT_FORM_LONG_DOUBLE:
+            read_long_double(out, in);
+            break;
+        }
+}
+
+/* A conversion under way: where it is in the packed form, and in external32. */
+struct conversion {
+    const struct weft_datatype *type;
+    char *buffer;
+    bool read;
+    size_t offset;
+    unsigned char *external;
+};
+
+enum { PIECE = 4096 };
+
+static void convert_basic(struct conversion *c, struct weft_basic basic, size_t count)
+{
+    unsigned char piece[PIECE];
+    size_t most = PIECE / basic.size;
+    while (count) {
+        size_t n = count < most ? count : most, bytes = n * basic.size;
+        if (c->read) {
+            read_basic(basic, piece, c->external, n);
+            weft_datatype_unpack(c->type, c->buffer, c->offset, piece, bytes);
+        } else {
+            weft_datatype_pack(c->type, c->buffer, c->offset, piece, bytes);
+            write_basic(basic, c->external, piece, n);
+        }
+        c->offset += bytes;
+        c->external += n * basic.external;
+        count -= n;
+    }
+}
+
+static void convert(struct conversion *c, const struct weft_signature *signature, size_t times)
+{
+    if (signature->basic.size) {
+        convert_basic(c, signature->basic, times * signature->count);
+        return;
+    }
+    for (size_t t = 0; t < times; t++) {
+        if (signature->body)
+            convert(c, signature->body, signature->count);
+        for (size_t i = 0; !signature->body && i < signature->count; i++)
+            convert(c, signature->entries[i], 1);
+    }
+}
+
+bool weft_datatype_external_bytes(const struct weft_datatype *type, MPI_Count count, size_t *bytes)
+{
+    size_t each = type->signature ? type->signature->external : 0;
+    return !__builtin_mul_overflow(each, (size_t)count, bytes) && (MPI_Count)*bytes >= 0;
+}
+
+void weft_datatype_pack_external(const struct weft_datatype *type, const void *buffer, size_t count,
+                                 void *out)
+{
+    struct conversion c = {type, (char *)buffer, false, 0, out};
+    if (type->signature && count)
+        convert(&c, type->signature, count);
+}
+
+void weft_datatype_unpack_external(const struct weft_datatype *type, void *buffer, size_t count,
+                                   const void *in)
+{
+    struct conversion c = {type, buffer, true, 0, (unsigned char *)in};
+    if (type->signature && count)
+        convert(&c, type->signature, count);
+}

@@ -22,6 +22,7 @@ enum { MAP_MOST = 3000, MAP_DEPTH = 5 };
 struct map_entry {
     long at;
     int bytes, align;
+    MPI_Datatype basic;
 };
 
 struct map {
@@ -54,12 +55,12 @@ static inline int map_pick(struct map_random *random, int low, int high)
     return low + (int)(map_next(random) % (uint64_t)(high - low + 1));
 }
 
-static inline void map_add(struct map *map, long at, int bytes, int align)
+static inline void map_add(struct map *map, long at, struct map_entry e)
 {
     map->entries = realloc(map->entries, ((size_t)map->count + 1) * sizeof *map->entries);
     if (!map->entries)
         abort();
-    map->entries[map->count++] = (struct map_entry){at, bytes, align};
+    map->entries[map->count++] = (struct map_entry){at, e.bytes, e.align, e.basic};
 }
 
 static inline void map_mark(struct map *map, long lb, long ub)
@@ -73,7 +74,7 @@ static inline void map_mark(struct map *map, long lb, long ub)
 static inline void map_append(struct map *map, const struct map *old, long at)
 {
     for (int i = 0; i < old->count; i++)
-        map_add(map, old->entries[i].at + at, old->entries[i].bytes, old->entries[i].align);
+        map_add(map, old->entries[i].at + at, old->entries[i]);
     if (old->marked)
         map_mark(map, old->mark_lb + at, old->mark_ub + at);
 }
@@ -142,20 +143,27 @@ static inline struct mapped mapped_basic(struct map_random *random)
 {
     static const struct {
         MPI_Datatype type;
-        int bytes, align, second_at, second;
+        struct map_entry first;
+        struct map_entry second; /* of pairs */
     } basics[] = {
-        {MPI_CHAR, 1, 1, 0, 0},          {MPI_BYTE, 1, 1, 0, 0},
-        {MPI_SHORT, 2, 2, 0, 0},         {MPI_INT, 4, 4, 0, 0},
-        {MPI_FLOAT, 4, 4, 0, 0},         {MPI_DOUBLE, 8, 8, 0, 0},
-        {MPI_INT64_T, 8, 8, 0, 0},       {MPI_C_DOUBLE_COMPLEX, 16, 8, 0, 0},
-        {MPI_LONG_DOUBLE, 16, 16, 0, 0}, {MPI_SHORT_INT, 2, 2, 4, 4},
-        {MPI_DOUBLE_INT, 8, 8, 8, 4},    {MPI_FLOAT_INT, 4, 4, 4, 4},
+        {MPI_CHAR, {0, 1, 1, MPI_CHAR}, {0}},
+        {MPI_BYTE, {0, 1, 1, MPI_BYTE}, {0}},
+        {MPI_SHORT, {0, 2, 2, MPI_SHORT}, {0}},
+        {MPI_INT, {0, 4, 4, MPI_INT}, {0}},
+        {MPI_FLOAT, {0, 4, 4, MPI_FLOAT}, {0}},
+        {MPI_DOUBLE, {0, 8, 8, MPI_DOUBLE}, {0}},
+        {MPI_INT64_T, {0, 8, 8, MPI_INT64_T}, {0}},
+        {MPI_C_DOUBLE_COMPLEX, {0, 16, 8, MPI_C_DOUBLE_COMPLEX}, {0}},
+        {MPI_LONG_DOUBLE, {0, 16, 16, MPI_LONG_DOUBLE}, {0}},
+        {MPI_SHORT_INT, {0, 2, 2, MPI_SHORT}, {4, 4, 4, MPI_INT}},
+        {MPI_DOUBLE_INT, {0, 8, 8, MPI_DOUBLE}, {8, 4, 4, MPI_INT}},
+        {MPI_FLOAT_INT, {0, 4, 4, MPI_FLOAT}, {4, 4, 4, MPI_INT}},
     };
     int i = map_pick(random, 0, (int)(sizeof basics / sizeof basics[0]) - 1);
     struct mapped m = {basics[i].type, {0}};
-    map_add(&m.map, 0, basics[i].bytes, basics[i].align);
-    if (basics[i].second)
-        map_add(&m.map, basics[i].second_at, basics[i].second, 4);
+    map_add(&m.map, 0, basics[i].first);
+    if (basics[i].second.bytes)
+        map_add(&m.map, basics[i].second.at, basics[i].second);
     return m;
 }
 
@@ -252,8 +260,7 @@ static inline struct mapped mapped_resized(struct map_random *random, const stru
         extent = map_pick(random, -40, 120);
     }
     for (int i = 0; i < old->map.count; i++)
-        map_add(&m.map, old->map.entries[i].at, old->map.entries[i].bytes,
-                old->map.entries[i].align);
+        map_add(&m.map, old->map.entries[i].at, old->map.entries[i]);
     map_mark(&m.map, lb, lb + extent);
     if (map_pick(random, 0, 1))
         MPI_Type_create_resized_c(old->type, lb, extent, &m.type);
@@ -284,8 +291,7 @@ static inline void map_array(struct map *map, const struct map *old, const struc
         }
         if (taken)
             for (int i = 0; i < old->count; i++)
-                map_add(map, old->entries[i].at + n * extent, old->entries[i].bytes,
-                        old->entries[i].align);
+                map_add(map, old->entries[i].at + n * extent, old->entries[i]);
     }
     map->marked = false;
     map_mark(map, 0, total * extent);

@@ -62,6 +62,7 @@ MPI_TESTS = \
     tests/mpi/tags \
     tests/mpi/threads_pingpong \
     tests/mpi/truncation \
+    tests/mpi/types_random \
     tests/mpi/unexpected_flood \
     tests/mpi/unexpected_flood_20000 \
     tests/mpi/wait_any_some \
@@ -138,6 +139,7 @@ tests_mpi_status_elements_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tags_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_threads_pingpong_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_types_random_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unexpected_flood_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unexpected_flood_20000_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_wait_any_some_LDADD = $(MPI_TEST_LIBS)

@@ -115,6 +115,18 @@ libweft_la_SOURCES += src/ofi/provider_table.c
 libweft_la_SOURCES += src/ofi/judge.c src/ofi/judge.h
 libweft_la_SOURCES += src/ofi/select.c
 
+# The shared-memory lane
+libweft_la_SOURCES += src/shm/shm.h src/shm/inside.h
+libweft_la_SOURCES += src/shm/copy.h
+libweft_la_SOURCES += src/shm/ring.h
+libweft_la_SOURCES += src/shm/segment.c
+libweft_la_SOURCES += src/shm/link.c
+libweft_la_SOURCES += src/shm/send.c
+libweft_la_SOURCES += src/shm/progress.c
+libweft_la_SOURCES += src/shm/fetch.c
+libweft_la_SOURCES += src/shm/cancel.c
+libweft_la_SOURCES += src/shm/sleep.c
+
 # libmpi_abi.so.1 and libmpi_abi.a. The version is CURRENT:REVISION:AGE, and CURRENT - AGE stays 1:
 # that is the name the standard ABI's libraries share.
 lib_LTLIBRARIES += libmpi_abi.la

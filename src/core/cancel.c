@@ -10,6 +10,7 @@
 #include "core/soft.h"
 #include "core/weft.h"
 #include "ofi/net.h"
+#include "shm/shm.h"
 
 static void cancel_receive(struct weft_request *request)
 {
@@ -39,6 +40,9 @@ void weft_cancel(struct weft_request *request)
     } else if (request->op == WEFT_REQUEST_SEND && request->peer->lane == WEFT_LANE_NET) {
         if (!request->error)
             weft_net_cancel(request);
+    } else if (request->op == WEFT_REQUEST_SEND && request->peer->lane == WEFT_LANE_SHM) {
+        if (!request->error)
+            weft_shm_cancel(request);
     } else if (request->op == WEFT_REQUEST_SEND && request->pending &&
                weft_soft_revoke_local(request)) {
         request->flags |= WEFT_REQUEST_CANCELLED;

@@ -12,6 +12,7 @@
 #include "core/comm.h"
 #include "core/weft.h"
 #include "ofi/net.h"
+#include "shm/shm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -28,15 +29,31 @@ static size_t ndying, sweep_at = SWEEP_AT;
 
 /* ---- Channels */
 
-static void open_channel(struct weft_channel *channel, struct weft_comm *comm, int use)
+/* How many peers of a communicator there are on each lane, this process left out. */
+struct lanes {
+    int shared, far;
+};
+
+static struct lanes lanes_of(const struct weft_comm *comm)
+{
+    struct lanes lanes = {0, 0};
+    for (int rank = 0; rank < comm->size; rank++) {
+        bool shared = weft.shm && weft_shm_reaches(comm->world[rank]);
+        lanes.shared += shared;
+        lanes.far += !shared && comm->world[rank] != weft.job.rank;
+    }
+    return lanes;
+}
+
+static void open_channel(struct weft_channel *channel, struct weft_comm *comm, struct lanes lanes,
+                         int use)
 {
     uint32_t context = (uint32_t)comm->block * WEFT_CONTEXTS + (uint32_t)use;
     *channel = (struct weft_channel){.context = context, .comm = comm};
-    bool alone = comm->size == 1 && comm->world[0] == weft.job.rank;
-    if (alone || weft_net_software_matching())
-        channel->held = WEFT_HELD_ALWAYS;
+    if (lanes.far == 0 || weft_net_software_matching())
+        channel->held = WEFT_HELD_ALWAYS; /* the provider matches nothing of it */
     channel->sources = channel->held ? 0 : (uint32_t)comm->size;
-    channel->wildcards_held = channel->held != 0;
+    channel->wildcards_held = channel->held != 0 || lanes.shared > 0;
     channel->net_bits = weft_net_context_bits(context);
     channel->net_rank = weft_net_rank_bits(comm->rank);
 }
@@ -71,16 +88,18 @@ struct weft_channel *weft_channel_of(uint32_t context)
 void weft_comm_open(struct weft_comm *comm, int block)
 {
     struct weft_comm *local = comm->local;
+    struct lanes lanes = lanes_of(comm);
     comm->block = block;
-    open_channel(&comm->p2p, comm, WEFT_CONTEXT_P2P);
-    open_channel(&comm->coll, comm, WEFT_CONTEXT_COLL);
-    open_channel(&comm->making, comm, WEFT_CONTEXT_MAKING);
-    open_channel(&comm->grouping, comm, WEFT_CONTEXT_GROUPING);
+    open_channel(&comm->p2p, comm, lanes, WEFT_CONTEXT_P2P);
+    open_channel(&comm->coll, comm, lanes, WEFT_CONTEXT_COLL);
+    open_channel(&comm->making, comm, lanes, WEFT_CONTEXT_MAKING);
+    open_channel(&comm->grouping, comm, lanes, WEFT_CONTEXT_GROUPING);
     if (local) {
+        lanes = lanes_of(local);
         local->block = block;
-        open_channel(&local->p2p, local, WEFT_CONTEXT_LOCAL_P2P);
-        open_channel(&local->coll, local, WEFT_CONTEXT_LOCAL_COLL);
-        open_channel(&local->making, local, WEFT_CONTEXT_LOCAL_MAKING);
+        open_channel(&local->p2p, local, lanes, WEFT_CONTEXT_LOCAL_P2P);
+        open_channel(&local->coll, local, lanes, WEFT_CONTEXT_LOCAL_COLL);
+        open_channel(&local->making, local, lanes, WEFT_CONTEXT_LOCAL_MAKING);
     }
     weft_context_assign(block, comm);
 }

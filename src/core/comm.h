@@ -26,7 +26,8 @@
 
 #include <stdbool.h>
 
-enum { WEFT_HELD_ALWAYS = 1 << 30 }; /* software matching: every receive is held */
+/* Software matching, or no peer on the net lane: every receive is held. */
+enum { WEFT_HELD_ALWAYS = 1 << 30 };
 
 struct weft_comm;
 

@@ -11,6 +11,7 @@
 #include "core/soft.h"
 #include "core/weft.h"
 #include "ofi/net.h"
+#include "shm/shm.h"
 
 #include <stdlib.h>
 
@@ -36,7 +37,8 @@ static void find_stranded(void *arg, struct weft_request *request)
         return;
     bool stranded = request->op == WEFT_REQUEST_RECV
                         ? request->match.queued || (request->flags & WEFT_REQUEST_IN_NET)
-                        : weft_net_waits_for_peer(request);
+                    : death->peer->shm ? weft_shm_waits_for_peer(request)
+                                       : weft_net_waits_for_peer(request);
     if (stranded)
         death->found = request;
 }
@@ -45,7 +47,10 @@ static void end(struct weft_request *request)
 {
     if (request->op == WEFT_REQUEST_SEND) {
         request->error = (uint8_t)weft_failure_say(request->peer);
-        weft_net_abandon(request);
+        if (request->peer->shm)
+            weft_shm_abandon(request);
+        else
+            weft_net_abandon(request);
         return;
     }
     if (request->flags & WEFT_REQUEST_IN_NET) {
@@ -66,8 +71,9 @@ static void died(int rank)
     struct weft_peer *peer = weft_peer_known(rank);
     if (!peer)
         peer = weft_peer_make(rank);
-    if (!peer || peer->lane != WEFT_LANE_NET)
+    if (!peer || (peer->lane != WEFT_LANE_NET && peer->lane != WEFT_LANE_SHM))
         return;
+    weft_shm_bury(peer);
     peer->lane = WEFT_LANE_DEAD;
     peer->post_below = 0;
     peer->inject_below = 0;

@@ -16,6 +16,7 @@
 #include "core/soft.h"
 #include "core/weft.h"
 #include "ofi/net.h"
+#include "shm/shm.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -134,7 +135,8 @@ static void add_receive(struct report *report, const struct weft_request *reques
     describe_peer(channel->comm, waits ? request->match.source : request->source, peer,
                   sizeof peer);
     describe_tag(channel, waits ? request->match.tag : request->tag, tag, sizeof tag);
-    const char *state = weft_net_describe(request);
+    const char *state = request->peer && request->peer->shm ? weft_shm_describe(request)
+                                                            : weft_net_describe(request);
     if (request->match.queued && !in_net)
         state = "held in software, no message matches yet";
     else if (request->mode == WEFT_RECEIVE_WITH_SEND && request->pending == 1)
@@ -157,6 +159,7 @@ static void add_send(struct report *report, const struct weft_request *request)
     add_line(report, "  %s of %zu bytes to %s, %s: %s", modes[request->mode], request->bytes, peer,
              tag,
              request->peer->lane == WEFT_LANE_SELF ? "in this process, no receive matches yet"
+             : request->peer->shm                  ? weft_shm_describe(request)
                                                    : weft_net_describe(request));
 }
 
@@ -227,7 +230,7 @@ static void send_off(struct report *report)
     more = report->messages - MESSAGES_SHOWN;
     if (more > 0)
         add_line(report, "  and %d more message%s without a receive", more, plural(more));
-    if (weft.job.size > 1 && !weft_net_software_matching())
+    if (weft.net && !weft_net_software_matching())
         add_line(report,
                  "  messages that %s holds without a receive cannot be shown; "
                  "WEFT_MATCHING=software shows them",

@@ -14,6 +14,7 @@
 #include "core/bsend.h"
 #include "core/soft.h"
 #include "ofi/net.h"
+#include "shm/shm.h"
 
 #include <stdlib.h>
 
@@ -134,6 +135,8 @@ static int destination(struct weft_channel *channel, int dest, struct weft_peer 
 static int start_send(struct weft_request *request)
 {
     struct weft_channel *channel = request->channel;
+    if (request->peer->lane == WEFT_LANE_SHM)
+        return weft_shm_isend(request);
     if (weft_likely(request->peer->lane == WEFT_LANE_NET))
         return weft_net_isend(request);
     if (!channel->wildcards_held)
@@ -172,7 +175,8 @@ int weft_p2p_receive_slowly(struct weft_request *request)
     struct weft_match_receive *match = &request->match;
     struct weft_channel *channel = request->channel;
     match->context = channel->context;
-    bool local = request->peer && request->peer->lane == WEFT_LANE_SELF;
+    bool local = request->peer &&
+                 (request->peer->lane == WEFT_LANE_SELF || request->peer->lane == WEFT_LANE_SHM);
     if (request->peer && request->peer->lane == WEFT_LANE_DEAD &&
         !weft_match_find(&weft.matcher, match->context, match->source, match->tag)) {
         request->error = (uint8_t)weft_failure_say(request->peer);
@@ -244,8 +248,12 @@ int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes
 {
     struct weft_request *request;
     struct weft_peer *peer = channel->comm->peers[dest];
+    uint32_t sequence;
     if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE) &&
         bytes < peer->inject_below && weft_net_inject(peer, channel, tag, buffer, bytes))
+        return MPI_SUCCESS;
+    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE) &&
+        bytes < peer->share_below && weft_shm_inject(peer, channel, tag, buffer, bytes, &sequence))
         return MPI_SUCCESS;
     int code = weft_p2p_isend(channel, buffer, bytes, type, dest, tag, mode, &request);
     if (code != MPI_SUCCESS)

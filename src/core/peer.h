@@ -15,12 +15,14 @@
 
 struct weft_request;
 struct weft_net_out;
+struct weft_shm_link;
 
 enum { WEFT_FINS_AT_ONCE = 3 };
 
 enum weft_lane {
     WEFT_LANE_UNKNOWN, /* only weft_peer_unknown has it */
     WEFT_LANE_SELF,
+    WEFT_LANE_SHM,
     WEFT_LANE_NET,
     WEFT_LANE_DEAD /* its process has ended: nothing is sent or posted any more */
 };
@@ -35,6 +37,9 @@ struct weft_peer {
     size_t inject_below; /* bytes below which a message may be injected at once: on the net lane,
                             while the backlog is empty, else 0 */
     size_t post_below;   /* the same for posting a receive from it: 2 GiB on the net lane, or 0 */
+    size_t share_below;  /* bytes below which a message may be written to shared memory at once: on
+                            that lane, while its backlog is empty, else 0 */
+    struct weft_shm_link *shm; /* what the shared-memory lane has of it; stays when it is dead */
     struct weft_net_out *backlog,
         **backlog_end;    /* what the provider would not take yet, in order */
     double report_after;  /* seconds without a connection before the next report; 0: the first */

@@ -137,7 +137,7 @@ void weft_request_wait(struct weft_request *request)
 {
     unsigned idle = 0;
     while (request->pending > 0) {
-        if (weft_progress())
+        if (weft_poll())
             idle = 0;
         else
             weft_idle_for(&idle, request);

@@ -56,7 +56,9 @@ enum weft_request_flag {
     WEFT_REQUEST_CANCELLING = 128 /* a send: the receiver was asked, pending counts its answer */
 };
 
-enum { WEFT_LANE_BYTES = 256 };
+/* A request's room for its lane. The first part is for any lane that works on it; the net lane keeps
+ * things in the rest from one operation to the next. */
+enum { WEFT_LANE_BYTES = 256, WEFT_LANE_SCRATCH = 64 };
 
 struct weft_request {
     struct weft_object object;

@@ -42,6 +42,14 @@ const struct weft_setting weft_settings_table[] = {
      "auto reads where the provider can"},
     {"read_chunk", WEFT_SETTING_BYTES, FIELD(read_chunk), "1M", 64 << 10, 1 << 30, NULL,
      "bytes moved by one remote read of a long message"},
+    {"shm", WEFT_SETTING_CHOICE, FIELD(shm), "1", 0, 0, "0|1",
+     "1: ranks of one node talk through shared memory; 0: through the network too"},
+    {"shm_eager", WEFT_SETTING_BYTES, FIELD(shm_eager), "0", 64, 1 << 20, NULL,
+     "longest message that shared memory takes without waiting for its receive, at most what its "
+     "rings have room for; 0: choose"},
+    {"single_copy", WEFT_SETTING_CHOICE, FIELD(single_copy), "1", 0, 0, "0|1",
+     "1: long messages on a node are copied once, out of the sender's memory, where the system "
+     "permits it; 0: twice, through shared memory"},
     {"spin", WEFT_SETTING_INT, FIELD(spin), "0", 0, 1000000000, NULL,
      "polls without news before a waiting rank yields its core; 0: many, or few where ranks "
      "outnumber cores"},

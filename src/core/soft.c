@@ -8,6 +8,7 @@
 #include "core/soft.h"
 #include "core/weft.h"
 #include "ofi/net.h"
+#include "shm/shm.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -43,7 +44,7 @@ static bool net_could_match(const struct weft_request *request)
            (!request->peer || request->peer->lane == WEFT_LANE_NET);
 }
 
-WEFT_COLD static void truncated(struct weft_request *request, size_t length)
+void weft_soft_truncated(struct weft_request *request, size_t length)
 {
     request->error = (uint8_t)weft_error_say(
         MPI_ERR_TRUNCATE,
@@ -56,7 +57,7 @@ static void take_data(struct weft_request *request, const void *data, size_t len
 {
     size_t n = length;
     if (weft_unlikely(length > request->capacity)) {
-        truncated(request, length);
+        weft_soft_truncated(request, length);
         n = request->capacity;
     }
     weft_datatype_unpack(request->type, request->buffer, 0, data, n);
@@ -69,7 +70,7 @@ static void take_local(struct weft_request *request, struct weft_request *send)
 {
     size_t n = send->bytes;
     if (weft_unlikely(n > request->capacity)) {
-        truncated(request, n);
+        weft_soft_truncated(request, n);
         n = request->capacity;
     }
     if (send->type->flags & WEFT_TYPE_DENSE) {
@@ -120,10 +121,28 @@ static void deliver(struct weft_request *request, int source, int tag, enum weft
     take_data(request, data, bytes);
 }
 
+/* The same for a message that came through shared memory. */
+static void deliver_shared(struct weft_request *request, const struct weft_message *message)
+{
+    request->source = message->match.source;
+    request->tag = message->match.tag;
+    request->peer = weft_peer_known(request->channel->comm->world[request->source]);
+    if (message->form == WEFT_MESSAGE_RTS) {
+        weft_shm_fetch(request, message->data);
+        return;
+    }
+    if (message->form == WEFT_MESSAGE_SYNC)
+        weft_shm_acknowledge(request->peer, message->cookie);
+    take_data(request, message->data, message->bytes);
+}
+
 void weft_soft_receive_taken(struct weft_request *request, struct weft_message *message)
 {
-    deliver(request, message->match.source, message->match.tag, message->form, message->data,
-            message->bytes);
+    if (message->lane == WEFT_LANE_SHM)
+        deliver_shared(request, message);
+    else
+        deliver(request, message->match.source, message->match.tag, message->form, message->data,
+                message->bytes);
     if (message->channel)
         message->channel->comm->uses--;
     free(message);
@@ -169,6 +188,7 @@ static struct weft_message *copy_message(enum weft_message_form form, const void
         return NULL;
     message->object = (struct weft_object){WEFT_KIND_MESSAGE, 0};
     message->form = (uint8_t)(buffered ? WEFT_MESSAGE_EAGER : form);
+    message->lane = WEFT_LANE_UNKNOWN;
     message->bytes = room;
     if (buffered) {
         weft_datatype_pack(send->type, send->buffer, 0, message->data, room);
@@ -179,25 +199,24 @@ static struct weft_message *copy_message(enum weft_message_form form, const void
     return message;
 }
 
-int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_form form,
-                     const void *data, size_t bytes, size_t length, uint32_t sequence)
+struct weft_request *weft_soft_match(uint32_t context, int source, int tag)
 {
-    struct weft_match_receive *receive = NULL;
-    if (weft.matcher.posted)
-        receive = weft_match_arrive(&weft.matcher, context, source, tag);
-    if (receive) {
-        struct weft_request *request = request_of(receive);
-        if (net_could_match(request))
-            weft_soft_hold(request->channel, -1);
-        deliver(request, source, tag, form, data, bytes);
-        return MPI_SUCCESS;
-    }
+    struct weft_match_receive *receive = weft_match_arrive(&weft.matcher, context, source, tag);
+    if (!receive)
+        return NULL;
+    struct weft_request *request = request_of(receive);
+    if (net_could_match(request))
+        weft_soft_hold(request->channel, -1);
+    return request;
+}
+
+struct weft_message *weft_soft_keep(uint32_t context, int source, int tag,
+                                    enum weft_message_form form, const void *data, size_t bytes,
+                                    size_t length, uint32_t sequence)
+{
     struct weft_message *message = copy_message(form, data, bytes);
     if (!message)
-        return weft_error_say(MPI_ERR_NO_MEM,
-                              "no memory to keep an unexpected message of %zu bytes from rank %d "
-                              "with tag %d; post its receive earlier",
-                              length, source, tag);
+        return NULL;
     message->channel = NULL;
     message->length = length;
     message->sequence = sequence;
@@ -206,6 +225,23 @@ int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_fo
     message->match.tag = tag;
     weft_match_store(&weft.matcher, &message->match);
     weft_gate_update();
+    return message;
+}
+
+int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_form form,
+                     const void *data, size_t bytes, size_t length, uint32_t sequence)
+{
+    struct weft_request *request =
+        weft.matcher.posted ? weft_soft_match(context, source, tag) : NULL;
+    if (request) {
+        deliver(request, source, tag, form, data, bytes);
+        return MPI_SUCCESS;
+    }
+    if (!weft_soft_keep(context, source, tag, form, data, bytes, length, sequence))
+        return weft_error_say(MPI_ERR_NO_MEM,
+                              "no memory to keep an unexpected message of %zu bytes from rank %d "
+                              "with tag %d; post its receive earlier",
+                              length, source, tag);
     return MPI_SUCCESS;
 }
 
@@ -214,6 +250,7 @@ struct name {
     int source, tag;
     uint64_t cookie;
     uint32_t sequence;
+    bool shared;                     /* it came through shared memory */
     const struct weft_request *send; /* of this process, or NULL */
     struct weft_message *found;
     int fitting;
@@ -229,8 +266,10 @@ static bool fits(const struct weft_message *message, const struct name *name)
         return send == name->send;
     }
     if (message->form == WEFT_MESSAGE_LOCAL || message->match.source != name->source ||
-        message->match.tag != name->tag)
+        message->match.tag != name->tag || (message->lane == WEFT_LANE_SHM) != name->shared)
         return false;
+    if (name->shared)
+        return message->sequence == name->sequence;
     if (name->cookie)
         return message->form == WEFT_MESSAGE_RTS &&
                weft_net_header_cookie(message->data) == name->cookie;
@@ -263,6 +302,12 @@ bool weft_soft_revoke(struct weft_channel *channel, int source, int tag, uint64_
 {
     struct name name = {.source = source, .tag = tag, .cookie = cookie, .sequence = sequence};
     return remove_named(channel->context, &name);
+}
+
+bool weft_soft_revoke_shared(uint32_t context, int source, int tag, uint32_t sequence)
+{
+    struct name name = {.source = source, .tag = tag, .sequence = sequence, .shared = true};
+    return remove_named(context, &name);
 }
 
 bool weft_soft_revoke_local(const struct weft_request *send)

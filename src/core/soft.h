@@ -17,17 +17,19 @@
 enum weft_message_form {
     WEFT_MESSAGE_EAGER, /* data */
     WEFT_MESSAGE_SYNC,  /* data; the sender waits for an acknowledgement of the match */
-    WEFT_MESSAGE_RTS,   /* data is the net lane's header: it fetches the rest */
+    WEFT_MESSAGE_RTS,   /* data is its lane's header: the lane fetches the rest */
     WEFT_MESSAGE_LOCAL  /* data is a send request of this process, still pending */
 };
 
 struct weft_message {
     struct weft_object object;
     struct weft_match_message match;
-    uint8_t form;                 /* enum weft_message_form */
-    size_t bytes;                 /* of data below */
-    uint32_t sequence;            /* of a message from the net among all of its sender */
-    size_t length;                /* of the user's message: what a probe reports */
+    uint8_t form;      /* enum weft_message_form */
+    uint8_t lane;      /* enum weft_lane: WEFT_LANE_SHM, else what weft_soft_arrive got */
+    size_t bytes;      /* of data below */
+    uint32_t sequence; /* among all of its sender on that lane */
+    uint64_t cookie;   /* shared memory, synchronous: the sender's */
+    size_t length;     /* of the user's message: what a probe reports */
     struct weft_channel *channel; /* once a matched probe took it */
     _Alignas(16) unsigned char data[];
 };
@@ -48,10 +50,25 @@ bool weft_soft_withdraw(struct weft_request *request);
 int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_form form,
                      const void *data, size_t bytes, size_t length, uint32_t sequence);
 
+/* The two halves of weft_soft_arrive, for a lane that brings data to their place by itself. The
+ * first unlinks and returns the receive that gets a message, or NULL; its source and tag are still
+ * to be set. The second keeps a message that none wanted, its data copied; NULL when memory is
+ * short. */
+struct weft_request *weft_soft_match(uint32_t context, int source, int tag);
+struct weft_message *weft_soft_keep(uint32_t context, int source, int tag,
+                                    enum weft_message_form form, const void *data, size_t bytes,
+                                    size_t length, uint32_t sequence);
+
+/* Notes that a message of length bytes is too long for a receive, whose source and tag are set. */
+WEFT_COLD void weft_soft_truncated(struct weft_request *request, size_t length);
+
 /* Removes the one unmatched message that a cancelled send names: by its RTS cookie, or, when cookie
  * is 0, by its sequence number. False when there is none, or more than one fits. */
 bool weft_soft_revoke(struct weft_channel *channel, int source, int tag, uint64_t cookie,
                       uint32_t sequence);
+
+/* The same for a message from shared memory, which its sequence names. */
+bool weft_soft_revoke_shared(uint32_t context, int source, int tag, uint32_t sequence);
 
 /* The same for a pending send of this process to itself. */
 bool weft_soft_revoke_local(const struct weft_request *send);

@@ -14,6 +14,7 @@
 #include "core/op.h"
 #include "core/settings.h"
 #include "ofi/net.h"
+#include "shm/shm.h"
 
 #include <pthread.h>
 #include <sched.h>
@@ -33,6 +34,17 @@ static bool finalized;
 /* Polls without news before a rank that has a core of its own yields; one that shares its core
  * yields almost at once. */
 enum { SPIN_ALONE = 20000, SPIN_SHARED = 16, YIELDS_BEFORE_SLEEP = 4000, SLEEP_US = 50 };
+
+/* In shared memory a writer wakes who sleeps, so one that shares its core can go to sleep sooner, and
+ * longer each time: what else may happen (a death, the end of a fence) is looked for between. */
+enum {
+    YIELDS_BEFORE_BELL = 32,
+    SLEEPS_OF_A_LENGTH = 16,
+    LONG_SLEEP_US = 1000,
+    LONGEST_SLEEP_US = 16000
+};
+
+enum { NET_TURN = 8 };
 
 double weft_seconds(void)
 {
@@ -61,8 +73,50 @@ void weft_leave_gated(void)
 
 int weft_progress(void)
 {
-    int events = weft.job.size > 1 ? weft_net_progress() : 0;
+    int events = weft.shm ? weft_shm_progress() : 0;
+    if (weft.net)
+        events += weft_net_progress();
     return weft_unlikely(weft.agreements) ? events + weft_agree_progress() : events;
+}
+
+int weft_poll(void)
+{
+    static unsigned turn;
+    if (!weft.shm || weft_unlikely(weft.agreements))
+        return weft_progress();
+    int events = weft_shm_progress();
+    if (!weft.net || ++turn % NET_TURN)
+        return events;
+    return events + weft_net_progress();
+}
+
+/* How long a rank sleeps after so many sleeps without news. */
+static unsigned sleep_length(unsigned sleeps)
+{
+    unsigned doublings = sleeps / SLEEPS_OF_A_LENGTH;
+    if (weft.net || !weft_shm_is_idle())
+        return SLEEP_US; /* others bring news that ring no bell */
+    return doublings < 9 ? SLEEP_US << doublings : LONGEST_SLEEP_US;
+}
+
+/* Gives the core away after so many polls without news. True after a sleep so long that what else a
+ * waiting rank looks for is due. */
+static bool yield_or_sleep(unsigned polls, bool threads)
+{
+    bool bell = weft.shm && !threads;
+    unsigned yields =
+        bell && weft.yield_after == SPIN_SHARED ? YIELDS_BEFORE_BELL : YIELDS_BEFORE_SLEEP;
+    unsigned begin = (unsigned)weft.yield_after + yields;
+    if (polls <= begin) {
+        sched_yield();
+        return false;
+    }
+    unsigned length = bell ? sleep_length(polls - begin) : SLEEP_US;
+    if (bell)
+        weft_shm_sleep(length);
+    else
+        usleep(length);
+    return length >= LONG_SLEEP_US;
 }
 
 void weft_idle_for(unsigned *idle, const struct weft_request *request)
@@ -78,10 +132,8 @@ void weft_idle_for(unsigned *idle, const struct weft_request *request)
         return;
     if (threads)
         pthread_mutex_unlock(&lock);
-    if (n > (unsigned)weft.yield_after + YIELDS_BEFORE_SLEEP)
-        usleep(SLEEP_US);
-    else
-        sched_yield();
+    if (yield_or_sleep(n, threads))
+        *idle = n | (WEFT_HANG_POLLS / 4 - 1); /* four of them are as good as so many polls */
     if (threads)
         pthread_mutex_lock(&lock);
 }
@@ -130,20 +182,43 @@ static int thread_level_of(int asked)
                                            : MPI_THREAD_MULTIPLE;
 }
 
-/* Opens the net lane and meets the others. */
-static void join(void)
+static void open_net(void)
 {
     char why[768];
-    if (weft_net_open(&weft.job, why, sizeof why) || weft_boot_fence(NULL, NULL, why, sizeof why))
+    if (weft_net_open(&weft.job, why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
+    weft.net = true;
     weft.tag_ub = weft_net_tag_ub();
-    if (!weft_net_must_know_all())
-        return;
-    for (int i = 0; i < weft.job.size; i++)
-        if (!weft_peer_connect(i))
-            weft_error_raise(NULL, MPI_ERR_OTHER, "MPI_Init");
+}
+
+static void meet(void)
+{
+    char why[768];
     if (weft_boot_fence(NULL, NULL, why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
+}
+
+/* Opens the lanes and meets the others. A job whose ranks all share memory needs no network; whether
+ * they do is known to all of them after the fence. */
+static void join(void)
+{
+    bool all = weft_shm_expects_all(&weft.job);
+    if (!all)
+        open_net();
+    weft_shm_open(&weft.job);
+    meet();
+    if (all && !weft_shm_has_all()) {
+        open_net();
+        meet();
+    }
+    weft_shm_begin();
+    weft.shm = weft_shm_is_open();
+    if (!weft.net || !weft_net_must_know_all())
+        return;
+    for (int i = 0; i < weft.job.size; i++)
+        if (!weft_shm_reaches(i) && !weft_peer_connect(i))
+            weft_error_raise(NULL, MPI_ERR_OTHER, "MPI_Init");
+    meet();
 }
 
 int weft_init(int thread_level, int *provided)
@@ -191,13 +266,13 @@ static bool sends_under_way(void)
 {
     bool any = false;
     weft_request_each_active(see_orphan_send, &any);
-    return any || !weft_net_idle();
+    return any || !weft_shm_is_idle() || (weft.net && !weft_net_idle());
 }
 
 static void progress_for_fence(void *arg)
 {
     unsigned *idle = arg;
-    if (weft_net_progress())
+    if (weft_progress())
         *idle = 0;
     else
         weft_idle(idle);
@@ -224,8 +299,11 @@ int weft_finalize(void)
     weft_gate = WEFT_GATE_CLOSED;
     weft_gate_update();
     finalized = true;
-    if (weft.job.size > 1)
+    weft_shm_close();
+    weft.shm = false;
+    if (weft.net)
         weft_net_close();
+    weft.net = false;
     if (weft_boot_finalize(why, sizeof why))
         weft_warn("MPI_Finalize: %s", why);
     for (int i = 0; i < weft.job.size; i++)
@@ -276,7 +354,9 @@ struct weft_peer *weft_peer_make(int world)
     peer->world = world;
     peer->backlog_end = &peer->backlog;
     peer->sync_end = &peer->sync;
-    peer->lane = world == weft.job.rank ? WEFT_LANE_SELF : WEFT_LANE_NET;
+    peer->lane = world == weft.job.rank    ? WEFT_LANE_SELF
+                 : weft_shm_reaches(world) ? WEFT_LANE_SHM
+                                           : WEFT_LANE_NET;
     return weft.peers[world] = peer;
 }
 
@@ -288,7 +368,8 @@ struct weft_peer *weft_peer_connect(int world)
         weft_error_say(MPI_ERR_OTHER, "no memory for one more peer (rank %d)", world);
         return NULL;
     }
-    if (peer->lane == WEFT_LANE_NET && weft_net_connect(peer, why, sizeof why)) {
+    if ((peer->lane == WEFT_LANE_NET && weft_net_connect(peer, why, sizeof why)) ||
+        (peer->lane == WEFT_LANE_SHM && weft_shm_connect(peer, why, sizeof why))) {
         weft_error_say(MPI_ERR_OTHER, "%s", why);
         weft.peers[world] = &weft_peer_unknown;
         free(peer);

@@ -25,6 +25,8 @@ struct weft_process {
     struct weft_channel *held; /* channels with receives in software that the net could satisfy */
     bool agreements;           /* some are under way: core/agree.h */
     int tag_ub;
+    bool net; /* the net lane is open: not every rank is reached through shared memory */
+    bool shm; /* that lane is open: some rank is */
     int thread_level;
     int yield_after; /* polls without news before a waiting rank yields */
 };
@@ -79,6 +81,10 @@ bool weft_is_main_thread(void);
 
 /* Moves everything along. Returns the number of events: 0 means nothing happened. */
 int weft_progress(void);
+
+/* The same for a rank that does nothing but wait: looks at the network, which costs more, at every
+ * NET_TURN-th call only, where there is shared memory too. */
+int weft_poll(void);
 
 /* Takes note of ranks that the launcher reported dead: every operation that needs one ends with
  * MPI_ERR_PROC_ABORTED. Returns the number of deaths. Ends the job when the launcher is gone. */

@@ -2,8 +2,8 @@
 /*
  * Point-to-point entry points (MPI 5.0 chapter 3): check arguments, resolve handles, call the core.
  *
- * Every call first tries the fast path: one thread, good plain arguments, a peer known on the net
- * lane. Whatever it does not take goes the long way, which checks again, in the order of the
+ * Every call first tries the fast path: one thread, good plain arguments, a peer known on the net or
+ * the shared-memory lane. Whatever it does not take goes the long way, which checks again, in the order of the
  * arguments, and explains.
  *
  * Invariant: the fast path accepts only what weft_call_explain accepts, and has no effect when it declines.
@@ -13,6 +13,7 @@
 #include "core/error.h"
 #include "core/p2p.h"
 #include "core/weft.h"
+#include "shm/shm.h"
 
 #include <stdbool.h>
 
@@ -194,6 +195,55 @@ ALWAYS_INLINE bool is_int(MPI_Count count)
  * too. Each answers false when it has done nothing.
  */
 
+/* What the fast paths do when the net lane declines: they try shared memory. */
+
+ALWAYS_INLINE bool send_shared(struct weft_peer *peer, const struct weft_channel *channel, int tag,
+                               const void *buf, size_t bytes)
+{
+    uint32_t sequence;
+    return bytes < peer->share_below && buf &&
+           weft_shm_inject(peer, channel, tag, buf, bytes, &sequence);
+}
+
+ALWAYS_INLINE bool isend_shared(struct weft_peer *peer, struct weft_channel *channel, int tag,
+                                const void *buf, size_t bytes, enum weft_send_mode mode,
+                                MPI_Request *request)
+{
+    uint32_t sequence;
+    if (weft_unlikely(bytes >= peer->share_below) || weft_unlikely(!buf) ||
+        weft_unlikely(!request) || weft_unlikely(!weft.requests.free) ||
+        weft_unlikely(!weft_shm_inject(peer, channel, tag, buf, bytes, &sequence)))
+        return false;
+    struct weft_request *started = weft_request_pop(&weft.requests, WEFT_REQUEST_SEND, 0, 0);
+    if (mode != WEFT_SEND_STANDARD)
+        started->mode = (uint8_t)mode;
+    started->tag = tag;
+    started->bytes = bytes;
+    started->channel = channel;
+    started->peer = peer;
+    weft_shm_injected(started, sequence);
+    *request = (MPI_Request)started;
+    return true;
+}
+
+/* A receive is posted in the software matcher, where no message waits. */
+ALWAYS_INLINE struct weft_request *receive_shared(struct weft_comm *comm, int source, int tag,
+                                                  void *buf, size_t bytes, MPI_Request *request)
+{
+    if (weft_unlikely((uint32_t)source >= (uint32_t)comm->size))
+        return NULL;
+    struct weft_peer *peer = comm->peers[(uint32_t)source];
+    if (weft_unlikely(peer->lane != WEFT_LANE_SHM) || weft_unlikely(bytes > INT32_MAX) ||
+        weft_unlikely(!buf) || weft_unlikely(!weft.requests.free))
+        return NULL;
+    struct weft_request *posted = weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, 0, 1);
+    weft_p2p_describe(posted, &comm->p2p, buf, bytes, weft_datatype_byte(), peer, source, tag);
+    posted->match.context = comm->p2p.context;
+    *request = (MPI_Request)posted;
+    weft_match_post(&weft.matcher, &posted->match);
+    return posted;
+}
+
 /* A blocking standard or ready send is injected, without a request. */
 ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
                              int tag, MPI_Comm handle)
@@ -206,7 +256,9 @@ ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datat
         weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
         return false;
     struct weft_peer *peer = comm->peers[(uint32_t)dest];
-    if (weft_unlikely(count * size >= peer->inject_below) || weft_unlikely(!buf))
+    if (weft_unlikely(count * size >= peer->inject_below))
+        return send_shared(peer, &comm->p2p, tag, buf, count * size);
+    if (weft_unlikely(!buf))
         return false;
     return weft_net_inject(peer, &comm->p2p, tag, buf, count * size);
 }
@@ -226,8 +278,9 @@ ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype data
         return false;
     struct weft_peer *peer = comm->peers[(uint32_t)dest];
     size_t bytes = count * size;
-    if (weft_unlikely(bytes >= peer->inject_below) || weft_unlikely(!buf) ||
-        weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
+    if (weft_unlikely(bytes >= peer->inject_below))
+        return isend_shared(peer, &comm->p2p, tag, buf, bytes, mode, request);
+    if (weft_unlikely(!buf) || weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
         return false;
     struct weft_request *started = weft_request_pop(&weft.requests, WEFT_REQUEST_SEND, 0, 0);
     if (mode != WEFT_SEND_STANDARD)
@@ -253,13 +306,16 @@ ALWAYS_INLINE struct weft_request *receive_fast(void *buf, uint32_t count, MPI_D
     struct weft_comm *comm;
     if (weft_unlikely((uint32_t)tag >= weft_receive_tags) ||
         weft_unlikely(!(comm = fast_comm(handle))) ||
-        weft_unlikely((uint32_t)source >= comm->p2p.sources) ||
         weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
         return NULL;
-    struct weft_peer *peer = comm->peers[(uint32_t)source];
     size_t bytes = count * size;
-    if (weft_unlikely(bytes >= peer->post_below) || weft_unlikely(!buf) ||
-        weft_unlikely(!weft.requests.free))
+    *code = MPI_SUCCESS;
+    if (weft_unlikely((uint32_t)source >= comm->p2p.sources))
+        return receive_shared(comm, source, tag, buf, bytes, request);
+    struct weft_peer *peer = comm->peers[(uint32_t)source];
+    if (weft_unlikely(bytes >= peer->post_below))
+        return receive_shared(comm, source, tag, buf, bytes, request);
+    if (weft_unlikely(!buf) || weft_unlikely(!weft.requests.free))
         return NULL;
     struct weft_request *posted =
         weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);

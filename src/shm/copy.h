@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Copying a few bytes without a call.
+ */
+#ifndef WEFT_SHM_COPY_H
+#define WEFT_SHM_COPY_H
+
+#include <stddef.h>
+#include <stdint.h>
+#include <string.h>
+
+/* Two moves of one width, which overlap unless bytes is twice the width. */
+#define WEFT_SHM_COPY_TWICE(type)                                                                  \
+    do {                                                                                           \
+        type low, high;                                                                            \
+        memcpy(&low, from, sizeof low);                                                            \
+        memcpy(&high, (const char *)from + bytes - sizeof high, sizeof high);                      \
+        memcpy(to, &low, sizeof low);                                                              \
+        memcpy((char *)to + bytes - sizeof high, &high, sizeof high);                              \
+    } while (0)
+
+/* Copies at most 32 bytes. */
+static inline __attribute__((always_inline)) void weft_shm_copy_short(void *to, const void *from,
+                                                                      size_t bytes)
+{
+    typedef struct {
+        uint64_t words[2];
+    } sixteen;
+    if (bytes == 8)
+        memcpy(to, from, 8);
+    else if (bytes > 16)
+        WEFT_SHM_COPY_TWICE(sixteen);
+    else if (bytes > 8)
+        WEFT_SHM_COPY_TWICE(uint64_t);
+    else if (bytes >= 4)
+        WEFT_SHM_COPY_TWICE(uint32_t);
+    else if (bytes >= 2)
+        WEFT_SHM_COPY_TWICE(uint16_t);
+    else if (bytes)
+        *(char *)to = *(const char *)from;
+}
+
+#endif

@@ -1,0 +1,158 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Long messages, at the receiver: copied out of the sender's memory, or asked to be pushed.
+ *
+ * Invariant: every RTS that matched is answered once, by FIN or CTS. After FIN nobody looks at the
+ * sender's buffer any more. A receive that is pushed at is in its link's list until the last byte.
+ */
+#include "core/error.h"
+#include "core/soft.h"
+#include "core/weft.h"
+#include "shm/inside.h"
+
+#include <errno.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/uio.h>
+
+/* A buffer that is not dense is filled through one of BOUNCE bytes, which stays in the cache. */
+enum { BOUNCE = 64 << 10, READ_AT_ONCE = 64 << 20 };
+
+/* Reads from a peer's memory: 0, or an errno. */
+static int read_memory(int pid, uint64_t address, void *to, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        size_t part = bytes - done < READ_AT_ONCE ? bytes - done : READ_AT_ONCE;
+        struct iovec here = {(char *)to + done, part};
+        struct iovec there = {(void *)(uintptr_t)(address + done), part};
+        ssize_t n = process_vm_readv(pid, &here, 1, &there, 1, 0);
+        if (n <= 0)
+            return n < 0 ? errno : EFAULT;
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+static int read_and_unpack(int pid, uint64_t address, struct weft_request *request, size_t bytes)
+{
+    static char *bounce;
+    if (!bounce)
+        bounce = malloc(BOUNCE);
+    if (!bounce)
+        return ENOMEM;
+    for (size_t done = 0, part; done < bytes; done += part) {
+        part = bytes - done < BOUNCE ? bytes - done : BOUNCE;
+        int failed = read_memory(pid, address + done, bounce, part);
+        if (failed)
+            return failed;
+        weft_datatype_unpack(request->type, request->buffer, done, bounce, part);
+    }
+    return 0;
+}
+
+static void answer(struct weft_shm_link *link, enum weft_shm_kind kind, uint64_t cookie)
+{
+    weft_shm_control(link, &(struct weft_shm_body){.kind = (uint8_t)kind, .word.cookie = cookie});
+}
+
+void weft_shm_acknowledge(struct weft_peer *peer, uint64_t cookie)
+{
+    if (peer->shm)
+        answer(peer->shm, WEFT_SHM_ACK, cookie);
+}
+
+static void ask_for_push(struct weft_shm_link *link, struct weft_request *request,
+                         const struct weft_shm_header *header, size_t bytes)
+{
+    struct weft_shm_request *part = weft_shm_part(request);
+    *part = (struct weft_shm_request){
+        .state = WEFT_SHM_PUSHED_AT, .whole = bytes, .next = link->pushed_at};
+    link->pushed_at = request;
+    weft_shm_control(link, &(struct weft_shm_body){.kind = WEFT_SHM_CTS,
+                                                   .word.cookie = header->cookie,
+                                                   .word.address = (uintptr_t)request,
+                                                   .word.length = bytes});
+}
+
+WEFT_COLD static void failed_to_read(struct weft_request *request, int error)
+{
+    if (error == ESRCH)
+        request->error = (uint8_t)weft_failure_say(request->peer);
+    else
+        request->error = (uint8_t)weft_error_say(
+            MPI_ERR_OTHER,
+            "the message of %zu bytes from rank %d with tag %d cannot be copied: %s; is its send "
+            "buffer still there?",
+            request->bytes, request->source, request->tag, strerror(error));
+}
+
+static bool is_refusal(int error)
+{
+    return error == EPERM || error == ENOSYS || error == EACCES;
+}
+
+void weft_shm_fetch(struct weft_request *request, const void *data)
+{
+    struct weft_shm_link *link = request->peer->shm;
+    struct weft_shm_header header;
+    memcpy(&header, data, sizeof header);
+    size_t bytes = header.length;
+    if (bytes > request->capacity) {
+        weft_soft_truncated(request, bytes);
+        bytes = request->capacity;
+    }
+    request->bytes = bytes;
+    if (!link || link->buried) {
+        request->error = (uint8_t)weft_failure_say(request->peer);
+        request->bytes = 0;
+        weft_request_event(request);
+        return;
+    }
+    int error = 0;
+    if (bytes && header.address && !link->no_read) {
+        bool dense = request->type->flags & WEFT_TYPE_DENSE;
+        error = dense ? read_memory(link->pid, header.address, request->buffer, bytes)
+                      : read_and_unpack(link->pid, header.address, request, bytes);
+        link->no_read = is_refusal(error);
+    }
+    if (bytes && (!header.address || link->no_read)) {
+        ask_for_push(link, request, &header, bytes);
+        return;
+    }
+    if (weft_unlikely(error))
+        failed_to_read(request, error);
+    answer(link, WEFT_SHM_FIN, header.cookie);
+    weft_request_event(request);
+}
+
+static void forget_pushed(struct weft_shm_link *link, struct weft_request *request)
+{
+    struct weft_request **at = &link->pushed_at;
+    while (*at != request)
+        at = &weft_shm_part(*at)->next;
+    *at = weft_shm_part(request)->next;
+}
+
+void weft_shm_piece_arrived(struct weft_shm_link *link, const struct weft_shm_body *body,
+                            const void *data)
+{
+    struct weft_request *request = (struct weft_request *)(uintptr_t)body->word.cookie;
+    struct weft_shm_request *part = weft_shm_part(request);
+    weft_datatype_unpack(request->type, request->buffer, body->word.length, data, body->bytes);
+    part->moved += body->bytes;
+    if (part->moved < part->whole)
+        return;
+    forget_pushed(link, request);
+    weft_request_event(request);
+}
+
+void weft_shm_drop_pushed(struct weft_shm_link *link)
+{
+    while (link->pushed_at) {
+        struct weft_request *request = link->pushed_at;
+        link->pushed_at = weft_shm_part(request)->next;
+        request->error = (uint8_t)weft_failure_say(link->peer);
+        request->bytes = 0;
+        weft_request_event(request);
+    }
+}

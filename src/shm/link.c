@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Links: one for each rank of the node that this one has talked to, with both rings of the pair.
+ *
+ * A rank polls the rings of its links only. Who writes to a rank for the first time sets its bit in
+ * that rank's news, one word for 64 members, and the rank makes its link then.
+ *
+ * Invariant: a bit in the news is set before the first line is written, so no line stays unseen.
+ */
+#include "core/error.h"
+#include "core/weft.h"
+#include "shm/inside.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+static void announce(int index)
+{
+    struct weft_shm_member *member = weft_shm_member(index);
+    uint64_t bit = UINT64_C(1) << (weft_shm.self % WEFT_SHM_NEWS_WORD);
+    atomic_fetch_or(&member->news[weft_shm.self / WEFT_SHM_NEWS_WORD], bit);
+    weft_shm_wake(&member->bell);
+}
+
+int weft_shm_connect(struct weft_peer *peer, char *why, size_t len)
+{
+    int index = weft_shm_index(peer->world);
+    struct weft_shm_link *link = aligned_alloc(WEFT_RING_LINE, sizeof *link);
+    if (!link) {
+        snprintf(why, len, "no memory to talk to one more rank of this node (rank %d)",
+                 peer->world);
+        return -1;
+    }
+    *link = (struct weft_shm_link){.bell = &weft_shm_member(index)->bell,
+                                   .peer = peer,
+                                   .pid = weft_shm_member(index)->pid,
+                                   .no_read = !weft_shm.single_copy};
+    link->last = &link->first;
+    weft_ring_open_writer(&link->out, weft_shm_ring(weft_shm.self, index), weft_shm.shape);
+    weft_ring_open_reader(&link->in, weft_shm_ring(index, weft_shm.self), weft_shm.shape);
+    peer->shm = link;
+    weft_shm_set_share(link);
+    weft_shm.active[weft_shm.nactive++] = link;
+    announce(index);
+    return 0;
+}
+
+int weft_shm_read_news(void)
+{
+    int events = 0;
+    for (int word = 0; word < weft_shm.news_words; word++) {
+        uint64_t fresh = atomic_load(&weft_shm.news[word]) & ~weft_shm.known[word];
+        weft_shm.known[word] |= fresh;
+        for (; fresh; fresh &= fresh - 1, events++) {
+            int index = word * WEFT_SHM_NEWS_WORD + __builtin_ctzll(fresh);
+            if (!weft_peer_get(weft_shm.world[index]))
+                weft_fatal(MPI_ERR_NO_MEM,
+                           "no memory to talk to one more rank of this node "
+                           "(rank %d)",
+                           weft_shm.world[index]);
+        }
+    }
+    return events;
+}
+
+bool weft_shm_has_mail(void)
+{
+    for (int word = 0; word < weft_shm.news_words; word++)
+        if (atomic_load(&weft_shm.news[word]) & ~weft_shm.known[word])
+            return true;
+    for (int i = 0; i < weft_shm.nactive; i++)
+        if (weft_ring_ready(&weft_shm.active[i]->in))
+            return true;
+    return false;
+}
+
+void weft_shm_bury(struct weft_peer *peer)
+{
+    struct weft_shm_link *link = peer->shm;
+    if (!link)
+        return;
+    while (weft_shm_drain(link))
+        ;
+    link->buried = true;
+    weft_shm_set_share(link);
+    for (int i = 0; i < weft_shm.nactive; i++)
+        if (weft_shm.active[i] == link)
+            weft_shm.active[i--] = weft_shm.active[--weft_shm.nactive];
+    weft_shm.look = 0;
+    weft_shm_drop_backlog(link);
+    weft_shm_drop_pushed(link);
+}
+
+void weft_shm_free_links(void)
+{
+    for (int i = 0; i < weft.job.size; i++) {
+        struct weft_peer *peer = weft_peer_known(i);
+        if (!peer || !peer->shm)
+            continue;
+        free(peer->shm);
+        peer->shm = NULL;
+    }
+}

@@ -1,0 +1,362 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The segment: made by the lowest rank of the node, found by the others, left by all.
+ *
+ * Invariants:
+ *  - Its sizes are written once, by the maker, before anyone else knows of it. Its memory begins as
+ *    zero bytes, which is what empty rings and absent members look like.
+ *  - It has no name: the maker's file descriptor and the mappings are all that keeps it.
+ *  - Whether a member is attached is settled at the fence of MPI_Init, and never changes again.
+ */
+#include "core/error.h"
+#include "core/settings.h"
+#include "shm/inside.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/prctl.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <sys/uio.h>
+#include <unistd.h>
+
+struct weft_shm weft_shm;
+
+static const char card_key[] = "shm";
+enum { FETCH_SECONDS = 60, PAGE = 4096 };
+
+/* Tells where a segment is; bytes is 0 where its maker could not make it. */
+struct card {
+    uint64_t nonce, bytes;
+    int32_t pid, fd;
+};
+
+static uint64_t nonce; /* of the segment; others read it here to try whether they can */
+
+/* ---- Layout */
+
+static size_t round_up(size_t n, size_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+static int news_words(int members)
+{
+    return (members + WEFT_SHM_NEWS_WORD - 1) / WEFT_SHM_NEWS_WORD;
+}
+
+static size_t member_bytes(int members)
+{
+    size_t news = (size_t)news_words(members) * sizeof(uint64_t);
+    return sizeof(struct weft_shm_member) + round_up(news, WEFT_RING_LINE);
+}
+
+static size_t rings_begin(int members)
+{
+    size_t head = round_up(sizeof(struct weft_shm_head), WEFT_RING_LINE);
+    return round_up(head + (size_t)members * member_bytes(members), PAGE);
+}
+
+/* Rings are apart by whole pages and a few lines, so that the lines that a rank polls do not all
+ * fall into the same set of its cache. */
+static size_t ring_stride(struct weft_ring_shape shape)
+{
+    return round_up(weft_ring_bytes(shape), PAGE) + PAGE;
+}
+
+static size_t ring_offset(int from, int to)
+{
+    size_t number = (size_t)to * (size_t)weft_shm.members + (size_t)from;
+    return rings_begin(weft_shm.members) + number * ring_stride(weft_shm.shape) +
+           number % (PAGE / WEFT_RING_LINE) * WEFT_RING_LINE;
+}
+
+static size_t segment_bytes(void)
+{
+    size_t pairs = (size_t)weft_shm.members * (size_t)weft_shm.members;
+    return rings_begin(weft_shm.members) + pairs * ring_stride(weft_shm.shape);
+}
+
+/* The more ranks, the smaller each ring: a rank that talks to all others has two with each. */
+static struct weft_ring_shape choose_shape(int members)
+{
+    if (members <= 4)
+        return (struct weft_ring_shape){256, 128 << 10};
+    if (members <= 16)
+        return (struct weft_ring_shape){128, 64 << 10};
+    return (struct weft_ring_shape){64, 32 << 10};
+}
+
+struct weft_shm_member *weft_shm_member(int index)
+{
+    size_t head = round_up(sizeof(struct weft_shm_head), WEFT_RING_LINE);
+    return (struct weft_shm_member *)((char *)weft_shm.head + head +
+                                      (size_t)index * member_bytes(weft_shm.members));
+}
+
+void *weft_shm_ring(int from, int to)
+{
+    return (char *)weft_shm.head + ring_offset(from, to);
+}
+
+/* ---- Who is on this node */
+
+static int by_rank(const void *a, const void *b)
+{
+    int x = *(const int *)a, y = *(const int *)b;
+    return (x > y) - (x < y);
+}
+
+int weft_shm_index(int world)
+{
+    const int *found =
+        bsearch(&world, weft_shm.world, (size_t)weft_shm.members, sizeof world, by_rank);
+    return found ? (int)(found - weft_shm.world) : -1;
+}
+
+/* For tests: WEFT_TEST_NODE_SIZE=k pretends that a node ends after every k ranks. */
+static int pretended_node(void)
+{
+    const char *text = getenv("WEFT_TEST_NODE_SIZE");
+    int size = text ? atoi(text) : 0;
+    return size > 0 ? size : 0;
+}
+
+/* The ranks of this node as job->local_peers[*first] and the following. Returns how many. */
+static int neighbours(const struct weft_job *job, int *first)
+{
+    int pretended = pretended_node(), n = job->local_size;
+    *first = 0;
+    if (!pretended)
+        return n;
+    *first = job->local_rank / pretended * pretended;
+    return n - *first < pretended ? n - *first : pretended;
+}
+
+/* ---- Making and joining */
+
+static int map(int fd)
+{
+    void *memory =
+        mmap(NULL, weft_shm.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
+    weft_shm.head = memory == MAP_FAILED ? NULL : memory;
+    return weft_shm.head ? 0 : -1;
+}
+
+static int make(struct card *card)
+{
+    weft_shm.shape = choose_shape(weft_shm.members);
+    weft_shm.bytes = segment_bytes();
+    weft_shm.fd = memfd_create("weft", MFD_CLOEXEC | MFD_ALLOW_SEALING);
+    if (weft_shm.fd < 0 || ftruncate(weft_shm.fd, (off_t)weft_shm.bytes) || map(weft_shm.fd))
+        return -1;
+    fcntl(weft_shm.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+    if (getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
+        return -1;
+    weft_shm.head->nonce = nonce;
+    weft_shm.head->version = WEFT_SHM_VERSION;
+    weft_shm.head->members = (uint32_t)weft_shm.members;
+    weft_shm.head->shape = weft_shm.shape;
+    *card = (struct card){nonce, weft_shm.bytes, getpid(), weft_shm.fd};
+    return 0;
+}
+
+/* Maps what the card tells of. Returns 0, or -1 with errno set. */
+static int join(const struct card *card)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", card->pid, card->fd);
+    weft_shm.fd = open(path, O_RDWR | O_CLOEXEC);
+    if (weft_shm.fd < 0 || fstat(weft_shm.fd, &status))
+        return -1;
+    errno = ENOENT; /* another process has that number here: not the same PID namespace */
+    if ((uint64_t)status.st_size != card->bytes)
+        return -1;
+    weft_shm.bytes = (size_t)card->bytes;
+    if (map(weft_shm.fd))
+        return -1;
+    errno = ENOENT;
+    if (weft_shm.head->nonce != card->nonce || weft_shm.head->version != WEFT_SHM_VERSION ||
+        weft_shm.head->members != (uint32_t)weft_shm.members)
+        return -1;
+    nonce = card->nonce;
+    weft_shm.shape = weft_shm.head->shape;
+    return 0;
+}
+
+static void leave(void)
+{
+    if (weft_shm.head)
+        munmap(weft_shm.head, weft_shm.bytes);
+    if (weft_shm.fd >= 0)
+        close(weft_shm.fd);
+    free(weft_shm.world);
+    free(weft_shm.known);
+    free(weft_shm.active);
+    weft_shm = (struct weft_shm){.fd = -1};
+}
+
+/* Makes or joins the segment, as this rank is the lowest or not. Returns 0, or -1 after saying why
+ * if anyone wants to know. */
+static int enter(const struct weft_job *job)
+{
+    char why[512];
+    struct card card = {0};
+    int maker = weft_shm.world[0];
+    size_t bytes = sizeof card;
+    if (job->rank == maker) {
+        int failed = make(&card);
+        snprintf(why, sizeof why, "no shared memory of %zu bytes could be made: %s", weft_shm.bytes,
+                 strerror(errno));
+        if (failed)
+            card = (struct card){0};
+        if (!weft_boot_publish(card_key, &card, sizeof card, why, sizeof why) && !failed)
+            return 0;
+    } else if (!weft_boot_fetch(maker, card_key, &card, &bytes, FETCH_SECONDS, why, sizeof why)) {
+        if (bytes == sizeof card && card.bytes && !join(&card))
+            return 0;
+        snprintf(why, sizeof why, "the shared memory that rank %d has made cannot be opened: %s",
+                 maker, card.bytes ? strerror(errno) : "it could not make it");
+    }
+    if (weft_settings.verbose)
+        weft_warn("%s; messages on this node go over the network. WEFT_SHM=0 does not try it", why);
+    return -1;
+}
+
+static void become_member(const struct weft_job *job)
+{
+    struct weft_shm_member *self = weft_shm_member(weft_shm.self);
+    self->pid = getpid();
+    self->world = job->rank;
+    self->nonce_address = (uint64_t)(uintptr_t)&nonce;
+    atomic_store_explicit(&self->attached, 1, memory_order_release);
+    atomic_fetch_add(&weft_shm.head->attached, 1);
+    weft_shm.news = self->news;
+}
+
+bool weft_shm_expects_all(const struct weft_job *job)
+{
+    int first;
+    return weft_settings.shm && job->one_node && neighbours(job, &first) == job->size;
+}
+
+void weft_shm_open(const struct weft_job *job)
+{
+    int first;
+    weft_shm.fd = -1;
+    weft_shm.members = neighbours(job, &first);
+    if (!weft_settings.shm || weft_shm.members < 2)
+        return;
+    size_t n = (size_t)weft_shm.members;
+    weft_shm.news_words = news_words(weft_shm.members);
+    weft_shm.world = malloc(n * sizeof *weft_shm.world);
+    weft_shm.active = malloc(n * sizeof(struct weft_shm_link *));
+    weft_shm.known = calloc((size_t)weft_shm.news_words, sizeof *weft_shm.known);
+    if (!weft_shm.world || !weft_shm.active || !weft_shm.known)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of the %d ranks of this node",
+                   weft_shm.members);
+    memcpy(weft_shm.world, job->local_peers + first, n * sizeof *weft_shm.world);
+    weft_shm.self = weft_shm_index(job->rank);
+    if (enter(job)) {
+        leave();
+        return;
+    }
+    if (weft_settings.single_copy) /* to be asked for where Yama guards processes of one user */
+        prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
+    become_member(job);
+    weft_shm_open_sleep();
+    weft_shm.open = true;
+}
+
+/* ---- After the fence */
+
+bool weft_shm_is_open(void)
+{
+    return weft_shm.open;
+}
+
+static bool is_attached(int index)
+{
+    return atomic_load_explicit(&weft_shm_member(index)->attached, memory_order_acquire);
+}
+
+bool weft_shm_has_all(void)
+{
+    return weft_shm.open && atomic_load(&weft_shm.head->attached) == (uint32_t)weft_shm.members;
+}
+
+bool weft_shm_reaches(int world)
+{
+    int index = weft_shm.open ? weft_shm_index(world) : -1;
+    return index >= 0 && index != weft_shm.self && is_attached(index);
+}
+
+/* Tries to read the memory of another member: 0, or an errno. */
+static int try_to_read(void)
+{
+    int other = (weft_shm.self + 1) % weft_shm.members;
+    while (!is_attached(other))
+        other = (other + 1) % weft_shm.members;
+    if (other == weft_shm.self)
+        return ESRCH;
+    const struct weft_shm_member *member = weft_shm_member(other);
+    uint64_t seen = 0;
+    struct iovec here = {&seen, sizeof seen};
+    struct iovec there = {(void *)(uintptr_t)member->nonce_address, sizeof seen};
+    ssize_t n = process_vm_readv(member->pid, &here, 1, &there, 1, 0);
+    if (n != (ssize_t)sizeof seen)
+        return n < 0 ? errno : EIO;
+    return seen == nonce ? 0 : ESRCH;
+}
+
+static size_t choose_eager_limit(void)
+{
+    size_t most = weft_ring_piece(weft_shm.shape), wanted = (size_t)weft_settings.shm_eager;
+    enum { GOOD_WITH_SINGLE_COPY = 16 << 10 };
+    if (!wanted)
+        wanted = weft_shm.single_copy ? GOOD_WITH_SINGLE_COPY : most;
+    return wanted < most ? wanted : most;
+}
+
+static bool cores_for_all(void)
+{
+    cpu_set_t set;
+    long online = sysconf(_SC_NPROCESSORS_ONLN);
+    return weft_shm.members <= online && sched_getaffinity(0, sizeof set, &set) == 0;
+}
+
+void weft_shm_begin(void)
+{
+    if (!weft_shm.open)
+        return;
+    int refused = weft_settings.single_copy ? try_to_read() : 0;
+    weft_shm.single_copy = weft_settings.single_copy && !refused;
+    weft_shm.eager_limit = choose_eager_limit();
+    weft_shm.piece = weft_ring_piece(weft_shm.shape);
+    weft_shm.early = cores_for_all();
+    if (weft_settings.verbose < 2 && !(weft_settings.verbose && weft_shm.self == 0))
+        return;
+    weft_warn("shared memory with %u ranks of this node, up to %zu bytes by two copies, more by %s",
+              atomic_load(&weft_shm.head->attached), weft_shm.eager_limit,
+              weft_shm.single_copy ? "one (process_vm_readv)" : "pieces of two");
+    if (refused)
+        weft_warn(
+            "reading other ranks' memory is refused (process_vm_readv: %s), long messages are "
+            "copied twice; in a container, allow the capability SYS_PTRACE",
+            strerror(refused));
+}
+
+void weft_shm_close(void)
+{
+    if (!weft_shm.open)
+        return;
+    weft_shm_free_links();
+    weft_shm_free_controls();
+    leave();
+}

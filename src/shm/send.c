@@ -1,0 +1,479 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Sending: into a line, into the data area, or an RTS; the backlog; pushed pieces.
+ *
+ * Invariant: while a link has a backlog nothing but its head, and pieces, is written to its ring. A
+ * link with a backlog or sends to push is in weft_shm.busy.
+ */
+#include "core/error.h"
+#include "core/soft.h"
+#include "core/weft.h"
+#include "shm/copy.h"
+#include "shm/inside.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Data from EARLY_FROM bytes on are published before they are copied, EARLY_STEP at a time, so that
+ * the reader copies behind the writer. PIECES_AT_ONCE bounds what one call pushes to a peer. */
+enum { EARLY_FROM = 3072, EARLY_STEP = 2048, PIECES_AT_ONCE = 8 };
+
+/* What a message is. */
+struct outgoing {
+    uint32_t context;
+    int32_t source, tag;
+    uint8_t form;
+    uint64_t cookie;
+    const struct weft_datatype *type; /* NULL: bytes in a row */
+    const void *buffer;
+    size_t bytes;
+};
+
+static inline void describe(struct weft_shm_body *body, enum weft_shm_kind kind, uint8_t form,
+                            size_t bytes, uint32_t context, int source, int tag)
+{
+    body->kind = (uint8_t)kind;
+    body->form = form;
+    body->bytes = (uint32_t)bytes;
+    body->context = context;
+    body->source = source;
+    body->tag = tag;
+}
+
+static void pack(const struct outgoing *message, size_t offset, void *to, size_t bytes)
+{
+    if (message->type)
+        weft_datatype_pack(message->type, message->buffer, offset, to, bytes);
+    else
+        memcpy(to, (const char *)message->buffer + offset, bytes);
+}
+
+/* Writes a message to the data area; *turn is then what names it. False when there is no room now. */
+static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
+                                                 const struct outgoing *message, uint32_t *turn)
+{
+    struct weft_ring_writer *out = &link->out;
+    uint32_t at;
+    if (!weft_ring_make_line(out))
+        return false;
+    char *place = weft_ring_reserve(out, (uint32_t)message->bytes, &at);
+    if (!place)
+        return false;
+    struct weft_ring_line *line = weft_ring_line(out);
+    struct weft_shm_body *body = weft_shm_body(line);
+    bool early = weft_shm.early && message->bytes >= EARLY_FROM;
+    describe(body, early ? WEFT_SHM_EARLY : WEFT_SHM_DATA, message->form, message->bytes,
+             message->context, message->source, message->tag);
+    body->word.cookie = message->cookie;
+    line->at = at;
+    if (!early) {
+        pack(message, 0, place, message->bytes);
+        *turn = weft_ring_publish(out, line);
+        weft_shm_ring_bell(link);
+        return true;
+    }
+    weft_ring_fill(out, at);
+    *turn = weft_ring_publish(out, line);
+    for (size_t done = 0, part; done < message->bytes; done += part) {
+        part = message->bytes - done < EARLY_STEP ? message->bytes - done : EARLY_STEP;
+        pack(message, done, place + done, part);
+        weft_ring_fill(out, at + (uint32_t)(done + part));
+    }
+    weft_shm_ring_bell(link);
+    return true;
+}
+
+/* Writes a message of at most WEFT_SHM_INLINE_BYTES dense bytes to the next line, for which there is
+ * room. Returns its turn. */
+static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm_link *link,
+                                                                 const struct weft_channel *channel,
+                                                                 int tag, const void *buffer,
+                                                                 size_t bytes)
+{
+    struct weft_ring_line *line = weft_ring_line(&link->out);
+    struct weft_shm_body *body = weft_shm_body(line);
+    describe(body, WEFT_SHM_INLINE, WEFT_MESSAGE_EAGER, bytes, channel->context,
+             channel->comm->rank, tag);
+    weft_shm_copy_short(body->data, buffer, bytes);
+    uint32_t turn = weft_ring_publish(&link->out, line);
+    weft_shm_ring_bell(link);
+    return turn;
+}
+
+/* The rest of weft_shm_inject. */
+static __attribute__((noinline)) bool inject_data(struct weft_peer *peer,
+                                                  const struct weft_channel *channel, int tag,
+                                                  const void *data, size_t bytes,
+                                                  uint32_t *sequence)
+{
+    struct weft_shm_link *link = peer->shm;
+    const struct outgoing message = {.context = channel->context,
+                                     .source = channel->comm->rank,
+                                     .tag = tag,
+                                     .form = WEFT_MESSAGE_EAGER,
+                                     .buffer = data,
+                                     .bytes = bytes};
+    if (bytes > WEFT_SHM_INLINE_BYTES)
+        return write_data(link, &message, sequence);
+    if (!weft_ring_make_line(&link->out))
+        return false;
+    *sequence = write_line(link, channel, tag, data, bytes);
+    return true;
+}
+
+bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
+                     const void *data, size_t bytes, uint32_t *sequence)
+{
+    struct weft_shm_link *link = peer->shm;
+    if (weft_unlikely(bytes > WEFT_SHM_INLINE_BYTES) ||
+        weft_unlikely(!weft_ring_has_line(&link->out)))
+        return inject_data(peer, channel, tag, data, bytes, sequence);
+    *sequence = write_line(link, channel, tag, data, bytes);
+    return true;
+}
+
+/* ---- With a request */
+
+static struct weft_request *request_of(struct weft_shm_out *out)
+{
+    struct weft_shm_request *part =
+        (struct weft_shm_request *)((char *)out - offsetof(struct weft_shm_request, out));
+    return (struct weft_request *)((char *)part - offsetof(struct weft_request, lane));
+}
+
+static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
+{
+    struct weft_shm_request *part = weft_shm_part(request);
+    if (!weft_ring_make_line(&link->out))
+        return false;
+    struct weft_ring_line *line = weft_ring_line(&link->out);
+    struct weft_shm_body *body = weft_shm_body(line);
+    bool dense = request->type->flags & WEFT_TYPE_DENSE;
+    describe(body, WEFT_SHM_RTS, WEFT_MESSAGE_RTS, 0, request->channel->context,
+             request->channel->comm->rank, request->tag);
+    body->word.cookie = (uintptr_t)request;
+    body->word.address = dense ? (uintptr_t)request->buffer : 0;
+    body->word.length = request->bytes;
+    part->state = WEFT_SHM_AWAITED;
+    request->sequence = weft_ring_publish(&link->out, line);
+    weft_shm_ring_bell(link);
+    return true;
+}
+
+static bool write_message(struct weft_shm_link *link, struct weft_request *request)
+{
+    struct weft_shm_request *part = weft_shm_part(request);
+    if (part->rendezvous)
+        return write_rts(link, request);
+    bool sync = request->mode == WEFT_SEND_SYNCHRONOUS;
+    const struct outgoing message = {.context = request->channel->context,
+                                     .source = request->channel->comm->rank,
+                                     .tag = request->tag,
+                                     .form = sync ? WEFT_MESSAGE_SYNC : WEFT_MESSAGE_EAGER,
+                                     .cookie = (uintptr_t)request,
+                                     .type = request->type,
+                                     .buffer = request->buffer,
+                                     .bytes = request->bytes};
+    if (!write_data(link, &message, &request->sequence))
+        return false;
+    part->state = sync ? WEFT_SHM_AWAITED : WEFT_SHM_SENT;
+    if (!sync)
+        weft_request_event(request);
+    return true;
+}
+
+static struct weft_shm_control *control_of(struct weft_shm_out *out)
+{
+    return (struct weft_shm_control *)((char *)out - offsetof(struct weft_shm_control, out));
+}
+
+static void free_control(struct weft_shm_control *control)
+{
+    control->out.next = &weft_shm.free_controls->out;
+    weft_shm.free_controls = control;
+}
+
+static bool write_control(struct weft_shm_link *link, const struct weft_shm_body *body)
+{
+    if (!weft_ring_make_line(&link->out))
+        return false;
+    struct weft_ring_line *line = weft_ring_line(&link->out);
+    memcpy(line->body, body, sizeof *body);
+    weft_ring_publish(&link->out, line);
+    weft_shm_ring_bell(link);
+    return true;
+}
+
+static bool write_out(struct weft_shm_link *link, struct weft_shm_out *out)
+{
+    if (!out->control)
+        return write_message(link, request_of(out));
+    if (!write_control(link, &control_of(out)->body))
+        return false;
+    free_control(control_of(out));
+    return true;
+}
+
+/* ---- The backlog */
+
+static void make_busy(struct weft_shm_link *link)
+{
+    if (link->listed)
+        return;
+    link->listed = true;
+    link->next_busy = weft_shm.busy;
+    weft_shm.busy = link;
+}
+
+void weft_shm_set_share(struct weft_shm_link *link)
+{
+    bool open = !link->first && !link->buried;
+    link->peer->share_below = open ? weft_shm.eager_limit + 1 : 0;
+}
+
+static void append(struct weft_shm_link *link, struct weft_shm_out *out)
+{
+    out->next = NULL;
+    *link->last = out;
+    link->last = &out->next;
+    link->peer->share_below = 0;
+    make_busy(link);
+}
+
+/* Takes the head from the backlog; rest is what came after it. */
+static void pop(struct weft_shm_link *link, struct weft_shm_out *rest)
+{
+    link->first = rest;
+    if (!rest) {
+        link->last = &link->first;
+        weft_shm_set_share(link);
+    }
+}
+
+bool weft_shm_take_from_backlog(struct weft_shm_link *link, struct weft_shm_out *out)
+{
+    struct weft_shm_out **at = &link->first;
+    while (*at && *at != out)
+        at = &(*at)->next;
+    if (!*at)
+        return false;
+    *at = out->next;
+    if (!*at)
+        link->last = at;
+    weft_shm_set_share(link);
+    return true;
+}
+
+int weft_shm_isend(struct weft_request *request)
+{
+    struct weft_peer *peer = request->peer;
+    struct weft_shm_link *link = peer->shm;
+    struct weft_shm_request *part = weft_shm_part(request);
+    uint32_t sequence;
+    if (request->bytes < peer->share_below && request->mode != WEFT_SEND_SYNCHRONOUS &&
+        (request->type->flags & WEFT_TYPE_DENSE) &&
+        weft_shm_inject(peer, request->channel, request->tag, request->buffer, request->bytes,
+                        &sequence)) {
+        weft_shm_injected(request, sequence);
+        request->pending = 0;
+        return MPI_SUCCESS;
+    }
+    *part = (struct weft_shm_request){.state = WEFT_SHM_QUEUED};
+    part->rendezvous = request->bytes > weft_shm.eager_limit;
+    request->pending = 1;
+    if (link->first || !write_message(link, request))
+        append(link, &part->out);
+    return MPI_SUCCESS;
+}
+
+void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *body)
+{
+    if (link->buried || (!link->first && write_control(link, body)))
+        return;
+    struct weft_shm_control *control = weft_shm.free_controls;
+    if (control)
+        weft_shm.free_controls = control->out.next ? control_of(control->out.next) : NULL;
+    else
+        control = malloc(sizeof *control);
+    if (!control)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to answer a message of rank %d", link->peer->world);
+    control->out.control = true;
+    control->body = *body;
+    append(link, &control->out);
+}
+
+void weft_shm_free_controls(void)
+{
+    struct weft_shm_out *out = weft_shm.free_controls ? &weft_shm.free_controls->out : NULL;
+    while (out) {
+        struct weft_shm_out *next = out->next;
+        free(control_of(out));
+        out = next;
+    }
+    weft_shm.free_controls = NULL;
+}
+
+/* ---- Pushed messages */
+
+void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t length)
+{
+    struct weft_shm_request *part = weft_shm_part(request);
+    struct weft_shm_link *link = request->peer->shm;
+    struct weft_request **end = &link->pushed;
+    part->state = WEFT_SHM_PUSHING;
+    part->receiver = receiver;
+    part->moved = 0;
+    part->whole = length;
+    part->next = NULL;
+    while (*end)
+        end = &weft_shm_part(*end)->next;
+    *end = request;
+    make_busy(link);
+}
+
+/* Writes one piece of a send. False when there is no room. */
+static bool push_one(struct weft_shm_link *link, struct weft_request *request)
+{
+    struct weft_shm_request *part = weft_shm_part(request);
+    size_t rest = part->whole - part->moved;
+    uint32_t bytes = (uint32_t)(rest < weft_shm.piece ? rest : weft_shm.piece), at;
+    if (!weft_ring_make_line(&link->out))
+        return false;
+    char *place = weft_ring_reserve(&link->out, bytes, &at);
+    if (!place)
+        return false;
+    weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
+    struct weft_ring_line *line = weft_ring_line(&link->out);
+    struct weft_shm_body *body = weft_shm_body(line);
+    describe(body, WEFT_SHM_PIECE, 0, bytes, 0, 0, 0);
+    body->word.cookie = part->receiver;
+    body->word.length = part->moved;
+    line->at = at;
+    weft_ring_publish(&link->out, line);
+    weft_shm_ring_bell(link);
+    part->moved += bytes;
+    return true;
+}
+
+static int push_more(struct weft_shm_link *link)
+{
+    int pieces = 0;
+    while (link->pushed && pieces < PIECES_AT_ONCE && push_one(link, link->pushed)) {
+        struct weft_request *request = link->pushed;
+        pieces++;
+        if (weft_shm_part(request)->moved == weft_shm_part(request)->whole) {
+            link->pushed = weft_shm_part(request)->next;
+            weft_shm_matched(request);
+        }
+    }
+    return pieces;
+}
+
+static int retry(struct weft_shm_link *link)
+{
+    int events = 0;
+    while (link->first) {
+        struct weft_shm_out *out = link->first, *rest = out->next;
+        if (!write_out(link, out))
+            break;
+        pop(link, rest); /* out is free now, or somebody else's */
+        events++;
+    }
+    return events + push_more(link);
+}
+
+int weft_shm_retry(void)
+{
+    int events = 0;
+    struct weft_shm_link **at = &weft_shm.busy;
+    while (*at) {
+        struct weft_shm_link *link = *at;
+        events += retry(link);
+        if (link->first || link->pushed) {
+            at = &link->next_busy;
+        } else {
+            *at = link->next_busy;
+            link->listed = false;
+        }
+    }
+    return events;
+}
+
+bool weft_shm_is_idle(void)
+{
+    return !weft_shm.busy;
+}
+
+/* ---- Ends */
+
+void weft_shm_matched(struct weft_request *request)
+{
+    weft_shm_part(request)->state = WEFT_SHM_MATCHED;
+    weft_request_event(request);
+}
+
+static void fail(struct weft_request *request)
+{
+    request->error = (uint8_t)weft_failure_say(request->peer);
+    weft_shm_part(request)->state = WEFT_SHM_MATCHED;
+    weft_request_event(request);
+}
+
+void weft_shm_drop_backlog(struct weft_shm_link *link)
+{
+    while (link->first) {
+        struct weft_shm_out *out = link->first;
+        pop(link, out->next);
+        if (out->control)
+            free_control(control_of(out));
+        else
+            fail(request_of(out));
+    }
+    while (link->pushed) {
+        struct weft_request *request = link->pushed;
+        link->pushed = weft_shm_part(request)->next;
+        fail(request);
+    }
+}
+
+bool weft_shm_waits_for_peer(const struct weft_request *request)
+{
+    const struct weft_shm_request *part = (const struct weft_shm_request *)request->lane;
+    return request->op == WEFT_REQUEST_SEND &&
+           ((request->flags & WEFT_REQUEST_CANCELLING) || part->state == WEFT_SHM_AWAITED);
+}
+
+void weft_shm_abandon(struct weft_request *request)
+{
+    struct weft_shm_request *part = weft_shm_part(request);
+    if (request->flags & WEFT_REQUEST_CANCELLING) {
+        bool last = request->pending == 1;
+        request->flags &= (uint8_t)~WEFT_REQUEST_CANCELLING;
+        weft_request_event(request);
+        if (last)
+            return;
+    }
+    part->state = WEFT_SHM_MATCHED;
+    weft_request_event(request);
+}
+
+const char *weft_shm_describe(const struct weft_request *request)
+{
+    const struct weft_shm_request *part = (const struct weft_shm_request *)request->lane;
+    if (request->op == WEFT_REQUEST_RECV)
+        return "matched, being pushed here through shared memory";
+    if (request->flags & WEFT_REQUEST_CANCELLING)
+        return "to be cancelled, waiting for the receiver to say whether it has matched";
+    switch ((enum weft_shm_state)part->state) {
+    case WEFT_SHM_QUEUED:
+        return "in the backlog: that rank does not empty its shared memory; does it call MPI?";
+    case WEFT_SHM_AWAITED:
+        return part->rendezvous
+                   ? "announced (RTS sent), waiting for the receiver to match it and fetch the data"
+                   : "sent, waiting for the acknowledgement that a receive matched it";
+    case WEFT_SHM_PUSHING:
+        return "matched, being pushed through shared memory";
+    default:
+        return "sent";
+    }
+}

@@ -1,0 +1,107 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The shared-memory lane as the core sees it: messages between ranks of one node.
+ *
+ * One segment of shared memory serves all ranks of the job on a node. The lowest of them makes it,
+ * without a name in any file system (a memfd), so nothing is left behind however the job ends; the
+ * others open it through /proc, whose path they get by PMIx. In it:
+ *
+ *     head      what it is, how it is laid out
+ *     members   for each rank: its process, its bell (does it sleep?), its news (who has written to
+ *               it for the first time)
+ *     rings     for each ordered pair of ranks one ring (ring.h), of which no byte is touched, and
+ *               so takes memory, before the first message
+ *
+ * A message goes one of three ways. Short ones lie in a line of the ring. Those up to the eager limit
+ * lie in the ring's data area: one copy in, one out, and the way out is straight into the receive's
+ * buffer when it was posted. Longer ones are announced by an RTS; on the match the receiver copies
+ * them out of the sender's memory (process_vm_readv: one copy) and says FIN, or, where the kernel
+ * does not permit that or the buffer is not dense, says CTS, and the sender pushes them in pieces
+ * through the data area.
+ *
+ * Invariants:
+ *  - Messages and controls to one peer are written to its ring in the order of the calls. What finds
+ *    no room waits in the link's backlog, and everything after it too; only pieces of pushed
+ *    messages, which the receiver knows by its own cookie, may be overtaken.
+ *  - Every receive that a message of this lane could match waits in the software matcher.
+ *  - A reader never waits for room: it empties its rings whatever it cannot write itself.
+ *  - A sleeping rank has looked into all its rings after its bell was set, and who writes looks at
+ *    the bell after writing (sleep.c).
+ */
+#ifndef WEFT_SHM_H
+#define WEFT_SHM_H
+
+#include "core/request.h"
+#include "pmix/boot.h"
+
+/* Makes or joins the node's segment. All ranks of the node call it, before the fence of MPI_Init.
+ * Where there can be none, or WEFT_SHM says so, the lane stays closed and reaches nobody. */
+void weft_shm_open(const struct weft_job *job);
+
+/* After the fence: finds out whether memory of other processes can be read. */
+void weft_shm_begin(void);
+
+/* True when every rank of the job may be expected in this rank's segment (before the fence), or is
+ * there (after it). */
+bool weft_shm_expects_all(const struct weft_job *job);
+bool weft_shm_has_all(void);
+
+/* True when a world rank, not this one, is reached through this lane. After the fence. */
+bool weft_shm_reaches(int world);
+
+/* Is there anybody at all? */
+bool weft_shm_is_open(void);
+
+/* Leaves the segment; every peer's link is freed. */
+void weft_shm_close(void);
+
+/* First contact with a peer that weft_shm_reaches. Returns 0, or -1 with a sentence in why. */
+int weft_shm_connect(struct weft_peer *peer, char *why, size_t len);
+
+/* Sends a dense message of fewer than peer->share_below bytes, with no request. False when there is
+ * no room: then nothing was sent. *sequence names the message. */
+bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
+                     const void *data, size_t bytes, uint32_t *sequence);
+
+/* Notes in a request that its message was injected, under that sequence. */
+static inline void weft_shm_injected(struct weft_request *request, uint32_t sequence)
+{
+    request->sequence = sequence;
+    request->lane[0] = 0;
+}
+
+/* Starts a send; every field of the request but lane is set. Returns MPI_SUCCESS: what goes wrong is
+ * in the request's error. */
+int weft_shm_isend(struct weft_request *request);
+
+/* A receive, whose source and tag are set, matched an RTS: header is what weft_soft_keep was given
+ * for it. Gets the data, tells the sender; completes the request. */
+void weft_shm_fetch(struct weft_request *request, const void *header);
+
+/* Tells the sender of a synchronous message, by its cookie, that it has matched. */
+void weft_shm_acknowledge(struct weft_peer *peer, uint64_t cookie);
+
+/* Cancels a send of this lane, complete or not, like weft_net_cancel. */
+void weft_shm_cancel(struct weft_request *request);
+
+/* Reads what has arrived, writes what waits. Returns the number of events. */
+int weft_shm_progress(void);
+
+/* True when nothing waits to be sent. */
+bool weft_shm_is_idle(void);
+
+/* Sleeps until something arrives, at most so many microseconds. Returns at once when something has.
+ * Touches nothing of the core: with threads, called without the lock. */
+void weft_shm_sleep(unsigned microseconds);
+
+/* What a rank's death leaves behind. Takes what it has sent completely; ends what was to be sent to
+ * it and what it was pushing. Then: true for a send that only waits for its word; ends such a send
+ * (its error is set). */
+void weft_shm_bury(struct weft_peer *peer);
+bool weft_shm_waits_for_peer(const struct weft_request *request);
+void weft_shm_abandon(struct weft_request *request);
+
+/* Where a request of this lane that is not complete stands, for people. Valid until the next call. */
+const char *weft_shm_describe(const struct weft_request *request);
+
+#endif

@@ -203,6 +203,7 @@ static void meet(void)
 static void join(void)
 {
     bool all = weft_shm_expects_all(&weft.job);
+    weft_shm_offer(&weft.job);
     if (!all)
         open_net();
     weft_shm_open(&weft.job);

@@ -207,7 +207,7 @@ static int make_key(pmix_key_t out, const char *key, char *why, size_t len)
     return -1;
 }
 
-int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why, size_t len)
+static int put(const char *key, const void *bytes, size_t size, bool show, char *why, size_t len)
 {
     pmix_key_t full;
     if (make_key(full, key, why, len) != 0)
@@ -220,13 +220,23 @@ int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why
     pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
                           .data.bo = {.bytes = (char *)(uintptr_t)bytes, .size = size}};
     pmix_status_t rc = PMIx_Put(PMIX_GLOBAL, full, &value);
-    if (rc == PMIX_SUCCESS)
+    if (rc == PMIX_SUCCESS && show)
         rc = PMIx_Commit();
     if (rc == PMIX_SUCCESS)
         return 0;
     snprintf(why, len, "rank %d on %s could not publish %s (%zu bytes) through %s: %s", boot.rank,
              boot.host, key, size, boot.launcher, PMIx_Error_string(rc));
     return -1;
+}
+
+int weft_boot_put(const char *key, const void *bytes, size_t size, char *why, size_t len)
+{
+    return put(key, bytes, size, false, why, len);
+}
+
+int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why, size_t len)
+{
+    return put(key, bytes, size, true, why, len);
 }
 
 /* PMIx can end a wait with an error a moment before it tells who died; the name is worth a moment.
@@ -396,9 +406,10 @@ int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int t
     pmix_status_t rc;
 
     /* A rank that has published other keys but not yet this one makes PMIx answer at once that the
-     * key does not exist; ask again until the time is up. */
-    for (bool again = false;; again = true) {
-        await = request(rank, full, again, deadline, &rc, &reply);
+     * key does not exist; ask again until the time is up. Every other time with a refresh: without,
+     * what a rank of another node published later is not found; with, what one of this node did. */
+    for (bool refresh = false;; refresh = !refresh) {
+        await = request(rank, full, refresh, deadline, &rc, &reply);
         if (await != WEFT_AWAIT_DONE || weft_reply_clock() > deadline)
             break;
         if ((rc != PMIX_ERR_NOT_FOUND && rc != PMIX_ERR_TIMEOUT) || weft_failure_reported(rank))

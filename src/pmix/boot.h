@@ -37,6 +37,11 @@ int weft_boot_init(struct weft_job *job, char *why, size_t len);
  * weft_boot_fence. */
 int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why, size_t len);
 
+/* The same, but leaves it to the next weft_boot_publish to show the value. A rank whose values are
+ * fetched before a fence shows them all at once: what it shows later, PMIx (4.2) finds for some
+ * ranks after seconds only. */
+int weft_boot_put(const char *key, const void *bytes, size_t size, char *why, size_t len);
+
 /* A barrier over the job that also makes published values available. While it waits it calls
  * progress(arg) over and over (NULL: it just waits), thousands of times a second.
  * Fails within seconds when a rank is reported dead, even if the living have met, or when the

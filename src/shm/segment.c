@@ -15,6 +15,7 @@
 #include <errno.h>
 #include <fcntl.h>
 #include <sched.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -202,30 +203,51 @@ static void leave(void)
     weft_shm = (struct weft_shm){.fd = -1};
 }
 
-/* Makes or joins the segment, as this rank is the lowest or not. Returns 0, or -1 after saying why
- * if anyone wants to know. */
-static int enter(const struct weft_job *job)
+/* Says why there is no segment, if anyone wants to know. */
+__attribute__((format(printf, 1, 2))) WEFT_COLD static void explain(const char *format, ...)
+{
+    char why[512];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, sizeof why, format, args);
+    va_end(args);
+    if (weft_settings.verbose)
+        weft_warn("%s; messages on this node go over the network. WEFT_SHM=0 does not try it", why);
+}
+
+/* The maker's part: makes the segment and tells of it, also of failure. Returns 0 or -1. */
+static int make_and_tell(bool at_once)
+{
+    char why[512];
+    struct card card = {0};
+    int failed = make(&card);
+    if (failed) {
+        explain("no shared memory of %zu bytes could be made: %s", weft_shm.bytes, strerror(errno));
+        card = (struct card){0};
+    }
+    if (!(at_once ? weft_boot_publish : weft_boot_put)(card_key, &card, sizeof card, why,
+                                                       sizeof why))
+        return failed;
+    explain("%s", why);
+    return -1;
+}
+
+/* The others' part: finds the segment. Returns 0 or -1. */
+static int find_and_join(void)
 {
     char why[512];
     struct card card = {0};
     int maker = weft_shm.world[0];
     size_t bytes = sizeof card;
-    if (job->rank == maker) {
-        int failed = make(&card);
-        snprintf(why, sizeof why, "no shared memory of %zu bytes could be made: %s", weft_shm.bytes,
-                 strerror(errno));
-        if (failed)
-            card = (struct card){0};
-        if (!weft_boot_publish(card_key, &card, sizeof card, why, sizeof why) && !failed)
-            return 0;
-    } else if (!weft_boot_fetch(maker, card_key, &card, &bytes, FETCH_SECONDS, why, sizeof why)) {
-        if (bytes == sizeof card && card.bytes && !join(&card))
-            return 0;
-        snprintf(why, sizeof why, "the shared memory that rank %d has made cannot be opened: %s",
-                 maker, card.bytes ? strerror(errno) : "it could not make it");
-    }
-    if (weft_settings.verbose)
-        weft_warn("%s; messages on this node go over the network. WEFT_SHM=0 does not try it", why);
+    if (weft_boot_fetch(maker, card_key, &card, &bytes, FETCH_SECONDS, why, sizeof why))
+        explain("%s", why);
+    else if (bytes != sizeof card || !card.bytes)
+        explain("rank %d could make no shared memory", maker);
+    else if (join(&card))
+        explain("the shared memory that rank %d has made cannot be opened: %s", maker,
+                strerror(errno));
+    else
+        return 0;
     return -1;
 }
 
@@ -246,7 +268,7 @@ bool weft_shm_expects_all(const struct weft_job *job)
     return weft_settings.shm && job->one_node && neighbours(job, &first) == job->size;
 }
 
-void weft_shm_open(const struct weft_job *job)
+void weft_shm_offer(const struct weft_job *job)
 {
     int first;
     weft_shm.fd = -1;
@@ -263,7 +285,15 @@ void weft_shm_open(const struct weft_job *job)
                    weft_shm.members);
     memcpy(weft_shm.world, job->local_peers + first, n * sizeof *weft_shm.world);
     weft_shm.self = weft_shm_index(job->rank);
-    if (enter(job)) {
+    if (weft_shm.self == 0 && make_and_tell(weft_shm_expects_all(job)))
+        leave();
+}
+
+void weft_shm_open(const struct weft_job *job)
+{
+    if (!weft_shm.world)
+        return;
+    if (weft_shm.self != 0 && find_and_join()) {
         leave();
         return;
     }

@@ -34,8 +34,13 @@
 #include "core/request.h"
 #include "pmix/boot.h"
 
-/* Makes or joins the node's segment. All ranks of the node call it, before the fence of MPI_Init.
- * Where there can be none, or WEFT_SHM says so, the lane stays closed and reaches nobody. */
+/* Makes the node's segment, if that is this rank's part, and tells the others where it is: at once
+ * where weft_shm_expects_all, else together with the net lane's address. */
+void weft_shm_offer(const struct weft_job *job);
+
+/* Joins the segment. All ranks of the node call it after the former and before the fence of
+ * MPI_Init; it waits for the rank that makes it. Where there can be none, or WEFT_SHM says so, the
+ * lane stays closed and reaches nobody. */
 void weft_shm_open(const struct weft_job *job);
 
 /* After the fence: finds out whether memory of other processes can be read. */

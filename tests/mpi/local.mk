@@ -14,7 +14,6 @@ MPI_TESTS = \
     tests/mpi/bsend_automatic \
     tests/mpi/bsend_comm \
     tests/mpi/bsend_limits \
-    tests/mpi/bsend_textbook \
     tests/mpi/coll_disagree \
     tests/mpi/coll_random \
     tests/mpi/collectives_beside_messages \
@@ -90,7 +89,6 @@ tests_mpi_bsend_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bsend_automatic_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bsend_comm_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bsend_limits_LDADD = $(MPI_TEST_LIBS)
-tests_mpi_bsend_textbook_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_disagree_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_random_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_collectives_beside_messages_LDADD = $(MPI_TEST_LIBS)

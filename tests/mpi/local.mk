@@ -23,7 +23,9 @@ MPI_TESTS = \
     tests/mpi/error_arguments \
     tests/mpi/error_collectives \
     tests/mpi/error_handlers \
+    tests/mpi/error_pointers \
     tests/mpi/error_strings \
+    tests/mpi/error_truncation \
     tests/mpi/finalize_unfinished \
     tests/mpi/gather \
     tests/mpi/get_count \
@@ -98,7 +100,9 @@ tests_mpi_comm_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_arguments_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_collectives_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_handlers_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_error_pointers_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_strings_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_error_truncation_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_finalize_unfinished_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_gather_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_get_count_LDADD = $(MPI_TEST_LIBS)

@@ -96,3 +96,5 @@ endif
 
 # ---- Programs that call MPI, run by tests/run-mpi and tests/errors/run
 include tests/mpi/local.mk
+include tests/standard/local.mk
+include tests/fuzz/local.mk

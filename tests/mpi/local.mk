@@ -14,7 +14,6 @@ MPI_TESTS = \
     tests/mpi/bsend_automatic \
     tests/mpi/bsend_comm \
     tests/mpi/bsend_limits \
-    tests/mpi/bsend_textbook \
     tests/mpi/coll_disagree \
     tests/mpi/coll_random \
     tests/mpi/collectives_beside_messages \
@@ -24,7 +23,9 @@ MPI_TESTS = \
     tests/mpi/error_arguments \
     tests/mpi/error_collectives \
     tests/mpi/error_handlers \
+    tests/mpi/error_pointers \
     tests/mpi/error_strings \
+    tests/mpi/error_truncation \
     tests/mpi/finalize_unfinished \
     tests/mpi/gather \
     tests/mpi/get_count \
@@ -91,7 +92,6 @@ tests_mpi_bsend_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bsend_automatic_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bsend_comm_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bsend_limits_LDADD = $(MPI_TEST_LIBS)
-tests_mpi_bsend_textbook_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_disagree_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_random_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_collectives_beside_messages_LDADD = $(MPI_TEST_LIBS)
@@ -101,7 +101,9 @@ tests_mpi_comm_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_arguments_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_collectives_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_handlers_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_error_pointers_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_strings_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_error_truncation_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_finalize_unfinished_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_gather_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_get_count_LDADD = $(MPI_TEST_LIBS)

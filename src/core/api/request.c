@@ -39,6 +39,14 @@ WEFT_COLD static int bad_request(const char *function, MPI_Request handle, int i
                       index, (void *)handle);
 }
 
+/* The same for a call on one request, where even the pointer to the handle may be null. */
+WEFT_COLD static int bad_handle(const char *function, const MPI_Request *handle)
+{
+    if (!handle)
+        return weft_error(NULL, MPI_ERR_REQUEST, function, "the pointer to the request is null");
+    return bad_request(function, *handle, -1);
+}
+
 /* Whose error handler hears of a failed request; NULL: that of MPI_COMM_SELF. (Only requests that
  * never fail, and those of the user's own making, have no channel.) */
 static struct weft_comm *comm_of(const struct weft_request *failed)
@@ -135,8 +143,14 @@ static int raise_outcome(const struct outcome *outcome, const char *function)
     return weft_error_raise_in_status(outcome->comm, outcome->cause, function);
 }
 
-/* Checks an array before anything is done with it. */
-static int check_array(int count, const MPI_Request *handles, const char *function)
+/* A pointer for a result is null. */
+WEFT_COLD static int no_result(const char *function)
+{
+    return weft_error(NULL, MPI_ERR_ARG, function, "a pointer for a result is null");
+}
+
+/* Checks an array, and whether all results have a place, before anything is done. */
+static int check_array(int count, const MPI_Request *handles, bool results, const char *function)
 {
     if (count < 0)
         return weft_error(NULL, MPI_ERR_COUNT, function, "the count %d is negative", count);
@@ -145,7 +159,7 @@ static int check_array(int count, const MPI_Request *handles, const char *functi
     for (int i = 0; i < count; i++)
         if (weft_unlikely(!is_valid(handles[i])))
             return bad_request(function, handles[i], i);
-    return MPI_SUCCESS;
+    return weft_likely(results) ? MPI_SUCCESS : no_result(function);
 }
 
 WEFT_EXPORT(Wait);
@@ -154,8 +168,8 @@ int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
     int code = weft_enter("MPI_Wait");
     if (code)
         return code;
-    if (weft_unlikely(!is_valid(*handle))) {
-        code = bad_request("MPI_Wait", *handle, -1);
+    if (weft_unlikely(!handle || !is_valid(*handle))) {
+        code = bad_handle("MPI_Wait", handle);
     } else {
         weft_request_wait(request_of(*handle));
         code = finish_one(handle, status, "MPI_Wait");
@@ -170,9 +184,10 @@ int PMPI_Test(MPI_Request *handle, int *flag, MPI_Status *status)
     int code = weft_enter("MPI_Test");
     if (code)
         return code;
-    *flag = 1;
-    if (weft_unlikely(!is_valid(*handle))) {
-        code = bad_request("MPI_Test", *handle, -1);
+    if (weft_unlikely(!handle || !is_valid(*handle))) {
+        code = bad_handle("MPI_Test", handle);
+    } else if (weft_unlikely(!flag)) {
+        code = no_result("MPI_Test");
     } else {
         if (request_of(*handle)->pending)
             weft_progress();
@@ -207,7 +222,7 @@ int PMPI_Waitall(int count, MPI_Request *handles, MPI_Status *statuses)
     int code = weft_enter("MPI_Waitall");
     if (code)
         return code;
-    code = check_array(count, handles, "MPI_Waitall");
+    code = check_array(count, handles, true, "MPI_Waitall");
     if (code == MPI_SUCCESS) {
         for (int i = 0; i < count; i++)
             weft_request_wait(request_of(handles[i]));
@@ -223,8 +238,7 @@ int PMPI_Testall(int count, MPI_Request *handles, int *flag, MPI_Status *statuse
     int code = weft_enter("MPI_Testall");
     if (code)
         return code;
-    *flag = 0;
-    code = check_array(count, handles, "MPI_Testall");
+    code = check_array(count, handles, flag, "MPI_Testall");
     if (code == MPI_SUCCESS) {
         if (!all_complete(count, handles))
             weft_progress();
@@ -257,7 +271,7 @@ int PMPI_Waitany(int count, MPI_Request *handles, int *index, MPI_Status *status
     int code = weft_enter("MPI_Waitany");
     if (code)
         return code;
-    code = check_array(count, handles, "MPI_Waitany");
+    code = check_array(count, handles, index, "MPI_Waitany");
     if (code == MPI_SUCCESS) {
         bool active;
         unsigned idle = 0;
@@ -282,8 +296,7 @@ int PMPI_Testany(int count, MPI_Request *handles, int *index, int *flag, MPI_Sta
     int code = weft_enter("MPI_Testany");
     if (code)
         return code;
-    *flag = 0;
-    code = check_array(count, handles, "MPI_Testany");
+    code = check_array(count, handles, index && flag, "MPI_Testany");
     if (code == MPI_SUCCESS) {
         bool active;
         *index = find_complete(count, handles, &active);
@@ -324,7 +337,7 @@ int PMPI_Waitsome(int incount, MPI_Request *handles, int *outcount, int *indices
     int code = weft_enter("MPI_Waitsome");
     if (code)
         return code;
-    code = check_array(incount, handles, "MPI_Waitsome");
+    code = check_array(incount, handles, outcount && (indices || !incount), "MPI_Waitsome");
     if (code == MPI_SUCCESS) {
         bool active;
         unsigned idle = 0;
@@ -350,7 +363,7 @@ int PMPI_Testsome(int incount, MPI_Request *handles, int *outcount, int *indices
     int code = weft_enter("MPI_Testsome");
     if (code)
         return code;
-    code = check_array(incount, handles, "MPI_Testsome");
+    code = check_array(incount, handles, outcount && (indices || !incount), "MPI_Testsome");
     if (code == MPI_SUCCESS) {
         bool active;
         weft_progress();
@@ -384,8 +397,8 @@ int PMPI_Cancel(MPI_Request *handle)
     int code = weft_enter("MPI_Cancel");
     if (code)
         return code;
-    if (!is_valid(*handle) || *handle == MPI_REQUEST_NULL)
-        code = bad_request("MPI_Cancel", *handle, -1);
+    if (!handle || !is_valid(*handle) || *handle == MPI_REQUEST_NULL)
+        code = bad_handle("MPI_Cancel", handle);
     else
         code = cancel(request_of(*handle));
     weft_leave();
@@ -398,8 +411,8 @@ int PMPI_Request_free(MPI_Request *handle)
     int code = weft_enter("MPI_Request_free");
     if (code)
         return code;
-    if (!is_valid(*handle) || *handle == MPI_REQUEST_NULL) {
-        code = bad_request("MPI_Request_free", *handle, -1);
+    if (!handle || !is_valid(*handle) || *handle == MPI_REQUEST_NULL) {
+        code = bad_handle("MPI_Request_free", handle);
     } else {
         code = weft_request_abandon(request_of(*handle));
         *handle = MPI_REQUEST_NULL;
@@ -436,9 +449,10 @@ int PMPI_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status)
     int code = weft_enter("MPI_Request_get_status");
     if (code)
         return code;
-    *flag = 1;
     if (!is_valid(handle)) {
         code = bad_request("MPI_Request_get_status", handle, -1);
+    } else if (!flag) {
+        code = no_result("MPI_Request_get_status");
     } else {
         if (request_of(handle)->pending)
             weft_progress();
@@ -457,8 +471,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request *handles, int *flag
     int code = weft_enter("MPI_Request_get_status_all");
     if (code)
         return code;
-    *flag = 0;
-    code = check_array(count, handles, "MPI_Request_get_status_all");
+    code = check_array(count, handles, flag, "MPI_Request_get_status_all");
     if (code == MPI_SUCCESS) {
         if (!all_complete(count, handles))
             weft_progress();
@@ -482,8 +495,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request *handles, int *inde
     int code = weft_enter("MPI_Request_get_status_any");
     if (code)
         return code;
-    *flag = 0;
-    code = check_array(count, handles, "MPI_Request_get_status_any");
+    code = check_array(count, handles, index && flag, "MPI_Request_get_status_any");
     if (code == MPI_SUCCESS) {
         bool active;
         *index = find_complete(count, handles, &active);
@@ -526,7 +538,8 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request *handles, int *o
     int code = weft_enter("MPI_Request_get_status_some");
     if (code)
         return code;
-    code = check_array(incount, handles, "MPI_Request_get_status_some");
+    code = check_array(incount, handles, outcount && (indices || !incount),
+                       "MPI_Request_get_status_some");
     if (code == MPI_SUCCESS) {
         bool active;
         weft_progress();

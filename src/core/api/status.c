@@ -21,6 +21,17 @@ static const struct weft_datatype *type_of(MPI_Datatype handle)
     return weft_handle_resolve(handle, WEFT_KIND_DATATYPE);
 }
 
+/* Whether a call has its status and a place for its result; if not, the error is raised. */
+static bool is_given(const char *function, const MPI_Status *status, const void *result)
+{
+    if (weft_unlikely(status == MPI_STATUS_IGNORE))
+        weft_error(NULL, MPI_ERR_ARG, function,
+                   "the status is MPI_STATUS_IGNORE; the call that is to fill it needs one too");
+    else if (weft_unlikely(!result))
+        weft_error(NULL, MPI_ERR_ARG, function, "the pointer to the result is null");
+    return status != MPI_STATUS_IGNORE && result;
+}
+
 /* A number that an int cannot hold is MPI_UNDEFINED (MPI 5.0, 3.2.5). */
 static int narrow(MPI_Count n)
 {
@@ -30,6 +41,8 @@ static int narrow(MPI_Count n)
 WEFT_EXPORT(Get_count_c);
 int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
+    if (!is_given("MPI_Get_count", status, count))
+        return MPI_ERR_ARG;
     const struct weft_datatype *type = type_of(datatype);
     if (!type)
         return bad_type("MPI_Get_count", datatype);
@@ -40,6 +53,8 @@ int PMPI_Get_count_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count 
 WEFT_EXPORT(Get_count);
 int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
+    if (!is_given("MPI_Get_count", status, count))
+        return MPI_ERR_ARG;
     const struct weft_datatype *type = type_of(datatype);
     if (!type)
         return bad_type("MPI_Get_count", datatype);
@@ -50,6 +65,8 @@ int PMPI_Get_count(const MPI_Status *status, MPI_Datatype datatype, int *count)
 WEFT_EXPORT(Get_elements_c);
 int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
+    if (!is_given("MPI_Get_elements", status, count))
+        return MPI_ERR_ARG;
     const struct weft_datatype *type = type_of(datatype);
     if (!type)
         return bad_type("MPI_Get_elements", datatype);
@@ -60,6 +77,8 @@ int PMPI_Get_elements_c(const MPI_Status *status, MPI_Datatype datatype, MPI_Cou
 WEFT_EXPORT(Get_elements);
 int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *count)
 {
+    if (!is_given("MPI_Get_elements", status, count))
+        return MPI_ERR_ARG;
     const struct weft_datatype *type = type_of(datatype);
     if (!type)
         return bad_type("MPI_Get_elements", datatype);
@@ -70,6 +89,8 @@ int PMPI_Get_elements(const MPI_Status *status, MPI_Datatype datatype, int *coun
 WEFT_EXPORT(Status_get_source);
 int PMPI_Status_get_source(const MPI_Status *status, int *source)
 {
+    if (!is_given("MPI_Status_get_source", status, source))
+        return MPI_ERR_ARG;
     *source = status->MPI_SOURCE;
     return MPI_SUCCESS;
 }
@@ -77,6 +98,8 @@ int PMPI_Status_get_source(const MPI_Status *status, int *source)
 WEFT_EXPORT(Status_get_tag);
 int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
 {
+    if (!is_given("MPI_Status_get_tag", status, tag))
+        return MPI_ERR_ARG;
     *tag = status->MPI_TAG;
     return MPI_SUCCESS;
 }
@@ -84,6 +107,8 @@ int PMPI_Status_get_tag(const MPI_Status *status, int *tag)
 WEFT_EXPORT(Status_get_error);
 int PMPI_Status_get_error(const MPI_Status *status, int *err)
 {
+    if (!is_given("MPI_Status_get_error", status, err))
+        return MPI_ERR_ARG;
     *err = status->MPI_ERROR;
     return MPI_SUCCESS;
 }
@@ -91,6 +116,8 @@ int PMPI_Status_get_error(const MPI_Status *status, int *err)
 WEFT_EXPORT(Status_set_source);
 int PMPI_Status_set_source(MPI_Status *status, int source)
 {
+    if (!is_given("MPI_Status_set_source", status, status))
+        return MPI_ERR_ARG;
     status->MPI_SOURCE = source;
     return MPI_SUCCESS;
 }
@@ -98,6 +125,8 @@ int PMPI_Status_set_source(MPI_Status *status, int source)
 WEFT_EXPORT(Status_set_tag);
 int PMPI_Status_set_tag(MPI_Status *status, int tag)
 {
+    if (!is_given("MPI_Status_set_tag", status, status))
+        return MPI_ERR_ARG;
     status->MPI_TAG = tag;
     return MPI_SUCCESS;
 }
@@ -105,6 +134,8 @@ int PMPI_Status_set_tag(MPI_Status *status, int tag)
 WEFT_EXPORT(Status_set_error);
 int PMPI_Status_set_error(MPI_Status *status, int err)
 {
+    if (!is_given("MPI_Status_set_error", status, status))
+        return MPI_ERR_ARG;
     status->MPI_ERROR = err;
     return MPI_SUCCESS;
 }
@@ -112,6 +143,8 @@ int PMPI_Status_set_error(MPI_Status *status, int err)
 WEFT_EXPORT(Get_elements_x);
 int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Count *count)
 {
+    if (!is_given("MPI_Get_elements_x", status, count))
+        return MPI_ERR_ARG;
     const struct weft_datatype *type = type_of(datatype);
     if (!type)
         return bad_type("MPI_Get_elements_x", datatype);
@@ -122,6 +155,8 @@ int PMPI_Get_elements_x(const MPI_Status *status, MPI_Datatype datatype, MPI_Cou
 static int set_elements(const char *function, MPI_Status *status, MPI_Datatype datatype,
                         MPI_Count count)
 {
+    if (!is_given(function, status, status))
+        return MPI_ERR_ARG;
     const struct weft_datatype *type = type_of(datatype);
     if (!type)
         return bad_type(function, datatype);
@@ -148,6 +183,8 @@ int PMPI_Status_set_elements_x(MPI_Status *status, MPI_Datatype datatype, MPI_Co
 WEFT_EXPORT(Status_set_cancelled);
 int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
 {
+    if (!is_given("MPI_Status_set_cancelled", status, status))
+        return MPI_ERR_ARG;
     weft_status_set_cancelled(status, flag);
     return MPI_SUCCESS;
 }
@@ -155,6 +192,8 @@ int PMPI_Status_set_cancelled(MPI_Status *status, int flag)
 WEFT_EXPORT(Test_cancelled);
 int PMPI_Test_cancelled(const MPI_Status *status, int *flag)
 {
+    if (!is_given("MPI_Test_cancelled", status, flag))
+        return MPI_ERR_ARG;
     *flag = weft_status_cancelled(status);
     return MPI_SUCCESS;
 }

@@ -62,7 +62,9 @@ void weft_leave_gated(void)
 int weft_progress(void)
 {
     int events = weft.job.size > 1 ? weft_net_progress() : 0;
-    return weft_unlikely(weft.agreements) ? events + weft_agree_progress() : events;
+    if (weft_unlikely(weft.agreements))
+        events += weft_agree_progress();
+    return weft_unlikely(weft_coll_active != NULL) ? events + weft_coll_progress() : events;
 }
 
 void weft_idle_for(unsigned *idle, const struct weft_request *request)
@@ -234,6 +236,7 @@ int weft_finalize(void)
     free(weft.peers);
     weft.peers = NULL;
     weft_comm_finalize();
+    weft_coll_finalize();
     weft_request_finalize();
     weft_datatype_finalize();
     return MPI_SUCCESS;

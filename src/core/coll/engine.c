@@ -115,21 +115,23 @@ static void finish(struct weft_schedule *s, struct weft_step *step)
     step->request = NULL;
 }
 
-/* Goes as far as it can. Returns whether anything was done. */
-static bool advance(struct weft_schedule *s)
+/* Goes as far as it can: until it is complete, or waits for its first message under way. (It cannot
+ * wait for anything else: with all that has started complete, the next step may start.) */
+static void advance(struct weft_schedule *s)
 {
-    uint32_t next = s->next, done = s->done;
     for (;;) {
         for (; s->done < s->next; s->done++) {
             struct weft_step *step = &s->steps[s->done];
             if (!step->request)
                 continue;
-            if (step->request->pending)
+            if (step->request->pending) {
+                s->waits_for = step->request;
                 break;
+            }
             finish(s, step);
         }
         if (s->next == s->count || s->steps[s->next].after > s->done)
-            return next != s->next || done != s->done;
+            return;
         start(s, &s->steps[s->next++]);
     }
 }
@@ -161,7 +163,12 @@ int weft_coll_progress(void)
     advancing = true;
     for (struct weft_schedule **link = &weft_coll_active; *link;) {
         struct weft_schedule *s = *link;
-        moved += advance(s);
+        if (s->waits_for->pending) {
+            link = &s->next_active;
+            continue;
+        }
+        advance(s);
+        moved++;
         if (!is_complete(s)) {
             link = &s->next_active;
             continue;
@@ -224,7 +231,7 @@ int weft_coll_run(const struct weft_coll_args *args)
         if (weft_progress())
             idle = 0;
         else
-            weft_idle_for(&idle, s->steps[s->done].request);
+            weft_idle_for(&idle, s->waits_for);
     }
     int code = s->error;
     weft_schedule_put(s);

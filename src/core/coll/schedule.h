@@ -57,6 +57,7 @@ struct weft_schedule {
     int error;
     struct weft_request *request; /* completes with it; NULL: somebody waits for it */
     bool persistent;
+    struct weft_request *waits_for; /* while it is under way: the first message not complete */
     struct weft_schedule *next_active;
 
     /* Memory of its own, until its end */

@@ -28,6 +28,28 @@ bench_instr_calls_SOURCES = bench/instr_calls.c
 bench_instr_calls_LDADD = libmpi_abi.la
 bench_instr_calls_LDFLAGS = $(AM_LDFLAGS) -no-install
 
+# ---- Collectives: one source, and the name says which
+noinst_PROGRAMS += bench/weft_barrier bench/weft_bcast bench/weft_reduce bench/weft_allreduce \
+    bench/weft_allgather bench/weft_alltoall
+bench_weft_barrier_SOURCES = bench/coll.c $(bench_mpi)
+bench_weft_barrier_LDADD = libmpi_abi.la
+bench_weft_barrier_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_bcast_SOURCES = bench/coll.c $(bench_mpi)
+bench_weft_bcast_LDADD = libmpi_abi.la
+bench_weft_bcast_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_reduce_SOURCES = bench/coll.c $(bench_mpi)
+bench_weft_reduce_LDADD = libmpi_abi.la
+bench_weft_reduce_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_allreduce_SOURCES = bench/coll.c $(bench_mpi)
+bench_weft_allreduce_LDADD = libmpi_abi.la
+bench_weft_allreduce_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_allgather_SOURCES = bench/coll.c $(bench_mpi)
+bench_weft_allgather_LDADD = libmpi_abi.la
+bench_weft_allgather_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_alltoall_SOURCES = bench/coll.c $(bench_mpi)
+bench_weft_alltoall_LDADD = libmpi_abi.la
+bench_weft_alltoall_LDFLAGS = $(AM_LDFLAGS) -no-install
+
 # ---- The provider alone: the only code outside src/ofi that includes rdma/*
 noinst_PROGRAMS += bench/raw_latency bench/raw_bw bench/raw_read_bw
 bench_raw_latency_SOURCES = bench/raw_latency.c $(bench_raw)

@@ -82,6 +82,13 @@ tests_unit_select_test_SOURCES = tests/unit/select_test.c
 tests_unit_select_test_CFLAGS = $(UNIT_CFLAGS) $(FABRIC_CFLAGS)
 tests_unit_select_test_LDADD = $(UNIT_LIBS)
 
+# Collectives: the schedules of all ranks, carried out by a simulator
+check_PROGRAMS += tests/unit/coll_test
+TESTS += tests/unit/coll_test
+tests_unit_coll_test_SOURCES = tests/unit/coll_test.c
+tests_unit_coll_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_coll_test_LDADD = $(UNIT_LIBS)
+
 # Reductions and the table of predefined datatypes
 REDUCTION_TESTS = tests/unit/op_test tests/unit/predefined_types_test
 check_PROGRAMS += $(REDUCTION_TESTS)

@@ -53,6 +53,7 @@ struct weft_comm {
     struct weft_errhandler *errhandler;
     MPI_Comm handle;
     const char *name;               /* NULL: none was given */
+    uint32_t coll_sequence, coll_inits; /* collective calls so far, and persistent ones made */
     struct weft_bsend_buffer bsend; /* for buffered sends, while one is attached to it */
 
     struct weft_channel making, grouping; /* see enum weft_context_use */

@@ -26,7 +26,7 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { REQUESTS_SHOWN = 10, MESSAGES_SHOWN = 5, FRAMES = 32, LINE = 640 };
+enum { COLLECTIVES_SHOWN = 4, REQUESTS_SHOWN = 10, MESSAGES_SHOWN = 5, FRAMES = 32, LINE = 640 };
 
 /* ---- Who asks */
 
@@ -65,10 +65,10 @@ void weft_hang_close(void)
 /* ---- The text */
 
 struct report {
-    char text[(REQUESTS_SHOWN + MESSAGES_SHOWN + 4) * LINE];
+    char text[(COLLECTIVES_SHOWN + REQUESTS_SHOWN + MESSAGES_SHOWN + 5) * LINE];
     size_t used;
-    const struct weft_request *on; /* shown first */
-    int requests, messages;        /* found; the first of them are shown */
+    const struct weft_request *on;       /* shown first */
+    int requests, messages, collectives; /* found; the first of them are shown */
 };
 
 __attribute__((format(printf, 2, 3))) static void add_line(struct report *report,
@@ -97,15 +97,9 @@ static const char *comm_name(const struct weft_comm *comm)
 /* What a message belongs to: its tag, or the collective that sends it, and the communicator. */
 static char *describe_tag(const struct weft_channel *channel, int tag, char *buf, size_t len)
 {
-    static const char *const collectives[] = {
-        [WEFT_COLL_BARRIER] = "MPI_Barrier", [WEFT_COLL_BCAST] = "MPI_Bcast",
-        [WEFT_COLL_REDUCE] = "MPI_Reduce",   [WEFT_COLL_ALLREDUCE] = "MPI_Allreduce",
-        [WEFT_COLL_GATHER] = "MPI_Gather",   [WEFT_COLL_ALLGATHER] = "MPI_Allgather"};
     const char *comm = comm_name(channel->comm);
-    size_t known = sizeof collectives / sizeof collectives[0];
     if (channel == &channel->comm->coll)
-        snprintf(buf, len, "for %s on %.100s",
-                 tag >= 0 && (size_t)tag < known ? collectives[tag] : "a collective", comm);
+        snprintf(buf, len, "for %s on %.100s", weft_coll_name_of_tag(tag), comm);
     else if (channel == &channel->comm->making || channel == &channel->comm->grouping)
         snprintf(buf, len, "for a communicator made over %.100s", comm);
     else if (tag == MPI_ANY_TAG)
@@ -191,10 +185,19 @@ static void add_request(struct report *report, const struct weft_request *reques
         add_send(report, request);
 }
 
+static void see_collective(void *arg, const char *text)
+{
+    struct report *report = arg;
+    if (report->collectives++ < COLLECTIVES_SHOWN)
+        add_line(report, "  %s", text);
+}
+
+/* Collectives have their own lines, and the messages of theirs. */
 static void see_request(void *arg, struct weft_request *request)
 {
     struct report *report = arg;
-    if (request != report->on && request->op != WEFT_REQUEST_NONE)
+    if (request != report->on && request->op != WEFT_REQUEST_NONE &&
+        request->op != WEFT_REQUEST_COLL)
         add_request(report, request);
 }
 
@@ -218,7 +221,10 @@ static void see_message(void *arg, struct weft_match_message *match)
 static void send_off(struct report *report)
 {
     const struct weft_request *on = report->on;
-    if (on && on->pending > 0 && on->op != WEFT_REQUEST_NONE)
+    weft_coll_each_active(see_collective, report);
+    if (report->collectives > COLLECTIVES_SHOWN)
+        add_line(report, "  and %d more collectives", report->collectives - COLLECTIVES_SHOWN);
+    if (on && on->pending > 0 && on->op != WEFT_REQUEST_NONE && on->op != WEFT_REQUEST_COLL)
         add_request(report, on);
     weft_request_each_active(see_request, report);
     int more = report->requests - REQUESTS_SHOWN;

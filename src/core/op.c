@@ -12,6 +12,8 @@
 #include "core/op.h"
 
 #include <complex.h>
+#include <limits.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* gcc 12 at -O2 leaves loops of unknown length scalar; clang does not. */
@@ -250,4 +252,62 @@ void weft_op_apply(const struct weft_op *op, enum weft_elem elem, const void *in
         memcpy(inout, in, count * sizes[elem]);
     else
         loops[op->id][elem](in, inout, count);
+}
+
+/* A user's function may count in int: then more elements are given to it in parts. */
+static void combine_by_user(const struct weft_op *op, const struct weft_datatype *type, void *in,
+                            void *inout, size_t count)
+{
+    MPI_Datatype handle = type->handle;
+    if (op->user_large) {
+        MPI_Count large = (MPI_Count)count;
+        op->user_large(in, inout, &large, &handle);
+        return;
+    }
+    for (size_t done = 0, n; done < count; done += n) {
+        n = count - done < INT_MAX ? count - done : INT_MAX;
+        int now = (int)n;
+        uintptr_t ahead = done * (uintptr_t)type->extent;
+        op->user((void *)((uintptr_t)in + ahead), (void *)((uintptr_t)inout + ahead), &now,
+                 &handle);
+    }
+}
+
+void weft_op_combine(const struct weft_op *op, const struct weft_datatype *type, void *in,
+                     void *inout, size_t count)
+{
+    if (!count)
+        return;
+    if (op->id == WEFT_OP_USER)
+        combine_by_user(op, type, in, inout, count);
+    else
+        weft_op_apply(op, type->elem, in, inout, count);
+}
+
+struct weft_op *weft_op_make(MPI_User_function *user, MPI_User_function_c *user_large,
+                             bool commutative)
+{
+    struct weft_op *op = calloc(1, sizeof *op);
+    if (!op)
+        return NULL;
+    op->object.kind = WEFT_KIND_OP;
+    op->id = WEFT_OP_USER;
+    op->commutative = commutative;
+    op->refs = 1;
+    op->user = user;
+    op->user_large = user_large;
+    op->handle = (MPI_Op)op;
+    return op;
+}
+
+void weft_op_hold(const struct weft_op *op)
+{
+    if (op->id == WEFT_OP_USER)
+        ((struct weft_op *)op)->refs++;
+}
+
+void weft_op_release(const struct weft_op *op)
+{
+    if (op->id == WEFT_OP_USER && --((struct weft_op *)op)->refs == 0)
+        free((void *)op);
 }

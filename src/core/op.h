@@ -9,6 +9,7 @@
 #ifndef WEFT_OP_H
 #define WEFT_OP_H
 
+#include "core/datatype.h"
 #include "core/elem.h"
 #include "core/handle.h"
 #include "mpi.h"
@@ -40,6 +41,7 @@ struct weft_op {
     struct weft_object object; /* kind WEFT_KIND_OP */
     enum weft_op_id id;
     bool commutative;
+    int refs;                        /* of a user's: its handle, and collectives under way */
     MPI_User_function *user;         /* of MPI_Op_create, else NULL */
     MPI_User_function_c *user_large; /* of MPI_Op_create_c, else NULL */
     MPI_Op handle;                   /* predefined ones: their constant */
@@ -65,5 +67,19 @@ int weft_op_check(const struct weft_op *op, enum weft_elem elem);
  * left alone, except by REPLACE. */
 void weft_op_apply(const struct weft_op *op, enum weft_elem elem, const void *in, void *inout,
                    size_t count);
+
+/* The same for elements of any type that the operation takes, a user's operation included: the one
+ * place that calls a user's function. in is the left operand. */
+void weft_op_combine(const struct weft_op *op, const struct weft_datatype *type, void *in,
+                     void *inout, size_t count);
+
+/* Makes a user's operation; one of the functions is NULL. NULL when memory is short. */
+struct weft_op *weft_op_make(MPI_User_function *user, MPI_User_function_c *user_large,
+                             bool commutative);
+
+/* A user's operation lives until its handle is freed and nobody else holds it. Predefined ones need
+ * neither, and do not count. */
+void weft_op_hold(const struct weft_op *op);
+void weft_op_release(const struct weft_op *op);
 
 #endif

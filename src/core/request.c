@@ -7,6 +7,7 @@
  */
 #include "core/request.h"
 #include "core/bsend.h"
+#include "core/coll/coll.h"
 #include "core/generalized.h"
 #include "core/weft.h"
 #include "ofi/net.h"
@@ -111,6 +112,8 @@ int weft_request_abandon(struct weft_request *request)
     }
     int code =
         request->op == WEFT_REQUEST_GENERALIZED ? weft_generalized_free(request) : MPI_SUCCESS;
+    if (request->op == WEFT_REQUEST_COLL)
+        weft_coll_release(request);
     weft_request_put(request);
     return code;
 }
@@ -173,7 +176,8 @@ void weft_request_status(const struct weft_request *request, MPI_Status *status,
 {
     if (status == MPI_STATUS_IGNORE)
         return;
-    if (request->op == WEFT_REQUEST_SEND) { /* only the error and whether it was cancelled count */
+    if (request->op == WEFT_REQUEST_SEND || request->op == WEFT_REQUEST_COLL) {
+        /* only the error and whether it was cancelled count */
         weft_status_empty(status, false);
         if (with_error)
             status->MPI_ERROR = request->error;

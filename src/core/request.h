@@ -24,6 +24,8 @@
 
 #include <string.h>
 
+struct weft_schedule;
+
 enum weft_request_kind {
     WEFT_REQUEST_NONE, /* to or from MPI_PROC_NULL */
     WEFT_REQUEST_SEND,
@@ -31,7 +33,8 @@ enum weft_request_kind {
     WEFT_REQUEST_PROBE,       /* only to say what a rank waits for; never in the pool */
     WEFT_REQUEST_FLUSH,       /* of a buffer for buffered sends */
     WEFT_REQUEST_GENERALIZED, /* the user's own: core/generalized.h */
-    WEFT_REQUEST_MAKING       /* MPI_Comm_idup: core/comm_make.h */
+    WEFT_REQUEST_MAKING,      /* MPI_Comm_idup: core/comm_make.h */
+    WEFT_REQUEST_COLL         /* a collective: core/coll/coll.h */
 };
 
 enum weft_send_mode {
@@ -87,6 +90,7 @@ struct weft_request {
             struct weft_request *whole;
             void *copy; /* freed with the part; may be NULL */
         } part;
+        struct weft_schedule *schedule; /* of collectives: what it completes with */
     };
 
     _Alignas(16) unsigned char lane[WEFT_LANE_BYTES]; /* belongs to the lane (fi_context2 …) */

@@ -76,13 +76,15 @@ int weft_progress(void)
     int events = weft.shm ? weft_shm_progress() : 0;
     if (weft.net)
         events += weft_net_progress();
-    return weft_unlikely(weft.agreements) ? events + weft_agree_progress() : events;
+    if (weft_unlikely(weft.agreements))
+        events += weft_agree_progress();
+    return weft_unlikely(weft_coll_active != NULL) ? events + weft_coll_progress() : events;
 }
 
 int weft_poll(void)
 {
     static unsigned turn;
-    if (!weft.shm || weft_unlikely(weft.agreements))
+    if (!weft.shm || weft_unlikely(weft.agreements) || weft_unlikely(weft_coll_active != NULL))
         return weft_progress();
     int events = weft_shm_progress();
     if (!weft.net || ++turn % NET_TURN)
@@ -313,6 +315,7 @@ int weft_finalize(void)
     free(weft.peers);
     weft.peers = NULL;
     weft_comm_finalize();
+    weft_coll_finalize();
     weft_request_finalize();
     weft_datatype_finalize();
     return MPI_SUCCESS;

@@ -8,6 +8,7 @@
  */
 #include "core/api/api.h"
 #include "core/api/call.h"
+#include "core/coll/coll.h"
 #include "core/error.h"
 #include "core/p2p.h"
 #include "core/weft.h"
@@ -158,6 +159,10 @@ static int check(MPI_Request handle, int index, const char *function)
 static int start(MPI_Request handle, const char *function)
 {
     struct weft_request *request = (struct weft_request *)handle;
+    if (request->op == WEFT_REQUEST_COLL) {
+        weft_coll_restart(request);
+        return MPI_SUCCESS;
+    }
     int code = weft_p2p_restart(request);
     return weft_likely(code == MPI_SUCCESS)
                ? code

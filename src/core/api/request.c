@@ -383,6 +383,10 @@ static int cancel(struct weft_request *request)
         return weft_error(comm_of(request), MPI_ERR_REQUEST, "MPI_Cancel",
                           "%p is inactive; there is nothing to cancel before MPI_Start",
                           (void *)request);
+    if (request->op == WEFT_REQUEST_COLL)
+        return weft_error(comm_of(request), MPI_ERR_REQUEST, "MPI_Cancel",
+                          "%p is a collective, which cannot be cancelled; wait for it",
+                          (void *)request);
     if (request->op != WEFT_REQUEST_GENERALIZED) {
         weft_cancel(request);
         return MPI_SUCCESS;
@@ -413,6 +417,10 @@ int PMPI_Request_free(MPI_Request *handle)
         return code;
     if (!handle || !is_valid(*handle) || *handle == MPI_REQUEST_NULL) {
         code = bad_handle("MPI_Request_free", handle);
+    } else if (request_of(*handle)->op == WEFT_REQUEST_COLL &&
+               !(request_of(*handle)->flags & WEFT_REQUEST_INACTIVE)) {
+        code = weft_error(comm_of(request_of(*handle)), MPI_ERR_REQUEST, "MPI_Request_free",
+                          "%p is a collective that was started; wait for it", (void *)*handle);
     } else {
         code = weft_request_abandon(request_of(*handle));
         *handle = MPI_REQUEST_NULL;

@@ -1,53 +1,92 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_Allgather: short blocks in log2(size) rounds that double what each rank has (Bruck); long
- * ones around a ring.
+ * MPI_Allgather and MPI_Allgatherv: short blocks in log2(size) rounds that double what each rank has
+ * (doubling, Bruck); long ones around a ring.
  *
  * Invariant: in Bruck's rounds, block i of a rank's row belongs to the rank i further; the row is
  * turned into place only at the end.
  */
-#include "core/coll/coll.h"
+#include "core/coll/schedule.h"
 
-/* All blocks together. Bruck's rounds copy everything twice more than the ring, but there are few
- * of them; above this the copies cost more than the messages saved. */
-enum { LONG_BYTES = 64 * 1024 };
-
-static int bruck(struct weft_coll coll, struct weft_elements in, struct weft_elements out)
+void weft_build_ring(struct weft_schedule *s, const struct weft_blocks *all, int first)
 {
-    struct weft_comm *comm = coll.comm;
-    int64_t size = comm->size;
-    size_t block = weft_elements_bytes(in);
-    struct weft_elements row = weft_elements_of_bytes(NULL, (size_t)size * block);
-    struct weft_scratch scratch;
-    int code = weft_scratch_get(&scratch, row.type, row.count);
-    if (code)
-        return code;
-    row.at = scratch.at;
-    weft_elements_pack(in, row.at);
-    for (int64_t have = 1; have < size; have *= 2) {
-        size_t bytes = (size_t)(have < size - have ? have : size - have) * block;
-        int failed = weft_coll_exchange(coll, (int)((comm->rank + size - have) % size),
-                                        weft_elements_slice(row, 0, bytes),
-                                        (int)((comm->rank + have) % size),
-                                        weft_elements_slice(row, (size_t)have * block, bytes));
-        code = failed ? failed : code;
+    int up = (s->rank + 1) % s->size, down = (s->rank + s->size - 1) % s->size;
+    int b = (s->rank - first + s->size) % s->size;
+    uint32_t begin = s->after, here = begin; /* here: after this mark the block to send is here */
+    for (int step = 1; step < s->size; step++) {
+        int next = (b + s->size - 1) % s->size;
+        /* The receive of a step is posted while the last step's messages are on their way. */
+        weft_schedule_wait_for(s, begin);
+        weft_schedule_receive(s, down, weft_block(all, next));
+        uint32_t received = s->count;
+        weft_schedule_wait_for(s, here);
+        weft_schedule_send(s, up, weft_block(all, b));
+        here = received;
+        b = next;
     }
-    for (int64_t i = 0; i < size && code == MPI_SUCCESS; i++) {
-        size_t to = (size_t)((comm->rank + i) % size);
-        weft_elements_unpack((char *)row.at + (size_t)i * block,
-                             weft_elements_slice(out, to * out.count, out.count));
-    }
-    weft_scratch_put(&scratch);
-    return code;
 }
 
-int weft_coll_allgather(struct weft_comm *comm, struct weft_elements in, struct weft_elements out)
+static void ring(struct weft_schedule *s, struct weft_elements in, const struct weft_blocks *out)
 {
-    struct weft_coll coll = {comm, WEFT_COLL_ALLGATHER};
-    size_t size = (size_t)comm->size;
-    if (comm->size > 2 && weft_elements_bytes(in) < LONG_BYTES / size)
-        return bruck(coll, in, out);
-    weft_elements_copy(in, weft_elements_slice(out, (size_t)comm->rank * out.count, out.count));
-    struct weft_elements all = {out.at, size * out.count, out.type};
-    return weft_coll_ring(coll, all, out.count, 0);
+    weft_schedule_copy(s, in, weft_block(out, s->rank));
+    weft_build_ring(s, out, 0);
+}
+
+/* Blocks are of equal size and ranks a power of two: whole ranges of `out` are exchanged. */
+static void doubling(struct weft_schedule *s, struct weft_elements in,
+                     const struct weft_blocks *out)
+{
+    struct weft_elements all = {out->at, (size_t)s->size * out->count, out->type};
+    weft_schedule_copy(s, in, weft_block(out, s->rank));
+    for (int have = 1; have < s->size; have *= 2) {
+        int partner = s->rank ^ have;
+        size_t mine = (size_t)(s->rank & ~(have - 1)), theirs = (size_t)(partner & ~(have - 1));
+        size_t count = (size_t)have * out->count;
+        weft_schedule_receive(s, partner, weft_elements_slice(all, theirs * out->count, count));
+        weft_schedule_send(s, partner, weft_elements_slice(all, mine * out->count, count));
+        weft_schedule_fence(s);
+    }
+}
+
+/* Where the blocks of the ranks from this one on begin in a row of bytes: size + 1 offsets. */
+static size_t *row_of_blocks(struct weft_schedule *s, const struct weft_blocks *out)
+{
+    size_t *begin = weft_schedule_memory(s, ((size_t)s->size + 1) * sizeof *begin);
+    if (s->failed)
+        return NULL;
+    begin[0] = 0;
+    for (int i = 0; i < s->size; i++)
+        begin[i + 1] = begin[i] + weft_elements_bytes(weft_block(out, (s->rank + i) % s->size));
+    return begin;
+}
+
+static void bruck(struct weft_schedule *s, struct weft_elements in, const struct weft_blocks *out)
+{
+    const size_t *begin = row_of_blocks(s, out);
+    struct weft_elements row = weft_schedule_row(s, s->failed ? 0 : begin[s->size]);
+    if (s->failed)
+        return;
+    weft_schedule_copy(s, in, weft_elements_slice(row, 0, begin[1]));
+    for (int64_t have = 1; have < s->size; have *= 2) {
+        int64_t n = have < s->size - have ? have : s->size - have;
+        weft_schedule_receive(s, (int)((s->rank + have) % s->size),
+                              weft_elements_slice(row, begin[have], begin[have + n] - begin[have]));
+        weft_schedule_send(s, (int)((s->rank + s->size - have) % s->size),
+                           weft_elements_slice(row, 0, begin[n]));
+        weft_schedule_fence(s);
+    }
+    for (int i = 0; i < s->size; i++)
+        weft_schedule_copy(s, weft_elements_slice(row, begin[i], begin[i + 1] - begin[i]),
+                           weft_block(out, (s->rank + i) % s->size));
+}
+
+void weft_build_allgather(struct weft_schedule *s, struct weft_elements in,
+                          const struct weft_blocks *out, enum weft_algorithm algorithm)
+{
+    if (algorithm == WEFT_ALGORITHM_BRUCK)
+        bruck(s, in, out);
+    else if (algorithm == WEFT_ALGORITHM_DOUBLING)
+        doubling(s, in, out);
+    else
+        ring(s, in, out);
 }

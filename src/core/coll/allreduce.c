@@ -1,47 +1,63 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * MPI_Allreduce: recursive doubling for short vectors; for long ones recursive halving, after which
- * every rank has its part of the result, and the same way back (Rabenseifner).
+ * every rank has its part of the result, and the same way back (Rabenseifner); or the same around a
+ * ring.
  *
  * Invariant: all ranks return the same bits. With doubling both partners combine the same operands
- * in the same order; with halving each part is computed once and then copied.
+ * in the same order; otherwise each part is computed once and then copied.
  */
-#include "core/coll/coll.h"
+#include "core/coll/reduction.h"
 
-/* Doubling sends the whole vector log2(size) times, halving twice in all but with twice as many
- * messages. Below this the messages are eager, and their number is what counts. */
-enum { LONG_BYTES = 16 * 1024 };
-
-static int combine_all(struct weft_reduction *r)
+static void by_partners(struct weft_schedule *s, struct weft_elements result, bool halve)
 {
-    bool halve =
-        weft_elements_bytes(r->mine) >= LONG_BYTES && r->mine.count >= (size_t)r->coll.comm->size;
-    int code = weft_reduction_fold(r);
-    int failed = halve ? weft_reduction_halve(r) : weft_reduction_double(r);
-    code = failed ? failed : code;
+    struct weft_reduction r = {.s = s, .mine = result};
+    r.other = weft_schedule_elements(s, result.type, result.count).at;
+    weft_reduction_init(&r);
+    weft_reduction_fold(&r);
     if (halve) {
-        failed = weft_reduction_collect(r);
-        code = failed ? failed : code;
+        weft_reduction_halve(&r);
+        weft_reduction_collect(&r);
+    } else {
+        weft_reduction_double(&r);
     }
-    failed = weft_reduction_unfold(r);
-    return failed ? failed : code;
+    weft_reduction_unfold(&r);
+    weft_schedule_copy(s, r.mine, result);
 }
 
-int weft_coll_allreduce(struct weft_comm *comm, struct weft_elements in, void *out,
-                        const struct weft_op *op)
+/* Block b goes around from rank b + 1 on and becomes complete at rank b; then complete blocks go
+ * around. */
+static void by_ring(struct weft_schedule *s, struct weft_elements result)
 {
-    struct weft_scratch scratch = {NULL, NULL};
-    struct weft_elements result = {out, in.count, in.type};
-    int code = comm->size > 1 ? weft_scratch_get(&scratch, in.type, in.count) : MPI_SUCCESS;
-    if (code)
-        return code;
-    weft_elements_copy(in, result);
-    if (comm->size > 1) {
-        struct weft_reduction r = {
-            .coll = {comm, WEFT_COLL_ALLREDUCE}, .op = op, .mine = result, .other = scratch.at};
-        code = combine_all(&r);
-        weft_elements_copy(r.mine, result);
+    struct weft_blocks blocks = weft_schedule_cut(s, result, s->size);
+    if (s->failed)
+        return;
+    struct weft_elements came =
+        weft_schedule_elements(s, result.type, weft_block(&blocks, 0).count);
+    int up = (s->rank + 1) % s->size, down = (s->rank + s->size - 1) % s->size, b = down;
+    for (int step = 1; step < s->size; step++) {
+        int next = (b + s->size - 1) % s->size;
+        struct weft_elements mine = weft_block(&blocks, next);
+        came.count = mine.count;
+        weft_schedule_receive(s, down, came);
+        weft_schedule_send(s, up, weft_block(&blocks, b));
+        weft_schedule_fence(s);
+        weft_schedule_combine(s, came, mine.at);
+        weft_schedule_fence(s);
+        b = next;
     }
-    weft_scratch_put(&scratch);
-    return code;
+    weft_build_ring(s, &blocks, 0);
+}
+
+void weft_build_allreduce(struct weft_schedule *s, struct weft_elements in, void *out,
+                          enum weft_algorithm algorithm)
+{
+    struct weft_elements result = {out, in.count, in.type};
+    weft_schedule_copy(s, in, result);
+    if (s->size == 1)
+        return;
+    if (algorithm == WEFT_ALGORITHM_RING)
+        by_ring(s, result);
+    else
+        by_partners(s, result, algorithm == WEFT_ALGORITHM_HALVING);
 }

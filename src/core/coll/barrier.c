@@ -5,18 +5,14 @@
  *
  * Invariant: after round k a rank has heard of the 2^(k+1) - 1 ranks before it, directly or not.
  */
-#include "core/coll/coll.h"
+#include "core/coll/schedule.h"
 
-int weft_coll_barrier(struct weft_comm *comm)
+void weft_build_barrier(struct weft_schedule *s)
 {
-    struct weft_coll coll = {comm, WEFT_COLL_BARRIER};
     struct weft_elements nothing = weft_elements_of_bytes(NULL, 0);
-    int code = MPI_SUCCESS;
-    for (int64_t step = 1; step < comm->size; step *= 2) {
-        int to = (int)((comm->rank + step) % comm->size);
-        int from = (int)((comm->rank + comm->size - step) % comm->size);
-        int failed = weft_coll_exchange(coll, to, nothing, from, nothing);
-        code = failed ? failed : code;
+    for (int64_t step = 1; step < s->size; step *= 2) {
+        weft_schedule_receive(s, (int)((s->rank + s->size - step) % s->size), nothing);
+        weft_schedule_send(s, (int)((s->rank + step) % s->size), nothing);
+        weft_schedule_fence(s);
     }
-    return code;
 }

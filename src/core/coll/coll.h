@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Collective operations over point-to-point messages on the communicator's collective channel.
+ * Collective operations: what is asked for, and how it is run. A collective is a schedule
+ * (core/coll/schedule.h) that a builder writes from the arguments and the engine carries out over
+ * point-to-point messages on the communicator's collective channel: now (blocking), in the
+ * background (nonblocking), or as often as the user likes (persistent).
  *
  * Invariants:
  *  - Which algorithm runs follows from what every rank of a correct program passes alike: the size
@@ -11,39 +14,98 @@
  *  - A failed message does not end the pattern: the rank goes on sending and receiving, or the
  *    others would wait for it for ever. The last error is the result, because its sentence is the
  *    one that MPI_Error_string tells.
- *  - No function returns, and no scratch memory is freed, while a request of its own is active.
+ *  - Every collective call on a communicator takes the next sequence number, also one that fails
+ *    before anything is sent: so ranks stay in step, and what one of them did not receive is never
+ *    taken for a message of a later call.
  *
- * All functions return an MPI error class after saying its sentence. MPI_ERR_NO_MEM is returned
- * before anything was sent.
+ * Functions return an MPI error class after saying its sentence. MPI_ERR_NO_MEM is returned before
+ * anything was sent.
  */
 #ifndef WEFT_COLL_H
 #define WEFT_COLL_H
 
+#include "core/coll/elements.h"
 #include "core/comm.h"
-#include "core/datatype.h"
 #include "core/op.h"
 #include "core/request.h"
 
-/* count elements of a type at an address. */
-struct weft_elements {
-    void *at;
-    size_t count;
-    const struct weft_datatype *type;
+#include <stdbool.h>
+
+/* The kind is part of the tag: where ranks call different ones, their messages do not match, so the
+ * report of a hang names them instead of wrong data going unnoticed. */
+enum weft_coll_kind {
+    WEFT_COLL_BARRIER,
+    WEFT_COLL_BCAST,
+    WEFT_COLL_REDUCE,
+    WEFT_COLL_ALLREDUCE,
+    WEFT_COLL_GATHER,
+    WEFT_COLL_GATHERV,
+    WEFT_COLL_SCATTER,
+    WEFT_COLL_SCATTERV,
+    WEFT_COLL_ALLGATHER,
+    WEFT_COLL_ALLGATHERV,
+    WEFT_COLL_ALLTOALL,
+    WEFT_COLL_ALLTOALLV,
+    WEFT_COLL_ALLTOALLW,
+    WEFT_COLL_REDUCE_SCATTER,
+    WEFT_COLL_REDUCE_SCATTER_BLOCK,
+    WEFT_COLL_SCAN,
+    WEFT_COLL_EXSCAN,
+    WEFT_COLL_NEIGHBOR_ALLGATHER,
+    WEFT_COLL_NEIGHBOR_ALLGATHERV,
+    WEFT_COLL_NEIGHBOR_ALLTOALL,
+    WEFT_COLL_NEIGHBOR_ALLTOALLV,
+    WEFT_COLL_NEIGHBOR_ALLTOALLW,
+    WEFT_COLL_KINDS /* how many there are; at most 32 fit into a tag */
 };
 
-/* ---- What MPI asks for. Arguments are checked and resolved; nothing is MPI_IN_PLACE. ---- */
+/*
+ * The arguments of a collective, checked and resolved. `in` is what the rank gives, `out` what it
+ * gets; nothing is MPI_IN_PLACE.
+ *
+ *  - One buffer where there is one: in.at, in.count, in.type are the data of a broadcast (at every
+ *    rank), a reduction's or scan's operand, what a rank gives to a gather; out is what it gets from
+ *    a scatter. A reduction's result goes to out.at.
+ *  - Blocks where there are some: a scatter's in, a gather's out, both of alltoall. A reduce_scatter
+ *    has in.count elements in all; its out has as many elements as the rank's own of out.counts, or
+ *    out.count where there are none.
+ *  - In place: in.at == out.at for reductions and scans, `in` is the own block of `out` for gathers
+ *    and the reverse for scatters; then the copy of the own data is none. alltoall has `in_place`,
+ *    and `in` does not count.
+ */
+struct weft_coll_args {
+    enum weft_coll_kind kind;
+    struct weft_comm *comm;
+    struct weft_blocks in, out;
+    const struct weft_op *op;
+    int root; /* of an inter-communicator: also MPI_ROOT, MPI_PROC_NULL */
+    bool in_place;
+};
+
+struct weft_schedule;
+
+/* Runs a collective to its end. */
+int weft_coll_run(const struct weft_coll_args *args);
+
+/* Starts a collective; *request completes with it. */
+int weft_coll_start(const struct weft_coll_args *args, struct weft_request **request);
+
+/* Makes an inactive persistent request for a collective, for weft_coll_restart to start. */
+int weft_coll_init(const struct weft_coll_args *args, struct weft_request **request);
+void weft_coll_restart(struct weft_request *request);
+
+/* Takes the sequence number of a call whose arguments turned out to be wrong. */
+void weft_coll_skip(struct weft_comm *comm, bool persistent);
+
+/* ---- The usual ones, blocking, for the core's own use */
 
 int weft_coll_barrier(struct weft_comm *comm);
 
 /* The data of root becomes everybody's. */
 int weft_coll_bcast(struct weft_comm *comm, struct weft_elements data, int root);
 
-/* Combines the elements `in` of all ranks at `out` of root; out is not looked at elsewhere. in.at
- * == out is in place. */
-int weft_coll_reduce(struct weft_comm *comm, struct weft_elements in, void *out,
-                     const struct weft_op *op, int root);
-
-/* The same with the result, bit by bit, on every rank. */
+/* Combines the elements `in` of all ranks; the result, bit by bit the same, is at `out` of all
+ * ranks. in.at == out is in place. */
 int weft_coll_allreduce(struct weft_comm *comm, struct weft_elements in, void *out,
                         const struct weft_op *op);
 
@@ -55,129 +117,29 @@ int weft_coll_gather(struct weft_comm *comm, struct weft_elements in, struct wef
 /* The same with the result on every rank. */
 int weft_coll_allgather(struct weft_comm *comm, struct weft_elements in, struct weft_elements out);
 
-/* ---- What they are made of ---- */
+/* ---- For weft.c and request.c */
 
-/* One tag per kind of collective: where ranks call different ones, their messages do not match, so
- * the report of a hang names them instead of wrong data going unnoticed. */
-enum weft_coll_tag {
-    WEFT_COLL_BARRIER,
-    WEFT_COLL_BCAST,
-    WEFT_COLL_REDUCE,
-    WEFT_COLL_ALLREDUCE,
-    WEFT_COLL_GATHER,
-    WEFT_COLL_ALLGATHER
-};
+/* Moves every active schedule along; called by weft_progress while weft_coll_active is not NULL.
+ * Returns the number of schedules that moved. */
+extern WEFT_HIDDEN struct weft_schedule *weft_coll_active;
+int weft_coll_progress(void);
 
-/* The collective that is running. */
-struct weft_coll {
-    struct weft_comm *comm;
-    int tag; /* enum weft_coll_tag */
-};
+/* Gives back what a persistent collective's request holds. */
+void weft_coll_release(struct weft_request *request);
 
-/* Elements [first, first + count). */
-static inline struct weft_elements weft_elements_slice(struct weft_elements of, size_t first,
-                                                       size_t count)
-{
-    /* On integers: a null pointer with no elements is allowed, arithmetic on it is not. */
-    uintptr_t at = (uintptr_t)of.at + first * (uintptr_t)of.type->extent;
-    return (struct weft_elements){(void *)at, count, of.type};
-}
+/* Frees what the engine keeps for reuse. */
+void weft_coll_finalize(void);
 
-/* Bytes of data, without holes. */
-static inline size_t weft_elements_bytes(struct weft_elements of)
-{
-    return of.count * of.type->size;
-}
+/* ---- For reports */
 
-/* So many bytes as elements of MPI_BYTE. */
-struct weft_elements weft_elements_of_bytes(void *at, size_t bytes);
+/* "MPI_Allreduce". */
+const char *weft_coll_name(enum weft_coll_kind kind);
 
-/* Copies data between buffers of as many bytes; holes stay as they are. Nothing happens when both
- * begin at the same address. */
-void weft_elements_copy(struct weft_elements from, struct weft_elements to);
+/* What a tag on a collective channel belongs to: "MPI_Allreduce", or "a collective". */
+const char *weft_coll_name_of_tag(int tag);
 
-/* The elements' data without holes, to or from a row of bytes. */
-static inline void weft_elements_pack(struct weft_elements from, void *to)
-{
-    weft_datatype_pack(from.type, from.at, 0, to, weft_elements_bytes(from));
-}
-
-static inline void weft_elements_unpack(const void *from, struct weft_elements to)
-{
-    weft_datatype_unpack(to.type, to.at, 0, from, weft_elements_bytes(to));
-}
-
-/* Memory for a collective's own elements. */
-struct weft_scratch {
-    void *memory;
-    void *at; /* the address to use as buffer: memory, moved so that the type map lies in it */
-};
-
-/* Room for count elements. Returns MPI_SUCCESS or MPI_ERR_NO_MEM; memory is NULL then. */
-int weft_scratch_get(struct weft_scratch *scratch, const struct weft_datatype *type, size_t count);
-void weft_scratch_put(struct weft_scratch *scratch);
-
-/* Blocking messages. A receive is an error as well when the message is not exactly as long as the
- * elements (MPI_ERR_COUNT when it is shorter): the ranks do not agree on the count. */
-int weft_coll_send(struct weft_coll coll, int dest, struct weft_elements out);
-int weft_coll_receive(struct weft_coll coll, int source, struct weft_elements in);
-int weft_coll_exchange(struct weft_coll coll, int dest, struct weft_elements out, int source,
-                       struct weft_elements in);
-
-/* Starts a receive for weft_coll_finish; *request is NULL when that fails. */
-int weft_coll_start(struct weft_coll coll, int source, struct weft_elements in,
-                    struct weft_request **request);
-
-/* Waits for a receive and gives its request back. */
-int weft_coll_finish(struct weft_request *request);
-
-/* Every rank r owns block (r - first) mod size of `all`, whose blocks are `block` elements long but
- * for the last ones, which may be cut short. Brings every block to every rank, around a ring. */
-int weft_coll_ring(struct weft_coll coll, struct weft_elements all, size_t block, int first);
-
-/* inout[i] = in[i] op inout[i]: the one place that calls an operation. Nothing overlaps. */
-void weft_coll_combine(const struct weft_op *op, struct weft_elements in, void *inout);
-
-/* ---- Reductions among a power of two of ranks (reduction.c) ---- */
-
-/*
- * Beyond the greatest power of two there are `extra` ranks. The first 2 * extra ranks are folded:
- * each even one gives its data to its odd neighbour and takes part no more. Those who take part
- * have places 0, 1, …, in the order of ranks.
- */
-struct weft_reduction {
-    struct weft_coll coll;
-    const struct weft_op *op;
-    struct weft_elements mine; /* begins as the rank's own data, becomes the result */
-    void *other;               /* room for as many elements */
-    int levels;                /* 1 << levels ranks take part */
-    int extra;
-    int place; /* -1: folded away */
-};
-
-/* Fills levels, extra and place, and folds. */
-int weft_reduction_fold(struct weft_reduction *r);
-
-/* Gives folded ranks the result. */
-int weft_reduction_unfold(struct weft_reduction *r);
-
-/* Recursive doubling: at every level whole vectors are exchanged, and everybody who takes part ends
- * with the result; mine and other may have changed places. */
-int weft_reduction_double(struct weft_reduction *r);
-
-/* Recursive halving: ends with the part of the result in `mine` that weft_reduction_part names. */
-int weft_reduction_halve(struct weft_reduction *r);
-
-/* The part of `mine` that belongs to a place after so many levels of halving. */
-struct weft_elements weft_reduction_part(const struct weft_reduction *r, int place, int levels);
-
-/* Halving backwards: everybody who takes part gets all parts. */
-int weft_reduction_collect(struct weft_reduction *r);
-
-/* The rank of a place. */
-static inline int weft_reduction_rank(const struct weft_reduction *r, int place)
-{
-    return place < r->extra ? 2 * place + 1 : place + r->extra;
-}
+/* Calls see(arg, text) with a line for each collective under way: "MPI_Allreduce (doubling) on
+ * MPI_COMM_WORLD: step 3 of 7, receive from rank 2". */
+void weft_coll_each_active(void (*see)(void *arg, const char *text), void *arg);
 
 #endif

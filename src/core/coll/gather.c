@@ -1,107 +1,69 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_Gather: short blocks up a binomial tree, packed; long ones straight to the root.
+ * MPI_Gather and MPI_Gatherv: short blocks up a binomial tree, packed; others straight to the root.
  *
  * Invariant: in the tree, block i of a rank's row belongs to the rank i places further from the
  * root, and every block is as many bytes, whatever type describes it at either end.
  */
-#include "core/coll/coll.h"
-#include "core/error.h"
+#include "core/coll/schedule.h"
+#include "core/coll/tree.h"
 
-#include <stdlib.h>
-#include <string.h>
-
-/* The tree saves the root receiving size messages, but copies every block once per level: not worth
- * it once copying takes longer than receiving an eager message. */
-enum { LONG_BYTES = 4096 };
-
-static struct weft_elements block_of(struct weft_elements out, int rank)
+static void to_root(struct weft_schedule *s, struct weft_elements in, const struct weft_blocks *out,
+                    int root)
 {
-    return weft_elements_slice(out, (size_t)rank * out.count, out.count);
-}
-
-static int to_root(struct weft_coll coll, struct weft_elements in, struct weft_elements out,
-                   int root)
-{
-    int size = coll.comm->size, code = MPI_SUCCESS;
-    if (coll.comm->rank != root)
-        return weft_coll_send(coll, root, in);
-    struct weft_request **requests = calloc((size_t)size, sizeof *requests);
-    if (!requests)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory to receive from %d ranks", size);
-    for (int r = 0; r < size; r++) {
-        int failed =
-            r == root ? MPI_SUCCESS : weft_coll_start(coll, r, block_of(out, r), &requests[r]);
-        code = failed ? failed : code;
+    if (s->rank != root) {
+        if (weft_elements_bytes(in))
+            weft_schedule_send(s, root, in);
+        return;
     }
-    weft_elements_copy(in, block_of(out, root));
-    for (int r = 0; r < size; r++) {
-        int failed = requests[r] ? weft_coll_finish(requests[r]) : MPI_SUCCESS;
-        code = failed ? failed : code;
+    for (int r = 0; r < s->size; r++)
+        if (r != root && weft_elements_bytes(weft_block(out, r)))
+            weft_schedule_receive(s, r, weft_block(out, r));
+    weft_schedule_copy(s, in, weft_block(out, root));
+}
+
+/* The root takes the other blocks out of its row; places are ranks counted from it. */
+static void deliver(struct weft_schedule *s, struct weft_elements row, size_t block,
+                    const struct weft_blocks *out)
+{
+    for (int p = 1; p < s->size; p++)
+        weft_schedule_copy(s, weft_elements_slice(row, (size_t)p * block, block),
+                           weft_block(out, (p + s->rank) % s->size));
+}
+
+static void up_the_tree(struct weft_schedule *s, struct weft_elements in,
+                        const struct weft_blocks *out, int root)
+{
+    struct weft_tree tree = weft_tree_of(s->size, 2, (s->rank - root + s->size) % s->size);
+    size_t block = weft_elements_bytes(in);
+    struct weft_elements row = in;
+    if (tree.children) {
+        row = weft_schedule_row(s, (size_t)(tree.end - tree.place) * block);
+        for (int i = 0; i < tree.children; i++) {
+            struct weft_subtree child = weft_tree_child(&tree, i);
+            weft_schedule_receive(s, (int)((child.place + root) % s->size),
+                                  weft_elements_slice(row,
+                                                      (size_t)(child.place - tree.place) * block,
+                                                      (size_t)(child.end - child.place) * block));
+        }
     }
-    free(requests);
-    return code;
-}
-
-/* Blocks in the subtree of a place (ranks counted from the root). */
-static int64_t subtree(const struct weft_comm *comm, int place)
-{
-    int64_t bit = 1;
-    while (bit < comm->size && !(place & bit))
-        bit *= 2;
-    return bit < comm->size - place ? bit : comm->size - place;
-}
-
-/* Receives the children's rows behind the own block, each where its places belong. */
-static int collect(struct weft_coll coll, char *row, size_t block, int place, int root)
-{
-    struct weft_comm *comm = coll.comm;
-    int code = MPI_SUCCESS;
-    for (int64_t bit = 1; !(place & bit) && place + bit < comm->size; bit *= 2) {
-        int64_t child = place + bit;
-        size_t bytes = (size_t)subtree(comm, (int)child) * block;
-        int failed = weft_coll_receive(coll, (int)((child + root) % comm->size),
-                                       weft_elements_of_bytes(row + (size_t)bit * block, bytes));
-        code = failed ? failed : code;
+    if (tree.parent < 0) {
+        weft_schedule_copy(s, in, weft_block(out, root));
+        weft_schedule_fence(s);
+        deliver(s, row, block, out);
+        return;
     }
-    return code;
+    if (tree.children)
+        weft_schedule_copy(s, in, weft_elements_slice(row, 0, block));
+    weft_schedule_fence(s);
+    weft_schedule_send(s, (int)((tree.parent + root) % s->size), row);
 }
 
-static int up_the_tree(struct weft_coll coll, struct weft_elements in, struct weft_elements out,
-                       int root)
+void weft_build_gather(struct weft_schedule *s, struct weft_elements in,
+                       const struct weft_blocks *out, int root, enum weft_algorithm algorithm)
 {
-    struct weft_comm *comm = coll.comm;
-    int place = (comm->rank - root + comm->size) % comm->size;
-    int parent = ((place & (place - 1)) + root) % comm->size;
-    size_t block = weft_elements_bytes(in), blocks = (size_t)subtree(comm, place);
-    if (place && blocks == 1)
-        return weft_coll_send(coll, parent, in);
-    struct weft_elements row = weft_elements_of_bytes(NULL, blocks * block);
-    struct weft_scratch scratch;
-    int code = weft_scratch_get(&scratch, row.type, row.count);
-    if (code)
-        return code;
-    row.at = scratch.at;
-    weft_elements_pack(in, row.at);
-    code = collect(coll, row.at, block, place, root);
-    if (place) {
-        int failed = weft_coll_send(coll, parent, row);
-        code = failed ? failed : code;
-    } else {
-        weft_elements_copy(in, block_of(out, root));
-        for (int p = 1; p < comm->size && code == MPI_SUCCESS; p++)
-            weft_elements_unpack((char *)row.at + (size_t)p * block,
-                                 block_of(out, (p + root) % comm->size));
-    }
-    weft_scratch_put(&scratch);
-    return code;
-}
-
-int weft_coll_gather(struct weft_comm *comm, struct weft_elements in, struct weft_elements out,
-                     int root)
-{
-    struct weft_coll coll = {comm, WEFT_COLL_GATHER};
-    if (weft_elements_bytes(in) >= LONG_BYTES || comm->size <= 2)
-        return to_root(coll, in, out, root);
-    return up_the_tree(coll, in, out, root);
+    if (algorithm == WEFT_ALGORITHM_BINOMIAL)
+        up_the_tree(s, in, out, root);
+    else
+        to_root(s, in, out, root);
 }

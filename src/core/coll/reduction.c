@@ -1,64 +1,97 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Reductions among a power of two of ranks: recursive doubling for latency, recursive halving for
- * bandwidth; both begin with the neighbour and double the distance.
+ * Recursive doubling and halving: see reduction.h.
  *
- * Invariants:
- *  - After level k, `mine` (or its part) holds the operands of the 2^(k+1) neighbouring places that
- *    differ in the lowest k + 1 bits, combined in their order: those of the lower half are the left
- *    operand. So operations need not commute, and after doubling all ranks hold the same bits.
- *  - Parts are cut in the middle at every level, by element; every rank can compute every other's.
+ * Invariant: every function here ends with a fence, so that what follows finds all messages done.
  */
-#include "core/coll/coll.h"
+#include "core/coll/reduction.h"
 
-int weft_reduction_fold(struct weft_reduction *r)
+void weft_reduction_init(struct weft_reduction *r)
 {
-    int rank = r->coll.comm->rank, size = r->coll.comm->size;
+    int rank = r->s->rank, size = r->s->size;
     r->levels = 0;
     while ((INT64_C(2) << r->levels) <= size)
         r->levels++;
     r->extra = size - (1 << r->levels);
-    if (rank >= 2 * r->extra) {
-        r->place = rank - r->extra;
-        return MPI_SUCCESS;
-    }
-    if (rank % 2 == 0) {
-        r->place = -1;
-        return weft_coll_send(r->coll, rank + 1, r->mine);
-    }
-    r->place = rank / 2;
-    struct weft_elements left = {r->other, r->mine.count, r->mine.type};
-    int code = weft_coll_receive(r->coll, rank - 1, left);
-    weft_coll_combine(r->op, left, r->mine.at);
-    return code;
-}
-
-int weft_reduction_unfold(struct weft_reduction *r)
-{
-    int rank = r->coll.comm->rank;
     if (rank >= 2 * r->extra)
-        return MPI_SUCCESS;
-    return r->place < 0 ? weft_coll_receive(r->coll, rank + 1, r->mine)
-                        : weft_coll_send(r->coll, rank - 1, r->mine);
+        r->place = rank - r->extra;
+    else
+        r->place = rank % 2 ? rank / 2 : -1;
 }
 
-int weft_reduction_double(struct weft_reduction *r)
+void weft_reduction_fold(struct weft_reduction *r)
 {
-    int code = MPI_SUCCESS;
+    struct weft_schedule *s = r->s;
+    if (s->rank >= 2 * r->extra)
+        return;
+    if (r->place < 0) {
+        weft_schedule_send(s, s->rank + 1, r->mine);
+        weft_schedule_fence(s);
+        return;
+    }
+    struct weft_elements left = {r->other, r->mine.count, r->mine.type};
+    weft_schedule_receive(s, s->rank - 1, left);
+    weft_schedule_fence(s);
+    weft_schedule_combine(s, left, r->mine.at);
+    weft_schedule_fence(s);
+}
+
+void weft_reduction_unfold(struct weft_reduction *r)
+{
+    struct weft_schedule *s = r->s;
+    if (s->rank >= 2 * r->extra)
+        return;
+    if (r->place < 0)
+        weft_schedule_receive(s, s->rank + 1, r->mine);
+    else
+        weft_schedule_send(s, s->rank - 1, r->mine);
+    weft_schedule_fence(s);
+}
+
+/* The place in `other` that answers to a part of `mine`. */
+static struct weft_elements in_other(const struct weft_reduction *r, struct weft_elements part)
+{
+    part.at = (void *)((uintptr_t)r->other + ((uintptr_t)part.at - (uintptr_t)r->mine.at));
+    return part;
+}
+
+void weft_reduction_exchange(struct weft_reduction *r, int partner, struct weft_elements give,
+                             struct weft_elements keep)
+{
+    struct weft_schedule *s = r->s;
+    struct weft_elements theirs = in_other(r, keep);
+    int rank = weft_reduction_rank(r, partner);
+    weft_schedule_receive(s, rank, theirs);
+    weft_schedule_send(s, rank, give);
+    weft_schedule_fence(s);
+    if (partner < r->place || s->op->commutative) {
+        weft_schedule_combine(s, theirs, keep.at);
+    } else {
+        void *mine = r->mine.at;
+        weft_schedule_combine(s, keep, theirs.at);
+        r->mine.at = r->other;
+        r->other = mine;
+    }
+    weft_schedule_fence(s);
+}
+
+void weft_reduction_double(struct weft_reduction *r)
+{
     for (int level = 0; r->place >= 0 && level < r->levels; level++) {
         int partner = r->place ^ 1 << level, rank = weft_reduction_rank(r, partner);
         struct weft_elements theirs = {r->other, r->mine.count, r->mine.type};
-        int failed = weft_coll_exchange(r->coll, rank, r->mine, rank, theirs);
-        code = failed ? failed : code;
+        weft_schedule_receive(r->s, rank, theirs);
+        weft_schedule_send(r->s, rank, r->mine);
+        weft_schedule_fence(r->s);
         if (partner < r->place) {
-            weft_coll_combine(r->op, theirs, r->mine.at);
-        } else {
-            weft_coll_combine(r->op, r->mine, theirs.at);
+            weft_schedule_combine(r->s, theirs, r->mine.at);
+        } else { /* also when the operation commutes: partners compute the same bits */
+            weft_schedule_combine(r->s, r->mine, theirs.at);
             r->other = r->mine.at;
             r->mine = theirs;
         }
+        weft_schedule_fence(r->s);
     }
-    return code;
 }
 
 struct weft_elements weft_reduction_part(const struct weft_reduction *r, int place, int levels)
@@ -76,41 +109,21 @@ struct weft_elements weft_reduction_part(const struct weft_reduction *r, int pla
     return weft_elements_slice(r->mine, first, count);
 }
 
-/* The place in `other` that answers to a part of `mine`. */
-static struct weft_elements in_other(const struct weft_reduction *r, struct weft_elements part)
+void weft_reduction_halve(struct weft_reduction *r)
 {
-    part.at = (void *)((uintptr_t)r->other + ((uintptr_t)part.at - (uintptr_t)r->mine.at));
-    return part;
-}
-
-int weft_reduction_halve(struct weft_reduction *r)
-{
-    int code = MPI_SUCCESS;
     for (int level = 0; r->place >= 0 && level < r->levels; level++) {
-        int partner = r->place ^ 1 << level, rank = weft_reduction_rank(r, partner);
-        struct weft_elements keep = weft_reduction_part(r, r->place, level + 1);
-        struct weft_elements give = weft_reduction_part(r, partner, level + 1);
-        struct weft_elements theirs = in_other(r, keep);
-        int failed = weft_coll_exchange(r->coll, rank, give, rank, theirs);
-        code = failed ? failed : code;
-        if (partner < r->place || r->op->commutative) {
-            weft_coll_combine(r->op, theirs, keep.at);
-        } else {
-            weft_coll_combine(r->op, keep, theirs.at);
-            weft_elements_copy(theirs, keep);
-        }
+        int partner = r->place ^ 1 << level;
+        weft_reduction_exchange(r, partner, weft_reduction_part(r, partner, level + 1),
+                                weft_reduction_part(r, r->place, level + 1));
     }
-    return code;
 }
 
-int weft_reduction_collect(struct weft_reduction *r)
+void weft_reduction_collect(struct weft_reduction *r)
 {
-    int code = MPI_SUCCESS;
     for (int level = r->place < 0 ? 0 : r->levels; level > 0; level--) {
         int partner = r->place ^ 1 << (level - 1), rank = weft_reduction_rank(r, partner);
-        int failed = weft_coll_exchange(r->coll, rank, weft_reduction_part(r, r->place, level),
-                                        rank, weft_reduction_part(r, partner, level));
-        code = failed ? failed : code;
+        weft_schedule_receive(r->s, rank, weft_reduction_part(r, partner, level));
+        weft_schedule_send(r->s, rank, weft_reduction_part(r, r->place, level));
+        weft_schedule_fence(r->s);
     }
-    return code;
 }

@@ -1,0 +1,50 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Collective calls (MPI 5.0 chapter 6): what an entry point was called with, and the three ways to
+ * run it. Every entry point puts its arguments into a struct weft_coll_call and says which way.
+ *
+ * Invariants:
+ *  - Arguments are checked in the order communicator, counts and datatypes, operation, root,
+ *    buffers, and all of them before anything is sent. What the standard calls significant only at
+ *    the root is not looked at elsewhere.
+ *  - A call takes its sequence number whatever is wrong with it (core/coll/coll.h).
+ */
+#ifndef WEFT_COLL_CALL_H
+#define WEFT_COLL_CALL_H
+
+#include "core/coll/coll.h"
+
+/* What is sent, or what is received: a buffer and either a count or arrays. A broadcast's data and a
+ * reduction's operand are in `send`. */
+struct weft_coll_side {
+    const void *buffer;
+    MPI_Count count;
+    MPI_Datatype type;
+    struct weft_ints counts, displs;
+    const MPI_Datatype *types;
+};
+
+struct weft_coll_call {
+    const char *function; /* "MPI_Iallgatherv" */
+    enum weft_coll_kind kind;
+    MPI_Comm comm;
+    struct weft_coll_side send, receive;
+    MPI_Op op;
+    int root;
+};
+
+/* Each returns what the entry point returns. */
+int weft_coll_blocking(const struct weft_coll_call *call);
+int weft_coll_nonblocking(const struct weft_coll_call *call, MPI_Request *request);
+int weft_coll_persistent(const struct weft_coll_call *call, MPI_Info info, MPI_Request *request);
+
+/* Checks and resolves the arguments of a call on a communicator (coll_check.c). Returns MPI_SUCCESS,
+ * or what the error handler lets through. */
+int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,
+                    struct weft_coll_args *args);
+
+/* Checks an operation for elements of a type (coll_check.c). */
+int weft_coll_check_op(struct weft_comm *comm, const char *function, MPI_Op handle,
+                       const struct weft_datatype *type, const struct weft_op **out);
+
+#endif

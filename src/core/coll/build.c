@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * From the arguments of a collective to its schedule: which algorithm, which builder.
+ *
+ * Invariant: what the choice looks at is the same at every rank.
+ */
+#include "core/coll/schedule.h"
+
+static struct weft_elements elements_of(const struct weft_blocks *one)
+{
+    return (struct weft_elements){one->at, one->count, one->type};
+}
+
+static bool equal_blocks(enum weft_coll_kind kind)
+{
+    return kind == WEFT_COLL_GATHER || kind == WEFT_COLL_SCATTER || kind == WEFT_COLL_ALLGATHER ||
+           kind == WEFT_COLL_ALLTOALL;
+}
+
+/* The bytes that the rules of the family count. */
+static size_t bytes_of(const struct weft_schedule *s, const struct weft_coll_args *args)
+{
+    size_t sum = 0;
+    switch (args->kind) {
+    case WEFT_COLL_SCATTER:
+        return weft_elements_bytes(s->rank == args->root ? weft_block(&args->in, args->root)
+                                                         : elements_of(&args->out));
+    case WEFT_COLL_ALLGATHER:
+        return (size_t)s->size * weft_elements_bytes(weft_block(&args->out, 0));
+    case WEFT_COLL_ALLGATHERV:
+        for (int i = 0; i < s->size; i++)
+            sum += weft_elements_bytes(weft_block(&args->out, i));
+        return sum;
+    case WEFT_COLL_ALLTOALL:
+        return weft_elements_bytes(weft_block(&args->out, 0));
+    case WEFT_COLL_BCAST:
+    case WEFT_COLL_REDUCE:
+    case WEFT_COLL_ALLREDUCE:
+    case WEFT_COLL_GATHER:
+    case WEFT_COLL_REDUCE_SCATTER:
+    case WEFT_COLL_REDUCE_SCATTER_BLOCK:
+    case WEFT_COLL_SCAN:
+    case WEFT_COLL_EXSCAN:
+        return weft_elements_bytes(elements_of(&args->in));
+    default:
+        return 0; /* only one algorithm is compatible, or all are: see alltoall.c */
+    }
+}
+
+static enum weft_algorithm choose(const struct weft_schedule *s, const struct weft_coll_args *args)
+{
+    struct weft_choice choice = {.kind = args->kind, .size = s->size, .bytes = bytes_of(s, args)};
+    if (args->op && args->op->commutative)
+        choice.gives |= WEFT_NEED_COMMUTATIVE;
+    if (!(s->size & (s->size - 1)))
+        choice.gives |= WEFT_NEED_POWER_OF_TWO;
+    if (equal_blocks(args->kind))
+        choice.gives |= WEFT_NEED_EQUAL_BLOCKS;
+    return weft_coll_choose(&choice);
+}
+
+void weft_schedule_build(struct weft_schedule *s, const struct weft_coll_args *args)
+{
+    struct weft_elements in = elements_of(&args->in), out = elements_of(&args->out);
+    enum weft_algorithm algorithm = s->algorithm = choose(s, args);
+    switch (args->kind) {
+    case WEFT_COLL_BARRIER:
+        weft_build_barrier(s);
+        break;
+    case WEFT_COLL_BCAST:
+        weft_build_bcast(s, in, args->root, algorithm);
+        break;
+    case WEFT_COLL_REDUCE:
+        weft_build_reduce(s, in, out.at, args->root, algorithm);
+        break;
+    case WEFT_COLL_ALLREDUCE:
+        weft_build_allreduce(s, in, out.at, algorithm);
+        break;
+    case WEFT_COLL_GATHER:
+    case WEFT_COLL_GATHERV:
+        weft_build_gather(s, in, &args->out, args->root, algorithm);
+        break;
+    case WEFT_COLL_SCATTER:
+    case WEFT_COLL_SCATTERV:
+        weft_build_scatter(s, &args->in, out, args->root, algorithm);
+        break;
+    case WEFT_COLL_ALLGATHER:
+    case WEFT_COLL_ALLGATHERV:
+        weft_build_allgather(s, in, &args->out, algorithm);
+        break;
+    case WEFT_COLL_ALLTOALL:
+    case WEFT_COLL_ALLTOALLV:
+    case WEFT_COLL_ALLTOALLW:
+        if (args->in_place)
+            weft_build_alltoall_in_place(s, &args->out);
+        else
+            weft_build_alltoall(s, &args->in, &args->out, algorithm);
+        break;
+    case WEFT_COLL_REDUCE_SCATTER:
+    case WEFT_COLL_REDUCE_SCATTER_BLOCK:
+        weft_build_reduce_scatter(s, in, out.at, &args->out, algorithm);
+        break;
+    case WEFT_COLL_SCAN:
+    case WEFT_COLL_EXSCAN:
+        weft_build_scan(s, in, out.at, args->kind == WEFT_COLL_EXSCAN, algorithm);
+        break;
+    default:
+        break;
+    }
+}

@@ -1,0 +1,305 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The engine: carries schedules out over point-to-point messages.
+ *
+ * Invariants:
+ *  - A schedule that is under way is in the list of active ones, and only progress moves it on: so
+ *    whoever waits, for whatever, moves them all.
+ *  - Every request that is started here is given back here, also after another one failed.
+ *  - A schedule that nobody waits for is given back when it is complete; a persistent one with its
+ *    request.
+ */
+#include "core/coll/schedule.h"
+#include "core/error.h"
+#include "core/p2p.h"
+#include "core/weft.h"
+
+#include <stdlib.h>
+
+struct weft_schedule *weft_coll_active;
+static struct weft_schedule **active_end = &weft_coll_active;
+static bool advancing; /* progress may come back here while a message is started */
+
+/* ---- Tags: kind 5 bits, persistent 1, sequence number 19: as many as every provider carries */
+
+enum { KIND_BITS = 5, PERSISTENT_BIT = 1 << KIND_BITS, SEQUENCE_SHIFT = KIND_BITS + 1 };
+enum { SEQUENCE_MASK = (1 << 19) - 1 };
+
+_Static_assert(WEFT_COLL_KINDS <= 1 << KIND_BITS, "a kind does not fit into the tag");
+
+/* Persistent ones are numbered apart, when they are made: they may be started in any order. */
+static int next_tag(struct weft_comm *comm, enum weft_coll_kind kind, bool persistent)
+{
+    uint32_t *sequence = persistent ? &comm->coll_inits : &comm->coll_sequence;
+    uint32_t number = (*sequence)++ & SEQUENCE_MASK;
+    return (int)(number << SEQUENCE_SHIFT) | (persistent ? PERSISTENT_BIT : 0) | (int)kind;
+}
+
+void weft_coll_skip(struct weft_comm *comm, bool persistent)
+{
+    next_tag(comm, WEFT_COLL_BARRIER, persistent);
+}
+
+const char *weft_coll_name_of_tag(int tag)
+{
+    int kind = tag & (PERSISTENT_BIT - 1);
+    return tag >= 0 && kind < WEFT_COLL_KINDS ? weft_coll_name((enum weft_coll_kind)kind)
+                                              : "a collective";
+}
+
+/* ---- Steps */
+
+static void note(struct weft_schedule *s, int code)
+{
+    if (weft_unlikely(code != MPI_SUCCESS))
+        s->error = code;
+}
+
+static void start_send(struct weft_schedule *s, struct weft_step *step)
+{
+    struct weft_channel *channel = step->channel;
+    const struct weft_datatype *type = step->from.type;
+    struct weft_peer *peer = channel->comm->peers[step->peer];
+    size_t bytes = weft_elements_bytes(step->from);
+    if ((type->flags & WEFT_TYPE_DENSE) && bytes < peer->inject_below &&
+        weft_net_inject(peer, channel, s->tag, step->from.at, bytes))
+        return;
+    int code = weft_p2p_isend(channel, step->from.at, bytes, type, step->peer, s->tag,
+                              WEFT_SEND_STANDARD, &step->request);
+    if (weft_unlikely(code != MPI_SUCCESS)) {
+        step->request = NULL;
+        note(s, code);
+    }
+}
+
+static void start_receive(struct weft_schedule *s, struct weft_step *step)
+{
+    int code = weft_p2p_irecv(step->channel, step->to.at, weft_elements_bytes(step->to),
+                              step->to.type, step->peer, s->tag, &step->request);
+    if (weft_unlikely(code != MPI_SUCCESS)) {
+        step->request = NULL;
+        note(s, code);
+    }
+}
+
+static void start(struct weft_schedule *s, struct weft_step *step)
+{
+    switch (step->kind) {
+    case WEFT_STEP_SEND:
+        start_send(s, step);
+        break;
+    case WEFT_STEP_RECEIVE:
+        start_receive(s, step);
+        break;
+    case WEFT_STEP_COPY:
+        weft_elements_copy(step->from, step->to);
+        break;
+    default:
+        weft_op_combine(s->op, step->from.type, step->from.at, step->to.at, step->from.count);
+    }
+}
+
+/* A message is complete. */
+static void finish(struct weft_schedule *s, struct weft_step *step)
+{
+    struct weft_request *request = step->request;
+    int code = request->error;
+    if (weft_unlikely(code == MPI_SUCCESS && step->kind == WEFT_STEP_RECEIVE &&
+                      request->bytes != request->capacity))
+        code = weft_error_say(MPI_ERR_COUNT,
+                              "rank %d sent %zu bytes where %zu are expected; all ranks of a "
+                              "collective have to pass the same amount of data",
+                              step->peer, request->bytes, request->capacity);
+    note(s, code);
+    weft_request_put(request);
+    step->request = NULL;
+}
+
+/* Goes as far as it can: until it is complete, or waits for its first message under way. (It cannot
+ * wait for anything else: with all that has started complete, the next step may start.) */
+static void advance(struct weft_schedule *s)
+{
+    for (;;) {
+        for (; s->done < s->next; s->done++) {
+            struct weft_step *step = &s->steps[s->done];
+            if (!step->request)
+                continue;
+            if (step->request->pending) {
+                s->waits_for = step->request;
+                break;
+            }
+            finish(s, step);
+        }
+        if (s->next == s->count || s->steps[s->next].after > s->done)
+            return;
+        start(s, &s->steps[s->next++]);
+    }
+}
+
+/* ---- Active schedules */
+
+/* A schedule has ended: tells who has asked for it. */
+static void complete(struct weft_schedule *s)
+{
+    struct weft_request *request = s->request;
+    if (!request)
+        return;
+    request->error = (uint8_t)s->error;
+    if (!s->persistent)
+        weft_schedule_put(s);
+    weft_request_event(request);
+}
+
+static bool is_complete(const struct weft_schedule *s)
+{
+    return s->done == s->count;
+}
+
+int weft_coll_progress(void)
+{
+    int moved = 0;
+    if (advancing)
+        return 0;
+    advancing = true;
+    for (struct weft_schedule **link = &weft_coll_active; *link;) {
+        struct weft_schedule *s = *link;
+        if (s->waits_for->pending) {
+            link = &s->next_active;
+            continue;
+        }
+        advance(s);
+        moved++;
+        if (!is_complete(s)) {
+            link = &s->next_active;
+            continue;
+        }
+        *link = s->next_active;
+        if (active_end == &s->next_active)
+            active_end = link;
+        complete(s);
+    }
+    advancing = false;
+    return moved;
+}
+
+/* Begins a schedule, and goes as far as it can. */
+static void begin(struct weft_schedule *s)
+{
+    s->next = s->done = 0;
+    s->error = MPI_SUCCESS;
+    advancing = true;
+    advance(s);
+    advancing = false;
+    if (is_complete(s)) {
+        complete(s);
+        return;
+    }
+    s->next_active = NULL;
+    *active_end = s;
+    active_end = &s->next_active;
+}
+
+/* ---- What MPI asks for */
+
+/* A built schedule; NULL after saying why. */
+static struct weft_schedule *make(const struct weft_coll_args *args, bool persistent)
+{
+    int tag = next_tag(args->comm, args->kind, persistent);
+    struct weft_schedule *s = weft_schedule_get(args);
+    if (!s) {
+        weft_error_say(MPI_ERR_NO_MEM, "no memory for another collective; complete some first");
+        return NULL;
+    }
+    weft_schedule_build(s, args);
+    if (weft_unlikely(s->failed)) {
+        weft_schedule_put(s);
+        return NULL;
+    }
+    s->tag = tag;
+    s->persistent = persistent;
+    return s;
+}
+
+int weft_coll_run(const struct weft_coll_args *args)
+{
+    struct weft_schedule *s = make(args, false);
+    unsigned idle = 0;
+    if (weft_unlikely(!s))
+        return MPI_ERR_NO_MEM;
+    begin(s);
+    while (!is_complete(s)) {
+        if (weft_progress())
+            idle = 0;
+        else
+            weft_idle_for(&idle, s->waits_for);
+    }
+    int code = s->error;
+    weft_schedule_put(s);
+    return code;
+}
+
+/* A request for a schedule. */
+static int attach(struct weft_schedule *s, struct weft_request **out)
+{
+    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_COLL, 0);
+    if (weft_unlikely(!request)) {
+        weft_schedule_put(s);
+        return weft_error_say(MPI_ERR_NO_MEM, "no memory for another request; complete some first");
+    }
+    request->channel = s->channel;
+    request->peer = NULL;
+    request->schedule = s;
+    s->request = request;
+    *out = request;
+    return MPI_SUCCESS;
+}
+
+int weft_coll_start(const struct weft_coll_args *args, struct weft_request **request)
+{
+    struct weft_schedule *s = make(args, false);
+    if (weft_unlikely(!s))
+        return MPI_ERR_NO_MEM;
+    int code = weft_schedule_keep(s, args);
+    if (weft_unlikely(code != MPI_SUCCESS)) {
+        weft_schedule_put(s);
+        return code;
+    }
+    code = attach(s, request);
+    if (code == MPI_SUCCESS) {
+        (*request)->pending = 1;
+        begin(s);
+    }
+    return code;
+}
+
+int weft_coll_init(const struct weft_coll_args *args, struct weft_request **request)
+{
+    struct weft_schedule *s = make(args, true);
+    if (weft_unlikely(!s))
+        return MPI_ERR_NO_MEM;
+    int code = weft_schedule_keep(s, args);
+    if (weft_unlikely(code != MPI_SUCCESS)) {
+        weft_schedule_put(s);
+        return code;
+    }
+    return attach(s, request);
+}
+
+void weft_coll_restart(struct weft_request *request)
+{
+    request->flags = WEFT_REQUEST_PERSISTENT;
+    request->error = MPI_SUCCESS;
+    request->pending = 1;
+    begin(request->schedule);
+}
+
+void weft_coll_release(struct weft_request *request)
+{
+    if (request->flags & WEFT_REQUEST_PERSISTENT)
+        weft_schedule_put(request->schedule);
+}
+
+void weft_coll_finalize(void)
+{
+    weft_schedule_finalize();
+}

@@ -1,0 +1,147 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * MPI_Reduce_scatter and MPI_Reduce_scatter_block: recursive halving, or every pair of ranks
+ * exchanging its parts.
+ *
+ * Invariant: halving begins with the neighbour, for the order of operands, so the places whose parts
+ * stay together are those that agree in their lowest bits. The vector is therefore laid out by
+ * places with their bits in reverse; there, what is given away and what is kept are rows.
+ */
+#include "core/coll/reduction.h"
+
+/* The parts that ranks get, in elements; n + 1 places where they begin. */
+static size_t *begins_of(struct weft_schedule *s, const struct weft_blocks *parts)
+{
+    size_t *begin = weft_schedule_memory(s, ((size_t)s->size + 1) * sizeof *begin);
+    if (s->failed)
+        return NULL;
+    begin[0] = 0;
+    for (int i = 0; i < s->size; i++)
+        begin[i + 1] =
+            begin[i] + (parts->counts.at ? (size_t)weft_int_of(parts->counts, i) : parts->count);
+    return begin;
+}
+
+static int reverse(int place, int levels)
+{
+    int result = 0;
+    for (int bit = 0; bit < levels; bit++)
+        result |= (place >> bit & 1) << (levels - 1 - bit);
+    return result;
+}
+
+/* The ranks [first, end) whose parts a place computes: its own, and that of the rank folded into
+ * it. */
+static void ranks_of(const struct weft_reduction *r, int place, int *first, int *end)
+{
+    *end = weft_reduction_rank(r, place) + 1;
+    *first = place < r->extra ? *end - 2 : *end - 1;
+}
+
+/* Lays the operand out by reversed places. Returns where each begins, and the end. */
+static size_t *lay_out(struct weft_reduction *r, struct weft_elements in, const size_t *begin)
+{
+    struct weft_schedule *s = r->s;
+    int places = 1 << r->levels, first, end;
+    size_t *at = weft_schedule_memory(s, ((size_t)places + 1) * sizeof *at);
+    if (s->failed)
+        return NULL;
+    at[0] = 0;
+    for (int i = 0; i < places; i++) {
+        ranks_of(r, reverse(i, r->levels), &first, &end);
+        size_t count = begin[end] - begin[first];
+        weft_schedule_copy(s, weft_elements_slice(in, begin[first], count),
+                           weft_elements_slice(r->mine, at[i], count));
+        at[i + 1] = at[i] + count;
+    }
+    return at;
+}
+
+static struct weft_elements between(const struct weft_reduction *r, const size_t *at, int first,
+                                    int end)
+{
+    return weft_elements_slice(r->mine, at[first], at[end] - at[first]);
+}
+
+/* Rows of places in reversed order: in each level one half is kept. */
+static void halve(struct weft_reduction *r, const size_t *at)
+{
+    int first = 0, end = 1 << r->levels;
+    for (int level = 0; level < r->levels; level++) {
+        int middle = first + (end - first) / 2;
+        bool upper = r->place >> level & 1;
+        weft_reduction_exchange(r, r->place ^ 1 << level,
+                                upper ? between(r, at, first, middle) : between(r, at, middle, end),
+                                upper ? between(r, at, middle, end)
+                                      : between(r, at, first, middle));
+        first = upper ? middle : first;
+        end = upper ? end : middle;
+    }
+}
+
+static void by_halving(struct weft_schedule *s, struct weft_elements in, struct weft_elements out,
+                       const size_t *begin)
+{
+    struct weft_reduction r = {.s = s};
+    r.mine = weft_schedule_elements(s, in.type, begin[s->size]);
+    r.other = weft_schedule_elements(s, in.type, begin[s->size]).at;
+    weft_reduction_init(&r);
+    const size_t *at = lay_out(&r, in, begin);
+    if (s->failed)
+        return;
+    weft_reduction_fold(&r);
+    if (r.place < 0) {
+        weft_schedule_receive(s, s->rank + 1, out);
+        return;
+    }
+    halve(&r, at);
+    size_t mine = at[reverse(r.place, r.levels)];
+    if (r.place < r.extra) {
+        size_t theirs = begin[s->rank] - begin[s->rank - 1];
+        weft_schedule_send(s, s->rank - 1, weft_elements_slice(r.mine, mine, theirs));
+        mine += theirs;
+    }
+    weft_schedule_copy(s, weft_elements_slice(r.mine, mine, out.count), out);
+}
+
+/* In step i to the rank i further, from the rank i back; while one part is combined the next is on
+ * its way. */
+static void by_pairs(struct weft_schedule *s, struct weft_elements in, struct weft_elements out,
+                     const size_t *begin)
+{
+    struct weft_elements sum = weft_schedule_elements(s, out.type, out.count);
+    struct weft_elements came[2] = {weft_schedule_elements(s, out.type, out.count),
+                                    weft_schedule_elements(s, out.type, out.count)};
+    uint32_t last = 0;
+    weft_schedule_copy(s, weft_elements_slice(in, begin[s->rank], out.count), sum);
+    for (int i = 1; i <= s->size; i++) {
+        if (i < s->size) {
+            int to = (s->rank + i) % s->size, from = (s->rank + s->size - i) % s->size;
+            weft_schedule_receive(s, from, came[i % 2]);
+            weft_schedule_send(s, to,
+                               weft_elements_slice(in, begin[to], begin[to + 1] - begin[to]));
+        }
+        if (i > 1) {
+            weft_schedule_wait_for(s, last);
+            weft_schedule_combine(s, came[(i - 1) % 2], sum.at);
+        }
+        last = s->count;
+    }
+    weft_schedule_fence(s);
+    weft_schedule_copy(s, sum, out);
+}
+
+void weft_build_reduce_scatter(struct weft_schedule *s, struct weft_elements in, void *out,
+                               const struct weft_blocks *parts, enum weft_algorithm algorithm)
+{
+    const size_t *begin = begins_of(s, parts);
+    if (s->failed)
+        return;
+    struct weft_elements own = {out, begin[s->rank + 1] - begin[s->rank], in.type};
+    if (s->size == 1)
+        weft_schedule_copy(s, in, own);
+    else if (algorithm == WEFT_ALGORITHM_PAIRWISE)
+        by_pairs(s, in, own, begin);
+    else
+        by_halving(s, in, own, begin);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * MPI_Scatter and MPI_Scatterv: short blocks down a binomial tree, packed; others straight from the
+ * root.
+ *
+ * Invariant: in the tree, block i of a rank's row belongs to the rank i places further from the
+ * root, and every block is as many bytes, whatever type describes it at either end.
+ */
+#include "core/coll/schedule.h"
+#include "core/coll/tree.h"
+
+static void from_root(struct weft_schedule *s, const struct weft_blocks *in,
+                      struct weft_elements out, int root)
+{
+    if (s->rank != root) {
+        if (weft_elements_bytes(out))
+            weft_schedule_receive(s, root, out);
+        return;
+    }
+    for (int i = 1; i < s->size; i++) {
+        int r = (root + i) % s->size;
+        if (weft_elements_bytes(weft_block(in, r)))
+            weft_schedule_send(s, r, weft_block(in, r));
+    }
+    weft_schedule_copy(s, weft_block(in, root), out);
+}
+
+/* The row that the root sends: its blocks from its own on, packed. */
+static struct weft_elements roots_row(struct weft_schedule *s, const struct weft_blocks *in,
+                                      size_t block)
+{
+    if (s->rank == 0 && (in->type->flags & WEFT_TYPE_DENSE))
+        return weft_elements_of_bytes(in->at, (size_t)s->size * block);
+    struct weft_elements row = weft_schedule_row(s, (size_t)s->size * block);
+    for (int p = 1; p < s->size; p++)
+        weft_schedule_copy(s, weft_block(in, (p + s->rank) % s->size),
+                           weft_elements_slice(row, (size_t)p * block, block));
+    return row;
+}
+
+static void down_the_tree(struct weft_schedule *s, const struct weft_blocks *in,
+                          struct weft_elements out, int root)
+{
+    struct weft_tree tree = weft_tree_of(s->size, 2, (s->rank - root + s->size) % s->size);
+    size_t block =
+        s->rank == root ? weft_elements_bytes(weft_block(in, root)) : weft_elements_bytes(out);
+    struct weft_elements row = out;
+    if (tree.parent < 0) {
+        row = roots_row(s, in, block);
+    } else {
+        if (tree.children)
+            row = weft_schedule_row(s, (size_t)(tree.end - tree.place) * block);
+        weft_schedule_receive(s, (int)((tree.parent + root) % s->size), row);
+        weft_schedule_fence(s);
+    }
+    for (int i = tree.children; i-- > 0;) {
+        struct weft_subtree child = weft_tree_child(&tree, i);
+        weft_schedule_send(s, (int)((child.place + root) % s->size),
+                           weft_elements_slice(row, (size_t)(child.place - tree.place) * block,
+                                               (size_t)(child.end - child.place) * block));
+    }
+    if (tree.parent < 0)
+        weft_schedule_copy(s, weft_block(in, root), out);
+    else if (tree.children)
+        weft_schedule_copy(s, weft_elements_slice(row, 0, block), out);
+}
+
+void weft_build_scatter(struct weft_schedule *s, const struct weft_blocks *in,
+                        struct weft_elements out, int root, enum weft_algorithm algorithm)
+{
+    if (algorithm == WEFT_ALGORITHM_BINOMIAL)
+        down_the_tree(s, in, out, root);
+    else
+        from_root(s, in, out, root);
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Building schedules: steps and memory. Schedules that have ended are kept and used again, with
+ * their row of steps, so that short collectives call no malloc.
+ *
+ * Invariant: in a schedule on the free list nothing is under way, and of its memory only the row of
+ * steps is left.
+ */
+#include "core/coll/schedule.h"
+
+#include "core/error.h"
+
+#include <stdlib.h>
+
+enum { FIRST_STEPS = 32, MOST_STEPS_KEPT = 1024, MOST_KEPT = 64 };
+
+struct weft_memory {
+    struct weft_memory *next;
+    _Alignas(16) unsigned char bytes[];
+};
+
+static struct weft_schedule *free_list;
+static int free_count;
+
+struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
+{
+    struct weft_schedule *s = free_list;
+    if (weft_likely(s != NULL)) {
+        free_list = s->next_active;
+        free_count--;
+    } else {
+        s = aligned_alloc(16, sizeof *s);
+        if (!s)
+            return NULL;
+        s->steps = NULL;
+        s->room = 0;
+    }
+    s->count = s->after = s->next = s->done = 0;
+    s->kind = args->kind;
+    s->algorithm = WEFT_ALGORITHM_AUTO;
+    s->comm = args->comm;
+    s->op = args->op;
+    s->failed = s->persistent = false;
+    s->channel = &args->comm->coll;
+    s->size = args->comm->size;
+    s->rank = args->comm->rank;
+    s->error = MPI_SUCCESS;
+    s->request = NULL;
+    s->memory = NULL;
+    s->used = 0;
+    s->keeps = false;
+    return s;
+}
+
+int weft_schedule_keep(struct weft_schedule *s, const struct weft_coll_args *args)
+{
+    (void)args;
+    s->keeps = true;
+    if (s->op)
+        weft_op_hold(s->op);
+    return MPI_SUCCESS;
+}
+
+static void let_go(struct weft_schedule *s)
+{
+    if (s->op)
+        weft_op_release(s->op);
+}
+
+void weft_schedule_put(struct weft_schedule *s)
+{
+    if (s->keeps)
+        let_go(s);
+    while (s->memory) {
+        struct weft_memory *memory = s->memory;
+        s->memory = memory->next;
+        free(memory);
+    }
+    if (s->room > MOST_STEPS_KEPT) {
+        free(s->steps);
+        s->steps = NULL;
+        s->room = 0;
+    }
+    if (free_count >= MOST_KEPT) {
+        free(s->steps);
+        free(s);
+        return;
+    }
+    s->next_active = free_list;
+    free_list = s;
+    free_count++;
+}
+
+void weft_schedule_finalize(void)
+{
+    while (free_list) {
+        struct weft_schedule *s = free_list;
+        free_list = s->next_active;
+        free(s->steps);
+        free(s);
+    }
+    free_count = 0;
+}
+
+/* ---- Memory */
+
+WEFT_COLD static void fail(struct weft_schedule *s, size_t bytes)
+{
+    if (!s->failed)
+        weft_error_say(
+            MPI_ERR_NO_MEM,
+            "no memory for %zu bytes that the collective needs besides the buffers; pass "
+            "fewer elements at a time",
+            bytes);
+    s->failed = true;
+}
+
+void *weft_schedule_memory(struct weft_schedule *s, size_t bytes)
+{
+    size_t rounded = bytes / 16 * 16 + (bytes % 16 ? 16 : 0);
+    if (weft_likely(rounded <= WEFT_SCHEDULE_ROOM - s->used)) {
+        void *at = s->own + s->used;
+        s->used += rounded;
+        return at;
+    }
+    struct weft_memory *memory =
+        bytes > SIZE_MAX / 2 ? NULL : malloc(sizeof *memory + (bytes ? bytes : 1));
+    if (weft_unlikely(!memory)) {
+        fail(s, bytes);
+        return NULL;
+    }
+    memory->next = s->memory;
+    s->memory = memory;
+    return memory->bytes;
+}
+
+struct weft_elements weft_schedule_elements(struct weft_schedule *s,
+                                            const struct weft_datatype *type, size_t count)
+{
+    /* The first element is the lowest unless the extent is negative. */
+    size_t stretch = count ? (count - 1) * (size_t)llabs((long long)type->extent) : 0;
+    uintptr_t memory =
+        (uintptr_t)weft_schedule_memory(s, stretch + (size_t)(count ? type->true_extent : 0));
+    uintptr_t at = memory + (type->extent < 0 ? stretch : 0) - (uintptr_t)type->true_lb;
+    return (struct weft_elements){(void *)at, count, type};
+}
+
+struct weft_elements weft_schedule_row(struct weft_schedule *s, size_t bytes)
+{
+    return weft_elements_of_bytes(weft_schedule_memory(s, bytes), bytes);
+}
+
+struct weft_blocks weft_schedule_cut(struct weft_schedule *s, struct weft_elements all, int n)
+{
+    int64_t *counts = weft_schedule_memory(s, (size_t)n * sizeof *counts);
+    int64_t *displs = weft_schedule_memory(s, (size_t)n * sizeof *displs);
+    struct weft_blocks blocks = {
+        .at = all.at, .type = all.type, .counts = {counts, true}, .displs = {displs, true}};
+    size_t each = all.count / (size_t)n, more = all.count % (size_t)n, at = 0;
+    for (int i = 0; i < n && !s->failed; i++) {
+        counts[i] = (int64_t)(each + ((size_t)i < more));
+        displs[i] = (int64_t)at;
+        at += (size_t)counts[i];
+    }
+    return blocks;
+}
+
+/* ---- Steps */
+
+WEFT_COLD static void grow(struct weft_schedule *s)
+{
+    uint32_t room = s->room ? 2 * s->room : FIRST_STEPS;
+    struct weft_step *steps = realloc(s->steps, room * sizeof *steps);
+    if (!steps) {
+        fail(s, room * sizeof *steps);
+        return;
+    }
+    s->steps = steps;
+    s->room = room;
+}
+
+/* The next step, or NULL when there is no room for it. */
+static struct weft_step *add(struct weft_schedule *s, enum weft_step_kind kind, int peer)
+{
+    if (weft_unlikely(s->count == s->room))
+        grow(s);
+    if (weft_unlikely(s->failed))
+        return NULL;
+    struct weft_step *step = &s->steps[s->count++];
+    step->kind = kind;
+    step->after = s->after;
+    step->peer = peer;
+    step->channel = s->channel;
+    step->request = NULL;
+    return step;
+}
+
+void weft_schedule_send(struct weft_schedule *s, int to, struct weft_elements what)
+{
+    struct weft_step *step = add(s, WEFT_STEP_SEND, to);
+    if (weft_likely(step != NULL))
+        step->from = what;
+}
+
+void weft_schedule_receive(struct weft_schedule *s, int from, struct weft_elements where)
+{
+    struct weft_step *step = add(s, WEFT_STEP_RECEIVE, from);
+    if (weft_likely(step != NULL))
+        step->to = where;
+}
+
+void weft_schedule_copy(struct weft_schedule *s, struct weft_elements from, struct weft_elements to)
+{
+    if (from.at == to.at || !weft_elements_bytes(from))
+        return;
+    struct weft_step *step = add(s, WEFT_STEP_COPY, s->rank);
+    if (weft_likely(step != NULL)) {
+        step->from = from;
+        step->to = to;
+    }
+}
+
+void weft_schedule_combine(struct weft_schedule *s, struct weft_elements in, void *inout)
+{
+    if (!in.count)
+        return;
+    struct weft_step *step = add(s, WEFT_STEP_COMBINE, s->rank);
+    if (weft_likely(step != NULL)) {
+        step->from = in;
+        step->to = (struct weft_elements){inout, in.count, in.type};
+    }
+}

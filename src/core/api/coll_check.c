@@ -5,66 +5,46 @@
  * Invariant: what is wrong has gone through the communicator's error handler when a function here
  * returns an error, once.
  */
-#include "core/api/coll_call.h"
+#include "core/api/coll_check.h"
 #include "core/error.h"
-
-/* Whom to tell what is wrong. */
-struct check {
-    const struct weft_coll_call *call;
-    struct weft_comm *comm;
-    const char *function;
-};
-
-/* What weft_error returns, an error class and so never MPI_SUCCESS: callers rely on it, and who
- * checks this file alone cannot see it. */
-static int raised(int errclass)
-{
-    if (errclass == MPI_SUCCESS)
-        __builtin_unreachable();
-    return errclass;
-}
-
-static bool is_in_place(const struct weft_coll_side *side)
-{
-    return side->buffer == MPI_IN_PLACE;
-}
 
 /* ---- Counts and datatypes */
 
-static int check_type(const struct check *c, MPI_Datatype handle, const struct weft_datatype **out)
+static int check_type(const struct weft_check *c, MPI_Datatype handle,
+                      const struct weft_datatype **out)
 {
     const struct weft_datatype *type = weft_handle_resolve(handle, WEFT_KIND_DATATYPE);
     if (weft_unlikely(!type))
-        return raised(weft_error(c->comm, MPI_ERR_TYPE, c->function,
-                                 "%p is no datatype; was it freed?", (void *)handle));
+        return weft_check_raised(weft_error(c->comm, MPI_ERR_TYPE, c->function,
+                                            "%p is no datatype; was it freed?", (void *)handle));
     if (weft_unlikely(!(type->flags & WEFT_TYPE_COMMITTED)))
-        return raised(weft_error(c->comm, MPI_ERR_TYPE, c->function,
-                                 "the datatype is not committed; call MPI_Type_commit first"));
+        return weft_check_raised(
+            weft_error(c->comm, MPI_ERR_TYPE, c->function,
+                       "the datatype is not committed; call MPI_Type_commit first"));
     *out = type;
     return MPI_SUCCESS;
 }
 
 /* A count that has a buffer of so many times as much. */
-static int check_count(const struct check *c, MPI_Count count, const struct weft_datatype *type,
-                       size_t blocks)
+static int check_count(const struct weft_check *c, MPI_Count count,
+                       const struct weft_datatype *type, size_t blocks)
 {
     size_t extent = (size_t)(type->extent < 0 ? -type->extent : type->extent);
     size_t widest = type->size > extent ? type->size : extent, bytes;
     if (weft_unlikely(__builtin_mul_overflow((size_t)count, widest, &bytes) ||
                       __builtin_mul_overflow(bytes, blocks, &bytes) || (MPI_Count)bytes < 0))
-        return raised(weft_error(c->comm, MPI_ERR_COUNT, c->function,
-                                 "%lld elements of %zu bytes are too much", (long long)count,
-                                 widest));
+        return weft_check_raised(weft_error(c->comm, MPI_ERR_COUNT, c->function,
+                                            "%lld elements of %zu bytes are too much",
+                                            (long long)count, widest));
     return MPI_SUCCESS;
 }
 
-/* A count and a datatype; blocks: how many times as much the buffer holds. */
-static int check_elements(const struct check *c, MPI_Count count, MPI_Datatype handle,
-                          size_t blocks, struct weft_blocks *out)
+int weft_check_elements(const struct weft_check *c, MPI_Count count, MPI_Datatype handle,
+                        size_t blocks, struct weft_blocks *out)
 {
     if (weft_unlikely(count < 0))
-        return raised(weft_error(c->comm, MPI_ERR_COUNT, c->function, "the count %lld is negative",
-                                 (long long)count));
+        return weft_check_raised(weft_error(c->comm, MPI_ERR_COUNT, c->function,
+                                            "the count %lld is negative", (long long)count));
     int code = check_type(c, handle, &out->type);
     if (weft_unlikely(code != MPI_SUCCESS))
         return code;
@@ -73,7 +53,7 @@ static int check_elements(const struct check *c, MPI_Count count, MPI_Datatype h
 }
 
 /* n counts and, unless the datatype is that of all, n datatypes. */
-static int check_vector(const struct check *c, const struct weft_coll_side *side, int n,
+static int check_vector(const struct weft_check *c, const struct weft_coll_side *side, int n,
                         struct weft_blocks *out)
 {
     int code = side->types || n == 0 ? MPI_SUCCESS : check_type(c, side->type, &out->type);
@@ -94,6 +74,7 @@ static int check_vector(const struct check *c, const struct weft_coll_side *side
     out->counts = side->counts;
     out->displs = side->displs;
     out->types = side->types;
+    out->n = n;
     return code;
 }
 
@@ -104,65 +85,67 @@ int weft_coll_check_op(struct weft_comm *comm, const char *function, MPI_Op hand
 {
     const struct weft_op *op = weft_handle_resolve(handle, WEFT_KIND_OP);
     if (weft_unlikely(!op))
-        return raised(weft_error(comm, MPI_ERR_OP, function, "%p is no operation; was it freed?",
-                                 (void *)handle));
+        return weft_check_raised(weft_error(comm, MPI_ERR_OP, function,
+                                            "%p is no operation; was it freed?", (void *)handle));
     if (weft_unlikely(op->id == WEFT_OP_REPLACE || op->id == WEFT_OP_NO_OP))
-        return raised(weft_error(comm, MPI_ERR_OP, function,
-                                 "MPI_REPLACE and MPI_NO_OP are for one-sided communication only"));
+        return weft_check_raised(
+            weft_error(comm, MPI_ERR_OP, function,
+                       "MPI_REPLACE and MPI_NO_OP are for one-sided communication only"));
     bool predefined = type->flags & WEFT_TYPE_PREDEFINED;
     if (weft_unlikely(op->id != WEFT_OP_USER &&
                       (!predefined || weft_op_check(op, type->elem) != MPI_SUCCESS)))
-        return raised(weft_error(comm, MPI_ERR_OP, function,
-                                 "this predefined operation (handle %p) does not apply to %s; MPI "
-                                 "5.0 section 6.9.2 lists what it takes",
-                                 (void *)handle, predefined ? type->name : "a derived datatype"));
+        return weft_check_raised(
+            weft_error(comm, MPI_ERR_OP, function,
+                       "this predefined operation (handle %p) does not apply to %s; MPI "
+                       "5.0 section 6.9.2 lists what it takes",
+                       (void *)handle, predefined ? type->name : "a derived datatype"));
     *out = op;
     return MPI_SUCCESS;
 }
 
-static int check_op(const struct check *c, struct weft_coll_args *args)
+int weft_check_op(const struct weft_check *c, struct weft_coll_args *args)
 {
     return weft_coll_check_op(c->comm, c->function, c->call->op, args->in.type, &args->op);
 }
 
-static int check_root(const struct check *c, struct weft_coll_args *args)
+static int check_root(const struct weft_check *c, struct weft_coll_args *args)
 {
     args->root = c->call->root;
     if (weft_unlikely(args->root < 0 || args->root >= c->comm->size))
-        return raised(weft_error(c->comm, MPI_ERR_ROOT, c->function,
-                                 "root %d is not in the communicator, which has ranks 0 to %d",
-                                 args->root, c->comm->size - 1));
+        return weft_check_raised(
+            weft_error(c->comm, MPI_ERR_ROOT, c->function,
+                       "root %d is not in the communicator, which has ranks 0 to %d", args->root,
+                       c->comm->size - 1));
     return MPI_SUCCESS;
 }
 
 /* ---- Buffers */
 
-/* A buffer of n blocks that is not in place; which: "send", "receive" or "data". */
-static int check_buffer(const struct check *c, const struct weft_coll_side *side, int n,
-                        struct weft_blocks *of, const char *which)
+int weft_check_buffer(const struct weft_check *c, const struct weft_coll_side *side, int n,
+                      struct weft_blocks *of, const char *which)
 {
     of->at = (void *)side->buffer;
-    if (weft_unlikely(is_in_place(side)))
-        return raised(weft_error(c->comm, MPI_ERR_BUFFER, c->function,
-                                 "MPI_IN_PLACE cannot be the %s buffer of rank %d", which,
-                                 c->comm->rank));
+    if (weft_unlikely(weft_check_in_place(side)))
+        return weft_check_raised(weft_error(c->comm, MPI_ERR_BUFFER, c->function,
+                                            "MPI_IN_PLACE cannot be the %s buffer of rank %d",
+                                            which, c->comm->rank));
     if (weft_likely(of->at != NULL))
         return MPI_SUCCESS;
     for (int i = 0; i < n; i++) {
         struct weft_elements block = weft_block(of, i);
         if (block.at == NULL && weft_elements_bytes(block) && block.type->true_lb == 0)
-            return raised(weft_error(c->comm, MPI_ERR_BUFFER, c->function,
-                                     "the %s buffer is a null pointer, but the count is %zu", which,
-                                     block.count));
+            return weft_check_raised(weft_error(
+                c->comm, MPI_ERR_BUFFER, c->function,
+                "the %s buffer is a null pointer, but the count is %zu", which, block.count));
         if (!of->displs.at)
             break; /* the others are behind it */
     }
     return MPI_SUCCESS;
 }
 
-static int same_memory(const struct check *c)
+int weft_check_same_memory(const struct weft_check *c)
 {
-    return raised(weft_error(
+    return weft_check_raised(weft_error(
         c->comm, MPI_ERR_BUFFER, c->function,
         "send and receive buffer are the same memory; pass MPI_IN_PLACE as "
         "%s buffer",
@@ -172,22 +155,17 @@ static int same_memory(const struct check *c)
 
 /* What a rank gives and what it gets of itself: as many bytes, in different places. whole: buffers
  * that may not begin at one address either. */
-static int check_own(const struct check *c, struct weft_elements gives, struct weft_elements gets,
-                     bool same_start)
+static int check_own(const struct weft_check *c, struct weft_elements gives,
+                     struct weft_elements gets, bool same_start)
 {
     size_t sent = weft_elements_bytes(gives), received = weft_elements_bytes(gets);
     if (weft_unlikely(sent != received))
-        return raised(weft_error(c->comm, MPI_ERR_COUNT, c->function,
-                                 "rank %d sends itself %zu bytes, but is to receive %zu",
-                                 c->comm->rank, sent, received));
+        return weft_check_raised(weft_error(c->comm, MPI_ERR_COUNT, c->function,
+                                            "rank %d sends itself %zu bytes, but is to receive %zu",
+                                            c->comm->rank, sent, received));
     if (weft_unlikely(sent && (same_start || gives.at == gets.at)))
-        return same_memory(c);
+        return weft_check_same_memory(c);
     return MPI_SUCCESS;
-}
-
-static struct weft_elements elements_of(const struct weft_blocks *one)
-{
-    return (struct weft_elements){one->at, one->count, one->type};
 }
 
 static struct weft_blocks block_of(struct weft_elements one)
@@ -197,89 +175,89 @@ static struct weft_blocks block_of(struct weft_elements one)
 
 /* ---- Collectives */
 
-static int check_bcast(const struct check *c, struct weft_coll_args *args)
+static int check_bcast(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_side *data = &c->call->send;
-    int code = check_elements(c, data->count, data->type, 1, &args->in);
+    int code = weft_check_elements(c, data->count, data->type, 1, &args->in);
     if (code == MPI_SUCCESS)
         code = check_root(c, args);
     if (code == MPI_SUCCESS)
-        code = check_buffer(c, data, 1, &args->in, "data");
+        code = weft_check_buffer(c, data, 1, &args->in, "data");
     args->out = args->in;
     return code;
 }
 
 /* The buffers of a reduction at a rank that gets the result, of which `out` has the type and the
  * count. */
-static int check_result(const struct check *c, struct weft_coll_args *args)
+static int check_result(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_call *call = c->call;
-    int code = check_buffer(c, &call->receive, 1, &args->out, "receive");
+    int code = weft_check_buffer(c, &call->receive, 1, &args->out, "receive");
     if (code != MPI_SUCCESS)
         return code;
-    if (is_in_place(&call->send)) {
+    if (weft_check_in_place(&call->send)) {
         args->in.at = args->out.at;
         return MPI_SUCCESS;
     }
-    code = check_buffer(c, &call->send, 1, &args->in, "send");
+    code = weft_check_buffer(c, &call->send, 1, &args->in, "send");
     if (code == MPI_SUCCESS && args->in.at == args->out.at &&
-        weft_elements_bytes(elements_of(&args->in)))
-        code = same_memory(c);
+        weft_elements_bytes(weft_check_one(&args->in)))
+        code = weft_check_same_memory(c);
     return code;
 }
 
-static int check_reduction(const struct check *c, struct weft_coll_args *args)
+static int check_reduction(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_call *call = c->call;
-    int code = check_elements(c, call->send.count, call->send.type, 1, &args->in);
+    int code = weft_check_elements(c, call->send.count, call->send.type, 1, &args->in);
     if (code == MPI_SUCCESS)
-        code = check_op(c, args);
+        code = weft_check_op(c, args);
     if (code == MPI_SUCCESS && call->kind == WEFT_COLL_REDUCE)
         code = check_root(c, args);
     if (code != MPI_SUCCESS)
         return code;
     args->out = args->in;
     if (call->kind == WEFT_COLL_REDUCE && c->comm->rank != args->root)
-        return check_buffer(c, &call->send, 1, &args->in, "send");
+        return weft_check_buffer(c, &call->send, 1, &args->in, "send");
     return check_result(c, args);
 }
 
-/* The counts of a reduce_scatter, and their sum. */
-static int check_parts(const struct check *c, struct weft_coll_args *args)
+int weft_check_parts(const struct weft_check *c, int size, struct weft_coll_args *args)
 {
     struct weft_ints counts = c->call->receive.counts;
     MPI_Count sum = 0;
     if (!counts.at)
-        return raised(
+        return weft_check_raised(
             weft_error(c->comm, MPI_ERR_ARG, c->function, "the array of counts is a null pointer"));
-    for (int i = 0; i < c->comm->size; i++) {
+    for (int i = 0; i < size; i++) {
         int64_t count = weft_int_of(counts, i);
         if (count < 0)
-            return raised(weft_error(c->comm, MPI_ERR_COUNT, c->function,
-                                     "the count of entry %d, %lld, is negative", i,
-                                     (long long)count));
+            return weft_check_raised(weft_error(c->comm, MPI_ERR_COUNT, c->function,
+                                                "the count of entry %d, %lld, is negative", i,
+                                                (long long)count));
         if (__builtin_add_overflow(sum, (MPI_Count)count, &sum))
-            return raised(weft_error(c->comm, MPI_ERR_COUNT, c->function,
-                                     "the counts add up to more than fits an MPI_Count"));
+            return weft_check_raised(
+                weft_error(c->comm, MPI_ERR_COUNT, c->function,
+                           "the counts add up to more than fits an MPI_Count"));
     }
-    return check_elements(c, sum, c->call->send.type, 1, &args->in);
+    return weft_check_elements(c, sum, c->call->send.type, 1, &args->in);
 }
 
-static int check_reduce_scatter(const struct check *c, struct weft_coll_args *args)
+static int check_reduce_scatter(const struct weft_check *c, struct weft_coll_args *args)
 {
     bool block = c->call->kind == WEFT_COLL_REDUCE_SCATTER_BLOCK;
     size_t size = (size_t)c->comm->size;
-    int code = block
-                   ? check_elements(c, c->call->receive.count, c->call->send.type, size, &args->in)
-                   : check_parts(c, args);
+    int code =
+        block ? weft_check_elements(c, c->call->receive.count, c->call->send.type, size, &args->in)
+              : weft_check_parts(c, c->comm->size, args);
     if (code == MPI_SUCCESS)
-        code = check_op(c, args);
+        code = weft_check_op(c, args);
     if (code != MPI_SUCCESS)
         return code;
     args->out = args->in; /* in place, all is in the receive buffer */
     if (block)
         args->in.count *= size;
-    if (!is_in_place(&c->call->send) && !block)
+    if (!weft_check_in_place(&c->call->send) && !block)
         args->out.count = (size_t)weft_int_of(c->call->receive.counts, c->comm->rank);
     code = check_result(c, args);
     if (!block)
@@ -287,26 +265,25 @@ static int check_reduce_scatter(const struct check *c, struct weft_coll_args *ar
     return code;
 }
 
-/* The side of a gather or scatter that has n blocks. */
-static int check_blocks(const struct check *c, const struct weft_coll_side *side, bool vector,
-                        int n, struct weft_blocks *out)
+int weft_check_blocks(const struct weft_check *c, const struct weft_coll_side *side, bool vector,
+                      int n, struct weft_blocks *out)
 {
     return vector ? check_vector(c, side, n, out)
-                  : check_elements(c, side->count, side->type, (size_t)n, out);
+                  : weft_check_elements(c, side->count, side->type, (size_t)n, out);
 }
 
 /* A rank that gets all blocks. */
-static int check_gathers(const struct check *c, bool vector, struct weft_coll_args *args)
+static int check_gathers(const struct weft_check *c, bool vector, struct weft_coll_args *args)
 {
     const struct weft_coll_call *call = c->call;
-    bool in_place = is_in_place(&call->send);
+    bool in_place = weft_check_in_place(&call->send);
     int code = MPI_SUCCESS, size = c->comm->size;
     if (!in_place)
-        code = check_elements(c, call->send.count, call->send.type, 1, &args->in);
+        code = weft_check_elements(c, call->send.count, call->send.type, 1, &args->in);
     if (code == MPI_SUCCESS)
-        code = check_blocks(c, &call->receive, vector, size, &args->out);
+        code = weft_check_blocks(c, &call->receive, vector, size, &args->out);
     if (code == MPI_SUCCESS)
-        code = check_buffer(c, &call->receive, size, &args->out, "receive");
+        code = weft_check_buffer(c, &call->receive, size, &args->out, "receive");
     if (code != MPI_SUCCESS)
         return code;
     struct weft_elements own = weft_block(&args->out, c->comm->rank);
@@ -314,35 +291,36 @@ static int check_gathers(const struct check *c, bool vector, struct weft_coll_ar
         args->in = block_of(own);
         return MPI_SUCCESS;
     }
-    code = check_buffer(c, &call->send, 1, &args->in, "send");
+    code = weft_check_buffer(c, &call->send, 1, &args->in, "send");
     return code ? code
-                : check_own(c, elements_of(&args->in), own, !vector && args->in.at == args->out.at);
+                : check_own(c, weft_check_one(&args->in), own,
+                            !vector && args->in.at == args->out.at);
 }
 
-static int check_gather(const struct check *c, struct weft_coll_args *args)
+static int check_gather(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_call *call = c->call;
     int code = check_root(c, args);
     if (c->comm->rank == args->root && code == MPI_SUCCESS)
         return check_gathers(c, call->kind == WEFT_COLL_GATHERV, args);
     if (code == MPI_SUCCESS)
-        code = check_elements(c, call->send.count, call->send.type, 1, &args->in);
+        code = weft_check_elements(c, call->send.count, call->send.type, 1, &args->in);
     if (code == MPI_SUCCESS)
-        code = check_buffer(c, &call->send, 1, &args->in, "send");
+        code = weft_check_buffer(c, &call->send, 1, &args->in, "send");
     return code;
 }
 
 /* The root of a scatter. */
-static int check_scatters(const struct check *c, bool vector, struct weft_coll_args *args)
+static int check_scatters(const struct weft_check *c, bool vector, struct weft_coll_args *args)
 {
     const struct weft_coll_call *call = c->call;
-    bool in_place = is_in_place(&call->receive);
+    bool in_place = weft_check_in_place(&call->receive);
     int size = c->comm->size;
-    int code = check_blocks(c, &call->send, vector, size, &args->in);
+    int code = weft_check_blocks(c, &call->send, vector, size, &args->in);
     if (code == MPI_SUCCESS && !in_place)
-        code = check_elements(c, call->receive.count, call->receive.type, 1, &args->out);
+        code = weft_check_elements(c, call->receive.count, call->receive.type, 1, &args->out);
     if (code == MPI_SUCCESS)
-        code = check_buffer(c, &call->send, size, &args->in, "send");
+        code = weft_check_buffer(c, &call->send, size, &args->in, "send");
     if (code != MPI_SUCCESS)
         return code;
     struct weft_elements own = weft_block(&args->in, c->comm->rank);
@@ -350,40 +328,40 @@ static int check_scatters(const struct check *c, bool vector, struct weft_coll_a
         args->out = block_of(own);
         return MPI_SUCCESS;
     }
-    code = check_buffer(c, &call->receive, 1, &args->out, "receive");
-    return code
-               ? code
-               : check_own(c, own, elements_of(&args->out), !vector && args->in.at == args->out.at);
+    code = weft_check_buffer(c, &call->receive, 1, &args->out, "receive");
+    return code ? code
+                : check_own(c, own, weft_check_one(&args->out),
+                            !vector && args->in.at == args->out.at);
 }
 
-static int check_scatter(const struct check *c, struct weft_coll_args *args)
+static int check_scatter(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_call *call = c->call;
     int code = check_root(c, args);
     if (c->comm->rank == args->root && code == MPI_SUCCESS)
         return check_scatters(c, call->kind == WEFT_COLL_SCATTERV, args);
     if (code == MPI_SUCCESS)
-        code = check_elements(c, call->receive.count, call->receive.type, 1, &args->out);
+        code = weft_check_elements(c, call->receive.count, call->receive.type, 1, &args->out);
     if (code == MPI_SUCCESS)
-        code = check_buffer(c, &call->receive, 1, &args->out, "receive");
+        code = weft_check_buffer(c, &call->receive, 1, &args->out, "receive");
     return code;
 }
 
-static int check_alltoall(const struct check *c, struct weft_coll_args *args)
+static int check_alltoall(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_call *call = c->call;
     bool vector = call->kind != WEFT_COLL_ALLTOALL;
     int size = c->comm->size, code = MPI_SUCCESS;
-    args->in_place = is_in_place(&call->send);
+    args->in_place = weft_check_in_place(&call->send);
     if (!args->in_place)
-        code = check_blocks(c, &call->send, vector, size, &args->in);
+        code = weft_check_blocks(c, &call->send, vector, size, &args->in);
     if (code == MPI_SUCCESS)
-        code = check_blocks(c, &call->receive, vector, size, &args->out);
+        code = weft_check_blocks(c, &call->receive, vector, size, &args->out);
     if (code == MPI_SUCCESS)
-        code = check_buffer(c, &call->receive, size, &args->out, "receive");
+        code = weft_check_buffer(c, &call->receive, size, &args->out, "receive");
     if (code != MPI_SUCCESS || args->in_place)
         return code;
-    code = check_buffer(c, &call->send, size, &args->in, "send");
+    code = weft_check_buffer(c, &call->send, size, &args->in, "send");
     return code ? code
                 : check_own(c, weft_block(&args->in, c->comm->rank),
                             weft_block(&args->out, c->comm->rank),
@@ -393,9 +371,11 @@ static int check_alltoall(const struct check *c, struct weft_coll_args *args)
 int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,
                     struct weft_coll_args *args)
 {
-    const struct check c = {call, comm, call->function};
+    const struct weft_check c = {call, comm, call->function};
     *args = (struct weft_coll_args){.kind = call->kind, .comm = comm};
     args->in.type = args->out.type = weft_handle_object(MPI_BYTE);
+    if (weft_unlikely(comm->local != NULL))
+        return weft_check_inter(&c, args);
     switch (call->kind) {
     case WEFT_COLL_BARRIER:
         return MPI_SUCCESS;

@@ -47,14 +47,15 @@ static size_t bytes_of(const struct weft_schedule *s, const struct weft_coll_arg
     }
 }
 
-static enum weft_algorithm choose(const struct weft_schedule *s, const struct weft_coll_args *args)
+enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum weft_coll_kind kind,
+                                         size_t bytes)
 {
-    struct weft_choice choice = {.kind = args->kind, .size = s->size, .bytes = bytes_of(s, args)};
-    if (args->op && args->op->commutative)
+    struct weft_choice choice = {.kind = kind, .size = s->size, .bytes = bytes};
+    if (s->op && s->op->commutative)
         choice.gives |= WEFT_NEED_COMMUTATIVE;
     if (!(s->size & (s->size - 1)))
         choice.gives |= WEFT_NEED_POWER_OF_TWO;
-    if (equal_blocks(args->kind))
+    if (equal_blocks(kind))
         choice.gives |= WEFT_NEED_EQUAL_BLOCKS;
     return weft_coll_choose(&choice);
 }
@@ -62,7 +63,12 @@ static enum weft_algorithm choose(const struct weft_schedule *s, const struct we
 void weft_schedule_build(struct weft_schedule *s, const struct weft_coll_args *args)
 {
     struct weft_elements in = elements_of(&args->in), out = elements_of(&args->out);
-    enum weft_algorithm algorithm = s->algorithm = choose(s, args);
+    if (args->comm->local) {
+        weft_build_inter(s, args);
+        return;
+    }
+    enum weft_algorithm algorithm = weft_schedule_choose(s, args->kind, bytes_of(s, args));
+    s->algorithm = algorithm;
     switch (args->kind) {
     case WEFT_COLL_BARRIER:
         weft_build_barrier(s);
@@ -104,7 +110,16 @@ void weft_schedule_build(struct weft_schedule *s, const struct weft_coll_args *a
     case WEFT_COLL_EXSCAN:
         weft_build_scan(s, in, out.at, args->kind == WEFT_COLL_EXSCAN, algorithm);
         break;
-    default:
+    case WEFT_COLL_NEIGHBOR_ALLGATHER:
+    case WEFT_COLL_NEIGHBOR_ALLGATHERV:
+        weft_build_neighbor_allgather(s, in, &args->out, args->neighbours);
+        break;
+    case WEFT_COLL_NEIGHBOR_ALLTOALL:
+    case WEFT_COLL_NEIGHBOR_ALLTOALLV:
+    case WEFT_COLL_NEIGHBOR_ALLTOALLW:
+        weft_build_neighbor_alltoall(s, &args->in, &args->out, args->neighbours);
+        break;
+    case WEFT_COLL_KINDS:
         break;
     }
 }

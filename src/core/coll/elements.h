@@ -37,6 +37,7 @@ struct weft_blocks {
     struct weft_ints displs;   /* where blocks begin: in extents of the type, or bytes if there are
                                   types; NULL: one behind the other, all of `count` elements */
     const MPI_Datatype *types; /* a type for each block; NULL: all have the same */
+    int n;                     /* of types: how many */
 };
 
 /* Elements [first, first + count). */

@@ -20,19 +20,23 @@ struct weft_schedule *weft_coll_active;
 static struct weft_schedule **active_end = &weft_coll_active;
 static bool advancing; /* progress may come back here while a message is started */
 
-/* ---- Tags: kind 5 bits, persistent 1, sequence number 19: as many as every provider carries */
+/* ---- Tags: kind 5 bits, persistent 1, between groups 1, sequence number 18: as many as every
+ * provider carries */
 
-enum { KIND_BITS = 5, PERSISTENT_BIT = 1 << KIND_BITS, SEQUENCE_SHIFT = KIND_BITS + 1 };
-enum { SEQUENCE_MASK = (1 << 19) - 1 };
+enum { KIND_BITS = 5, PERSISTENT_BIT = 1 << KIND_BITS, INTER_BIT = 2 << KIND_BITS };
+enum { SEQUENCE_SHIFT = KIND_BITS + 2, SEQUENCE_MASK = (1 << 18) - 1 };
 
 _Static_assert(WEFT_COLL_KINDS <= 1 << KIND_BITS, "a kind does not fit into the tag");
 
-/* Persistent ones are numbered apart, when they are made: they may be started in any order. */
+/* Persistent ones are numbered apart, when they are made: they may be started in any order. What a
+ * collective on an inter-communicator sends within the local group is told from that group's own
+ * collectives. */
 static int next_tag(struct weft_comm *comm, enum weft_coll_kind kind, bool persistent)
 {
     uint32_t *sequence = persistent ? &comm->coll_inits : &comm->coll_sequence;
     uint32_t number = (*sequence)++ & SEQUENCE_MASK;
-    return (int)(number << SEQUENCE_SHIFT) | (persistent ? PERSISTENT_BIT : 0) | (int)kind;
+    return (int)(number << SEQUENCE_SHIFT) | (comm->local ? INTER_BIT : 0) |
+           (persistent ? PERSISTENT_BIT : 0) | (int)kind;
 }
 
 void weft_coll_skip(struct weft_comm *comm, bool persistent)
@@ -248,6 +252,7 @@ static int attach(struct weft_schedule *s, struct weft_request **out)
     }
     request->channel = s->channel;
     request->peer = NULL;
+    request->type = NULL; /* who looks for a type or a peer in requests finds none */
     request->schedule = s;
     s->request = request;
     *out = request;

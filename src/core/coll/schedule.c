@@ -49,20 +49,38 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
     s->memory = NULL;
     s->used = 0;
     s->keeps = false;
+    s->nkept = 0;
     return s;
+}
+
+static void keep_types(struct weft_schedule *s, const struct weft_blocks *blocks)
+{
+    s->kept[s->nkept++] = blocks->type;
+    for (int i = 0; blocks->types && i < blocks->n; i++)
+        s->kept[s->nkept++] = weft_handle_object(blocks->types[i]);
 }
 
 int weft_schedule_keep(struct weft_schedule *s, const struct weft_coll_args *args)
 {
-    (void)args;
-    s->keeps = true;
+    size_t most =
+        2 + (size_t)(args->in.types ? args->in.n : 0) + (size_t)(args->out.types ? args->out.n : 0);
+    s->kept = weft_schedule_memory(s, most * sizeof(struct weft_datatype *));
+    if (s->failed)
+        return MPI_ERR_NO_MEM;
+    keep_types(s, &args->in);
+    keep_types(s, &args->out);
+    for (size_t i = 0; i < s->nkept; i++)
+        weft_datatype_hold(s->kept[i]);
     if (s->op)
         weft_op_hold(s->op);
+    s->keeps = true;
     return MPI_SUCCESS;
 }
 
 static void let_go(struct weft_schedule *s)
 {
+    for (size_t i = 0; i < s->nkept; i++)
+        weft_datatype_release(s->kept[i]);
     if (s->op)
         weft_op_release(s->op);
 }
@@ -100,6 +118,14 @@ void weft_schedule_finalize(void)
         free(s);
     }
     free_count = 0;
+}
+
+void weft_schedule_enter(struct weft_schedule *s, bool local)
+{
+    struct weft_comm *comm = local && s->comm->local ? s->comm->local : s->comm;
+    s->channel = &comm->coll;
+    s->size = comm->size;
+    s->rank = comm->rank;
 }
 
 /* ---- Memory */

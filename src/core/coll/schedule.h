@@ -62,8 +62,10 @@ struct weft_schedule {
 
     /* Memory of its own, until its end */
     struct weft_memory *memory;
-    size_t used; /* of own */
-    bool keeps;  /* holds its operation */
+    size_t used;                       /* of own */
+    bool keeps;                        /* holds its operation, and these types */
+    const struct weft_datatype **kept; /* in its memory */
+    size_t nkept;
     _Alignas(16) unsigned char own[WEFT_SCHEDULE_ROOM];
 };
 
@@ -149,7 +151,31 @@ void weft_build_reduce_scatter(struct weft_schedule *s, struct weft_elements in,
 void weft_build_scan(struct weft_schedule *s, struct weft_elements in, void *out, bool exclusive,
                      enum weft_algorithm algorithm);
 
+/* Of neighbours: one block for each of in and out ranks, or MPI_PROC_NULL. */
+struct weft_neighbours {
+    int in, out;
+    const int *sources, *destinations;
+    bool grid; /* a Cartesian topology: neighbours come in pairs, one in each direction */
+};
+void weft_build_neighbor_allgather(struct weft_schedule *s, struct weft_elements in,
+                                   const struct weft_blocks *out,
+                                   const struct weft_neighbours *neighbours);
+void weft_build_neighbor_alltoall(struct weft_schedule *s, const struct weft_blocks *in,
+                                  const struct weft_blocks *out,
+                                  const struct weft_neighbours *neighbours);
+
+/* Of an inter-communicator, all kinds. */
+void weft_build_inter(struct weft_schedule *s, const struct weft_coll_args *args);
+
 /* ---- What several builders use */
+
+/* Which group the following steps are for: sets s->channel, s->size and s->rank. Of an
+ * inter-communicator, `local` is the own group and a schedule begins with the other one. */
+void weft_schedule_enter(struct weft_schedule *s, bool local);
+
+/* The algorithm for a collective of so many bytes in the group entered. */
+enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum weft_coll_kind kind,
+                                         size_t bytes);
 
 /* Rank r owns block (r - first) mod size of `all`. Brings every block to every rank, around a
  * ring. */

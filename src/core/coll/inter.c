@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Collectives between the two groups of an inter-communicator. What one group computes goes through
+ * its rank 0, the leader, to the other group; what is only moved goes straight to who gets it.
+ *
+ * Invariant: between two ranks of different groups only messages on the inter-communicator's own
+ * channel go, between two of one group only messages on the local group's channel, so both kinds
+ * have their own order.
+ */
+#include "core/coll/schedule.h"
+#include "core/coll/tree.h"
+
+static bool is_leader(const struct weft_schedule *s)
+{
+    return s->rank == 0; /* in both groups the same */
+}
+
+/* ---- Within the own group */
+
+static void local_reduce(struct weft_schedule *s, struct weft_elements in, void *out)
+{
+    weft_schedule_enter(s, true);
+    weft_build_reduce(s, in, out, 0,
+                      weft_schedule_choose(s, WEFT_COLL_REDUCE, weft_elements_bytes(in)));
+    weft_schedule_enter(s, false);
+    weft_schedule_fence(s);
+}
+
+static void local_bcast(struct weft_schedule *s, struct weft_elements data)
+{
+    weft_schedule_fence(s);
+    weft_schedule_enter(s, true);
+    weft_build_bcast(s, data, 0,
+                     weft_schedule_choose(s, WEFT_COLL_BCAST, weft_elements_bytes(data)));
+    weft_schedule_enter(s, false);
+}
+
+/* Every rank of the group tells the leader, through a tree, that it is there. */
+static void local_assembly(struct weft_schedule *s)
+{
+    struct weft_elements nothing = weft_elements_of_bytes(NULL, 0);
+    weft_schedule_enter(s, true);
+    struct weft_tree tree = weft_tree_of(s->size, 2, s->rank);
+    for (int i = 0; i < tree.children; i++)
+        weft_schedule_receive(s, (int)weft_tree_child(&tree, i).place, nothing);
+    weft_schedule_fence(s);
+    if (tree.parent >= 0)
+        weft_schedule_send(s, (int)tree.parent, nothing);
+    weft_schedule_enter(s, false);
+    weft_schedule_fence(s);
+}
+
+/* ---- Between the groups */
+
+static void leaders_exchange(struct weft_schedule *s, struct weft_elements ours,
+                             struct weft_elements theirs)
+{
+    if (!is_leader(s))
+        return;
+    weft_schedule_receive(s, 0, theirs);
+    weft_schedule_send(s, 0, ours);
+}
+
+static void barrier(struct weft_schedule *s)
+{
+    struct weft_elements nothing = weft_elements_of_bytes(NULL, 0);
+    local_assembly(s);
+    leaders_exchange(s, nothing, nothing);
+    local_bcast(s, nothing);
+}
+
+static void bcast(struct weft_schedule *s, struct weft_elements data, int root)
+{
+    if (root == MPI_PROC_NULL)
+        return;
+    if (root == MPI_ROOT) {
+        weft_schedule_send(s, 0, data);
+        return;
+    }
+    if (is_leader(s))
+        weft_schedule_receive(s, root, data);
+    local_bcast(s, data);
+}
+
+static void reduce(struct weft_schedule *s, struct weft_elements in, void *out, int root)
+{
+    if (root == MPI_PROC_NULL)
+        return;
+    if (root == MPI_ROOT) { /* `in` has the count and the type, also here */
+        weft_schedule_receive(s, 0, (struct weft_elements){out, in.count, in.type});
+        return;
+    }
+    struct weft_elements sum = in;
+    if (is_leader(s))
+        sum = weft_schedule_elements(s, in.type, in.count);
+    local_reduce(s, in, sum.at);
+    if (is_leader(s))
+        weft_schedule_send(s, root, sum);
+}
+
+static void allreduce(struct weft_schedule *s, struct weft_elements in, void *out)
+{
+    struct weft_elements result = {out, in.count, in.type}, sum = in;
+    if (is_leader(s))
+        sum = weft_schedule_elements(s, in.type, in.count);
+    local_reduce(s, in, sum.at);
+    leaders_exchange(s, sum, result);
+    local_bcast(s, result);
+}
+
+/* The other group's sum, cut into the parts of the own group's ranks. */
+static void reduce_scatter(struct weft_schedule *s, struct weft_elements in, void *out,
+                           const struct weft_blocks *parts)
+{
+    int size = s->comm->local->size, rank = s->rank;
+    struct weft_elements sum = in, theirs = {NULL, in.count, in.type}, own = {out, 0, in.type};
+    if (is_leader(s)) {
+        sum = weft_schedule_elements(s, in.type, in.count);
+        theirs = weft_schedule_elements(s, in.type, in.count);
+    }
+    local_reduce(s, in, sum.at);
+    leaders_exchange(s, sum, theirs);
+    weft_schedule_fence(s);
+    weft_schedule_enter(s, true);
+    size_t begin = 0;
+    for (int i = 0; i < size; i++) {
+        size_t count = parts->counts.at ? (size_t)weft_int_of(parts->counts, i) : parts->count;
+        if (i == rank)
+            own.count = count;
+        if (rank == 0 && i > 0 && count)
+            weft_schedule_send(s, i, weft_elements_slice(theirs, begin, count));
+        begin += count;
+    }
+    if (rank == 0)
+        weft_schedule_copy(s, weft_elements_slice(theirs, 0, own.count), own);
+    else if (own.count)
+        weft_schedule_receive(s, 0, own);
+    weft_schedule_enter(s, false);
+}
+
+/* The root gets a block from each rank of the other group. */
+static void gather(struct weft_schedule *s, struct weft_elements in, const struct weft_blocks *out,
+                   int root)
+{
+    if (root >= 0 && weft_elements_bytes(in))
+        weft_schedule_send(s, root, in);
+    for (int r = 0; root == MPI_ROOT && r < s->size; r++)
+        if (weft_elements_bytes(weft_block(out, r)))
+            weft_schedule_receive(s, r, weft_block(out, r));
+}
+
+static void scatter(struct weft_schedule *s, const struct weft_blocks *in, struct weft_elements out,
+                    int root)
+{
+    if (root >= 0 && weft_elements_bytes(out))
+        weft_schedule_receive(s, root, out);
+    for (int r = 0; root == MPI_ROOT && r < s->size; r++)
+        if (weft_elements_bytes(weft_block(in, r)))
+            weft_schedule_send(s, r, weft_block(in, r));
+}
+
+/* With each rank of the other group, beginning at the own place, so that not all begin with the
+ * same; `all` instead of blocks goes to everyone. */
+static void exchange(struct weft_schedule *s, const struct weft_elements *all,
+                     const struct weft_blocks *in, const struct weft_blocks *out)
+{
+    for (int i = 0; i < s->size; i++) {
+        int r = (s->rank + i) % s->size;
+        struct weft_elements gets = weft_block(out, r), gives = all ? *all : weft_block(in, r);
+        if (weft_elements_bytes(gets))
+            weft_schedule_receive(s, r, gets);
+        if (weft_elements_bytes(gives))
+            weft_schedule_send(s, r, gives);
+    }
+}
+
+void weft_build_inter(struct weft_schedule *s, const struct weft_coll_args *args)
+{
+    struct weft_elements in = {args->in.at, args->in.count, args->in.type};
+    struct weft_elements out = {args->out.at, args->out.count, args->out.type};
+    s->algorithm = WEFT_ALGORITHM_LINEAR;
+    switch (args->kind) {
+    case WEFT_COLL_BARRIER:
+        barrier(s);
+        break;
+    case WEFT_COLL_BCAST:
+        bcast(s, in, args->root);
+        break;
+    case WEFT_COLL_REDUCE:
+        reduce(s, in, out.at, args->root);
+        break;
+    case WEFT_COLL_ALLREDUCE:
+        allreduce(s, in, out.at);
+        break;
+    case WEFT_COLL_REDUCE_SCATTER:
+    case WEFT_COLL_REDUCE_SCATTER_BLOCK:
+        reduce_scatter(s, in, out.at, &args->out);
+        break;
+    case WEFT_COLL_GATHER:
+    case WEFT_COLL_GATHERV:
+        gather(s, in, &args->out, args->root);
+        break;
+    case WEFT_COLL_SCATTER:
+    case WEFT_COLL_SCATTERV:
+        scatter(s, &args->in, out, args->root);
+        break;
+    case WEFT_COLL_ALLGATHER:
+    case WEFT_COLL_ALLGATHERV:
+        exchange(s, &in, NULL, &args->out);
+        break;
+    case WEFT_COLL_ALLTOALL:
+    case WEFT_COLL_ALLTOALLV:
+    case WEFT_COLL_ALLTOALLW:
+        exchange(s, NULL, &args->in, &args->out);
+        break;
+    default: /* scans and neighbourhoods are not defined between groups; the caller has checked */
+        break;
+    }
+}

@@ -15,6 +15,8 @@ MPI_TESTS = \
     tests/mpi/bsend_comm \
     tests/mpi/bsend_limits \
     tests/mpi/coll_disagree \
+    tests/mpi/coll_model \
+    tests/mpi/coll_nonblocking \
     tests/mpi/coll_random \
     tests/mpi/collectives_beside_messages \
     tests/mpi/comm_make \
@@ -92,6 +94,8 @@ tests_mpi_bsend_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bsend_automatic_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bsend_comm_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bsend_limits_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_coll_nonblocking_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_coll_model_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_disagree_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_random_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_collectives_beside_messages_LDADD = $(MPI_TEST_LIBS)

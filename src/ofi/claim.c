@@ -98,25 +98,25 @@ static bool peek(struct weft_channel *channel)
     return true;
 }
 
-int weft_net_claim(void)
+void weft_net_claim(void)
 {
     if (claim.state == FOUND)
         fetch_found();
     if (claim.state != IDLE || claim.reserved)
-        return 0;
+        return;
     /* Round robin: the channel looked at goes to the end of the list. */
     struct weft_channel *channel = weft.held;
     weft.held = channel->next_held;
     channel->next_held = NULL;
     if (channel->held == 0) {
         channel->listed = false;
-        return 0;
+        return;
     }
     struct weft_channel **end = &weft.held;
     while (*end)
         end = &(*end)->next_held;
     *end = channel;
-    return peek(channel) ? 1 : 0;
+    peek(channel);
 }
 
 bool weft_net_collect(struct weft_channel *channel)

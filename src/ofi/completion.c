@@ -98,7 +98,7 @@ WEFT_COLD static int read_error(void)
         break;
     case WEFT_NET_CLAIM:
         weft_net_claim_failed(&error, text);
-        break;
+        return 0; /* nothing is there: that is no news, whoever waits goes idle */
     case WEFT_NET_PIECE:
         weft_net_piece_done(op, error.err, text);
         break;
@@ -128,7 +128,7 @@ int weft_net_progress(void)
     if (weft_unlikely(weft_net.unposted != NULL))
         weft_net_pool_post_more();
     if (weft_unlikely(weft.held != NULL))
-        events += weft_net_claim();
+        weft_net_claim();
     if (weft_unlikely(weft_net.asked))
         events += weft_net_cancel_answer();
     return events;

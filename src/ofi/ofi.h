@@ -247,7 +247,8 @@ void weft_net_cancel_asked(const struct weft_net_control *control);
 WEFT_COLD int weft_net_cancel_answer(void);
 
 /* claim.c */
-int weft_net_claim(void);
+/* Looks for the next message of a held channel; what it finds is news, looking is not. */
+void weft_net_claim(void);
 void weft_net_claimed(const struct fi_cq_tagged_entry *entry);
 WEFT_COLD void weft_net_claim_failed(const struct fi_cq_err_entry *error, const char *text);
 int weft_net_claim_open(void);

@@ -13,10 +13,10 @@
 
 enum { SELECTION = 12, UNTOUCHED = 0x5EED };
 
-static MPI_Request requests[FUZZ_OPS];
-static struct fuzz_run *runs[FUZZ_OPS];
-static MPI_Request *handles[FUZZ_OPS];
-static int n_open;
+static _Thread_local MPI_Request requests[FUZZ_OPS];
+static _Thread_local struct fuzz_run *runs[FUZZ_OPS];
+static _Thread_local MPI_Request *handles[FUZZ_OPS];
+static _Thread_local int n_open;
 
 /* Some of them, as a call sees them. */
 struct selection {

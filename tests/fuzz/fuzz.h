@@ -57,15 +57,18 @@ struct fuzz_run {
     struct fuzz_buffer out, in; /* of a replacing one only `in` */
     bool done, received;        /* its outcome is in st */
     MPI_Status st;
-    MPI_Request request; /* of FUZZ_POST_DOUBTFUL */
-    int cancelled;       /* of FUZZ_CANCEL_SEND: what is told */
+    MPI_Request posted[FUZZ_BATCH]; /* of FUZZ_POST_DOUBTFUL, and the next */
+    struct fuzz_buffer rooms[FUZZ_BATCH];
+    int cancelled; /* of FUZZ_CANCEL_SEND: what is told, a bit for each message */
 };
 
-extern const struct fuzz_schedule *fuzz_now;
-extern MPI_Comm fuzz_comms[FUZZ_COMMS];
-extern int fuzz_me;        /* rank in comm 0 */
-extern uint64_t fuzz_dice; /* of this rank: what it does in which form */
-extern uint64_t fuzz_round_seed;
+/* Every thread that plays has its own of all that changes. */
+extern _Thread_local const struct fuzz_schedule *fuzz_now;
+extern _Thread_local MPI_Comm fuzz_comms[FUZZ_COMMS];
+extern _Thread_local uint64_t fuzz_dice; /* of this rank: what it does in which form */
+extern _Thread_local uint64_t fuzz_round_seed;
+extern _Thread_local int fuzz_at; /* the operation begun last */
+extern int fuzz_me;               /* rank in comm 0 */
 
 /* A rank of comm 0 in another communicator, and what belongs to a message. */
 int fuzz_rank_in(int comm, int world);

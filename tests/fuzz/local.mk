@@ -2,10 +2,14 @@
 # Random but valid programs, run by tests/run-mpi for some seconds each. tests/mpi/list_test keeps
 # this file, tests/mpi.list and the folder in step.
 FUZZ_TESTS = \
-    tests/fuzz/p2p
+    tests/fuzz/p2p \
+    tests/fuzz/p2p_threads
 check_PROGRAMS += $(FUZZ_TESTS)
 
-tests_fuzz_p2p_SOURCES = tests/fuzz/complete.c tests/fuzz/data.c tests/fuzz/fuzz.h \
-    tests/fuzz/outcome.c tests/fuzz/p2p.c tests/fuzz/play.c tests/fuzz/schedule.c \
-    tests/fuzz/schedule.h
+# What they share.
+FUZZ_PARTS = tests/fuzz/complete.c tests/fuzz/data.c tests/fuzz/fuzz.h tests/fuzz/outcome.c \
+    tests/fuzz/play.c tests/fuzz/schedule.c tests/fuzz/schedule.h
+tests_fuzz_p2p_SOURCES = tests/fuzz/p2p.c $(FUZZ_PARTS)
 tests_fuzz_p2p_LDADD = $(MPI_TEST_LIBS)
+tests_fuzz_p2p_threads_SOURCES = tests/fuzz/p2p_threads.c $(FUZZ_PARTS)
+tests_fuzz_p2p_threads_LDADD = $(MPI_TEST_LIBS)

@@ -66,6 +66,8 @@ static void check_sent(struct fuzz_run *run)
     EXPECT(fuzz_buffer_differs(&run->out, 0, m->count, fuzz_pattern(op->sends)) == m->count &&
                fuzz_buffer_intact(&run->out, m->count),
            "a send wrote into its buffer");
+    EXPECT(op->mode != FUZZ_SYNCHRONOUS || m->source != m->dest || m->taken <= fuzz_at,
+           "a synchronous send to oneself completed before its receive was called");
     memset(run->out.data, SCRIBBLE, (size_t)m->count * (size_t)fuzz_type_extent(m->type));
 }
 
@@ -134,7 +136,7 @@ void fuzz_check_outcome(struct fuzz_run *run, int class, const MPI_Status *st)
  */
 void fuzz_check_wild(struct fuzz_run *runs, int n)
 {
-    static bool taken[FUZZ_OPS];
+    static _Thread_local bool taken[FUZZ_OPS];
     const struct fuzz_schedule *s = fuzz_now;
     memset(taken, 0, sizeof taken);
     for (int k = 0; k < n; k++) {

@@ -5,19 +5,36 @@
  *     p2p [seconds [rounds]]      6 seconds unless told, or WEFT_TEST_FUZZ_SECONDS
  *
  * Round r of a seed is one schedule (schedule.h). WEFT_TEST_SEED repeats all, WEFT_TEST_ROUND plays
- * one round of it alone.
+ * one round of it alone. With FUZZ_THREADS (p2p_threads.c) that many threads of each rank play at
+ * once, each its own schedules on its own communicators.
  */
 #include "../mpi/check.h"
 #include "fuzz.h"
 
 #include <limits.h>
+#include <pthread.h>
 
-enum { SIZE = 150, BUFFER = 2000000, BETWEEN = 4 };
+#ifndef FUZZ_THREADS
+#define FUZZ_THREADS 1
+#endif
 
-MPI_Comm fuzz_comms[FUZZ_COMMS];
-static int *world[FUZZ_COMMS]; /* rank in comm 0 -> rank in another, or NULL: the same */
-static struct fuzz_schedule schedule;
-static int this_round;
+enum { SIZE = 150, BUFFER = 2000000, BETWEEN = 4, FRESH = 12 };
+enum { OF_PROCESS, OF_COMMS, AUTOMATIC, BUFFERS }; /* for buffered sends */
+
+struct player {
+    pthread_t thread;
+    uint64_t seed;
+    int first, rounds; /* which; rounds is where to end at last */
+    double end;
+    MPI_Comm comms[2]; /* of all ranks, and of this one alone */
+    struct fuzz_schedule schedule;
+    long operations, messages;
+    char *space;
+};
+
+_Thread_local MPI_Comm fuzz_comms[FUZZ_COMMS];
+static _Thread_local struct player *me;
+static _Thread_local int this_round;
 
 void fuzz_failed(const char *file, int line, const char *format, ...)
 {
@@ -36,7 +53,7 @@ int fuzz_class(int code)
 
 int fuzz_rank_in(int comm, int rank)
 {
-    return comm == 1 ? 0 : world[comm] ? world[comm][rank] : rank;
+    return comm == 1 ? 0 : comm == 3 ? check.size - 1 - rank : rank;
 }
 
 void fuzz_step(int index, const struct fuzz_op *op)
@@ -44,39 +61,27 @@ void fuzz_step(int index, const struct fuzz_op *op)
     static const char *const names[] = {"send",        "receive",        "send-receive",
                                         "nowhere",     "cancel nothing", "cancel receive",
                                         "cancel send", "post doubtful",  "hear outcome"};
-    if (op)
+    if (FUZZ_THREADS > 1)
+        check_step("a round of some thread, about %d", this_round);
+    else if (op)
         check_step("round %d, operation %d (%s, form %d, mode %d, to %d, from %d)", this_round,
                    index, names[op->kind], op->how, op->mode, op->peer, op->from);
     else
         check_step("round %d, the end", this_round);
 }
 
-/* Communicators beside world and self, as far as they can be made: a copy, and one whose ranks are
- * in the other order. */
-static int make_comms(void)
+/* Those of all ranks in the same and in the other order, beside the two that stay: made again and
+ * again, for what is decided once in a communicator's life is decided anew. */
+static void make_comms(void)
 {
-    int n = 2;
-    fuzz_comms[0] = MPI_COMM_WORLD;
-    fuzz_comms[1] = MPI_COMM_SELF;
-    if (MPI_Comm_dup(MPI_COMM_WORLD, &fuzz_comms[n]) == MPI_SUCCESS)
-        n++;
-    if (MPI_Comm_split(MPI_COMM_WORLD, 0, -check.rank, &fuzz_comms[n]) == MPI_SUCCESS) {
-        world[n] = check_alloc((size_t)check.size * sizeof(int));
-        for (int r = 0; r < check.size; r++)
-            world[n][r] = check.size - 1 - r;
-        n++;
-    }
-    for (int c = 2; c < n; c++)
-        MPI_Comm_set_errhandler(fuzz_comms[c], MPI_ERRORS_RETURN);
-    return n;
+    GOOD(MPI_Comm_dup(fuzz_comms[0], &fuzz_comms[2]));
+    GOOD(MPI_Comm_split(fuzz_comms[0], 0, -check.rank, &fuzz_comms[3]));
 }
 
-static void free_comms(int n)
+static void free_comms(void)
 {
-    for (int c = 2; c < n; c++) {
-        MPI_Comm_free(&fuzz_comms[c]);
-        free(world[c]);
-    }
+    GOOD(MPI_Comm_free(&fuzz_comms[2]));
+    GOOD(MPI_Comm_free(&fuzz_comms[3]));
 }
 
 /* MPI_TAG_UB; where attributes cannot be asked for, the largest tag that a send takes. */
@@ -95,61 +100,130 @@ static int largest_tag(void)
     return good;
 }
 
-static void play(uint64_t seed, int round)
+/* Every communicator gets room for all that the schedule may send buffered. */
+static void attach(int kind, char *space)
 {
-    static char *space;
-    uint64_t random = seed + (uint64_t)round * 0x9E3779B97F4A7C15u, own = fuzz_next(&random);
-    bool automatic = fuzz_below(&random, 4) == 0;
-    int size = 10 + fuzz_below(&random, SIZE);
+    if (kind == OF_PROCESS)
+        GOOD(MPI_Buffer_attach(space, BUFFER));
+    else if (kind == AUTOMATIC && FUZZ_THREADS == 1)
+        GOOD(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0));
+    for (int c = 0; c < FUZZ_COMMS; c++) {
+        if (kind == OF_COMMS)
+            GOOD(MPI_Comm_attach_buffer(fuzz_comms[c], space + (size_t)c * BUFFER, BUFFER));
+        else if (kind == AUTOMATIC && FUZZ_THREADS > 1)
+            GOOD(MPI_Comm_attach_buffer(fuzz_comms[c], MPI_BUFFER_AUTOMATIC, 0));
+    }
+}
+
+static void detach(int kind)
+{
     char *address;
-    if (!space)
-        space = check_alloc(BUFFER);
+    int size;
+    if (kind == OF_PROCESS || (kind == AUTOMATIC && FUZZ_THREADS == 1))
+        GOOD(MPI_Buffer_detach(&address, &size));
+    else
+        for (int c = 0; c < FUZZ_COMMS; c++)
+            GOOD(MPI_Comm_detach_buffer(fuzz_comms[c], &address, &size));
+}
+
+static void play(int round)
+{
+    uint64_t random = me->seed + (uint64_t)round * 0x9E3779B97F4A7C15u, own = fuzz_next(&random);
+    int kind = fuzz_below(&random, BUFFERS), size = 10 + fuzz_below(&random, SIZE);
+    if (FUZZ_THREADS > 1 && kind == OF_PROCESS) /* of which there is one */
+        kind = OF_COMMS;
     this_round = round;
-    check_step("round %d, the schedule", round);
-    fuzz_generate(&schedule, own, size, BUFFER, MPI_BSEND_OVERHEAD);
-    GOOD(MPI_Buffer_attach(automatic ? MPI_BUFFER_AUTOMATIC : space, automatic ? 0 : BUFFER));
-    fuzz_play(&schedule, own);
-    check_step("round %d, detaching the buffer", round);
-    GOOD(MPI_Buffer_detach(&address, &size));
+    fuzz_generate(&me->schedule, own, size, BUFFER, MPI_BSEND_OVERHEAD);
+    attach(kind, me->space);
+    fuzz_play(&me->schedule, own);
+    detach(kind);
+    me->operations += me->schedule.n_ops;
+    me->messages += me->schedule.n_messages;
 }
 
 /* Whether all ranks go on: time is left, and nobody has found anything. */
-static bool go_on(double end)
+static bool go_on(void)
 {
-    int mine = MPI_Wtime() < end && check.failures == 0, all = 0;
-    check_step("round %d, whether to go on", this_round);
-    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, MPI_COMM_WORLD);
+    int mine = MPI_Wtime() < me->end && check.failures == 0, all = 0;
+    MPI_Allreduce(&mine, &all, 1, MPI_INT, MPI_MIN, fuzz_comms[0]);
     return all;
 }
 
-int main(int argc, char **argv)
+static void *player_main(void *arg)
 {
-    check_begin(&argc, &argv, 1);
+    me = arg;
+    int round = me->first;
+    memcpy(fuzz_comms, me->comms, sizeof me->comms);
+    me->space = check_alloc((size_t)FUZZ_COMMS * BUFFER);
+    make_comms();
+    while (round < me->rounds && (round % BETWEEN || go_on())) {
+        play(round++);
+        if (round % FRESH == 0) {
+            free_comms();
+            make_comms();
+        }
+    }
+    free_comms();
+    me->rounds = round - me->first;
+    free(me->space);
+    return NULL;
+}
+
+static void start_mpi(int *argc, char ***argv)
+{
+    int provided = -1;
+    check_watch();
+    MPI_Init_thread(argc, argv, FUZZ_THREADS > 1 ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE,
+                    &provided);
+    check_world(1);
     check_errors_return();
+    CHECK(FUZZ_THREADS == 1 || provided == MPI_THREAD_MULTIPLE, "thread level %d", provided);
     if (check.size > FUZZ_RANKS) {
         fprintf(stderr, "at most %d ranks\n", FUZZ_RANKS);
         MPI_Abort(MPI_COMM_WORLD, 96);
     }
+    fuzz_me = check.rank;
+}
+
+int main(int argc, char **argv)
+{
+    static struct player players[FUZZ_THREADS];
+    start_mpi(&argc, &argv);
     int seconds = argc > 1 ? atoi(argv[1]) : check_setting("WEFT_TEST_FUZZ_SECONDS", 6);
     int rounds = argc > 2 ? atoi(argv[2]) : 1 << 30, only = check_setting("WEFT_TEST_ROUND", -1);
     uint64_t seed = check_seed();
-    double end = MPI_Wtime() + seconds;
-    long operations = 0, messages = 0;
-    int round = 0;
-    schedule.ranks = check.size;
-    schedule.comms = make_comms();
-    schedule.tag_ub = largest_tag();
-    fuzz_me = check.rank;
-    if (only >= 0)
-        round = only, rounds = only + 1;
-    while (round < rounds && (round % BETWEEN || go_on(end))) {
-        play(seed, round++);
-        operations += schedule.n_ops;
-        messages += schedule.n_messages;
+    long operations = 0, messages = 0, played = 0;
+    for (int t = 0; t < FUZZ_THREADS; t++) {
+        struct player *player = &players[t];
+        player->seed = seed + (uint64_t)t * 0xD1B54A32D192ED03u;
+        player->first = only >= 0 ? only : 0;
+        player->rounds = only >= 0 ? only + 1 : rounds;
+        player->end = MPI_Wtime() + seconds;
+        player->comms[0] = MPI_COMM_WORLD;
+        player->comms[1] = MPI_COMM_SELF;
+        if (FUZZ_THREADS > 1) { /* to themselves */
+            GOOD(MPI_Comm_dup(MPI_COMM_WORLD, &player->comms[0]));
+            GOOD(MPI_Comm_dup(MPI_COMM_SELF, &player->comms[1]));
+        }
+        player->schedule.ranks = check.size;
+        player->schedule.comms = FUZZ_COMMS;
+        player->schedule.tag_ub = largest_tag();
+    }
+    for (int t = 1; t < FUZZ_THREADS; t++)
+        if (pthread_create(&players[t].thread, NULL, player_main, &players[t]))
+            MPI_Abort(MPI_COMM_WORLD, 96);
+    player_main(&players[0]);
+    for (int t = 0; t < FUZZ_THREADS; t++) {
+        if (t > 0)
+            pthread_join(players[t].thread, NULL);
+        operations += players[t].operations;
+        messages += players[t].messages;
+        played += players[t].rounds;
     }
     if (check.rank == 0)
-        printf("%d rounds of %d ranks on %d communicators: %ld operations, %ld messages\n",
-               only >= 0 ? 1 : round, check.size, schedule.comms, operations, messages);
-    free_comms(schedule.comms);
+        printf("%ld rounds of %d ranks, %d at a time: %ld operations, %ld messages\n", played,
+               check.size, FUZZ_THREADS, operations, messages);
+    for (int c = 0; FUZZ_THREADS > 1 && c < 2 * FUZZ_THREADS; c++)
+        GOOD(MPI_Comm_free(&players[c / 2].comms[c % 2]));
     return check_done();
 }

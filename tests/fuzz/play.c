@@ -11,9 +11,10 @@
 #include <sched.h>
 #include <string.h>
 
-const struct fuzz_schedule *fuzz_now;
+_Thread_local const struct fuzz_schedule *fuzz_now;
+_Thread_local uint64_t fuzz_dice, fuzz_round_seed;
+_Thread_local int fuzz_at;
 int fuzz_me;
-uint64_t fuzz_dice, fuzz_round_seed;
 
 /* A persistent request: the buffer that it was made with, and its latest start. */
 struct object {
@@ -22,9 +23,9 @@ struct object {
     struct fuzz_run *run;
 };
 
-static struct fuzz_run runs[FUZZ_OPS];
-static int n_runs;
-static struct object objects[FUZZ_OBJECTS];
+static _Thread_local struct fuzz_run runs[FUZZ_OPS];
+static _Thread_local int n_runs;
+static _Thread_local struct object objects[FUZZ_OBJECTS];
 
 uint64_t fuzz_pattern(int message)
 {
@@ -45,7 +46,8 @@ static int dice(int below)
 /* A source as the call wants it. */
 static int source_of(const struct fuzz_op *op)
 {
-    return op->from == FUZZ_ANY ? MPI_ANY_SOURCE : fuzz_rank_in(op->comm, op->from);
+    return op->from == FUZZ_ANY || op->any_source ? MPI_ANY_SOURCE
+                                                  : fuzz_rank_in(op->comm, op->from);
 }
 
 static int tag_of(const struct fuzz_op *op)
@@ -78,25 +80,23 @@ static void dawdle(void)
 typedef int starter(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 typedef int starter_c(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 
-static void start_send(const struct fuzz_op *op, const struct fuzz_buffer *out,
-                       MPI_Request *request)
+static void start_send(const struct fuzz_message *m, int how, int mode,
+                       const struct fuzz_buffer *out, MPI_Request *request)
 {
     static starter *const starts[FUZZ_MODES] = {MPI_Isend, MPI_Issend, MPI_Ibsend, MPI_Irsend};
     static starter *const inits[FUZZ_MODES] = {MPI_Send_init, MPI_Ssend_init, MPI_Bsend_init,
                                                MPI_Rsend_init};
     static starter_c *const wide[FUZZ_MODES] = {MPI_Isend_c, MPI_Issend_c, MPI_Ibsend_c,
                                                 MPI_Irsend_c};
-    const struct fuzz_message *m = message_of(op);
+    MPI_Datatype type = fuzz_datatype(m->type);
+    MPI_Comm comm = fuzz_comms[m->comm];
     int dest = fuzz_rank_in(m->comm, m->dest);
-    if (op->how == FUZZ_PERSISTENT)
-        GOOD(inits[op->mode](out->data, m->count, fuzz_datatype(m->type), dest, m->tag,
-                             fuzz_comms[m->comm], request));
+    if (how == FUZZ_PERSISTENT)
+        GOOD(inits[mode](out->data, m->count, type, dest, m->tag, comm, request));
     else if (dice(4) == 0)
-        GOOD(wide[op->mode](out->data, m->count, fuzz_datatype(m->type), dest, m->tag,
-                            fuzz_comms[m->comm], request));
+        GOOD(wide[mode](out->data, m->count, type, dest, m->tag, comm, request));
     else
-        GOOD(starts[op->mode](out->data, m->count, fuzz_datatype(m->type), dest, m->tag,
-                              fuzz_comms[m->comm], request));
+        GOOD(starts[mode](out->data, m->count, type, dest, m->tag, comm, request));
 }
 
 static int send_now(const struct fuzz_op *op, const struct fuzz_buffer *out)
@@ -139,7 +139,7 @@ static void send_persistent(struct fuzz_run *run)
     const struct fuzz_message *m = message_of(run->op);
     if (!object->buffer.base) {
         object->buffer = fuzz_buffer_new(m->type, m->count, &fuzz_dice);
-        start_send(run->op, &object->buffer, &object->request);
+        start_send(m, FUZZ_PERSISTENT, run->op->mode, &object->buffer, &object->request);
     }
     run->out = object->buffer;
     fuzz_buffer_wipe(&run->out);
@@ -161,7 +161,7 @@ static void do_send(struct fuzz_run *run)
         fuzz_check_outcome(run, fuzz_class(send_now(op, &run->out)), NULL);
         return;
     }
-    start_send(op, &run->out, &request);
+    start_send(message_of(op), op->how, op->mode, &run->out, &request);
     if (op->forget)
         GOOD(MPI_Request_free(&request));
     else
@@ -441,46 +441,66 @@ static void do_cancel_receive(struct fuzz_run *run)
            "written outside of a message");
 }
 
+/* Several of one tag, so that a cancel must find its own; every second one perhaps buffered. */
 static void do_cancel_send(struct fuzz_run *run)
 {
     const struct fuzz_op *op = run->op;
     const struct fuzz_message *m = message_of(op);
-    MPI_Request request;
+    struct fuzz_buffer out[FUZZ_BATCH];
+    MPI_Request requests[FUZZ_BATCH], telling;
     MPI_Status st;
-    int class;
-    make_out(run);
-    start_send(op, &run->out, &request);
-    if (op->how == FUZZ_PERSISTENT)
-        GOOD(MPI_Start(&request));
-    run->cancelled = cancel(&request, &st, &class);
-    EXPECT(class == MPI_SUCCESS, "a cancelled send gave class %d", class);
-    free_persistent(op, &request);
-    memset(run->out.data, 0xEE, (size_t)m->count * (size_t)fuzz_type_extent(m->type));
+    int class, first = dice(op->batch);
+    for (int i = 0; i < op->batch; i++) {
+        bool buffered = op->mode == FUZZ_BUFFERED && i % 2;
+        out[i] = fuzz_buffer_new(m[i].type, m[i].count, &fuzz_dice);
+        fuzz_buffer_fill(&out[i], m[i].count, fuzz_pattern(op->sends + i));
+        start_send(&m[i], op->how, buffered ? FUZZ_BUFFERED : dice(2), &out[i], &requests[i]);
+        if (op->how == FUZZ_PERSISTENT)
+            GOOD(MPI_Start(&requests[i]));
+    }
+    for (int k = 0; k < op->batch; k++) {
+        int i = (first + k) % op->batch;
+        run->cancelled |= cancel(&requests[i], &st, &class) << i;
+        EXPECT(class == MPI_SUCCESS, "a cancelled send gave class %d", class);
+        free_persistent(op, &requests[i]);
+        memset(out[i].data, 0xEE, (size_t)m[i].count * (size_t)fuzz_type_extent(m[i].type));
+        fuzz_buffer_free(&out[i]);
+    }
     GOOD(MPI_Isend(&run->cancelled, 1, MPI_INT, fuzz_rank_in(m->comm, m->dest), m->tag + 1,
-                   fuzz_comms[m->comm], &request));
-    fuzz_open(request, run, NULL);
+                   fuzz_comms[m->comm], &telling));
+    fuzz_open(telling, run, NULL);
 }
 
 static void do_post_doubtful(struct fuzz_run *run)
 {
-    run->in = fuzz_buffer_new(run->op->type, run->op->room, &fuzz_dice);
-    post(run->op, &run->in, &run->request);
+    for (int i = 0; i < run->op->batch; i++) {
+        run->rooms[i] = fuzz_buffer_new(run->op->type, run->op->room, &fuzz_dice);
+        post(run->op, &run->rooms[i], &run->posted[i]);
+    }
 }
 
-/* The receive was posted before: it has the message, or must be cancelled now. */
+/* The receives were posted before: the first have the messages that are left, in order, and the
+ * others must be cancelled now. */
 static void finish_doubtful(struct fuzz_run *run, int gone)
 {
+    const struct fuzz_op *op = run->op;
     MPI_Status st;
-    int class;
-    if (gone) {
-        EXPECT(cancel(&run->request, &st, &class) == 1,
-               "a receive got a message that was cancelled");
-        EXPECT(fuzz_buffer_intact(&run->in, 0), "a cancelled message was written");
-    } else {
-        class = fuzz_class(MPI_Wait(&run->request, &st));
-        fuzz_check_message(run->op->receives, &run->in, class, &st, "message not cancelled");
+    int class, next = 0;
+    for (int i = 0; i < op->batch; i++) {
+        struct fuzz_buffer *room = &run->rooms[i];
+        while (next < op->batch && gone >> next & 1)
+            next++;
+        if (next < op->batch) {
+            class = fuzz_class(MPI_Wait(&run->posted[i], &st));
+            fuzz_check_message(op->receives + next++, room, class, &st, "message not cancelled");
+        } else {
+            EXPECT(cancel(&run->posted[i], &st, &class) == 1,
+                   "a receive got a message that was cancelled");
+            EXPECT(fuzz_buffer_intact(room, 0), "a cancelled message was written");
+        }
+        EXPECT(run->posted[i] == MPI_REQUEST_NULL, "a complete request keeps its handle");
+        fuzz_buffer_free(room);
     }
-    free_persistent(run->op, &run->request);
 }
 
 static void do_hear_outcome(struct fuzz_run *run)
@@ -495,17 +515,17 @@ static void do_hear_outcome(struct fuzz_run *run)
         while (posted->op != &fuzz_now->ops[op->object])
             posted++;
         finish_doubtful(posted, gone);
-        return;
     }
     run->in = fuzz_buffer_new(op->type, op->room, &fuzz_dice);
-    if (gone) {
-        GOOD(MPI_Iprobe(source_of(op), tag_of(op), comm, &flag, &st));
-        EXPECT(flag == 0, "a cancelled message can still be received");
-        return;
+    for (int i = 0; i < op->batch && op->object == FUZZ_ANY; i++) {
+        if (gone >> i & 1)
+            continue;
+        int class = fuzz_class(MPI_Recv(run->in.data, op->room, fuzz_datatype(op->type),
+                                        source_of(op), tag_of(op), comm, &st));
+        fuzz_check_message(op->receives + i, &run->in, class, &st, "message not cancelled");
     }
-    int class = fuzz_class(MPI_Recv(run->in.data, op->room, fuzz_datatype(op->type), source_of(op),
-                                    tag_of(op), comm, &st));
-    fuzz_check_message(op->receives, &run->in, class, &st, "message not cancelled");
+    GOOD(MPI_Iprobe(source_of(op), tag_of(op), comm, &flag, &st));
+    EXPECT(flag == 0, "a cancelled message can still be received");
 }
 
 /* ---- The whole */
@@ -575,14 +595,16 @@ void fuzz_play(const struct fuzz_schedule *s, uint64_t seed)
             fuzz_complete_some(op->time);
         dawdle();
         struct fuzz_run *run = &runs[n_runs++];
-        *run = (struct fuzz_run){.op = op, .request = MPI_REQUEST_NULL};
+        *run = (struct fuzz_run){.op = op};
+        fuzz_at = i;
         fuzz_step(i, op);
         perform(run);
     }
+    fuzz_at = s->n_ops;
     fuzz_step(s->n_ops, NULL);
     fuzz_complete_all();
     fuzz_check_wild(runs, n_runs);
     if (s->closed)
-        GOOD(MPI_Barrier(MPI_COMM_WORLD));
+        GOOD(MPI_Barrier(fuzz_comms[0]));
     free_all();
 }

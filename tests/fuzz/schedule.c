@@ -42,6 +42,7 @@ struct generator {
     int time, unique;
     long buffer[FUZZ_RANKS], overhead;
     int wild[FUZZ_COMMS][FUZZ_RANKS];
+    int sole[FUZZ_COMMS][FUZZ_RANKS]; /* the only source that sends to a destination, or FUZZ_ANY */
     struct stream streams[FUZZ_COMMS][FUZZ_RANKS][FUZZ_RANKS]; /* [comm][source][dest] */
     struct class classes[FUZZ_COMMS][FUZZ_RANKS][TAGS];
     struct object objects[FUZZ_RANKS][FUZZ_OBJECTS];
@@ -70,6 +71,11 @@ static int below(struct generator *g, int n)
 static bool one_in(struct generator *g, int n)
 {
     return below(g, n) == 0;
+}
+
+static bool may_send(const struct generator *g, int comm, int source, int dest)
+{
+    return g->sole[comm][dest] == FUZZ_ANY || g->sole[comm][dest] == source;
 }
 
 /* ---- Sizes and tags */
@@ -265,6 +271,7 @@ static void play_receive(struct generator *g, int op, int source, int tag, int t
     struct fuzz_op *it = &g->s->ops[op];
     struct stream *stream = stream_of(g, it->comm, source, it->rank);
     it->from = source;
+    it->any_source = g->sole[it->comm][it->rank] == source && one_in(g, 2);
     it->receive_tag = tag;
     it->type = type;
     it->room = room;
@@ -465,7 +472,7 @@ static bool is_clear(struct generator *g, int comm, int source, int dest, int ta
 /* A blocking send and its blocking receive, at the same time. */
 static void do_pair(struct generator *g, int comm, int source, int dest, int tag)
 {
-    if (source == dest || !is_clear(g, comm, source, dest, tag))
+    if (source == dest || !may_send(g, comm, source, dest) || !is_clear(g, comm, source, dest, tag))
         return;
     int send = add_op(g, source, FUZZ_SEND, FUZZ_BLOCKING, false);
     g->s->ops[send].comm = comm;
@@ -488,7 +495,8 @@ static void do_ring(struct generator *g, int comm, int tag)
     }
     n = comm == 1 ? 1 : most;
     for (int i = 0; i < n; i++)
-        if (!is_clear(g, comm, ring[i], ring[(i + 1) % n], tag))
+        if (!is_clear(g, comm, ring[i], ring[(i + 1) % n], tag) ||
+            !may_send(g, comm, ring[i], ring[(i + 1) % n]))
             return;
     int type = below(g, FUZZ_TYPES), about = some_bytes(g, 1 << 30) / fuzz_type_bytes(type);
     for (int i = 0; i < n; i++) {
@@ -512,7 +520,8 @@ static void do_ring(struct generator *g, int comm, int tag)
 static void do_both(struct generator *g, int comm, int rank, int to, int from, int tag)
 {
     struct stream *out = stream_of(g, comm, rank, to), *in = stream_of(g, comm, from, rank);
-    if (g->wild[comm][rank] != DIRECTED || out->n_messages == OPEN || in->n_receives == OPEN)
+    if (g->wild[comm][rank] != DIRECTED || out->n_messages == OPEN || in->n_receives == OPEN ||
+        !may_send(g, comm, rank, to) || !may_send(g, comm, from, rank))
         return;
     int op = add_op(g, rank, FUZZ_BOTH, FUZZ_NONBLOCKING, false);
     g->s->ops[op].comm = comm;
@@ -531,7 +540,7 @@ static void do_ready(struct generator *g, int comm, int source, int dest)
         return;
     if (source != dest) {
         if (g->wild[comm][source] == ANY_BOTH || !back->tags_only || back->n_messages == OPEN ||
-            g->wild[comm][source] == ANY_SOURCE)
+            g->wild[comm][source] == ANY_SOURCE || !may_send(g, comm, dest, source))
             return;
         int tag = unique_tag(g), token = add_op(g, dest, FUZZ_SEND, FUZZ_NONBLOCKING, false);
         g->s->ops[token].comm = comm;
@@ -551,10 +560,11 @@ static void do_ready(struct generator *g, int comm, int source, int dest)
 
 /* ---- Cancelling */
 
-/* A message outside of the play, with a tag of its own. */
-static int lone_message(struct generator *g, int op, int dest, int tag)
+/* A message outside of the play, with a tag of its own. type < 0: any. */
+static int lone_message(struct generator *g, int op, int dest, int tag, int type)
 {
-    int type = one_in(g, 2) ? FUZZ_PLAIN : below(g, FUZZ_TYPES);
+    if (type < 0)
+        type = one_in(g, 2) ? FUZZ_PLAIN : below(g, FUZZ_TYPES);
     int index = add_message(g, op, dest, tag, type, some_bytes(g, 100000) / fuzz_type_bytes(type));
     settle_buffered(g, op);
     return index;
@@ -576,7 +586,7 @@ static void do_cancel_receive(struct generator *g, int comm, int source, int des
     int tag = unique_tag(g), send = add_op(g, source, FUZZ_SEND, FUZZ_NONBLOCKING, false);
     g->s->ops[send].comm = comm;
     g->s->ops[send].mode = below(g, FUZZ_READY);
-    int message = lone_message(g, send, dest, tag);
+    int message = lone_message(g, send, dest, tag, -1);
     int op = add_op(g, dest, FUZZ_CANCEL_RECEIVE, below(g, 2) ? FUZZ_NONBLOCKING : FUZZ_PERSISTENT,
                     false);
     struct fuzz_op *it = &g->s->ops[op];
@@ -593,28 +603,36 @@ static void do_cancel_receive(struct generator *g, int comm, int source, int des
 
 static void do_cancel_send(struct generator *g, int comm, int source, int dest)
 {
-    int tag = unique_tag(g), posted = -1;
+    int tag = unique_tag(g), posted = FUZZ_ANY, n = 1 + below(g, FUZZ_BATCH), room = 0;
     if (one_in(g, 2))
         posted = add_op(g, dest, FUZZ_POST_DOUBTFUL, FUZZ_NONBLOCKING, false);
     int send = add_op(g, source, FUZZ_CANCEL_SEND, below(g, 2) ? FUZZ_NONBLOCKING : FUZZ_PERSISTENT,
                       false);
     g->s->ops[send].comm = comm;
     g->s->ops[send].mode = below(g, FUZZ_READY);
-    int message = lone_message(g, send, dest, tag);
+    int first = lone_message(g, send, dest, tag, -1), type = g->s->messages[first].type;
+    while (g->s->n_messages < first + n)
+        lone_message(g, send, dest, tag, type);
     int op = add_op(g, dest, FUZZ_HEAR_OUTCOME, FUZZ_BLOCKING, false);
+    for (int m = first; m < first + n; m++) {
+        g->s->messages[m].taken = op;
+        room = g->s->messages[m].count > room ? g->s->messages[m].count : room;
+    }
     for (int i = 0; i < 2; i++) {
-        if (i == 1 && posted < 0)
+        if (i == 1 && posted == FUZZ_ANY)
             break;
         struct fuzz_op *it = &g->s->ops[i ? posted : op];
         it->comm = comm;
         it->from = source;
         it->receive_tag = tag;
-        it->receives = message;
-        it->type = g->s->messages[message].type;
-        it->room = g->s->messages[message].count + 3;
-        it->object = posted; /* of FUZZ_HEAR_OUTCOME: where the receive was posted, if it was */
+        it->receives = first;
+        it->batch = n;
+        it->type = type;
+        it->room = room + 3;
+        it->object = posted; /* of FUZZ_HEAR_OUTCOME: where the receives were posted, if at all */
     }
-    g->s->messages[message].taken = op;
+    g->s->ops[send].sends = first;
+    g->s->ops[send].batch = n;
     g->s->ops[send].certain = g->s->ops[op].time;
 }
 
@@ -642,6 +660,8 @@ static void do_something(struct generator *g)
     int comm = one_in(g, 8) ? 1 : below(g, g->s->comms);
     int source = below(g, g->s->ranks), dest = comm == 1 ? source : below(g, g->s->ranks);
     int tag = some_tag(g), what = below(g, 100);
+    if (g->sole[comm][dest] != FUZZ_ANY)
+        source = g->sole[comm][dest];
     if (what < 28)
         do_send(g, comm, source, dest, tag);
     else if (what < 56)
@@ -717,6 +737,9 @@ static void choose_rules(struct generator *g)
         for (int dest = 0; dest < g->s->ranks; dest++) {
             if (below(g, 4) < wildness)
                 g->wild[comm][dest] = one_in(g, 2) ? ANY_SOURCE : ANY_BOTH;
+            g->sole[comm][dest] = comm == 1 ? dest : FUZZ_ANY;
+            if (comm != 1 && g->wild[comm][dest] == DIRECTED && one_in(g, 3))
+                g->sole[comm][dest] = below(g, g->s->ranks);
             for (int source = 0; source < g->s->ranks; source++)
                 stream_of(g, comm, source, dest)->tags_only = one_in(g, 2);
         }
@@ -725,7 +748,7 @@ static void choose_rules(struct generator *g)
 
 void fuzz_generate(struct fuzz_schedule *s, uint64_t seed, int size, long buffer, long overhead)
 {
-    static struct generator g;
+    static _Thread_local struct generator g;
     memset(&g, 0, sizeof g);
     g.s = s;
     g.random = seed;

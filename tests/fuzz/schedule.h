@@ -11,6 +11,8 @@
  *    ranks run ahead of each other: the one that comes out when the list is played in its order.
  *  - Where a destination takes from any source, all its receives on that communicator do, alike;
  *    who gets which message is left open, that every one gets one is not.
+ *  - Where only one source sends to a destination, its receives may name any source, or the source,
+ *    as they like: it is still known who gets what.
  *  - Everything sent is received, everything received was sent, except what is there to be
  *    cancelled.
  */
@@ -25,6 +27,7 @@ enum {
     FUZZ_COMMS = 4,
     FUZZ_OPS = 600,
     FUZZ_OBJECTS = 12, /* persistent requests of a rank */
+    FUZZ_BATCH = 3,    /* messages of one FUZZ_CANCEL_SEND */
     FUZZ_NEVER = 1 << 30,
     FUZZ_ANY = -1, /* any source, any tag, no message */
 };
@@ -36,9 +39,9 @@ enum fuzz_kind {
     FUZZ_NOWHERE,        /* something with MPI_PROC_NULL */
     FUZZ_CANCEL_NOTHING, /* a receive that nothing matches: must be cancelled */
     FUZZ_CANCEL_RECEIVE, /* a receive, cancelled; received again where the cancel won */
-    FUZZ_CANCEL_SEND,    /* a send, cancelled; the outcome goes to the receiver with the next tag */
-    FUZZ_POST_DOUBTFUL,  /* the receive of a message that will perhaps be cancelled */
-    FUZZ_HEAR_OUTCOME    /* the outcome, and then the message or not */
+    FUZZ_CANCEL_SEND,    /* sends, cancelled; the outcome goes to the receiver with the next tag */
+    FUZZ_POST_DOUBTFUL,  /* the receives of messages that will perhaps be cancelled */
+    FUZZ_HEAR_OUTCOME    /* the outcome, and then the messages that are left */
 };
 
 enum fuzz_mode { FUZZ_STANDARD, FUZZ_SYNCHRONOUS, FUZZ_BUFFERED, FUZZ_READY, FUZZ_MODES };
@@ -66,11 +69,13 @@ struct fuzz_op {
     int comm, tag;         /* of the send of a FUZZ_BOTH, else of its one message */
     int peer;              /* world rank: destination, or source (or FUZZ_ANY) */
     int from, receive_tag; /* of the receive of a FUZZ_BOTH or FUZZ_RECEIVE; FUZZ_ANY for any */
+    bool any_source;       /* the receive names any source, although only `from` can be meant */
     int sends, receives;   /* messages, or FUZZ_ANY */
     int type, room;        /* of the receive, in elements */
     int object;            /* of FUZZ_PERSISTENT: which of the rank's, or FUZZ_ANY */
     int certain;           /* the time after which it is complete without fail */
     int forget;            /* of a nonblocking send: its request is freed at once */
+    int batch;             /* of FUZZ_CANCEL_SEND and its receiver: messages, from the first on */
 };
 
 struct fuzz_schedule {

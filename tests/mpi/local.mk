@@ -35,6 +35,7 @@ MPI_TESTS = \
     tests/mpi/grequest \
     tests/mpi/groups \
     tests/mpi/guard_bytes \
+    tests/mpi/held_waits \
     tests/mpi/hello_unique \
     tests/mpi/inactive_requests \
     tests/mpi/init_finalize \
@@ -115,6 +116,7 @@ tests_mpi_get_status_many_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_grequest_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_groups_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_guard_bytes_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_held_waits_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_hello_unique_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_inactive_requests_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_init_finalize_LDADD = $(MPI_TEST_LIBS)

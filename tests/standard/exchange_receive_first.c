@@ -16,22 +16,37 @@ static void send_what_is_missing(void)
     MPI_Send(out, COUNT, MPI_DOUBLE, up, TAG, MPI_COMM_WORLD);
 }
 
-int main(int argc, char **argv)
+static void deadlock_once(const char *how)
 {
     double in[COUNT];
     MPI_Status st;
-    struct deadlock_case receive = {"MPI_Recv", "receive of up to 200 bytes from rank", 0, TAG,
+    struct deadlock_case receive = {"MPI_Recv", "receive of up to 200 bytes from rank", down, TAG,
                                     send_what_is_missing};
-    deadlock_begin(&argc, &argv);
-    up = (check.rank + 1) % check.size, down = (check.rank + check.size - 1) % check.size;
-    receive.peer = down;
-    check_fill(out, sizeof out, check.rank, TAG, 0);
-    check_step("both receive first");
+    check_step("both receive first, %s", how);
     pthread_t watch = deadlock_expect(&receive);
     MPI_Recv(in, COUNT, MPI_DOUBLE, down, TAG, MPI_COMM_WORLD, &st);
     pthread_join(watch, NULL);
     CHECK_STATUS(st, down, TAG, sizeof in);
     CHECK_DATA(in, sizeof in, down, TAG, 0);
+}
+
+int main(int argc, char **argv)
+{
+    MPI_Request other;
+    int word = 1, got, mine;
+    deadlock_begin(&argc, &argv);
+    up = (check.rank + 1) % check.size, down = (check.rank + check.size - 1) % check.size;
+    check_fill(out, sizeof out, check.rank, TAG, 0);
+    deadlock_once("nothing else");
+
+    /* The library itself looks for messages meanwhile: a receive from any source is open, and there
+     * is traffic with oneself. */
+    MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, TAG + 1, MPI_COMM_WORLD, &other);
+    MPI_Sendrecv(&word, 1, MPI_INT, check.rank, TAG + 2, &mine, 1, MPI_INT, check.rank, TAG + 2,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    deadlock_once("beside a receive from any source");
+    MPI_Cancel(&other);
+    MPI_Wait(&other, MPI_STATUS_IGNORE);
     deadlock_end();
     return check_done();
 }

@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/hang.h"
 #include "core/op.h"
+#include "core/partitioned.h"
 #include "core/settings.h"
 #include "ofi/net.h"
 #include "shm/shm.h"
@@ -76,13 +77,17 @@ int weft_progress(void)
     int events = weft.shm ? weft_shm_progress() : 0;
     if (weft.net)
         events += weft_net_progress();
-    return weft_unlikely(weft.agreements) ? events + weft_agree_progress() : events;
+    if (weft_unlikely(weft.agreements))
+        events += weft_agree_progress();
+    if (weft_unlikely(weft.partitioned != NULL))
+        events += weft_partitioned_progress();
+    return events;
 }
 
 int weft_poll(void)
 {
     static unsigned turn;
-    if (!weft.shm || weft_unlikely(weft.agreements))
+    if (!weft.shm || weft_unlikely(weft.agreements) || weft_unlikely(weft.partitioned != NULL))
         return weft_progress();
     int events = weft_shm_progress();
     if (!weft.net || ++turn % NET_TURN)
@@ -312,6 +317,7 @@ int weft_finalize(void)
             free(weft.peers[i]);
     free(weft.peers);
     weft.peers = NULL;
+    weft_partitioned_close();
     weft_comm_finalize();
     weft_request_finalize();
     weft_datatype_finalize();

@@ -10,6 +10,7 @@
 #include "core/api/call.h"
 #include "core/error.h"
 #include "core/p2p.h"
+#include "core/partitioned.h"
 #include "core/weft.h"
 
 #include <stdbool.h>
@@ -158,6 +159,10 @@ static int check(MPI_Request handle, int index, const char *function)
 static int start(MPI_Request handle, const char *function)
 {
     struct weft_request *request = (struct weft_request *)handle;
+    if (weft_request_is_partitioned(request)) {
+        weft_partitioned_start(request);
+        return MPI_SUCCESS;
+    }
     int code = weft_p2p_restart(request);
     return weft_likely(code == MPI_SUCCESS)
                ? code

@@ -10,6 +10,7 @@
  *    freed the communicator.
  */
 #include "core/comm.h"
+#include "core/partitioned.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 #include "shm/shm.h"
@@ -79,6 +80,7 @@ struct weft_channel *weft_channel_of(uint32_t context)
     case WEFT_CONTEXT_LOCAL_P2P:
         return comm->local ? &comm->local->p2p : NULL;
     case WEFT_CONTEXT_PARTITIONED:
+        return &comm->part;
     case WEFT_CONTEXTS:
         break;
     }
@@ -92,6 +94,7 @@ void weft_comm_open(struct weft_comm *comm, int block)
     comm->block = block;
     open_channel(&comm->p2p, comm, lanes, WEFT_CONTEXT_P2P);
     open_channel(&comm->coll, comm, lanes, WEFT_CONTEXT_COLL);
+    open_channel(&comm->part, comm, lanes, WEFT_CONTEXT_PARTITIONED);
     open_channel(&comm->making, comm, lanes, WEFT_CONTEXT_MAKING);
     open_channel(&comm->grouping, comm, lanes, WEFT_CONTEXT_GROUPING);
     if (local) {
@@ -201,8 +204,8 @@ static void see_request(void *arg, struct weft_request *request)
 /* A channel in the list of those held is taken off it by the next claim that finds nothing held. */
 static bool is_listed(const struct weft_comm *comm)
 {
-    return comm->p2p.listed || comm->coll.listed || comm->making.listed || comm->grouping.listed ||
-           (comm->local && is_listed(comm->local));
+    return comm->p2p.listed || comm->coll.listed || comm->part.listed || comm->making.listed ||
+           comm->grouping.listed || (comm->local && is_listed(comm->local));
 }
 
 void weft_comm_sweep(void)
@@ -221,6 +224,7 @@ void weft_comm_sweep(void)
         }
         *link = comm->next_dying;
         ndying--;
+        weft_partitioned_forget(&comm->part);
         weft_context_free(comm->block);
         unmake(comm);
     }

@@ -56,8 +56,8 @@ struct weft_comm {
     uint32_t coll_sequence, coll_inits; /* collective calls so far, and persistent ones made */
     struct weft_bsend_buffer bsend; /* for buffered sends, while one is attached to it */
 
-    struct weft_channel making, grouping; /* see enum weft_context_use */
-    struct weft_group *group, *remote;    /* the local group; the one that world[] describes */
+    struct weft_channel part, making, grouping; /* see enum weft_context_use */
+    struct weft_group *group, *remote; /* the local group; the one that world[] describes */
     struct weft_comm *local; /* of an inter-communicator: its local group, for internal use only */
     bool first_half;         /* of an inter-communicator: the local group comes first when both are
                                 put in one order */

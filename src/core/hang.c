@@ -12,6 +12,7 @@
  */
 #include "core/hang.h"
 #include "core/coll/coll.h"
+#include "core/partitioned.h"
 #include "core/settings.h"
 #include "core/soft.h"
 #include "core/weft.h"
@@ -102,6 +103,8 @@ static char *describe_tag(const struct weft_channel *channel, int tag, char *buf
         snprintf(buf, len, "for %s on %.100s", weft_coll_name_of_tag(tag), comm);
     else if (channel == &channel->comm->making || channel == &channel->comm->grouping)
         snprintf(buf, len, "for a communicator made over %.100s", comm);
+    else if (channel == &channel->comm->part)
+        snprintf(buf, len, "of partitioned communication on %.100s", comm);
     else if (tag == MPI_ANY_TAG)
         snprintf(buf, len, "any tag, %.100s", comm);
     else
@@ -165,6 +168,19 @@ static void add_probe(struct report *report, const struct weft_request *request)
     add_line(report, "  probe for a message from %s, %s: none has arrived", peer, tag);
 }
 
+static void add_partitioned(struct report *report, const struct weft_request *request)
+{
+    char peer[160], tag[160], state[400];
+    int rank, user_tag;
+    const struct weft_comm *comm = request->channel->comm;
+    bool sends = request->op == WEFT_REQUEST_PSEND;
+    weft_partitioned_describe(request, &rank, &user_tag, state, sizeof state);
+    describe_peer(comm, rank, peer, sizeof peer);
+    describe_tag(&comm->p2p, user_tag, tag, sizeof tag);
+    add_line(report, "  partitioned %s %s, %s: %s", sends ? "send to" : "receive from", peer, tag,
+             state);
+}
+
 static void add_request(struct report *report, const struct weft_request *request)
 {
     if (report->requests++ >= REQUESTS_SHOWN)
@@ -179,6 +195,8 @@ static void add_request(struct report *report, const struct weft_request *reques
     else if (request->op == WEFT_REQUEST_MAKING)
         add_line(report, "  MPI_Comm_idup of %.100s: not every rank takes part yet",
                  comm_name(request->channel->comm));
+    else if (weft_request_is_partitioned(request))
+        add_partitioned(report, request);
     else if (request->op == WEFT_REQUEST_FLUSH)
         add_line(report, "  flush of a buffer: waits for buffered sends");
     else
@@ -196,8 +214,9 @@ static void see_collective(void *arg, const char *text)
 static void see_request(void *arg, struct weft_request *request)
 {
     struct report *report = arg;
+    bool inner = (request->flags & WEFT_REQUEST_PART) && request->whole->op >= WEFT_REQUEST_PSEND;
     if (request != report->on && request->op != WEFT_REQUEST_NONE &&
-        request->op != WEFT_REQUEST_COLL)
+        request->op != WEFT_REQUEST_COLL && !inner)
         add_request(report, request);
 }
 

@@ -9,6 +9,7 @@
 #include "core/bsend.h"
 #include "core/coll/coll.h"
 #include "core/generalized.h"
+#include "core/partitioned.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 
@@ -73,7 +74,11 @@ void weft_request_put(struct weft_request *request)
 /* A part ends, and is an event of its whole. */
 static void end_part(struct weft_request *request)
 {
-    struct weft_request *whole = request->part.whole;
+    struct weft_request *whole = request->whole;
+    if (whole->op >= WEFT_REQUEST_PSEND) {
+        weft_partitioned_part(request);
+        return;
+    }
     if (request->error && !whole->error)
         whole->error = request->error;
     whole->mode = 0;
@@ -97,7 +102,7 @@ void weft_request_join(struct weft_request *whole, struct weft_request *send, vo
 {
     whole->mode = WEFT_RECEIVE_WITH_SEND;
     whole->pending++;
-    send->part.whole = whole;
+    send->whole = whole;
     send->part.copy = copy;
     send->flags |= WEFT_REQUEST_PART;
     if (!send->pending)
@@ -114,6 +119,8 @@ int weft_request_abandon(struct weft_request *request)
         request->op == WEFT_REQUEST_GENERALIZED ? weft_generalized_free(request) : MPI_SUCCESS;
     if (request->op == WEFT_REQUEST_COLL)
         weft_coll_release(request);
+    if (weft_request_is_partitioned(request))
+        weft_partitioned_free(request);
     weft_request_put(request);
     return code;
 }

@@ -34,7 +34,10 @@ enum weft_request_kind {
     WEFT_REQUEST_FLUSH,       /* of a buffer for buffered sends */
     WEFT_REQUEST_GENERALIZED, /* the user's own: core/generalized.h */
     WEFT_REQUEST_MAKING,      /* MPI_Comm_idup: core/comm_make.h */
-    WEFT_REQUEST_COLL         /* a collective: core/coll/coll.h */
+    WEFT_REQUEST_COLL,        /* a collective: core/coll/coll.h */
+    WEFT_REQUEST_PSEND,       /* partitioned: core/partitioned.h */
+    WEFT_REQUEST_PRECV,
+    WEFT_REQUEST_ANNOUNCEMENT /* the whole of partitioned sends' announcements; never in the pool */
 };
 
 enum weft_send_mode {
@@ -54,7 +57,7 @@ enum weft_request_flag {
     WEFT_REQUEST_CANCELLED = 4,
     WEFT_REQUEST_PERSISTENT = 8,
     WEFT_REQUEST_INACTIVE = 16,   /* persistent and not started, or completed since */
-    WEFT_REQUEST_PART = 32,       /* a send whose completion is one of part.whole's events */
+    WEFT_REQUEST_PART = 32,       /* its completion is for its whole to know */
     WEFT_REQUEST_BUFFERED = 64,   /* an orphan whose data lie in an entry of an attached buffer */
     WEFT_REQUEST_CANCELLING = 128 /* a send: the receiver was asked, pending counts its answer */
 };
@@ -73,8 +76,9 @@ struct weft_request {
     /* up to here: struct weft_request_head */
 
     int32_t source, tag; /* receives: what came; sends: tag */
-    uint32_t sequence;   /* sends: of the message among all to its peer */
-    size_t bytes;        /* data received; data to send */
+    uint32_t sequence; /* sends: of the message among all to its peer; receives that are parts: for
+                            their whole's use */
+    size_t bytes;      /* data received; data to send */
 
     struct weft_channel *channel;
     struct weft_peer *peer; /* NULL while a receive's source is not known */
@@ -86,12 +90,12 @@ struct weft_request {
                                   which entries they wait for */
     union {
         struct weft_match_receive match;
-        struct { /* of sends, where match has its link */
-            struct weft_request *whole;
+        struct {        /* of sends, where match has its link */
             void *copy; /* freed with the part; may be NULL */
         } part;
         struct weft_schedule *schedule; /* of collectives: what it completes with */
     };
+    struct weft_request *whole; /* of a part */
 
     _Alignas(16) unsigned char lane[WEFT_LANE_BYTES]; /* belongs to the lane (fi_context2 …) */
 };

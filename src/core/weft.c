@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/hang.h"
 #include "core/op.h"
+#include "core/partitioned.h"
 #include "core/settings.h"
 #include "ofi/net.h"
 #include "shm/shm.h"
@@ -71,20 +72,26 @@ void weft_leave_gated(void)
         pthread_mutex_unlock(&lock);
 }
 
+/* What progress moves besides the lanes, while there is any of it. */
+static inline bool others_move(void)
+{
+    return weft.agreements || weft_coll_active || weft.partitioned;
+}
+
 int weft_progress(void)
 {
     int events = weft.shm ? weft_shm_progress() : 0;
     if (weft.net)
         events += weft_net_progress();
-    if (weft_unlikely(weft.agreements))
-        events += weft_agree_progress();
-    return weft_unlikely(weft_coll_active != NULL) ? events + weft_coll_progress() : events;
+    if (weft_unlikely(others_move()))
+        events += weft_agree_progress() + weft_coll_progress() + weft_partitioned_progress();
+    return events;
 }
 
 int weft_poll(void)
 {
     static unsigned turn;
-    if (!weft.shm || weft_unlikely(weft.agreements) || weft_unlikely(weft_coll_active != NULL))
+    if (!weft.shm || weft_unlikely(others_move()))
         return weft_progress();
     int events = weft_shm_progress();
     if (!weft.net || ++turn % NET_TURN)
@@ -314,6 +321,7 @@ int weft_finalize(void)
             free(weft.peers[i]);
     free(weft.peers);
     weft.peers = NULL;
+    weft_partitioned_close();
     weft_comm_finalize();
     weft_coll_finalize();
     weft_request_finalize();

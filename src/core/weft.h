@@ -17,6 +17,8 @@
 
 #include <stdbool.h>
 
+struct weft_partitioned;
+
 struct weft_process {
     struct weft_job job;
     struct weft_request_pool requests;
@@ -24,6 +26,7 @@ struct weft_process {
     struct weft_matcher matcher;
     struct weft_channel *held; /* channels with receives in software that the net could satisfy */
     bool agreements;           /* some are under way: core/agree.h */
+    struct weft_partitioned *partitioned; /* operations that have something to do */
     int tag_ub;
     bool net; /* the net lane is open: not every rank is reached through shared memory */
     bool shm; /* that lane is open: some rank is */

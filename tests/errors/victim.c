@@ -288,6 +288,26 @@ static void wrong_tag(void)
     }
 }
 
+/* Some partitions are never marked ready; and one receive waits for a send that nobody makes. */
+static void partitions_missing(void)
+{
+    static int data[10];
+    MPI_Request request, other;
+    begin();
+    if (rank == 0) {
+        MPI_Psend_init(data, 10, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+        MPI_Start(&request);
+        MPI_Pready_range(3, 6, request);
+        MPI_Pready(0, request);
+    } else {
+        MPI_Precv_init(data, 5, 2, MPI_INT, 0, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &other);
+        MPI_Precv_init(data, 5, 2, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &request);
+        MPI_Start(&other);
+        MPI_Start(&request);
+    }
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
 /* Rank 1 comes to the barrier late, and reads no message before. */
 static void late(void)
 {
@@ -440,6 +460,7 @@ static const struct {
             {"both-ssend", both_ssend},
             {"both-send-large", both_send_large},
             {"wrong-tag", wrong_tag},
+            {"partitions-missing", partitions_missing},
             {"late", late},
             {"late-for-many", late_for_many},
             {"slow-news", slow_news},

@@ -26,6 +26,7 @@ MPI_TESTS = \
     tests/mpi/error_collectives \
     tests/mpi/error_handlers \
     tests/mpi/error_pointers \
+    tests/mpi/error_partitioned \
     tests/mpi/error_strings \
     tests/mpi/error_truncation \
     tests/mpi/finalize_unfinished \
@@ -49,6 +50,11 @@ MPI_TESTS = \
     tests/mpi/order_mixed \
     tests/mpi/out_of_order_by_tag \
     tests/mpi/pair_types \
+    tests/mpi/partitioned \
+    tests/mpi/partitioned_early \
+    tests/mpi/partitioned_random \
+    tests/mpi/partitioned_textbook \
+    tests/mpi/partitioned_threads \
     tests/mpi/persistent \
     tests/mpi/pingpong_sizes \
     tests/mpi/proc_null \
@@ -107,6 +113,7 @@ tests_mpi_error_arguments_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_collectives_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_handlers_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_pointers_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_error_partitioned_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_strings_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_truncation_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_finalize_unfinished_LDADD = $(MPI_TEST_LIBS)
@@ -130,6 +137,11 @@ tests_mpi_null_requests_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_order_mixed_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_out_of_order_by_tag_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_pair_types_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_partitioned_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_partitioned_early_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_partitioned_random_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_partitioned_textbook_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_partitioned_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_persistent_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_pingpong_sizes_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_proc_null_LDADD = $(MPI_TEST_LIBS)

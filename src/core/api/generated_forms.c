@@ -243,6 +243,20 @@ int PMPI_Mrecv(void *buf, int count, MPI_Datatype datatype, MPI_Message *message
     return PMPI_Mrecv_c(buf, count, datatype, message, status);
 }
 
+WEFT_EXPORT(Precv_init);
+int PMPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return PMPI_Precv_init_c(buf, partitions, count, datatype, dest, tag, comm, info, request);
+}
+
+WEFT_EXPORT(Psend_init);
+int PMPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest,
+                    int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
+{
+    return PMPI_Psend_init_c(buf, partitions, count, datatype, dest, tag, comm, info, request);
+}
+
 WEFT_EXPORT(Recv_init);
 int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                    MPI_Request *request)

@@ -1335,58 +1335,6 @@ int PMPI_Open_port(MPI_Info info, char *port_name)
     return weft_api_unsupported("MPI_Open_port", MPI_COMM_NULL);
 }
 
-WEFT_EXPORT(Parrived);
-int PMPI_Parrived(MPI_Request request, int partition, int *flag)
-{
-    return weft_api_unsupported("MPI_Parrived", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Pready);
-int PMPI_Pready(int partition, MPI_Request request)
-{
-    return weft_api_unsupported("MPI_Pready", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Pready_list);
-int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request request)
-{
-    return weft_api_unsupported("MPI_Pready_list", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Pready_range);
-int PMPI_Pready_range(int partition_low, int partition_high, MPI_Request request)
-{
-    return weft_api_unsupported("MPI_Pready_range", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Precv_init);
-int PMPI_Precv_init(void *buf, int partitions, int count, MPI_Datatype datatype, int dest, int tag,
-                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Precv_init", comm);
-}
-
-WEFT_EXPORT(Precv_init_c);
-int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype datatype, int dest,
-                      int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Precv_init_c", comm);
-}
-
-WEFT_EXPORT(Psend_init);
-int PMPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype datatype, int dest,
-                    int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Psend_init", comm);
-}
-
-WEFT_EXPORT(Psend_init_c);
-int PMPI_Psend_init_c(const void *buf, int partitions, MPI_Count count, MPI_Datatype datatype,
-                      int dest, int tag, MPI_Comm comm, MPI_Info info, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Psend_init_c", comm);
-}
-
 WEFT_EXPORT(Publish_name);
 int PMPI_Publish_name(const char *service_name, MPI_Info info, const char *port_name)
 {

@@ -11,6 +11,7 @@
 #include "core/coll/coll.h"
 #include "core/error.h"
 #include "core/p2p.h"
+#include "core/partitioned.h"
 #include "core/weft.h"
 
 #include <stdbool.h>
@@ -161,6 +162,10 @@ static int start(MPI_Request handle, const char *function)
     struct weft_request *request = (struct weft_request *)handle;
     if (request->op == WEFT_REQUEST_COLL) {
         weft_coll_restart(request);
+        return MPI_SUCCESS;
+    }
+    if (weft_request_is_partitioned(request)) {
+        weft_partitioned_start(request);
         return MPI_SUCCESS;
     }
     int code = weft_p2p_restart(request);

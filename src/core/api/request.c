@@ -12,6 +12,7 @@
 #include "core/cancel.h"
 #include "core/error.h"
 #include "core/generalized.h"
+#include "core/partitioned.h"
 #include "core/weft.h"
 
 #include <stdbool.h>
@@ -387,6 +388,10 @@ static int cancel(struct weft_request *request)
         return weft_error(comm_of(request), MPI_ERR_REQUEST, "MPI_Cancel",
                           "%p is a collective, which cannot be cancelled; wait for it",
                           (void *)request);
+    if (weft_request_is_partitioned(request))
+        return weft_error(comm_of(request), MPI_ERR_REQUEST, "MPI_Cancel",
+                          "partitioned communication cannot be cancelled; mark the partitions that "
+                          "are missing, and wait for it");
     if (request->op != WEFT_REQUEST_GENERALIZED) {
         weft_cancel(request);
         return MPI_SUCCESS;
@@ -409,6 +414,20 @@ int PMPI_Cancel(MPI_Request *handle)
     return code;
 }
 
+/* Gives a valid request up; the handle stays when that is not allowed. */
+static int give_up(MPI_Request *handle)
+{
+    struct weft_request *request = request_of(*handle);
+    if (request->pending && weft_request_is_partitioned(request))
+        return weft_error(comm_of(request), MPI_ERR_REQUEST, "MPI_Request_free",
+                          "partitioned communication cannot be freed while it is active; wait for "
+                          "it first");
+    int code = weft_request_abandon(request);
+    *handle = MPI_REQUEST_NULL;
+    return weft_likely(code == MPI_SUCCESS) ? code
+                                            : weft_error_raise(NULL, code, "MPI_Request_free");
+}
+
 WEFT_EXPORT(Request_free);
 int PMPI_Request_free(MPI_Request *handle)
 {
@@ -422,10 +441,7 @@ int PMPI_Request_free(MPI_Request *handle)
         code = weft_error(comm_of(request_of(*handle)), MPI_ERR_REQUEST, "MPI_Request_free",
                           "%p is a collective that was started; wait for it", (void *)*handle);
     } else {
-        code = weft_request_abandon(request_of(*handle));
-        *handle = MPI_REQUEST_NULL;
-        if (weft_unlikely(code != MPI_SUCCESS))
-            code = weft_error_raise(NULL, code, "MPI_Request_free");
+        code = give_up(handle);
     }
     weft_leave();
     return code;

@@ -7,21 +7,35 @@
  */
 #include "core/bsend.h"
 #include "core/p2p.h"
+#include "core/session.h"
 #include "core/weft.h"
 
 #include <stdlib.h>
 
 static struct weft_bsend_buffer process_buffer;
 
-static struct weft_bsend_buffer *buffer_of(struct weft_comm *comm)
+static struct weft_bsend_buffer *buffer_of(struct weft_bsend_owner owner)
 {
-    return comm ? &comm->bsend : &process_buffer;
+    return owner.comm      ? &owner.comm->bsend
+           : owner.session ? &owner.session->bsend
+                           : &process_buffer;
 }
 
-static const char *owner_of(const struct weft_comm *comm)
+/* Whose buffer a communicator's messages go to. */
+static struct weft_bsend_owner owner_for(struct weft_comm *comm)
 {
+    if (comm->bsend.attached)
+        return (struct weft_bsend_owner){.comm = comm};
+    if (comm->session && comm->session->bsend.attached)
+        return (struct weft_bsend_owner){.session = comm->session};
+    return (struct weft_bsend_owner){NULL, NULL};
+}
+
+static const char *name_of(struct weft_bsend_owner owner)
+{
+    const struct weft_comm *comm = owner.comm;
     if (!comm)
-        return "this process";
+        return owner.session ? "the session" : "this process";
     return comm->name && *comm->name ? comm->name : "the communicator";
 }
 
@@ -73,9 +87,9 @@ void weft_bsend_sent(struct weft_request *request)
 
 /* ---- Sending */
 
-WEFT_COLD static int no_room(const struct weft_bsend_buffer *buffer, const struct weft_comm *comm,
-                             size_t bytes)
+WEFT_COLD static int no_room(struct weft_bsend_owner owner, size_t bytes)
 {
+    const struct weft_bsend_buffer *buffer = buffer_of(owner);
     if (!buffer->attached)
         return weft_error_say(MPI_ERR_BUFFER,
                               "no buffer is attached to keep the message of %zu bytes; call "
@@ -88,20 +102,21 @@ WEFT_COLD static int no_room(const struct weft_bsend_buffer *buffer, const struc
         "the message of %zu bytes does not fit: it and MPI_BSEND_OVERHEAD (%d bytes) need one "
         "piece, and the largest free one has %zu of the %zu bytes attached to %s; attach a larger "
         "buffer, or wait with %s until earlier messages have left it",
-        bytes, MPI_BSEND_OVERHEAD, weft_bsend_buffer_room(buffer), buffer->size,
-        owner_of(buffer == &process_buffer ? NULL : comm),
-        buffer == &process_buffer ? "MPI_Buffer_flush" : "MPI_Comm_flush_buffer");
+        bytes, MPI_BSEND_OVERHEAD, weft_bsend_buffer_room(buffer), buffer->size, name_of(owner),
+        owner.comm      ? "MPI_Comm_flush_buffer"
+        : owner.session ? "MPI_Session_flush_buffer"
+                        : "MPI_Buffer_flush");
 }
 
 int weft_bsend_start(struct weft_channel *channel, const void *data, size_t bytes,
                      const struct weft_datatype *type, int dest, int tag)
 {
-    struct weft_comm *comm = channel->comm;
-    struct weft_bsend_buffer *buffer = comm->bsend.attached ? &comm->bsend : &process_buffer;
+    struct weft_bsend_owner owner = owner_for(channel->comm);
+    struct weft_bsend_buffer *buffer = buffer_of(owner);
     struct weft_bsend_entry *entry = take(buffer, bytes);
     while (weft_unlikely(!entry)) { /* perhaps some message has left and nobody has looked */
         if (!weft_progress())
-            return no_room(buffer, comm, bytes);
+            return no_room(owner, bytes);
         entry = take(buffer, bytes);
     }
     weft_datatype_pack(type, data, 0, entry->data, bytes);
@@ -122,30 +137,36 @@ int weft_bsend_start(struct weft_channel *channel, const void *data, size_t byte
 
 /* ---- Buffers come and go */
 
-WEFT_COLD static int nothing_attached(const struct weft_comm *comm)
+WEFT_COLD static int nothing_attached(struct weft_bsend_owner owner)
 {
     return weft_error_say(MPI_ERR_BUFFER, "no buffer is attached to %s; call %s first",
-                          owner_of(comm), comm ? "MPI_Comm_attach_buffer" : "MPI_Buffer_attach");
+                          name_of(owner),
+                          owner.comm      ? "MPI_Comm_attach_buffer"
+                          : owner.session ? "MPI_Session_attach_buffer"
+                                          : "MPI_Buffer_attach");
 }
 
 /* Tells once of messages that could not be sent after their sends had returned. */
-WEFT_COLD static int not_sent(struct weft_bsend_buffer *buffer, const struct weft_comm *comm)
+WEFT_COLD static int not_sent(struct weft_bsend_owner owner)
 {
+    struct weft_bsend_buffer *buffer = buffer_of(owner);
     int error = buffer->error;
     buffer->error = MPI_SUCCESS;
     return weft_error_say(error, "a message from the buffer attached to %s could not be sent",
-                          owner_of(comm));
+                          name_of(owner));
 }
 
-int weft_bsend_attach(struct weft_comm *comm, void *base, size_t size)
+int weft_bsend_attach(struct weft_bsend_owner owner, void *base, size_t size)
 {
-    struct weft_bsend_buffer *buffer = buffer_of(comm);
+    struct weft_bsend_buffer *buffer = buffer_of(owner);
     if (buffer->attached)
         return weft_error_say(MPI_ERR_BUFFER,
                               "a buffer is attached to %s already, and there can be one; call %s "
                               "before",
-                              owner_of(comm),
-                              comm ? "MPI_Comm_detach_buffer" : "MPI_Buffer_detach");
+                              name_of(owner),
+                              owner.comm      ? "MPI_Comm_detach_buffer"
+                              : owner.session ? "MPI_Session_detach_buffer"
+                                              : "MPI_Buffer_detach");
     bool automatic = base == MPI_BUFFER_AUTOMATIC;
     weft_bsend_buffer_open(buffer, base, automatic ? 0 : size);
     buffer->attached = true;
@@ -164,27 +185,27 @@ static void wait_below(struct weft_bsend_buffer *buffer, uint64_t number)
     }
 }
 
-int weft_bsend_flush(struct weft_comm *comm)
+int weft_bsend_flush(struct weft_bsend_owner owner)
 {
-    struct weft_bsend_buffer *buffer = buffer_of(comm);
+    struct weft_bsend_buffer *buffer = buffer_of(owner);
     if (!buffer->attached)
-        return nothing_attached(comm);
+        return nothing_attached(owner);
     wait_below(buffer, buffer->entries);
-    return buffer->error ? not_sent(buffer, comm) : MPI_SUCCESS;
+    return buffer->error ? not_sent(owner) : MPI_SUCCESS;
 }
 
-int weft_bsend_iflush(struct weft_comm *comm, struct weft_request **out)
+int weft_bsend_iflush(struct weft_bsend_owner owner, struct weft_request **out)
 {
-    struct weft_bsend_buffer *buffer = buffer_of(comm);
+    struct weft_bsend_buffer *buffer = buffer_of(owner);
     if (!buffer->attached)
-        return nothing_attached(comm);
+        return nothing_attached(owner);
     struct weft_request *flush = weft_request_get(&weft.requests, WEFT_REQUEST_FLUSH, 1);
     if (!flush)
         return weft_error_say(MPI_ERR_NO_MEM, "no memory for another request; complete some first");
     flush->source = MPI_ANY_SOURCE;
     flush->tag = MPI_ANY_TAG;
     flush->bytes = 0;
-    flush->channel = &(comm ? comm : &weft_comm_self)->p2p;
+    flush->channel = &(owner.comm ? owner.comm : &weft_comm_self)->p2p;
     flush->peer = NULL;
     flush->next = NULL;
     flush->posted = buffer->entries;
@@ -201,16 +222,16 @@ int weft_bsend_iflush(struct weft_comm *comm, struct weft_request **out)
     return MPI_SUCCESS;
 }
 
-int weft_bsend_detach(struct weft_comm *comm, void **base, size_t *size)
+int weft_bsend_detach(struct weft_bsend_owner owner, void **base, size_t *size)
 {
-    struct weft_bsend_buffer *buffer = buffer_of(comm);
+    struct weft_bsend_buffer *buffer = buffer_of(owner);
     if (!buffer->attached)
-        return nothing_attached(comm);
+        return nothing_attached(owner);
     wait_below(buffer, UINT64_MAX);
     *base = buffer->base;
     *size = buffer->size;
     buffer->attached = false;
     buffer->automatic = false;
     buffer->size = 0; /* as no buffer: nothing fits */
-    return buffer->error ? not_sent(buffer, comm) : MPI_SUCCESS;
+    return buffer->error ? not_sent(owner) : MPI_SUCCESS;
 }

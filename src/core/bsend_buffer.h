@@ -23,6 +23,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
+struct weft_comm;
 struct weft_request;
 struct weft_bsend_buffer;
 

@@ -3,7 +3,7 @@
  * The life of communicators.
  *
  * Invariants:
- *  - MPI_COMM_WORLD has the first block of context ids, MPI_COMM_SELF the second.
+ *  - MPI_COMM_WORLD has the first block of context ids, MPI_COMM_SELF the second, the job the third.
  *  - A dying communicator (the user has freed it) keeps its channels and context ids until a sweep
  *    finds nothing that refers to it. So an id is not offered again while a message of this process
  *    may come or go with it; and what others have sent has its receive here, posted before the user
@@ -11,6 +11,8 @@
  */
 #include "core/comm.h"
 #include "core/partitioned.h"
+#include "core/session.h"
+#include "core/topology.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 #include "shm/shm.h"
@@ -22,6 +24,8 @@ struct weft_comm weft_comm_world = {
     .errhandler = &weft_errors_are_fatal, .handle = MPI_COMM_WORLD, .name = "MPI_COMM_WORLD"};
 struct weft_comm weft_comm_self = {
     .errhandler = &weft_errors_are_fatal, .handle = MPI_COMM_SELF, .name = "MPI_COMM_SELF"};
+struct weft_comm weft_comm_job = {
+    .errhandler = &weft_errors_are_fatal, .handle = MPI_COMM_NULL, .name = "the job"};
 
 /* A sweep looks at every request, so it waits until it is worth it. */
 enum { SWEEP_AT = 64 };
@@ -138,6 +142,7 @@ static struct weft_comm *make_one(struct weft_group *group, struct weft_group *r
     comm->handle = (MPI_Comm)comm;
     comm->errhandler = errhandler ? errhandler : &weft_errors_are_fatal;
     comm->errhandler->refs++;
+    comm->session = weft_session_keep(group->session);
     return comm;
 }
 
@@ -148,6 +153,9 @@ static void unmake(struct weft_comm *comm)
     weft_group_release(comm->group);
     weft_group_release(comm->remote);
     weft_errhandler_release(comm->errhandler);
+    weft_session_release(comm->session);
+    weft_attribute_forget(&comm->attributes);
+    weft_topology_release(comm->topology);
     if (comm->named)
         free((char *)comm->name);
     weft_handle_retire(&comm->object);
@@ -171,8 +179,10 @@ struct weft_comm *weft_comm_make(struct weft_group *group, struct weft_group *re
 
 void weft_comm_drop(struct weft_comm *comm)
 {
-    if (comm)
-        unmake(comm);
+    if (!comm)
+        return;
+    weft_attribute_delete_all(weft_comm_attributed(comm));
+    unmake(comm);
 }
 
 void weft_comm_release(struct weft_comm *comm)
@@ -252,16 +262,22 @@ bool weft_comm_active(const struct weft_comm *comm)
 
 /* ---- The predefined ones */
 
+enum { PREDEFINED = 3 };
+
 static bool open_predefined(struct weft_comm *comm, struct weft_group *group, int block)
 {
-    if (!group || !fill(comm, weft_group_seal(group), group))
-        return false;
-    weft_group_release(group);
-    if (!weft_context_reserve(block))
+    if (!group || !fill(comm, group, group) || !weft_context_reserve(block))
         return false;
     weft_comm_open(comm, block);
-    weft_handle_predefine((uintptr_t)comm->handle, &comm->object);
     return true;
+}
+
+void weft_comm_expose(bool visible)
+{
+    weft_comm_world.object.kind = visible ? WEFT_KIND_COMM : WEFT_KIND_NONE;
+    weft_comm_self.object.kind = weft_comm_world.object.kind;
+    weft_handle_predefine((uintptr_t)MPI_COMM_WORLD, &weft_comm_world.object);
+    weft_handle_predefine((uintptr_t)MPI_COMM_SELF, &weft_comm_self.object);
 }
 
 int weft_comm_init(void)
@@ -271,17 +287,28 @@ int weft_comm_init(void)
         all->world[i] = i;
     if (self)
         self->world[0] = weft.job.rank;
-    bool well =
-        open_predefined(&weft_comm_world, all, 0) && open_predefined(&weft_comm_self, self, 1);
+    if (!all || !self)
+        return MPI_ERR_NO_MEM;
+    weft_group_seal(all);
+    weft_group_seal(self);
+    bool well = open_predefined(&weft_comm_world, all, 0) &&
+                open_predefined(&weft_comm_self, self, 1) &&
+                open_predefined(&weft_comm_job, all, 2);
+    weft_group_release(all);
+    weft_group_release(self);
+    weft_comm_expose(false);
     return well ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 static void close_predefined(struct weft_comm *comm)
 {
-    if (comm->named) {
+    if (comm->named)
         free((char *)comm->name);
-        comm->named = false;
-    }
+    comm->named = false;
+    comm->name = "";
+    weft_attribute_forget(&comm->attributes);
+    weft_errhandler_release(comm->errhandler);
+    comm->errhandler = &weft_errors_are_fatal;
     weft_group_release(comm->group);
     weft_group_release(comm->remote);
     comm->group = comm->remote = NULL;
@@ -297,7 +324,8 @@ void weft_comm_finalize(void)
         unmake(comm);
     }
     ndying = 0;
-    for (uint32_t block = 2; block < WEFT_CONTEXT_BLOCKS && weft_context_in_use() > 2; block++) {
+    for (uint32_t block = PREDEFINED;
+         block < WEFT_CONTEXT_BLOCKS && weft_context_in_use() > PREDEFINED; block++) {
         struct weft_comm *comm = weft_context_owner(block);
         if (!comm)
             continue;
@@ -306,6 +334,7 @@ void weft_comm_finalize(void)
     }
     close_predefined(&weft_comm_world);
     close_predefined(&weft_comm_self);
+    close_predefined(&weft_comm_job);
     weft_context_reset();
 }
 

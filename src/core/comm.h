@@ -17,6 +17,7 @@
 #ifndef WEFT_COMM_H
 #define WEFT_COMM_H
 
+#include "core/attribute.h"
 #include "core/bsend_buffer.h"
 #include "core/context.h"
 #include "core/error.h"
@@ -30,6 +31,9 @@
 enum { WEFT_HELD_ALWAYS = 1 << 30 };
 
 struct weft_comm;
+struct weft_info;
+struct weft_session;
+struct weft_topology;
 
 struct weft_channel {
     uint32_t context;
@@ -52,9 +56,9 @@ struct weft_comm {
     struct weft_channel p2p, coll;
     struct weft_errhandler *errhandler;
     MPI_Comm handle;
-    const char *name;               /* NULL: none was given */
+    const char *name;                   /* NULL: none was given */
     uint32_t coll_sequence, coll_inits; /* collective calls so far, and persistent ones made */
-    struct weft_bsend_buffer bsend; /* for buffered sends, while one is attached to it */
+    struct weft_bsend_buffer bsend;     /* for buffered sends, while one is attached to it */
 
     struct weft_channel part, making, grouping; /* see enum weft_context_use */
     struct weft_group *group, *remote; /* the local group; the one that world[] describes */
@@ -67,13 +71,23 @@ struct weft_comm {
     int uses;                /* matched messages and agreements that refer to it, not requests */
     uint32_t makings;        /* communicators made over it so far: names the next agreement */
     struct weft_comm *next_dying;
+
+    struct weft_attribute *attributes; /* core/attribute.h */
+    struct weft_topology *topology;    /* core/topology.h; NULL: none */
+    struct weft_session *session;      /* core/session.h; NULL: not made from one */
+    unsigned assertions;               /* core/comm_info.c */
 };
 
 extern struct weft_comm weft_comm_world, weft_comm_self;
 
-/* Builds MPI_COMM_WORLD and MPI_COMM_SELF from the job, after the lanes are open. Returns an MPI
- * error class; MPI_ERR_NO_MEM is the only one that is not MPI_SUCCESS. */
+/* All processes of the job, for the library's own use: it has no handle. */
+extern struct weft_comm weft_comm_job;
+
+/* Builds MPI_COMM_WORLD and MPI_COMM_SELF from the job, after the lanes are open; their handles are
+ * valid once they are exposed. Returns an MPI error class; MPI_ERR_NO_MEM is the only one that is
+ * not MPI_SUCCESS. */
 int weft_comm_init(void);
+void weft_comm_expose(bool visible);
 
 /* Frees all that are left; no request may refer to any. */
 void weft_comm_finalize(void);
@@ -91,8 +105,13 @@ void weft_comm_open(struct weft_comm *comm, int block);
 /* Frees one that was never opened. */
 void weft_comm_drop(struct weft_comm *comm);
 
-/* The user gives up a communicator: its handle is void from now on. */
+/* The user gives up a communicator, whose attributes are deleted: its handle is void from now on. */
 void weft_comm_release(struct weft_comm *comm);
+
+/* Takes over the hints of an info object (NULL: none); returns MPI_SUCCESS. Those in use, as a new
+ * object: NULL when memory is short, the sentence said. */
+int weft_comm_take_hints(struct weft_comm *comm, const struct weft_info *info);
+struct weft_info *weft_comm_hints(const struct weft_comm *comm);
 
 /* Frees those given up that nothing refers to any more. */
 void weft_comm_sweep(void);
@@ -118,6 +137,11 @@ static inline int weft_comm_total(const struct weft_comm *comm)
 static inline int weft_comm_place(const struct weft_comm *comm)
 {
     return comm->local && !comm->first_half ? comm->size + comm->rank : comm->rank;
+}
+
+static inline struct weft_attributed weft_comm_attributed(struct weft_comm *comm)
+{
+    return (struct weft_attributed){WEFT_KIND_COMM, comm->handle, &comm->attributes};
 }
 
 static inline struct weft_comm *weft_comm_resolve(MPI_Comm handle)

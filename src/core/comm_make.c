@@ -10,6 +10,8 @@
 #include "core/coll/coll.h"
 #include "core/error.h"
 #include "core/intercomm.h"
+#include "core/session.h"
+#include "core/topology.h"
 #include "core/weft.h"
 
 #include <stdlib.h>
@@ -69,19 +71,25 @@ int weft_comm_agree(struct weft_comm *over, struct weft_comm *made, int failed,
 
 /* ---- Copies */
 
-/* The copy, not open; *code is an error class when it is NULL or not complete. */
-static struct weft_comm *copy(struct weft_comm *over, int *code)
+/* The copy, not open, with attributes and topology; *code is an error class when it is NULL or not
+ * complete. hints: an info object, or NULL. */
+static struct weft_comm *copy(struct weft_comm *over, const struct weft_info *hints, int *code)
 {
     struct weft_comm *made =
         weft_comm_make(over->group, over->local ? over->remote : NULL, over->errhandler);
     *code = made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (!made)
+        return NULL;
+    made->topology = weft_topology_keep(over->topology);
+    weft_comm_take_hints(made, hints);
+    *code = weft_attribute_copy_all(weft_comm_attributed(over), weft_comm_attributed(made));
     return made;
 }
 
-int weft_comm_dup(struct weft_comm *over, struct weft_comm **out)
+int weft_comm_dup(struct weft_comm *over, const struct weft_info *hints, struct weft_comm **out)
 {
     int failed;
-    struct weft_comm *made = copy(over, &failed);
+    struct weft_comm *made = copy(over, hints, &failed);
     return weft_comm_agree(over, made, failed, out);
 }
 
@@ -101,7 +109,8 @@ static void idup_ended(struct weft_agreement *agreement)
     free(making);
 }
 
-int weft_comm_idup(struct weft_comm *over, struct weft_comm **out, struct weft_request **request)
+int weft_comm_idup(struct weft_comm *over, const struct weft_info *hints, struct weft_comm **out,
+                   struct weft_request **request)
 {
     int failed;
     struct making *making = malloc(sizeof *making);
@@ -109,7 +118,7 @@ int weft_comm_idup(struct weft_comm *over, struct weft_comm **out, struct weft_r
     if (!*request)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to duplicate a communicator");
     uint64_t key = of_all(&making->agreement, over);
-    making->made = *out = copy(over, &failed);
+    making->made = *out = copy(over, hints, &failed);
     making->request = *request;
     making->agreement.arg = making;
     making->agreement.end = idup_ended;
@@ -227,5 +236,6 @@ struct weft_group *weft_choice_group(const struct weft_group *from, struct weft_
     for (int i = 0; i < n; i++)
         group->world[i] = from->world[chosen[i].rank];
     free(chosen);
+    group->session = weft_session_keep(from->session);
     return weft_group_seal(group);
 }

@@ -16,11 +16,13 @@
 #include "core/comm.h"
 #include "core/request.h"
 
-/* A copy with the same groups. */
-int weft_comm_dup(struct weft_comm *over, struct weft_comm **out);
+/* A copy with the same groups and topology, the attributes that are to be copied, and these hints
+ * (NULL: none). An error code of the user's callbacks is returned as it is. */
+int weft_comm_dup(struct weft_comm *over, const struct weft_info *hints, struct weft_comm **out);
 
 /* Starts the same: *out can be used once the request is complete. */
-int weft_comm_idup(struct weft_comm *over, struct weft_comm **out, struct weft_request **request);
+int weft_comm_idup(struct weft_comm *over, const struct weft_info *hints, struct weft_comm **out,
+                   struct weft_request **request);
 
 /* Over a subgroup of the local group; each member names the group it is in, or an empty one. Between
  * two groups: both sides name one. */
@@ -33,6 +35,11 @@ int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int
 /* One for each color, the ranks in the order of keys, and of ranks in `over` where keys are equal.
  * color may be MPI_UNDEFINED. */
 int weft_comm_split(struct weft_comm *over, int color, int key, struct weft_comm **out);
+
+/* One for each resource that the processes share: a node (MPI_COMM_TYPE_SHARED), or what the type and
+ * hints name; *out is NULL where this process has no such resource for itself. */
+int weft_comm_split_type(struct weft_comm *over, int type, int key, const struct weft_info *hints,
+                         struct weft_comm **out);
 
 /* Ends the making of a communicator: all members of `over` agree on its context ids. made is NULL
  * for those that will not be in it, and is dropped when it fails; failed is an error class that this

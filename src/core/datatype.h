@@ -19,6 +19,7 @@
 #ifndef WEFT_DATATYPE_H
 #define WEFT_DATATYPE_H
 
+#include "core/attribute.h"
 #include "core/datatype/arena.h"
 #include "core/datatype/recipe.h"
 #include "core/datatype/shape.h"
@@ -58,7 +59,13 @@ struct weft_datatype {
     char *own_name;             /* malloc'ed, or NULL */
     struct weft_arena arena;    /* shapes and signatures made for this type */
     struct weft_datatype *next; /* of those that nobody holds */
+    struct weft_attribute *attributes; /* core/attribute.h */
 };
+
+static inline struct weft_attributed weft_datatype_attributed(struct weft_datatype *type)
+{
+    return (struct weft_attributed){WEFT_KIND_DATATYPE, type->handle, &type->attributes};
+}
 
 /* By handle: the size of the predefined type, if it is plain, else 0. */
 extern WEFT_HIDDEN uint8_t weft_plain_sizes[WEFT_PREDEFINED_HANDLES];

@@ -7,6 +7,8 @@
  */
 #include "core/error.h"
 #include "core/comm.h"
+#include "core/error_code.h"
+#include "core/session.h"
 #include "core/weft.h"
 
 #include <stdarg.h>
@@ -110,7 +112,10 @@ int weft_error_say(int errclass, const char *format, ...)
 
 static const char *text_of(int errclass)
 {
+    const char *users = weft_error_code_text(errclass);
     size_t n = sizeof class_text / sizeof class_text[0];
+    if (users)
+        return *users ? users : "an error of the program's own";
     return errclass >= 0 && (size_t)errclass < n && class_text[errclass] ? class_text[errclass]
                                                                          : "unknown error class";
 }
@@ -124,32 +129,60 @@ WEFT_COLD static _Noreturn void end_job(int errclass, const char *function)
 }
 
 /* What an error handler is told is told; the job ends, if it must, for the cause. */
-static int raise_for(struct weft_comm *comm, int told, int cause, const char *function)
+static int raise_for(struct weft_errhandler *handler, void *object, int told, int cause,
+                     const char *function)
 {
-    if (!comm)
-        comm = &weft_comm_self;
-    struct weft_errhandler *handler = comm->errhandler;
+    MPI_Comm comm = object;
+    MPI_Session session = object;
+    MPI_Win win = object;
+    MPI_File file = object;
+    int code = told;
     if (handler == &weft_errors_return)
         return told;
-    if (handler->call) {
-        MPI_Comm handle = comm->handle;
-        int code = told;
-        handler->refs++; /* the handler may free itself */
-        handler->call(&handle, &code);
-        weft_errhandler_release(handler);
-        return told;
+    handler->refs++; /* the handler may free itself */
+    switch (handler->kind) {
+    case WEFT_KIND_COMM:
+        handler->call.comm(&comm, &code);
+        break;
+    case WEFT_KIND_SESSION:
+        handler->call.session(&session, &code);
+        break;
+    case WEFT_KIND_WIN:
+        handler->call.win(&win, &code);
+        break;
+    case WEFT_KIND_FILE:
+        handler->call.file(&file, &code);
+        break;
+    default:
+        end_job(cause, function);
     }
-    end_job(cause, function);
+    weft_errhandler_release(handler);
+    return told;
+}
+
+int weft_errhandler_raise(struct weft_errhandler *handler, void *handle, int code,
+                          const char *function)
+{
+    return raise_for(handler, handle, code, code, function);
+}
+
+int weft_error_raise_in_session(struct weft_session *session, int errclass, const char *function)
+{
+    return raise_for(session->errhandler, session, errclass, errclass, function);
 }
 
 int weft_error_raise(struct weft_comm *comm, int errclass, const char *function)
 {
-    return raise_for(comm, errclass, errclass, function);
+    if (!comm)
+        comm = &weft_comm_self;
+    return raise_for(comm->errhandler, comm->handle, errclass, errclass, function);
 }
 
 int weft_error_raise_in_status(struct weft_comm *comm, int cause, const char *function)
 {
-    return raise_for(comm, MPI_ERR_IN_STATUS, cause, function);
+    if (!comm)
+        comm = &weft_comm_self;
+    return raise_for(comm->errhandler, comm->handle, MPI_ERR_IN_STATUS, cause, function);
 }
 
 int weft_error(struct weft_comm *comm, int errclass, const char *function, const char *format, ...)
@@ -164,6 +197,11 @@ int weft_error(struct weft_comm *comm, int errclass, const char *function, const
 
 bool weft_error_text(int code, char *text, size_t len)
 {
+    const char *users = weft_error_code_text(code);
+    if (users) {
+        snprintf(text, len, "%s", users);
+        return true;
+    }
     size_t n = sizeof class_text / sizeof class_text[0];
     if (code < 0 || (size_t)code >= n || !class_text[code])
         return false;
@@ -174,9 +212,29 @@ bool weft_error_text(int code, char *text, size_t len)
     return true;
 }
 
+struct weft_errhandler *weft_errhandler_make(enum weft_kind kind, union weft_errhandler_call call)
+{
+    struct weft_errhandler *handler = calloc(1, sizeof *handler);
+    if (!handler) {
+        weft_error_say(MPI_ERR_NO_MEM, "no memory for an error handler");
+        return NULL;
+    }
+    handler->object.kind = WEFT_KIND_ERRHANDLER;
+    handler->refs = 1;
+    handler->kind = kind;
+    handler->call = call;
+    handler->handle = (MPI_Errhandler)handler;
+    return handler;
+}
+
+bool weft_errhandler_fits(const struct weft_errhandler *handler, enum weft_kind kind)
+{
+    return handler->kind == WEFT_KIND_NONE || handler->kind == kind;
+}
+
 void weft_errhandler_release(struct weft_errhandler *handler)
 {
-    if (--handler->refs > 0 || !handler->call)
+    if (--handler->refs > 0 || handler->kind == WEFT_KIND_NONE)
         return;
     weft_handle_retire(&handler->object);
     free(handler);

@@ -17,12 +17,22 @@
 #include <stdbool.h>
 
 struct weft_comm;
+struct weft_session;
+
+/* A user's handler; which member counts follows from the kind. */
+union weft_errhandler_call {
+    MPI_Comm_errhandler_function *comm;
+    MPI_Session_errhandler_function *session;
+    MPI_Win_errhandler_function *win;
+    MPI_File_errhandler_function *file;
+};
 
 struct weft_errhandler {
     struct weft_object object;
     int refs;
-    MPI_Comm_errhandler_function *call; /* NULL for the predefined ones */
-    MPI_Errhandler handle;              /* what the user sees */
+    enum weft_kind kind; /* of the objects it is for; WEFT_KIND_NONE: a predefined one, for all */
+    union weft_errhandler_call call;
+    MPI_Errhandler handle; /* what the user sees */
 };
 
 /* The handlers a communicator begins with: MPI_ERRORS_ARE_FATAL. */
@@ -40,7 +50,11 @@ __attribute__((format(printf, 2, 3))) WEFT_COLD int weft_error_say(int errclass,
  * return. */
 WEFT_COLD int weft_error_raise(struct weft_comm *comm, int errclass, const char *function);
 
-/* The same for MPI_ERR_IN_STATUS, which a call on many requests raises when one of them failed;
+/* The same for an error of a session. */
+WEFT_COLD int weft_error_raise_in_session(struct weft_session *session, int errclass,
+                                          const char *function);
+
+/* weft_error_raise for MPI_ERR_IN_STATUS, which a call on many requests raises when one of them failed;
  * cause is that request's own error: if the job ends, it is this that ends it and is said. */
 WEFT_COLD int weft_error_raise_in_status(struct weft_comm *comm, int cause, const char *function);
 
@@ -51,6 +65,17 @@ weft_error(struct weft_comm *comm, int errclass, const char *function, const cha
 /* The sentence for a code: the class's own text and the last sentence said for it. Writes at most
  * len bytes. Returns false for a code that is none. */
 bool weft_error_text(int code, char *text, size_t len);
+
+/* A user's handler, with one reference. NULL when memory is short, the sentence said. */
+struct weft_errhandler *weft_errhandler_make(enum weft_kind kind, union weft_errhandler_call call);
+
+/* Whether a handler may be set on objects of a kind. */
+bool weft_errhandler_fits(const struct weft_errhandler *handler, enum weft_kind kind);
+
+/* Calls a handler for an error of the object with that handle (of the handler's kind). The same
+ * return as for weft_error_raise. */
+WEFT_COLD int weft_errhandler_raise(struct weft_errhandler *handler, void *handle, int code,
+                                    const char *function);
 
 /* Gives up one reference. */
 void weft_errhandler_release(struct weft_errhandler *handler);

@@ -9,6 +9,7 @@
 #include "core/group.h"
 #include "core/error.h"
 #include "core/peer.h"
+#include "core/session.h"
 #include "core/weft.h"
 
 #include <stdlib.h>
@@ -40,6 +41,7 @@ struct weft_group *weft_group_make(int size)
 struct weft_group *weft_group_seal(struct weft_group *group)
 {
     if (group->size == 0) {
+        weft_session_release(group->session);
         free(group);
         return weft_group_keep(&weft_group_empty);
     }
@@ -60,6 +62,7 @@ void weft_group_release(struct weft_group *group)
         return;
     if (!group->shares_peers)
         free(group->peers);
+    weft_session_release(group->session);
     weft_handle_retire(&group->object);
     free(group);
 }
@@ -175,7 +178,7 @@ struct weft_group *weft_group_combine(enum weft_group_operation operation, struc
     } else {
         append(result, a, place, operation == WEFT_GROUP_INTERSECTION);
     }
-    result->session = a->session ? a->session : b->session;
+    result->session = weft_session_keep(a->session ? a->session : b->session);
     free(place);
     return weft_group_seal(result);
 }
@@ -187,7 +190,7 @@ struct weft_group *weft_group_include(const struct weft_group *group, int n, con
         return NULL;
     for (int i = 0; i < n; i++)
         result->world[i] = group->world[ranks[i]];
-    result->session = group->session;
+    result->session = weft_session_keep(group->session);
     return weft_group_seal(result);
 }
 
@@ -200,6 +203,6 @@ struct weft_group *weft_group_exclude(const struct weft_group *group, const bool
     for (int i = 0; i < group->size; i++)
         if (!leave_out[i])
             result->world[result->size++] = group->world[i];
-    result->session = group->session;
+    result->session = weft_session_keep(group->session);
     return weft_group_seal(result);
 }

@@ -25,7 +25,7 @@ struct weft_group {
     int size, rank;
     struct weft_peer **peers;     /* NULL until a communicator needs it */
     bool shares_peers;            /* peers belongs to the process */
-    struct weft_session *session; /* it was made from this one's process sets, or is NULL */
+    struct weft_session *session; /* whose process sets it was made from; one reference, or NULL */
     int32_t world[];
 };
 

@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/op.h"
 #include "core/p2p.h"
+#include "core/session.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -109,12 +110,13 @@ static int swap(const struct sides *sides, const void *mine, size_t bytes, void 
     return MPI_SUCCESS;
 }
 
-static struct weft_group *group_of(const void *ranks, size_t bytes)
+static struct weft_group *group_of(struct weft_session *session, const void *ranks, size_t bytes)
 {
     struct weft_group *group = weft_group_make((int)(bytes / sizeof group->world[0]));
     if (!group)
         return NULL;
     memcpy(group->world, ranks, bytes);
+    group->session = weft_session_keep(session);
     return weft_group_seal(group);
 }
 
@@ -167,6 +169,7 @@ static int local_choice(struct weft_comm *local, const struct weft_group *group,
         memcpy(chosen->world, group->world, (size_t)size * sizeof chosen->world[0]);
     code = weft_coll_bcast(
         local, weft_elements_of_bytes(chosen->world, (size_t)size * sizeof chosen->world[0]), root);
+    chosen->session = weft_session_keep(local->session);
     *out = weft_group_seal(chosen);
     return code;
 }
@@ -188,7 +191,7 @@ int weft_intercomm_create_sub(struct weft_comm *over, struct weft_group *group,
             weft_group_release(mine);
         return code;
     }
-    struct weft_group *remote = group_of(theirs, bytes);
+    struct weft_group *remote = group_of(over->session, theirs, bytes);
     free(theirs);
     return agree_and_release(over, mine, remote, out);
 }
@@ -312,7 +315,8 @@ int weft_intercomm_create(struct weft_comm *local, int leader, struct weft_comm 
     if (code != MPI_SUCCESS)
         return code;
     memcpy(&key, theirs, sizeof key);
-    struct weft_group *remote = group_of((char *)theirs + sizeof key, bytes - sizeof key);
+    struct weft_group *remote =
+        group_of(local->session, (char *)theirs + sizeof key, bytes - sizeof key);
     free(theirs);
     struct weft_comm *made = NULL;
     bool common = remote && overlap(local->group, remote);

@@ -11,6 +11,7 @@
 #include "core/coll/coll.h"
 #include "core/error.h"
 #include "core/hang.h"
+#include "core/info.h"
 #include "core/op.h"
 #include "core/partitioned.h"
 #include "core/settings.h"
@@ -28,9 +29,14 @@ struct weft_process weft;
 unsigned weft_gate = WEFT_GATE_CLOSED;
 uint32_t weft_send_tags, weft_receive_tags;
 
-static pthread_mutex_t lock;
+/* Recursive: an error handler or a callback may call MPI. */
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static pthread_t main_thread;
-static bool finalized;
+
+/* Who uses MPI. It runs from the first user to the end: see weft_stop. */
+static enum { WORLD_NEVER, WORLD_IS, WORLD_WAS } world;
+static int sessions, threaded; /* open ones; those with a thread level beyond MPI_THREAD_SINGLE */
+static bool running;
 
 /* Polls without news before a rank that has a core of its own yields; one that shares its core
  * yields almost at once. */
@@ -58,7 +64,10 @@ int weft_enter_gated(const char *function)
 {
     if (weft_gate & WEFT_GATE_CLOSED)
         weft_fatal(MPI_ERR_OTHER, "%s was called %s; call it between MPI_Init and MPI_Finalize",
-                   function, finalized ? "after MPI_Finalize" : "before MPI_Init");
+                   function,
+                   world == WORLD_WAS ? "after MPI_Finalize"
+                   : running          ? "when all sessions were finalized"
+                                      : "before MPI_Init");
     if (weft_gate & WEFT_GATE_THREADS)
         pthread_mutex_lock(&lock);
     if (weft_gate & WEFT_GATE_REPORT)
@@ -70,6 +79,16 @@ void weft_leave_gated(void)
 {
     if (weft_gate & WEFT_GATE_THREADS)
         pthread_mutex_unlock(&lock);
+}
+
+void weft_enter_anytime(void)
+{
+    pthread_mutex_lock(&lock);
+}
+
+void weft_leave_anytime(void)
+{
+    pthread_mutex_unlock(&lock);
 }
 
 /* What progress moves besides the lanes, while there is any of it. */
@@ -169,18 +188,10 @@ static void init_tables(void)
     weft_request_init();
     weft_probe_init();
     weft_group_init();
+    weft_info_init();
     weft_datatype_init();
     weft_op_init();
     weft_match_init(&weft.matcher);
-}
-
-static void init_lock(void)
-{
-    pthread_mutexattr_t attr; /* recursive: an error handler may call MPI */
-    pthread_mutexattr_init(&attr);
-    pthread_mutexattr_settype(&attr, PTHREAD_MUTEX_RECURSIVE);
-    pthread_mutex_init(&lock, &attr);
-    pthread_mutexattr_destroy(&attr);
 }
 
 static int thread_level_of(int asked)
@@ -231,18 +242,22 @@ static void join(void)
     meet();
 }
 
-int weft_init(int thread_level, int *provided)
+/* From nothing to a process that can communicate. */
+static void weft_start(void)
 {
     char why[768];
-    if (!(weft_gate & WEFT_GATE_CLOSED) || finalized)
-        weft_fatal(MPI_ERR_OTHER, "MPI_Init was called %s; a process can initialise MPI once",
-                   finalized ? "after MPI_Finalize" : "twice");
     init_tables();
     weft_net_free_signals();
     if (weft_settings_load(why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
     if (weft_boot_init(&weft.job, why, sizeof why)) {
         weft.job.size = 0;
+        if (world == WORLD_WAS)
+            weft_fatal(MPI_ERR_OTHER,
+                       "MPI cannot start again after MPI_Finalize, because this launcher does not "
+                       "let a process join its job twice (%s); open a session before MPI_Finalize "
+                       "and finalize it last",
+                       why);
         weft_fatal(MPI_ERR_OTHER, "%s", why);
     }
     weft.peers = malloc((size_t)weft.job.size * sizeof *weft.peers);
@@ -256,12 +271,33 @@ int weft_init(int thread_level, int *provided)
     if (weft_comm_init() != MPI_SUCCESS)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_COMM_WORLD of %d ranks", weft.job.size);
     choose_spin();
-    init_lock();
     main_thread = pthread_self();
-    weft.thread_level = thread_level_of(thread_level);
-    *provided = weft.thread_level;
-    weft_gate = weft.thread_level == MPI_THREAD_MULTIPLE ? WEFT_GATE_THREADS : 0;
+    running = true;
+}
+
+/* The gate follows from the users. */
+static void set_gate(void)
+{
+    bool threads = (world == WORLD_IS && weft.thread_level == MPI_THREAD_MULTIPLE) || threaded;
+    bool used = world == WORLD_IS || sessions;
+    weft_gate = !used ? WEFT_GATE_CLOSED : threads ? WEFT_GATE_THREADS : 0;
     weft_gate_update();
+}
+
+int weft_init(int thread_level, int *provided)
+{
+    if (world != WORLD_NEVER)
+        weft_fatal(MPI_ERR_OTHER, "MPI_Init was called %s; a process can initialise MPI once",
+                   world == WORLD_WAS ? "after MPI_Finalize" : "twice");
+    if (!running)
+        weft_start();
+    weft.thread_level = thread_level_of(thread_level);
+    if (weft_info_fill_env(&weft_info_env, 0, NULL))
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_INFO_ENV");
+    world = WORLD_IS;
+    weft_comm_expose(true);
+    *provided = weft.thread_level;
+    set_gate();
     weft_hang_open();
     return MPI_SUCCESS;
 }
@@ -288,27 +324,23 @@ static void progress_for_fence(void *arg)
         weft_idle(idle);
 }
 
-int weft_finalize(void)
+static void drain(void)
+{
+    unsigned idle = 0;
+    while (sends_under_way())
+        if (!weft_progress())
+            weft_idle(&idle);
+}
+
+/* Leaves the job. Every rank comes here once: all have to be there before the fabric is closed. */
+static void weft_stop(void)
 {
     char why[768];
     unsigned idle = 0;
-    if (weft.job.size > 1) {
-        /* Our own barrier waits for late ranks, where progress and errors are ours; the fence after
-         * it is short. */
-        int code = weft_coll_barrier(&weft_comm_world);
-        if (code != MPI_SUCCESS)
-            weft_error_raise(&weft_comm_world, code, "MPI_Finalize");
-        while (sends_under_way())
-            if (!weft_progress())
-                weft_idle(&idle);
-        idle = 0;
-        if (weft_boot_fence(progress_for_fence, &idle, why, sizeof why))
-            weft_warn("MPI_Finalize: %s", why);
-    }
-    weft_hang_close();
-    weft_gate = WEFT_GATE_CLOSED;
-    weft_gate_update();
-    finalized = true;
+    drain();
+    if (weft.job.size > 1 && weft_boot_fence(progress_for_fence, &idle, why, sizeof why))
+        weft_warn("MPI_Finalize: %s", why);
+    running = false;
     weft_shm_close();
     weft.shm = false;
     if (weft.net)
@@ -316,27 +348,92 @@ int weft_finalize(void)
     weft.net = false;
     if (weft_boot_finalize(why, sizeof why))
         weft_warn("MPI_Finalize: %s", why);
+    weft_partitioned_close();
+    weft_comm_finalize();
+    weft_info_free(&weft_info_env);
     for (int i = 0; i < weft.job.size; i++)
         if (weft_peer_known(i))
             free(weft.peers[i]);
     free(weft.peers);
     weft.peers = NULL;
-    weft_partitioned_close();
-    weft_comm_finalize();
     weft_coll_finalize();
     weft_request_finalize();
     weft_datatype_finalize();
+}
+
+/* What is cached on the predefined communicators goes first, while MPI can still be used (MPI 5.0,
+ * 11.2.4). */
+static void delete_attributes(void)
+{
+    struct weft_comm *const of[] = {&weft_comm_self, &weft_comm_world};
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        int code = weft_attribute_delete_all(weft_comm_attributed(of[i]));
+        if (code != MPI_SUCCESS)
+            weft_error_raise(of[i], code, "MPI_Finalize");
+    }
+}
+
+int weft_finalize(void)
+{
+    delete_attributes();
+    if (weft.job.size > 1) {
+        /* Our own barrier waits for late ranks, where progress and errors are ours; the fence after
+         * it is short. */
+        int code = weft_coll_barrier(&weft_comm_job);
+        if (code != MPI_SUCCESS)
+            weft_error_raise(&weft_comm_world, code, "MPI_Finalize");
+    }
+    drain();
+    weft_hang_close();
+    if (!sessions)
+        weft_stop();
+    else
+        weft_comm_expose(false);
+    world = WORLD_WAS;
+    set_gate();
     return MPI_SUCCESS;
+}
+
+static void stop_at_exit(void)
+{
+    if (running && world != WORLD_IS && !sessions)
+        weft_stop();
+}
+
+void weft_enter_use(int thread_level)
+{
+    static bool registered;
+    if (!running)
+        weft_start();
+    if (!registered)
+        atexit(stop_at_exit);
+    registered = true;
+    sessions++;
+    threaded += thread_level > MPI_THREAD_SINGLE;
+    set_gate();
+}
+
+void weft_leave_use(int thread_level)
+{
+    drain();
+    sessions--;
+    threaded -= thread_level > MPI_THREAD_SINGLE;
+    set_gate();
 }
 
 bool weft_is_initialized(void)
 {
-    return finalized || !(weft_gate & WEFT_GATE_CLOSED);
+    return world != WORLD_NEVER;
 }
 
 bool weft_is_finalized(void)
 {
-    return finalized;
+    return world == WORLD_WAS;
+}
+
+bool weft_is_world(void)
+{
+    return world == WORLD_IS;
 }
 
 bool weft_is_main_thread(void)

@@ -72,12 +72,23 @@ static inline void weft_leave(void)
         weft_leave_gated();
 }
 
-/* Starts MPI; thread_level is what the user asks for, *provided what there is. Returns an error
- * class after saying why. */
-int weft_init(int thread_level, int *provided);
+/* For functions that may be called at any time, by any thread, before and after MPI too: takes the
+ * lock whatever the gate says. They touch nothing that weft_start sets up. */
+void weft_enter_anytime(void);
+void weft_leave_anytime(void);
 
-/* Completes what is under way, leaves the job. */
+/* MPI_Init and MPI_Finalize: starts MPI unless a session has; thread_level is what the user asks
+ * for, *provided what there is. Return an error class after saying why. */
+int weft_init(int thread_level, int *provided);
 int weft_finalize(void);
+
+/* A session begins or ends to use MPI. While MPI has no user, after the first, it sleeps: nothing is
+ * closed until MPI_Finalize or the exit of the process, because other ranks may go on. */
+void weft_enter_use(int thread_level);
+void weft_leave_use(int thread_level);
+
+/* True between the first call of MPI_Init and the end of MPI_Finalize. */
+bool weft_is_world(void);
 bool weft_is_initialized(void);
 bool weft_is_finalized(void);
 bool weft_is_main_thread(void);

@@ -172,11 +172,17 @@ int weft_boot_init(struct weft_job *job, char *why, size_t len)
     }
 }
 
+const char *weft_psets_nspace(void)
+{
+    return boot.joined ? boot.self.nspace : NULL;
+}
+
 int weft_boot_finalize(char *why, size_t len)
 {
     bool joined = boot.joined;
     pmix_status_t rc = PMIX_SUCCESS;
 
+    weft_psets_close();
     boot.joined = false;
     if (joined) {
         rc = PMIx_Finalize(NULL, 0);

@@ -59,6 +59,13 @@ int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int t
 /* The host of a rank, or "an unknown host". Returns buf. */
 char *weft_boot_host(int rank, char *buf, size_t len);
 
+/* The process sets that the launcher has named, beyond those that every job has: how many; the name
+ * of one, NULL if there is no such; its size, and the rank of a member. */
+int weft_boot_psets(void);
+const char *weft_boot_pset_name(int set);
+int weft_boot_pset_size(int set);
+int weft_boot_pset_member(int set, int i);
+
 /* Stands for the launcher itself among the failures. */
 #define WEFT_BOOT_LAUNCHER (-1)
 

@@ -7,6 +7,7 @@
  *   reply.c     one answer that PMIx's own thread brings, and the wait for it
  *   failure.c   the ranks reported dead, and the launcher reported gone
  *   alone.c     what a singleton published, since it has no PMIx to keep it
+ *   psets.c     the launcher's process sets
  *   boot.c      the interface, boot.h
  *
  * Invariant: launcher.c and alone.c never call PMIx; the others only between PMIx_Init and PMIx_Finalize.
@@ -122,6 +123,12 @@ int weft_failure_lowest(void);
 
 /* Did the connection to the launcher break? */
 bool weft_failure_launcher_lost(void);
+
+/* ---- boot.c, for psets.c: the job's name at the launcher, or NULL for a singleton. */
+const char *weft_psets_nspace(void);
+
+/* ---- psets.c: forgets the sets. */
+void weft_psets_close(void);
 
 /* ---- alone.c */
 

@@ -6,6 +6,7 @@ MPI_TESTS = \
     tests/mpi/all_pairs \
     tests/mpi/allreduce \
     tests/mpi/any_source_self_and_net \
+    tests/mpi/attributes \
     tests/mpi/barrier \
     tests/mpi/bcast \
     tests/mpi/bidirectional_big \
@@ -23,6 +24,7 @@ MPI_TESTS = \
     tests/mpi/comm_many \
     tests/mpi/comm_threads \
     tests/mpi/error_arguments \
+    tests/mpi/error_codes \
     tests/mpi/error_collectives \
     tests/mpi/error_handlers \
     tests/mpi/error_pointers \
@@ -39,6 +41,7 @@ MPI_TESTS = \
     tests/mpi/held_waits \
     tests/mpi/hello_unique \
     tests/mpi/inactive_requests \
+    tests/mpi/info \
     tests/mpi/init_finalize \
     tests/mpi/init_thread \
     tests/mpi/intercomm \
@@ -66,11 +69,14 @@ MPI_TESTS = \
     tests/mpi/self_sends \
     tests/mpi/sendrecv \
     tests/mpi/sendrecv_replace \
+    tests/mpi/sessions \
+    tests/mpi/split_type \
     tests/mpi/ssend_after_match \
     tests/mpi/status_accessors \
     tests/mpi/status_elements \
     tests/mpi/tags \
     tests/mpi/threads_pingpong \
+    tests/mpi/topology \
     tests/mpi/truncation \
     tests/mpi/types_random \
     tests/mpi/unexpected_flood \
@@ -93,6 +99,7 @@ TESTS += tests/mpi/list_test
 tests_mpi_all_pairs_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_allreduce_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_any_source_self_and_net_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_attributes_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_barrier_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bcast_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bidirectional_big_LDADD = $(MPI_TEST_LIBS)
@@ -110,6 +117,7 @@ tests_mpi_comm_make_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_comm_many_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_comm_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_arguments_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_error_codes_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_collectives_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_handlers_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_pointers_LDADD = $(MPI_TEST_LIBS)
@@ -126,6 +134,7 @@ tests_mpi_guard_bytes_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_held_waits_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_hello_unique_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_inactive_requests_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_info_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_init_finalize_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_init_thread_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_intercomm_LDADD = $(MPI_TEST_LIBS)
@@ -153,11 +162,14 @@ tests_mpi_ring_alltoall_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_self_sends_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_sendrecv_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_sendrecv_replace_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_sessions_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_split_type_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_ssend_after_match_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_status_accessors_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_status_elements_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tags_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_threads_pingpong_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_topology_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_random_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unexpected_flood_LDADD = $(MPI_TEST_LIBS)

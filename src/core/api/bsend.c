@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Buffered sends (MPI 5.0 section 3.4), and the buffers they need (section 3.6): attaching,
- * detaching and flushing those of the process and of communicators.
+ * detaching and flushing those of the process, of communicators and of sessions.
  *
- * Invariant: a null comm below means the process's own buffer; its errors go to the handler of
+ * Invariant: errors go to the handler of the buffer's owner, those of the process's buffer to that of
  * MPI_COMM_SELF.
  */
 #include "core/api/api.h"
 #include "core/api/call.h"
+#include "core/api/enter.h"
 #include "core/bsend.h"
 #include "core/error.h"
+#include "core/session.h"
 #include "core/weft.h"
 
 #include <limits.h>
@@ -69,189 +71,257 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     return code;
 }
 
-/* The communicator of a handle; NULL after raising the error, which is then *code. */
-static struct weft_comm *comm_of(MPI_Comm handle, const char *function, int *code)
+/* ---- Buffers; whose they are decides who hears of errors */
+
+static int raised(struct weft_bsend_owner owner, int code, const char *function)
 {
-    struct weft_comm *comm = weft_comm_resolve(handle);
-    if (!comm)
-        *code = weft_error(NULL, MPI_ERR_COMM, function, "%p is no communicator; was it freed?",
-                           (void *)handle);
-    return comm;
+    if (weft_likely(code == MPI_SUCCESS))
+        return code;
+    return owner.session ? weft_error_raise_in_session(owner.session, code, function)
+                         : weft_error_raise(owner.comm, code, function);
 }
 
-static int raised(struct weft_comm *comm, int code, const char *function)
-{
-    return weft_likely(code == MPI_SUCCESS) ? code : weft_error_raise(comm, code, function);
-}
-
-static int attach(struct weft_comm *comm, void *buffer, MPI_Count size, const char *function)
+static int attach(struct weft_bsend_owner owner, void *buffer, MPI_Count size)
 {
     if (buffer != MPI_BUFFER_AUTOMATIC && size < 0)
-        return weft_error(comm, MPI_ERR_ARG, function, "the buffer's size %lld is negative",
-                          (long long)size);
+        return weft_error_say(MPI_ERR_ARG, "the buffer's size %lld is negative", (long long)size);
     if (!buffer && size > 0)
-        return weft_error(comm, MPI_ERR_BUFFER, function,
-                          "the buffer is a null pointer, but its size is %lld bytes",
-                          (long long)size);
-    return raised(comm, weft_bsend_attach(comm, buffer, (size_t)size), function);
+        return weft_error_say(MPI_ERR_BUFFER,
+                              "the buffer is a null pointer, but its size is %lld bytes",
+                              (long long)size);
+    return weft_bsend_attach(owner, buffer, (size_t)size);
 }
 
 /* What a detach gives to the user: the buffer's address wherever the user wants it. */
-static int detach(struct weft_comm *comm, void *buffer_addr, MPI_Count *size, const char *function)
+static int detach(struct weft_bsend_owner owner, void *buffer_addr, MPI_Count *size)
 {
     void *base = NULL;
     size_t bytes = 0;
     if (!buffer_addr || !size)
-        return weft_error(comm, MPI_ERR_ARG, function, "the pointer to the buffer's %s is null",
-                          buffer_addr ? "size" : "address");
-    int code = weft_bsend_detach(comm, &base, &bytes);
+        return weft_error_say(MPI_ERR_ARG, "the pointer to the buffer's %s is null",
+                              buffer_addr ? "size" : "address");
+    int code = weft_bsend_detach(owner, &base, &bytes);
     *(void **)buffer_addr = base;
     *size = (MPI_Count)bytes;
-    return raised(comm, code, function);
+    return code;
 }
 
 /* The same for a size that may be too large for an int (MPI 5.0, 3.6: then it is MPI_UNDEFINED). */
-static int detach_int(struct weft_comm *comm, void *buffer_addr, int *size, const char *function)
+static int detach_int(struct weft_bsend_owner owner, void *buffer_addr, int *size)
 {
     MPI_Count bytes = 0;
-    int code = detach(comm, buffer_addr, size ? &bytes : NULL, function);
+    int code = detach(owner, buffer_addr, size ? &bytes : NULL);
     if (size)
         *size = bytes > INT_MAX ? MPI_UNDEFINED : (int)bytes;
     return code;
 }
 
-static int iflush(struct weft_comm *comm, MPI_Request *request, const char *function)
+static int iflush(struct weft_bsend_owner owner, MPI_Request *request)
 {
     struct weft_request *started;
     if (!request)
-        return weft_error(comm, MPI_ERR_ARG, function, "the pointer to the request is null");
-    int code = weft_bsend_iflush(comm, &started);
+        return weft_error_say(MPI_ERR_ARG, "the pointer to the request is null");
+    int code = weft_bsend_iflush(owner, &started);
     if (code == MPI_SUCCESS)
         *request = (MPI_Request)started;
-    return raised(comm, code, function);
+    return code;
+}
+
+/* Entering for a buffer of the process, of a communicator and of a session. False: *code is to be
+ * returned. */
+
+static bool of_process(const char *function, struct weft_bsend_owner *owner, int *code)
+{
+    *owner = (struct weft_bsend_owner){NULL, NULL};
+    *code = weft_enter(function);
+    return *code == MPI_SUCCESS;
+}
+
+static bool of_comm(const char *function, MPI_Comm handle, struct weft_bsend_owner *owner,
+                    int *code)
+{
+    *owner = (struct weft_bsend_owner){.comm = weft_enter_comm(function, handle, code)};
+    return owner->comm != NULL;
+}
+
+static bool of_session(const char *function, MPI_Session handle, struct weft_bsend_owner *owner,
+                       int *code)
+{
+    *owner = (struct weft_bsend_owner){.session = weft_enter_session(function, handle, code)};
+    return owner->session != NULL;
+}
+
+static int leave(struct weft_bsend_owner owner, int code, const char *function)
+{
+    code = raised(owner, code, function);
+    if (owner.session)
+        weft_leave_anytime();
+    else
+        weft_leave();
+    return code;
 }
 
 WEFT_EXPORT(Buffer_attach_c);
 int PMPI_Buffer_attach_c(void *buffer, MPI_Count size)
 {
-    int code = weft_enter("MPI_Buffer_attach");
-    if (code)
+    const char *function = "MPI_Buffer_attach";
+    struct weft_bsend_owner owner;
+    int code;
+    if (!of_process(function, &owner, &code))
         return code;
-    code = attach(NULL, buffer, size, "MPI_Buffer_attach");
-    weft_leave();
-    return code;
+    return leave(owner, attach(owner, buffer, size), function);
 }
 
 WEFT_EXPORT(Buffer_detach);
 int PMPI_Buffer_detach(void *buffer_addr, int *size)
 {
-    int code = weft_enter("MPI_Buffer_detach");
-    if (code)
+    const char *function = "MPI_Buffer_detach";
+    struct weft_bsend_owner owner;
+    int code;
+    if (!of_process(function, &owner, &code))
         return code;
-    code = detach_int(NULL, buffer_addr, size, "MPI_Buffer_detach");
-    weft_leave();
-    return code;
+    return leave(owner, detach_int(owner, buffer_addr, size), function);
 }
 
 WEFT_EXPORT(Buffer_detach_c);
 int PMPI_Buffer_detach_c(void *buffer_addr, MPI_Count *size)
 {
-    int code = weft_enter("MPI_Buffer_detach");
-    if (code)
+    const char *function = "MPI_Buffer_detach";
+    struct weft_bsend_owner owner;
+    int code;
+    if (!of_process(function, &owner, &code))
         return code;
-    code = detach(NULL, buffer_addr, size, "MPI_Buffer_detach");
-    weft_leave();
-    return code;
+    return leave(owner, detach(owner, buffer_addr, size), function);
 }
 
 WEFT_EXPORT(Buffer_flush);
 int PMPI_Buffer_flush(void)
 {
-    int code = weft_enter("MPI_Buffer_flush");
-    if (code)
+    const char *function = "MPI_Buffer_flush";
+    struct weft_bsend_owner owner;
+    int code;
+    if (!of_process(function, &owner, &code))
         return code;
-    code = raised(NULL, weft_bsend_flush(NULL), "MPI_Buffer_flush");
-    weft_leave();
-    return code;
+    return leave(owner, weft_bsend_flush(owner), function);
 }
 
 WEFT_EXPORT(Buffer_iflush);
 int PMPI_Buffer_iflush(MPI_Request *request)
 {
-    int code = weft_enter("MPI_Buffer_iflush");
-    if (code)
+    const char *function = "MPI_Buffer_iflush";
+    struct weft_bsend_owner owner;
+    int code;
+    if (!of_process(function, &owner, &code))
         return code;
-    code = iflush(NULL, request, "MPI_Buffer_iflush");
-    weft_leave();
-    return code;
+    return leave(owner, iflush(owner, request), function);
 }
 
 WEFT_EXPORT(Comm_attach_buffer_c);
-int PMPI_Comm_attach_buffer_c(MPI_Comm handle, void *buffer, MPI_Count size)
+int PMPI_Comm_attach_buffer_c(MPI_Comm comm, void *buffer, MPI_Count size)
 {
     const char *function = "MPI_Comm_attach_buffer";
-    int code = weft_enter(function);
-    if (code)
+    struct weft_bsend_owner owner;
+    int code;
+    if (!of_comm(function, comm, &owner, &code))
         return code;
-    struct weft_comm *comm = comm_of(handle, function, &code);
-    if (comm)
-        code = attach(comm, buffer, size, function);
-    weft_leave();
-    return code;
+    return leave(owner, attach(owner, buffer, size), function);
 }
 
 WEFT_EXPORT(Comm_detach_buffer);
-int PMPI_Comm_detach_buffer(MPI_Comm handle, void *buffer_addr, int *size)
+int PMPI_Comm_detach_buffer(MPI_Comm comm, void *buffer_addr, int *size)
 {
     const char *function = "MPI_Comm_detach_buffer";
-    int code = weft_enter(function);
-    if (code)
+    struct weft_bsend_owner owner;
+    int code;
+    if (!of_comm(function, comm, &owner, &code))
         return code;
-    struct weft_comm *comm = comm_of(handle, function, &code);
-    if (comm)
-        code = detach_int(comm, buffer_addr, size, function);
-    weft_leave();
-    return code;
+    return leave(owner, detach_int(owner, buffer_addr, size), function);
 }
 
 WEFT_EXPORT(Comm_detach_buffer_c);
-int PMPI_Comm_detach_buffer_c(MPI_Comm handle, void *buffer_addr, MPI_Count *size)
+int PMPI_Comm_detach_buffer_c(MPI_Comm comm, void *buffer_addr, MPI_Count *size)
 {
     const char *function = "MPI_Comm_detach_buffer";
-    int code = weft_enter(function);
-    if (code)
+    struct weft_bsend_owner owner;
+    int code;
+    if (!of_comm(function, comm, &owner, &code))
         return code;
-    struct weft_comm *comm = comm_of(handle, function, &code);
-    if (comm)
-        code = detach(comm, buffer_addr, size, function);
-    weft_leave();
-    return code;
+    return leave(owner, detach(owner, buffer_addr, size), function);
 }
 
 WEFT_EXPORT(Comm_flush_buffer);
-int PMPI_Comm_flush_buffer(MPI_Comm handle)
+int PMPI_Comm_flush_buffer(MPI_Comm comm)
 {
     const char *function = "MPI_Comm_flush_buffer";
-    int code = weft_enter(function);
-    if (code)
+    struct weft_bsend_owner owner;
+    int code;
+    if (!of_comm(function, comm, &owner, &code))
         return code;
-    struct weft_comm *comm = comm_of(handle, function, &code);
-    if (comm)
-        code = raised(comm, weft_bsend_flush(comm), function);
-    weft_leave();
-    return code;
+    return leave(owner, weft_bsend_flush(owner), function);
 }
 
 WEFT_EXPORT(Comm_iflush_buffer);
-int PMPI_Comm_iflush_buffer(MPI_Comm handle, MPI_Request *request)
+int PMPI_Comm_iflush_buffer(MPI_Comm comm, MPI_Request *request)
 {
     const char *function = "MPI_Comm_iflush_buffer";
-    int code = weft_enter(function);
-    if (code)
+    struct weft_bsend_owner owner;
+    int code;
+    if (!of_comm(function, comm, &owner, &code))
         return code;
-    struct weft_comm *comm = comm_of(handle, function, &code);
-    if (comm)
-        code = iflush(comm, request, function);
-    weft_leave();
-    return code;
+    return leave(owner, iflush(owner, request), function);
+}
+
+WEFT_EXPORT(Session_attach_buffer_c);
+int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
+{
+    const char *function = "MPI_Session_attach_buffer";
+    struct weft_bsend_owner owner;
+    int code;
+    if (!of_session(function, session, &owner, &code))
+        return code;
+    return leave(owner, attach(owner, buffer, size), function);
+}
+
+WEFT_EXPORT(Session_detach_buffer);
+int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
+{
+    const char *function = "MPI_Session_detach_buffer";
+    struct weft_bsend_owner owner;
+    int code;
+    if (!of_session(function, session, &owner, &code))
+        return code;
+    return leave(owner, detach_int(owner, buffer_addr, size), function);
+}
+
+WEFT_EXPORT(Session_detach_buffer_c);
+int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
+{
+    const char *function = "MPI_Session_detach_buffer";
+    struct weft_bsend_owner owner;
+    int code;
+    if (!of_session(function, session, &owner, &code))
+        return code;
+    return leave(owner, detach(owner, buffer_addr, size), function);
+}
+
+WEFT_EXPORT(Session_flush_buffer);
+int PMPI_Session_flush_buffer(MPI_Session session)
+{
+    const char *function = "MPI_Session_flush_buffer";
+    struct weft_bsend_owner owner;
+    int code;
+    if (!of_session(function, session, &owner, &code))
+        return code;
+    return leave(owner, weft_bsend_flush(owner), function);
+}
+
+WEFT_EXPORT(Session_iflush_buffer);
+int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
+{
+    const char *function = "MPI_Session_iflush_buffer";
+    struct weft_bsend_owner owner;
+    int code;
+    if (!of_session(function, session, &owner, &code))
+        return code;
+    return leave(owner, iflush(owner, request), function);
 }

@@ -10,6 +10,7 @@
 #include "core/bsend.h"
 #include "core/comm_make.h"
 #include "core/error.h"
+#include "core/info.h"
 #include "core/weft.h"
 
 /* Hands out what was made, or raises the error; leaves the library. */
@@ -32,35 +33,76 @@ static struct weft_comm *begin(const char *function, MPI_Comm handle, const MPI_
     return NULL;
 }
 
-WEFT_EXPORT(Comm_dup);
-int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+/* The hints for a new communicator; false after raising the error. */
+static bool hints_of(struct weft_comm *over, MPI_Info handle, const struct weft_info **hints,
+                     const char *function)
 {
-    const char *function = "MPI_Comm_dup";
+    *hints = handle == MPI_INFO_NULL ? NULL : weft_info_resolve(handle);
+    if (*hints || handle == MPI_INFO_NULL)
+        return true;
+    weft_error(over, MPI_ERR_INFO, function, "%p is no info object; was it freed?", (void *)handle);
+    return false;
+}
+
+static int dup(const char *function, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+{
+    const struct weft_info *hints;
     int code;
     struct weft_comm *over = begin(function, comm, newcomm, &code), *made = NULL;
     if (!over)
         return code;
-    code = weft_comm_dup(over, &made);
+    if (!hints_of(over, info, &hints, function)) {
+        weft_leave();
+        return MPI_ERR_INFO;
+    }
+    code = weft_comm_dup(over, hints, &made);
     return hand_out(over, code, made, newcomm, function);
 }
 
-WEFT_EXPORT(Comm_idup);
-int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+static int idup(const char *function, MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm,
+                MPI_Request *request)
 {
-    const char *function = "MPI_Comm_idup";
+    const struct weft_info *hints = NULL;
     int code;
     struct weft_comm *over = begin(function, comm, newcomm, &code), *made = NULL;
     struct weft_request *started;
     if (!over)
         return code;
-    if (!request) {
+    if (!request)
         code = weft_call_no_result(over, function, "request");
+    else if (!hints_of(over, info, &hints, function))
+        code = MPI_ERR_INFO;
+    if (code != MPI_SUCCESS) {
         weft_leave();
         return code;
     }
-    code = weft_comm_idup(over, &made, &started);
+    code = weft_comm_idup(over, hints, &made, &started);
     *request = (MPI_Request)started;
     return hand_out(over, code, made, newcomm, function);
+}
+
+WEFT_EXPORT(Comm_dup);
+int PMPI_Comm_dup(MPI_Comm comm, MPI_Comm *newcomm)
+{
+    return dup("MPI_Comm_dup", comm, MPI_INFO_NULL, newcomm);
+}
+
+WEFT_EXPORT(Comm_dup_with_info);
+int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
+{
+    return dup("MPI_Comm_dup_with_info", comm, info, newcomm);
+}
+
+WEFT_EXPORT(Comm_idup);
+int PMPI_Comm_idup(MPI_Comm comm, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return idup("MPI_Comm_idup", comm, MPI_INFO_NULL, newcomm, request);
+}
+
+WEFT_EXPORT(Comm_idup_with_info);
+int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
+{
+    return idup("MPI_Comm_idup_with_info", comm, info, newcomm, request);
 }
 
 /* A group that has to be part of a communicator's local group. */
@@ -143,6 +185,38 @@ int PMPI_Comm_split(MPI_Comm comm, int color, int key, MPI_Comm *newcomm)
     return hand_out(over, code, made, newcomm, function);
 }
 
+WEFT_EXPORT(Comm_split_type);
+int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
+{
+    const char *function = "MPI_Comm_split_type";
+    const struct weft_info *hints;
+    int code;
+    struct weft_comm *over = begin(function, comm, newcomm, &code), *made = NULL;
+    if (!over)
+        return code;
+    if (!hints_of(over, info, &hints, function)) {
+        weft_leave();
+        return MPI_ERR_INFO;
+    }
+    code = weft_comm_split_type(over, split_type, key, hints, &made);
+    return hand_out(over, code, made, newcomm, function);
+}
+
+WEFT_EXPORT(Comm_get_parent);
+int PMPI_Comm_get_parent(MPI_Comm *parent)
+{
+    const char *function = "MPI_Comm_get_parent";
+    int code = weft_enter(function);
+    if (code)
+        return code;
+    if (parent)
+        *parent = MPI_COMM_NULL; /* nothing is spawned: STATUS */
+    else
+        code = weft_call_no_result(NULL, function, "parent");
+    weft_leave();
+    return code;
+}
+
 /* ---- The end */
 
 /* Frees a communicator that is not predefined; its attached buffer is detached first, as what is in
@@ -155,10 +229,13 @@ static int give_up(struct weft_comm *comm, const char *function)
     if (comm->bsend.attached) {
         void *base;
         size_t size;
-        int code = weft_bsend_detach(comm, &base, &size);
+        int code = weft_bsend_detach((struct weft_bsend_owner){.comm = comm}, &base, &size);
         if (code != MPI_SUCCESS)
             return weft_error_raise(comm, code, function);
     }
+    int code = weft_attribute_delete_all(weft_comm_attributed(comm));
+    if (code != MPI_SUCCESS)
+        return weft_error_raise(comm, code, function);
     weft_comm_release(comm);
     return MPI_SUCCESS;
 }

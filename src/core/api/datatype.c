@@ -71,6 +71,9 @@ static int free_type(MPI_Datatype *handle)
         return weft_error(NULL, MPI_ERR_TYPE, "MPI_Type_free",
                           "%s is predefined and cannot be freed",
                           *type->name ? type->name : "the datatype of a Fortran kind");
+    int code = weft_attribute_delete_all(weft_datatype_attributed(type));
+    if (code != MPI_SUCCESS)
+        return weft_error_raise(NULL, code, "MPI_Type_free");
     weft_datatype_release(type);
     *handle = MPI_DATATYPE_NULL;
     return MPI_SUCCESS;
@@ -102,6 +105,12 @@ static int duplicate(MPI_Datatype handle, MPI_Datatype *result)
     int code = weft_datatype_make(recipe, &type);
     if (code)
         return weft_error_raise(NULL, code, "MPI_Type_dup");
+    code = weft_attribute_copy_all(weft_datatype_attributed(old), weft_datatype_attributed(type));
+    if (code) {
+        weft_attribute_delete_all(weft_datatype_attributed(type));
+        weft_datatype_release(type);
+        return weft_error_raise(NULL, code, "MPI_Type_dup");
+    }
     *result = type->handle;
     return MPI_SUCCESS;
 }

@@ -7,6 +7,8 @@
  */
 #include "core/api/api.h"
 #include "core/error.h"
+#include "core/hardware.h"
+#include "core/info.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 
@@ -19,7 +21,7 @@
 int weft_api_unsupported(const char *function, MPI_Comm handle)
 {
     struct weft_comm *comm = weft_comm_resolve(handle);
-    if (!weft_is_initialized() || weft_is_finalized())
+    if (weft_gate & WEFT_GATE_CLOSED)
         weft_fatal(MPI_ERR_UNSUPPORTED_OPERATION,
                    "%s is not supported by this version of Weft; docs/STATUS.md lists what is",
                    function);
@@ -34,7 +36,10 @@ int PMPI_Init(int *argc, char ***argv)
     (void)argc;
     (void)argv;
     int provided;
-    return weft_init(MPI_THREAD_SINGLE, &provided);
+    weft_enter_anytime();
+    int code = weft_init(MPI_THREAD_SINGLE, &provided);
+    weft_leave_anytime();
+    return code;
 }
 
 WEFT_EXPORT(Init_thread);
@@ -42,7 +47,10 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     (void)argc;
     (void)argv;
-    return weft_init(required, provided);
+    weft_enter_anytime();
+    int code = weft_init(required, provided);
+    weft_leave_anytime();
+    return code;
 }
 
 WEFT_EXPORT(Finalize);
@@ -51,8 +59,11 @@ int PMPI_Finalize(void)
     int code = weft_enter("MPI_Finalize");
     if (code)
         return code;
-    weft_leave(); /* from here on no other thread may call MPI */
-    return weft_finalize();
+    weft_leave(); /* how it was entered: the gate changes below */
+    weft_enter_anytime();
+    code = weft_finalize();
+    weft_leave_anytime();
+    return code;
 }
 
 WEFT_EXPORT(Initialized);
@@ -146,4 +157,30 @@ WEFT_EXPORT(Wtick);
 double PMPI_Wtick(void)
 {
     return 1e-9;
+}
+
+WEFT_EXPORT(Get_hw_resource_info);
+int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
+{
+    const char *function = "MPI_Get_hw_resource_info";
+    int code = weft_enter(function);
+    if (code)
+        return code;
+    struct weft_info *info = hw_info ? weft_info_make() : NULL;
+    code = !hw_info ? weft_error_say(MPI_ERR_ARG, "the pointer to the info object is null")
+           : info   ? weft_info_set(info, "mpi_shared_memory", "true")
+                    : MPI_ERR_NO_MEM;
+    if (code == MPI_SUCCESS)
+        code = weft_info_set(info, "hwloc://Machine", "true");
+    for (int level = 0; code == MPI_SUCCESS && weft_hardware_type(level); level++)
+        code = weft_info_set(info, weft_hardware_type(level),
+                             weft_hardware_instance(level) < 0 ? "false" : "true");
+    if (code == MPI_SUCCESS)
+        *hw_info = (MPI_Info)info;
+    else
+        weft_info_free(info);
+    if (code != MPI_SUCCESS)
+        code = weft_error_raise(NULL, code, function);
+    weft_leave();
+    return code;
 }

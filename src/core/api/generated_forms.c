@@ -362,6 +362,12 @@ int PMPI_Sendrecv_replace(void *buf, int count, MPI_Datatype datatype, int dest,
                                    status);
 }
 
+WEFT_EXPORT(Session_attach_buffer);
+int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
+{
+    return PMPI_Session_attach_buffer_c(session, buffer, size);
+}
+
 WEFT_EXPORT(Ssend);
 int PMPI_Ssend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {

@@ -56,95 +56,10 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
     return weft_api_unsupported("MPI_Accumulate_c", MPI_COMM_NULL);
 }
 
-WEFT_EXPORT(Add_error_class);
-int PMPI_Add_error_class(int *errorclass)
-{
-    return weft_api_unsupported("MPI_Add_error_class", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Add_error_code);
-int PMPI_Add_error_code(int errorclass, int *errorcode)
-{
-    return weft_api_unsupported("MPI_Add_error_code", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Add_error_string);
-int PMPI_Add_error_string(int errorcode, const char *string)
-{
-    return weft_api_unsupported("MPI_Add_error_string", MPI_COMM_NULL);
-}
-
 WEFT_EXPORT(Alloc_mem);
 int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
 {
     return weft_api_unsupported("MPI_Alloc_mem", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Attr_delete);
-int PMPI_Attr_delete(MPI_Comm comm, int keyval)
-{
-    return weft_api_unsupported("MPI_Attr_delete", comm);
-}
-
-WEFT_EXPORT(Attr_get);
-int PMPI_Attr_get(MPI_Comm comm, int keyval, void *attribute_val, int *flag)
-{
-    return weft_api_unsupported("MPI_Attr_get", comm);
-}
-
-WEFT_EXPORT(Attr_put);
-int PMPI_Attr_put(MPI_Comm comm, int keyval, void *attribute_val)
-{
-    return weft_api_unsupported("MPI_Attr_put", comm);
-}
-
-WEFT_EXPORT(Cart_coords);
-int PMPI_Cart_coords(MPI_Comm comm, int rank, int maxdims, int coords[])
-{
-    return weft_api_unsupported("MPI_Cart_coords", comm);
-}
-
-WEFT_EXPORT(Cart_create);
-int PMPI_Cart_create(MPI_Comm comm_old, int ndims, const int dims[], const int periods[],
-                     int reorder, MPI_Comm *comm_cart)
-{
-    return weft_api_unsupported("MPI_Cart_create", comm_old);
-}
-
-WEFT_EXPORT(Cart_get);
-int PMPI_Cart_get(MPI_Comm comm, int maxdims, int dims[], int periods[], int coords[])
-{
-    return weft_api_unsupported("MPI_Cart_get", comm);
-}
-
-WEFT_EXPORT(Cart_map);
-int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[], int *newrank)
-{
-    return weft_api_unsupported("MPI_Cart_map", comm);
-}
-
-WEFT_EXPORT(Cart_rank);
-int PMPI_Cart_rank(MPI_Comm comm, const int coords[], int *rank)
-{
-    return weft_api_unsupported("MPI_Cart_rank", comm);
-}
-
-WEFT_EXPORT(Cart_shift);
-int PMPI_Cart_shift(MPI_Comm comm, int direction, int disp, int *rank_source, int *rank_dest)
-{
-    return weft_api_unsupported("MPI_Cart_shift", comm);
-}
-
-WEFT_EXPORT(Cart_sub);
-int PMPI_Cart_sub(MPI_Comm comm, const int remain_dims[], MPI_Comm *newcomm)
-{
-    return weft_api_unsupported("MPI_Cart_sub", comm);
-}
-
-WEFT_EXPORT(Cartdim_get);
-int PMPI_Cartdim_get(MPI_Comm comm, int *ndims)
-{
-    return weft_api_unsupported("MPI_Cartdim_get", comm);
 }
 
 WEFT_EXPORT(Close_port);
@@ -167,79 +82,10 @@ int PMPI_Comm_connect(const char *port_name, MPI_Info info, int root, MPI_Comm c
     return weft_api_unsupported("MPI_Comm_connect", comm);
 }
 
-WEFT_EXPORT(Comm_create_from_group);
-int PMPI_Comm_create_from_group(MPI_Group group, const char *stringtag, MPI_Info info,
-                                MPI_Errhandler errhandler, MPI_Comm *newcomm)
-{
-    return weft_api_unsupported("MPI_Comm_create_from_group", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Comm_create_keyval);
-int PMPI_Comm_create_keyval(MPI_Comm_copy_attr_function *comm_copy_attr_fn,
-                            MPI_Comm_delete_attr_function *comm_delete_attr_fn, int *comm_keyval,
-                            void *extra_state)
-{
-    return weft_api_unsupported("MPI_Comm_create_keyval", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Comm_delete_attr);
-int PMPI_Comm_delete_attr(MPI_Comm comm, int comm_keyval)
-{
-    return weft_api_unsupported("MPI_Comm_delete_attr", comm);
-}
-
-WEFT_EXPORT(Comm_dup_with_info);
-int PMPI_Comm_dup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm)
-{
-    return weft_api_unsupported("MPI_Comm_dup_with_info", comm);
-}
-
-WEFT_EXPORT(Comm_free_keyval);
-int PMPI_Comm_free_keyval(int *comm_keyval)
-{
-    return weft_api_unsupported("MPI_Comm_free_keyval", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Comm_get_attr);
-int PMPI_Comm_get_attr(MPI_Comm comm, int comm_keyval, void *attribute_val, int *flag)
-{
-    return weft_api_unsupported("MPI_Comm_get_attr", comm);
-}
-
-WEFT_EXPORT(Comm_get_info);
-int PMPI_Comm_get_info(MPI_Comm comm, MPI_Info *info_used)
-{
-    return weft_api_unsupported("MPI_Comm_get_info", comm);
-}
-
-WEFT_EXPORT(Comm_get_parent);
-int PMPI_Comm_get_parent(MPI_Comm *parent)
-{
-    return weft_api_unsupported("MPI_Comm_get_parent", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Comm_idup_with_info);
-int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Comm_idup_with_info", comm);
-}
-
 WEFT_EXPORT(Comm_join);
 int PMPI_Comm_join(int fd, MPI_Comm *intercomm)
 {
     return weft_api_unsupported("MPI_Comm_join", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Comm_set_attr);
-int PMPI_Comm_set_attr(MPI_Comm comm, int comm_keyval, void *attribute_val)
-{
-    return weft_api_unsupported("MPI_Comm_set_attr", comm);
-}
-
-WEFT_EXPORT(Comm_set_info);
-int PMPI_Comm_set_info(MPI_Comm comm, MPI_Info info)
-{
-    return weft_api_unsupported("MPI_Comm_set_info", comm);
 }
 
 WEFT_EXPORT(Comm_spawn);
@@ -257,53 +103,11 @@ int PMPI_Comm_spawn_multiple(int count, char *array_of_commands[], char **array_
     return weft_api_unsupported("MPI_Comm_spawn_multiple", comm);
 }
 
-WEFT_EXPORT(Comm_split_type);
-int PMPI_Comm_split_type(MPI_Comm comm, int split_type, int key, MPI_Info info, MPI_Comm *newcomm)
-{
-    return weft_api_unsupported("MPI_Comm_split_type", comm);
-}
-
 WEFT_EXPORT(Compare_and_swap);
 int PMPI_Compare_and_swap(const void *origin_addr, const void *compare_addr, void *result_addr,
                           MPI_Datatype datatype, int target_rank, MPI_Aint target_disp, MPI_Win win)
 {
     return weft_api_unsupported("MPI_Compare_and_swap", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Dims_create);
-int PMPI_Dims_create(int nnodes, int ndims, int dims[])
-{
-    return weft_api_unsupported("MPI_Dims_create", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Dist_graph_create);
-int PMPI_Dist_graph_create(MPI_Comm comm_old, int n, const int sources[], const int degrees[],
-                           const int destinations[], const int weights[], MPI_Info info,
-                           int reorder, MPI_Comm *comm_dist_graph)
-{
-    return weft_api_unsupported("MPI_Dist_graph_create", comm_old);
-}
-
-WEFT_EXPORT(Dist_graph_create_adjacent);
-int PMPI_Dist_graph_create_adjacent(MPI_Comm comm_old, int indegree, const int sources[],
-                                    const int sourceweights[], int outdegree,
-                                    const int destinations[], const int destweights[],
-                                    MPI_Info info, int reorder, MPI_Comm *comm_dist_graph)
-{
-    return weft_api_unsupported("MPI_Dist_graph_create_adjacent", comm_old);
-}
-
-WEFT_EXPORT(Dist_graph_neighbors);
-int PMPI_Dist_graph_neighbors(MPI_Comm comm, int maxindegree, int sources[], int sourceweights[],
-                              int maxoutdegree, int destinations[], int destweights[])
-{
-    return weft_api_unsupported("MPI_Dist_graph_neighbors", comm);
-}
-
-WEFT_EXPORT(Dist_graph_neighbors_count);
-int PMPI_Dist_graph_neighbors_count(MPI_Comm comm, int *indegree, int *outdegree, int *weighted)
-{
-    return weft_api_unsupported("MPI_Dist_graph_neighbors_count", comm);
 }
 
 WEFT_EXPORT(Fetch_and_op);
@@ -313,23 +117,10 @@ int PMPI_Fetch_and_op(const void *origin_addr, void *result_addr, MPI_Datatype d
     return weft_api_unsupported("MPI_Fetch_and_op", MPI_COMM_NULL);
 }
 
-WEFT_EXPORT(File_call_errhandler);
-int PMPI_File_call_errhandler(MPI_File fh, int errorcode)
-{
-    return weft_api_unsupported("MPI_File_call_errhandler", MPI_COMM_NULL);
-}
-
 WEFT_EXPORT(File_close);
 int PMPI_File_close(MPI_File *fh)
 {
     return weft_api_unsupported("MPI_File_close", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(File_create_errhandler);
-int PMPI_File_create_errhandler(MPI_File_errhandler_function *file_errhandler_fn,
-                                MPI_Errhandler *errhandler)
-{
-    return weft_api_unsupported("MPI_File_create_errhandler", MPI_COMM_NULL);
 }
 
 WEFT_EXPORT(File_delete);
@@ -354,12 +145,6 @@ WEFT_EXPORT(File_get_byte_offset);
 int PMPI_File_get_byte_offset(MPI_File fh, MPI_Offset offset, MPI_Offset *disp)
 {
     return weft_api_unsupported("MPI_File_get_byte_offset", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(File_get_errhandler);
-int PMPI_File_get_errhandler(MPI_File file, MPI_Errhandler *errhandler)
-{
-    return weft_api_unsupported("MPI_File_get_errhandler", MPI_COMM_NULL);
 }
 
 WEFT_EXPORT(File_get_group);
@@ -718,12 +503,6 @@ int PMPI_File_set_atomicity(MPI_File fh, int flag)
     return weft_api_unsupported("MPI_File_set_atomicity", MPI_COMM_NULL);
 }
 
-WEFT_EXPORT(File_set_errhandler);
-int PMPI_File_set_errhandler(MPI_File file, MPI_Errhandler errhandler)
-{
-    return weft_api_unsupported("MPI_File_set_errhandler", MPI_COMM_NULL);
-}
-
 WEFT_EXPORT(File_set_info);
 int PMPI_File_set_info(MPI_File fh, MPI_Info info)
 {
@@ -931,55 +710,6 @@ int PMPI_Get_accumulate_c(const void *origin_addr, MPI_Count origin_count,
     return weft_api_unsupported("MPI_Get_accumulate_c", MPI_COMM_NULL);
 }
 
-WEFT_EXPORT(Get_hw_resource_info);
-int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
-{
-    return weft_api_unsupported("MPI_Get_hw_resource_info", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Graph_create);
-int PMPI_Graph_create(MPI_Comm comm_old, int nnodes, const int indx[], const int edges[],
-                      int reorder, MPI_Comm *comm_graph)
-{
-    return weft_api_unsupported("MPI_Graph_create", comm_old);
-}
-
-WEFT_EXPORT(Graph_get);
-int PMPI_Graph_get(MPI_Comm comm, int maxindex, int maxedges, int indx[], int edges[])
-{
-    return weft_api_unsupported("MPI_Graph_get", comm);
-}
-
-WEFT_EXPORT(Graph_map);
-int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int indx[], const int edges[], int *newrank)
-{
-    return weft_api_unsupported("MPI_Graph_map", comm);
-}
-
-WEFT_EXPORT(Graph_neighbors);
-int PMPI_Graph_neighbors(MPI_Comm comm, int rank, int maxneighbors, int neighbors[])
-{
-    return weft_api_unsupported("MPI_Graph_neighbors", comm);
-}
-
-WEFT_EXPORT(Graph_neighbors_count);
-int PMPI_Graph_neighbors_count(MPI_Comm comm, int rank, int *nneighbors)
-{
-    return weft_api_unsupported("MPI_Graph_neighbors_count", comm);
-}
-
-WEFT_EXPORT(Graphdims_get);
-int PMPI_Graphdims_get(MPI_Comm comm, int *nnodes, int *nedges)
-{
-    return weft_api_unsupported("MPI_Graphdims_get", comm);
-}
-
-WEFT_EXPORT(Group_from_session_pset);
-int PMPI_Group_from_session_pset(MPI_Session session, const char *pset_name, MPI_Group *newgroup)
-{
-    return weft_api_unsupported("MPI_Group_from_session_pset", MPI_COMM_NULL);
-}
-
 WEFT_EXPORT(Ineighbor_allgather);
 int PMPI_Ineighbor_allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
                              void *recvbuf, int recvcount, MPI_Datatype recvtype, MPI_Comm comm,
@@ -1064,94 +794,6 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
                                MPI_Comm comm, MPI_Request *request)
 {
     return weft_api_unsupported("MPI_Ineighbor_alltoallw_c", comm);
-}
-
-WEFT_EXPORT(Info_create);
-int PMPI_Info_create(MPI_Info *info)
-{
-    return weft_api_unsupported("MPI_Info_create", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Info_create_env);
-int PMPI_Info_create_env(int argc, char *argv[], MPI_Info *info)
-{
-    return weft_api_unsupported("MPI_Info_create_env", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Info_delete);
-int PMPI_Info_delete(MPI_Info info, const char *key)
-{
-    return weft_api_unsupported("MPI_Info_delete", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Info_dup);
-int PMPI_Info_dup(MPI_Info info, MPI_Info *newinfo)
-{
-    return weft_api_unsupported("MPI_Info_dup", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Info_free);
-int PMPI_Info_free(MPI_Info *info)
-{
-    return weft_api_unsupported("MPI_Info_free", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Info_get);
-int PMPI_Info_get(MPI_Info info, const char *key, int valuelen, char *value, int *flag)
-{
-    return weft_api_unsupported("MPI_Info_get", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Info_get_nkeys);
-int PMPI_Info_get_nkeys(MPI_Info info, int *nkeys)
-{
-    return weft_api_unsupported("MPI_Info_get_nkeys", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Info_get_nthkey);
-int PMPI_Info_get_nthkey(MPI_Info info, int n, char *key)
-{
-    return weft_api_unsupported("MPI_Info_get_nthkey", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Info_get_string);
-int PMPI_Info_get_string(MPI_Info info, const char *key, int *buflen, char *value, int *flag)
-{
-    return weft_api_unsupported("MPI_Info_get_string", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Info_get_valuelen);
-int PMPI_Info_get_valuelen(MPI_Info info, const char *key, int *valuelen, int *flag)
-{
-    return weft_api_unsupported("MPI_Info_get_valuelen", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Info_set);
-int PMPI_Info_set(MPI_Info info, const char *key, const char *value)
-{
-    return weft_api_unsupported("MPI_Info_set", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Intercomm_create_from_groups);
-int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
-                                      MPI_Group remote_group, int remote_leader,
-                                      const char *stringtag, MPI_Info info,
-                                      MPI_Errhandler errhandler, MPI_Comm *newintercomm)
-{
-    return weft_api_unsupported("MPI_Intercomm_create_from_groups", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Keyval_create);
-int PMPI_Keyval_create(MPI_Copy_function *copy_fn, MPI_Delete_function *delete_fn, int *keyval,
-                       void *extra_state)
-{
-    return weft_api_unsupported("MPI_Keyval_create", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Keyval_free);
-int PMPI_Keyval_free(int *keyval)
-{
-    return weft_api_unsupported("MPI_Keyval_free", MPI_COMM_NULL);
 }
 
 WEFT_EXPORT(Lookup_name);
@@ -1391,24 +1033,6 @@ int PMPI_Register_datarep_c(const char *datarep,
     return weft_api_unsupported("MPI_Register_datarep_c", MPI_COMM_NULL);
 }
 
-WEFT_EXPORT(Remove_error_class);
-int PMPI_Remove_error_class(int errorclass)
-{
-    return weft_api_unsupported("MPI_Remove_error_class", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Remove_error_code);
-int PMPI_Remove_error_code(int errorcode)
-{
-    return weft_api_unsupported("MPI_Remove_error_code", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Remove_error_string);
-int PMPI_Remove_error_string(int errorcode)
-{
-    return weft_api_unsupported("MPI_Remove_error_string", MPI_COMM_NULL);
-}
-
 WEFT_EXPORT(Rget);
 int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
               MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win,
@@ -1458,142 +1082,6 @@ int PMPI_Rput_c(const void *origin_addr, MPI_Count origin_count, MPI_Datatype or
                 MPI_Datatype target_datatype, MPI_Win win, MPI_Request *request)
 {
     return weft_api_unsupported("MPI_Rput_c", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Session_attach_buffer);
-int PMPI_Session_attach_buffer(MPI_Session session, void *buffer, int size)
-{
-    return weft_api_unsupported("MPI_Session_attach_buffer", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Session_attach_buffer_c);
-int PMPI_Session_attach_buffer_c(MPI_Session session, void *buffer, MPI_Count size)
-{
-    return weft_api_unsupported("MPI_Session_attach_buffer_c", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Session_call_errhandler);
-int PMPI_Session_call_errhandler(MPI_Session session, int errorcode)
-{
-    return weft_api_unsupported("MPI_Session_call_errhandler", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Session_create_errhandler);
-int PMPI_Session_create_errhandler(MPI_Session_errhandler_function *session_errhandler_fn,
-                                   MPI_Errhandler *errhandler)
-{
-    return weft_api_unsupported("MPI_Session_create_errhandler", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Session_detach_buffer);
-int PMPI_Session_detach_buffer(MPI_Session session, void *buffer_addr, int *size)
-{
-    return weft_api_unsupported("MPI_Session_detach_buffer", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Session_detach_buffer_c);
-int PMPI_Session_detach_buffer_c(MPI_Session session, void *buffer_addr, MPI_Count *size)
-{
-    return weft_api_unsupported("MPI_Session_detach_buffer_c", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Session_finalize);
-int PMPI_Session_finalize(MPI_Session *session)
-{
-    return weft_api_unsupported("MPI_Session_finalize", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Session_flush_buffer);
-int PMPI_Session_flush_buffer(MPI_Session session)
-{
-    return weft_api_unsupported("MPI_Session_flush_buffer", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Session_get_errhandler);
-int PMPI_Session_get_errhandler(MPI_Session session, MPI_Errhandler *errhandler)
-{
-    return weft_api_unsupported("MPI_Session_get_errhandler", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Session_get_info);
-int PMPI_Session_get_info(MPI_Session session, MPI_Info *info_used)
-{
-    return weft_api_unsupported("MPI_Session_get_info", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Session_get_nth_pset);
-int PMPI_Session_get_nth_pset(MPI_Session session, MPI_Info info, int n, int *pset_len,
-                              char *pset_name)
-{
-    return weft_api_unsupported("MPI_Session_get_nth_pset", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Session_get_num_psets);
-int PMPI_Session_get_num_psets(MPI_Session session, MPI_Info info, int *npset_names)
-{
-    return weft_api_unsupported("MPI_Session_get_num_psets", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Session_get_pset_info);
-int PMPI_Session_get_pset_info(MPI_Session session, const char *pset_name, MPI_Info *info)
-{
-    return weft_api_unsupported("MPI_Session_get_pset_info", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Session_iflush_buffer);
-int PMPI_Session_iflush_buffer(MPI_Session session, MPI_Request *request)
-{
-    return weft_api_unsupported("MPI_Session_iflush_buffer", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Session_init);
-int PMPI_Session_init(MPI_Info info, MPI_Errhandler errhandler, MPI_Session *session)
-{
-    return weft_api_unsupported("MPI_Session_init", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Session_set_errhandler);
-int PMPI_Session_set_errhandler(MPI_Session session, MPI_Errhandler errhandler)
-{
-    return weft_api_unsupported("MPI_Session_set_errhandler", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Topo_test);
-int PMPI_Topo_test(MPI_Comm comm, int *status)
-{
-    return weft_api_unsupported("MPI_Topo_test", comm);
-}
-
-WEFT_EXPORT(Type_create_keyval);
-int PMPI_Type_create_keyval(MPI_Type_copy_attr_function *type_copy_attr_fn,
-                            MPI_Type_delete_attr_function *type_delete_attr_fn, int *type_keyval,
-                            void *extra_state)
-{
-    return weft_api_unsupported("MPI_Type_create_keyval", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Type_delete_attr);
-int PMPI_Type_delete_attr(MPI_Datatype datatype, int type_keyval)
-{
-    return weft_api_unsupported("MPI_Type_delete_attr", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Type_free_keyval);
-int PMPI_Type_free_keyval(int *type_keyval)
-{
-    return weft_api_unsupported("MPI_Type_free_keyval", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Type_get_attr);
-int PMPI_Type_get_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val, int *flag)
-{
-    return weft_api_unsupported("MPI_Type_get_attr", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Type_set_attr);
-int PMPI_Type_set_attr(MPI_Datatype datatype, int type_keyval, void *attribute_val)
-{
-    return weft_api_unsupported("MPI_Type_set_attr", MPI_COMM_NULL);
 }
 
 WEFT_EXPORT(Unpublish_name);
@@ -1668,21 +1156,6 @@ int PMPI_Win_create_dynamic(MPI_Info info, MPI_Comm comm, MPI_Win *win)
     return weft_api_unsupported("MPI_Win_create_dynamic", comm);
 }
 
-WEFT_EXPORT(Win_create_errhandler);
-int PMPI_Win_create_errhandler(MPI_Win_errhandler_function *win_errhandler_fn,
-                               MPI_Errhandler *errhandler)
-{
-    return weft_api_unsupported("MPI_Win_create_errhandler", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Win_create_keyval);
-int PMPI_Win_create_keyval(MPI_Win_copy_attr_function *win_copy_attr_fn,
-                           MPI_Win_delete_attr_function *win_delete_attr_fn, int *win_keyval,
-                           void *extra_state)
-{
-    return weft_api_unsupported("MPI_Win_create_keyval", MPI_COMM_NULL);
-}
-
 WEFT_EXPORT(Win_delete_attr);
 int PMPI_Win_delete_attr(MPI_Win win, int win_keyval)
 {
@@ -1729,12 +1202,6 @@ WEFT_EXPORT(Win_free);
 int PMPI_Win_free(MPI_Win *win)
 {
     return weft_api_unsupported("MPI_Win_free", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Win_free_keyval);
-int PMPI_Win_free_keyval(int *win_keyval)
-{
-    return weft_api_unsupported("MPI_Win_free_keyval", MPI_COMM_NULL);
 }
 
 WEFT_EXPORT(Win_get_attr);

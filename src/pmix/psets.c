@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The launcher's process sets: mpirun of PRRTE names them (--pset), most others have none.
+ *
+ * Invariant: the sets are asked for once, at the first question; one that cannot be told, or that has
+ * processes of another job, is left out. A singleton has none and never asks.
+ */
+#include "boot.h"
+#include "internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct set {
+    char *name;
+    int *ranks;
+    int size;
+};
+
+static bool asked;
+static struct set *sets;
+static int nsets;
+
+#ifdef PMIX_QUERY_PSET_MEMBERSHIP
+
+/* Asks one question. The answer is to be freed with PMIX_INFO_FREE. */
+static pmix_info_t *ask(const char *key, const char *set, size_t *count)
+{
+    pmix_query_t query;
+    pmix_info_t *answer = NULL;
+    PMIX_QUERY_CONSTRUCT(&query);
+    pmix_status_t rc;
+    PMIX_ARGV_APPEND(rc, query.keys, key);
+    (void)rc;
+    if (set) {
+        PMIX_INFO_CREATE(query.qualifiers, 1);
+        query.nqual = 1;
+        PMIX_INFO_LOAD(&query.qualifiers[0], PMIX_PSET_NAME, set, PMIX_STRING);
+    }
+    *count = 0;
+    if (PMIx_Query_info(&query, 1, &answer, count) != PMIX_SUCCESS)
+        *count = 0;
+    PMIX_QUERY_DESTRUCT(&query);
+    return answer;
+}
+
+/* The ranks of a set, if all are of this job. */
+static bool members(const char *nspace, const pmix_value_t *value, struct set *set)
+{
+    if (value->type != PMIX_DATA_ARRAY || !value->data.darray ||
+        value->data.darray->type != PMIX_PROC)
+        return false;
+    const pmix_proc_t *procs = value->data.darray->array;
+    size_t n = value->data.darray->size;
+    set->ranks = malloc((n + 1) * sizeof *set->ranks);
+    for (size_t i = 0; set->ranks && i < n; i++) {
+        if (strcmp(procs[i].nspace, nspace))
+            return false;
+        set->ranks[i] = (int)procs[i].rank;
+    }
+    set->size = (int)n;
+    return set->ranks != NULL;
+}
+
+static void add(const char *nspace, const char *name)
+{
+    size_t count;
+    struct set set = {.name = strdup(name)};
+    pmix_info_t *answer = ask(PMIX_QUERY_PSET_MEMBERSHIP, name, &count);
+    struct set *more = realloc(sets, ((size_t)nsets + 1) * sizeof *more);
+    if (more)
+        sets = more;
+    if (more && set.name && count && members(nspace, &answer[0].value, &set)) {
+        sets[nsets++] = set;
+    } else {
+        free(set.name);
+        free(set.ranks);
+    }
+    if (answer)
+        PMIX_INFO_FREE(answer, count);
+}
+
+static void ask_all(const char *nspace)
+{
+    size_t count;
+    pmix_info_t *answer = ask(PMIX_QUERY_PSET_NAMES, NULL, &count);
+    if (count && answer[0].value.type == PMIX_STRING && answer[0].value.data.string) {
+        char *rest, *names = answer[0].value.data.string;
+        for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
+            add(nspace, name);
+    }
+    if (answer)
+        PMIX_INFO_FREE(answer, count);
+}
+
+#else
+
+static void ask_all(const char *nspace)
+{
+    (void)nspace; /* PMIx 3 knows no process sets */
+}
+
+#endif
+
+int weft_boot_psets(void)
+{
+    const char *nspace = weft_psets_nspace();
+    if (!asked && nspace)
+        ask_all(nspace);
+    asked = true;
+    return nsets;
+}
+
+const char *weft_boot_pset_name(int set)
+{
+    return set >= 0 && set < weft_boot_psets() ? sets[set].name : NULL;
+}
+
+int weft_boot_pset_size(int set)
+{
+    return sets[set].size;
+}
+
+int weft_boot_pset_member(int set, int i)
+{
+    return sets[set].ranks[i];
+}
+
+void weft_psets_close(void)
+{
+    for (int i = 0; i < nsets; i++) {
+        free(sets[i].name);
+        free(sets[i].ranks);
+    }
+    free(sets);
+    sets = NULL;
+    nsets = 0;
+    asked = false;
+}

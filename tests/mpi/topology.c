@@ -1,0 +1,277 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Topologies: grids of every shape that fits, against coordinates counted by hand; graphs and
+ * distributed graphs; MPI_Dims_create against all factorisations; errors.
+ */
+#include "check.h"
+
+#if defined __GNUC__ &&                                                                            \
+    !defined __clang__ /* MPI_UNWEIGHTED is no array, and is never read as one */
+#pragma GCC diagnostic ignored "-Wstringop-overread"
+#endif
+
+enum { NODES = 360, DIMENSIONS = 4 };
+
+/* Counts through all products; keeps the closest: the largest factor smallest, then the next. */
+static int best[DIMENSIONS];
+static bool any;
+
+static void try_all(int *now, int at, int n, int rest, int most)
+{
+    if (at == n) {
+        bool better = !any;
+        for (int i = 0; rest == 1 && any && i < n; i++)
+            if (now[i] != best[i]) {
+                better = now[i] < best[i];
+                break;
+            }
+        if (rest == 1 && better) {
+            memcpy(best, now, (size_t)n * sizeof *now);
+            any = true;
+        }
+        return;
+    }
+    for (int f = 1; f <= rest && f <= most; f++)
+        if (rest % f == 0) {
+            now[at] = f;
+            try_all(now, at + 1, n, rest / f, f);
+        }
+}
+
+static void dims(void)
+{
+    for (int nodes = 1; nodes <= NODES; nodes++)
+        for (int n = 1; n <= DIMENSIONS; n++) {
+            int now[DIMENSIONS], got[DIMENSIONS] = {0};
+            any = false;
+            try_all(now, 0, n, nodes, nodes);
+            MPI_Dims_create(nodes, n, got);
+            CHECK(!memcmp(got, best, (size_t)n * sizeof *got), "%d in %d dimensions begins with %d",
+                  nodes, n, got[0]);
+        }
+    int some[] = {0, 3, 0}, wrong[] = {4, 0}, all[] = {2, 3}, less[] = {-1, 0};
+    MPI_Dims_create(36, 3, some);
+    CHECK(some[0] == 4 && some[1] == 3 && some[2] == 3, "36 with a 3 is %d %d %d", some[0], some[1],
+          some[2]);
+    CHECK_CLASS(MPI_Dims_create(6, 2, wrong), MPI_ERR_DIMS);
+    CHECK_CLASS(MPI_Dims_create(6, 2, all), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Dims_create(12, 2, all), MPI_ERR_DIMS);
+    CHECK_CLASS(MPI_Dims_create(6, 2, less), MPI_ERR_DIMS);
+    int large[3] = {0};
+    MPI_Dims_create(2147483646, 3, large);
+    CHECK((long long)large[0] * large[1] * large[2] == 2147483646, "2147483646 is %d %d %d",
+          large[0], large[1], large[2]);
+}
+
+static void grid(int rows, int columns, int row_period, int column_period)
+{
+    MPI_Comm cart, dup, row;
+    int size[] = {rows, columns}, periods[] = {row_period, column_period}, kind, n;
+    MPI_Cart_create(MPI_COMM_WORLD, 2, size, periods, 1, &cart);
+    CHECK((cart != MPI_COMM_NULL) == (check.rank < rows * columns), "who is in the grid is wrong");
+    if (cart == MPI_COMM_NULL)
+        return;
+    int rank, got[2], got_periods[2], here[2];
+    MPI_Comm_rank(cart, &rank);
+    MPI_Topo_test(cart, &kind);
+    MPI_Cartdim_get(cart, &n);
+    CHECK(kind == MPI_CART && n == 2, "a grid is of kind %d with %d dimensions", kind, n);
+    MPI_Comm_dup(cart, &dup);
+    MPI_Cart_get(dup, 2, got, got_periods, here);
+    CHECK(got[0] == rows && got[1] == columns && got_periods[0] == row_period &&
+              got_periods[1] == column_period,
+          "the copy of a grid is another");
+    CHECK(here[0] == rank / columns && here[1] == rank % columns, "rank %d is at %d %d", rank,
+          here[0], here[1]);
+    for (int i = 0; i < rows * columns; i++) {
+        int at[2], back = -1;
+        MPI_Cart_coords(cart, i, 2, at);
+        MPI_Cart_rank(cart, at, &back);
+        CHECK(back == i && at[0] == i / columns && at[1] == i % columns, "rank %d is at %d %d", i,
+              at[0], at[1]);
+    }
+    for (int d = 0; d < 2; d++)
+        for (int by = -3; by <= 3; by++) {
+            int source, to, at = here[d] + by, expected;
+            MPI_Cart_shift(cart, d, by, &source, &to);
+            if (periods[d])
+                at = (at % size[d] + size[d]) % size[d];
+            int other[] = {d ? here[0] : at, d ? at : here[1]};
+            expected = at < 0 || at >= size[d] ? MPI_PROC_NULL : other[0] * columns + other[1];
+            CHECK(to == expected, "a shift by %d in dimension %d leads to %d instead of %d", by, d,
+                  to, expected);
+            int back, there;
+            MPI_Cart_shift(cart, d, -by, &there, &back);
+            CHECK(source == back && to == there, "a shift and its opposite differ");
+        }
+    int keep[] = {0, 1}, columns_got, period_got, column_here, row_size;
+    MPI_Cart_sub(cart, keep, &row);
+    MPI_Cart_get(row, 1, &columns_got, &period_got, &column_here);
+    MPI_Comm_size(row, &row_size);
+    CHECK(row_size == columns && columns_got == columns && period_got == column_period &&
+              column_here == here[1],
+          "a row of the grid has %d processes and this one is at %d", row_size, column_here);
+    MPI_Comm_free(&row);
+    MPI_Comm_free(&dup);
+    MPI_Comm_free(&cart);
+}
+
+static void grids(void)
+{
+    for (int rows = 1; rows <= check.size; rows++)
+        for (int columns = 1; rows * columns <= check.size; columns++)
+            grid(rows, columns, rows % 2, columns % 2);
+    MPI_Comm point;
+    int n = -1, rank, size[] = {1, 1};
+    MPI_Cart_create(MPI_COMM_WORLD, 0, NULL, NULL, 0, &point);
+    CHECK((point != MPI_COMM_NULL) == (check.rank == 0),
+          "a grid of no dimension is not one process");
+    if (point != MPI_COMM_NULL) {
+        MPI_Cartdim_get(point, &n);
+        CHECK(n == 0, "a grid of no dimension has %d", n);
+        MPI_Comm_free(&point);
+    }
+    MPI_Cart_map(MPI_COMM_WORLD, 2, size, size, &rank);
+    CHECK(rank == (check.rank == 0 ? 0 : MPI_UNDEFINED), "MPI_Cart_map gives %d", rank);
+}
+
+/* Everybody is a neighbour of the next ones, as many as its rank. */
+static void graphs(void)
+{
+    MPI_Comm graph;
+    int n = check.size, *index = malloc((size_t)n * sizeof *index), total = 0, kind, nodes, edges;
+    int *edge = malloc(((size_t)n * (size_t)n + 1) * sizeof *edge);
+    for (int i = 0; i < n; i++) {
+        for (int k = 1; k <= i; k++)
+            edge[total++] = (i + k) % n;
+        index[i] = total;
+    }
+    MPI_Graph_create(MPI_COMM_WORLD, n, index, edge, 0, &graph);
+    MPI_Topo_test(graph, &kind);
+    MPI_Graphdims_get(graph, &nodes, &edges);
+    CHECK(kind == MPI_GRAPH && nodes == n && edges == total, "a graph of %d nodes and %d edges",
+          nodes, edges);
+    int *got_index = malloc((size_t)n * sizeof *got_index);
+    int *got = malloc(((size_t)total + 1) * sizeof *got);
+    MPI_Graph_get(graph, n, total, got_index, got);
+    CHECK(!memcmp(index, got_index, (size_t)n * sizeof *index) &&
+              !memcmp(edge, got, (size_t)total * sizeof *edge),
+          "the graph is another");
+    for (int i = 0; i < n; i++) {
+        int count = -1;
+        MPI_Graph_neighbors_count(graph, i, &count);
+        CHECK(count == i, "rank %d has %d neighbours", i, count);
+        MPI_Graph_neighbors(graph, i, i, got);
+        for (int k = 1; k <= i; k++)
+            CHECK(got[k - 1] == (i + k) % n, "neighbour %d of %d is %d", k, i, got[k - 1]);
+    }
+    if (n > 1)
+        CHECK_CLASS(MPI_Graph_neighbors(graph, n - 1, 0, got), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Graph_neighbors_count(graph, n, &nodes), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Cartdim_get(graph, &nodes), MPI_ERR_TOPOLOGY);
+    MPI_Graph_map(MPI_COMM_WORLD, n, index, edge, &nodes);
+    CHECK(nodes == check.rank, "MPI_Graph_map gives %d", nodes);
+    MPI_Comm_free(&graph);
+    free(index);
+    free(edge);
+    free(got_index);
+    free(got);
+}
+
+static void expect_neighbours(MPI_Comm dist, int in, int out, const char *what)
+{
+    int indegree, outdegree, weighted, kind;
+    int sources[4] = {-1, -1, -1, -1}, to[4] = {-1, -1, -1, -1}, of_sources[4], of_to[4];
+    int up = (check.rank + 1) % check.size, down = (check.rank + check.size - 1) % check.size;
+    MPI_Topo_test(dist, &kind);
+    CHECK(kind == MPI_DIST_GRAPH, "%s is of kind %d", what, kind);
+    MPI_Dist_graph_neighbors_count(dist, &indegree, &outdegree, &weighted);
+    CHECK(indegree == in && outdegree == out && weighted, "%s: degrees %d and %d, weighted %d",
+          what, indegree, outdegree, weighted);
+    MPI_Dist_graph_neighbors(dist, in, sources, of_sources, out, to, of_to);
+    CHECK(sources[0] == down && to[0] == up && of_sources[0] == 10 + down &&
+              of_to[0] == 10 + check.rank,
+          "%s: from %d (%d), to %d (%d)", what, sources[0], of_sources[0], to[0], of_to[0]);
+}
+
+static void distributed_graphs(void)
+{
+    MPI_Comm dist, dup;
+    int up = (check.rank + 1) % check.size, down = (check.rank + check.size - 1) % check.size;
+    int in_weight = 10 + down, out_weight = 10 + check.rank, one = 1, a, b, weighted;
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, &down, &in_weight, 1, &up, &out_weight,
+                                   MPI_INFO_NULL, 0, &dist);
+    expect_neighbours(dist, 1, 1, "an adjacent graph");
+    MPI_Comm_dup(dist, &dup);
+    expect_neighbours(dup, 1, 1, "its copy");
+    MPI_Comm_free(&dup);
+    MPI_Comm_free(&dist);
+    /* Each names its own edge; then rank 0 names all. */
+    MPI_Dist_graph_create(MPI_COMM_WORLD, 1, &check.rank, &one, &up, &out_weight, MPI_INFO_NULL, 1,
+                          &dist);
+    expect_neighbours(dist, 1, 1, "a distributed graph");
+    MPI_Comm_free(&dist);
+    int n = check.rank == 0 ? check.size : 0;
+    int from[64], ones[64], to[64], weights[64];
+    for (int i = 0; i < n && i < 64; i++) {
+        from[i] = i;
+        ones[i] = 1;
+        to[i] = (i + 1) % check.size;
+        weights[i] = 10 + i;
+    }
+    MPI_Dist_graph_create(MPI_COMM_WORLD, n, from, ones, to, n ? weights : MPI_WEIGHTS_EMPTY,
+                          MPI_INFO_NULL, 1, &dist);
+    expect_neighbours(dist, 1, 1, "a graph that rank 0 names");
+    MPI_Comm_free(&dist);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_UNWEIGHTED, 0, NULL, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 0, &dist);
+    MPI_Dist_graph_neighbors_count(dist, &a, &b, &weighted);
+    CHECK(a == 0 && b == 0 && !weighted, "a graph without edges has %d and %d", a, b);
+    MPI_Comm_free(&dist);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, MPI_WEIGHTS_EMPTY, 0, NULL,
+                                   MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0, &dist);
+    MPI_Dist_graph_neighbors_count(dist, &a, &b, &weighted);
+    CHECK(weighted, "a weighted graph without edges is not weighted");
+    MPI_Comm_free(&dist);
+}
+
+static void errors(void)
+{
+    MPI_Comm out;
+    int big[] = {check.size + 1}, zero[] = {0}, kind, rank;
+    CHECK_CLASS(MPI_Cart_create(MPI_COMM_WORLD, 1, big, zero, 0, &out), MPI_ERR_DIMS);
+    CHECK_CLASS(MPI_Cart_create(MPI_COMM_WORLD, 1, zero, zero, 0, &out), MPI_ERR_DIMS);
+    CHECK_CLASS(MPI_Cart_create(MPI_COMM_NULL, 1, big, zero, 0, &out), MPI_ERR_COMM);
+    CHECK_CLASS(MPI_Cart_sub(MPI_COMM_WORLD, zero, &out), MPI_ERR_TOPOLOGY);
+    CHECK_CLASS(MPI_Cart_shift(MPI_COMM_WORLD, 0, 1, &kind, &rank), MPI_ERR_TOPOLOGY);
+    CHECK_CLASS(MPI_Dist_graph_neighbors_count(MPI_COMM_WORLD, &kind, &kind, &kind),
+                MPI_ERR_TOPOLOGY);
+    CHECK_CLASS(MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 1, big, MPI_UNWEIGHTED, 0, NULL,
+                                               MPI_UNWEIGHTED, MPI_INFO_NULL, 0, &out),
+                MPI_ERR_RANK);
+    MPI_Topo_test(MPI_COMM_WORLD, &kind);
+    CHECK(kind == MPI_UNDEFINED, "world has a topology of kind %d", kind);
+    int size[] = {check.size}, periods[] = {0}, at[] = {check.size};
+    MPI_Cart_create(MPI_COMM_WORLD, 1, size, periods, 0, &out);
+    CHECK_CLASS(MPI_Cart_rank(out, at, &rank), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Cart_coords(out, check.size, 1, at), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Cart_coords(out, 0, 0, at), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Cart_shift(out, 1, 1, &kind, &rank), MPI_ERR_ARG);
+    MPI_Comm_free(&out);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv, 1);
+    check_errors_return();
+    if (check.rank == 0)
+        dims();
+    check_step("grids");
+    grids();
+    check_step("graphs");
+    graphs();
+    distributed_graphs();
+    check_step("errors");
+    errors();
+    return check_done();
+}

@@ -63,6 +63,13 @@ tests_unit_bsend_test_SOURCES = tests/unit/bsend_test.c
 tests_unit_bsend_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_bsend_test_LDADD = $(UNIT_LIBS)
 
+# Partitioned communication
+check_PROGRAMS += tests/unit/partitioned_test
+TESTS += tests/unit/partitioned_test
+tests_unit_partitioned_test_SOURCES = tests/unit/partitioned_test.c
+tests_unit_partitioned_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_partitioned_test_LDADD = $(UNIT_LIBS)
+
 # Datatypes
 DATATYPE_TESTS = tests/unit/datatype_random_test
 check_PROGRAMS += $(DATATYPE_TESTS)

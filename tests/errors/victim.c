@@ -308,6 +308,41 @@ static void partitions_missing(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+/* Rank 1 dies in the middle of a round. Rank 0 is told so by what waits for it: partitions that did
+ * not come, a request that it never made, and both once more when they are started again. */
+static void partitions_of_the_dead(void)
+{
+    static int data[4];
+    MPI_Request requests[2];
+    int here = 0;
+    begin();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (rank == 1) {
+        MPI_Psend_init(data, 4, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+        MPI_Start(&requests[0]);
+        MPI_Pready_range(0, 1, requests[0]);
+        MPI_Recv(&here, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        raise(SIGKILL);
+    }
+    MPI_Precv_init(data, 4, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[0]);
+    MPI_Precv_init(data, 4, 1, MPI_INT, 1, 4, MPI_COMM_WORLD, MPI_INFO_NULL, &requests[1]);
+    MPI_Startall(2, requests);
+    while (!here) {
+        MPI_Parrived(requests[0], 1, &here);
+    }
+    MPI_Send(&here, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);
+    int codes[5] = {MPI_Wait(&requests[0], MPI_STATUS_IGNORE),
+                    MPI_Wait(&requests[1], MPI_STATUS_IGNORE)};
+    MPI_Startall(2, requests);
+    codes[2] = MPI_Wait(&requests[0], MPI_STATUS_IGNORE);
+    codes[3] = MPI_Wait(&requests[1], MPI_STATUS_IGNORE);
+    codes[4] = MPI_Psend_init(data, 4, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_INFO_NULL, requests);
+    fprintf(stderr, "aborted: %d %d %d %d %d\n", codes[0] == MPI_ERR_PROC_ABORTED,
+            codes[1] == MPI_ERR_PROC_ABORTED, codes[2] == MPI_ERR_PROC_ABORTED,
+            codes[3] == MPI_ERR_PROC_ABORTED, codes[4] == MPI_ERR_PROC_ABORTED);
+    _exit(0);
+}
+
 /* Rank 1 comes to the barrier late, and reads no message before. */
 static void late(void)
 {
@@ -461,6 +496,7 @@ static const struct {
             {"both-send-large", both_send_large},
             {"wrong-tag", wrong_tag},
             {"partitions-missing", partitions_missing},
+            {"partitions-of-the-dead", partitions_of_the_dead},
             {"late", late},
             {"late-for-many", late_for_many},
             {"slow-news", slow_news},

@@ -56,7 +56,6 @@ MPI_TESTS = \
     tests/mpi/partitioned \
     tests/mpi/partitioned_early \
     tests/mpi/partitioned_random \
-    tests/mpi/partitioned_textbook \
     tests/mpi/partitioned_threads \
     tests/mpi/persistent \
     tests/mpi/pingpong_sizes \
@@ -149,7 +148,6 @@ tests_mpi_pair_types_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_partitioned_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_partitioned_early_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_partitioned_random_LDADD = $(MPI_TEST_LIBS)
-tests_mpi_partitioned_textbook_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_partitioned_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_persistent_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_pingpong_sizes_LDADD = $(MPI_TEST_LIBS)

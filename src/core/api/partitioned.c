@@ -53,24 +53,30 @@ static int explain_info(const struct init_call *init, struct weft_comm *comm)
     return MPI_SUCCESS;
 }
 
-/* Checks everything and fills what the core wants. */
-static int resolve(const struct init_call *init, struct weft_partition_arguments *out)
+/* Everything that can be wrong with the arguments. MPI_SUCCESS: nothing. */
+static int check(const struct init_call *init)
 {
     struct weft_call whole = init->call; /* of all partitions together */
     struct weft_comm *comm = weft_comm_resolve(init->call.comm);
-    int code = comm ? explain(init, comm) : MPI_SUCCESS;
+    if (!comm)
+        return weft_call_explain(&whole, init->receive, false);
+    int code = explain(init, comm);
     if (code != MPI_SUCCESS)
         return code;
-    if (comm && whole.count > 0)
+    if (whole.count > 0)
         whole.count *= init->partitions;
     code = weft_call_explain(&whole, init->receive, false);
     if (code == MPI_SUCCESS)
         code = explain_info(init, comm);
     if (code == MPI_SUCCESS && !init->request)
         code = weft_call_explain(&whole, init->receive, true);
-    if (code != MPI_SUCCESS)
-        return code;
-    *out = (struct weft_partition_arguments){
+    return code;
+}
+
+static int make_checked(const struct init_call *init)
+{
+    struct weft_comm *comm = weft_comm_resolve(init->call.comm);
+    struct weft_partition_arguments arguments = {
         .channel = &comm->part,
         .buffer = (void *)init->call.buffer,
         .type = weft_handle_resolve(init->call.datatype, WEFT_KIND_DATATYPE),
@@ -78,6 +84,12 @@ static int resolve(const struct init_call *init, struct weft_partition_arguments
         .count = (size_t)init->call.count,
         .rank = init->call.peer,
         .tag = init->call.tag};
+    struct weft_request *made;
+    int code =
+        init->receive ? weft_precv_init(&arguments, &made) : weft_psend_init(&arguments, &made);
+    if (code != MPI_SUCCESS)
+        return weft_error_raise(comm, code, init->call.function);
+    *init->request = (MPI_Request)made;
     return MPI_SUCCESS;
 }
 
@@ -86,17 +98,9 @@ static int make(const struct init_call *init)
     int code = weft_enter(init->call.function);
     if (code)
         return code;
-    struct weft_partition_arguments arguments;
-    code = resolve(init, &arguments);
-    if (code == MPI_SUCCESS) {
-        struct weft_request *made;
-        code =
-            init->receive ? weft_precv_init(&arguments, &made) : weft_psend_init(&arguments, &made);
-        if (code == MPI_SUCCESS)
-            *init->request = (MPI_Request)made;
-        else
-            code = weft_error_raise(arguments.channel->comm, code, init->call.function);
-    }
+    code = check(init);
+    if (code == MPI_SUCCESS)
+        code = make_checked(init);
     weft_leave();
     return code;
 }
@@ -125,6 +129,12 @@ int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype d
 
 /* ---- Marking partitions */
 
+/* Whose error handler hears of a wrong request. */
+static struct weft_comm *comm_of(const struct weft_request *request)
+{
+    return request->channel ? request->channel->comm : NULL;
+}
+
 /* The active partitioned send that a handle names; NULL after raising the error in *code. */
 static struct weft_request *sending(MPI_Request handle, const char *function, int *code)
 {
@@ -134,14 +144,13 @@ static struct weft_request *sending(MPI_Request handle, const char *function, in
                            (void *)handle);
         return NULL;
     }
-    struct weft_comm *comm = request->channel ? request->channel->comm : NULL;
     if (request->op != WEFT_REQUEST_PSEND)
-        *code = weft_error(comm, MPI_ERR_REQUEST, function,
+        *code = weft_error(comm_of(request), MPI_ERR_REQUEST, function,
                            "%p is no partitioned send; partitions are marked ready with the "
                            "request that MPI_Psend_init made",
                            (void *)handle);
     else if (request->flags & WEFT_REQUEST_INACTIVE)
-        *code = weft_error(comm, MPI_ERR_REQUEST, function,
+        *code = weft_error(request->channel->comm, MPI_ERR_REQUEST, function,
                            "%p is inactive; start it with MPI_Start first", (void *)handle);
     else
         return request;
@@ -281,16 +290,16 @@ int PMPI_Parrived(MPI_Request handle, int partition, int *flag)
     if (code)
         return code;
     struct weft_request *request = weft_handle_resolve(handle, WEFT_KIND_REQUEST);
-    struct weft_comm *comm = request && request->channel ? request->channel->comm : NULL;
     if (!request)
         code = weft_error(NULL, MPI_ERR_REQUEST, "MPI_Parrived", "%p is no request; was it freed?",
                           (void *)handle);
     else if (!flag)
-        code = weft_error(comm, MPI_ERR_ARG, "MPI_Parrived", "the pointer to the flag is null");
+        code = weft_error(comm_of(request), MPI_ERR_ARG, "MPI_Parrived",
+                          "the pointer to the flag is null");
     else if (request == &weft_request_null) /* as MPI_Test: nothing is missing */
         *flag = 1;
     else if (request->op != WEFT_REQUEST_PRECV)
-        code = weft_error(comm, MPI_ERR_REQUEST, "MPI_Parrived",
+        code = weft_error(comm_of(request), MPI_ERR_REQUEST, "MPI_Parrived",
                           "%p is no partitioned receive; ask for partitions with the request that "
                           "MPI_Precv_init made",
                           (void *)handle);

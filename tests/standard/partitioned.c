@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Partitioned communication as textbooks show it: as many partitions on both sides; one long
+ * Partitioned communication (MPI 5.0, chapter 4): as many partitions on both sides; one long
  * receive for many short contributions, and the reverse; partitions marked one by one, by range and
  * by list; the receiver working on what is there already. Every rank sends to the next one.
  */
-#include "check.h"
+#include "../mpi/check.h"
 
 enum { PARTITIONS = 8, COUNT = 500, TAG = 4 };
 

@@ -30,6 +30,28 @@ void weft_datatype_unpack(const struct weft_datatype *type, void *buffer, size_t
                         (void *)in);
 }
 
+void weft_datatype_pack_all(const struct weft_datatype *type, const void *buffer, size_t count,
+                            void *out)
+{
+    if (!type->size || !count)
+        return;
+    if (type->flags & WEFT_TYPE_DENSE)
+        memcpy(out, buffer, count * type->size);
+    else
+        weft_shape_copy_all(WEFT_PACK, type->shape, type->extent, buffer, count, out);
+}
+
+void weft_datatype_unpack_all(const struct weft_datatype *type, void *buffer, size_t count,
+                              const void *in)
+{
+    if (!type->size || !count)
+        return;
+    if (type->flags & WEFT_TYPE_DENSE)
+        memcpy(buffer, in, count * type->size);
+    else
+        weft_shape_copy_all(WEFT_UNPACK, type->shape, type->extent, buffer, count, (void *)in);
+}
+
 MPI_Count weft_datatype_count(const struct weft_datatype *type, size_t bytes)
 {
     if (!type->size)

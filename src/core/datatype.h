@@ -105,6 +105,12 @@ void weft_datatype_pack(const struct weft_datatype *type, const void *buffer, si
 void weft_datatype_unpack(const struct weft_datatype *type, void *buffer, size_t offset,
                           const void *in, size_t bytes);
 
+/* The same for all of count elements. */
+void weft_datatype_pack_all(const struct weft_datatype *type, const void *buffer, size_t count,
+                            void *out);
+void weft_datatype_unpack_all(const struct weft_datatype *type, void *buffer, size_t count,
+                              const void *in);
+
 /* The address of `bytes` bytes of data if they are one run, whatever the type, else NULL: with it
  * and weft_datatype_byte, the same message needs no packing. */
 static inline void *weft_datatype_run(const struct weft_datatype *type, const void *buffer,

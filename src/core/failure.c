@@ -36,7 +36,8 @@ static void find_stranded(void *arg, struct weft_request *request)
     if (death->found || request->peer != death->peer)
         return;
     bool stranded = request->op == WEFT_REQUEST_RECV
-                        ? request->match.queued || (request->flags & WEFT_REQUEST_IN_NET)
+                        ? request->match.queued || (request->flags & WEFT_REQUEST_IN_NET) ||
+                              (!death->peer->shm && weft_net_fetch_waits(request))
                     : death->peer->shm ? weft_shm_waits_for_peer(request)
                                        : weft_net_waits_for_peer(request);
     if (stranded)
@@ -51,6 +52,11 @@ static void end(struct weft_request *request)
             weft_shm_abandon(request);
         else
             weft_net_abandon(request);
+        return;
+    }
+    if (!request->match.queued && !(request->flags & WEFT_REQUEST_IN_NET)) {
+        request->error = (uint8_t)weft_failure_say(request->peer);
+        weft_net_fetch_abandon(request);
         return;
     }
     if (request->flags & WEFT_REQUEST_IN_NET) {

@@ -145,11 +145,22 @@ static int start_send(struct weft_request *request)
                             &request, sizeof request, request->bytes, 0);
 }
 
+/* Data in one piece are bytes, whatever their type: nothing has to be packed. */
+static void simplify(const void **buffer, const struct weft_datatype **type, size_t bytes)
+{
+    void *run = (*type)->flags & WEFT_TYPE_DENSE ? NULL : weft_datatype_run(*type, *buffer, bytes);
+    if (!run)
+        return;
+    *buffer = run;
+    *type = weft_datatype_byte();
+}
+
 int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t bytes,
                    const struct weft_datatype *type, int dest, int tag, enum weft_send_mode mode,
                    struct weft_request **out)
 {
     struct weft_peer *peer;
+    simplify(&buffer, &type, bytes);
     int code = destination(channel, dest, &peer);
     if (weft_unlikely(code != MPI_SUCCESS))
         return code;
@@ -198,6 +209,7 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
                    const struct weft_datatype *type, int source, int tag, struct weft_request **out)
 {
     struct weft_peer *peer = NULL;
+    simplify((const void **)&buffer, &type, bytes);
     if (source >= 0) {
         peer = peer_of(channel, source);
         if (weft_unlikely(!peer))

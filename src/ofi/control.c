@@ -141,6 +141,12 @@ void weft_net_control_arrived(const void *data, size_t bytes)
     case WEFT_NET_TOO_LATE:
         weft_net_cancel_answered(request, control.kind == WEFT_NET_CANCELLED);
         return;
+    case WEFT_NET_NEXT:
+        weft_net_staged_next(request, control.other, control.length);
+        return;
+    case WEFT_NET_READY:
+        weft_net_staged_ready(request, control.other);
+        return;
     }
     weft_warn("a control message of unknown kind %d came from rank %d; all ranks must run the same "
               "version of Weft",

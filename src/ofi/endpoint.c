@@ -243,6 +243,7 @@ void weft_net_close(void)
         close_fid(&weft_net.ep->fid);
     weft_net_claim_close();
     weft_net_pool_close();
+    weft_net_stage_close();
     if (weft_net.spill_mr)
         close_fid(&weft_net.spill_mr->fid);
     free(weft_net.spill.iov_base);

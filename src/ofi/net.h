@@ -96,6 +96,11 @@ bool weft_net_waits_for_peer(const struct weft_request *request);
 void weft_net_abandon(struct weft_request *request);
 void weft_net_drop_backlog(struct weft_peer *peer);
 
+/* The same for a receive that has matched and is being fetched: true when it only waits for its
+ * peer's word; ends it (its error is set). */
+bool weft_net_fetch_waits(const struct weft_request *request);
+void weft_net_fetch_abandon(struct weft_request *request);
+
 /* Takes a receive back from the provider, waiting for the provider's word. True when it was taken
  * back, false when a message had matched it (it completes as usual). */
 bool weft_net_withdraw(struct weft_request *request);

@@ -63,7 +63,9 @@ struct weft_net_out {
 
 /* The payload of an RTS. */
 struct weft_net_header {
-    uint8_t version, pad[7];
+    uint8_t version;
+    uint8_t slots; /* 0: everything can be read at once; else what lies there is a ring: staged.c */
+    uint8_t pad[6];
     uint64_t length;  /* bytes of the user's message */
     uint64_t cookie;  /* the sender's request */
     uint64_t address; /* what fi_read wants: virtual address, or offset in the registration */
@@ -78,7 +80,10 @@ enum weft_net_control_kind {
     WEFT_NET_CANCEL, /* forget the message of (context, tag) with that cookie (count 1), or with
                            the sequence `other` (count 0); the answer names the cookie */
     WEFT_NET_CANCELLED, /* the send of cookie is cancelled */
-    WEFT_NET_TOO_LATE   /* it has matched */
+    WEFT_NET_TOO_LATE,  /* it has matched */
+    WEFT_NET_NEXT, /* put chunk `length` of the rendezvous of cookie where it belongs; the answer goes
+                      to the receiver's cookie `other` */
+    WEFT_NET_READY /* the receiver's cookie can read chunk `other` */
 };
 
 struct weft_net_control {
@@ -92,18 +97,31 @@ struct weft_net_control {
 _Static_assert(sizeof(struct weft_net_header) == WEFT_NET_HEADER_BYTES, "RTS header");
 _Static_assert(sizeof(struct weft_net_control) == WEFT_NET_CONTROL_BYTES, "control message");
 
-enum { WEFT_NET_WIRE_VERSION = 2 };
+enum { WEFT_NET_WIRE_VERSION = 3 };
+
+/* The ring of a staged rendezvous: slots of so many bytes. Part of what both sides must agree on. */
+enum { WEFT_NET_CHUNK = 256 << 10, WEFT_NET_SLOTS = 4 };
+
+/* What the receiver of a staged rendezvous keeps. */
+struct weft_net_staged {
+    struct weft_net_header header;
+    uint32_t round[WEFT_NET_SLOTS];
+    uint8_t ready; /* a bit for each slot */
+    uint8_t asked; /* chunks that were asked for and have not been announced yet */
+};
 
 /* What the net lane keeps in a request. */
 struct weft_net_request {
     struct weft_net_op op;
     struct weft_net_out out;
     bool withdrawn;     /* receives: the provider gave it back unmatched */
+    bool stalled;       /* receives: in the list weft_net.stalled */
     uint16_t reads_out; /* pieces under way */
-    void *packed;       /* malloc'ed packed form of a buffer that is not dense, or NULL */
+    void *packed;       /* a stage with the packed form of a buffer that is not dense, or NULL */
     struct fid_mr *mr;  /* registration of the buffer, or NULL */
     union {
         struct weft_net_header header; /* sends: RTS; receives: what came */
+        struct weft_net_staged staged; /* receives: the same, and how far a ring has been read */
         char small[WEFT_NET_SMALL];    /* receives: the first bytes of what comes */
     };
     size_t moved;   /* bytes asked for (reads) or sent (pushed pieces) */
@@ -200,8 +218,45 @@ void weft_net_received(struct weft_request *request, const struct fi_cq_tagged_e
 WEFT_COLD void weft_net_receive_failed(struct weft_request *request,
                                        const struct fi_cq_err_entry *error, const char *text);
 
+/* stage.c: memory for packed data. Get returns NULL when there is none; put takes NULL; mr returns the
+ * registration for everything, NULL when the provider refuses. */
+void *weft_net_stage_get(size_t bytes);
+void weft_net_stage_put(void *data);
+struct fid_mr *weft_net_stage_mr(void *data);
+void weft_net_stage_close(void);
+
+/* Gives up what the lane part of a request holds. */
+static inline void weft_net_release(struct weft_net_request *part)
+{
+    if (weft_unlikely(part->mr != NULL))
+        fi_close(&part->mr->fid);
+    if (part->packed)
+        weft_net_stage_put(part->packed);
+    part->mr = NULL;
+    part->packed = NULL;
+}
+
 /* rendezvous.c */
+
+/* Fills the header of a send whose data are in the buffer, or in the stage `data`. Returns MPI_SUCCESS
+ * or an error class whose sentence was said. */
 WEFT_COLD int weft_net_expose(struct weft_request *request, void *data);
+
+/* Begins to read bytes of a message, from `remote` of what its sender exposes to byte offset of its
+ * packed form. Returns 0, -FI_EAGAIN or an error. */
+int weft_net_read(struct weft_request *request, size_t offset, size_t bytes, size_t remote);
+
+/* More can be read now, or is to come no longer. Returns how many reads were begun. */
+int weft_net_read_on(struct weft_request *request);
+
+/* staged.c: the sender's side, then the receiver's. weft_net_staged_read begins to read what is ready,
+ * adds to *issued how many reads that made, and returns 0 or what the provider said about one. */
+WEFT_COLD int weft_net_staged_expose(struct weft_request *request);
+void weft_net_staged_next(struct weft_request *request, uint64_t receiver, uint64_t chunk);
+void weft_net_staged_begin(struct weft_request *request);
+int weft_net_staged_read(struct weft_request *request, int *issued);
+void weft_net_staged_arrived(struct weft_request *request, size_t offset);
+void weft_net_staged_ready(struct weft_request *request, uint64_t chunk);
 void weft_net_read_done(struct weft_net_op *op, int error, const char *text);
 WEFT_COLD int weft_net_read_more(void);
 void weft_net_push_pieces(struct weft_request *request, uint64_t receiver, size_t length);

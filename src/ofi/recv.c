@@ -32,11 +32,7 @@ static char *landing(struct weft_request *request)
 
 static __attribute__((noinline)) void release(struct weft_net_request *part)
 {
-    if (part->mr)
-        fi_close(&part->mr->fid);
-    free(part->packed);
-    part->mr = NULL;
-    part->packed = NULL;
+    weft_net_release(part);
 }
 
 /* Gives a receive to the provider. False when it does not take it. */
@@ -89,14 +85,16 @@ static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, vo
     if (request->capacity > WEFT_NET_SMALL) {
         size_t room =
             request->capacity < weft_net.eager_limit ? request->capacity : weft_net.eager_limit;
-        part->packed = malloc(room);
+        part->packed = weft_net_stage_get(room);
         if (!part->packed)
             return 0;
         iov[0] = (struct iovec){part->packed, room};
     }
     if (weft_net.local_mr) {
-        part->mr = weft_net_register(iov[0].iov_base, iov[0].iov_len, FI_RECV);
-        descriptors[0] = weft_net_descriptor(part->mr);
+        if (!part->packed)
+            part->mr = weft_net_register(iov[0].iov_base, iov[0].iov_len, FI_RECV);
+        descriptors[0] =
+            weft_net_descriptor(part->packed ? weft_net_stage_mr(part->packed) : part->mr);
         descriptors[1] = weft_net_descriptor(weft_net.spill_mr);
     }
     return iov[0].iov_len < weft_net.spill_below ? 2 : 1;

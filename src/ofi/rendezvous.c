@@ -22,6 +22,8 @@ enum { READS_AT_ONCE = 8, PIECES_AT_ONCE = 8 };
 struct weft_net_read {
     struct weft_net_op op;
     struct weft_request *request;
+    size_t offset, bytes;       /* of the packed form */
+    void *stage;                /* where they go if the buffer is not dense, else NULL */
     struct weft_net_read *next; /* in the free list */
 };
 
@@ -56,14 +58,17 @@ int weft_net_expose(struct weft_request *request, void *data)
         .version = WEFT_NET_WIRE_VERSION, .length = request->bytes, .cookie = (uintptr_t)request};
     if (!weft_net.can_read)
         return MPI_SUCCESS;
-    part->mr = weft_net_register(data, request->bytes, FI_REMOTE_READ);
-    if (!part->mr)
+    struct fid_mr *mr = part->packed ? weft_net_stage_mr(data)
+                                     : weft_net_register(data, request->bytes, FI_REMOTE_READ);
+    if (!part->packed)
+        part->mr = mr;
+    if (!mr)
         return weft_error_say(
             MPI_ERR_OTHER,
             "%s refuses to register %zu bytes to be read by rank %d; raise the limit of locked "
             "memory (ulimit -l) or send less at once",
             weft_net_name(), request->bytes, request->peer->world);
-    part->header.key = fi_mr_key(part->mr);
+    part->header.key = fi_mr_key(mr);
     part->header.address = weft_net.virtual_addresses ? (uintptr_t)data : 0;
     return MPI_SUCCESS;
 }
@@ -82,19 +87,13 @@ uint64_t weft_net_header_cookie(const void *header)
     return copy.cookie;
 }
 
-static char *destination(struct weft_request *request)
-{
-    struct weft_net_request *part = weft_net_part(request);
-    return part->packed ? part->packed : request->buffer;
-}
-
 /* FINs of one peer are told together while more data of it are on their way: a window of long
  * messages then costs a third of the control messages. None waits longer than the fetch that is
  * under way. */
 static void tell_finished(struct weft_peer *peer, uint64_t cookie)
 {
     peer->fetching--;
-    if (!weft_net.can_read)
+    if (!weft_net.can_read || peer->lane == WEFT_LANE_DEAD)
         return; /* the sender knows: it pushed them */
     peer->fin_cookies[peer->fins++] = cookie;
     if (peer->fins < WEFT_FINS_AT_ONCE && peer->fetching)
@@ -110,13 +109,7 @@ static void tell_finished(struct weft_peer *peer, uint64_t cookie)
 static void finish(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    if (part->packed)
-        weft_datatype_unpack(request->type, request->buffer, 0, part->packed, request->bytes);
-    if (part->mr)
-        fi_close(&part->mr->fid);
-    free(part->packed);
-    part->mr = NULL;
-    part->packed = NULL;
+    weft_net_release(part);
     tell_finished(request->peer, part->header.cookie);
     weft_request_event(request);
 }
@@ -148,48 +141,111 @@ void weft_net_read_close(void)
 
 static void stall(struct weft_request *request)
 {
-    weft_net_part(request)->next_stalled = weft_net.stalled;
+    struct weft_net_request *part = weft_net_part(request);
+    if (part->stalled)
+        return;
+    part->stalled = true;
+    part->next_stalled = weft_net.stalled;
     weft_net.stalled = request;
+}
+
+static bool is_dense(const struct weft_request *request)
+{
+    return request->type->flags & WEFT_TYPE_DENSE;
+}
+
+int weft_net_read(struct weft_request *request, size_t offset, size_t bytes, size_t remote)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_read *read = get_read();
+    if (!read)
+        return -FI_EAGAIN;
+    read->op.kind = WEFT_NET_READ;
+    read->request = request;
+    read->offset = offset;
+    read->bytes = bytes;
+    read->stage = is_dense(request) ? NULL : weft_net_stage_get(bytes);
+    char *to = read->stage ? read->stage : (char *)request->buffer + offset;
+    int rc = -FI_ENOMEM;
+    if (read->stage || is_dense(request)) {
+        struct fid_mr *mr =
+            read->stage && weft_net.local_mr ? weft_net_stage_mr(read->stage) : part->mr;
+        rc = (int)fi_read(weft_net.ep, to, bytes, weft_net_descriptor(mr), request->peer->net_addr,
+                          part->header.address + remote, part->header.key, &read->op);
+    }
+    if (rc) {
+        weft_net_stage_put(read->stage);
+        put_read(read);
+        return rc;
+    }
+    part->reads_out++;
+    weft_net.outstanding++;
+    return 0;
+}
+
+/* Reads what lies ready as a whole, a piece after the other. */
+static int read_pieces(struct weft_request *request, int *issued)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    bool dense = is_dense(request);
+    size_t most =
+        dense || weft_net.read_chunk < WEFT_NET_CHUNK ? weft_net.read_chunk : WEFT_NET_CHUNK;
+    while (part->moved < request->bytes &&
+           part->reads_out < (dense ? READS_AT_ONCE : WEFT_NET_SLOTS)) {
+        size_t n = request->bytes - part->moved < most ? request->bytes - part->moved : most;
+        int rc = weft_net_read(request, part->moved, n, part->moved);
+        if (rc)
+            return rc;
+        part->moved += n;
+        ++*issued;
+    }
+    return 0;
+}
+
+/* Nothing more is asked for; what was asked for still comes, but not from the dead. */
+static void give_up(struct weft_request *request, int error)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    request->error = (uint8_t)error;
+    request->bytes = part->header.slots ? 0 : part->moved;
+    if (part->header.slots) {
+        part->staged.ready = 0;
+        if (request->peer->lane == WEFT_LANE_DEAD)
+            part->staged.asked = 0;
+    }
+}
+
+static bool is_finished(const struct weft_request *request)
+{
+    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    if (part->reads_out || part->stalled)
+        return false;
+    return part->header.slots ? !part->staged.asked && !part->staged.ready
+                              : part->moved >= request->bytes;
 }
 
 /* Gives the provider as many reads of a request as it may have at once. Returns how many. */
 static int issue_reads(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
     int issued = 0;
-    while (part->moved < request->bytes && part->reads_out < READS_AT_ONCE) {
-        size_t n = request->bytes - part->moved;
-        if (n > weft_net.read_chunk)
-            n = weft_net.read_chunk;
-        struct weft_net_read *read = get_read();
-        if (!read) {
-            stall(request);
-            break;
-        }
-        read->op.kind = WEFT_NET_READ;
-        read->request = request;
-        int rc = (int)fi_read(weft_net.ep, destination(request) + part->moved, n,
-                              weft_net_descriptor(part->mr), request->peer->net_addr,
-                              part->header.address + part->moved, part->header.key, &read->op);
-        if (rc) {
-            put_read(read);
-            if (rc == -FI_EAGAIN) {
-                stall(request);
-                break;
-            }
-            request->error = (uint8_t)weft_error_say(
-                MPI_ERR_OTHER, "reading %zu bytes from rank %d over %s failed: %s", request->bytes,
-                request->peer->world, weft_net_name(), fi_strerror(-rc));
-            request->bytes = part->moved; /* nothing more is asked for */
-            if (!part->reads_out)
-                finish(request);
-            break;
-        }
-        part->moved += n;
-        part->reads_out++;
-        weft_net.outstanding++;
-        issued++;
+    int rc = weft_net_part(request)->header.slots ? weft_net_staged_read(request, &issued)
+                                                  : read_pieces(request, &issued);
+    if (rc == -FI_EAGAIN) {
+        stall(request);
+    } else if (rc) {
+        give_up(request,
+                weft_error_say(MPI_ERR_OTHER, "reading %zu bytes from rank %d over %s failed: %s",
+                               request->bytes, request->peer->world, weft_net_name(),
+                               fi_strerror(-rc)));
     }
+    return issued;
+}
+
+int weft_net_read_on(struct weft_request *request)
+{
+    int issued = issue_reads(request);
+    if (is_finished(request))
+        finish(request);
     return issued;
 }
 
@@ -200,7 +256,10 @@ void weft_net_fetch(struct weft_request *request, const void *header)
     request->peer->fetching++;
     part->moved = part->arrived = 0;
     part->reads_out = 0;
+    part->stalled = false;
     request->bytes = part->header.length;
+    if (part->header.slots)
+        weft_net_staged_begin(request);
     if (weft_unlikely(request->bytes > request->capacity)) {
         request->error = (uint8_t)weft_error_say(
             MPI_ERR_TRUNCATE,
@@ -209,31 +268,28 @@ void weft_net_fetch(struct weft_request *request, const void *header)
             request->bytes, request->source, request->tag, request->capacity);
         request->bytes = request->capacity;
     }
-    if (!(request->type->flags & WEFT_TYPE_DENSE) && request->bytes) {
-        part->packed = malloc(request->bytes);
-        if (!part->packed) {
-            request->error = (uint8_t)weft_error_say(
-                MPI_ERR_NO_MEM, "no memory to unpack a message of %zu bytes from rank %d",
-                request->bytes, request->source);
-            request->bytes = 0;
-        }
-    }
-    if (!weft_net.can_read) {
+    if (!weft_net.can_read)
         weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_CTS,
                                                                   .cookie = part->header.cookie,
                                                                   .other = (uintptr_t)request,
                                                                   .length = request->bytes});
-        if (!request->bytes)
-            finish(request);
-        return;
-    }
     if (!request->bytes) {
         finish(request);
         return;
     }
-    if (weft_net.local_mr)
-        part->mr = weft_net_register(destination(request), request->bytes, FI_READ);
-    issue_reads(request);
+    if (!weft_net.can_read)
+        return;
+    if (weft_net.local_mr && is_dense(request))
+        part->mr = weft_net_register(request->buffer, request->bytes, FI_READ);
+    weft_net_read_on(request);
+}
+
+/* Whether all the reads that there may be at once were out until now. */
+static bool was_full(const struct weft_request *request)
+{
+    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    return part->moved < request->bytes &&
+           part->reads_out == (is_dense(request) ? READS_AT_ONCE : WEFT_NET_SLOTS) - 1;
 }
 
 void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
@@ -241,20 +297,40 @@ void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
     struct weft_net_read *read = (struct weft_net_read *)op;
     struct weft_request *request = read->request;
     struct weft_net_request *part = weft_net_part(request);
+    size_t offset = read->offset, bytes = read->bytes;
+    if (read->stage && !error)
+        weft_datatype_unpack(request->type, request->buffer, offset, read->stage, bytes);
+    weft_net_stage_put(read->stage);
     put_read(read);
     part->reads_out--;
     weft_net.outstanding--;
-    if (weft_unlikely(error)) {
-        request->error =
-            weft_error_say(MPI_ERR_OTHER, "reading %zu bytes from rank %d over %s failed: %s",
-                           request->bytes, request->peer->world, weft_net_name(), text);
-        request->bytes = part->moved;
-    }
-    bool was_waiting = part->moved < request->bytes && part->reads_out == READS_AT_ONCE - 1;
-    if (was_waiting)
+    if (weft_unlikely(error))
+        give_up(request,
+                weft_error_say(MPI_ERR_OTHER, "reading %zu bytes from rank %d over %s failed: %s",
+                               request->bytes, request->peer->world, weft_net_name(), text));
+    else if (part->header.slots && request->peer->lane == WEFT_LANE_DEAD)
+        give_up(request, weft_failure_say(request->peer));
+    else if (part->header.slots && offset < request->bytes)
+        weft_net_staged_arrived(request, offset);
+    else if (!part->header.slots && was_full(request))
         issue_reads(request);
-    if (part->moved >= request->bytes && !part->reads_out)
+    if (is_finished(request))
         finish(request);
+}
+
+bool weft_net_fetch_waits(const struct weft_request *request)
+{
+    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    return !part->reads_out && !part->stalled &&
+           (!weft_net.can_read || (part->header.slots && part->staged.asked));
+}
+
+void weft_net_fetch_abandon(struct weft_request *request)
+{
+    request->peer->fetching--;
+    request->bytes = 0;
+    weft_net_release(weft_net_part(request));
+    weft_request_event(request);
 }
 
 int weft_net_read_more(void)
@@ -265,7 +341,8 @@ int weft_net_read_more(void)
     while (list) {
         struct weft_request *request = list;
         list = weft_net_part(request)->next_stalled;
-        issued += issue_reads(request);
+        weft_net_part(request)->stalled = false;
+        issued += weft_net_read_on(request);
     }
     return issued;
 }
@@ -362,7 +439,7 @@ void weft_net_piece_arrived(const struct weft_net_control *control, const void *
 {
     struct weft_request *request = (struct weft_request *)(uintptr_t)control->cookie;
     struct weft_net_request *part = weft_net_part(request);
-    memcpy(destination(request) + control->other, data, bytes);
+    weft_datatype_unpack(request->type, request->buffer, control->other, data, bytes);
     part->arrived += bytes;
     if (part->arrived >= request->bytes)
         finish(request);

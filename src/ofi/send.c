@@ -26,13 +26,10 @@ static void *data_of(struct weft_request *request)
     return packed ? packed : request->buffer;
 }
 
-static void release(struct weft_net_request *part)
+/* The registration of what data_of returns. */
+static struct fid_mr *mr_of(struct weft_net_request *part)
 {
-    if (part->mr)
-        fi_close(&part->mr->fid);
-    free(part->packed);
-    part->mr = NULL;
-    part->packed = NULL;
+    return part->packed && weft_net.local_mr ? weft_net_stage_mr(part->packed) : part->mr;
 }
 
 static int send_eager(struct weft_peer *peer, struct weft_request *request)
@@ -49,9 +46,9 @@ static int send_eager(struct weft_peer *peer, struct weft_request *request)
         rc = (int)fi_tinjectdata(weft_net.ep, data_of(request), request->bytes, data,
                                  peer->net_addr, word);
     else
-        rc =
-            (int)fi_tsenddata(weft_net.ep, data_of(request), request->bytes,
-                              weft_net_descriptor(part->mr), data, peer->net_addr, word, &part->op);
+        rc = (int)fi_tsenddata(weft_net.ep, data_of(request), request->bytes,
+                               weft_net_descriptor(mr_of(part)), data, peer->net_addr, word,
+                               &part->op);
     if (rc)
         return rc;
     request->sequence = peer->sequence++;
@@ -119,7 +116,7 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_net_out *out,
         "still runs and its address can be reached (weft_info shows the interfaces, WEFT_IFACE "
         "chooses one)",
         request->bytes, request->tag, peer->world, host, weft_net_name(), why);
-    release(weft_net_part(request));
+    weft_net_release(weft_net_part(request));
     request->pending = 1;
     weft_request_event(request);
 }
@@ -238,18 +235,19 @@ int weft_net_retry(void)
 static int prepare(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    bool eager = request->bytes <= weft_net.eager_limit;
-    if (!(request->type->flags & WEFT_TYPE_DENSE) && request->bytes) {
-        part->packed = malloc(request->bytes);
+    bool dense = (request->type->flags & WEFT_TYPE_DENSE) || !request->bytes;
+    if (request->bytes > weft_net.eager_limit)
+        return dense || !weft_net.can_read ? weft_net_expose(request, request->buffer)
+                                           : weft_net_staged_expose(request);
+    if (!dense) {
+        part->packed = weft_net_stage_get(request->bytes);
         if (!part->packed)
             return weft_error_say(MPI_ERR_NO_MEM, "no memory to pack a message of %zu bytes",
                                   request->bytes);
         weft_datatype_pack(request->type, request->buffer, 0, part->packed, request->bytes);
+    } else if (weft_net.local_mr && request->bytes > weft_net.inject_max) {
+        part->mr = weft_net_register(request->buffer, request->bytes, FI_SEND);
     }
-    if (!eager)
-        return weft_net_expose(request, data_of(request));
-    if (weft_net.local_mr && request->bytes > weft_net.inject_max)
-        part->mr = weft_net_register(data_of(request), request->bytes, FI_SEND);
     return MPI_SUCCESS;
 }
 
@@ -265,7 +263,7 @@ static __attribute__((noinline)) int send_slowly(struct weft_request *request)
     int code = prepare(request);
     if (weft_unlikely(code != MPI_SUCCESS)) {
         request->error = (uint8_t)code;
-        release(part);
+        weft_net_release(part);
         request->pending = 0;
         return MPI_SUCCESS;
     }
@@ -288,7 +286,7 @@ int weft_net_isend(struct weft_request *request)
 
 void weft_net_sent(struct weft_request *request)
 {
-    release(weft_net_part(request));
+    weft_net_release(weft_net_part(request));
     weft_request_event(request);
 }
 

@@ -78,6 +78,7 @@ MPI_TESTS = \
     tests/mpi/topology \
     tests/mpi/truncation \
     tests/mpi/types_random \
+    tests/mpi/types_strided \
     tests/mpi/unexpected_flood \
     tests/mpi/unexpected_flood_20000 \
     tests/mpi/wait_any_some \
@@ -169,6 +170,7 @@ tests_mpi_tags_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_threads_pingpong_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_topology_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_types_strided_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_random_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unexpected_flood_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unexpected_flood_20000_LDADD = $(MPI_TEST_LIBS)

@@ -102,12 +102,26 @@ static void packs(const struct weft_datatype *type, const struct arena *a, size_
         free(packed);
 }
 
+static void packs_all(const struct weft_datatype *type, const struct arena *a, size_t count)
+{
+    unsigned char *packed = malloc((size_t)a->data + 1);
+    assert_non_null(packed);
+    packed[a->data] = 0x5a;
+    weft_datatype_pack_all(type, a->base, count, packed);
+    for (long i = 0; i < a->data; i++)
+        assert_int_equal(packed[i], *byte_of(a, i));
+    assert_int_equal(packed[a->data], 0x5a);
+    free(packed);
+}
+
 static void packs_anywhere(const struct weft_datatype *type, const struct arena *a,
                            struct map_random *random)
 {
     size_t data = (size_t)a->data;
     for (long i = 0; i < a->bytes; i++)
         a->memory[i] = (unsigned char)map_next(random);
+    if (type->size)
+        packs_all(type, a, data / type->size);
     packs(type, a, 0, data);
     if (data <= 256)
         for (size_t split = 0; split <= data; split++) {
@@ -141,7 +155,9 @@ static void unpacks(const struct weft_datatype *type, const struct arena *a,
         order[i] = order[j];
         order[j] = was;
     }
-    for (int i = 0; i < pieces; i++)
+    if (whole && type->size)
+        weft_datatype_unpack_all(type, a->base, data / type->size, packed);
+    for (int i = 0; !whole && i < pieces; i++)
         weft_datatype_unpack(type, a->base, cut[order[i]], packed + cut[order[i]],
                              cut[order[i] + 1] - cut[order[i]]);
     for (size_t i = 0; i < data; i++) {

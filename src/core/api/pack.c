@@ -101,10 +101,10 @@ static int move(const struct call *call, enum way way, MPI_Count *moved)
     void *buffer = (void *)call->buffer;
     switch (way) {
     case PACK:
-        weft_datatype_pack(type, buffer, 0, packed, bytes);
+        weft_datatype_pack_all(type, buffer, (size_t)call->count, packed);
         break;
     case UNPACK:
-        weft_datatype_unpack(type, buffer, 0, packed, bytes);
+        weft_datatype_unpack_all(type, buffer, (size_t)call->count, packed);
         break;
     case PACK_EXTERNAL:
         weft_datatype_pack_external(type, buffer, (size_t)call->count, packed);
@@ -145,10 +145,33 @@ static int run(struct call *call, MPI_Comm comm, enum way way, bool positioned, 
     return code;
 }
 
+/* The fast path: a good call of one thread. NULL, and nothing done, for any other: the long way
+ * explains. */
+static inline __attribute__((always_inline)) const struct weft_datatype *
+fast(const void *buffer, MPI_Count count, MPI_Datatype datatype, const void *packed, MPI_Count size,
+     MPI_Count position, MPI_Comm comm, size_t *bytes)
+{
+    const struct weft_datatype *type = weft_handle_resolve(datatype, WEFT_KIND_DATATYPE);
+    if (weft_unlikely(weft_gate) || !weft_comm_resolve(comm) || !type || count < 0 ||
+        !(type->flags & WEFT_TYPE_COMMITTED) || !buffer || !packed || position < 0 ||
+        __builtin_mul_overflow((size_t)count, type->size, bytes) || size < position ||
+        *bytes > (size_t)(size - position))
+        return NULL;
+    return type;
+}
+
 WEFT_EXPORT(Pack_c);
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
                 MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
 {
+    size_t bytes;
+    const struct weft_datatype *type =
+        fast(inbuf, incount, datatype, outbuf, outsize, position ? *position : -1, comm, &bytes);
+    if (weft_likely(type != NULL)) {
+        weft_datatype_pack_all(type, inbuf, (size_t)incount, (char *)outbuf + *position);
+        *position += (MPI_Count)bytes;
+        return MPI_SUCCESS;
+    }
     struct call call = {"MPI_Pack", NULL,   inbuf,   incount,
                         datatype,   outbuf, outsize, position ? *position : 0};
     MPI_Count moved;
@@ -162,6 +185,14 @@ WEFT_EXPORT(Pack);
 int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbuf, int outsize,
               int *position, MPI_Comm comm)
 {
+    size_t bytes;
+    const struct weft_datatype *type =
+        fast(inbuf, incount, datatype, outbuf, outsize, position ? *position : -1, comm, &bytes);
+    if (weft_likely(type != NULL)) {
+        weft_datatype_pack_all(type, inbuf, (size_t)incount, (char *)outbuf + *position);
+        *position += (int)bytes;
+        return MPI_SUCCESS;
+    }
     struct call call = {"MPI_Pack", NULL,   inbuf,   incount,
                         datatype,   outbuf, outsize, position ? *position : 0};
     MPI_Count moved;
@@ -175,6 +206,14 @@ WEFT_EXPORT(Unpack_c);
 int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void *outbuf,
                   MPI_Count outcount, MPI_Datatype datatype, MPI_Comm comm)
 {
+    size_t bytes;
+    const struct weft_datatype *type =
+        fast(outbuf, outcount, datatype, inbuf, insize, position ? *position : -1, comm, &bytes);
+    if (weft_likely(type != NULL)) {
+        weft_datatype_unpack_all(type, outbuf, (size_t)outcount, (const char *)inbuf + *position);
+        *position += (MPI_Count)bytes;
+        return MPI_SUCCESS;
+    }
     struct call call = {"MPI_Unpack", NULL,  outbuf, outcount,
                         datatype,     inbuf, insize, position ? *position : 0};
     MPI_Count moved;
@@ -188,6 +227,14 @@ WEFT_EXPORT(Unpack);
 int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int outcount,
                 MPI_Datatype datatype, MPI_Comm comm)
 {
+    size_t bytes;
+    const struct weft_datatype *type =
+        fast(outbuf, outcount, datatype, inbuf, insize, position ? *position : -1, comm, &bytes);
+    if (weft_likely(type != NULL)) {
+        weft_datatype_unpack_all(type, outbuf, (size_t)outcount, (const char *)inbuf + *position);
+        *position += (int)bytes;
+        return MPI_SUCCESS;
+    }
     struct call call = {"MPI_Unpack", NULL,  outbuf, outcount,
                         datatype,     inbuf, insize, position ? *position : 0};
     MPI_Count moved;

@@ -2,10 +2,9 @@
 /*
  * Packing and unpacking.
  *
- * The work is done by three loops over runs of one length: rows (two nested loops, packed without
- * holes), column (one loop with a stride on both sides), gather (offsets from a table). Each is
- * stamped out for the lengths that matter, so that copying a run is a few moves and no call.
- * Everything else decides which of them to call, and takes partial passes apart.
+ * The work is done by loops over runs of one length, in rows or at offsets from a table, stamped out
+ * per class of length, so that copying a run is a few moves and no call. Everything else decides what
+ * the rows are, and takes partial passes apart.
  *
  * A loop whose body is a handful of runs is copied column by column, a tile of passes at a time:
  * then each run's length is known for a whole loop, and the tile stays in the first-level cache.
@@ -42,188 +41,157 @@ INLINE void copy(bool unpack, uintptr_t data, char *packed, size_t bytes)
         memcpy(packed, (const void *)data, bytes);
 }
 
-/* The first and the last `piece` bytes of a run, which cover it. */
-INLINE void copy_ends(bool unpack, uintptr_t data, char *packed, size_t bytes, const size_t piece)
+/* How a run is copied: as one piece; by its first and last piece, which cover it; or by a call, when
+ * piece is 0. */
+struct how {
+    size_t piece;
+    bool ends;
+};
+
+INLINE void copy_run(bool unpack, uintptr_t data, char *packed, size_t bytes, const struct how how)
 {
-    copy(unpack, data, packed, piece);
-    copy(unpack, data + bytes - piece, packed + bytes - piece, piece);
+    if (!how.piece) {
+        copy(unpack, data, packed, bytes);
+        return;
+    }
+    copy(unpack, data, packed, how.piece);
+    if (how.ends)
+        copy(unpack, data + bytes - how.piece, packed + bytes - how.piece, how.piece);
 }
 
-/* A run whose length is no constant. */
+/* One run of a length that is not known before. */
 INLINE void copy_any(bool unpack, uintptr_t data, char *packed, size_t bytes)
 {
     if (bytes > 64)
         copy(unpack, data, packed, bytes);
     else if (bytes >= 32)
-        copy_ends(unpack, data, packed, bytes, 32);
+        copy_run(unpack, data, packed, bytes, (struct how){32, true});
     else if (bytes >= 16)
-        copy_ends(unpack, data, packed, bytes, 16);
+        copy_run(unpack, data, packed, bytes, (struct how){16, true});
     else if (bytes >= 8)
-        copy_ends(unpack, data, packed, bytes, 8);
+        copy_run(unpack, data, packed, bytes, (struct how){8, true});
     else if (bytes >= 4)
-        copy_ends(unpack, data, packed, bytes, 4);
+        copy_run(unpack, data, packed, bytes, (struct how){4, true});
     else if (bytes >= 2)
-        copy_ends(unpack, data, packed, bytes, 2);
+        copy_run(unpack, data, packed, bytes, (struct how){2, true});
     else
         copy(unpack, data, packed, 1);
 }
 
-/* length is a constant, or 0 for a run of `bytes`. */
-INLINE void copy_run(bool unpack, uintptr_t data, char *packed, size_t bytes, const size_t length)
-{
-    if (length)
-        copy(unpack, data, packed, length);
-    else
-        copy_any(unpack, data, packed, bytes);
-}
-
-/* outer times inner runs of so many bytes. */
+/* Many runs of one length: outer times inner of them. In the buffer they are `stride` apart, or where
+ * the table `at` says if there is one; packed, they are packed_stride apart. */
 struct rows {
-    size_t outer, inner, bytes;
+    size_t outer, inner, bytes, packed_stride;
     MPI_Aint outer_stride, stride;
+    const MPI_Aint *at;
 };
 
-INLINE void rows_of(bool unpack, const struct rows *r, uintptr_t data, char *packed,
-                    const size_t length)
+/* Of one row, four at a time. Everything by value: a store could change what is behind a pointer. The
+ * last pieces have addresses of their own, which move with the first ones. */
+INLINE void row(bool unpack, size_t count, const size_t bytes, const uintptr_t stride,
+                const size_t step, uintptr_t data, char *packed, const struct how how)
 {
-    const size_t step = length ? length : r->bytes, inner = r->inner;
-    const uintptr_t stride = (uintptr_t)r->stride;
-    for (size_t o = 0; o < r->outer; o++, data += (uintptr_t)r->outer_stride) {
-        uintptr_t at = data;
-        for (size_t i = 0; i < inner; i++, at += stride, packed += step)
-            copy_run(unpack, at, packed, r->bytes, length);
+    const size_t piece = how.piece, tail = how.ends ? bytes - piece : 0;
+    uintptr_t last = data + tail;
+    char *packed_last = packed + tail;
+    for (; piece && count >= 4; count -= 4) {
+        copy(unpack, data, packed, piece);
+        if (how.ends)
+            copy(unpack, last, packed_last, piece);
+        copy(unpack, data + stride, packed + step, piece);
+        if (how.ends)
+            copy(unpack, last + stride, packed_last + step, piece);
+        copy(unpack, data + 2 * stride, packed + 2 * step, piece);
+        if (how.ends)
+            copy(unpack, last + 2 * stride, packed_last + 2 * step, piece);
+        copy(unpack, data + 3 * stride, packed + 3 * step, piece);
+        if (how.ends)
+            copy(unpack, last + 3 * stride, packed_last + 3 * step, piece);
+        data += 4 * stride;
+        last += 4 * stride;
+        packed += 4 * step;
+        packed_last += 4 * step;
+    }
+    for (; count; count--, data += stride, packed += step)
+        copy_run(unpack, data, packed, bytes, how);
+}
+
+INLINE void gather(bool unpack, const MPI_Aint *at, size_t count, const size_t bytes,
+                   uintptr_t data, char *packed, const struct how how)
+{
+    for (; how.piece && count >= 4; count -= 4, at += 4, packed += 4 * bytes) {
+        copy_run(unpack, data + (uintptr_t)at[0], packed, bytes, how);
+        copy_run(unpack, data + (uintptr_t)at[1], packed + bytes, bytes, how);
+        copy_run(unpack, data + (uintptr_t)at[2], packed + 2 * bytes, bytes, how);
+        copy_run(unpack, data + (uintptr_t)at[3], packed + 3 * bytes, bytes, how);
+    }
+    for (; count; count--, at++, packed += bytes)
+        copy_run(unpack, data + (uintptr_t)at[0], packed, bytes, how);
+}
+
+INLINE void rows_how(bool unpack, const struct rows r, uintptr_t data, char *packed,
+                     const struct how how)
+{
+    /* What is copied as one piece is as long as the piece, and the compiler is to know it. */
+    const bool exact = how.piece && !how.ends;
+    const size_t bytes = exact ? how.piece : r.bytes;
+    if (r.at) {
+        gather(unpack, r.at, r.inner, bytes, data, packed, how);
+        return;
+    }
+    for (size_t o = 0; o < r.outer; o++, data += (uintptr_t)r.outer_stride) {
+        row(unpack, r.inner, bytes, (uintptr_t)r.stride, r.packed_stride, data, packed, how);
+        packed += r.inner * r.packed_stride;
     }
 }
 
-INLINE void rows_either(bool unpack, const struct rows *r, uintptr_t data, char *packed)
+INLINE void rows_either(bool unpack, const struct rows r, uintptr_t data, char *packed)
 {
-    switch (r->bytes) {
-    case 1:
-        rows_of(unpack, r, data, packed, 1);
-        break;
-    case 2:
-        rows_of(unpack, r, data, packed, 2);
-        break;
-    case 4:
-        rows_of(unpack, r, data, packed, 4);
-        break;
-    case 8:
-        rows_of(unpack, r, data, packed, 8);
-        break;
-    case 12:
-        rows_of(unpack, r, data, packed, 12);
-        break;
-    case 16:
-        rows_of(unpack, r, data, packed, 16);
-        break;
-    case 24:
-        rows_of(unpack, r, data, packed, 24);
-        break;
-    case 32:
-        rows_of(unpack, r, data, packed, 32);
-        break;
-    default:
-        rows_of(unpack, r, data, packed, 0);
-    }
+    if (r.bytes == 8)
+        rows_how(unpack, r, data, packed, (struct how){8, false});
+    else if (r.bytes == 4)
+        rows_how(unpack, r, data, packed, (struct how){4, false});
+    else if (r.bytes == 16)
+        rows_how(unpack, r, data, packed, (struct how){16, false});
+    else if (r.bytes > 64)
+        rows_how(unpack, r, data, packed, (struct how){0, false});
+    else if (r.bytes >= 32)
+        rows_how(unpack, r, data, packed, (struct how){32, true});
+    else if (r.bytes > 16)
+        rows_how(unpack, r, data, packed, (struct how){16, true});
+    else if (r.bytes > 8)
+        rows_how(unpack, r, data, packed, (struct how){8, true});
+    else if (r.bytes > 4)
+        rows_how(unpack, r, data, packed, (struct how){4, true});
+    else if (r.bytes > 1)
+        rows_how(unpack, r, data, packed, (struct how){2, true});
+    else
+        rows_how(unpack, r, data, packed, (struct how){1, false});
 }
 
 static void rows(enum weft_copy way, const struct rows *r, uintptr_t data, char *packed)
 {
     if (way == WEFT_UNPACK)
-        rows_either(true, r, data, packed);
+        rows_either(true, *r, data, packed);
     else
-        rows_either(false, r, data, packed);
+        rows_either(false, *r, data, packed);
 }
 
-/* count runs of so many bytes, strides apart in the buffer and in the packed form. */
-struct column {
-    size_t count, bytes, packed_stride;
-    MPI_Aint stride;
-};
-
-INLINE void column_of(bool unpack, const struct column *c, uintptr_t data, char *packed,
-                      const size_t length)
+/* count runs, strides apart, packed without holes. */
+static void column(enum weft_copy way, size_t count, size_t bytes, MPI_Aint stride, uintptr_t data,
+                   char *packed)
 {
-    for (size_t i = 0; i < c->count; i++, data += (uintptr_t)c->stride, packed += c->packed_stride)
-        copy_run(unpack, data, packed, c->bytes, length);
+    const struct rows r = {
+        .outer = 1, .inner = count, .bytes = bytes, .packed_stride = bytes, .stride = stride};
+    rows(way, &r, data, packed);
 }
 
-INLINE void column_either(bool unpack, const struct column *c, uintptr_t data, char *packed)
-{
-    switch (c->bytes) {
-    case 1:
-        column_of(unpack, c, data, packed, 1);
-        break;
-    case 2:
-        column_of(unpack, c, data, packed, 2);
-        break;
-    case 4:
-        column_of(unpack, c, data, packed, 4);
-        break;
-    case 8:
-        column_of(unpack, c, data, packed, 8);
-        break;
-    case 12:
-        column_of(unpack, c, data, packed, 12);
-        break;
-    case 16:
-        column_of(unpack, c, data, packed, 16);
-        break;
-    case 24:
-        column_of(unpack, c, data, packed, 24);
-        break;
-    case 32:
-        column_of(unpack, c, data, packed, 32);
-        break;
-    default:
-        column_of(unpack, c, data, packed, 0);
-    }
-}
-
-static void column(enum weft_copy way, const struct column *c, uintptr_t data, char *packed)
-{
-    if (way == WEFT_UNPACK)
-        column_either(true, c, data, packed);
-    else
-        column_either(false, c, data, packed);
-}
-
-/* count runs of so many bytes at the offsets at. */
-INLINE void gather_of(bool unpack, const MPI_Aint *at, size_t count, size_t bytes, uintptr_t data,
-                      char *packed, const size_t length)
-{
-    for (size_t i = 0; i < count; i++, packed += length ? length : bytes)
-        copy_run(unpack, data + (uintptr_t)at[i], packed, bytes, length);
-}
-
-INLINE void gather_either(bool unpack, const MPI_Aint *at, size_t count, size_t bytes,
-                          uintptr_t data, char *packed)
-{
-    switch (bytes) {
-    case 4:
-        gather_of(unpack, at, count, bytes, data, packed, 4);
-        break;
-    case 8:
-        gather_of(unpack, at, count, bytes, data, packed, 8);
-        break;
-    case 16:
-        gather_of(unpack, at, count, bytes, data, packed, 16);
-        break;
-    case 24:
-        gather_of(unpack, at, count, bytes, data, packed, 24);
-        break;
-    default:
-        gather_of(unpack, at, count, bytes, data, packed, 0);
-    }
-}
-
-static void gather(enum weft_copy way, const MPI_Aint *at, size_t count, size_t bytes,
+/* count runs at the offsets at. */
+static void blocks(enum weft_copy way, const MPI_Aint *at, size_t count, size_t bytes,
                    uintptr_t data, char *packed)
 {
-    if (way == WEFT_UNPACK)
-        gather_either(true, at, count, bytes, data, packed);
-    else
-        gather_either(false, at, count, bytes, data, packed);
+    const struct rows r = {.inner = count, .bytes = bytes, .at = at};
+    rows(way, &r, data, packed);
 }
 
 /* A whole shape at data, whose packed form begins at packed. */
@@ -251,21 +219,21 @@ static bool is_few_runs(const struct weft_shape *body)
 static void columns(enum weft_copy way, const struct weft_shape *body, MPI_Aint stride,
                     size_t count, uintptr_t data, char *packed)
 {
-    struct column c = {count, 0, body->size, stride};
+    struct rows r = {.outer = 1, .inner = count, .packed_stride = body->size, .stride = stride};
     for (size_t i = 0; i < body->count; i++) {
         MPI_Aint at;
         size_t begin;
         if (body->kind == WEFT_SHAPE_LIST) {
             at = body->at[i];
             begin = body->begin[i];
-            c.bytes = weft_shape_entry(body, i);
+            r.bytes = weft_shape_entry(body, i);
         } else {
-            c.bytes = weft_shape_block(body);
-            begin = i * c.bytes;
+            r.bytes = weft_shape_block(body);
+            begin = i * r.bytes;
             at = body->kind == WEFT_SHAPE_BLOCKS ? body->at[i]
                                                  : (MPI_Aint)i * body->stride + body->body->offset;
         }
-        column(way, &c, data + (uintptr_t)at, packed + begin);
+        rows(way, &r, data + (uintptr_t)at, packed + begin);
     }
 }
 
@@ -273,9 +241,10 @@ static void columns(enum weft_copy way, const struct weft_shape *body, MPI_Aint 
 static void tiles(enum weft_copy way, const struct weft_shape *body, MPI_Aint stride, size_t count,
                   uintptr_t data, char *packed)
 {
-    size_t apart = (size_t)(stride < 0 ? -stride : stride);
-    size_t most = apart ? TILE_BYTES / apart : TILE_BYTES;
-    if (most < TILE_RUNS / body->count)
+    size_t apart = (size_t)(stride < 0 ? -stride : stride), most = count;
+    if (count > FEW_RUNS && count > TILE_BYTES / (apart | 1))
+        most = TILE_BYTES / (apart | 1);
+    if (most < count && most < TILE_RUNS / body->count)
         most = TILE_RUNS / body->count;
     data += (uintptr_t)body->offset;
     while (count) {
@@ -291,15 +260,17 @@ static void tiles(enum weft_copy way, const struct weft_shape *body, MPI_Aint st
 static void passes(enum weft_copy way, const struct weft_shape *body, MPI_Aint stride, size_t count,
                    uintptr_t data, char *packed)
 {
-    if (!count)
+    if (count <= 1) {
+        if (count)
+            whole(way, body, data, packed);
         return;
+    }
     if (body->kind == WEFT_SHAPE_RUN) {
         if (stride == (MPI_Aint)body->size) {
             run(way, data + (uintptr_t)body->offset, packed, count * body->size);
             return;
         }
-        struct column c = {count, body->size, body->size, stride};
-        column(way, &c, data + (uintptr_t)body->offset, packed);
+        column(way, count, body->size, stride, data + (uintptr_t)body->offset, packed);
         return;
     }
     if (count >= FEW_PASSES && is_few_runs(body)) {
@@ -307,7 +278,8 @@ static void passes(enum weft_copy way, const struct weft_shape *body, MPI_Aint s
         return;
     }
     if (body->kind == WEFT_SHAPE_LOOP && body->body->kind == WEFT_SHAPE_RUN) {
-        struct rows r = {count, body->count, body->body->size, stride, body->stride};
+        const struct rows r = {
+            count, body->count, body->body->size, body->body->size, stride, body->stride, NULL};
         rows(way, &r, data + (uintptr_t)(body->offset + body->body->offset), packed);
         return;
     }
@@ -341,7 +313,7 @@ static void whole(enum weft_copy way, const struct weft_shape *shape, uintptr_t 
         passes(way, shape->body, shape->stride, shape->count, data, packed);
         return;
     case WEFT_SHAPE_BLOCKS:
-        gather(way, shape->at, shape->count, weft_shape_block(shape), data, packed);
+        blocks(way, shape->at, shape->count, weft_shape_block(shape), data, packed);
         return;
     case WEFT_SHAPE_LIST:
         entries(way, shape, 0, shape->count, data, packed);
@@ -357,8 +329,11 @@ static void part(enum weft_copy way, const struct weft_shape *shape, uintptr_t d
 static void passes_part(enum weft_copy way, const struct weft_shape *body, MPI_Aint stride,
                         uintptr_t data, size_t from, size_t to, char *packed)
 {
-    size_t skip = from % body->size, bytes = to - from;
-    data += (from / body->size) * (uintptr_t)stride;
+    size_t skip = from, bytes = to - from;
+    if (skip >= body->size) {
+        data += (from / body->size) * (uintptr_t)stride;
+        skip = from % body->size;
+    }
     if (skip) {
         size_t n = body->size - skip < bytes ? body->size - skip : bytes;
         part(way, body, data, skip, skip + n, packed);
@@ -366,7 +341,7 @@ static void passes_part(enum weft_copy way, const struct weft_shape *body, MPI_A
         packed += n;
         bytes -= n;
     }
-    size_t count = bytes / body->size;
+    size_t count = bytes == body->size ? 1 : bytes / body->size;
     passes(way, body, stride, count, data, packed);
     bytes -= count * body->size;
     if (bytes)
@@ -385,7 +360,7 @@ static void blocks_part(enum weft_copy way, const struct weft_shape *shape, uint
         i++;
     }
     size_t count = (to - from) / block, rest = (to - from) % block;
-    gather(way, shape->at + i, count, block, data, packed);
+    blocks(way, shape->at + i, count, block, data, packed);
     if (rest)
         run(way, data + (uintptr_t)shape->at[i + count], packed + count * block, rest);
 }
@@ -441,16 +416,33 @@ static void part(enum weft_copy way, const struct weft_shape *shape, uintptr_t d
     }
 }
 
+/* Whether element after element is pass after pass of one loop. */
+static bool is_endless(const struct weft_shape *shape, MPI_Aint extent)
+{
+    return shape->kind == WEFT_SHAPE_LOOP &&
+           extent == (MPI_Aint)((uintptr_t)shape->stride * shape->count);
+}
+
 void weft_shape_copy(enum weft_copy way, const struct weft_shape *shape, MPI_Aint extent,
                      const void *buffer, size_t from, size_t to, void *packed)
 {
     uintptr_t data = (uintptr_t)buffer;
     if (from >= to)
         return;
-    if (shape->kind == WEFT_SHAPE_LOOP &&
-        extent == (MPI_Aint)((uintptr_t)shape->stride * shape->count))
+    if (is_endless(shape, extent))
         passes_part(way, shape->body, shape->stride, data + (uintptr_t)shape->offset, from, to,
                     packed);
     else
         passes_part(way, shape, extent, data, from, to, packed);
+}
+
+void weft_shape_copy_all(enum weft_copy way, const struct weft_shape *shape, MPI_Aint extent,
+                         const void *buffer, size_t count, void *packed)
+{
+    uintptr_t data = (uintptr_t)buffer;
+    if (is_endless(shape, extent))
+        passes(way, shape->body, shape->stride, count * shape->count,
+               data + (uintptr_t)shape->offset, packed);
+    else
+        passes(way, shape, extent, count, data, packed);
 }

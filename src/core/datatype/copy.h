@@ -15,4 +15,8 @@ enum weft_copy { WEFT_PACK, WEFT_UNPACK };
 void weft_shape_copy(enum weft_copy way, const struct weft_shape *shape, MPI_Aint extent,
                      const void *buffer, size_t from, size_t to, void *packed);
 
+/* The same for the whole packed form of so many elements. */
+void weft_shape_copy_all(enum weft_copy way, const struct weft_shape *shape, MPI_Aint extent,
+                         const void *buffer, size_t count, void *packed);
+
 #endif

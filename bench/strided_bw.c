@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * weft_strided_bw: what holes cost. Bandwidth of messages from rank 0 to rank 1 that are contiguous
+ * on both sides, strided at the sender, at the receiver, and on both, measured in turns: one message
+ * of each kind after the other, so that all of them see the same machine.
+ *
+ *     weft_strided_bw [-m BYTES] [-r RUN] [-n TURNS]
+ *
+ * RUN bytes of data alternate with RUN bytes of hole (8 unless told). Ratios are those of contiguous
+ * time to strided time: the median over the turns, and that of the best times, which a busy machine
+ * spoils less.
+ */
+#include <mpi.h>
+
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { KINDS = 4, TAG = 1, MOST_TURNS = 1000 };
+static const char *const names[KINDS] = {"contiguous", "strided to contiguous",
+                                         "contiguous to strided", "strided to strided"};
+
+struct bench {
+    long bytes, run;
+    int turns, rank;
+    char *flat, *holes;
+    MPI_Datatype strided;
+    double seconds[KINDS][MOST_TURNS];
+};
+
+static void one_way(struct bench *b, int kind)
+{
+    bool strided = b->rank == 0 ? kind == 1 || kind == 3 : kind >= 2;
+    void *buffer = strided ? b->holes : b->flat;
+    MPI_Count count = strided ? 1 : b->bytes;
+    MPI_Datatype type = strided ? b->strided : MPI_BYTE;
+    if (b->rank == 0) {
+        MPI_Send_c(buffer, count, type, 1, TAG, MPI_COMM_WORLD);
+        MPI_Recv(NULL, 0, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    } else {
+        MPI_Recv_c(buffer, count, type, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Send(NULL, 0, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
+    }
+}
+
+static int compare(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
+}
+
+static double median(const double *of, int n)
+{
+    double sorted[MOST_TURNS];
+    memcpy(sorted, of, (size_t)n * sizeof *of);
+    qsort(sorted, (size_t)n, sizeof *sorted, compare);
+    return n % 2 ? sorted[n / 2] : (sorted[n / 2 - 1] + sorted[n / 2]) / 2;
+}
+
+static double best(const double *of, int n)
+{
+    double least = of[0];
+    for (int i = 1; i < n; i++)
+        least = of[i] < least ? of[i] : least;
+    return least;
+}
+
+static void report(const struct bench *b)
+{
+    printf("# %ld bytes, runs of %ld, %d turns\n%-24s %14s %10s %14s %10s\n", b->bytes, b->run,
+           b->turns, "# layout", "MB/s", "ratio", "best MB/s", "ratio");
+    for (int kind = 0; kind < KINDS; kind++) {
+        double ratios[MOST_TURNS];
+        for (int i = 0; i < b->turns; i++)
+            ratios[i] = b->seconds[0][i] / b->seconds[kind][i];
+        double shortest = best(b->seconds[kind], b->turns);
+        printf("%-24s %14.1f %10.3f %14.1f %10.3f\n", names[kind],
+               (double)b->bytes / 1e6 / median(b->seconds[kind], b->turns),
+               median(ratios, b->turns), (double)b->bytes / 1e6 / shortest,
+               best(b->seconds[0], b->turns) / shortest);
+    }
+}
+
+static void *memory(size_t bytes)
+{
+    void *p = malloc(bytes);
+    if (!p) {
+        fprintf(stderr, "weft_strided_bw: no memory for %zu bytes; lower -m\n", bytes);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    }
+    memset(p, 1, bytes);
+    return p;
+}
+
+static bool parse(struct bench *b, int argc, char **argv)
+{
+    int option;
+    while ((option = getopt(argc, argv, "m:r:n:")) != -1) {
+        long value = option == '?' ? 0 : atol(optarg);
+        if (option == 'm')
+            b->bytes = value;
+        else if (option == 'r')
+            b->run = value;
+        else
+            b->turns = (int)value;
+        if (value < 1)
+            return false;
+    }
+    b->bytes -= b->bytes % (b->run ? b->run : 1);
+    return optind == argc && b->bytes >= b->run && b->run > 0 && b->turns <= MOST_TURNS;
+}
+
+int main(int argc, char **argv)
+{
+    static struct bench b = {.bytes = 64 << 20, .run = 8, .turns = 11};
+    int size;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &b.rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &size);
+    if (!parse(&b, argc, argv) || size != 2) {
+        if (b.rank == 0)
+            fprintf(stderr, "usage: weft_strided_bw [-m BYTES] [-r RUN] [-n TURNS], on 2 ranks\n");
+        MPI_Finalize();
+        return 2;
+    }
+    b.flat = memory((size_t)b.bytes);
+    b.holes = memory(2 * (size_t)b.bytes);
+    MPI_Type_create_hvector_c(b.bytes / b.run, b.run, 2 * b.run, MPI_BYTE, &b.strided);
+    MPI_Type_commit(&b.strided);
+    for (int turn = -1; turn < b.turns; turn++) /* the first one warms up */
+        for (int kind = 0; kind < KINDS; kind++) {
+            double start = MPI_Wtime();
+            one_way(&b, kind);
+            if (turn >= 0)
+                b.seconds[kind][turn] = MPI_Wtime() - start;
+        }
+    if (b.rank == 0)
+        report(&b);
+    MPI_Type_free(&b.strided);
+    free(b.flat);
+    free(b.holes);
+    MPI_Finalize();
+    return 0;
+}

@@ -75,7 +75,18 @@ static bool one_in(struct generator *g, int n)
 
 static bool may_send(const struct generator *g, int comm, int source, int dest)
 {
+    if ((comm == FUZZ_SELF && source != dest) || (comm == FUZZ_INTER && (source - dest) % 2 == 0))
+        return false;
     return g->sole[comm][dest] == FUZZ_ANY || g->sole[comm][dest] == source;
+}
+
+/* A rank that may send to dest. */
+static int some_source(struct generator *g, int comm, int dest)
+{
+    int source = g->sole[comm][dest];
+    while (source == FUZZ_ANY || !may_send(g, comm, source, dest))
+        source = below(g, g->s->ranks);
+    return source;
 }
 
 /* ---- Sizes and tags */
@@ -128,7 +139,7 @@ static int count_for_room(struct generator *g, int room)
 static int room_for_count(struct generator *g, int count)
 {
     if (count > 0 && one_in(g, 16))
-        return below(g, count);
+        return one_in(g, 3) ? 0 : below(g, count);
     return one_in(g, 2) ? count : count + below(g, count + 30);
 }
 
@@ -493,7 +504,7 @@ static void do_ring(struct generator *g, int comm, int tag)
         ring[i] = ring[j];
         ring[j] = i;
     }
-    n = comm == 1 ? 1 : most;
+    n = comm == FUZZ_SELF ? 1 : most;
     for (int i = 0; i < n; i++)
         if (!is_clear(g, comm, ring[i], ring[(i + 1) % n], tag) ||
             !may_send(g, comm, ring[i], ring[(i + 1) % n]))
@@ -657,11 +668,9 @@ static void do_cancel(struct generator *g, int comm, int source, int dest)
 
 static void do_something(struct generator *g)
 {
-    int comm = one_in(g, 8) ? 1 : below(g, g->s->comms);
-    int source = below(g, g->s->ranks), dest = comm == 1 ? source : below(g, g->s->ranks);
+    int comm = one_in(g, 8) ? FUZZ_SELF : below(g, g->s->comms);
+    int dest = below(g, g->s->ranks), source = some_source(g, comm, dest);
     int tag = some_tag(g), what = below(g, 100);
-    if (g->sole[comm][dest] != FUZZ_ANY)
-        source = g->sole[comm][dest];
     if (what < 28)
         do_send(g, comm, source, dest, tag);
     else if (what < 56)
@@ -673,7 +682,7 @@ static void do_something(struct generator *g)
     else if (what < 78)
         do_ring(g, comm, tag);
     else if (what < 84)
-        do_both(g, comm, source, dest, comm == 1 ? source : below(g, g->s->ranks), tag);
+        do_both(g, comm, source, dest, some_source(g, comm, source), tag);
     else if (what < 90)
         do_ready(g, comm, source, dest);
     else if (what < 97)
@@ -705,7 +714,7 @@ static bool complete_wild(struct generator *g, int comm, int dest)
         if (class->sent > class->posted)
             do_wild_receive(g, comm, dest, tag);
         else if (class->sent < class->posted)
-            do_send(g, comm, comm == 1 ? dest : below(g, g->s->ranks), dest, tag);
+            do_send(g, comm, some_source(g, comm, dest), dest, tag);
         waits |= class->sent != class->posted;
     }
     return waits;
@@ -737,9 +746,9 @@ static void choose_rules(struct generator *g)
         for (int dest = 0; dest < g->s->ranks; dest++) {
             if (below(g, 4) < wildness)
                 g->wild[comm][dest] = one_in(g, 2) ? ANY_SOURCE : ANY_BOTH;
-            g->sole[comm][dest] = comm == 1 ? dest : FUZZ_ANY;
-            if (comm != 1 && g->wild[comm][dest] == DIRECTED && one_in(g, 3))
-                g->sole[comm][dest] = below(g, g->s->ranks);
+            g->sole[comm][dest] = FUZZ_ANY;
+            if (g->wild[comm][dest] == DIRECTED && one_in(g, 3))
+                g->sole[comm][dest] = some_source(g, comm, dest);
             for (int source = 0; source < g->s->ranks; source++)
                 stream_of(g, comm, source, dest)->tags_only = one_in(g, 2);
         }

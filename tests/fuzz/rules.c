@@ -247,6 +247,8 @@ void gen_play_receive(struct generator *g, int op, int source, int tag, int type
     struct stream *stream = gen_stream_of(g, it->comm, source, it->rank);
     it->from = source;
     it->any_source = g->sole[it->comm][it->rank] == source && gen_one_in(g, 2);
+    if (it->any_source && it->comm != FUZZ_SELF)
+        g->s->closed = true; /* in the next schedule others may send */
     it->receive_tag = tag;
     it->type = type;
     it->room = room;

@@ -2,7 +2,7 @@
 /*
  * Random but valid communication programs, as many as fit into the time, or as many as wanted:
  *
- *     p2p [seconds [rounds]]      6 seconds unless told, or WEFT_TEST_FUZZ_SECONDS
+ *     p2p [seconds [rounds]]      4 seconds unless told, or WEFT_TEST_FUZZ_SECONDS
  *
  * Round r of a seed is one schedule (schedule.h). WEFT_TEST_SEED repeats all, WEFT_TEST_ROUND plays
  * one round of it alone. With FUZZ_THREADS (p2p_threads.c) that many threads of each rank play at
@@ -203,7 +203,7 @@ int main(int argc, char **argv)
 {
     static struct player players[FUZZ_THREADS];
     start_mpi(&argc, &argv);
-    int seconds = argc > 1 ? atoi(argv[1]) : check_setting("WEFT_TEST_FUZZ_SECONDS", 6);
+    int seconds = argc > 1 ? atoi(argv[1]) : check_setting("WEFT_TEST_FUZZ_SECONDS", 4);
     int rounds = argc > 2 ? atoi(argv[2]) : 1 << 30, only = check_setting("WEFT_TEST_ROUND", -1);
     uint64_t seed = check_seed();
     long operations = 0, messages = 0, played = 0;

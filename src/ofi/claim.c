@@ -104,14 +104,18 @@ void weft_net_claim(void)
         fetch_found();
     if (claim.state != IDLE || claim.reserved)
         return;
-    /* Round robin: the channel looked at goes to the end of the list. */
-    struct weft_channel *channel = weft.held;
-    weft.held = channel->next_held;
-    channel->next_held = NULL;
-    if (channel->held == 0) {
+    /* Round robin: the channel looked at goes to the end of the list. Those that are held no longer
+     * leave it, all at once: one that a probe collects comes back to the front each time. */
+    struct weft_channel *channel;
+    while ((channel = weft.held) != NULL) {
+        weft.held = channel->next_held;
+        channel->next_held = NULL;
+        if (channel->held)
+            break;
         channel->listed = false;
-        return;
     }
+    if (!channel)
+        return;
     struct weft_channel **end = &weft.held;
     while (*end)
         end = &(*end)->next_held;

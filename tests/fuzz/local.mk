@@ -7,8 +7,9 @@ FUZZ_TESTS = \
 check_PROGRAMS += $(FUZZ_TESTS)
 
 # What they share.
-FUZZ_PARTS = tests/fuzz/complete.c tests/fuzz/data.c tests/fuzz/fuzz.h tests/fuzz/outcome.c \
-    tests/fuzz/play.c tests/fuzz/schedule.c tests/fuzz/schedule.h
+FUZZ_PARTS = tests/fuzz/complete.c tests/fuzz/data.c tests/fuzz/fuzz.h tests/fuzz/generator.h \
+    tests/fuzz/outcome.c tests/fuzz/play.c tests/fuzz/rules.c tests/fuzz/schedule.c \
+    tests/fuzz/schedule.h
 tests_fuzz_p2p_SOURCES = tests/fuzz/p2p.c $(FUZZ_PARTS)
 tests_fuzz_p2p_LDADD = $(MPI_TEST_LIBS)
 tests_fuzz_p2p_threads_SOURCES = tests/fuzz/p2p_threads.c $(FUZZ_PARTS)

@@ -2,7 +2,7 @@
 /*
  * Random but valid communication programs, as many as fit into the time, or as many as wanted:
  *
- *     p2p [seconds [rounds]]      6 seconds unless told, or WEFT_TEST_FUZZ_SECONDS
+ *     p2p [seconds [rounds]]      4 seconds unless told, or WEFT_TEST_FUZZ_SECONDS
  *
  * Round r of a seed is one schedule (schedule.h). WEFT_TEST_SEED repeats all, WEFT_TEST_ROUND plays
  * one round of it alone. With FUZZ_THREADS (p2p_threads.c) that many threads of each rank play at
@@ -53,7 +53,8 @@ int fuzz_class(int code)
 
 int fuzz_rank_in(int comm, int rank)
 {
-    return comm == 1 ? 0 : comm == 3 ? check.size - 1 - rank : rank;
+    const int ranks[FUZZ_COMMS] = {rank, 0, rank, check.size - 1 - rank, rank / 2};
+    return ranks[comm];
 }
 
 void fuzz_step(int index, const struct fuzz_op *op)
@@ -70,18 +71,31 @@ void fuzz_step(int index, const struct fuzz_op *op)
         check_step("round %d, the end", this_round);
 }
 
-/* Those of all ranks in the same and in the other order, beside the two that stay: made again and
- * again, for what is decided once in a communicator's life is decided anew. */
+/* Those of all ranks in the same and in the other order, and that between even and odd ranks, beside
+ * the two that stay: made again and again, for what is decided once in a communicator's life is
+ * decided anew. */
 static void make_comms(void)
 {
+    MPI_Comm half;
     GOOD(MPI_Comm_dup(fuzz_comms[0], &fuzz_comms[2]));
     GOOD(MPI_Comm_split(fuzz_comms[0], 0, -check.rank, &fuzz_comms[3]));
+    if (check.size == 1)
+        return;
+    GOOD(MPI_Comm_split(fuzz_comms[0], check.rank % 2, 0, &half));
+    GOOD(MPI_Intercomm_create(half, 0, fuzz_comms[0], 1 - check.rank % 2, 1,
+                              &fuzz_comms[FUZZ_INTER]));
+    GOOD(MPI_Comm_free(&half));
+}
+
+static int count_comms(void)
+{
+    return check.size == 1 ? FUZZ_INTER : FUZZ_COMMS;
 }
 
 static void free_comms(void)
 {
-    GOOD(MPI_Comm_free(&fuzz_comms[2]));
-    GOOD(MPI_Comm_free(&fuzz_comms[3]));
+    for (int c = 2; c < count_comms(); c++)
+        GOOD(MPI_Comm_free(&fuzz_comms[c]));
 }
 
 /* MPI_TAG_UB; where attributes cannot be asked for, the largest tag that a send takes. */
@@ -107,7 +121,7 @@ static void attach(int kind, char *space)
         GOOD(MPI_Buffer_attach(space, BUFFER));
     else if (kind == AUTOMATIC && FUZZ_THREADS == 1)
         GOOD(MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0));
-    for (int c = 0; c < FUZZ_COMMS; c++) {
+    for (int c = 0; c < count_comms(); c++) {
         if (kind == OF_COMMS)
             GOOD(MPI_Comm_attach_buffer(fuzz_comms[c], space + (size_t)c * BUFFER, BUFFER));
         else if (kind == AUTOMATIC && FUZZ_THREADS > 1)
@@ -122,7 +136,7 @@ static void detach(int kind)
     if (kind == OF_PROCESS || (kind == AUTOMATIC && FUZZ_THREADS == 1))
         GOOD(MPI_Buffer_detach(&address, &size));
     else
-        for (int c = 0; c < FUZZ_COMMS; c++)
+        for (int c = 0; c < count_comms(); c++)
             GOOD(MPI_Comm_detach_buffer(fuzz_comms[c], &address, &size));
 }
 
@@ -189,7 +203,7 @@ int main(int argc, char **argv)
 {
     static struct player players[FUZZ_THREADS];
     start_mpi(&argc, &argv);
-    int seconds = argc > 1 ? atoi(argv[1]) : check_setting("WEFT_TEST_FUZZ_SECONDS", 6);
+    int seconds = argc > 1 ? atoi(argv[1]) : check_setting("WEFT_TEST_FUZZ_SECONDS", 4);
     int rounds = argc > 2 ? atoi(argv[2]) : 1 << 30, only = check_setting("WEFT_TEST_ROUND", -1);
     uint64_t seed = check_seed();
     long operations = 0, messages = 0, played = 0;
@@ -206,7 +220,7 @@ int main(int argc, char **argv)
             GOOD(MPI_Comm_dup(MPI_COMM_SELF, &player->comms[1]));
         }
         player->schedule.ranks = check.size;
-        player->schedule.comms = FUZZ_COMMS;
+        player->schedule.comms = count_comms();
         player->schedule.tag_ub = largest_tag();
     }
     for (int t = 1; t < FUZZ_THREADS; t++)

@@ -24,7 +24,9 @@
 
 enum {
     FUZZ_RANKS = 8,
-    FUZZ_COMMS = 4,
+    FUZZ_COMMS = 5,
+    FUZZ_SELF = 1,  /* of the communicators: each rank's own */
+    FUZZ_INTER = 4, /* and the one between even and odd ranks */
     FUZZ_OPS = 600,
     FUZZ_OBJECTS = 12, /* persistent requests of a rank */
     FUZZ_BATCH = 3,    /* messages of one FUZZ_CANCEL_SEND */
@@ -86,8 +88,7 @@ struct fuzz_schedule {
     struct fuzz_message messages[FUZZ_OPS];
 };
 
-/* Fills the schedule: ranks (at most FUZZ_RANKS), comms and tag_ub are set by the caller; comm 1 is
- * each rank's own. size: about how many operations; buffer: bytes that the buffered messages of one
+/* Fills the schedule: ranks (at most FUZZ_RANKS), comms and tag_ub are set by the caller. size: about how many operations; buffer: bytes that the buffered messages of one
  * rank may take, with `overhead` for each. */
 void fuzz_generate(struct fuzz_schedule *s, uint64_t seed, int size, long buffer, long overhead);
 

@@ -2,7 +2,8 @@
 /*
  * While a receive from any source waits beside traffic with oneself, the library looks again and
  * again for messages that it could get. That it finds none is no news: a buffered send that does not
- * fit must say so instead of trying on, and a thread that waits must let others in.
+ * fit must say so instead of trying on, and a thread that waits must let others in. And it looks
+ * also while the rank does nothing but probe on another communicator.
  */
 #include "check.h"
 
@@ -58,6 +59,29 @@ static void two_threads(void)
     pthread_join(waiter, NULL);
 }
 
+/* The probed message comes only after the held receive has got its own. */
+static void probe_elsewhere(void)
+{
+    MPI_Comm other;
+    MPI_Status st;
+    int word = 5, got = 0;
+    check_step("a probe on another communicator");
+    MPI_Comm_dup(MPI_COMM_WORLD, &other);
+    if (check.rank % 2 && peer != check.rank) {
+        MPI_Probe(peer, TAG, other, &st);
+        CHECK_STATUS(st, peer, TAG, sizeof word);
+        MPI_Recv(&got, 1, MPI_INT, peer, TAG, other, MPI_STATUS_IGNORE);
+        MPI_Wait(&never, &st);
+        CHECK_STATUS(st, peer, NEVER, sizeof word);
+        CHECK(in == word && got == word, "received %d and %d", in, got);
+        MPI_Irecv(&in, 1, MPI_INT, MPI_ANY_SOURCE, NEVER, MPI_COMM_WORLD, &never);
+    } else if (peer != check.rank) {
+        MPI_Ssend(&word, 1, MPI_INT, peer, NEVER, MPI_COMM_WORLD);
+        MPI_Send(&word, 1, MPI_INT, peer, TAG, other);
+    }
+    MPI_Comm_free(&other);
+}
+
 int main(int argc, char **argv)
 {
     int provided = -1, flag = -1;
@@ -70,6 +94,7 @@ int main(int argc, char **argv)
     peer = (check.rank ^ 1) < check.size ? check.rank ^ 1 : check.rank;
     hold();
     full_buffer();
+    probe_elsewhere();
     two_threads();
     MPI_Cancel(&never);
     MPI_Wait(&never, &st);

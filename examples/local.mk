@@ -23,4 +23,27 @@ examples_heat2d_heat2d_LDFLAGS = $(AM_LDFLAGS) -no-install
 examples_heat2d_make_picture_SOURCES = examples/heat2d/make_picture.c
 examples_heat2d_make_picture_LDADD = -lm
 
+# Conjugate gradients on a matrix from a file
+noinst_PROGRAMS += examples/cg/cg
+examples_cg_cg_SOURCES = examples/cg/cg.c \
+    examples/cg/matrix.c examples/cg/matrix.h \
+    examples/cg/rows.c examples/cg/rows.h
+examples_cg_cg_LDADD = libmpi_abi.la -lm
+examples_cg_cg_LDFLAGS = $(AM_LDFLAGS) -no-install
+dist_noinst_SCRIPTS += examples/cg/make_matrix.py
+dist_noinst_DATA += examples/cg/network.mtx examples/cg/plate.mtx examples/cg/rock.mtx
+
+# Programs of one file
+noinst_PROGRAMS += examples/nbody/nbody examples/samplesort/samplesort examples/taskfarm/taskfarm
+examples_nbody_nbody_SOURCES = examples/nbody/nbody.c
+examples_nbody_nbody_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
+examples_nbody_nbody_LDADD = libmpi_abi.la -lm
+examples_nbody_nbody_LDFLAGS = $(AM_LDFLAGS) -no-install
+examples_samplesort_samplesort_SOURCES = examples/samplesort/samplesort.c
+examples_samplesort_samplesort_LDADD = libmpi_abi.la
+examples_samplesort_samplesort_LDFLAGS = $(AM_LDFLAGS) -no-install
+examples_taskfarm_taskfarm_SOURCES = examples/taskfarm/taskfarm.c
+examples_taskfarm_taskfarm_LDADD = libmpi_abi.la
+examples_taskfarm_taskfarm_LDFLAGS = $(AM_LDFLAGS) -no-install
+
 dist_noinst_DATA += examples/README.md examples/heat2d/evening.pgm

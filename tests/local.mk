@@ -37,6 +37,10 @@ TESTS += tests/weftrun/run
 dist_check_SCRIPTS += tests/weft_info/run
 TESTS += tests/weft_info/run
 
+# ---- The examples, with their own checks
+dist_check_SCRIPTS += tests/examples/run
+TESTS += tests/examples/run
+
 # ---- Unit tests: a program for each module, linked with the static objects for the hidden names
 UNIT_LIBS = libweft.la
 if HAVE_CMOCKA

@@ -1,0 +1,217 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * cg: solves A x = b by the method of conjugate gradients, for a sparse, symmetric, positive
+ * definite A from a Matrix Market file.
+ *
+ * Rank 0 reads the file and hands out rows; then every rank keeps its part of all vectors, products
+ * bring what is needed from others, and MPI_Allreduce adds up dot products. At the end rank 0, which
+ * keeps the whole matrix, puts the solution into the equation.
+ *
+ * Invariant: |b - A x| <= tolerance |b| when it stops, on any number of ranks. The last bits of x
+ * differ: a dot product is rounded differently when its parts are divided differently.
+ */
+#include "matrix.h"
+#include "rows.h"
+
+#include <errno.h>
+#include <getopt.h>
+#include <limits.h>
+#include <math.h>
+#include <mpi.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+struct setup {
+    const char *path;
+    double tolerance;
+    int steps; /* at most */
+    bool help;
+};
+
+static _Noreturn void give_up(const char *sentence)
+{
+    fprintf(stderr, "cg: %s\n", sentence);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+    abort();
+}
+
+/* Element i of the right-hand side. */
+static double right_side(int i)
+{
+    return 1 + i % 7 / 7.0;
+}
+
+static double dot(const struct rows *r, const double *a, const double *b)
+{
+    double sum = 0;
+    for (int i = 0; i < r->count; i++)
+        sum += a[i] * b[i];
+    MPI_Allreduce(MPI_IN_PLACE, &sum, 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
+    return sum;
+}
+
+/* Solves for this rank's part of x, from x = 0. Returns the steps it took. */
+static int solve(struct rows *r, const struct setup *s, double *x)
+{
+    double *residual = rows_room((size_t)r->count, sizeof *residual);
+    double *product = rows_room((size_t)r->count, sizeof *product);
+    double *direction = r->vector; /* what the products take */
+    int step = 0;
+    for (int i = 0; i < r->count; i++)
+        direction[i] = residual[i] = right_side(r->first + i);
+    double square = dot(r, residual, residual), goal = square * s->tolerance * s->tolerance;
+    while (square > goal && step < s->steps) {
+        rows_multiply(r, product);
+        double curvature = dot(r, direction, product);
+        if (!(curvature > 0))
+            give_up("the matrix is not positive definite, and this method needs one that is");
+        double length = square / curvature;
+        for (int i = 0; i < r->count; i++) {
+            x[i] += length * direction[i];
+            residual[i] -= length * product[i];
+        }
+        double before = square;
+        square = dot(r, residual, residual);
+        for (int i = 0; i < r->count; i++)
+            direction[i] = residual[i] + square / before * direction[i];
+        step++;
+    }
+    free(residual);
+    free(product);
+    return step;
+}
+
+/* Rank 0: puts the whole solution into the equation. Returns the exit code. */
+static int conclude(const struct matrix *a, const struct setup *s, const double *x)
+{
+    double *product = rows_room((size_t)a->rows, sizeof *product);
+    double wrong = 0, right = 0, size = 0;
+    matrix_multiply(a, x, product);
+    for (int i = 0; i < a->rows; i++) {
+        double b = right_side(i);
+        wrong += (b - product[i]) * (b - product[i]);
+        right += b * b;
+        size += x[i] * x[i];
+    }
+    free(product);
+    /* What the method takes for the residual drifts from the true one; ten times is a lot. */
+    double ratio = sqrt(wrong / right);
+    bool good = ratio <= 10 * s->tolerance;
+    printf("|x| = %.10g\n"
+           "check: |b - A x| = %.2g |b|, %s %g |b|\n",
+           sqrt(size), ratio, good ? "not more than" : "MORE than", 10 * s->tolerance);
+    return good ? 0 : 1;
+}
+
+static void read_matrix(struct matrix *a, const struct setup *s)
+{
+    char why[512];
+    if (!matrix_read(a, s->path, why, sizeof why))
+        give_up(why);
+    if (!matrix_is_symmetric(a))
+        give_up("the matrix is not symmetric, and this method needs one that is");
+}
+
+static int run(const struct setup *s, int rank, int ranks)
+{
+    struct matrix a = {.rows = 0};
+    struct rows r;
+    int code = 0;
+    if (rank == 0)
+        read_matrix(&a, s);
+    rows_create(&r, &a);
+    double *x = rows_room((size_t)r.count, sizeof *x);
+    double *whole = rows_room(rank == 0 ? (size_t)r.all : 0, sizeof *whole);
+    double start = MPI_Wtime();
+    int steps = solve(&r, s, x);
+    double seconds = MPI_Wtime() - start;
+    rows_gather(&r, x, whole);
+    if (rank == 0) {
+        printf("%s: %d rows, %d entries, %d steps on %d ranks: %.3f s\n", s->path, a.rows, a.count,
+               steps, ranks, seconds);
+        code = conclude(&a, s, whole);
+    }
+    MPI_Bcast(&code, 1, MPI_INT, 0, MPI_COMM_WORLD);
+    free(x);
+    free(whole);
+    rows_free(&r);
+    matrix_free(&a);
+    return code;
+}
+
+static void usage(void)
+{
+    printf("usage: cg [options] MATRIX.mtx\n"
+           "Solves A x = b by conjugate gradients; A is symmetric and positive definite.\n"
+           "  -t, --tolerance T   ends when the residual is T of the right-hand side (1e-10)\n"
+           "  -n, --steps N       at most so many steps (10000)\n"
+           "  -h, --help          this text\n");
+}
+
+/* Takes one option. Returns NULL, or what is wrong with it. */
+static const char *take(struct setup *s, int option, const char *text)
+{
+    char *end;
+    long n;
+    switch (option) {
+    case 'h':
+        s->help = true;
+        return NULL;
+    case 't':
+        s->tolerance = strtod(text, &end);
+        /* Written so that NaN fails. */
+        return end != text && !*end && s->tolerance >= 1e-14 && s->tolerance < 1
+                   ? NULL
+                   : "-t takes a tolerance of at least 1e-14 and below 1";
+    case 'n':
+        errno = 0;
+        n = strtol(text, &end, 10);
+        s->steps = (int)n;
+        return !errno && end != text && !*end && n >= 0 && n <= INT_MAX
+                   ? NULL
+                   : "-n takes a number of steps, 0 or more";
+    default:
+        return "there is an option that it does not know, or one without its value";
+    }
+}
+
+/* Reads the command line. Returns NULL, or what is wrong with it. */
+static const char *parse(struct setup *s, int argc, char **argv)
+{
+    static const struct option options[] = {
+        {"tolerance", required_argument, NULL, 't'},
+        {"steps", required_argument, NULL, 'n'},
+        {"help", no_argument, NULL, 'h'},
+        {NULL, 0, NULL, 0},
+    };
+    const char *wrong = NULL;
+    int option;
+    *s = (struct setup){.tolerance = 1e-10, .steps = 10000};
+    opterr = 0;
+    while (!wrong && (option = getopt_long(argc, argv, "t:n:h", options, NULL)) != -1)
+        wrong = take(s, option, optarg);
+    if (wrong || s->help)
+        return wrong;
+    s->path = argv[optind];
+    return argc - optind == 1 ? NULL : "it takes one matrix, a Matrix Market file";
+}
+
+int main(int argc, char **argv)
+{
+    struct setup s;
+    int rank, ranks, code = 0;
+    MPI_Init(&argc, &argv);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_size(MPI_COMM_WORLD, &ranks);
+    const char *wrong = parse(&s, argc, argv);
+    if (rank == 0 && s.help)
+        usage();
+    else if (rank == 0 && wrong)
+        fprintf(stderr, "cg: %s; see cg -h\n", wrong);
+    if (!s.help)
+        code = wrong ? 2 : run(&s, rank, ranks);
+    MPI_Finalize();
+    return code;
+}

@@ -129,6 +129,7 @@ libweft_la_SOURCES += src/ofi/send.c
 libweft_la_SOURCES += src/ofi/recv.c
 libweft_la_SOURCES += src/ofi/rendezvous.c
 libweft_la_SOURCES += src/ofi/control.c
+libweft_la_SOURCES += src/ofi/credits.c
 libweft_la_SOURCES += src/ofi/pool.c
 libweft_la_SOURCES += src/ofi/claim.c
 libweft_la_SOURCES += src/ofi/describe.c

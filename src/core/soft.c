@@ -118,6 +118,7 @@ static void deliver(struct weft_request *request, int source, int tag, enum weft
     }
     if (form == WEFT_MESSAGE_SYNC)
         weft_net_acknowledge(request->peer, channel, tag);
+    weft_net_matched(channel, source, bytes);
     take_data(request, data, bytes);
 }
 
@@ -286,13 +287,15 @@ static void compare(void *arg, struct weft_match_message *match)
     name->fitting++;
 }
 
-static bool remove_named(uint32_t context, struct name *name)
+static bool remove_named(const struct weft_channel *channel, struct name *name)
 {
-    weft_match_each_message(&weft.matcher, context, compare, name);
+    weft_match_each_message(&weft.matcher, channel->context, compare, name);
     if (name->fitting != 1)
         return false;
     weft_match_take(&weft.matcher, &name->found->match);
     weft_gate_update();
+    if (name->found->form == WEFT_MESSAGE_EAGER || name->found->form == WEFT_MESSAGE_SYNC)
+        weft_net_matched(channel, name->source, name->found->bytes);
     free(name->found);
     return true;
 }
@@ -301,7 +304,7 @@ bool weft_soft_revoke(struct weft_channel *channel, int source, int tag, uint64_
                       uint32_t sequence)
 {
     struct name name = {.source = source, .tag = tag, .cookie = cookie, .sequence = sequence};
-    return remove_named(channel->context, &name);
+    return remove_named(channel, &name);
 }
 
 bool weft_soft_revoke_shared(uint32_t context, int source, int tag, uint32_t sequence)
@@ -313,5 +316,5 @@ bool weft_soft_revoke_shared(uint32_t context, int source, int tag, uint32_t seq
 bool weft_soft_revoke_local(const struct weft_request *send)
 {
     struct name name = {.send = send};
-    return remove_named(send->channel->context, &name);
+    return remove_named(send->channel, &name);
 }

@@ -326,6 +326,7 @@ int weft_finalize(void)
     weft_coll_finalize();
     weft_request_finalize();
     weft_datatype_finalize();
+    weft_match_close(&weft.matcher);
     return MPI_SUCCESS;
 }
 
@@ -364,7 +365,7 @@ struct weft_peer *weft_peer_make(int world)
     if (!peer)
         return NULL;
     peer->world = world;
-    peer->backlog_end = &peer->backlog;
+    peer->backlog_end = peer->controls_end = &peer->backlog;
     peer->sync_end = &peer->sync;
     peer->lane = world == weft.job.rank    ? WEFT_LANE_SELF
                  : weft_shm_reaches(world) ? WEFT_LANE_SHM

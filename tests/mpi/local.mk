@@ -80,6 +80,7 @@ MPI_TESTS = \
     tests/mpi/cancel \
     tests/mpi/cancel_backlogged \
     tests/mpi/cancel_race \
+    tests/mpi/flood_memory \
     tests/mpi/mprobe \
     tests/mpi/probe \
     tests/mpi/probe_random \
@@ -167,6 +168,7 @@ tests_mpi_waitall_errors_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_backlogged_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_race_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_flood_memory_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_mprobe_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_probe_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_probe_random_LDADD = $(MPI_TEST_LIBS)

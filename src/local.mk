@@ -148,6 +148,7 @@ libweft_la_SOURCES += src/ofi/rendezvous.c
 libweft_la_SOURCES += src/ofi/stage.c
 libweft_la_SOURCES += src/ofi/staged.c
 libweft_la_SOURCES += src/ofi/control.c
+libweft_la_SOURCES += src/ofi/credits.c
 libweft_la_SOURCES += src/ofi/pool.c
 libweft_la_SOURCES += src/ofi/claim.c
 libweft_la_SOURCES += src/ofi/describe.c

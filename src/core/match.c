@@ -3,15 +3,18 @@
  * The software matcher's queues: circular lists with the heads in struct weft_matcher, each list in
  * posting or arrival order because entries are only ever appended.
  *
- * Invariant: a receive is in exactly one list (its source's bin, or the wildcard list of its
- * context's bin); a message is in exactly two (its source's bin and the arrival list of its
- * context's bin). Bins are shared by whoever hashes there, so every entry's own fields decide.
+ * Invariant: a receive is in exactly one list: its tag's bin, with any tag its source's bin, from
+ * any source the wildcard list of its context's bin. A message is in exactly three: its tag's bin,
+ * its source's bin, and the arrival list of its context's bin. Bins are shared by whoever hashes
+ * there, so every entry's own fields decide.
  */
 #include "core/match.h"
 
+#include <stdlib.h>
+
 /* Fibonacci hashing: the top bits of a product with 2^32 over the golden ratio. Neighbouring ranks
  * and ranks a power of two apart (rows of a process grid) spread equally well. */
-enum { BIN_SHIFT = 24 };
+enum { BIN_SHIFT = 24, PER_BIN = 4, MOST_BINS = 1 << 24 };
 _Static_assert(WEFT_MATCH_BINS == 1 << (32 - BIN_SHIFT), "the hash yields one bin number");
 
 static inline uint32_t context_bin(uint32_t context)
@@ -23,6 +26,25 @@ static inline uint32_t source_bin(uint32_t context, int32_t source)
 {
     return (((uint32_t)source + context * UINT32_C(0x85ebca6b)) * UINT32_C(0x9e3779b1)) >>
            BIN_SHIFT;
+}
+
+static inline uint32_t tag_hash(uint32_t context, int32_t source, int32_t tag)
+{
+    uint64_t key =
+        (uint64_t)((uint32_t)source + context * UINT32_C(0x85ebca6b)) << 32 | (uint32_t)tag;
+
+    return (uint32_t)((key * UINT64_C(0x9e3779b97f4a7c15)) >> 32);
+}
+
+static inline struct weft_match_link *tag_bin(struct weft_match_bins *bins, uint32_t context,
+                                              int32_t source, int32_t tag)
+{
+    return &bins->heads[tag_hash(context, source, tag) >> bins->shift];
+}
+
+static inline size_t bins_of(const struct weft_match_bins *bins)
+{
+    return (size_t)1 << (32 - bins->shift);
 }
 
 static inline void list_append(struct weft_match_link *head, struct weft_match_link *link)
@@ -46,6 +68,12 @@ static inline struct weft_match_receive *receive_of(struct weft_match_link *link
     return (struct weft_match_receive *)((char *)link - offsetof(struct weft_match_receive, link));
 }
 
+static inline struct weft_match_message *message_in_tag(struct weft_match_link *link)
+{
+    return (struct weft_match_message *)((char *)link -
+                                         offsetof(struct weft_match_message, by_tag));
+}
+
 static inline struct weft_match_message *message_in_source(struct weft_match_link *link)
 {
     return (struct weft_match_message *)((char *)link -
@@ -64,7 +92,7 @@ static inline bool tag_matches(int32_t wanted, int32_t tag)
 }
 
 /* The oldest receive of one list for a message. The wildcard lists hold WEFT_MATCH_ANY_SOURCE in
- * every entry, so comparing the source with what that list is for serves both. Gives up at the
+ * every entry, so comparing the source with what that list is for serves all. Gives up at the
  * first entry not older than before: one posted later cannot win. */
 static inline struct weft_match_receive *oldest_receive(struct weft_match_link *head,
                                                         uint32_t context, int32_t source,
@@ -88,32 +116,104 @@ static inline void unlink_receive(struct weft_matcher *m, struct weft_match_rece
     m->posted--;
 }
 
+static void empty(struct weft_match_link *heads, size_t count)
+{
+    for (size_t i = 0; i < count; i++)
+        heads[i].next = heads[i].prev = &heads[i];
+}
+
+static void open_bins(struct weft_match_bins *bins)
+{
+    bins->heads = bins->first;
+    bins->shift = BIN_SHIFT;
+    empty(bins->first, WEFT_MATCH_BINS);
+}
+
 void weft_match_init(struct weft_matcher *m)
 {
     m->next_order = 0;
     m->posted = m->unexpected = 0;
-    for (size_t i = 0; i < WEFT_MATCH_BINS; i++) {
-        m->posted_by_source[i].next = m->posted_by_source[i].prev = &m->posted_by_source[i];
-        m->posted_any[i].next = m->posted_any[i].prev = &m->posted_any[i];
-        m->messages_by_source[i].next = m->messages_by_source[i].prev = &m->messages_by_source[i];
-        m->messages_by_context[i].next = m->messages_by_context[i].prev =
-            &m->messages_by_context[i];
+    open_bins(&m->posted_by_tag);
+    open_bins(&m->messages_by_tag);
+    empty(m->posted_by_source, WEFT_MATCH_BINS);
+    empty(m->posted_any, WEFT_MATCH_BINS);
+    empty(m->messages_by_source, WEFT_MATCH_BINS);
+    empty(m->messages_by_context, WEFT_MATCH_BINS);
+}
+
+static void close_bins(struct weft_match_bins *bins)
+{
+    if (bins->heads != bins->first)
+        free(bins->heads);
+    open_bins(bins);
+}
+
+void weft_match_close(struct weft_matcher *m)
+{
+    close_bins(&m->posted_by_tag);
+    close_bins(&m->messages_by_tag);
+}
+
+static uint32_t hash_of_receive(struct weft_match_link *link)
+{
+    const struct weft_match_receive *r = receive_of(link);
+
+    return tag_hash(r->context, r->source, r->tag);
+}
+
+static uint32_t hash_of_message(struct weft_match_link *link)
+{
+    const struct weft_match_message *e = message_in_tag(link);
+
+    return tag_hash(e->context, e->source, e->tag);
+}
+
+/* Each bin's entries go to two new ones, in their order, and no other entries do. */
+static void double_bins(struct weft_match_bins *bins, uint32_t (*hash)(struct weft_match_link *))
+{
+    size_t count = bins_of(bins);
+    struct weft_match_link *heads = count < MOST_BINS ? malloc(2 * count * sizeof *heads) : NULL;
+
+    if (!heads)
+        return;
+    empty(heads, 2 * count);
+    bins->shift--;
+    for (size_t i = 0; i < count; i++) {
+        struct weft_match_link *next;
+
+        for (struct weft_match_link *l = bins->heads[i].next; l != &bins->heads[i]; l = next) {
+            next = l->next;
+            list_append(&heads[hash(l) >> bins->shift], l);
+        }
     }
+    if (bins->heads != bins->first)
+        free(bins->heads);
+    bins->heads = heads;
+}
+
+void weft_match_grow(struct weft_matcher *m)
+{
+    double_bins(&m->posted_by_tag, hash_of_receive);
+    double_bins(&m->messages_by_tag, hash_of_message);
 }
 
 struct weft_match_receive *weft_match_arrive(struct weft_matcher *m, uint32_t context,
                                              int32_t source, int32_t tag)
 {
-    struct weft_match_receive *winner, *any;
+    struct weft_match_receive *winner, *other;
 
     if (m->posted == 0)
         return NULL;
-    winner = oldest_receive(&m->posted_by_source[source_bin(context, source)], context, source, tag,
+    winner = oldest_receive(tag_bin(&m->posted_by_tag, context, source, tag), context, source, tag,
                             UINT64_MAX);
-    any = oldest_receive(&m->posted_any[context_bin(context)], context, WEFT_MATCH_ANY_SOURCE, tag,
-                         winner ? winner->order : UINT64_MAX);
-    if (any)
-        winner = any;
+    other = oldest_receive(&m->posted_by_source[source_bin(context, source)], context, source, tag,
+                           winner ? winner->order : UINT64_MAX);
+    if (other)
+        winner = other;
+    other = oldest_receive(&m->posted_any[context_bin(context)], context, WEFT_MATCH_ANY_SOURCE,
+                           tag, winner ? winner->order : UINT64_MAX);
+    if (other)
+        winner = other;
     if (winner)
         unlink_receive(m, winner);
     return winner;
@@ -121,6 +221,10 @@ struct weft_match_receive *weft_match_arrive(struct weft_matcher *m, uint32_t co
 
 void weft_match_store(struct weft_matcher *m, struct weft_match_message *message)
 {
+    if (m->unexpected >= PER_BIN * bins_of(&m->messages_by_tag))
+        double_bins(&m->messages_by_tag, hash_of_message);
+    list_append(tag_bin(&m->messages_by_tag, message->context, message->source, message->tag),
+                &message->by_tag);
     list_append(&m->messages_by_source[source_bin(message->context, message->source)],
                 &message->by_source);
     list_append(&m->messages_by_context[context_bin(message->context)], &message->by_context);
@@ -128,13 +232,25 @@ void weft_match_store(struct weft_matcher *m, struct weft_match_message *message
     m->unexpected++;
 }
 
+static struct weft_match_message *first_with_tag(struct weft_match_link *head, uint32_t context,
+                                                 int32_t source, int32_t tag)
+{
+    for (struct weft_match_link *l = head->next; l != head; l = l->next) {
+        struct weft_match_message *e = message_in_tag(l);
+
+        if (e->tag == tag && e->source == source && e->context == context)
+            return e;
+    }
+    return NULL;
+}
+
 static struct weft_match_message *first_from_source(struct weft_match_link *head, uint32_t context,
-                                                    int32_t source, int32_t tag)
+                                                    int32_t source)
 {
     for (struct weft_match_link *l = head->next; l != head; l = l->next) {
         struct weft_match_message *e = message_in_source(l);
 
-        if (e->context == context && e->source == source && tag_matches(tag, e->tag))
+        if (e->context == context && e->source == source)
             return e;
     }
     return NULL;
@@ -159,12 +275,15 @@ struct weft_match_message *weft_match_find(struct weft_matcher *m, uint32_t cont
         return NULL;
     if (source == WEFT_MATCH_ANY_SOURCE)
         return first_from_any(&m->messages_by_context[context_bin(context)], context, tag);
-    return first_from_source(&m->messages_by_source[source_bin(context, source)], context, source,
-                             tag);
+    if (tag == WEFT_MATCH_ANY_TAG)
+        return first_from_source(&m->messages_by_source[source_bin(context, source)], context,
+                                 source);
+    return first_with_tag(tag_bin(&m->messages_by_tag, context, source, tag), context, source, tag);
 }
 
 void weft_match_take(struct weft_matcher *m, struct weft_match_message *message)
 {
+    list_unlink(&message->by_tag);
     list_unlink(&message->by_source);
     list_unlink(&message->by_context);
     message->queued = false;
@@ -173,11 +292,16 @@ void weft_match_take(struct weft_matcher *m, struct weft_match_message *message)
 
 void weft_match_post(struct weft_matcher *m, struct weft_match_receive *receive)
 {
-    struct weft_match_link *head =
-        receive->source == WEFT_MATCH_ANY_SOURCE
-            ? &m->posted_any[context_bin(receive->context)]
-            : &m->posted_by_source[source_bin(receive->context, receive->source)];
+    struct weft_match_link *head;
 
+    if (m->posted >= PER_BIN * bins_of(&m->posted_by_tag))
+        double_bins(&m->posted_by_tag, hash_of_receive);
+    if (receive->source == WEFT_MATCH_ANY_SOURCE)
+        head = &m->posted_any[context_bin(receive->context)];
+    else if (receive->tag == WEFT_MATCH_ANY_TAG)
+        head = &m->posted_by_source[source_bin(receive->context, receive->source)];
+    else
+        head = tag_bin(&m->posted_by_tag, receive->context, receive->source, receive->tag);
     receive->order = m->next_order++;
     receive->queued = true;
     list_append(head, &receive->link);

@@ -10,8 +10,11 @@
  *    a receive the one that arrived first is taken.
  *  - An entry is in at most one queue; entries are unlinked before they are handed back.
  *
- * Cost: a directed receive and every arriving message look only at their (context, source) bin and
- * at the wildcard list of the context's bin. No allocation, no division.
+ * Cost: where neither side has a wildcard, a match does not depend on how much is queued: the bins
+ * of (context, source, tag) grow with it. A receive of any tag looks at its (context, source) bin,
+ * one from any source at the list of its context's bin, and so does every arriving message at the
+ * receives of these kinds. No division; no allocation but the larger bins, and when memory is short
+ * the smaller ones stay.
  */
 #ifndef WEFT_MATCH_H
 #define WEFT_MATCH_H
@@ -28,7 +31,7 @@ struct weft_match_link {
 };
 
 struct weft_match_receive {
-    struct weft_match_link link; /* in the bin of (context, source), or in the wildcard list */
+    struct weft_match_link link; /* in one of the three lists for receives of its kind */
     uint64_t order;              /* position among all posted receives */
     uint32_t context;
     int32_t source; /* rank in the communicator, or WEFT_MATCH_ANY_SOURCE */
@@ -37,6 +40,7 @@ struct weft_match_receive {
 };
 
 struct weft_match_message {
+    struct weft_match_link by_tag;     /* in the bin of (context, source, tag) */
     struct weft_match_link by_source;  /* in the bin of (context, source) */
     struct weft_match_link by_context; /* in the arrival list of the context's bin */
     uint32_t context;
@@ -44,9 +48,18 @@ struct weft_match_message {
     bool queued; /* in the unexpected queue now */
 };
 
+/* Bins of (context, source, tag): a power of two of them, from WEFT_MATCH_BINS up. */
+struct weft_match_bins {
+    struct weft_match_link *heads;
+    unsigned shift;                                /* a bin's number is what is left of 32 bits */
+    struct weft_match_link first[WEFT_MATCH_BINS]; /* where heads points before they grow */
+};
+
 struct weft_matcher {
     uint64_t next_order;
     size_t posted, unexpected; /* entries in each queue: a zero test is the caller's fast path */
+    struct weft_match_bins posted_by_tag, messages_by_tag;
+    /* receives of any tag; of any source; all messages, twice */
     struct weft_match_link posted_by_source[WEFT_MATCH_BINS];
     struct weft_match_link posted_any[WEFT_MATCH_BINS];
     struct weft_match_link messages_by_source[WEFT_MATCH_BINS];
@@ -55,6 +68,13 @@ struct weft_matcher {
 
 /* Makes both queues empty. */
 void weft_match_init(struct weft_matcher *m);
+
+/* Gives back what the bins took; the matcher is not used any more. */
+void weft_match_close(struct weft_matcher *m);
+
+/* Doubles the bins of (context, source, tag) of receives and of messages; the matcher does so itself
+ * when they fill. Nothing when memory is short. */
+void weft_match_grow(struct weft_matcher *m);
 
 /* A message arrived: unlinks and returns the receive that gets it, or NULL when none matches. The
  * caller then copies it somewhere and calls weft_match_store. */

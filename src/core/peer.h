@@ -28,20 +28,25 @@ enum weft_lane {
 };
 
 struct weft_peer {
-    uint8_t lane;        /* enum weft_lane */
-    bool reached;        /* the provider took something for it */
-    bool backlogged;     /* in the net lane's list of peers with a backlog */
-    int32_t world;       /* its rank in MPI_COMM_WORLD */
-    uint32_t sequence;   /* of the next user message to it on the net lane */
-    uint64_t net_addr;   /* fi_addr_t */
-    size_t inject_below; /* bytes below which a message may be injected at once: on the net lane,
-                            while the backlog is empty, else 0 */
-    size_t post_below;   /* the same for posting a receive from it: 2 GiB on the net lane, or 0 */
-    size_t share_below;  /* bytes below which a message may be written to shared memory at once: on
+    uint8_t lane;      /* enum weft_lane */
+    bool reached;      /* the provider took something for it */
+    bool backlogged;   /* in the net lane's list of peers with a backlog */
+    int32_t world;     /* its rank in MPI_COMM_WORLD */
+    uint32_t sequence; /* of the next user message to it on the net lane */
+    uint64_t net_addr; /* fi_addr_t */
+    uint32_t stop;     /* the sequence number from which on sends go the long way: ofi/credits.c */
+    uint32_t credits_end; /* the one at which the credits end */
+    uint32_t relieve_at;  /* the one at which it is to be asked whether it has taken all */
+    uint32_t owed;        /* credits of its messages that matched here, not returned yet */
+    uint8_t unanswered;   /* questions whether it has taken all */
+    size_t inject_below;  /* bytes below which a message may be injected at once on the net lane, if
+                            nothing stops it; else 0 */
+    size_t post_below;    /* the same for posting a receive from it: 2 GiB on the net lane, or 0 */
+    size_t share_below;   /* bytes below which a message may be written to shared memory at once: on
                             that lane, while its backlog is empty, else 0 */
     struct weft_shm_link *shm; /* what the shared-memory lane has of it; stays when it is dead */
-    struct weft_net_out *backlog,
-        **backlog_end;    /* what the provider would not take yet, in order */
+    struct weft_net_out *backlog, **controls_end,
+        **backlog_end;    /* what was not sent yet: controls, then user messages, in order */
     double report_after;  /* seconds without a connection before the next report; 0: the first */
     double backlog_since; /* when its head began to wait */
     struct weft_request *sync, **sync_end; /* eager synchronous sends not yet matched */

@@ -37,6 +37,10 @@ const struct weft_setting weft_settings_table[] = {
     {"eager_limit", WEFT_SETTING_BYTES, FIELD(eager_limit), "0", 256, 1 << 20, NULL,
      "longest message sent without waiting for its receive, at most what the provider allows; "
      "0: the provider's own limit"},
+    {"eager_credits", WEFT_SETTING_BYTES, FIELD(eager_credits), "0", 64 << 10, 1 << 30, NULL,
+     "bytes that each sender may have sent to a rank without waiting for receives, a message "
+     "counting at least 256; further messages wait at their sender; 0: 8M, less in jobs of more "
+     "than 256 ranks, down to 512K"},
     {"rendezvous", WEFT_SETTING_CHOICE, FIELD(rendezvous), "auto", 0, 0, "auto|read|push",
      "how long messages travel: read by the receiver, or pushed by the sender in eager pieces; "
      "auto reads where the provider can"},

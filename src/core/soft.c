@@ -118,6 +118,7 @@ static void deliver(struct weft_request *request, int source, int tag, enum weft
     }
     if (form == WEFT_MESSAGE_SYNC)
         weft_net_acknowledge(request->peer, channel, tag);
+    weft_net_matched(channel, source, bytes);
     take_data(request, data, bytes);
 }
 
@@ -286,32 +287,44 @@ static void compare(void *arg, struct weft_match_message *match)
     name->fitting++;
 }
 
-static bool remove_named(uint32_t context, struct name *name)
+/* Takes the message out of the matcher if it is the only one that fits; the caller frees it. */
+static struct weft_message *take_named(uint32_t context, struct name *name)
 {
     weft_match_each_message(&weft.matcher, context, compare, name);
     if (name->fitting != 1)
-        return false;
+        return NULL;
     weft_match_take(&weft.matcher, &name->found->match);
     weft_gate_update();
-    free(name->found);
-    return true;
+    return name->found;
 }
 
 bool weft_soft_revoke(struct weft_channel *channel, int source, int tag, uint64_t cookie,
                       uint32_t sequence)
 {
     struct name name = {.source = source, .tag = tag, .cookie = cookie, .sequence = sequence};
-    return remove_named(channel->context, &name);
+    struct weft_message *message = take_named(channel->context, &name);
+    if (!message)
+        return false;
+    if (message->form == WEFT_MESSAGE_EAGER || message->form == WEFT_MESSAGE_SYNC)
+        weft_net_matched(channel, source, message->bytes);
+    free(message);
+    return true;
 }
 
 bool weft_soft_revoke_shared(uint32_t context, int source, int tag, uint32_t sequence)
 {
     struct name name = {.source = source, .tag = tag, .sequence = sequence, .shared = true};
-    return remove_named(context, &name);
+    struct weft_message *message = take_named(context, &name);
+    bool found = message != NULL;
+    free(message);
+    return found;
 }
 
 bool weft_soft_revoke_local(const struct weft_request *send)
 {
     struct name name = {.send = send};
-    return remove_named(send->channel->context, &name);
+    struct weft_message *message = take_named(send->channel->context, &name);
+    bool found = message != NULL;
+    free(message);
+    return found;
 }

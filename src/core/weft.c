@@ -359,6 +359,7 @@ static void weft_stop(void)
     weft_coll_finalize();
     weft_request_finalize();
     weft_datatype_finalize();
+    weft_match_close(&weft.matcher);
 }
 
 /* What is cached on the predefined communicators goes first, while MPI can still be used (MPI 5.0,
@@ -461,7 +462,7 @@ struct weft_peer *weft_peer_make(int world)
     if (!peer)
         return NULL;
     peer->world = world;
-    peer->backlog_end = &peer->backlog;
+    peer->backlog_end = peer->controls_end = &peer->backlog;
     peer->sync_end = &peer->sync;
     peer->lane = world == weft.job.rank    ? WEFT_LANE_SELF
                  : weft_shm_reaches(world) ? WEFT_LANE_SHM

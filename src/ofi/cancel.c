@@ -39,9 +39,15 @@ void weft_net_cancel(struct weft_request *request)
         weft_net_sent(request);
         return;
     }
-    bool rendezvous = request->bytes > weft_net.eager_limit;
+    /* One that was announced for lack of credits and is complete passes for an eager one here: no
+     * eager message has its number, and the answer is that it is too late. */
+    bool rendezvous = request->pending ? part->out.kind == WEFT_NET_OUT_RTS
+                                       : request->bytes > weft_net.eager_limit;
     if (!request->pending && (rendezvous || request->mode == WEFT_SEND_SYNCHRONOUS))
         return; /* complete means matched */
+    if (!rendezvous && peer->sequence - request->sequence > weft_net_fast.sequence_mask)
+        return; /* its number names a later message too */
+    part->out.kind = rendezvous ? WEFT_NET_OUT_RTS : WEFT_NET_OUT_EAGER;
     request->flags |= WEFT_REQUEST_CANCELLING;
     request->pending++;
     weft_net_control(
@@ -72,7 +78,7 @@ void weft_net_cancel_answered(struct weft_request *request, bool cancelled)
     request->flags &= (uint8_t)~WEFT_REQUEST_CANCELLING;
     if (cancelled) {
         request->flags |= WEFT_REQUEST_CANCELLED;
-        if (request->bytes > weft_net.eager_limit)
+        if (weft_net_part(request)->out.kind == WEFT_NET_OUT_RTS)
             weft_net_sent(request); /* there will be no FIN */
         else
             forget_acknowledgement(request);
@@ -108,6 +114,26 @@ static bool revoke(const struct weft_net_control *control)
                             rendezvous ? control->cookie : 0, (uint32_t)control->other);
 }
 
+static void answer(const struct weft_net_control *control)
+{
+    struct weft_peer *peer = weft_peer_get(control->from);
+    bool gone = revoke(control);
+    if (peer && peer->lane == WEFT_LANE_NET)
+        weft_net_control(
+            peer, (struct weft_net_control){.kind = gone ? WEFT_NET_CANCELLED : WEFT_NET_TOO_LATE,
+                                            .cookie = control->cookie});
+}
+
+static void relieve(int world)
+{
+    if (!weft_net.software)
+        while (weft_net_collect_any())
+            ;
+    struct weft_peer *peer = weft_peer_get(world);
+    if (peer && peer->lane == WEFT_LANE_NET)
+        weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_RELIEVED});
+}
+
 int weft_net_cancel_answer(void)
 {
     static bool busy; /* collecting makes progress, which comes back here */
@@ -120,12 +146,10 @@ int weft_net_cancel_answer(void)
         first = question->next;
         if (!first)
             last = &first;
-        struct weft_peer *peer = weft_peer_get(question->control.from);
-        bool gone = revoke(&question->control);
-        if (peer && peer->lane == WEFT_LANE_NET)
-            weft_net_control(peer, (struct weft_net_control){.kind = gone ? WEFT_NET_CANCELLED
-                                                                          : WEFT_NET_TOO_LATE,
-                                                             .cookie = question->control.cookie});
+        if (question->control.kind == WEFT_NET_RELIEVE)
+            relieve(question->control.from);
+        else
+            answer(&question->control);
         free(question);
         answers++;
     }

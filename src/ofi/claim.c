@@ -26,7 +26,7 @@ enum claim_state { IDLE, PEEKING, FOUND, CLAIMING };
 static struct {
     struct weft_net_op op;
     enum claim_state state;
-    struct weft_channel *channel; /* whose context it looks for */
+    struct weft_channel *channel; /* whose context it looks for, or has found; NULL: any's */
     bool reserved;                /* a probe or a cancel collects */
     bool empty;                   /* the last PEEK found nothing */
     fi_addr_t source;
@@ -63,8 +63,9 @@ static int ask(uint64_t flags, size_t bytes)
                                     .desc = &descriptor,
                                     .iov_count = bytes ? 1 : 0,
                                     .addr = FI_ADDR_UNSPEC,
-                                    .tag = claim.channel->net_bits,
-                                    .ignore = weft_net.form_mask | weft_net.tag_mask,
+                                    .tag = claim.channel ? claim.channel->net_bits : 0,
+                                    .ignore = claim.channel ? weft_net.form_mask | weft_net.tag_mask
+                                                            : weft_net.space_bit - 1,
                                     .context = &claim.op};
     return (int)fi_trecvmsg(weft_net.ep, &message, flags | FI_COMPLETION);
 }
@@ -81,7 +82,13 @@ static void fetch_found(void)
                    weft_net_name(), fi_strerror(-rc));
 }
 
-/* Looks for a message of one channel. True when an answer is to come. */
+static void hold(struct weft_channel *channel, int by)
+{
+    if (channel)
+        weft_soft_hold(channel, by);
+}
+
+/* Looks for a message of one channel, or of any. True when an answer is to come. */
 static bool peek(struct weft_channel *channel)
 {
     claim.channel = channel;
@@ -94,7 +101,7 @@ static bool peek(struct weft_channel *channel)
                    "WEFT_MATCHING=software",
                    weft_net_name(), fi_strerror(-rc));
     claim.state = PEEKING;
-    weft_soft_hold(channel, 1);
+    hold(channel, 1);
     return true;
 }
 
@@ -123,7 +130,7 @@ void weft_net_claim(void)
     peek(channel);
 }
 
-bool weft_net_collect(struct weft_channel *channel)
+static bool collect(struct weft_channel *channel)
 {
     claim.reserved = true;
     while (claim.state != IDLE) /* another channel's */
@@ -133,6 +140,16 @@ bool weft_net_collect(struct weft_channel *channel)
         weft_net_progress();
     claim.reserved = false;
     return !claim.empty;
+}
+
+bool weft_net_collect(struct weft_channel *channel)
+{
+    return collect(channel);
+}
+
+bool weft_net_collect_any(void)
+{
+    return collect(NULL);
 }
 
 void weft_net_claimed(const struct fi_cq_tagged_entry *entry)
@@ -146,13 +163,14 @@ void weft_net_claimed(const struct fi_cq_tagged_entry *entry)
         return;
     }
     enum weft_message_form form = (enum weft_message_form)weft_net_form(claim.tag);
+    uint32_t context = weft_net_context(claim.tag);
     size_t length = form == WEFT_MESSAGE_RTS ? weft_net_header_length(claim.buffer) : entry->len;
-    if (weft_soft_arrive(claim.channel->context, (int)(claim.data >> weft_net.rank_shift),
+    if (weft_soft_arrive(context, (int)(claim.data >> weft_net.rank_shift),
                          (int)(claim.tag & weft_net.tag_mask), form, claim.buffer, entry->len,
                          length, (uint32_t)claim.data & weft_net_fast.sequence_mask))
         weft_fatal(MPI_ERR_NO_MEM, "no memory to keep an unexpected message of %zu bytes", length);
     claim.state = IDLE;
-    weft_soft_hold(claim.channel, -1);
+    hold(claim.channel, -1);
 }
 
 void weft_net_claim_failed(const struct fi_cq_err_entry *error, const char *text)
@@ -164,5 +182,5 @@ void weft_net_claim_failed(const struct fi_cq_err_entry *error, const char *text
                    weft_net_name(), text);
     claim.empty = true;
     claim.state = IDLE;
-    weft_soft_hold(claim.channel, -1);
+    hold(claim.channel, -1);
 }

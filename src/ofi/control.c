@@ -134,7 +134,16 @@ void weft_net_control_arrived(const void *data, size_t bytes)
         weft_net_piece_arrived(&control, (const char *)data + sizeof control,
                                bytes - sizeof control);
         return;
+    case WEFT_NET_CREDITS:
+        if (sender)
+            weft_net_credits_arrived(sender, control.length);
+        return;
+    case WEFT_NET_RELIEVED:
+        if (sender)
+            weft_net_relieved(sender);
+        return;
     case WEFT_NET_CANCEL:
+    case WEFT_NET_RELIEVE:
         weft_net_cancel_asked(&control);
         return;
     case WEFT_NET_CANCELLED:

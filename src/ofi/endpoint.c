@@ -36,7 +36,8 @@ struct card {
     uint32_t wire_version, tag_bits;
     uint64_t eager_limit;
     char provider[48];
-    uint32_t address_bytes, pad;
+    uint32_t address_bytes;
+    uint32_t credits; /* what it gives to each sender */
     char address[ADDRESS_BYTES];
 };
 
@@ -199,6 +200,7 @@ static int publish(char *why, size_t len)
     own.wire_version = WEFT_NET_WIRE_VERSION;
     own.eager_limit = weft_net.eager_limit;
     own.address_bytes = (uint32_t)bytes;
+    own.credits = weft_net.credits;
     snprintf(own.provider, sizeof own.provider, "%s", weft_net.choice.info->fabric_attr->prov_name);
     return weft_boot_publish(address_key, &own, sizeof own, why, len);
 }
@@ -210,6 +212,7 @@ int weft_net_open(const struct weft_job *job, char *why, size_t len)
     struct fi_info *info = weft_net.choice.info;
     size_queues(info);
     take_facts(info);
+    weft_net_credits_open(job->size);
     if (lay_tags(info, why, len))
         return -1;
     struct step step = open_objects(info, job->size);
@@ -258,6 +261,7 @@ void weft_net_close(void)
     weft_provider_free(&weft_net.choice);
     weft_net_read_close();
     weft_net_control_close();
+    weft_net_credits_close();
     weft_net = (struct weft_net){0};
 }
 
@@ -325,8 +329,9 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
         return -1;
     }
     peer->net_addr = address;
-    peer->inject_below = weft_net.inject_max + 1;
+    peer->inject_below = weft_net.inject_short + 1;
     peer->post_below = (size_t)INT32_MAX + 1;
+    weft_net_credits_meet(peer, card.credits);
     if (weft_settings.verbose > 1) {
         char there[128], host[256];
         weft_warn("peer rank %d on %s at %s", peer->world,

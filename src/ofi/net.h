@@ -6,7 +6,7 @@
  *  - A send started here completes its request through weft_request_event; an error is in the
  *    request's error field, its sentence said, before the last event.
  *  - Messages to one peer leave in the order of the calls, whatever their protocol: what the
- *    provider will not take waits in the peer's backlog, and everything after it too.
+ *    provider will not take waits in the peer's backlog, and every message after it too.
  */
 #ifndef WEFT_NET_H
 #define WEFT_NET_H
@@ -61,15 +61,18 @@ struct weft_net_fast {
 };
 extern WEFT_HIDDEN struct weft_net_fast weft_net_fast;
 
-/* Sends a dense message of fewer than peer->inject_below bytes, with no request. False when the
- * provider is busy: then nothing was sent. */
+/* Sends a dense message of fewer than peer->inject_below bytes, with no request. False when other
+ * messages wait, there is something to think of (ofi/credits.c), or the provider is busy: then
+ * nothing was sent. */
 static inline __attribute__((always_inline)) bool
 weft_net_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
                 const void *data, size_t bytes)
 {
-    if (weft_unlikely(
+    uint32_t number = peer->sequence;
+    if (weft_unlikely(number == peer->stop) ||
+        weft_unlikely(
             weft_net_fast.inject(weft_net_fast.ep, data, bytes,
-                                 (peer->sequence & weft_net_fast.sequence_mask) | channel->net_rank,
+                                 (number & weft_net_fast.sequence_mask) | channel->net_rank,
                                  peer->net_addr, channel->net_bits | (uint32_t)tag)))
         return false;
     peer->sequence++;
@@ -111,6 +114,10 @@ void weft_net_fetch(struct weft_request *request, const void *header);
 
 /* Tells the sender of a synchronous eager message that it has matched. */
 void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, int tag);
+
+/* An eager message of a rank of the channel's communicator has matched, or is gone, in software: its
+ * sender may send as much again. length is the message's, whatever the receive took of it. */
+void weft_net_matched(const struct weft_channel *channel, int source, size_t length);
 
 /* The length of the user's message behind an RTS header. */
 size_t weft_net_header_length(const void *header);

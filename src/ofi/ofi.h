@@ -83,7 +83,10 @@ enum weft_net_control_kind {
     WEFT_NET_TOO_LATE,  /* it has matched */
     WEFT_NET_NEXT, /* put chunk `length` of the rendezvous of cookie where it belongs; the answer goes
                       to the receiver's cookie `other` */
-    WEFT_NET_READY /* the receiver's cookie can read chunk `other` */
+    WEFT_NET_READY, /* the receiver's cookie can read chunk `other` */
+    WEFT_NET_CREDITS,   /* eager messages of `length` credits have matched */
+    WEFT_NET_RELIEVE, /* many messages were sent: take what has no receive into software, answer */
+    WEFT_NET_RELIEVED /* it is done */
 };
 
 struct weft_net_control {
@@ -97,7 +100,7 @@ struct weft_net_control {
 _Static_assert(sizeof(struct weft_net_header) == WEFT_NET_HEADER_BYTES, "RTS header");
 _Static_assert(sizeof(struct weft_net_control) == WEFT_NET_CONTROL_BYTES, "control message");
 
-enum { WEFT_NET_WIRE_VERSION = 3 };
+enum { WEFT_NET_WIRE_VERSION = 4 };
 
 /* The ring of a staged rendezvous: slots of so many bytes. Part of what both sides must agree on. */
 enum { WEFT_NET_CHUNK = 256 << 10, WEFT_NET_SLOTS = 4 };
@@ -152,8 +155,10 @@ struct weft_net_buffer {
 struct weft_net {
     /* what the fast path reads */
     struct fid_ep *ep;
+    size_t inject_short; /* the longest message that is injected for one credit */
     size_t inject_max, eager_limit;
     unsigned rank_shift, form_shift;
+    uint32_t credits_step; /* owed to one peer before they are returned */
     unsigned context_shift;
     uint64_t tag_mask, form_mask, space_bit;
     uint64_t posts, posts_stop; /* receives posted so far, and where to stop for now: completed ones
@@ -184,7 +189,9 @@ struct weft_net {
     struct fid_mr *buffer_mr, *spill_mr;
     struct weft_provider_choice choice;
     char name[160];
-    bool asked; /* cancels wait for an answer of this rank */
+    bool asked;          /* peers wait for an answer of this rank, or for relief */
+    uint32_t credits;    /* what each peer gets from this rank */
+    uint32_t *strangers; /* owed to ranks that are no peers yet, by world rank; NULL: nothing */
 };
 
 extern WEFT_HIDDEN struct weft_net weft_net;
@@ -193,6 +200,11 @@ extern WEFT_HIDDEN struct weft_net weft_net;
 static inline int weft_net_form(uint64_t word)
 {
     return (int)(word >> weft_net.form_shift) & 3;
+}
+
+static inline uint32_t weft_net_context(uint64_t word)
+{
+    return (uint32_t)((word & ((weft_net.space_bit >> 2) - 1)) >> weft_net.context_shift);
 }
 
 /* send.c */
@@ -208,6 +220,80 @@ WEFT_COLD int weft_net_retry(void);
 
 /* A send's provider completion. */
 void weft_net_sent(struct weft_request *request);
+
+/* credits.c */
+
+/* The credits that this rank gives to each peer. Called once, when the eager limit is known. */
+void weft_net_credits_open(int ranks);
+void weft_net_credits_close(void);
+
+/* First contact: the peer gives this rank so many. */
+void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits);
+
+/* What an eager message costs: at least one credit, as many as it has pieces of 256 bytes. */
+enum { WEFT_NET_CREDIT_SHIFT = 8 };
+
+static inline uint32_t weft_net_cost(size_t bytes)
+{
+    return 1 + (uint32_t)(bytes >> WEFT_NET_CREDIT_SHIFT);
+}
+
+/* What may still be spent; below 0 when messages shorter than an RTS, which are always sent, have
+ * overdrawn. */
+static inline int32_t weft_net_credits_left(const struct weft_peer *peer)
+{
+    return (int32_t)(peer->credits_end - peer->sequence);
+}
+
+/* Whether user messages to a peer wait in the backlog until it has taken what was sent. */
+enum { WEFT_NET_UNANSWERED = 2 };
+
+static inline bool weft_net_must_wait(const struct weft_peer *peer)
+{
+    return peer->unanswered >= WEFT_NET_UNANSWERED;
+}
+
+static inline bool weft_net_affordable(const struct weft_peer *peer, size_t bytes)
+{
+    return bytes <= WEFT_NET_HEADER_BYTES ||
+           (int32_t)weft_net_cost(bytes) <= weft_net_credits_left(peer);
+}
+
+/* Decides where the short way ends: here while something stops user messages, else where there is
+ * something to think of. After every change of what that depends on. */
+static inline void weft_net_settle(struct weft_peer *peer)
+{
+    int32_t credits = weft_net_credits_left(peer);
+    int32_t messages = (int32_t)(peer->relieve_at - peer->sequence);
+    int32_t first = credits < messages ? credits : messages;
+    bool here = peer->backlog || weft_net_must_wait(peer) || first < 0;
+    peer->stop = peer->sequence + (here ? 0 : (uint32_t)first);
+}
+
+/* Counts a user message that has left, one of so many bytes, and so many credits (an RTS: 0).
+ * Returns its number. */
+uint32_t weft_net_number(struct weft_peer *peer, size_t bytes, uint32_t cost);
+
+/* Asks a peer whether it has taken what was sent to it, when that is due. Not within
+ * weft_net_push. */
+void weft_net_relieve(struct weft_peer *peer);
+
+/* It has. */
+void weft_net_relieved(struct weft_peer *peer);
+
+/* Credits came back. */
+void weft_net_credits_arrived(struct weft_peer *peer, uint64_t credits);
+
+/* Returns what is owed to a peer. */
+WEFT_COLD void weft_net_credits_return(struct weft_peer *peer);
+
+/* An eager message of that length has matched a receive from one source. */
+static inline void weft_net_matched_from(struct weft_peer *peer, size_t length)
+{
+    peer->owed += weft_net_cost(length);
+    if (weft_unlikely(peer->owed >= weft_net.credits_step))
+        weft_net_credits_return(peer);
+}
 
 /* recv.c */
 
@@ -295,13 +381,18 @@ WEFT_COLD void weft_net_pool_post_more(void);
 /* The answer to a cancelled send. */
 void weft_net_cancel_answered(struct weft_request *request, bool cancelled);
 
-/* A question arrived; it is answered by weft_net_cancel_answer, outside of completion handlers. */
+/* A question or a plea for relief arrived; it is answered by weft_net_cancel_answer, outside of
+ * completion handlers. */
 void weft_net_cancel_asked(const struct weft_net_control *control);
 
 /* Answers what was asked. Returns how many. */
 WEFT_COLD int weft_net_cancel_answer(void);
 
 /* claim.c */
+
+/* As weft_net_collect, of any context. Nothing may be posted meanwhile. */
+bool weft_net_collect_any(void);
+
 /* Looks for the next message of a held channel; what it finds is news, looking is not. */
 void weft_net_claim(void);
 void weft_net_claimed(const struct fi_cq_tagged_entry *entry);

@@ -108,8 +108,7 @@ void weft_net_pool_received(struct weft_net_op *op, const struct fi_cq_tagged_en
         weft_net_control_arrived(buffer->data, entry->len);
     } else {
         enum weft_message_form form = (enum weft_message_form)weft_net_form(entry->tag);
-        uint32_t context =
-            (uint32_t)((entry->tag & ((weft_net.space_bit >> 2) - 1)) >> weft_net.context_shift);
+        uint32_t context = weft_net_context(entry->tag);
         size_t length =
             form == WEFT_MESSAGE_RTS ? weft_net_header_length(buffer->data) : entry->len;
         if (weft_soft_arrive(context, (int)(entry->data >> weft_net.rank_shift),

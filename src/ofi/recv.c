@@ -170,6 +170,10 @@ static void finish_eager(struct weft_request *request, size_t length)
         n = request->capacity;
     }
     request->bytes = n;
+    if (weft_likely(request->peer != NULL))
+        weft_net_matched_from(request->peer, length);
+    else
+        weft_net_matched(request->channel, request->source, length);
     if (weft_unlikely(part->packed || !(request->type->flags & WEFT_TYPE_DENSE)))
         weft_datatype_unpack(request->type, request->buffer, 0, landing(request), n);
     else if (n)

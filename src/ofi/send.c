@@ -2,8 +2,9 @@
 /*
  * Sending: inject, eager, RTS; the backlog.
  *
- * Invariant: while a peer's backlog is not empty nothing is given to the provider for it but the
- * backlog's head. So messages and controls to a peer leave in the order in which they were started.
+ * Invariant: while a peer's backlog is not empty no user message is given to the provider for it but
+ * the backlog's head. So messages to a peer leave in the order in which they were started. Controls
+ * wait in front of them: none of them must come behind a message that has not left.
  */
 #include "core/error.h"
 #include "core/settings.h"
@@ -32,9 +33,37 @@ static struct fid_mr *mr_of(struct weft_net_request *part)
     return part->packed && weft_net.local_mr ? weft_net_stage_mr(part->packed) : part->mr;
 }
 
+static int send_rts(struct weft_peer *peer, struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    uint64_t word = (uint64_t)WEFT_MESSAGE_RTS << weft_net.form_shift | request->channel->net_bits |
+                    (uint32_t)request->tag;
+    int rc = (int)fi_tinjectdata(weft_net.ep, &part->header, sizeof part->header,
+                                 cq_data(peer, request), peer->net_addr, word);
+    if (!rc)
+        request->sequence = weft_net_number(peer, sizeof part->header, 0);
+    return rc;
+}
+
+/* No credits for an eager message: it is announced instead. */
+static int announce(struct weft_peer *peer, struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    if (part->mr)
+        fi_close(&part->mr->fid);
+    part->mr = NULL;
+    if (weft_net_expose(request, data_of(request)))
+        return -FI_ENOMEM;
+    part->out.kind = WEFT_NET_OUT_RTS;
+    request->pending = 1; /* no acknowledgement beside the FIN */
+    return send_rts(peer, request);
+}
+
 static int send_eager(struct weft_peer *peer, struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
+    if (weft_unlikely(!weft_net_affordable(peer, request->bytes)))
+        return announce(peer, request);
     bool sync = request->mode == WEFT_SEND_SYNCHRONOUS;
     uint64_t form = sync ? WEFT_MESSAGE_SYNC : WEFT_MESSAGE_EAGER;
     uint64_t word =
@@ -51,7 +80,7 @@ static int send_eager(struct weft_peer *peer, struct weft_request *request)
                                &part->op);
     if (rc)
         return rc;
-    request->sequence = peer->sequence++;
+    request->sequence = weft_net_number(peer, request->bytes, weft_net_cost(request->bytes));
     if (sync) {
         request->next = NULL;
         *peer->sync_end = request;
@@ -62,26 +91,21 @@ static int send_eager(struct weft_peer *peer, struct weft_request *request)
     return 0;
 }
 
-static int send_rts(struct weft_peer *peer, struct weft_request *request)
-{
-    struct weft_net_request *part = weft_net_part(request);
-    uint64_t word = (uint64_t)WEFT_MESSAGE_RTS << weft_net.form_shift | request->channel->net_bits |
-                    (uint32_t)request->tag;
-    int rc = (int)fi_tinjectdata(weft_net.ep, &part->header, sizeof part->header,
-                                 cq_data(peer, request), peer->net_addr, word);
-    if (!rc)
-        peer->sequence++;
-    return rc;
-}
-
 static struct weft_request *request_of(struct weft_net_out *out)
 {
     return weft_net_whole(
         (struct weft_net_request *)((char *)out - offsetof(struct weft_net_request, out)));
 }
 
+static bool is_control(const struct weft_net_out *out)
+{
+    return out->kind == WEFT_NET_OUT_CONTROL || out->kind == WEFT_NET_OUT_PIECE;
+}
+
 static int try_out(struct weft_peer *peer, struct weft_net_out *out)
 {
+    if (!is_control(out) && weft_unlikely(weft_net_must_wait(peer)))
+        return -FI_EAGAIN;
     switch ((enum weft_net_out_kind)out->kind) {
     case WEFT_NET_OUT_EAGER:
         return send_eager(peer, request_of(out));
@@ -123,7 +147,7 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_net_out *out,
 
 static void append(struct weft_peer *peer, struct weft_net_out *out)
 {
-    out->next = NULL;
+    struct weft_net_out **link = is_control(out) ? peer->controls_end : peer->backlog_end;
     if (!peer->backlog)
         peer->backlog_since = weft_seconds();
     if (!peer->backlogged) {
@@ -131,15 +155,19 @@ static void append(struct weft_peer *peer, struct weft_net_out *out)
         peer->next_backlogged = weft_net.backlogged;
         weft_net.backlogged = peer;
     }
-    *peer->backlog_end = out;
-    peer->backlog_end = &out->next;
-    peer->inject_below = 0;
+    out->next = *link;
+    *link = out;
+    if (link == peer->backlog_end)
+        peer->backlog_end = &out->next;
+    if (is_control(out))
+        peer->controls_end = &out->next;
+    weft_net_settle(peer);
 }
 
 void weft_net_push(struct weft_peer *peer, struct weft_net_out *out)
 {
     int rc = -FI_EAGAIN;
-    if (!peer->backlog)
+    if (!peer->backlog || (is_control(out) && !is_control(peer->backlog)))
         rc = try_out(peer, out);
     if (rc == -FI_EAGAIN)
         append(peer, out);
@@ -147,17 +175,15 @@ void weft_net_push(struct weft_peer *peer, struct weft_net_out *out)
         fail_out(peer, out, fi_strerror(-rc));
 }
 
-static void emptied(struct weft_peer *peer)
-{
-    peer->backlog_end = &peer->backlog;
-    peer->inject_below = peer->lane == WEFT_LANE_NET ? weft_net.inject_max + 1 : 0;
-}
-
-static void pop(struct weft_peer *peer, struct weft_net_out *rest)
+/* The head, whose successor is given, leaves the backlog. */
+static void pop(struct weft_peer *peer, struct weft_net_out *head, struct weft_net_out *rest)
 {
     peer->backlog = rest;
-    if (!rest)
-        emptied(peer);
+    if (peer->controls_end == &head->next)
+        peer->controls_end = &peer->backlog;
+    if (peer->backlog_end == &head->next)
+        peer->backlog_end = &peer->backlog;
+    weft_net_settle(peer);
 }
 
 bool weft_net_take_back(struct weft_peer *peer, struct weft_net_out *out)
@@ -168,10 +194,11 @@ bool weft_net_take_back(struct weft_peer *peer, struct weft_net_out *out)
     if (!*link)
         return false;
     *link = out->next;
-    if (!*link)
+    if (peer->controls_end == &out->next)
+        peer->controls_end = link;
+    if (peer->backlog_end == &out->next)
         peer->backlog_end = link;
-    if (!peer->backlog)
-        emptied(peer);
+    weft_net_settle(peer);
     return true;
 }
 
@@ -204,10 +231,11 @@ static int retry_peer(struct weft_peer *peer, bool look_at_clock)
                 report_unreachable(peer);
             break;
         }
-        pop(peer, rest);
+        pop(peer, out, rest);
         peer->reached = true;
         if (rc)
             fail_out(peer, out, fi_strerror(-rc));
+        weft_net_relieve(peer);
         sent++;
     }
     return sent;
@@ -267,7 +295,11 @@ static __attribute__((noinline)) int send_slowly(struct weft_request *request)
         request->pending = 0;
         return MPI_SUCCESS;
     }
-    weft_net_push(request->peer, &part->out);
+    struct weft_peer *peer = request->peer;
+    if (eager && !peer->backlog && !weft_net_affordable(peer, request->bytes))
+        weft_net_progress(); /* credits may have come that nobody has looked at */
+    weft_net_push(peer, &part->out);
+    weft_net_relieve(peer);
     return MPI_SUCCESS;
 }
 
@@ -336,7 +368,7 @@ void weft_net_drop_backlog(struct weft_peer *peer)
 {
     while (peer->backlog) {
         struct weft_net_out *out = peer->backlog;
-        pop(peer, out->next);
+        pop(peer, out, out->next);
         if (out->kind == WEFT_NET_OUT_CONTROL)
             weft_net_control_drop(out);
         else

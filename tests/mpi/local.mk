@@ -86,13 +86,16 @@ MPI_TESTS = \
     tests/mpi/cancel \
     tests/mpi/cancel_backlogged \
     tests/mpi/cancel_race \
+    tests/mpi/flood_memory \
+    tests/mpi/million_receives \
+    tests/mpi/million_sends \
     tests/mpi/mprobe \
     tests/mpi/probe \
     tests/mpi/probe_random \
     tests/mpi/wildcard_model \
     tests/mpi/zero_count
 check_PROGRAMS += $(MPI_TESTS)
-dist_noinst_DATA += tests/mpi.list tests/mpi/check.h tests/mpi/flood.h tests/mpi/reduce.h
+dist_noinst_DATA += tests/mpi.list tests/mpi/check.h tests/mpi/flood.h tests/mpi/million.h tests/mpi/reduce.h
 dist_check_SCRIPTS += tests/mpi/list_test
 TESTS += tests/mpi/list_test
 
@@ -179,6 +182,9 @@ tests_mpi_waitall_errors_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_backlogged_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_race_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_flood_memory_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_million_receives_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_million_sends_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_mprobe_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_probe_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_probe_random_LDADD = $(MPI_TEST_LIBS)

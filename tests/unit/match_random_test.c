@@ -87,7 +87,7 @@ struct schedule {
     struct weft_match_message message[POOL];
     uint64_t random;
     uint32_t contexts[4];
-    int32_t sources[6];
+    int32_t sources[6], tags[4];
     unsigned context_count, source_count, tag_count;
     unsigned wildcard_percent, arrive_percent;
 };
@@ -106,7 +106,7 @@ static struct model_entry pick_message(struct schedule *s)
 {
     return (struct model_entry){.context = s->contexts[pick(s, s->context_count)],
                                 .source = s->sources[pick(s, s->source_count)],
-                                .tag = (int32_t)pick(s, s->tag_count)};
+                                .tag = s->tags[pick(s, s->tag_count)]};
 }
 
 static struct model_entry pick_receive(struct schedule *s)
@@ -226,6 +226,11 @@ static void do_report(struct schedule *s)
 
 /* ---- the walk that checks match.h's invariants on the lists themselves ---- */
 
+static size_t bins_of(const struct weft_match_bins *bins)
+{
+    return (size_t)1 << (32 - bins->shift);
+}
+
 /* Plain ifs: one assert per link would cost more than everything else. */
 #define CHECK(condition)                                                                           \
     do {                                                                                           \
@@ -233,12 +238,15 @@ static void do_report(struct schedule *s)
             fail_msg("a queue is broken: %s", #condition);                                         \
     } while (0)
 
-static size_t walk_receives(struct schedule *s, struct weft_match_link *heads, bool wildcard,
-                            bool *seen)
+/* What a list of receives holds: a source or any, a tag or any; any tag does not look at the tag. */
+enum kind { EXACT, OF_ANY_TAG, OF_ANY_SOURCE };
+
+static size_t walk_receives(struct schedule *s, struct weft_match_link *heads, size_t bins,
+                            enum kind kind, bool *seen)
 {
     size_t count = 0;
 
-    for (size_t bin = 0; bin < WEFT_MATCH_BINS; bin++) {
+    for (size_t bin = 0; bin < bins; bin++) {
         uint64_t order = 0;
 
         for (struct weft_match_link *l = heads[bin].next; l != &heads[bin]; l = l->next) {
@@ -247,7 +255,8 @@ static size_t walk_receives(struct schedule *s, struct weft_match_link *heads, b
             CHECK(r >= s->receive && r < s->receive + POOL);
             CHECK(l->prev->next == l && l->next->prev == l);
             CHECK(r->queued);
-            CHECK((r->source == ANY_SOURCE) == wildcard);
+            CHECK((r->source == ANY_SOURCE) == (kind == OF_ANY_SOURCE));
+            CHECK(kind == OF_ANY_SOURCE || (r->tag == ANY_TAG) == (kind == OF_ANY_TAG));
             CHECK(l->prev == &heads[bin] || r->order > order);
             CHECK(!seen[r - s->receive]);
             seen[r - s->receive] = true;
@@ -258,12 +267,12 @@ static size_t walk_receives(struct schedule *s, struct weft_match_link *heads, b
     return count;
 }
 
-static size_t walk_messages(struct schedule *s, struct weft_match_link *heads, size_t offset,
-                            bool *seen)
+static size_t walk_messages(struct schedule *s, struct weft_match_link *heads, size_t bins,
+                            size_t offset, bool *seen)
 {
     size_t count = 0;
 
-    for (size_t bin = 0; bin < WEFT_MATCH_BINS; bin++) {
+    for (size_t bin = 0; bin < bins; bin++) {
         for (struct weft_match_link *l = heads[bin].next; l != &heads[bin]; l = l->next) {
             struct weft_match_message *e = (void *)((char *)l - offset);
 
@@ -281,19 +290,25 @@ static size_t walk_messages(struct schedule *s, struct weft_match_link *heads, s
 static void check_invariants(struct schedule *s)
 {
     bool receives[POOL] = {false}, by_source[POOL] = {false}, by_context[POOL] = {false};
-    size_t posted = walk_receives(s, s->m.posted_by_source, false, receives) +
-                    walk_receives(s, s->m.posted_any, true, receives);
-    size_t in_source = walk_messages(s, s->m.messages_by_source,
+    bool by_tag[POOL] = {false};
+    size_t posted =
+        walk_receives(s, s->m.posted_by_tag.heads, bins_of(&s->m.posted_by_tag), EXACT, receives) +
+        walk_receives(s, s->m.posted_by_source, WEFT_MATCH_BINS, OF_ANY_TAG, receives) +
+        walk_receives(s, s->m.posted_any, WEFT_MATCH_BINS, OF_ANY_SOURCE, receives);
+    size_t in_tag = walk_messages(s, s->m.messages_by_tag.heads, bins_of(&s->m.messages_by_tag),
+                                  offsetof(struct weft_match_message, by_tag), by_tag);
+    size_t in_source = walk_messages(s, s->m.messages_by_source, WEFT_MATCH_BINS,
                                      offsetof(struct weft_match_message, by_source), by_source);
-    size_t in_context = walk_messages(s, s->m.messages_by_context,
+    size_t in_context = walk_messages(s, s->m.messages_by_context, WEFT_MATCH_BINS,
                                       offsetof(struct weft_match_message, by_context), by_context);
 
     CHECK(posted == s->m.posted && posted == s->model.posted_count);
     CHECK(in_source == s->m.unexpected && in_source == s->model.arrived_count);
-    CHECK(in_context == in_source);
+    CHECK(in_context == in_source && in_tag == in_source);
     for (int i = 0; i < POOL; i++) {
         CHECK(s->receive[i].queued == receives[i]);
         CHECK(s->message[i].queued == by_source[i] && by_source[i] == by_context[i]);
+        CHECK(by_tag[i] == by_source[i]);
     }
     for (size_t i = 0; i < s->model.posted_count; i++) {
         for (size_t j = 0; j < s->model.arrived_count; j++)
@@ -317,7 +332,8 @@ static uint64_t first_seed(void)
 }
 
 /* Contexts that share a bin; contexts in which one and the same source shares a bin; sources that
- * share one with each other within a context and across contexts; and some that share none. */
+ * share one with each other within a context and across contexts; tags of one source that share a
+ * bin, until there are more bins; and some that share none. */
 static void choose_envelopes(struct schedule *s)
 {
     size_t bin;
@@ -333,6 +349,11 @@ static void choose_envelopes(struct schedule *s)
     s->sources[3] = source_in_bin(s->contexts[3], bin, s->sources[0]);
     s->sources[4] = s->sources[0] + 1;
     s->sources[5] = 0x7ffffffe;
+    s->tags[0] = (int32_t)pick(s, 1000);
+    bin = bin_of_tag(s->contexts[0], s->sources[0], s->tags[0]);
+    s->tags[1] = tag_in_bin(s->contexts[0], s->sources[0], bin, s->tags[0]);
+    s->tags[2] = tag_in_bin(s->contexts[0], s->sources[0], bin, s->tags[1]);
+    s->tags[3] = 0x7fffffff;
     s->context_count = 1 + pick(s, 4);
     s->source_count = 1 + pick(s, 6);
     s->tag_count = 1 + pick(s, 4);
@@ -349,6 +370,8 @@ static void run_schedule(struct schedule *s, uint64_t seed)
     for (int i = 0; i < OPERATIONS; i++) {
         unsigned dice = pick(s, 100);
 
+        if (i == OPERATIONS / 2)
+            weft_match_grow(&s->m);
         if (dice < s->arrive_percent)
             do_arrive(s);
         else if (dice < 75)
@@ -363,6 +386,7 @@ static void run_schedule(struct schedule *s, uint64_t seed)
             do_report(s);
         check_invariants(s);
     }
+    weft_match_close(&s->m);
 }
 
 static void random_schedules_agree_with_the_model(void **state)

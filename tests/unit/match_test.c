@@ -221,9 +221,64 @@ static void a_report_sees_each_message_of_a_context_once_in_order(void **state)
     assert_int_equal(of_none.count, 0);
 }
 
+/* Every order of kinds: a receive in any of the three lists wins when it is the oldest. */
+static void the_oldest_wins_whichever_list_it_is_in(void **state)
+{
+    static const int32_t kinds[3][2] = {{3, 5}, {3, ANY_TAG}, {ANY_SOURCE, 5}};
+    static const int orders[6][3] = {{0, 1, 2}, {0, 2, 1}, {1, 0, 2},
+                                     {1, 2, 0}, {2, 0, 1}, {2, 1, 0}};
+
+    (void)state;
+    for (int o = 0; o < 6; o++) {
+        struct weft_matcher m;
+        struct weft_match_receive r[3];
+
+        weft_match_init(&m);
+        for (int i = 0; i < 3; i++)
+            post(&m, &r[i], 7, kinds[orders[o][i]][0], kinds[orders[o][i]][1]);
+        for (int i = 0; i < 3; i++)
+            assert_ptr_equal(weft_match_arrive(&m, 7, 3, 5), &r[i]);
+    }
+}
+
+/* Two of each tag, so that the order within a tag counts; found backwards. */
+static void many_tags_of_one_source_are_found_after_the_bins_have_grown(void **state)
+{
+    enum { TAGS = 20000 };
+    static struct weft_matcher m;
+    static struct weft_match_receive r[2][TAGS];
+    static struct weft_match_message e[2][TAGS];
+
+    (void)state;
+    weft_match_init(&m);
+    for (int k = 0; k < 2; k++)
+        for (int tag = 0; tag < TAGS; tag++)
+            post(&m, &r[k][tag], 1, 2, tag);
+    assert_true(m.posted_by_tag.heads != m.posted_by_tag.first);
+    for (int k = 0; k < 2; k++)
+        for (int tag = TAGS - 1; tag >= 0; tag--)
+            assert_ptr_equal(weft_match_arrive(&m, 1, 2, tag), &r[k][tag]);
+    for (int k = 0; k < 2; k++)
+        for (int tag = 0; tag < TAGS; tag++)
+            store(&m, &e[k][tag], 1, 2, tag);
+    assert_true(m.messages_by_tag.heads != m.messages_by_tag.first);
+    assert_ptr_equal(weft_match_find(&m, 1, 2, ANY_TAG), &e[0][0]);
+    assert_ptr_equal(weft_match_find(&m, 1, ANY_SOURCE, 7), &e[0][7]);
+    for (int k = 0; k < 2; k++)
+        for (int tag = TAGS - 1; tag >= 0; tag--) {
+            assert_ptr_equal(weft_match_find(&m, 1, 2, tag), &e[k][tag]);
+            weft_match_take(&m, &e[k][tag]);
+        }
+    assert_int_equal(m.posted + m.unexpected, 0);
+    weft_match_close(&m);
+    assert_ptr_equal(m.posted_by_tag.heads, m.posted_by_tag.first);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_oldest_wins_whichever_list_it_is_in),
+        cmocka_unit_test(many_tags_of_one_source_are_found_after_the_bins_have_grown),
         cmocka_unit_test(a_message_that_nothing_matches_changes_nothing),
         cmocka_unit_test(the_receive_posted_first_gets_the_message),
         cmocka_unit_test(a_receive_that_does_not_match_lets_later_ones_through),

@@ -60,6 +60,24 @@ static inline size_t bin_of_source(uint32_t context, int32_t source)
     return used_bin(m.messages_by_source);
 }
 
+static inline size_t bin_of_tag(uint32_t context, int32_t source, int32_t tag)
+{
+    struct weft_matcher m;
+    struct weft_match_message e;
+
+    weft_match_init(&m);
+    store(&m, &e, context, source, tag);
+    return used_bin(m.messages_by_tag.heads);
+}
+
+/* The first tag above after whose messages from a source in a context go to bin. */
+static inline int32_t tag_in_bin(uint32_t context, int32_t source, size_t bin, int32_t after)
+{
+    while (bin_of_tag(context, source, ++after) != bin)
+        ;
+    return after;
+}
+
 /* The first context above after that shares its bin with context. */
 static inline uint32_t colliding_context(uint32_t context, uint32_t after)
 {

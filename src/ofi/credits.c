@@ -1,0 +1,139 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Back-pressure: how much a rank may send to another that does not take it.
+ *
+ * Credits. An eager message that no receive waits for costs memory at its receiver. So a receiver
+ * gives each sender a number of credits, says so where it publishes its address, and an eager
+ * message costs one for each 256 bytes it begins. The receiver counts what matches and returns
+ * credits when a sixteenth of them is owed. A send that cannot pay is announced by an RTS instead
+ * (announce() in send.c): its data wait at the sender, order is kept, and nothing can deadlock that
+ * has its receives. A message that is no longer than an RTS would gain nothing: it is sent, and
+ * overdraws.
+ *
+ * Relief. A provider may keep each message that waits in it, an RTS or 8 bytes too, in a buffer
+ * that could hold the longest (tcp;ofi_rxm: 64 KiB), and takes from the wire whatever is there. So a
+ * sender asks its peer after every PART messages or so whether it has taken them. The answer comes
+ * when the peer has read the question, behind the messages, and has taken into software, where they
+ * cost what they must, those that have no receive. While two questions are unanswered user messages
+ * wait in the backlog. The answer needs a peer that progresses, and no receive; controls overtake
+ * the backlog. So nothing can deadlock on it.
+ *
+ * The short way of a send tests one number, peer->stop: where credits end, where to ask, or here,
+ * while there is a backlog. A message of the short way costs one credit, so the sequence number
+ * that names it counts credits as well; a longer one brings the ends nearer.
+ *
+ * Invariants:
+ *  - credits_end - sequence is what this rank may still spend. Only messages shorter than an RTS
+ *    are sent when it is used up.
+ *  - Each eager message is charged once, when it leaves, and returned once, when it matches or is
+ *    revoked; both sides compute its cost from its length.
+ *  - peer->stop is what weft_net_settle makes it whenever the long way is left.
+ */
+#include "core/error.h"
+#include "core/settings.h"
+#include "core/weft.h"
+#include "ofi/net.h"
+#include "ofi/ofi.h"
+
+#include <stdlib.h>
+
+/* PART: of what may be on its way, so many messages; of longer ones, as many as have begun
+ * PART * (1 << PART_SHIFT) bytes. */
+enum { STEPS = 16, PART = 256, PART_SHIFT = 13 };
+
+static const int64_t largest = 8 << 20, smallest = 512 << 10, all_together = INT64_C(2) << 30;
+
+void weft_net_credits_open(int ranks)
+{
+    int64_t bytes = weft_settings.eager_credits;
+    if (!bytes) {
+        bytes = all_together / ranks;
+        bytes = bytes > largest ? largest : bytes < smallest ? smallest : bytes;
+    }
+    weft_net.credits = (uint32_t)(bytes >> WEFT_NET_CREDIT_SHIFT);
+    weft_net.credits_step = weft_net.credits / STEPS;
+    size_t short_most = (1 << WEFT_NET_CREDIT_SHIFT) - 1;
+    weft_net.inject_short = weft_net.inject_max < short_most ? weft_net.inject_max : short_most;
+}
+
+void weft_net_credits_close(void)
+{
+    free(weft_net.strangers);
+}
+
+void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits)
+{
+    peer->credits_end = peer->sequence + credits;
+    peer->relieve_at = peer->sequence + PART;
+    if (weft_net.strangers) {
+        peer->owed += weft_net.strangers[peer->world];
+        weft_net.strangers[peer->world] = 0;
+    }
+    weft_net_settle(peer);
+}
+
+uint32_t weft_net_number(struct weft_peer *peer, size_t bytes, uint32_t cost)
+{
+    uint32_t number = peer->sequence++;
+    peer->credits_end += 1 - cost;
+    peer->relieve_at -= (uint32_t)(bytes >> PART_SHIFT);
+    weft_net_settle(peer);
+    return number;
+}
+
+void weft_net_relieve(struct weft_peer *peer)
+{
+    if (weft_likely((int32_t)(peer->relieve_at - peer->sequence) > 0) || weft_net_must_wait(peer) ||
+        peer->lane != WEFT_LANE_NET)
+        return;
+    peer->relieve_at = peer->sequence + PART;
+    peer->unanswered++;
+    peer->reached = true;
+    weft_net_settle(peer);
+    weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_RELIEVE});
+}
+
+void weft_net_relieved(struct weft_peer *peer)
+{
+    peer->unanswered--;
+    weft_net_settle(peer);
+}
+
+void weft_net_credits_arrived(struct weft_peer *peer, uint64_t credits)
+{
+    peer->credits_end += (uint32_t)credits;
+    weft_net_settle(peer);
+}
+
+void weft_net_credits_return(struct weft_peer *peer)
+{
+    uint32_t owed = peer->owed;
+    peer->owed = 0;
+    if (peer->lane == WEFT_LANE_NET)
+        weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CREDITS, .length = owed});
+}
+
+/* A rank that only ever sends to wildcards needs no contact before it has earned a return. */
+static void matched_stranger(int world, size_t length)
+{
+    if (!weft_net.strangers)
+        weft_net.strangers = calloc((size_t)weft.job.size, sizeof *weft_net.strangers);
+    if (!weft_net.strangers)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to count the messages of %d ranks", weft.job.size);
+    weft_net.strangers[world] += weft_net_cost(length);
+    if (weft_net.strangers[world] < weft_net.credits_step)
+        return;
+    struct weft_peer *peer = weft_peer_connect(world); /* takes the count over */
+    if (peer)
+        weft_net_credits_return(peer);
+}
+
+void weft_net_matched(const struct weft_channel *channel, int source, size_t length)
+{
+    int world = channel->comm->world[source];
+    struct weft_peer *peer = weft_peer_known(world);
+    if (!peer)
+        matched_stranger(world, length);
+    else if (peer->lane != WEFT_LANE_SELF)
+        weft_net_matched_from(peer, length);
+}

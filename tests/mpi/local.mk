@@ -77,6 +77,10 @@ MPI_TESTS = \
     tests/mpi/threads_pingpong \
     tests/mpi/topology \
     tests/mpi/truncation \
+    tests/mpi/external32 \
+    tests/mpi/types_contents \
+    tests/mpi/types_errors \
+    tests/mpi/types_large \
     tests/mpi/types_random \
     tests/mpi/types_strided \
     tests/mpi/unexpected_flood \
@@ -174,6 +178,10 @@ tests_mpi_threads_pingpong_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_topology_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_strided_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_external32_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_types_contents_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_types_errors_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_types_large_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_random_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unexpected_flood_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unexpected_flood_20000_LDADD = $(MPI_TEST_LIBS)

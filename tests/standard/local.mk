@@ -14,6 +14,8 @@ STANDARD_TESTS = \
     tests/standard/nonovertaking \
     tests/standard/null_at_borders \
     tests/standard/partitioned \
+    tests/standard/pack_gather \
+    tests/standard/pack_mixed \
     tests/standard/persistent_ring \
     tests/standard/probe_two_senders \
     tests/standard/ready_send \
@@ -36,6 +38,8 @@ tests_standard_mprobe_threads_LDADD = $(MPI_TEST_LIBS)
 tests_standard_nonovertaking_LDADD = $(MPI_TEST_LIBS)
 tests_standard_null_at_borders_LDADD = $(MPI_TEST_LIBS)
 tests_standard_partitioned_LDADD = $(MPI_TEST_LIBS)
+tests_standard_pack_gather_LDADD = $(MPI_TEST_LIBS)
+tests_standard_pack_mixed_LDADD = $(MPI_TEST_LIBS)
 tests_standard_persistent_ring_LDADD = $(MPI_TEST_LIBS)
 tests_standard_probe_two_senders_LDADD = $(MPI_TEST_LIBS)
 tests_standard_ready_send_LDADD = $(MPI_TEST_LIBS)

@@ -21,10 +21,12 @@ struct call {
     MPI_Count count;
     MPI_Datatype datatype;
     const void *packed;
-    MPI_Count packed_size, position;
+    MPI_Count packed_size; /* -1: only sizes are asked for */
+    MPI_Count position;
 };
 
-/* The type of a call whose count and datatype are good, else NULL and *code. */
+/* The type of a call whose count and datatype are good, else NULL and *code. Sizes may be asked before
+ * the type is committed. */
 static const struct weft_datatype *check_elements(const struct call *call, int *code)
 {
     const struct weft_datatype *type = weft_handle_resolve(call->datatype, WEFT_KIND_DATATYPE);
@@ -35,7 +37,7 @@ static const struct weft_datatype *check_elements(const struct call *call, int *
     else if (!type)
         *code = weft_error(call->comm, MPI_ERR_TYPE, call->function,
                            "%p is no datatype; was it freed?", (void *)call->datatype);
-    else if (!(type->flags & WEFT_TYPE_COMMITTED))
+    else if (call->packed_size >= 0 && !(type->flags & WEFT_TYPE_COMMITTED))
         *code = weft_error(call->comm, MPI_ERR_TYPE, call->function,
                            "the datatype is not committed; call MPI_Type_commit first");
     else
@@ -247,7 +249,8 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
 static int pack_size(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count limit,
                      MPI_Count *size)
 {
-    struct call call = {.function = "MPI_Pack_size", .count = incount, .datatype = datatype};
+    struct call call = {
+        .function = "MPI_Pack_size", .count = incount, .datatype = datatype, .packed_size = -1};
     size_t bytes;
     int code = begin(&call, comm);
     if (code)
@@ -364,8 +367,10 @@ int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insiz
 static int external_size(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
                          MPI_Count *size)
 {
-    struct call call = {
-        .function = "MPI_Pack_external_size", .count = incount, .datatype = datatype};
+    struct call call = {.function = "MPI_Pack_external_size",
+                        .count = incount,
+                        .datatype = datatype,
+                        .packed_size = -1};
     size_t bytes;
     int code = weft_enter(call.function);
     if (code)

@@ -1,0 +1,165 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * MPI_Pack_external and MPI_Unpack_external: sizes and bytes of the standard's representation, known
+ * values, and back again; of derived types too, and across the pieces in which it converts.
+ */
+#include "check.h"
+
+#include <float.h>
+#include <math.h>
+#include <wchar.h>
+
+static MPI_Aint size_of(MPI_Datatype type)
+{
+    MPI_Aint size = -1;
+    MPI_Pack_external_size("external32", 1, type, &size);
+    return size;
+}
+
+static void sizes(void)
+{
+    const struct {
+        MPI_Datatype type;
+        MPI_Aint size;
+    } known[] = {
+        {MPI_PACKED, 1},
+        {MPI_BYTE, 1},
+        {MPI_CHAR, 1},
+        {MPI_SHORT, 2},
+        {MPI_INT, 4},
+        {MPI_LONG, 4},
+        {MPI_UNSIGNED_LONG, 4},
+        {MPI_LONG_LONG, 8},
+        {MPI_FLOAT, 4},
+        {MPI_DOUBLE, 8},
+        {MPI_LONG_DOUBLE, 16},
+        {MPI_C_BOOL, 1},
+        {MPI_INT64_T, 8},
+        {MPI_AINT, 8},
+        {MPI_COUNT, 8},
+        {MPI_WCHAR, 2},
+        {MPI_C_FLOAT_COMPLEX, 8},
+        {MPI_C_DOUBLE_COMPLEX, 16},
+        {MPI_LOGICAL, 4},
+        {MPI_INTEGER, 4},
+        {MPI_C_LONG_DOUBLE_COMPLEX, 32},
+        {MPI_DOUBLE_INT, 12},
+        {MPI_LONG_INT, 8},
+    };
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
+        CHECK(size_of(known[i].type) == known[i].size, "type %zu has %ld bytes, not %ld", i,
+              (long)size_of(known[i].type), (long)known[i].size);
+}
+
+/* Packs, compares with the bytes expected, unpacks, compares. */
+static void both_ways(const char *what, const void *data, MPI_Datatype type, size_t bytes,
+                      const char *expected, size_t n)
+{
+    char packed[64], back[64];
+    MPI_Aint position = 0;
+    memset(back, 0, sizeof back);
+    MPI_Pack_external("external32", data, 1, type, packed, sizeof packed, &position);
+    CHECK(position == (MPI_Aint)n && !memcmp(packed, expected, n), "%s is written wrongly", what);
+    position = 0;
+    MPI_Unpack_external("external32", packed, (MPI_Aint)n, &position, back, 1, type);
+    CHECK(position == (MPI_Aint)n && !memcmp(back, data, bytes), "%s comes back wrongly", what);
+}
+
+static void values(void)
+{
+    int i = -2;
+    long l = -3, most = 0x7fffffff;
+    unsigned long u = 0xfedcba98;
+    short s = 0x1234;
+    double d = -1.5;
+    float z[2] = {1, -2};
+    wchar_t w = L'\u20ac';
+    both_ways("an int", &i, MPI_INT, sizeof i, "\xff\xff\xff\xfe", 4);
+    both_ways("a long", &l, MPI_LONG, sizeof l, "\xff\xff\xff\xfd", 4);
+    both_ways("a long", &most, MPI_LONG, sizeof most, "\x7f\xff\xff\xff", 4);
+    both_ways("an unsigned long", &u, MPI_UNSIGNED_LONG, sizeof u, "\xfe\xdc\xba\x98", 4);
+    both_ways("a short", &s, MPI_SHORT, sizeof s, "\x12\x34", 2);
+    both_ways("a double", &d, MPI_DOUBLE, sizeof d, "\xbf\xf8\0\0\0\0\0\0", 8);
+    both_ways("a complex", z, MPI_C_FLOAT_COMPLEX, sizeof z, "\x3f\x80\0\0\xc0\0\0\0", 8);
+    both_ways("a wide character", &w, MPI_WCHAR, sizeof w, "\x20\xac", 2);
+}
+
+static void long_doubles(void)
+{
+    const long double numbers[] = {
+        0.0L,  -0.0L, 1.0L, -2.5L, LDBL_MAX, LDBL_MIN, INFINITY, LDBL_MIN / 64, LDBL_EPSILON + 1,
+        1e-30L};
+    char packed[16];
+    for (size_t i = 0; i < sizeof numbers / sizeof numbers[0]; i++) {
+        long double back = 7;
+        MPI_Aint position = 0;
+        MPI_Pack_external("external32", &numbers[i], 1, MPI_LONG_DOUBLE, packed, 16, &position);
+        position = 0;
+        MPI_Unpack_external("external32", packed, 16, &position, &back, 1, MPI_LONG_DOUBLE);
+        CHECK(back == numbers[i] && signbit(back) == signbit(numbers[i]),
+              "long double %zu comes back as %Lg", i, back);
+    }
+    long double nan = NAN, back = 0;
+    MPI_Aint position = 0;
+    MPI_Pack_external("external32", &nan, 1, MPI_LONG_DOUBLE, packed, 16, &position);
+    position = 0;
+    MPI_Unpack_external("external32", packed, 16, &position, &back, 1, MPI_LONG_DOUBLE);
+    CHECK(isnan(back), "a NaN comes back as %Lg", back);
+    static const char one_and_half[16] = "\x3f\xff\x80";
+    long double x = 1.5L;
+    position = 0;
+    MPI_Pack_external("external32", &x, 1, MPI_LONG_DOUBLE, packed, 16, &position);
+    CHECK(!memcmp(packed, one_and_half, 16), "1.5 is written wrongly");
+}
+
+/* A struct of everything with holes, many of them. */
+static void derived(void)
+{
+    enum { N = 3000 };
+    struct record {
+        char c;
+        long l;
+        double d[2];
+        short s;
+    };
+    int lengths[] = {1, 1, 2, 1};
+    MPI_Aint places[] = {offsetof(struct record, c), offsetof(struct record, l),
+                         offsetof(struct record, d), offsetof(struct record, s)};
+    MPI_Datatype types[] = {MPI_CHAR, MPI_LONG, MPI_DOUBLE, MPI_SHORT}, type;
+    struct record *out = check_alloc(N * sizeof *out), *in = check_alloc(N * sizeof *in);
+    MPI_Count size = 0, position = 0;
+    memset(out, CHECK_GUARD_BYTE, N * sizeof *out);
+    memset(in, CHECK_GUARD_BYTE, N * sizeof *in);
+    MPI_Type_create_struct(4, lengths, places, types, &type);
+    MPI_Type_commit(&type);
+    for (int i = 0; i < N; i++) {
+        out[i].c = (char)i;
+        out[i].l = 1000 - i;
+        out[i].d[0] = i / 3.0;
+        out[i].d[1] = -i;
+        out[i].s = (short)(i * 7);
+    }
+    MPI_Pack_external_size_c("external32", N, type, &size);
+    CHECK(size == N * (1 + 4 + 16 + 2), "the records take %lld bytes", (long long)size);
+    char *packed = check_alloc((size_t)size);
+    MPI_Pack_external_c("external32", out, N, type, packed, size, &position);
+    CHECK(position == size, "the position is %lld", (long long)position);
+    position = 0;
+    MPI_Unpack_external_c("external32", packed, size, &position, in, N, type);
+    CHECK(position == size, "the position is %lld", (long long)position);
+    CHECK(!memcmp(in, out, N * sizeof *in), "the records come back wrongly");
+    MPI_Type_free(&type);
+    free(out);
+    free(in);
+    free(packed);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv, 1);
+    sizes();
+    values();
+    long_doubles();
+    derived();
+    return check_done();
+}

@@ -82,6 +82,13 @@ tests_unit_datatype_random_test_SOURCES = tests/unit/datatype_random_test.c test
 tests_unit_datatype_random_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_datatype_random_test_LDADD = $(UNIT_LIBS)
 
+# The ring of the shared-memory lane, between two threads
+check_PROGRAMS += tests/unit/ring_test
+TESTS += tests/unit/ring_test
+tests_unit_ring_test_SOURCES = tests/unit/ring_test.c
+tests_unit_ring_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_ring_test_LDADD = $(UNIT_LIBS)
+
 # Settings, and the choice of provider and interface
 CHOICE_TESTS = tests/unit/settings_test tests/unit/select_test
 check_PROGRAMS += $(CHOICE_TESTS)

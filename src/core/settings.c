@@ -51,9 +51,9 @@ const struct weft_setting weft_settings_table[] = {
     {"shm_eager", WEFT_SETTING_BYTES, FIELD(shm_eager), "0", 64, 1 << 20, NULL,
      "longest message that shared memory takes without waiting for its receive, at most what its "
      "rings have room for; 0: choose"},
-    {"single_copy", WEFT_SETTING_CHOICE, FIELD(single_copy), "1", 0, 0, "0|1",
-     "1: long messages on a node are copied once, out of the sender's memory, where the system "
-     "permits it; 0: twice, through shared memory"},
+    {"shm_copy", WEFT_SETTING_CHOICE, FIELD(shm_copy), "auto", 0, 0, "auto|staged",
+     "how long messages travel on a node: copied once, out of the sender's memory, where the "
+     "system permits it, or staged: twice, through shared memory"},
     {"spin", WEFT_SETTING_INT, FIELD(spin), "0", 0, 1000000000, NULL,
      "polls without news before a waiting rank yields its core; 0: many, or few where ranks "
      "outnumber cores"},

@@ -139,6 +139,11 @@ static int neighbours(const struct weft_job *job, int *first)
     return n - *first < pretended ? n - *first : pretended;
 }
 
+static bool wants_single_copy(void)
+{
+    return weft_settings.shm_copy == WEFT_SHM_COPY_AUTO;
+}
+
 /* ---- Making and joining */
 
 static int map(int fd)
@@ -297,7 +302,7 @@ void weft_shm_open(const struct weft_job *job)
         leave();
         return;
     }
-    if (weft_settings.single_copy) /* to be asked for where Yama guards processes of one user */
+    if (wants_single_copy()) /* to be asked for where Yama guards processes of one user */
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
     become_member(job);
     weft_shm_open_sleep();
@@ -365,8 +370,8 @@ void weft_shm_begin(void)
 {
     if (!weft_shm.open)
         return;
-    int refused = weft_settings.single_copy ? try_to_read() : 0;
-    weft_shm.single_copy = weft_settings.single_copy && !refused;
+    int refused = wants_single_copy() ? try_to_read() : 0;
+    weft_shm.single_copy = wants_single_copy() && !refused;
     weft_shm.eager_limit = choose_eager_limit();
     weft_shm.piece = weft_ring_piece(weft_shm.shape);
     weft_shm.early = cores_for_all();

@@ -30,18 +30,8 @@ struct weft_settings {
     int64_t read_chunk;    /* bytes of one fi_read of a rendezvous */
     int shm;               /* 1: shared memory on the node */
     int64_t shm_eager;     /* bytes; longest message that shared memory takes at once, 0 = choose */
-    int single_copy;       /* 1: read long messages out of the sender's memory */
+    int shm_copy;          /* enum weft_shm_copy */
     int64_t spin;          /* polls without news before a waiting rank yields its core; 0 = auto */
-    const char *provider; /* provider name or pattern the user insists on; "" = choose */
-    const char *iface;    /* interface by name, glob, address or CIDR; "" = choose */
-    int matching;         /* enum weft_matching */
-    int64_t eager_limit;  /* bytes; 0 = the provider row's own limit */
-    int rendezvous;       /* enum weft_rendezvous */
-    int64_t read_chunk;   /* bytes of one fi_read of a rendezvous */
-    int shm;              /* 1: shared memory on the node */
-    int64_t shm_eager;    /* bytes; longest message that shared memory takes at once, 0 = choose */
-    int shm_copy;         /* enum weft_shm_copy */
-    int64_t spin;         /* polls without news before a waiting rank yields its core; 0 = auto */
     int64_t connect_timeout; /* seconds without a connection to a peer before it is reported */
     int64_t hang_timeout;    /* seconds a wait may last before the rank reports it; 0 = never */
     /* Algorithms of collectives: 0 = what the table says, i = option i - 1 of the family in

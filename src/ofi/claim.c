@@ -27,7 +27,7 @@ static struct {
     struct weft_net_op op;
     enum claim_state state;
     struct weft_channel *channel; /* whose context it looks for, or has found; NULL: any's */
-    bool reserved;                /* a probe or a cancel collects */
+    int reserved;                 /* how many probes and cancels collect, one inside the other */
     bool empty;                   /* the last PEEK found nothing */
     fi_addr_t source;
     uint64_t tag, data;
@@ -130,16 +130,22 @@ void weft_net_claim(void)
     peek(channel);
 }
 
+/* May be called again from inside: a question of a cancelled send that comes in meanwhile. What the
+ * outer call has found stays known, and the claim reserved, or the outer one would wait for a moment
+ * without a claim while every progress begins another. */
 static bool collect(struct weft_channel *channel)
 {
-    claim.reserved = true;
-    while (claim.state != IDLE) /* another channel's */
+    claim.reserved++;
+    while (claim.state != IDLE) /* another channel's, or the outer call's */
         weft_net_progress();
+    bool outer_empty = claim.empty;
     claim.empty = !peek(channel);
     while (claim.state != IDLE)
         weft_net_progress();
-    claim.reserved = false;
-    return !claim.empty;
+    bool found = !claim.empty;
+    claim.empty = outer_empty;
+    claim.reserved--;
+    return found;
 }
 
 bool weft_net_collect(struct weft_channel *channel)

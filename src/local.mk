@@ -11,6 +11,7 @@ libweft_la_SOURCES = include/mpi.h
 
 # The entry points
 libweft_la_SOURCES += src/core/api/api.h
+libweft_la_SOURCES += src/core/api/abi.c
 libweft_la_SOURCES += src/core/api/address.c
 libweft_la_SOURCES += src/core/api/attr.c
 libweft_la_SOURCES += src/core/api/bsend.c
@@ -34,6 +35,7 @@ libweft_la_SOURCES += src/core/api/errhandler.c
 libweft_la_SOURCES += src/core/api/group.c
 libweft_la_SOURCES += src/core/api/info.c
 libweft_la_SOURCES += src/core/api/intercomm.c
+libweft_la_SOURCES += src/core/api/memory.c
 libweft_la_SOURCES += src/core/api/handle.c
 libweft_la_SOURCES += src/core/api/op.c
 libweft_la_SOURCES += src/core/api/grequest.c

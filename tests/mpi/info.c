@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Info objects, before, during and after MPI; MPI_INFO_ENV; hints of communicators; errors.
+ * Info objects, before, during and after MPI; MPI_INFO_ENV; hints of communicators; the ABI;
+ * memory; errors.
  */
 #include "check.h"
 
@@ -142,8 +143,64 @@ static void hints(void)
     MPI_Comm_free(&comm);
 }
 
+/* What the library tells about the ABI and is told about Fortran, before MPI_Init too. */
+static void abi(void)
+{
+    MPI_Info info;
+    char value[32];
+    int flag = 0, is_set = -1, yes = 1, no = 0, got_yes = -1, got_no = -1;
+    MPI_Abi_get_info(&info);
+    MPI_Info_get(info, "mpi_count_size", 31, value, &flag);
+    CHECK(flag && atoi(value) == (int)sizeof(MPI_Count), "mpi_count_size is %s", value);
+    MPI_Info_free(&info);
+    MPI_Abi_get_fortran_info(&info);
+    CHECK(info == MPI_INFO_NULL, "Fortran is known although nobody told");
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_logical_size", "4");
+    MPI_Abi_set_fortran_info(info);
+    MPI_Info_free(&info);
+    MPI_Abi_get_fortran_info(&info);
+    MPI_Info_get(info, "mpi_logical_size", 31, value, &flag);
+    CHECK(flag && !strcmp(value, "4"), "what was told about Fortran is lost");
+    MPI_Info_free(&info);
+    MPI_Abi_get_fortran_booleans(sizeof yes, &got_yes, &got_no, &is_set);
+    CHECK(is_set == 0, "the values of a LOGICAL are known although nobody told");
+    MPI_Abi_set_fortran_booleans(sizeof yes, &yes, &no);
+    MPI_Abi_get_fortran_booleans(sizeof yes, &got_yes, &got_no, &is_set);
+    CHECK(is_set == 1 && got_yes == 1 && got_no == 0, "a LOGICAL is %d or %d", got_yes, got_no);
+}
+
+static void told_twice(void)
+{
+    MPI_Info info;
+    int yes = 1, no = 0;
+    MPI_Info_create(&info);
+    CHECK_CLASS(MPI_Abi_set_fortran_info(info), MPI_ERR_ABI);
+    MPI_Info_free(&info);
+    CHECK_CLASS(MPI_Abi_set_fortran_booleans(sizeof yes, &yes, &no), MPI_ERR_ABI);
+    CHECK_CLASS(MPI_Abi_set_fortran_booleans(3, &yes, &no), MPI_ERR_ARG);
+}
+
+static void memory(void)
+{
+    MPI_Info info;
+    void *at = NULL;
+    MPI_Alloc_mem(1000, MPI_INFO_NULL, &at);
+    CHECK(at, "no memory");
+    memset(at, 1, 1000);
+    MPI_Free_mem(at);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "mpi_minimum_memory_alignment", "8192");
+    MPI_Alloc_mem(0, info, &at);
+    CHECK(at && (uintptr_t)at % 8192 == 0, "the memory is at %p", at);
+    MPI_Free_mem(at);
+    MPI_Info_free(&info);
+    CHECK_CLASS(MPI_Alloc_mem(-1, MPI_INFO_NULL, &at), MPI_ERR_ARG);
+}
+
 int main(int argc, char **argv)
 {
+    abi();
     contents();
     check_begin(&argc, &argv, 1);
     check_errors_return();
@@ -151,6 +208,8 @@ int main(int argc, char **argv)
     errors();
     environment();
     hints();
+    told_twice();
+    memory();
     int result = check_done();
     contents();
     return result || check.failures;

@@ -9,37 +9,6 @@
 
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 
-WEFT_EXPORT(Abi_get_fortran_booleans);
-int PMPI_Abi_get_fortran_booleans(int logical_size, void *logical_true, void *logical_false,
-                                  int *is_set)
-{
-    return weft_api_unsupported("MPI_Abi_get_fortran_booleans", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Abi_get_fortran_info);
-int PMPI_Abi_get_fortran_info(MPI_Info *info)
-{
-    return weft_api_unsupported("MPI_Abi_get_fortran_info", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Abi_get_info);
-int PMPI_Abi_get_info(MPI_Info *info)
-{
-    return weft_api_unsupported("MPI_Abi_get_info", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Abi_set_fortran_booleans);
-int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *logical_false)
-{
-    return weft_api_unsupported("MPI_Abi_set_fortran_booleans", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Abi_set_fortran_info);
-int PMPI_Abi_set_fortran_info(MPI_Info info)
-{
-    return weft_api_unsupported("MPI_Abi_set_fortran_info", MPI_COMM_NULL);
-}
-
 WEFT_EXPORT(Accumulate);
 int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
                     int target_rank, MPI_Aint target_disp, int target_count,
@@ -54,12 +23,6 @@ int PMPI_Accumulate_c(const void *origin_addr, MPI_Count origin_count, MPI_Datat
                       MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
 {
     return weft_api_unsupported("MPI_Accumulate_c", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Alloc_mem);
-int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
-{
-    return weft_api_unsupported("MPI_Alloc_mem", MPI_COMM_NULL);
 }
 
 WEFT_EXPORT(Close_port);
@@ -668,12 +631,6 @@ int PMPI_File_write_shared_c(MPI_File fh, const void *buf, MPI_Count count, MPI_
                              MPI_Status *status)
 {
     return weft_api_unsupported("MPI_File_write_shared_c", MPI_COMM_NULL);
-}
-
-WEFT_EXPORT(Free_mem);
-int PMPI_Free_mem(void *base)
-{
-    return weft_api_unsupported("MPI_Free_mem", MPI_COMM_NULL);
 }
 
 WEFT_EXPORT(Get);

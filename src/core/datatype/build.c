@@ -240,6 +240,7 @@ void weft_datatype_destroy(struct weft_datatype *type)
     if (type->recipe)
         drop_recipe(type->recipe);
     weft_arena_clear(&type->arena);
+    weft_attribute_forget(&type->attributes);
     free(type->own_name);
     free(type);
 }

@@ -210,6 +210,7 @@ void weft_datatype_forget_predefined(void)
     }
     for (size_t i = 0; i < weft_predefined_types_count && i < MOST_TYPES; i++) {
         weft_arena_clear(&types[i].arena);
+        weft_attribute_forget(&types[i].attributes);
         free(types[i].own_name);
         types[i].own_name = NULL;
         types[i].shape = NULL;

@@ -66,6 +66,11 @@ TESTS += tests/unit/bsend_test
 tests_unit_bsend_test_SOURCES = tests/unit/bsend_test.c
 tests_unit_bsend_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_bsend_test_LDADD = $(UNIT_LIBS)
+check_PROGRAMS += tests/unit/context_test
+TESTS += tests/unit/context_test
+tests_unit_context_test_SOURCES = tests/unit/context_test.c
+tests_unit_context_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_context_test_LDADD = $(UNIT_LIBS)
 
 # Partitioned communication
 check_PROGRAMS += tests/unit/partitioned_test

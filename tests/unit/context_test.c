@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Bids for context ids, in one process; what the others offer is made up. No block is offered by two
+ * bids at a time, or taken twice; who waits with the lowest key goes first; all blocks can be taken,
+ * and the end is told.
+ */
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stddef.h>
+#include <stdint.h>
+
+#include <cmocka.h>
+
+#include "core/context.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+static int reset(void **state)
+{
+    (void)state;
+    weft_context_reset();
+    return 0;
+}
+
+/* What comes back when every other member offers all, or nothing. */
+static enum weft_bid_result settle_alone(struct weft_bid *bid, int *block)
+{
+    uint64_t words[WEFT_CONTEXT_WORDS];
+    memcpy(words, bid->offer, sizeof words);
+    return weft_bid_settle(bid, words, block);
+}
+
+static enum weft_bid_result settle_refused(struct weft_bid *bid)
+{
+    /* All are well, but somebody else does not hold. */
+    uint64_t words[WEFT_CONTEXT_WORDS] = {2};
+    int block;
+    return weft_bid_settle(bid, words, &block);
+}
+
+static bool offers_anything(const struct weft_bid *bid)
+{
+    for (int i = 1; i < WEFT_CONTEXT_WORDS; i++)
+        if (bid->offer[i])
+            return true;
+    return false;
+}
+
+static bool overlap(const struct weft_bid *a, const struct weft_bid *b)
+{
+    for (int i = 1; i < WEFT_CONTEXT_WORDS; i++)
+        if (a->offer[i] & b->offer[i])
+            return true;
+    return false;
+}
+
+static void lowest_first(void **state)
+{
+    (void)state;
+    struct weft_bid bid;
+    int block = -1;
+    for (int i = 0; i < 200; i++) {
+        weft_bid_open(&bid, 1);
+        weft_bid_offer(&bid);
+        assert_int_equal(settle_alone(&bid, &block), WEFT_BID_TAKEN);
+        assert_int_equal(block, i);
+    }
+    weft_context_free(77);
+    assert_int_equal(weft_context_in_use(), 199);
+    weft_bid_open(&bid, 1);
+    weft_bid_offer(&bid);
+    assert_int_equal(settle_alone(&bid, &block), WEFT_BID_TAKEN);
+    assert_int_equal(block, 77);
+}
+
+static void no_overlap(void **state)
+{
+    (void)state;
+    struct weft_bid bids[5];
+    int blocks[5];
+    for (int i = 0; i < 5; i++) {
+        weft_bid_open(&bids[i], (uint64_t)i);
+        weft_bid_offer(&bids[i]);
+        assert_true(offers_anything(&bids[i]));
+        for (int k = 0; k < i; k++)
+            assert_false(overlap(&bids[i], &bids[k]));
+    }
+    for (int i = 4; i >= 0; i--) {
+        assert_int_equal(settle_alone(&bids[i], &blocks[i]), WEFT_BID_TAKEN);
+        for (int k = 4; k > i; k--)
+            assert_int_not_equal(blocks[i], blocks[k]);
+    }
+}
+
+static void lowest_key_first(void **state)
+{
+    (void)state;
+    struct weft_bid low, high, late;
+    int block;
+    weft_bid_open(&high, 9);
+    weft_bid_open(&low, 3);
+    weft_bid_offer(&high);
+    weft_bid_offer(&low);
+    assert_int_equal(settle_refused(&high), WEFT_BID_AGAIN);
+    /* Nobody else waits: it holds, and offers nearly all that there is in the window. */
+    weft_bid_offer(&high);
+    assert_true(high.holding);
+    assert_false(overlap(&high, &low));
+    assert_int_equal(settle_refused(&low), WEFT_BID_AGAIN);
+    /* The lower key has to wait for the holder's round only. */
+    weft_bid_offer(&low);
+    assert_false(low.holding || offers_anything(&low));
+    assert_int_equal(settle_refused(&high), WEFT_BID_AGAIN);
+    weft_bid_offer(&high);
+    assert_false(high.holding);
+    assert_int_equal(settle_refused(&low), WEFT_BID_AGAIN);
+    weft_bid_offer(&low);
+    assert_true(low.holding);
+    /* One that begins now finds what the holder has not offered: nothing, in this window. */
+    weft_bid_open(&late, 1);
+    weft_bid_offer(&late);
+    assert_false(overlap(&late, &low));
+    assert_int_equal(settle_alone(&low, &block), WEFT_BID_TAKEN);
+    assert_int_equal(settle_refused(&high), WEFT_BID_AGAIN);
+    assert_int_equal(settle_refused(&late), WEFT_BID_AGAIN);
+    weft_bid_offer(&high);
+    assert_false(high.holding);
+    weft_bid_offer(&late);
+    assert_true(late.holding);
+    int other;
+    assert_int_equal(settle_alone(&late, &other), WEFT_BID_TAKEN);
+    assert_int_not_equal(block, other);
+    assert_int_equal(settle_refused(&high), WEFT_BID_AGAIN);
+    weft_bid_offer(&high);
+    assert_true(high.holding);
+    assert_int_equal(settle_alone(&high, &other), WEFT_BID_TAKEN);
+}
+
+static void all_and_no_more(void **state)
+{
+    (void)state;
+    struct weft_bid bid;
+    static bool taken[WEFT_CONTEXT_BLOCKS];
+    int block;
+    for (int i = 0; i < WEFT_CONTEXT_BLOCKS; i++) {
+        enum weft_bid_result result;
+        weft_bid_open(&bid, 1);
+        do {
+            weft_bid_offer(&bid);
+            result = settle_alone(&bid, &block);
+        } while (result == WEFT_BID_AGAIN);
+        assert_int_equal(result, WEFT_BID_TAKEN);
+        assert_false(taken[block]);
+        taken[block] = true;
+    }
+    enum weft_bid_result result;
+    weft_bid_open(&bid, 1);
+    do {
+        weft_bid_offer(&bid);
+        result = settle_alone(&bid, &block);
+    } while (result == WEFT_BID_AGAIN);
+    assert_int_equal(result, WEFT_BID_EXHAUSTED);
+    weft_context_free(WEFT_CONTEXT_BLOCKS - 1);
+    weft_bid_open(&bid, 1);
+    do {
+        weft_bid_offer(&bid);
+        result = settle_alone(&bid, &block);
+    } while (result == WEFT_BID_AGAIN);
+    assert_int_equal(result, WEFT_BID_TAKEN);
+    assert_int_equal(block, WEFT_CONTEXT_BLOCKS - 1);
+}
+
+static void failure_is_common(void **state)
+{
+    (void)state;
+    struct weft_bid bid;
+    uint64_t words[WEFT_CONTEXT_WORDS];
+    int block;
+    weft_bid_open(&bid, 1);
+    weft_bid_offer(&bid);
+    memset(words, 0, sizeof words);
+    assert_int_equal(weft_bid_settle(&bid, words, &block), WEFT_BID_FAILED);
+    weft_bid_open(&bid, 1);
+    bid.failed = true;
+    weft_bid_offer(&bid);
+    assert_int_equal(bid.offer[0], 0);
+    assert_false(offers_anything(&bid));
+    assert_int_equal(settle_alone(&bid, &block), WEFT_BID_FAILED);
+    assert_int_equal(weft_context_in_use(), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test_setup(lowest_first, reset),
+        cmocka_unit_test_setup(no_overlap, reset),
+        cmocka_unit_test_setup(lowest_key_first, reset),
+        cmocka_unit_test_setup(all_and_no_more, reset),
+        cmocka_unit_test_setup(failure_is_common, reset),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

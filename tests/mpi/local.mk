@@ -16,6 +16,7 @@ MPI_TESTS = \
     tests/mpi/bsend_comm \
     tests/mpi/bsend_limits \
     tests/mpi/coll_disagree \
+    tests/mpi/coll_inter \
     tests/mpi/coll_model \
     tests/mpi/coll_nonblocking \
     tests/mpi/coll_random \
@@ -116,6 +117,7 @@ tests_mpi_bsend_automatic_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bsend_comm_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bsend_limits_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_nonblocking_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_coll_inter_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_model_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_disagree_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_random_LDADD = $(MPI_TEST_LIBS)

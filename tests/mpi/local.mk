@@ -16,7 +16,9 @@ MPI_TESTS = \
     tests/mpi/bsend_comm \
     tests/mpi/bsend_limits \
     tests/mpi/coll_disagree \
+    tests/mpi/coll_inter \
     tests/mpi/coll_model \
+    tests/mpi/coll_neighbor \
     tests/mpi/coll_nonblocking \
     tests/mpi/coll_random \
     tests/mpi/collectives_beside_messages \
@@ -116,6 +118,8 @@ tests_mpi_bsend_automatic_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bsend_comm_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bsend_limits_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_nonblocking_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_coll_inter_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_coll_neighbor_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_model_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_disagree_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_random_LDADD = $(MPI_TEST_LIBS)

@@ -15,7 +15,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum view { VIEW_ALL, VIEW_SETTINGS, VIEW_MARKDOWN, VIEW_PROVIDERS, VIEW_CHECK };
+enum view { VIEW_ALL, VIEW_SETTINGS, VIEW_MARKDOWN, VIEW_PROVIDERS, VIEW_COLLECTIVES, VIEW_CHECK };
 
 enum { TIMEOUT_DEFAULT = 10, TIMEOUT_MAX = 3600 };
 
@@ -26,6 +26,7 @@ static void print_help(void)
            "\n"
            "  --providers      only the providers, for jobs on several nodes and on one\n"
            "  --settings       only the settings (WEFT_* variables)\n"
+           "  --collectives    only the algorithms of collectives\n"
            "  --markdown       the settings as a table in Markdown\n"
            "  --check          try out what PROVIDER (default: the one Weft would choose) can\n"
            "                   really do, over loopback\n"
@@ -54,6 +55,8 @@ static int show(enum view view, const char *provider, unsigned timeout)
         return weft_view_settings(true);
     case VIEW_PROVIDERS:
         return weft_view_providers(true);
+    case VIEW_COLLECTIVES:
+        return weft_view_collectives();
     case VIEW_CHECK:
         return weft_view_check(provider, timeout);
     case VIEW_ALL:
@@ -61,6 +64,7 @@ static int show(enum view view, const char *provider, unsigned timeout)
         bad |= weft_view_versions();
         bad |= weft_view_providers(false);
         bad |= weft_view_settings(false);
+        bad |= weft_view_collectives();
         break;
     }
     return bad;
@@ -68,11 +72,15 @@ static int show(enum view view, const char *provider, unsigned timeout)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {
-        {"providers", no_argument, NULL, 'p'},     {"settings", no_argument, NULL, 's'},
-        {"markdown", no_argument, NULL, 'm'},      {"check", no_argument, NULL, 'c'},
-        {"timeout", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'},
-        {"version", no_argument, NULL, 'V'},       {0}};
+    static const struct option options[] = {{"providers", no_argument, NULL, 'p'},
+                                            {"settings", no_argument, NULL, 's'},
+                                            {"markdown", no_argument, NULL, 'm'},
+                                            {"check", no_argument, NULL, 'c'},
+                                            {"collectives", no_argument, NULL, 'C'},
+                                            {"timeout", required_argument, NULL, 't'},
+                                            {"help", no_argument, NULL, 'h'},
+                                            {"version", no_argument, NULL, 'V'},
+                                            {0}};
     enum view view = VIEW_ALL;
     long timeout = TIMEOUT_DEFAULT;
     char why[1024], *end;
@@ -85,6 +93,9 @@ int main(int argc, char **argv)
             break;
         case 's':
             view = VIEW_SETTINGS;
+            break;
+        case 'C':
+            view = VIEW_COLLECTIVES;
             break;
         case 'm':
             view = VIEW_MARKDOWN;

@@ -21,6 +21,9 @@ int weft_view_providers(bool both);
  * them. */
 int weft_view_settings(bool markdown);
 
+/* Which algorithm each collective uses, and what the settings change about it. */
+int weft_view_collectives(void);
+
 /* The self-test of a provider ("" for the one Weft would choose), timeout seconds for each probe. */
 int weft_view_check(const char *provider, unsigned timeout);
 

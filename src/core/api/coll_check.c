@@ -404,6 +404,6 @@ int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,
     case WEFT_COLL_ALLTOALLW:
         return check_alltoall(&c, args);
     default:
-        return MPI_SUCCESS;
+        return weft_check_neighbor(&c, args);
     }
 }

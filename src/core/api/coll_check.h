@@ -60,6 +60,9 @@ int weft_check_parts(const struct weft_check *c, int size, struct weft_coll_args
 /* Says that send and receive buffer are the same. */
 int weft_check_same_memory(const struct weft_check *c);
 
+/* Everything, of a neighbourhood collective. */
+int weft_check_neighbor(const struct weft_check *c, struct weft_coll_args *args);
+
 /* Everything, on an inter-communicator. */
 int weft_check_inter(const struct weft_check *c, struct weft_coll_args *args);
 

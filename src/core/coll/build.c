@@ -5,6 +5,7 @@
  * Invariant: what the choice looks at is the same at every rank.
  */
 #include "core/coll/schedule.h"
+#include "core/topology.h"
 
 static struct weft_elements elements_of(const struct weft_blocks *one)
 {
@@ -60,6 +61,34 @@ enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum wef
     return weft_coll_choose(&choice);
 }
 
+/* The neighbours of the communicator's topology. */
+static struct weft_neighbours neighbours_of(struct weft_schedule *s)
+{
+    struct weft_neighbours neighbours = {.grid = s->comm->topology->kind == MPI_CART};
+    int in, out;
+    weft_topology_degrees(s->comm, &in, &out);
+    int *sources = weft_schedule_memory(s, (size_t)in * sizeof *sources);
+    int *destinations = weft_schedule_memory(s, (size_t)out * sizeof *destinations);
+    if (s->failed)
+        return neighbours;
+    weft_topology_neighbours(s->comm, sources, destinations);
+    neighbours.in = in;
+    neighbours.out = out;
+    neighbours.sources = sources;
+    neighbours.destinations = destinations;
+    return neighbours;
+}
+
+static void build_neighbor(struct weft_schedule *s, const struct weft_coll_args *args)
+{
+    struct weft_neighbours neighbours = neighbours_of(s);
+    s->algorithm = WEFT_ALGORITHM_LINEAR;
+    if (args->kind == WEFT_COLL_NEIGHBOR_ALLGATHER || args->kind == WEFT_COLL_NEIGHBOR_ALLGATHERV)
+        weft_build_neighbor_allgather(s, elements_of(&args->in), &args->out, &neighbours);
+    else
+        weft_build_neighbor_alltoall(s, &args->in, &args->out, &neighbours);
+}
+
 void weft_schedule_build(struct weft_schedule *s, const struct weft_coll_args *args)
 {
     struct weft_elements in = elements_of(&args->in), out = elements_of(&args->out);
@@ -112,12 +141,10 @@ void weft_schedule_build(struct weft_schedule *s, const struct weft_coll_args *a
         break;
     case WEFT_COLL_NEIGHBOR_ALLGATHER:
     case WEFT_COLL_NEIGHBOR_ALLGATHERV:
-        weft_build_neighbor_allgather(s, in, &args->out, args->neighbours);
-        break;
     case WEFT_COLL_NEIGHBOR_ALLTOALL:
     case WEFT_COLL_NEIGHBOR_ALLTOALLV:
     case WEFT_COLL_NEIGHBOR_ALLTOALLW:
-        weft_build_neighbor_alltoall(s, &args->in, &args->out, args->neighbours);
+        build_neighbor(s, args);
         break;
     case WEFT_COLL_KINDS:
         break;

@@ -2,8 +2,8 @@
 /*
  * The decision table: see choose.h.
  *
- * The limits are where two algorithms take equally long over tcp;ofi_rxm between the cores of one
- * machine, rounded to powers of two; bench/coll measures them.
+ * The limits follow from what the algorithms send, and where messages stop being eager over TCP; they
+ * are not tuned for a machine. bench/weft_allreduce and its like measure.
  *
  * Invariant: the last rule of a family has no limit and an algorithm that needs nothing, or the
  * family's first option needs nothing: that is what runs when no rule fits.

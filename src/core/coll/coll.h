@@ -59,8 +59,6 @@ enum weft_coll_kind {
     WEFT_COLL_KINDS /* how many there are; at most 32 fit into a tag */
 };
 
-struct weft_neighbours;
-
 /*
  * The arguments of a collective, checked and resolved. `in` is what the rank gives, `out` what it
  * gets; nothing is MPI_IN_PLACE.
@@ -82,8 +80,6 @@ struct weft_coll_args {
     const struct weft_op *op;
     int root; /* of an inter-communicator: also MPI_ROOT, MPI_PROC_NULL */
     bool in_place;
-    const struct weft_neighbours
-        *neighbours; /* of neighbourhood collectives; until the call ends */
 };
 
 struct weft_schedule;

@@ -34,7 +34,8 @@ dist_noinst_SCRIPTS += examples/cg/make_matrix.py
 dist_noinst_DATA += examples/cg/network.mtx examples/cg/plate.mtx examples/cg/rock.mtx
 
 # Programs of one file
-noinst_PROGRAMS += examples/nbody/nbody examples/samplesort/samplesort examples/taskfarm/taskfarm
+noinst_PROGRAMS += examples/nbody/nbody examples/samplesort/samplesort \
+    examples/stencil/stencil examples/taskfarm/taskfarm
 examples_nbody_nbody_SOURCES = examples/nbody/nbody.c
 examples_nbody_nbody_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
 examples_nbody_nbody_LDADD = libmpi_abi.la -lm
@@ -42,6 +43,10 @@ examples_nbody_nbody_LDFLAGS = $(AM_LDFLAGS) -no-install
 examples_samplesort_samplesort_SOURCES = examples/samplesort/samplesort.c
 examples_samplesort_samplesort_LDADD = libmpi_abi.la
 examples_samplesort_samplesort_LDFLAGS = $(AM_LDFLAGS) -no-install
+examples_stencil_stencil_SOURCES = examples/stencil/stencil.c
+examples_stencil_stencil_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
+examples_stencil_stencil_LDADD = libmpi_abi.la
+examples_stencil_stencil_LDFLAGS = $(AM_LDFLAGS) -no-install
 examples_taskfarm_taskfarm_SOURCES = examples/taskfarm/taskfarm.c
 examples_taskfarm_taskfarm_LDADD = libmpi_abi.la
 examples_taskfarm_taskfarm_LDFLAGS = $(AM_LDFLAGS) -no-install

@@ -130,6 +130,7 @@ libweft_la_SOURCES += src/core/split_type.c
 libweft_la_SOURCES += src/core/topology.c src/core/topology.h
 libweft_la_SOURCES += src/core/probe.c src/core/probe.h
 libweft_la_SOURCES += src/core/cancel.c src/core/cancel.h
+libweft_la_SOURCES += src/core/progress_thread.c src/core/progress_thread.h
 
 # The bootstrap: the only code that includes pmix*.h
 libweft_la_SOURCES += src/pmix/boot.h

@@ -57,6 +57,9 @@ const struct weft_setting weft_settings_table[] = {
     {"spin", WEFT_SETTING_INT, FIELD(spin), "0", 0, 1000000000, NULL,
      "polls without news before a waiting rank yields its core; 0: many, or few where ranks "
      "outnumber cores"},
+    {"progress_thread", WEFT_SETTING_CHOICE, FIELD(progress_thread), "off", 0, 0, "off|on",
+     "a thread that moves messages along while the program is outside of MPI: costs every call a "
+     "lock, and a little of a core"},
     {"connect_timeout", WEFT_SETTING_INT, FIELD(connect_timeout), "20", 1, 86400, NULL,
      "seconds without a connection to a peer before this rank reports it; then at doubling "
      "intervals"},

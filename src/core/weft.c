@@ -13,6 +13,7 @@
 #include "core/hang.h"
 #include "core/info.h"
 #include "core/op.h"
+#include "core/progress_thread.h"
 #include "core/partitioned.h"
 #include "core/settings.h"
 #include "ofi/net.h"
@@ -95,6 +96,16 @@ void weft_leave_anytime(void)
 static inline bool others_move(void)
 {
     return weft.agreements || weft_coll_active || weft.partitioned;
+}
+
+bool weft_try_lock(void)
+{
+    return pthread_mutex_trylock(&lock) == 0;
+}
+
+void weft_unlock(void)
+{
+    pthread_mutex_unlock(&lock);
 }
 
 int weft_progress(void)
@@ -275,13 +286,20 @@ static void weft_start(void)
     running = true;
 }
 
-/* The gate follows from the users. */
+/* The gate follows from the users, and the progress thread, if it is wanted, from the gate. */
 static void set_gate(void)
 {
-    bool threads = (world == WORLD_IS && weft.thread_level == MPI_THREAD_MULTIPLE) || threaded;
     bool used = world == WORLD_IS || sessions;
+    bool helped = used && weft_settings.progress_thread && weft.job.size > 1;
+    bool threads =
+        (world == WORLD_IS && weft.thread_level == MPI_THREAD_MULTIPLE) || threaded || helped;
     weft_gate = !used ? WEFT_GATE_CLOSED : threads ? WEFT_GATE_THREADS : 0;
     weft_gate_update();
+    int rc = helped ? weft_progress_thread_start() : 0;
+    if (rc)
+        weft_warn("the progress thread cannot be started: %s; raise the limit of processes "
+                  "(ulimit -u) or unset WEFT_PROGRESS_THREAD",
+                  strerror(rc));
 }
 
 int weft_init(int thread_level, int *provided)
@@ -376,6 +394,7 @@ static void delete_attributes(void)
 
 int weft_finalize(void)
 {
+    weft_progress_thread_stop(); /* from here on this thread progresses until the end */
     delete_attributes();
     if (weft.job.size > 1) {
         /* Our own barrier waits for late ranks, where progress and errors are ours; the fence after
@@ -397,6 +416,7 @@ int weft_finalize(void)
 
 static void stop_at_exit(void)
 {
+    weft_progress_thread_stop();
     if (running && world != WORLD_IS && !sessions)
         weft_stop();
 }
@@ -416,6 +436,7 @@ void weft_enter_use(int thread_level)
 
 void weft_leave_use(int thread_level)
 {
+    weft_progress_thread_stop();
     drain();
     sessions--;
     threaded -= thread_level > MPI_THREAD_SINGLE;

@@ -60,6 +60,10 @@ static inline void weft_gate_update(void)
 WEFT_COLD int weft_enter_gated(const char *function);
 WEFT_COLD void weft_leave_gated(void);
 
+/* The same lock for the progress thread. False: somebody holds it. */
+bool weft_try_lock(void);
+void weft_unlock(void);
+
 /* Every entry point that touches the process calls these two around its body. */
 static inline int weft_enter(const char *function)
 {

@@ -134,6 +134,18 @@ int weft_net_progress(void)
     return events;
 }
 
+int weft_net_wait_fd(void)
+{
+    return weft_net.wait_fd;
+}
+
+bool weft_net_may_sleep(void)
+{
+    struct fid *queue = &weft_net.cq->fid;
+    return !weft_net.backlogged && !weft_net.stalled && !weft_net.unposted && !weft_net.asked &&
+           !weft.held && weft_net.wait_fd >= 0 && !fi_trywait(weft_net.fabric, &queue, 1);
+}
+
 bool weft_net_idle(void)
 {
     return !weft_net.backlogged && !weft_net.stalled && !weft_net.outstanding && !weft_net.asked;

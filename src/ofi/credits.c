@@ -134,6 +134,6 @@ void weft_net_matched(const struct weft_channel *channel, int source, size_t len
     struct weft_peer *peer = weft_peer_known(world);
     if (!peer)
         matched_stranger(world, length);
-    else if (peer->lane != WEFT_LANE_SELF)
+    else if (peer->lane == WEFT_LANE_NET)
         weft_net_matched_from(peer, length);
 }

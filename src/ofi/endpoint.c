@@ -149,6 +149,8 @@ static struct step open_objects(struct fi_info *info, int ranks)
     struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_NONE};
     struct fi_av_attr av = {.type = info->domain_attr->av_type, .count = (size_t)ranks};
     cq.size = info->tx_attr->size + info->rx_attr->size;
+    if (weft_settings.progress_thread)
+        cq.wait_obj = FI_WAIT_FD;
     int rc;
     if ((rc = fi_fabric(info->fabric_attr, &weft_net.fabric, NULL)))
         return (struct step){"fi_fabric", rc};
@@ -156,8 +158,15 @@ static struct step open_objects(struct fi_info *info, int ranks)
         return (struct step){"fi_domain", rc};
     if ((rc = fi_av_open(weft_net.domain, &av, &weft_net.av, NULL)))
         return (struct step){"fi_av_open", rc};
-    if ((rc = fi_cq_open(weft_net.domain, &cq, &weft_net.cq, NULL)))
+    rc = fi_cq_open(weft_net.domain, &cq, &weft_net.cq, NULL);
+    if (rc && cq.wait_obj != FI_WAIT_NONE) { /* then the thread polls */
+        cq.wait_obj = FI_WAIT_NONE;
+        rc = fi_cq_open(weft_net.domain, &cq, &weft_net.cq, NULL);
+    }
+    if (rc)
         return (struct step){"fi_cq_open", rc};
+    if (cq.wait_obj == FI_WAIT_NONE || fi_control(&weft_net.cq->fid, FI_GETWAIT, &weft_net.wait_fd))
+        weft_net.wait_fd = -1;
     if ((rc = fi_endpoint(weft_net.domain, info, &weft_net.ep, NULL)))
         return (struct step){"fi_endpoint", rc};
     if ((rc = fi_ep_bind(weft_net.ep, &weft_net.av->fid, 0)))

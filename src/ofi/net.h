@@ -137,6 +137,12 @@ void weft_net_cancel(struct weft_request *request);
  * events. */
 int weft_net_progress(void);
 
+/* A file descriptor that is readable when weft_net_progress has something to do, or -1: the provider
+ * has none, or nobody wants to wait (WEFT_PROGRESS_THREAD). Only after weft_net_may_sleep returned
+ * true, which it does while nothing has to be tried again and again. */
+int weft_net_wait_fd(void);
+bool weft_net_may_sleep(void);
+
 /* Where a request of this lane that is not complete stands, for people: "posted in …", "in the
  * backlog …". Valid until the next call. */
 const char *weft_net_describe(const struct weft_request *request);

@@ -170,6 +170,7 @@ struct weft_net {
 
     /* the rest */
     struct fid_cq *cq;
+    int wait_fd;                  /* of the queue, or -1 */
     struct weft_peer *backlogged; /* peers with a backlog */
     struct weft_request *stalled; /* rendezvous receives the provider would not read for */
     struct weft_net_buffer *unposted;

@@ -93,6 +93,7 @@ MPI_TESTS = \
     tests/mpi/cancel_backlogged \
     tests/mpi/cancel_race \
     tests/mpi/flood_memory \
+    tests/mpi/progress_thread \
     tests/mpi/million_receives \
     tests/mpi/million_sends \
     tests/mpi/mprobe \
@@ -195,6 +196,7 @@ tests_mpi_cancel_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_backlogged_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_race_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_flood_memory_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_progress_thread_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_million_receives_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_million_sends_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_mprobe_LDADD = $(MPI_TEST_LIBS)

@@ -1,32 +1,40 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * instr_calls WHAT: makes 1000 calls of MPI_Isend, MPI_Irecv, MPI_Send or MPI_Recv (WHAT is isend,
- * irecv, send or recv) of 8 bytes on rank 0 of two, for bench/instructions to count.
+ * instr_calls WHAT [FIFO]: makes 1000 calls of MPI_Isend, MPI_Irecv, MPI_Send or MPI_Recv (WHAT is
+ * isend, irecv, send or recv) of 8 bytes on rank 0 of two, for bench/instructions to count. With
+ * isend-wait and irecv-wait the 1000 calls of MPI_Wait for them count too: the whole way of a message
+ * at one of its ends. So that no polling counts, the messages of irecv-wait are all there when it is
+ * waited for: rank 1 says so through the FIFO, when its sends are complete.
  *
  * Invariant: the calls counted are made within measured() and nothing else is; everything was done
  * before in the same way outside of it, so that connections, pools and symbols are in place. Every
  * message finds its receive posted, except for recv.
  */
+#include <fcntl.h>
 #include <mpi.h>
 #include <stdio.h>
 #include <string.h>
+#include <unistd.h>
 
 enum { WINDOW = 50, ROUNDS = 20, COUNT = 8, TAG = 3, TAG_READY = 4 };
 
-enum what { ISEND, IRECV, SEND, RECV };
+enum what { ISEND, IRECV, SEND, RECV, ISEND_WAIT, IRECV_WAIT, WAIT, KINDS = WAIT };
 
 static MPI_Request requests[WINDOW];
 static char buffer[WINDOW][COUNT];
 static int counted; /* calls made within measured() */
+static int fifo = -1;
 
 static inline __attribute__((always_inline)) void calls(enum what what)
 {
     for (int i = 0; i < WINDOW; i++) {
         switch (what) {
         case ISEND:
+        case ISEND_WAIT:
             MPI_Isend(buffer[i], COUNT, MPI_CHAR, 1, TAG, MPI_COMM_WORLD, &requests[i]);
             break;
         case IRECV:
+        case IRECV_WAIT:
             MPI_Irecv(buffer[i], COUNT, MPI_CHAR, 1, TAG, MPI_COMM_WORLD, &requests[i]);
             break;
         case SEND:
@@ -34,6 +42,9 @@ static inline __attribute__((always_inline)) void calls(enum what what)
             break;
         case RECV:
             MPI_Recv(buffer[i], COUNT, MPI_CHAR, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            break;
+        case WAIT:
+            MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
             break;
         }
     }
@@ -71,23 +82,34 @@ static void hear(int peer)
     MPI_Recv(NULL, 0, MPI_CHAR, peer, TAG_READY, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void lead(enum what what, int measure)
+static void run(enum what what, int measure)
 {
-    if (what == ISEND || what == SEND)
-        hear(1);
     if (measure)
         measured(what);
     else
         unmeasured(what);
-    if (what == IRECV)
+}
+
+static void lead(enum what what, int measure)
+{
+    char there;
+    if (what == ISEND || what == SEND || what == ISEND_WAIT)
+        hear(1);
+    run(what, measure);
+    if (what == IRECV || what == IRECV_WAIT)
         tell(1);
-    wait_all(what);
+    if (what == IRECV_WAIT && read(fifo, &there, 1) != 1)
+        MPI_Abort(MPI_COMM_WORLD, 1);
+    if (what == ISEND_WAIT || what == IRECV_WAIT)
+        run(WAIT, measure);
+    else
+        wait_all(what);
 }
 
 static void follow(enum what what)
 {
-    int receive = what == ISEND || what == SEND;
-    if (what == IRECV)
+    int receive = what == ISEND || what == SEND || what == ISEND_WAIT;
+    if (what == IRECV || what == IRECV_WAIT)
         hear(0);
     for (int i = 0; i < WINDOW; i++)
         if (receive)
@@ -97,20 +119,26 @@ static void follow(enum what what)
     if (receive)
         tell(0);
     MPI_Waitall(WINDOW, requests, MPI_STATUSES_IGNORE);
+    if (what == IRECV_WAIT && write(fifo, "", 1) != 1)
+        MPI_Abort(MPI_COMM_WORLD, 1);
 }
 
 int main(int argc, char **argv)
 {
-    static const char *const names[] = {"isend", "irecv", "send", "recv"};
+    static const char *const names[] = {"isend", "irecv",      "send",
+                                        "recv",  "isend-wait", "irecv-wait"};
     int rank, size, what = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
     MPI_Comm_size(MPI_COMM_WORLD, &size);
-    while (what < 4 && (argc != 2 || strcmp(argv[1], names[what]) != 0))
+    while (what < KINDS && (argc < 2 || strcmp(argv[1], names[what]) != 0))
         what++;
-    if (what == 4 || size != 2) {
+    if (argc > 2)
+        fifo = open(argv[2], O_RDWR);
+    if (what == KINDS || size != 2 || (what == IRECV_WAIT && fifo < 0)) {
         if (rank == 0)
-            fprintf(stderr, "usage: instr_calls isend|irecv|send|recv, on 2 ranks\n");
+            fprintf(stderr, "usage: instr_calls isend|irecv|send|recv|isend-wait|irecv-wait "
+                            "[FIFO], on 2 ranks\n");
         MPI_Finalize();
         return 2;
     }

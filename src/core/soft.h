@@ -55,6 +55,7 @@ int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_fo
  * to be set. The second keeps a message that none wanted, its data copied; NULL when memory is
  * short. */
 struct weft_request *weft_soft_match(uint32_t context, int source, int tag);
+
 struct weft_message *weft_soft_keep(uint32_t context, int source, int tag,
                                     enum weft_message_form form, const void *data, size_t bytes,
                                     size_t length, uint32_t sequence);

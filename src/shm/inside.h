@@ -112,8 +112,6 @@ struct weft_shm_request {
 };
 
 _Static_assert(sizeof(struct weft_shm_request) <= WEFT_LANE_SCRATCH, "lane part of a request");
-_Static_assert(offsetof(struct weft_shm_request, state) == 0 && WEFT_SHM_SENT == 0,
-               "as weft_shm_injected writes it");
 
 struct weft_shm_link {
     _Alignas(WEFT_RING_LINE) struct weft_ring_writer out;

@@ -170,9 +170,9 @@ static __attribute__((noinline)) void read_special(struct weft_shm_link *link,
     weft_ring_consume(&link->in);
 }
 
-static inline __attribute__((always_inline)) void read_line(struct weft_shm_link *link)
+static inline __attribute__((always_inline)) void read_line(struct weft_shm_link *link,
+                                                            const struct weft_ring_line *line)
 {
-    const struct weft_ring_line *line = weft_ring_peek(&link->in);
     const struct weft_shm_body *body = (const struct weft_shm_body *)line->body;
     if (weft_unlikely(body->kind != WEFT_SHM_INLINE)) {
         if (body->kind <= WEFT_SHM_EARLY)
@@ -205,12 +205,14 @@ static inline __attribute__((always_inline)) void read_line(struct weft_shm_link
 
 int weft_shm_drain(struct weft_shm_link *link)
 {
-    int lines = 0;
-    while (lines < BATCH && weft_ring_ready(&link->in)) {
-        read_line(link);
-        lines++;
+    uint32_t head = link->in.head, first = head;
+    while (head - first < BATCH) {
+        const struct weft_ring_line *line = &link->in.lines[head & link->in.mask];
+        if (atomic_load_explicit(&line->turn, memory_order_acquire) != ++head)
+            return (int)(head - 1 - first);
+        read_line(link, line);
     }
-    return lines;
+    return BATCH;
 }
 
 int weft_shm_progress(void)

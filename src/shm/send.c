@@ -264,26 +264,55 @@ bool weft_shm_take_from_backlog(struct weft_shm_link *link, struct weft_shm_out 
     return true;
 }
 
-int weft_shm_isend(struct weft_request *request)
+static void start(struct weft_request *request)
 {
-    struct weft_peer *peer = request->peer;
-    struct weft_shm_link *link = peer->shm;
+    struct weft_shm_link *link = request->peer->shm;
     struct weft_shm_request *part = weft_shm_part(request);
-    uint32_t sequence;
-    if (request->bytes < peer->share_below && request->mode != WEFT_SEND_SYNCHRONOUS &&
-        (request->type->flags & WEFT_TYPE_DENSE) &&
-        weft_shm_inject(peer, request->channel, request->tag, request->buffer, request->bytes,
-                        &sequence)) {
-        weft_shm_injected(request, sequence);
-        request->pending = 0;
-        return MPI_SUCCESS;
-    }
     *part = (struct weft_shm_request){.state = WEFT_SHM_QUEUED};
     part->rendezvous = request->bytes > weft_shm.eager_limit;
     request->pending = 1;
     if (link->first || !write_message(link, request))
         append(link, &part->out);
+}
+
+static __attribute__((noinline)) int isend_data(struct weft_request *request)
+{
+    uint32_t sequence;
+    if (inject_data(request->peer, request->channel, request->tag, request->buffer, request->bytes,
+                    &sequence)) {
+        request->sequence = sequence;
+        weft_shm_part(request)->state = WEFT_SHM_SENT;
+        return MPI_SUCCESS;
+    }
+    request->type = weft_datatype_byte();
+    start(request);
     return MPI_SUCCESS;
+}
+
+int weft_shm_isend_plain(struct weft_request *request, struct weft_shm_link *link,
+                         const struct weft_channel *channel, int tag, const void *data,
+                         size_t bytes)
+{
+    if (weft_unlikely(bytes > WEFT_SHM_INLINE_BYTES) ||
+        weft_unlikely(!weft_ring_has_line(&link->out)))
+        return isend_data(request);
+    weft_shm_part(request)->state = WEFT_SHM_SENT;
+    request->sequence = link->out.tail + 1;
+    write_line(link, channel, tag, data, bytes);
+    return MPI_SUCCESS;
+}
+
+int weft_shm_isend(struct weft_request *request)
+{
+    bool dense = request->type->flags & WEFT_TYPE_DENSE;
+    if (!dense || request->mode == WEFT_SEND_SYNCHRONOUS ||
+        request->bytes >= request->peer->share_below) {
+        start(request);
+        return MPI_SUCCESS;
+    }
+    request->pending = 0;
+    return weft_shm_isend_plain(request, request->peer->shm, request->channel, request->tag,
+                                request->buffer, request->bytes);
 }
 
 void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *body)

@@ -68,16 +68,14 @@ int weft_shm_connect(struct weft_peer *peer, char *why, size_t len);
 bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
                      const void *data, size_t bytes, uint32_t *sequence);
 
-/* Notes in a request that its message was injected, under that sequence. */
-static inline void weft_shm_injected(struct weft_request *request, uint32_t sequence)
-{
-    request->sequence = sequence;
-    request->lane[0] = 0;
-}
-
 /* Starts a send; every field of the request but lane is set. Returns MPI_SUCCESS: what goes wrong is
  * in the request's error. */
 int weft_shm_isend(struct weft_request *request);
+
+/* The same for a dense message as above; its request's type is not set, pending is 0. */
+int weft_shm_isend_plain(struct weft_request *request, struct weft_shm_link *link,
+                         const struct weft_channel *channel, int tag, const void *data,
+                         size_t bytes);
 
 /* A receive, whose source and tag are set, matched an RTS: header is what weft_soft_keep was given
  * for it. Gets the data, tells the sender; completes the request. */

@@ -207,12 +207,10 @@ ALWAYS_INLINE bool send_shared(struct weft_peer *peer, const struct weft_channel
 
 ALWAYS_INLINE bool isend_shared(struct weft_peer *peer, struct weft_channel *channel, int tag,
                                 const void *buf, size_t bytes, enum weft_send_mode mode,
-                                MPI_Request *request)
+                                MPI_Request *request, int *code)
 {
-    uint32_t sequence;
     if (weft_unlikely(bytes >= peer->share_below) || weft_unlikely(!buf) ||
-        weft_unlikely(!request) || weft_unlikely(!weft.requests.free) ||
-        weft_unlikely(!weft_shm_inject(peer, channel, tag, buf, bytes, &sequence)))
+        weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
         return false;
     struct weft_request *started = weft_request_pop(&weft.requests, WEFT_REQUEST_SEND, 0, 0);
     if (mode != WEFT_SEND_STANDARD)
@@ -221,27 +219,35 @@ ALWAYS_INLINE bool isend_shared(struct weft_peer *peer, struct weft_channel *cha
     started->bytes = bytes;
     started->channel = channel;
     started->peer = peer;
-    weft_shm_injected(started, sequence);
+    started->buffer = (void *)buf;
     *request = (MPI_Request)started;
+    *code = weft_shm_isend_plain(started, peer->shm, channel, tag, buf, bytes);
     return true;
 }
 
-/* A receive is posted in the software matcher, where no message waits. */
-ALWAYS_INLINE struct weft_request *receive_shared(struct weft_comm *comm, int source, int tag,
-                                                  void *buf, size_t bytes, MPI_Request *request)
+/* Posts a receive in the software matcher, where no message waits. Returns MPI_SUCCESS. */
+static __attribute__((noinline)) int post_shared(struct weft_comm *comm, int source, int tag,
+                                                 void *buf, size_t bytes, MPI_Request *request)
 {
-    if (weft_unlikely((uint32_t)source >= (uint32_t)comm->size))
-        return NULL;
-    struct weft_peer *peer = comm->peers[(uint32_t)source];
-    if (weft_unlikely(peer->lane != WEFT_LANE_SHM) || weft_unlikely(bytes > INT32_MAX) ||
-        weft_unlikely(!buf) || weft_unlikely(!weft.requests.free))
-        return NULL;
     struct weft_request *posted = weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, 0, 1);
-    weft_p2p_describe(posted, &comm->p2p, buf, bytes, weft_datatype_byte(), peer, source, tag);
-    posted->match.context = comm->p2p.context;
     *request = (MPI_Request)posted;
+    weft_p2p_describe(posted, &comm->p2p, buf, bytes, weft_datatype_byte(),
+                      comm->peers[(uint32_t)source], source, tag);
+    posted->match.context = comm->p2p.context;
     weft_match_post(&weft.matcher, &posted->match);
-    return posted;
+    return MPI_SUCCESS;
+}
+
+ALWAYS_INLINE bool receive_shared(struct weft_comm *comm, int source, int tag, void *buf,
+                                  size_t bytes, MPI_Request *request, int *code)
+{
+    if (weft_unlikely((uint32_t)source >= (uint32_t)comm->size) ||
+        weft_unlikely(comm->peers[(uint32_t)source]->lane != WEFT_LANE_SHM) ||
+        weft_unlikely(bytes > INT32_MAX) || weft_unlikely(!buf) ||
+        weft_unlikely(!weft.requests.free))
+        return false;
+    *code = post_shared(comm, source, tag, buf, bytes, request);
+    return true;
 }
 
 /* A blocking standard or ready send is injected, without a request. */
@@ -267,7 +273,7 @@ ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datat
  * take at once goes on from there. */
 ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
                               int tag, MPI_Comm handle, enum weft_send_mode mode,
-                              MPI_Request *request)
+                              MPI_Request *request, int *code)
 {
     size_t size;
     struct weft_comm *comm;
@@ -278,8 +284,9 @@ ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype data
         return false;
     struct weft_peer *peer = comm->peers[(uint32_t)dest];
     size_t bytes = count * size;
+    *code = MPI_SUCCESS;
     if (weft_unlikely(bytes >= peer->inject_below))
-        return isend_shared(peer, &comm->p2p, tag, buf, bytes, mode, request);
+        return isend_shared(peer, &comm->p2p, tag, buf, bytes, mode, request, code);
     if (weft_unlikely(!buf) || weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
         return false;
     struct weft_request *started = weft_request_pop(&weft.requests, WEFT_REQUEST_SEND, 0, 0);
@@ -297,26 +304,24 @@ ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype data
     return true;
 }
 
-/* A receive from one rank is posted to the provider. NULL: nothing was done. */
-ALWAYS_INLINE struct weft_request *receive_fast(void *buf, uint32_t count, MPI_Datatype datatype,
-                                                int source, int tag, MPI_Comm handle,
-                                                MPI_Request *request, int *code)
+/* A receive from one rank is posted to the provider. */
+ALWAYS_INLINE bool receive_fast(void *buf, uint32_t count, MPI_Datatype datatype, int source,
+                                int tag, MPI_Comm handle, MPI_Request *request, int *code)
 {
     size_t size;
     struct weft_comm *comm;
     if (weft_unlikely((uint32_t)tag >= weft_receive_tags) ||
         weft_unlikely(!(comm = fast_comm(handle))) ||
         weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
-        return NULL;
+        return false;
     size_t bytes = count * size;
-    *code = MPI_SUCCESS;
     if (weft_unlikely((uint32_t)source >= comm->p2p.sources))
-        return receive_shared(comm, source, tag, buf, bytes, request);
+        return receive_shared(comm, source, tag, buf, bytes, request, code);
     struct weft_peer *peer = comm->peers[(uint32_t)source];
     if (weft_unlikely(bytes >= peer->post_below))
-        return receive_shared(comm, source, tag, buf, bytes, request);
+        return receive_shared(comm, source, tag, buf, bytes, request, code);
     if (weft_unlikely(!buf) || weft_unlikely(!weft.requests.free))
-        return NULL;
+        return false;
     struct weft_request *posted =
         weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
     struct weft_channel *channel = &comm->p2p;
@@ -324,7 +329,7 @@ ALWAYS_INLINE struct weft_request *receive_fast(void *buf, uint32_t count, MPI_D
     *request = (MPI_Request)posted;
     *code =
         weft_net_irecv_plain(posted, buf, bytes, peer->net_addr, channel->net_bits | (uint32_t)tag);
-    return posted;
+    return true;
 }
 
 /* The calls with int counts stand beside those with large ones, so that both have the fast path. */
@@ -375,9 +380,10 @@ WEFT_EXPORT(Isend);
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
 {
+    int code;
     if (weft_likely(isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm, WEFT_SEND_STANDARD,
-                               request)))
-        return MPI_SUCCESS;
+                               request, &code)))
+        return code;
     return isend_long(buf, count, datatype, dest, tag, comm, request);
 }
 
@@ -385,9 +391,10 @@ WEFT_EXPORT(Isend_c);
 int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm, MPI_Request *request)
 {
+    int code;
     if (weft_likely(is_int(count) && isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm,
-                                                WEFT_SEND_STANDARD, request)))
-        return MPI_SUCCESS;
+                                                WEFT_SEND_STANDARD, request, &code)))
+        return code;
     return isend_long(buf, count, datatype, dest, tag, comm, request);
 }
 
@@ -403,9 +410,10 @@ WEFT_EXPORT(Irsend);
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
-    if (weft_likely(
-            isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm, WEFT_SEND_READY, request)))
-        return MPI_SUCCESS;
+    int code;
+    if (weft_likely(isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm, WEFT_SEND_READY,
+                               request, &code)))
+        return code;
     return irsend_long(buf, count, datatype, dest, tag, comm, request);
 }
 
@@ -413,15 +421,17 @@ WEFT_EXPORT(Irsend_c);
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request)
 {
+    int code;
     if (weft_likely(is_int(count) && isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm,
-                                                WEFT_SEND_READY, request)))
-        return MPI_SUCCESS;
+                                                WEFT_SEND_READY, request, &code)))
+        return code;
     return irsend_long(buf, count, datatype, dest, tag, comm, request);
 }
 
 /* The end of a receive that the fast path has posted. */
-ALWAYS_INLINE int finish_receive(struct weft_request *posted, MPI_Status *status)
+ALWAYS_INLINE int finish_receive(MPI_Request handle, MPI_Status *status)
 {
+    struct weft_request *posted = (struct weft_request *)handle;
     weft_request_wait(posted);
     int code = posted->error;
     struct weft_comm *owner = posted->channel->comm;
@@ -434,11 +444,10 @@ WEFT_EXPORT(Recv);
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
               MPI_Status *status)
 {
-    MPI_Request handle;
+    MPI_Request posted;
     int code;
-    struct weft_request *posted =
-        receive_fast(buf, (uint32_t)count, datatype, source, tag, comm, &handle, &code);
-    if (weft_likely(posted))
+    if (weft_likely(
+            receive_fast(buf, (uint32_t)count, datatype, source, tag, comm, &posted, &code)))
         return finish_receive(posted, status);
     return recv_long(buf, count, datatype, source, tag, comm, status);
 }
@@ -447,12 +456,10 @@ WEFT_EXPORT(Recv_c);
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                 MPI_Comm comm, MPI_Status *status)
 {
-    MPI_Request handle;
+    MPI_Request posted;
     int code;
-    struct weft_request *posted = NULL;
-    if (weft_likely(is_int(count)))
-        posted = receive_fast(buf, (uint32_t)count, datatype, source, tag, comm, &handle, &code);
-    if (weft_likely(posted))
+    if (weft_likely(is_int(count) && receive_fast(buf, (uint32_t)count, datatype, source, tag, comm,
+                                                  &posted, &code)))
         return finish_receive(posted, status);
     return recv_long(buf, count, datatype, source, tag, comm, status);
 }

@@ -57,9 +57,12 @@ static inline int map_pick(struct map_random *random, int low, int high)
 
 static inline void map_add(struct map *map, long at, struct map_entry e)
 {
-    map->entries = realloc(map->entries, ((size_t)map->count + 1) * sizeof *map->entries);
-    if (!map->entries)
-        abort();
+    if (!(map->count & (map->count - 1))) { /* full: room is the next power of two */
+        size_t room = map->count ? 2 * (size_t)map->count : 1;
+        map->entries = realloc(map->entries, room * sizeof *map->entries);
+        if (!map->entries)
+            abort();
+    }
     map->entries[map->count++] = (struct map_entry){at, e.bytes, e.align, e.basic};
 }
 

@@ -138,7 +138,7 @@ static void receive_all(int peer, int messages, uint64_t seed)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 2);
-    int messages = check_setting("WEFT_TEST_MESSAGES", 10000), peer = check.rank ^ 1;
+    int messages = check_setting("WEFT_TEST_MESSAGES", 3000), peer = check.rank ^ 1;
     uint64_t seed = (uint64_t)check_setting("WEFT_TEST_SEED", (int)(time(NULL) & 0xffffff));
     MPI_Bcast(&seed, 1, MPI_UINT64_T, 0, MPI_COMM_WORLD);
     if (check.rank == 0) {

@@ -209,7 +209,7 @@ static __attribute__((noinline)) int wait_long(MPI_Request *handle, MPI_Status *
 WEFT_EXPORT(Wait);
 int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
 {
-    if (weft_likely(finish_fast(handle, status)))
+    if (weft_likely(handle && finish_fast(handle, status)))
         return MPI_SUCCESS;
     return wait_long(handle, status);
 }

@@ -44,24 +44,24 @@ typedef void loop(const struct layout *l, char *data, char *packed);
 
 static void pack_doubles(const struct layout *l, char *data, char *packed)
 {
-    const double *from = (const double *)data;
-    double *to = (double *)packed;
+    const double *from = (const double *)(const void *)data;
+    double *to = (double *)(void *)packed;
     for (size_t i = 0; i < l->n; i++)
         to[i] = from[i * l->stride];
 }
 
 static void unpack_doubles(const struct layout *l, char *data, char *packed)
 {
-    const double *from = (const double *)packed;
-    double *to = (double *)data;
+    const double *from = (const double *)(const void *)packed;
+    double *to = (double *)(void *)data;
     for (size_t i = 0; i < l->n; i++)
         to[i * l->stride] = from[i];
 }
 
 static void pack_threes(const struct layout *l, char *data, char *packed)
 {
-    const double *from = (const double *)data;
-    double *to = (double *)packed;
+    const double *from = (const double *)(const void *)data;
+    double *to = (double *)(void *)packed;
     for (size_t i = 0; i < l->n; i++)
         for (int k = 0; k < 3; k++)
             to[3 * i + (size_t)k] = from[i * l->stride + (size_t)k];
@@ -69,8 +69,8 @@ static void pack_threes(const struct layout *l, char *data, char *packed)
 
 static void unpack_threes(const struct layout *l, char *data, char *packed)
 {
-    const double *from = (const double *)packed;
-    double *to = (double *)data;
+    const double *from = (const double *)(const void *)packed;
+    double *to = (double *)(void *)data;
     for (size_t i = 0; i < l->n; i++)
         for (int k = 0; k < 3; k++)
             to[i * l->stride + (size_t)k] = from[3 * i + (size_t)k];
@@ -120,8 +120,8 @@ static void unpack_inner(const struct layout *l, char *data, char *packed)
 /* One face of it whose doubles all lie apart: n^2 of them, in rows of n. */
 static void pack_face(const struct layout *l, char *data, char *packed)
 {
-    const double *from = (const double *)data;
-    double *to = (double *)packed;
+    const double *from = (const double *)(const void *)data;
+    double *to = (double *)(void *)packed;
     size_t n = l->n, all = n + 2;
     for (size_t i = 1; i <= n; i++)
         for (size_t j = 1; j <= n; j++)
@@ -130,8 +130,8 @@ static void pack_face(const struct layout *l, char *data, char *packed)
 
 static void unpack_face(const struct layout *l, char *data, char *packed)
 {
-    const double *from = (const double *)packed;
-    double *to = (double *)data;
+    const double *from = (const double *)(const void *)packed;
+    double *to = (double *)(void *)data;
     size_t n = l->n, all = n + 2;
     for (size_t i = 1; i <= n; i++)
         for (size_t j = 1; j <= n; j++)
@@ -140,16 +140,16 @@ static void unpack_face(const struct layout *l, char *data, char *packed)
 
 static void pack_list(const struct layout *l, char *data, char *packed)
 {
-    const double *from = (const double *)data;
-    double *to = (double *)packed;
+    const double *from = (const double *)(const void *)data;
+    double *to = (double *)(void *)packed;
     for (size_t i = 0; i < l->n; i++)
         to[i] = from[l->places[i]];
 }
 
 static void unpack_list(const struct layout *l, char *data, char *packed)
 {
-    const double *from = (const double *)packed;
-    double *to = (double *)data;
+    const double *from = (const double *)(const void *)packed;
+    double *to = (double *)(void *)data;
     for (size_t i = 0; i < l->n; i++)
         to[l->places[i]] = from[i];
 }
@@ -354,7 +354,7 @@ static void compare(const struct layout *l, int i, char *data, char *packed)
         data[k] = (char)(k * 7 + k / 251);
     layouts[i].pack(l, data, packed);
     by_mpi_pack(l, data, other);
-    if (memcmp(packed, other, l->packed)) {
+    if (memcmp(packed, other, l->packed) != 0) {
         fprintf(stderr, "weft_pack: %s: MPI_Pack and the loop do not agree\n", layouts[i].name);
         exit(1);
     }

@@ -121,6 +121,7 @@ int weft_info_set(struct weft_info *info, const char *key, const char *value)
     } else {
         info->entries[info->count++] = (struct weft_info_entry){name, copy};
     }
+    // cppcheck-suppress memleak ; the entry has it
     return MPI_SUCCESS;
 }
 

@@ -79,7 +79,7 @@ static int tells_apart(struct weft_comm *over, int64_t instance, bool *apart)
 static int unguided(struct weft_comm *over, int key, struct weft_comm **out)
 {
     struct weft_comm *local = over->local ? over->local : over;
-    bool apart;
+    bool apart = false;
     int code = tells_apart(local, node_of_mine(), &apart);
     if (code == MPI_SUCCESS && apart)
         return weft_comm_split(over, node_of_mine(), key, out);

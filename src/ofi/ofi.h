@@ -83,8 +83,8 @@ enum weft_net_control_kind {
     WEFT_NET_TOO_LATE,  /* it has matched */
     WEFT_NET_NEXT, /* put chunk `length` of the rendezvous of cookie where it belongs; the answer goes
                       to the receiver's cookie `other` */
-    WEFT_NET_READY, /* the receiver's cookie can read chunk `other` */
-    WEFT_NET_CREDITS,   /* eager messages of `length` credits have matched */
+    WEFT_NET_READY,   /* the receiver's cookie can read chunk `other` */
+    WEFT_NET_CREDITS, /* eager messages of `length` credits have matched */
     WEFT_NET_RELIEVE, /* many messages were sent: take what has no receive into software, answer */
     WEFT_NET_RELIEVED /* it is done */
 };

@@ -54,7 +54,7 @@ static bool members(const char *nspace, const pmix_value_t *value, struct set *s
     size_t n = value->data.darray->size;
     set->ranks = malloc((n + 1) * sizeof *set->ranks);
     for (size_t i = 0; set->ranks && i < n; i++) {
-        if (strcmp(procs[i].nspace, nspace))
+        if (strcmp(procs[i].nspace, nspace) != 0)
             return false;
         set->ranks[i] = (int)procs[i].rank;
     }

@@ -130,9 +130,9 @@ static void test_barrier(void)
         if (job.rank == last())
             sleep(1);
         CHECK(weft_boot_fence(i ? count : NULL, &rounds, why, sizeof why) == 0);
-        CHECK(now() - start > 0.8);
+        CHECK(now() - start > 0.3); /* less than it slept: this rank may have come late */
     }
-    CHECK(job.size == 1 || job.rank == last() || rounds > 1000);
+    CHECK(job.size == 1 || job.rank == last() || rounds > 0);
 }
 
 static void test_late(void)

@@ -85,7 +85,7 @@ void weft_shape_list_begin(struct weft_shape_list *list, struct weft_arena *aren
 
 static bool grow(struct weft_shape_list *list)
 {
-    size_t room = 2 * list->room;
+    size_t room = list->room ? 2 * list->room : 1;
     MPI_Aint *at = realloc(list->at, room * sizeof *at);
     if (at)
         list->at = at;
@@ -196,6 +196,7 @@ static void keep_arrays(struct weft_shape_list *list)
         list->at = at ? at : list->at;
         size_t *begin = realloc(list->begin, (n + 1) * sizeof *begin);
         list->begin = begin ? begin : list->begin;
+        // cppcheck-suppress memleak ; both are in the list
     }
     list->begin[n] = list->size;
     list->at = weft_arena_adopt(list->arena, list->at, n * sizeof *list->at);

@@ -170,17 +170,20 @@ static inline __attribute__((always_inline)) bool finish_fast(MPI_Request *handl
                                                               MPI_Status *status)
 {
     struct {
-        uint64_t object;
         uint8_t op, mode;
         uint16_t flags_and_error;
         int32_t pending;
-    } head;
+    } rest;
+    uint64_t object;
     struct weft_request *request = request_of(*handle);
-    _Static_assert(sizeof head == sizeof(struct weft_request_head), "another view of the same");
-    memcpy(&head, request, sizeof head);
-    if (weft_unlikely(weft_gate) || weft_unlikely(head.object != WEFT_KIND_REQUEST) ||
-        weft_unlikely(head.pending || head.flags_and_error) ||
-        weft_unlikely(head.op != WEFT_REQUEST_SEND && head.op != WEFT_REQUEST_RECV))
+    _Static_assert(sizeof object + sizeof rest == sizeof(struct weft_request_head),
+                   "another view of the same");
+    memcpy(&object, request, sizeof object);
+    if (weft_unlikely(weft_gate) || weft_unlikely(object != WEFT_KIND_REQUEST))
+        return false;
+    memcpy(&rest, (const char *)request + sizeof object, sizeof rest);
+    if (weft_unlikely(rest.pending || rest.flags_and_error) ||
+        weft_unlikely(rest.op != WEFT_REQUEST_SEND && rest.op != WEFT_REQUEST_RECV))
         return false;
     if (status != MPI_STATUS_IGNORE)
         weft_request_status(request, status, false);

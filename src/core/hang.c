@@ -273,7 +273,9 @@ static const char *jumped_from(const struct weft_request *on)
         return NULL;
     if (on->op == WEFT_REQUEST_RECV)
         return "MPI_Recv";
-    return on->mode == WEFT_SEND_READY ? "MPI_Rsend" : "MPI_Send";
+    return on->mode == WEFT_SEND_READY         ? "MPI_Rsend"
+           : on->mode == WEFT_SEND_SYNCHRONOUS ? "MPI_Ssend"
+                                               : "MPI_Send";
 }
 
 /* The MPI function that waits, from the stack; on is the request it waits for, or NULL. */

@@ -189,7 +189,8 @@ static struct weft_shm_control *control_of(struct weft_shm_out *out)
 
 static void free_control(struct weft_shm_control *control)
 {
-    control->out.next = &weft_shm.free_controls->out;
+    struct weft_shm_control *next = weft_shm.free_controls;
+    control->out.next = next ? &next->out : NULL;
     weft_shm.free_controls = control;
 }
 

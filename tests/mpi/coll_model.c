@@ -554,7 +554,7 @@ static void complete(struct call *calls, int n, uint64_t *own)
         break;
     case 1:
         while (MPI_Waitany(n, requests, &index, &status) == MPI_SUCCESS && index != MPI_UNDEFINED)
-            CHECK(status.MPI_ERROR != -1, "status");
+            CHECK(index >= 0 && index < n, "index %d of %d requests", index, n);
         break;
     case 2:
         for (int i = n; i-- > 0;)

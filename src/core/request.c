@@ -143,6 +143,15 @@ void weft_request_each_active(void (*see)(void *arg, struct weft_request *reques
         }
 }
 
+void weft_request_truncated(struct weft_request *request, size_t length)
+{
+    request->error = (uint8_t)weft_error_say(
+        MPI_ERR_TRUNCATE,
+        "the message of %zu bytes from rank %d with tag %d does not fit into the receive's %zu "
+        "bytes; give the receive a larger count, or probe for the length first",
+        length, request->source, request->tag, request->capacity);
+}
+
 void weft_request_wait(struct weft_request *request)
 {
     unsigned idle = 0;

@@ -187,6 +187,16 @@ static inline void weft_request_event(struct weft_request *request)
         weft_request_last(request);
 }
 
+/* Notes that a message of length bytes is too long for a receive, whose source and tag are set. */
+WEFT_COLD void weft_request_truncated(struct weft_request *request, size_t length);
+
+/* Whose error handler hears of a failed request; NULL: that of MPI_COMM_SELF. (Only requests that
+ * never fail, and those of the user's own making, have no channel.) */
+static inline struct weft_comm *weft_request_comm(const struct weft_request *request)
+{
+    return request->channel ? request->channel->comm : NULL;
+}
+
 /* Progresses until the request is complete. */
 void weft_request_wait(struct weft_request *request);
 

@@ -44,20 +44,11 @@ static bool net_could_match(const struct weft_request *request)
            (!request->peer || request->peer->lane == WEFT_LANE_NET);
 }
 
-void weft_soft_truncated(struct weft_request *request, size_t length)
-{
-    request->error = (uint8_t)weft_error_say(
-        MPI_ERR_TRUNCATE,
-        "the message of %zu bytes from rank %d with tag %d does not fit into the receive's %zu "
-        "bytes; give the receive a larger count, or probe for the length first",
-        length, request->source, request->tag, request->capacity);
-}
-
 static void take_data(struct weft_request *request, const void *data, size_t length)
 {
     size_t n = length;
     if (weft_unlikely(length > request->capacity)) {
-        weft_soft_truncated(request, length);
+        weft_request_truncated(request, length);
         n = request->capacity;
     }
     weft_datatype_unpack(request->type, request->buffer, 0, data, n);
@@ -70,7 +61,7 @@ static void take_local(struct weft_request *request, struct weft_request *send)
 {
     size_t n = send->bytes;
     if (weft_unlikely(n > request->capacity)) {
-        weft_soft_truncated(request, n);
+        weft_request_truncated(request, n);
         n = request->capacity;
     }
     if (send->type->flags & WEFT_TYPE_DENSE) {

@@ -60,9 +60,6 @@ struct weft_message *weft_soft_keep(uint32_t context, int source, int tag,
                                     enum weft_message_form form, const void *data, size_t bytes,
                                     size_t length, uint32_t sequence);
 
-/* Notes that a message of length bytes is too long for a receive, whose source and tag are set. */
-WEFT_COLD void weft_soft_truncated(struct weft_request *request, size_t length);
-
 /* Removes the one unmatched message that a cancelled send names: by its RTS cookie, or, when cookie
  * is 0, by its sequence number. False when there is none, or more than one fits. */
 bool weft_soft_revoke(struct weft_channel *channel, int source, int tag, uint64_t cookie,

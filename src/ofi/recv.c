@@ -152,21 +152,12 @@ int weft_net_irecv_plain(struct weft_request *request, void *buffer, size_t capa
                : refused(request);
 }
 
-WEFT_COLD static void truncated(struct weft_request *request, size_t length)
-{
-    request->error = (uint8_t)weft_error_say(
-        MPI_ERR_TRUNCATE,
-        "the message of %zu bytes from rank %d with tag %d does not fit into the receive's %zu "
-        "bytes; give the receive a larger count, or probe for the length first",
-        length, request->source, request->tag, request->capacity);
-}
-
 static void finish_eager(struct weft_request *request, size_t length)
 {
     struct weft_net_request *part = weft_net_part(request);
     size_t n = length;
     if (weft_unlikely(n > request->capacity)) {
-        truncated(request, length);
+        weft_request_truncated(request, length);
         n = request->capacity;
     }
     request->bytes = n;

@@ -261,11 +261,7 @@ void weft_net_fetch(struct weft_request *request, const void *header)
     if (part->header.slots)
         weft_net_staged_begin(request);
     if (weft_unlikely(request->bytes > request->capacity)) {
-        request->error = (uint8_t)weft_error_say(
-            MPI_ERR_TRUNCATE,
-            "the message of %zu bytes from rank %d with tag %d does not fit into the receive's "
-            "%zu bytes; give the receive a larger count, or probe for the length first",
-            request->bytes, request->source, request->tag, request->capacity);
+        weft_request_truncated(request, request->bytes);
         request->bytes = request->capacity;
     }
     if (!weft_net.can_read)

@@ -98,7 +98,7 @@ void weft_shm_fetch(struct weft_request *request, const void *data)
     memcpy(&header, data, sizeof header);
     size_t bytes = header.length;
     if (bytes > request->capacity) {
-        weft_soft_truncated(request, bytes);
+        weft_request_truncated(request, bytes);
         bytes = request->capacity;
     }
     request->bytes = bytes;

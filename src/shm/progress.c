@@ -62,7 +62,7 @@ static void deliver_data(struct weft_shm_link *link, const struct weft_ring_line
     request->source = body->source;
     request->tag = body->tag;
     if (weft_unlikely(bytes > request->capacity)) {
-        weft_soft_truncated(request, bytes);
+        weft_request_truncated(request, bytes);
         bytes = request->capacity;
     }
     request->bytes = bytes;
@@ -191,7 +191,7 @@ static inline __attribute__((always_inline)) void read_line(struct weft_shm_link
     request->source = body->source;
     request->tag = body->tag;
     if (weft_unlikely(bytes > request->capacity)) {
-        weft_soft_truncated(request, bytes);
+        weft_request_truncated(request, bytes);
         bytes = request->capacity;
     }
     request->bytes = bytes;

@@ -5,6 +5,7 @@
  * Invariant: what the core returns is raised here, once; what a check finds wrong it has raised.
  */
 #include "core/api/coll_call.h"
+#include "core/api/enter.h"
 #include "core/error.h"
 #include "core/weft.h"
 
@@ -13,16 +14,9 @@
 static bool begin(const struct weft_coll_call *call, bool persistent, struct weft_coll_args *args,
                   int *code)
 {
-    *code = weft_enter(call->function);
-    if (weft_unlikely(*code != MPI_SUCCESS))
+    struct weft_comm *comm = weft_enter_comm(call->function, call->comm, code);
+    if (weft_unlikely(!comm))
         return false;
-    struct weft_comm *comm = weft_comm_resolve(call->comm);
-    if (weft_unlikely(!comm)) {
-        *code = weft_error(NULL, MPI_ERR_COMM, call->function,
-                           "%p is no communicator; was it freed?", (void *)call->comm);
-        weft_leave();
-        return false;
-    }
     *code = weft_coll_check(call, comm, args);
     if (weft_unlikely(*code != MPI_SUCCESS)) {
         weft_coll_skip(comm, persistent);
@@ -34,10 +28,7 @@ static bool begin(const struct weft_coll_call *call, bool persistent, struct wef
 
 static int end(const struct weft_coll_call *call, const struct weft_coll_args *args, int code)
 {
-    if (weft_unlikely(code != MPI_SUCCESS))
-        code = weft_error_raise(args->comm, code, call->function);
-    weft_leave();
-    return code;
+    return weft_leave_with(args->comm, code, call->function);
 }
 
 int weft_coll_blocking(const struct weft_coll_call *call)

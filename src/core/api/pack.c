@@ -6,6 +6,7 @@
  * Invariant: the position moves by exactly what was packed or unpacked, and not at all on an error.
  */
 #include "core/api/api.h"
+#include "core/api/enter.h"
 #include "core/datatype.h"
 #include "core/error.h"
 #include "core/weft.h"
@@ -122,16 +123,9 @@ static int move(const struct call *call, enum way way, MPI_Count *moved)
 /* Enters the library; resolves the communicator of the forms that have one. */
 static int begin(struct call *call, MPI_Comm comm)
 {
-    int code = weft_enter(call->function);
-    if (code)
-        return code;
-    call->comm = weft_comm_resolve(comm);
-    if (call->comm)
-        return MPI_SUCCESS;
-    code = weft_error(NULL, MPI_ERR_COMM, call->function, "%p is no communicator; was it freed?",
-                      (void *)comm);
-    weft_leave();
-    return code;
+    int code;
+    call->comm = weft_enter_comm(call->function, comm, &code);
+    return call->comm ? MPI_SUCCESS : code;
 }
 
 /* *position is the caller's, of either width, and was read into the call if it is there. */

@@ -129,12 +129,6 @@ int PMPI_Precv_init_c(void *buf, int partitions, MPI_Count count, MPI_Datatype d
 
 /* ---- Marking partitions */
 
-/* Whose error handler hears of a wrong request. */
-static struct weft_comm *comm_of(const struct weft_request *request)
-{
-    return request->channel ? request->channel->comm : NULL;
-}
-
 /* The active partitioned send that a handle names; NULL after raising the error in *code. */
 static struct weft_request *sending(MPI_Request handle, const char *function, int *code)
 {
@@ -145,7 +139,7 @@ static struct weft_request *sending(MPI_Request handle, const char *function, in
         return NULL;
     }
     if (request->op != WEFT_REQUEST_PSEND)
-        *code = weft_error(comm_of(request), MPI_ERR_REQUEST, function,
+        *code = weft_error(weft_request_comm(request), MPI_ERR_REQUEST, function,
                            "%p is no partitioned send; partitions are marked ready with the "
                            "request that MPI_Psend_init made",
                            (void *)handle);
@@ -294,12 +288,12 @@ int PMPI_Parrived(MPI_Request handle, int partition, int *flag)
         code = weft_error(NULL, MPI_ERR_REQUEST, "MPI_Parrived", "%p is no request; was it freed?",
                           (void *)handle);
     else if (!flag)
-        code = weft_error(comm_of(request), MPI_ERR_ARG, "MPI_Parrived",
+        code = weft_error(weft_request_comm(request), MPI_ERR_ARG, "MPI_Parrived",
                           "the pointer to the flag is null");
     else if (request == &weft_request_null) /* as MPI_Test: nothing is missing */
         *flag = 1;
     else if (request->op != WEFT_REQUEST_PRECV)
-        code = weft_error(comm_of(request), MPI_ERR_REQUEST, "MPI_Parrived",
+        code = weft_error(weft_request_comm(request), MPI_ERR_REQUEST, "MPI_Parrived",
                           "%p is no partitioned receive; ask for partitions with the request that "
                           "MPI_Precv_init made",
                           (void *)handle);

@@ -49,13 +49,6 @@ WEFT_COLD static int bad_handle(const char *function, const MPI_Request *handle)
     return bad_request(function, *handle, -1);
 }
 
-/* Whose error handler hears of a failed request; NULL: that of MPI_COMM_SELF. (Only requests that
- * never fail, and those of the user's own making, have no channel.) */
-static struct weft_comm *comm_of(const struct weft_request *failed)
-{
-    return failed->channel ? failed->channel->comm : NULL;
-}
-
 /* retire, for requests that are not simply given back. */
 static __attribute__((noinline)) int retire_special(MPI_Request *handle, MPI_Status *status,
                                                     bool with_error)
@@ -90,7 +83,7 @@ static inline int retire(MPI_Request *handle, MPI_Status *status, bool with_erro
     struct weft_request *request = request_of(*handle);
     int code = request->error;
     if (weft_unlikely(code))
-        *comm = comm_of(request);
+        *comm = weft_request_comm(request);
     if (weft_unlikely((request->flags & WEFT_REQUEST_PERSISTENT) ||
                       request->op == WEFT_REQUEST_GENERALIZED))
         return retire_special(handle, status, with_error);
@@ -421,15 +414,15 @@ int PMPI_Testsome(int incount, MPI_Request *handles, int *outcount, int *indices
 static int cancel(struct weft_request *request)
 {
     if (request->flags & WEFT_REQUEST_INACTIVE)
-        return weft_error(comm_of(request), MPI_ERR_REQUEST, "MPI_Cancel",
+        return weft_error(weft_request_comm(request), MPI_ERR_REQUEST, "MPI_Cancel",
                           "%p is inactive; there is nothing to cancel before MPI_Start",
                           (void *)request);
     if (request->op == WEFT_REQUEST_COLL)
-        return weft_error(comm_of(request), MPI_ERR_REQUEST, "MPI_Cancel",
+        return weft_error(weft_request_comm(request), MPI_ERR_REQUEST, "MPI_Cancel",
                           "%p is a collective, which cannot be cancelled; wait for it",
                           (void *)request);
     if (weft_request_is_partitioned(request))
-        return weft_error(comm_of(request), MPI_ERR_REQUEST, "MPI_Cancel",
+        return weft_error(weft_request_comm(request), MPI_ERR_REQUEST, "MPI_Cancel",
                           "partitioned communication cannot be cancelled; mark the partitions that "
                           "are missing, and wait for it");
     if (request->op != WEFT_REQUEST_GENERALIZED) {
@@ -459,7 +452,7 @@ static int give_up(MPI_Request *handle)
 {
     struct weft_request *request = request_of(*handle);
     if (request->pending && weft_request_is_partitioned(request))
-        return weft_error(comm_of(request), MPI_ERR_REQUEST, "MPI_Request_free",
+        return weft_error(weft_request_comm(request), MPI_ERR_REQUEST, "MPI_Request_free",
                           "partitioned communication cannot be freed while it is active; wait for "
                           "it first");
     int code = weft_request_abandon(request);
@@ -478,8 +471,9 @@ int PMPI_Request_free(MPI_Request *handle)
         code = bad_handle("MPI_Request_free", handle);
     } else if (request_of(*handle)->op == WEFT_REQUEST_COLL &&
                !(request_of(*handle)->flags & WEFT_REQUEST_INACTIVE)) {
-        code = weft_error(comm_of(request_of(*handle)), MPI_ERR_REQUEST, "MPI_Request_free",
-                          "%p is a collective that was started; wait for it", (void *)*handle);
+        code =
+            weft_error(weft_request_comm(request_of(*handle)), MPI_ERR_REQUEST, "MPI_Request_free",
+                       "%p is a collective that was started; wait for it", (void *)*handle);
     } else {
         code = give_up(handle);
     }

@@ -250,9 +250,9 @@ ALWAYS_INLINE bool receive_shared(struct weft_comm *comm, int source, int tag, v
     return true;
 }
 
-/* A blocking standard or ready send is injected, without a request. */
-ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
-                             int tag, MPI_Comm handle)
+/* What both kinds of send ask first: the communicator, or NULL, and the bytes of data. */
+ALWAYS_INLINE struct weft_comm *send_target(uint32_t count, MPI_Datatype datatype, int dest,
+                                            int tag, MPI_Comm handle, size_t *bytes)
 {
     size_t size;
     struct weft_comm *comm;
@@ -260,13 +260,25 @@ ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datat
         weft_unlikely(!(comm = fast_comm(handle))) ||
         weft_unlikely((uint32_t)dest >= (uint32_t)comm->size) ||
         weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
+        return NULL;
+    *bytes = count * size;
+    return comm;
+}
+
+/* A blocking standard or ready send is injected, without a request. */
+ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
+                             int tag, MPI_Comm handle)
+{
+    size_t bytes;
+    struct weft_comm *comm = send_target(count, datatype, dest, tag, handle, &bytes);
+    if (weft_unlikely(!comm))
         return false;
     struct weft_peer *peer = comm->peers[(uint32_t)dest];
-    if (weft_unlikely(count * size >= peer->inject_below))
-        return send_shared(peer, &comm->p2p, tag, buf, count * size);
+    if (weft_unlikely(bytes >= peer->inject_below))
+        return send_shared(peer, &comm->p2p, tag, buf, bytes);
     if (weft_unlikely(!buf))
         return false;
-    return weft_net_inject(peer, &comm->p2p, tag, buf, count * size);
+    return weft_net_inject(peer, &comm->p2p, tag, buf, bytes);
 }
 
 /* A nonblocking one has a request besides, complete from its beginning. What the provider does not
@@ -275,15 +287,11 @@ ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype data
                               int tag, MPI_Comm handle, enum weft_send_mode mode,
                               MPI_Request *request, int *code)
 {
-    size_t size;
-    struct weft_comm *comm;
-    if (weft_unlikely((uint32_t)tag >= weft_send_tags) ||
-        weft_unlikely(!(comm = fast_comm(handle))) ||
-        weft_unlikely((uint32_t)dest >= (uint32_t)comm->size) ||
-        weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
+    size_t bytes;
+    struct weft_comm *comm = send_target(count, datatype, dest, tag, handle, &bytes);
+    if (weft_unlikely(!comm))
         return false;
     struct weft_peer *peer = comm->peers[(uint32_t)dest];
-    size_t bytes = count * size;
     *code = MPI_SUCCESS;
     if (weft_unlikely(bytes >= peer->inject_below))
         return isend_shared(peer, &comm->p2p, tag, buf, bytes, mode, request, code);

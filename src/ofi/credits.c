@@ -12,7 +12,7 @@
  *
  * Relief. A provider may keep each message that waits in it, an RTS or 8 bytes too, in a buffer
  * that could hold the longest (tcp;ofi_rxm: 64 KiB), and takes from the wire whatever is there. So a
- * sender asks its peer after every PART messages or so whether it has taken them. The answer comes
+ * sender asks its peer after every 256 messages or so whether it has taken them. The answer comes
  * when the peer has read the question, behind the messages, and has taken into software, where they
  * cost what they must, those that have no receive. While two questions are unanswered user messages
  * wait in the backlog. The answer needs a peer that progresses, and no receive; controls overtake
@@ -37,9 +37,10 @@
 
 #include <stdlib.h>
 
-/* PART: of what may be on its way, so many messages; of longer ones, as many as have begun
- * PART * (1 << PART_SHIFT) bytes. */
-enum { STEPS = 16, PART = 256, PART_SHIFT = 13 };
+/* After how many messages a question comes, and the bytes, as a power of two, that count as one
+ * more: 256 messages or 2 MB; 64 or 16 KiB where the bytes on their way have to fit into the
+ * kernel's smallest buffer. */
+enum { STEPS = 16, PART = 256, PART_SHIFT = 13, NARROW_PART = 64, NARROW_SHIFT = 8 };
 
 static const int64_t largest = 8 << 20, smallest = 512 << 10, all_together = INT64_C(2) << 30;
 
@@ -52,6 +53,9 @@ void weft_net_credits_open(int ranks)
     }
     weft_net.credits = (uint32_t)(bytes >> WEFT_NET_CREDIT_SHIFT);
     weft_net.credits_step = weft_net.credits / STEPS;
+    bool narrow = weft_net.choice.row->flags & WEFT_PROVIDER_NARROW;
+    weft_net.part = narrow ? NARROW_PART : PART;
+    weft_net.part_shift = narrow ? NARROW_SHIFT : PART_SHIFT;
     size_t short_most = (1 << WEFT_NET_CREDIT_SHIFT) - 1;
     weft_net.inject_short = weft_net.inject_max < short_most ? weft_net.inject_max : short_most;
 }
@@ -64,7 +68,7 @@ void weft_net_credits_close(void)
 void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits)
 {
     peer->credits_end = peer->sequence + credits;
-    peer->relieve_at = peer->sequence + PART;
+    peer->relieve_at = peer->sequence + weft_net.part;
     if (weft_net.strangers) {
         peer->owed += weft_net.strangers[peer->world];
         weft_net.strangers[peer->world] = 0;
@@ -76,7 +80,7 @@ uint32_t weft_net_number(struct weft_peer *peer, size_t bytes, uint32_t cost)
 {
     uint32_t number = peer->sequence++;
     peer->credits_end += 1 - cost;
-    peer->relieve_at -= (uint32_t)(bytes >> PART_SHIFT);
+    peer->relieve_at -= (uint32_t)(bytes >> weft_net.part_shift);
     weft_net_settle(peer);
     return number;
 }
@@ -86,7 +90,7 @@ void weft_net_relieve(struct weft_peer *peer)
     if (weft_likely((int32_t)(peer->relieve_at - peer->sequence) > 0) || weft_net_must_wait(peer) ||
         peer->lane != WEFT_LANE_NET)
         return;
-    peer->relieve_at = peer->sequence + PART;
+    peer->relieve_at = peer->sequence + weft_net.part;
     peer->unanswered++;
     peer->reached = true;
     weft_net_settle(peer);

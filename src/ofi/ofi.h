@@ -192,6 +192,8 @@ struct weft_net {
     char name[160];
     bool asked;          /* peers wait for an answer of this rank, or for relief */
     uint32_t credits;    /* what each peer gets from this rank */
+    uint32_t part;       /* messages after which a peer is asked whether it has taken them */
+    unsigned part_shift; /* so many bytes, as a power of two, count as one more of these */
     uint32_t *strangers; /* owed to ranks that are no peers yet, by world rank; NULL: nothing */
 };
 

@@ -41,9 +41,9 @@ const struct weft_provider_row weft_provider_table[] = {
     {"tcp", SINCE(1, 18), UINT32_MAX, WEFT_MATCHING_SOFTWARE, 16 * KIB, 50, 0,
      "TCP: keeps 64 unexpected messages of a peer, then blocks the line behind them"},
     {"sockets", ALL, WEFT_MATCHING_SOFTWARE, 16 * KIB, 40,
-     WEFT_PROVIDER_SPILL | WEFT_PROVIDER_KNOW_ALL,
+     WEFT_PROVIDER_SPILL | WEFT_PROVIDER_KNOW_ALL | WEFT_PROVIDER_NARROW,
      "TCP, deprecated: peek overlooks messages under load, the search among unexpected ones is "
-     "quadratic, and a source it does not know matches every receive"},
+     "quadratic, a source it does not know matches every receive, and a flood stalls its stream"},
     {"shm", SINCE(1, 19), UINT32_MAX, WEFT_MATCHING_SOFTWARE, 16 * KIB, 30, WEFT_PROVIDER_ONE_NODE,
      "shared memory: Weft's own lane does the same without libfabric"},
     {"shm", 0, BEFORE(1, 19), WEFT_MATCHING_SOFTWARE, 4 * KIB, 30,

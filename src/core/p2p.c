@@ -18,12 +18,6 @@
 
 #include <stdlib.h>
 
-WEFT_COLD static int no_memory(const char *what)
-{
-    weft_error_say(MPI_ERR_NO_MEM, "no memory for another %s; complete some first", what);
-    return MPI_ERR_NO_MEM;
-}
-
 static struct weft_peer *peer_of(struct weft_channel *channel, int rank)
 {
     struct weft_comm *comm = channel->comm;
@@ -141,8 +135,9 @@ static int start_send(struct weft_request *request)
         return weft_net_isend(request);
     if (!channel->wildcards_held)
         mix_lanes(channel);
+    request->sequence = request->peer->sequence++;
     return weft_soft_arrive(channel->context, channel->comm->rank, request->tag, WEFT_MESSAGE_LOCAL,
-                            &request, sizeof request, request->bytes, 0);
+                            &request, sizeof request, request->bytes, request->sequence);
 }
 
 /* Data in one piece are bytes, whatever their type: nothing has to be packed. */
@@ -166,7 +161,7 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
         return code;
     struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_SEND, 1);
     if (weft_unlikely(!request))
-        return no_memory("send");
+        return MPI_ERR_NO_MEM;
     request->mode = (uint8_t)mode;
     request->tag = tag;
     request->bytes = bytes;
@@ -218,7 +213,7 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
     struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_RECV, 1);
     *out = request;
     if (weft_unlikely(!request))
-        return no_memory("receive");
+        return MPI_ERR_NO_MEM;
     weft_p2p_describe(request, channel, buffer, bytes, type, peer, source, tag);
     return weft_p2p_receive_slowly(request);
 }
@@ -238,9 +233,8 @@ int weft_p2p_restart(struct weft_request *request)
     request->error = MPI_SUCCESS;
     if (request->op == WEFT_REQUEST_NONE)
         return MPI_SUCCESS;
-    if (request->op == WEFT_REQUEST_SEND && request->mode == WEFT_SEND_BUFFERED) {
-        code = weft_bsend_start(request->channel, request->buffer, request->bytes, request->type,
-                                rank, request->tag);
+    if (request->op == WEFT_REQUEST_BSEND) {
+        code = weft_bsend_restart(request);
         if (weft_unlikely(code != MPI_SUCCESS))
             request->flags |= WEFT_REQUEST_INACTIVE;
         return code;

@@ -57,7 +57,7 @@ static void open_channel(struct weft_channel *channel, struct weft_comm *comm, s
     *channel = (struct weft_channel){.context = context, .comm = comm};
     if (lanes.far == 0 || weft_net_software_matching())
         channel->held = WEFT_HELD_ALWAYS; /* the provider matches nothing of it */
-    channel->sources = channel->held ? 0 : (uint32_t)comm->size;
+    channel->sources = (uint32_t)comm->size;
     channel->wildcards_held = channel->held != 0 || lanes.shared > 0;
     channel->net_bits = weft_net_context_bits(context);
     channel->net_rank = weft_net_rank_bits(comm->rank);

@@ -38,8 +38,9 @@ struct weft_topology;
 struct weft_channel {
     uint32_t context;
     int32_t held;        /* see the invariant; begins at WEFT_HELD_ALWAYS or 0 */
-    uint32_t sources;    /* the communicator's size while held is 0, else 0; a receive from a
-                            rank below it may go straight to the provider */
+    uint32_t sources;    /* the communicator's size, or 0 while a receive that the provider could
+                            match is held; one from a rank below it may be posted at once wherever
+                            its peer's lane matches: post_below, listen_below */
     bool wildcards_held; /* receives from any source stay in software: lanes are mixed */
     bool listed;         /* in weft.held: progress looks into the provider for it */
     uint64_t net_bits;   /* the context's bits in the net lane's tag word */

@@ -83,6 +83,7 @@ static void died(int rank)
     peer->lane = WEFT_LANE_DEAD;
     peer->post_below = 0;
     peer->inject_below = 0;
+    peer->listen_below = 0;
     weft_net_drop_backlog(peer);
     struct death death = {.peer = peer};
     do {

@@ -3,18 +3,23 @@
  * The software matcher's queues: circular lists with the heads in struct weft_matcher, each list in
  * posting or arrival order because entries are only ever appended.
  *
- * Invariant: a receive is in exactly one list: its tag's bin, with any tag its source's bin, from
- * any source the wildcard list of its context's bin. A message is in exactly three: its tag's bin,
- * its source's bin, and the arrival list of its context's bin. Bins are shared by whoever hashes
- * there, so every entry's own fields decide.
+ * Invariant: a receive that is not in the express queue is in exactly one list: its tag's bin, with
+ * any tag its source's bin, from any source the wildcard list of its context's bin. A message is in
+ * exactly three: its tag's bin, its source's bin, and the arrival list of its context's bin. Bins are
+ * shared by whoever hashes there, so every entry's own fields decide.
  */
 #include "core/match.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Fibonacci hashing: the top bits of a product with 2^32 over the golden ratio. Neighbouring ranks
  * and ranks a power of two apart (rows of a process grid) spread equally well. */
 enum { BIN_SHIFT = 24, PER_BIN = 4, MOST_BINS = 1 << 24 };
+
+/* A message may pass NEAR receives of the express queue. Where more are ahead of its own, receives
+ * are not posted in the order of the messages: the next PATIENCE of them go to the bins. */
+enum { NEAR = 8, PATIENCE = 512 };
 _Static_assert(WEFT_MATCH_BINS == 1 << (32 - BIN_SHIFT), "the hash yields one bin number");
 
 static inline uint32_t context_bin(uint32_t context)
@@ -109,11 +114,17 @@ static inline struct weft_match_receive *oldest_receive(struct weft_match_link *
     return NULL;
 }
 
+static inline bool is_wild(const struct weft_match_receive *receive)
+{
+    return receive->source == WEFT_MATCH_ANY_SOURCE || receive->tag == WEFT_MATCH_ANY_TAG;
+}
+
 static inline void unlink_receive(struct weft_matcher *m, struct weft_match_receive *receive)
 {
     list_unlink(&receive->link);
     receive->queued = false;
-    m->posted--;
+    m->binned--;
+    m->wild -= is_wild(receive);
 }
 
 static void empty(struct weft_match_link *heads, size_t count)
@@ -132,7 +143,9 @@ static void open_bins(struct weft_match_bins *bins)
 void weft_match_init(struct weft_matcher *m)
 {
     m->next_order = 0;
-    m->posted = m->unexpected = 0;
+    m->head = m->tail = m->patience = 0;
+    m->room = WEFT_MATCH_EXPRESS;
+    m->binned = m->unexpected = m->wild = 0;
     open_bins(&m->posted_by_tag);
     open_bins(&m->messages_by_tag);
     empty(m->posted_by_source, WEFT_MATCH_BINS);
@@ -197,26 +210,53 @@ void weft_match_grow(struct weft_matcher *m)
     double_bins(&m->messages_by_tag, hash_of_message);
 }
 
-struct weft_match_receive *weft_match_arrive(struct weft_matcher *m, uint32_t context,
-                                             int32_t source, int32_t tag)
+/* Takes the receive at a place of the express queue; those before it move up. */
+static struct weft_match_receive *take_express(struct weft_matcher *m, uint32_t at)
+{
+    struct weft_match_receive *receive = m->express[at];
+
+    memmove(&m->express[m->head + 1], &m->express[m->head], (at - m->head) * sizeof m->express[0]);
+    m->head++;
+    receive->queued = false;
+    return receive;
+}
+
+static struct weft_match_receive *arrive_in_bins(struct weft_matcher *m, uint32_t context,
+                                                 int32_t source, int32_t tag)
 {
     struct weft_match_receive *winner, *other;
 
-    if (m->posted == 0)
-        return NULL;
     winner = oldest_receive(tag_bin(&m->posted_by_tag, context, source, tag), context, source, tag,
                             UINT64_MAX);
-    other = oldest_receive(&m->posted_by_source[source_bin(context, source)], context, source, tag,
-                           winner ? winner->order : UINT64_MAX);
-    if (other)
-        winner = other;
-    other = oldest_receive(&m->posted_any[context_bin(context)], context, WEFT_MATCH_ANY_SOURCE,
-                           tag, winner ? winner->order : UINT64_MAX);
-    if (other)
-        winner = other;
+    if (m->wild) {
+        other = oldest_receive(&m->posted_by_source[source_bin(context, source)], context, source,
+                               tag, winner ? winner->order : UINT64_MAX);
+        if (other)
+            winner = other;
+        other = oldest_receive(&m->posted_any[context_bin(context)], context, WEFT_MATCH_ANY_SOURCE,
+                               tag, winner ? winner->order : UINT64_MAX);
+        if (other)
+            winner = other;
+    }
     if (winner)
         unlink_receive(m, winner);
     return winner;
+}
+
+struct weft_match_receive *weft_match_arrive(struct weft_matcher *m, uint32_t context,
+                                             int32_t source, int32_t tag)
+{
+    uint64_t key = weft_match_key(source, tag);
+
+    for (uint32_t at = m->head; at < m->tail; at++) {
+        if (m->express[at]->key == key && m->express[at]->context == context)
+            return take_express(m, at);
+        if (at - m->head == NEAR) {
+            m->patience = PATIENCE;
+            weft_match_spill(m);
+        }
+    }
+    return m->binned ? arrive_in_bins(m, context, source, tag) : NULL;
 }
 
 void weft_match_store(struct weft_matcher *m, struct weft_match_message *message)
@@ -290,11 +330,11 @@ void weft_match_take(struct weft_matcher *m, struct weft_match_message *message)
     m->unexpected--;
 }
 
-void weft_match_post(struct weft_matcher *m, struct weft_match_receive *receive)
+static void post_to_bins(struct weft_matcher *m, struct weft_match_receive *receive)
 {
     struct weft_match_link *head;
 
-    if (m->posted >= PER_BIN * bins_of(&m->posted_by_tag))
+    if (m->binned >= PER_BIN * bins_of(&m->posted_by_tag))
         double_bins(&m->posted_by_tag, hash_of_receive);
     if (receive->source == WEFT_MATCH_ANY_SOURCE)
         head = &m->posted_any[context_bin(receive->context)];
@@ -305,13 +345,52 @@ void weft_match_post(struct weft_matcher *m, struct weft_match_receive *receive)
     receive->order = m->next_order++;
     receive->queued = true;
     list_append(head, &receive->link);
-    m->posted++;
+    m->binned++;
+    m->wild += is_wild(receive);
+}
+
+void weft_match_spill(struct weft_matcher *m)
+{
+    for (uint32_t at = m->head; at < m->tail; at++)
+        post_to_bins(m, m->express[at]);
+    m->head = m->tail = m->room = 0;
+}
+
+/* True when there is room in the express queue, or could be made. */
+static bool make_room(struct weft_matcher *m)
+{
+    if (m->binned)
+        return false;
+    if (m->patience) {
+        m->patience--;
+        return false;
+    }
+    m->tail -= m->head;
+    memmove(m->express, &m->express[m->head], m->tail * sizeof m->express[0]);
+    m->head = 0;
+    m->room = WEFT_MATCH_EXPRESS;
+    return m->tail < m->room;
+}
+
+void weft_match_post(struct weft_matcher *m, struct weft_match_receive *receive)
+{
+    if (!is_wild(receive) && (m->tail < m->room || make_room(m)) &&
+        weft_match_post_express(m, receive, weft_match_label(receive->context), receive->key))
+        return;
+    weft_match_spill(m);
+    post_to_bins(m, receive);
 }
 
 bool weft_match_withdraw(struct weft_matcher *m, struct weft_match_receive *receive)
 {
     if (!receive->queued)
         return false;
+    for (uint32_t at = m->head; at < m->tail; at++) {
+        if (m->express[at] == receive) {
+            take_express(m, at);
+            return true;
+        }
+    }
     unlink_receive(m, receive);
     return true;
 }

@@ -9,12 +9,19 @@
  *  - Of the receives that match a message the one posted first gets it; of the messages that match
  *    a receive the one that arrived first is taken.
  *  - An entry is in at most one queue; entries are unlinked before they are handed back.
+ *  - While a receive is in the express queue the bins have none, and no receive has a wildcard.
  *
  * Cost: where neither side has a wildcard, a match does not depend on how much is queued: the bins
  * of (context, source, tag) grow with it. A receive of any tag looks at its (context, source) bin,
  * one from any source at the list of its context's bin, and so does every arriving message at the
- * receives of these kinds. No division; no allocation but the larger bins, and when memory is short
- * the smaller ones stay.
+ * receives of these kinds while there are any. No division; no allocation but the larger bins, and
+ * when memory is short the smaller ones stay.
+ *
+ * The match that counts most is that of a receive without wildcards and a message that arrives in
+ * the order of the receives, or nearly so. For it receives stand in the express queue, an array in
+ * the order of their posting, as long as all that are posted do without wildcards and few enough are
+ * ahead of the one that is wanted. Else they move to the bins, and come back when those are empty.
+ * Its two functions are written here, to be part of the entry point's and the lane's own code.
  */
 #ifndef WEFT_MATCH_H
 #define WEFT_MATCH_H
@@ -25,6 +32,7 @@
 
 enum { WEFT_MATCH_ANY_SOURCE = -1, WEFT_MATCH_ANY_TAG = -2 }; /* MPI_ANY_SOURCE, MPI_ANY_TAG */
 enum { WEFT_MATCH_BINS = 256 };                               /* a power of two */
+enum { WEFT_MATCH_EXPRESS = 128 };                            /* receives in the express queue */
 
 struct weft_match_link {
     struct weft_match_link *next, *prev;
@@ -32,11 +40,21 @@ struct weft_match_link {
 
 struct weft_match_receive {
     struct weft_match_link link; /* in one of the three lists for receives of its kind */
-    uint64_t order;              /* position among all posted receives */
-    uint32_t context;
-    int32_t source; /* rank in the communicator, or WEFT_MATCH_ANY_SOURCE */
-    int32_t tag;    /* or WEFT_MATCH_ANY_TAG */
-    bool queued;    /* in the posted queue now */
+    uint64_t order;              /* in the bins: position among all that were posted there */
+    union {
+        struct {
+            int32_t source; /* rank in the communicator, or WEFT_MATCH_ANY_SOURCE */
+            int32_t tag;    /* or WEFT_MATCH_ANY_TAG */
+        };
+        uint64_t key; /* both: weft_match_key */
+    };
+    union {
+        struct {
+            uint32_t context, zero;
+        };
+        uint64_t label; /* weft_match_label */
+    };
+    bool queued; /* in the posted queue now */
 };
 
 struct weft_match_message {
@@ -56,15 +74,80 @@ struct weft_match_bins {
 };
 
 struct weft_matcher {
-    uint64_t next_order;
-    size_t posted, unexpected; /* entries in each queue: a zero test is the caller's fast path */
+    uint32_t head, tail; /* the express queue: entries head .. tail - 1 */
+    uint32_t room;       /* what tail may grow to; 0 while receives go to the bins */
+    uint32_t patience;   /* receives to go there even when the bins are empty */
+    uint64_t next_order; /* receives that were posted to the bins so far */
+    size_t binned;       /* receives in the bins */
+    size_t unexpected;   /* messages queued: a zero test is the caller's fast path */
+    size_t wild;         /* receives with a wildcard */
     struct weft_match_bins posted_by_tag, messages_by_tag;
     /* receives of any tag; of any source; all messages, twice */
     struct weft_match_link posted_by_source[WEFT_MATCH_BINS];
     struct weft_match_link posted_any[WEFT_MATCH_BINS];
     struct weft_match_link messages_by_source[WEFT_MATCH_BINS];
     struct weft_match_link messages_by_context[WEFT_MATCH_BINS];
+    struct weft_match_receive *express[WEFT_MATCH_EXPRESS];
 };
+
+/* Source and tag in one word, as they lie in memory one after the other. */
+static inline uint64_t weft_match_key(int32_t source, int32_t tag)
+{
+    bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    uint32_t low = (uint32_t)(little ? source : tag), high = (uint32_t)(little ? tag : source);
+    return (uint64_t)high << 32 | low;
+}
+
+/* A context beside 32 bits that are 0. A lane may have something else in them: then it is the label of
+ * no receive. */
+static inline uint64_t weft_match_label(uint32_t context)
+{
+    bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
+    return little ? context : (uint64_t)context << 32;
+}
+
+/* Receives in the posted queue: a zero test is the caller's fast path. */
+static inline size_t weft_match_posted(const struct weft_matcher *m)
+{
+    return m->tail - m->head + m->binned;
+}
+
+/* weft_match_post for a receive without wildcards, of which nothing is set; or false, and nothing was
+ * done but that these are set. */
+static inline __attribute__((always_inline)) bool
+weft_match_post_express(struct weft_matcher *m, struct weft_match_receive *receive, uint64_t label,
+                        uint64_t key)
+{
+    uint32_t tail = m->tail;
+    receive->key = key;
+    receive->label = label;
+    if (__builtin_expect(tail >= m->room, 0))
+        return false;
+    receive->queued = true;
+    m->express[tail] = receive;
+    m->tail = tail + 1;
+    return true;
+}
+
+/* weft_match_arrive for a message that the first receive of the express queue gets; else NULL, and
+ * nothing was done. */
+static inline __attribute__((always_inline)) struct weft_match_receive *
+weft_match_arrive_express(struct weft_matcher *m, uint64_t label, uint64_t key)
+{
+    uint32_t head = m->head;
+    struct weft_match_receive *r;
+    if (__builtin_expect(head == m->tail, 0))
+        return NULL;
+    r = m->express[head];
+    if (__builtin_expect(r->key != key, 0) || __builtin_expect(r->label != label, 0))
+        return NULL;
+    m->head = head + 1;
+    r->queued = false;
+    return r;
+}
+
+/* Moves all receives to the bins, where their order says which is older. */
+void weft_match_spill(struct weft_matcher *m);
 
 /* Makes both queues empty. */
 void weft_match_init(struct weft_matcher *m);

@@ -97,6 +97,7 @@ WEFT_COLD static void mix_lanes(struct weft_channel *channel)
     struct posted posted = {.channel = channel, .first_wildcard = UINT64_MAX};
     size_t taken = 0;
     channel->wildcards_held = true;
+    weft_match_spill(&weft.matcher); /* from here on their order counts */
     weft_request_each_active(collect_posted, &posted);
     if (posted.first_wildcard != UINT64_MAX) {
         struct weft_request **net = posted.in_net.items, **soft = posted.in_software.items;

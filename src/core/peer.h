@@ -41,8 +41,11 @@ struct weft_peer {
     uint8_t unanswered;   /* questions whether it has taken all */
     size_t inject_below;  /* bytes below which a message may be injected at once on the net lane, if
                             nothing stops it; else 0 */
-    size_t post_below;    /* the same for posting a receive from it: 2 GiB on the net lane, or 0 */
-    size_t share_below;   /* bytes below which a message may be written to shared memory at once: on
+    size_t post_below;   /* the same for posting a receive from it to the provider: 2 GiB where that
+                             matches, or 0 */
+    size_t listen_below; /* the same for posting one in the software matcher: 2 GiB where that
+                             matches, or 0 */
+    size_t share_below;  /* bytes below which a message may be written to shared memory at once: on
                             that lane, while its backlog is empty, else 0 */
     struct weft_shm_link *shm; /* what the shared-memory lane has of it; stays when it is dead */
     struct weft_net_out *backlog, **controls_end,

@@ -76,7 +76,12 @@ struct weft_request {
     int32_t pending;
     /* up to here: struct weft_request_head */
 
-    int32_t source, tag; /* receives: what came; sends: tag */
+    union { /* receives: what came; sends: tag */
+        struct {
+            int32_t source, tag;
+        };
+        uint64_t key; /* both: weft_match_key */
+    };
     uint32_t sequence; /* sends: of the message among all to its peer; receives that are parts: for
                             their whole's use */
     size_t bytes;      /* data received; data to send */
@@ -181,7 +186,7 @@ int weft_request_abandon(struct weft_request *request);
 WEFT_COLD void weft_request_last(struct weft_request *request);
 
 /* Something an operation waited for has happened. */
-static inline void weft_request_event(struct weft_request *request)
+static inline __attribute__((always_inline)) void weft_request_event(struct weft_request *request)
 {
     if (--request->pending == 0 &&
         weft_unlikely(request->flags &

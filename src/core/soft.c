@@ -17,11 +17,6 @@
  * for it, so that it completes at once; a longer one waits for its receive and is copied once. */
 enum { SELF_BUFFERED = 65536 };
 
-static struct weft_request *request_of(struct weft_match_receive *receive)
-{
-    return (struct weft_request *)((char *)receive - offsetof(struct weft_request, match));
-}
-
 static struct weft_message *message_of(struct weft_match_message *match)
 {
     return (struct weft_message *)((char *)match - offsetof(struct weft_message, match));
@@ -196,7 +191,7 @@ struct weft_request *weft_soft_match(uint32_t context, int source, int tag)
     struct weft_match_receive *receive = weft_match_arrive(&weft.matcher, context, source, tag);
     if (!receive)
         return NULL;
-    struct weft_request *request = request_of(receive);
+    struct weft_request *request = weft_soft_request(receive);
     if (net_could_match(request))
         weft_soft_hold(request->channel, -1);
     return request;
@@ -224,7 +219,7 @@ int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_fo
                      const void *data, size_t bytes, size_t length, uint32_t sequence)
 {
     struct weft_request *request =
-        weft.matcher.posted ? weft_soft_match(context, source, tag) : NULL;
+        weft_match_posted(&weft.matcher) ? weft_soft_match(context, source, tag) : NULL;
     if (request) {
         deliver(request, source, tag, form, data, bytes);
         return MPI_SUCCESS;

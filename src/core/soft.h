@@ -56,6 +56,13 @@ int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_fo
  * short. */
 struct weft_request *weft_soft_match(uint32_t context, int source, int tag);
 
+/* A posted receive's request. The shared-memory lane may ask the express queue itself: what it gets
+ * there is no receive that the net could match, and so not counted as held. */
+static inline struct weft_request *weft_soft_request(struct weft_match_receive *receive)
+{
+    return (struct weft_request *)((char *)receive - offsetof(struct weft_request, match));
+}
+
 struct weft_message *weft_soft_keep(uint32_t context, int source, int tag,
                                     enum weft_message_form form, const void *data, size_t bytes,
                                     size_t length, uint32_t sequence);

@@ -339,7 +339,7 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
     }
     peer->net_addr = address;
     peer->inject_below = weft_net.inject_short + 1;
-    peer->post_below = (size_t)INT32_MAX + 1;
+    *(weft_net.software ? &peer->listen_below : &peer->post_below) = (size_t)INT32_MAX + 1;
     weft_net_credits_meet(peer, card.credits);
     if (weft_settings.verbose > 1) {
         char there[128], host[256];

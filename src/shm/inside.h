@@ -13,6 +13,7 @@
 #define WEFT_SHM_INSIDE_H
 
 #include "core/request.h"
+#include "core/soft.h"
 #include "shm/ring.h"
 #include "shm/shm.h"
 
@@ -20,7 +21,7 @@
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 1, WEFT_SHM_NEWS_WORD = 64 };
+enum { WEFT_SHM_VERSION = 2, WEFT_SHM_NEWS_WORD = 64 };
 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the card that tells where the segment is */
@@ -55,15 +56,25 @@ enum weft_shm_kind {
 
 enum { WEFT_SHM_INLINE_BYTES = 32 };
 
-/* What is in a line. */
+/* What is in a line. Label and key are what a short standard message is matched by: its kind and
+ * form are 0, as in the receive that waits for it, so that they are compared with the context. */
 struct weft_shm_body {
-    uint8_t kind; /* enum weft_shm_kind */
-    uint8_t form; /* enum weft_message_form */
-    uint16_t pad;
-    uint32_t bytes;
-    uint32_t context;
-    int32_t source, tag; /* the sender's rank in the communicator */
-    uint32_t pad2;
+    uint32_t bytes, pad;
+    union {
+        struct {
+            int32_t source, tag; /* the sender's rank in the communicator */
+        };
+        uint64_t key; /* weft_match_key */
+    };
+    union {
+        struct {
+            uint32_t context;
+            uint8_t kind; /* enum weft_shm_kind */
+            uint8_t form; /* enum weft_message_form */
+            uint16_t zero;
+        };
+        uint64_t label;
+    };
     union {
         unsigned char data[WEFT_SHM_INLINE_BYTES];
         struct {
@@ -73,6 +84,7 @@ struct weft_shm_body {
 };
 
 _Static_assert(sizeof(struct weft_shm_body) == WEFT_RING_BODY, "a body fills its line");
+_Static_assert(WEFT_SHM_INLINE == 0 && WEFT_MESSAGE_EAGER == 0, "a short message's label");
 
 /* What is kept of an RTS. */
 struct weft_shm_header {

@@ -40,6 +40,7 @@ int weft_shm_connect(struct weft_peer *peer, char *why, size_t len)
     weft_ring_open_reader(&link->in, weft_shm_ring(index, weft_shm.self), weft_shm.shape);
     peer->shm = link;
     weft_shm_set_share(link);
+    peer->listen_below = (size_t)INT32_MAX + 1;
     weft_shm.active[weft_shm.nactive++] = link;
     announce(index);
     return 0;

@@ -94,10 +94,9 @@ static __attribute__((noinline)) void keep(struct weft_shm_link *link,
     message->cookie = body->form == WEFT_MESSAGE_SYNC ? body->word.cookie : 0;
 }
 
-static inline __attribute__((always_inline)) struct weft_request *
-match(const struct weft_shm_body *body)
+static struct weft_request *match(const struct weft_shm_body *body)
 {
-    if (!weft.matcher.posted)
+    if (!weft_match_posted(&weft.matcher))
         return NULL;
     return weft_soft_match(body->context, body->source, body->tag);
 }
@@ -170,26 +169,11 @@ static __attribute__((noinline)) void read_special(struct weft_shm_link *link,
     weft_ring_consume(&link->in);
 }
 
-static inline __attribute__((always_inline)) void read_line(struct weft_shm_link *link,
-                                                            const struct weft_ring_line *line)
+static inline __attribute__((always_inline)) void deliver_short(struct weft_request *request,
+                                                                const struct weft_shm_body *body)
 {
-    const struct weft_shm_body *body = (const struct weft_shm_body *)line->body;
-    if (weft_unlikely(body->kind != WEFT_SHM_INLINE)) {
-        if (body->kind <= WEFT_SHM_EARLY)
-            read_data(link, line);
-        else
-            read_special(link, line);
-        return;
-    }
-    struct weft_request *request = match(body);
     size_t bytes = body->bytes;
-    if (weft_unlikely(!request)) {
-        keep(link, line, body->data, bytes, bytes);
-        weft_ring_consume(&link->in);
-        return;
-    }
-    request->source = body->source;
-    request->tag = body->tag;
+    request->key = body->key;
     if (weft_unlikely(bytes > request->capacity)) {
         weft_request_truncated(request, bytes);
         bytes = request->capacity;
@@ -199,20 +183,50 @@ static inline __attribute__((always_inline)) void read_line(struct weft_shm_link
         weft_shm_copy_short(request->buffer, body->data, bytes);
     else
         weft_datatype_unpack(request->type, request->buffer, 0, body->data, bytes);
-    weft_ring_consume(&link->in);
     weft_request_event(request);
 }
 
+/* Whatever is not a short message for a plain receive that waits. */
+static __attribute__((noinline)) void read_long(struct weft_shm_link *link,
+                                                const struct weft_ring_line *line)
+{
+    const struct weft_shm_body *body = (const struct weft_shm_body *)line->body;
+    if (body->kind != WEFT_SHM_INLINE) {
+        if (body->kind <= WEFT_SHM_EARLY)
+            read_data(link, line);
+        else
+            read_special(link, line);
+        return;
+    }
+    struct weft_request *request = match(body);
+    if (request)
+        deliver_short(request, body);
+    else
+        keep(link, line, body->data, body->bytes, body->bytes);
+    weft_ring_consume(&link->in);
+}
+
+/* Short messages are read without saying so to the ring until something else comes. */
 int weft_shm_drain(struct weft_shm_link *link)
 {
-    uint32_t head = link->in.head, first = head;
-    while (head - first < BATCH) {
-        const struct weft_ring_line *line = &link->in.lines[head & link->in.mask];
-        if (atomic_load_explicit(&line->turn, memory_order_acquire) != ++head)
-            return (int)(head - 1 - first);
-        read_line(link, line);
+    struct weft_ring_reader *in = &link->in;
+    uint32_t head = in->head, first = head, last = head + BATCH;
+    for (; head != last; head++) {
+        const struct weft_ring_line *line = &in->lines[head & in->mask];
+        const struct weft_shm_body *body = (const struct weft_shm_body *)line->body;
+        struct weft_match_receive *receive;
+        if (atomic_load_explicit(&line->turn, memory_order_acquire) != head + 1)
+            break;
+        receive = weft_match_arrive_express(&weft.matcher, body->label, body->key);
+        if (weft_likely(receive != NULL)) {
+            deliver_short(weft_soft_request(receive), body);
+        } else {
+            in->head = head;
+            read_long(link, line);
+        }
     }
-    return BATCH;
+    weft_ring_consume_to(in, head);
+    return (int)(head - first);
 }
 
 int weft_shm_progress(void)

@@ -214,12 +214,18 @@ static inline void weft_ring_tell(struct weft_ring_reader *r)
                           memory_order_release);
 }
 
+/* Done with all lines before position head. */
+static inline void weft_ring_consume_to(struct weft_ring_reader *r, uint32_t head)
+{
+    r->head = head;
+    if (head - r->told > r->mask >> 2)
+        weft_ring_tell(r);
+}
+
 /* Done with a line. */
 static inline void weft_ring_consume(struct weft_ring_reader *r)
 {
-    r->head++;
-    if (r->head - r->told > r->mask >> 2)
-        weft_ring_tell(r);
+    weft_ring_consume_to(r, r->head + 1);
 }
 
 /* Done with a line and its piece of data; both are copied or used up. */

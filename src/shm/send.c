@@ -32,12 +32,13 @@ struct outgoing {
 static inline void describe(struct weft_shm_body *body, enum weft_shm_kind kind, uint8_t form,
                             size_t bytes, uint32_t context, int source, int tag)
 {
-    body->kind = (uint8_t)kind;
-    body->form = form;
     body->bytes = (uint32_t)bytes;
-    body->context = context;
-    body->source = source;
-    body->tag = tag;
+    body->key = weft_match_key(source, tag);
+    body->label = weft_match_label(context);
+    if (kind || form) {
+        body->kind = (uint8_t)kind;
+        body->form = form;
+    }
 }
 
 static void pack(const struct outgoing *message, size_t offset, void *to, size_t bytes)

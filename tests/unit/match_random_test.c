@@ -267,6 +267,21 @@ static size_t walk_receives(struct schedule *s, struct weft_match_link *heads, s
     return count;
 }
 
+static size_t walk_express(struct schedule *s, bool *seen)
+{
+    CHECK(s->m.head <= s->m.tail && s->m.tail <= WEFT_MATCH_EXPRESS);
+    CHECK(s->m.head == s->m.tail || (s->m.binned == 0 && s->m.wild == 0));
+    for (uint32_t at = s->m.head; at < s->m.tail; at++) {
+        struct weft_match_receive *r = s->m.express[at];
+
+        CHECK(r >= s->receive && r < s->receive + POOL);
+        CHECK(r->queued && r->source != ANY_SOURCE && r->tag != ANY_TAG);
+        CHECK(!seen[r - s->receive]);
+        seen[r - s->receive] = true;
+    }
+    return s->m.tail - s->m.head;
+}
+
 static size_t walk_messages(struct schedule *s, struct weft_match_link *heads, size_t bins,
                             size_t offset, bool *seen)
 {
@@ -292,6 +307,7 @@ static void check_invariants(struct schedule *s)
     bool receives[POOL] = {false}, by_source[POOL] = {false}, by_context[POOL] = {false};
     bool by_tag[POOL] = {false};
     size_t posted =
+        walk_express(s, receives) +
         walk_receives(s, s->m.posted_by_tag.heads, bins_of(&s->m.posted_by_tag), EXACT, receives) +
         walk_receives(s, s->m.posted_by_source, WEFT_MATCH_BINS, OF_ANY_TAG, receives) +
         walk_receives(s, s->m.posted_any, WEFT_MATCH_BINS, OF_ANY_SOURCE, receives);
@@ -302,7 +318,7 @@ static void check_invariants(struct schedule *s)
     size_t in_context = walk_messages(s, s->m.messages_by_context, WEFT_MATCH_BINS,
                                       offsetof(struct weft_match_message, by_context), by_context);
 
-    CHECK(posted == s->m.posted && posted == s->model.posted_count);
+    CHECK(posted == weft_match_posted(&s->m) && posted == s->model.posted_count);
     CHECK(in_source == s->m.unexpected && in_source == s->model.arrived_count);
     CHECK(in_context == in_source && in_tag == in_source);
     for (int i = 0; i < POOL; i++) {

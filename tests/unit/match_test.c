@@ -26,7 +26,7 @@ static void a_message_that_nothing_matches_changes_nothing(void **state)
     assert_null(weft_match_arrive(&m, 1, 2, 4));
     assert_null(weft_match_arrive(&m, 1, 3, 3));
     assert_null(weft_match_arrive(&m, 2, 2, 3));
-    assert_int_equal(m.posted, 1);
+    assert_int_equal(weft_match_posted(&m), 1);
     assert_int_equal(m.unexpected, 0);
     assert_true(r.queued);
 }
@@ -46,7 +46,7 @@ static void the_receive_posted_first_gets_the_message(void **state)
     assert_ptr_equal(weft_match_arrive(&m, 7, 3, 5), &any);
     assert_ptr_equal(weft_match_arrive(&m, 7, 3, 5), &directed2);
     assert_ptr_equal(weft_match_arrive(&m, 7, 3, 5), &any2);
-    assert_int_equal(m.posted, 0);
+    assert_int_equal(weft_match_posted(&m), 0);
     assert_false(directed.queued || any.queued || directed2.queued || any2.queued);
 }
 
@@ -61,7 +61,7 @@ static void a_receive_that_does_not_match_lets_later_ones_through(void **state)
     post(&m, &other_source, 7, 4, ANY_TAG);
     post(&m, &fits, 7, ANY_SOURCE, ANY_TAG);
     assert_ptr_equal(weft_match_arrive(&m, 7, 3, 5), &fits);
-    assert_int_equal(m.posted, 2);
+    assert_int_equal(weft_match_posted(&m), 2);
 }
 
 static void messages_of_one_source_are_taken_in_the_order_they_arrived(void **state)
@@ -141,7 +141,7 @@ static void a_withdrawn_receive_gets_nothing(void **state)
     post(&m, &last, 1, 2, ANY_TAG);
     assert_true(weft_match_withdraw(&m, &directed));
     assert_true(weft_match_withdraw(&m, &any));
-    assert_int_equal(m.posted, 1);
+    assert_int_equal(weft_match_posted(&m), 1);
     assert_ptr_equal(weft_match_arrive(&m, 1, 2, 3), &last);
 }
 
@@ -158,7 +158,7 @@ static void withdrawing_what_is_not_queued_says_so(void **state)
     post(&m, &r, 1, 2, 3);
     assert_true(weft_match_withdraw(&m, &r));
     assert_false(weft_match_withdraw(&m, &r));
-    assert_int_equal(m.posted, 0);
+    assert_int_equal(weft_match_posted(&m), 0);
 }
 
 static void contexts_and_sources_that_share_a_bin_stay_apart(void **state)
@@ -269,14 +269,82 @@ static void many_tags_of_one_source_are_found_after_the_bins_have_grown(void **s
             assert_ptr_equal(weft_match_find(&m, 1, 2, tag), &e[k][tag]);
             weft_match_take(&m, &e[k][tag]);
         }
-    assert_int_equal(m.posted + m.unexpected, 0);
+    assert_int_equal(weft_match_posted(&m) + m.unexpected, 0);
     weft_match_close(&m);
     assert_ptr_equal(m.posted_by_tag.heads, m.posted_by_tag.first);
+}
+
+/* More receives than the express queue takes, so that it begins anew many times. */
+static void receives_and_messages_in_order_stay_in_the_express_queue(void **state)
+{
+    static struct weft_matcher m;
+    struct weft_match_receive r[3];
+
+    (void)state;
+    weft_match_init(&m);
+    for (int i = 0; i < 3 * WEFT_MATCH_EXPRESS; i++) {
+        for (int k = 0; k < 3; k++)
+            post(&m, &r[k], 1, 2 + k, 3);
+        for (int k = 0; k < 3; k++)
+            assert_ptr_equal(weft_match_arrive(&m, 1, 2 + (k + i) % 3, 3), &r[(k + i) % 3]);
+        assert_int_equal(m.binned, 0);
+    }
+}
+
+static void
+a_message_far_from_the_first_receive_moves_all_to_the_bins_and_they_come_back(void **state)
+{
+    enum { COUNT = 100, ROUNDS = 1000 };
+    static struct weft_matcher m;
+    static struct weft_match_receive r[COUNT];
+
+    (void)state;
+    weft_match_init(&m);
+    for (int i = 0; i < COUNT; i++)
+        post(&m, &r[i], 1, 2, i / 2);
+    assert_int_equal(m.binned, 0);
+    for (int i = 0; i < COUNT; i += 2) {
+        int tag = COUNT / 2 - 1 - i / 2;
+        assert_ptr_equal(weft_match_arrive(&m, 1, 2, tag), &r[2 * tag]);
+        assert_ptr_equal(weft_match_arrive(&m, 1, 2, tag), &r[2 * tag + 1]);
+        assert_int_equal(m.head, m.tail);
+    }
+    for (int i = 0; i < ROUNDS; i++) {
+        post(&m, &r[0], 1, 2, 3);
+        assert_ptr_equal(weft_match_arrive(&m, 1, 2, 3), &r[0]);
+    }
+    post(&m, &r[0], 1, 2, 3);
+    assert_int_equal(m.binned, 0);
+}
+
+static void wildcards_and_withdrawals_see_what_is_in_the_express_queue(void **state)
+{
+    struct weft_matcher m;
+    struct weft_match_receive r[4];
+
+    (void)state;
+    weft_match_init(&m);
+    for (int i = 0; i < 3; i++)
+        post(&m, &r[i], 1, 2, 3);
+    assert_true(weft_match_withdraw(&m, &r[1]));
+    assert_false(weft_match_withdraw(&m, &r[1]));
+    post(&m, &r[3], 1, ANY_SOURCE, 3);
+    post(&m, &r[1], 1, 2, 3);
+    assert_int_equal(m.head, m.tail);
+    assert_ptr_equal(weft_match_arrive(&m, 1, 2, 3), &r[0]);
+    assert_ptr_equal(weft_match_arrive(&m, 1, 2, 3), &r[2]);
+    assert_ptr_equal(weft_match_arrive(&m, 1, 2, 3), &r[3]);
+    assert_ptr_equal(weft_match_arrive(&m, 1, 2, 3), &r[1]);
+    assert_null(weft_match_arrive(&m, 1, 2, 3));
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(receives_and_messages_in_order_stay_in_the_express_queue),
+        cmocka_unit_test(
+            a_message_far_from_the_first_receive_moves_all_to_the_bins_and_they_come_back),
+        cmocka_unit_test(wildcards_and_withdrawals_see_what_is_in_the_express_queue),
         cmocka_unit_test(the_oldest_wins_whichever_list_it_is_in),
         cmocka_unit_test(many_tags_of_one_source_are_found_after_the_bins_have_grown),
         cmocka_unit_test(a_message_that_nothing_matches_changes_nothing),

@@ -13,7 +13,7 @@
 
 enum { LARGE = 8192 }; /* above it fewer iterations do: each takes long enough to be timed well */
 
-enum { OPT_CQ_DATA = 256, OPT_DIRECTED, OPT_TURNS };
+enum { OPT_CQ_DATA = 256, OPT_DIRECTED, OPT_TURNS, OPT_PER_MESSAGE };
 
 static const struct option long_options[] = {
     {"message-size", required_argument, NULL, 'm'},
@@ -27,6 +27,7 @@ static const struct option long_options[] = {
     {"bind", no_argument, NULL, 'b'},
     {"cq-data", no_argument, NULL, OPT_CQ_DATA},
     {"directed", no_argument, NULL, OPT_DIRECTED},
+    {"per-message", no_argument, NULL, OPT_PER_MESSAGE},
     {"turns", required_argument, NULL, OPT_TURNS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -103,6 +104,7 @@ static bool feature_of(int option, unsigned features)
     case 'W':
         return features & BENCH_WINDOW;
     case 'P':
+    case OPT_PER_MESSAGE:
         return features & BENCH_PAIRS;
     case 'R':
     case 'I':
@@ -144,6 +146,9 @@ static const char *take(struct bench_options *o, int option, const char *value)
         return NULL;
     case OPT_CQ_DATA:
         o->cq_data = true;
+        return NULL;
+    case OPT_PER_MESSAGE:
+        o->per_message = true;
         return NULL;
     case OPT_TURNS:
         o->turns = value;
@@ -217,8 +222,11 @@ void bench_options_usage(const struct bench_program *program)
            latency ? "100" : "10", latency ? "10" : "2");
     if (f & BENCH_WINDOW)
         printf("  -W, --window-size N           messages in flight (64)\n");
-    if (f & BENCH_PAIRS)
+    if (f & BENCH_PAIRS) {
         printf("  -p, --pairs N                 pairs of ranks (half of all ranks)\n");
+        printf(
+            "      --per-message             with --turns: microseconds per message, not MB/s\n");
+    }
     if (f & BENCH_RAW) {
         printf("  -p, --provider NAME           libfabric provider (tcp;ofi_rxm)\n");
         printf("  -I, --interface NAME          network interface or domain (lo)\n");

@@ -15,7 +15,7 @@
 /* What a program understands beside -m, -i, -x, -c and -h. */
 enum bench_feature {
     BENCH_WINDOW = 1, /* -W: messages in flight */
-    BENCH_PAIRS = 2,  /* -p: pairs of ranks */
+    BENCH_PAIRS = 2,  /* -p: pairs of ranks; --per-message */
     BENCH_RAW = 4,    /* -p, -I, -b: provider, interface, binding: programs without MPI */
     BENCH_TAGGED = 8  /* --cq-data, --directed: raw programs on tagged messages */
 };
@@ -41,6 +41,7 @@ struct bench_options {
     bool bind;             /* the two processes on a core each */
     bool cq_data;          /* send with remote completion data */
     bool directed;         /* receive from the one peer, not from anyone */
+    bool per_message;      /* in turns, the figure is microseconds per message */
     const char *turns;     /* begin of the names of the fifos that give turns, or NULL; turns.h */
 };
 

@@ -24,6 +24,10 @@ bench_weft_bibw_LDFLAGS = $(AM_LDFLAGS) -no-install
 bench_weft_mbw_mr_SOURCES = bench/mbw_mr.c $(bench_windows)
 bench_weft_mbw_mr_LDADD = libmpi_abi.la
 bench_weft_mbw_mr_LDFLAGS = $(AM_LDFLAGS) -no-install
+noinst_PROGRAMS += bench/weft_mt_rate
+bench_weft_mt_rate_SOURCES = bench/mt_rate.c $(bench_windows)
+bench_weft_mt_rate_LDADD = libmpi_abi.la
+bench_weft_mt_rate_LDFLAGS = $(AM_LDFLAGS) -no-install
 noinst_PROGRAMS += bench/weft_memory
 bench_weft_memory_SOURCES = bench/memory.c
 bench_weft_memory_LDADD = libmpi_abi.la
@@ -83,5 +87,6 @@ bench_limits_SOURCES = bench/limits.c bench/raw_pair.c bench/raw_pair.h
 noinst_PROGRAMS += bench/side_by_side
 bench_side_by_side_SOURCES = bench/side_by_side.c bench/jobs.c bench/jobs.h bench/turns.h
 
-dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers
-dist_noinst_DATA += bench/where.sh
+dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers \
+    bench/threads bench/report
+dist_noinst_DATA += bench/where.sh bench/svg_plot.py

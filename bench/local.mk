@@ -83,6 +83,11 @@ noinst_PROGRAMS += bench/raw_shm bench/limits
 bench_raw_shm_SOURCES = bench/raw_shm.c $(bench_common) bench/raw_pair.c bench/raw_pair.h
 bench_limits_SOURCES = bench/limits.c bench/raw_pair.c bench/raw_pair.h
 
+# ---- The library alone, as a rank of a job that is not there
+noinst_PROGRAMS += bench/tables
+bench_tables_SOURCES = bench/tables.c
+bench_tables_LDADD = libweft.la
+
 # ---- Jobs measured in turns
 noinst_PROGRAMS += bench/side_by_side
 bench_side_by_side_SOURCES = bench/side_by_side.c bench/jobs.c bench/jobs.h bench/turns.h

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The two jobs of bench/side_by_side; see jobs.h.
+ * The jobs of bench/side_by_side; see jobs.h.
  */
 #include "jobs.h"
 
@@ -28,9 +28,9 @@ struct job {
     int orders[JOBS_MAX_RANKS], replies[JOBS_MAX_RANKS];
 };
 
-static struct job jobs[JOBS];
+static struct job jobs[JOBS_MAX];
 static char directory[PATH_MAX - 64];
-static int ranks, limit, signals = -1;
+static int job_count, ranks, limit, signals = -1;
 static sigset_t old_mask;
 static bool ending; /* a job may end now */
 
@@ -43,12 +43,12 @@ double jobs_now(void)
 
 static char letter(int job)
 {
-    return "AB"[job];
+    return "ABCDEFGH"[job];
 }
 
 static void fifo_path(char path[PATH_MAX], int job, int rank, const char *what)
 {
-    snprintf(path, PATH_MAX, "%s/%c.%d.%s", directory, "ab"[job], rank, what);
+    snprintf(path, PATH_MAX, "%s/%c.%d.%s", directory, "abcdefgh"[job], rank, what);
 }
 
 /* A fifo opened for both ways at once: opening it waits for nobody, and it has no end of file here
@@ -68,7 +68,7 @@ static void remove_directory(void)
     char path[PATH_MAX];
     if (!directory[0])
         return;
-    for (int job = 0; job < JOBS; job++)
+    for (int job = 0; job < job_count; job++)
         for (int rank = 0; rank < ranks; rank++) {
             fifo_path(path, job, rank, "orders");
             unlink(path);
@@ -98,14 +98,14 @@ static bool reap_everything(void)
     double end = jobs_now() + PATIENCE;
     bool killed = false;
     for (pid_t pid; (pid = waitpid(-1, NULL, WNOHANG)) >= 0 || errno == EINTR;) {
-        for (int job = 0; job < JOBS; job++)
+        for (int job = 0; job < job_count; job++)
             if (jobs[job].pid == pid)
                 jobs[job].pid = 0;
         if (pid > 0)
             continue;
         if (jobs_now() > end) {
             killed = true;
-            for (int job = 0; job < JOBS; job++)
+            for (int job = 0; job < job_count; job++)
                 if (jobs[job].pid > 0)
                     kill(-jobs[job].pid, SIGKILL);
             kill_adopted();
@@ -118,7 +118,7 @@ static bool reap_everything(void)
 /* Leaves nothing behind. Closing the fifos wakes the ranks that rest: they see the end. */
 static void end_everything(void)
 {
-    for (int job = 0; job < JOBS; job++) {
+    for (int job = 0; job < job_count; job++) {
         for (int rank = 0; rank < ranks && jobs[job].orders[rank] > 0; rank++) {
             close(jobs[job].orders[rank]);
             close(jobs[job].replies[rank]);
@@ -144,10 +144,11 @@ void jobs_fail(const char *format, ...)
     exit(1);
 }
 
-void jobs_open(int of_each, int seconds)
+void jobs_open(int count, int of_each, int seconds)
 {
     const char *tmp = getenv("TMPDIR");
     sigset_t mask;
+    job_count = count;
     ranks = of_each;
     limit = seconds;
     prctl(PR_SET_CHILD_SUBREAPER, 1);
@@ -167,7 +168,7 @@ void jobs_open(int of_each, int seconds)
         jobs_fail("cannot make the directory %s: %s; set TMPDIR to one that can be written to",
                   path, strerror(error));
     }
-    for (int job = 0; job < JOBS; job++)
+    for (int job = 0; job < job_count; job++)
         for (int rank = 0; rank < ranks; rank++) {
             jobs[job].orders[rank] = make_fifo(job, rank, "orders");
             jobs[job].replies[rank] = make_fifo(job, rank, "replies");
@@ -201,7 +202,7 @@ void jobs_start(int job, char *const command[])
     if (!arguments)
         jobs_fail("no memory to start job %c", letter(job));
     memcpy(arguments, command, n * sizeof *arguments);
-    snprintf(prefix, sizeof prefix, "%s/%c", directory, "ab"[job]);
+    snprintf(prefix, sizeof prefix, "%s/%c", directory, "abcdefgh"[job]);
     arguments[n] = "--turns";
     arguments[n + 1] = prefix;
     jobs[job].command = command;
@@ -236,9 +237,9 @@ static void take_signals(void)
     int status;
     while (read(signals, &info, sizeof info) == (ssize_t)sizeof info)
         if (info.ssi_signo != SIGCHLD)
-            jobs_fail("ended by signal %d (%s), and both jobs with it", (int)info.ssi_signo,
+            jobs_fail("ended by signal %d (%s), and all jobs with it", (int)info.ssi_signo,
                       strsignal((int)info.ssi_signo));
-    for (int job = 0; job < JOBS; job++)
+    for (int job = 0; job < job_count; job++)
         if (jobs[job].pid > 0 && waitpid(jobs[job].pid, &status, WNOHANG) == jobs[job].pid)
             judge(job, status);
 }
@@ -294,7 +295,7 @@ static void await_rest(int job)
 
 void jobs_await_all(void)
 {
-    for (int job = 0; job < JOBS; job++)
+    for (int job = 0; job < job_count; job++)
         await_rest(job);
 }
 
@@ -315,17 +316,26 @@ struct bench_reply jobs_run(int job, const struct bench_order *order)
     return reply;
 }
 
+/* The first job that has not ended, or -1. */
+static int still_running(void)
+{
+    for (int job = 0; job < job_count; job++)
+        if (jobs[job].pid > 0)
+            return job;
+    return -1;
+}
+
 void jobs_close(void)
 {
     const struct bench_order end = {.kind = BENCH_ORDER_END};
     double until = jobs_now() + limit;
     ending = true;
-    for (int job = 0; job < JOBS; job++)
+    for (int job = 0; job < job_count; job++)
         order_all(job, &end);
-    while (jobs[0].pid > 0 || jobs[1].pid > 0)
+    for (int job; (job = still_running()) >= 0;)
         if (!await(-1, until))
-            jobs_fail("job %c (%s) has measured all but not ended for %d s",
-                      letter(jobs[0].pid == 0), jobs[jobs[0].pid == 0].command[0], limit);
+            jobs_fail("job %c (%s) has measured all but not ended for %d s", letter(job),
+                      jobs[job].command[0], limit);
     if (reap_everything())
         jobs_fail("the jobs have left processes behind; they are killed");
     remove_directory();

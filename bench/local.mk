@@ -24,6 +24,14 @@ bench_weft_bibw_LDFLAGS = $(AM_LDFLAGS) -no-install
 bench_weft_mbw_mr_SOURCES = bench/mbw_mr.c $(bench_windows)
 bench_weft_mbw_mr_LDADD = libmpi_abi.la
 bench_weft_mbw_mr_LDFLAGS = $(AM_LDFLAGS) -no-install
+noinst_PROGRAMS += bench/weft_mt_rate
+bench_weft_mt_rate_SOURCES = bench/mt_rate.c $(bench_windows)
+bench_weft_mt_rate_LDADD = libmpi_abi.la
+bench_weft_mt_rate_LDFLAGS = $(AM_LDFLAGS) -no-install
+noinst_PROGRAMS += bench/weft_memory
+bench_weft_memory_SOURCES = bench/memory.c
+bench_weft_memory_LDADD = libmpi_abi.la
+bench_weft_memory_LDFLAGS = $(AM_LDFLAGS) -no-install
 noinst_PROGRAMS += bench/weft_strided_bw
 bench_weft_strided_bw_SOURCES = bench/strided_bw.c
 bench_weft_strided_bw_LDADD = libmpi_abi.la
@@ -70,9 +78,20 @@ bench_raw_read_bw_SOURCES = bench/raw_read_bw.c $(bench_raw)
 bench_raw_read_bw_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
 bench_raw_read_bw_LDADD = $(FABRIC_LIBS)
 
-# ---- Two jobs measured in turns
+# ---- The machine alone
+noinst_PROGRAMS += bench/raw_shm bench/limits
+bench_raw_shm_SOURCES = bench/raw_shm.c $(bench_common) bench/raw_pair.c bench/raw_pair.h
+bench_limits_SOURCES = bench/limits.c bench/raw_pair.c bench/raw_pair.h
+
+# ---- The library alone, as a rank of a job that is not there
+noinst_PROGRAMS += bench/tables
+bench_tables_SOURCES = bench/tables.c
+bench_tables_LDADD = libweft.la
+
+# ---- Jobs measured in turns
 noinst_PROGRAMS += bench/side_by_side
 bench_side_by_side_SOURCES = bench/side_by_side.c bench/jobs.c bench/jobs.h bench/turns.h
 
-dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers
-dist_noinst_DATA += bench/where.sh
+dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers \
+    bench/threads bench/report
+dist_noinst_DATA += bench/where.sh bench/svg_plot.py

@@ -32,7 +32,10 @@ static void measure(struct mpi_bench *b, int pairs, MPI_Request *requests)
         double seconds = bench_window_one_way(b, &batch, peer, sender, requests);
         seconds = mean_seconds(seconds, sender, pairs);
         double rate = (double)pairs * b->options.window * batch.timed / seconds;
-        mpi_bench_report(b, &batch, seconds, rate * (double)batch.size / 1e6, rate, receiver);
+        double first = rate * (double)batch.size / 1e6;
+        if (b->options.turns && b->options.per_message)
+            first = 1e6 / rate;
+        mpi_bench_report(b, &batch, seconds, first, rate, receiver);
     }
 }
 

@@ -20,6 +20,20 @@ static bool leave(struct mpi_bench *b, int *code, int value, const char *sentenc
     return false;
 }
 
+/* Ends the program where MPI is not as thread-safe as the options ask. */
+static void init(struct mpi_bench *b, int *argc, char ***argv)
+{
+    int provided = MPI_THREAD_MULTIPLE;
+    if (b->options.multiple || b->options.threads > 1)
+        MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    else
+        MPI_Init(argc, argv);
+    if (provided == MPI_THREAD_MULTIPLE)
+        return;
+    fprintf(stderr, "%s: this MPI does not provide MPI_THREAD_MULTIPLE\n", b->program->name);
+    MPI_Abort(MPI_COMM_WORLD, 1);
+}
+
 bool mpi_bench_start(struct mpi_bench *b, const struct bench_program *program, int min_ranks,
                      bool only, int *argc, char ***argv, int *code)
 {
@@ -27,10 +41,13 @@ bool mpi_bench_start(struct mpi_bench *b, const struct bench_program *program, i
     memset(b, 0, sizeof *b);
     b->program = program;
     b->good = true;
-    MPI_Init(argc, argv);
+    /* The options say how to start MPI; what is wrong with them is told by one rank, after it. */
+    enum bench_outcome outcome =
+        bench_options_parse(&b->options, program, *argc, *argv, why, sizeof why);
+    init(b, argc, argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &b->rank);
     MPI_Comm_size(MPI_COMM_WORLD, &b->size);
-    switch (bench_options_parse(&b->options, program, *argc, *argv, why, sizeof why)) {
+    switch (outcome) {
     case BENCH_HELP:
         if (b->rank == 0)
             bench_options_usage(program);

@@ -13,7 +13,7 @@
 
 enum { LARGE = 8192 }; /* above it fewer iterations do: each takes long enough to be timed well */
 
-enum { OPT_CQ_DATA = 256, OPT_DIRECTED, OPT_TURNS };
+enum { OPT_CQ_DATA = 256, OPT_DIRECTED, OPT_TURNS, OPT_PER_MESSAGE, OPT_MULTIPLE };
 
 static const struct option long_options[] = {
     {"message-size", required_argument, NULL, 'm'},
@@ -27,6 +27,9 @@ static const struct option long_options[] = {
     {"bind", no_argument, NULL, 'b'},
     {"cq-data", no_argument, NULL, OPT_CQ_DATA},
     {"directed", no_argument, NULL, OPT_DIRECTED},
+    {"threads", required_argument, NULL, 't'},
+    {"thread-multiple", no_argument, NULL, OPT_MULTIPLE},
+    {"per-message", no_argument, NULL, OPT_PER_MESSAGE},
     {"turns", required_argument, NULL, OPT_TURNS},
     {"help", no_argument, NULL, 'h'},
     {NULL, 0, NULL, 0},
@@ -103,7 +106,12 @@ static bool feature_of(int option, unsigned features)
     case 'W':
         return features & BENCH_WINDOW;
     case 'P':
+    case OPT_PER_MESSAGE:
         return features & BENCH_PAIRS;
+    case 't':
+        return features & BENCH_THREADS;
+    case OPT_MULTIPLE:
+        return !(features & BENCH_RAW);
     case 'R':
     case 'I':
     case 'b':
@@ -145,6 +153,14 @@ static const char *take(struct bench_options *o, int option, const char *value)
     case OPT_CQ_DATA:
         o->cq_data = true;
         return NULL;
+    case 't':
+        return parse_count(value, 1, &o->threads) ? NULL : "a number of at least 1";
+    case OPT_MULTIPLE:
+        o->multiple = true;
+        return NULL;
+    case OPT_PER_MESSAGE:
+        o->per_message = true;
+        return NULL;
     case OPT_TURNS:
         o->turns = value;
         return NULL;
@@ -158,7 +174,7 @@ static enum bench_outcome parse(struct bench_options *o, const struct bench_prog
                                 int argc, char **argv, char *why, size_t len)
 {
     int option, at = optind;
-    for (; (option = getopt_long(argc, argv, ":m:i:x:W:p:I:cbh", long_options, NULL)) != -1;
+    for (; (option = getopt_long(argc, argv, ":m:i:x:W:p:I:t:cbh", long_options, NULL)) != -1;
          at = optind) {
         if (option == 'h')
             return BENCH_HELP;
@@ -199,6 +215,7 @@ enum bench_outcome bench_options_parse(struct bench_options *o, const struct ben
         .window = 64,
         .provider = "tcp;ofi_rxm",
         .interface = "lo",
+        .threads = 1,
     };
     optind = 1;
     return parse(o, program, argc, argv, why, len);
@@ -217,8 +234,15 @@ void bench_options_usage(const struct bench_program *program)
            latency ? "100" : "10", latency ? "10" : "2");
     if (f & BENCH_WINDOW)
         printf("  -W, --window-size N           messages in flight (64)\n");
-    if (f & BENCH_PAIRS)
+    if (f & BENCH_PAIRS) {
         printf("  -p, --pairs N                 pairs of ranks (half of all ranks)\n");
+        printf(
+            "      --per-message             with --turns: microseconds per message, not MB/s\n");
+    }
+    if (f & BENCH_THREADS)
+        printf("  -t, --threads N               threads of each rank that send or receive (1)\n");
+    if (!(f & BENCH_RAW))
+        printf("      --thread-multiple         start MPI with MPI_THREAD_MULTIPLE\n");
     if (f & BENCH_RAW) {
         printf("  -p, --provider NAME           libfabric provider (tcp;ofi_rxm)\n");
         printf("  -I, --interface NAME          network interface or domain (lo)\n");
@@ -229,7 +253,7 @@ void bench_options_usage(const struct bench_program *program)
         printf("      --directed                receive from the one peer, not from anyone\n");
     }
     printf("  -c, --validation              check the data that arrived\n");
-    printf("      --turns PREFIX            take turns with another job: bench/side_by_side\n");
+    printf("      --turns PREFIX            take turns with others: bench/side_by_side\n");
     printf("  -h, --help                    this text\n");
 }
 

@@ -14,10 +14,11 @@
 
 /* What a program understands beside -m, -i, -x, -c and -h. */
 enum bench_feature {
-    BENCH_WINDOW = 1, /* -W: messages in flight */
-    BENCH_PAIRS = 2,  /* -p: pairs of ranks */
-    BENCH_RAW = 4,    /* -p, -I, -b: provider, interface, binding: programs without MPI */
-    BENCH_TAGGED = 8  /* --cq-data, --directed: raw programs on tagged messages */
+    BENCH_WINDOW = 1,   /* -W: messages in flight */
+    BENCH_PAIRS = 2,    /* -p: pairs of ranks; --per-message */
+    BENCH_RAW = 4,      /* -p, -I, -b: provider, interface, binding: programs without MPI */
+    BENCH_THREADS = 16, /* -t: threads of each rank */
+    BENCH_TAGGED = 8    /* --cq-data, --directed: raw programs on tagged messages */
 };
 
 enum bench_kind { BENCH_LATENCY, BENCH_BANDWIDTH };
@@ -35,12 +36,15 @@ struct bench_options {
     int warmup;            /* untimed iterations before them; -1 = by size */
     int window;            /* messages in flight */
     int pairs;             /* pairs of ranks; 0 = as many as there are */
+    int threads;           /* that send or receive, of each rank */
+    bool multiple;         /* MPI is to be started with MPI_THREAD_MULTIPLE */
     bool validate;         /* check what arrived */
     const char *provider;  /* libfabric's name for it */
     const char *interface; /* network interface or libfabric domain */
     bool bind;             /* the two processes on a core each */
     bool cq_data;          /* send with remote completion data */
     bool directed;         /* receive from the one peer, not from anyone */
+    bool per_message;      /* in turns, the figure is microseconds per message */
     const char *turns;     /* begin of the names of the fifos that give turns, or NULL; turns.h */
 };
 

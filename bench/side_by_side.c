@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * side_by_side: two jobs of one benchmark, measured in turns of a few milliseconds.
+ * side_by_side: two to eight jobs of one benchmark, measured in turns of a few milliseconds.
  *
- *     side_by_side [options] -- COMMAND-A... -- COMMAND-B...
+ *     side_by_side [options] -- COMMAND-A... -- COMMAND-B... [-- COMMAND-C...]...
  *
- * Both jobs live all the time, but only one is ever awake. For each size they take turns, in pairs
- * of slices; every second pair has the other order. A machine that changes its pace within seconds,
- * as a virtual one does, changes it for both slices of a pair: their ratio does not see it. Printed
- * are the medians of both jobs' figures, the median of the pairs' ratios B/A, and its quartiles.
+ * All jobs live all the time, but only one is ever awake. For each size they take turns, in rounds
+ * of one slice each ("pairs", as there are two jobs mostly); every second round has the other order.
+ * A machine that changes its pace within seconds, as a virtual one does, changes it for all slices
+ * of a round: their ratios do not see it. Printed are the medians of the jobs' figures and, for each
+ * job but the last, the median of the rounds' ratios of the last job's figure to its own, and the
+ * quartiles.
  *
- * A pair in which another process took a core from a rank is measured again, for some seconds at
- * most. Where undisturbed pairs stay rare all pairs count; the last column says how many of those
- * that count were disturbed.
+ * A round in which another process took a core from a rank is measured again, for some seconds at
+ * most. Where undisturbed rounds stay rare all count; the last column says how many of those that
+ * count were disturbed.
  *
  * Works with every benchmark here that is started on the same number of ranks, raw or MPI, and with
  * any launcher: the command lines are given, and only "--turns PREFIX" is appended (turns.h).
  *
- * Invariant: standard output has rows and lines that begin with '#'; a row stands for all its pairs.
+ * Invariant: standard output has rows and lines that begin with '#'; a row stands for all its rounds.
  */
 #include "jobs.h"
 
@@ -40,27 +42,31 @@ struct plan {
     int size_count;
     int pairs, ranks, limit;
     double slice; /* seconds */
-    const char *names[JOBS];
+    int jobs;
+    char **commands[JOBS_MAX];
+    const char *names[JOBS_MAX];
 };
 
 /* The figures of one slice of each job, one after the other. */
-struct pair {
-    double figures[JOBS];
+struct round {
+    double figures[JOBS_MAX];
     bool disturbed;
 };
 
 static void usage(FILE *f)
 {
-    fprintf(f, "usage: side_by_side [options] -- COMMAND-A... -- COMMAND-B...\n"
-               "  -m, --sizes N[,N]...  message sizes in bytes (8)\n"
-               "  -n, --pairs N         pairs of slices, A and B, for each size (200)\n"
-               "  -s, --slice MS        time of a slice in milliseconds, if one iteration is not\n"
-               "                        longer (2)\n"
-               "  -r, --ranks N         ranks of each job (2)\n"
-               "  -N, --names A,B       how the table calls the jobs (A,B)\n"
-               "  -t, --timeout S       seconds in which a job has to answer (60)\n"
-               "  -h, --help            this text\n"
-               "A and B are a benchmark of this directory each, with launcher and options.\n");
+    fprintf(f,
+            "usage: side_by_side [options] -- COMMAND-A... -- COMMAND-B... [-- COMMAND-C]...\n"
+            "  -m, --sizes N[,N]...  message sizes in bytes (8)\n"
+            "  -n, --pairs N         rounds for each size, in each one slice of every job (200)\n"
+            "  -s, --slice MS        time of a slice in milliseconds, if one iteration is not\n"
+            "                        longer (2)\n"
+            "  -r, --ranks N         ranks of each job (2)\n"
+            "  -N, --names A,B[,...] how the table calls the jobs (A,B,...)\n"
+            "  -t, --timeout S       seconds in which a job has to answer (60)\n"
+            "  -h, --help            this text\n"
+            "Each command is a benchmark of this directory, with launcher and options. Ratios\n"
+            "are of the last one's figure to each other's.\n");
 }
 
 _Noreturn static void wrong(const char *what)
@@ -94,14 +100,37 @@ static void parse_sizes(struct plan *p, char *text)
 
 static void parse_names(struct plan *p, char *text)
 {
-    p->names[0] = strtok(text, ",");
-    p->names[1] = strtok(NULL, ",");
-    if (!p->names[1] || strtok(NULL, ","))
-        wrong("-N takes two names, parted by a comma");
+    int n = 0;
+    for (char *one = strtok(text, ","); one; one = strtok(NULL, ",")) {
+        if (n == JOBS_MAX)
+            wrong("-N takes at most eight names");
+        p->names[n++] = one;
+    }
+    if (n < 2)
+        wrong("-N takes a name for each job, parted by commas");
 }
 
-/* Reads the options and cuts argv into the two commands. */
-static void parse(struct plan *p, int argc, char **argv, char **commands[JOBS])
+/* Cuts what follows the options into commands, parted by "--". */
+static void parse_commands(struct plan *p, int argc, char **argv)
+{
+    p->jobs = 0;
+    for (int at = optind; at <= argc; at++) {
+        if (p->jobs == JOBS_MAX)
+            wrong("at most eight commands can take turns");
+        p->commands[p->jobs++] = argv + at;
+        if (at == argc || strcmp(argv[at], "--") == 0)
+            wrong("two or more commands are needed, parted by \"--\"");
+        while (at < argc && strcmp(argv[at], "--") != 0)
+            at++;
+        if (at == argc)
+            break;
+        argv[at] = NULL;
+    }
+    if (p->jobs < 2)
+        wrong("two or more commands are needed, parted by \"--\"");
+}
+
+static void parse(struct plan *p, int argc, char **argv)
 {
     static const struct option options[] = {
         {"sizes", required_argument, NULL, 'm'}, {"pairs", required_argument, NULL, 'n'},
@@ -136,14 +165,7 @@ static void parse(struct plan *p, int argc, char **argv, char **commands[JOBS])
             usage(stderr);
             exit(2);
         }
-    int parting = optind;
-    while (parting < argc && strcmp(argv[parting], "--") != 0)
-        parting++;
-    if (parting == optind || parting + 1 >= argc)
-        wrong("two commands are needed, parted by \"--\"");
-    argv[parting] = NULL;
-    commands[0] = argv + optind;
-    commands[1] = argv + parting + 1;
+    parse_commands(p, argc, argv);
 }
 
 /* How many iterations of this job take about a slice. Its first batches are slow (buffers are
@@ -165,34 +187,35 @@ static int iterations_for(int job, size_t size, double slice)
     return (int)timed;
 }
 
-/* Two adjacent slices. */
-static struct pair measure_pair(size_t size, const int timed[JOBS], int first)
+/* Adjacent slices of all jobs. backwards: the last job first. */
+static struct round measure_round(const struct plan *p, size_t size, const int *timed,
+                                  bool backwards)
 {
-    struct pair pair = {{0, 0}, false};
-    for (int turn = 0; turn < JOBS; turn++) {
-        int job = turn ? 1 - first : first;
-        /* Caches and branch predictors belonged to the other job: the warm-up makes them ours. */
+    struct round round = {.disturbed = false};
+    for (int turn = 0; turn < p->jobs; turn++) {
+        int job = backwards ? p->jobs - 1 - turn : turn;
+        /* Caches and branch predictors belonged to another job: the warm-up makes them ours. */
         struct bench_order order = {BENCH_ORDER_RUN, timed[job], timed[job] / 5 + 1, size};
         struct bench_reply reply = jobs_run(job, &order);
-        pair.figures[job] = reply.figure;
-        pair.disturbed = pair.disturbed || reply.disturbed;
+        round.figures[job] = reply.figure;
+        round.disturbed = round.disturbed || reply.disturbed;
     }
-    return pair;
+    return round;
 }
 
-/* Measures the pairs of a size into pairs, which has room for all that may be. Returns how many
+/* Measures the rounds of a size into rounds, which has room for all that may be. Returns how many
  * count; they come first. */
-static int collect(const struct plan *p, size_t size, const int timed[JOBS], struct pair *pairs)
+static int collect(const struct plan *p, size_t size, const int *timed, struct round *rounds)
 {
     int all = 0, clean = 0;
     double end = jobs_now() + REPEAT_SECONDS;
     while (all < p->pairs || (clean < p->pairs && all < REPEATS * p->pairs && jobs_now() < end)) {
-        struct pair pair = measure_pair(size, timed, all % JOBS);
-        pairs[all++] = pair;
-        if (pair.disturbed)
+        struct round round = measure_round(p, size, timed, all % 2);
+        rounds[all++] = round;
+        if (round.disturbed)
             continue;
-        pairs[all - 1] = pairs[clean];
-        pairs[clean++] = pair;
+        rounds[all - 1] = rounds[clean];
+        rounds[clean++] = round;
     }
     return clean * ENOUGH >= p->pairs ? clean : all;
 }
@@ -212,42 +235,59 @@ static double quantile(double *list, int n, double part)
     return i + 1 < n ? list[i] + (at - i) * (list[i + 1] - list[i]) : list[i];
 }
 
-static void print_row(size_t size, struct pair *pairs, int n, double *list)
+static double median_of(const struct round *rounds, int n, int job, double *list)
 {
-    int disturbed = 0;
+    for (int i = 0; i < n; i++)
+        list[i] = rounds[i].figures[job];
+    return quantile(list, n, 0.5);
+}
+
+static void print_head(const struct plan *p)
+{
+    printf("# %-8s", "Size");
+    for (int job = 0; job < p->jobs; job++)
+        printf(" %12s", p->names[job]);
+    for (int job = 0; job < p->jobs - 1; job++)
+        printf(" %9s %9s %9s", "ratio", "quarter", "3rd");
+    printf(" %7s %9s\n", "pairs", "disturbed");
+    fflush(stdout);
+}
+
+static void print_row(const struct plan *p, size_t size, const struct round *rounds, int n,
+                      double *list)
+{
+    int disturbed = 0, last = p->jobs - 1;
     printf("%-10zu", size);
-    for (int job = 0; job < JOBS; job++) {
+    for (int job = 0; job < p->jobs; job++)
+        printf(" %12.4f", median_of(rounds, n, job, list));
+    for (int job = 0; job < last; job++) {
         for (int i = 0; i < n; i++)
-            list[i] = pairs[i].figures[job];
-        printf(" %12.2f", quantile(list, n, 0.5));
+            list[i] = rounds[i].figures[last] / rounds[i].figures[job];
+        printf(" %9.3f %9.3f %9.3f", quantile(list, n, 0.5), quantile(list, n, 0.25),
+               quantile(list, n, 0.75));
     }
-    for (int i = 0; i < n; i++) {
-        list[i] = pairs[i].figures[1] / pairs[i].figures[0];
-        disturbed += pairs[i].disturbed;
-    }
-    printf(" %9.3f %9.3f %9.3f %7d %9d\n", quantile(list, n, 0.5), quantile(list, n, 0.25),
-           quantile(list, n, 0.75), n, disturbed);
+    for (int i = 0; i < n; i++)
+        disturbed += rounds[i].disturbed;
+    printf(" %7d %9d\n", n, disturbed);
     fflush(stdout);
 }
 
 static void measure_all(const struct plan *p)
 {
     size_t room = (size_t)p->pairs * REPEATS;
-    struct pair *pairs = calloc(room, sizeof *pairs);
+    struct round *rounds = calloc(room, sizeof *rounds);
     double *list = calloc(room, sizeof *list);
-    if (!pairs || !list)
-        jobs_fail("no memory for the figures of %d pairs; lower -n", p->pairs);
-    printf("# %-8s %12s %12s %9s %9s %9s %7s %9s\n", "Size", p->names[0], p->names[1], "ratio",
-           "quarter", "3rd", "pairs", "disturbed");
-    fflush(stdout);
+    if (!rounds || !list)
+        jobs_fail("no memory for the figures of %d rounds; lower -n", p->pairs);
+    print_head(p);
     for (int i = 0; i < p->size_count; i++) {
-        int timed[JOBS];
-        for (int job = 0; job < JOBS; job++)
+        int timed[JOBS_MAX];
+        for (int job = 0; job < p->jobs; job++)
             timed[job] = iterations_for(job, p->sizes[i], p->slice);
-        int n = collect(p, p->sizes[i], timed, pairs);
-        print_row(p->sizes[i], pairs, n, list);
+        int n = collect(p, p->sizes[i], timed, rounds);
+        print_row(p, p->sizes[i], rounds, n, list);
     }
-    free(pairs);
+    free(rounds);
     free(list);
 }
 
@@ -260,13 +300,12 @@ int main(int argc, char **argv)
         .ranks = 2,
         .limit = 60,
         .slice = 2e-3,
-        .names = {"A", "B"},
+        .names = {"A", "B", "C", "D", "E", "F", "G", "H"},
     };
-    char **commands[JOBS];
-    parse(&p, argc, argv, commands);
-    jobs_open(p.ranks, p.limit);
-    for (int job = 0; job < JOBS; job++)
-        jobs_start(job, commands[job]);
+    parse(&p, argc, argv);
+    jobs_open(p.jobs, p.ranks, p.limit);
+    for (int job = 0; job < p.jobs; job++)
+        jobs_start(job, p.commands[job]);
     jobs_await_all();
     measure_all(&p);
     jobs_close();

@@ -1,0 +1,161 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * weft_mt_rate: how many messages all threads of a job move. Thread t of rank 0 sends windows to
+ * thread t of rank 1, over a communicator that only these two threads use. On one rank each thread
+ * sends to itself, so that N threads take N cores and not 2 N.
+ *
+ * Invariant: only the first thread, which started MPI, talks to the harness; the others wait at a
+ * gate before and after each batch. A gate is passed by spinning, with the core given away: a batch
+ * is too short for threads that first have to wake up.
+ */
+#include "window.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <stdatomic.h>
+#include <stdio.h>
+#include <stdlib.h>
+
+static const struct bench_program program = {
+    .name = "weft_mt_rate",
+    .title = "Weft MPI Message Rate of Threads Test",
+    .kind = BENCH_BANDWIDTH,
+    .features = BENCH_WINDOW | BENCH_THREADS,
+};
+
+struct worker {
+    struct mpi_bench *b;
+    MPI_Comm comm;
+    MPI_Request *requests; /* two windows */
+    pthread_t thread;
+};
+
+static struct bench_batch batch; /* written by the first thread while all others are at a gate */
+static bool over;
+static int threads;
+static atomic_uint arrivals; /* at all gates so far; the n-th gate is open at n * threads */
+
+/* *gates counts those that this thread has been at. */
+static void pass_gate(unsigned *gates)
+{
+    unsigned open = ++*gates * (unsigned)threads;
+    atomic_fetch_add(&arrivals, 1);
+    while ((int)(atomic_load(&arrivals) - open) < 0)
+        sched_yield();
+}
+
+/* Windows to oneself, or from rank 0 to rank 1, which acknowledges each. */
+static void move(struct worker *w, int windows, int window)
+{
+    struct mpi_bench *b = w->b;
+    int count = (int)batch.size, peer = b->size == 1 ? 0 : 1 - b->rank, n = 0;
+    char ack = 0;
+    for (int i = 0; i < windows; i++, n = 0) {
+        if (b->size == 1 || b->rank == 1)
+            for (int j = 0; j < window; j++)
+                MPI_Irecv(b->recv, count, MPI_CHAR, peer, BENCH_TAG_DATA, w->comm,
+                          &w->requests[n++]);
+        if (b->rank == 0)
+            for (int j = 0; j < window; j++)
+                MPI_Isend(b->send, count, MPI_CHAR, peer, BENCH_TAG_DATA, w->comm,
+                          &w->requests[n++]);
+        MPI_Waitall(n, w->requests, MPI_STATUSES_IGNORE);
+        if (b->size == 1)
+            continue;
+        if (b->rank == 0)
+            MPI_Recv(&ack, 1, MPI_CHAR, peer, BENCH_TAG_ACK, w->comm, MPI_STATUS_IGNORE);
+        else
+            MPI_Send(&ack, 1, MPI_CHAR, peer, BENCH_TAG_ACK, w->comm);
+    }
+}
+
+/* One batch, by one of the threads. Returns the seconds in which all of them did the timed part. */
+static double run(struct worker *w, unsigned *gates)
+{
+    move(w, batch.warmup, batch.warmup_window);
+    pass_gate(gates);
+    double start = MPI_Wtime();
+    move(w, batch.timed, w->b->options.window);
+    pass_gate(gates);
+    return MPI_Wtime() - start;
+}
+
+static void *work(void *arg)
+{
+    unsigned gates = 0;
+    for (;;) {
+        pass_gate(&gates);
+        if (over)
+            return NULL;
+        run(arg, &gates);
+    }
+}
+
+static void lead(struct worker *w)
+{
+    struct mpi_bench *b = w->b;
+    unsigned gates = 0;
+    while (mpi_bench_next(b, &batch)) {
+        pass_gate(&gates);
+        double seconds = run(w, &gates);
+        double rate = (double)threads * b->options.window * batch.timed / seconds;
+        mpi_bench_report(b, &batch, seconds, rate, rate * (double)batch.size / 1e6,
+                         b->rank == 1 || b->size == 1);
+    }
+    over = true;
+    pass_gate(&gates);
+}
+
+static struct worker *start_workers(struct mpi_bench *b)
+{
+    struct worker *workers = calloc((size_t)threads, sizeof *workers);
+    if (!workers) {
+        fprintf(stderr, "%s: no memory for %d threads; lower -t\n", program.name, threads);
+        MPI_Abort(MPI_COMM_WORLD, 1);
+        return NULL;
+    }
+    for (int t = 0; t < threads; t++) {
+        workers[t].b = b;
+        workers[t].requests = bench_window_requests(b, 2 * b->options.window);
+        MPI_Comm_dup(MPI_COMM_WORLD, &workers[t].comm);
+    }
+    for (int t = 1; t < threads; t++)
+        if (pthread_create(&workers[t].thread, NULL, work, &workers[t]) != 0) {
+            fprintf(stderr, "%s: cannot start thread %d; lower -t\n", program.name, t);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
+    return workers;
+}
+
+static void end_workers(struct worker *workers)
+{
+    for (int t = 1; t < threads; t++)
+        pthread_join(workers[t].thread, NULL);
+    for (int t = 0; t < threads; t++) {
+        MPI_Comm_free(&workers[t].comm);
+        free(workers[t].requests);
+    }
+    free(workers);
+}
+
+int main(int argc, char **argv)
+{
+    struct mpi_bench b;
+    char note[80];
+    int code;
+    if (!mpi_bench_start(&b, &program, 1, false, &argc, &argv, &code))
+        return code;
+    if (b.size > 2) {
+        if (b.rank == 0)
+            fprintf(stderr, "%s needs 1 or 2 ranks, not %d\n", program.name, b.size);
+        mpi_bench_end(&b);
+        return 2;
+    }
+    threads = b.options.threads;
+    snprintf(note, sizeof note, "[ threads: %d ] [ window size: %d ]", threads, b.options.window);
+    mpi_bench_header(&b, note, "Messages/s", "MB/s");
+    struct worker *workers = start_workers(&b);
+    lead(&workers[0]);
+    end_workers(workers);
+    return mpi_bench_end(&b);
+}

@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * tables: what a rank holds in memory for each other rank before it talks to any.
+ *
+ *     tables [--check] [RANKS]      (100000)
+ *
+ * MPI starts here as rank 0 of jobs of 2 and of RANKS ranks that are not there: a bootstrap of this
+ * file's own (boot.h) tells of them and of nothing else. Everything above it is the library: its
+ * tables, the communicators, the network with its provider. What the greater job has more, divided
+ * by the ranks it has more, is the state per peer. With --check, more than 8 bytes of it fail.
+ *
+ * What the real bootstrap keeps is not in the figure: src/pmix has 5 bytes a rank for reports of
+ * deaths, which no one touches before there are any; PMIx keeps what it likes.
+ *
+ * Invariant: each job is a process of its own that ends without a word to the others.
+ */
+#include "core/weft.h"
+#include "mpi.h"
+#include "pmix/boot.h"
+
+#include <malloc.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/wait.h>
+#include <unistd.h>
+
+enum { DEFAULT_RANKS = 100000, FEW = 2, BAR = 8 };
+
+struct memory {
+    double heap, resident; /* bytes */
+};
+
+static int ranks;
+static const int alone[1] = {0};
+
+/* ---- the bootstrap of a job that is not there ------------------------------------------------- */
+
+int weft_boot_init(struct weft_job *job, char *why, size_t len)
+{
+    (void)why, (void)len;
+    *job = (struct weft_job){
+        .size = ranks,
+        .local_size = 1,
+        .universe = -1,
+        .local_peers = alone,
+        .host = "here",
+        .nspace = "tables",
+        .launcher = "bench/tables",
+    };
+    return 0;
+}
+
+int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why, size_t len)
+{
+    (void)key, (void)bytes, (void)size, (void)why, (void)len;
+    return 0;
+}
+
+int weft_boot_put(const char *key, const void *bytes, size_t size, char *why, size_t len)
+{
+    return weft_boot_publish(key, bytes, size, why, len);
+}
+
+int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len)
+{
+    (void)progress, (void)arg, (void)why, (void)len;
+    return 0;
+}
+
+int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int timeout_s, char *why,
+                    size_t len)
+{
+    (void)value, (void)bytes, (void)timeout_s;
+    snprintf(why, len, "rank %d is not there: its \"%s\" was asked for before any contact", rank,
+             key);
+    return -1;
+}
+
+char *weft_boot_host(int rank, char *buf, size_t len)
+{
+    snprintf(buf, len, "nowhere%d", rank);
+    return buf;
+}
+
+int weft_boot_psets(void)
+{
+    return 0;
+}
+
+const char *weft_boot_pset_name(int set)
+{
+    (void)set;
+    return NULL;
+}
+
+int weft_boot_pset_size(int set)
+{
+    (void)set;
+    return 0;
+}
+
+int weft_boot_pset_member(int set, int i)
+{
+    (void)set, (void)i;
+    return 0;
+}
+
+bool weft_boot_next_failure(int *rank)
+{
+    (void)rank;
+    return false;
+}
+
+void weft_boot_abort(int code, const char *message)
+{
+    fprintf(stderr, "tables: %s\n", message);
+    _exit(code ? code : 1);
+}
+
+int weft_boot_finalize(char *why, size_t len)
+{
+    (void)why, (void)len;
+    return 0;
+}
+
+/* ---- measuring -------------------------------------------------------------------------------- */
+
+static struct memory look(void)
+{
+    struct mallinfo2 heap = mallinfo2();
+    long pages = 0, all = 0;
+    FILE *f = fopen("/proc/self/statm", "r");
+    if (!f || fscanf(f, "%ld %ld", &all, &pages) != 2) {
+        fprintf(stderr, "tables: cannot read /proc/self/statm\n");
+        _exit(1);
+    }
+    fclose(f);
+    return (struct memory){(double)heap.uordblks + (double)heap.hblkhd,
+                           (double)pages * (double)sysconf(_SC_PAGESIZE)};
+}
+
+/* What a job of so many ranks takes, in a process of its own. */
+static struct memory measure(int size)
+{
+    int ends[2], status;
+    struct memory used;
+    if (pipe(ends) != 0)
+        exit(1);
+    fflush(NULL);
+    pid_t pid = fork();
+    if (pid == 0) {
+        ranks = size;
+        struct memory before = look();
+        if (MPI_Init(NULL, NULL) != MPI_SUCCESS)
+            _exit(1);
+        used = look();
+        used.heap -= before.heap;
+        used.resident -= before.resident;
+        _exit(write(ends[1], &used, sizeof used) != (ssize_t)sizeof used);
+    }
+    close(ends[1]);
+    bool told = read(ends[0], &used, sizeof used) == (ssize_t)sizeof used;
+    close(ends[0]);
+    if (pid < 0 || waitpid(pid, &status, 0) != pid || status != 0 || !told) {
+        fprintf(stderr, "tables: a job of %d ranks could not start; why is above\n", size);
+        exit(1);
+    }
+    return used;
+}
+
+int main(int argc, char **argv)
+{
+    bool check = argc > 1 && strcmp(argv[1], "--check") == 0;
+    argc -= check;
+    argv += check;
+    int many = argc > 1 ? atoi(argv[1]) : DEFAULT_RANKS;
+    if (argc > 2 || many <= FEW) {
+        fprintf(stderr, "usage: tables [--check] [RANKS], more than %d\n", FEW);
+        return 2;
+    }
+    struct memory small = measure(FEW), great = measure(many);
+    double heap = (great.heap - small.heap) / (many - FEW);
+    double resident = (great.resident - small.resident) / (many - FEW);
+    printf("# Memory after MPI_Init, before first contact: KiB, and bytes per peer\n");
+    printf("# %-8s %12s %12s\n", "ranks", "allocated", "resident");
+    printf("%-10d %12.0f %12.0f\n", FEW, small.heap / 1024, small.resident / 1024);
+    printf("%-10d %12.0f %12.0f\n", many, great.heap / 1024, great.resident / 1024);
+    printf("per peer   %12.2f %12.2f\n", heap, resident);
+    if (!check)
+        return 0;
+    printf("# bar %d bytes: %s\n", BAR, heap <= BAR ? "met" : "MISSED");
+    return heap > BAR;
+}

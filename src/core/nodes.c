@@ -13,15 +13,15 @@
 #include "shm/shm.h"
 
 #include <stdlib.h>
-#include <string.h>
 
 static struct weft_nodes none; /* of groups in which nodes do not matter */
 static int32_t *map;           /* of each rank of the job: the lowest rank of its node */
 static bool asked;
 
+/* Zeroes. */
 static void *table(size_t count, size_t each)
 {
-    void *memory = malloc((count ? count : 1) * each);
+    void *memory = calloc(count ? count : 1, each);
     if (!memory)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of the nodes of %zu ranks", count);
     return memory;
@@ -32,7 +32,6 @@ static void pretend(int size)
 {
     int *seen = table((size_t)weft.job.size, sizeof *seen);
     int32_t *head = table((size_t)weft.job.size, sizeof *head);
-    memset(seen, 0, (size_t)weft.job.size * sizeof *seen);
     for (int r = 0; r < weft.job.size; r++) {
         int32_t first = map[r];
         if (seen[first]++ % size == 0)
@@ -66,22 +65,20 @@ static const int32_t *map_of_job(void)
  * something that has `labels` of them. */
 static int number(const int32_t *label, int size, int labels, int *node)
 {
-    int *number_of = table((size_t)labels, sizeof *number_of), count = 0;
-    for (int i = 0; i < labels; i++)
-        number_of[i] = -1;
+    int *seen = table((size_t)labels, sizeof *seen),
+        count = 0; /* 1 + the number of a label's node */
     for (int r = 0; r < size; r++) {
-        if (number_of[label[r]] < 0)
-            number_of[label[r]] = count++;
-        node[r] = number_of[label[r]];
+        if (!seen[label[r]])
+            seen[label[r]] = ++count;
+        node[r] = seen[label[r]] - 1;
     }
-    free(number_of);
+    free(seen);
     return count;
 }
 
 /* Fills begin and order from node. */
 static void put_in_order(struct weft_nodes *nodes, int size)
 {
-    memset(nodes->begin, 0, ((size_t)nodes->count + 1) * sizeof *nodes->begin);
     for (int r = 0; r < size; r++)
         nodes->begin[nodes->node[r] + 1]++;
     for (int i = 0; i < nodes->count; i++)

@@ -7,6 +7,7 @@
  * other.
  */
 #include "core/group.h"
+#include "core/nodes.h"
 #include "core/error.h"
 #include "core/peer.h"
 #include "core/session.h"
@@ -62,6 +63,7 @@ void weft_group_release(struct weft_group *group)
         return;
     if (!group->shares_peers)
         free(group->peers);
+    weft_nodes_forget(group->nodes);
     weft_session_release(group->session);
     weft_handle_retire(&group->object);
     free(group);

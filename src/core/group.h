@@ -16,6 +16,7 @@
 
 #include <stdbool.h>
 
+struct weft_nodes;
 struct weft_peer;
 struct weft_session;
 
@@ -25,6 +26,7 @@ struct weft_group {
     int size, rank;
     struct weft_peer **peers;     /* NULL until a communicator needs it */
     bool shares_peers;            /* peers belongs to the process */
+    struct weft_nodes *nodes;     /* core/nodes.h; NULL until a collective asks */
     struct weft_session *session; /* whose process sets it was made from; one reference, or NULL */
     int32_t world[];
 };

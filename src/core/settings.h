@@ -37,8 +37,8 @@ struct weft_settings {
     int64_t hang_timeout;    /* seconds a wait may last before the rank reports it; 0 = never */
     /* Algorithms of collectives: 0 = what the table says, i = option i - 1 of the family in
      * core/coll/choose.c */
-    int coll_bcast, coll_reduce, coll_allreduce, coll_gather, coll_scatter, coll_allgather,
-        coll_alltoall, coll_reduce_scatter, coll_scan;
+    int coll_barrier, coll_bcast, coll_reduce, coll_allreduce, coll_gather, coll_scatter,
+        coll_allgather, coll_alltoall, coll_reduce_scatter, coll_scan;
     int verbose; /* 0 silent, 1 one line per job, 2 one line per rank and peer */
 };
 

@@ -12,6 +12,7 @@
 #include "core/error.h"
 #include "core/hang.h"
 #include "core/info.h"
+#include "core/nodes.h"
 #include "core/op.h"
 #include "core/progress_thread.h"
 #include "core/partitioned.h"
@@ -368,6 +369,7 @@ static void weft_stop(void)
         weft_warn("MPI_Finalize: %s", why);
     weft_partitioned_close();
     weft_comm_finalize();
+    weft_nodes_finalize();
     weft_info_free(&weft_info_env);
     for (int i = 0; i < weft.job.size; i++)
         if (weft_peer_known(i))

@@ -441,6 +441,11 @@ char *weft_boot_host(int rank, char *buf, size_t len)
     return buf;
 }
 
+bool weft_boot_nodes(int32_t *first)
+{
+    return boot.joined && weft_facts_nodes(first);
+}
+
 /* ---- ending */
 
 static void *give_up_later(void *code)

@@ -59,6 +59,10 @@ int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int t
 /* The host of a rank, or "an unknown host". Returns buf. */
 char *weft_boot_host(int rank, char *buf, size_t len);
 
+/* For each rank of the job, the lowest rank on its node, as the launcher's map of the job has it: so
+ * the answer is the same at every rank. False, at every rank, when there is no complete map. */
+bool weft_boot_nodes(int32_t *first);
+
 /* The process sets that the launcher has named, beyond those that every job has: how many; the name
  * of one, NULL if there is no such; its size, and the rank of a member. */
 int weft_boot_psets(void);

@@ -161,6 +161,41 @@ int weft_facts_neighbours(int **ranks)
     return tidy(*ranks, n);
 }
 
+/* Marks the ranks that run on a node with the lowest of them; false when they are not known. */
+static bool mark_node(const char *node, int32_t *first)
+{
+    pmix_proc_t *procs = NULL;
+    size_t n = 0;
+    pmix_rank_t lowest = PMIX_RANK_UNDEF;
+
+    if (PMIx_Resolve_peers(node, facts.self.nspace, &procs, &n) != PMIX_SUCCESS)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        lowest = procs[i].rank < lowest ? procs[i].rank : lowest;
+    for (size_t i = 0; i < n; i++)
+        if (procs[i].rank < (pmix_rank_t)facts.size)
+            first[procs[i].rank] = (int32_t)lowest;
+    PMIX_PROC_FREE(procs, n);
+    return true;
+}
+
+bool weft_facts_nodes(int32_t *first)
+{
+    char *nodes = NULL, *rest = NULL;
+    bool known = true;
+
+    for (int r = 0; r < facts.size; r++)
+        first[r] = -1;
+    if (PMIx_Resolve_nodes(facts.self.nspace, &nodes) != PMIX_SUCCESS || !nodes)
+        return false;
+    for (char *node = strtok_r(nodes, ",", &rest); node && known; node = strtok_r(NULL, ",", &rest))
+        known = mark_node(node, first);
+    free(nodes);
+    for (int r = 0; r < facts.size; r++)
+        known = known && first[r] >= 0;
+    return known;
+}
+
 static bool runs_on(const char *node, int rank)
 {
     pmix_proc_t *procs = NULL;

@@ -58,6 +58,9 @@ char *weft_facts_text(pmix_rank_t rank, const char *key);
  * stores in *ranks an array that the caller frees; 0 when memory runs out. */
 int weft_facts_neighbours(int **ranks);
 
+/* For each rank the lowest rank on its node. False when the launcher has no complete map. */
+bool weft_facts_nodes(int32_t *first);
+
 /* The host of a rank into buf. Returns false, and leaves buf alone, when it is not known. */
 bool weft_facts_host(int rank, char *buf, size_t len);
 

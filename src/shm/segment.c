@@ -121,7 +121,7 @@ int weft_shm_index(int world)
 }
 
 /* For tests: WEFT_TEST_NODE_SIZE=k pretends that a node ends after every k ranks. */
-static int pretended_node(void)
+int weft_shm_pretended_node(void)
 {
     const char *text = getenv("WEFT_TEST_NODE_SIZE");
     int size = text ? atoi(text) : 0;
@@ -131,7 +131,7 @@ static int pretended_node(void)
 /* The ranks of this node as job->local_peers[*first] and the following. Returns how many. */
 static int neighbours(const struct weft_job *job, int *first)
 {
-    int pretended = pretended_node(), n = job->local_size;
+    int pretended = weft_shm_pretended_node(), n = job->local_size;
     *first = 0;
     if (!pretended)
         return n;

@@ -57,6 +57,9 @@ bool weft_shm_reaches(int world);
 /* Is there anybody at all? */
 bool weft_shm_is_open(void);
 
+/* For tests: how many ranks pretend to be a node (WEFT_TEST_NODE_SIZE), or 0. */
+int weft_shm_pretended_node(void);
+
 /* Leaves the segment; every peer's link is freed. */
 void weft_shm_close(void);
 

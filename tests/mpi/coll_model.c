@@ -34,7 +34,7 @@ enum kind {
     KINDS
 };
 enum mode { BLOCKING, NONBLOCKING, PERSISTENT, MODES };
-enum { ROUNDS = 60, AT_ONCE = 6, COMMS = 6, STARTS = 3, MOST = 16, EXTENT = 16 };
+enum { ROUNDS = 60, AT_ONCE = 6, COMMS = 7, STARTS = 3, MOST = 16, EXTENT = 16 };
 
 struct side {
     struct check_buffer buffer, want;
@@ -647,6 +647,8 @@ int main(int argc, char **argv)
     MPI_Comm_split(MPI_COMM_WORLD, check.rank % 2, 0, &comms[3]);
     MPI_Comm_split(MPI_COMM_WORLD, check.rank < 3, 0, &comms[4]);
     MPI_Comm_split(MPI_COMM_WORLD, check.rank == 0, 0, &comms[5]);
+    /* Where every two ranks are a node, those of one are no neighbours here. */
+    MPI_Comm_split(MPI_COMM_WORLD, 0, check.rank % 2 * MOST + check.rank, &comms[6]);
     for (int round = 0; round < ROUNDS; round++)
         play(round, &seed, &own, comms);
     for (int i = 2; i < COMMS; i++)

@@ -10,6 +10,7 @@
  */
 #include "core/coll/schedule.h"
 #include "core/error.h"
+#include "core/nodes.h"
 #include "core/settings.h"
 #include "core/weft.h"
 
@@ -49,6 +50,7 @@ struct memory {
 
 struct rank {
     struct weft_comm comm;
+    struct weft_group *group;
     struct weft_coll_args args;
     struct weft_schedule *s;
     struct memory in, out, want_in, want_out; /* buffers, and what they should be in the end */
@@ -75,6 +77,7 @@ struct job {
     size_t count;
     MPI_Datatype type;
     const struct weft_op *op;
+    int32_t node[MOST]; /* which each rank is on */
     struct rank *ranks;
     struct pair *pairs;
 };
@@ -508,6 +511,9 @@ static void stage(struct job *job, int r)
     struct rank *rank = &job->ranks[r];
     rank->comm = (struct weft_comm){.rank = r, .size = job->size};
     rank->comm.coll.comm = &rank->comm;
+    rank->comm.group = rank->group = weft_group_make(job->size);
+    assert_non_null(rank->group);
+    rank->group->nodes = weft_nodes_arrange(job->node, job->size, r);
     rank->args = (struct weft_coll_args){
         .kind = job->kind, .comm = &rank->comm, .op = job->op, .root = job->root};
     rank->args.in.type = rank->args.out.type = resolve(MPI_BYTE);
@@ -567,6 +573,17 @@ static bool reduces(enum weft_coll_kind kind)
            kind == WEFT_COLL_REDUCE_SCATTER_BLOCK;
 }
 
+/* All on one node, or nodes of neighbours, or ranks dealt out to nodes, or by chance. */
+static void choose_nodes(struct job *job)
+{
+    unsigned way = pick(4), nodes = 1 + pick(5), each = 1 + pick(5);
+    for (int r = 0; r < job->size; r++)
+        job->node[r] = (int32_t)(way == 0   ? 0
+                                 : way == 1 ? (unsigned)r / each
+                                 : way == 2 ? (unsigned)r % nodes
+                                            : pick(nodes));
+}
+
 static void play(enum weft_coll_kind kind, int size, enum weft_algorithm algorithm, size_t count)
 {
     struct job job = {.kind = kind,
@@ -583,6 +600,7 @@ static void play(enum weft_coll_kind kind, int size, enum weft_algorithm algorit
     /* What is exchanged in place is alike in both directions; count_of and type_of are not. */
     if (kind == WEFT_COLL_ALLTOALLV || kind == WEFT_COLL_ALLTOALLW)
         job.in_place = false;
+    choose_nodes(&job);
     job.ranks = calloc((size_t)size, sizeof *job.ranks);
     assert_non_null(job.ranks);
     for (int r = 0; r < size; r++)
@@ -596,6 +614,7 @@ static void play(enum weft_coll_kind kind, int size, enum weft_algorithm algorit
         free(rank->out.at);
         free(rank->want_in.at);
         free(rank->want_out.at);
+        weft_group_release(rank->group);
     }
     free(job.ranks);
 }
@@ -670,7 +689,7 @@ static void test_settings(void **unused)
         assert_int_equal(row->offset, f->setting);
         assert_string_equal(row->choices, choices);
     }
-    assert_int_equal(families, 9);
+    assert_int_equal(families, 10);
 }
 
 /* A setting that cannot be followed leaves the choice to the table. */
@@ -692,6 +711,31 @@ static void test_needs(void **unused)
     ring.gives = WEFT_NEED_COMMUTATIVE;
     assert_int_equal(weft_coll_choose(&ring), WEFT_ALGORITHM_RING);
     weft_settings.coll_allreduce = 0;
+}
+
+/* Nodes of one rank each are none; ranks of a node that are not neighbours keep reductions from going
+ * node by node unless the operation commutes. */
+static void test_nodes(void **unused)
+{
+    (void)unused;
+    const int32_t dealt[] = {3, 1, 3, 1, 7}, apart[] = {4, 3, 2, 1, 0}, rows[] = {9, 9, 2, 2, 2};
+    assert_null(weft_nodes_arrange(apart, 5, 2));
+    struct weft_nodes *nodes = weft_nodes_arrange(dealt, 5, 3);
+    const int order[] = {0, 2, 1, 3, 4}, begin[] = {0, 2, 4, 5};
+    assert_int_equal(nodes->count, 3);
+    assert_int_equal(nodes->mine, 1);
+    assert_false(nodes->in_order);
+    assert_memory_equal(nodes->order, order, sizeof order);
+    assert_memory_equal(nodes->begin, begin, sizeof begin);
+    assert_int_equal(weft_nodes_place(nodes, 3), 1);
+    weft_nodes_forget(nodes);
+    nodes = weft_nodes_arrange(rows, 5, 0);
+    assert_true(nodes->in_order);
+    weft_nodes_forget(nodes);
+    struct weft_choice reduce = {WEFT_COLL_ALLREDUCE, 5, 8, 0};
+    assert_int_equal(weft_coll_choose(&reduce), WEFT_ALGORITHM_DOUBLING);
+    reduce.gives = WEFT_NEED_NODES;
+    assert_int_equal(weft_coll_choose(&reduce), WEFT_ALGORITHM_NODES);
 }
 
 /* Rules that can never fit, and options that no name tells apart, are mistakes of the table. */
@@ -718,10 +762,10 @@ static void test_table(void **unused)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(test_moving),
-                                       cmocka_unit_test(test_reducing),
-                                       cmocka_unit_test(test_settings),
-                                       cmocka_unit_test(test_needs), cmocka_unit_test(test_table)};
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_moving),   cmocka_unit_test(test_reducing),
+        cmocka_unit_test(test_settings), cmocka_unit_test(test_needs),
+        cmocka_unit_test(test_nodes),    cmocka_unit_test(test_table)};
     const char *seed = getenv("WEFT_TEST_SEED");
     state = seed ? strtoull(seed, NULL, 10) : 1;
     weft_datatype_init();

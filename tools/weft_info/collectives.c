@@ -33,9 +33,10 @@ static unsigned needs_of(const struct weft_coll_family *family, enum weft_algori
 
 static void add_needs(char *line, unsigned needs)
 {
-    static const char *const words[] = {"a commutative operation", "2^n ranks", "equal blocks"};
+    static const char *const words[] = {"a commutative operation", "2^n ranks", "equal blocks",
+                                        "nodes of several ranks"};
     const char *separator = " (with ";
-    for (int i = 0; i < 3; i++)
+    for (int i = 0; i < 4; i++)
         if (needs >> i & 1) {
             add(line, "%s%s", separator, words[i]);
             separator = ", ";

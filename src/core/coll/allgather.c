@@ -6,7 +6,7 @@
  * Invariant: in Bruck's rounds, block i of a rank's row belongs to the rank i further; the row is
  * turned into place only at the end.
  */
-#include "core/coll/schedule.h"
+#include "core/coll/nodes.h"
 
 void weft_build_ring(struct weft_schedule *s, const struct weft_blocks *all, int first)
 {
@@ -83,7 +83,9 @@ static void bruck(struct weft_schedule *s, struct weft_elements in, const struct
 void weft_build_allgather(struct weft_schedule *s, struct weft_elements in,
                           const struct weft_blocks *out, enum weft_algorithm algorithm)
 {
-    if (algorithm == WEFT_ALGORITHM_BRUCK)
+    if (algorithm == WEFT_ALGORITHM_NODES)
+        weft_nodes_allgather(s, in, out);
+    else if (algorithm == WEFT_ALGORITHM_BRUCK)
         bruck(s, in, out);
     else if (algorithm == WEFT_ALGORITHM_DOUBLING)
         doubling(s, in, out);

@@ -7,6 +7,7 @@
  * Invariant: all ranks return the same bits. With doubling both partners combine the same operands
  * in the same order; otherwise each part is computed once and then copied.
  */
+#include "core/coll/nodes.h"
 #include "core/coll/reduction.h"
 
 static void by_partners(struct weft_schedule *s, struct weft_elements result, bool halve)
@@ -53,6 +54,10 @@ void weft_build_allreduce(struct weft_schedule *s, struct weft_elements in, void
                           enum weft_algorithm algorithm)
 {
     struct weft_elements result = {out, in.count, in.type};
+    if (algorithm == WEFT_ALGORITHM_NODES) {
+        weft_nodes_allreduce(s, in, out);
+        return;
+    }
     weft_schedule_copy(s, in, result);
     if (s->size == 1)
         return;

@@ -5,14 +5,30 @@
  *
  * Invariant: after round k a rank has heard of the 2^(k+1) - 1 ranks before it, directly or not.
  */
-#include "core/coll/schedule.h"
+#include "core/coll/nodes.h"
+#include "core/coll/tree.h"
 
-void weft_build_barrier(struct weft_schedule *s)
+void weft_build_barrier(struct weft_schedule *s, enum weft_algorithm algorithm)
 {
     struct weft_elements nothing = weft_elements_of_bytes(NULL, 0);
+    if (algorithm == WEFT_ALGORITHM_NODES) {
+        weft_nodes_barrier(s);
+        return;
+    }
     for (int64_t step = 1; step < s->size; step *= 2) {
         weft_schedule_receive(s, (int)((s->rank + s->size - step) % s->size), nothing);
         weft_schedule_send(s, (int)((s->rank + step) % s->size), nothing);
         weft_schedule_fence(s);
     }
+}
+
+void weft_build_assembly(struct weft_schedule *s)
+{
+    struct weft_elements nothing = weft_elements_of_bytes(NULL, 0);
+    struct weft_tree tree = weft_tree_of(s->size, 2, s->rank);
+    for (int i = 0; i < tree.children; i++)
+        weft_schedule_receive(s, (int)weft_tree_child(&tree, i).place, nothing);
+    weft_schedule_fence(s);
+    if (tree.parent >= 0)
+        weft_schedule_send(s, (int)tree.parent, nothing);
 }

@@ -6,7 +6,7 @@
  * Invariant: pieces are cut out of the row of data bytes, not out of elements, because ranks may
  * describe the same data by different types.
  */
-#include "core/coll/schedule.h"
+#include "core/coll/nodes.h"
 #include "core/coll/tree.h"
 
 /* Places are ranks counted from the root. */
@@ -75,7 +75,9 @@ void weft_build_bcast(struct weft_schedule *s, struct weft_elements data, int ro
 {
     if (s->size == 1)
         return;
-    if (algorithm == WEFT_ALGORITHM_SCATTER_RING)
+    if (algorithm == WEFT_ALGORITHM_NODES)
+        weft_nodes_bcast(s, data, root);
+    else if (algorithm == WEFT_ALGORITHM_SCATTER_RING)
         scatter_and_ring(s, data, root);
     else
         down_the_tree(s, data, root, algorithm == WEFT_ALGORITHM_QUADNOMIAL ? 4 : 2);

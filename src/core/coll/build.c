@@ -5,6 +5,7 @@
  * Invariant: what the choice looks at is the same at every rank.
  */
 #include "core/coll/schedule.h"
+#include "core/nodes.h"
 #include "core/topology.h"
 
 static struct weft_elements elements_of(const struct weft_blocks *one)
@@ -48,6 +49,13 @@ static size_t bytes_of(const struct weft_schedule *s, const struct weft_coll_arg
     }
 }
 
+/* The nodes of the ranks that steps are for, or NULL where they do not matter. */
+static const struct weft_nodes *nodes_among(const struct weft_schedule *s)
+{
+    const struct weft_comm *comm = s->channel->comm;
+    return s->ranks || comm->local ? NULL : weft_nodes_of(comm->group);
+}
+
 enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum weft_coll_kind kind,
                                          size_t bytes)
 {
@@ -58,6 +66,9 @@ enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum wef
         choice.gives |= WEFT_NEED_POWER_OF_TWO;
     if (equal_blocks(kind))
         choice.gives |= WEFT_NEED_EQUAL_BLOCKS;
+    const struct weft_nodes *nodes = nodes_among(s);
+    if (nodes && (nodes->in_order || !s->op || s->op->commutative))
+        choice.gives |= WEFT_NEED_NODES;
     return weft_coll_choose(&choice);
 }
 
@@ -100,7 +111,7 @@ void weft_schedule_build(struct weft_schedule *s, const struct weft_coll_args *a
     s->algorithm = algorithm;
     switch (args->kind) {
     case WEFT_COLL_BARRIER:
-        weft_build_barrier(s);
+        weft_build_barrier(s, algorithm);
         break;
     case WEFT_COLL_BCAST:
         weft_build_bcast(s, in, args->root, algorithm);

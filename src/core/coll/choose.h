@@ -27,6 +27,7 @@ enum weft_algorithm {
     WEFT_ALGORITHM_BRUCK,         /* log2(size) messages, for any size; data are copied more */
     WEFT_ALGORITHM_PAIRWISE,      /* one pair after the other */
     WEFT_ALGORITHM_CHAIN,         /* from rank to rank */
+    WEFT_ALGORITHM_NODES,         /* within nodes, among one leader a node, within nodes */
     WEFT_ALGORITHMS
 };
 
@@ -34,7 +35,9 @@ enum weft_algorithm {
 enum weft_need {
     WEFT_NEED_COMMUTATIVE = 1,
     WEFT_NEED_POWER_OF_TWO = 2, /* ranks */
-    WEFT_NEED_EQUAL_BLOCKS = 4  /* not the v- and w-forms */
+    WEFT_NEED_EQUAL_BLOCKS = 4, /* not the v- and w-forms */
+    WEFT_NEED_NODES = 8         /* several nodes, and one with several ranks; those of each node
+                                   neighbours, unless the operation commutes */
 };
 
 /* A collective as the rules see it. */

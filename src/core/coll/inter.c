@@ -8,7 +8,6 @@
  * have their own order.
  */
 #include "core/coll/schedule.h"
-#include "core/coll/tree.h"
 
 static bool is_leader(const struct weft_schedule *s)
 {
@@ -35,17 +34,10 @@ static void local_bcast(struct weft_schedule *s, struct weft_elements data)
     weft_schedule_enter(s, false);
 }
 
-/* Every rank of the group tells the leader, through a tree, that it is there. */
 static void local_assembly(struct weft_schedule *s)
 {
-    struct weft_elements nothing = weft_elements_of_bytes(NULL, 0);
     weft_schedule_enter(s, true);
-    struct weft_tree tree = weft_tree_of(s->size, 2, s->rank);
-    for (int i = 0; i < tree.children; i++)
-        weft_schedule_receive(s, (int)weft_tree_child(&tree, i).place, nothing);
-    weft_schedule_fence(s);
-    if (tree.parent >= 0)
-        weft_schedule_send(s, (int)tree.parent, nothing);
+    weft_build_assembly(s);
     weft_schedule_enter(s, false);
     weft_schedule_fence(s);
 }

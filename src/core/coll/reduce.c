@@ -7,6 +7,7 @@
  * to the farthest, always as left operand, so what it holds are neighbouring ranks in order. The
  * tree's top is the root if the operation commutes, else rank 0, which passes the result on.
  */
+#include "core/coll/nodes.h"
 #include "core/coll/reduction.h"
 #include "core/coll/tree.h"
 
@@ -111,6 +112,8 @@ void weft_build_reduce(struct weft_schedule *s, struct weft_elements in, void *o
 {
     if (s->size == 1)
         weft_schedule_copy(s, in, (struct weft_elements){out, in.count, in.type});
+    else if (algorithm == WEFT_ALGORITHM_NODES)
+        weft_nodes_reduce(s, in, out, root);
     else if (algorithm == WEFT_ALGORITHM_HALVING)
         by_parts(s, in, out, root);
     else

@@ -44,6 +44,7 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
     s->channel = &args->comm->coll;
     s->size = args->comm->size;
     s->rank = args->comm->rank;
+    s->ranks = NULL;
     s->error = MPI_SUCCESS;
     s->request = NULL;
     s->memory = NULL;
@@ -126,6 +127,14 @@ void weft_schedule_enter(struct weft_schedule *s, bool local)
     s->channel = &comm->coll;
     s->size = comm->size;
     s->rank = comm->rank;
+    s->ranks = NULL;
+}
+
+void weft_schedule_among(struct weft_schedule *s, const int *ranks, int n, int mine)
+{
+    s->ranks = ranks;
+    s->size = n;
+    s->rank = mine;
 }
 
 /* ---- Memory */
@@ -215,7 +224,7 @@ static struct weft_step *add(struct weft_schedule *s, enum weft_step_kind kind, 
     struct weft_step *step = &s->steps[s->count++];
     step->kind = kind;
     step->after = s->after;
-    step->peer = peer;
+    step->peer = weft_unlikely(s->ranks != NULL) ? s->ranks[peer] : peer;
     step->channel = s->channel;
     step->request = NULL;
     return step;

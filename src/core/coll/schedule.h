@@ -50,6 +50,7 @@ struct weft_schedule {
     /* The group that a builder writes for: see weft_schedule_enter */
     struct weft_channel *channel;
     int size, rank;
+    const int *ranks; /* in the communicator, of those in the group; NULL: the same */
 
     /* Where it stands */
     uint32_t next, done; /* steps before `next` have started, steps before `done` are complete */
@@ -128,7 +129,7 @@ struct weft_blocks weft_schedule_cut(struct weft_schedule *s, struct weft_elemen
 
 /* ---- Builders, one file each. They write for s->size ranks, of which this one is s->rank. */
 
-void weft_build_barrier(struct weft_schedule *s);
+void weft_build_barrier(struct weft_schedule *s, enum weft_algorithm algorithm);
 void weft_build_bcast(struct weft_schedule *s, struct weft_elements data, int root,
                       enum weft_algorithm algorithm);
 void weft_build_reduce(struct weft_schedule *s, struct weft_elements in, void *out, int root,
@@ -173,9 +174,16 @@ void weft_build_inter(struct weft_schedule *s, const struct weft_coll_args *args
  * inter-communicator, `local` is the own group and a schedule begins with the other one. */
 void weft_schedule_enter(struct weft_schedule *s, bool local);
 
+/* The following steps are for n ranks of the communicator entered, of which this one is `ranks[mine]`.
+ * ranks has to last until that ends. NULL: for all of them again. */
+void weft_schedule_among(struct weft_schedule *s, const int *ranks, int n, int mine);
+
 /* The algorithm for a collective of so many bytes in the group entered. */
 enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum weft_coll_kind kind,
                                          size_t bytes);
+
+/* Every rank tells rank 0, through a tree, that it is there. */
+void weft_build_assembly(struct weft_schedule *s);
 
 /* Rank r owns block (r - first) mod size of `all`. Brings every block to every rank, around a
  * ring. */

@@ -1,0 +1,21 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Collectives through one leader a node, for the builders of each collective. Only for a communicator
+ * whose nodes matter: weft_nodes_of (core/nodes.h) is not NULL.
+ *
+ * Invariant: each writes steps for the whole communicator and leaves the schedule entered for it.
+ */
+#ifndef WEFT_COLL_NODES_H
+#define WEFT_COLL_NODES_H
+
+#include "core/coll/schedule.h"
+#include "core/nodes.h"
+
+void weft_nodes_barrier(struct weft_schedule *s);
+void weft_nodes_bcast(struct weft_schedule *s, struct weft_elements data, int root);
+void weft_nodes_reduce(struct weft_schedule *s, struct weft_elements in, void *out, int root);
+void weft_nodes_allreduce(struct weft_schedule *s, struct weft_elements in, void *out);
+void weft_nodes_allgather(struct weft_schedule *s, struct weft_elements in,
+                          const struct weft_blocks *out);
+
+#endif

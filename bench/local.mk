@@ -74,5 +74,5 @@ bench_raw_read_bw_LDADD = $(FABRIC_LIBS)
 noinst_PROGRAMS += bench/side_by_side
 bench_side_by_side_SOURCES = bench/side_by_side.c bench/jobs.c bench/jobs.h bench/turns.h
 
-dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers
+dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers bench/peers_coll
 dist_noinst_DATA += bench/where.sh

@@ -77,6 +77,7 @@ MPI_TESTS = \
     tests/mpi/status_elements \
     tests/mpi/tags \
     tests/mpi/threads_pingpong \
+    tests/mpi/threads_stress \
     tests/mpi/topology \
     tests/mpi/truncation \
     tests/mpi/external32 \
@@ -181,6 +182,7 @@ tests_mpi_status_accessors_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_status_elements_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tags_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_threads_pingpong_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_threads_stress_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_topology_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_strided_LDADD = $(MPI_TEST_LIBS)

@@ -11,12 +11,9 @@ WEFT_EXPORT(Allgather_c);
 int PMPI_Allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Allgather",
-        .kind = WEFT_COLL_ALLGATHER,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype}};
+    const struct weft_coll_call call = weft_coll_two("MPI_Allgather", WEFT_COLL_ALLGATHER, comm,
+                                                     weft_coll_data(sendbuf, sendcount, sendtype),
+                                                     weft_coll_data(recvbuf, recvcount, recvtype));
     return weft_coll_blocking(&call);
 }
 
@@ -25,12 +22,9 @@ int PMPI_Iallgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
                       void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                       MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Iallgather",
-        .kind = WEFT_COLL_ALLGATHER,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype}};
+    const struct weft_coll_call call = weft_coll_two("MPI_Iallgather", WEFT_COLL_ALLGATHER, comm,
+                                                     weft_coll_data(sendbuf, sendcount, sendtype),
+                                                     weft_coll_data(recvbuf, recvcount, recvtype));
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -39,12 +33,9 @@ int PMPI_Allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype
                           void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                           MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Allgather_init",
-        .kind = WEFT_COLL_ALLGATHER,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Allgather_init", WEFT_COLL_ALLGATHER, comm,
+        weft_coll_data(sendbuf, sendcount, sendtype), weft_coll_data(recvbuf, recvcount, recvtype));
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -53,15 +44,9 @@ int PMPI_Allgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, v
                     const int recvcounts[], const int displs[], MPI_Datatype recvtype,
                     MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Allgatherv",
-        .kind = WEFT_COLL_ALLGATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, false},
-                    .displs = {displs, false}}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Allgatherv", WEFT_COLL_ALLGATHERV, comm, weft_coll_data(sendbuf, sendcount, sendtype),
+        weft_coll_vector(recvbuf, recvcounts, displs, recvtype));
     return weft_coll_blocking(&call);
 }
 
@@ -70,15 +55,9 @@ int PMPI_Allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sen
                       void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                       MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Allgatherv",
-        .kind = WEFT_COLL_ALLGATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, true},
-                    .displs = {displs, true}}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Allgatherv", WEFT_COLL_ALLGATHERV, comm, weft_coll_data(sendbuf, sendcount, sendtype),
+        weft_coll_vector_c(recvbuf, recvcounts, displs, recvtype));
     return weft_coll_blocking(&call);
 }
 
@@ -87,15 +66,9 @@ int PMPI_Iallgatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
                      const int recvcounts[], const int displs[], MPI_Datatype recvtype,
                      MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Iallgatherv",
-        .kind = WEFT_COLL_ALLGATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, false},
-                    .displs = {displs, false}}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Iallgatherv", WEFT_COLL_ALLGATHERV, comm, weft_coll_data(sendbuf, sendcount, sendtype),
+        weft_coll_vector(recvbuf, recvcounts, displs, recvtype));
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -104,15 +77,9 @@ int PMPI_Iallgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
                        void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                        MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Iallgatherv",
-        .kind = WEFT_COLL_ALLGATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, true},
-                    .displs = {displs, true}}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Iallgatherv", WEFT_COLL_ALLGATHERV, comm, weft_coll_data(sendbuf, sendcount, sendtype),
+        weft_coll_vector_c(recvbuf, recvcounts, displs, recvtype));
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -121,15 +88,10 @@ int PMPI_Allgatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendty
                          const int recvcounts[], const int displs[], MPI_Datatype recvtype,
                          MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Allgatherv_init",
-        .kind = WEFT_COLL_ALLGATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, false},
-                    .displs = {displs, false}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Allgatherv_init", WEFT_COLL_ALLGATHERV, comm,
+                      weft_coll_data(sendbuf, sendcount, sendtype),
+                      weft_coll_vector(recvbuf, recvcounts, displs, recvtype));
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -139,14 +101,9 @@ int PMPI_Allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatyp
                            MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                            MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Allgatherv_init",
-        .kind = WEFT_COLL_ALLGATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, true},
-                    .displs = {displs, true}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Allgatherv_init", WEFT_COLL_ALLGATHERV, comm,
+                      weft_coll_data(sendbuf, sendcount, sendtype),
+                      weft_coll_vector_c(recvbuf, recvcounts, displs, recvtype));
     return weft_coll_persistent(&call, info, request);
 }

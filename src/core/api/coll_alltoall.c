@@ -11,12 +11,9 @@ WEFT_EXPORT(Alltoall_c);
 int PMPI_Alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                     MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Alltoall",
-        .kind = WEFT_COLL_ALLTOALL,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype}};
+    const struct weft_coll_call call = weft_coll_two("MPI_Alltoall", WEFT_COLL_ALLTOALL, comm,
+                                                     weft_coll_data(sendbuf, sendcount, sendtype),
+                                                     weft_coll_data(recvbuf, recvcount, recvtype));
     return weft_coll_blocking(&call);
 }
 
@@ -25,12 +22,9 @@ int PMPI_Ialltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
                      MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                      MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Ialltoall",
-        .kind = WEFT_COLL_ALLTOALL,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype}};
+    const struct weft_coll_call call = weft_coll_two("MPI_Ialltoall", WEFT_COLL_ALLTOALL, comm,
+                                                     weft_coll_data(sendbuf, sendcount, sendtype),
+                                                     weft_coll_data(recvbuf, recvcount, recvtype));
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -39,12 +33,9 @@ int PMPI_Alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype 
                          void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, MPI_Comm comm,
                          MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Alltoall_init",
-        .kind = WEFT_COLL_ALLTOALL,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype}};
+    const struct weft_coll_call call = weft_coll_two("MPI_Alltoall_init", WEFT_COLL_ALLTOALL, comm,
+                                                     weft_coll_data(sendbuf, sendcount, sendtype),
+                                                     weft_coll_data(recvbuf, recvcount, recvtype));
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -53,17 +44,10 @@ int PMPI_Alltoallv(const void *sendbuf, const int sendcounts[], const int sdispl
                    MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                    const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {.function = "MPI_Alltoallv",
-                                        .kind = WEFT_COLL_ALLTOALLV,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .type = sendtype,
-                                                 .counts = {sendcounts, false},
-                                                 .displs = {sdispls, false}},
-                                        .receive = {.buffer = recvbuf,
-                                                    .type = recvtype,
-                                                    .counts = {recvcounts, false},
-                                                    .displs = {rdispls, false}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Alltoallv", WEFT_COLL_ALLTOALLV, comm,
+                      weft_coll_vector(sendbuf, sendcounts, sdispls, sendtype),
+                      weft_coll_vector(recvbuf, recvcounts, rdispls, recvtype));
     return weft_coll_blocking(&call);
 }
 
@@ -72,17 +56,10 @@ int PMPI_Alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                      MPI_Datatype sendtype, void *recvbuf, const MPI_Count recvcounts[],
                      const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {.function = "MPI_Alltoallv",
-                                        .kind = WEFT_COLL_ALLTOALLV,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .type = sendtype,
-                                                 .counts = {sendcounts, true},
-                                                 .displs = {sdispls, true}},
-                                        .receive = {.buffer = recvbuf,
-                                                    .type = recvtype,
-                                                    .counts = {recvcounts, true},
-                                                    .displs = {rdispls, true}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Alltoallv", WEFT_COLL_ALLTOALLV, comm,
+                      weft_coll_vector_c(sendbuf, sendcounts, sdispls, sendtype),
+                      weft_coll_vector_c(recvbuf, recvcounts, rdispls, recvtype));
     return weft_coll_blocking(&call);
 }
 
@@ -91,17 +68,10 @@ int PMPI_Ialltoallv(const void *sendbuf, const int sendcounts[], const int sdisp
                     MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                     const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {.function = "MPI_Ialltoallv",
-                                        .kind = WEFT_COLL_ALLTOALLV,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .type = sendtype,
-                                                 .counts = {sendcounts, false},
-                                                 .displs = {sdispls, false}},
-                                        .receive = {.buffer = recvbuf,
-                                                    .type = recvtype,
-                                                    .counts = {recvcounts, false},
-                                                    .displs = {rdispls, false}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Ialltoallv", WEFT_COLL_ALLTOALLV, comm,
+                      weft_coll_vector(sendbuf, sendcounts, sdispls, sendtype),
+                      weft_coll_vector(recvbuf, recvcounts, rdispls, recvtype));
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -111,17 +81,10 @@ int PMPI_Ialltoallv_c(const void *sendbuf, const MPI_Count sendcounts[], const M
                       const MPI_Aint rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                       MPI_Request *request)
 {
-    const struct weft_coll_call call = {.function = "MPI_Ialltoallv",
-                                        .kind = WEFT_COLL_ALLTOALLV,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .type = sendtype,
-                                                 .counts = {sendcounts, true},
-                                                 .displs = {sdispls, true}},
-                                        .receive = {.buffer = recvbuf,
-                                                    .type = recvtype,
-                                                    .counts = {recvcounts, true},
-                                                    .displs = {rdispls, true}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Ialltoallv", WEFT_COLL_ALLTOALLV, comm,
+                      weft_coll_vector_c(sendbuf, sendcounts, sdispls, sendtype),
+                      weft_coll_vector_c(recvbuf, recvcounts, rdispls, recvtype));
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -131,17 +94,10 @@ int PMPI_Alltoallv_init(const void *sendbuf, const int sendcounts[], const int s
                         const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                         MPI_Request *request)
 {
-    const struct weft_coll_call call = {.function = "MPI_Alltoallv_init",
-                                        .kind = WEFT_COLL_ALLTOALLV,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .type = sendtype,
-                                                 .counts = {sendcounts, false},
-                                                 .displs = {sdispls, false}},
-                                        .receive = {.buffer = recvbuf,
-                                                    .type = recvtype,
-                                                    .counts = {recvcounts, false},
-                                                    .displs = {rdispls, false}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Alltoallv_init", WEFT_COLL_ALLTOALLV, comm,
+                      weft_coll_vector(sendbuf, sendcounts, sdispls, sendtype),
+                      weft_coll_vector(recvbuf, recvcounts, rdispls, recvtype));
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -151,17 +107,10 @@ int PMPI_Alltoallv_init_c(const void *sendbuf, const MPI_Count sendcounts[],
                           const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                           MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {.function = "MPI_Alltoallv_init",
-                                        .kind = WEFT_COLL_ALLTOALLV,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .type = sendtype,
-                                                 .counts = {sendcounts, true},
-                                                 .displs = {sdispls, true}},
-                                        .receive = {.buffer = recvbuf,
-                                                    .type = recvtype,
-                                                    .counts = {recvcounts, true},
-                                                    .displs = {rdispls, true}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Alltoallv_init", WEFT_COLL_ALLTOALLV, comm,
+                      weft_coll_vector_c(sendbuf, sendcounts, sdispls, sendtype),
+                      weft_coll_vector_c(recvbuf, recvcounts, rdispls, recvtype));
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -170,17 +119,10 @@ int PMPI_Alltoallw(const void *sendbuf, const int sendcounts[], const int sdispl
                    const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
                    const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-    const struct weft_coll_call call = {.function = "MPI_Alltoallw",
-                                        .kind = WEFT_COLL_ALLTOALLW,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .counts = {sendcounts, false},
-                                                 .displs = {sdispls, false},
-                                                 .types = sendtypes},
-                                        .receive = {.buffer = recvbuf,
-                                                    .counts = {recvcounts, false},
-                                                    .displs = {rdispls, false},
-                                                    .types = recvtypes}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Alltoallw", WEFT_COLL_ALLTOALLW, comm,
+        weft_coll_typed(sendbuf, weft_coll_int(sendcounts), weft_coll_int(sdispls), sendtypes),
+        weft_coll_typed(recvbuf, weft_coll_int(recvcounts), weft_coll_int(rdispls), recvtypes));
     return weft_coll_blocking(&call);
 }
 
@@ -189,17 +131,10 @@ int PMPI_Alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                      const MPI_Datatype sendtypes[], void *recvbuf, const MPI_Count recvcounts[],
                      const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-    const struct weft_coll_call call = {.function = "MPI_Alltoallw",
-                                        .kind = WEFT_COLL_ALLTOALLW,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .counts = {sendcounts, true},
-                                                 .displs = {sdispls, true},
-                                                 .types = sendtypes},
-                                        .receive = {.buffer = recvbuf,
-                                                    .counts = {recvcounts, true},
-                                                    .displs = {rdispls, true},
-                                                    .types = recvtypes}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Alltoallw", WEFT_COLL_ALLTOALLW, comm,
+        weft_coll_typed(sendbuf, weft_coll_wide(sendcounts), weft_coll_wide(sdispls), sendtypes),
+        weft_coll_typed(recvbuf, weft_coll_wide(recvcounts), weft_coll_wide(rdispls), recvtypes));
     return weft_coll_blocking(&call);
 }
 
@@ -209,17 +144,10 @@ int PMPI_Ialltoallw(const void *sendbuf, const int sendcounts[], const int sdisp
                     const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                     MPI_Request *request)
 {
-    const struct weft_coll_call call = {.function = "MPI_Ialltoallw",
-                                        .kind = WEFT_COLL_ALLTOALLW,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .counts = {sendcounts, false},
-                                                 .displs = {sdispls, false},
-                                                 .types = sendtypes},
-                                        .receive = {.buffer = recvbuf,
-                                                    .counts = {recvcounts, false},
-                                                    .displs = {rdispls, false},
-                                                    .types = recvtypes}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Ialltoallw", WEFT_COLL_ALLTOALLW, comm,
+        weft_coll_typed(sendbuf, weft_coll_int(sendcounts), weft_coll_int(sdispls), sendtypes),
+        weft_coll_typed(recvbuf, weft_coll_int(recvcounts), weft_coll_int(rdispls), recvtypes));
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -229,17 +157,10 @@ int PMPI_Ialltoallw_c(const void *sendbuf, const MPI_Count sendcounts[], const M
                       const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                       MPI_Request *request)
 {
-    const struct weft_coll_call call = {.function = "MPI_Ialltoallw",
-                                        .kind = WEFT_COLL_ALLTOALLW,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .counts = {sendcounts, true},
-                                                 .displs = {sdispls, true},
-                                                 .types = sendtypes},
-                                        .receive = {.buffer = recvbuf,
-                                                    .counts = {recvcounts, true},
-                                                    .displs = {rdispls, true},
-                                                    .types = recvtypes}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Ialltoallw", WEFT_COLL_ALLTOALLW, comm,
+        weft_coll_typed(sendbuf, weft_coll_wide(sendcounts), weft_coll_wide(sdispls), sendtypes),
+        weft_coll_typed(recvbuf, weft_coll_wide(recvcounts), weft_coll_wide(rdispls), recvtypes));
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -249,17 +170,10 @@ int PMPI_Alltoallw_init(const void *sendbuf, const int sendcounts[], const int s
                         const int rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm,
                         MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {.function = "MPI_Alltoallw_init",
-                                        .kind = WEFT_COLL_ALLTOALLW,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .counts = {sendcounts, false},
-                                                 .displs = {sdispls, false},
-                                                 .types = sendtypes},
-                                        .receive = {.buffer = recvbuf,
-                                                    .counts = {recvcounts, false},
-                                                    .displs = {rdispls, false},
-                                                    .types = recvtypes}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Alltoallw_init", WEFT_COLL_ALLTOALLW, comm,
+        weft_coll_typed(sendbuf, weft_coll_int(sendcounts), weft_coll_int(sdispls), sendtypes),
+        weft_coll_typed(recvbuf, weft_coll_int(recvcounts), weft_coll_int(rdispls), recvtypes));
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -270,16 +184,9 @@ int PMPI_Alltoallw_init_c(const void *sendbuf, const MPI_Count sendcounts[],
                           const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
                           MPI_Request *request)
 {
-    const struct weft_coll_call call = {.function = "MPI_Alltoallw_init",
-                                        .kind = WEFT_COLL_ALLTOALLW,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .counts = {sendcounts, true},
-                                                 .displs = {sdispls, true},
-                                                 .types = sendtypes},
-                                        .receive = {.buffer = recvbuf,
-                                                    .counts = {recvcounts, true},
-                                                    .displs = {rdispls, true},
-                                                    .types = recvtypes}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Alltoallw_init", WEFT_COLL_ALLTOALLW, comm,
+        weft_coll_typed(sendbuf, weft_coll_wide(sendcounts), weft_coll_wide(sdispls), sendtypes),
+        weft_coll_typed(recvbuf, weft_coll_wide(recvcounts), weft_coll_wide(rdispls), recvtypes));
     return weft_coll_persistent(&call, info, request);
 }

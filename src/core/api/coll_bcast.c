@@ -34,12 +34,11 @@ int PMPI_Barrier_init(MPI_Comm comm, MPI_Info info, MPI_Request *request)
 WEFT_EXPORT(Bcast_c);
 int PMPI_Bcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Bcast",
-        .kind = WEFT_COLL_BCAST,
-        .comm = comm,
-        .send = {.buffer = buffer, .count = count, .type = datatype},
-        .root = root};
+    const struct weft_coll_call call = {.function = "MPI_Bcast",
+                                        .kind = WEFT_COLL_BCAST,
+                                        .comm = comm,
+                                        .send = weft_coll_data(buffer, count, datatype),
+                                        .root = root};
     return weft_coll_blocking(&call);
 }
 
@@ -47,12 +46,11 @@ WEFT_EXPORT(Ibcast_c);
 int PMPI_Ibcast_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
                   MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Ibcast",
-        .kind = WEFT_COLL_BCAST,
-        .comm = comm,
-        .send = {.buffer = buffer, .count = count, .type = datatype},
-        .root = root};
+    const struct weft_coll_call call = {.function = "MPI_Ibcast",
+                                        .kind = WEFT_COLL_BCAST,
+                                        .comm = comm,
+                                        .send = weft_coll_data(buffer, count, datatype),
+                                        .root = root};
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -60,11 +58,10 @@ WEFT_EXPORT(Bcast_init_c);
 int PMPI_Bcast_init_c(void *buffer, MPI_Count count, MPI_Datatype datatype, int root, MPI_Comm comm,
                       MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Bcast_init",
-        .kind = WEFT_COLL_BCAST,
-        .comm = comm,
-        .send = {.buffer = buffer, .count = count, .type = datatype},
-        .root = root};
+    const struct weft_coll_call call = {.function = "MPI_Bcast_init",
+                                        .kind = WEFT_COLL_BCAST,
+                                        .comm = comm,
+                                        .send = weft_coll_data(buffer, count, datatype),
+                                        .root = root};
     return weft_coll_persistent(&call, info, request);
 }

@@ -11,13 +11,9 @@ WEFT_EXPORT(Gather_c);
 int PMPI_Gather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                   MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Gather",
-        .kind = WEFT_COLL_GATHER,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype},
-        .root = root};
+    const struct weft_coll_call call = weft_coll_rooted(
+        "MPI_Gather", WEFT_COLL_GATHER, comm, weft_coll_data(sendbuf, sendcount, sendtype),
+        weft_coll_data(recvbuf, recvcount, recvtype), root);
     return weft_coll_blocking(&call);
 }
 
@@ -26,13 +22,9 @@ int PMPI_Igather_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                    MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Igather",
-        .kind = WEFT_COLL_GATHER,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype},
-        .root = root};
+    const struct weft_coll_call call = weft_coll_rooted(
+        "MPI_Igather", WEFT_COLL_GATHER, comm, weft_coll_data(sendbuf, sendcount, sendtype),
+        weft_coll_data(recvbuf, recvcount, recvtype), root);
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -41,13 +33,9 @@ int PMPI_Gather_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype se
                        void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                        MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Gather_init",
-        .kind = WEFT_COLL_GATHER,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype},
-        .root = root};
+    const struct weft_coll_call call = weft_coll_rooted(
+        "MPI_Gather_init", WEFT_COLL_GATHER, comm, weft_coll_data(sendbuf, sendcount, sendtype),
+        weft_coll_data(recvbuf, recvcount, recvtype), root);
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -56,16 +44,9 @@ int PMPI_Gatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void
                  const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                  MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Gatherv",
-        .kind = WEFT_COLL_GATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, false},
-                    .displs = {displs, false}},
-        .root = root};
+    const struct weft_coll_call call = weft_coll_rooted(
+        "MPI_Gatherv", WEFT_COLL_GATHERV, comm, weft_coll_data(sendbuf, sendcount, sendtype),
+        weft_coll_vector(recvbuf, recvcounts, displs, recvtype), root);
     return weft_coll_blocking(&call);
 }
 
@@ -74,16 +55,9 @@ int PMPI_Gatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendty
                    const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                    int root, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Gatherv",
-        .kind = WEFT_COLL_GATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, true},
-                    .displs = {displs, true}},
-        .root = root};
+    const struct weft_coll_call call = weft_coll_rooted(
+        "MPI_Gatherv", WEFT_COLL_GATHERV, comm, weft_coll_data(sendbuf, sendcount, sendtype),
+        weft_coll_vector_c(recvbuf, recvcounts, displs, recvtype), root);
     return weft_coll_blocking(&call);
 }
 
@@ -92,16 +66,9 @@ int PMPI_Igatherv(const void *sendbuf, int sendcount, MPI_Datatype sendtype, voi
                   const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                   MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Igatherv",
-        .kind = WEFT_COLL_GATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, false},
-                    .displs = {displs, false}},
-        .root = root};
+    const struct weft_coll_call call = weft_coll_rooted(
+        "MPI_Igatherv", WEFT_COLL_GATHERV, comm, weft_coll_data(sendbuf, sendcount, sendtype),
+        weft_coll_vector(recvbuf, recvcounts, displs, recvtype), root);
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -110,16 +77,9 @@ int PMPI_Igatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     const MPI_Count recvcounts[], const MPI_Aint displs[], MPI_Datatype recvtype,
                     int root, MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Igatherv",
-        .kind = WEFT_COLL_GATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, true},
-                    .displs = {displs, true}},
-        .root = root};
+    const struct weft_coll_call call = weft_coll_rooted(
+        "MPI_Igatherv", WEFT_COLL_GATHERV, comm, weft_coll_data(sendbuf, sendcount, sendtype),
+        weft_coll_vector_c(recvbuf, recvcounts, displs, recvtype), root);
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -128,16 +88,9 @@ int PMPI_Gatherv_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype,
                       const int recvcounts[], const int displs[], MPI_Datatype recvtype, int root,
                       MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Gatherv_init",
-        .kind = WEFT_COLL_GATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, false},
-                    .displs = {displs, false}},
-        .root = root};
+    const struct weft_coll_call call = weft_coll_rooted(
+        "MPI_Gatherv_init", WEFT_COLL_GATHERV, comm, weft_coll_data(sendbuf, sendcount, sendtype),
+        weft_coll_vector(recvbuf, recvcounts, displs, recvtype), root);
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -147,16 +100,9 @@ int PMPI_Gatherv_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
                         MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
                         MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Gatherv_init",
-        .kind = WEFT_COLL_GATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, true},
-                    .displs = {displs, true}},
-        .root = root};
+    const struct weft_coll_call call = weft_coll_rooted(
+        "MPI_Gatherv_init", WEFT_COLL_GATHERV, comm, weft_coll_data(sendbuf, sendcount, sendtype),
+        weft_coll_vector_c(recvbuf, recvcounts, displs, recvtype), root);
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -164,13 +110,9 @@ WEFT_EXPORT(Scatter_c);
 int PMPI_Scatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, void *recvbuf,
                    MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Scatter",
-        .kind = WEFT_COLL_SCATTER,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype},
-        .root = root};
+    const struct weft_coll_call call = weft_coll_rooted(
+        "MPI_Scatter", WEFT_COLL_SCATTER, comm, weft_coll_data(sendbuf, sendcount, sendtype),
+        weft_coll_data(recvbuf, recvcount, recvtype), root);
     return weft_coll_blocking(&call);
 }
 
@@ -179,13 +121,9 @@ int PMPI_Iscatter_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
                     MPI_Count recvcount, MPI_Datatype recvtype, int root, MPI_Comm comm,
                     MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Iscatter",
-        .kind = WEFT_COLL_SCATTER,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype},
-        .root = root};
+    const struct weft_coll_call call = weft_coll_rooted(
+        "MPI_Iscatter", WEFT_COLL_SCATTER, comm, weft_coll_data(sendbuf, sendcount, sendtype),
+        weft_coll_data(recvbuf, recvcount, recvtype), root);
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -194,13 +132,9 @@ int PMPI_Scatter_init_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype s
                         void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype, int root,
                         MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Scatter_init",
-        .kind = WEFT_COLL_SCATTER,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype},
-        .root = root};
+    const struct weft_coll_call call = weft_coll_rooted(
+        "MPI_Scatter_init", WEFT_COLL_SCATTER, comm, weft_coll_data(sendbuf, sendcount, sendtype),
+        weft_coll_data(recvbuf, recvcount, recvtype), root);
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -209,16 +143,10 @@ int PMPI_Scatterv(const void *sendbuf, const int sendcounts[], const int displs[
                   MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
                   int root, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Scatterv",
-        .kind = WEFT_COLL_SCATTERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf,
-                 .type = sendtype,
-                 .counts = {sendcounts, false},
-                 .displs = {displs, false}},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype},
-        .root = root};
+    const struct weft_coll_call call =
+        weft_coll_rooted("MPI_Scatterv", WEFT_COLL_SCATTERV, comm,
+                         weft_coll_vector(sendbuf, sendcounts, displs, sendtype),
+                         weft_coll_data(recvbuf, recvcount, recvtype), root);
     return weft_coll_blocking(&call);
 }
 
@@ -227,16 +155,10 @@ int PMPI_Scatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MPI
                     MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                     MPI_Datatype recvtype, int root, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Scatterv",
-        .kind = WEFT_COLL_SCATTERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf,
-                 .type = sendtype,
-                 .counts = {sendcounts, true},
-                 .displs = {displs, true}},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype},
-        .root = root};
+    const struct weft_coll_call call =
+        weft_coll_rooted("MPI_Scatterv", WEFT_COLL_SCATTERV, comm,
+                         weft_coll_vector_c(sendbuf, sendcounts, displs, sendtype),
+                         weft_coll_data(recvbuf, recvcount, recvtype), root);
     return weft_coll_blocking(&call);
 }
 
@@ -245,16 +167,10 @@ int PMPI_Iscatterv(const void *sendbuf, const int sendcounts[], const int displs
                    MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
                    int root, MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Iscatterv",
-        .kind = WEFT_COLL_SCATTERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf,
-                 .type = sendtype,
-                 .counts = {sendcounts, false},
-                 .displs = {displs, false}},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype},
-        .root = root};
+    const struct weft_coll_call call =
+        weft_coll_rooted("MPI_Iscatterv", WEFT_COLL_SCATTERV, comm,
+                         weft_coll_vector(sendbuf, sendcounts, displs, sendtype),
+                         weft_coll_data(recvbuf, recvcount, recvtype), root);
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -263,16 +179,10 @@ int PMPI_Iscatterv_c(const void *sendbuf, const MPI_Count sendcounts[], const MP
                      MPI_Datatype sendtype, void *recvbuf, MPI_Count recvcount,
                      MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Iscatterv",
-        .kind = WEFT_COLL_SCATTERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf,
-                 .type = sendtype,
-                 .counts = {sendcounts, true},
-                 .displs = {displs, true}},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype},
-        .root = root};
+    const struct weft_coll_call call =
+        weft_coll_rooted("MPI_Iscatterv", WEFT_COLL_SCATTERV, comm,
+                         weft_coll_vector_c(sendbuf, sendcounts, displs, sendtype),
+                         weft_coll_data(recvbuf, recvcount, recvtype), root);
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -281,16 +191,10 @@ int PMPI_Scatterv_init(const void *sendbuf, const int sendcounts[], const int di
                        MPI_Datatype sendtype, void *recvbuf, int recvcount, MPI_Datatype recvtype,
                        int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Scatterv_init",
-        .kind = WEFT_COLL_SCATTERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf,
-                 .type = sendtype,
-                 .counts = {sendcounts, false},
-                 .displs = {displs, false}},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype},
-        .root = root};
+    const struct weft_coll_call call =
+        weft_coll_rooted("MPI_Scatterv_init", WEFT_COLL_SCATTERV, comm,
+                         weft_coll_vector(sendbuf, sendcounts, displs, sendtype),
+                         weft_coll_data(recvbuf, recvcount, recvtype), root);
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -300,15 +204,9 @@ int PMPI_Scatterv_init_c(const void *sendbuf, const MPI_Count sendcounts[], cons
                          MPI_Datatype recvtype, int root, MPI_Comm comm, MPI_Info info,
                          MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Scatterv_init",
-        .kind = WEFT_COLL_SCATTERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf,
-                 .type = sendtype,
-                 .counts = {sendcounts, true},
-                 .displs = {displs, true}},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype},
-        .root = root};
+    const struct weft_coll_call call =
+        weft_coll_rooted("MPI_Scatterv_init", WEFT_COLL_SCATTERV, comm,
+                         weft_coll_vector_c(sendbuf, sendcounts, displs, sendtype),
+                         weft_coll_data(recvbuf, recvcount, recvtype), root);
     return weft_coll_persistent(&call, info, request);
 }

@@ -12,12 +12,9 @@ int PMPI_Neighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
                               void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                               MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Neighbor_allgather",
-        .kind = WEFT_COLL_NEIGHBOR_ALLGATHER,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Neighbor_allgather", WEFT_COLL_NEIGHBOR_ALLGATHER, comm,
+        weft_coll_data(sendbuf, sendcount, sendtype), weft_coll_data(recvbuf, recvcount, recvtype));
     return weft_coll_blocking(&call);
 }
 
@@ -26,12 +23,9 @@ int PMPI_Ineighbor_allgather_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
                                void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Ineighbor_allgather",
-        .kind = WEFT_COLL_NEIGHBOR_ALLGATHER,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Ineighbor_allgather", WEFT_COLL_NEIGHBOR_ALLGATHER, comm,
+        weft_coll_data(sendbuf, sendcount, sendtype), weft_coll_data(recvbuf, recvcount, recvtype));
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -40,12 +34,9 @@ int PMPI_Neighbor_allgather_init_c(const void *sendbuf, MPI_Count sendcount, MPI
                                    void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Neighbor_allgather_init",
-        .kind = WEFT_COLL_NEIGHBOR_ALLGATHER,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Neighbor_allgather_init", WEFT_COLL_NEIGHBOR_ALLGATHER, comm,
+        weft_coll_data(sendbuf, sendcount, sendtype), weft_coll_data(recvbuf, recvcount, recvtype));
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -54,15 +45,10 @@ int PMPI_Neighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype se
                              void *recvbuf, const int recvcounts[], const int displs[],
                              MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Neighbor_allgatherv",
-        .kind = WEFT_COLL_NEIGHBOR_ALLGATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, false},
-                    .displs = {displs, false}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Neighbor_allgatherv", WEFT_COLL_NEIGHBOR_ALLGATHERV, comm,
+                      weft_coll_data(sendbuf, sendcount, sendtype),
+                      weft_coll_vector(recvbuf, recvcounts, displs, recvtype));
     return weft_coll_blocking(&call);
 }
 
@@ -71,15 +57,10 @@ int PMPI_Neighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Dat
                                void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint displs[],
                                MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Neighbor_allgatherv",
-        .kind = WEFT_COLL_NEIGHBOR_ALLGATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, true},
-                    .displs = {displs, true}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Neighbor_allgatherv", WEFT_COLL_NEIGHBOR_ALLGATHERV, comm,
+                      weft_coll_data(sendbuf, sendcount, sendtype),
+                      weft_coll_vector_c(recvbuf, recvcounts, displs, recvtype));
     return weft_coll_blocking(&call);
 }
 
@@ -88,15 +69,10 @@ int PMPI_Ineighbor_allgatherv(const void *sendbuf, int sendcount, MPI_Datatype s
                               void *recvbuf, const int recvcounts[], const int displs[],
                               MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Ineighbor_allgatherv",
-        .kind = WEFT_COLL_NEIGHBOR_ALLGATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, false},
-                    .displs = {displs, false}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Ineighbor_allgatherv", WEFT_COLL_NEIGHBOR_ALLGATHERV, comm,
+                      weft_coll_data(sendbuf, sendcount, sendtype),
+                      weft_coll_vector(recvbuf, recvcounts, displs, recvtype));
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -106,15 +82,10 @@ int PMPI_Ineighbor_allgatherv_c(const void *sendbuf, MPI_Count sendcount, MPI_Da
                                 const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
                                 MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Ineighbor_allgatherv",
-        .kind = WEFT_COLL_NEIGHBOR_ALLGATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, true},
-                    .displs = {displs, true}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Ineighbor_allgatherv", WEFT_COLL_NEIGHBOR_ALLGATHERV, comm,
+                      weft_coll_data(sendbuf, sendcount, sendtype),
+                      weft_coll_vector_c(recvbuf, recvcounts, displs, recvtype));
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -124,15 +95,10 @@ int PMPI_Neighbor_allgatherv_init(const void *sendbuf, int sendcount, MPI_Dataty
                                   MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                   MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Neighbor_allgatherv_init",
-        .kind = WEFT_COLL_NEIGHBOR_ALLGATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, false},
-                    .displs = {displs, false}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Neighbor_allgatherv_init", WEFT_COLL_NEIGHBOR_ALLGATHERV, comm,
+                      weft_coll_data(sendbuf, sendcount, sendtype),
+                      weft_coll_vector(recvbuf, recvcounts, displs, recvtype));
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -142,15 +108,10 @@ int PMPI_Neighbor_allgatherv_init_c(const void *sendbuf, MPI_Count sendcount, MP
                                     const MPI_Aint displs[], MPI_Datatype recvtype, MPI_Comm comm,
                                     MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Neighbor_allgatherv_init",
-        .kind = WEFT_COLL_NEIGHBOR_ALLGATHERV,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf,
-                    .type = recvtype,
-                    .counts = {recvcounts, true},
-                    .displs = {displs, true}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Neighbor_allgatherv_init", WEFT_COLL_NEIGHBOR_ALLGATHERV, comm,
+                      weft_coll_data(sendbuf, sendcount, sendtype),
+                      weft_coll_vector_c(recvbuf, recvcounts, displs, recvtype));
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -159,12 +120,9 @@ int PMPI_Neighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Datat
                              void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                              MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Neighbor_alltoall",
-        .kind = WEFT_COLL_NEIGHBOR_ALLTOALL,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Neighbor_alltoall", WEFT_COLL_NEIGHBOR_ALLTOALL, comm,
+        weft_coll_data(sendbuf, sendcount, sendtype), weft_coll_data(recvbuf, recvcount, recvtype));
     return weft_coll_blocking(&call);
 }
 
@@ -173,12 +131,9 @@ int PMPI_Ineighbor_alltoall_c(const void *sendbuf, MPI_Count sendcount, MPI_Data
                               void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                               MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Ineighbor_alltoall",
-        .kind = WEFT_COLL_NEIGHBOR_ALLTOALL,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Ineighbor_alltoall", WEFT_COLL_NEIGHBOR_ALLTOALL, comm,
+        weft_coll_data(sendbuf, sendcount, sendtype), weft_coll_data(recvbuf, recvcount, recvtype));
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -187,12 +142,9 @@ int PMPI_Neighbor_alltoall_init_c(const void *sendbuf, MPI_Count sendcount, MPI_
                                   void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
                                   MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Neighbor_alltoall_init",
-        .kind = WEFT_COLL_NEIGHBOR_ALLTOALL,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = sendcount, .type = sendtype},
-        .receive = {.buffer = recvbuf, .count = recvcount, .type = recvtype}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Neighbor_alltoall_init", WEFT_COLL_NEIGHBOR_ALLTOALL, comm,
+        weft_coll_data(sendbuf, sendcount, sendtype), weft_coll_data(recvbuf, recvcount, recvtype));
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -201,17 +153,10 @@ int PMPI_Neighbor_alltoallv(const void *sendbuf, const int sendcounts[], const i
                             MPI_Datatype sendtype, void *recvbuf, const int recvcounts[],
                             const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {.function = "MPI_Neighbor_alltoallv",
-                                        .kind = WEFT_COLL_NEIGHBOR_ALLTOALLV,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .type = sendtype,
-                                                 .counts = {sendcounts, false},
-                                                 .displs = {sdispls, false}},
-                                        .receive = {.buffer = recvbuf,
-                                                    .type = recvtype,
-                                                    .counts = {recvcounts, false},
-                                                    .displs = {rdispls, false}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Neighbor_alltoallv", WEFT_COLL_NEIGHBOR_ALLTOALLV, comm,
+                      weft_coll_vector(sendbuf, sendcounts, sdispls, sendtype),
+                      weft_coll_vector(recvbuf, recvcounts, rdispls, recvtype));
     return weft_coll_blocking(&call);
 }
 
@@ -221,17 +166,10 @@ int PMPI_Neighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[],
                               const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                               MPI_Datatype recvtype, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {.function = "MPI_Neighbor_alltoallv",
-                                        .kind = WEFT_COLL_NEIGHBOR_ALLTOALLV,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .type = sendtype,
-                                                 .counts = {sendcounts, true},
-                                                 .displs = {sdispls, true}},
-                                        .receive = {.buffer = recvbuf,
-                                                    .type = recvtype,
-                                                    .counts = {recvcounts, true},
-                                                    .displs = {rdispls, true}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Neighbor_alltoallv", WEFT_COLL_NEIGHBOR_ALLTOALLV, comm,
+                      weft_coll_vector_c(sendbuf, sendcounts, sdispls, sendtype),
+                      weft_coll_vector_c(recvbuf, recvcounts, rdispls, recvtype));
     return weft_coll_blocking(&call);
 }
 
@@ -241,17 +179,10 @@ int PMPI_Ineighbor_alltoallv(const void *sendbuf, const int sendcounts[], const 
                              const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                              MPI_Request *request)
 {
-    const struct weft_coll_call call = {.function = "MPI_Ineighbor_alltoallv",
-                                        .kind = WEFT_COLL_NEIGHBOR_ALLTOALLV,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .type = sendtype,
-                                                 .counts = {sendcounts, false},
-                                                 .displs = {sdispls, false}},
-                                        .receive = {.buffer = recvbuf,
-                                                    .type = recvtype,
-                                                    .counts = {recvcounts, false},
-                                                    .displs = {rdispls, false}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Ineighbor_alltoallv", WEFT_COLL_NEIGHBOR_ALLTOALLV, comm,
+                      weft_coll_vector(sendbuf, sendcounts, sdispls, sendtype),
+                      weft_coll_vector(recvbuf, recvcounts, rdispls, recvtype));
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -261,17 +192,10 @@ int PMPI_Ineighbor_alltoallv_c(const void *sendbuf, const MPI_Count sendcounts[]
                                const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                                MPI_Datatype recvtype, MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {.function = "MPI_Ineighbor_alltoallv",
-                                        .kind = WEFT_COLL_NEIGHBOR_ALLTOALLV,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .type = sendtype,
-                                                 .counts = {sendcounts, true},
-                                                 .displs = {sdispls, true}},
-                                        .receive = {.buffer = recvbuf,
-                                                    .type = recvtype,
-                                                    .counts = {recvcounts, true},
-                                                    .displs = {rdispls, true}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Ineighbor_alltoallv", WEFT_COLL_NEIGHBOR_ALLTOALLV, comm,
+                      weft_coll_vector_c(sendbuf, sendcounts, sdispls, sendtype),
+                      weft_coll_vector_c(recvbuf, recvcounts, rdispls, recvtype));
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -281,17 +205,10 @@ int PMPI_Neighbor_alltoallv_init(const void *sendbuf, const int sendcounts[], co
                                  const int rdispls[], MPI_Datatype recvtype, MPI_Comm comm,
                                  MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {.function = "MPI_Neighbor_alltoallv_init",
-                                        .kind = WEFT_COLL_NEIGHBOR_ALLTOALLV,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .type = sendtype,
-                                                 .counts = {sendcounts, false},
-                                                 .displs = {sdispls, false}},
-                                        .receive = {.buffer = recvbuf,
-                                                    .type = recvtype,
-                                                    .counts = {recvcounts, false},
-                                                    .displs = {rdispls, false}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Neighbor_alltoallv_init", WEFT_COLL_NEIGHBOR_ALLTOALLV, comm,
+                      weft_coll_vector(sendbuf, sendcounts, sdispls, sendtype),
+                      weft_coll_vector(recvbuf, recvcounts, rdispls, recvtype));
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -302,17 +219,10 @@ int PMPI_Neighbor_alltoallv_init_c(const void *sendbuf, const MPI_Count sendcoun
                                    MPI_Datatype recvtype, MPI_Comm comm, MPI_Info info,
                                    MPI_Request *request)
 {
-    const struct weft_coll_call call = {.function = "MPI_Neighbor_alltoallv_init",
-                                        .kind = WEFT_COLL_NEIGHBOR_ALLTOALLV,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .type = sendtype,
-                                                 .counts = {sendcounts, true},
-                                                 .displs = {sdispls, true}},
-                                        .receive = {.buffer = recvbuf,
-                                                    .type = recvtype,
-                                                    .counts = {recvcounts, true},
-                                                    .displs = {rdispls, true}}};
+    const struct weft_coll_call call =
+        weft_coll_two("MPI_Neighbor_alltoallv_init", WEFT_COLL_NEIGHBOR_ALLTOALLV, comm,
+                      weft_coll_vector_c(sendbuf, sendcounts, sdispls, sendtype),
+                      weft_coll_vector_c(recvbuf, recvcounts, rdispls, recvtype));
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -321,17 +231,10 @@ int PMPI_Neighbor_alltoallw(const void *sendbuf, const int sendcounts[], const M
                             const MPI_Datatype sendtypes[], void *recvbuf, const int recvcounts[],
                             const MPI_Aint rdispls[], const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-    const struct weft_coll_call call = {.function = "MPI_Neighbor_alltoallw",
-                                        .kind = WEFT_COLL_NEIGHBOR_ALLTOALLW,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .counts = {sendcounts, false},
-                                                 .displs = {sdispls, true},
-                                                 .types = sendtypes},
-                                        .receive = {.buffer = recvbuf,
-                                                    .counts = {recvcounts, false},
-                                                    .displs = {rdispls, true},
-                                                    .types = recvtypes}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Neighbor_alltoallw", WEFT_COLL_NEIGHBOR_ALLTOALLW, comm,
+        weft_coll_typed(sendbuf, weft_coll_int(sendcounts), weft_coll_wide(sdispls), sendtypes),
+        weft_coll_typed(recvbuf, weft_coll_int(recvcounts), weft_coll_wide(rdispls), recvtypes));
     return weft_coll_blocking(&call);
 }
 
@@ -341,17 +244,10 @@ int PMPI_Neighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[],
                               void *recvbuf, const MPI_Count recvcounts[], const MPI_Aint rdispls[],
                               const MPI_Datatype recvtypes[], MPI_Comm comm)
 {
-    const struct weft_coll_call call = {.function = "MPI_Neighbor_alltoallw",
-                                        .kind = WEFT_COLL_NEIGHBOR_ALLTOALLW,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .counts = {sendcounts, true},
-                                                 .displs = {sdispls, true},
-                                                 .types = sendtypes},
-                                        .receive = {.buffer = recvbuf,
-                                                    .counts = {recvcounts, true},
-                                                    .displs = {rdispls, true},
-                                                    .types = recvtypes}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Neighbor_alltoallw", WEFT_COLL_NEIGHBOR_ALLTOALLW, comm,
+        weft_coll_typed(sendbuf, weft_coll_wide(sendcounts), weft_coll_wide(sdispls), sendtypes),
+        weft_coll_typed(recvbuf, weft_coll_wide(recvcounts), weft_coll_wide(rdispls), recvtypes));
     return weft_coll_blocking(&call);
 }
 
@@ -361,17 +257,10 @@ int PMPI_Ineighbor_alltoallw(const void *sendbuf, const int sendcounts[], const 
                              const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                              MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {.function = "MPI_Ineighbor_alltoallw",
-                                        .kind = WEFT_COLL_NEIGHBOR_ALLTOALLW,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .counts = {sendcounts, false},
-                                                 .displs = {sdispls, true},
-                                                 .types = sendtypes},
-                                        .receive = {.buffer = recvbuf,
-                                                    .counts = {recvcounts, false},
-                                                    .displs = {rdispls, true},
-                                                    .types = recvtypes}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Ineighbor_alltoallw", WEFT_COLL_NEIGHBOR_ALLTOALLW, comm,
+        weft_coll_typed(sendbuf, weft_coll_int(sendcounts), weft_coll_wide(sdispls), sendtypes),
+        weft_coll_typed(recvbuf, weft_coll_int(recvcounts), weft_coll_wide(rdispls), recvtypes));
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -382,17 +271,10 @@ int PMPI_Ineighbor_alltoallw_c(const void *sendbuf, const MPI_Count sendcounts[]
                                const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {.function = "MPI_Ineighbor_alltoallw",
-                                        .kind = WEFT_COLL_NEIGHBOR_ALLTOALLW,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .counts = {sendcounts, true},
-                                                 .displs = {sdispls, true},
-                                                 .types = sendtypes},
-                                        .receive = {.buffer = recvbuf,
-                                                    .counts = {recvcounts, true},
-                                                    .displs = {rdispls, true},
-                                                    .types = recvtypes}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Ineighbor_alltoallw", WEFT_COLL_NEIGHBOR_ALLTOALLW, comm,
+        weft_coll_typed(sendbuf, weft_coll_wide(sendcounts), weft_coll_wide(sdispls), sendtypes),
+        weft_coll_typed(recvbuf, weft_coll_wide(recvcounts), weft_coll_wide(rdispls), recvtypes));
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -403,17 +285,10 @@ int PMPI_Neighbor_alltoallw_init(const void *sendbuf, const int sendcounts[],
                                  const MPI_Datatype recvtypes[], MPI_Comm comm, MPI_Info info,
                                  MPI_Request *request)
 {
-    const struct weft_coll_call call = {.function = "MPI_Neighbor_alltoallw_init",
-                                        .kind = WEFT_COLL_NEIGHBOR_ALLTOALLW,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .counts = {sendcounts, false},
-                                                 .displs = {sdispls, true},
-                                                 .types = sendtypes},
-                                        .receive = {.buffer = recvbuf,
-                                                    .counts = {recvcounts, false},
-                                                    .displs = {rdispls, true},
-                                                    .types = recvtypes}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Neighbor_alltoallw_init", WEFT_COLL_NEIGHBOR_ALLTOALLW, comm,
+        weft_coll_typed(sendbuf, weft_coll_int(sendcounts), weft_coll_wide(sdispls), sendtypes),
+        weft_coll_typed(recvbuf, weft_coll_int(recvcounts), weft_coll_wide(rdispls), recvtypes));
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -424,16 +299,9 @@ int PMPI_Neighbor_alltoallw_init_c(const void *sendbuf, const MPI_Count sendcoun
                                    const MPI_Aint rdispls[], const MPI_Datatype recvtypes[],
                                    MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {.function = "MPI_Neighbor_alltoallw_init",
-                                        .kind = WEFT_COLL_NEIGHBOR_ALLTOALLW,
-                                        .comm = comm,
-                                        .send = {.buffer = sendbuf,
-                                                 .counts = {sendcounts, true},
-                                                 .displs = {sdispls, true},
-                                                 .types = sendtypes},
-                                        .receive = {.buffer = recvbuf,
-                                                    .counts = {recvcounts, true},
-                                                    .displs = {rdispls, true},
-                                                    .types = recvtypes}};
+    const struct weft_coll_call call = weft_coll_two(
+        "MPI_Neighbor_alltoallw_init", WEFT_COLL_NEIGHBOR_ALLTOALLW, comm,
+        weft_coll_typed(sendbuf, weft_coll_wide(sendcounts), weft_coll_wide(sdispls), sendtypes),
+        weft_coll_typed(recvbuf, weft_coll_wide(recvcounts), weft_coll_wide(rdispls), recvtypes));
     return weft_coll_persistent(&call, info, request);
 }

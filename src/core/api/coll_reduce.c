@@ -11,14 +11,9 @@ WEFT_EXPORT(Reduce_c);
 int PMPI_Reduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                   MPI_Op op, int root, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Reduce",
-        .kind = WEFT_COLL_REDUCE,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = count, .type = datatype},
-        .receive = {.buffer = recvbuf},
-        .op = op,
-        .root = root};
+    const struct weft_coll_call call =
+        weft_coll_reduction("MPI_Reduce", WEFT_COLL_REDUCE, comm,
+                            weft_coll_data(sendbuf, count, datatype), recvbuf, op, root);
     return weft_coll_blocking(&call);
 }
 
@@ -26,14 +21,9 @@ WEFT_EXPORT(Ireduce_c);
 int PMPI_Ireduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                    MPI_Op op, int root, MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Ireduce",
-        .kind = WEFT_COLL_REDUCE,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = count, .type = datatype},
-        .receive = {.buffer = recvbuf},
-        .op = op,
-        .root = root};
+    const struct weft_coll_call call =
+        weft_coll_reduction("MPI_Ireduce", WEFT_COLL_REDUCE, comm,
+                            weft_coll_data(sendbuf, count, datatype), recvbuf, op, root);
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -41,14 +31,9 @@ WEFT_EXPORT(Reduce_init_c);
 int PMPI_Reduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                        MPI_Op op, int root, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Reduce_init",
-        .kind = WEFT_COLL_REDUCE,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = count, .type = datatype},
-        .receive = {.buffer = recvbuf},
-        .op = op,
-        .root = root};
+    const struct weft_coll_call call =
+        weft_coll_reduction("MPI_Reduce_init", WEFT_COLL_REDUCE, comm,
+                            weft_coll_data(sendbuf, count, datatype), recvbuf, op, root);
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -56,13 +41,9 @@ WEFT_EXPORT(Allreduce_c);
 int PMPI_Allreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Op op, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Allreduce",
-        .kind = WEFT_COLL_ALLREDUCE,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = count, .type = datatype},
-        .receive = {.buffer = recvbuf},
-        .op = op};
+    const struct weft_coll_call call =
+        weft_coll_reduction("MPI_Allreduce", WEFT_COLL_ALLREDUCE, comm,
+                            weft_coll_data(sendbuf, count, datatype), recvbuf, op, 0);
     return weft_coll_blocking(&call);
 }
 
@@ -70,13 +51,9 @@ WEFT_EXPORT(Iallreduce_c);
 int PMPI_Iallreduce_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                       MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Iallreduce",
-        .kind = WEFT_COLL_ALLREDUCE,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = count, .type = datatype},
-        .receive = {.buffer = recvbuf},
-        .op = op};
+    const struct weft_coll_call call =
+        weft_coll_reduction("MPI_Iallreduce", WEFT_COLL_ALLREDUCE, comm,
+                            weft_coll_data(sendbuf, count, datatype), recvbuf, op, 0);
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -85,13 +62,9 @@ int PMPI_Allreduce_init_c(const void *sendbuf, void *recvbuf, MPI_Count count,
                           MPI_Datatype datatype, MPI_Op op, MPI_Comm comm, MPI_Info info,
                           MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Allreduce_init",
-        .kind = WEFT_COLL_ALLREDUCE,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = count, .type = datatype},
-        .receive = {.buffer = recvbuf},
-        .op = op};
+    const struct weft_coll_call call =
+        weft_coll_reduction("MPI_Allreduce_init", WEFT_COLL_ALLREDUCE, comm,
+                            weft_coll_data(sendbuf, count, datatype), recvbuf, op, 0);
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -226,13 +199,8 @@ WEFT_EXPORT(Scan_c);
 int PMPI_Scan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                 MPI_Op op, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Scan",
-        .kind = WEFT_COLL_SCAN,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = count, .type = datatype},
-        .receive = {.buffer = recvbuf},
-        .op = op};
+    const struct weft_coll_call call = weft_coll_reduction(
+        "MPI_Scan", WEFT_COLL_SCAN, comm, weft_coll_data(sendbuf, count, datatype), recvbuf, op, 0);
     return weft_coll_blocking(&call);
 }
 
@@ -240,13 +208,9 @@ WEFT_EXPORT(Iscan_c);
 int PMPI_Iscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                  MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Iscan",
-        .kind = WEFT_COLL_SCAN,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = count, .type = datatype},
-        .receive = {.buffer = recvbuf},
-        .op = op};
+    const struct weft_coll_call call =
+        weft_coll_reduction("MPI_Iscan", WEFT_COLL_SCAN, comm,
+                            weft_coll_data(sendbuf, count, datatype), recvbuf, op, 0);
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -254,13 +218,9 @@ WEFT_EXPORT(Scan_init_c);
 int PMPI_Scan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                      MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Scan_init",
-        .kind = WEFT_COLL_SCAN,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = count, .type = datatype},
-        .receive = {.buffer = recvbuf},
-        .op = op};
+    const struct weft_coll_call call =
+        weft_coll_reduction("MPI_Scan_init", WEFT_COLL_SCAN, comm,
+                            weft_coll_data(sendbuf, count, datatype), recvbuf, op, 0);
     return weft_coll_persistent(&call, info, request);
 }
 
@@ -268,13 +228,9 @@ WEFT_EXPORT(Exscan_c);
 int PMPI_Exscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                   MPI_Op op, MPI_Comm comm)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Exscan",
-        .kind = WEFT_COLL_EXSCAN,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = count, .type = datatype},
-        .receive = {.buffer = recvbuf},
-        .op = op};
+    const struct weft_coll_call call =
+        weft_coll_reduction("MPI_Exscan", WEFT_COLL_EXSCAN, comm,
+                            weft_coll_data(sendbuf, count, datatype), recvbuf, op, 0);
     return weft_coll_blocking(&call);
 }
 
@@ -282,13 +238,9 @@ WEFT_EXPORT(Iexscan_c);
 int PMPI_Iexscan_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                    MPI_Op op, MPI_Comm comm, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Iexscan",
-        .kind = WEFT_COLL_EXSCAN,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = count, .type = datatype},
-        .receive = {.buffer = recvbuf},
-        .op = op};
+    const struct weft_coll_call call =
+        weft_coll_reduction("MPI_Iexscan", WEFT_COLL_EXSCAN, comm,
+                            weft_coll_data(sendbuf, count, datatype), recvbuf, op, 0);
     return weft_coll_nonblocking(&call, request);
 }
 
@@ -296,12 +248,8 @@ WEFT_EXPORT(Exscan_init_c);
 int PMPI_Exscan_init_c(const void *sendbuf, void *recvbuf, MPI_Count count, MPI_Datatype datatype,
                        MPI_Op op, MPI_Comm comm, MPI_Info info, MPI_Request *request)
 {
-    const struct weft_coll_call call = {
-        .function = "MPI_Exscan_init",
-        .kind = WEFT_COLL_EXSCAN,
-        .comm = comm,
-        .send = {.buffer = sendbuf, .count = count, .type = datatype},
-        .receive = {.buffer = recvbuf},
-        .op = op};
+    const struct weft_coll_call call =
+        weft_coll_reduction("MPI_Exscan_init", WEFT_COLL_EXSCAN, comm,
+                            weft_coll_data(sendbuf, count, datatype), recvbuf, op, 0);
     return weft_coll_persistent(&call, info, request);
 }

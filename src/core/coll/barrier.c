@@ -10,7 +10,7 @@
 
 void weft_build_barrier(struct weft_schedule *s, enum weft_algorithm algorithm)
 {
-    struct weft_elements nothing = weft_elements_of_bytes(NULL, 0);
+    struct weft_elements nothing = weft_schedule_row(s, 0);
     if (algorithm == WEFT_ALGORITHM_NODES) {
         weft_nodes_barrier(s);
         return;
@@ -24,7 +24,7 @@ void weft_build_barrier(struct weft_schedule *s, enum weft_algorithm algorithm)
 
 void weft_build_assembly(struct weft_schedule *s)
 {
-    struct weft_elements nothing = weft_elements_of_bytes(NULL, 0);
+    struct weft_elements nothing = weft_schedule_row(s, 0);
     struct weft_tree tree = weft_tree_of(s->size, 2, s->rank);
     for (int i = 0; i < tree.children; i++)
         weft_schedule_receive(s, (int)weft_tree_child(&tree, i).place, nothing);

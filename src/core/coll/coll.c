@@ -81,21 +81,33 @@ const char *weft_coll_name(enum weft_coll_kind kind)
     return names[kind];
 }
 
-void weft_coll_each_active(void (*see)(void *arg, const char *text), void *arg)
+struct viewer {
+    void (*see)(void *arg, const char *text);
+    void *arg;
+};
+
+static void describe(void *arg, const struct weft_schedule *s)
 {
     static const char *const deeds[] = {[WEFT_STEP_SEND] = "send to",
                                         [WEFT_STEP_RECEIVE] = "receive from",
                                         [WEFT_STEP_COPY] = "copy at",
                                         [WEFT_STEP_COMBINE] = "reduction at"};
-    for (const struct weft_schedule *s = weft_coll_active; s; s = s->next_active) {
-        char text[400];
-        const struct weft_step *step = &s->steps[s->done < s->count ? s->done : 0];
-        const char *name =
-            s->comm->name && *s->comm->name ? s->comm->name : "a communicator without a name";
-        snprintf(text, sizeof text, "%s%s on %.100s (%s): waits in step %u of %u, %s rank %d",
-                 s->request ? s->persistent ? "persistent " : "nonblocking " : "",
-                 weft_coll_name(s->kind), name, weft_algorithm_name(s->algorithm), s->done + 1,
-                 s->count, deeds[step->kind], step->peer);
-        see(arg, text);
-    }
+    const struct viewer *viewer = arg;
+    char text[400];
+    if (!s->count)
+        return;
+    const struct weft_step *step = &s->steps[s->done < s->count ? s->done : 0];
+    const char *name =
+        s->comm->name && *s->comm->name ? s->comm->name : "a communicator without a name";
+    snprintf(text, sizeof text, "%s%s on %.100s (%s): waits in step %u of %u, %s rank %d",
+             s->request ? s->persistent ? "persistent " : "nonblocking " : "",
+             weft_coll_name(s->kind), name, weft_algorithm_name(s->algorithm), s->done + 1,
+             s->count, deeds[step->kind], step->peer);
+    viewer->see(viewer->arg, text);
+}
+
+void weft_coll_each_active(void (*see)(void *arg, const char *text), void *arg)
+{
+    struct viewer viewer = {see, arg};
+    weft_schedule_each_active(describe, &viewer);
 }

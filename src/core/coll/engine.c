@@ -4,7 +4,8 @@
  *
  * Invariants:
  *  - A schedule that is under way is in the list of active ones, and only progress moves it on: so
- *    whoever waits, for whatever, moves them all.
+ *    whoever waits, for whatever, moves them all. But a blocking one, while there is one thread, is
+ *    moved by its call alone: then a poll costs no more than for a message.
  *  - Every request that is started here is given back here, also after another one failed.
  *  - A schedule that nobody waits for is given back when it is complete; a persistent one with its
  *    request.
@@ -13,11 +14,13 @@
 #include "core/error.h"
 #include "core/p2p.h"
 #include "core/weft.h"
+#include "shm/shm.h"
 
 #include <stdlib.h>
 
 struct weft_schedule *weft_coll_active;
 static struct weft_schedule **active_end = &weft_coll_active;
+static struct weft_schedule *waited_for; /* the blocking one that is not in the list */
 static bool advancing; /* progress may come back here while a message is started */
 
 /* ---- Tags: kind 5 bits, persistent 1, between groups 1, sequence number 18: as many as every
@@ -59,14 +62,23 @@ static void note(struct weft_schedule *s, int code)
         s->error = code;
 }
 
+/* What needs no request: see the fast paths of core/api/p2p.c. */
+static bool inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
+                   const void *data, size_t bytes)
+{
+    uint32_t sequence;
+    if (bytes < peer->inject_below)
+        return weft_net_inject(peer, channel, tag, data, bytes);
+    return bytes < peer->share_below && data && weft_shm_inject(peer, channel, tag, data, bytes, &sequence);
+}
+
 static void start_send(struct weft_schedule *s, struct weft_step *step)
 {
     struct weft_channel *channel = step->channel;
     const struct weft_datatype *type = step->from.type;
     struct weft_peer *peer = channel->comm->peers[step->peer];
     size_t bytes = weft_elements_bytes(step->from);
-    if ((type->flags & WEFT_TYPE_DENSE) && bytes < peer->inject_below &&
-        weft_net_inject(peer, channel, s->tag, step->from.at, bytes))
+    if ((type->flags & WEFT_TYPE_DENSE) && inject(peer, channel, s->tag, step->from.at, bytes))
         return;
     int code = weft_p2p_isend(channel, step->from.at, bytes, type, step->peer, s->tag,
                               WEFT_SEND_STANDARD, &step->request);
@@ -76,8 +88,31 @@ static void start_send(struct weft_schedule *s, struct weft_step *step)
     }
 }
 
+/* Straight to the provider, if nothing speaks against it. */
+static bool post(struct weft_schedule *s, struct weft_step *step)
+{
+    struct weft_channel *channel = step->channel;
+    size_t bytes = weft_elements_bytes(step->to);
+    if (weft.matcher.unexpected || (uint32_t)step->peer >= channel->sources ||
+        !(step->to.type->flags & WEFT_TYPE_DENSE) || weft_unlikely(!weft.requests.free))
+        return false;
+    struct weft_peer *peer = channel->comm->peers[step->peer];
+    if (weft_unlikely(bytes >= peer->post_below))
+        return false;
+    struct weft_request *request =
+        weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
+    weft_p2p_describe(request, channel, step->to.at, bytes, weft_datatype_byte(), peer, step->peer,
+                      s->tag);
+    step->request = request;
+    note(s, weft_net_irecv_plain(request, step->to.at, bytes, peer->net_addr,
+                                 channel->net_bits | (uint32_t)s->tag));
+    return true;
+}
+
 static void start_receive(struct weft_schedule *s, struct weft_step *step)
 {
+    if (weft_likely(post(s, step)))
+        return;
     int code = weft_p2p_irecv(step->channel, step->to.at, weft_elements_bytes(step->to),
                               step->to.type, step->peer, s->tag, &step->request);
     if (weft_unlikely(code != MPI_SUCCESS)) {
@@ -186,14 +221,20 @@ int weft_coll_progress(void)
     return moved;
 }
 
-/* Begins a schedule, and goes as far as it can. */
+/* Goes as far as it can, at first or because what it waited for is there. */
+static void go(struct weft_schedule *s)
+{
+    advancing = true;
+    advance(s);
+    advancing = false;
+}
+
+/* Begins a schedule. */
 static void begin(struct weft_schedule *s)
 {
     s->next = s->done = 0;
     s->error = MPI_SUCCESS;
-    advancing = true;
-    advance(s);
-    advancing = false;
+    go(s);
     if (is_complete(s)) {
         complete(s);
         return;
@@ -224,12 +265,28 @@ static struct weft_schedule *make(const struct weft_coll_args *args, bool persis
     return s;
 }
 
-int weft_coll_run(const struct weft_coll_args *args)
+/* Nobody else can move it on. */
+static void run_alone(struct weft_schedule *s)
 {
-    struct weft_schedule *s = make(args, false);
     unsigned idle = 0;
-    if (weft_unlikely(!s))
-        return MPI_ERR_NO_MEM;
+    waited_for = s;
+    go(s);
+    while (!is_complete(s)) {
+        if (!s->waits_for->pending) {
+            go(s);
+            idle = 0;
+        } else if (weft_poll()) {
+            idle = 0;
+        } else {
+            weft_idle_for(&idle, s->waits_for);
+        }
+    }
+    waited_for = NULL;
+}
+
+static void run_among_threads(struct weft_schedule *s)
+{
+    unsigned idle = 0;
     begin(s);
     while (!is_complete(s)) {
         if (weft_progress())
@@ -237,6 +294,17 @@ int weft_coll_run(const struct weft_coll_args *args)
         else
             weft_idle_for(&idle, s->waits_for);
     }
+}
+
+int weft_coll_run(const struct weft_coll_args *args)
+{
+    struct weft_schedule *s = make(args, false);
+    if (weft_unlikely(!s))
+        return MPI_ERR_NO_MEM;
+    if (weft_likely(!(weft_gate & WEFT_GATE_THREADS)))
+        run_alone(s);
+    else
+        run_among_threads(s);
     int code = s->error;
     weft_schedule_put(s);
     return code;
@@ -302,6 +370,14 @@ void weft_coll_release(struct weft_request *request)
 {
     if (request->flags & WEFT_REQUEST_PERSISTENT)
         weft_schedule_put(request->schedule);
+}
+
+void weft_schedule_each_active(void (*see)(void *arg, const struct weft_schedule *s), void *arg)
+{
+    if (waited_for)
+        see(arg, waited_for);
+    for (const struct weft_schedule *s = weft_coll_active; s; s = s->next_active)
+        see(arg, s);
 }
 
 void weft_coll_finalize(void)

@@ -55,7 +55,7 @@ static void leaders_exchange(struct weft_schedule *s, struct weft_elements ours,
 
 static void barrier(struct weft_schedule *s)
 {
-    struct weft_elements nothing = weft_elements_of_bytes(NULL, 0);
+    struct weft_elements nothing = weft_schedule_row(s, 0);
     local_assembly(s);
     leaders_exchange(s, nothing, nothing);
     local_bcast(s, nothing);

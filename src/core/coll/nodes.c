@@ -91,7 +91,7 @@ void weft_nodes_barrier(struct weft_schedule *s)
         enter_leaders(&v);
         weft_build_barrier(s, WEFT_ALGORITHM_DISSEMINATION);
     }
-    tell_node(&v, weft_elements_of_bytes(NULL, 0));
+    tell_node(&v, weft_schedule_row(s, 0));
 }
 
 void weft_nodes_bcast(struct weft_schedule *s, struct weft_elements data, int root)

@@ -76,6 +76,9 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args);
 /* Gives a schedule and all that it holds back. */
 void weft_schedule_put(struct weft_schedule *s);
 
+/* Calls see for each that is under way (engine.c). */
+void weft_schedule_each_active(void (*see)(void *arg, const struct weft_schedule *s), void *arg);
+
 /* Frees what is kept for reuse. */
 void weft_schedule_finalize(void);
 
@@ -121,7 +124,7 @@ void *weft_schedule_memory(struct weft_schedule *s, size_t bytes);
 struct weft_elements weft_schedule_elements(struct weft_schedule *s,
                                             const struct weft_datatype *type, size_t count);
 
-/* A row of bytes. */
+/* A row of bytes. Its address is not null even if there are none. */
 struct weft_elements weft_schedule_row(struct weft_schedule *s, size_t bytes);
 
 /* Elements cut into n blocks of about the same size, every rank alike. */

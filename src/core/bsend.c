@@ -201,7 +201,7 @@ int weft_bsend_iflush(struct weft_bsend_owner owner, struct weft_request **out)
         return nothing_attached(owner);
     struct weft_request *flush = weft_request_get(&weft.requests, WEFT_REQUEST_FLUSH, 1);
     if (!flush)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for another request; complete some first");
+        return MPI_ERR_NO_MEM;
     flush->source = MPI_ANY_SOURCE;
     flush->tag = MPI_ANY_TAG;
     flush->bytes = 0;

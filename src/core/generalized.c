@@ -25,11 +25,13 @@ static int returned(int code, const char *which)
 
 struct weft_request *weft_generalized_new(const struct weft_generalized *functions)
 {
+    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_GENERALIZED, 1);
+    if (!request)
+        return NULL;
     struct weft_generalized *copy = malloc(sizeof *copy);
-    struct weft_request *request =
-        copy ? weft_request_get(&weft.requests, WEFT_REQUEST_GENERALIZED, 1) : NULL;
-    if (!request) {
-        free(copy);
+    if (!copy) {
+        weft_error_say(MPI_ERR_NO_MEM, "no memory for the functions of a generalized request");
+        weft_request_put(request);
         return NULL;
     }
     *copy = *functions;

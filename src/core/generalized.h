@@ -20,7 +20,7 @@ struct weft_generalized {
     void *state;
 };
 
-/* A new active request. NULL when memory is short. */
+/* A new active request. NULL when memory is short, the sentence said. */
 struct weft_request *weft_generalized_new(const struct weft_generalized *functions);
 
 /* The user's part of the operation is done. Returns MPI_SUCCESS, or what the free function of a

@@ -18,12 +18,6 @@
 
 #include <stdlib.h>
 
-WEFT_COLD static int no_memory(const char *what)
-{
-    weft_error_say(MPI_ERR_NO_MEM, "no memory for another %s; complete some first", what);
-    return MPI_ERR_NO_MEM;
-}
-
 static struct weft_peer *peer_of(struct weft_channel *channel, int rank)
 {
     struct weft_comm *comm = channel->comm;
@@ -166,7 +160,7 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
         return code;
     struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_SEND, 1);
     if (weft_unlikely(!request))
-        return no_memory("send");
+        return MPI_ERR_NO_MEM;
     request->mode = (uint8_t)mode;
     request->tag = tag;
     request->bytes = bytes;
@@ -218,7 +212,7 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
     struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_RECV, 1);
     *out = request;
     if (weft_unlikely(!request))
-        return no_memory("receive");
+        return MPI_ERR_NO_MEM;
     weft_p2p_describe(request, channel, buffer, bytes, type, peer, source, tag);
     return weft_p2p_receive_slowly(request);
 }

@@ -78,7 +78,8 @@ struct weft_precv {
 
 /* ---- partitioned.c */
 
-/* Fills what both sides have and makes the user's request. False when memory is short. */
+/* Fills what both sides have and makes the user's request. False when memory is short,
+ * the sentence said. */
 bool weft_partitioned_open(struct weft_partitioned *base,
                            const struct weft_partition_arguments *arguments,
                            enum weft_request_kind op);

@@ -8,6 +8,7 @@
 #include "core/request.h"
 #include "core/bsend.h"
 #include "core/coll/coll.h"
+#include "core/error.h"
 #include "core/generalized.h"
 #include "core/partitioned.h"
 #include "core/weft.h"
@@ -33,15 +34,20 @@ void weft_request_finalize(void)
     *pool = (struct weft_request_pool){0};
 }
 
+static const char no_memory[] = "no memory for another request; complete or free some first";
+
 struct weft_request *weft_request_grow(struct weft_request_pool *pool)
 {
+    struct weft_request *slab = NULL;
     struct weft_request **slabs = realloc(pool->slabs, (pool->nslabs + 1) * sizeof *slabs);
-    if (!slabs)
+    if (slabs) {
+        pool->slabs = slabs;
+        slab = aligned_alloc(64, WEFT_REQUEST_SLAB * sizeof *slab);
+    }
+    if (!slab) {
+        weft_error_say(MPI_ERR_NO_MEM, no_memory);
         return NULL;
-    pool->slabs = slabs;
-    struct weft_request *slab = aligned_alloc(64, WEFT_REQUEST_SLAB * sizeof *slab);
-    if (!slab)
-        return NULL;
+    }
     memset(slab, 0, WEFT_REQUEST_SLAB * sizeof *slab);
     for (int i = WEFT_REQUEST_SLAB - 1; i >= 0; i--) {
         weft_net_adopt(&slab[i]);
@@ -56,7 +62,7 @@ struct weft_request *weft_request_to_nowhere(void)
 {
     struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_NONE, 0);
     if (!request)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for another request; complete some first");
+        weft_fatal(MPI_ERR_NO_MEM, no_memory);
     request->source = MPI_PROC_NULL;
     request->tag = MPI_ANY_TAG;
     request->bytes = 0;

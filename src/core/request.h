@@ -131,7 +131,7 @@ WEFT_COLD struct weft_request *weft_request_to_nowhere(void);
 void weft_request_init(void);
 void weft_request_finalize(void);
 
-/* Slow path of weft_request_get: one more slab. Returns NULL when memory is short. */
+/* Slow path of weft_request_get: one more slab. NULL when memory is short, the sentence said. */
 WEFT_COLD struct weft_request *weft_request_grow(struct weft_request_pool *pool);
 
 /* Takes the first of a pool that is not empty; the rest of the request is undefined. */
@@ -147,7 +147,7 @@ weft_request_pop(struct weft_request_pool *pool, enum weft_request_kind op, int 
 }
 
 /* A request of that op, no flags, no error, pending as given; the rest is undefined. NULL when
- * memory is short. */
+ * memory is short (MPI_ERR_NO_MEM), the sentence said. */
 static inline struct weft_request *weft_request_get(struct weft_request_pool *pool,
                                                     enum weft_request_kind op, int pending)
 {

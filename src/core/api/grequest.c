@@ -25,8 +25,7 @@ int PMPI_Grequest_start(MPI_Grequest_query_function *query_fn, MPI_Grequest_free
         code = weft_error(NULL, MPI_ERR_ARG, "MPI_Grequest_start",
                           "the pointer to the request is null");
     else if (!(made = weft_generalized_new(&functions)))
-        code = weft_error(NULL, MPI_ERR_NO_MEM, "MPI_Grequest_start",
-                          "no memory for another request; complete some first");
+        code = weft_error_raise(NULL, MPI_ERR_NO_MEM, "MPI_Grequest_start");
     else
         *request = (MPI_Request)made;
     weft_leave();

@@ -17,12 +17,6 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-static int no_memory(struct weft_comm *comm, const char *function)
-{
-    return weft_error(comm, MPI_ERR_NO_MEM, function,
-                      "no memory for another request; free some first");
-}
-
 /* Hands out an inactive request. */
 static void hand_out(struct weft_request *request, MPI_Request *handle)
 {
@@ -43,7 +37,7 @@ static int make_send(const struct weft_call *call, enum weft_send_mode mode, MPI
     }
     struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_SEND, 0);
     if (!request)
-        return no_memory(to.comm, call->function);
+        return weft_error_raise(to.comm, MPI_ERR_NO_MEM, call->function);
     request->mode = (uint8_t)mode;
     request->tag = call->tag;
     request->bytes = to.bytes;
@@ -69,7 +63,7 @@ static int make_receive(const struct weft_call *call, MPI_Request *handle)
     }
     struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_RECV, 0);
     if (!request)
-        return no_memory(from.comm, call->function);
+        return weft_error_raise(from.comm, MPI_ERR_NO_MEM, call->function);
     weft_p2p_describe(request, &from.comm->p2p, (void *)call->buffer, from.bytes, from.type, NULL,
                       call->peer, call->tag);
     hand_out(request, handle);

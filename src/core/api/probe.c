@@ -157,8 +157,7 @@ static struct weft_request *receive(const char *function, void *buffer, MPI_Coun
     struct weft_request *request =
         good ? weft_request_get(&weft.requests, WEFT_REQUEST_RECV, 1) : weft_request_to_nowhere();
     if (!request) {
-        *code = weft_error(comm, MPI_ERR_NO_MEM, function,
-                           "no memory for another receive; complete some first");
+        *code = weft_error_raise(comm, MPI_ERR_NO_MEM, function);
         return NULL;
     }
     *handle = MPI_MESSAGE_NULL;

@@ -248,7 +248,7 @@ static int attach(struct weft_schedule *s, struct weft_request **out)
     struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_COLL, 0);
     if (weft_unlikely(!request)) {
         weft_schedule_put(s);
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for another request; complete some first");
+        return MPI_ERR_NO_MEM;
     }
     request->channel = s->channel;
     request->peer = NULL;

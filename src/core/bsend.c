@@ -6,6 +6,7 @@
  * in it at number n is sent exactly when the list has no entry below n. Flushes wait for that.
  */
 #include "core/bsend.h"
+#include "core/cancel.h"
 #include "core/p2p.h"
 #include "core/session.h"
 #include "core/weft.h"
@@ -75,13 +76,14 @@ static void give(struct weft_bsend_entry *entry)
     }
 }
 
-void weft_bsend_sent(struct weft_request *request)
+/* The entry that a send's data lie in, and will no longer. */
+static void leave_entry(struct weft_request *send)
 {
     struct weft_bsend_entry *entry =
-        (struct weft_bsend_entry *)((char *)request->buffer -
-                                    offsetof(struct weft_bsend_entry, data));
-    if (request->error && !entry->buffer->error)
-        entry->buffer->error = request->error;
+        (struct weft_bsend_entry *)((char *)send->buffer - offsetof(struct weft_bsend_entry, data));
+    send->buffer = NULL;
+    if (send->error && !entry->buffer->error)
+        entry->buffer->error = send->error;
     give(entry);
 }
 
@@ -108,8 +110,9 @@ WEFT_COLD static int no_room(struct weft_bsend_owner owner, size_t bytes)
                         : "MPI_Buffer_flush");
 }
 
-int weft_bsend_start(struct weft_channel *channel, const void *data, size_t bytes,
-                     const struct weft_datatype *type, int dest, int tag)
+/* Packs a message and sends it. *send is complete, its entry given back, or flagged BUFFERED. */
+static int start(struct weft_channel *channel, const void *data, size_t bytes,
+                 const struct weft_datatype *type, int dest, int tag, struct weft_request **send)
 {
     struct weft_bsend_owner owner = owner_for(channel->comm);
     struct weft_bsend_buffer *buffer = buffer_of(owner);
@@ -120,19 +123,107 @@ int weft_bsend_start(struct weft_channel *channel, const void *data, size_t byte
         entry = take(buffer, bytes);
     }
     weft_datatype_pack(type, data, 0, entry->data, bytes);
-    struct weft_request *request;
     int code = weft_p2p_isend(channel, entry->data, bytes, weft_handle_object(MPI_PACKED), dest,
-                              tag, WEFT_SEND_BUFFERED, &request);
+                              tag, WEFT_SEND_BUFFERED, send);
     if (weft_likely(code == MPI_SUCCESS)) {
-        if (request->pending > 0) {
-            request->flags |= WEFT_REQUEST_BUFFERED;
+        (*send)->whole = NULL;
+        if ((*send)->pending) {
+            (*send)->flags |= WEFT_REQUEST_BUFFERED;
             return MPI_SUCCESS;
         }
-        code = request->error;
-        weft_request_put(request);
+        (*send)->buffer = NULL;
+        code = (*send)->error;
+        if (weft_unlikely(code != MPI_SUCCESS))
+            weft_request_put(*send);
     }
     give(entry);
     return code;
+}
+
+int weft_bsend_send(struct weft_channel *channel, const void *data, size_t bytes,
+                    const struct weft_datatype *type, int dest, int tag)
+{
+    struct weft_request *send;
+    int code = start(channel, data, bytes, type, dest, tag, &send);
+    if (weft_likely(code == MPI_SUCCESS) && !send->pending)
+        weft_request_put(send);
+    return code;
+}
+
+/* ---- What the user holds */
+
+static void hold(struct weft_request *held, struct weft_request *send)
+{
+    held->whole = send;
+    send->whole = held;
+    send->flags |= WEFT_REQUEST_BUFFERED;
+}
+
+int weft_bsend_isend(struct weft_channel *channel, const void *data, size_t bytes,
+                     const struct weft_datatype *type, int dest, int tag, struct weft_request **out)
+{
+    struct weft_request *held = weft_request_get(&weft.requests, WEFT_REQUEST_BSEND, 0), *send;
+    if (weft_unlikely(!held))
+        return MPI_ERR_NO_MEM;
+    int code = start(channel, data, bytes, type, dest, tag, &send);
+    if (code != MPI_SUCCESS || !send->pending) {
+        weft_request_put(held);
+        *out = send;
+        return code;
+    }
+    held->channel = channel;
+    held->peer = NULL;
+    held->type = NULL;
+    hold(held, send);
+    *out = held;
+    return MPI_SUCCESS;
+}
+
+int weft_bsend_restart(struct weft_request *held)
+{
+    struct weft_request *send;
+    int code = start(held->channel, held->buffer, held->bytes, held->type, held->match.source,
+                     held->tag, &send);
+    if (weft_likely(code == MPI_SUCCESS))
+        hold(held, send);
+    return code;
+}
+
+void weft_bsend_release(struct weft_request *held)
+{
+    struct weft_request *send = held->whole;
+    held->whole = NULL;
+    if (!send)
+        return;
+    send->whole = NULL;
+    if (!send->pending)
+        weft_request_put(send);
+}
+
+void weft_bsend_ended(struct weft_request *send)
+{
+    struct weft_request *held = send->whole;
+    if (send->buffer)
+        leave_entry(send);
+    if (!held) {
+        weft_request_put(send);
+    } else if (held->pending) { /* it waits for what becomes of a cancel */
+        held->flags |= send->flags & WEFT_REQUEST_CANCELLED;
+        weft_request_event(held);
+    }
+}
+
+void weft_bsend_cancel(struct weft_request *held)
+{
+    struct weft_request *send = held->whole;
+    if (!send || held->pending)
+        return;
+    held->pending = 1;
+    weft_cancel(send);
+    if (!held->pending || (send->flags & WEFT_REQUEST_CANCELLING))
+        return;
+    held->flags |= send->flags & WEFT_REQUEST_CANCELLED;
+    held->pending = 0;
 }
 
 /* ---- Buffers come and go */

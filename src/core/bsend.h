@@ -4,8 +4,12 @@
  * its communicator, else to its session, else to the process, and sent from there as any other.
  *
  * Invariants:
- *  - An entry belongs to one send, whose request nobody but the lane knows; weft_bsend_sent gives
- *    both back.
+ *  - An entry belongs to one send, whose end gives it back: sent, failed or cancelled.
+ *  - To the user a buffered send is complete at once. If the send itself is too, its request is the
+ *    user's, as an eager one's would be. If not, or if the user's request is persistent, there are
+ *    two, each the other's `whole`: the user's (WEFT_REQUEST_BSEND), complete but while it waits for
+ *    what becomes of a cancel, and the send's (WEFT_REQUEST_BUFFERED), which is given back when it
+ *    has ended and the user's request lets go of it, in any order.
  *  - A message that does not fit leaves everything as it was.
  */
 #ifndef WEFT_BSEND_H
@@ -23,10 +27,25 @@ struct weft_bsend_owner {
 };
 
 /* Sends a message of bytes = count * type->size bytes in buffered mode: when it returns the user's
- * buffer is free, and what is to be done is done (a persistent request that calls this at its start
- * is complete at once). dest is a rank, not MPI_PROC_NULL. MPI_ERR_BUFFER when it does not fit. */
-int weft_bsend_start(struct weft_channel *channel, const void *buffer, size_t bytes,
-                     const struct weft_datatype *type, int dest, int tag);
+ * buffer is free, and what is to be done is done. dest is a rank, not MPI_PROC_NULL. MPI_ERR_BUFFER
+ * when it does not fit. */
+int weft_bsend_send(struct weft_channel *channel, const void *buffer, size_t bytes,
+                    const struct weft_datatype *type, int dest, int tag);
+
+/* The same with a request for the user, complete. */
+int weft_bsend_isend(struct weft_channel *channel, const void *buffer, size_t bytes,
+                     const struct weft_datatype *type, int dest, int tag,
+                     struct weft_request **out);
+
+/* The same for a persistent request of the user, of kind WEFT_REQUEST_BSEND, whose rank is in
+ * match.source and whose whole is NULL. */
+int weft_bsend_restart(struct weft_request *held);
+
+/* A user's request of kind WEFT_REQUEST_BSEND lets go of its send, if it has one. */
+void weft_bsend_release(struct weft_request *held);
+
+/* Asks for its send to be cancelled. The request may be pending then, until that is decided. */
+void weft_bsend_cancel(struct weft_request *held);
 
 /* Attaches size bytes at buffer, or with MPI_BUFFER_AUTOMATIC whatever malloc gives. MPI_ERR_BUFFER
  * when one is attached. */
@@ -43,8 +62,8 @@ int weft_bsend_flush(struct weft_bsend_owner owner);
 /* Starts the same; *out is the request. */
 int weft_bsend_iflush(struct weft_bsend_owner owner, struct weft_request **out);
 
-/* A request with WEFT_REQUEST_BUFFERED is complete: gives its entry back. Called by
- * weft_request_last. */
-void weft_bsend_sent(struct weft_request *request);
+/* A request with WEFT_REQUEST_BUFFERED is complete, for the first time or, after it was cancelled
+ * when it was complete, again. Called by weft_request_last. */
+void weft_bsend_ended(struct weft_request *send);
 
 #endif

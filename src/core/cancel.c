@@ -7,6 +7,7 @@
  * matcher), a send by the side where its message waits for a match.
  */
 #include "core/cancel.h"
+#include "core/bsend.h"
 #include "core/soft.h"
 #include "core/weft.h"
 #include "ofi/net.h"
@@ -28,24 +29,35 @@ static void cancel_receive(struct weft_request *request)
     weft_request_event(request);
 }
 
+static void cancel_send(struct weft_request *request)
+{
+    switch ((enum weft_lane)request->peer->lane) {
+    case WEFT_LANE_NET:
+        weft_net_cancel(request);
+        return;
+    case WEFT_LANE_SHM:
+        weft_shm_cancel(request);
+        return;
+    case WEFT_LANE_SELF:
+        if (!weft_soft_revoke_local(request))
+            return;
+        request->flags |= WEFT_REQUEST_CANCELLED;
+        if (request->pending)
+            weft_request_event(request);
+        return;
+    default:
+        return; /* nobody is left to say what became of it */
+    }
+}
+
 void weft_cancel(struct weft_request *request)
 {
     if (request->flags & (WEFT_REQUEST_CANCELLED | WEFT_REQUEST_CANCELLING))
         return;
-    if (request->op == WEFT_REQUEST_SEND && request->mode == WEFT_SEND_BUFFERED)
-        return; /* a persistent one: complete since its start, the message is the buffer's */
-    if (request->op == WEFT_REQUEST_RECV) {
-        if (request->pending)
-            cancel_receive(request);
-    } else if (request->op == WEFT_REQUEST_SEND && request->peer->lane == WEFT_LANE_NET) {
-        if (!request->error)
-            weft_net_cancel(request);
-    } else if (request->op == WEFT_REQUEST_SEND && request->peer->lane == WEFT_LANE_SHM) {
-        if (!request->error)
-            weft_shm_cancel(request);
-    } else if (request->op == WEFT_REQUEST_SEND && request->pending &&
-               weft_soft_revoke_local(request)) {
-        request->flags |= WEFT_REQUEST_CANCELLED;
-        weft_request_event(request);
-    }
+    if (request->op == WEFT_REQUEST_RECV && request->pending)
+        cancel_receive(request);
+    else if (request->op == WEFT_REQUEST_SEND && !request->error)
+        cancel_send(request);
+    else if (request->op == WEFT_REQUEST_BSEND)
+        weft_bsend_cancel(request);
 }

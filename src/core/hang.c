@@ -210,13 +210,14 @@ static void see_collective(void *arg, const char *text)
         add_line(report, "  %s", text);
 }
 
-/* Collectives have their own lines, and the messages of theirs. */
+/* Collectives have their own lines, and the messages of theirs; a buffered send is shown itself, not
+ * what the user holds of it. */
 static void see_request(void *arg, struct weft_request *request)
 {
     struct report *report = arg;
     bool inner = (request->flags & WEFT_REQUEST_PART) && request->whole->op >= WEFT_REQUEST_PSEND;
     if (request != report->on && request->op != WEFT_REQUEST_NONE &&
-        request->op != WEFT_REQUEST_COLL && !inner)
+        request->op != WEFT_REQUEST_COLL && request->op != WEFT_REQUEST_BSEND && !inner)
         add_request(report, request);
 }
 
@@ -312,6 +313,8 @@ static const char *where(const struct weft_request *on, char *buf, size_t len)
 void weft_hang_check(unsigned polls, const struct weft_request *on)
 {
     static _Thread_local double since, due; /* of this thread's wait */
+    if (on && on->op == WEFT_REQUEST_BSEND)
+        on = on->whole; /* it waits for what becomes of its send */
     struct report report = {.used = 0, .on = on};
     bool was_asked = __atomic_load_n(&weft_gate, __ATOMIC_RELAXED) & WEFT_GATE_REPORT;
     double now = weft_seconds(), timeout = (double)weft_settings.hang_timeout;

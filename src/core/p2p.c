@@ -135,8 +135,9 @@ static int start_send(struct weft_request *request)
         return weft_net_isend(request);
     if (!channel->wildcards_held)
         mix_lanes(channel);
+    request->sequence = request->peer->sequence++;
     return weft_soft_arrive(channel->context, channel->comm->rank, request->tag, WEFT_MESSAGE_LOCAL,
-                            &request, sizeof request, request->bytes, 0);
+                            &request, sizeof request, request->bytes, request->sequence);
 }
 
 /* Data in one piece are bytes, whatever their type: nothing has to be packed. */
@@ -232,9 +233,8 @@ int weft_p2p_restart(struct weft_request *request)
     request->error = MPI_SUCCESS;
     if (request->op == WEFT_REQUEST_NONE)
         return MPI_SUCCESS;
-    if (request->op == WEFT_REQUEST_SEND && request->mode == WEFT_SEND_BUFFERED) {
-        code = weft_bsend_start(request->channel, request->buffer, request->bytes, request->type,
-                                rank, request->tag);
+    if (request->op == WEFT_REQUEST_BSEND) {
+        code = weft_bsend_restart(request);
         if (weft_unlikely(code != MPI_SUCCESS))
             request->flags |= WEFT_REQUEST_INACTIVE;
         return code;

@@ -32,7 +32,7 @@ struct weft_peer {
     bool reached;      /* the provider took something for it */
     bool backlogged;   /* in the net lane's list of peers with a backlog */
     int32_t world;     /* its rank in MPI_COMM_WORLD */
-    uint32_t sequence; /* of the next user message to it on the net lane */
+    uint32_t sequence; /* of the next user message to it on the net lane, or to itself */
     uint64_t net_addr; /* fi_addr_t */
     uint32_t stop;     /* the sequence number from which on sends go the long way: ofi/credits.c */
     uint32_t credits_end; /* the one at which the credits end */

@@ -99,8 +99,12 @@ void weft_request_last(struct weft_request *request)
         end_part(request);
         return;
     }
-    if (request->flags & WEFT_REQUEST_BUFFERED)
-        weft_bsend_sent(request);
+    if (request->flags & WEFT_REQUEST_BUFFERED) {
+        weft_bsend_ended(request);
+        return;
+    }
+    if (request->op == WEFT_REQUEST_BSEND)
+        weft_bsend_release(request);
     weft_request_put(request);
 }
 
@@ -125,6 +129,8 @@ int weft_request_abandon(struct weft_request *request)
         request->op == WEFT_REQUEST_GENERALIZED ? weft_generalized_free(request) : MPI_SUCCESS;
     if (request->op == WEFT_REQUEST_COLL)
         weft_coll_release(request);
+    if (request->op == WEFT_REQUEST_BSEND)
+        weft_bsend_release(request);
     if (weft_request_is_partitioned(request))
         weft_partitioned_free(request);
     weft_request_put(request);
@@ -198,7 +204,8 @@ void weft_request_status(const struct weft_request *request, MPI_Status *status,
 {
     if (status == MPI_STATUS_IGNORE)
         return;
-    if (request->op == WEFT_REQUEST_SEND || request->op == WEFT_REQUEST_COLL) {
+    if (request->op == WEFT_REQUEST_SEND || request->op == WEFT_REQUEST_COLL ||
+        request->op == WEFT_REQUEST_BSEND) {
         /* only the error and whether it was cancelled count */
         weft_status_empty(status, false);
         if (with_error)

@@ -33,6 +33,7 @@ enum weft_request_kind {
     WEFT_REQUEST_PROBE,       /* only to say what a rank waits for; never in the pool */
     WEFT_REQUEST_FLUSH,       /* of a buffer for buffered sends */
     WEFT_REQUEST_GENERALIZED, /* the user's own: core/generalized.h */
+    WEFT_REQUEST_BSEND,       /* what the user holds of a buffered send: core/bsend.h */
     WEFT_REQUEST_MAKING,      /* MPI_Comm_idup: core/comm_make.h */
     WEFT_REQUEST_COLL,        /* a collective: core/coll/coll.h */
     WEFT_REQUEST_PSEND,       /* partitioned: core/partitioned.h */
@@ -58,7 +59,7 @@ enum weft_request_flag {
     WEFT_REQUEST_PERSISTENT = 8,
     WEFT_REQUEST_INACTIVE = 16,   /* persistent and not started, or completed since */
     WEFT_REQUEST_PART = 32,       /* its completion is for its whole to know */
-    WEFT_REQUEST_BUFFERED = 64,   /* an orphan whose data lie in an entry of an attached buffer */
+    WEFT_REQUEST_BUFFERED = 64,   /* a send whose end is for core/bsend.c to know */
     WEFT_REQUEST_CANCELLING = 128 /* a send: the receiver was asked, pending counts its answer */
 };
 
@@ -95,7 +96,8 @@ struct weft_request {
         } part;
         struct weft_schedule *schedule; /* of collectives: what it completes with */
     };
-    struct weft_request *whole; /* of a part */
+    struct weft_request *whole; /* of a part; of a buffered send the user's request, and the other
+                                   way round */
 
     _Alignas(16) unsigned char lane[WEFT_LANE_BYTES]; /* belongs to the lane (fi_context2 …) */
 };

@@ -180,7 +180,7 @@ static struct weft_message *copy_message(enum weft_message_form form, const void
         return NULL;
     message->object = (struct weft_object){WEFT_KIND_MESSAGE, 0};
     message->form = (uint8_t)(buffered ? WEFT_MESSAGE_EAGER : form);
-    message->lane = WEFT_LANE_UNKNOWN;
+    message->lane = send ? WEFT_LANE_SELF : WEFT_LANE_NET;
     message->bytes = room;
     if (buffered) {
         weft_datatype_pack(send->type, send->buffer, 0, message->data, room);
@@ -242,30 +242,21 @@ struct name {
     int source, tag;
     uint64_t cookie;
     uint32_t sequence;
-    bool shared;                     /* it came through shared memory */
-    const struct weft_request *send; /* of this process, or NULL */
+    enum weft_lane lane; /* it came over */
     struct weft_message *found;
     int fitting;
 };
 
 static bool fits(const struct weft_message *message, const struct name *name)
 {
-    if (name->send) {
-        struct weft_request *send;
-        if (message->form != WEFT_MESSAGE_LOCAL)
-            return false;
-        memcpy(&send, message->data, sizeof send);
-        return send == name->send;
-    }
-    if (message->form == WEFT_MESSAGE_LOCAL || message->match.source != name->source ||
-        message->match.tag != name->tag || (message->lane == WEFT_LANE_SHM) != name->shared)
+    if (message->match.source != name->source || message->match.tag != name->tag ||
+        message->lane != name->lane)
         return false;
-    if (name->shared)
-        return message->sequence == name->sequence;
     if (name->cookie)
         return message->form == WEFT_MESSAGE_RTS &&
                weft_net_header_cookie(message->data) == name->cookie;
-    return message->form != WEFT_MESSAGE_RTS && message->sequence == name->sequence;
+    return message->sequence == name->sequence &&
+           (name->lane != WEFT_LANE_NET || message->form != WEFT_MESSAGE_RTS);
 }
 
 static void compare(void *arg, struct weft_match_message *match)
@@ -292,7 +283,11 @@ static struct weft_message *take_named(uint32_t context, struct name *name)
 bool weft_soft_revoke(struct weft_channel *channel, int source, int tag, uint64_t cookie,
                       uint32_t sequence)
 {
-    struct name name = {.source = source, .tag = tag, .cookie = cookie, .sequence = sequence};
+    struct name name = {.source = source,
+                        .tag = tag,
+                        .cookie = cookie,
+                        .sequence = sequence,
+                        .lane = WEFT_LANE_NET};
     struct weft_message *message = take_named(channel->context, &name);
     if (!message)
         return false;
@@ -302,20 +297,23 @@ bool weft_soft_revoke(struct weft_channel *channel, int source, int tag, uint64_
     return true;
 }
 
-bool weft_soft_revoke_shared(uint32_t context, int source, int tag, uint32_t sequence)
+static bool revoke_by_sequence(uint32_t context, int source, int tag, uint32_t sequence,
+                               enum weft_lane lane)
 {
-    struct name name = {.source = source, .tag = tag, .sequence = sequence, .shared = true};
+    struct name name = {.source = source, .tag = tag, .sequence = sequence, .lane = lane};
     struct weft_message *message = take_named(context, &name);
     bool found = message != NULL;
     free(message);
     return found;
 }
 
+bool weft_soft_revoke_shared(uint32_t context, int source, int tag, uint32_t sequence)
+{
+    return revoke_by_sequence(context, source, tag, sequence, WEFT_LANE_SHM);
+}
+
 bool weft_soft_revoke_local(const struct weft_request *send)
 {
-    struct name name = {.send = send};
-    struct weft_message *message = take_named(send->channel->context, &name);
-    bool found = message != NULL;
-    free(message);
-    return found;
+    return revoke_by_sequence(send->channel->context, send->channel->comm->rank, send->tag,
+                              send->sequence, WEFT_LANE_SELF);
 }

@@ -24,12 +24,12 @@ enum weft_message_form {
 struct weft_message {
     struct weft_object object;
     struct weft_match_message match;
-    uint8_t form;      /* enum weft_message_form */
-    uint8_t lane;      /* enum weft_lane: WEFT_LANE_SHM, else what weft_soft_arrive got */
-    size_t bytes;      /* of data below */
-    uint32_t sequence; /* among all of its sender on that lane */
-    uint64_t cookie;   /* shared memory, synchronous: the sender's */
-    size_t length;     /* of the user's message: what a probe reports */
+    uint8_t form;                 /* enum weft_message_form */
+    uint8_t lane;                 /* enum weft_lane: SELF, SHM, else what came over the net */
+    size_t bytes;                 /* of data below */
+    uint32_t sequence;            /* among all of its sender on that lane */
+    uint64_t cookie;              /* shared memory, synchronous: the sender's */
+    size_t length;                /* of the user's message: what a probe reports */
     struct weft_channel *channel; /* once a matched probe took it */
     _Alignas(16) unsigned char data[];
 };
@@ -45,7 +45,7 @@ void weft_soft_receive_taken(struct weft_request *request, struct weft_message *
 bool weft_soft_withdraw(struct weft_request *request);
 
 /* A message arrived for a context. data and bytes as its form says; length is the user's; sequence
- * is what names it among its sender's (0 for a local one). Returns
+ * is what names it among its sender's. Returns
  * MPI_SUCCESS or MPI_ERR_NO_MEM (the message could not be stored: its sentence is said). */
 int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_form form,
                      const void *data, size_t bytes, size_t length, uint32_t sequence);
@@ -68,7 +68,7 @@ bool weft_soft_revoke(struct weft_channel *channel, int source, int tag, uint64_
 /* The same for a message from shared memory, which its sequence names. */
 bool weft_soft_revoke_shared(uint32_t context, int source, int tag, uint32_t sequence);
 
-/* The same for a pending send of this process to itself. */
+/* The same for a send of this process to itself, pending or complete. */
 bool weft_soft_revoke_local(const struct weft_request *send);
 
 /* Counts a receive or a claim in (+1) or out (-1) of a channel's held ones. */

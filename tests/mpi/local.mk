@@ -92,6 +92,7 @@ MPI_TESTS = \
     tests/mpi/cancel \
     tests/mpi/cancel_backlogged \
     tests/mpi/cancel_race \
+    tests/mpi/cancel_race_100000 \
     tests/mpi/flood_memory \
     tests/mpi/progress_thread \
     tests/mpi/million_receives \
@@ -102,7 +103,7 @@ MPI_TESTS = \
     tests/mpi/wildcard_model \
     tests/mpi/zero_count
 check_PROGRAMS += $(MPI_TESTS)
-dist_noinst_DATA += tests/mpi.list tests/mpi/check.h tests/mpi/flood.h tests/mpi/million.h tests/mpi/reduce.h
+dist_noinst_DATA += tests/mpi.list tests/mpi/cancel_race.h tests/mpi/check.h tests/mpi/flood.h tests/mpi/million.h tests/mpi/reduce.h
 dist_check_SCRIPTS += tests/mpi/list_test
 TESTS += tests/mpi/list_test
 
@@ -195,6 +196,7 @@ tests_mpi_waitall_errors_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_backlogged_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_race_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_cancel_race_100000_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_flood_memory_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_progress_thread_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_million_receives_LDADD = $(MPI_TEST_LIBS)

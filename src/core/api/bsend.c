@@ -22,26 +22,28 @@ static int bsend(const struct weft_call *call)
     int code;
     if (!weft_call_resolve(call, false, &to, &code))
         return code;
-    code = weft_bsend_start(&to.comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag);
+    code = weft_bsend_send(&to.comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag);
     return weft_likely(code == MPI_SUCCESS) ? code
                                             : weft_error_raise(to.comm, code, call->function);
 }
 
-/* A buffered send is complete at once, and its request with it: there is nothing left to be
- * cancelled. */
 static int ibsend(const struct weft_call *call, MPI_Request *request)
 {
+    struct weft_resolved to;
+    struct weft_request *started;
+    int code;
     if (!request)
         return weft_call_explain(call, false, true);
-    struct weft_request *done = weft_request_to_nowhere();
-    int code = bsend(call);
-    if (code != MPI_SUCCESS) {
-        weft_request_put(done);
+    if (!weft_call_resolve(call, false, &to, &code)) {
+        if (code == MPI_SUCCESS)
+            *request = (MPI_Request)weft_request_to_nowhere();
         return code;
     }
-    if (call->peer != MPI_PROC_NULL)
-        done->source = MPI_ANY_SOURCE; /* the empty status of a send */
-    *request = (MPI_Request)done;
+    code = weft_bsend_isend(&to.comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag,
+                            &started);
+    if (weft_unlikely(code != MPI_SUCCESS))
+        return weft_error_raise(to.comm, code, call->function);
+    *request = (MPI_Request)started;
     return MPI_SUCCESS;
 }
 

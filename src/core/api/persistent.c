@@ -35,7 +35,8 @@ static int make_send(const struct weft_call *call, enum weft_send_mode mode, MPI
             hand_out(weft_request_to_nowhere(), handle);
         return code;
     }
-    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_SEND, 0);
+    struct weft_request *request = weft_request_get(
+        &weft.requests, mode == WEFT_SEND_BUFFERED ? WEFT_REQUEST_BSEND : WEFT_REQUEST_SEND, 0);
     if (!request)
         return weft_error_raise(to.comm, MPI_ERR_NO_MEM, call->function);
     request->mode = (uint8_t)mode;
@@ -46,6 +47,7 @@ static int make_send(const struct weft_call *call, enum weft_send_mode mode, MPI
     request->type = to.type;
     request->buffer = (void *)call->buffer;
     request->match.source = call->peer;
+    request->whole = NULL;
     hand_out(request, handle);
     return MPI_SUCCESS;
 }

@@ -9,6 +9,7 @@
  *  - MPI_ERROR is written exactly in the statuses of a call that returns MPI_ERR_IN_STATUS.
  */
 #include "core/api/api.h"
+#include "core/bsend.h"
 #include "core/cancel.h"
 #include "core/error.h"
 #include "core/generalized.h"
@@ -59,9 +60,16 @@ static __attribute__((noinline)) int retire_special(MPI_Request *handle, MPI_Sta
         weft_status_empty(status, with_error);
         return MPI_SUCCESS;
     }
-    if (request->flags & WEFT_REQUEST_PERSISTENT) {
+    if (request->op != WEFT_REQUEST_GENERALIZED) {
         weft_request_status(request, status, with_error);
-        request->flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE;
+        if (request->op == WEFT_REQUEST_BSEND)
+            weft_bsend_release(request);
+        if (request->flags & WEFT_REQUEST_PERSISTENT) {
+            request->flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE;
+        } else {
+            weft_request_put(request);
+            *handle = MPI_REQUEST_NULL;
+        }
         return code;
     }
     code = weft_generalized_query(request, status);
@@ -85,7 +93,7 @@ static inline int retire(MPI_Request *handle, MPI_Status *status, bool with_erro
     if (weft_unlikely(code))
         *comm = weft_request_comm(request);
     if (weft_unlikely((request->flags & WEFT_REQUEST_PERSISTENT) ||
-                      request->op == WEFT_REQUEST_GENERALIZED))
+                      request->op == WEFT_REQUEST_GENERALIZED || request->op == WEFT_REQUEST_BSEND))
         return retire_special(handle, status, with_error);
     weft_request_status(request, status, with_error);
     weft_request_put(request);

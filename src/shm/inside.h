@@ -20,7 +20,7 @@
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 1, WEFT_SHM_NEWS_WORD = 64 };
+enum { WEFT_SHM_VERSION = 2, WEFT_SHM_NEWS_WORD = 64 };
 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the card that tells where the segment is */
@@ -58,7 +58,7 @@ enum { WEFT_SHM_INLINE_BYTES = 32 };
 /* What is in a line. */
 struct weft_shm_body {
     uint8_t kind; /* enum weft_shm_kind */
-    uint8_t form; /* enum weft_message_form */
+    uint8_t form; /* enum weft_message_form; of an RTS, what the message would be sent eagerly */
     uint16_t pad;
     uint32_t bytes;
     uint32_t context;

@@ -66,7 +66,7 @@ static void start_send(struct weft_schedule *s, struct weft_step *step)
     struct weft_peer *peer = channel->comm->peers[step->peer];
     size_t bytes = weft_elements_bytes(step->from);
     if ((type->flags & WEFT_TYPE_DENSE) && bytes < peer->inject_below &&
-        weft_net_inject(peer, channel, s->tag, step->from.at, bytes))
+        weft_net_inject(peer, channel, s->tag, 0, step->from.at, bytes))
         return;
     int code = weft_p2p_isend(channel, step->from.at, bytes, type, step->peer, s->tag,
                               WEFT_SEND_STANDARD, &step->request);

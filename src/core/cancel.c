@@ -22,6 +22,7 @@ static void cancel_receive(struct weft_request *request)
         taken_back = weft_soft_withdraw(request);
     if (!taken_back)
         return; /* its message is here, or on its way */
+    request->channel->took_back = true;
     request->flags |= WEFT_REQUEST_CANCELLED;
     request->source = MPI_ANY_SOURCE;
     request->tag = MPI_ANY_TAG;

@@ -42,6 +42,7 @@ struct weft_channel {
                             match is held; one from a rank below it may be posted at once wherever
                             its peer's lane matches: post_below, listen_below */
     bool wildcards_held; /* receives from any source stay in software: lanes are mixed */
+    bool took_back;      /* posted receives were withdrawn, so a ready send may find none */
     bool listed;         /* in weft.held: progress looks into the provider for it */
     uint64_t net_bits;   /* the context's bits in the net lane's tag word */
     uint64_t net_rank;   /* this rank's bits in the net lane's completion data */

@@ -96,7 +96,7 @@ WEFT_COLD static void mix_lanes(struct weft_channel *channel)
 {
     struct posted posted = {.channel = channel, .first_wildcard = UINT64_MAX};
     size_t taken = 0;
-    channel->wildcards_held = true;
+    channel->wildcards_held = channel->took_back = true;
     weft_match_spill(&weft.matcher); /* from here on their order counts */
     weft_request_each_active(collect_posted, &posted);
     if (posted.first_wildcard != UINT64_MAX) {
@@ -257,9 +257,10 @@ int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes
     struct weft_peer *peer = channel->comm->peers[dest];
     uint32_t sequence;
     if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE) &&
-        bytes < peer->inject_below && weft_net_inject(peer, channel, tag, buffer, bytes))
+        bytes < peer->inject_below &&
+        weft_net_inject(peer, channel, tag, weft_net_mode_bits(mode), buffer, bytes))
         return MPI_SUCCESS;
-    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE) &&
+    if (mode == WEFT_SEND_STANDARD && (type->flags & WEFT_TYPE_DENSE) &&
         bytes < peer->share_below && weft_shm_inject(peer, channel, tag, buffer, bytes, &sequence))
         return MPI_SUCCESS;
     int code = weft_p2p_isend(channel, buffer, bytes, type, dest, tag, mode, &request);

@@ -162,12 +162,30 @@ bool weft_soft_withdraw(struct weft_request *request)
     return true;
 }
 
+void weft_soft_unready(uint32_t context, int source, int tag, size_t length)
+{
+    static bool said;
+    const struct weft_channel *channel = weft_channel_of(context);
+    if (said || !channel || channel->took_back)
+        return;
+    said = true;
+    const char *name = channel->comm->name;
+    weft_warn("rank %d of %s has sent %zu bytes with tag %d in ready mode to rank %d, where no "
+              "receive for them was posted: the program is wrong, and may lose such messages with "
+              "another MPI. Post the receive before the send starts, or use MPI_Send instead of "
+              "MPI_Rsend. (This is said once.)",
+              source, name && *name ? name : "a communicator", length, tag, channel->comm->rank);
+}
+
 static struct weft_message *copy_message(enum weft_message_form form, const void *data,
                                          size_t bytes)
 {
     struct weft_request *send = NULL;
     if (form == WEFT_MESSAGE_LOCAL)
         memcpy(&send, data, sizeof send);
+    if (send && weft_unlikely(send->mode == WEFT_SEND_READY))
+        weft_soft_unready(send->channel->context, send->channel->comm->rank, send->tag,
+                          send->bytes);
     bool buffered = send && send->mode != WEFT_SEND_SYNCHRONOUS && send->bytes <= SELF_BUFFERED;
     size_t room = buffered ? send->bytes : bytes;
     struct weft_message *message = malloc(sizeof *message + room);
@@ -201,6 +219,10 @@ struct weft_message *weft_soft_keep(uint32_t context, int source, int tag,
                                     enum weft_message_form form, const void *data, size_t bytes,
                                     size_t length, uint32_t sequence)
 {
+    if (weft_unlikely(form == WEFT_MESSAGE_READY)) {
+        weft_soft_unready(context, source, tag, length);
+        form = WEFT_MESSAGE_EAGER;
+    }
     struct weft_message *message = copy_message(form, data, bytes);
     if (!message)
         return NULL;
@@ -224,6 +246,8 @@ int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_fo
         deliver(request, source, tag, form, data, bytes);
         return MPI_SUCCESS;
     }
+    if (form == WEFT_MESSAGE_RTS && weft_net_header_ready(data))
+        weft_soft_unready(context, source, tag, length);
     if (!weft_soft_keep(context, source, tag, form, data, bytes, length, sequence))
         return weft_error_say(MPI_ERR_NO_MEM,
                               "no memory to keep an unexpected message of %zu bytes from rank %d "

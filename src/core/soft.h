@@ -3,7 +3,7 @@
  * The software side of receiving: receives and messages that the core matches itself.
  *
  * It joins the matcher (which knows neither memory nor networks) with requests on one side and with
- * lanes on the other. A message arrives here in one of four forms; what it carries is either its
+ * lanes on the other. A message arrives here in one of five forms; what it carries is either its
  * data or what its lane needs to fetch them.
  *
  * Invariant: what a stored message points to stays valid until the message is delivered: data and
@@ -18,7 +18,9 @@ enum weft_message_form {
     WEFT_MESSAGE_EAGER, /* data */
     WEFT_MESSAGE_SYNC,  /* data; the sender waits for an acknowledgement of the match */
     WEFT_MESSAGE_RTS,   /* data is its lane's header: the lane fetches the rest */
-    WEFT_MESSAGE_LOCAL  /* data is a send request of this process, still pending */
+    WEFT_MESSAGE_READY, /* data, sent in ready mode: its receive should be there */
+    /* up to here two bits on the wire */
+    WEFT_MESSAGE_LOCAL /* data is a send request of this process, still pending */
 };
 
 struct weft_message {
@@ -66,6 +68,10 @@ static inline struct weft_request *weft_soft_request(struct weft_match_receive *
 struct weft_message *weft_soft_keep(uint32_t context, int source, int tag,
                                     enum weft_message_form form, const void *data, size_t bytes,
                                     size_t length, uint32_t sequence);
+
+/* A message that was sent in ready mode has found no receive: a mistake in the program (MPI 5.0, 3.4),
+ * of which a process tells once. length is the user's message's. */
+WEFT_COLD void weft_soft_unready(uint32_t context, int source, int tag, size_t length);
 
 /* Removes the one unmatched message that a cancelled send names: by its RTS cookie, or, when cookie
  * is 0, by its sequence number. False when there is none, or more than one fits. */

@@ -7,6 +7,7 @@
  */
 #include "core/error.h"
 #include "core/settings.h"
+#include "core/soft.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi.h"
@@ -96,6 +97,7 @@ static int lay_tags(const struct fi_info *info, char *why, size_t len)
     weft_net.context_shift = (unsigned)tag;
     weft_net.form_shift = (unsigned)bits - KIND_BITS;
     weft_net.form_mask = UINT64_C(3) << weft_net.form_shift;
+    weft_net_fast.ready_bits = (uint64_t)WEFT_MESSAGE_READY << weft_net.form_shift;
     weft_net.space_bit = UINT64_C(1) << (bits - 1);
     bool wide = info->domain_attr->cq_data_size >= 8;
     weft_net.rank_shift = wide ? 32 : 8;

@@ -57,23 +57,30 @@ struct weft_net_fast {
     ssize_t (*inject)(struct fid_ep *ep, const void *data, size_t bytes, uint64_t cq_data,
                       uint64_t address, uint64_t word);
     struct fid_ep *ep;
+    uint64_t ready_bits;    /* the form of a message in ready mode, in the tag word */
     uint32_t sequence_mask; /* how much of a peer's sequence the completion data carry */
 };
 extern WEFT_HIDDEN struct weft_net_fast weft_net_fast;
+
+/* What the mode of an eager send that is not synchronous adds to the tag word. */
+static inline __attribute__((always_inline)) uint64_t weft_net_mode_bits(enum weft_send_mode mode)
+{
+    return mode == WEFT_SEND_READY ? weft_net_fast.ready_bits : 0;
+}
 
 /* Sends a dense message of fewer than peer->inject_below bytes, with no request. False when other
  * messages wait, there is something to think of (ofi/credits.c), or the provider is busy: then
  * nothing was sent. */
 static inline __attribute__((always_inline)) bool
 weft_net_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
-                const void *data, size_t bytes)
+                uint64_t mode_bits, const void *data, size_t bytes)
 {
     uint32_t number = peer->sequence;
     if (weft_unlikely(number == peer->stop) ||
         weft_unlikely(
             weft_net_fast.inject(weft_net_fast.ep, data, bytes,
                                  (number & weft_net_fast.sequence_mask) | channel->net_rank,
-                                 peer->net_addr, channel->net_bits | (uint32_t)tag)))
+                                 peer->net_addr, channel->net_bits | mode_bits | (uint32_t)tag)))
         return false;
     peer->sequence++;
     return true;
@@ -121,6 +128,9 @@ void weft_net_matched(const struct weft_channel *channel, int source, size_t len
 
 /* The length of the user's message behind an RTS header. */
 size_t weft_net_header_length(const void *header);
+
+/* Whether it was sent in ready mode. */
+bool weft_net_header_ready(const void *header);
 
 /* What names a message by its RTS header: the sender's cookie. */
 uint64_t weft_net_header_cookie(const void *header);

@@ -65,7 +65,8 @@ struct weft_net_out {
 struct weft_net_header {
     uint8_t version;
     uint8_t slots; /* 0: everything can be read at once; else what lies there is a ring: staged.c */
-    uint8_t pad[6];
+    uint8_t ready; /* it was sent in ready mode */
+    uint8_t pad[5];
     uint64_t length;  /* bytes of the user's message */
     uint64_t cookie;  /* the sender's request */
     uint64_t address; /* what fi_read wants: virtual address, or offset in the registration */
@@ -100,7 +101,7 @@ struct weft_net_control {
 _Static_assert(sizeof(struct weft_net_header) == WEFT_NET_HEADER_BYTES, "RTS header");
 _Static_assert(sizeof(struct weft_net_control) == WEFT_NET_CONTROL_BYTES, "control message");
 
-enum { WEFT_NET_WIRE_VERSION = 4 };
+enum { WEFT_NET_WIRE_VERSION = 5 };
 
 /* The ring of a staged rendezvous: slots of so many bytes. Part of what both sides must agree on. */
 enum { WEFT_NET_CHUNK = 256 << 10, WEFT_NET_SLOTS = 4 };

@@ -192,8 +192,10 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
         weft_request_event(request);
         return;
     }
-    if (weft_net_form(entry->tag) == WEFT_MESSAGE_SYNC) {
-        weft_net_acknowledge(request->peer, request->channel, request->tag);
+    int form = weft_net_form(entry->tag);
+    if (form != WEFT_MESSAGE_RTS) {
+        if (form == WEFT_MESSAGE_SYNC)
+            weft_net_acknowledge(request->peer, request->channel, request->tag);
         finish_eager(request, entry->len);
         return;
     }

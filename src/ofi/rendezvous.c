@@ -54,8 +54,10 @@ struct fid_mr *weft_net_register(void *data, size_t bytes, uint64_t access)
 int weft_net_expose(struct weft_request *request, void *data)
 {
     struct weft_net_request *part = weft_net_part(request);
-    part->header = (struct weft_net_header){
-        .version = WEFT_NET_WIRE_VERSION, .length = request->bytes, .cookie = (uintptr_t)request};
+    part->header = (struct weft_net_header){.version = WEFT_NET_WIRE_VERSION,
+                                            .ready = request->mode == WEFT_SEND_READY,
+                                            .length = request->bytes,
+                                            .cookie = (uintptr_t)request};
     if (!weft_net.can_read)
         return MPI_SUCCESS;
     struct fid_mr *mr = part->packed ? weft_net_stage_mr(data)
@@ -78,6 +80,13 @@ size_t weft_net_header_length(const void *header)
     struct weft_net_header copy;
     memcpy(&copy, header, sizeof copy);
     return copy.length;
+}
+
+bool weft_net_header_ready(const void *header)
+{
+    struct weft_net_header copy;
+    memcpy(&copy, header, sizeof copy);
+    return copy.ready;
 }
 
 uint64_t weft_net_header_cookie(const void *header)

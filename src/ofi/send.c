@@ -65,9 +65,9 @@ static int send_eager(struct weft_peer *peer, struct weft_request *request)
     if (weft_unlikely(!weft_net_affordable(peer, request->bytes)))
         return announce(peer, request);
     bool sync = request->mode == WEFT_SEND_SYNCHRONOUS;
-    uint64_t form = sync ? WEFT_MESSAGE_SYNC : WEFT_MESSAGE_EAGER;
-    uint64_t word =
-        form << weft_net.form_shift | request->channel->net_bits | (uint32_t)request->tag;
+    uint64_t form = sync ? (uint64_t)WEFT_MESSAGE_SYNC << weft_net.form_shift
+                         : weft_net_mode_bits((enum weft_send_mode)request->mode);
+    uint64_t word = form | request->channel->net_bits | (uint32_t)request->tag;
     uint64_t data = cq_data(peer, request);
     bool inject = request->bytes <= weft_net.inject_max;
     int rc;
@@ -309,7 +309,9 @@ int weft_net_isend(struct weft_request *request)
     request->sequence = peer->sequence;
     if (request->bytes < peer->inject_below && request->mode != WEFT_SEND_SYNCHRONOUS &&
         (request->type->flags & WEFT_TYPE_DENSE) &&
-        weft_net_inject(peer, request->channel, request->tag, request->buffer, request->bytes)) {
+        weft_net_inject(peer, request->channel, request->tag,
+                        weft_net_mode_bits((enum weft_send_mode)request->mode), request->buffer,
+                        request->bytes)) {
         request->pending = 0;
         return MPI_SUCCESS;
     }

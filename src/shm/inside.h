@@ -70,7 +70,7 @@ struct weft_shm_body {
         struct {
             uint32_t context;
             uint8_t kind; /* enum weft_shm_kind */
-            uint8_t form; /* enum weft_message_form */
+            uint8_t form; /* enum weft_message_form; of an RTS, what it would be sent as eagerly */
             uint16_t zero;
         };
         uint64_t label;

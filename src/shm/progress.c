@@ -82,16 +82,21 @@ static __attribute__((noinline)) void keep(struct weft_shm_link *link,
     bool whole = body->kind != WEFT_SHM_EARLY || wait_filled(link, line->at + body->bytes);
     if (!whole)
         return;
-    struct weft_message *message =
-        weft_soft_keep(body->context, body->source, body->tag, (enum weft_message_form)body->form,
-                       data, bytes, length, line->turn);
+    enum weft_message_form form = (enum weft_message_form)body->form;
+    if (body->kind == WEFT_SHM_RTS) {
+        if (form == WEFT_MESSAGE_READY)
+            weft_soft_unready(body->context, body->source, body->tag, length);
+        form = WEFT_MESSAGE_RTS;
+    }
+    struct weft_message *message = weft_soft_keep(body->context, body->source, body->tag, form,
+                                                  data, bytes, length, line->turn);
     if (!message)
         weft_fatal(MPI_ERR_NO_MEM,
                    "no memory to keep an unexpected message of %zu bytes from rank %d with tag %d; "
                    "post its receive earlier",
                    length, body->source, body->tag);
     message->lane = WEFT_LANE_SHM;
-    message->cookie = body->form == WEFT_MESSAGE_SYNC ? body->word.cookie : 0;
+    message->cookie = form == WEFT_MESSAGE_SYNC ? body->word.cookie : 0;
 }
 
 static struct weft_request *match(const struct weft_shm_body *body)

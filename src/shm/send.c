@@ -142,6 +142,14 @@ static struct weft_request *request_of(struct weft_shm_out *out)
     return (struct weft_request *)((char *)part - offsetof(struct weft_request, lane));
 }
 
+/* Of a message's data; an RTS says it too, for the sake of ready mode. */
+static uint8_t form_of(const struct weft_request *request)
+{
+    return request->mode == WEFT_SEND_SYNCHRONOUS ? WEFT_MESSAGE_SYNC
+           : request->mode == WEFT_SEND_READY     ? WEFT_MESSAGE_READY
+                                                  : WEFT_MESSAGE_EAGER;
+}
+
 static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
 {
     struct weft_shm_request *part = weft_shm_part(request);
@@ -150,7 +158,7 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
     struct weft_ring_line *line = weft_ring_line(&link->out);
     struct weft_shm_body *body = weft_shm_body(line);
     bool dense = request->type->flags & WEFT_TYPE_DENSE;
-    describe(body, WEFT_SHM_RTS, WEFT_MESSAGE_RTS, 0, request->channel->context,
+    describe(body, WEFT_SHM_RTS, form_of(request), 0, request->channel->context,
              request->channel->comm->rank, request->tag);
     body->word.cookie = (uintptr_t)request;
     body->word.address = dense ? (uintptr_t)request->buffer : 0;
@@ -170,7 +178,7 @@ static bool write_message(struct weft_shm_link *link, struct weft_request *reque
     const struct outgoing message = {.context = request->channel->context,
                                      .source = request->channel->comm->rank,
                                      .tag = request->tag,
-                                     .form = sync ? WEFT_MESSAGE_SYNC : WEFT_MESSAGE_EAGER,
+                                     .form = form_of(request),
                                      .cookie = (uintptr_t)request,
                                      .type = request->type,
                                      .buffer = request->buffer,
@@ -307,7 +315,7 @@ int weft_shm_isend_plain(struct weft_request *request, struct weft_shm_link *lin
 int weft_shm_isend(struct weft_request *request)
 {
     bool dense = request->type->flags & WEFT_TYPE_DENSE;
-    if (!dense || request->mode == WEFT_SEND_SYNCHRONOUS ||
+    if (!dense || form_of(request) != WEFT_MESSAGE_EAGER ||
         request->bytes >= request->peer->share_below) {
         start(request);
         return MPI_SUCCESS;

@@ -256,6 +256,49 @@ static void end_well(void)
     exit(0);
 }
 
+/* Ready sends to the next rank, or to itself, with their receives posted or not. The second message
+ * says that the first is there. */
+static void ready(int bytes, int posted)
+{
+    static char out[1 << 20], in[1 << 20];
+    MPI_Request requests[2], receive = MPI_REQUEST_NULL;
+    begin();
+    int next = (rank + 1) % size, before = (rank + size - 1) % size;
+    if (posted) {
+        MPI_Irecv(in, bytes, MPI_BYTE, before, 5, MPI_COMM_WORLD, &receive);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Irsend(out, bytes, MPI_BYTE, next, 5, MPI_COMM_WORLD, &requests[0]);
+    MPI_Isend(&rank, 1, MPI_INT, next, 6, MPI_COMM_WORLD, &requests[1]);
+    MPI_Recv(&value, 1, MPI_INT, before, 6, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (!posted) {
+        MPI_Irecv(in, bytes, MPI_BYTE, before, 5, MPI_COMM_WORLD, &receive);
+    }
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    MPI_Wait(&receive, MPI_STATUS_IGNORE);
+    end_well();
+}
+
+static void ready_posted(void)
+{
+    ready(100, 1);
+}
+
+static void ready_posted_long(void)
+{
+    ready(1 << 20, 1);
+}
+
+static void ready_early(void)
+{
+    ready(100, 0);
+}
+
+static void ready_early_long(void)
+{
+    ready(1 << 20, 0);
+}
+
 static void rest(double seconds)
 {
     usleep((useconds_t)(seconds * 1e6));
@@ -492,6 +535,10 @@ static const struct {
             {"init-twice", init_twice},
             {"unsupported", unsupported},
             {"unsupported-returns", unsupported_returns},
+            {"ready-posted", ready_posted},
+            {"ready-posted-long", ready_posted_long},
+            {"ready-early", ready_early},
+            {"ready-early-long", ready_early_long},
             {"both-ssend", both_ssend},
             {"both-send-large", both_send_large},
             {"wrong-tag", wrong_tag},

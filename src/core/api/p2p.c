@@ -195,13 +195,13 @@ ALWAYS_INLINE bool is_int(MPI_Count count)
  * too. Each answers false when it has done nothing.
  */
 
-/* What the fast paths do when the net lane declines: they try shared memory. */
+/* What the fast paths do when the net lane declines: they try shared memory, in standard mode. */
 
 ALWAYS_INLINE bool send_shared(struct weft_peer *peer, const struct weft_channel *channel, int tag,
-                               const void *buf, size_t bytes)
+                               const void *buf, size_t bytes, enum weft_send_mode mode)
 {
     uint32_t sequence;
-    return bytes < peer->share_below && buf &&
+    return mode == WEFT_SEND_STANDARD && bytes < peer->share_below && buf &&
            weft_shm_inject(peer, channel, tag, buf, bytes, &sequence);
 }
 
@@ -209,12 +209,10 @@ ALWAYS_INLINE bool isend_shared(struct weft_peer *peer, struct weft_channel *cha
                                 const void *buf, size_t bytes, enum weft_send_mode mode,
                                 MPI_Request *request, int *code)
 {
-    if (weft_unlikely(bytes >= peer->share_below) || weft_unlikely(!buf) ||
-        weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
+    if (mode != WEFT_SEND_STANDARD || weft_unlikely(bytes >= peer->share_below) ||
+        weft_unlikely(!buf) || weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
         return false;
     struct weft_request *started = weft_request_pop(&weft.requests, WEFT_REQUEST_SEND, 0, 0);
-    if (mode != WEFT_SEND_STANDARD)
-        started->mode = (uint8_t)mode;
     started->tag = tag;
     started->bytes = bytes;
     started->channel = channel;
@@ -242,7 +240,7 @@ ALWAYS_INLINE struct weft_comm *send_target(uint32_t count, MPI_Datatype datatyp
 
 /* A blocking standard or ready send is injected, without a request. */
 ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
-                             int tag, MPI_Comm handle)
+                             int tag, MPI_Comm handle, enum weft_send_mode mode)
 {
     size_t bytes;
     struct weft_comm *comm = send_target(count, datatype, dest, tag, handle, &bytes);
@@ -250,10 +248,10 @@ ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datat
         return false;
     struct weft_peer *peer = comm->peers[(uint32_t)dest];
     if (weft_unlikely(bytes >= peer->inject_below))
-        return send_shared(peer, &comm->p2p, tag, buf, bytes);
+        return send_shared(peer, &comm->p2p, tag, buf, bytes, mode);
     if (weft_unlikely(!buf))
         return false;
-    return weft_net_inject(peer, &comm->p2p, tag, buf, bytes);
+    return weft_net_inject(peer, &comm->p2p, tag, weft_net_mode_bits(mode), buf, bytes);
 }
 
 /* A nonblocking one has a request besides, complete from its beginning. What the provider does not
@@ -282,7 +280,8 @@ ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype data
     started->peer = peer;
     started->buffer = (void *)buf;
     *request = (MPI_Request)started;
-    if (weft_unlikely(!weft_net_inject(peer, &comm->p2p, tag, buf, bytes)))
+    if (weft_unlikely(
+            !weft_net_inject(peer, &comm->p2p, tag, weft_net_mode_bits(mode), buf, bytes)))
         isend_refused(started);
     return true;
 }
@@ -354,7 +353,7 @@ ALWAYS_INLINE bool receive_fast(void *buf, uint32_t count, MPI_Datatype datatype
 WEFT_EXPORT(Send);
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    if (weft_likely(send_fast(buf, (uint32_t)count, datatype, dest, tag, comm)))
+    if (weft_likely(send_fast(buf, (uint32_t)count, datatype, dest, tag, comm, WEFT_SEND_STANDARD)))
         return MPI_SUCCESS;
     return send_long(buf, count, datatype, dest, tag, comm);
 }
@@ -363,7 +362,8 @@ WEFT_EXPORT(Send_c);
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                 MPI_Comm comm)
 {
-    if (weft_likely(is_int(count) && send_fast(buf, (uint32_t)count, datatype, dest, tag, comm)))
+    if (weft_likely(is_int(count) &&
+                    send_fast(buf, (uint32_t)count, datatype, dest, tag, comm, WEFT_SEND_STANDARD)))
         return MPI_SUCCESS;
     return send_long(buf, count, datatype, dest, tag, comm);
 }
@@ -379,7 +379,7 @@ int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 WEFT_EXPORT(Rsend);
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    if (weft_likely(send_fast(buf, (uint32_t)count, datatype, dest, tag, comm)))
+    if (weft_likely(send_fast(buf, (uint32_t)count, datatype, dest, tag, comm, WEFT_SEND_READY)))
         return MPI_SUCCESS;
     return rsend_long(buf, count, datatype, dest, tag, comm);
 }
@@ -388,7 +388,8 @@ WEFT_EXPORT(Rsend_c);
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm)
 {
-    if (weft_likely(is_int(count) && send_fast(buf, (uint32_t)count, datatype, dest, tag, comm)))
+    if (weft_likely(is_int(count) &&
+                    send_fast(buf, (uint32_t)count, datatype, dest, tag, comm, WEFT_SEND_READY)))
         return MPI_SUCCESS;
     return rsend_long(buf, count, datatype, dest, tag, comm);
 }

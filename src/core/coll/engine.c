@@ -68,8 +68,9 @@ static bool inject(struct weft_peer *peer, const struct weft_channel *channel, i
 {
     uint32_t sequence;
     if (bytes < peer->inject_below)
-        return weft_net_inject(peer, channel, tag, data, bytes);
-    return bytes < peer->share_below && data && weft_shm_inject(peer, channel, tag, data, bytes, &sequence);
+        return weft_net_inject(peer, channel, tag, 0, data, bytes);
+    return bytes < peer->share_below && data &&
+           weft_shm_inject(peer, channel, tag, data, bytes, &sequence);
 }
 
 static void start_send(struct weft_schedule *s, struct weft_step *step)

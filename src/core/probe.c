@@ -41,18 +41,25 @@ struct weft_message *weft_probe_look(struct weft_channel *channel, int source, i
     return message;
 }
 
-int weft_probe_wait(struct weft_channel *channel, int source, int tag, struct weft_message **out)
+int weft_probe_source(const struct weft_channel *channel, int source)
 {
     struct weft_comm *comm = channel->comm;
+    struct weft_peer *peer = source >= 0 ? weft_peer_known(comm->world[source]) : NULL;
+    if (!peer || peer->lane != WEFT_LANE_DEAD)
+        return MPI_SUCCESS;
+    return weft_failure_say(peer);
+}
+
+int weft_probe_wait(struct weft_channel *channel, int source, int tag, struct weft_message **out)
+{
     struct weft_request waiting = {.op = WEFT_REQUEST_PROBE, .pending = 1, .channel = channel};
     unsigned idle = 0;
     waiting.match.source = source;
     waiting.match.tag = tag;
     while (!(*out = weft_probe_look(channel, source, tag))) {
-        if (source >= 0 && comm->peers[source]->lane == WEFT_LANE_DEAD) {
-            weft_failure_say(comm->peers[source]);
-            return MPI_ERR_PROC_ABORTED;
-        }
+        int code = weft_probe_source(channel, source);
+        if (code != MPI_SUCCESS)
+            return code;
         weft_idle_for(&idle, &waiting);
     }
     return MPI_SUCCESS;

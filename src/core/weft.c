@@ -55,6 +55,9 @@ enum {
 
 enum { NET_TURN = 8 };
 
+/* Every so many calls of weft_progress without news it asks whether a rank has died. */
+enum { QUIET_TURN = 1024 };
+
 double weft_seconds(void)
 {
     struct timespec t;
@@ -111,11 +114,15 @@ void weft_unlock(void)
 
 int weft_progress(void)
 {
+    static unsigned quiet;
     int events = weft.shm ? weft_shm_progress() : 0;
     if (weft.net)
         events += weft_net_progress();
     if (weft_unlikely(others_move()))
         events += weft_agree_progress() + weft_coll_progress() + weft_partitioned_progress();
+    /* A program may wait by tests alone, and for a rank that is dead. */
+    if (!events && ++quiet % QUIET_TURN == 0)
+        events = weft_failure_check();
     return events;
 }
 

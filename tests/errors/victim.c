@@ -9,6 +9,7 @@
 #include <mpi.h>
 
 #include <signal.h>
+#include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -386,6 +387,143 @@ static void partitions_of_the_dead(void)
     _exit(0);
 }
 
+/* ---- A rank dies and the others go on */
+
+static int dead, living, wrong;
+static char much[1 << 20];
+
+static void expect(const char *what, bool good)
+{
+    if (!good) {
+        wrong++;
+        fprintf(stderr, "rank %d: WRONG: %s\n", rank, what);
+    }
+}
+
+/* The code of something that only the dead could have completed. */
+static void expect_aborted(const char *what, int code)
+{
+    expect(what, code == MPI_ERR_PROC_ABORTED);
+}
+
+/* What waits for the dead while it dies, which all of these do before they let it. */
+static void wait_while_it_dies(void)
+{
+    MPI_Request requests[4];
+    MPI_Irecv(&value, 1, MPI_INT, dead, 1, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(much, sizeof much, MPI_BYTE, dead, 2, MPI_COMM_WORLD, &requests[1]);
+    MPI_Issend(&rank, 1, MPI_INT, dead, 3, MPI_COMM_WORLD, &requests[2]);
+    MPI_Isend(much, sizeof much, MPI_BYTE, dead, 4, MPI_COMM_WORLD, &requests[3]);
+    MPI_Send(&rank, 1, MPI_INT, dead, 9, MPI_COMM_WORLD);
+    expect_aborted("a receive", MPI_Wait(&requests[0], MPI_STATUS_IGNORE));
+    expect_aborted("a long receive", MPI_Wait(&requests[1], MPI_STATUS_IGNORE));
+    expect_aborted("a synchronous send", MPI_Wait(&requests[2], MPI_STATUS_IGNORE));
+    expect_aborted("a long send", MPI_Wait(&requests[3], MPI_STATUS_IGNORE));
+}
+
+static void ask_the_dead(void)
+{
+    MPI_Request request = MPI_REQUEST_NULL;
+    expect_aborted("MPI_Recv",
+                   MPI_Recv(&value, 1, MPI_INT, dead, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    expect_aborted("MPI_Send", MPI_Send(&rank, 1, MPI_INT, dead, 1, MPI_COMM_WORLD));
+    expect_aborted("MPI_Ssend", MPI_Ssend(&rank, 1, MPI_INT, dead, 1, MPI_COMM_WORLD));
+    expect_aborted("MPI_Send of much",
+                   MPI_Send(much, sizeof much, MPI_BYTE, dead, 1, MPI_COMM_WORLD));
+    expect_aborted("MPI_Probe", MPI_Probe(dead, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    int code = MPI_Irecv(&value, 1, MPI_INT, dead, 1, MPI_COMM_WORLD, &request);
+    expect_aborted("MPI_Irecv", code ? code : MPI_Wait(&request, MPI_STATUS_IGNORE));
+}
+
+/* Collectives with the dead: whoever needs something of it, also through others, must not succeed. */
+static void meet_the_dead(void)
+{
+    int sum = 0, all[8] = {0};
+    value = -1;
+    expect("MPI_Bcast from the dead",
+           MPI_Bcast(&value, 1, MPI_INT, dead, MPI_COMM_WORLD) != MPI_SUCCESS);
+    expect("MPI_Allreduce",
+           MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD) != MPI_SUCCESS);
+    expect("MPI_Barrier", MPI_Barrier(MPI_COMM_WORLD) != MPI_SUCCESS);
+    expect("MPI_Allgather",
+           MPI_Allgather(&rank, 1, MPI_INT, all, 1, MPI_INT, MPI_COMM_WORLD) != MPI_SUCCESS);
+}
+
+static void go_on_among_the_living(void)
+{
+    int from = -1, sum = 0;
+    MPI_Group world, rest_of_it;
+    MPI_Comm comm;
+    MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % living, 5, &from, 1, MPI_INT, MPI_ANY_SOURCE, 5,
+                 MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect("a ring of the living", from == (rank + living - 1) % living);
+    MPI_Comm_group(MPI_COMM_WORLD, &world);
+    MPI_Group_excl(world, 1, &dead, &rest_of_it);
+    expect("a communicator of the living",
+           MPI_Comm_create_group(MPI_COMM_WORLD, rest_of_it, 6, &comm) == MPI_SUCCESS);
+    expect("MPI_Allreduce of the living",
+           MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, comm) == MPI_SUCCESS &&
+               sum == living * (living - 1) / 2);
+}
+
+static void begin_to_go_on(void)
+{
+    begin();
+    living = dead = size - 1;
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank != dead) {
+        return;
+    }
+    for (int i = 0; i < living; i++) {
+        MPI_Recv(&value, 1, MPI_INT, i, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    raise(SIGKILL);
+}
+
+static void go_on(void)
+{
+    begin_to_go_on();
+    wait_while_it_dies();
+    ask_the_dead();
+    go_on_among_the_living();
+    meet_the_dead();
+    go_on_among_the_living();
+    fprintf(stderr, "rank %d went on, %d wrong\n", rank, wrong);
+    _exit(0);
+}
+
+/* Those who wait by tests and probes alone are told as well. */
+static void go_on_testing(void)
+{
+    MPI_Request request;
+    int flag = 0, code = MPI_SUCCESS;
+    begin_to_go_on();
+    MPI_Irecv(&value, 1, MPI_INT, dead, 1, MPI_COMM_WORLD, &request);
+    MPI_Send(&rank, 1, MPI_INT, dead, 9, MPI_COMM_WORLD);
+    if (rank == 0) {
+        while (code == MPI_SUCCESS && !flag) {
+            code = MPI_Iprobe(dead, 1, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+        }
+    } else {
+        while (code == MPI_SUCCESS && !flag) {
+            code = MPI_Test(&request, &flag, MPI_STATUS_IGNORE);
+        }
+    }
+    expect_aborted(rank == 0 ? "MPI_Iprobe" : "MPI_Test", code);
+    fprintf(stderr, "rank %d went on, %d wrong\n", rank, wrong);
+    _exit(0);
+}
+
+/* With the default handler the first who needs the dead ends the job, and says why. */
+static void go_on_in_vain(void)
+{
+    begin_to_go_on();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL);
+    MPI_Send(&rank, 1, MPI_INT, dead, 9, MPI_COMM_WORLD);
+    MPI_Recv(&value, 1, MPI_INT, dead, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
 /* Rank 1 comes to the barrier late, and reads no message before. */
 static void late(void)
 {
@@ -544,6 +682,9 @@ static const struct {
             {"wrong-tag", wrong_tag},
             {"partitions-missing", partitions_missing},
             {"partitions-of-the-dead", partitions_of_the_dead},
+            {"go-on", go_on},
+            {"go-on-testing", go_on_testing},
+            {"go-on-in-vain", go_on_in_vain},
             {"late", late},
             {"late-for-many", late_for_many},
             {"slow-news", slow_news},

@@ -91,6 +91,10 @@ static int look(const char *function, int source, int tag, MPI_Comm comm, bool t
                 weft_probe_take(&call.comm->p2p, message);
                 *handle = (MPI_Message)message;
             }
+        } else {
+            code = weft_probe_source(&call.comm->p2p, source);
+            if (code != MPI_SUCCESS)
+                code = weft_error_raise(call.comm, code, function);
         }
     } else if (code == MPI_SUCCESS) {
         *flag = 1;

@@ -73,12 +73,27 @@ static bool inject(struct weft_peer *peer, const struct weft_channel *channel, i
            weft_shm_inject(peer, channel, tag, data, bytes, &sequence);
 }
 
+/* What this rank was to send after something failed: no part of it is right, and who receives it has
+ * to know. A message of another length than any that can be expected tells. */
+static void start_spoilt_send(struct weft_schedule *s, struct weft_step *step, size_t bytes)
+{
+    static const char nothing;
+    int code = weft_p2p_isend(step->channel, &nothing, bytes == 0, weft_datatype_byte(), step->peer,
+                              s->tag, WEFT_SEND_STANDARD, &step->request);
+    if (code != MPI_SUCCESS)
+        step->request = NULL;
+}
+
 static void start_send(struct weft_schedule *s, struct weft_step *step)
 {
     struct weft_channel *channel = step->channel;
     const struct weft_datatype *type = step->from.type;
     struct weft_peer *peer = channel->comm->peers[step->peer];
     size_t bytes = weft_elements_bytes(step->from);
+    if (weft_unlikely(s->error != MPI_SUCCESS)) {
+        start_spoilt_send(s, step, bytes);
+        return;
+    }
     if ((type->flags & WEFT_TYPE_DENSE) && inject(peer, channel, s->tag, step->from.at, bytes))
         return;
     int code = weft_p2p_isend(channel, step->from.at, bytes, type, step->peer, s->tag,
@@ -139,17 +154,32 @@ static void start(struct weft_schedule *s, struct weft_step *step)
     }
 }
 
+/* The error of a receive that is complete. Length tells: see start_spoilt_send. */
+static int judge_received(const struct weft_step *step, const struct weft_request *request)
+{
+    size_t wanted = request->capacity;
+    bool spoilt = wanted ? request->bytes == 0 : request->error == MPI_ERR_TRUNCATE;
+    if (spoilt && (request->error == MPI_SUCCESS || request->error == MPI_ERR_TRUNCATE))
+        return weft_error_say(MPI_ERR_OTHER,
+                              "rank %d could not do its part of the collective, or has another "
+                              "amount of data than the %zu bytes expected; its own error tells",
+                              step->peer, wanted);
+    if (request->error == MPI_SUCCESS && request->bytes != wanted)
+        return weft_error_say(MPI_ERR_COUNT,
+                              "rank %d sent %zu bytes where %zu are expected; all ranks of a "
+                              "collective have to pass the same amount of data",
+                              step->peer, request->bytes, wanted);
+    return request->error;
+}
+
 /* A message is complete. */
 static void finish(struct weft_schedule *s, struct weft_step *step)
 {
     struct weft_request *request = step->request;
     int code = request->error;
-    if (weft_unlikely(code == MPI_SUCCESS && step->kind == WEFT_STEP_RECEIVE &&
-                      request->bytes != request->capacity))
-        code = weft_error_say(MPI_ERR_COUNT,
-                              "rank %d sent %zu bytes where %zu are expected; all ranks of a "
-                              "collective have to pass the same amount of data",
-                              step->peer, request->bytes, request->capacity);
+    if (step->kind == WEFT_STEP_RECEIVE &&
+        weft_unlikely(code != MPI_SUCCESS || request->bytes != request->capacity))
+        code = judge_received(step, request);
     note(s, code);
     weft_request_put(request);
     step->request = NULL;

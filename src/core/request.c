@@ -10,6 +10,7 @@
 #include "core/coll/coll.h"
 #include "core/generalized.h"
 #include "core/partitioned.h"
+#include "core/tool/count.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 
@@ -89,13 +90,15 @@ static void end_part(struct weft_request *request)
 
 void weft_request_last(struct weft_request *request)
 {
-    if (request->flags & WEFT_REQUEST_PART) {
+    bool receive = request->op == WEFT_REQUEST_RECV;
+    if (receive && (request->flags & WEFT_REQUEST_COUNTED))
+        weft_count_received(request);
+    if (request->flags & WEFT_REQUEST_PART)
         end_part(request);
-        return;
-    }
-    if (request->flags & WEFT_REQUEST_BUFFERED)
+    else if (!receive && (request->flags & WEFT_REQUEST_BUFFERED))
         weft_bsend_sent(request);
-    weft_request_put(request);
+    else if (!receive || (request->flags & WEFT_REQUEST_ORPHAN))
+        weft_request_put(request);
 }
 
 void weft_request_join(struct weft_request *whole, struct weft_request *send, void *copy)

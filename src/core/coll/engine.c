@@ -12,6 +12,7 @@
 #include "core/coll/schedule.h"
 #include "core/error.h"
 #include "core/p2p.h"
+#include "core/tool/count.h"
 #include "core/weft.h"
 
 #include <stdlib.h>
@@ -189,6 +190,7 @@ int weft_coll_progress(void)
 /* Begins a schedule, and goes as far as it can. */
 static void begin(struct weft_schedule *s)
 {
+    weft_counts.collectives++;
     s->next = s->done = 0;
     s->error = MPI_SUCCESS;
     advancing = true;

@@ -13,6 +13,8 @@
 #include "core/coll/schedule.h"
 #include "core/error.h"
 #include "core/p2p.h"
+#include "core/tool/count.h"
+#include "core/tool/count.h"
 #include "core/weft.h"
 #include "shm/shm.h"
 
@@ -110,7 +112,8 @@ static bool post(struct weft_schedule *s, struct weft_step *step)
     struct weft_channel *channel = step->channel;
     size_t bytes = weft_elements_bytes(step->to);
     if (weft.matcher.unexpected || (uint32_t)step->peer >= channel->sources ||
-        !(step->to.type->flags & WEFT_TYPE_DENSE) || weft_unlikely(!weft.requests.free))
+        !(step->to.type->flags & WEFT_TYPE_DENSE) || weft_unlikely(!weft.requests.free) ||
+        weft_unlikely(weft_count_all()))
         return false;
     struct weft_peer *peer = channel->comm->peers[step->peer];
     if (weft_unlikely(bytes >= peer->post_below))
@@ -263,6 +266,7 @@ static void go(struct weft_schedule *s)
 /* Begins a schedule. */
 static void begin(struct weft_schedule *s)
 {
+    weft_counts.collectives++;
     s->next = s->done = 0;
     s->error = MPI_SUCCESS;
     go(s);

@@ -263,7 +263,7 @@ uint64_t weft_pvar_raw(const struct weft_pvar_row *row, int world)
     case WEFT_PVAR_NET_FETCHING:
         return weft_count_fetching();
     case WEFT_PVAR_POSTED:
-        return weft.matcher.posted;
+        return weft_match_posted(&weft.matcher);
     case WEFT_PVAR_REQUEST_BYTES:
         return weft.requests.nslabs * WEFT_REQUEST_SLAB * sizeof(struct weft_request);
     case WEFT_PVAR_PEERS:

@@ -330,6 +330,46 @@ static void both_send_large(void)
     MPI_Send(large, sizeof large, MPI_BYTE, 1 - rank, 6, MPI_COMM_WORLD);
 }
 
+/* The other rank knows this one, and is then busy with something else. */
+static void meet_a_busy_one(void)
+{
+    begin();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 1) {
+        rest(60);
+    }
+}
+
+static void probe_for_nothing(void)
+{
+    MPI_Status status;
+    meet_a_busy_one();
+    MPI_Probe(1, 4, MPI_COMM_WORLD, &status);
+}
+
+/* A buffered send that nobody receives: its cancel is not answered, its buffer not left. */
+static char long_message[1 << 20], its_buffer[(1 << 20) + MPI_BSEND_OVERHEAD];
+
+static void cancel_unanswered(void)
+{
+    MPI_Request request;
+    meet_a_busy_one();
+    MPI_Buffer_attach(its_buffer, sizeof its_buffer);
+    MPI_Ibsend(long_message, sizeof long_message, MPI_BYTE, 1, 4, MPI_COMM_WORLD, &request);
+    MPI_Cancel(&request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
+}
+
+static void detach_too_early(void)
+{
+    void *base;
+    int bytes;
+    meet_a_busy_one();
+    MPI_Buffer_attach(its_buffer, sizeof its_buffer);
+    MPI_Bsend(long_message, sizeof long_message, MPI_BYTE, 1, 4, MPI_COMM_WORLD);
+    MPI_Buffer_detach(&base, &bytes);
+}
+
 /* The sender and the receiver do not mean the same tag. */
 static void wrong_tag(void)
 {
@@ -691,6 +731,9 @@ static const struct {
             {"ready-early-long", ready_early_long},
             {"both-ssend", both_ssend},
             {"both-send-large", both_send_large},
+            {"probe-for-nothing", probe_for_nothing},
+            {"cancel-unanswered", cancel_unanswered},
+            {"detach-too-early", detach_too_early},
             {"wrong-tag", wrong_tag},
             {"partitions-missing", partitions_missing},
             {"partitions-of-the-dead", partitions_of_the_dead},

@@ -472,7 +472,7 @@ int PMPI_Cancel(MPI_Request *handle)
 static int give_up(MPI_Request *handle)
 {
     struct weft_request *request = request_of(*handle);
-    if (request->pending && weft_request_is_partitioned(request))
+    if (!(request->flags & WEFT_REQUEST_INACTIVE) && weft_request_is_partitioned(request))
         return weft_error(weft_request_comm(request), MPI_ERR_REQUEST, "MPI_Request_free",
                           "partitioned communication cannot be freed while it is active; wait for "
                           "it first");

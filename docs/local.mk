@@ -5,6 +5,11 @@ dist_man_MANS += docs/mpicc.1 docs/mpicc_abi.1 docs/weftcc.1 docs/weftrun.1
 dist_man_MANS += docs/weft_info.1
 dist_doc_DATA += README.md docs/STATUS.md docs/GUIDE.md docs/INTERNALS.md
 
+# What bench/report drew, and from what
+EXTRA_DIST += docs/performance/index.html docs/performance/latency.dat \
+    docs/performance/rate.dat docs/performance/net.dat docs/performance/staged.dat \
+    docs/performance/memory.dat docs/performance/limits.dat
+
 # Whether they say what the tree is
 dist_check_SCRIPTS += tests/docs/run
 TESTS += tests/docs/run

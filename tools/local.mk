@@ -30,6 +30,7 @@ tools_weft_info_weft_info_SOURCES += tools/weft_info/versions.c
 tools_weft_info_weft_info_SOURCES += tools/weft_info/providers.c
 tools_weft_info_weft_info_SOURCES += tools/weft_info/settings.c
 tools_weft_info_weft_info_SOURCES += tools/weft_info/collectives.c
+tools_weft_info_weft_info_SOURCES += tools/weft_info/tools.c
 tools_weft_info_weft_info_SOURCES += tools/weft_info/check.c
 tools_weft_info_weft_info_SOURCES += src/ofi/check.c src/ofi/check.h
 tools_weft_info_weft_info_SOURCES += src/ofi/check_bench.c src/ofi/check_bench.h

@@ -149,7 +149,7 @@ void weft_agree_start(struct weft_agreement *agreement, uint64_t key, int failed
         return;
     agreement->next = first;
     first = agreement;
-    weft.agreements = true;
+    weft.others |= WEFT_OTHERS_AGREE;
 }
 
 int weft_agree_progress(void)
@@ -164,7 +164,8 @@ int weft_agree_progress(void)
         else
             link = &agreement->next;
     }
-    weft.agreements = first != NULL;
+    if (!first)
+        weft.others &= (uint8_t)~WEFT_OTHERS_AGREE;
     return events;
 }
 

@@ -9,6 +9,8 @@
  */
 #include "core/error.h"
 #include "core/soft.h"
+#include "core/tool/count.h"
+#include "core/tool/event.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 #include "shm/shm.h"
@@ -79,6 +81,10 @@ static void died(int rank)
         peer = weft_peer_make(rank);
     if (!peer || (peer->lane != WEFT_LANE_NET && peer->lane != WEFT_LANE_SHM))
         return;
+    weft_counts.deaths++;
+    if (weft_event_wanted(WEFT_EVENT_DEATH))
+        weft_event_raise(WEFT_EVENT_DEATH,
+                         &(struct weft_event_data){.rank = rank, .lane = peer->lane - 1});
     weft_shm_bury(peer);
     peer->lane = WEFT_LANE_DEAD;
     peer->post_below = 0;

@@ -13,6 +13,7 @@
 #include "core/p2p.h"
 #include "core/bsend.h"
 #include "core/soft.h"
+#include "core/tool/count.h"
 #include "ofi/net.h"
 #include "shm/shm.h"
 
@@ -130,6 +131,8 @@ static int destination(struct weft_channel *channel, int dest, struct weft_peer 
 static int start_send(struct weft_request *request)
 {
     struct weft_channel *channel = request->channel;
+    if (weft_unlikely(weft_count_all()))
+        weft_count_send(request);
     if (request->peer->lane == WEFT_LANE_SHM)
         return weft_shm_isend(request);
     if (weft_likely(request->peer->lane == WEFT_LANE_NET))
@@ -137,6 +140,8 @@ static int start_send(struct weft_request *request)
     if (!channel->wildcards_held)
         mix_lanes(channel);
     request->sequence = request->peer->sequence++;
+    weft_counts.self_messages++;
+    weft_counts.self_bytes += request->bytes;
     return weft_soft_arrive(channel->context, channel->comm->rank, request->tag, WEFT_MESSAGE_LOCAL,
                             &request, sizeof request, request->bytes, request->sequence);
 }
@@ -182,6 +187,8 @@ int weft_p2p_receive_slowly(struct weft_request *request)
     struct weft_match_receive *match = &request->match;
     struct weft_channel *channel = request->channel;
     match->context = channel->context;
+    if (weft_unlikely(weft_count_all()))
+        weft_count_receive(request);
     bool local = request->peer &&
                  (request->peer->lane == WEFT_LANE_SELF || request->peer->lane == WEFT_LANE_SHM);
     if (request->peer && request->peer->lane == WEFT_LANE_DEAD &&

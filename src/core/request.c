@@ -11,6 +11,7 @@
 #include "core/error.h"
 #include "core/generalized.h"
 #include "core/partitioned.h"
+#include "core/tool/count.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 
@@ -95,11 +96,16 @@ static void end_part(struct weft_request *request)
 
 void weft_request_last(struct weft_request *request)
 {
+    bool receive = request->op == WEFT_REQUEST_RECV;
+    if (receive && (request->flags & WEFT_REQUEST_COUNTED))
+        weft_count_received(request);
     if (request->flags & WEFT_REQUEST_PART) {
         end_part(request);
         return;
     }
-    if (request->flags & WEFT_REQUEST_BUFFERED) {
+    if (receive && !(request->flags & WEFT_REQUEST_ORPHAN))
+        return;
+    if (!receive && (request->flags & WEFT_REQUEST_BUFFERED)) {
         weft_bsend_ended(request);
         return;
     }

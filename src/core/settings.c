@@ -26,79 +26,106 @@ struct weft_settings weft_settings;
 const struct weft_setting weft_settings_table[] = {
     {"provider", WEFT_SETTING_STRING, FIELD(provider), "", 0, STRING_MAX, NULL,
      "libfabric provider to insist on, by name or glob (tcp, \"verbs;ofi_rxm\", psm*); "
-     "empty: choose the best"},
+     "empty: choose the best",
+     WEFT_SETTING_SAME},
     {"iface", WEFT_SETTING_STRING, FIELD(iface), "", 0, STRING_MAX, NULL,
      "interfaces allowed for network traffic: names, globs, addresses or CIDR blocks, joined by "
-     "commas (eth0, ib*, 10.1.0.0/16); empty: choose"},
+     "commas (eth0, ib*, 10.1.0.0/16); empty: choose",
+     0},
     {"matching", WEFT_SETTING_CHOICE, FIELD(matching), "auto", 0, 0, "auto|provider|software",
      "who matches tags on the network: the provider, Weft's own matcher, or what the provider "
-     "table says"},
+     "table says",
+     WEFT_SETTING_TUNES},
     /* Below 256 bytes what the protocol itself sends in eager messages no longer fits. */
     {"eager_limit", WEFT_SETTING_BYTES, FIELD(eager_limit), "0", 256, 1 << 20, NULL,
      "longest message sent without waiting for its receive, at most what the provider allows; "
-     "0: the provider's own limit"},
+     "0: the provider's own limit",
+     WEFT_SETTING_SAME | WEFT_SETTING_TUNES},
     {"eager_credits", WEFT_SETTING_BYTES, FIELD(eager_credits), "0", 64 << 10, 1 << 30, NULL,
      "bytes that each sender may have sent to a rank without waiting for receives, a message "
      "counting at least 256; further messages wait at their sender; 0: 8M, less in jobs of more "
-     "than 256 ranks, down to 512K"},
+     "than 256 ranks, down to 512K",
+     WEFT_SETTING_TUNES},
     {"rendezvous", WEFT_SETTING_CHOICE, FIELD(rendezvous), "auto", 0, 0, "auto|read|push",
      "how long messages travel: read by the receiver, or pushed by the sender in eager pieces; "
-     "auto reads where the provider can"},
+     "auto reads where the provider can",
+     WEFT_SETTING_SAME | WEFT_SETTING_TUNES},
     {"read_chunk", WEFT_SETTING_BYTES, FIELD(read_chunk), "1M", 64 << 10, 1 << 30, NULL,
-     "bytes moved by one remote read of a long message"},
+     "bytes moved by one remote read of a long message", WEFT_SETTING_TUNES},
     {"shm", WEFT_SETTING_CHOICE, FIELD(shm), "1", 0, 0, "0|1",
-     "1: ranks of one node talk through shared memory; 0: through the network too"},
+     "1: ranks of one node talk through shared memory; 0: through the network too",
+     WEFT_SETTING_SAME},
     {"shm_eager", WEFT_SETTING_BYTES, FIELD(shm_eager), "0", 64, 1 << 20, NULL,
      "longest message that shared memory takes without waiting for its receive, at most what its "
-     "rings have room for; 0: choose"},
+     "rings have room for; 0: choose",
+     WEFT_SETTING_TUNES},
     {"shm_copy", WEFT_SETTING_CHOICE, FIELD(shm_copy), "auto", 0, 0, "auto|staged",
      "how long messages travel on a node: copied once, out of the sender's memory, where the "
-     "system permits it, or staged: twice, through shared memory"},
+     "system permits it, or staged: twice, through shared memory",
+     WEFT_SETTING_TUNES},
     {"spin", WEFT_SETTING_INT, FIELD(spin), "0", 0, 1000000000, NULL,
      "polls without news before a waiting rank yields its core; 0: many, or few where ranks "
-     "outnumber cores"},
+     "outnumber cores",
+     WEFT_SETTING_TUNES},
     {"progress_thread", WEFT_SETTING_CHOICE, FIELD(progress_thread), "off", 0, 0, "off|on",
      "a thread that moves messages along while the program is outside of MPI: costs every call a "
-     "lock, and a little of a core"},
+     "lock, and a little of a core",
+     0},
     {"connect_timeout", WEFT_SETTING_INT, FIELD(connect_timeout), "20", 1, 86400, NULL,
      "seconds without a connection to a peer before this rank reports it; then at doubling "
-     "intervals"},
+     "intervals",
+     WEFT_SETTING_LIVE},
     {"hang_timeout", WEFT_SETTING_INT, FIELD(hang_timeout), "0", 0, 604800, NULL,
-     "seconds a wait may last before the rank reports what it waits for; 0: never"},
+     "seconds a wait may last before the rank reports what it waits for; 0: never",
+     WEFT_SETTING_LIVE},
     {"coll_barrier", WEFT_SETTING_CHOICE, FIELD(coll_barrier), "auto", 0, 0,
      "auto|dissemination|nodes",
      "algorithm of MPI_Barrier (nodes, here and below: one rank of each node goes over the network "
-     "for all of it); the same on all ranks; auto: by nodes"},
+     "for all of it); the same on all ranks; auto: by nodes",
+     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
     {"coll_bcast", WEFT_SETTING_CHOICE, FIELD(coll_bcast), "auto", 0, 0,
      "auto|binomial|quadnomial|scatter_ring|nodes",
-     "algorithm of MPI_Bcast; the same on all ranks; auto: by size"},
+     "algorithm of MPI_Bcast; the same on all ranks; auto: by size",
+     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
     {"coll_reduce", WEFT_SETTING_CHOICE, FIELD(coll_reduce), "auto", 0, 0,
      "auto|binomial|quadnomial|halving|nodes",
-     "algorithm of MPI_Reduce; the same on all ranks; auto: by size"},
+     "algorithm of MPI_Reduce; the same on all ranks; auto: by size",
+     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
     {"coll_allreduce", WEFT_SETTING_CHOICE, FIELD(coll_allreduce), "auto", 0, 0,
      "auto|doubling|halving|ring|nodes",
      "algorithm of MPI_Allreduce (ring: where the operation is commutative); the same on all "
-     "ranks; auto: by size"},
+     "ranks; auto: by size",
+     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
     {"coll_gather", WEFT_SETTING_CHOICE, FIELD(coll_gather), "auto", 0, 0, "auto|linear|binomial",
-     "algorithm of MPI_Gather; the same on all ranks; auto: by size"},
+     "algorithm of MPI_Gather; the same on all ranks; auto: by size",
+     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
     {"coll_scatter", WEFT_SETTING_CHOICE, FIELD(coll_scatter), "auto", 0, 0, "auto|linear|binomial",
-     "algorithm of MPI_Scatter; the same on all ranks; auto: by size"},
+     "algorithm of MPI_Scatter; the same on all ranks; auto: by size",
+     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
     {"coll_allgather", WEFT_SETTING_CHOICE, FIELD(coll_allgather), "auto", 0, 0,
      "auto|ring|bruck|doubling|nodes",
      "algorithm of MPI_Allgather and MPI_Allgatherv (doubling: the first, where the ranks are "
-     "a power of two); the same on all ranks; auto: by size"},
+     "a power of two); the same on all ranks; auto: by size",
+     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
     {"coll_alltoall", WEFT_SETTING_CHOICE, FIELD(coll_alltoall), "auto", 0, 0,
      "auto|linear|pairwise|bruck",
      "algorithm of MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw (bruck: the first); the same "
-     "on all ranks; auto: by size"},
+     "on all ranks; auto: by size",
+     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
     {"coll_reduce_scatter", WEFT_SETTING_CHOICE, FIELD(coll_reduce_scatter), "auto", 0, 0,
      "auto|halving|pairwise",
      "algorithm of MPI_Reduce_scatter and MPI_Reduce_scatter_block (pairwise: where the "
-     "operation is commutative); the same on all ranks; auto: by size"},
+     "operation is commutative); the same on all ranks; auto: by size",
+     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
     {"coll_scan", WEFT_SETTING_CHOICE, FIELD(coll_scan), "auto", 0, 0, "auto|doubling|chain",
-     "algorithm of MPI_Scan and MPI_Exscan; the same on all ranks; auto: by size"},
+     "algorithm of MPI_Scan and MPI_Exscan; the same on all ranks; auto: by size",
+     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
+    {"counters", WEFT_SETTING_CHOICE, FIELD(counters), "basic", 0, 0, "basic|all",
+     "what is counted for MPI_T's performance variables: what costs nothing, or also bytes, "
+     "receives by sender, polls and time waited, for which every message takes a longer way",
+     WEFT_SETTING_TUNES},
     {"verbose", WEFT_SETTING_CHOICE, FIELD(verbose), "0", 0, 0, "0|1|2",
-     "0: silent, 1: one line per job, 2: one line per rank and per peer"},
+     "0: silent, 1: one line per job, 2: one line per rank and per peer", WEFT_SETTING_LIVE},
 };
 
 const size_t weft_settings_count = sizeof weft_settings_table / sizeof weft_settings_table[0];
@@ -108,6 +135,9 @@ _Static_assert(sizeof weft_settings_table / sizeof weft_settings_table[0] <= ROW
 
 /* Copies of string values: the environment may change under us once the program runs. */
 static char *copies[ROWS_MAX];
+
+/* Rows whose value is no longer the environment's to say. */
+static bool was_set[ROWS_MAX];
 
 static char upper(char c)
 {
@@ -390,6 +420,15 @@ static int refuse_unknown(char *why, size_t len)
     return 0;
 }
 
+bool weft_settings_set(const struct weft_setting *row, const char *text)
+{
+    bool good = assign(row, text);
+
+    if (good)
+        was_set[row - weft_settings_table] = true;
+    return good;
+}
+
 int weft_settings_load(char *why, size_t len)
 {
     int result = 0;
@@ -399,6 +438,8 @@ int weft_settings_load(char *why, size_t len)
         char variable[NAME_MAX_LEN], allowed[160];
         const char *text = getenv(weft_settings_variable(row, variable, sizeof variable));
 
+        if (was_set[i])
+            continue;
         if (text != NULL && assign(row, text))
             continue;
         if (!assign(row, row->initial)) {

@@ -2,10 +2,11 @@
 /*
  * The one table of settings. Every tunable of Weft is one row of weft_settings_table: name, type,
  * default, bounds, help. The row gives the environment variable (WEFT_ and the name in capitals),
- * the line in weft_info, the table in docs/GUIDE.md, and later the MPI_T control variable.
+ * the line in weft_info, the table in docs/GUIDE.md, and the MPI_T control variable.
  *
  * Invariant: after weft_settings_load has returned 0 every field of weft_settings lies within its
- * row's bounds and never changes again; before that nothing may read it.
+ * row's bounds; while MPI runs only rows that are WEFT_SETTING_LIVE change, under the lock. Before
+ * that nothing may read it.
  */
 #ifndef WEFT_SETTINGS_H
 #define WEFT_SETTINGS_H
@@ -15,6 +16,8 @@
 #include <stdint.h>
 
 enum weft_matching { WEFT_MATCHING_AUTO, WEFT_MATCHING_PROVIDER, WEFT_MATCHING_SOFTWARE };
+
+enum weft_counters { WEFT_COUNTERS_BASIC, WEFT_COUNTERS_ALL };
 
 enum weft_shm_copy { WEFT_SHM_COPY_AUTO, WEFT_SHM_COPY_STAGED };
 
@@ -39,7 +42,8 @@ struct weft_settings {
      * core/coll/choose.c */
     int coll_barrier, coll_bcast, coll_reduce, coll_allreduce, coll_gather, coll_scatter,
         coll_allgather, coll_alltoall, coll_reduce_scatter, coll_scan;
-    int verbose; /* 0 silent, 1 one line per job, 2 one line per rank and peer */
+    int counters; /* enum weft_counters */
+    int verbose;  /* 0 silent, 1 one line per job, 2 one line per rank and peer */
 };
 
 extern struct weft_settings weft_settings;
@@ -51,6 +55,13 @@ enum weft_setting_type {
     WEFT_SETTING_BYTES
 };
 
+enum weft_setting_flag {
+    WEFT_SETTING_SAME = 1, /* all ranks must have the same value */
+    WEFT_SETTING_LIVE =
+        2, /* is looked at whenever it matters, so a tool may change it while MPI runs */
+    WEFT_SETTING_TUNES = 4 /* of no concern to a user before the program is tuned */
+};
+
 struct weft_setting {
     const char *name; /* lower case, words joined by '_': "eager_limit" */
     enum weft_setting_type type;
@@ -60,6 +71,7 @@ struct weft_setting {
                             default is 0 it is allowed below min too */
     const char *choices; /* for CHOICE: "auto|provider|software", in the order of the enum */
     const char *help;    /* one line */
+    unsigned flags;      /* enum weft_setting_flag */
 };
 
 extern const struct weft_setting weft_settings_table[];
@@ -69,8 +81,13 @@ extern const size_t weft_settings_count;
  * in why that names the variable, its value, what is allowed, and what to do. A WEFT_ variable that
  * is in no row (a misspelt one) is an error too, with the nearest name that exists; variables that
  * begin with WEFT_TEST_ or WEFTRUN_, and WEFT_CC, belong to others and are passed over.
- * After -1 the rows that were refused hold their defaults, for weft_info to show. */
+ * After -1 the rows that were refused hold their defaults, for weft_info to show. May be called
+ * again: what weft_settings_set has set stays. */
 int weft_settings_load(char *why, size_t len);
+
+/* Gives a row a value, as text, that stands until the process ends, whatever the environment says:
+ * weft_settings_load leaves it alone. False when the row does not allow it: then nothing changed. */
+bool weft_settings_set(const struct weft_setting *row, const char *text);
 
 /* Writes the value now in force of one row as a user would write it. Returns buf. */
 char *weft_settings_format(const struct weft_setting *row, char *buf, size_t len);

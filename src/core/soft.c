@@ -6,6 +6,8 @@
  * the posted queue and could match a message from the net, and the claims under way.
  */
 #include "core/soft.h"
+#include "core/tool/count.h"
+#include "core/tool/event.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 #include "shm/shm.h"
@@ -31,6 +33,20 @@ void weft_soft_hold(struct weft_channel *channel, int by)
         channel->next_held = weft.held;
         weft.held = channel;
     }
+}
+
+/* How much lies in the matcher, for who asks. */
+static void count_messages(void)
+{
+    weft_count_level(&weft_counts.unexpected, weft.matcher.unexpected);
+}
+
+/* The end of a message that was kept. */
+static void let_go(struct weft_message *message)
+{
+    weft_counts.unexpected_bytes.now -= message->bytes;
+    count_messages();
+    free(message);
 }
 
 static bool net_could_match(const struct weft_request *request)
@@ -132,7 +148,7 @@ void weft_soft_receive_taken(struct weft_request *request, struct weft_message *
                 message->bytes);
     if (message->channel)
         message->channel->comm->uses--;
-    free(message);
+    let_go(message);
 }
 
 void weft_soft_receive(struct weft_request *request)
@@ -234,6 +250,14 @@ struct weft_message *weft_soft_keep(uint32_t context, int source, int tag,
     message->match.tag = tag;
     weft_match_store(&weft.matcher, &message->match);
     weft_gate_update();
+    weft_counts.kept++;
+    weft_count_level(&weft_counts.unexpected_bytes,
+                     weft_counts.unexpected_bytes.now + message->bytes);
+    count_messages();
+    if (weft_event_wanted(WEFT_EVENT_UNEXPECTED))
+        weft_event_raise(WEFT_EVENT_UNEXPECTED,
+                         &(struct weft_event_data){
+                             .rank = source, .tag = tag, .context = context, .bytes = length});
     return message;
 }
 
@@ -312,7 +336,7 @@ bool weft_soft_revoke(struct weft_channel *channel, int source, int tag, uint64_
         return false;
     if (message->form == WEFT_MESSAGE_EAGER || message->form == WEFT_MESSAGE_SYNC)
         weft_net_matched(channel, source, message->bytes);
-    free(message);
+    let_go(message);
     return true;
 }
 
@@ -321,9 +345,9 @@ static bool revoke_by_sequence(uint32_t context, int source, int tag, uint32_t s
 {
     struct name name = {.source = source, .tag = tag, .sequence = sequence, .lane = lane};
     struct weft_message *message = take_named(context, &name);
-    bool found = message != NULL;
-    free(message);
-    return found;
+    if (message)
+        let_go(message);
+    return message != NULL;
 }
 
 bool weft_soft_revoke_shared(uint32_t context, int source, int tag, uint32_t sequence)

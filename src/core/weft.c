@@ -17,6 +17,8 @@
 #include "core/progress_thread.h"
 #include "core/partitioned.h"
 #include "core/settings.h"
+#include "core/tool/count.h"
+#include "core/tool/event.h"
 #include "ofi/net.h"
 #include "shm/shm.h"
 
@@ -38,7 +40,7 @@ static pthread_t main_thread;
 /* Who uses MPI. It runs from the first user to the end: see weft_stop. */
 static enum { WORLD_NEVER, WORLD_IS, WORLD_WAS } world;
 static int sessions, threaded; /* open ones; those with a thread level beyond MPI_THREAD_SINGLE */
-static bool running;
+static bool running, events_wait;
 
 /* Polls without news before a rank that has a core of its own yields; one that shares its core
  * yields almost at once. */
@@ -73,6 +75,8 @@ int weft_enter_gated(const char *function)
                    world == WORLD_WAS ? "after MPI_Finalize"
                    : running          ? "when all sessions were finalized"
                                       : "before MPI_Init");
+    if (weft_gate & WEFT_GATE_EVENTS)
+        weft_event_deliver();
     if (weft_gate & WEFT_GATE_THREADS)
         pthread_mutex_lock(&lock);
     if (weft_gate & WEFT_GATE_REPORT)
@@ -84,6 +88,17 @@ void weft_leave_gated(void)
 {
     if (weft_gate & WEFT_GATE_THREADS)
         pthread_mutex_unlock(&lock);
+}
+
+/* The progress thread may do so while others look at the gate. */
+void weft_gate_set_events(bool waiting)
+{
+    events_wait = waiting;
+    if (waiting && !(weft_gate & WEFT_GATE_CLOSED))
+        __atomic_fetch_or(&weft_gate, WEFT_GATE_EVENTS, __ATOMIC_RELAXED);
+    else
+        __atomic_fetch_and(&weft_gate, ~(unsigned)WEFT_GATE_EVENTS, __ATOMIC_RELAXED);
+    weft_gate_update();
 }
 
 void weft_enter_anytime(void)
@@ -99,7 +114,7 @@ void weft_leave_anytime(void)
 /* What progress moves besides the lanes, while there is any of it. */
 static inline bool others_move(void)
 {
-    return weft.agreements || weft_coll_active || weft.partitioned;
+    return weft.others || weft_coll_active || weft.partitioned;
 }
 
 bool weft_try_lock(void)
@@ -112,6 +127,16 @@ void weft_unlock(void)
     pthread_mutex_unlock(&lock);
 }
 
+static int move_others(int events)
+{
+    events += weft_agree_progress() + weft_coll_progress() + weft_partitioned_progress();
+    if (weft_count_all()) {
+        weft_counts.polls++;
+        weft_counts.news += events > 0;
+    }
+    return events;
+}
+
 int weft_progress(void)
 {
     static unsigned quiet;
@@ -119,7 +144,7 @@ int weft_progress(void)
     if (weft.net)
         events += weft_net_progress();
     if (weft_unlikely(others_move()))
-        events += weft_agree_progress() + weft_coll_progress() + weft_partitioned_progress();
+        events = move_others(events);
     /* A program may wait by tests alone, and for a rank that is dead. */
     if (!events && ++quiet % QUIET_TURN == 0)
         events = weft_failure_check();
@@ -150,31 +175,41 @@ static unsigned sleep_length(unsigned sleeps)
  * waiting rank looks for is due. */
 static bool yield_or_sleep(unsigned polls, bool threads)
 {
+    /* Threads come here without the lock. */
     bool bell = weft.shm && !threads;
     unsigned yields =
         bell && weft.yield_after == SPIN_SHARED ? YIELDS_BEFORE_BELL : YIELDS_BEFORE_SLEEP;
     unsigned begin = (unsigned)weft.yield_after + yields;
     if (polls <= begin) {
+        __atomic_fetch_add(&weft_counts.yields, 1, __ATOMIC_RELAXED);
         sched_yield();
         return false;
     }
+    double begun = weft_seconds();
     unsigned length = bell ? sleep_length(polls - begin) : SLEEP_US;
     if (bell)
         weft_shm_sleep(length);
     else
         usleep(length);
+    __atomic_fetch_add(&weft_counts.sleeps, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&weft_counts.asleep, (uint64_t)((weft_seconds() - begun) * 1e9),
+                       __ATOMIC_RELAXED);
     return length >= LONG_SLEEP_US;
 }
 
 void weft_idle_for(unsigned *idle, const struct weft_request *request)
 {
-    unsigned n = ++*idle;
-    bool threads = weft_gate & WEFT_GATE_THREADS;
+    unsigned n = ++*idle, gate = weft_gate;
     if (n % WEFT_HANG_POLLS == 0) {
         if (weft_failure_check())
             return;
         weft_hang_check(n, request);
     }
+    if (n < (unsigned)weft.yield_after && !gate)
+        return;
+    if (gate & WEFT_GATE_COUNT)
+        weft_count_waited(n);
+    bool threads = gate & WEFT_GATE_THREADS;
     if (n < (unsigned)weft.yield_after && !threads)
         return;
     if (threads)
@@ -213,7 +248,7 @@ static void init_tables(void)
     weft_match_init(&weft.matcher);
 }
 
-static int thread_level_of(int asked)
+int weft_thread_level(int asked)
 {
     return asked < MPI_THREAD_FUNNELED     ? MPI_THREAD_SINGLE
            : asked < MPI_THREAD_SERIALIZED ? MPI_THREAD_FUNNELED
@@ -284,6 +319,7 @@ static void weft_start(void)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", weft.job.size);
     for (int i = 0; i < weft.job.size; i++)
         weft.peers[i] = &weft_peer_unknown;
+    weft_count_open();
     weft.tag_ub = INT32_MAX;
     if (weft.job.size > 1)
         join();
@@ -301,7 +337,11 @@ static void set_gate(void)
     bool helped = used && weft_settings.progress_thread && weft.job.size > 1;
     bool threads =
         (world == WORLD_IS && weft.thread_level == MPI_THREAD_MULTIPLE) || threaded || helped;
-    weft_gate = !used ? WEFT_GATE_CLOSED : threads ? WEFT_GATE_THREADS : 0;
+    weft_gate = !used
+                    ? WEFT_GATE_CLOSED
+                    : (threads ? WEFT_GATE_THREADS : 0) | (weft_count_all() ? WEFT_GATE_COUNT : 0);
+    if (used && events_wait)
+        weft_gate |= WEFT_GATE_EVENTS;
     weft_gate_update();
     int rc = helped ? weft_progress_thread_start() : 0;
     if (rc)
@@ -317,7 +357,7 @@ int weft_init(int thread_level, int *provided)
                    world == WORLD_WAS ? "after MPI_Finalize" : "twice");
     if (!running)
         weft_start();
-    weft.thread_level = thread_level_of(thread_level);
+    weft.thread_level = weft_thread_level(thread_level);
     if (weft_info_fill_env(&weft_info_env, 0, NULL))
         weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_INFO_ENV");
     world = WORLD_IS;
@@ -367,6 +407,8 @@ static void weft_stop(void)
     if (weft.job.size > 1 && weft_boot_fence(progress_for_fence, &idle, why, sizeof why))
         weft_warn("MPI_Finalize: %s", why);
     running = false;
+    weft_pvar_freeze();
+    weft_count_close();
     weft_shm_close();
     weft.shm = false;
     if (weft.net)
@@ -452,6 +494,11 @@ void weft_leave_use(int thread_level)
     set_gate();
 }
 
+bool weft_is_running(void)
+{
+    return running;
+}
+
 bool weft_is_initialized(void)
 {
     return world != WORLD_NEVER;
@@ -497,7 +544,12 @@ struct weft_peer *weft_peer_make(int world)
     peer->lane = world == weft.job.rank    ? WEFT_LANE_SELF
                  : weft_shm_reaches(world) ? WEFT_LANE_SHM
                                            : WEFT_LANE_NET;
-    return weft.peers[world] = peer;
+    weft_counts.contacts += world != weft.job.rank;
+    weft.peers[world] = peer;
+    if (weft_event_wanted(WEFT_EVENT_CONTACT))
+        weft_event_raise(WEFT_EVENT_CONTACT,
+                         &(struct weft_event_data){.rank = world, .lane = peer->lane - 1});
+    return peer;
 }
 
 struct weft_peer *weft_peer_connect(int world)

@@ -3,8 +3,9 @@
  * The process: everything that exists once per MPI process, in one object.
  *
  * Invariants:
- *  - weft_gate is 0 exactly while MPI is initialised, at most one thread calls it and SIGUSR1
- *    asks for no report; then an entry point takes no lock. Any other value sends it through weft_enter_gated.
+ *  - weft_gate is 0 exactly while MPI is initialised, at most one thread calls it and none of the
+ *    rarer bits below is set; then an entry point takes no lock. Any other value sends it through
+ *    weft_enter_gated.
  *  - With threads, everything here and below is touched only while weft_lock is held.
  */
 #ifndef WEFT_WEFT_H
@@ -19,13 +20,18 @@
 
 struct weft_partitioned;
 
+enum weft_others {
+    WEFT_OTHERS_AGREE = 1, /* agreements are under way: core/agree.h */
+    WEFT_OTHERS_COUNT = 2  /* polls are counted: core/tool/count.h */
+};
+
 struct weft_process {
     struct weft_job job;
     struct weft_request_pool requests;
     struct weft_peer **peers; /* by world rank */
     struct weft_matcher matcher;
     struct weft_channel *held; /* channels with receives in software that the net could satisfy */
-    bool agreements;           /* some are under way: core/agree.h */
+    uint8_t others;            /* what else progress has to do: enum weft_others */
     struct weft_partitioned *partitioned; /* operations that have something to do */
     int tag_ub;
     bool net; /* the net lane is open: not every rank is reached through shared memory */
@@ -39,7 +45,9 @@ extern WEFT_HIDDEN struct weft_process weft;
 enum weft_gate_bit {
     WEFT_GATE_CLOSED = 1,
     WEFT_GATE_THREADS = 2,
-    WEFT_GATE_REPORT = 4 /* set by the handler of SIGUSR1: say what this rank waits for */
+    WEFT_GATE_REPORT = 4, /* set by the handler of SIGUSR1: say what this rank waits for */
+    WEFT_GATE_COUNT = 8,  /* WEFT_COUNTERS=all: no message goes the short way */
+    WEFT_GATE_EVENTS = 16 /* callbacks of MPI_T's events wait to be called */
 };
 extern WEFT_HIDDEN unsigned weft_gate;
 
@@ -96,6 +104,15 @@ bool weft_is_world(void);
 bool weft_is_initialized(void);
 bool weft_is_finalized(void);
 bool weft_is_main_thread(void);
+
+/* True while MPI runs, whether it has a user or not. */
+bool weft_is_running(void);
+
+/* The level of thread support that a request for `asked` gets. */
+int weft_thread_level(int asked);
+
+/* Closes the gate until deferred events were delivered, or opens it again: core/tool/event.h. */
+void weft_gate_set_events(bool waiting);
 
 /* Moves everything along. Returns the number of events: 0 means nothing happened. */
 int weft_progress(void);

@@ -7,6 +7,7 @@
  * matched in the order in which they were sent.
  */
 #include "core/error.h"
+#include "core/tool/count.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi.h"
@@ -68,6 +69,7 @@ void weft_net_control(struct weft_peer *peer, struct weft_net_control control)
     out->control.version = WEFT_NET_WIRE_VERSION;
     out->control.from = weft.job.rank;
     weft_net.outstanding++;
+    weft_counts.net_controls++;
     weft_net_push(peer, &out->out);
 }
 

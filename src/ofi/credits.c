@@ -31,6 +31,7 @@
  */
 #include "core/error.h"
 #include "core/settings.h"
+#include "core/tool/count.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi.h"
@@ -90,8 +91,11 @@ void weft_net_relieve(struct weft_peer *peer)
     if (weft_likely((int32_t)(peer->relieve_at - peer->sequence) > 0) || weft_net_must_wait(peer) ||
         peer->lane != WEFT_LANE_NET)
         return;
+    peer->sent_before += peer->sequence - peer->sent_mark; /* sequence wraps around */
+    peer->sent_mark = peer->sequence;
     peer->relieve_at = peer->sequence + weft_net.part;
     peer->unanswered++;
+    weft_counts.net_questions++;
     peer->reached = true;
     weft_net_settle(peer);
     weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_RELIEVE});

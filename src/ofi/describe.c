@@ -73,3 +73,13 @@ const char *weft_net_describe(const struct weft_request *request)
 {
     return request->op == WEFT_REQUEST_RECV ? describe_receive(request) : describe_send(request);
 }
+
+struct weft_net_levels weft_net_levels(void)
+{
+    if (!weft.net)
+        return (struct weft_net_levels){0};
+    return (struct weft_net_levels){.posted = weft_net.posts - weft_net.completed,
+                                    .room = weft_net.post_limit,
+                                    .completed = weft_net.completed,
+                                    .eager_limit = weft_net.eager_limit};
+}

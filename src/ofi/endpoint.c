@@ -8,6 +8,7 @@
 #include "core/error.h"
 #include "core/settings.h"
 #include "core/soft.h"
+#include "core/tool/count.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi.h"
@@ -340,7 +341,7 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
         return -1;
     }
     peer->net_addr = address;
-    peer->inject_below = weft_net.inject_short + 1;
+    peer->inject_below = weft_count_all() ? 0 : weft_net.inject_short + 1;
     *(weft_net.software ? &peer->listen_below : &peer->post_below) = (size_t)INT32_MAX + 1;
     weft_net_credits_meet(peer, card.credits);
     if (weft_settings.verbose > 1) {

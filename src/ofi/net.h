@@ -153,6 +153,13 @@ int weft_net_progress(void);
 int weft_net_wait_fd(void);
 bool weft_net_may_sleep(void);
 
+/* How much there is of what this lane counts anyway: receives that the provider holds, how many it
+ * may hold, and how many it has ended; the longest eager message. All 0 while it is closed. */
+struct weft_net_levels {
+    uint64_t posted, room, completed, eager_limit;
+};
+struct weft_net_levels weft_net_levels(void);
+
 /* Where a request of this lane that is not complete stands, for people: "posted in …", "in the
  * backlog …". Valid until the next call. */
 const char *weft_net_describe(const struct weft_request *request);

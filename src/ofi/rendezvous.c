@@ -10,6 +10,7 @@
  *  - A receive is complete when every byte it wants has arrived; its pending stays 1 until then.
  */
 #include "core/error.h"
+#include "core/tool/count.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi.h"
@@ -43,6 +44,7 @@ struct fid_mr *weft_net_register(void *data, size_t bytes, uint64_t access)
     if (fi_mr_reg(weft_net.domain, data, bytes ? bytes : 1, access, 0, ++weft_net.next_key, 0, &mr,
                   NULL))
         return NULL;
+    weft_counts.net_registrations++;
     if (weft_net.choice.info->domain_attr->mr_mode & FI_MR_ENDPOINT &&
         (fi_mr_bind(mr, &weft_net.ep->fid, 0) || fi_mr_enable(mr))) {
         fi_close(&mr->fid);

@@ -9,6 +9,8 @@
 #include "core/error.h"
 #include "core/settings.h"
 #include "core/soft.h"
+#include "core/tool/count.h"
+#include "core/tool/event.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi.h"
@@ -45,6 +47,18 @@ static int send_rts(struct weft_peer *peer, struct weft_request *request)
     return rc;
 }
 
+static void note_rendezvous(const struct weft_request *request)
+{
+    weft_counts.net_rendezvous++;
+    weft_counts.net_rendezvous_bytes += request->bytes;
+    if (weft_event_wanted(WEFT_EVENT_RENDEZVOUS))
+        weft_event_raise(WEFT_EVENT_RENDEZVOUS,
+                         &(struct weft_event_data){.rank = request->peer->world,
+                                                   .lane = WEFT_LANE_NET - WEFT_LANE_SELF,
+                                                   .tag = request->tag,
+                                                   .bytes = request->bytes});
+}
+
 /* No credits for an eager message: it is announced instead. */
 static int announce(struct weft_peer *peer, struct weft_request *request)
 {
@@ -54,6 +68,8 @@ static int announce(struct weft_peer *peer, struct weft_request *request)
     part->mr = NULL;
     if (weft_net_expose(request, data_of(request)))
         return -FI_ENOMEM;
+    weft_counts.net_unpaid++;
+    note_rendezvous(request);
     part->out.kind = WEFT_NET_OUT_RTS;
     request->pending = 1; /* no acknowledgement beside the FIN */
     return send_rts(peer, request);
@@ -134,6 +150,7 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_net_out *out,
         return;
     }
     struct weft_request *request = request_of(out);
+    weft_counts.net_rendezvous_over += out->kind == WEFT_NET_OUT_RTS;
     request->error = (uint8_t)weft_error_say(
         MPI_ERR_OTHER,
         "sending %zu bytes with tag %d to rank %d on %s over %s failed: %s; see whether that rank "
@@ -148,13 +165,20 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_net_out *out,
 static void append(struct weft_peer *peer, struct weft_net_out *out)
 {
     struct weft_net_out **link = is_control(out) ? peer->controls_end : peer->backlog_end;
-    if (!peer->backlog)
+    if (!peer->backlog) {
         peer->backlog_since = weft_seconds();
+        if (weft_event_wanted(WEFT_EVENT_BACKLOG))
+            weft_event_raise(WEFT_EVENT_BACKLOG,
+                             &(struct weft_event_data){.rank = peer->world,
+                                                       .lane = WEFT_LANE_NET - WEFT_LANE_SELF});
+    }
     if (!peer->backlogged) {
         peer->backlogged = true;
         peer->next_backlogged = weft_net.backlogged;
         weft_net.backlogged = peer;
     }
+    weft_counts.net_backlogged++;
+    weft_count_level(&weft_counts.net_backlog, weft_counts.net_backlog.now + 1);
     out->next = *link;
     *link = out;
     if (link == peer->backlog_end)
@@ -178,6 +202,7 @@ void weft_net_push(struct weft_peer *peer, struct weft_net_out *out)
 /* The head, whose successor is given, leaves the backlog. */
 static void pop(struct weft_peer *peer, struct weft_net_out *head, struct weft_net_out *rest)
 {
+    weft_counts.net_backlog.now--;
     peer->backlog = rest;
     if (peer->controls_end == &head->next)
         peer->controls_end = &peer->backlog;
@@ -193,6 +218,7 @@ bool weft_net_take_back(struct weft_peer *peer, struct weft_net_out *out)
         link = &(*link)->next;
     if (!*link)
         return false;
+    weft_counts.net_backlog.now--;
     *link = out->next;
     if (peer->controls_end == &out->next)
         peer->controls_end = link;
@@ -295,6 +321,8 @@ static __attribute__((noinline)) int send_slowly(struct weft_request *request)
         request->pending = 0;
         return MPI_SUCCESS;
     }
+    if (!eager)
+        note_rendezvous(request);
     struct weft_peer *peer = request->peer;
     if (eager && !peer->backlog && !weft_net_affordable(peer, request->bytes))
         weft_net_progress(); /* credits may have come that nobody has looked at */
@@ -320,6 +348,7 @@ int weft_net_isend(struct weft_request *request)
 
 void weft_net_sent(struct weft_request *request)
 {
+    weft_counts.net_rendezvous_over += weft_net_part(request)->out.kind == WEFT_NET_OUT_RTS;
     weft_net_release(weft_net_part(request));
     weft_request_event(request);
 }

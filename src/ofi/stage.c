@@ -8,6 +8,7 @@
  * Invariant: a stage is either handed out or in the list of its class; kept is the bytes of all in
  * the lists.
  */
+#include "core/tool/count.h"
 #include "ofi/net.h"
 #include "ofi/ofi.h"
 
@@ -47,6 +48,7 @@ void *weft_net_stage_get(size_t bytes)
     struct stage *stage = aligned_alloc(64, sizeof *stage + room);
     if (!stage)
         return NULL;
+    weft_counts.net_stages += room;
     stage->mr = NULL;
     stage->bytes = room;
     stage->class = class;
@@ -57,6 +59,7 @@ static void destroy(struct stage *stage)
 {
     if (stage->mr)
         fi_close(&stage->mr->fid);
+    weft_counts.net_stages -= stage->bytes;
     free(stage);
 }
 

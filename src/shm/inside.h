@@ -136,8 +136,9 @@ struct weft_shm_link {
     bool no_read; /* its memory cannot be read */
     bool listed;  /* in weft_shm.busy */
     struct weft_shm_link *next_busy;
-    struct weft_request *pushed;    /* sends to it, in order of their CTS */
-    struct weft_request *pushed_at; /* receives from it */
+    struct weft_request *pushed;        /* sends to it, in order of their CTS */
+    struct weft_request *pushed_at;     /* receives from it */
+    uint64_t controls_out, controls_in; /* lines that were no messages */
 };
 
 struct weft_shm {

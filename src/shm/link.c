@@ -92,6 +92,16 @@ void weft_shm_bury(struct weft_peer *peer)
     weft_shm_drop_pushed(link);
 }
 
+uint64_t weft_shm_sent_to(const struct weft_peer *peer)
+{
+    return peer->shm ? weft_ring_written(&peer->shm->out) - peer->shm->controls_out : 0;
+}
+
+uint64_t weft_shm_arrived_from(const struct weft_peer *peer)
+{
+    return peer->shm ? weft_ring_read(&peer->shm->in) - peer->shm->controls_in : 0;
+}
+
 void weft_shm_free_links(void)
 {
     for (int i = 0; i < weft.job.size; i++) {

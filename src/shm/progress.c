@@ -142,6 +142,7 @@ static __attribute__((noinline)) void read_special(struct weft_shm_link *link,
     const struct weft_shm_body *body = (const struct weft_shm_body *)line->body;
     struct weft_request *request = (struct weft_request *)(uintptr_t)body->word.cookie;
     uint32_t at = line->at, bytes = body->bytes;
+    link->controls_in += body->kind != WEFT_SHM_RTS;
     switch ((enum weft_shm_kind)body->kind) {
     case WEFT_SHM_RTS:
         read_rts(link, line);

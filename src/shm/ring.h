@@ -60,6 +60,7 @@ struct weft_ring_writer {
     struct weft_ring_shared *shared;
     char *data;
     uint32_t data_tail, data_consumed, data_size;
+    uint32_t asked, laps; /* tail when it last asked; how often tail has wrapped around before */
 };
 
 struct weft_ring_reader {
@@ -69,6 +70,7 @@ struct weft_ring_reader {
     const char *data;
     uint32_t data_head, data_size;
     uint32_t told, data_told; /* what `consumed` says */
+    uint32_t laps;            /* how often head has wrapped around before it told */
 };
 
 /* The bytes of shared memory that a ring takes; a multiple of WEFT_RING_LINE. */
@@ -116,6 +118,8 @@ static inline void weft_ring_open_reader(struct weft_ring_reader *r, void *memor
 static inline void weft_ring_ask(struct weft_ring_writer *w)
 {
     uint64_t consumed = atomic_load_explicit(&w->shared->consumed, memory_order_acquire);
+    w->laps += w->tail < w->asked;
+    w->asked = w->tail;
     w->limit = (uint32_t)consumed + w->mask + 1;
     w->data_consumed = (uint32_t)(consumed >> 32);
 }
@@ -178,6 +182,12 @@ static inline void weft_ring_fill(struct weft_ring_writer *w, uint32_t upto)
     atomic_store_explicit(&w->shared->filled, upto, memory_order_release);
 }
 
+/* The lines that were ever written. */
+static inline uint64_t weft_ring_written(const struct weft_ring_writer *w)
+{
+    return ((uint64_t)w->laps + (w->tail < w->asked)) << 32 | w->tail;
+}
+
 /* ---- The reader */
 
 /* True when there is a line to read. */
@@ -208,6 +218,7 @@ static inline bool weft_ring_is_filled(const struct weft_ring_reader *r, uint32_
 /* Tells the writer how far this end is. */
 static inline void weft_ring_tell(struct weft_ring_reader *r)
 {
+    r->laps += r->head < r->told;
     r->told = r->head;
     r->data_told = r->data_head;
     atomic_store_explicit(&r->shared->consumed, (uint64_t)r->data_head << 32 | r->head,
@@ -220,6 +231,12 @@ static inline void weft_ring_consume_to(struct weft_ring_reader *r, uint32_t hea
     r->head = head;
     if (head - r->told > r->mask >> 2)
         weft_ring_tell(r);
+}
+
+/* The lines that were ever read. */
+static inline uint64_t weft_ring_read(const struct weft_ring_reader *r)
+{
+    return ((uint64_t)r->laps + (r->head < r->told)) << 32 | r->head;
 }
 
 /* Done with a line. */

@@ -387,6 +387,16 @@ void weft_shm_begin(void)
             strerror(refused));
 }
 
+size_t weft_shm_bytes(void)
+{
+    return weft_shm.open ? weft_shm.bytes : 0;
+}
+
+size_t weft_shm_eager_limit(void)
+{
+    return weft_shm.open ? weft_shm.eager_limit : 0;
+}
+
 void weft_shm_close(void)
 {
     if (!weft_shm.open)

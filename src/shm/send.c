@@ -7,6 +7,8 @@
  */
 #include "core/error.h"
 #include "core/soft.h"
+#include "core/tool/count.h"
+#include "core/tool/event.h"
 #include "core/weft.h"
 #include "shm/copy.h"
 #include "shm/inside.h"
@@ -164,6 +166,14 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
     body->word.address = dense ? (uintptr_t)request->buffer : 0;
     body->word.length = request->bytes;
     part->state = WEFT_SHM_AWAITED;
+    weft_counts.shm_rendezvous++;
+    weft_counts.shm_rendezvous_bytes += request->bytes;
+    if (weft_event_wanted(WEFT_EVENT_RENDEZVOUS))
+        weft_event_raise(WEFT_EVENT_RENDEZVOUS,
+                         &(struct weft_event_data){.rank = link->peer->world,
+                                                   .lane = WEFT_LANE_SHM - WEFT_LANE_SELF,
+                                                   .tag = request->tag,
+                                                   .bytes = request->bytes});
     request->sequence = weft_ring_publish(&link->out, line);
     weft_shm_ring_bell(link);
     return true;
@@ -209,6 +219,7 @@ static bool write_control(struct weft_shm_link *link, const struct weft_shm_body
         return false;
     struct weft_ring_line *line = weft_ring_line(&link->out);
     memcpy(line->body, body, sizeof *body);
+    link->controls_out++;
     weft_ring_publish(&link->out, line);
     weft_shm_ring_bell(link);
     return true;
@@ -237,12 +248,18 @@ static void make_busy(struct weft_shm_link *link)
 
 void weft_shm_set_share(struct weft_shm_link *link)
 {
-    bool open = !link->first && !link->buried;
+    bool open = !link->first && !link->buried && !weft_count_all();
     link->peer->share_below = open ? weft_shm.eager_limit + 1 : 0;
 }
 
 static void append(struct weft_shm_link *link, struct weft_shm_out *out)
 {
+    if (!link->first && weft_event_wanted(WEFT_EVENT_BACKLOG))
+        weft_event_raise(WEFT_EVENT_BACKLOG,
+                         &(struct weft_event_data){.rank = link->peer->world,
+                                                   .lane = WEFT_LANE_SHM - WEFT_LANE_SELF});
+    weft_counts.shm_backlogged++;
+    weft_count_level(&weft_counts.shm_backlog, weft_counts.shm_backlog.now + 1);
     out->next = NULL;
     *link->last = out;
     link->last = &out->next;
@@ -253,6 +270,7 @@ static void append(struct weft_shm_link *link, struct weft_shm_out *out)
 /* Takes the head from the backlog; rest is what came after it. */
 static void pop(struct weft_shm_link *link, struct weft_shm_out *rest)
 {
+    weft_counts.shm_backlog.now--;
     link->first = rest;
     if (!rest) {
         link->last = &link->first;
@@ -267,6 +285,7 @@ bool weft_shm_take_from_backlog(struct weft_shm_link *link, struct weft_shm_out 
         at = &(*at)->next;
     if (!*at)
         return false;
+    weft_counts.shm_backlog.now--;
     *at = out->next;
     if (!*at)
         link->last = at;
@@ -388,6 +407,8 @@ static bool push_one(struct weft_shm_link *link, struct weft_request *request)
     body->word.cookie = part->receiver;
     body->word.length = part->moved;
     line->at = at;
+    link->controls_out++;
+    weft_counts.shm_pieces++;
     weft_ring_publish(&link->out, line);
     weft_shm_ring_bell(link);
     part->moved += bytes;

@@ -107,6 +107,14 @@ void weft_shm_bury(struct weft_peer *peer);
 bool weft_shm_waits_for_peer(const struct weft_request *request);
 void weft_shm_abandon(struct weft_request *request);
 
+/* Messages that went to a peer through this lane, and came from it. */
+uint64_t weft_shm_sent_to(const struct weft_peer *peer);
+uint64_t weft_shm_arrived_from(const struct weft_peer *peer);
+
+/* The bytes of the node's segment, and the longest message that is sent at once; 0 without one. */
+size_t weft_shm_bytes(void);
+size_t weft_shm_eager_limit(void);
+
 /* Where a request of this lane that is not complete stands, for people. Valid until the next call. */
 const char *weft_shm_describe(const struct weft_request *request);
 

@@ -78,6 +78,11 @@ MPI_TESTS = \
     tests/mpi/tags \
     tests/mpi/threads_pingpong \
     tests/mpi/threads_stress \
+    tests/mpi/tool_count_all \
+    tests/mpi/tool_cvars \
+    tests/mpi/tool_events \
+    tests/mpi/tool_pvars \
+    tests/mpi/tool_threads \
     tests/mpi/topology \
     tests/mpi/truncation \
     tests/mpi/external32 \
@@ -104,7 +109,7 @@ MPI_TESTS = \
     tests/mpi/wildcard_model \
     tests/mpi/zero_count
 check_PROGRAMS += $(MPI_TESTS)
-dist_noinst_DATA += tests/mpi.list tests/mpi/cancel_race.h tests/mpi/check.h tests/mpi/flood.h tests/mpi/million.h tests/mpi/reduce.h
+dist_noinst_DATA += tests/mpi.list tests/mpi/cancel_race.h tests/mpi/check.h tests/mpi/flood.h tests/mpi/million.h tests/mpi/reduce.h tests/mpi/tool.h
 dist_check_SCRIPTS += tests/mpi/list_test
 TESTS += tests/mpi/list_test
 
@@ -183,6 +188,11 @@ tests_mpi_status_elements_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tags_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_threads_pingpong_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_threads_stress_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_tool_count_all_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_tool_cvars_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_tool_events_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_tool_pvars_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_tool_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_topology_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_strided_LDADD = $(MPI_TEST_LIBS)

@@ -15,7 +15,15 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-enum view { VIEW_ALL, VIEW_SETTINGS, VIEW_MARKDOWN, VIEW_PROVIDERS, VIEW_COLLECTIVES, VIEW_CHECK };
+enum view {
+    VIEW_ALL,
+    VIEW_SETTINGS,
+    VIEW_MARKDOWN,
+    VIEW_PROVIDERS,
+    VIEW_COLLECTIVES,
+    VIEW_TOOLS,
+    VIEW_CHECK
+};
 
 enum { TIMEOUT_DEFAULT = 10, TIMEOUT_MAX = 3600 };
 
@@ -27,6 +35,7 @@ static void print_help(void)
            "  --providers      only the providers, for jobs on several nodes and on one\n"
            "  --settings       only the settings (WEFT_* variables)\n"
            "  --collectives    only the algorithms of collectives\n"
+           "  --mpi-t          only the performance variables and events of MPI_T\n"
            "  --markdown       the settings as a table in Markdown\n"
            "  --check          try out what PROVIDER (default: the one Weft would choose) can\n"
            "                   really do, over loopback\n"
@@ -57,6 +66,8 @@ static int show(enum view view, const char *provider, unsigned timeout)
         return weft_view_providers(true);
     case VIEW_COLLECTIVES:
         return weft_view_collectives();
+    case VIEW_TOOLS:
+        return weft_view_tools();
     case VIEW_CHECK:
         return weft_view_check(provider, timeout);
     case VIEW_ALL:
@@ -72,15 +83,12 @@ static int show(enum view view, const char *provider, unsigned timeout)
 
 int main(int argc, char **argv)
 {
-    static const struct option options[] = {{"providers", no_argument, NULL, 'p'},
-                                            {"settings", no_argument, NULL, 's'},
-                                            {"markdown", no_argument, NULL, 'm'},
-                                            {"check", no_argument, NULL, 'c'},
-                                            {"collectives", no_argument, NULL, 'C'},
-                                            {"timeout", required_argument, NULL, 't'},
-                                            {"help", no_argument, NULL, 'h'},
-                                            {"version", no_argument, NULL, 'V'},
-                                            {0}};
+    static const struct option options[] = {
+        {"providers", no_argument, NULL, 'p'},     {"settings", no_argument, NULL, 's'},
+        {"markdown", no_argument, NULL, 'm'},      {"check", no_argument, NULL, 'c'},
+        {"collectives", no_argument, NULL, 'C'},   {"mpi-t", no_argument, NULL, 'T'},
+        {"timeout", required_argument, NULL, 't'}, {"help", no_argument, NULL, 'h'},
+        {"version", no_argument, NULL, 'V'},       {0}};
     enum view view = VIEW_ALL;
     long timeout = TIMEOUT_DEFAULT;
     char why[1024], *end;
@@ -96,6 +104,9 @@ int main(int argc, char **argv)
             break;
         case 'C':
             view = VIEW_COLLECTIVES;
+            break;
+        case 'T':
+            view = VIEW_TOOLS;
             break;
         case 'm':
             view = VIEW_MARKDOWN;

@@ -10,6 +10,7 @@
 #include "core/error.h"
 #include "core/p2p.h"
 #include "core/probe.h"
+#include "core/tool/count.h"
 
 static bool prepare(const char *function, int source, int tag, MPI_Comm comm,
                     struct weft_resolved *out, int *code)
@@ -168,6 +169,8 @@ static struct weft_request *receive(const char *function, void *buffer, MPI_Coun
     if (good) {
         weft_p2p_describe(request, message->channel, buffer, to.bytes, to.type, NULL,
                           message->match.source, message->match.tag);
+        if (weft_unlikely(weft_count_all()))
+            weft_count_receive(request);
         weft_soft_receive_taken(request, message);
     }
     return request;

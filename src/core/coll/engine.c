@@ -13,6 +13,7 @@
 #include "core/coll/schedule.h"
 #include "core/error.h"
 #include "core/p2p.h"
+#include "core/tool/count.h"
 #include "core/weft.h"
 #include "shm/shm.h"
 
@@ -263,6 +264,7 @@ static void go(struct weft_schedule *s)
 /* Begins a schedule. */
 static void begin(struct weft_schedule *s)
 {
+    weft_counts.collectives++;
     s->next = s->done = 0;
     s->error = MPI_SUCCESS;
     go(s);

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * MPI_T's categories (MPI 5.0 section 15.3.9): a root that holds the others, in which variables and
+ * events are.
+ *
+ * Invariant: the n-th thing of a kind in a category is the n-th of the whole table that belongs to
+ * it; nothing belongs to two.
+ */
+#include "core/tool/category.h"
+
+#include "core/settings.h"
+#include "core/tool/event.h"
+#include "core/tool/pvar.h"
+
+#include <string.h>
+
+const struct weft_category_row weft_categories[WEFT_TOOL_CATEGORIES] = {
+    [WEFT_TOOL_ALL] = {"weft", "everything that Weft lets tools see and set"},
+    [WEFT_TOOL_PROCESS] = {"weft_process", "the process as a whole, waiting, messages by rank"},
+    [WEFT_TOOL_MATCHING] = {"weft_matching", "who matches messages, and what waits unmatched"},
+    [WEFT_TOOL_NET] = {"weft_net", "messages over the network"},
+    [WEFT_TOOL_SHM] = {"weft_shm", "messages through the shared memory of a node"},
+    [WEFT_TOOL_COLLECTIVES] = {"weft_collectives", "collective operations and their algorithms"},
+};
+
+enum weft_tool_category weft_tool_category_of_setting(int row)
+{
+    static const struct {
+        const char *begin; /* of the setting's name */
+        enum weft_tool_category category;
+    } rules[] = {{"coll_", WEFT_TOOL_COLLECTIVES}, {"shm", WEFT_TOOL_SHM},
+                 {"matching", WEFT_TOOL_MATCHING}, {"provider", WEFT_TOOL_NET},
+                 {"iface", WEFT_TOOL_NET},         {"eager_", WEFT_TOOL_NET},
+                 {"rendezvous", WEFT_TOOL_NET},    {"read_chunk", WEFT_TOOL_NET},
+                 {"connect_", WEFT_TOOL_NET}};
+    const char *name = weft_settings_table[row].name;
+    for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
+        if (strncmp(name, rules[i].begin, strlen(rules[i].begin)) == 0)
+            return rules[i].category;
+    return WEFT_TOOL_PROCESS;
+}
+
+static int count_of(enum weft_category_kind kind)
+{
+    return kind == WEFT_CATEGORY_CVARS    ? (int)weft_settings_count
+           : kind == WEFT_CATEGORY_PVARS  ? weft_pvar_count
+           : kind == WEFT_CATEGORY_EVENTS ? WEFT_EVENTS
+                                          : WEFT_TOOL_CATEGORIES;
+}
+
+static bool belongs(enum weft_category_kind kind, int index, int category)
+{
+    switch (kind) {
+    case WEFT_CATEGORY_CVARS:
+        return weft_tool_category_of_setting(index) == (enum weft_tool_category)category;
+    case WEFT_CATEGORY_PVARS:
+        return weft_pvar_table[index].category == (enum weft_tool_category)category;
+    case WEFT_CATEGORY_EVENTS:
+        return weft_event_types[index].category == (enum weft_tool_category)category;
+    default:
+        return category == WEFT_TOOL_ALL && index != WEFT_TOOL_ALL;
+    }
+}
+
+int weft_category_list(enum weft_category_kind kind, int category, int room, int *indices)
+{
+    int found = 0;
+    for (int i = 0; i < count_of(kind); i++) {
+        if (!belongs(kind, i, category))
+            continue;
+        if (found < room)
+            indices[found] = i;
+        found++;
+    }
+    return found;
+}

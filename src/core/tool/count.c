@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Counting: see count.h.
+ *
+ * Invariant: the lane of a rank is counted as what it was before the rank died.
+ */
+#include "core/tool/count.h"
+
+#include "core/settings.h"
+#include "core/weft.h"
+#include "ofi/net.h"
+#include "shm/shm.h"
+
+#include <stdlib.h>
+
+struct weft_counts weft_counts;
+struct weft_count_rank *weft_count_ranks;
+
+/* A message of shared memory has made its peer known. */
+static enum weft_lane lane_of(int world)
+{
+    const struct weft_peer *peer = weft_peer_known(world);
+    return world == weft.job.rank ? WEFT_LANE_SELF
+           : peer && peer->shm    ? WEFT_LANE_SHM
+                                  : WEFT_LANE_NET;
+}
+
+static unsigned slot_of(int world)
+{
+    return (unsigned)lane_of(world) - WEFT_LANE_SELF;
+}
+
+void weft_count_open(void)
+{
+    if (weft_settings.counters != WEFT_COUNTERS_ALL)
+        return;
+    weft_count_ranks = calloc((size_t)weft.job.size, sizeof *weft_count_ranks);
+    if (!weft_count_ranks)
+        weft_fatal(MPI_ERR_NO_MEM,
+                   "no memory to count the messages of %d ranks; unset "
+                   "WEFT_COUNTERS",
+                   weft.job.size);
+    weft.others |= WEFT_OTHERS_COUNT;
+}
+
+void weft_count_close(void)
+{
+    weft_counts.net_messages = weft_count_sent(WEFT_LANE_NET);
+    weft_counts.shm_messages = weft_count_sent(WEFT_LANE_SHM);
+    weft_counts.shm_arrived = weft_count_shm_arrived();
+    weft_counts.net_receives += weft_net_levels().completed;
+    free(weft_count_ranks);
+    weft_count_ranks = NULL;
+    weft.others &= (uint8_t)~WEFT_OTHERS_COUNT;
+}
+
+/* ---- With WEFT_COUNTERS=all */
+
+void weft_count_send(const struct weft_request *request)
+{
+    int world = request->peer->world;
+    weft_counts.bytes_sent[slot_of(world)] += request->bytes;
+    weft_count_ranks[world].bytes_sent += request->bytes;
+}
+
+void weft_count_receive(struct weft_request *request)
+{
+    request->flags |= WEFT_REQUEST_COUNTED;
+}
+
+void weft_count_received(const struct weft_request *request)
+{
+    if ((request->flags & WEFT_REQUEST_CANCELLED) || !weft_count_ranks ||
+        (request->error && request->error != MPI_ERR_TRUNCATE))
+        return;
+    int world = request->channel->comm->world[request->source];
+    weft_counts.received[slot_of(world)]++;
+    weft_counts.bytes_received[slot_of(world)] += request->bytes;
+    weft_count_ranks[world].received++;
+    weft_count_ranks[world].bytes_received += request->bytes;
+}
+
+void weft_count_waited(unsigned polls)
+{
+    static _Thread_local double last; /* of this thread's last poll without news */
+    double now = weft_seconds();
+    if (polls > 1)
+        weft_counts.waited += (uint64_t)((now - last) * 1e9);
+    last = now;
+}
+
+/* ---- Derived */
+
+static uint64_t net_sent_to(const struct weft_peer *peer)
+{
+    if (peer->lane == WEFT_LANE_SELF)
+        return 0; /* its sequence numbers messages too */
+    return peer->sent_before + (peer->sequence - peer->sent_mark);
+}
+
+uint64_t weft_count_sent_to(const struct weft_peer *peer)
+{
+    return net_sent_to(peer) + weft_shm_sent_to(peer) +
+           (peer->lane == WEFT_LANE_SELF ? weft_counts.self_messages : 0);
+}
+
+/* Adds up something of all peers. */
+static uint64_t sum(uint64_t (*of)(const struct weft_peer *peer))
+{
+    uint64_t all = 0;
+    for (int i = 0; weft.peers && i < weft.job.size; i++) {
+        const struct weft_peer *peer = weft_peer_known(i);
+        if (peer)
+            all += of(peer);
+    }
+    return all;
+}
+
+uint64_t weft_count_sent(enum weft_lane lane)
+{
+    return lane == WEFT_LANE_SELF  ? weft_counts.self_messages
+           : lane == WEFT_LANE_SHM ? weft_counts.shm_messages + sum(weft_shm_sent_to)
+                                   : weft_counts.net_messages + sum(net_sent_to);
+}
+
+uint64_t weft_count_shm_arrived(void)
+{
+    return weft_counts.shm_arrived + sum(weft_shm_arrived_from);
+}
+
+static uint64_t fetching(const struct weft_peer *peer)
+{
+    return peer->fetching;
+}
+
+uint64_t weft_count_fetching(void)
+{
+    return sum(fetching);
+}
+
+static uint64_t one(const struct weft_peer *peer)
+{
+    return peer->world != weft.job.rank;
+}
+
+uint64_t weft_count_peers(void)
+{
+    return sum(one);
+}

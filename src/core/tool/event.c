@@ -1,0 +1,394 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Events and their callbacks: see event.h.
+ *
+ * Invariants:
+ *  - A registration is freed when nothing runs or walks over it: busy counts callbacks of it that
+ *    run, walks the loops over all; one that was given up meanwhile is only marked.
+ *  - Callbacks of deferred events run without the lock, so they may call MPI, and wait in it.
+ */
+#include "core/tool/event.h"
+
+#include "core/settings.h"
+#include "core/weft.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { LEVELS = 4 };
+
+struct weft_registration {
+    struct weft_registration *next;
+    int type;
+    bool dead;
+    int busy;
+    MPI_Count dropped; /* events, since its handler was told */
+    struct {
+        MPI_T_event_cb_function *call;
+        void *user_data;
+    } level[LEVELS];
+    MPI_T_event_dropped_cb_function *on_drop;
+    MPI_T_event_free_cb_function *on_free;
+    void *free_data;
+    int waiting; /* instances in its queue */
+    struct weft_instance *first, **last;
+};
+
+#define ELEMENT(type, member)                                                                      \
+    {                                                                                              \
+        type, offsetof(struct weft_event_data, member)                                             \
+    }
+
+const struct weft_event_row weft_event_types[WEFT_EVENTS] = {
+    [WEFT_EVENT_UNEXPECTED] = {"weft_unexpected_message",
+                               "a message has come that no receive waits for; rank is its sender's "
+                               "in the communicator",
+                               "rank|tag|context|bytes",
+                               WEFT_TOOL_MATCHING,
+                               {ELEMENT(MPI_INT32_T, rank), ELEMENT(MPI_INT32_T, tag),
+                                ELEMENT(MPI_UINT32_T, context), ELEMENT(MPI_UINT64_T, bytes)}},
+    [WEFT_EVENT_CONTACT] = {"weft_contact",
+                            "the first contact with a rank of MPI_COMM_WORLD; lane 0 is this "
+                            "process, 1 shared memory, 2 the network",
+                            "rank|lane",
+                            WEFT_TOOL_PROCESS,
+                            {ELEMENT(MPI_INT32_T, rank), ELEMENT(MPI_INT32_T, lane)}},
+    [WEFT_EVENT_RENDEZVOUS] = {"weft_rendezvous",
+                               "a send is announced to a rank of MPI_COMM_WORLD; its data wait "
+                               "for their receive",
+                               "rank|lane|tag|bytes",
+                               WEFT_TOOL_PROCESS,
+                               {ELEMENT(MPI_INT32_T, rank), ELEMENT(MPI_INT32_T, lane),
+                                ELEMENT(MPI_INT32_T, tag), ELEMENT(MPI_UINT64_T, bytes)}},
+    [WEFT_EVENT_BACKLOG] = {"weft_backlog",
+                            "what is sent to a rank of MPI_COMM_WORLD begins to wait, because it "
+                            "or the network does not take more",
+                            "rank|lane",
+                            WEFT_TOOL_PROCESS,
+                            {ELEMENT(MPI_INT32_T, rank), ELEMENT(MPI_INT32_T, lane)}},
+    [WEFT_EVENT_DEATH] = {"weft_death",
+                          "a rank of MPI_COMM_WORLD was reported dead",
+                          "rank|lane",
+                          WEFT_TOOL_PROCESS,
+                          {ELEMENT(MPI_INT32_T, rank), ELEMENT(MPI_INT32_T, lane)}},
+};
+
+unsigned weft_event_armed;
+
+static struct weft_registration *registrations;
+static struct weft_instance *running; /* instances whose callbacks run */
+static int walks;
+
+int64_t weft_event_now(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
+}
+
+int weft_event_level(MPI_T_cb_safety safety)
+{
+    static const MPI_T_cb_safety levels[LEVELS] = {
+        MPI_T_CB_REQUIRE_NONE, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_T_CB_REQUIRE_THREAD_SAFE,
+        MPI_T_CB_REQUIRE_ASYNC_SIGNAL_SAFE};
+    for (int i = 0; i < LEVELS; i++)
+        if (levels[i] == safety)
+            return i;
+    return -1;
+}
+
+/* What a callback must stand to be called where events happen. */
+static MPI_T_cb_safety demanded(void)
+{
+    return weft_settings.progress_thread ? MPI_T_CB_REQUIRE_THREAD_SAFE
+                                         : MPI_T_CB_REQUIRE_MPI_RESTRICTED;
+}
+
+/* The lowest level from one on that has a callback, or -1. */
+static int lowest(const struct weft_registration *registration, int from)
+{
+    for (int i = from; i < LEVELS; i++)
+        if (registration->level[i].call)
+            return i;
+    return -1;
+}
+
+static void arm(void)
+{
+    unsigned armed = 0;
+    for (const struct weft_registration *r = registrations; r; r = r->next)
+        if (!r->dead && lowest(r, 0) >= 0)
+            armed |= 1U << r->type;
+    weft_event_armed = armed;
+}
+
+static void destroy(struct weft_registration *registration)
+{
+    while (registration->first) {
+        struct weft_instance *instance = registration->first;
+        registration->first = instance->next;
+        free(instance);
+    }
+    if (registration->on_free)
+        registration->on_free((MPI_T_event_registration)registration,
+                              MPI_T_CB_REQUIRE_MPI_RESTRICTED, registration->free_data);
+    free(registration);
+}
+
+/* Frees what was given up and is not in use. */
+static void sweep(void)
+{
+    struct weft_registration **link = &registrations;
+    while (!walks && *link) {
+        struct weft_registration *registration = *link;
+        if (!registration->dead || registration->busy) {
+            link = &registration->next;
+            continue;
+        }
+        *link = registration->next;
+        destroy(registration);
+    }
+}
+
+/* ---- Raising */
+
+static void begin(struct weft_registration *registration, struct weft_instance *instance)
+{
+    registration->busy++;
+    instance->next = running;
+    running = instance;
+}
+
+static void end(struct weft_registration *registration, struct weft_instance *instance)
+{
+    struct weft_instance **link = &running;
+    while (*link != instance)
+        link = &(*link)->next;
+    *link = instance->next;
+    registration->busy--;
+}
+
+static void enqueue(struct weft_registration *registration, const struct weft_instance *instance)
+{
+    struct weft_instance *copy =
+        registration->waiting < WEFT_EVENTS_QUEUED ? malloc(sizeof *copy) : NULL;
+    weft_gate_set_events(true);
+    if (!copy) {
+        registration->dropped++;
+        return;
+    }
+    *copy = *instance;
+    copy->next = NULL;
+    *registration->last = copy;
+    registration->last = &copy->next;
+    registration->waiting++;
+}
+
+void weft_event_raise(enum weft_event_type type, const struct weft_event_data *data)
+{
+    weft_enter_anytime();
+    MPI_T_cb_safety here = demanded();
+    struct weft_instance instance = {.type = type, .when = weft_event_now(), .data = *data};
+    walks++;
+    for (struct weft_registration *r = registrations; r; r = r->next) {
+        if (r->dead || r->type != (int)type)
+            continue;
+        int level = lowest(r, weft_event_level(here));
+        if (level < 0 && lowest(r, 0) >= 0) {
+            enqueue(r, &instance);
+        } else if (level >= 0) {
+            begin(r, &instance);
+            r->level[level].call((MPI_T_event_instance)&instance, (MPI_T_event_registration)r, here,
+                                 r->level[level].user_data);
+            end(r, &instance);
+        }
+    }
+    walks--;
+    sweep();
+    weft_leave_anytime();
+}
+
+/* ---- Delivering what was deferred */
+
+/* The registration whose oldest waiting event is the oldest of all, or NULL. */
+static struct weft_registration *oldest(void)
+{
+    struct weft_registration *found = NULL;
+    for (struct weft_registration *r = registrations; r; r = r->next)
+        if (!r->dead && r->first && (!found || r->first->when < found->first->when))
+            found = r;
+    return found;
+}
+
+static struct weft_registration *with_drops(void)
+{
+    for (struct weft_registration *r = registrations; r; r = r->next)
+        if (!r->dead && r->dropped && lowest(r, 0) >= 0)
+            return r;
+    return NULL;
+}
+
+static void deliver_one(struct weft_registration *registration)
+{
+    struct weft_instance *instance = registration->first;
+    int level = lowest(registration, 0);
+    registration->first = instance->next;
+    if (!registration->first)
+        registration->last = &registration->first;
+    registration->waiting--;
+    MPI_T_event_cb_function *call = level < 0 ? NULL : registration->level[level].call;
+    void *user_data = level < 0 ? NULL : registration->level[level].user_data;
+    begin(registration, instance);
+    weft_leave_anytime();
+    if (call)
+        call((MPI_T_event_instance)instance, (MPI_T_event_registration)registration,
+             MPI_T_CB_REQUIRE_NONE, user_data);
+    weft_enter_anytime();
+    end(registration, instance);
+    free(instance);
+}
+
+static void tell_drops(struct weft_registration *registration)
+{
+    MPI_Count dropped = registration->dropped;
+    MPI_T_event_dropped_cb_function *call = registration->on_drop;
+    void *user_data = registration->level[lowest(registration, 0)].user_data;
+    registration->dropped = 0;
+    registration->busy++;
+    weft_leave_anytime();
+    if (call)
+        call(dropped, (MPI_T_event_registration)registration, 0, MPI_T_CB_REQUIRE_NONE, user_data);
+    weft_enter_anytime();
+    registration->busy--;
+}
+
+void weft_event_deliver(void)
+{
+    static _Thread_local bool delivering; /* a callback that calls MPI comes here again */
+    struct weft_registration *registration;
+    if (delivering)
+        return;
+    delivering = true;
+    weft_enter_anytime();
+    while ((registration = oldest()) != NULL)
+        deliver_one(registration);
+    while ((registration = with_drops()) != NULL)
+        tell_drops(registration);
+    weft_gate_set_events(false);
+    sweep();
+    weft_leave_anytime();
+    delivering = false;
+}
+
+/* ---- Registrations */
+
+struct weft_registration *weft_registration_find(MPI_T_event_registration handle)
+{
+    struct weft_registration *r = registrations;
+    while (r && (r->dead || (MPI_T_event_registration)r != handle))
+        r = r->next;
+    return r;
+}
+
+int weft_registration_make(int type, MPI_T_event_registration *handle)
+{
+    struct weft_registration *registration = calloc(1, sizeof *registration);
+    if (!registration)
+        return MPI_T_ERR_MEMORY;
+    registration->type = type;
+    registration->last = &registration->first;
+    registration->next = registrations;
+    registrations = registration;
+    *handle = (MPI_T_event_registration)registration;
+    return MPI_SUCCESS;
+}
+
+void weft_registration_drop(struct weft_registration *registration, void *user_data,
+                            MPI_T_event_free_cb_function *free_callback)
+{
+    registration->dead = true;
+    registration->on_free = free_callback;
+    registration->free_data = user_data;
+    arm();
+    sweep();
+}
+
+int weft_registration_set(struct weft_registration *registration, MPI_T_cb_safety safety,
+                          void *user_data, MPI_T_event_cb_function *callback)
+{
+    int level = weft_event_level(safety);
+    if (level < 0)
+        return MPI_T_ERR_INVALID;
+    registration->level[level].call = callback;
+    registration->level[level].user_data = user_data;
+    arm();
+    return MPI_SUCCESS;
+}
+
+void weft_registration_on_drop(struct weft_registration *registration,
+                               MPI_T_event_dropped_cb_function *callback)
+{
+    registration->on_drop = callback;
+}
+
+bool weft_registration_has(const struct weft_registration *registration, MPI_T_cb_safety safety)
+{
+    int level = weft_event_level(safety);
+    return level >= 0 && registration->level[level].call;
+}
+
+void weft_event_free_all(void)
+{
+    for (struct weft_registration *r = registrations; r; r = r->next)
+        r->dead = true;
+    weft_event_armed = 0;
+    sweep();
+}
+
+/* ---- Instances */
+
+struct weft_instance *weft_instance_find(MPI_T_event_instance handle)
+{
+    struct weft_instance *instance = running;
+    while (instance && (MPI_T_event_instance)instance != handle)
+        instance = instance->next;
+    return instance;
+}
+
+/* All types of elements have 4 or 8 bytes. */
+static size_t size_of(MPI_Datatype type)
+{
+    return type == MPI_UINT64_T ? sizeof(uint64_t) : sizeof(uint32_t);
+}
+
+int weft_event_count(enum weft_event_type type)
+{
+    int count = 0;
+    while (count < WEFT_EVENT_ELEMENTS &&
+           weft_event_types[type].element[count].type != MPI_DATATYPE_NULL &&
+           weft_event_types[type].element[count].type)
+        count++;
+    return count;
+}
+
+size_t weft_event_displacement(enum weft_event_type type, int element)
+{
+    size_t at = 0;
+    for (int i = 0; i <= element; i++) {
+        size_t size = i < weft_event_count(type) ? size_of(weft_event_types[type].element[i].type)
+                                                 : 1; /* the end */
+        at = (at + size - 1) / size * size;
+        if (i < element)
+            at += size;
+    }
+    return at;
+}
+
+size_t weft_instance_read(const struct weft_instance *instance, int element, void *to)
+{
+    const struct weft_event_row *row = &weft_event_types[instance->type];
+    size_t bytes = size_of(row->element[element].type);
+    memcpy(to, (const char *)&instance->data + row->element[element].at, bytes);
+    return bytes;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * MPI_T's beginning and end, strings, enumerations: see tool.h.
+ *
+ * Invariant: uses counts the calls of MPI_T_init_thread that no MPI_T_finalize has answered.
+ */
+#include "core/tool/tool.h"
+
+#include "core/settings.h"
+#include "core/tool/event.h"
+#include "core/weft.h"
+
+#include <string.h>
+
+enum { SETTINGS_MAX = 64 };
+
+static int uses;
+
+/* One for each setting that is a choice, by its row; the state of the process; one for each event
+ * type. */
+static struct weft_tool_enum of_settings[SETTINGS_MAX];
+static const struct weft_tool_enum of_state = {"weft_state", "stopped|running|idle"};
+static struct weft_tool_enum of_events[WEFT_EVENTS];
+
+static void make_enums(void)
+{
+    for (size_t i = 0; i < weft_settings_count && i < SETTINGS_MAX; i++)
+        of_settings[i] =
+            (struct weft_tool_enum){weft_settings_table[i].name, weft_settings_table[i].choices};
+    for (int i = 0; i < WEFT_EVENTS; i++)
+        of_events[i] =
+            (struct weft_tool_enum){weft_event_types[i].name, weft_event_types[i].elements};
+}
+
+int weft_tool_enter(void)
+{
+    weft_enter_anytime();
+    if (uses)
+        return MPI_SUCCESS;
+    weft_leave_anytime();
+    return MPI_T_ERR_NOT_INITIALIZED;
+}
+
+int weft_tool_leave(int code)
+{
+    weft_leave_anytime();
+    return code;
+}
+
+void weft_tool_open(void)
+{
+    char why[256];
+    if (uses++)
+        return;
+    make_enums();
+    /* Variables have values before MPI runs. What is wrong with the environment is for MPI_Init to
+     * say. */
+    if (!weft_is_running())
+        weft_settings_load(why, sizeof why);
+}
+
+int weft_tool_close(void)
+{
+    if (!uses)
+        return MPI_T_ERR_NOT_INITIALIZED;
+    if (--uses)
+        return MPI_SUCCESS;
+    weft_pvar_free_all();
+    weft_cvar_free_all();
+    weft_event_free_all();
+    return MPI_SUCCESS;
+}
+
+void weft_tool_string(const char *text, char *to, int *len)
+{
+    int whole = (int)strlen(text) + 1;
+    if (!len)
+        return;
+    if (to && *len > 0) {
+        int n = whole < *len ? whole : *len;
+        memcpy(to, text, (size_t)n - 1);
+        to[n - 1] = '\0';
+    }
+    *len = whole;
+}
+
+/* ---- Enumerations */
+
+static bool is_one_of(const struct weft_tool_enum *enumeration, const struct weft_tool_enum *first,
+                      size_t count)
+{
+    return (uintptr_t)enumeration >= (uintptr_t)first &&
+           (uintptr_t)enumeration < (uintptr_t)(first + count) &&
+           ((uintptr_t)enumeration - (uintptr_t)first) % sizeof *first == 0;
+}
+
+const struct weft_tool_enum *weft_tool_enum_of(MPI_T_enum handle)
+{
+    const struct weft_tool_enum *it = (const struct weft_tool_enum *)handle;
+    bool known = it == &of_state || is_one_of(it, of_settings, weft_settings_count) ||
+                 is_one_of(it, of_events, WEFT_EVENTS);
+    return known && it->items ? it : NULL;
+}
+
+MPI_T_enum weft_tool_enum_of_setting(int row)
+{
+    return of_settings[row].items ? (MPI_T_enum)&of_settings[row] : MPI_T_ENUM_NULL;
+}
+
+MPI_T_enum weft_tool_enum_of_state(void)
+{
+    return (MPI_T_enum)&of_state;
+}
+
+MPI_T_enum weft_tool_enum_of_event(int type)
+{
+    return (MPI_T_enum)&of_events[type];
+}
+
+int weft_tool_enum_count(const struct weft_tool_enum *enumeration)
+{
+    int count = 1;
+    for (const char *c = enumeration->items; *c; c++)
+        count += *c == '|';
+    return count;
+}
+
+const char *weft_tool_enum_item(const struct weft_tool_enum *enumeration, int item, int *len)
+{
+    const char *text = enumeration->items;
+    for (; item > 0; item--)
+        text += strcspn(text, "|") + 1;
+    *len = (int)strcspn(text, "|");
+    return text;
+}

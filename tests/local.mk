@@ -10,8 +10,9 @@ AM_TESTS_ENVIRONMENT = \
     WEFT_TEST_SANITIZE='$(enable_sanitize)'; export WEFT_TEST_SANITIZE;
 
 # ---- The ABI: header, exported names and generated files agree with the tables
-dist_check_SCRIPTS = tests/abi/generated_test tests/abi/header_test
-TESTS += tests/abi/generated_test tests/abi/header_test
+dist_check_SCRIPTS = tests/abi/generated_test tests/abi/header_test tests/abi/pmpi_test
+TESTS += tests/abi/generated_test tests/abi/header_test tests/abi/pmpi_test
+EXTRA_DIST += tests/abi/pmpi_calls.c tests/abi/pmpi_calls.h
 
 # ---- The wrapper compilers
 dist_check_SCRIPTS += tests/wrapper/wrapper_test

@@ -186,6 +186,17 @@ static void too_small_of_many(void)
     wait_for_culprit();
 }
 
+static void errors_abort(void)
+{
+    begin();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ABORT);
+    if (culprit()) {
+        MPI_Send(&value, 1, MPI_INT, size + 5, 1, MPI_COMM_WORLD);
+        printf("MPI_ERRORS_ABORT has let it live\n");
+    }
+    wait_for_culprit();
+}
+
 static void abort_42(void)
 {
     begin();
@@ -666,6 +677,7 @@ static const struct {
             {"negative-count", negative_count},
             {"too-small", too_small},
             {"too-small-of-many", too_small_of_many},
+            {"errors-abort", errors_abort},
             {"abort-42", abort_42},
             {"rank-before-init", rank_before_init},
             {"send-before-init", send_before_init},

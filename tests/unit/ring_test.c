@@ -30,7 +30,8 @@ struct run {
     struct weft_ring_shape shape;
     void *memory;
     uint64_t seed;
-    uint32_t start; /* position at which it begins */
+    uint32_t start;   /* position at which it begins */
+    uint64_t written; /* lines, as the writer counts them at the end, from position 0 on */
 };
 
 static uint64_t draw(uint64_t *state)
@@ -99,7 +100,7 @@ static void write_one(struct weft_ring_writer *w, const struct message *message,
 
 static void *write_all(void *arg)
 {
-    const struct run *run = arg;
+    struct run *run = arg;
     struct weft_ring_writer w;
     uint64_t state = run->seed;
     weft_ring_open_writer(&w, run->memory, run->shape);
@@ -110,6 +111,7 @@ static void *write_all(void *arg)
         struct message message = next_message(run, &state);
         write_one(&w, &message, n);
     }
+    run->written = weft_ring_written(&w);
     return NULL;
 }
 
@@ -160,6 +162,7 @@ static void read_all(const struct run *run)
         read_one(&r, &message, n);
     }
     assert_false(weft_ring_ready(&r));
+    assert_int_equal(weft_ring_read(&r), (uint64_t)run->start + MESSAGES);
 }
 
 static void through(struct weft_ring_shape shape, uint64_t seed, uint32_t start)
@@ -175,6 +178,7 @@ static void through(struct weft_ring_shape shape, uint64_t seed, uint32_t start)
     assert_int_equal(pthread_create(&writer, NULL, write_all, &run), 0);
     read_all(&run);
     pthread_join(writer, NULL);
+    assert_int_equal(run.written, (uint64_t)start + MESSAGES);
     free(run.memory);
 }
 

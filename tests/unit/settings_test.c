@@ -270,6 +270,23 @@ static void test_others_variables(void **state)
     assert_int_equal(load_with("WEFT_CCC", "clang"), -1);
 }
 
+/* What a tool sets stays, whatever the environment says, and keeps to the row's bounds. */
+static void test_set(void **state)
+{
+    const struct weft_setting *row = weft_settings_table;
+    (void)state;
+    while (strcmp(row->name, "connect_timeout") != 0)
+        row++;
+    assert_false(weft_settings_set(row, "0"));
+    assert_accepted("WEFT_CONNECT_TIMEOUT", "30");
+    assert_int_equal(weft_settings.connect_timeout, 30);
+    assert_true(weft_settings_set(row, "40"));
+    assert_accepted("WEFT_CONNECT_TIMEOUT", "50");
+    assert_int_equal(weft_settings.connect_timeout, 40);
+    assert_false(weft_settings_set(row, "never"));
+    assert_int_equal(weft_settings.connect_timeout, 40);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -283,6 +300,7 @@ int main(void)
         cmocka_unit_test_setup(test_refused_keeps_default, clear_environment),
         cmocka_unit_test_setup(test_misspelt, clear_environment),
         cmocka_unit_test_setup(test_others_variables, clear_environment),
+        cmocka_unit_test_setup(test_set, clear_environment),
     };
 
     return cmocka_run_group_tests_name("settings", tests, NULL, NULL);

@@ -101,13 +101,17 @@ void weft_request_last(struct weft_request *request)
         weft_count_received(request);
     if (request->flags & WEFT_REQUEST_PART) {
         end_part(request);
-    } else if (!receive && (request->flags & WEFT_REQUEST_BUFFERED)) {
-        weft_bsend_ended(request);
-    } else if (!receive || (request->flags & WEFT_REQUEST_ORPHAN)) {
-        if (request->op == WEFT_REQUEST_BSEND)
-            weft_bsend_release(request);
-        weft_request_put(request);
+        return;
     }
+    if (receive && !(request->flags & WEFT_REQUEST_ORPHAN))
+        return;
+    if (!receive && (request->flags & WEFT_REQUEST_BUFFERED)) {
+        weft_bsend_ended(request);
+        return;
+    }
+    if (request->op == WEFT_REQUEST_BSEND)
+        weft_bsend_release(request);
+    weft_request_put(request);
 }
 
 void weft_request_join(struct weft_request *whole, struct weft_request *send, void *copy)

@@ -60,7 +60,7 @@ enum weft_request_flag {
     WEFT_REQUEST_INACTIVE = 16,   /* persistent and not started, or completed since */
     WEFT_REQUEST_PART = 32,       /* its completion is for its whole to know */
     WEFT_REQUEST_BUFFERED = 64,   /* a send whose end is for core/bsend.c to know */
-    WEFT_REQUEST_COUNTED = 64,    /* the same of a receive: core/tool/count.h counts its end */
+    WEFT_REQUEST_COUNTED = 64,    /* a receive whose end is for core/tool/count.h to count */
     WEFT_REQUEST_CANCELLING = 128 /* a send: the receiver was asked, pending counts its answer */
 };
 

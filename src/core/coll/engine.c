@@ -14,7 +14,6 @@
 #include "core/error.h"
 #include "core/p2p.h"
 #include "core/tool/count.h"
-#include "core/tool/count.h"
 #include "core/weft.h"
 #include "shm/shm.h"
 

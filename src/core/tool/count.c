@@ -93,6 +93,8 @@ void weft_count_waited(unsigned polls)
 
 static uint64_t net_sent_to(const struct weft_peer *peer)
 {
+    if (peer->lane == WEFT_LANE_SELF)
+        return 0; /* its sequence numbers messages too */
     return peer->sent_before + (peer->sequence - peer->sent_mark);
 }
 

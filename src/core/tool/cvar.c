@@ -95,7 +95,7 @@ static bool text_of(const struct weft_setting *row, const void *value, char *tex
     case WEFT_SETTING_STRING:
         if (strnlen(value, STRING_ROOM) == STRING_ROOM)
             return false;
-        strcpy(text, value);
+        snprintf(text, STRING_ROOM, "%s", (const char *)value);
         return true;
     case WEFT_SETTING_CHOICE:
         memcpy(&choice, value, sizeof choice);

@@ -50,8 +50,13 @@ extern WEFT_HIDDEN uint32_t weft_send_tags, weft_receive_tags;
 
 static inline void weft_gate_update(void)
 {
-    weft_send_tags = weft_gate ? 0 : (uint32_t)weft.tag_ub + 1;
-    weft_receive_tags = weft.matcher.unexpected ? 0 : weft_send_tags;
+    /* With threads both stay 0 and are only read, which needs no lock then. */
+    uint32_t send = weft_gate ? 0 : (uint32_t)weft.tag_ub + 1;
+    uint32_t receive = weft.matcher.unexpected ? 0 : send;
+    if (weft_send_tags != send)
+        weft_send_tags = send;
+    if (weft_receive_tags != receive)
+        weft_receive_tags = receive;
 }
 
 /* Slow path of weft_enter: checks that MPI is initialised, takes the lock when there are threads,

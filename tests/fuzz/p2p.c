@@ -62,13 +62,17 @@ void fuzz_step(int index, const struct fuzz_op *op)
     static const char *const names[] = {"send",        "receive",        "send-receive",
                                         "nowhere",     "cancel nothing", "cancel receive",
                                         "cancel send", "post doubtful",  "hear outcome"};
-    if (FUZZ_THREADS > 1)
+    static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER; /* the step is one text for all */
+    if (FUZZ_THREADS > 1) {
+        pthread_mutex_lock(&lock);
         check_step("a round of some thread, about %d", this_round);
-    else if (op)
+        pthread_mutex_unlock(&lock);
+    } else if (op) {
         check_step("round %d, operation %d (%s, form %d, mode %d, to %d, from %d)", this_round,
                    index, names[op->kind], op->how, op->mode, op->peer, op->from);
-    else
+    } else {
         check_step("round %d, the end", this_round);
+    }
 }
 
 /* Those of all ranks in the same and in the other order, and that between even and odd ranks, beside

@@ -66,11 +66,11 @@ const struct weft_setting weft_settings_table[] = {
     {"hang_timeout", WEFT_SETTING_INT, FIELD(hang_timeout), "0", 0, 604800, NULL,
      "seconds a wait may last before the rank reports what it waits for; 0: never"},
     {"coll_barrier", WEFT_SETTING_CHOICE, FIELD(coll_barrier), "auto", 0, 0,
-     "auto|dissemination|nodes",
-     "algorithm of MPI_Barrier (nodes, here and below: one rank of each node goes over the network "
+     "auto|dissemination|doubling|nodes",
+     "algorithm of MPI_Barrier (doubling: where the ranks are a power of two; nodes, here and below: one rank of each node goes over the network "
      "for all of it); the same on all ranks; auto: by nodes"},
     {"coll_bcast", WEFT_SETTING_CHOICE, FIELD(coll_bcast), "auto", 0, 0,
-     "auto|binomial|quadnomial|scatter_ring|nodes",
+     "auto|binomial|quadnomial|scatter_ring|chain|nodes",
      "algorithm of MPI_Bcast; the same on all ranks; auto: by size"},
     {"coll_reduce", WEFT_SETTING_CHOICE, FIELD(coll_reduce), "auto", 0, 0,
      "auto|binomial|quadnomial|halving|nodes",

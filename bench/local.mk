@@ -93,5 +93,5 @@ noinst_PROGRAMS += bench/side_by_side
 bench_side_by_side_SOURCES = bench/side_by_side.c bench/jobs.c bench/jobs.h bench/turns.h
 
 dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers \
-    bench/threads bench/report bench/peers_coll
+    bench/threads bench/report bench/peers_coll bench/coll_tune
 dist_noinst_DATA += bench/where.sh bench/svg_plot.py

@@ -79,12 +79,12 @@ const struct weft_setting weft_settings_table[] = {
      "seconds a wait may last before the rank reports what it waits for; 0: never",
      WEFT_SETTING_LIVE},
     {"coll_barrier", WEFT_SETTING_CHOICE, FIELD(coll_barrier), "auto", 0, 0,
-     "auto|dissemination|nodes",
-     "algorithm of MPI_Barrier (nodes, here and below: one rank of each node goes over the network "
-     "for all of it); the same on all ranks; auto: by nodes",
+     "auto|dissemination|doubling|nodes",
+     "algorithm of MPI_Barrier (doubling: where the ranks are a power of two; nodes, here and "
+     "below: one rank of each node goes over the network for all of it); the same on all ranks; auto: by nodes",
      WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
     {"coll_bcast", WEFT_SETTING_CHOICE, FIELD(coll_bcast), "auto", 0, 0,
-     "auto|binomial|quadnomial|scatter_ring|nodes",
+     "auto|binomial|quadnomial|scatter_ring|chain|nodes",
      "algorithm of MPI_Bcast; the same on all ranks; auto: by size",
      WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
     {"coll_reduce", WEFT_SETTING_CHOICE, FIELD(coll_reduce), "auto", 0, 0,

@@ -3,6 +3,7 @@
  * Topologies: see topology.h.
  */
 #include "core/topology.h"
+#include "core/nodes.h"
 #include "core/comm_make.h"
 #include "core/error.h"
 
@@ -88,21 +89,40 @@ struct weft_topology *weft_topology_dist(int in, const int *sources, const int *
     return dist;
 }
 
-int weft_topology_attach(struct weft_comm *over, int size, struct weft_topology *topology,
-                         struct weft_comm **out)
+const int *weft_topology_order(const struct weft_comm *over)
+{
+    const struct weft_nodes *nodes = weft_nodes_of(over->group);
+    return nodes && !nodes->in_order ? nodes->order : NULL;
+}
+
+int weft_topology_place(const int *order, int rank)
+{
+    int place = 0;
+    while (order && order[place] != rank)
+        place++;
+    return order ? place : rank;
+}
+
+/* The first ranks of a group, of all its ranks in an order. NULL when memory is short. */
+static struct weft_group *first_ranks(struct weft_group *group, const int *order, int size)
+{
+    if (!order && size == group->size)
+        return weft_group_keep(group);
+    int *ranks = malloc((size_t)size * sizeof *ranks);
+    for (int i = 0; ranks && i < size; i++)
+        ranks[i] = order ? order[i] : i;
+    struct weft_group *first = ranks ? weft_group_include(group, size, ranks) : NULL;
+    free(ranks);
+    return first;
+}
+
+int weft_topology_attach(struct weft_comm *over, const int *order, int size,
+                         struct weft_topology *topology, struct weft_comm **out)
 {
     int failed = topology ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     struct weft_comm *made = NULL;
-    if (!failed && over->rank < size) {
-        struct weft_group *group = weft_group_keep(over->group);
-        if (size < over->size) {
-            bool *left_out = calloc((size_t)over->size, 1);
-            for (int i = size; left_out && i < over->size; i++)
-                left_out[i] = true;
-            weft_group_release(group);
-            group = left_out ? weft_group_exclude(over->group, left_out) : NULL;
-            free(left_out);
-        }
+    if (!failed && weft_topology_place(order, over->rank) < size) {
+        struct weft_group *group = first_ranks(over->group, order, size);
         made = group ? weft_comm_make(group, NULL, over->errhandler) : NULL;
         failed = made ? MPI_SUCCESS : weft_error_say(MPI_ERR_NO_MEM, "no memory for a topology");
         if (made)

@@ -2,7 +2,7 @@
 /*
  * Topologies (MPI 5.0 chapter 8): what is known about who talks to whom on a communicator.
  *
- * Ranks keep their order (reorder is allowed to do nothing).
+ * Grids may be told to reorder ranks, by node; graphs keep them as the user describes them.
  *
  * Invariants:
  *  - A topology never changes; copies of a communicator share it by reference.
@@ -62,11 +62,18 @@ int weft_graph_neighbours(const struct weft_topology *graph, int rank, const int
 void weft_topology_degrees(const struct weft_comm *comm, int *in, int *out);
 void weft_topology_neighbours(const struct weft_comm *comm, int *sources, int *destinations);
 
-/* Makes a communicator of the first `size` processes of `over`, with a topology whose reference it
+/* In which order a topology takes the processes of `over` when it may choose: those of a node one
+ * behind the other, as neighbouring ranks are near each other in grids. NULL: as they are. */
+const int *weft_topology_order(const struct weft_comm *over);
+
+/* The place of a rank in an order, or the rank. */
+int weft_topology_place(const int *order, int rank);
+
+/* Makes a communicator of the first `size` processes of `over` in an order (NULL: theirs), with a topology whose reference it
  * takes (NULL: this process has failed to make it, the sentence said). *out is NULL for the other
  * processes. Returns an MPI error class, the sentence said. */
-int weft_topology_attach(struct weft_comm *over, int size, struct weft_topology *topology,
-                         struct weft_comm **out);
+int weft_topology_attach(struct weft_comm *over, const int *order, int size,
+                         struct weft_topology *topology, struct weft_comm **out);
 
 /* Factors nnodes into the dims that are 0, as close to each other as they can be, in decreasing
  * order. MPI_ERR_DIMS when that cannot be, the sentence said. */

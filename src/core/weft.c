@@ -44,7 +44,7 @@ static bool running, events_wait;
 
 /* Polls without news before a rank that has a core of its own yields; one that shares its core
  * yields almost at once. */
-enum { SPIN_ALONE = 20000, SPIN_SHARED = 16, YIELDS_BEFORE_SLEEP = 4000, SLEEP_US = 50 };
+enum { SPIN_ALONE = 20000, SPIN_SHARED = 4, YIELDS_BEFORE_SLEEP = 4000, SLEEP_US = 50 };
 
 /* In shared memory a writer wakes who sleeps, so one that shares its core can go to sleep sooner, and
  * longer each time: what else may happen (a death, the end of a fence) is looked for between. */

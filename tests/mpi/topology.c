@@ -260,6 +260,40 @@ static void errors(void)
     MPI_Comm_free(&out);
 }
 
+/* Ranks of a node that are no neighbours become neighbours in a grid that may reorder them, and only
+ * there; everybody is in it once, where MPI_Cart_map says. On lane nodes every two ranks of the world
+ * are a node. */
+static void reorder(void)
+{
+    const char *shm = getenv("WEFT_SHM"), *node = getenv("WEFT_TEST_NODE_SIZE");
+    int each = node && shm && strcmp(shm, "1") == 0 ? atoi(node) : 0;
+    int size[] = {check.size}, periods[] = {0}, rank, mapped, *world, kept;
+    MPI_Comm dealt, cart;
+    world = malloc((size_t)check.size * sizeof *world);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, check.rank % 2 * check.size + check.rank, &dealt);
+    MPI_Cart_map(dealt, 1, size, periods, &mapped);
+    MPI_Cart_create(dealt, 1, size, periods, 1, &cart);
+    MPI_Comm_rank(cart, &rank);
+    CHECK(rank == mapped, "MPI_Cart_map says %d, the rank is %d", mapped, rank);
+    MPI_Allgather(&check.rank, 1, MPI_INT, world, 1, MPI_INT, cart);
+    for (int i = 0; i < check.size; i++) {
+        int seen = 0;
+        for (int j = 0; j < check.size; j++)
+            seen += world[j] == i;
+        CHECK(seen == 1, "rank %d is in the grid %d times", i, seen);
+    }
+    for (int i = 0; each == 2 && check.size > 2 && i < check.size; i++)
+        CHECK(world[i] == i, "rank %d of the grid is rank %d, so nodes are torn apart", i,
+              world[i]);
+    MPI_Comm_free(&cart);
+    MPI_Cart_create(dealt, 1, size, periods, 0, &cart);
+    MPI_Comm_compare(dealt, cart, &kept);
+    CHECK(kept == MPI_CONGRUENT, "a grid that may not reorder compares as %d", kept);
+    MPI_Comm_free(&cart);
+    MPI_Comm_free(&dealt);
+    free(world);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
@@ -268,6 +302,7 @@ int main(int argc, char **argv)
         dims();
     check_step("grids");
     grids();
+    reorder();
     check_step("graphs");
     graphs();
     distributed_graphs();

@@ -97,7 +97,7 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sourc
     if (code != MPI_SUCCESS)
         return weft_leave_with(over, code, function);
     code =
-        weft_topology_attach(over, over->size,
+        weft_topology_attach(over, NULL, over->size,
                              weft_topology_dist(indegree, sources, weights_of(sourceweights),
                                                 outdegree, destinations, weights_of(destweights)),
                              &made);
@@ -190,7 +190,7 @@ static int create(struct weft_comm *comm, const struct edge *edges, int count, b
             weighted ? weights_of(mine.destination_weights ? mine.destination_weights
                                                            : MPI_WEIGHTS_EMPTY)
                      : NULL);
-    int agreed = weft_topology_attach(comm, comm->size, dist, out);
+    int agreed = weft_topology_attach(comm, NULL, comm->size, dist, out);
     free(counts);
     free(mine.sources);
     free(mine.destinations);

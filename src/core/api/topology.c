@@ -100,14 +100,14 @@ int PMPI_Cart_create(MPI_Comm comm, int ndims, const int dims[], const int perio
     const char *function = "MPI_Cart_create";
     int code;
     struct weft_comm *over = weft_enter_intra(function, comm, &code), *made = NULL;
-    (void)reorder;
     if (!over)
         return code;
     code = newcomm ? check_grid(ndims, dims, periods, over->size)
                    : weft_error_say(MPI_ERR_ARG, "the pointer to the new communicator is null");
     if (code != MPI_SUCCESS)
         return weft_leave_with(over, code, function);
-    code = weft_topology_attach(over, weft_cart_size(ndims, dims),
+    code = weft_topology_attach(over, reorder ? weft_topology_order(over) : NULL,
+                                weft_cart_size(ndims, dims),
                                 weft_topology_cart(ndims, dims, periods), &made);
     return hand_out(over, code, made, newcomm, function);
 }
@@ -122,8 +122,10 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
         return code;
     code = newrank ? check_grid(ndims, dims, periods, over->size)
                    : weft_error_say(MPI_ERR_ARG, "the pointer to the rank is null");
-    if (code == MPI_SUCCESS)
-        *newrank = over->rank < weft_cart_size(ndims, dims) ? over->rank : MPI_UNDEFINED;
+    if (code == MPI_SUCCESS) {
+        int place = weft_topology_place(weft_topology_order(over), over->rank);
+        *newrank = place < weft_cart_size(ndims, dims) ? place : MPI_UNDEFINED;
+    }
     return weft_leave_with(over, code, function);
 }
 
@@ -310,7 +312,8 @@ int PMPI_Graph_create(MPI_Comm comm, int nnodes, const int index[], const int ed
                    : weft_error_say(MPI_ERR_ARG, "the pointer to the new communicator is null");
     if (code != MPI_SUCCESS)
         return weft_leave_with(over, code, function);
-    code = weft_topology_attach(over, nnodes, weft_topology_graph(nnodes, index, edges), &made);
+    code =
+        weft_topology_attach(over, NULL, nnodes, weft_topology_graph(nnodes, index, edges), &made);
     return hand_out(over, code, made, newcomm, function);
 }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_Bcast: short data down a tree; long data scattered down a tree in as many pieces as there are
- * ranks, then every piece around a ring.
+ * MPI_Bcast: short data down a tree; long data down a chain, a segment at a time, or scattered down a
+ * tree in as many pieces as there are ranks, then every piece around a ring.
  *
  * Invariant: pieces are cut out of the row of data bytes, not out of elements, because ranks may
  * describe the same data by different types.
  */
 #include "core/coll/nodes.h"
 #include "core/coll/tree.h"
+
+/* Bytes that go down the chain at a time. */
+enum { SEGMENT = 64 * 1024 };
 
 /* Places are ranks counted from the root. */
 static int rank_of(const struct weft_schedule *s, int root, int64_t place)
@@ -51,23 +54,68 @@ static void scatter(struct weft_schedule *s, const struct weft_blocks *all, int 
     }
 }
 
+/* The data as a row of bytes: types with holes are sent out of their packed form, which the root
+ * fills first. */
+static struct weft_elements row_of(struct weft_schedule *s, struct weft_elements data, int root)
+{
+    size_t bytes = weft_elements_bytes(data);
+    if (data.type->flags & WEFT_TYPE_DENSE)
+        return weft_elements_of_bytes(data.at, bytes);
+    struct weft_elements row = weft_schedule_row(s, bytes);
+    if (s->rank == root)
+        weft_schedule_copy(s, data, row);
+    return row;
+}
+
+/* The others take the data out of the row. */
+static void unpack(struct weft_schedule *s, struct weft_elements row, struct weft_elements data,
+                   int root)
+{
+    weft_schedule_fence(s);
+    if (s->rank != root)
+        weft_schedule_copy(s, row, data);
+}
+
+static struct weft_elements segment(struct weft_elements row, size_t at)
+{
+    size_t left = row.count - at;
+    return weft_elements_slice(row, at, left < SEGMENT ? left : SEGMENT);
+}
+
+/* Segments from rank to rank: while one is passed on, the next ones come. */
+static void down_the_chain(struct weft_schedule *s, struct weft_elements data, int root)
+{
+    enum { AHEAD = 4 };
+    struct weft_elements row = row_of(s, data, root);
+    size_t segments = (row.count + SEGMENT - 1) / SEGMENT;
+    int place = (s->rank - root + s->size) % s->size;
+    uint32_t begin = s->count, received[AHEAD] = {0};
+    bool gets = place > 0, gives = place + 1 < s->size;
+    for (size_t i = 0; i < segments + AHEAD; i++) {
+        if (i >= AHEAD && gives) { /* the segment that is AHEAD back */
+            size_t at = (i - AHEAD) * SEGMENT;
+            weft_schedule_wait_for(s, gets ? received[i % AHEAD] : begin);
+            weft_schedule_send(s, rank_of(s, root, place + 1), segment(row, at));
+        }
+        if (i < segments && gets) {
+            weft_schedule_wait_for(s, begin);
+            weft_schedule_receive(s, rank_of(s, root, place - 1), segment(row, i * SEGMENT));
+            received[i % AHEAD] = s->count;
+        }
+    }
+    unpack(s, row, data, root);
+}
+
 static void scatter_and_ring(struct weft_schedule *s, struct weft_elements data, int root)
 {
-    struct weft_elements bytes = weft_elements_of_bytes(data.at, weft_elements_bytes(data));
-    bool dense = data.type->flags & WEFT_TYPE_DENSE;
-    if (!dense) /* types with holes are sent out of their packed form */
-        bytes = weft_schedule_row(s, bytes.count);
+    struct weft_elements bytes = row_of(s, data, root);
     struct weft_blocks all = weft_schedule_cut(s, bytes, s->size);
     if (s->failed)
         return;
-    if (!dense && s->rank == root)
-        weft_schedule_copy(s, data, bytes);
     scatter(s, &all, root);
     weft_schedule_fence(s); /* the ring brings pieces again that are being passed on */
     weft_build_ring(s, &all, root);
-    weft_schedule_fence(s);
-    if (!dense && s->rank != root)
-        weft_schedule_copy(s, bytes, data);
+    unpack(s, bytes, data, root);
 }
 
 void weft_build_bcast(struct weft_schedule *s, struct weft_elements data, int root,
@@ -79,6 +127,8 @@ void weft_build_bcast(struct weft_schedule *s, struct weft_elements data, int ro
         weft_nodes_bcast(s, data, root);
     else if (algorithm == WEFT_ALGORITHM_SCATTER_RING)
         scatter_and_ring(s, data, root);
+    else if (algorithm == WEFT_ALGORITHM_CHAIN)
+        down_the_chain(s, data, root);
     else
         down_the_tree(s, data, root, algorithm == WEFT_ALGORITHM_QUADNOMIAL ? 4 : 2);
 }

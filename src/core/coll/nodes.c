@@ -89,7 +89,7 @@ void weft_nodes_barrier(struct weft_schedule *s)
     weft_build_assembly(s);
     if (v.leads) {
         enter_leaders(&v);
-        weft_build_barrier(s, WEFT_ALGORITHM_DISSEMINATION);
+        weft_build_barrier(s, weft_schedule_choose(s, WEFT_COLL_BARRIER, 0));
     }
     tell_node(&v, weft_schedule_row(s, 0));
 }

@@ -67,7 +67,8 @@ const struct weft_setting weft_settings_table[] = {
      "seconds a wait may last before the rank reports what it waits for; 0: never"},
     {"coll_barrier", WEFT_SETTING_CHOICE, FIELD(coll_barrier), "auto", 0, 0,
      "auto|dissemination|doubling|nodes",
-     "algorithm of MPI_Barrier (doubling: where the ranks are a power of two; nodes, here and below: one rank of each node goes over the network "
+     "algorithm of MPI_Barrier (doubling: where the ranks are a power of two; nodes, here and "
+     "below: one rank of each node goes over the network "
      "for all of it); the same on all ranks; auto: by nodes"},
     {"coll_bcast", WEFT_SETTING_CHOICE, FIELD(coll_bcast), "auto", 0, 0,
      "auto|binomial|quadnomial|scatter_ring|chain|nodes",

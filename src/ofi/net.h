@@ -68,6 +68,16 @@ static inline __attribute__((always_inline)) uint64_t weft_net_mode_bits(enum we
     return mode == WEFT_SEND_READY ? weft_net_fast.ready_bits : 0;
 }
 
+/* Gives the provider a message with its number. 0, or it is busy. */
+static inline __attribute__((always_inline)) ssize_t
+weft_net_give(const struct weft_peer *peer, const struct weft_channel *channel, int tag,
+              uint64_t mode_bits, const void *data, size_t bytes, uint32_t number)
+{
+    return weft_net_fast.inject(weft_net_fast.ep, data, bytes,
+                                (number & weft_net_fast.sequence_mask) | channel->net_rank,
+                                peer->net_addr, channel->net_bits | mode_bits | (uint32_t)tag);
+}
+
 /* Sends a dense message of fewer than peer->inject_below bytes, with no request. False when other
  * messages wait, there is something to think of (ofi/credits.c), or the provider is busy: then
  * nothing was sent. */
@@ -77,10 +87,7 @@ weft_net_inject(struct weft_peer *peer, const struct weft_channel *channel, int 
 {
     uint32_t number = peer->sequence;
     if (weft_unlikely(number == peer->stop) ||
-        weft_unlikely(
-            weft_net_fast.inject(weft_net_fast.ep, data, bytes,
-                                 (number & weft_net_fast.sequence_mask) | channel->net_rank,
-                                 peer->net_addr, channel->net_bits | mode_bits | (uint32_t)tag)))
+        weft_unlikely(weft_net_give(peer, channel, tag, mode_bits, data, bytes, number)))
         return false;
     peer->sequence++;
     return true;

@@ -35,6 +35,11 @@
 
 enum { WEFT_RING_LINE = 64, WEFT_RING_BODY = 56 };
 
+/* Pieces of APART_FROM bytes up to a page begin at a page of the data area each, while there is room:
+ * the reader's processor fetches ahead what follows the piece that it reads, though not across
+ * pages, and would take the lines of the next piece from the writer that is about to fill them. */
+enum { WEFT_RING_APART_FROM = 256, WEFT_RING_PAGE = 4096 };
+
 struct weft_ring_line {
     _Alignas(WEFT_RING_LINE) _Atomic uint32_t turn;
     uint32_t at; /* position of its data, where it has any */
@@ -112,6 +117,17 @@ static inline void weft_ring_open_reader(struct weft_ring_reader *r, void *memor
                                    .data_size = shape.data};
 }
 
+/* Fetches a cache line for writing. (Compilers write this instruction only for processors that they
+ * are told of; those that do not know it take it as doing nothing.) */
+static inline void weft_ring_own(const void *line)
+{
+#if defined(__x86_64__)
+    __asm__ volatile("prefetchw (%0)" : : "r"(line));
+#else
+    __builtin_prefetch(line, 1);
+#endif
+}
+
 /* ---- The writer */
 
 /* Looks how far the reader is. */
@@ -157,22 +173,53 @@ static inline uint32_t weft_ring_whole_lines(uint32_t bytes)
     return (bytes + WEFT_RING_LINE - 1) & ~(uint32_t)(WEFT_RING_LINE - 1);
 }
 
+/* The position at which a piece in one stretch begins, from start on. */
+static inline uint32_t weft_ring_stretch(const struct weft_ring_writer *w, uint32_t start,
+                                         uint32_t whole)
+{
+    uint32_t to_end = w->data_size - (start & (w->data_size - 1));
+    return whole > to_end ? start + to_end : start;
+}
+
+/* Where the next piece is to begin, if there is room. */
+static inline uint32_t weft_ring_wish(const struct weft_ring_writer *w, uint32_t whole)
+{
+    uint32_t start = w->data_tail;
+    if (whole >= WEFT_RING_APART_FROM && whole <= WEFT_RING_PAGE)
+        start = (start + WEFT_RING_PAGE - 1) & ~(uint32_t)(WEFT_RING_PAGE - 1);
+    return weft_ring_stretch(w, start, whole);
+}
+
+static inline bool weft_ring_fits(const struct weft_ring_writer *w, uint32_t start, uint32_t whole)
+{
+    return start + whole - w->data_consumed <= w->data_size;
+}
+
 /* Room for a piece of data, which belongs to the next line: writes its position to *at and returns
  * its place, or NULL when there is none now. */
 static inline char *weft_ring_reserve(struct weft_ring_writer *w, uint32_t bytes, uint32_t *at)
 {
-    uint32_t whole = weft_ring_whole_lines(bytes), start = w->data_tail;
-    uint32_t to_end = w->data_size - (start & (w->data_size - 1));
-    if (whole > to_end)
-        start += to_end;
-    if (start + whole - w->data_consumed > w->data_size) {
+    uint32_t whole = weft_ring_whole_lines(bytes), start = weft_ring_wish(w, whole);
+    if (!weft_ring_fits(w, start, whole)) {
         weft_ring_ask(w);
-        if (start + whole - w->data_consumed > w->data_size)
+        if (!weft_ring_fits(w, start, whole))
+            start = weft_ring_stretch(w, w->data_tail, whole);
+        if (!weft_ring_fits(w, start, whole))
             return NULL;
     }
     *at = start;
     w->data_tail = start + whole;
     return w->data + (start & (w->data_size - 1));
+}
+
+/* Fetches what a next piece like the last one will lie in, for writing: the reader had it last. To be
+ * called when nobody waits for the writer any more. */
+static inline void weft_ring_prepare(const struct weft_ring_writer *w, uint32_t bytes)
+{
+    uint32_t whole = weft_ring_whole_lines(bytes), start = weft_ring_wish(w, whole);
+    char *place = w->data + (start & (w->data_size - 1));
+    for (uint32_t done = 0; done < whole && done < WEFT_RING_PAGE; done += WEFT_RING_LINE)
+        weft_ring_own(place + done);
 }
 
 /* Tells the reader that the data up to position upto are there, of a line that was published before

@@ -73,6 +73,7 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
         pack(message, 0, place, message->bytes);
         *turn = weft_ring_publish(out, line);
         weft_shm_ring_bell(link);
+        weft_ring_prepare(out, (uint32_t)message->bytes);
         return true;
     }
     weft_ring_fill(out, at);
@@ -304,6 +305,7 @@ static void start(struct weft_request *request)
         append(link, &part->out);
 }
 
+/* A dense standard message that does not fit a line, or finds no room now. */
 static __attribute__((noinline)) int isend_data(struct weft_request *request)
 {
     uint32_t sequence;
@@ -318,16 +320,23 @@ static __attribute__((noinline)) int isend_data(struct weft_request *request)
     return MPI_SUCCESS;
 }
 
-int weft_shm_isend_plain(struct weft_request *request, struct weft_shm_link *link,
-                         const struct weft_channel *channel, int tag, const void *data,
-                         size_t bytes)
+int weft_shm_isend_plain(const void *data, size_t bytes, struct weft_channel *channel, int dest,
+                         int tag, struct weft_peer *peer, MPI_Request *out)
 {
+    struct weft_shm_link *link = peer->shm;
+    struct weft_request *request = weft_request_pop(&weft.requests, WEFT_REQUEST_SEND, 0, 0);
+    (void)dest;
+    *out = (MPI_Request)request;
+    request->tag = tag;
+    request->bytes = bytes;
+    request->channel = channel;
+    request->peer = peer;
+    request->buffer = (void *)data;
     if (weft_unlikely(bytes > WEFT_SHM_INLINE_BYTES) ||
         weft_unlikely(!weft_ring_has_line(&link->out)))
         return isend_data(request);
     weft_shm_part(request)->state = WEFT_SHM_SENT;
-    request->sequence = link->out.tail + 1;
-    write_line(link, channel, tag, data, bytes);
+    request->sequence = write_line(link, channel, tag, data, bytes);
     return MPI_SUCCESS;
 }
 
@@ -340,8 +349,7 @@ int weft_shm_isend(struct weft_request *request)
         return MPI_SUCCESS;
     }
     request->pending = 0;
-    return weft_shm_isend_plain(request, request->peer->shm, request->channel, request->tag,
-                                request->buffer, request->bytes);
+    return isend_data(request);
 }
 
 void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *body)

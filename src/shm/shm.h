@@ -75,10 +75,10 @@ bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel,
  * in the request's error. */
 int weft_shm_isend(struct weft_request *request);
 
-/* The same for a dense message as above; its request's type is not set, pending is 0. */
-int weft_shm_isend_plain(struct weft_request *request, struct weft_shm_link *link,
-                         const struct weft_channel *channel, int tag, const void *data,
-                         size_t bytes);
+/* The whole of sending a dense message as above: *out is set to its request, the first of
+ * weft.requests, which has one. */
+int weft_shm_isend_plain(const void *data, size_t bytes, struct weft_channel *channel, int dest,
+                         int tag, struct weft_peer *peer, MPI_Request *out);
 
 /* A receive, whose source and tag are set, matched an RTS: header is what weft_soft_keep was given
  * for it. Gets the data, tells the sender; completes the request. */

@@ -193,6 +193,7 @@ static void usual_rings(void **state)
     (void)state;
     through((struct weft_ring_shape){64, 4096}, 2, 0);
     through((struct weft_ring_shape){256, 16384}, 3, 0);
+    through((struct weft_ring_shape){64, 32768}, 7, UINT32_MAX - 65535);
 }
 
 /* Positions go through 2^32 on the way. */
@@ -234,6 +235,32 @@ static void full_ring(void **state)
     free(memory);
 }
 
+/* Pieces of medium size begin at a page each while there are pages, and then one behind the other. */
+static void medium_pieces_are_apart(void **state)
+{
+    (void)state;
+    enum { DATA = 32768, BYTES = 1024, PAGES = DATA / WEFT_RING_PAGE };
+    const struct weft_ring_shape shape = {64, DATA};
+    void *memory = aligned_alloc(WEFT_RING_LINE, weft_ring_bytes(shape));
+    struct weft_ring_writer w;
+    uint32_t at;
+    assert_non_null(memory);
+    memset(memory, 0, weft_ring_bytes(shape));
+    weft_ring_open_writer(&w, memory, shape);
+    assert_non_null(weft_ring_reserve(&w, 64, &at));
+    for (int i = 1; i < PAGES; i++) {
+        weft_ring_prepare(&w, BYTES);
+        assert_non_null(weft_ring_reserve(&w, BYTES, &at));
+        assert_int_equal(at, i * WEFT_RING_PAGE);
+    }
+    for (int i = 1; i < WEFT_RING_PAGE / BYTES; i++) {
+        assert_non_null(weft_ring_reserve(&w, BYTES, &at));
+        assert_int_equal(at, (PAGES - 1) * WEFT_RING_PAGE + i * BYTES);
+    }
+    assert_null(weft_ring_reserve(&w, 1, &at));
+    free(memory);
+}
+
 /* Whatever was written, a ring that was read to its end has room for the longest piece, wherever it
  * stands: else both sides would wait for each other. */
 static void read_ring_has_room(void **state)
@@ -264,9 +291,11 @@ static void read_ring_has_room(void **state)
 
 int main(void)
 {
-    const struct CMUnitTest tests[] = {
-        cmocka_unit_test(full_ring), cmocka_unit_test(read_ring_has_room),
-        cmocka_unit_test(smallest_ring), cmocka_unit_test(usual_rings),
-        cmocka_unit_test(positions_wrap)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(full_ring),
+                                       cmocka_unit_test(read_ring_has_room),
+                                       cmocka_unit_test(medium_pieces_are_apart),
+                                       cmocka_unit_test(smallest_ring),
+                                       cmocka_unit_test(usual_rings),
+                                       cmocka_unit_test(positions_wrap)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -175,14 +175,6 @@ LONG_WAY irecv_long(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
                         false, request, NULL);
 }
 
-/* The provider was busy: the message waits in the backlog. The rest of its request was not needed
- * until now. */
-WEFT_COLD static void isend_refused(struct weft_request *request)
-{
-    request->type = weft_datatype_byte();
-    weft_net_isend(request);
-}
-
 /* True when a count is one that MPI_Send could have been called with. */
 ALWAYS_INLINE bool is_int(MPI_Count count)
 {
@@ -195,111 +187,68 @@ ALWAYS_INLINE bool is_int(MPI_Count count)
  * too. Each answers false when it has done nothing.
  */
 
-/* What the fast paths do when the net lane declines: they try shared memory, in standard mode. */
+/*
+ * What they end in: one call for each lane. Its arguments, but for three, are where the entry point has
+ * its own, so that nothing is moved or saved on the way. There is a request where one is wanted.
+ */
 
-ALWAYS_INLINE bool send_shared(struct weft_peer *peer, const struct weft_channel *channel, int tag,
-                               const void *buf, size_t bytes, enum weft_send_mode mode)
+/* Something is to be thought of first, or the provider was busy, in which case the message was
+ * counted: it goes the way of longer ones. The rest of its request was not needed until now. */
+WEFT_COLD static int isend_refused(struct weft_request *request, bool counted)
 {
-    uint32_t sequence;
-    return mode == WEFT_SEND_STANDARD && bytes < peer->share_below && buf &&
-           weft_shm_inject(peer, channel, tag, buf, bytes, &sequence);
+    request->peer->sequence -= counted;
+    request->type = weft_datatype_byte();
+    return weft_net_isend(request);
 }
 
-ALWAYS_INLINE bool isend_shared(struct weft_peer *peer, struct weft_channel *channel, int tag,
-                                const void *buf, size_t bytes, enum weft_send_mode mode,
-                                MPI_Request *request, int *code)
+/* Returns MPI_SUCCESS. */
+ALWAYS_INLINE int isend_to_net(const void *buf, size_t bytes, struct weft_channel *channel,
+                               int dest, int tag, struct weft_peer *peer, MPI_Request *request)
 {
-    if (mode != WEFT_SEND_STANDARD || weft_unlikely(bytes >= peer->share_below) ||
-        weft_unlikely(!buf) || weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
-        return false;
+    (void)dest;
     struct weft_request *started = weft_request_pop(&weft.requests, WEFT_REQUEST_SEND, 0, 0);
+    uint32_t number = peer->sequence;
     started->tag = tag;
+    started->sequence = number;
     started->bytes = bytes;
     started->channel = channel;
     started->peer = peer;
     started->buffer = (void *)buf;
     *request = (MPI_Request)started;
-    *code = weft_shm_isend_plain(started, peer->shm, channel, tag, buf, bytes);
-    return true;
+    if (weft_unlikely(number == peer->stop))
+        return isend_refused(started, false);
+    peer->sequence = number + 1;
+    if (weft_unlikely(weft_net_give(peer, channel, tag, 0, buf, bytes, number)))
+        return isend_refused((struct weft_request *)*request, true);
+    return MPI_SUCCESS;
 }
 
-/* What both kinds of send ask first: the communicator, or NULL, and the bytes of data. */
-ALWAYS_INLINE struct weft_comm *send_target(uint32_t count, MPI_Datatype datatype, int dest,
-                                            int tag, MPI_Comm handle, size_t *bytes)
+/* Both return an error class; what they are given is good. */
+
+WEFT_COLD static int send_refused(const void *buf, size_t bytes, struct weft_channel *channel,
+                                  int dest, int tag)
 {
-    size_t size;
-    struct weft_comm *comm;
-    if (weft_unlikely((uint32_t)tag >= weft_send_tags) ||
-        weft_unlikely(!(comm = fast_comm(handle))) ||
-        weft_unlikely((uint32_t)dest >= (uint32_t)comm->size) ||
-        weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
-        return NULL;
-    *bytes = count * size;
-    return comm;
+    int code =
+        weft_p2p_send(channel, buf, bytes, weft_datatype_byte(), dest, tag, WEFT_SEND_STANDARD);
+    return code == MPI_SUCCESS ? code : weft_error_raise(channel->comm, code, "MPI_Send");
 }
 
-/* A blocking standard or ready send is injected, without a request. */
-ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
-                             int tag, MPI_Comm handle, enum weft_send_mode mode)
+ALWAYS_INLINE int send_to_net(const void *buf, size_t bytes, struct weft_channel *channel, int dest,
+                              int tag, struct weft_peer *peer)
 {
-    size_t bytes;
-    struct weft_comm *comm = send_target(count, datatype, dest, tag, handle, &bytes);
-    if (weft_unlikely(!comm))
-        return false;
-    struct weft_peer *peer = comm->peers[(uint32_t)dest];
-    if (weft_unlikely(bytes >= peer->inject_below))
-        return send_shared(peer, &comm->p2p, tag, buf, bytes, mode);
-    if (weft_unlikely(!buf))
-        return false;
-    return weft_net_inject(peer, &comm->p2p, tag, weft_net_mode_bits(mode), buf, bytes);
+    if (weft_unlikely(!weft_net_inject(peer, channel, tag, 0, buf, bytes)))
+        return send_refused(buf, bytes, channel, dest, tag);
+    return MPI_SUCCESS;
 }
 
-/* A nonblocking one has a request besides, complete from its beginning. What the provider does not
- * take at once goes on from there. */
-ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
-                              int tag, MPI_Comm handle, enum weft_send_mode mode,
-                              MPI_Request *request, int *code)
+static __attribute__((noinline)) int send_here(const void *buf, size_t bytes,
+                                               struct weft_channel *channel, int dest, int tag,
+                                               struct weft_peer *peer)
 {
-    size_t bytes;
-    struct weft_comm *comm = send_target(count, datatype, dest, tag, handle, &bytes);
-    if (weft_unlikely(!comm))
-        return false;
-    struct weft_peer *peer = comm->peers[(uint32_t)dest];
-    *code = MPI_SUCCESS;
-    if (weft_unlikely(bytes >= peer->inject_below))
-        return isend_shared(peer, &comm->p2p, tag, buf, bytes, mode, request, code);
-    if (weft_unlikely(!buf) || weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
-        return false;
-    struct weft_request *started = weft_request_pop(&weft.requests, WEFT_REQUEST_SEND, 0, 0);
-    if (mode != WEFT_SEND_STANDARD)
-        started->mode = (uint8_t)mode;
-    started->tag = tag;
-    started->sequence = peer->sequence;
-    started->bytes = bytes;
-    started->channel = &comm->p2p;
-    started->peer = peer;
-    started->buffer = (void *)buf;
-    *request = (MPI_Request)started;
-    if (weft_unlikely(
-            !weft_net_inject(peer, &comm->p2p, tag, weft_net_mode_bits(mode), buf, bytes)))
-        isend_refused(started);
-    return true;
-}
-
-/* A receive from one rank is posted to whoever matches: the provider or the software. Each is a call
- * whose arguments, but for three, are where PMPI_Irecv has its own, so that it saves no registers.
- * There is a request. Both return MPI_SUCCESS. */
-
-static __attribute__((noinline)) int post_to_net(void *buf, size_t bytes,
-                                                 struct weft_channel *channel, int source, int tag,
-                                                 struct weft_peer *peer, MPI_Request *request)
-{
-    struct weft_request *posted =
-        weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
-    *request = (MPI_Request)posted;
-    weft_p2p_describe(posted, channel, buf, bytes, weft_datatype_byte(), peer, source, tag);
-    return weft_net_irecv_plain(posted, buf, bytes, peer->net_addr,
-                                channel->net_bits | (uint32_t)tag);
+    uint32_t sequence;
+    if (weft_unlikely(!weft_shm_inject(peer, channel, tag, buf, bytes, &sequence)))
+        return send_refused(buf, bytes, channel, dest, tag);
+    return MPI_SUCCESS;
 }
 
 static __attribute__((noinline)) int post_to_bins(struct weft_match_receive *receive)
@@ -308,11 +257,18 @@ static __attribute__((noinline)) int post_to_bins(struct weft_match_receive *rec
     return MPI_SUCCESS;
 }
 
-/* No message waits in software. */
-static __attribute__((noinline)) int post_here(void *buf, size_t bytes,
-                                               struct weft_channel *channel, int source, int tag,
-                                               struct weft_peer *peer, MPI_Request *request)
+static int irecv_long(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                      MPI_Comm comm, MPI_Request *request);
+
+/* A receive in software, where no message waits. What is not looked at before is whether there is a
+ * request, and a place for it. */
+static __attribute__((noinline)) int irecv_here(void *buf, size_t bytes,
+                                                struct weft_channel *channel, int source, int tag,
+                                                struct weft_peer *peer, MPI_Request *request)
 {
+    if (weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
+        return irecv_long(buf, (MPI_Count)bytes, MPI_BYTE, source, tag, channel->comm->handle,
+                          request);
     struct weft_request *posted = weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, 0, 1);
     *request = (MPI_Request)posted;
     posted->channel = channel;
@@ -326,25 +282,92 @@ static __attribute__((noinline)) int post_here(void *buf, size_t bytes,
     return weft_likely(quick) ? MPI_SUCCESS : post_to_bins(&posted->match);
 }
 
+/* A receive that the provider matches. Returns MPI_SUCCESS. */
+ALWAYS_INLINE int irecv_to_net(void *buf, size_t bytes, struct weft_channel *channel, int source,
+                               int tag, struct weft_peer *peer, MPI_Request *request)
+{
+    struct weft_request *posted =
+        weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
+    *request = (MPI_Request)posted;
+    weft_p2p_describe(posted, channel, buf, bytes, weft_datatype_byte(), peer, source, tag);
+    return weft_net_irecv_plain(posted, buf, bytes, peer->net_addr,
+                                channel->net_bits | (uint32_t)tag);
+}
+
+/* What both kinds of send ask first: the communicator, or NULL, and the bytes of data. */
+ALWAYS_INLINE struct weft_comm *send_target(const void *buf, uint32_t count, MPI_Datatype datatype,
+                                            int dest, int tag, MPI_Comm handle, size_t *bytes)
+{
+    size_t size;
+    struct weft_comm *comm;
+    if (weft_unlikely((uint32_t)tag >= weft_send_tags) || weft_unlikely(!buf) ||
+        weft_unlikely(!(comm = fast_comm(handle))) ||
+        weft_unlikely((uint32_t)dest >= (uint32_t)comm->size) ||
+        weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
+        return NULL;
+    *bytes = count * size;
+    return comm;
+}
+
+/* A blocking standard send is injected, without a request. (Ready mode takes the long way, which tells
+ * the receiver of it.) */
+ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
+                             int tag, MPI_Comm handle, int *code)
+{
+    size_t bytes;
+    struct weft_comm *comm = send_target(buf, count, datatype, dest, tag, handle, &bytes);
+    if (weft_unlikely(!comm))
+        return false;
+    struct weft_peer *peer = comm->peers[(uint32_t)dest];
+    if (bytes < peer->share_below)
+        *code = send_here(buf, bytes, &comm->p2p, dest, tag, peer);
+    else if (weft_likely(bytes < peer->inject_below))
+        *code = send_to_net(buf, bytes, &comm->p2p, dest, tag, peer);
+    else
+        return false;
+    return true;
+}
+
+/* A nonblocking one has a request besides, complete from its beginning. What the provider does not
+ * take at once goes on from there. */
+ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
+                              int tag, MPI_Comm handle, MPI_Request *request, int *code)
+{
+    size_t bytes;
+    struct weft_comm *comm = send_target(buf, count, datatype, dest, tag, handle, &bytes);
+    if (weft_unlikely(!comm) || weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
+        return false;
+    struct weft_peer *peer = comm->peers[(uint32_t)dest];
+    if (bytes < peer->share_below)
+        *code = weft_shm_isend_plain(buf, bytes, &comm->p2p, dest, tag, peer, request);
+    else if (weft_likely(bytes < peer->inject_below))
+        *code = isend_to_net(buf, bytes, &comm->p2p, dest, tag, peer, request);
+    else
+        return false;
+    return true;
+}
+
+/* A receive from one rank is posted to whoever matches: the provider or the software. */
 ALWAYS_INLINE bool receive_fast(void *buf, uint32_t count, MPI_Datatype datatype, int source,
                                 int tag, MPI_Comm handle, MPI_Request *request, int *code)
 {
     size_t size;
     struct weft_comm *comm;
     if (weft_unlikely((uint32_t)tag >= weft_receive_tags) || weft_unlikely(!buf) ||
-        weft_unlikely(!(comm = fast_comm(handle))) || weft_unlikely(!request) ||
+        weft_unlikely(!(comm = fast_comm(handle))) ||
         weft_unlikely((uint32_t)source >= comm->p2p.sources) ||
-        weft_unlikely(!(size = weft_datatype_plain_size(datatype))) ||
-        weft_unlikely(!weft.requests.free))
+        weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
         return false;
     size_t bytes = count * size;
     struct weft_peer *peer = comm->peers[(uint32_t)source];
-    if (bytes < peer->listen_below)
-        *code = post_here(buf, bytes, &comm->p2p, source, tag, peer, request);
-    else if (weft_likely(bytes < peer->post_below))
-        *code = post_to_net(buf, bytes, &comm->p2p, source, tag, peer, request);
-    else
+    if (bytes < peer->listen_below) {
+        *code = irecv_here(buf, bytes, &comm->p2p, source, tag, peer, request);
+        return true;
+    }
+    if (weft_unlikely(bytes >= peer->post_below) || weft_unlikely(!request) ||
+        weft_unlikely(!weft.requests.free))
         return false;
+    *code = irecv_to_net(buf, bytes, &comm->p2p, source, tag, peer, request);
     return true;
 }
 
@@ -353,8 +376,9 @@ ALWAYS_INLINE bool receive_fast(void *buf, uint32_t count, MPI_Datatype datatype
 WEFT_EXPORT(Send);
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    if (weft_likely(send_fast(buf, (uint32_t)count, datatype, dest, tag, comm, WEFT_SEND_STANDARD)))
-        return MPI_SUCCESS;
+    int code;
+    if (weft_likely(send_fast(buf, (uint32_t)count, datatype, dest, tag, comm, &code)))
+        return code;
     return send_long(buf, count, datatype, dest, tag, comm);
 }
 
@@ -362,9 +386,10 @@ WEFT_EXPORT(Send_c);
 int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                 MPI_Comm comm)
 {
+    int code;
     if (weft_likely(is_int(count) &&
-                    send_fast(buf, (uint32_t)count, datatype, dest, tag, comm, WEFT_SEND_STANDARD)))
-        return MPI_SUCCESS;
+                    send_fast(buf, (uint32_t)count, datatype, dest, tag, comm, &code)))
+        return code;
     return send_long(buf, count, datatype, dest, tag, comm);
 }
 
@@ -379,8 +404,6 @@ int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 WEFT_EXPORT(Rsend);
 int PMPI_Rsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
-    if (weft_likely(send_fast(buf, (uint32_t)count, datatype, dest, tag, comm, WEFT_SEND_READY)))
-        return MPI_SUCCESS;
     return rsend_long(buf, count, datatype, dest, tag, comm);
 }
 
@@ -388,9 +411,6 @@ WEFT_EXPORT(Rsend_c);
 int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                  MPI_Comm comm)
 {
-    if (weft_likely(is_int(count) &&
-                    send_fast(buf, (uint32_t)count, datatype, dest, tag, comm, WEFT_SEND_READY)))
-        return MPI_SUCCESS;
     return rsend_long(buf, count, datatype, dest, tag, comm);
 }
 
@@ -399,8 +419,7 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
                MPI_Request *request)
 {
     int code;
-    if (weft_likely(isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm, WEFT_SEND_STANDARD,
-                               request, &code)))
+    if (weft_likely(isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm, request, &code)))
         return code;
     return isend_long(buf, count, datatype, dest, tag, comm, request);
 }
@@ -410,8 +429,8 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
                  MPI_Comm comm, MPI_Request *request)
 {
     int code;
-    if (weft_likely(is_int(count) && isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm,
-                                                WEFT_SEND_STANDARD, request, &code)))
+    if (weft_likely(is_int(count) &&
+                    isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm, request, &code)))
         return code;
     return isend_long(buf, count, datatype, dest, tag, comm, request);
 }
@@ -428,10 +447,6 @@ WEFT_EXPORT(Irsend);
 int PMPI_Irsend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                 MPI_Request *request)
 {
-    int code;
-    if (weft_likely(isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm, WEFT_SEND_READY,
-                               request, &code)))
-        return code;
     return irsend_long(buf, count, datatype, dest, tag, comm, request);
 }
 
@@ -439,10 +454,6 @@ WEFT_EXPORT(Irsend_c);
 int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                   MPI_Comm comm, MPI_Request *request)
 {
-    int code;
-    if (weft_likely(is_int(count) && isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm,
-                                                WEFT_SEND_READY, request, &code)))
-        return code;
     return irsend_long(buf, count, datatype, dest, tag, comm, request);
 }
 

@@ -166,6 +166,7 @@ libweft_la_SOURCES += src/ofi/recv.c
 libweft_la_SOURCES += src/ofi/rendezvous.c
 libweft_la_SOURCES += src/ofi/stage.c
 libweft_la_SOURCES += src/ofi/staged.c
+libweft_la_SOURCES += src/ofi/pushed.c
 libweft_la_SOURCES += src/ofi/control.c
 libweft_la_SOURCES += src/ofi/credits.c
 libweft_la_SOURCES += src/ofi/pool.c

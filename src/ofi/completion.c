@@ -37,6 +37,9 @@ static inline void dispatch(const struct fi_cq_tagged_entry *entry)
     case WEFT_NET_READ:
         weft_net_read_done(op, 0, NULL);
         return;
+    case WEFT_NET_WRITE:
+        weft_net_write_done(op, 0, NULL);
+        return;
     case WEFT_NET_CLAIM:
         weft_net_claimed(entry);
         return;
@@ -96,6 +99,9 @@ WEFT_COLD static int read_error(void)
     case WEFT_NET_READ:
         weft_net_read_done(op, error.err, text);
         break;
+    case WEFT_NET_WRITE:
+        weft_net_write_done(op, error.err, text);
+        break;
     case WEFT_NET_CLAIM:
         weft_net_claim_failed(&error, text);
         return 0; /* nothing is there: that is no news, whoever waits goes idle */
@@ -124,7 +130,7 @@ int weft_net_progress(void)
     if (weft_unlikely(weft_net.backlogged != NULL))
         events += weft_net_retry();
     if (weft_unlikely(weft_net.stalled != NULL))
-        events += weft_net_read_more();
+        events += weft_net_move_more();
     if (weft_unlikely(weft_net.unposted != NULL))
         weft_net_pool_post_more();
     if (weft_unlikely(weft.held != NULL))

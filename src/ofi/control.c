@@ -152,11 +152,14 @@ void weft_net_control_arrived(const void *data, size_t bytes)
     case WEFT_NET_TOO_LATE:
         weft_net_cancel_answered(request, control.kind == WEFT_NET_CANCELLED);
         return;
-    case WEFT_NET_NEXT:
-        weft_net_staged_next(request, control.other, control.length);
+    case WEFT_NET_PLACE:
+        weft_net_staged_begin(request, &control);
         return;
-    case WEFT_NET_READY:
-        weft_net_staged_ready(request, control.other);
+    case WEFT_NET_WRITTEN:
+        weft_net_staged_written(request, control.count);
+        return;
+    case WEFT_NET_TAKEN:
+        weft_net_staged_taken(request);
         return;
     }
     weft_warn("a control message of unknown kind %d came from rank %d; all ranks must run the same "

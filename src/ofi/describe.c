@@ -60,12 +60,12 @@ static const char *describe_receive(const struct weft_request *request)
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
     if (request->flags & WEFT_REQUEST_IN_NET)
         snprintf(words, sizeof words, "posted in %s, no message matches yet", weft_net_name());
-    else if (weft_net.can_read)
+    else if (weft_net_way(&part->header) == WEFT_NET_BY_READS)
         snprintf(words, sizeof words, "matched, reading: %zu of %zu bytes asked for, %d reads out",
                  part->moved, request->bytes, part->reads_out);
     else
-        snprintf(words, sizeof words, "matched, %zu of %zu bytes have been pushed here",
-                 part->arrived, request->bytes);
+        snprintf(words, sizeof words, "matched, %zu of %zu bytes have come", part->arrived,
+                 request->bytes);
     return words;
 }
 

@@ -128,6 +128,7 @@ static void take_facts(const struct fi_info *info)
     weft_net.can_read = weft_settings.rendezvous == WEFT_RENDEZVOUS_AUTO
                             ? !choice->push
                             : weft_settings.rendezvous == WEFT_RENDEZVOUS_READ;
+    weft_net.can_write = weft_net.can_read && info->tx_attr->msg_order & FI_ORDER_SAW;
     weft_net.virtual_addresses = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR;
     weft_net.local_mr = info->domain_attr->mr_mode & FI_MR_LOCAL;
     weft_net.read_chunk = (size_t)weft_settings.read_chunk;
@@ -271,7 +272,7 @@ void weft_net_close(void)
     if (weft_net.fabric)
         close_fid(&weft_net.fabric->fid);
     weft_provider_free(&weft_net.choice);
-    weft_net_read_close();
+    weft_net_transfer_close();
     weft_net_control_close();
     weft_net_credits_close();
     weft_net = (struct weft_net){0};

@@ -32,13 +32,14 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-enum { WEFT_NET_HEADER_BYTES = 40, WEFT_NET_CONTROL_BYTES = 40, WEFT_NET_SMALL = 64 };
+enum { WEFT_NET_HEADER_BYTES = 40, WEFT_NET_CONTROL_BYTES = 56, WEFT_NET_SMALL = 64 };
 
 enum weft_net_op_kind {
     WEFT_NET_SEND, /* of a struct weft_request: an eager message */
     WEFT_NET_RECV, /* of a struct weft_request, matched by the provider */
     WEFT_NET_POOL, /* of a struct weft_net_buffer: any control or, in software matching, any message */
-    WEFT_NET_READ,  /* of a struct weft_net_read: one piece of a rendezvous */
+    WEFT_NET_READ,  /* of a struct weft_net_transfer: one piece of a rendezvous, read */
+    WEFT_NET_WRITE, /* of a struct weft_net_transfer: one piece of a rendezvous, written */
     WEFT_NET_CLAIM, /* of the one claim */
     WEFT_NET_PIECE  /* of a struct weft_net_piece: one piece of a pushed rendezvous */
 };
@@ -64,8 +65,8 @@ struct weft_net_out {
 /* The payload of an RTS. */
 struct weft_net_header {
     uint8_t version;
-    uint8_t slots; /* 0: everything can be read at once; else what lies there is a ring: staged.c */
-    uint8_t ready; /* it was sent in ready mode */
+    uint8_t staged; /* 0: the message can be read; 1: its sender packs and writes it (staged.c) */
+    uint8_t ready;  /* it was sent in ready mode */
     uint8_t pad[5];
     uint64_t length;  /* bytes of the user's message */
     uint64_t cookie;  /* the sender's request */
@@ -82,9 +83,12 @@ enum weft_net_control_kind {
                            the sequence `other` (count 0); the answer names the cookie */
     WEFT_NET_CANCELLED, /* the send of cookie is cancelled */
     WEFT_NET_TOO_LATE,  /* it has matched */
-    WEFT_NET_NEXT, /* put chunk `length` of the rendezvous of cookie where it belongs; the answer goes
-                      to the receiver's cookie `other` */
-    WEFT_NET_READY,   /* the receiver's cookie can read chunk `other` */
+    WEFT_NET_PLACE, /* write the message of cookie, length bytes, to (address, key), which is all of
+                       the buffer (count 0) or a ring (count 1), and tell the receiver's cookie
+                       `other` */
+    WEFT_NET_WRITTEN, /* so much has been written for the receiver's cookie: the next slot of its ring,
+                         or all; count 1: no more will come, the sender failed */
+    WEFT_NET_TAKEN,   /* a slot of the ring that the send of cookie fills is free again */
     WEFT_NET_CREDITS, /* eager messages of `length` credits have matched */
     WEFT_NET_RELIEVE, /* many messages were sent: take what has no receive into software, answer */
     WEFT_NET_RELIEVED /* it is done */
@@ -96,40 +100,44 @@ struct weft_net_control {
     uint32_t context;
     int32_t tag;
     uint64_t cookie, other, length;
+    uint64_t address, key;
 };
 
 _Static_assert(sizeof(struct weft_net_header) == WEFT_NET_HEADER_BYTES, "RTS header");
 _Static_assert(sizeof(struct weft_net_control) == WEFT_NET_CONTROL_BYTES, "control message");
 
-enum { WEFT_NET_WIRE_VERSION = 5 };
+enum { WEFT_NET_WIRE_VERSION = 6 };
 
-/* The ring of a staged rendezvous: slots of so many bytes. Part of what both sides must agree on. */
-enum { WEFT_NET_CHUNK = 256 << 10, WEFT_NET_SLOTS = 4 };
+/* The ring of a staged rendezvous, part of what both sides must agree on: slots of so many bytes. */
+enum { WEFT_NET_SLOT = 1 << 20, WEFT_NET_SLOTS = 4 };
 
-/* What the receiver of a staged rendezvous keeps. */
-struct weft_net_staged {
-    struct weft_net_header header;
-    uint32_t round[WEFT_NET_SLOTS];
-    uint8_t ready; /* a bit for each slot */
-    uint8_t asked; /* chunks that were asked for and have not been announced yet */
-};
+/* The pieces in which so many bytes pass through stages: some eight of them, so that what packs and
+ * what unpacks work at the same time, but no longer than a slot, and none so short that the calls
+ * would count. A power of two. */
+static inline size_t weft_net_piece_bytes(size_t bytes)
+{
+    size_t piece = 64 << 10;
+    while (piece < bytes / 8 && piece < WEFT_NET_SLOT)
+        piece *= 2;
+    return piece;
+}
 
 /* What the net lane keeps in a request. */
 struct weft_net_request {
     struct weft_net_op op;
     struct weft_net_out out;
     bool withdrawn;     /* receives: the provider gave it back unmatched */
-    bool stalled;       /* receives: in the list weft_net.stalled */
-    uint16_t reads_out; /* pieces under way */
-    void *packed;       /* a stage with the packed form of a buffer that is not dense, or NULL */
+    bool stalled;       /* in the list weft_net.stalled */
+    bool ring;          /* staged sends: what is written to is a ring */
+    uint16_t reads_out; /* pieces under way: read, written or pushed */
+    void *packed;       /* a stage with packed data of a buffer that is not dense, or NULL */
     struct fid_mr *mr;  /* registration of the buffer, or NULL */
     union {
         struct weft_net_header header; /* sends: RTS; receives: what came */
-        struct weft_net_staged staged; /* receives: the same, and how far a ring has been read */
         char small[WEFT_NET_SMALL];    /* receives: the first bytes of what comes */
     };
-    size_t moved;   /* bytes asked for (reads) or sent (pushed pieces) */
-    size_t arrived; /* bytes received (pushed pieces) */
+    size_t moved;   /* bytes asked for (reads), written or pushed */
+    size_t arrived; /* bytes received (pushed or written); staged sends: of those, what was taken */
     struct weft_request *next_stalled;
     struct iovec short_iov[2]; /* of a receive of up to WEFT_NET_SMALL bytes: small and the spill */
 };
@@ -173,13 +181,13 @@ struct weft_net {
     struct fid_cq *cq;
     int wait_fd;                  /* of the queue, or -1 */
     struct weft_peer *backlogged; /* peers with a backlog */
-    struct weft_request *stalled; /* rendezvous receives the provider would not read for */
+    struct weft_request *stalled; /* rendezvous the provider would not read or write for */
     struct weft_net_buffer *unposted;
     uint64_t completed, stop_step; /* receives completed; what each adds to posts_stop */
     bool header_apart;             /* receives have iovecs enough to keep headers out of buffers */
     uint64_t post_limit;           /* receives that the provider may hold */
-    size_t outstanding;            /* control sends, reads and pieces under way */
-    bool software, virtual_addresses, provider_keys, local_mr, can_read;
+    size_t outstanding;            /* control sends, reads, writes and pieces under way */
+    bool software, virtual_addresses, provider_keys, local_mr, can_read, can_write;
     uint64_t next_key;
     size_t read_chunk;
     struct fid_fabric *fabric;
@@ -328,31 +336,58 @@ static inline void weft_net_release(struct weft_net_request *part)
 
 /* rendezvous.c */
 
+/* How the message behind a header travels. */
+enum weft_net_way { WEFT_NET_BY_READS, WEFT_NET_BY_WRITES, WEFT_NET_BY_MESSAGES };
+
+static inline enum weft_net_way weft_net_way(const struct weft_net_header *header)
+{
+    if (!weft_net.can_read || (header->staged && !weft_net.can_write))
+        return WEFT_NET_BY_MESSAGES;
+    return header->staged ? WEFT_NET_BY_WRITES : WEFT_NET_BY_READS;
+}
+
+/* One piece of a rendezvous that is read or written: the provider's context. */
+struct weft_net_transfer {
+    struct weft_net_op op;
+    struct weft_request *request;
+    size_t offset, bytes;           /* of the packed form */
+    void *stage;                    /* where they are or go if the buffer is not dense, else NULL */
+    struct weft_net_transfer *next; /* in the free list */
+};
+
+/* Get returns NULL when memory is short. */
+struct weft_net_transfer *weft_net_transfer_get(void);
+void weft_net_transfer_put(struct weft_net_transfer *transfer);
+void weft_net_transfer_close(void);
+
 /* Fills the header of a send whose data are in the buffer, or in the stage `data`. Returns MPI_SUCCESS
  * or an error class whose sentence was said. */
 WEFT_COLD int weft_net_expose(struct weft_request *request, void *data);
 
-/* Begins to read bytes of a message, from `remote` of what its sender exposes to byte offset of its
- * packed form. Returns 0, -FI_EAGAIN or an error. */
-int weft_net_read(struct weft_request *request, size_t offset, size_t bytes, size_t remote);
+/* The provider took no more of a request's pieces: it is asked again by weft_net_move_more, which
+ * returns how many pieces it took. */
+void weft_net_stall(struct weft_request *request);
+WEFT_COLD int weft_net_move_more(void);
 
-/* More can be read now, or is to come no longer. Returns how many reads were begun. */
-int weft_net_read_on(struct weft_request *request);
-
-/* staged.c: the sender's side, then the receiver's. weft_net_staged_read begins to read what is ready,
- * adds to *issued how many reads that made, and returns 0 or what the provider said about one. */
-WEFT_COLD int weft_net_staged_expose(struct weft_request *request);
-void weft_net_staged_next(struct weft_request *request, uint64_t receiver, uint64_t chunk);
-void weft_net_staged_begin(struct weft_request *request);
-int weft_net_staged_read(struct weft_request *request, int *issued);
-void weft_net_staged_arrived(struct weft_request *request, size_t offset);
-void weft_net_staged_ready(struct weft_request *request, uint64_t chunk);
+/* A receive has all that it wanted, or what there will be: it is complete, and its sender is told if
+ * it waits for that. */
+void weft_net_fetched(struct weft_request *request);
 void weft_net_read_done(struct weft_net_op *op, int error, const char *text);
-WEFT_COLD int weft_net_read_more(void);
+
+/* staged.c: the receiver's side, then the sender's. */
+void weft_net_staged_fetch(struct weft_request *request);
+void weft_net_staged_written(struct weft_request *request, bool failed);
+void weft_net_staged_begin(struct weft_request *request, const struct weft_net_control *place);
+void weft_net_staged_taken(struct weft_request *request);
+
+/* Goes on writing. Returns how many pieces the provider took. */
+int weft_net_staged_write(struct weft_request *request);
+void weft_net_write_done(struct weft_net_op *op, int error, const char *text);
+
+/* pushed.c */
 void weft_net_push_pieces(struct weft_request *request, uint64_t receiver, size_t length);
 void weft_net_piece_arrived(const struct weft_net_control *control, const void *data, size_t bytes);
 int weft_net_piece_send(struct weft_peer *peer, struct weft_net_out *out);
-void weft_net_read_close(void);
 WEFT_COLD void weft_net_piece_failed(struct weft_net_out *out, const char *text);
 void weft_net_piece_done(struct weft_net_op *op, int error, const char *text);
 

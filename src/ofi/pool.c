@@ -60,7 +60,7 @@ int weft_net_pool_open(char *why, size_t len)
     weft_net.nbuffers = weft_net.software ? MESSAGE_BUFFERS : CONTROL_BUFFERS;
     if (room && weft_net.nbuffers > room / 2)
         weft_net.nbuffers = room / 2;
-    bool big = weft_net.software || !weft_net.can_read; /* pushed pieces are control messages */
+    bool big = weft_net.software || !weft_net.can_write; /* pushed pieces are control messages */
     weft_net.buffer_bytes = big ? weft_net.eager_limit : WEFT_NET_CONTROL_BYTES;
     weft_net.buffers = calloc(weft_net.nbuffers, sizeof *weft_net.buffers);
     weft_net.buffer_data = malloc(weft_net.nbuffers * weft_net.buffer_bytes);

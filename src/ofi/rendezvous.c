@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Rendezvous: the sender exposes its buffer and sends an RTS; the receiver reads what fits with
- * fi_read, several pieces at a time, and answers FIN. Where the provider has no read that can be
- * trusted, the receiver answers CTS and the sender pushes pieces of at most the eager limit.
+ * fi_read, several pieces at a time, and answers FIN. Data that are not dense at the sender are
+ * written by it instead (staged.c), and where the provider has nothing that can be trusted the
+ * sender pushes messages of at most the eager limit (pushed.c).
  *
  * Invariants:
  *  - The receiver answers every RTS once, also one whose message does not fit: with FIN after the
- *    last byte has arrived, or with CTS.
+ *    last byte has arrived, with PLACE, or with CTS.
  *  - A receive is complete when every byte it wants has arrived; its pending stays 1 until then.
  */
 #include "core/error.h"
@@ -18,25 +19,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { READS_AT_ONCE = 8, PIECES_AT_ONCE = 8 };
+enum { READS_AT_ONCE = 8, STAGED_READS_AT_ONCE = 4 };
 
-struct weft_net_read {
-    struct weft_net_op op;
-    struct weft_request *request;
-    size_t offset, bytes;       /* of the packed form */
-    void *stage;                /* where they go if the buffer is not dense, else NULL */
-    struct weft_net_read *next; /* in the free list */
-};
-
-struct weft_net_piece {
-    struct weft_net_op op;
-    struct weft_net_out out;
-    struct weft_request *request; /* the send it is a part of */
-    size_t bytes;
-    struct weft_net_control control; /* the data follow */
-};
-
-static struct weft_net_read *free_reads;
+static struct weft_net_transfer *free_transfers;
 
 struct fid_mr *weft_net_register(void *data, size_t bytes, uint64_t access)
 {
@@ -56,11 +41,14 @@ struct fid_mr *weft_net_register(void *data, size_t bytes, uint64_t access)
 int weft_net_expose(struct weft_request *request, void *data)
 {
     struct weft_net_request *part = weft_net_part(request);
+    bool dense = part->packed || request->type->flags & WEFT_TYPE_DENSE;
     part->header = (struct weft_net_header){.version = WEFT_NET_WIRE_VERSION,
+                                            .staged = !dense,
                                             .ready = request->mode == WEFT_SEND_READY,
                                             .length = request->bytes,
                                             .cookie = (uintptr_t)request};
-    if (!weft_net.can_read)
+    part->stalled = false;
+    if (!weft_net.can_read || !dense)
         return MPI_SUCCESS;
     struct fid_mr *mr = part->packed ? weft_net_stage_mr(data)
                                      : weft_net_register(data, request->bytes, FI_REMOTE_READ);
@@ -103,9 +91,6 @@ uint64_t weft_net_header_cookie(const void *header)
  * under way. */
 static void tell_finished(struct weft_peer *peer, uint64_t cookie)
 {
-    peer->fetching--;
-    if (!weft_net.can_read || peer->lane == WEFT_LANE_DEAD)
-        return; /* the sender knows: it pushed them */
     peer->fin_cookies[peer->fins++] = cookie;
     if (peer->fins < WEFT_FINS_AT_ONCE && peer->fetching)
         return;
@@ -117,40 +102,43 @@ static void tell_finished(struct weft_peer *peer, uint64_t cookie)
     peer->fins = 0;
 }
 
-static void finish(struct weft_request *request)
+void weft_net_fetched(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
+    struct weft_peer *peer = request->peer;
     weft_net_release(part);
-    tell_finished(request->peer, part->header.cookie);
+    peer->fetching--;
+    if (weft_net_way(&part->header) == WEFT_NET_BY_READS && peer->lane != WEFT_LANE_DEAD)
+        tell_finished(peer, part->header.cookie);
     weft_request_event(request);
 }
 
-static struct weft_net_read *get_read(void)
+struct weft_net_transfer *weft_net_transfer_get(void)
 {
-    struct weft_net_read *read = free_reads;
-    if (read)
-        free_reads = read->next;
+    struct weft_net_transfer *transfer = free_transfers;
+    if (transfer)
+        free_transfers = transfer->next;
     else
-        read = malloc(sizeof *read);
-    return read;
+        transfer = malloc(sizeof *transfer);
+    return transfer;
 }
 
-static void put_read(struct weft_net_read *read)
+void weft_net_transfer_put(struct weft_net_transfer *transfer)
 {
-    read->next = free_reads;
-    free_reads = read;
+    transfer->next = free_transfers;
+    free_transfers = transfer;
 }
 
-void weft_net_read_close(void)
+void weft_net_transfer_close(void)
 {
-    struct weft_net_read *read;
-    while ((read = free_reads) != NULL) {
-        free_reads = read->next;
-        free(read);
+    struct weft_net_transfer *transfer;
+    while ((transfer = free_transfers) != NULL) {
+        free_transfers = transfer->next;
+        free(transfer);
     }
 }
 
-static void stall(struct weft_request *request)
+void weft_net_stall(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     if (part->stalled)
@@ -165,10 +153,11 @@ static bool is_dense(const struct weft_request *request)
     return request->type->flags & WEFT_TYPE_DENSE;
 }
 
-int weft_net_read(struct weft_request *request, size_t offset, size_t bytes, size_t remote)
+/* Begins to read bytes of a message to their offset. Returns 0, -FI_EAGAIN or an error. */
+static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
 {
     struct weft_net_request *part = weft_net_part(request);
-    struct weft_net_read *read = get_read();
+    struct weft_net_transfer *read = weft_net_transfer_get();
     if (!read)
         return -FI_EAGAIN;
     read->op.kind = WEFT_NET_READ;
@@ -182,11 +171,11 @@ int weft_net_read(struct weft_request *request, size_t offset, size_t bytes, siz
         struct fid_mr *mr =
             read->stage && weft_net.local_mr ? weft_net_stage_mr(read->stage) : part->mr;
         rc = (int)fi_read(weft_net.ep, to, bytes, weft_net_descriptor(mr), request->peer->net_addr,
-                          part->header.address + remote, part->header.key, &read->op);
+                          part->header.address + offset, part->header.key, &read->op);
     }
     if (rc) {
         weft_net_stage_put(read->stage);
-        put_read(read);
+        weft_net_transfer_put(read);
         return rc;
     }
     part->reads_out++;
@@ -194,17 +183,17 @@ int weft_net_read(struct weft_request *request, size_t offset, size_t bytes, siz
     return 0;
 }
 
-/* Reads what lies ready as a whole, a piece after the other. */
 static int read_pieces(struct weft_request *request, int *issued)
 {
     struct weft_net_request *part = weft_net_part(request);
     bool dense = is_dense(request);
-    size_t most =
-        dense || weft_net.read_chunk < WEFT_NET_CHUNK ? weft_net.read_chunk : WEFT_NET_CHUNK;
+    size_t most = weft_net.read_chunk;
+    if (!dense && most > weft_net_piece_bytes(request->bytes))
+        most = weft_net_piece_bytes(request->bytes);
     while (part->moved < request->bytes &&
-           part->reads_out < (dense ? READS_AT_ONCE : WEFT_NET_SLOTS)) {
+           part->reads_out < (dense ? READS_AT_ONCE : STAGED_READS_AT_ONCE)) {
         size_t n = request->bytes - part->moved < most ? request->bytes - part->moved : most;
-        int rc = weft_net_read(request, part->moved, n, part->moved);
+        int rc = begin_read(request, part->moved, n);
         if (rc)
             return rc;
         part->moved += n;
@@ -213,36 +202,28 @@ static int read_pieces(struct weft_request *request, int *issued)
     return 0;
 }
 
-/* Nothing more is asked for; what was asked for still comes, but not from the dead. */
+/* Nothing more is asked for; what was asked for still comes. */
 static void give_up(struct weft_request *request, int error)
 {
-    struct weft_net_request *part = weft_net_part(request);
     request->error = (uint8_t)error;
-    request->bytes = part->header.slots ? 0 : part->moved;
-    if (part->header.slots) {
-        part->staged.ready = 0;
-        if (request->peer->lane == WEFT_LANE_DEAD)
-            part->staged.asked = 0;
-    }
+    request->bytes = weft_net_part(request)->moved;
 }
 
 static bool is_finished(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
-    if (part->reads_out || part->stalled)
-        return false;
-    return part->header.slots ? !part->staged.asked && !part->staged.ready
-                              : part->moved >= request->bytes;
+    return !part->reads_out && !part->stalled && part->moved >= request->bytes;
 }
 
 /* Gives the provider as many reads of a request as it may have at once. Returns how many. */
 static int issue_reads(struct weft_request *request)
 {
     int issued = 0;
-    int rc = weft_net_part(request)->header.slots ? weft_net_staged_read(request, &issued)
-                                                  : read_pieces(request, &issued);
-    if (rc == -FI_EAGAIN) {
-        stall(request);
+    int rc = read_pieces(request, &issued);
+    if (rc == -FI_EAGAIN && request->peer->lane == WEFT_LANE_DEAD) {
+        give_up(request, weft_failure_say(request->peer));
+    } else if (rc == -FI_EAGAIN) {
+        weft_net_stall(request);
     } else if (rc) {
         give_up(request,
                 weft_error_say(MPI_ERR_OTHER, "reading %zu bytes from rank %d over %s failed: %s",
@@ -252,11 +233,11 @@ static int issue_reads(struct weft_request *request)
     return issued;
 }
 
-int weft_net_read_on(struct weft_request *request)
+static int read_on(struct weft_request *request)
 {
     int issued = issue_reads(request);
     if (is_finished(request))
-        finish(request);
+        weft_net_fetched(request);
     return issued;
 }
 
@@ -269,26 +250,28 @@ void weft_net_fetch(struct weft_request *request, const void *header)
     part->reads_out = 0;
     part->stalled = false;
     request->bytes = part->header.length;
-    if (part->header.slots)
-        weft_net_staged_begin(request);
     if (weft_unlikely(request->bytes > request->capacity)) {
         weft_request_truncated(request, request->bytes);
         request->bytes = request->capacity;
     }
-    if (!weft_net.can_read)
+    switch (weft_net_way(&part->header)) {
+    case WEFT_NET_BY_READS:
+        if (weft_net.local_mr && is_dense(request) && request->bytes)
+            part->mr = weft_net_register(request->buffer, request->bytes, FI_READ);
+        read_on(request);
+        return;
+    case WEFT_NET_BY_WRITES:
+        weft_net_staged_fetch(request);
+        return;
+    case WEFT_NET_BY_MESSAGES:
         weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_CTS,
                                                                   .cookie = part->header.cookie,
                                                                   .other = (uintptr_t)request,
                                                                   .length = request->bytes});
-    if (!request->bytes) {
-        finish(request);
+        if (!request->bytes)
+            weft_net_fetched(request);
         return;
     }
-    if (!weft_net.can_read)
-        return;
-    if (weft_net.local_mr && is_dense(request))
-        part->mr = weft_net_register(request->buffer, request->bytes, FI_READ);
-    weft_net_read_on(request);
 }
 
 /* Whether all the reads that there may be at once were out until now. */
@@ -296,51 +279,52 @@ static bool was_full(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
     return part->moved < request->bytes &&
-           part->reads_out == (is_dense(request) ? READS_AT_ONCE : WEFT_NET_SLOTS) - 1;
+           part->reads_out == (is_dense(request) ? READS_AT_ONCE : STAGED_READS_AT_ONCE) - 1;
 }
 
 void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
 {
-    struct weft_net_read *read = (struct weft_net_read *)op;
+    struct weft_net_transfer *read = (struct weft_net_transfer *)op;
     struct weft_request *request = read->request;
     struct weft_net_request *part = weft_net_part(request);
     size_t offset = read->offset, bytes = read->bytes;
     if (read->stage && !error)
         weft_datatype_unpack(request->type, request->buffer, offset, read->stage, bytes);
     weft_net_stage_put(read->stage);
-    put_read(read);
+    weft_net_transfer_put(read);
     part->reads_out--;
     weft_net.outstanding--;
+    if (weft_unlikely(part->header.staged)) { /* see weft_net_fetch_abandon */
+        weft_net_fetched(request);
+        return;
+    }
     if (weft_unlikely(error))
         give_up(request,
                 weft_error_say(MPI_ERR_OTHER, "reading %zu bytes from rank %d over %s failed: %s",
                                request->bytes, request->peer->world, weft_net_name(), text));
-    else if (part->header.slots && request->peer->lane == WEFT_LANE_DEAD)
-        give_up(request, weft_failure_say(request->peer));
-    else if (part->header.slots && offset < request->bytes)
-        weft_net_staged_arrived(request, offset);
-    else if (!part->header.slots && was_full(request))
+    else if (was_full(request))
         issue_reads(request);
     if (is_finished(request))
-        finish(request);
+        weft_net_fetched(request);
 }
 
 bool weft_net_fetch_waits(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
-    return !part->reads_out && !part->stalled &&
-           (!weft_net.can_read || (part->header.slots && part->staged.asked));
+    return !part->reads_out && !part->stalled && weft_net_way(&part->header) != WEFT_NET_BY_READS;
 }
 
+/* What a dead rank has written may still be on its way into the buffer. A read from it ends when the
+ * provider gives the connection up: after the last byte that came through it. */
 void weft_net_fetch_abandon(struct weft_request *request)
 {
-    request->peer->fetching--;
+    struct weft_net_request *part = weft_net_part(request);
     request->bytes = 0;
-    weft_net_release(weft_net_part(request));
-    weft_request_event(request);
+    if (weft_net_way(&part->header) != WEFT_NET_BY_WRITES || begin_read(request, 0, 1))
+        weft_net_fetched(request);
 }
 
-int weft_net_read_more(void)
+int weft_net_move_more(void)
 {
     struct weft_request *list = weft_net.stalled;
     int issued = 0;
@@ -349,105 +333,8 @@ int weft_net_read_more(void)
         struct weft_request *request = list;
         list = weft_net_part(request)->next_stalled;
         weft_net_part(request)->stalled = false;
-        issued += weft_net_read_on(request);
+        issued +=
+            request->op == WEFT_REQUEST_SEND ? weft_net_staged_write(request) : read_on(request);
     }
     return issued;
-}
-
-/* Pushed rendezvous: the sender's side. */
-
-static size_t piece_room(void)
-{
-    return weft_net.eager_limit - sizeof(struct weft_net_control);
-}
-
-static int push_one(struct weft_request *request)
-{
-    struct weft_net_request *part = weft_net_part(request);
-    size_t n = request->capacity - part->moved;
-    if (n > piece_room())
-        n = piece_room();
-    struct weft_net_piece *piece = malloc(sizeof *piece + n);
-    if (!piece)
-        return 0;
-    piece->op.kind = WEFT_NET_PIECE;
-    piece->out.kind = WEFT_NET_OUT_PIECE;
-    piece->request = request;
-    piece->bytes = n;
-    piece->control = (struct weft_net_control){.version = WEFT_NET_WIRE_VERSION,
-                                               .kind = WEFT_NET_DATA,
-                                               .from = weft.job.rank,
-                                               .cookie = part->header.key,
-                                               .other = part->moved};
-    weft_datatype_pack(request->type, request->buffer, part->moved, piece + 1, n);
-    part->moved += n;
-    part->reads_out++;
-    weft_net.outstanding++;
-    weft_net_push(request->peer, &piece->out);
-    return 1;
-}
-
-/* A send's capacity is what the receiver asked for. */
-void weft_net_push_pieces(struct weft_request *request, uint64_t receiver, size_t length)
-{
-    struct weft_net_request *part = weft_net_part(request);
-    part->header.key = receiver;
-    part->moved = 0;
-    part->reads_out = 0;
-    request->capacity = length;
-    if (!length) {
-        weft_net_sent(request);
-        return;
-    }
-    while (part->moved < length && part->reads_out < PIECES_AT_ONCE)
-        if (!push_one(request))
-            weft_fatal(MPI_ERR_NO_MEM, "no memory to push a message of %zu bytes to rank %d",
-                       length, request->peer->world);
-}
-
-int weft_net_piece_send(struct weft_peer *peer, struct weft_net_out *out)
-{
-    struct weft_net_piece *piece =
-        (struct weft_net_piece *)((char *)out - offsetof(struct weft_net_piece, out));
-    struct fid_mr *mr = NULL;
-    return (int)fi_tsenddata(weft_net.ep, &piece->control, sizeof piece->control + piece->bytes,
-                             weft_net_descriptor(mr), (uint32_t)weft.job.rank, peer->net_addr,
-                             weft_net.space_bit, &piece->op);
-}
-
-void weft_net_piece_done(struct weft_net_op *op, int error, const char *text)
-{
-    struct weft_net_piece *piece = (struct weft_net_piece *)op;
-    struct weft_request *request = piece->request;
-    struct weft_net_request *part = weft_net_part(request);
-    free(piece);
-    part->reads_out--;
-    weft_net.outstanding--;
-    if (error)
-        request->error =
-            weft_error_say(MPI_ERR_OTHER, "sending %zu bytes to rank %d over %s failed: %s",
-                           request->bytes, request->peer->world, weft_net_name(), text);
-    if (part->moved < request->capacity)
-        push_one(request);
-    else if (!part->reads_out)
-        weft_net_sent(request);
-}
-
-void weft_net_piece_failed(struct weft_net_out *out, const char *text)
-{
-    struct weft_net_piece *piece =
-        (struct weft_net_piece *)((char *)out - offsetof(struct weft_net_piece, out));
-    weft_net_part(piece->request)->moved = piece->request->capacity; /* no more pieces */
-    weft_net_piece_done(&piece->op, FI_EIO, text);
-}
-
-/* Pushed rendezvous: the receiver's side. */
-void weft_net_piece_arrived(const struct weft_net_control *control, const void *data, size_t bytes)
-{
-    struct weft_request *request = (struct weft_request *)(uintptr_t)control->cookie;
-    struct weft_net_request *part = weft_net_part(request);
-    weft_datatype_unpack(request->type, request->buffer, control->other, data, bytes);
-    part->arrived += bytes;
-    if (part->arrived >= request->bytes)
-        finish(request);
 }

@@ -22,7 +22,7 @@ struct market {
     size_t count, room;
 };
 
-static const uint64_t RMA_READ = FI_RMA | FI_READ | FI_REMOTE_READ;
+static const uint64_t RMA_BOTH = FI_RMA | FI_READ | FI_REMOTE_READ | FI_WRITE | FI_REMOTE_WRITE;
 
 /* What an endpoint must be able to do, and what Weft is ready to do for the provider. */
 static struct fi_info *make_hints(uint64_t caps)
@@ -81,7 +81,7 @@ static int add_offer(struct market *m, struct fi_info *info)
 {
     struct weft_offer offer = {.version = info->fabric_attr->prov_version,
                                .directed = (info->caps & FI_DIRECTED_RECV) != 0,
-                               .read = (info->caps & RMA_READ) == RMA_READ,
+                               .read = (info->caps & RMA_BOTH) == RMA_BOTH,
                                .tag_format = info->ep_attr->mem_tag_format};
     size_t at = 0;
 
@@ -112,11 +112,11 @@ static int add_offer(struct market *m, struct fi_info *info)
 }
 
 /* Asks for all that Weft likes, then does without what it can replace: directed receives by
- * software matching, remote reads by pushing. Only the first question costs time. */
+ * software matching, remote reads and writes by pushing. Only the first question costs time. */
 static int gather(struct market *m)
 {
-    static const uint64_t questions[] = {FI_TAGGED | RMA_READ | FI_DIRECTED_RECV,
-                                         FI_TAGGED | RMA_READ, FI_TAGGED | FI_DIRECTED_RECV,
+    static const uint64_t questions[] = {FI_TAGGED | RMA_BOTH | FI_DIRECTED_RECV,
+                                         FI_TAGGED | RMA_BOTH, FI_TAGGED | FI_DIRECTED_RECV,
                                          FI_TAGGED};
     int rc = 0;
 

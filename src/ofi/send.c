@@ -291,8 +291,7 @@ static int prepare(struct weft_request *request)
     struct weft_net_request *part = weft_net_part(request);
     bool dense = (request->type->flags & WEFT_TYPE_DENSE) || !request->bytes;
     if (request->bytes > weft_net.eager_limit)
-        return dense || !weft_net.can_read ? weft_net_expose(request, request->buffer)
-                                           : weft_net_staged_expose(request);
+        return weft_net_expose(request, request->buffer);
     if (!dense) {
         part->packed = weft_net_stage_get(request->bytes);
         if (!part->packed)
@@ -368,7 +367,7 @@ bool weft_net_waits_for_peer(const struct weft_request *request)
         return false;
     if (request->flags & WEFT_REQUEST_CANCELLING)
         return true;
-    return part->out.kind == WEFT_NET_OUT_RTS ? part->reads_out == 0
+    return part->out.kind == WEFT_NET_OUT_RTS ? part->reads_out == 0 && !part->stalled
                                               : awaits_acknowledgement(request);
 }
 

@@ -82,7 +82,8 @@ struct fid_mr *weft_net_stage_mr(void *data)
     struct stage *stage = stage_of(data);
     if (!stage->mr)
         stage->mr = weft_net_register(stage->data, stage->bytes,
-                                      FI_SEND | FI_RECV | FI_READ | FI_REMOTE_READ);
+                                      FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ |
+                                          FI_REMOTE_WRITE);
     return stage->mr;
 }
 

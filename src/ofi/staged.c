@@ -1,120 +1,224 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Rendezvous of data that are not dense at the sender: they pass through a ring of slots that the
- * sender packs and the receiver reads.
+ * Rendezvous of data that are not dense at the sender: packed a piece at a time and written to the
+ * receiver while they are still in the cache.
  *
- * The sender packs as many chunks as there are slots before it sends the RTS. Whenever the receiver
- * has read a chunk, it asks for the one that comes into the same slot next (NEXT); the sender packs
- * it and says so (READY). So packing, the wire and unpacking work on different chunks at the same
- * time, and a chunk is still in the cache when the provider sends it.
+ * The receiver answers the RTS with PLACE: where the message goes. A dense buffer takes all of it, in
+ * whatever time the sender needs, and the sender says WRITTEN once. For a buffer that is not dense
+ * there is a ring of slots: the sender says WRITTEN after each slot, the receiver unpacks it, and
+ * says TAKEN when the sender needs that slot again. So packing, the wire and unpacking work on
+ * different parts of the message at the same time, and nobody waits for an answer as long as the
+ * ring is not full.
  *
  * Invariants:
- *  - The receiver asks for chunks that it wants only, and is not complete before each has come: no
- *    READY arrives for a receive that has ended.
- *  - Slot s holds chunk s + round[s] * slots; its bit in `ready` is set while it can be read and no
- *    read of it has begun.
+ *  - WRITTEN is sent after the write that it speaks of was given to the provider, and the provider
+ *    keeps them in order (FI_ORDER_SAW: without it no message travels this way).
+ *  - The sender is not complete before the provider has finished its writes, the receiver not before
+ *    the last WRITTEN has come. No TAKEN comes to a send that has ended: it is only said while the
+ *    sender must wait for it.
  */
 #include "core/error.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi.h"
 
-#include <string.h>
+enum { WRITES_AT_ONCE = 3, RING_BYTES = WEFT_NET_SLOTS * WEFT_NET_SLOT };
 
 static size_t smaller(size_t a, size_t b)
 {
     return a < b ? a : b;
 }
 
-/* ---- The sender ---- */
-
-static void pack(struct weft_request *request, uint64_t chunk)
-{
-    struct weft_net_request *part = weft_net_part(request);
-    size_t offset = chunk * WEFT_NET_CHUNK;
-    char *slot = (char *)part->packed + chunk % part->header.slots * WEFT_NET_CHUNK;
-    weft_datatype_pack(request->type, request->buffer, offset, slot,
-                       smaller(WEFT_NET_CHUNK, request->bytes - offset));
-}
-
-int weft_net_staged_expose(struct weft_request *request)
-{
-    struct weft_net_request *part = weft_net_part(request);
-    size_t chunks = (request->bytes + WEFT_NET_CHUNK - 1) / WEFT_NET_CHUNK;
-    size_t slots = smaller(chunks, WEFT_NET_SLOTS);
-    part->packed = weft_net_stage_get(smaller(request->bytes, slots * WEFT_NET_CHUNK));
-    if (!part->packed)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory to pack a message of %zu bytes",
-                              request->bytes);
-    int code = weft_net_expose(request, part->packed);
-    part->header.slots = (uint8_t)slots;
-    for (size_t chunk = 0; code == MPI_SUCCESS && chunk < slots; chunk++)
-        pack(request, chunk);
-    return code;
-}
-
-void weft_net_staged_next(struct weft_request *request, uint64_t receiver, uint64_t chunk)
-{
-    pack(request, chunk);
-    weft_net_control(
-        request->peer,
-        (struct weft_net_control){.kind = WEFT_NET_READY, .cookie = receiver, .other = chunk});
-}
-
 /* ---- The receiver ---- */
 
-void weft_net_staged_begin(struct weft_request *request)
+/* Where the message may be written: the buffer, or a ring. NULL when the memory or its registration
+ * cannot be had. */
+static void *make_place(struct weft_request *request, struct weft_net_control *place)
 {
-    struct weft_net_staged *staged = &weft_net_part(request)->staged;
-    memset(staged->round, 0, sizeof staged->round);
-    staged->ready = (uint8_t)((1U << staged->header.slots) - 1);
-    staged->asked = 0;
-}
-
-static uint64_t chunk_in(const struct weft_net_staged *staged, unsigned slot)
-{
-    return slot + (uint64_t)staged->round[slot] * staged->header.slots;
-}
-
-int weft_net_staged_read(struct weft_request *request, int *issued)
-{
-    struct weft_net_staged *staged = &weft_net_part(request)->staged;
-    for (unsigned slot = 0; slot < staged->header.slots; slot++) {
-        size_t offset = chunk_in(staged, slot) * WEFT_NET_CHUNK;
-        if (!(staged->ready & 1U << slot))
-            continue;
-        if (offset < request->bytes) {
-            int rc =
-                weft_net_read(request, offset, smaller(WEFT_NET_CHUNK, request->bytes - offset),
-                              (size_t)slot * WEFT_NET_CHUNK);
-            if (rc)
-                return rc;
-            ++*issued;
-        }
-        staged->ready &= (uint8_t) ~(1U << slot);
+    struct weft_net_request *part = weft_net_part(request);
+    struct fid_mr *mr;
+    void *data = request->buffer;
+    place->count = !(request->type->flags & WEFT_TYPE_DENSE);
+    if (place->count) {
+        data = part->packed = weft_net_stage_get(smaller(request->bytes, RING_BYTES));
+        mr = data ? weft_net_stage_mr(data) : NULL;
+    } else {
+        mr = part->mr = weft_net_register(data, request->bytes, FI_READ | FI_REMOTE_WRITE);
     }
+    if (!mr)
+        return NULL;
+    place->key = fi_mr_key(mr);
+    place->address = weft_net.virtual_addresses ? (uintptr_t)data : 0;
+    return data;
+}
+
+void weft_net_staged_fetch(struct weft_request *request)
+{
+    struct weft_net_control place = {.kind = WEFT_NET_PLACE,
+                                     .cookie = weft_net_part(request)->header.cookie,
+                                     .other = (uintptr_t)request};
+    if (request->bytes && !make_place(request, &place)) {
+        request->error =
+            (uint8_t)weft_error_say(MPI_ERR_OTHER,
+                                    "%s refuses to register memory for a message of %zu bytes from "
+                                    "rank %d; raise the limit "
+                                    "of locked memory (ulimit -l) or send less at once",
+                                    weft_net_name(), request->bytes, request->peer->world);
+        request->bytes = 0;
+    }
+    place.length = request->bytes;
+    weft_net_control(request->peer, place);
+    if (!request->bytes)
+        weft_net_fetched(request);
+}
+
+/* Unpacks the next slot. */
+static void take_slot(struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    size_t n = smaller(WEFT_NET_SLOT, request->bytes - part->arrived);
+    weft_datatype_unpack(request->type, request->buffer, part->arrived,
+                         (char *)part->packed + part->arrived % RING_BYTES, n);
+    part->arrived += n;
+    if (part->arrived + RING_BYTES - WEFT_NET_SLOT < request->bytes)
+        weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_TAKEN,
+                                                                  .cookie = part->header.cookie});
+}
+
+void weft_net_staged_written(struct weft_request *request, bool failed)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    if (weft_unlikely(failed)) {
+        request->error = (uint8_t)weft_error_say(
+            MPI_ERR_OTHER,
+            "rank %d could not write its message of %zu bytes over %s; its own error "
+            "tells why",
+            request->peer->world, request->bytes, weft_net_name());
+        request->bytes = part->arrived;
+    } else if (part->packed) {
+        take_slot(request);
+    } else {
+        part->arrived = request->bytes;
+    }
+    if (part->arrived >= request->bytes)
+        weft_net_fetched(request);
+}
+
+/* ---- The sender ---- */
+
+static void tell_written(struct weft_request *request, bool failed)
+{
+    weft_net_control(request->peer,
+                     (struct weft_net_control){.kind = WEFT_NET_WRITTEN,
+                                               .count = failed,
+                                               .cookie = weft_net_part(request)->header.cookie});
+}
+
+/* No more is written. The receiver is told, once. */
+static void fail(struct weft_request *request, int error)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    if (request->error == MPI_SUCCESS && request->peer->lane != WEFT_LANE_DEAD)
+        tell_written(request, true);
+    request->error = (uint8_t)error;
+    request->capacity = part->moved;
+}
+
+static int fail_to_write(struct weft_request *request, const char *text)
+{
+    return weft_error_say(
+        MPI_ERR_OTHER,
+        "writing %zu bytes to rank %d over %s failed: %s; see whether that rank still runs",
+        request->bytes, request->peer->world, weft_net_name(), text);
+}
+
+/* Writes the next piece. Returns 0, -FI_EAGAIN (it stays packed) or an error. */
+static int write_piece(struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    size_t n = smaller(weft_net_piece_bytes(request->capacity), request->capacity - part->moved);
+    struct weft_net_transfer *write = weft_net_transfer_get();
+    if (!write)
+        return -FI_EAGAIN;
+    if (!part->packed && (part->packed = weft_net_stage_get(n)) != NULL)
+        weft_datatype_pack(request->type, request->buffer, part->moved, part->packed, n);
+    int rc = -FI_EAGAIN;
+    if (part->packed) {
+        *write = (struct weft_net_transfer){
+            .op.kind = WEFT_NET_WRITE, .request = request, .bytes = n, .stage = part->packed};
+        uint64_t at = part->ring ? part->moved % RING_BYTES : part->moved;
+        rc = (int)fi_write(
+            weft_net.ep, part->packed, n,
+            weft_net_descriptor(weft_net.local_mr ? weft_net_stage_mr(part->packed) : NULL),
+            request->peer->net_addr, part->header.address + at, part->header.key, &write->op);
+    }
+    if (rc) {
+        weft_net_transfer_put(write);
+        return rc;
+    }
+    part->packed = NULL;
+    part->moved += n;
+    part->reads_out++;
+    weft_net.outstanding++;
+    if (part->moved == request->capacity || (part->ring && part->moved % WEFT_NET_SLOT == 0))
+        tell_written(request, false);
     return 0;
 }
 
-void weft_net_staged_arrived(struct weft_request *request, size_t offset)
+static bool may_write(const struct weft_request *request)
 {
-    struct weft_net_staged *staged = &weft_net_part(request)->staged;
-    unsigned slot = (unsigned)(offset / WEFT_NET_CHUNK % staged->header.slots);
-    staged->round[slot]++;
-    uint64_t chunk = chunk_in(staged, slot);
-    if (chunk * WEFT_NET_CHUNK >= request->bytes)
-        return;
-    staged->asked++;
-    weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_NEXT,
-                                                              .cookie = staged->header.cookie,
-                                                              .other = (uintptr_t)request,
-                                                              .length = chunk});
+    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    return part->moved < request->capacity && part->reads_out < WRITES_AT_ONCE &&
+           (!part->ring || part->moved < part->arrived + RING_BYTES);
 }
 
-void weft_net_staged_ready(struct weft_request *request, uint64_t chunk)
+int weft_net_staged_write(struct weft_request *request)
 {
-    struct weft_net_staged *staged = &weft_net_part(request)->staged;
-    staged->asked--;
-    staged->ready |= (uint8_t)(1U << chunk % staged->header.slots);
-    weft_net_read_on(request);
+    struct weft_net_request *part = weft_net_part(request);
+    int written = 0, rc = 0;
+    if (weft_unlikely(request->peer->lane == WEFT_LANE_DEAD) && part->moved < request->capacity)
+        fail(request, weft_failure_say(request->peer));
+    while (!rc && may_write(request)) {
+        rc = write_piece(request);
+        written += !rc;
+    }
+    if (rc == -FI_EAGAIN)
+        weft_net_stall(request);
+    else if (rc)
+        fail(request, fail_to_write(request, fi_strerror(-rc)));
+    if (part->moved >= request->capacity && !part->reads_out && !part->stalled)
+        weft_net_sent(request);
+    return written;
+}
+
+void weft_net_staged_begin(struct weft_request *request, const struct weft_net_control *place)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    part->header.cookie = place->other;
+    part->header.address = place->address;
+    part->header.key = place->key;
+    part->ring = place->count;
+    part->moved = part->arrived = 0;
+    part->reads_out = 0;
+    request->capacity = place->length;
+    weft_net_staged_write(request);
+}
+
+void weft_net_staged_taken(struct weft_request *request)
+{
+    weft_net_part(request)->arrived += WEFT_NET_SLOT;
+    weft_net_staged_write(request);
+}
+
+void weft_net_write_done(struct weft_net_op *op, int error, const char *text)
+{
+    struct weft_net_transfer *write = (struct weft_net_transfer *)op;
+    struct weft_request *request = write->request;
+    weft_net_stage_put(write->stage);
+    weft_net_transfer_put(write);
+    weft_net_part(request)->reads_out--;
+    weft_net.outstanding--;
+    if (weft_unlikely(error))
+        fail(request, fail_to_write(request, text));
+    weft_net_staged_write(request);
 }

@@ -363,6 +363,44 @@ static void partitions_missing(void)
     MPI_Wait(&request, MPI_STATUS_IGNORE);
 }
 
+enum { STRIPES = 4 << 20, STRIPE = 8 };
+
+/* Rank 1 dies while it writes two long messages with holes, into a buffer without and one with holes.
+ * Rank 0 is told, and what it does with its buffers afterwards stays in them. */
+static void holes_of_the_dead(void)
+{
+    static char data[2][2 * STRIPES * (size_t)STRIPE];
+    MPI_Datatype holes;
+    MPI_Request requests[2];
+    long changed = 0;
+    begin();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Type_create_hvector(STRIPES, STRIPE, (MPI_Aint)(2 * STRIPE), MPI_BYTE, &holes);
+    MPI_Type_commit(&holes);
+    if (rank ==
+        1) { /* what follows the long messages is answered once both receives have matched */
+        for (int i = 0; i < 2; i++)
+            MPI_Isend(data[i], 1, holes, 0, 3, MPI_COMM_WORLD, &requests[i]);
+        MPI_Send(&value, 1, MPI_INT, 0, 4, MPI_COMM_WORLD);
+        MPI_Recv(&value, 1, MPI_INT, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        raise(SIGKILL);
+    }
+    MPI_Irecv(data[0], STRIPES * STRIPE, MPI_BYTE, 1, 3, MPI_COMM_WORLD, &requests[0]);
+    MPI_Irecv(data[1], 1, holes, 1, 3, MPI_COMM_WORLD, &requests[1]);
+    MPI_Recv(&value, 1, MPI_INT, 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(&value, 1, MPI_INT, 1, 4, MPI_COMM_WORLD);
+    int codes[2] = {MPI_Wait(&requests[0], MPI_STATUS_IGNORE),
+                    MPI_Wait(&requests[1], MPI_STATUS_IGNORE)};
+    memset(data, 7, sizeof data);
+    for (int i = 0, flag; i < 10000; i++)
+        MPI_Iprobe(MPI_ANY_SOURCE, MPI_ANY_TAG, MPI_COMM_WORLD, &flag, MPI_STATUS_IGNORE);
+    for (size_t i = 0; i < sizeof data; i++)
+        changed += data[i / sizeof data[0]][i % sizeof data[0]] != 7;
+    fprintf(stderr, "aborted: %d %d, changed: %ld\n", codes[0] == MPI_ERR_PROC_ABORTED,
+            codes[1] == MPI_ERR_PROC_ABORTED, changed);
+    _exit(0);
+}
+
 /* Rank 1 dies in the middle of a round. Rank 0 is told so by what waits for it: partitions that did
  * not come, a request that it never made, and both once more when they are started again. */
 static void partitions_of_the_dead(void)
@@ -697,6 +735,7 @@ static const struct {
             {"go-on", go_on},
             {"go-on-testing", go_on_testing},
             {"go-on-in-vain", go_on_in_vain},
+            {"holes-of-the-dead", holes_of_the_dead},
             {"late", late},
             {"late-for-many", late_for_many},
             {"slow-news", slow_news},

@@ -76,8 +76,8 @@ static void exchange(long n, long out_gap, long in_gap, long room, bool sync, in
 
 int main(int argc, char **argv)
 {
-    static const long bytes[] = {24,     240,    16368,   16392,   65520,   65544,
-                                 262128, 262152, 1048560, 1048584, 1310736, 3000000};
+    static const long bytes[] = {24,     240,     16368,   16392,   65520,   65544,   262128,
+                                 262152, 1048560, 1048584, 1310736, 3000000, 4194312, 6000000};
     static const long gaps[][2] = {{8, 0}, {0, 8}, {8, 40}};
     check_begin(&argc, &argv, 1);
     check_errors_return();

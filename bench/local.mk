@@ -36,6 +36,10 @@ noinst_PROGRAMS += bench/weft_strided_bw
 bench_weft_strided_bw_SOURCES = bench/strided_bw.c
 bench_weft_strided_bw_LDADD = libmpi_abi.la
 bench_weft_strided_bw_LDFLAGS = $(AM_LDFLAGS) -no-install
+noinst_PROGRAMS += bench/commit_calls
+bench_commit_calls_SOURCES = bench/commit_calls.c
+bench_commit_calls_LDADD = libmpi_abi.la
+bench_commit_calls_LDFLAGS = $(AM_LDFLAGS) -no-install
 noinst_PROGRAMS += bench/weft_pack
 bench_weft_pack_SOURCES = bench/pack.c
 bench_weft_pack_LDADD = libmpi_abi.la
@@ -94,4 +98,4 @@ bench_side_by_side_SOURCES = bench/side_by_side.c bench/jobs.c bench/jobs.h benc
 
 dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers \
     bench/threads bench/report bench/peers_coll
-dist_noinst_DATA += bench/where.sh bench/svg_plot.py
+dist_noinst_DATA += bench/where.sh bench/svg_plot.py bench/linear_commit

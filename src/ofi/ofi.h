@@ -66,7 +66,7 @@ struct weft_net_out {
 struct weft_net_header {
     uint8_t version;
     uint8_t staged; /* 0: the message can be read; 1: its sender packs and writes it (staged.c) */
-    uint8_t ready; /* it was sent in ready mode */
+    uint8_t ready;  /* it was sent in ready mode */
     uint8_t pad[5];
     uint64_t length;  /* bytes of the user's message */
     uint64_t cookie;  /* the sender's request */

@@ -40,9 +40,11 @@ const struct weft_coll_family weft_coll_families[] = {
       {WEFT_ALGORITHM_CHAIN, 0},
       {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES}},
      /* The tree sends all data log2(size) times one after the other, scatter and ring send it twice:
-      * that pays well above every provider's eager limit. */
+      * that pays well above every provider's eager limit, and where there are more than two levels:
+      * 4 ranks take 1.3 x as long with it at 1 MiB. The chain is faster or slower than the tree
+      * depending on how far the root runs ahead, so nobody gets it without asking. */
      {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0},
-      {WEFT_ALGORITHM_BINOMIAL, SIZE_MAX, 2},
+      {WEFT_ALGORITHM_BINOMIAL, SIZE_MAX, 4},
       {WEFT_ALGORITHM_BINOMIAL, 128 * KiB, 0},
       {WEFT_ALGORITHM_SCATTER_RING, SIZE_MAX, 0}}},
     {"reduce",

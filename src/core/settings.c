@@ -81,7 +81,8 @@ const struct weft_setting weft_settings_table[] = {
     {"coll_barrier", WEFT_SETTING_CHOICE, FIELD(coll_barrier), "auto", 0, 0,
      "auto|dissemination|doubling|nodes",
      "algorithm of MPI_Barrier (doubling: where the ranks are a power of two; nodes, here and "
-     "below: one rank of each node goes over the network for all of it); the same on all ranks; auto: by nodes",
+     "below: one rank of each node goes over the network for all of it); the same on all ranks; "
+     "auto: by nodes",
      WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
     {"coll_bcast", WEFT_SETTING_CHOICE, FIELD(coll_bcast), "auto", 0, 0,
      "auto|binomial|quadnomial|scatter_ring|chain|nodes",

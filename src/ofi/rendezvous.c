@@ -87,12 +87,11 @@ uint64_t weft_net_header_cookie(const void *header)
 }
 
 /* FINs of one peer are told together while more data of it are on their way: a window of long
- * messages then costs a third of the control messages. None waits longer than the fetch that is
- * under way. */
-static void tell_finished(struct weft_peer *peer, uint64_t cookie)
+ * messages then costs a third of the control messages. None waits longer than the fetches that are
+ * under way, in whatever way they travel. */
+static void tell_finished(struct weft_peer *peer)
 {
-    peer->fin_cookies[peer->fins++] = cookie;
-    if (peer->fins < WEFT_FINS_AT_ONCE && peer->fetching)
+    if (!peer->fins || (peer->fins < WEFT_FINS_AT_ONCE && peer->fetching))
         return;
     weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_FIN,
                                                      .count = (uint8_t)peer->fins,
@@ -108,8 +107,11 @@ void weft_net_fetched(struct weft_request *request)
     struct weft_peer *peer = request->peer;
     weft_net_release(part);
     peer->fetching--;
-    if (weft_net_way(&part->header) == WEFT_NET_BY_READS && peer->lane != WEFT_LANE_DEAD)
-        tell_finished(peer, part->header.cookie);
+    if (weft_likely(peer->lane != WEFT_LANE_DEAD)) {
+        if (weft_net_way(&part->header) == WEFT_NET_BY_READS)
+            peer->fin_cookies[peer->fins++] = part->header.cookie;
+        tell_finished(peer);
+    }
     weft_request_event(request);
 }
 

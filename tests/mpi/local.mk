@@ -92,6 +92,7 @@ MPI_TESTS = \
     tests/mpi/types_large \
     tests/mpi/types_random \
     tests/mpi/types_strided \
+    tests/mpi/rendezvous_ways \
     tests/mpi/unexpected_flood \
     tests/mpi/unexpected_flood_20000 \
     tests/mpi/wait_any_some \
@@ -198,6 +199,7 @@ tests_mpi_tool_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_topology_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_strided_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_rendezvous_ways_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_external32_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_contents_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_errors_LDADD = $(MPI_TEST_LIBS)

@@ -2,9 +2,9 @@
 /*
  * The decision table: see choose.h.
  *
- * The limits follow from what the algorithms send, and those of barrier, bcast and allreduce from
- * bench/coll_tune: 4 ranks over tcp;ofi_rxm on loopback, on a virtual machine with 2 cores. On
- * another machine run it, and set WEFT_COLL_*.
+ * The limits follow from what the algorithms send. Those of bcast and allreduce were corrected by
+ * short measurements: 4 ranks over tcp;ofi_rxm on loopback, on a virtual machine with 2 cores.
+ * bench/coll_tune measures them on another machine; then set WEFT_COLL_*.
  *
  * Invariant: the last rule of a family has no limit and an algorithm that needs nothing, or the
  * family's first option needs nothing: that is what runs when no rule fits.

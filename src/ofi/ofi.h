@@ -429,9 +429,6 @@ WEFT_COLD int weft_net_cancel_answer(void);
 
 /* claim.c */
 
-/* As weft_net_collect, of any context. Nothing may be posted meanwhile. */
-bool weft_net_collect_any(void);
-
 /* Looks for the next message of a held channel; what it finds is news, looking is not. */
 void weft_net_claim(void);
 void weft_net_claimed(const struct fi_cq_tagged_entry *entry);

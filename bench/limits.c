@@ -60,7 +60,7 @@ static int by_value(const void *a, const void *b)
 /* The median of what once(l, size) returns. */
 static double median(struct limits *l, double (*once)(struct limits *, size_t), size_t size)
 {
-    double list[MAX_BATCHES];
+    double list[MAX_BATCHES] = {0};
     once(l, size);
     for (int i = 0; i < l->batches; i++)
         list[i] = once(l, size);

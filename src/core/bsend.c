@@ -181,7 +181,7 @@ int weft_bsend_isend(struct weft_channel *channel, const void *data, size_t byte
 
 int weft_bsend_restart(struct weft_request *held)
 {
-    struct weft_request *send;
+    struct weft_request *send = NULL;
     int code = start(held->channel, held->buffer, held->bytes, held->type, held->match.source,
                      held->tag, &send);
     if (weft_likely(code == MPI_SUCCESS))

@@ -477,7 +477,7 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     int code;
     if (weft_likely(
             receive_fast(buf, (uint32_t)count, datatype, source, tag, comm, &posted, &code)))
-        return finish_receive(posted, status);
+        return weft_likely(code == MPI_SUCCESS) ? finish_receive(posted, status) : code;
     return recv_long(buf, count, datatype, source, tag, comm, status);
 }
 
@@ -489,7 +489,7 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
     int code;
     if (weft_likely(is_int(count) && receive_fast(buf, (uint32_t)count, datatype, source, tag, comm,
                                                   &posted, &code)))
-        return finish_receive(posted, status);
+        return weft_likely(code == MPI_SUCCESS) ? finish_receive(posted, status) : code;
     return recv_long(buf, count, datatype, source, tag, comm, status);
 }
 

@@ -266,9 +266,12 @@ static __attribute__((noinline)) int irecv_here(void *buf, size_t bytes,
                                                 struct weft_channel *channel, int source, int tag,
                                                 struct weft_peer *peer, MPI_Request *request)
 {
-    if (weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
+    if (weft_unlikely(!request) || weft_unlikely(!weft.requests.free)) {
+        if (request)
+            *request = MPI_REQUEST_NULL; /* MPI_Recv's, should this fail */
         return irecv_long(buf, (MPI_Count)bytes, MPI_BYTE, source, tag, channel->comm->handle,
                           request);
+    }
     struct weft_request *posted = weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, 0, 1);
     *request = (MPI_Request)posted;
     posted->channel = channel;

@@ -279,3 +279,19 @@ size_t bench_next_size(size_t size)
 {
     return size ? size * 2 : 1;
 }
+
+void bench_options_or_exit(struct bench_options *o, const struct bench_program *program, int argc,
+                           char **argv)
+{
+    char why[256];
+    switch (bench_options_parse(o, program, argc, argv, why, sizeof why)) {
+    case BENCH_HELP:
+        bench_options_usage(program);
+        exit(0);
+    case BENCH_WRONG:
+        fprintf(stderr, "%s\n", why);
+        exit(2);
+    case BENCH_RUN:
+        break;
+    }
+}

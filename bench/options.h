@@ -54,6 +54,10 @@ enum bench_outcome { BENCH_RUN, BENCH_HELP, BENCH_WRONG };
 enum bench_outcome bench_options_parse(struct bench_options *o, const struct bench_program *program,
                                        int argc, char **argv, char *why, size_t len);
 
+/* The same for a program that is alone: after help or a wrong option it ends here. */
+void bench_options_or_exit(struct bench_options *o, const struct bench_program *program, int argc,
+                           char **argv);
+
 /* Prints the usage text to standard output. */
 void bench_options_usage(const struct bench_program *program);
 

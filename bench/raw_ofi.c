@@ -172,17 +172,7 @@ static void exchange_addresses(struct raw *r)
 
 static void parse(struct raw *r, int argc, char **argv)
 {
-    char why[256];
-    switch (bench_options_parse(&r->options, r->program, argc, argv, why, sizeof why)) {
-    case BENCH_HELP:
-        bench_options_usage(r->program);
-        exit(0);
-    case BENCH_WRONG:
-        fprintf(stderr, "%s\n", why);
-        exit(2);
-    case BENCH_RUN:
-        break;
-    }
+    bench_options_or_exit(&r->options, r->program, argc, argv);
 }
 
 void raw_start(struct raw *r, const struct bench_program *program, uint64_t caps, int argc,

@@ -70,16 +70,7 @@ static void start(struct twin *t, int argc, char **argv)
 {
     char why[256];
     *t = (struct twin){.good = true};
-    switch (bench_options_parse(&t->options, &program, argc, argv, why, sizeof why)) {
-    case BENCH_HELP:
-        bench_options_usage(&program);
-        exit(0);
-    case BENCH_WRONG:
-        fprintf(stderr, "%s\n", why);
-        exit(2);
-    case BENCH_RUN:
-        break;
-    }
+    bench_options_or_exit(&t->options, &program, argc, argv);
     t->lines = shared_memory(2 * sizeof *t->lines);
     t->send[0] = shared_memory(t->options.max + LINE);
     t->send[1] = shared_memory(t->options.max + LINE);

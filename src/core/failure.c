@@ -82,9 +82,7 @@ static void died(int rank)
     if (!peer || (peer->lane != WEFT_LANE_NET && peer->lane != WEFT_LANE_SHM))
         return;
     weft_counts.deaths++;
-    if (weft_event_wanted(WEFT_EVENT_DEATH))
-        weft_event_raise(WEFT_EVENT_DEATH,
-                         &(struct weft_event_data){.rank = rank, .lane = peer->lane - 1});
+    weft_event_of_rank(WEFT_EVENT_DEATH, rank, peer->lane, 0, 0);
     weft_shm_bury(peer);
     peer->lane = WEFT_LANE_DEAD;
     peer->post_below = 0;

@@ -45,10 +45,10 @@ static void pretend(int size)
 /* The map, or NULL when no ranks share a node, as far as anybody knows. */
 static const int32_t *map_of_job(void)
 {
-    int pretended = weft_shm_pretended_node();
     if (asked)
         return map;
     asked = true;
+    int pretended = weft_shm_pretended_node();
     if (!weft_settings.shm || (weft.job.one_node && !pretended))
         return NULL;
     map = table((size_t)weft.job.size, sizeof *map);

@@ -262,13 +262,8 @@ int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes
 {
     struct weft_request *request;
     struct weft_peer *peer = channel->comm->peers[dest];
-    uint32_t sequence;
     if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE) &&
-        bytes < peer->inject_below &&
-        weft_net_inject(peer, channel, tag, weft_net_mode_bits(mode), buffer, bytes))
-        return MPI_SUCCESS;
-    if (mode == WEFT_SEND_STANDARD && (type->flags & WEFT_TYPE_DENSE) &&
-        bytes < peer->share_below && weft_shm_inject(peer, channel, tag, buffer, bytes, &sequence))
+        weft_p2p_inject(peer, channel, tag, mode, buffer, bytes))
         return MPI_SUCCESS;
     int code = weft_p2p_isend(channel, buffer, bytes, type, dest, tag, mode, &request);
     if (code != MPI_SUCCESS)

@@ -28,6 +28,13 @@ static struct weft_partitioned *base_of(const struct weft_request *request)
 
 /* ---- Life */
 
+WEFT_COLD int weft_partitioned_no_memory(const struct weft_partition_arguments *arguments,
+                                         const char *what)
+{
+    return weft_error_say(MPI_ERR_NO_MEM, "no memory for a %s of %u partitions; make it fewer",
+                          what, arguments->partitions);
+}
+
 bool weft_partitioned_open(struct weft_partitioned *base,
                            const struct weft_partition_arguments *arguments,
                            enum weft_request_kind op)

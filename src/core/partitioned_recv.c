@@ -20,18 +20,12 @@ _Static_assert(WEFT_PARTITIONED_PIECES == 64, "one bit for each piece");
 
 /* ---- Life */
 
-WEFT_COLD static int no_memory(const struct weft_partition_arguments *arguments)
-{
-    return weft_error_say(MPI_ERR_NO_MEM, "no memory for a receive of %u partitions; make it fewer",
-                          arguments->partitions);
-}
-
 int weft_precv_init(const struct weft_partition_arguments *arguments, struct weft_request **out)
 {
     int code = MPI_SUCCESS;
     struct weft_precv *recv = calloc(1, sizeof *recv);
     if (!recv)
-        return no_memory(arguments);
+        return weft_partitioned_no_memory(arguments, "receive");
     if (!weft_partitioned_open(&recv->base, arguments, WEFT_REQUEST_PRECV)) {
         free(recv);
         return MPI_ERR_NO_MEM;
@@ -39,7 +33,7 @@ int weft_precv_init(const struct weft_partition_arguments *arguments, struct wef
     recv->free_pieces = ALL_PIECES;
     recv->covered = malloc(((size_t)arguments->partitions + 1) * sizeof *recv->covered);
     if (!recv->covered)
-        code = no_memory(arguments);
+        code = weft_partitioned_no_memory(arguments, "receive");
     else if (arguments->rank != MPI_PROC_NULL)
         code = weft_announcement_await(recv);
     *out = recv->base.request;

@@ -49,24 +49,18 @@ static bool fill(struct weft_psend *send)
     return send->ready && send->queue && send->slots;
 }
 
-WEFT_COLD static int no_memory(const struct weft_partition_arguments *arguments)
-{
-    return weft_error_say(MPI_ERR_NO_MEM, "no memory for a send of %u partitions; make it fewer",
-                          arguments->partitions);
-}
-
 int weft_psend_init(const struct weft_partition_arguments *arguments, struct weft_request **out)
 {
     int code = MPI_SUCCESS;
     struct weft_psend *send = calloc(1, sizeof *send);
     if (!send)
-        return no_memory(arguments);
+        return weft_partitioned_no_memory(arguments, "send");
     if (!weft_partitioned_open(&send->base, arguments, WEFT_REQUEST_PSEND)) {
         free(send);
         return MPI_ERR_NO_MEM;
     }
     if (!fill(send))
-        code = no_memory(arguments);
+        code = weft_partitioned_no_memory(arguments, "send");
     else if (!goes_nowhere(send))
         code = weft_announce(send);
     *out = send->base.request;

@@ -546,9 +546,7 @@ struct weft_peer *weft_peer_make(int world)
                                            : WEFT_LANE_NET;
     weft_counts.contacts += world != weft.job.rank;
     weft.peers[world] = peer;
-    if (weft_event_wanted(WEFT_EVENT_CONTACT))
-        weft_event_raise(WEFT_EVENT_CONTACT,
-                         &(struct weft_event_data){.rank = world, .lane = peer->lane - 1});
+    weft_event_of_rank(WEFT_EVENT_CONTACT, world, peer->lane, 0, 0);
     return peer;
 }
 

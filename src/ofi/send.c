@@ -51,12 +51,8 @@ static void note_rendezvous(const struct weft_request *request)
 {
     weft_counts.net_rendezvous++;
     weft_counts.net_rendezvous_bytes += request->bytes;
-    if (weft_event_wanted(WEFT_EVENT_RENDEZVOUS))
-        weft_event_raise(WEFT_EVENT_RENDEZVOUS,
-                         &(struct weft_event_data){.rank = request->peer->world,
-                                                   .lane = WEFT_LANE_NET - WEFT_LANE_SELF,
-                                                   .tag = request->tag,
-                                                   .bytes = request->bytes});
+    weft_event_of_rank(WEFT_EVENT_RENDEZVOUS, request->peer->world, WEFT_LANE_NET, request->tag,
+                       request->bytes);
 }
 
 /* No credits for an eager message: it is announced instead. */
@@ -167,10 +163,7 @@ static void append(struct weft_peer *peer, struct weft_net_out *out)
     struct weft_net_out **link = is_control(out) ? peer->controls_end : peer->backlog_end;
     if (!peer->backlog) {
         peer->backlog_since = weft_seconds();
-        if (weft_event_wanted(WEFT_EVENT_BACKLOG))
-            weft_event_raise(WEFT_EVENT_BACKLOG,
-                             &(struct weft_event_data){.rank = peer->world,
-                                                       .lane = WEFT_LANE_NET - WEFT_LANE_SELF});
+        weft_event_of_rank(WEFT_EVENT_BACKLOG, peer->world, WEFT_LANE_NET, 0, 0);
     }
     if (!peer->backlogged) {
         peer->backlogged = true;

@@ -169,12 +169,8 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
     part->state = WEFT_SHM_AWAITED;
     weft_counts.shm_rendezvous++;
     weft_counts.shm_rendezvous_bytes += request->bytes;
-    if (weft_event_wanted(WEFT_EVENT_RENDEZVOUS))
-        weft_event_raise(WEFT_EVENT_RENDEZVOUS,
-                         &(struct weft_event_data){.rank = link->peer->world,
-                                                   .lane = WEFT_LANE_SHM - WEFT_LANE_SELF,
-                                                   .tag = request->tag,
-                                                   .bytes = request->bytes});
+    weft_event_of_rank(WEFT_EVENT_RENDEZVOUS, link->peer->world, WEFT_LANE_SHM, request->tag,
+                       request->bytes);
     request->sequence = weft_ring_publish(&link->out, line);
     weft_shm_ring_bell(link);
     return true;
@@ -255,10 +251,8 @@ void weft_shm_set_share(struct weft_shm_link *link)
 
 static void append(struct weft_shm_link *link, struct weft_shm_out *out)
 {
-    if (!link->first && weft_event_wanted(WEFT_EVENT_BACKLOG))
-        weft_event_raise(WEFT_EVENT_BACKLOG,
-                         &(struct weft_event_data){.rank = link->peer->world,
-                                                   .lane = WEFT_LANE_SHM - WEFT_LANE_SELF});
+    if (!link->first)
+        weft_event_of_rank(WEFT_EVENT_BACKLOG, link->peer->world, WEFT_LANE_SHM, 0, 0);
     weft_counts.shm_backlogged++;
     weft_count_level(&weft_counts.shm_backlog, weft_counts.shm_backlog.now + 1);
     out->next = NULL;

@@ -134,6 +134,17 @@ __attribute__((unused)) static void check_begin(int *argc, char ***argv, int min
     check_world(min_ranks);
 }
 
+/* The same for a program whose threads all call MPI. */
+__attribute__((unused)) static void check_begin_threads(int *argc, char ***argv, int min_ranks)
+{
+    int provided = -1;
+    check_watch();
+    check_step("MPI_Init_thread");
+    MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
+    check_world(min_ranks);
+    CHECK(provided == MPI_THREAD_MULTIPLE, "asked for threads and got level %d", provided);
+}
+
 /* Finalizes and gives main its exit code: 1 on every rank when any CHECK failed on any rank. */
 __attribute__((unused)) static int check_done(void)
 {

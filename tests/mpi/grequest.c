@@ -299,11 +299,7 @@ static void by_a_thread(void)
 
 int main(int argc, char **argv)
 {
-    int provided = -1;
-    check_watch();
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    check_world(1);
-    CHECK(provided == MPI_THREAD_MULTIPLE, "asked for threads and got level %d", provided);
+    check_begin_threads(&argc, &argv, 1);
     check_errors_return();
     forms();
     looking();

@@ -97,12 +97,7 @@ static void play(int size)
 int main(int argc, char **argv)
 {
     enum { LARGEST = 240000 };
-    int provided;
-    check_watch();
-    check_step("MPI_Init_thread");
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    check_world(1);
-    CHECK(provided == MPI_THREAD_MULTIPLE, "the thread level is %d", provided);
+    check_begin_threads(&argc, &argv, 1);
     up = (check.rank + 1) % check.size;
     down = (check.rank + check.size - 1) % check.size;
     out = check_alloc(LARGEST);

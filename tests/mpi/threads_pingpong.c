@@ -48,12 +48,8 @@ static void *talk(void *arg)
 
 int main(int argc, char **argv)
 {
-    int provided = -1;
     pthread_t threads[THREADS];
-    check_watch();
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    check_world(1);
-    CHECK(provided == MPI_THREAD_MULTIPLE, "MPI_Init_thread provided %d", provided);
+    check_begin_threads(&argc, &argv, 1);
     check_step("%d threads talking", THREADS);
     for (int t = 0; t < THREADS; t++) {
         pthread_create(&threads[t], NULL, talk, (void *)(intptr_t)t);

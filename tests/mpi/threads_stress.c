@@ -147,12 +147,8 @@ static void *work(void *arg)
 
 int main(int argc, char **argv)
 {
-    int provided;
     pthread_t thread[THREADS];
-    check_watch();
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    check_world(1);
-    CHECK(provided == MPI_THREAD_MULTIPLE, "the thread level is %d", provided);
+    check_begin_threads(&argc, &argv, 1);
     MPI_Comm_dup(MPI_COMM_WORLD, &shared);
     for (int i = 0; i < THREADS; i++) {
         MPI_Comm_dup(MPI_COMM_WORLD, &own[i]);

@@ -91,12 +91,8 @@ static void verify(void)
 
 int main(int argc, char **argv)
 {
-    int provided = -1;
     pthread_t threads[THREADS];
-    check_watch();
-    MPI_Init_thread(&argc, &argv, MPI_THREAD_MULTIPLE, &provided);
-    check_world(1);
-    CHECK(provided == MPI_THREAD_MULTIPLE, "MPI_Init_thread provided %d", provided);
+    check_begin_threads(&argc, &argv, 1);
     check_step("%d threads probing", THREADS);
     for (int t = 0; t < THREADS; t++) {
         pthread_create(&threads[t], NULL, take, (void *)(intptr_t)t);

@@ -104,15 +104,23 @@ int PMPI_T_cvar_handle_free(MPI_T_cvar_handle *handle)
     return weft_tool_leave(MPI_SUCCESS);
 }
 
-WEFT_EXPORT(T_cvar_read);
-int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
+/* Enters with a handle. */
+static int enter_with(MPI_T_cvar_handle handle, const struct weft_cvar_handle **found)
 {
     int code = weft_tool_enter();
     if (code)
         return code;
-    const struct weft_cvar_handle *cvar = weft_cvar_find(handle);
-    if (!cvar)
-        return weft_tool_leave(MPI_T_ERR_INVALID_HANDLE);
+    *found = weft_cvar_find(handle);
+    return *found ? MPI_SUCCESS : weft_tool_leave(MPI_T_ERR_INVALID_HANDLE);
+}
+
+WEFT_EXPORT(T_cvar_read);
+int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
+{
+    const struct weft_cvar_handle *cvar;
+    int code = enter_with(handle, &cvar);
+    if (code)
+        return code;
     if (!buf)
         return weft_tool_leave(MPI_T_ERR_INVALID);
     weft_cvar_read(cvar, buf);
@@ -122,11 +130,9 @@ int PMPI_T_cvar_read(MPI_T_cvar_handle handle, void *buf)
 WEFT_EXPORT(T_cvar_write);
 int PMPI_T_cvar_write(MPI_T_cvar_handle handle, const void *buf)
 {
-    int code = weft_tool_enter();
+    const struct weft_cvar_handle *cvar;
+    int code = enter_with(handle, &cvar);
     if (code)
         return code;
-    const struct weft_cvar_handle *cvar = weft_cvar_find(handle);
-    if (!cvar)
-        return weft_tool_leave(MPI_T_ERR_INVALID_HANDLE);
     return weft_tool_leave(buf ? weft_cvar_write(cvar, buf) : MPI_T_ERR_INVALID);
 }

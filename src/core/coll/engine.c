@@ -63,17 +63,6 @@ static void note(struct weft_schedule *s, int code)
         s->error = code;
 }
 
-/* What needs no request: see the fast paths of core/api/p2p.c. */
-static bool inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
-                   const void *data, size_t bytes)
-{
-    uint32_t sequence;
-    if (bytes < peer->inject_below)
-        return weft_net_inject(peer, channel, tag, 0, data, bytes);
-    return bytes < peer->share_below && data &&
-           weft_shm_inject(peer, channel, tag, data, bytes, &sequence);
-}
-
 /* What this rank was to send after something failed: no part of it is right, and who receives it has
  * to know. A message of another length than any that can be expected tells. */
 static void start_spoilt_send(struct weft_schedule *s, struct weft_step *step, size_t bytes)
@@ -95,7 +84,8 @@ static void start_send(struct weft_schedule *s, struct weft_step *step)
         start_spoilt_send(s, step, bytes);
         return;
     }
-    if ((type->flags & WEFT_TYPE_DENSE) && inject(peer, channel, s->tag, step->from.at, bytes))
+    if ((type->flags & WEFT_TYPE_DENSE) &&
+        weft_p2p_inject(peer, channel, s->tag, WEFT_SEND_STANDARD, step->from.at, bytes))
         return;
     int code = weft_p2p_isend(channel, step->from.at, bytes, type, step->peer, s->tag,
                               WEFT_SEND_STANDARD, &step->request);

@@ -17,6 +17,7 @@
 #define WEFT_EVENT_H
 
 #include "core/handle.h"
+#include "core/peer.h"
 #include "core/tool/tool.h"
 
 struct weft_info;
@@ -61,6 +62,17 @@ WEFT_COLD void weft_event_raise(enum weft_event_type type, const struct weft_eve
 static inline bool weft_event_wanted(enum weft_event_type type)
 {
     return weft_unlikely(weft_event_armed & 1U << type);
+}
+
+/* Tells what happened with a rank of MPI_COMM_WORLD, on an enum weft_lane, to who asked for it; tag and
+ * bytes are 0 where the type has none. */
+static inline void weft_event_of_rank(enum weft_event_type type, int rank, int lane, int tag,
+                                      uint64_t bytes)
+{
+    if (weft_event_wanted(type))
+        weft_event_raise(
+            type, &(struct weft_event_data){
+                      .rank = rank, .lane = lane - WEFT_LANE_SELF, .tag = tag, .bytes = bytes});
 }
 
 /* Calls the callbacks that could not be called where their events happened. Not with the lock held,

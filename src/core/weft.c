@@ -44,7 +44,13 @@ static bool running, events_wait;
 
 /* Polls without news before a rank that has a core of its own yields; one that shares its core
  * yields almost at once. */
-enum { SPIN_ALONE = 20000, SPIN_SHARED = 4, YIELDS_BEFORE_SLEEP = 4000, SLEEP_US = 50 };
+enum {
+    SPIN_ALONE = 20000,
+    SPIN_SHARED = 4,
+    SPIN_NET = 1, /* a poll of the network alone is a call into the kernel itself: that is dear */
+    YIELDS_BEFORE_SLEEP = 4000,
+    SLEEP_US = 50
+};
 
 /* In shared memory a writer wakes who sleeps, so one that shares its core can go to sleep sooner, and
  * longer each time: what else may happen (a death, the end of a fence) is looked for between. */
@@ -55,7 +61,7 @@ enum {
     LONGEST_SLEEP_US = 16000
 };
 
-enum { NET_TURN = 8 };
+enum { NET_TURN = 8, CORES_SECONDS = 60 };
 
 /* Every so many calls of weft_progress without news it asks whether a rank has died. */
 enum { QUIET_TURN = 1024 };
@@ -232,8 +238,9 @@ static void choose_spin(void)
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     bool shared = weft.job.local_size > (int)online || cores < 1;
     weft.yield_after = weft_settings.spin ? (int)weft_settings.spin
-                       : shared           ? SPIN_SHARED
-                                          : SPIN_ALONE;
+                       : !shared          ? SPIN_ALONE
+                       : weft.shm         ? SPIN_SHARED
+                                          : SPIN_NET;
 }
 
 static void init_tables(void)
@@ -254,6 +261,31 @@ int weft_thread_level(int asked)
            : asked < MPI_THREAD_SERIALIZED ? MPI_THREAD_FUNNELED
            : asked < MPI_THREAD_MULTIPLE   ? MPI_THREAD_SERIALIZED
                                            : MPI_THREAD_MULTIPLE;
+}
+
+/* How many cores the node has may look different to its ranks: what all must know alike is rank 0's
+ * word, published with its address. */
+static const char cores_key[] = "weft-cores";
+
+static void tell_cores(void)
+{
+    char why[512];
+    int32_t cores = (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    if (weft.job.one_node && weft.job.rank == 0 &&
+        weft_boot_put(cores_key, &cores, sizeof cores, why, sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+}
+
+static void hear_cores(void)
+{
+    char why[512];
+    int32_t cores = 0;
+    size_t bytes = sizeof cores;
+    if (!weft.job.one_node || weft.shm)
+        return;
+    if (weft_boot_fetch(0, cores_key, &cores, &bytes, CORES_SECONDS, why, sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+    weft.crowded = weft.job.size > cores;
 }
 
 static void open_net(void)
@@ -278,6 +310,7 @@ static void join(void)
 {
     bool all = weft_shm_expects_all(&weft.job);
     weft_shm_offer(&weft.job);
+    tell_cores();
     if (!all)
         open_net();
     weft_shm_open(&weft.job);
@@ -288,6 +321,7 @@ static void join(void)
     }
     weft_shm_begin();
     weft.shm = weft_shm_is_open();
+    hear_cores();
     if (!weft.net || !weft_net_must_know_all())
         return;
     for (int i = 0; i < weft.job.size; i++)

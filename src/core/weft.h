@@ -34,8 +34,10 @@ struct weft_process {
     uint8_t others;            /* what else progress has to do: enum weft_others */
     struct weft_partitioned *partitioned; /* operations that have something to do */
     int tag_ub;
-    bool net; /* the net lane is open: not every rank is reached through shared memory */
-    bool shm; /* that lane is open: some rank is */
+    bool net;     /* the net lane is open: not every rank is reached through shared memory */
+    bool shm;     /* that lane is open: some rank is */
+    bool crowded; /* all ranks are on this node, more than it has cores, and share no memory: the
+                     same at every rank */
     int thread_level;
     int yield_after; /* polls without news before a waiting rank yields */
 };

@@ -33,8 +33,6 @@ struct weft_process weft;
 unsigned weft_gate = WEFT_GATE_CLOSED;
 uint32_t weft_send_tags, weft_receive_tags;
 
-/* Recursive: an error handler or a callback may call MPI. */
-static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static pthread_t main_thread;
 
 /* Who uses MPI. It runs from the first user to the end: see weft_stop. */
@@ -73,7 +71,7 @@ double weft_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-int weft_enter_gated(const char *function)
+static int enter_rarely(const char *function)
 {
     if (weft_gate & WEFT_GATE_CLOSED)
         weft_fatal(MPI_ERR_OTHER, "%s was called %s; call it between MPI_Init and MPI_Finalize",
@@ -84,16 +82,24 @@ int weft_enter_gated(const char *function)
     if (weft_gate & WEFT_GATE_EVENTS)
         weft_event_deliver();
     if (weft_gate & WEFT_GATE_THREADS)
-        pthread_mutex_lock(&lock);
+        weft_lock_enter();
     if (weft_gate & WEFT_GATE_REPORT)
         weft_hang_answer(function);
+    return MPI_SUCCESS;
+}
+
+int weft_enter_gated(const char *function)
+{
+    if (weft_unlikely(weft_gate != WEFT_GATE_THREADS))
+        return enter_rarely(function);
+    weft_lock_enter();
     return MPI_SUCCESS;
 }
 
 void weft_leave_gated(void)
 {
     if (weft_gate & WEFT_GATE_THREADS)
-        pthread_mutex_unlock(&lock);
+        weft_lock_leave();
 }
 
 /* The progress thread may do so while others look at the gate. */
@@ -109,28 +115,18 @@ void weft_gate_set_events(bool waiting)
 
 void weft_enter_anytime(void)
 {
-    pthread_mutex_lock(&lock);
+    weft_lock_enter();
 }
 
 void weft_leave_anytime(void)
 {
-    pthread_mutex_unlock(&lock);
+    weft_lock_leave();
 }
 
 /* What progress moves besides the lanes, while there is any of it. */
 static inline bool others_move(void)
 {
     return weft.others || weft_coll_active || weft.partitioned;
-}
-
-bool weft_try_lock(void)
-{
-    return pthread_mutex_trylock(&lock) == 0;
-}
-
-void weft_unlock(void)
-{
-    pthread_mutex_unlock(&lock);
 }
 
 static int move_others(int events)
@@ -211,24 +207,38 @@ void weft_idle_for(unsigned *idle, const struct weft_request *request)
             return;
         weft_hang_check(n, request);
     }
-    if (n < (unsigned)weft.yield_after && !gate)
+    if (n < (unsigned)weft.yield_after &&
+        (!gate || (gate == WEFT_GATE_THREADS && !weft_lock_wanted())))
         return;
     if (gate & WEFT_GATE_COUNT)
         weft_count_waited(n);
-    bool threads = gate & WEFT_GATE_THREADS;
-    if (n < (unsigned)weft.yield_after && !threads)
+    bool threads = gate & WEFT_GATE_THREADS && weft_lock_is_outermost();
+    if (n < (unsigned)weft.yield_after) {
+        if (threads && weft_lock_wanted())
+            weft_lock_pass();
         return;
+    }
     if (threads)
-        pthread_mutex_unlock(&lock);
-    if (yield_or_sleep(n, threads))
+        weft_lock_leave();
+    if (yield_or_sleep(n, gate & WEFT_GATE_THREADS))
         *idle = n | (WEFT_HANG_POLLS / 4 - 1); /* four of them are as good as so many polls */
     if (threads)
-        pthread_mutex_lock(&lock);
+        weft_lock_enter();
 }
 
 void weft_idle(unsigned *idle)
 {
     weft_idle_for(idle, NULL);
+}
+
+void weft_await(unsigned *idle, const struct weft_request *request)
+{
+    if (!weft_progress()) {
+        weft_idle_for(idle, request);
+        return;
+    }
+    *idle = 0;
+    weft_share();
 }
 
 static void choose_spin(void)
@@ -241,6 +251,7 @@ static void choose_spin(void)
                        : !shared          ? SPIN_ALONE
                        : weft.shm         ? SPIN_SHARED
                                           : SPIN_NET;
+    weft_lock_open(cores > 1);
 }
 
 static void init_tables(void)

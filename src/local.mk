@@ -191,6 +191,8 @@ libweft_la_SOURCES += src/shm/link.c
 libweft_la_SOURCES += src/shm/send.c
 libweft_la_SOURCES += src/shm/progress.c
 libweft_la_SOURCES += src/shm/fetch.c
+libweft_la_SOURCES += src/shm/share.h
+libweft_la_SOURCES += src/shm/share.c
 libweft_la_SOURCES += src/shm/cancel.c
 libweft_la_SOURCES += src/shm/sleep.c
 

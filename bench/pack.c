@@ -364,6 +364,7 @@ static void compare(const struct layout *l, int i, char *data, char *packed)
 struct options {
     size_t least, most;
     double bar, seconds;
+    const char *layout; /* a part of the names of those wanted */
 };
 
 static double one(int i, size_t bytes, const struct options *options)
@@ -400,13 +401,15 @@ static double one(int i, size_t bytes, const struct options *options)
 static bool parse(struct options *options, int argc, char **argv)
 {
     int option;
-    while ((option = getopt(argc, argv, "m:b:s:")) != -1) {
+    while ((option = getopt(argc, argv, "m:b:s:l:")) != -1) {
         char *rest;
         if (option == 'm') {
             options->least = strtoull(optarg, &rest, 10);
             options->most = *rest == ':' ? strtoull(rest + 1, NULL, 10) : options->least;
         } else if (option == 'b') {
             options->bar = atof(optarg);
+        } else if (option == 'l') {
+            options->layout = optarg;
         } else if (option == 's') {
             options->seconds = atof(optarg);
         } else {
@@ -418,7 +421,7 @@ static bool parse(struct options *options, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct options options = {1 << 10, 64 << 20, 0, 0.02};
+    struct options options = {1 << 10, 64 << 20, 0, 0.02, ""};
     double worst = 0;
     MPI_Init(&argc, &argv);
     if (!parse(&options, argc, argv)) {
@@ -431,6 +434,8 @@ int main(int argc, char **argv)
            "bytes", "pack", "unpack", "pack cold", "unpack cold");
     for (int i = 0; i < LAYOUTS; i++)
         for (size_t bytes = options.least; bytes <= options.most; bytes *= 8) {
+            if (!strstr(layouts[i].name, options.layout))
+                continue;
             double r = one(i, bytes, &options);
             worst = r > worst ? r : worst;
         }

@@ -17,9 +17,6 @@
 
 #include <stdbool.h>
 
-/* Bodies of a few runs are copied column by column, unless there are fewer passes than that. */
-enum { FEW_PASSES = 4 };
-
 /* count runs, strides apart, packed without holes. */
 static void column(enum weft_copy way, size_t count, size_t bytes, MPI_Aint stride, uintptr_t data,
                    char *packed)
@@ -40,15 +37,11 @@ static void blocks(enum weft_copy way, const MPI_Aint *at, size_t count, size_t 
 /* A whole shape at data, whose packed form begins at packed. */
 static void whole(enum weft_copy way, const struct weft_shape *shape, uintptr_t data, char *packed);
 
-/* count passes, stride apart. */
-static void passes(enum weft_copy way, const struct weft_shape *body, MPI_Aint stride, size_t count,
-                   uintptr_t data, char *packed)
+/* count passes, stride apart, of a body without columns. */
+static __attribute__((noinline)) void long_passes(enum weft_copy way, const struct weft_shape *body,
+                                                  MPI_Aint stride, size_t count, uintptr_t data,
+                                                  char *packed)
 {
-    if (body->columns && count >= FEW_PASSES) {
-        weft_columns_copy(way, body->columns, count, stride, body->size,
-                          data + (uintptr_t)body->offset, packed);
-        return;
-    }
     if (count <= 1) {
         if (count)
             whole(way, body, data, packed);
@@ -70,6 +63,17 @@ static void passes(enum weft_copy way, const struct weft_shape *body, MPI_Aint s
     }
     for (size_t i = 0; i < count; i++, data += (uintptr_t)stride, packed += body->size)
         whole(way, body, data, packed);
+}
+
+/* count passes, stride apart. The short way of short bodies is short itself. */
+static inline void passes(enum weft_copy way, const struct weft_shape *body, MPI_Aint stride,
+                          size_t count, uintptr_t data, char *packed)
+{
+    if (body->columns)
+        weft_columns_copy(way, body->columns, count, stride, data + (uintptr_t)body->offset,
+                          packed);
+    else
+        long_passes(way, body, stride, count, data, packed);
 }
 
 /* Entries [first, end) of a list. */

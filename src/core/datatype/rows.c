@@ -61,6 +61,23 @@ INLINE void copy_any(bool unpack, uintptr_t data, char *packed, size_t bytes)
         copy(unpack, data, packed, 1);
 }
 
+/* Two runs of 8 bytes with one store, which is what packing them is short of. */
+INLINE void pack_pair(uintptr_t a, uintptr_t b, char *packed)
+{
+    typedef uint64_t pair __attribute__((vector_size(16)));
+    uint64_t first, second;
+    memcpy(&first, (const void *)a, 8);
+    memcpy(&second, (const void *)b, 8);
+    const pair both = {first, second};
+    memcpy(packed, &both, 16);
+}
+
+INLINE void pack_four_eights(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d, char *packed)
+{
+    pack_pair(a, b, packed);
+    pack_pair(c, d, packed + 16);
+}
+
 /* Of one row, four at a time. Everything by value: a store could change what is behind a pointer. The
  * last pieces have addresses of their own, which move with the first ones. */
 INLINE void row(bool unpack, size_t count, const size_t bytes, const uintptr_t stride,
@@ -69,6 +86,9 @@ INLINE void row(bool unpack, size_t count, const size_t bytes, const uintptr_t s
     const size_t piece = how.piece, tail = how.ends ? bytes - piece : 0;
     uintptr_t last = data + tail;
     char *packed_last = packed + tail;
+    if (!unpack && piece == 8 && !how.ends && step == 8)
+        for (; count >= 4; count -= 4, data += 4 * stride, packed += 32)
+            pack_four_eights(data, data + stride, data + 2 * stride, data + 3 * stride, packed);
     for (; piece && count >= 4; count -= 4) {
         copy(unpack, data, packed, piece);
         if (how.ends)
@@ -94,6 +114,10 @@ INLINE void row(bool unpack, size_t count, const size_t bytes, const uintptr_t s
 INLINE void gather(bool unpack, const MPI_Aint *at, size_t count, const size_t bytes,
                    uintptr_t data, char *packed, const struct how how)
 {
+    if (!unpack && bytes == 8 && how.piece == 8)
+        for (; count >= 4; count -= 4, at += 4, packed += 32)
+            pack_four_eights(data + (uintptr_t)at[0], data + (uintptr_t)at[1],
+                             data + (uintptr_t)at[2], data + (uintptr_t)at[3], packed);
     for (; how.piece && count >= 4; count -= 4, at += 4, packed += 4 * bytes) {
         copy_run(unpack, data + (uintptr_t)at[0], packed, bytes, how);
         copy_run(unpack, data + (uintptr_t)at[1], packed + bytes, bytes, how);
@@ -333,10 +357,10 @@ INLINE void with_sixteens(bool unpack, const struct bodies b)
 /* ---- Other bodies: column after column, in strips ---- */
 
 static void strips(enum weft_copy way, const struct weft_columns *columns, size_t count,
-                   MPI_Aint stride, size_t packed_stride, uintptr_t data, char *packed)
+                   MPI_Aint stride, uintptr_t data, char *packed)
 {
-    struct weft_rows r = {.outer = 1, .packed_stride = packed_stride, .stride = stride};
-    size_t most = count * packed_stride <= TILE ? count : STRIP;
+    struct weft_rows r = {.outer = 1, .packed_stride = columns->size, .stride = stride};
+    size_t most = count <= TILE / columns->size ? count : STRIP;
     for (; count; count -= r.inner) {
         r.inner = count < most ? count : most;
         for (size_t i = 0; i < columns->n; i++) {
@@ -345,17 +369,17 @@ static void strips(enum weft_copy way, const struct weft_columns *columns, size_
             weft_rows_copy(way, &r, data + c->at, packed + c->begin);
         }
         data += r.inner * (uintptr_t)stride;
-        packed += r.inner * packed_stride;
+        packed += r.inner * columns->size;
     }
 }
 
 void weft_columns_copy(enum weft_copy way, const struct weft_columns *columns, size_t count,
-                       MPI_Aint stride, size_t packed_stride, uintptr_t data, char *packed)
+                       MPI_Aint stride, uintptr_t data, char *packed)
 {
     const struct weft_moves *m = &columns->moves;
-    const struct bodies b = {m, count, packed_stride, (uintptr_t)stride, data, packed};
+    const struct bodies b = {m, count, columns->size, (uintptr_t)stride, data, packed};
     if (!(m->sixteens | m->eights | m->fours | m->ones))
-        strips(way, columns, count, stride, packed_stride, data, packed);
+        strips(way, columns, count, stride, data, packed);
     else if (way == WEFT_UNPACK)
         with_sixteens(true, b);
     else

@@ -46,18 +46,18 @@ struct weft_moves {
     size_t begin[WEFT_MOVES];
 };
 
-/* A body of n runs. */
+/* A body of n runs and size bytes. */
 struct weft_columns {
-    size_t n;
+    size_t n, size;
     struct weft_moves moves;
     struct weft_column of[];
 };
 
-/* Finds the moves of columns whose n and of are there. */
+/* Finds the moves of columns whose other members are there. */
 void weft_columns_plan(struct weft_columns *columns);
 
-/* Copies count bodies, stride apart in the buffer and packed_stride packed. */
+/* Copies count bodies, stride apart in the buffer, packed without holes. */
 void weft_columns_copy(enum weft_copy way, const struct weft_columns *columns, size_t count,
-                       MPI_Aint stride, size_t packed_stride, uintptr_t data, char *packed);
+                       MPI_Aint stride, uintptr_t data, char *packed);
 
 #endif

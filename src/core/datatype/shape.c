@@ -46,6 +46,7 @@ static const struct weft_shape *keep_columns(struct weft_arena *arena, struct we
     if (!columns)
         return NULL;
     columns->n = shape.count;
+    columns->size = shape.size;
     for (size_t i = 0; i < shape.count; i++) {
         size_t pass = loop ? i * (size_t)shape.stride + (size_t)shape.body->offset : 0;
         size_t bytes = list ? weft_shape_entry(&shape, i) : weft_shape_block(&shape);

@@ -311,12 +311,8 @@ static void run_among_threads(struct weft_schedule *s)
 {
     unsigned idle = 0;
     begin(s);
-    while (!is_complete(s)) {
-        if (weft_progress())
-            idle = 0;
-        else
-            weft_idle_for(&idle, s->waits_for);
-    }
+    while (!is_complete(s))
+        weft_await(&idle, s->waits_for);
 }
 
 int weft_coll_run(const struct weft_coll_args *args)

@@ -98,4 +98,4 @@ bench_side_by_side_SOURCES = bench/side_by_side.c bench/jobs.c bench/jobs.h benc
 
 dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers \
     bench/threads bench/report bench/peers_coll bench/coll_tune bench/linear_commit
-dist_noinst_DATA += bench/where.sh bench/svg_plot.py
+dist_noinst_DATA += bench/where.sh bench/peer_mpis.sh bench/svg_plot.py

@@ -120,6 +120,7 @@ libweft_la_SOURCES += src/core/hardware.c src/core/hardware.h
 libweft_la_SOURCES += src/core/info_env.c
 libweft_la_SOURCES += src/core/info.c src/core/info.h
 libweft_la_SOURCES += src/core/intercomm.c src/core/intercomm.h
+libweft_la_SOURCES += src/core/lock.c src/core/lock.h
 libweft_la_SOURCES += src/core/match.c src/core/match.h
 libweft_la_SOURCES += src/core/op.c src/core/op.h
 libweft_la_SOURCES += src/core/p2p.c src/core/p2p.h
@@ -191,6 +192,8 @@ libweft_la_SOURCES += src/shm/link.c
 libweft_la_SOURCES += src/shm/send.c
 libweft_la_SOURCES += src/shm/progress.c
 libweft_la_SOURCES += src/shm/fetch.c
+libweft_la_SOURCES += src/shm/share.h
+libweft_la_SOURCES += src/shm/share.c
 libweft_la_SOURCES += src/shm/cancel.c
 libweft_la_SOURCES += src/shm/sleep.c
 

@@ -172,11 +172,7 @@ int weft_agree_progress(void)
 int weft_agree_wait(struct weft_agreement *agreement)
 {
     unsigned idle = 0;
-    while (!agreement->done) {
-        if (weft_progress())
-            idle = 0;
-        else
-            weft_idle_for(&idle, agreement->receive);
-    }
+    while (!agreement->done)
+        weft_await(&idle, agreement->receive);
     return agreement->code;
 }

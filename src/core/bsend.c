@@ -268,12 +268,8 @@ int weft_bsend_attach(struct weft_bsend_owner owner, void *base, size_t size)
 static void wait_below(struct weft_bsend_buffer *buffer, uint64_t number)
 {
     unsigned idle = 0;
-    while (!sent_below(buffer, number)) {
-        if (weft_progress())
-            idle = 0;
-        else
-            weft_idle(&idle);
-    }
+    while (!sent_below(buffer, number))
+        weft_await(&idle, NULL);
 }
 
 int weft_bsend_flush(struct weft_bsend_owner owner)

@@ -170,7 +170,28 @@ void weft_request_truncated(struct weft_request *request, size_t length)
         length, request->source, request->tag, request->capacity);
 }
 
+static void wait_among_threads(const struct weft_request *request)
+{
+    unsigned idle = 0;
+    while (request->pending > 0) {
+        if (weft_poll()) {
+            idle = 0;
+            weft_share(); /* the news may have been for them */
+        } else {
+            weft_idle_for(&idle, request);
+        }
+    }
+}
+
 void weft_request_wait(struct weft_request *request)
+{
+    if (weft_unlikely(weft_gate))
+        wait_among_threads(request);
+    else
+        weft_request_wait_alone(request);
+}
+
+void weft_request_wait_alone(struct weft_request *request)
 {
     unsigned idle = 0;
     while (request->pending > 0) {

@@ -205,8 +205,9 @@ static inline struct weft_comm *weft_request_comm(const struct weft_request *req
     return request->channel ? request->channel->comm : NULL;
 }
 
-/* Progresses until the request is complete. */
+/* Progresses until the request is complete. The second is for who knows that the gate is open. */
 void weft_request_wait(struct weft_request *request);
+void weft_request_wait_alone(struct weft_request *request);
 
 /* Fills a user's status (may be MPI_STATUS_IGNORE) from a complete request; MPI_ERROR too only if
  * with_error is set (MPI 5.0, 3.2.5). */

@@ -79,10 +79,11 @@ const struct weft_setting weft_settings_table[] = {
      "seconds a wait may last before the rank reports what it waits for; 0: never",
      WEFT_SETTING_LIVE},
     {"coll_barrier", WEFT_SETTING_CHOICE, FIELD(coll_barrier), "auto", 0, 0,
-     "auto|dissemination|doubling|nodes",
+     "auto|dissemination|doubling|nodes|quadnomial",
      "algorithm of MPI_Barrier (doubling: where the ranks are a power of two; nodes, here and "
-     "below: one rank of each node goes over the network for all of it); the same on all ranks; "
-     "auto: by nodes",
+     "below: one rank of each node goes over the network for all of it; quadnomial: a message up "
+     "and one down a tree for each rank); the same on all ranks; auto: by nodes, and by whether "
+     "ranks outnumber cores",
      WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
     {"coll_bcast", WEFT_SETTING_CHOICE, FIELD(coll_bcast), "auto", 0, 0,
      "auto|binomial|quadnomial|scatter_ring|chain|nodes",
@@ -104,7 +105,7 @@ const struct weft_setting weft_settings_table[] = {
      "algorithm of MPI_Scatter; the same on all ranks; auto: by size",
      WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
     {"coll_allgather", WEFT_SETTING_CHOICE, FIELD(coll_allgather), "auto", 0, 0,
-     "auto|ring|bruck|doubling|nodes",
+     "auto|ring|bruck|doubling|nodes|quadnomial",
      "algorithm of MPI_Allgather and MPI_Allgatherv (doubling: the first, where the ranks are "
      "a power of two); the same on all ranks; auto: by size",
      WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},

@@ -33,8 +33,6 @@ struct weft_process weft;
 unsigned weft_gate = WEFT_GATE_CLOSED;
 uint32_t weft_send_tags, weft_receive_tags;
 
-/* Recursive: an error handler or a callback may call MPI. */
-static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static pthread_t main_thread;
 
 /* Who uses MPI. It runs from the first user to the end: see weft_stop. */
@@ -44,7 +42,13 @@ static bool running, events_wait;
 
 /* Polls without news before a rank that has a core of its own yields; one that shares its core
  * yields almost at once. */
-enum { SPIN_ALONE = 20000, SPIN_SHARED = 4, YIELDS_BEFORE_SLEEP = 4000, SLEEP_US = 50 };
+enum {
+    SPIN_ALONE = 20000,
+    SPIN_SHARED = 4,
+    SPIN_NET = 1, /* a poll of the network alone is a call into the kernel itself: that is dear */
+    YIELDS_BEFORE_SLEEP = 4000,
+    SLEEP_US = 50
+};
 
 /* In shared memory a writer wakes who sleeps, so one that shares its core can go to sleep sooner, and
  * longer each time: what else may happen (a death, the end of a fence) is looked for between. */
@@ -55,7 +59,7 @@ enum {
     LONGEST_SLEEP_US = 16000
 };
 
-enum { NET_TURN = 8 };
+enum { NET_TURN = 8, CORES_SECONDS = 60 };
 
 /* Every so many calls of weft_progress without news it asks whether a rank has died. */
 enum { QUIET_TURN = 1024 };
@@ -67,7 +71,7 @@ double weft_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-int weft_enter_gated(const char *function)
+static int enter_rarely(const char *function)
 {
     if (weft_gate & WEFT_GATE_CLOSED)
         weft_fatal(MPI_ERR_OTHER, "%s was called %s; call it between MPI_Init and MPI_Finalize",
@@ -78,16 +82,24 @@ int weft_enter_gated(const char *function)
     if (weft_gate & WEFT_GATE_EVENTS)
         weft_event_deliver();
     if (weft_gate & WEFT_GATE_THREADS)
-        pthread_mutex_lock(&lock);
+        weft_lock_enter();
     if (weft_gate & WEFT_GATE_REPORT)
         weft_hang_answer(function);
+    return MPI_SUCCESS;
+}
+
+int weft_enter_gated(const char *function)
+{
+    if (weft_unlikely(weft_gate != WEFT_GATE_THREADS))
+        return enter_rarely(function);
+    weft_lock_enter();
     return MPI_SUCCESS;
 }
 
 void weft_leave_gated(void)
 {
     if (weft_gate & WEFT_GATE_THREADS)
-        pthread_mutex_unlock(&lock);
+        weft_lock_leave();
 }
 
 /* The progress thread may do so while others look at the gate. */
@@ -103,28 +115,18 @@ void weft_gate_set_events(bool waiting)
 
 void weft_enter_anytime(void)
 {
-    pthread_mutex_lock(&lock);
+    weft_lock_enter();
 }
 
 void weft_leave_anytime(void)
 {
-    pthread_mutex_unlock(&lock);
+    weft_lock_leave();
 }
 
 /* What progress moves besides the lanes, while there is any of it. */
 static inline bool others_move(void)
 {
     return weft.others || weft_coll_active || weft.partitioned;
-}
-
-bool weft_try_lock(void)
-{
-    return pthread_mutex_trylock(&lock) == 0;
-}
-
-void weft_unlock(void)
-{
-    pthread_mutex_unlock(&lock);
 }
 
 static int move_others(int events)
@@ -205,24 +207,38 @@ void weft_idle_for(unsigned *idle, const struct weft_request *request)
             return;
         weft_hang_check(n, request);
     }
-    if (n < (unsigned)weft.yield_after && !gate)
+    if (n < (unsigned)weft.yield_after &&
+        (!gate || (gate == WEFT_GATE_THREADS && !weft_lock_wanted())))
         return;
     if (gate & WEFT_GATE_COUNT)
         weft_count_waited(n);
-    bool threads = gate & WEFT_GATE_THREADS;
-    if (n < (unsigned)weft.yield_after && !threads)
+    bool threads = gate & WEFT_GATE_THREADS && weft_lock_is_outermost();
+    if (n < (unsigned)weft.yield_after) {
+        if (threads && weft_lock_wanted())
+            weft_lock_pass();
         return;
+    }
     if (threads)
-        pthread_mutex_unlock(&lock);
-    if (yield_or_sleep(n, threads))
+        weft_lock_leave();
+    if (yield_or_sleep(n, gate & WEFT_GATE_THREADS))
         *idle = n | (WEFT_HANG_POLLS / 4 - 1); /* four of them are as good as so many polls */
     if (threads)
-        pthread_mutex_lock(&lock);
+        weft_lock_enter();
 }
 
 void weft_idle(unsigned *idle)
 {
     weft_idle_for(idle, NULL);
+}
+
+void weft_await(unsigned *idle, const struct weft_request *request)
+{
+    if (!weft_progress()) {
+        weft_idle_for(idle, request);
+        return;
+    }
+    *idle = 0;
+    weft_share();
 }
 
 static void choose_spin(void)
@@ -232,8 +248,10 @@ static void choose_spin(void)
     long online = sysconf(_SC_NPROCESSORS_ONLN);
     bool shared = weft.job.local_size > (int)online || cores < 1;
     weft.yield_after = weft_settings.spin ? (int)weft_settings.spin
-                       : shared           ? SPIN_SHARED
-                                          : SPIN_ALONE;
+                       : !shared          ? SPIN_ALONE
+                       : weft.shm         ? SPIN_SHARED
+                                          : SPIN_NET;
+    weft_lock_open(cores > 1);
 }
 
 static void init_tables(void)
@@ -254,6 +272,31 @@ int weft_thread_level(int asked)
            : asked < MPI_THREAD_SERIALIZED ? MPI_THREAD_FUNNELED
            : asked < MPI_THREAD_MULTIPLE   ? MPI_THREAD_SERIALIZED
                                            : MPI_THREAD_MULTIPLE;
+}
+
+/* How many cores the node has may look different to its ranks, and so may whether there is shared
+ * memory: what all must know alike is rank 0's word, published with its address, and a setting. */
+static const char cores_key[] = "weft-cores";
+
+static void tell_cores(void)
+{
+    char why[512];
+    int32_t cores = (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    if (weft.job.one_node && !weft_settings.shm && weft.job.rank == 0 &&
+        weft_boot_put(cores_key, &cores, sizeof cores, why, sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+}
+
+static void hear_cores(void)
+{
+    char why[512];
+    int32_t cores = 0;
+    size_t bytes = sizeof cores;
+    if (!weft.job.one_node || weft_settings.shm)
+        return;
+    if (weft_boot_fetch(0, cores_key, &cores, &bytes, CORES_SECONDS, why, sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+    weft.crowded = weft.job.size > cores;
 }
 
 static void open_net(void)
@@ -278,6 +321,7 @@ static void join(void)
 {
     bool all = weft_shm_expects_all(&weft.job);
     weft_shm_offer(&weft.job);
+    tell_cores();
     if (!all)
         open_net();
     weft_shm_open(&weft.job);
@@ -288,6 +332,7 @@ static void join(void)
     }
     weft_shm_begin();
     weft.shm = weft_shm_is_open();
+    hear_cores();
     if (!weft.net || !weft_net_must_know_all())
         return;
     for (int i = 0; i < weft.job.size; i++)

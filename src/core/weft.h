@@ -6,11 +6,12 @@
  *  - weft_gate is 0 exactly while MPI is initialised, at most one thread calls it and none of the
  *    rarer bits below is set; then an entry point takes no lock. Any other value sends it through
  *    weft_enter_gated.
- *  - With threads, everything here and below is touched only while weft_lock is held.
+ *  - With threads, everything here and below is touched only while weft_lock is held (core/lock.h).
  */
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
 
+#include "core/lock.h"
 #include "core/match.h"
 #include "core/peer.h"
 #include "core/request.h"
@@ -34,8 +35,10 @@ struct weft_process {
     uint8_t others;            /* what else progress has to do: enum weft_others */
     struct weft_partitioned *partitioned; /* operations that have something to do */
     int tag_ub;
-    bool net; /* the net lane is open: not every rank is reached through shared memory */
-    bool shm; /* that lane is open: some rank is */
+    bool net;     /* the net lane is open: not every rank is reached through shared memory */
+    bool shm;     /* that lane is open: some rank is */
+    bool crowded; /* all ranks are on this node, more than it has cores, and are not to share
+                     memory: the same at every rank */
     int thread_level;
     int yield_after; /* polls without news before a waiting rank yields */
 };
@@ -72,10 +75,6 @@ static inline void weft_gate_update(void)
  * Returns MPI_SUCCESS, or an error class that the entry point returns at once. */
 WEFT_COLD int weft_enter_gated(const char *function);
 WEFT_COLD void weft_leave_gated(void);
-
-/* The same lock for the progress thread. False: somebody holds it. */
-bool weft_try_lock(void);
-void weft_unlock(void);
 
 /* Every entry point that touches the process calls these two around its body. */
 static inline int weft_enter(const char *function)
@@ -140,6 +139,19 @@ void weft_idle(unsigned *idle);
 
 /* The same for a rank that waits for one request: a report of a hang names it first. */
 void weft_idle_for(unsigned *idle, const struct weft_request *request);
+
+/* Called by a waiting rank instead, when something happened: with threads, those who wait for the lock
+ * may be the ones that it happened for. */
+static inline void weft_share(void)
+{
+    if (weft_unlikely(weft_gate & WEFT_GATE_THREADS) && weft_lock_wanted() &&
+        weft_lock_is_outermost())
+        weft_lock_pass();
+}
+
+/* One turn of a loop that waits, for a request or for something else (NULL): progresses, then shares
+ * or idles. */
+void weft_await(unsigned *idle, const struct weft_request *request);
 
 /* Seconds, monotonic. */
 double weft_seconds(void);

@@ -2,7 +2,8 @@
 /*
  * MPI_T from several threads: samplers that each make sessions and handles, read and reset, set a
  * control variable and come and go with MPI_T_init_thread, while the ranks exchange messages; MPI
- * has MPI_THREAD_FUNNELED in ranks of even number and MPI_THREAD_MULTIPLE in the others.
+ * has MPI_THREAD_FUNNELED in ranks of even number and MPI_THREAD_MULTIPLE in the others
+ * (TOOL_THREADS_MULTIPLE=1: in all).
  */
 #include "tool.h"
 
@@ -57,7 +58,7 @@ int main(int argc, char **argv)
 {
     pthread_t threads[SAMPLERS];
     char *out = check_alloc(BYTES), *in = check_alloc(BYTES);
-    bool multiple = check_setting("PMIX_RANK", 0) % 2;
+    bool multiple = check_setting("TOOL_THREADS_MULTIPLE", check_setting("PMIX_RANK", 0) % 2);
     int provided;
     check_watch();
     tool_begin();

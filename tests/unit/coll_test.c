@@ -711,6 +711,15 @@ static void test_needs(void **unused)
     ring.gives = WEFT_NEED_COMMUTATIVE;
     assert_int_equal(weft_coll_choose(&ring), WEFT_ALGORITHM_RING);
     weft_settings.coll_allreduce = 0;
+    struct weft_choice barrier = {WEFT_COLL_BARRIER, 4, 0, WEFT_NEED_POWER_OF_TWO};
+    assert_int_equal(weft_coll_choose(&barrier), WEFT_ALGORITHM_DOUBLING);
+    weft_settings.coll_barrier = 4; /* a crowd is what rules ask for, not what it needs */
+    assert_int_equal(weft_coll_choose(&barrier), WEFT_ALGORITHM_QUADNOMIAL);
+    weft_settings.coll_barrier = 0;
+    barrier.gives |= WEFT_NEED_CROWD;
+    assert_int_equal(weft_coll_choose(&barrier), WEFT_ALGORITHM_QUADNOMIAL);
+    barrier.size = 2;
+    assert_int_equal(weft_coll_choose(&barrier), WEFT_ALGORITHM_DOUBLING);
 }
 
 /* Nodes of one rank each are none; ranks of a node that are not neighbours keep reductions from going

@@ -193,8 +193,8 @@ static void test_order_does_not_matter(void **state)
 
             m.offers[i] = original[shift < m.count ? from : m.count - 1 - from];
         }
-        assert_chosen(&m, false, "tcp;ofi_rxm", "eth1", "192.0.2.7");
-        assert_chosen(&m, true, "tcp;ofi_rxm", "lo", "127.0.0.1");
+        assert_chosen(&m, false, "net", "eth1", "192.0.2.7");
+        assert_chosen(&m, true, "net", "lo", "127.0.0.1");
     }
 }
 

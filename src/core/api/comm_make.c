@@ -264,12 +264,8 @@ int PMPI_Comm_disconnect(MPI_Comm *handle)
     struct weft_comm *comm = weft_enter_comm(function, handle ? *handle : MPI_COMM_NULL, &code);
     if (!comm)
         return code;
-    while (weft_comm_active(comm)) {
-        if (weft_progress())
-            idle = 0;
-        else
-            weft_idle(&idle);
-    }
+    while (weft_comm_active(comm))
+        weft_await(&idle, NULL);
     code = give_up(comm, function);
     if (code == MPI_SUCCESS)
         *handle = MPI_COMM_NULL;

@@ -117,27 +117,28 @@ static __attribute__((noinline)) int long_send(const struct weft_call call,
     return code;
 }
 
-static __attribute__((noinline)) int long_receive(const struct weft_call call, bool blocking,
-                                                  MPI_Request *request, MPI_Status *status)
-{
-    int code = weft_enter(call.function);
-    if (code)
-        return code;
-    code = blocking ? receive_now(&call, status) : begin_receive(&call, request);
-    weft_leave();
-    return code;
-}
-
 /* The long way of each entry point with a fast path: the same arguments in the same places, so that
  * the fast path has nothing to save before it knows that it is not taken. */
 
 #define LONG_WAY static __attribute__((noinline)) int
 
+/* What they do when the gate is not open: with threads, above all. */
+LONG_WAY send_gated(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm);
+LONG_WAY isend_gated(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request *request);
+LONG_WAY recv_gated(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                    MPI_Comm comm, MPI_Status *status);
+LONG_WAY irecv_gated(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                     MPI_Comm comm, MPI_Request *request);
+
 LONG_WAY send_long(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                    MPI_Comm comm)
 {
-    return long_send((struct weft_call){"MPI_Send", buf, count, datatype, dest, tag, comm},
-                     WEFT_SEND_STANDARD, true, NULL);
+    if (weft_unlikely(weft_gate))
+        return send_gated(buf, count, datatype, dest, tag, comm);
+    return send_now(&(struct weft_call){"MPI_Send", buf, count, datatype, dest, tag, comm},
+                    WEFT_SEND_STANDARD);
 }
 
 LONG_WAY rsend_long(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
@@ -150,8 +151,10 @@ LONG_WAY rsend_long(const void *buf, MPI_Count count, MPI_Datatype datatype, int
 LONG_WAY isend_long(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                     MPI_Comm comm, MPI_Request *request)
 {
-    return long_send((struct weft_call){"MPI_Isend", buf, count, datatype, dest, tag, comm},
-                     WEFT_SEND_STANDARD, false, request);
+    if (weft_unlikely(weft_gate))
+        return isend_gated(buf, count, datatype, dest, tag, comm, request);
+    return begin_send(&(struct weft_call){"MPI_Isend", buf, count, datatype, dest, tag, comm},
+                      WEFT_SEND_STANDARD, request);
 }
 
 LONG_WAY irsend_long(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
@@ -164,15 +167,19 @@ LONG_WAY irsend_long(const void *buf, MPI_Count count, MPI_Datatype datatype, in
 LONG_WAY recv_long(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                    MPI_Comm comm, MPI_Status *status)
 {
-    return long_receive((struct weft_call){"MPI_Recv", buf, count, datatype, source, tag, comm},
-                        true, NULL, status);
+    if (weft_unlikely(weft_gate))
+        return recv_gated(buf, count, datatype, source, tag, comm, status);
+    return receive_now(&(struct weft_call){"MPI_Recv", buf, count, datatype, source, tag, comm},
+                       status);
 }
 
 LONG_WAY irecv_long(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                     MPI_Comm comm, MPI_Request *request)
 {
-    return long_receive((struct weft_call){"MPI_Irecv", buf, count, datatype, source, tag, comm},
-                        false, request, NULL);
+    if (weft_unlikely(weft_gate))
+        return irecv_gated(buf, count, datatype, source, tag, comm, request);
+    return begin_receive(&(struct weft_call){"MPI_Irecv", buf, count, datatype, source, tag, comm},
+                         request);
 }
 
 /* True when a count is one that MPI_Send could have been called with. */
@@ -233,11 +240,24 @@ WEFT_COLD static int send_refused(const void *buf, size_t bytes, struct weft_cha
     return code == MPI_SUCCESS ? code : weft_error_raise(channel->comm, code, "MPI_Send");
 }
 
+/* What is needed again only if the provider is busy is put aside in memory, and is volatile because
+ * compilers otherwise keep it in registers, which have to be saved and restored for every message. */
 ALWAYS_INLINE int send_to_net(const void *buf, size_t bytes, struct weft_channel *channel, int dest,
                               int tag, struct weft_peer *peer)
 {
-    if (weft_unlikely(!weft_net_inject(peer, channel, tag, 0, buf, bytes)))
+    uint32_t number = peer->sequence;
+    if (weft_unlikely(number == peer->stop))
         return send_refused(buf, bytes, channel, dest, tag);
+    const void *volatile kept_buf = buf;
+    volatile size_t kept_bytes = bytes;
+    struct weft_channel *volatile kept_channel = channel;
+    volatile int kept_dest = dest, kept_tag = tag;
+    peer->sequence = number + 1;
+    if (weft_unlikely(weft_net_give(peer, channel, tag, 0, buf, bytes, number))) {
+        struct weft_channel *again = kept_channel;
+        again->comm->peers[kept_dest]->sequence--;
+        return send_refused(kept_buf, kept_bytes, again, kept_dest, kept_tag);
+    }
     return MPI_SUCCESS;
 }
 
@@ -285,7 +305,7 @@ static __attribute__((noinline)) int irecv_here(void *buf, size_t bytes,
     return weft_likely(quick) ? MPI_SUCCESS : post_to_bins(&posted->match);
 }
 
-/* A receive that the provider matches. Returns MPI_SUCCESS. */
+/* A receive that the provider matches and that lands in its request. Returns MPI_SUCCESS. */
 ALWAYS_INLINE int irecv_to_net(void *buf, size_t bytes, struct weft_channel *channel, int source,
                                int tag, struct weft_peer *peer, MPI_Request *request)
 {
@@ -293,17 +313,29 @@ ALWAYS_INLINE int irecv_to_net(void *buf, size_t bytes, struct weft_channel *cha
         weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
     *request = (MPI_Request)posted;
     weft_p2p_describe(posted, channel, buf, bytes, weft_datatype_byte(), peer, source, tag);
-    return weft_net_irecv_plain(posted, buf, bytes, peer->net_addr,
-                                channel->net_bits | (uint32_t)tag);
+    return weft_net_irecv_short(posted, peer->net_addr, channel->net_bits | (uint32_t)tag);
+}
+
+/* The same for one that is too long to land in its request. */
+static __attribute__((noinline)) int irecv_longer(void *buf, size_t bytes,
+                                                  struct weft_channel *channel, int source, int tag,
+                                                  struct weft_peer *peer, MPI_Request *request)
+{
+    struct weft_request *posted =
+        weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
+    *request = (MPI_Request)posted;
+    weft_p2p_describe(posted, channel, buf, bytes, weft_datatype_byte(), peer, source, tag);
+    return weft_net_irecv_plain(posted);
 }
 
 /* What both kinds of send ask first: the communicator, or NULL, and the bytes of data. */
 ALWAYS_INLINE struct weft_comm *send_target(const void *buf, uint32_t count, MPI_Datatype datatype,
-                                            int dest, int tag, MPI_Comm handle, size_t *bytes)
+                                            int dest, int tag, uint32_t tags, MPI_Comm handle,
+                                            size_t *bytes)
 {
     size_t size;
     struct weft_comm *comm;
-    if (weft_unlikely((uint32_t)tag >= weft_send_tags) || weft_unlikely(!buf) ||
+    if (weft_unlikely((uint32_t)tag >= tags) || weft_unlikely(!buf) ||
         weft_unlikely(!(comm = fast_comm(handle))) ||
         weft_unlikely((uint32_t)dest >= (uint32_t)comm->size) ||
         weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
@@ -315,17 +347,17 @@ ALWAYS_INLINE struct weft_comm *send_target(const void *buf, uint32_t count, MPI
 /* A blocking standard send is injected, without a request. (Ready mode takes the long way, which tells
  * the receiver of it.) */
 ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
-                             int tag, MPI_Comm handle, int *code)
+                             int tag, uint32_t tags, MPI_Comm handle, int *code)
 {
     size_t bytes;
-    struct weft_comm *comm = send_target(buf, count, datatype, dest, tag, handle, &bytes);
+    struct weft_comm *comm = send_target(buf, count, datatype, dest, tag, tags, handle, &bytes);
     if (weft_unlikely(!comm))
         return false;
     struct weft_peer *peer = comm->peers[(uint32_t)dest];
-    if (bytes < peer->share_below)
-        *code = send_here(buf, bytes, &comm->p2p, dest, tag, peer);
-    else if (weft_likely(bytes < peer->inject_below))
+    if (weft_likely(bytes < peer->inject_below))
         *code = send_to_net(buf, bytes, &comm->p2p, dest, tag, peer);
+    else if (bytes < peer->share_below)
+        *code = send_here(buf, bytes, &comm->p2p, dest, tag, peer);
     else
         return false;
     return true;
@@ -334,17 +366,18 @@ ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datat
 /* A nonblocking one has a request besides, complete from its beginning. What the provider does not
  * take at once goes on from there. */
 ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
-                              int tag, MPI_Comm handle, MPI_Request *request, int *code)
+                              int tag, uint32_t tags, MPI_Comm handle, MPI_Request *request,
+                              int *code)
 {
     size_t bytes;
-    struct weft_comm *comm = send_target(buf, count, datatype, dest, tag, handle, &bytes);
+    struct weft_comm *comm = send_target(buf, count, datatype, dest, tag, tags, handle, &bytes);
     if (weft_unlikely(!comm) || weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
         return false;
     struct weft_peer *peer = comm->peers[(uint32_t)dest];
-    if (bytes < peer->share_below)
-        *code = weft_shm_isend_plain(buf, bytes, &comm->p2p, dest, tag, peer, request);
-    else if (weft_likely(bytes < peer->inject_below))
+    if (weft_likely(bytes < peer->inject_below))
         *code = isend_to_net(buf, bytes, &comm->p2p, dest, tag, peer, request);
+    else if (bytes < peer->share_below)
+        *code = weft_shm_isend_plain(buf, bytes, &comm->p2p, dest, tag, peer, request);
     else
         return false;
     return true;
@@ -352,11 +385,12 @@ ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype data
 
 /* A receive from one rank is posted to whoever matches: the provider or the software. */
 ALWAYS_INLINE bool receive_fast(void *buf, uint32_t count, MPI_Datatype datatype, int source,
-                                int tag, MPI_Comm handle, MPI_Request *request, int *code)
+                                int tag, uint32_t tags, MPI_Comm handle, MPI_Request *request,
+                                int *code)
 {
     size_t size;
     struct weft_comm *comm;
-    if (weft_unlikely((uint32_t)tag >= weft_receive_tags) || weft_unlikely(!buf) ||
+    if (weft_unlikely((uint32_t)tag >= tags) || weft_unlikely(!buf) ||
         weft_unlikely(!(comm = fast_comm(handle))) ||
         weft_unlikely((uint32_t)source >= comm->p2p.sources) ||
         weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
@@ -367,11 +401,127 @@ ALWAYS_INLINE bool receive_fast(void *buf, uint32_t count, MPI_Datatype datatype
         *code = irecv_here(buf, bytes, &comm->p2p, source, tag, peer, request);
         return true;
     }
+    if (weft_likely(bytes < peer->land_below) && weft_likely(request != NULL) &&
+        weft_likely(weft.requests.free != NULL)) {
+        *code = irecv_to_net(buf, bytes, &comm->p2p, source, tag, peer, request);
+        return true;
+    }
     if (weft_unlikely(bytes >= peer->post_below) || weft_unlikely(!request) ||
         weft_unlikely(!weft.requests.free))
         return false;
-    *code = irecv_to_net(buf, bytes, &comm->p2p, source, tag, peer, request);
+    *code = irecv_longer(buf, bytes, &comm->p2p, source, tag, peer, request);
     return true;
+}
+
+/* The end of a receive that the fast path has posted. */
+ALWAYS_INLINE int finish_receive(MPI_Request handle, MPI_Status *status, bool alone)
+{
+    struct weft_request *posted = (struct weft_request *)handle;
+    if (alone)
+        weft_request_wait_alone(posted);
+    else
+        weft_request_wait(posted);
+    int code = posted->error;
+    struct weft_comm *owner = posted->channel->comm;
+    weft_request_status(posted, status, false);
+    weft_request_put(posted);
+    return weft_likely(code == MPI_SUCCESS) ? code : weft_error_raise(owner, code, "MPI_Recv");
+}
+
+/* The same among threads: the fast path with the lock held, then the long way. */
+
+/* Takes the lock. True when nothing but threads keeps the gate closed. What `code` says is returned at
+ * once. */
+ALWAYS_INLINE bool enter_among_threads(const char *function, int *code)
+{
+    *code = MPI_SUCCESS;
+    if (weft_likely(weft_gate == WEFT_GATE_THREADS)) {
+        weft_lock_enter();
+        return true;
+    }
+    *code = weft_enter(function);
+    return false;
+}
+
+ALWAYS_INLINE void leave_among_threads(void)
+{
+    if (weft_likely(weft_gate & WEFT_GATE_THREADS))
+        weft_lock_leave();
+}
+
+/* Tags that a send, or a receive, may have on the fast path: none with a count beyond it. The latter
+ * leaves the pool alone when it is empty. */
+ALWAYS_INLINE uint32_t send_tags(bool only_threads, MPI_Count count)
+{
+    return weft_likely(only_threads) && is_int(count) ? (uint32_t)weft.tag_ub + 1 : 0;
+}
+
+ALWAYS_INLINE uint32_t receive_tags(bool only_threads, MPI_Count count)
+{
+    return weft.matcher.unexpected || !weft.requests.free ? 0 : send_tags(only_threads, count);
+}
+
+LONG_WAY send_gated(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm)
+{
+    int code;
+    bool only_threads = enter_among_threads("MPI_Send", &code);
+    if (code)
+        return code;
+    if (!send_fast(buf, (uint32_t)count, datatype, dest, tag, send_tags(only_threads, count), comm,
+                   &code))
+        code = send_now(&(struct weft_call){"MPI_Send", buf, count, datatype, dest, tag, comm},
+                        WEFT_SEND_STANDARD);
+    leave_among_threads();
+    return code;
+}
+
+LONG_WAY isend_gated(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request *request)
+{
+    int code;
+    bool only_threads = enter_among_threads("MPI_Isend", &code);
+    if (code)
+        return code;
+    if (!isend_fast(buf, (uint32_t)count, datatype, dest, tag, send_tags(only_threads, count), comm,
+                    request, &code))
+        code = begin_send(&(struct weft_call){"MPI_Isend", buf, count, datatype, dest, tag, comm},
+                          WEFT_SEND_STANDARD, request);
+    leave_among_threads();
+    return code;
+}
+
+LONG_WAY recv_gated(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                    MPI_Comm comm, MPI_Status *status)
+{
+    MPI_Request posted;
+    int code;
+    bool only_threads = enter_among_threads("MPI_Recv", &code);
+    if (code)
+        return code;
+    if (!receive_fast(buf, (uint32_t)count, datatype, source, tag,
+                      receive_tags(only_threads, count), comm, &posted, &code))
+        code = receive_now(&(struct weft_call){"MPI_Recv", buf, count, datatype, source, tag, comm},
+                           status);
+    else if (weft_likely(code == MPI_SUCCESS))
+        code = finish_receive(posted, status, false);
+    leave_among_threads();
+    return code;
+}
+
+LONG_WAY irecv_gated(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                     MPI_Comm comm, MPI_Request *request)
+{
+    int code;
+    bool only_threads = enter_among_threads("MPI_Irecv", &code);
+    if (code)
+        return code;
+    if (!request || !receive_fast(buf, (uint32_t)count, datatype, source, tag,
+                                  receive_tags(only_threads, count), comm, request, &code))
+        code = begin_receive(
+            &(struct weft_call){"MPI_Irecv", buf, count, datatype, source, tag, comm}, request);
+    leave_among_threads();
+    return code;
 }
 
 /* The calls with int counts stand beside those with large ones, so that both have the fast path. */
@@ -380,7 +530,8 @@ WEFT_EXPORT(Send);
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     int code;
-    if (weft_likely(send_fast(buf, (uint32_t)count, datatype, dest, tag, comm, &code)))
+    if (weft_likely(
+            send_fast(buf, (uint32_t)count, datatype, dest, tag, weft_send_tags, comm, &code)))
         return code;
     return send_long(buf, count, datatype, dest, tag, comm);
 }
@@ -390,8 +541,8 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
                 MPI_Comm comm)
 {
     int code;
-    if (weft_likely(is_int(count) &&
-                    send_fast(buf, (uint32_t)count, datatype, dest, tag, comm, &code)))
+    if (weft_likely(is_int(count) && send_fast(buf, (uint32_t)count, datatype, dest, tag,
+                                               weft_send_tags, comm, &code)))
         return code;
     return send_long(buf, count, datatype, dest, tag, comm);
 }
@@ -422,7 +573,8 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
                MPI_Request *request)
 {
     int code;
-    if (weft_likely(isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm, request, &code)))
+    if (weft_likely(isend_fast(buf, (uint32_t)count, datatype, dest, tag, weft_send_tags, comm,
+                               request, &code)))
         return code;
     return isend_long(buf, count, datatype, dest, tag, comm, request);
 }
@@ -432,8 +584,8 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
                  MPI_Comm comm, MPI_Request *request)
 {
     int code;
-    if (weft_likely(is_int(count) &&
-                    isend_fast(buf, (uint32_t)count, datatype, dest, tag, comm, request, &code)))
+    if (weft_likely(is_int(count) && isend_fast(buf, (uint32_t)count, datatype, dest, tag,
+                                                weft_send_tags, comm, request, &code)))
         return code;
     return isend_long(buf, count, datatype, dest, tag, comm, request);
 }
@@ -460,27 +612,15 @@ int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     return irsend_long(buf, count, datatype, dest, tag, comm, request);
 }
 
-/* The end of a receive that the fast path has posted. */
-ALWAYS_INLINE int finish_receive(MPI_Request handle, MPI_Status *status)
-{
-    struct weft_request *posted = (struct weft_request *)handle;
-    weft_request_wait(posted);
-    int code = posted->error;
-    struct weft_comm *owner = posted->channel->comm;
-    weft_request_status(posted, status, false);
-    weft_request_put(posted);
-    return weft_likely(code == MPI_SUCCESS) ? code : weft_error_raise(owner, code, "MPI_Recv");
-}
-
 WEFT_EXPORT(Recv);
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
               MPI_Status *status)
 {
     MPI_Request posted;
     int code;
-    if (weft_likely(
-            receive_fast(buf, (uint32_t)count, datatype, source, tag, comm, &posted, &code)))
-        return weft_likely(code == MPI_SUCCESS) ? finish_receive(posted, status) : code;
+    if (weft_likely(receive_fast(buf, (uint32_t)count, datatype, source, tag, weft_receive_tags,
+                                 comm, &posted, &code)))
+        return weft_likely(code == MPI_SUCCESS) ? finish_receive(posted, status, true) : code;
     return recv_long(buf, count, datatype, source, tag, comm, status);
 }
 
@@ -490,9 +630,9 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
 {
     MPI_Request posted;
     int code;
-    if (weft_likely(is_int(count) && receive_fast(buf, (uint32_t)count, datatype, source, tag, comm,
-                                                  &posted, &code)))
-        return weft_likely(code == MPI_SUCCESS) ? finish_receive(posted, status) : code;
+    if (weft_likely(is_int(count) && receive_fast(buf, (uint32_t)count, datatype, source, tag,
+                                                  weft_receive_tags, comm, &posted, &code)))
+        return weft_likely(code == MPI_SUCCESS) ? finish_receive(posted, status, true) : code;
     return recv_long(buf, count, datatype, source, tag, comm, status);
 }
 
@@ -501,8 +641,8 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
                MPI_Request *request)
 {
     int code;
-    if (weft_likely(
-            receive_fast(buf, (uint32_t)count, datatype, source, tag, comm, request, &code)))
+    if (weft_likely(receive_fast(buf, (uint32_t)count, datatype, source, tag, weft_receive_tags,
+                                 comm, request, &code)))
         return code;
     return irecv_long(buf, count, datatype, source, tag, comm, request);
 }
@@ -512,8 +652,8 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
                  MPI_Comm comm, MPI_Request *request)
 {
     int code;
-    if (weft_likely(is_int(count) && receive_fast(buf, (uint32_t)count, datatype, source, tag, comm,
-                                                  request, &code)))
+    if (weft_likely(is_int(count) && receive_fast(buf, (uint32_t)count, datatype, source, tag,
+                                                  weft_receive_tags, comm, request, &code)))
         return code;
     return irecv_long(buf, count, datatype, source, tag, comm, request);
 }

@@ -203,7 +203,7 @@ static __attribute__((noinline)) int finish_with_status(MPI_Request *handle, MPI
     return MPI_SUCCESS;
 }
 
-static __attribute__((noinline)) int wait_long(MPI_Request *handle, MPI_Status *status)
+static __attribute__((noinline)) int wait_gated(MPI_Request *handle, MPI_Status *status)
 {
     int code = weft_enter("MPI_Wait");
     if (code)
@@ -216,6 +216,16 @@ static __attribute__((noinline)) int wait_long(MPI_Request *handle, MPI_Status *
     }
     weft_leave();
     return code;
+}
+
+static __attribute__((noinline)) int wait_long(MPI_Request *handle, MPI_Status *status)
+{
+    if (weft_unlikely(weft_gate))
+        return wait_gated(handle, status);
+    if (weft_unlikely(!handle || !is_valid(*handle)))
+        return bad_handle("MPI_Wait", handle);
+    weft_request_wait_alone(request_of(*handle));
+    return finish_one(handle, status, "MPI_Wait");
 }
 
 WEFT_EXPORT(Wait);
@@ -330,12 +340,8 @@ int PMPI_Waitany(int count, MPI_Request *handles, int *index, MPI_Status *status
     if (code == MPI_SUCCESS) {
         bool active;
         unsigned idle = 0;
-        while ((*index = find_complete(count, handles, &active)) == MPI_UNDEFINED && active) {
-            if (weft_progress())
-                idle = 0;
-            else
-                weft_idle(&idle);
-        }
+        while ((*index = find_complete(count, handles, &active)) == MPI_UNDEFINED && active)
+            weft_await(&idle, NULL);
         if (active)
             code = finish_one(&handles[*index], status, "MPI_Waitany");
         else
@@ -396,12 +402,8 @@ int PMPI_Waitsome(int incount, MPI_Request *handles, int *outcount, int *indices
     if (code == MPI_SUCCESS) {
         bool active;
         unsigned idle = 0;
-        while (find_complete(incount, handles, &active) == MPI_UNDEFINED && active) {
-            if (weft_progress())
-                idle = 0;
-            else
-                weft_idle(&idle);
-        }
+        while (find_complete(incount, handles, &active) == MPI_UNDEFINED && active)
+            weft_await(&idle, NULL);
         if (active)
             code = finish_some(incount, handles, outcount, indices, statuses, "MPI_Waitsome");
         else

@@ -80,6 +80,16 @@ static void bruck(struct weft_schedule *s, struct weft_elements in, const struct
                            weft_block(out, (s->rank + i) % s->size));
 }
 
+/* To rank 0, and all of them down a tree: fewer messages than by doubling, one after the other. */
+static void up_and_down(struct weft_schedule *s, struct weft_elements in,
+                        const struct weft_blocks *out)
+{
+    struct weft_elements all = {out->at, (size_t)s->size * out->count, out->type};
+    weft_build_gather(s, in, out, 0, WEFT_ALGORITHM_LINEAR);
+    weft_schedule_fence(s);
+    weft_build_bcast(s, all, 0, WEFT_ALGORITHM_QUADNOMIAL);
+}
+
 void weft_build_allgather(struct weft_schedule *s, struct weft_elements in,
                           const struct weft_blocks *out, enum weft_algorithm algorithm)
 {
@@ -87,6 +97,8 @@ void weft_build_allgather(struct weft_schedule *s, struct weft_elements in,
         weft_nodes_allgather(s, in, out);
     else if (algorithm == WEFT_ALGORITHM_BRUCK)
         bruck(s, in, out);
+    else if (algorithm == WEFT_ALGORITHM_QUADNOMIAL)
+        up_and_down(s, in, out);
     else if (algorithm == WEFT_ALGORITHM_DOUBLING)
         doubling(s, in, out);
     else

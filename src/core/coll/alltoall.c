@@ -15,7 +15,7 @@ static void pairs(struct weft_schedule *s, const struct weft_blocks *in,
                   const struct weft_blocks *out, int at_a_time)
 {
     uint32_t marks[MANY_AT_A_TIME]; /* behind the messages of the last steps */
-    weft_schedule_copy(s, weft_block(in, s->rank), weft_block(out, s->rank));
+    uint32_t begin = s->after;
     for (int i = 1; i < s->size; i++) {
         int to = (int)(((int64_t)s->rank + i) % s->size);
         int from = (int)(((int64_t)s->rank + s->size - i) % s->size);
@@ -27,6 +27,8 @@ static void pairs(struct weft_schedule *s, const struct weft_blocks *in,
             weft_schedule_send(s, to, weft_block(in, to));
         marks[i % at_a_time] = s->count;
     }
+    weft_schedule_wait_for(s, begin); /* while the messages are on their way */
+    weft_schedule_copy(s, weft_block(in, s->rank), weft_block(out, s->rank));
 }
 
 /* The blocks of a row whose place has this bit, from place i on: where the run ends. */

@@ -9,11 +9,35 @@
 #include "core/coll/nodes.h"
 #include "core/coll/tree.h"
 
+/* A message up and one down for each rank but the top: fewer than by pairs, one after the other. */
+static void up_and_down(struct weft_schedule *s)
+{
+    struct weft_elements nothing = weft_schedule_row(s, 0);
+    struct weft_tree tree = weft_tree_of(s->size, 4, s->rank);
+    for (int i = 0; i < tree.children; i++)
+        weft_schedule_receive(s, (int)weft_tree_child(&tree, i).place, nothing);
+    weft_schedule_fence(s);
+    if (tree.parent >= 0) {
+        uint32_t heard = s->count;
+        weft_schedule_wait_for(s, 0);
+        weft_schedule_receive(s, (int)tree.parent, nothing);
+        weft_schedule_wait_for(s, heard);
+        weft_schedule_send(s, (int)tree.parent, nothing);
+        weft_schedule_fence(s);
+    }
+    for (int i = tree.children; i-- > 0;)
+        weft_schedule_send(s, (int)weft_tree_child(&tree, i).place, nothing);
+}
+
 void weft_build_barrier(struct weft_schedule *s, enum weft_algorithm algorithm)
 {
     struct weft_elements nothing = weft_schedule_row(s, 0);
     if (algorithm == WEFT_ALGORITHM_NODES) {
         weft_nodes_barrier(s);
+        return;
+    }
+    if (algorithm == WEFT_ALGORITHM_QUADNOMIAL) {
+        up_and_down(s);
         return;
     }
     bool pairs = algorithm == WEFT_ALGORITHM_DOUBLING;

@@ -7,6 +7,7 @@
 #include "core/coll/schedule.h"
 #include "core/nodes.h"
 #include "core/topology.h"
+#include "core/weft.h"
 
 static struct weft_elements elements_of(const struct weft_blocks *one)
 {
@@ -66,6 +67,8 @@ enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum wef
         choice.gives |= WEFT_NEED_POWER_OF_TWO;
     if (equal_blocks(kind))
         choice.gives |= WEFT_NEED_EQUAL_BLOCKS;
+    if (weft.crowded)
+        choice.gives |= WEFT_NEED_CROWD;
     const struct weft_nodes *nodes = nodes_among(s);
     if (nodes && (nodes->in_order || !s->op || s->op->commutative))
         choice.gives |= WEFT_NEED_NODES;

@@ -26,8 +26,14 @@ const struct weft_coll_family weft_coll_families[] = {
      SETTING(coll_barrier),
      {{WEFT_ALGORITHM_DISSEMINATION, 0},
       {WEFT_ALGORITHM_DOUBLING, WEFT_NEED_POWER_OF_TWO},
-      {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES}},
+      {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES},
+      {WEFT_ALGORITHM_QUADNOMIAL, WEFT_NEED_CROWD}},
+     /* In pairs there are size * log2(size) messages at once, up and down a tree 2 * (size - 1), one
+      * level after the other. Where ranks wait for cores and not for messages, each message less is
+      * time: 4 ranks on 2 cores took 0.65 to 0.85 x as long. */
      {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0},
+      {WEFT_ALGORITHM_DOUBLING, SIZE_MAX, 2},
+      {WEFT_ALGORITHM_QUADNOMIAL, SIZE_MAX, 0},
       {WEFT_ALGORITHM_DOUBLING, SIZE_MAX, 0},
       {WEFT_ALGORITHM_DISSEMINATION, SIZE_MAX, 0}}},
     {"bcast",
@@ -39,13 +45,14 @@ const struct weft_coll_family weft_coll_families[] = {
       {WEFT_ALGORITHM_SCATTER_RING, 0},
       {WEFT_ALGORITHM_CHAIN, 0},
       {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES}},
-     /* The tree sends all data log2(size) times one after the other, scatter and ring send it twice:
-      * that pays well above every provider's eager limit, and where there are more than two levels:
-      * 4 ranks take 1.3 x as long with it at 1 MiB. The chain is faster or slower than the tree
-      * depending on how far the root runs ahead, so nobody gets it without asking. */
+     /* The tree sends all data log2(size) times one after the other, scatter and ring send it twice,
+      * the chain once, but each rank later than the one before: it is for few ranks. 4 ranks on 2
+      * cores, one bcast after the other: 0.5 x the tree's time at 128 and 256 KiB, between 0.7 and
+      * 1.1 up to 1 MiB; scatter and ring took 1.3 x the tree's at 1 MiB. */
      {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0},
-      {WEFT_ALGORITHM_BINOMIAL, SIZE_MAX, 4},
+      {WEFT_ALGORITHM_BINOMIAL, SIZE_MAX, 2},
       {WEFT_ALGORITHM_BINOMIAL, 128 * KiB, 0},
+      {WEFT_ALGORITHM_CHAIN, SIZE_MAX, 8},
       {WEFT_ALGORITHM_SCATTER_RING, SIZE_MAX, 0}}},
     {"reduce",
      "MPI_Reduce",
@@ -96,11 +103,13 @@ const struct weft_coll_family weft_coll_families[] = {
      {{WEFT_ALGORITHM_RING, 0},
       {WEFT_ALGORITHM_BRUCK, 0},
       {WEFT_ALGORITHM_DOUBLING, WEFT_NEED_POWER_OF_TWO | WEFT_NEED_EQUAL_BLOCKS},
-      {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES}},
+      {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES},
+      {WEFT_ALGORITHM_QUADNOMIAL, WEFT_NEED_EQUAL_BLOCKS | WEFT_NEED_CROWD}},
      /* Doubling and Bruck send log2(size) messages, the ring size - 1; Bruck copies all data twice
-      * more. */
+      * more. To one rank and down a tree: as for the barrier. */
      {{WEFT_ALGORITHM_NODES, SIZE_MAX, 0},
       {WEFT_ALGORITHM_RING, SIZE_MAX, 2},
+      {WEFT_ALGORITHM_QUADNOMIAL, 32 * KiB, 0},
       {WEFT_ALGORITHM_DOUBLING, 64 * KiB, 0},
       {WEFT_ALGORITHM_BRUCK, 64 * KiB, 0},
       {WEFT_ALGORITHM_RING, SIZE_MAX, 0}}},
@@ -223,7 +232,9 @@ enum weft_algorithm weft_coll_choose(const struct weft_choice *choice)
 {
     const struct weft_coll_family *family = weft_coll_family_of(choice->kind);
     enum weft_algorithm users = chosen(family);
-    if (users != WEFT_ALGORITHM_AUTO && fits(family, users, choice))
+    struct weft_choice anywhere = *choice;
+    anywhere.gives |= WEFT_NEED_CROWD;
+    if (users != WEFT_ALGORITHM_AUTO && fits(family, users, &anywhere))
         return users;
     for (const struct weft_coll_rule *rule = family->rules;
          rule < family->rules + WEFT_COLL_RULES && rule->algorithm != WEFT_ALGORITHM_AUTO; rule++)

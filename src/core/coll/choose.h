@@ -36,8 +36,10 @@ enum weft_need {
     WEFT_NEED_COMMUTATIVE = 1,
     WEFT_NEED_POWER_OF_TWO = 2, /* ranks */
     WEFT_NEED_EQUAL_BLOCKS = 4, /* not the v- and w-forms */
-    WEFT_NEED_NODES = 8         /* several nodes, and one with several ranks; those of each node
+    WEFT_NEED_NODES = 8,        /* several nodes, and one with several ranks; those of each node
                                    neighbours, unless the operation commutes */
+    WEFT_NEED_CROWD = 16 /* more ranks than cores, all on one node, and no shared memory; what
+                                   a setting asks for runs without */
 };
 
 /* A collective as the rules see it. */
@@ -66,7 +68,7 @@ struct weft_coll_rule {
     int ranks;    /* for at most so many ranks; 0: any */
 };
 
-enum { WEFT_COLL_OPTIONS = 5, WEFT_COLL_RULES = 5 };
+enum { WEFT_COLL_OPTIONS = 5, WEFT_COLL_RULES = 6 };
 
 /* Collectives that are done alike. */
 struct weft_coll_family {

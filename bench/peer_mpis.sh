@@ -1,0 +1,149 @@
+# shellcheck shell=bash
+# SPDX-License-Identifier: BSD-3-Clause
+#
+# The other MPIs of this machine, for the scripts that measure Weft beside them: which are there, how
+# a benchmark is compiled against one and how its job is started. Sourced, after bench/where.sh, by
+# scripts that have set openmpi and mpich: the prefixes under which these are, empty for PATH.
+#
+# Each MPI runs as Debian ships it and as its users would run it, without tuning. A rank has a core
+# of its own where there are enough; more ranks than cores are bound to none.
+#
+# Invariant: what was asked for and is not there ends the script with the packages' names.
+
+: "${openmpi=}" "${mpich=}"
+declare -A prefix=([openmpi]=$openmpi [mpich]=$mpich)
+declare -a cc_openmpi run_openmpi cc_mpich run_mpich
+: "${cc_openmpi[@]}" "${run_openmpi[@]}" "${cc_mpich[@]}" "${run_mpich[@]}" # reached by their name
+peers=()  # those that find_peers has found
+launch=() # what launcher has made
+
+# Where programs for other MPIs are compiled; gone in the end.
+peer_dir=$(mktemp -d)
+trap 'rm -rf "$peer_dir"' EXIT
+export TMPDIR=$peer_dir
+
+# only LIST WORD...: the words of LIST on lines; dies at one that is none of the others.
+only()
+{
+    local list=$1 word
+    shift
+    for word in ${list//,/ }; do
+        [[ " $* " == *" $word "* ]] || die "\"$word\" is none of: $*"
+        printf '%s\n' "$word"
+    done
+}
+
+# first_file PATTERN...: the first of these that is a file.
+first_file()
+{
+    local pattern file
+    for pattern in "$@"; do
+        while read -r file; do
+            [[ ! -f $file ]] || { printf '%s\n' "$file"; return 0; }
+        done < <(compgen -G "$pattern" || true)
+    done
+    return 1
+}
+
+# find_peer MPI: how MPI's programs are compiled (the array cc_MPI) and started (run_MPI); fails
+# where it is not there.
+find_peer()
+{
+    local at=${prefix[$1]} header lib run
+    local -n cc=cc_$1 start=run_$1
+    if [[ -z $at ]]; then
+        command -v "mpicc.$1" >/dev/null && command -v "mpiexec.$1" >/dev/null || return 1
+        cc=("mpicc.$1")
+        start=("mpiexec.$1")
+        return
+    fi
+    at=$(cd "$at" 2>/dev/null && pwd) || return 1
+    if [[ -x $at/bin/mpicc ]]; then
+        cc=("$at/bin/mpicc")
+        start=(env "PATH=$at/bin:$PATH" "$at/bin/mpiexec")
+        return
+    fi
+    # Debian's packages, unpacked but not installed: their mpicc looks for them in /usr.
+    header=$(first_file "$at/usr/include/*/$1/mpi.h") || return 1
+    lib=$(first_file "$at/usr/lib/*/lib$1.so") || return 1
+    run=$(first_file "$at/usr/bin/mpiexec.hydra" "$at/usr/bin/mpiexec.$1") || return 1
+    cc=(cc "-I${header%/*}" "-L${lib%/*}" "-Wl,-rpath,${lib%/*},--no-as-needed" "-l$1")
+    start=(env "PATH=${run%/*}:$PATH" "LD_LIBRARY_PATH=${lib%/*}" "$run")
+}
+
+# The version of a peer, or nothing where it does not tell.
+version_of()
+{
+    # shellcheck disable=SC2178
+    local -n start=run_$1
+    "${start[@]}" --version 2>&1 | grep -m 1 -oE '[0-9]+\.[0-9]+[0-9.a-z]*' || true
+}
+
+# find_peers LIST ASKED: sets the array peers to those of LIST that are there. Dies where none is,
+# and where one is not that was asked for, by ASKED or by a prefix.
+find_peers()
+{
+    local mpi words
+    words=$(only "$1" openmpi mpich)
+    for mpi in $words; do
+        if find_peer "$mpi"; then
+            peers+=("$mpi")
+        elif [[ -n $2 || -n ${prefix[$mpi]} ]]; then
+            die "no $mpi ${prefix[$mpi]:+under ${prefix[$mpi]}}: apt-get install libopenmpi-dev" \
+                "openmpi-bin libmpich-dev mpich, or name a prefix by --$mpi"
+        fi
+    done
+    ((${#peers[@]} > 0)) ||
+        die "no other MPI is here: apt-get install libopenmpi-dev openmpi-bin libmpich-dev mpich," \
+            "or name a prefix by --openmpi or --mpich"
+}
+
+# compile MPI PROGRAM SOURCE...: from bench/, for another MPI, as
+# $peer_dir/MPI_PROGRAM; once.
+compile()
+{
+    local mpi=$1 program=$2 source_files
+    # shellcheck disable=SC2178
+    local -n cc=cc_$1
+    shift 2
+    [[ ! -x $peer_dir/${mpi}_$program ]] || return 0
+    source_files=("${@/#/$source_dir/bench/}")
+    # -w: some headers do not agree with their own constants.
+    "${cc[@]}" -std=gnu11 -D_GNU_SOURCE -O2 -DNDEBUG -w -I"$source_dir/bench" \
+        -o "$peer_dir/${mpi}_$program" "${source_files[@]/%/.c}" >&2 ||
+        die "the compiler of $mpi could not compile bench/$1.c; what it said is above"
+}
+
+# launcher MPI WAY RANKS: sets the array launch to what starts a peer's job by its way (node,
+# staged: one node; tcp: its own way over TCP; ofi: over libfabric's TCP).
+launcher()
+{
+    # shellcheck disable=SC2178
+    local -n start=run_$1
+    launch=("${start[@]}")
+    case $1.$2 in
+    openmpi.node) launch+=(--mca pml ob1 --mca btl 'self,vader') ;;
+    openmpi.staged)
+        launch+=(--mca pml ob1 --mca btl 'self,vader' --mca btl_vader_single_copy_mechanism none)
+        ;;
+    openmpi.tcp)
+        launch+=(--mca pml ob1 --mca btl 'self,tcp' --mca btl_tcp_if_include lo)
+        ;;
+    openmpi.ofi)
+        launch+=(--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include 'tcp;ofi_rxm'
+            -x FI_TCP_IFACE=lo)
+        ;;
+    mpich.staged) launch+=(-genv UCX_TLS 'posix,sysv,self') ;;
+    mpich.tcp)
+        launch+=(-genv UCX_TLS 'tcp,self' -genv UCX_NET_DEVICES lo -genv MPIR_CVAR_NOLOCAL 1)
+        ;;
+    esac
+    local bound=
+    (($3 > $(nproc))) || bound=yes
+    case $1.$bound in
+    openmpi.yes) launch+=(--allow-run-as-root --bind-to core --map-by core -n "$3") ;;
+    openmpi.) launch+=(--allow-run-as-root --oversubscribe --bind-to none -n "$3") ;;
+    mpich.yes) launch+=(-bind-to core -n "$3") ;;
+    mpich.) launch+=(-n "$3") ;;
+    esac
+}

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Waiting for the lock of the process, and letting others have it: see lock.h.
+ *
+ * A fence in weft_lock_leave would cost every call as much as taking the lock. So the one who is about
+ * to sleep, and has time, makes all threads of the process pass a fence (membarrier), as in
+ * shm/sleep.c. Where the kernel has none, it sleeps UNSURE_US at most.
+ */
+#include "core/lock.h"
+
+#include <linux/futex.h>
+#include <linux/membarrier.h>
+#include <sched.h>
+#include <sys/syscall.h>
+#include <time.h>
+#include <unistd.h>
+
+/* What a waiting thread does before it sleeps; how often a thread may go before it; how often one
+ * that steps back yields before it takes the lock after all, because whoever waits has no core. */
+enum { SPINS = 300, YIELDS = 20, STREAK = 32, STEP_BACK_SPINS = 60, STEP_BACK_YIELDS = 8 };
+enum { SURE_US = 100000, UNSURE_US = 500 };
+
+struct weft_lock weft_lock;
+_Thread_local uint32_t weft_lock_thread;
+
+static _Atomic uint32_t threads; /* that have a number */
+static unsigned spins;           /* SPINS, or 0 on one core */
+static bool barrier;
+
+static int membarrier(int command)
+{
+    return (int)syscall(SYS_membarrier, command, 0, 0);
+}
+
+static inline void pause_briefly(void)
+{
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#else
+    atomic_signal_fence(memory_order_seq_cst);
+#endif
+}
+
+void weft_lock_open(bool may_spin)
+{
+    spins = may_spin ? SPINS : 0;
+    if (barrier)
+        return;
+    int commands = membarrier(MEMBARRIER_CMD_QUERY);
+    barrier = commands > 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) &&
+              membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+}
+
+void weft_lock_number_thread(void)
+{
+    weft_lock_thread = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1;
+}
+
+static void sleep_until_free(void)
+{
+    atomic_fetch_add(&weft_lock.sleepers, 1);
+    bool sure = barrier && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) == 0;
+    struct timespec time = {.tv_nsec = (sure ? SURE_US : UNSURE_US) * 1000L};
+    uint32_t owner = atomic_load(&weft_lock.owner);
+    if (owner)
+        syscall(SYS_futex, &weft_lock.owner, FUTEX_WAIT_PRIVATE, owner, &time, NULL, 0);
+    atomic_fetch_sub(&weft_lock.sleepers, 1);
+}
+
+void weft_lock_wake(void)
+{
+    syscall(SYS_futex, &weft_lock.owner, FUTEX_WAKE_PRIVATE, 1, NULL, NULL, 0);
+}
+
+void weft_lock_wait(void)
+{
+    atomic_fetch_add_explicit(&weft_lock.waiters, 1, memory_order_relaxed);
+    for (unsigned n = 0;; n++) {
+        if (!atomic_load_explicit(&weft_lock.owner, memory_order_relaxed) && weft_lock_try())
+            break;
+        if (n < spins)
+            pause_briefly();
+        else if (n < spins + YIELDS)
+            sched_yield();
+        else
+            sleep_until_free();
+    }
+    atomic_fetch_sub_explicit(&weft_lock.waiters, 1, memory_order_relaxed);
+    atomic_fetch_add_explicit(&weft_lock.turns, 1, memory_order_relaxed);
+}
+
+/* Waits, without the lock, until one of those who wait has got it. */
+static void step_back(void)
+{
+    uint32_t turns = atomic_load_explicit(&weft_lock.turns, memory_order_relaxed);
+    for (unsigned n = 0; n < STEP_BACK_SPINS + STEP_BACK_YIELDS; n++) {
+        if (!weft_lock_wanted() ||
+            atomic_load_explicit(&weft_lock.turns, memory_order_relaxed) != turns)
+            return;
+        if (spins && n < STEP_BACK_SPINS)
+            pause_briefly();
+        else
+            sched_yield();
+    }
+}
+
+void weft_lock_pass(void)
+{
+    weft_lock_leave();
+    step_back();
+    if (!weft_lock_try())
+        weft_lock_wait();
+    weft_lock.streak = 0;
+}
+
+/* This thread has just taken the lock before others who wait. */
+void weft_lock_defer(void)
+{
+    if (weft_lock.depth > 1)
+        return;
+    weft_lock.streak = weft_lock.last == weft_lock_thread ? weft_lock.streak + 1 : 0;
+    weft_lock.last = weft_lock_thread;
+    if (weft_lock.streak >= STREAK)
+        weft_lock_pass();
+}

@@ -258,9 +258,64 @@ static void random_types_are_their_type_maps(void **state)
     }
 }
 
+/* Bodies of two or three runs of every class of length, with a hole after each, repeated `count` times:
+ * packed and unpacked, they are what a byte-wise copy makes of them, and holes stay as they were. */
+static void try_body(const int *lengths, int runs, int count)
+{
+    enum { EXTENT = 256, MOST = 9 };
+    static unsigned char data[EXTENT * MOST], back[EXTENT * MOST], wanted[EXTENT * MOST],
+        packed[EXTENT * MOST], by_bytes[EXTENT * MOST];
+    MPI_Aint places[3], at = 3;
+    MPI_Datatype types[3] = {MPI_BYTE, MPI_BYTE, MPI_BYTE}, body, type;
+    size_t size = 0;
+    for (int i = 0; i < runs; at += lengths[i] + 1 + i, i++)
+        places[i] = at;
+    MPI_Type_create_struct(runs, lengths, places, types, &body);
+    MPI_Type_create_resized(body, 0, EXTENT, &type);
+    MPI_Type_commit(&type);
+    memset(back, 0xEE, sizeof back);
+    memset(wanted, 0xEE, sizeof wanted);
+    for (int i = 0; i < EXTENT * count; i++)
+        data[i] = (unsigned char)(i * 7 + i / 251);
+    for (int e = 0; e < count; e++)
+        for (int i = 0; i < runs; i++)
+            for (int k = 0; k < lengths[i]; k++) {
+                MPI_Aint where = e * EXTENT + places[i] + k;
+                wanted[where] = data[where];
+                by_bytes[size++] = data[where];
+            }
+    int position = 0;
+    memset(packed, 0xDD, sizeof packed);
+    MPI_Pack(data, count, type, packed, (int)size, &position, MPI_COMM_SELF);
+    assert_int_equal(position, size);
+    assert_memory_equal(packed, by_bytes, size);
+    assert_int_equal(packed[size], 0xDD);
+    position = 0;
+    MPI_Unpack(packed, (int)size, &position, back, count, type, MPI_COMM_SELF);
+    assert_memory_equal(back, wanted, sizeof back);
+    MPI_Type_free(&type);
+    MPI_Type_free(&body);
+}
+
+static void short_bodies_of_all_lengths(void **state)
+{
+    static const int lengths[] = {1, 2, 3, 4, 6, 8, 11, 16, 28, 32, 33, 70};
+    static const int counts[] = {1, 2, 5, 9};
+    enum { N = sizeof lengths / sizeof lengths[0] };
+    (void)state;
+    for (int i = 0; i < N * N * N; i++)
+        for (int c = 0; c < 4; c++) {
+            int of[] = {lengths[i % N], lengths[i / N % N], lengths[i / N / N]};
+            try_body(of, 3, counts[c]);
+            if (i < N * N)
+                try_body(of, 2, counts[c]);
+        }
+}
+
 int main(int argc, char **argv)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(short_bodies_of_all_lengths),
         cmocka_unit_test(random_types_are_their_type_maps),
     };
     MPI_Init(&argc, &argv);

@@ -95,6 +95,12 @@ tests_unit_ring_test_SOURCES = tests/unit/ring_test.c
 tests_unit_ring_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_ring_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/share_test
+TESTS += tests/unit/share_test
+tests_unit_share_test_SOURCES = tests/unit/share_test.c
+tests_unit_share_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_share_test_LDADD = $(UNIT_LIBS)
+
 # Settings, and the choice of provider and interface
 CHOICE_TESTS = tests/unit/settings_test tests/unit/select_test
 check_PROGRAMS += $(CHOICE_TESTS)

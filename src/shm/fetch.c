@@ -13,25 +13,9 @@
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/uio.h>
 
 /* A buffer that is not dense is filled through one of BOUNCE bytes, which stays in the cache. */
-enum { BOUNCE = 64 << 10, READ_AT_ONCE = 64 << 20 };
-
-/* Reads from a peer's memory: 0, or an errno. */
-static int read_memory(int pid, uint64_t address, void *to, size_t bytes)
-{
-    for (size_t done = 0; done < bytes;) {
-        size_t part = bytes - done < READ_AT_ONCE ? bytes - done : READ_AT_ONCE;
-        struct iovec here = {(char *)to + done, part};
-        struct iovec there = {(void *)(uintptr_t)(address + done), part};
-        ssize_t n = process_vm_readv(pid, &here, 1, &there, 1, 0);
-        if (n <= 0)
-            return n < 0 ? errno : EFAULT;
-        done += (size_t)n;
-    }
-    return 0;
-}
+enum { BOUNCE = 64 << 10 };
 
 static int read_and_unpack(int pid, uint64_t address, struct weft_request *request, size_t bytes)
 {
@@ -42,7 +26,7 @@ static int read_and_unpack(int pid, uint64_t address, struct weft_request *reque
         return ENOMEM;
     for (size_t done = 0, part; done < bytes; done += part) {
         part = bytes - done < BOUNCE ? bytes - done : BOUNCE;
-        int failed = read_memory(pid, address + done, bounce, part);
+        int failed = weft_shm_read_memory(pid, address + done, bounce, part);
         if (failed)
             return failed;
         weft_datatype_unpack(request->type, request->buffer, done, bounce, part);
@@ -91,6 +75,17 @@ static bool is_refusal(int error)
     return error == EPERM || error == ENOSYS || error == EACCES;
 }
 
+/* With a core for each rank the sender, who mostly waits, takes part. */
+static int fetch_memory(struct weft_shm_link *link, struct weft_request *request,
+                        const struct weft_shm_header *header, size_t bytes)
+{
+    if (!(request->type->flags & WEFT_TYPE_DENSE))
+        return read_and_unpack(link->pid, header->address, request, bytes);
+    if (!weft_shm.early)
+        return weft_shm_read_memory(link->pid, header->address, request->buffer, bytes);
+    return weft_shm_share_read(link, header->cookie, header->address, request->buffer, bytes);
+}
+
 void weft_shm_fetch(struct weft_request *request, const void *data)
 {
     struct weft_shm_link *link = request->peer->shm;
@@ -110,9 +105,7 @@ void weft_shm_fetch(struct weft_request *request, const void *data)
     }
     int error = 0;
     if (bytes && header.address && !link->no_read) {
-        bool dense = request->type->flags & WEFT_TYPE_DENSE;
-        error = dense ? read_memory(link->pid, header.address, request->buffer, bytes)
-                      : read_and_unpack(link->pid, header.address, request, bytes);
+        error = fetch_memory(link, request, &header, bytes);
         link->no_read = is_refusal(error);
     }
     if (bytes && (!header.address || link->no_read)) {

@@ -15,13 +15,14 @@
 #include "core/request.h"
 #include "core/soft.h"
 #include "shm/ring.h"
+#include "shm/share.h"
 #include "shm/shm.h"
 
 #include <stdatomic.h>
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 2, WEFT_SHM_NEWS_WORD = 64 };
+enum { WEFT_SHM_VERSION = 3, WEFT_SHM_NEWS_WORD = 64 };
 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the card that tells where the segment is */
@@ -48,7 +49,8 @@ enum weft_shm_kind {
     WEFT_SHM_ACK,    /* the synchronous send of cookie has matched */
     WEFT_SHM_FIN,    /* the data of the RTS of cookie were taken */
     WEFT_SHM_CTS, /* push `length` bytes of the RTS of cookie to the receiver's cookie `address` */
-    WEFT_SHM_PIECE,  /* bytes in the data area for the receiver's cookie, at offset `length` */
+    WEFT_SHM_PIECE, /* bytes in the data area for the receiver's cookie, at offset `length` */
+    WEFT_SHM_SHARE, /* copy parts of the RTS of cookie to address, `length` in all; offer `bytes` */
     WEFT_SHM_CANCEL, /* forget the message that had turn `bytes`; the answer names the cookie */
     WEFT_SHM_CANCELLED,
     WEFT_SHM_TOO_LATE
@@ -129,6 +131,8 @@ struct weft_shm_link {
     _Alignas(WEFT_RING_LINE) struct weft_ring_writer out;
     struct weft_shm_out *first, **last; /* the backlog */
     _Atomic uint32_t *bell;
+    struct weft_shm_share *share_out, *share_in; /* of messages to it, and from it */
+    uint32_t offer;                              /* the last one in share_in */
     _Alignas(WEFT_RING_LINE) struct weft_ring_reader in;
     struct weft_peer *peer;
     int32_t pid;
@@ -179,6 +183,9 @@ static inline struct weft_shm_body *weft_shm_body(struct weft_ring_line *line)
 /* segment.c */
 struct weft_shm_member *weft_shm_member(int index);
 void *weft_shm_ring(int from, int to);
+
+/* Of the messages from one member to another: lies before the ring. */
+struct weft_shm_share *weft_shm_share(int from, int to);
 
 /* The member that is a world rank, or -1. */
 int weft_shm_index(int world);
@@ -233,6 +240,19 @@ void weft_shm_piece_arrived(struct weft_shm_link *link, const struct weft_shm_bo
 
 /* Ends the receives that a dead peer was pushing to. */
 void weft_shm_drop_pushed(struct weft_shm_link *link);
+
+/* share.c */
+
+/* Reads from a peer's memory: 0, or an errno. */
+int weft_shm_read_memory(int pid, uint64_t address, void *to, size_t bytes);
+
+/* The same for the message that the sender knows by a cookie, which may copy some of it. */
+int weft_shm_share_read(struct weft_shm_link *link, uint64_t cookie, uint64_t address, void *to,
+                        size_t bytes);
+
+/* The receiver of a send offers to share the copying. */
+void weft_shm_share_offered(struct weft_shm_link *link, const struct weft_request *request,
+                            const struct weft_shm_body *body);
 
 /* cancel.c */
 void weft_shm_cancel_asked(struct weft_shm_link *link, const struct weft_shm_body *body);

@@ -38,6 +38,8 @@ int weft_shm_connect(struct weft_peer *peer, char *why, size_t len)
     link->last = &link->first;
     weft_ring_open_writer(&link->out, weft_shm_ring(weft_shm.self, index), weft_shm.shape);
     weft_ring_open_reader(&link->in, weft_shm_ring(index, weft_shm.self), weft_shm.shape);
+    link->share_out = weft_shm_share(weft_shm.self, index);
+    link->share_in = weft_shm_share(index, weft_shm.self);
     peer->shm = link;
     weft_shm_set_share(link);
     peer->listen_below = (size_t)INT32_MAX + 1;

@@ -1,0 +1,103 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * A long message copied by both ends at once, each a part: the receiver reads the sender's memory, and
+ * the sender, if it has time, writes the receiver's.
+ *
+ * The receiver offers the message and begins; parts are claimed as share.h says. A sender that computes
+ * costs the receiver no more than that its calls are smaller.
+ *
+ * Invariants:
+ *  - The receiver says FIN after the last part was copied, whoever copied it; the offer lies before
+ *    FIN in the ring, so the sender's request is there when it reads it.
+ *  - One offer at a time for each ordered pair: weft_shm_share_read does not return before its end.
+ */
+#include "core/weft.h"
+#include "shm/inside.h"
+
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
+#include <sys/uio.h>
+
+enum { READ_AT_ONCE = 64 << 20, LOOKS_BEFORE_YIELD = 1 << 14 };
+
+typedef ssize_t copy_function(pid_t, const struct iovec *, unsigned long, const struct iovec *,
+                              unsigned long, unsigned long);
+
+/* Copies from or to another process: 0, or an errno. */
+static int copy(copy_function *call, int pid, void *here, uint64_t there, size_t bytes)
+{
+    for (size_t done = 0; done < bytes;) {
+        size_t part = bytes - done < READ_AT_ONCE ? bytes - done : READ_AT_ONCE;
+        struct iovec mine = {(char *)here + done, part};
+        struct iovec theirs = {(void *)(uintptr_t)(there + done), part};
+        ssize_t n = call(pid, &mine, 1, &theirs, 1, 0);
+        if (n <= 0)
+            return n < 0 ? errno : EFAULT;
+        done += (size_t)n;
+    }
+    return 0;
+}
+
+int weft_shm_read_memory(int pid, uint64_t address, void *to, size_t bytes)
+{
+    return copy(process_vm_readv, pid, to, address, bytes);
+}
+
+/* Waits until the sender has copied what it claimed: 0, or ESRCH when it died before, or EIO when it
+ * could not. */
+static int await_sender(const struct weft_shm_link *link, uint32_t units)
+{
+    const struct weft_shm_share *share = link->share_in;
+    for (unsigned looks = 1; !weft_share_reported(share, link->offer, units); looks++) {
+        if (weft_share_reported(share, link->offer, WEFT_SHARE_FAILED))
+            return EIO;
+        if (looks % LOOKS_BEFORE_YIELD)
+            continue;
+        if (kill(link->pid, 0) && errno == ESRCH && !weft_share_reported(share, link->offer, units))
+            return ESRCH;
+        sched_yield();
+    }
+    return 0;
+}
+
+int weft_shm_share_read(struct weft_shm_link *link, uint64_t cookie, uint64_t address, void *to,
+                        size_t bytes)
+{
+    struct weft_shm_part part;
+    uint32_t left = weft_share_units(bytes);
+    int error = 0, other = 0;
+    if (!weft_share_pays(bytes))
+        return weft_shm_read_memory(link->pid, address, to, bytes);
+    weft_share_open(link->share_in, ++link->offer);
+    weft_shm_control(link, &(struct weft_shm_body){.kind = WEFT_SHM_SHARE,
+                                                   .bytes = link->offer,
+                                                   .word.cookie = cookie,
+                                                   .word.address = (uintptr_t)to,
+                                                   .word.length = bytes});
+    while (weft_share_claim(link->share_in, link->offer, bytes, &part)) {
+        left -= weft_share_units(part.bytes);
+        if (!error)
+            error = weft_shm_read_memory(link->pid, address + part.offset, (char *)to + part.offset,
+                                         part.bytes);
+    }
+    if (left)
+        other = await_sender(link, left);
+    if (other == EIO && !error)
+        return weft_shm_read_memory(link->pid, address, to, bytes);
+    return error ? error : other;
+}
+
+void weft_shm_share_offered(struct weft_shm_link *link, const struct weft_request *request,
+                            const struct weft_shm_body *body)
+{
+    struct weft_shm_part part;
+    uint32_t offer = body->bytes, mine = 0;
+    int error = 0;
+    while (!error && weft_share_claim(link->share_out, offer, body->word.length, &part)) {
+        error = copy(process_vm_writev, link->pid, (char *)request->buffer + part.offset,
+                     body->word.address + part.offset, part.bytes);
+        mine += weft_share_units(part.bytes);
+        weft_share_report(link->share_out, offer, error ? WEFT_SHARE_FAILED : mine);
+    }
+}

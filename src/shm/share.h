@@ -1,0 +1,109 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Who copies what of a long message that both its ends may copy. It knows no MPI and no processes;
+ * both ends work on the same shared memory, which begins as zero bytes.
+ *
+ * The reader offers a message; whoever is free claims a part of what is left, half of it mostly.
+ *
+ * Invariants:
+ *  - Each byte of an offer belongs to exactly one claim.
+ *  - A claim is made for the offer that it names: who hears of an offer late gets nothing of the next.
+ */
+#ifndef WEFT_SHM_SHARE_H
+#define WEFT_SHM_SHARE_H
+
+#include <stdatomic.h>
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* Parts are of whole units, and mostly at least LEAST bytes and a LEAST_PARTS-th of the message: a
+ * call of the kernel costs what 16 KiB cost. */
+enum {
+    WEFT_SHARE_UNIT = 4096,
+    WEFT_SHARE_LEAST = 32 << 10,
+    WEFT_SHARE_LEAST_PARTS = 8,
+    WEFT_SHARE_LINE = 64
+};
+
+/* In the upper half of each word is the number of the offer, in the lower half are units. */
+struct weft_shm_share {
+    _Alignas(WEFT_SHARE_LINE) _Atomic uint64_t claimed; /* by both ends */
+    _Alignas(WEFT_SHARE_LINE) _Atomic uint64_t copied;  /* by the writer, or WEFT_SHARE_FAILED */
+};
+
+#define WEFT_SHARE_FAILED UINT32_MAX /* the writer could not copy what it had claimed */
+
+struct weft_shm_part {
+    size_t offset, bytes;
+};
+
+static inline uint64_t weft_share_word(uint32_t offer, uint32_t units)
+{
+    return (uint64_t)offer << 32 | units;
+}
+
+static inline uint32_t weft_share_units(size_t bytes)
+{
+    return (uint32_t)((bytes + WEFT_SHARE_UNIT - 1) / WEFT_SHARE_UNIT);
+}
+
+/* True when a message is long enough to be worth it, and not too long to be counted. */
+static inline bool weft_share_pays(size_t bytes)
+{
+    return bytes >= 2 * WEFT_SHARE_LEAST && bytes / WEFT_SHARE_UNIT < WEFT_SHARE_FAILED - 1;
+}
+
+/* By the reader: begins an offer; no other is open. */
+static inline void weft_share_open(struct weft_shm_share *share, uint32_t offer)
+{
+    atomic_store_explicit(&share->claimed, weft_share_word(offer, 0), memory_order_release);
+}
+
+/* How many units the next claim takes, of so many that are left. */
+static inline uint32_t weft_share_next(uint32_t units, uint32_t left)
+{
+    uint32_t least = units / WEFT_SHARE_LEAST_PARTS, half = (left + 1) / 2;
+    if (least < WEFT_SHARE_LEAST / WEFT_SHARE_UNIT)
+        least = WEFT_SHARE_LEAST / WEFT_SHARE_UNIT;
+    if (half < least)
+        half = least;
+    return half < left ? half : left;
+}
+
+/* By both: claims a part of an offer of so many bytes. False when nothing is left of it. */
+static inline bool weft_share_claim(struct weft_shm_share *share, uint32_t offer, size_t bytes,
+                                    struct weft_shm_part *part)
+{
+    uint64_t seen = atomic_load_explicit(&share->claimed, memory_order_acquire);
+    uint32_t units = weft_share_units(bytes), taken, mine;
+    do {
+        taken = (uint32_t)seen;
+        if (seen >> 32 != offer || taken >= units)
+            return false;
+        mine = weft_share_next(units, units - taken);
+    } while (!atomic_compare_exchange_weak_explicit(&share->claimed, &seen,
+                                                    weft_share_word(offer, taken + mine),
+                                                    memory_order_acq_rel, memory_order_acquire));
+    part->offset = (size_t)taken * WEFT_SHARE_UNIT;
+    part->bytes = (size_t)mine * WEFT_SHARE_UNIT;
+    if (part->bytes > bytes - part->offset)
+        part->bytes = bytes - part->offset;
+    return true;
+}
+
+/* By the writer: so many units of an offer it has copied in all, or WEFT_SHARE_FAILED. */
+static inline void weft_share_report(struct weft_shm_share *share, uint32_t offer, uint32_t units)
+{
+    atomic_store_explicit(&share->copied, weft_share_word(offer, units), memory_order_release);
+}
+
+/* By the reader: true when the writer has reported this. */
+static inline bool weft_share_reported(const struct weft_shm_share *share, uint32_t offer,
+                                       uint32_t units)
+{
+    return atomic_load_explicit(&share->copied, memory_order_acquire) ==
+           weft_share_word(offer, units);
+}
+
+#endif

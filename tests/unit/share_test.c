@@ -1,0 +1,123 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Messages that both ends copy (src/shm/share.h): two threads claim parts of one offer after another;
+ * all of a message is copied, by whoever claimed it, and who comes late gets nothing. Build it with
+ * -fsanitize=thread to see its memory order judged.
+ *
+ * Invariant: the reader changes source and target of an offer only when the one before is closed.
+ */
+#include "shm/share.h"
+
+#include <pthread.h>
+#include <sched.h>
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { OFFERS = 500, LARGEST = 300 << 10, LAST = OFFERS + 1 };
+
+struct run {
+    struct weft_shm_share share;
+    _Atomic uint32_t posted; /* the offer that the writer may have heard of */
+    unsigned char from[LARGEST], to[LARGEST];
+    uint64_t taken_late, written;
+};
+
+static size_t bytes_of(uint32_t offer)
+{
+    return offer % 7 == 0 ? 2 * WEFT_SHARE_LEAST : 1 + (size_t)offer * 7919 % LARGEST;
+}
+
+static void *write_parts(void *arg)
+{
+    struct run *run = arg;
+    for (uint32_t offer; (offer = atomic_load(&run->posted)) != LAST; sched_yield()) {
+        struct weft_shm_part part;
+        uint32_t units = 0;
+        if (!offer)
+            continue;
+        run->taken_late += weft_share_claim(&run->share, offer - 1, LARGEST, &part);
+        while (weft_share_claim(&run->share, offer, bytes_of(offer), &part)) {
+            memcpy(run->to + part.offset, run->from + part.offset, part.bytes);
+            units += weft_share_units(part.bytes);
+            weft_share_report(&run->share, offer, units);
+        }
+        run->written += units;
+    }
+    return NULL;
+}
+
+static void read_offer(struct run *run, uint32_t offer)
+{
+    size_t bytes = bytes_of(offer);
+    uint32_t left = weft_share_units(bytes);
+    struct weft_shm_part part;
+    memset(run->from, (int)(offer % 251) + 1, bytes);
+    memset(run->to, 0, LARGEST);
+    weft_share_open(&run->share, offer);
+    atomic_store(&run->posted, offer);
+    while (weft_share_claim(&run->share, offer, bytes, &part)) {
+        assert_true(part.offset + part.bytes <= bytes && part.bytes > 0);
+        memcpy(run->to + part.offset, run->from + part.offset, part.bytes);
+        left -= weft_share_units(part.bytes);
+        if (offer % 2)
+            sched_yield();
+    }
+    while (left && !weft_share_reported(&run->share, offer, left))
+        sched_yield();
+    assert_memory_equal(run->to, run->from, bytes);
+    if (bytes < LARGEST)
+        assert_int_equal(run->to[bytes], 0);
+}
+
+static void both_ends_copy_all(void **state)
+{
+    struct run *run = aligned_alloc(WEFT_SHARE_LINE, sizeof *run);
+    pthread_t writer;
+    (void)state;
+    assert_non_null(run);
+    memset(run, 0, sizeof *run);
+    assert_int_equal(pthread_create(&writer, NULL, write_parts, run), 0);
+    for (uint32_t offer = 1; offer <= OFFERS; offer++)
+        read_offer(run, offer);
+    atomic_store(&run->posted, LAST);
+    pthread_join(writer, NULL);
+    assert_int_equal(run->taken_late, 0);
+    assert_true(run->written > 0);
+    free(run);
+}
+
+/* A reader whose writer never comes has it all, in parts that get smaller, but not too small. */
+static void one_end_copies_all(void **state)
+{
+    struct weft_shm_share share = {0};
+    struct weft_shm_part part;
+    size_t bytes = (1 << 20) + 5, done = 0;
+    int parts = 0;
+    (void)state;
+    weft_share_open(&share, 1);
+    for (; weft_share_claim(&share, 1, bytes, &part); parts++) {
+        assert_int_equal(part.offset, done);
+        done += part.bytes;
+        assert_true(part.bytes >= (128 << 10) || done == bytes);
+    }
+    assert_int_equal(done, bytes);
+    assert_in_range(parts, 2, WEFT_SHARE_LEAST_PARTS + 1);
+    assert_false(weft_share_claim(&share, 2, bytes, &part));
+    assert_false(weft_share_reported(&share, 1, 1));
+    weft_share_report(&share, 1, WEFT_SHARE_FAILED);
+    assert_true(weft_share_reported(&share, 1, WEFT_SHARE_FAILED));
+    assert_false(weft_share_reported(&share, 2, WEFT_SHARE_FAILED));
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(both_ends_copy_all),
+        cmocka_unit_test(one_end_copies_all),
+    };
+    return cmocka_run_group_tests(tests, NULL, NULL);
+}

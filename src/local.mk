@@ -131,6 +131,7 @@ libweft_la_SOURCES += src/core/partitioned_send.c
 libweft_la_SOURCES += src/core/partitioned_state.h
 libweft_la_SOURCES += src/core/peer.h
 libweft_la_SOURCES += src/core/predefined_types.c src/core/predefined_types.h
+libweft_la_SOURCES += src/core/reorder.c src/core/reorder.h
 libweft_la_SOURCES += src/core/request.c src/core/request.h
 libweft_la_SOURCES += src/core/settings.c src/core/settings.h
 libweft_la_SOURCES += src/core/session.c src/core/session.h

@@ -63,3 +63,21 @@ int weft_hardware_instance(int level)
     hwloc_bitmap_free(bound);
     return found;
 }
+
+int weft_hardware_core(void)
+{
+    hwloc_bitmap_t bound = look() ? NULL : hwloc_bitmap_alloc();
+    int core = -1;
+    if (!bound)
+        return -1;
+    /* This thread's: those of libraries may run anywhere. */
+    if (hwloc_get_cpubind(node, bound, HWLOC_CPUBIND_THREAD) == 0 &&
+        hwloc_bitmap_weight(bound) <
+            hwloc_bitmap_weight(hwloc_topology_get_complete_cpuset(node))) {
+        int first = hwloc_bitmap_first(bound);
+        hwloc_obj_t unit = first < 0 ? NULL : hwloc_get_pu_obj_by_os_index(node, (unsigned)first);
+        core = unit ? (int)unit->logical_index : -1;
+    }
+    hwloc_bitmap_free(bound);
+    return core;
+}

@@ -17,4 +17,8 @@ int weft_hardware_level(const char *name);
 /* The number of the instance that this process is bound to, or -1 when it may run on several. */
 int weft_hardware_instance(int level);
 
+/* The number, in the order of the hardware, of the first processing unit that this process is bound
+ * to; -1 when it may run on all of the node, or nobody knows. */
+int weft_hardware_core(void);
+
 #endif

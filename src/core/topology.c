@@ -3,7 +3,7 @@
  * Topologies: see topology.h.
  */
 #include "core/topology.h"
-#include "core/nodes.h"
+#include "core/reorder.h"
 #include "core/comm_make.h"
 #include "core/error.h"
 
@@ -89,20 +89,6 @@ struct weft_topology *weft_topology_dist(int in, const int *sources, const int *
     return dist;
 }
 
-const int *weft_topology_order(const struct weft_comm *over)
-{
-    const struct weft_nodes *nodes = weft_nodes_of(over->group);
-    return nodes && !nodes->in_order ? nodes->order : NULL;
-}
-
-int weft_topology_place(const int *order, int rank)
-{
-    int place = 0;
-    while (order && order[place] != rank)
-        place++;
-    return order ? place : rank;
-}
-
 /* The first ranks of a group, of all its ranks in an order. NULL when memory is short. */
 static struct weft_group *first_ranks(struct weft_group *group, const int *order, int size)
 {
@@ -121,7 +107,7 @@ int weft_topology_attach(struct weft_comm *over, const int *order, int size,
 {
     int failed = topology ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     struct weft_comm *made = NULL;
-    if (!failed && weft_topology_place(order, over->rank) < size) {
+    if (!failed && weft_reorder_place(order, over->rank) < size) {
         struct weft_group *group = first_ranks(over->group, order, size);
         made = group ? weft_comm_make(group, NULL, over->errhandler) : NULL;
         failed = made ? MPI_SUCCESS : weft_error_say(MPI_ERR_NO_MEM, "no memory for a topology");

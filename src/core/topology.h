@@ -2,7 +2,9 @@
 /*
  * Topologies (MPI 5.0 chapter 8): what is known about who talks to whom on a communicator.
  *
- * Grids may be told to reorder ranks, by node; graphs keep them as the user describes them.
+ * Grids and graphs may be told to reorder ranks (core/reorder.h): grids take what is near one behind
+ * the other, graphs do where fewer edges then lead from node to node. A distributed graph whose
+ * processes each name their own edges keeps them.
  *
  * Invariants:
  *  - A topology never changes; copies of a communicator share it by reference.
@@ -61,13 +63,6 @@ int weft_graph_neighbours(const struct weft_topology *graph, int rank, const int
  * topology. sources and destinations have room for them. */
 void weft_topology_degrees(const struct weft_comm *comm, int *in, int *out);
 void weft_topology_neighbours(const struct weft_comm *comm, int *sources, int *destinations);
-
-/* In which order a topology takes the processes of `over` when it may choose: those of a node one
- * behind the other, as neighbouring ranks are near each other in grids. NULL: as they are. */
-const int *weft_topology_order(const struct weft_comm *over);
-
-/* The place of a rank in an order, or the rank. */
-int weft_topology_place(const int *order, int rank);
 
 /* Makes a communicator of the first `size` processes of `over` in an order (NULL: theirs), with a topology whose reference it
  * takes (NULL: this process has failed to make it, the sentence said). *out is NULL for the other

@@ -292,7 +292,7 @@ static void hear_cores(void)
     char why[512];
     int32_t cores = 0;
     size_t bytes = sizeof cores;
-    if (!weft.job.one_node || weft_settings.shm)
+    if (!weft.job.one_node || weft_settings.shm) /* weft.shm may differ between ranks */
         return;
     if (weft_boot_fetch(0, cores_key, &cores, &bytes, CORES_SECONDS, why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);

@@ -3,6 +3,8 @@
  * Threads that make communicators at the same time, in an order that differs between the ranks: each
  * over a communicator of its own, and by MPI_Comm_create_group over one that they share, told apart
  * by the tag. Every rank has as many threads; all communicators are used, kept a while and freed.
+ * With one rank the threads then use up its ids together: each of them is told so, and freed ids can
+ * be used again. (What other ranks are told is comm_many's.)
  */
 #include "check.h"
 
@@ -11,6 +13,7 @@
 enum { THREADS = 4, ROUNDS = 60, KEPT = 5 };
 
 static MPI_Comm own[THREADS], shared;
+static int made_at_once[THREADS];
 
 static void use(MPI_Comm comm, int mark)
 {
@@ -51,20 +54,67 @@ static void *make(void *arg)
     return NULL;
 }
 
-int main(int argc, char **argv)
+static pthread_barrier_t all_threads;
+
+static void *use_up(void *arg)
+{
+    enum { ROOM = 200000 };
+    int me = (int)(intptr_t)arg, n = 0, code = MPI_SUCCESS, length;
+    char text[MPI_MAX_ERROR_STRING];
+    MPI_Comm *comm = check_alloc(ROOM * sizeof *comm), last;
+    while (check.rank == 0 && n < ROOM &&
+           (code = MPI_Comm_dup(MPI_COMM_SELF, &comm[n])) == MPI_SUCCESS)
+        n++;
+    if (check.rank == 0) {
+        CHECK_CLASS(code, MPI_ERR_OTHER);
+        MPI_Error_string(code, text, &length);
+        CHECK(strstr(text, "context id"), "thread %d of rank 0 is told: %s", me, text);
+    }
+    made_at_once[me] = n;
+    pthread_barrier_wait(&all_threads); /* nobody frees while another still looks for an id */
+    CHECK_CLASS(MPI_Comm_dup(own[me], &last), MPI_ERR_OTHER);
+    pthread_barrier_wait(&all_threads);
+    for (int i = 0; i < n; i++)
+        MPI_Comm_free(&comm[i]);
+    pthread_barrier_wait(&all_threads);
+    CHECK_CLASS(MPI_Comm_dup(own[me], &last), MPI_SUCCESS);
+    use(last, me + 1);
+    MPI_Comm_free(&last);
+    free(comm);
+    return NULL;
+}
+
+static void run_threads(void *(*deed)(void *))
 {
     pthread_t thread[THREADS];
+    for (int i = 0; i < THREADS; i++) {
+        int first = (i + check.rank) % THREADS; /* ranks begin with different ones */
+        pthread_create(&thread[first], NULL, deed, (void *)(intptr_t)first);
+    }
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+}
+
+int main(int argc, char **argv)
+{
     check_begin_threads(&argc, &argv, 1);
     MPI_Comm_dup(MPI_COMM_WORLD, &shared);
     for (int i = 0; i < THREADS; i++)
         MPI_Comm_dup(MPI_COMM_WORLD, &own[i]);
     check_step("threads that make communicators");
-    for (int i = 0; i < THREADS; i++) {
-        int first = (i + check.rank) % THREADS; /* ranks begin with different ones */
-        pthread_create(&thread[first], NULL, make, (void *)(intptr_t)first);
-    }
+    run_threads(make);
+    check_step("threads that use up the context ids");
+    check_errors_return();
     for (int i = 0; i < THREADS; i++)
-        pthread_join(thread[i], NULL);
+        MPI_Comm_set_errhandler(own[i], MPI_ERRORS_RETURN);
+    pthread_barrier_init(&all_threads, NULL, THREADS);
+    if (check.size == 1)
+        run_threads(use_up);
+    int total = 0;
+    for (int i = 0; i < THREADS; i++)
+        total += made_at_once[i];
+    CHECK(check.size > 1 || total > 100000, "%d threads made %d communicators", THREADS, total);
+    pthread_barrier_destroy(&all_threads);
     for (int i = 0; i < THREADS; i++)
         MPI_Comm_free(&own[i]);
     MPI_Comm_free(&shared);

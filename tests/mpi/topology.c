@@ -5,6 +5,8 @@
  */
 #include "check.h"
 
+#include <sched.h>
+
 #if defined __GNUC__ &&                                                                            \
     !defined __clang__ /* MPI_UNWEIGHTED is no array, and is never read as one */
 #pragma GCC diagnostic ignored "-Wstringop-overread"
@@ -294,6 +296,97 @@ static void reorder(void)
     free(world);
 }
 
+/* Processes of two cores, dealt: in a grid that may reorder them those of one core stand together,
+ * within each node. */
+static void by_core(void)
+{
+    const char *shm = getenv("WEFT_SHM"), *node = getenv("WEFT_TEST_NODE_SIZE");
+    int each = node && shm && strcmp(shm, "1") == 0 ? atoi(node) : check.size;
+    int size[] = {check.size}, periods[] = {0}, two[2], n = 0, mine, *core, *world;
+    cpu_set_t all, one;
+    MPI_Comm cart;
+    if (sched_getaffinity(0, sizeof all, &all) != 0 || CPU_COUNT(&all) < 2)
+        return; /* one core has one order */
+    for (int i = 0; n < 2; i++)
+        if (CPU_ISSET(i, &all))
+            two[n++] = i;
+    mine = two[check.rank % 2 == 0];
+    CPU_ZERO(&one);
+    CPU_SET(mine, &one);
+    sched_setaffinity(0, sizeof one, &one);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, size, periods, 1, &cart);
+    sched_setaffinity(0, sizeof all, &all);
+    core = check_alloc((size_t)check.size * sizeof *core);
+    world = check_alloc((size_t)check.size * sizeof *world);
+    MPI_Allgather(&mine, 1, MPI_INT, core, 1, MPI_INT, cart);
+    MPI_Allgather(&check.rank, 1, MPI_INT, world, 1, MPI_INT, cart);
+    for (int i = 1; i < check.size; i++)
+        if (i % each)
+            CHECK(core[i - 1] < core[i] || (core[i - 1] == core[i] && world[i - 1] < world[i]),
+                  "rank %d of the grid is rank %d on core %d, behind rank %d on core %d", i,
+                  world[i], core[i], world[i - 1], core[i - 1]);
+        else
+            CHECK(world[i] / each == i / each, "rank %d of the grid is of another node", i);
+    free(core);
+    free(world);
+    MPI_Comm_free(&cart);
+}
+
+/* A path through all ranks, dealt to the nodes: torn at every edge unless ranks are reordered. And a
+ * star, which is no better in any order. Each has its neighbours under its new rank. */
+static void reorder_graphs(void)
+{
+    const char *shm = getenv("WEFT_SHM"), *node = getenv("WEFT_TEST_NODE_SIZE");
+    bool pairs = node && atoi(node) == 2 && shm && strcmp(shm, "1") == 0 && check.size > 2;
+    int n = check.size, rank, mapped, kept, one = 1;
+    int *index = check_alloc((size_t)n * sizeof *index),
+        *edge = check_alloc((size_t)n * sizeof *edge);
+    int *world = check_alloc((size_t)n * sizeof *world);
+    MPI_Comm dealt, graph, dist;
+    for (int i = 0; i < n; i++) {
+        index[i] = i < n - 1 ? i + 1 : i;
+        edge[i] = i + 1;
+    }
+    MPI_Comm_split(MPI_COMM_WORLD, 0, check.rank % 2 * n + check.rank, &dealt);
+    MPI_Graph_map(dealt, n, index, edge, &mapped);
+    MPI_Graph_create(dealt, n, index, edge, 1, &graph);
+    MPI_Comm_rank(graph, &rank);
+    CHECK(rank == mapped, "MPI_Graph_map says %d, the rank is %d", mapped, rank);
+    MPI_Allgather(&check.rank, 1, MPI_INT, world, 1, MPI_INT, graph);
+    for (int i = 0; pairs && i < n; i++)
+        CHECK(world[i] == i, "node %d of the path is rank %d", i, world[i]);
+    MPI_Comm_free(&graph);
+    MPI_Comm_rank(dealt, &rank);
+    int next = rank + 1, weight = 100 + rank, degree = rank < n - 1;
+    MPI_Dist_graph_create(dealt, degree, &rank, &one, &next, &weight, MPI_INFO_NULL, 1, &dist);
+    MPI_Comm_rank(dist, &rank);
+    int in, out, weighted, source = -1, to = -1, from_weight = -1, to_weight = -1;
+    MPI_Dist_graph_neighbors_count(dist, &in, &out, &weighted);
+    MPI_Dist_graph_neighbors(dist, 1, &source, &from_weight, 1, &to, &to_weight);
+    CHECK(in == (rank > 0) && out == (rank < n - 1) && weighted, "node %d has degrees %d and %d",
+          rank, in, out);
+    CHECK(rank == 0 || (source == rank - 1 && from_weight == 99 + rank),
+          "node %d hears %d, weight %d", rank, source, from_weight);
+    CHECK(rank == n - 1 || (to == rank + 1 && to_weight == 100 + rank),
+          "node %d tells %d, weight %d", rank, to, to_weight);
+    MPI_Allgather(&check.rank, 1, MPI_INT, world, 1, MPI_INT, dist);
+    for (int i = 0; pairs && i < n; i++)
+        CHECK(world[i] == i, "node %d of the distributed path is rank %d", i, world[i]);
+    MPI_Comm_free(&dist);
+    for (int i = 0; i < n; i++) {
+        index[i] = n - 1;
+        edge[i] = i + 1;
+    }
+    MPI_Graph_create(dealt, n, index, edge, 1, &graph);
+    MPI_Comm_compare(dealt, graph, &kept);
+    CHECK(kept == MPI_CONGRUENT || n > 4, "a star of %d was reordered", n);
+    MPI_Comm_free(&graph);
+    MPI_Comm_free(&dealt);
+    free(index);
+    free(edge);
+    free(world);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
@@ -303,7 +396,9 @@ int main(int argc, char **argv)
     check_step("grids");
     grids();
     reorder();
+    by_core();
     check_step("graphs");
+    reorder_graphs();
     graphs();
     distributed_graphs();
     check_step("errors");

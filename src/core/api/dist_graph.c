@@ -10,15 +10,12 @@
 #include "core/coll/coll.h"
 #include "core/error.h"
 #include "core/info.h"
+#include "core/reorder.h"
 #include "core/topology.h"
 #include "core/weft.h"
 
 #include <stdlib.h>
 #include <string.h>
-
-struct edge {
-    int from, to, weight;
-};
 
 /* The edges that touch this process; lists of room for all. */
 struct mine {
@@ -86,7 +83,7 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sourc
     const char *function = "MPI_Dist_graph_create_adjacent";
     int code;
     struct weft_comm *over = weft_enter_intra(function, comm, &code), *made = NULL;
-    (void)reorder;
+    (void)reorder; /* another order would have to carry every list to another process */
     if (!over)
         return code;
     code = check_list(over, indegree, sources, sourceweights, "source");
@@ -107,18 +104,18 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sourc
 /* ---- Edges that anybody may name */
 
 /* What a process has named, one edge after the other. NULL when memory is short. */
-static struct edge *list_edges(int n, const int *sources, const int *degrees, const int *targets,
-                               const int *weights, int count)
+static struct weft_edge *list_edges(int n, const int *sources, const int *degrees,
+                                    const int *targets, const int *weights, int count)
 {
-    struct edge *edges = malloc(((size_t)count + 1) * sizeof *edges);
+    struct weft_edge *edges = malloc(((size_t)count + 1) * sizeof *edges);
     int k = 0;
     for (int i = 0; edges && i < n; i++)
         for (int j = 0; j < degrees[i]; j++, k++)
-            edges[k] = (struct edge){sources[i], targets[k], weights ? weights[k] : 0};
+            edges[k] = (struct weft_edge){sources[i], targets[k], weights ? weights[k] : 0};
     return edges;
 }
 
-static int append(struct mine *mine, int rank, const struct edge *edge)
+static int append(struct mine *mine, int rank, const struct weft_edge *edge)
 {
     if (mine->in >= mine->room || mine->out >= mine->room) {
         int room = mine->room ? 2 * mine->room : 16;
@@ -143,59 +140,96 @@ static int append(struct mine *mine, int rank, const struct edge *edge)
     return MPI_SUCCESS;
 }
 
+static void free_mine(struct mine *mine)
+{
+    free(mine->sources);
+    free(mine->destinations);
+    free(mine->source_weights);
+    free(mine->destination_weights);
+}
+
+static int keep(struct mine *mine, int node, const struct weft_edge *edges, int n)
+{
+    int failed = MPI_SUCCESS;
+    for (int i = 0; i < n && !failed; i++)
+        if (edges[i].from == node || edges[i].to == node)
+            failed = append(mine, node, &edges[i]);
+    return failed;
+}
+
+/* The edges of the node that this process is, in the order of ranks and in another one, and how many
+ * lead from node to node of the machine in each. */
+struct shares {
+    const int *order; /* NULL: there is no other */
+    struct mine as_it_is, reordered;
+    int64_t crossings, crossings_reordered;
+};
+
 /* Brings the edges of every process to all, one process at a time; each keeps its own. */
-static int distribute(struct weft_comm *comm, const struct edge *edges, const int *counts,
-                      struct mine *mine)
+static int distribute(struct weft_comm *comm, const struct weft_edge *edges, const int *counts,
+                      struct shares *shares)
 {
     int most = 0, code = MPI_SUCCESS;
+    int place = weft_reorder_place(shares->order, comm->rank);
     for (int i = 0; i < comm->size; i++)
         most = counts[i] > most ? counts[i] : most;
-    struct edge *some = malloc(((size_t)most + 1) * sizeof *some);
+    struct weft_edge *some = malloc(((size_t)most + 1) * sizeof *some);
     if (!some)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for %d edges of a graph", most);
     for (int root = 0; root < comm->size; root++) {
-        if (!counts[root])
+        int n = counts[root];
+        if (!n)
             continue;
         if (root == comm->rank)
-            memcpy(some, edges, (size_t)counts[root] * sizeof *some);
-        int failed = weft_coll_bcast(
-            comm, weft_elements_of_bytes(some, (size_t)counts[root] * sizeof *some), root);
-        for (int i = 0; i < counts[root] && !failed; i++)
-            if (some[i].from == comm->rank || some[i].to == comm->rank)
-                failed = append(mine, comm->rank, &some[i]);
+            memcpy(some, edges, (size_t)n * sizeof *some);
+        int failed =
+            weft_coll_bcast(comm, weft_elements_of_bytes(some, (size_t)n * sizeof *some), root);
+        if (!failed)
+            failed = keep(&shares->as_it_is, comm->rank, some, n);
+        if (!failed && shares->order)
+            failed = keep(&shares->reordered, place, some, n);
+        if (!failed) {
+            shares->crossings += weft_reorder_crossings(comm, NULL, some, n);
+            shares->crossings_reordered += weft_reorder_crossings(comm, shares->order, some, n);
+        }
         code = code ? code : failed;
     }
     free(some);
     return code;
 }
 
-static int create(struct weft_comm *comm, const struct edge *edges, int count, bool weighted,
-                  struct weft_comm **out)
+/* weights_of, of a list that is there when the graph has weights. */
+static const int *list_of(const int *weights, bool weighted)
 {
-    struct mine mine = {0};
-    int *counts = malloc((size_t)comm->size * sizeof *counts);
+    return weighted ? weights_of(weights ? weights : MPI_WEIGHTS_EMPTY) : NULL;
+}
+
+static int create(struct weft_comm *comm, const struct weft_edge *edges, int count, bool weighted,
+                  bool reorder, struct weft_comm **out)
+{
+    struct shares shares = {0};
+    int *counts = malloc((size_t)comm->size * sizeof *counts), *order = NULL;
     if (!counts)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a graph of %d processes", comm->size);
-    int code = weft_coll_allgather(comm, weft_elements_of_bytes(&count, sizeof count),
+    int code = reorder ? weft_reorder_find(comm, &order) : MPI_SUCCESS;
+    shares.order = order;
+    if (code == MPI_SUCCESS)
+        code = weft_coll_allgather(comm, weft_elements_of_bytes(&count, sizeof count),
                                    weft_elements_of_bytes(counts, sizeof count));
     if (code == MPI_SUCCESS)
-        code = distribute(comm, edges, counts, &mine);
+        code = distribute(comm, edges, counts, &shares);
+    bool better = order && shares.crossings_reordered < shares.crossings;
+    const struct mine *mine = better ? &shares.reordered : &shares.as_it_is;
     struct weft_topology *dist = NULL;
     if (code == MPI_SUCCESS)
-        dist = weft_topology_dist(
-            mine.in, mine.sources,
-            weighted ? weights_of(mine.source_weights ? mine.source_weights : MPI_WEIGHTS_EMPTY)
-                     : NULL,
-            mine.out, mine.destinations,
-            weighted ? weights_of(mine.destination_weights ? mine.destination_weights
-                                                           : MPI_WEIGHTS_EMPTY)
-                     : NULL);
-    int agreed = weft_topology_attach(comm, NULL, comm->size, dist, out);
+        dist = weft_topology_dist(mine->in, mine->sources, list_of(mine->source_weights, weighted),
+                                  mine->out, mine->destinations,
+                                  list_of(mine->destination_weights, weighted));
+    int agreed = weft_topology_attach(comm, better ? order : NULL, comm->size, dist, out);
     free(counts);
-    free(mine.sources);
-    free(mine.destinations);
-    free(mine.source_weights);
-    free(mine.destination_weights);
+    free(order);
+    free_mine(&shares.as_it_is);
+    free_mine(&shares.reordered);
     return code ? code : agreed;
 }
 
@@ -213,7 +247,7 @@ static int check_edges(const struct weft_comm *comm, int n, const int *sources, 
                                   degrees[i]);
         total += degrees[i];
     }
-    if (code == MPI_SUCCESS && total > INT32_MAX / (int)sizeof(struct edge))
+    if (code == MPI_SUCCESS && total > INT32_MAX / (int)sizeof(struct weft_edge))
         code = weft_error_say(MPI_ERR_ARG, "%lld edges are too many for one process to name",
                               (long long)total);
     if (code == MPI_SUCCESS)
@@ -230,7 +264,6 @@ int PMPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int 
     const char *function = "MPI_Dist_graph_create";
     int code, count;
     struct weft_comm *over = weft_enter_intra(function, comm, &code), *made = NULL;
-    (void)reorder;
     if (!over)
         return code;
     code = check_edges(over, n, sources, degrees, destinations, weights, &count);
@@ -238,10 +271,11 @@ int PMPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int 
         code = check_call(info, newcomm);
     if (code != MPI_SUCCESS)
         return weft_leave_with(over, code, function);
-    struct edge *edges = list_edges(n, sources, degrees, destinations, weights_of(weights), count);
+    struct weft_edge *edges =
+        list_edges(n, sources, degrees, destinations, weights_of(weights), count);
     if (!edges)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for %d edges of a graph", count);
-    code = create(over, edges, count, weights != MPI_UNWEIGHTED, &made);
+    code = create(over, edges, count, weights != MPI_UNWEIGHTED, reorder != 0, &made);
     free(edges);
     return hand_out(over, code, made, info, newcomm, function);
 }

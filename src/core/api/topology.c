@@ -8,6 +8,7 @@
 #include "core/api/enter.h"
 #include "core/comm_make.h"
 #include "core/error.h"
+#include "core/reorder.h"
 #include "core/topology.h"
 #include "core/weft.h"
 
@@ -104,11 +105,13 @@ int PMPI_Cart_create(MPI_Comm comm, int ndims, const int dims[], const int perio
         return code;
     code = newcomm ? check_grid(ndims, dims, periods, over->size)
                    : weft_error_say(MPI_ERR_ARG, "the pointer to the new communicator is null");
-    if (code != MPI_SUCCESS)
-        return weft_leave_with(over, code, function);
-    code = weft_topology_attach(over, reorder ? weft_topology_order(over) : NULL,
-                                weft_cart_size(ndims, dims),
-                                weft_topology_cart(ndims, dims, periods), &made);
+    int *order = NULL;
+    if (code == MPI_SUCCESS && reorder)
+        code = weft_reorder_find(over, &order);
+    if (code == MPI_SUCCESS)
+        code = weft_topology_attach(over, order, weft_cart_size(ndims, dims),
+                                    weft_topology_cart(ndims, dims, periods), &made);
+    free(order);
     return hand_out(over, code, made, newcomm, function);
 }
 
@@ -122,10 +125,14 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
         return code;
     code = newrank ? check_grid(ndims, dims, periods, over->size)
                    : weft_error_say(MPI_ERR_ARG, "the pointer to the rank is null");
+    int *order = NULL;
+    if (code == MPI_SUCCESS)
+        code = weft_reorder_find(over, &order);
     if (code == MPI_SUCCESS) {
-        int place = weft_topology_place(weft_topology_order(over), over->rank);
+        int place = weft_reorder_place(order, over->rank);
         *newrank = place < weft_cart_size(ndims, dims) ? place : MPI_UNDEFINED;
     }
+    free(order);
     return weft_leave_with(over, code, function);
 }
 
@@ -298,6 +305,30 @@ static int check_graph(int nnodes, const int *index, const int *edges, int size)
     return MPI_SUCCESS;
 }
 
+/* An order in which fewer edges lead from node to node than in that of ranks; *order is NULL where
+ * there is none. */
+static int order_graph(struct weft_comm *over, int nnodes, const int *index, const int *edges,
+                       int **order)
+{
+    int n = nnodes ? index[nnodes - 1] : 0;
+    int code = weft_reorder_find(over, order);
+    if (code != MPI_SUCCESS || !*order)
+        return code;
+    struct weft_edge *list = malloc(((size_t)n + 1) * sizeof *list);
+    if (!list)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for %d edges of a graph", n);
+    for (int node = 0, i = 0; node < nnodes; node++)
+        for (; i < index[node]; i++)
+            list[i] = (struct weft_edge){node, edges[i], 0};
+    if (weft_reorder_crossings(over, *order, list, n) >=
+        weft_reorder_crossings(over, NULL, list, n)) {
+        free(*order);
+        *order = NULL;
+    }
+    free(list);
+    return MPI_SUCCESS;
+}
+
 WEFT_EXPORT(Graph_create);
 int PMPI_Graph_create(MPI_Comm comm, int nnodes, const int index[], const int edges[], int reorder,
                       MPI_Comm *newcomm)
@@ -305,15 +336,17 @@ int PMPI_Graph_create(MPI_Comm comm, int nnodes, const int index[], const int ed
     const char *function = "MPI_Graph_create";
     int code;
     struct weft_comm *over = weft_enter_intra(function, comm, &code), *made = NULL;
-    (void)reorder;
     if (!over)
         return code;
     code = newcomm ? check_graph(nnodes, index, edges, over->size)
                    : weft_error_say(MPI_ERR_ARG, "the pointer to the new communicator is null");
-    if (code != MPI_SUCCESS)
-        return weft_leave_with(over, code, function);
-    code =
-        weft_topology_attach(over, NULL, nnodes, weft_topology_graph(nnodes, index, edges), &made);
+    int *order = NULL;
+    if (code == MPI_SUCCESS && reorder)
+        code = order_graph(over, nnodes, index, edges, &order);
+    if (code == MPI_SUCCESS)
+        code = weft_topology_attach(over, order, nnodes, weft_topology_graph(nnodes, index, edges),
+                                    &made);
+    free(order);
     return hand_out(over, code, made, newcomm, function);
 }
 
@@ -327,8 +360,14 @@ int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges
         return code;
     code = newrank ? check_graph(nnodes, index, edges, over->size)
                    : weft_error_say(MPI_ERR_ARG, "the pointer to the rank is null");
+    int *order = NULL;
     if (code == MPI_SUCCESS)
-        *newrank = over->rank < nnodes ? over->rank : MPI_UNDEFINED;
+        code = order_graph(over, nnodes, index, edges, &order);
+    if (code == MPI_SUCCESS) {
+        int place = weft_reorder_place(order, over->rank);
+        *newrank = place < nnodes ? place : MPI_UNDEFINED;
+    }
+    free(order);
     return weft_leave_with(over, code, function);
 }
 

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Collectives between the two groups of an inter-communicator. What one group computes goes through
- * its rank 0, the leader, to the other group; what is only moved goes straight to who gets it.
+ * its rank 0, the leader, to the other group. So do short blocks that are only moved: up a tree to
+ * the leader, to the other side, and down a tree there. Long ones go straight to who gets them, each
+ * once.
  *
  * Invariant: between two ranks of different groups only messages on the inter-communicator's own
  * channel go, between two of one group only messages on the local group's channel, so both kinds
  * have their own order.
  */
 #include "core/coll/schedule.h"
+#include "core/datatype.h"
 
 static bool is_leader(const struct weft_schedule *s)
 {
@@ -114,9 +117,17 @@ static void reduce_scatter(struct weft_schedule *s, struct weft_elements in, voi
     leaders_exchange(s, sum, theirs);
     weft_schedule_fence(s);
     weft_schedule_enter(s, true);
+    if (!parts->counts.at) {
+        struct weft_blocks blocks = {.at = theirs.at, .count = parts->count, .type = in.type};
+        own.count = parts->count;
+        weft_build_scatter(s, &blocks, own, 0,
+                           weft_schedule_choose(s, WEFT_COLL_SCATTER, weft_elements_bytes(own)));
+        weft_schedule_enter(s, false);
+        return;
+    }
     size_t begin = 0;
     for (int i = 0; i < size; i++) {
-        size_t count = parts->counts.at ? (size_t)weft_int_of(parts->counts, i) : parts->count;
+        size_t count = (size_t)weft_int_of(parts->counts, i);
         if (i == rank)
             own.count = count;
         if (rank == 0 && i > 0 && count)
@@ -130,25 +141,129 @@ static void reduce_scatter(struct weft_schedule *s, struct weft_elements in, voi
     weft_schedule_enter(s, false);
 }
 
+/* Whether blocks of one group, equal and so many bytes each, go through its leader: the same answer on
+ * both sides, from the group's size. Up a tree, as within one group. */
+static bool through_leader(enum weft_coll_kind kind, int size, size_t block)
+{
+    struct weft_choice choice = {.kind = kind, .size = size, .bytes = block};
+    choice.gives = WEFT_NEED_EQUAL_BLOCKS;
+    return block && size > 1 && weft_coll_choose(&choice) == WEFT_ALGORITHM_BINOMIAL;
+}
+
+static struct weft_blocks blocks_of(struct weft_elements row, size_t block)
+{
+    return (struct weft_blocks){.at = row.at, .count = block, .type = weft_datatype_byte()};
+}
+
+/* All of a row of equal blocks that stand one behind the other. */
+static struct weft_elements all_of(const struct weft_blocks *blocks, int n)
+{
+    return (struct weft_elements){blocks->at, (size_t)n * blocks->count, blocks->type};
+}
+
+/* The blocks of the own group, at the leader; of no use elsewhere. */
+static struct weft_elements local_gather(struct weft_schedule *s, struct weft_elements in)
+{
+    size_t block = weft_elements_bytes(in);
+    struct weft_elements row =
+        weft_schedule_row(s, is_leader(s) ? (size_t)s->comm->local->size * block : 0);
+    struct weft_blocks places = blocks_of(row, block);
+    weft_schedule_enter(s, true);
+    weft_build_gather(s, in, &places, 0, WEFT_ALGORITHM_BINOMIAL);
+    weft_schedule_enter(s, false);
+    weft_schedule_fence(s);
+    return row;
+}
+
 /* The root gets a block from each rank of the other group. */
 static void gather(struct weft_schedule *s, struct weft_elements in, const struct weft_blocks *out,
                    int root)
 {
-    if (root >= 0 && weft_elements_bytes(in))
-        weft_schedule_send(s, root, in);
-    for (int r = 0; root == MPI_ROOT && r < s->size; r++)
+    if (root >= 0) {
+        size_t block = weft_elements_bytes(in);
+        if (s->kind == WEFT_COLL_GATHER && through_leader(s->kind, s->comm->local->size, block)) {
+            struct weft_elements row = local_gather(s, in);
+            if (is_leader(s))
+                weft_schedule_send(s, root, row);
+        } else if (block) {
+            weft_schedule_send(s, root, in);
+        }
+    }
+    if (root != MPI_ROOT)
+        return;
+    if (s->kind == WEFT_COLL_GATHER &&
+        through_leader(s->kind, s->size, weft_elements_bytes(weft_block(out, 0)))) {
+        weft_schedule_receive(s, 0, all_of(out, s->size));
+        return;
+    }
+    for (int r = 0; r < s->size; r++)
         if (weft_elements_bytes(weft_block(out, r)))
             weft_schedule_receive(s, r, weft_block(out, r));
+}
+
+/* The leader has the blocks of its group, as bytes, from the root. */
+static void scatter_from_leader(struct weft_schedule *s, struct weft_elements out, int root)
+{
+    size_t block = weft_elements_bytes(out);
+    struct weft_elements row =
+        weft_schedule_row(s, is_leader(s) ? (size_t)s->comm->local->size * block : 0);
+    struct weft_blocks places = blocks_of(row, block);
+    if (is_leader(s))
+        weft_schedule_receive(s, root, row);
+    weft_schedule_fence(s);
+    weft_schedule_enter(s, true);
+    weft_build_scatter(s, &places, out, 0, WEFT_ALGORITHM_BINOMIAL);
+    weft_schedule_enter(s, false);
 }
 
 static void scatter(struct weft_schedule *s, const struct weft_blocks *in, struct weft_elements out,
                     int root)
 {
-    if (root >= 0 && weft_elements_bytes(out))
+    size_t block = weft_elements_bytes(out);
+    bool equal = s->kind == WEFT_COLL_SCATTER;
+    if (root >= 0 && equal && through_leader(s->kind, s->comm->local->size, block))
+        scatter_from_leader(s, out, root);
+    else if (root >= 0 && block)
         weft_schedule_receive(s, root, out);
-    for (int r = 0; root == MPI_ROOT && r < s->size; r++)
+    if (root != MPI_ROOT)
+        return;
+    if (equal && through_leader(s->kind, s->size, weft_elements_bytes(weft_block(in, 0)))) {
+        weft_schedule_send(s, 0, all_of(in, s->size));
+        return;
+    }
+    for (int r = 0; r < s->size; r++)
         if (weft_elements_bytes(weft_block(in, r)))
             weft_schedule_send(s, r, weft_block(in, r));
+}
+
+/* Each direction by its own blocks, which both sides know: those of the own group to the leader, to
+ * the other leader, and there to all; or from everybody to everybody. */
+static void allgather(struct weft_schedule *s, struct weft_elements in,
+                      const struct weft_blocks *out)
+{
+    size_t theirs = weft_elements_bytes(weft_block(out, 0));
+    bool give = through_leader(WEFT_COLL_GATHER, s->comm->local->size, weft_elements_bytes(in));
+    bool get = through_leader(WEFT_COLL_GATHER, s->size, theirs);
+    struct weft_elements row = {NULL, 0, NULL}, all = all_of(out, s->size);
+    uint32_t begin = s->count;
+    if (give)
+        row = local_gather(s, in);
+    uint32_t gathered = s->count;
+    weft_schedule_wait_for(s, begin);
+    if (get && is_leader(s))
+        weft_schedule_receive(s, 0, all);
+    for (int i = 0; i < s->size; i++) {
+        int r = (s->rank + i) % s->size;
+        if (!get && theirs)
+            weft_schedule_receive(s, r, weft_block(out, r));
+        if (!give && weft_elements_bytes(in))
+            weft_schedule_send(s, r, in);
+    }
+    weft_schedule_wait_for(s, gathered);
+    if (give && is_leader(s))
+        weft_schedule_send(s, 0, row);
+    if (get)
+        local_bcast(s, all);
 }
 
 /* With each rank of the other group, beginning at the own place, so that not all begin with the
@@ -197,6 +312,8 @@ void weft_build_inter(struct weft_schedule *s, const struct weft_coll_args *args
         scatter(s, &args->in, out, args->root);
         break;
     case WEFT_COLL_ALLGATHER:
+        allgather(s, in, &args->out);
+        break;
     case WEFT_COLL_ALLGATHERV:
         exchange(s, &in, NULL, &args->out);
         break;

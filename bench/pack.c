@@ -2,12 +2,13 @@
 /*
  * weft_pack: MPI_Pack and MPI_Unpack beside the loop that a person would write for the same data.
  *
- *     weft_pack [-m MIN[:MAX]] [-b BAR] [-s SECONDS]
+ *     weft_pack [-m MIN[:MAX]] [-b BAR] [-s SECONDS] [-l LAYOUT]
  *
- * For each layout, number of packed bytes and direction, the two are run in turns until each has had
- * so many seconds; printed is the ratio of their shortest times, Weft's over the loop's. "warm": the
- * same data again and again; "cold": data and packed bytes were thrown out of the caches before.
- * With -b the exit status is 1 when a ratio is above it.
+ * For each layout (whose name contains LAYOUT), number of packed bytes and direction, the two are run
+ * in turns until each has had so many seconds; printed is the median over the turns of the ratio of
+ * their times, Weft's over the loop's. "warm": the same data again and again; "cold": data and packed
+ * bytes were thrown out of the caches before. With -b every row that is above it in two measurements
+ * is named, and the exit status is 1.
  */
 #include <mpi.h>
 
@@ -299,11 +300,6 @@ static void throw_out(const void *from, size_t bytes)
 #endif
 }
 
-struct side {
-    loop *run;
-    double best;
-};
-
 static void by_mpi_pack(const struct layout *l, char *data, char *packed)
 {
     MPI_Count position = 0;
@@ -316,8 +312,8 @@ static void by_mpi_unpack(const struct layout *l, char *data, char *packed)
     MPI_Unpack_c(packed, (MPI_Count)l->packed, &position, data, l->count, l->type, MPI_COMM_SELF);
 }
 
-/* Runs one side often enough for the clock. */
-static void measure(struct side *side, const struct layout *l, char *data, char *packed, bool cold)
+/* Seconds that one side takes, run often enough for the clock. */
+static double measure(loop *side, const struct layout *l, char *data, char *packed, bool cold)
 {
     int times = cold || l->packed > 65536 ? 1 : (int)(131072 / l->packed);
     if (cold) {
@@ -326,22 +322,33 @@ static void measure(struct side *side, const struct layout *l, char *data, char 
     }
     double start = now();
     for (int i = 0; i < times; i++) {
-        side->run(l, data, packed);
+        side(l, data, packed);
         __asm__ volatile("" : : : "memory");
     }
-    double seconds = (now() - start) / times;
-    side->best = seconds < side->best ? seconds : side->best;
+    return (now() - start) / times;
+}
+
+static int compare_doubles(const void *a, const void *b)
+{
+    double x = *(const double *)a, y = *(const double *)b;
+    return x < y ? -1 : x > y;
 }
 
 static double ratio(const struct layout *l, loop *hand, loop *mpi, char *data, char *packed,
                     bool cold, double seconds)
 {
-    struct side sides[] = {{hand, 1e9}, {mpi, 1e9}};
-    double end = now() + 2 * seconds;
-    for (int turn = 0; turn < 5 || now() < end; turn++)
+    enum { TURNS = 1001 };
+    double ratios[TURNS], end = now() + 2 * seconds;
+    loop *sides[] = {hand, mpi};
+    int turn = 0;
+    for (; turn < TURNS && (turn < 5 || now() < end); turn++) {
+        double took[2];
         for (int s = 0; s < 2; s++)
-            measure(&sides[s ^ (turn & 1)], l, data, packed, cold);
-    return sides[1].best / sides[0].best;
+            took[s ^ (turn & 1)] = measure(sides[s ^ (turn & 1)], l, data, packed, cold);
+        ratios[turn] = took[1] / took[0];
+    }
+    qsort(ratios, (size_t)turn, sizeof ratios[0], compare_doubles);
+    return ratios[turn / 2];
 }
 
 /* The loop and MPI must do the same. */
@@ -364,9 +371,11 @@ static void compare(const struct layout *l, int i, char *data, char *packed)
 struct options {
     size_t least, most;
     double bar, seconds;
+    const char *layout; /* a part of the names of those wanted */
 };
 
-static double one(int i, size_t bytes, const struct options *options)
+/* One row; returns how many of its figures are above the bar. */
+static int one(int i, size_t bytes, const struct options *options)
 {
     struct layout l = {.name = layouts[i].name};
     layouts[i].make(&l, bytes);
@@ -378,35 +387,51 @@ static double one(int i, size_t bytes, const struct options *options)
         exit(1);
     }
     compare(&l, i, data, packed);
-    double worst = 0;
+    static const char *const columns[] = {"packing", "unpacking", "packing, cold",
+                                          "unpacking, cold"};
+    double ratios[4];
+    int above = 0;
     printf("%-26s %10zu", l.name, l.packed);
     for (int column = 0; column < 4; column++) {
         bool unpack = column & 1, cold = column >= 2;
-        double r =
-            ratio(&l, unpack ? layouts[i].unpack : layouts[i].pack,
-                  unpack ? by_mpi_unpack : by_mpi_pack, data, packed, cold, options->seconds);
+        loop *hand = unpack ? layouts[i].unpack : layouts[i].pack;
+        loop *mpi = unpack ? by_mpi_unpack : by_mpi_pack;
+        double r = ratio(&l, hand, mpi, data, packed, cold, options->seconds);
+        if (options->bar > 0 && r > options->bar) { /* was that the machine? */
+            double again = ratio(&l, hand, mpi, data, packed, cold, 4 * options->seconds);
+            r = again < r ? again : r;
+        }
+        ratios[column] = r;
         printf(" %12.2f", r);
         fflush(stdout);
-        worst = r > worst ? r : worst;
     }
     printf("\n");
+    for (int column = 0; options->bar > 0 && column < 4; column++)
+        if (ratios[column] > options->bar) {
+            above++;
+            fflush(stdout);
+            fprintf(stderr, "weft_pack: %s, %zu bytes, %s: %.2f times the loop, above %.2f\n",
+                    l.name, l.packed, columns[column], ratios[column], options->bar);
+        }
     MPI_Type_free(&l.type);
     free(l.places);
     free(data);
     free(packed);
-    return worst;
+    return above;
 }
 
 static bool parse(struct options *options, int argc, char **argv)
 {
     int option;
-    while ((option = getopt(argc, argv, "m:b:s:")) != -1) {
+    while ((option = getopt(argc, argv, "m:b:s:l:")) != -1) {
         char *rest;
         if (option == 'm') {
             options->least = strtoull(optarg, &rest, 10);
             options->most = *rest == ':' ? strtoull(rest + 1, NULL, 10) : options->least;
         } else if (option == 'b') {
             options->bar = atof(optarg);
+        } else if (option == 'l') {
+            options->layout = optarg;
         } else if (option == 's') {
             options->seconds = atof(optarg);
         } else {
@@ -418,12 +443,12 @@ static bool parse(struct options *options, int argc, char **argv)
 
 int main(int argc, char **argv)
 {
-    struct options options = {1 << 10, 64 << 20, 0, 0.02};
-    double worst = 0;
+    struct options options = {1 << 10, 64 << 20, 0, 0.02, ""};
+    int above = 0;
     MPI_Init(&argc, &argv);
     if (!parse(&options, argc, argv)) {
-        fprintf(stderr,
-                "usage: weft_pack [-m MIN[:MAX]] [-b BAR] [-s SECONDS]; MIN is at least 64\n");
+        fprintf(stderr, "usage: weft_pack [-m MIN[:MAX]] [-b BAR] [-s SECONDS] [-l LAYOUT]; MIN is "
+                        "at least 64\n");
         MPI_Finalize();
         return 2;
     }
@@ -431,10 +456,10 @@ int main(int argc, char **argv)
            "bytes", "pack", "unpack", "pack cold", "unpack cold");
     for (int i = 0; i < LAYOUTS; i++)
         for (size_t bytes = options.least; bytes <= options.most; bytes *= 8) {
-            double r = one(i, bytes, &options);
-            worst = r > worst ? r : worst;
+            if (!strstr(layouts[i].name, options.layout))
+                continue;
+            above += one(i, bytes, &options);
         }
-    printf("# worst %.2f\n", worst);
     MPI_Finalize();
-    return options.bar > 0 && worst > options.bar;
+    return above > 0;
 }

@@ -103,6 +103,7 @@ libweft_la_SOURCES += src/core/datatype/iov.c src/core/datatype/iov.h
 libweft_la_SOURCES += src/core/datatype/lifetime.c
 libweft_la_SOURCES += src/core/datatype/predefined.c
 libweft_la_SOURCES += src/core/datatype/recipe.c src/core/datatype/recipe.h
+libweft_la_SOURCES += src/core/datatype/rows.c src/core/datatype/rows.h
 libweft_la_SOURCES += src/core/datatype/shape.c src/core/datatype/shape.h
 libweft_la_SOURCES += src/core/datatype/signature.c src/core/datatype/signature.h
 libweft_la_SOURCES += src/core/dims.c

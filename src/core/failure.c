@@ -85,7 +85,7 @@ static void died(int rank)
     weft_event_of_rank(WEFT_EVENT_DEATH, rank, peer->lane, 0, 0);
     weft_shm_bury(peer);
     peer->lane = WEFT_LANE_DEAD;
-    peer->post_below = 0;
+    peer->land_below = peer->post_below = 0;
     peer->inject_below = 0;
     peer->listen_below = 0;
     weft_net_drop_backlog(peer);

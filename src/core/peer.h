@@ -41,6 +41,8 @@ struct weft_peer {
     uint8_t unanswered;   /* questions whether it has taken all */
     size_t inject_below;  /* bytes below which a message may be injected at once on the net lane, if
                             nothing stops it; else 0 */
+    size_t land_below;    /* the same for posting a receive from it that lands in its request to the
+                            provider; 0 where that is not given such ones */
     size_t post_below;   /* the same for posting a receive from it to the provider: 2 GiB where that
                              matches, or 0 */
     size_t listen_below; /* the same for posting one in the software matcher: 2 GiB where that

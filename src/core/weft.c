@@ -274,15 +274,15 @@ int weft_thread_level(int asked)
                                            : MPI_THREAD_MULTIPLE;
 }
 
-/* How many cores the node has may look different to its ranks: what all must know alike is rank 0's
- * word, published with its address. */
+/* How many cores the node has may look different to its ranks, and so may whether there is shared
+ * memory: what all must know alike is rank 0's word, published with its address, and a setting. */
 static const char cores_key[] = "weft-cores";
 
 static void tell_cores(void)
 {
     char why[512];
     int32_t cores = (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
-    if (weft.job.one_node && weft.job.rank == 0 &&
+    if (weft.job.one_node && !weft_settings.shm && weft.job.rank == 0 &&
         weft_boot_put(cores_key, &cores, sizeof cores, why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
 }
@@ -292,7 +292,7 @@ static void hear_cores(void)
     char why[512];
     int32_t cores = 0;
     size_t bytes = sizeof cores;
-    if (!weft.job.one_node || weft.shm)
+    if (!weft.job.one_node || weft_settings.shm)
         return;
     if (weft_boot_fetch(0, cores_key, &cores, &bytes, CORES_SECONDS, why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);

@@ -37,8 +37,8 @@ struct weft_process {
     int tag_ub;
     bool net;     /* the net lane is open: not every rank is reached through shared memory */
     bool shm;     /* that lane is open: some rank is */
-    bool crowded; /* all ranks are on this node, more than it has cores, and share no memory: the
-                     same at every rank */
+    bool crowded; /* all ranks are on this node, more than it has cores, and are not to share
+                     memory: the same at every rank */
     int thread_level;
     int yield_after; /* polls without news before a waiting rank yields */
 };

@@ -25,11 +25,11 @@ static inline void dispatch(const struct fi_cq_tagged_entry *entry)
 {
     struct weft_net_op *op = entry->op_context;
     switch ((enum weft_net_op_kind)op->kind) {
-    case WEFT_NET_RECV:
-        weft_net_received(request_of(op), entry);
-        return;
-    case WEFT_NET_SEND:
-        weft_net_sent(request_of(op));
+    case WEFT_NET_REQUEST:
+        if (request_of(op)->op == WEFT_REQUEST_RECV)
+            weft_net_received(request_of(op), entry);
+        else
+            weft_net_sent(request_of(op));
         return;
     case WEFT_NET_POOL:
         weft_net_pool_received(op, entry);
@@ -87,11 +87,11 @@ WEFT_COLD static int read_error(void)
         return 1;
     }
     switch ((enum weft_net_op_kind)op->kind) {
-    case WEFT_NET_RECV:
-        weft_net_receive_failed(request_of(op), &error, text);
-        break;
-    case WEFT_NET_SEND:
-        send_failed(request_of(op), text);
+    case WEFT_NET_REQUEST:
+        if (request_of(op)->op == WEFT_REQUEST_RECV)
+            weft_net_receive_failed(request_of(op), &error, text);
+        else
+            send_failed(request_of(op), text);
         break;
     case WEFT_NET_POOL:
         weft_net_pool_failed(op, &error, text);

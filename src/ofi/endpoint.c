@@ -181,6 +181,7 @@ static struct step open_objects(struct fi_info *info, int ranks)
         return (struct step){"fi_enable", rc};
     weft_net_fast.ep = weft_net.ep;
     weft_net_fast.inject = weft_net.ep->tagged->injectdata;
+    weft_net.post = weft_net.ep->tagged->recvv;
     return (struct step){NULL, 0};
 }
 
@@ -344,6 +345,8 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
     peer->net_addr = address;
     peer->inject_below = weft_count_all() ? 0 : weft_net.inject_short + 1;
     *(weft_net.software ? &peer->listen_below : &peer->post_below) = (size_t)INT32_MAX + 1;
+    if (!weft_net.software && weft_net.stop_step)
+        peer->land_below = WEFT_NET_SMALL + 1;
     weft_net_credits_meet(peer, card.credits);
     if (weft_settings.verbose > 1) {
         char there[128], host[256];

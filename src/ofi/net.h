@@ -102,10 +102,13 @@ int weft_net_isend(struct weft_request *request);
  * left to the software (weft_soft_receive). Returns MPI_SUCCESS. */
 int weft_net_irecv(struct weft_request *request);
 
-/* The same for a dense buffer and a receive with a tag from one source, whose net_addr is given; the
- * flag IN_NET is set, word is the tag with the context's bits. */
-int weft_net_irecv_plain(struct weft_request *request, void *buffer, size_t capacity,
-                         uint64_t source, uint64_t word);
+/* The same for a dense buffer and a receive with a tag from one source; the flag IN_NET is set. */
+int weft_net_irecv_plain(struct weft_request *request);
+
+/* The same for one of up to WEFT_NET_SMALL bytes from a peer whose land_below says that it lands in
+ * its request: whose net_addr is given, and the tag with the context's bits. */
+enum { WEFT_NET_SMALL = 64 };
+int weft_net_irecv_short(struct weft_request *request, uint64_t source, uint64_t word);
 
 /* What a rank's death leaves behind. True for a send that only waits for its peer's word; ends such
  * a send (its error is set); forgets what was still to be sent to the peer, failing its sends. */

@@ -22,6 +22,7 @@
 #define WEFT_OFI_H
 
 #include "core/request.h"
+#include "ofi/net.h"
 #include "ofi/provider.h"
 
 #include <rdma/fabric.h>
@@ -32,11 +33,11 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-enum { WEFT_NET_HEADER_BYTES = 40, WEFT_NET_CONTROL_BYTES = 56, WEFT_NET_SMALL = 64 };
+enum { WEFT_NET_HEADER_BYTES = 40, WEFT_NET_CONTROL_BYTES = 56 };
 
 enum weft_net_op_kind {
-    WEFT_NET_SEND, /* of a struct weft_request: an eager message */
-    WEFT_NET_RECV, /* of a struct weft_request, matched by the provider */
+    WEFT_NET_REQUEST, /* of a struct weft_request: an eager message, or a receive that the provider
+                         matches. A request's own is of this kind all its life */
     WEFT_NET_POOL, /* of a struct weft_net_buffer: any control or, in software matching, any message */
     WEFT_NET_READ,  /* of a struct weft_net_transfer: one piece of a rendezvous, read */
     WEFT_NET_WRITE, /* of a struct weft_net_transfer: one piece of a rendezvous, written */
@@ -143,7 +144,6 @@ struct weft_net_request {
 };
 
 _Static_assert(sizeof(struct weft_net_request) <= WEFT_LANE_BYTES, "lane part of a request");
-
 static inline struct weft_net_request *weft_net_part(struct weft_request *request)
 {
     return (struct weft_net_request *)request->lane;
@@ -172,10 +172,13 @@ struct weft_net {
     uint64_t tag_mask, form_mask, space_bit;
     uint64_t posts, posts_stop; /* receives posted so far, and where to stop for now: completed ones
                                    plus what the provider may hold; 0: the long way always */
-    struct iovec spill;         /* where what does not fit a receive goes */
-    size_t spill_below;  /* receives with less room than this get the spill area too; 0 where the
-                            provider truncates by itself */
-    size_t short_pieces; /* iovecs of a receive that lands in its request: 1, or 2 with spill */
+    size_t short_pieces;        /* iovecs of a receive that lands in its request */
+    ssize_t (*post)(struct fid_ep *ep, const struct iovec *iov, void **descriptors, size_t pieces,
+                    fi_addr_t source, uint64_t word, uint64_t ignore,
+                    void *context); /* fi_trecvv */
+    struct iovec spill;             /* where what does not fit a receive goes */
+    size_t spill_below; /* receives with less room than this get the spill area too; 0 where the
+                           provider truncates by itself */
 
     /* the rest */
     struct fid_cq *cq;

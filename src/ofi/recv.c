@@ -60,6 +60,7 @@ static __attribute__((noinline)) int refused(struct weft_request *request)
 void weft_net_adopt(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
+    part->op.kind = WEFT_NET_REQUEST;
     part->short_iov[0] = (struct iovec){part->small, WEFT_NET_SMALL};
     part->short_iov[1] = weft_net.spill;
 }
@@ -102,11 +103,9 @@ static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, vo
 
 int weft_net_irecv(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
     struct iovec iov[3];
     void *descriptors[3] = {NULL, NULL, NULL};
     size_t pieces = 0;
-    part->op.kind = WEFT_NET_RECV;
     request->flags |= WEFT_REQUEST_IN_NET;
     if (weft_net.posts - weft_net.completed < weft_net.post_limit)
         pieces = weft_net.stop_step && (request->type->flags & WEFT_TYPE_DENSE) &&
@@ -128,28 +127,32 @@ int weft_net_irecv(struct weft_request *request)
                                                                          : refused(request);
 }
 
-static __attribute__((noinline)) int irecv_long(struct weft_request *request, void *buffer,
-                                                size_t capacity, fi_addr_t source, uint64_t word)
-{
-    struct iovec iov[3];
-    size_t pieces = lay_out(request, buffer, capacity, iov);
-    return post(request, iov, NULL, pieces, source, word, weft_net.form_mask) ? MPI_SUCCESS
-                                                                              : refused(request);
-}
-
-int weft_net_irecv_plain(struct weft_request *request, void *buffer, size_t capacity,
-                         uint64_t source, uint64_t word)
+int weft_net_irecv_short(struct weft_request *request, uint64_t source, uint64_t word)
 {
     struct weft_net_request *part = weft_net_part(request);
     if (weft_unlikely(weft_net.posts >= weft_net.posts_stop))
         return weft_net_irecv(request);
-    part->op.kind = WEFT_NET_RECV;
-    if (capacity > WEFT_NET_SMALL)
-        return irecv_long(request, buffer, capacity, source, word);
-    return post(request, part->short_iov, NULL, weft_net.short_pieces, source, word,
-                weft_net.form_mask)
+    request->posted = weft_net.posts;
+    __atomic_signal_fence(__ATOMIC_ACQ_REL); /* so that memory is added to: one instruction */
+    weft_net.posts++;
+    return weft_likely(!weft_net.post(weft_net.ep, part->short_iov, NULL, weft_net.short_pieces,
+                                      source, word, weft_net.form_mask, &part->op))
                ? MPI_SUCCESS
                : refused(request);
+}
+
+int weft_net_irecv_plain(struct weft_request *request)
+{
+    struct iovec iov[3];
+    uint64_t source = request->peer->net_addr;
+    uint64_t word = request->channel->net_bits | (uint32_t)request->match.tag;
+    if (request->capacity < request->peer->land_below)
+        return weft_net_irecv_short(request, source, word);
+    if (weft_unlikely(weft_net.posts >= weft_net.posts_stop))
+        return weft_net_irecv(request);
+    size_t pieces = lay_out(request, request->buffer, request->capacity, iov);
+    return post(request, iov, NULL, pieces, source, word, weft_net.form_mask) ? MPI_SUCCESS
+                                                                              : refused(request);
 }
 
 static void finish_eager(struct weft_request *request, size_t length)

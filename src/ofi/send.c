@@ -302,7 +302,6 @@ static __attribute__((noinline)) int send_slowly(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     bool eager = request->bytes <= weft_net.eager_limit;
-    part->op.kind = WEFT_NET_SEND;
     part->reads_out = 0;
     part->out.kind = eager ? WEFT_NET_OUT_EAGER : WEFT_NET_OUT_RTS;
     request->pending = eager && request->mode == WEFT_SEND_SYNCHRONOUS ? 2 : 1;

@@ -240,11 +240,24 @@ WEFT_COLD static int send_refused(const void *buf, size_t bytes, struct weft_cha
     return code == MPI_SUCCESS ? code : weft_error_raise(channel->comm, code, "MPI_Send");
 }
 
+/* What is needed again only if the provider is busy is put aside in memory, and is volatile because
+ * compilers otherwise keep it in registers, which have to be saved and restored for every message. */
 ALWAYS_INLINE int send_to_net(const void *buf, size_t bytes, struct weft_channel *channel, int dest,
                               int tag, struct weft_peer *peer)
 {
-    if (weft_unlikely(!weft_net_inject(peer, channel, tag, 0, buf, bytes)))
+    uint32_t number = peer->sequence;
+    if (weft_unlikely(number == peer->stop))
         return send_refused(buf, bytes, channel, dest, tag);
+    const void *volatile kept_buf = buf;
+    volatile size_t kept_bytes = bytes;
+    struct weft_channel *volatile kept_channel = channel;
+    volatile int kept_dest = dest, kept_tag = tag;
+    peer->sequence = number + 1;
+    if (weft_unlikely(weft_net_give(peer, channel, tag, 0, buf, bytes, number))) {
+        struct weft_channel *again = kept_channel;
+        again->comm->peers[kept_dest]->sequence--;
+        return send_refused(kept_buf, kept_bytes, again, kept_dest, kept_tag);
+    }
     return MPI_SUCCESS;
 }
 
@@ -292,7 +305,7 @@ static __attribute__((noinline)) int irecv_here(void *buf, size_t bytes,
     return weft_likely(quick) ? MPI_SUCCESS : post_to_bins(&posted->match);
 }
 
-/* A receive that the provider matches. Returns MPI_SUCCESS. */
+/* A receive that the provider matches and that lands in its request. Returns MPI_SUCCESS. */
 ALWAYS_INLINE int irecv_to_net(void *buf, size_t bytes, struct weft_channel *channel, int source,
                                int tag, struct weft_peer *peer, MPI_Request *request)
 {
@@ -300,8 +313,19 @@ ALWAYS_INLINE int irecv_to_net(void *buf, size_t bytes, struct weft_channel *cha
         weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
     *request = (MPI_Request)posted;
     weft_p2p_describe(posted, channel, buf, bytes, weft_datatype_byte(), peer, source, tag);
-    return weft_net_irecv_plain(posted, buf, bytes, peer->net_addr,
-                                channel->net_bits | (uint32_t)tag);
+    return weft_net_irecv_short(posted, peer->net_addr, channel->net_bits | (uint32_t)tag);
+}
+
+/* The same for one that is too long to land in its request. */
+static __attribute__((noinline)) int irecv_longer(void *buf, size_t bytes,
+                                                  struct weft_channel *channel, int source, int tag,
+                                                  struct weft_peer *peer, MPI_Request *request)
+{
+    struct weft_request *posted =
+        weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
+    *request = (MPI_Request)posted;
+    weft_p2p_describe(posted, channel, buf, bytes, weft_datatype_byte(), peer, source, tag);
+    return weft_net_irecv_plain(posted);
 }
 
 /* What both kinds of send ask first: the communicator, or NULL, and the bytes of data. */
@@ -330,10 +354,10 @@ ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datat
     if (weft_unlikely(!comm))
         return false;
     struct weft_peer *peer = comm->peers[(uint32_t)dest];
-    if (bytes < peer->share_below)
-        *code = send_here(buf, bytes, &comm->p2p, dest, tag, peer);
-    else if (weft_likely(bytes < peer->inject_below))
+    if (weft_likely(bytes < peer->inject_below))
         *code = send_to_net(buf, bytes, &comm->p2p, dest, tag, peer);
+    else if (bytes < peer->share_below)
+        *code = send_here(buf, bytes, &comm->p2p, dest, tag, peer);
     else
         return false;
     return true;
@@ -350,10 +374,10 @@ ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype data
     if (weft_unlikely(!comm) || weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
         return false;
     struct weft_peer *peer = comm->peers[(uint32_t)dest];
-    if (bytes < peer->share_below)
-        *code = weft_shm_isend_plain(buf, bytes, &comm->p2p, dest, tag, peer, request);
-    else if (weft_likely(bytes < peer->inject_below))
+    if (weft_likely(bytes < peer->inject_below))
         *code = isend_to_net(buf, bytes, &comm->p2p, dest, tag, peer, request);
+    else if (bytes < peer->share_below)
+        *code = weft_shm_isend_plain(buf, bytes, &comm->p2p, dest, tag, peer, request);
     else
         return false;
     return true;
@@ -377,10 +401,15 @@ ALWAYS_INLINE bool receive_fast(void *buf, uint32_t count, MPI_Datatype datatype
         *code = irecv_here(buf, bytes, &comm->p2p, source, tag, peer, request);
         return true;
     }
+    if (weft_likely(bytes < peer->land_below) && weft_likely(request != NULL) &&
+        weft_likely(weft.requests.free != NULL)) {
+        *code = irecv_to_net(buf, bytes, &comm->p2p, source, tag, peer, request);
+        return true;
+    }
     if (weft_unlikely(bytes >= peer->post_below) || weft_unlikely(!request) ||
         weft_unlikely(!weft.requests.free))
         return false;
-    *code = irecv_to_net(buf, bytes, &comm->p2p, source, tag, peer, request);
+    *code = irecv_longer(buf, bytes, &comm->p2p, source, tag, peer, request);
     return true;
 }
 

@@ -156,6 +156,38 @@ fast(const void *buffer, MPI_Count count, MPI_Datatype datatype, const void *pac
     return type;
 }
 
+/* The long way of all others. Not inlined, so that a good call does not make room for it. */
+static __attribute__((noinline)) int slowly(enum way way, const void *buffer, MPI_Count count,
+                                            MPI_Datatype datatype, const void *packed,
+                                            MPI_Count size, MPI_Count *position, MPI_Comm comm)
+{
+    struct call call = {way == PACK ? "MPI_Pack" : "MPI_Unpack",
+                        NULL,
+                        buffer,
+                        count,
+                        datatype,
+                        packed,
+                        size,
+                        position ? *position : 0};
+    MPI_Count moved;
+    int code = run(&call, comm, way, position, &moved);
+    if (code == MPI_SUCCESS)
+        *position += moved;
+    return code;
+}
+
+/* The same for the forms whose position is an int. */
+static __attribute__((noinline)) int slowly_int(enum way way, const void *buffer, int count,
+                                                MPI_Datatype datatype, const void *packed, int size,
+                                                int *position, MPI_Comm comm)
+{
+    MPI_Count at = position ? *position : 0;
+    int code = slowly(way, buffer, count, datatype, packed, size, position ? &at : NULL, comm);
+    if (code == MPI_SUCCESS)
+        *position = (int)at;
+    return code;
+}
+
 WEFT_EXPORT(Pack_c);
 int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, void *outbuf,
                 MPI_Count outsize, MPI_Count *position, MPI_Comm comm)
@@ -168,13 +200,7 @@ int PMPI_Pack_c(const void *inbuf, MPI_Count incount, MPI_Datatype datatype, voi
         *position += (MPI_Count)bytes;
         return MPI_SUCCESS;
     }
-    struct call call = {"MPI_Pack", NULL,   inbuf,   incount,
-                        datatype,   outbuf, outsize, position ? *position : 0};
-    MPI_Count moved;
-    int code = run(&call, comm, PACK, position, &moved);
-    if (code == MPI_SUCCESS)
-        *position += moved;
-    return code;
+    return slowly(PACK, inbuf, incount, datatype, outbuf, outsize, position, comm);
 }
 
 WEFT_EXPORT(Pack);
@@ -189,13 +215,7 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
         *position += (int)bytes;
         return MPI_SUCCESS;
     }
-    struct call call = {"MPI_Pack", NULL,   inbuf,   incount,
-                        datatype,   outbuf, outsize, position ? *position : 0};
-    MPI_Count moved;
-    int code = run(&call, comm, PACK, position, &moved);
-    if (code == MPI_SUCCESS)
-        *position += (int)moved;
-    return code;
+    return slowly_int(PACK, inbuf, incount, datatype, outbuf, outsize, position, comm);
 }
 
 WEFT_EXPORT(Unpack_c);
@@ -210,13 +230,7 @@ int PMPI_Unpack_c(const void *inbuf, MPI_Count insize, MPI_Count *position, void
         *position += (MPI_Count)bytes;
         return MPI_SUCCESS;
     }
-    struct call call = {"MPI_Unpack", NULL,  outbuf, outcount,
-                        datatype,     inbuf, insize, position ? *position : 0};
-    MPI_Count moved;
-    int code = run(&call, comm, UNPACK, position, &moved);
-    if (code == MPI_SUCCESS)
-        *position += moved;
-    return code;
+    return slowly(UNPACK, outbuf, outcount, datatype, inbuf, insize, position, comm);
 }
 
 WEFT_EXPORT(Unpack);
@@ -231,13 +245,7 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
         *position += (int)bytes;
         return MPI_SUCCESS;
     }
-    struct call call = {"MPI_Unpack", NULL,  outbuf, outcount,
-                        datatype,     inbuf, insize, position ? *position : 0};
-    MPI_Count moved;
-    int code = run(&call, comm, UNPACK, position, &moved);
-    if (code == MPI_SUCCESS)
-        *position += (int)moved;
-    return code;
+    return slowly_int(UNPACK, outbuf, outcount, datatype, inbuf, insize, position, comm);
 }
 
 static int pack_size(MPI_Count incount, MPI_Datatype datatype, MPI_Comm comm, MPI_Count limit,

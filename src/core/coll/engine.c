@@ -112,8 +112,7 @@ static bool post(struct weft_schedule *s, struct weft_step *step)
     weft_p2p_describe(request, channel, step->to.at, bytes, weft_datatype_byte(), peer, step->peer,
                       s->tag);
     step->request = request;
-    note(s, weft_net_irecv_plain(request, step->to.at, bytes, peer->net_addr,
-                                 channel->net_bits | (uint32_t)s->tag));
+    note(s, weft_net_irecv_plain(request));
     return true;
 }
 

@@ -7,6 +7,7 @@
  */
 #include "core/datatype/shape.h"
 #include "core/datatype/iov.h"
+#include "core/datatype/rows.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -14,6 +15,9 @@
 /* Entries of a list with at most so many runs are taken apart into them: a list of runs is copied
  * faster than a list of shapes, and grows by no more than this. */
 enum { FLATTENED = 4 };
+
+/* Lists of up to so many runs, and loops over fewer, are repeated column by column. */
+enum { FEW_RUNS = 32, SHORT_LOOP = 8 };
 
 static size_t times(size_t a, size_t b)
 {
@@ -27,6 +31,31 @@ static const struct weft_shape *keep(struct weft_arena *arena, struct weft_shape
     if (kept)
         *kept = shape;
     return kept;
+}
+
+/* Keeps a shape, and its columns if it has few runs and nothing deeper. */
+static const struct weft_shape *keep_columns(struct weft_arena *arena, struct weft_shape shape)
+{
+    bool loop = shape.kind == WEFT_SHAPE_LOOP, list = shape.kind == WEFT_SHAPE_LIST;
+    bool few = loop ? shape.count < SHORT_LOOP && shape.body->kind == WEFT_SHAPE_RUN
+                    : shape.count <= FEW_RUNS && !shape.bodies;
+    if (!few)
+        return keep(arena, shape);
+    struct weft_columns *columns =
+        weft_arena_get(arena, sizeof *columns + shape.count * sizeof columns->of[0]);
+    if (!columns)
+        return NULL;
+    columns->n = shape.count;
+    columns->size = shape.size;
+    for (size_t i = 0; i < shape.count; i++) {
+        size_t pass = loop ? i * (size_t)shape.stride + (size_t)shape.body->offset : 0;
+        size_t bytes = list ? weft_shape_entry(&shape, i) : weft_shape_block(&shape);
+        columns->of[i] = (struct weft_column){loop ? pass : (uintptr_t)shape.at[i],
+                                              list ? shape.begin[i] : i * bytes, bytes};
+    }
+    weft_columns_plan(columns);
+    shape.columns = columns;
+    return keep(arena, shape);
 }
 
 const struct weft_shape *weft_shape_run(struct weft_arena *arena, size_t bytes)
@@ -68,10 +97,12 @@ const struct weft_shape *weft_shape_repeat(struct weft_arena *arena, const struc
     loop.runs = times(count, shape->runs);
     if (continues(shape, stride)) {
         loop.count = count * shape->count;
-        return keep(arena, loop);
+        loop.columns = NULL;
+        return keep_columns(arena, loop);
     }
-    return keep(arena, (struct weft_shape){WEFT_SHAPE_LOOP, .size = loop.size, .count = count,
-                                           .runs = loop.runs, .stride = stride, .body = shape});
+    return keep_columns(arena,
+                        (struct weft_shape){WEFT_SHAPE_LOOP, .size = loop.size, .count = count,
+                                            .runs = loop.runs, .stride = stride, .body = shape});
 }
 
 void weft_shape_list_begin(struct weft_shape_list *list, struct weft_arena *arena, size_t room)
@@ -236,11 +267,11 @@ const struct weft_shape *weft_shape_list_end(struct weft_shape_list *list)
     keep_arrays(list);
     if (arena->failed)
         return NULL;
-    return keep(arena,
-                (struct weft_shape){blocks ? WEFT_SHAPE_BLOCKS : WEFT_SHAPE_LIST,
-                                    .size = list->size, .count = list->count, .runs = list->runs,
-                                    .at = list->at, .begin = blocks ? NULL : list->begin,
-                                    .bodies = (const struct weft_shape *const *)list->bodies});
+    return keep_columns(
+        arena, (struct weft_shape){blocks ? WEFT_SHAPE_BLOCKS : WEFT_SHAPE_LIST, .size = list->size,
+                                   .count = list->count, .runs = list->runs, .at = list->at,
+                                   .begin = blocks ? NULL : list->begin,
+                                   .bodies = (const struct weft_shape *const *)list->bodies});
 }
 
 size_t weft_shape_find(const struct weft_shape *list, size_t offset)

@@ -38,6 +38,8 @@ struct weft_shape {
     MPI_Aint offset; /* of everything in it, to the address it is used with */
     size_t count;
     size_t runs; /* runs of bytes in it, SIZE_MAX for more; neighbours in memory count as two */
+    /* Its runs, one for each of count, where they are few (core/datatype/rows.h); else NULL. */
+    const struct weft_columns *columns;
     union {
         struct { /* loops */
             MPI_Aint stride;

@@ -6,7 +6,8 @@
  *
  * Invariant: only the first thread, which started MPI, talks to the harness; the others wait at a
  * gate before and after each batch. A gate is passed by spinning, with the core given away: a batch
- * is too short for threads that first have to wake up.
+ * is too short for threads that first have to wake up, or to be moved to a core that is free: so each
+ * has a core of its own from the beginning, where there are enough.
  */
 #include "window.h"
 
@@ -25,7 +26,9 @@ static const struct bench_program program = {
 
 struct worker {
     struct mpi_bench *b;
+    int number;
     MPI_Comm comm;
+    char *send, *recv;     /* its own: no two receives under way may have the same buffer */
     MPI_Request *requests; /* two windows */
     pthread_t thread;
 };
@@ -53,11 +56,11 @@ static void move(struct worker *w, int windows, int window)
     for (int i = 0; i < windows; i++, n = 0) {
         if (b->size == 1 || b->rank == 1)
             for (int j = 0; j < window; j++)
-                MPI_Irecv(b->recv, count, MPI_CHAR, peer, BENCH_TAG_DATA, w->comm,
+                MPI_Irecv(w->recv, count, MPI_CHAR, peer, BENCH_TAG_DATA, w->comm,
                           &w->requests[n++]);
         if (b->rank == 0)
             for (int j = 0; j < window; j++)
-                MPI_Isend(b->send, count, MPI_CHAR, peer, BENCH_TAG_DATA, w->comm,
+                MPI_Isend(w->send, count, MPI_CHAR, peer, BENCH_TAG_DATA, w->comm,
                           &w->requests[n++]);
         MPI_Waitall(n, w->requests, MPI_STATUSES_IGNORE);
         if (b->size == 1)
@@ -80,14 +83,30 @@ static double run(struct worker *w, unsigned *gates)
     return MPI_Wtime() - start;
 }
 
+/* Binds the calling thread to one of the cores that the process may use. */
+static void take_core(const struct mpi_bench *b, int thread)
+{
+    cpu_set_t all, one;
+    if (sched_getaffinity(0, sizeof all, &all) || !CPU_COUNT(&all))
+        return;
+    int wanted = (b->rank * threads + thread) % CPU_COUNT(&all), core = 0;
+    for (; !CPU_ISSET(core, &all) || wanted > 0; core++)
+        wanted -= CPU_ISSET(core, &all) != 0;
+    CPU_ZERO(&one);
+    CPU_SET(core, &one);
+    sched_setaffinity(0, sizeof one, &one);
+}
+
 static void *work(void *arg)
 {
+    struct worker *w = arg;
     unsigned gates = 0;
+    take_core(w->b, w->number);
     for (;;) {
         pass_gate(&gates);
         if (over)
             return NULL;
-        run(arg, &gates);
+        run(w, &gates);
     }
 }
 
@@ -116,7 +135,15 @@ static struct worker *start_workers(struct mpi_bench *b)
     }
     for (int t = 0; t < threads; t++) {
         workers[t].b = b;
+        workers[t].number = t;
         workers[t].requests = bench_window_requests(b, 2 * b->options.window);
+        workers[t].send = bench_buffer(b->options.max);
+        workers[t].recv = bench_buffer(b->options.max);
+        if (!workers[t].send || !workers[t].recv) {
+            fprintf(stderr, "%s: no memory for the buffers of %d threads; lower -t or -m\n",
+                    program.name, threads);
+            MPI_Abort(MPI_COMM_WORLD, 1);
+        }
         MPI_Comm_dup(MPI_COMM_WORLD, &workers[t].comm);
     }
     for (int t = 1; t < threads; t++)
@@ -134,6 +161,8 @@ static void end_workers(struct worker *workers)
     for (int t = 0; t < threads; t++) {
         MPI_Comm_free(&workers[t].comm);
         free(workers[t].requests);
+        free(workers[t].send);
+        free(workers[t].recv);
     }
     free(workers);
 }
@@ -155,6 +184,7 @@ int main(int argc, char **argv)
     snprintf(note, sizeof note, "[ threads: %d ] [ window size: %d ]", threads, b.options.window);
     mpi_bench_header(&b, note, "Messages/s", "MB/s");
     struct worker *workers = start_workers(&b);
+    take_core(&b, 0); /* after the others began, which inherit it */
     lead(&workers[0]);
     end_workers(workers);
     return mpi_bench_end(&b);

@@ -66,6 +66,7 @@ MPI_TESTS = \
     tests/mpi/proc_null \
     tests/mpi/random_p2p \
     tests/mpi/reduce \
+    tests/mpi/reduce_local \
     tests/mpi/request_free \
     tests/mpi/request_get_status \
     tests/mpi/ring_alltoall \
@@ -179,6 +180,7 @@ tests_mpi_pingpong_sizes_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_proc_null_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_random_p2p_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_reduce_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_reduce_local_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_request_free_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_request_get_status_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_ring_alltoall_LDADD = $(MPI_TEST_LIBS)

@@ -339,13 +339,12 @@ static double ratio(const struct layout *l, loop *hand, loop *mpi, char *data, c
 {
     enum { TURNS = 1001 };
     double ratios[TURNS], end = now() + 2 * seconds;
-    loop *sides[] = {hand, mpi};
     int turn = 0;
     for (; turn < TURNS && (turn < 5 || now() < end); turn++) {
-        double took[2];
-        for (int s = 0; s < 2; s++)
-            took[s ^ (turn & 1)] = measure(sides[s ^ (turn & 1)], l, data, packed, cold);
-        ratios[turn] = took[1] / took[0];
+        /* each goes first every other time */
+        double before = turn & 1 ? 0 : measure(hand, l, data, packed, cold);
+        double ours = measure(mpi, l, data, packed, cold);
+        ratios[turn] = ours / (turn & 1 ? measure(hand, l, data, packed, cold) : before);
     }
     qsort(ratios, (size_t)turn, sizeof ratios[0], compare_doubles);
     return ratios[turn / 2];

@@ -137,8 +137,9 @@ static struct worker *start_workers(struct mpi_bench *b)
         workers[t].b = b;
         workers[t].number = t;
         workers[t].requests = bench_window_requests(b, 2 * b->options.window);
-        workers[t].send = bench_buffer(b->options.max);
-        workers[t].recv = bench_buffer(b->options.max);
+        /* The first thread's are those that the harness fills and looks at. */
+        workers[t].send = t ? bench_buffer(b->options.max) : b->send;
+        workers[t].recv = t ? bench_buffer(b->options.max) : b->recv;
         if (!workers[t].send || !workers[t].recv) {
             fprintf(stderr, "%s: no memory for the buffers of %d threads; lower -t or -m\n",
                     program.name, threads);
@@ -161,8 +162,10 @@ static void end_workers(struct worker *workers)
     for (int t = 0; t < threads; t++) {
         MPI_Comm_free(&workers[t].comm);
         free(workers[t].requests);
-        free(workers[t].send);
-        free(workers[t].recv);
+        if (t > 0) {
+            free(workers[t].send);
+            free(workers[t].recv);
+        }
     }
     free(workers);
 }

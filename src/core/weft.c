@@ -281,9 +281,10 @@ static const char cores_key[] = "weft-cores";
 static void tell_cores(void)
 {
     char why[512];
+    if (!weft.job.one_node || weft_settings.shm || weft.job.rank > 0)
+        return;
     int32_t cores = (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
-    if (weft.job.one_node && !weft_settings.shm && weft.job.rank == 0 &&
-        weft_boot_put(cores_key, &cores, sizeof cores, why, sizeof why))
+    if (weft_boot_put(cores_key, &cores, sizeof cores, why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
 }
 
@@ -428,11 +429,7 @@ static bool sends_under_way(void)
 
 static void progress_for_fence(void *arg)
 {
-    unsigned *idle = arg;
-    if (weft_progress())
-        *idle = 0;
-    else
-        weft_idle(idle);
+    weft_await(arg, NULL);
 }
 
 static void drain(void)

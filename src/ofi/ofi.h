@@ -144,6 +144,7 @@ struct weft_net_request {
 };
 
 _Static_assert(sizeof(struct weft_net_request) <= WEFT_LANE_BYTES, "lane part of a request");
+
 static inline struct weft_net_request *weft_net_part(struct weft_request *request)
 {
     return (struct weft_net_request *)request->lane;

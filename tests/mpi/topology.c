@@ -262,13 +262,19 @@ static void errors(void)
     MPI_Comm_free(&out);
 }
 
+/* How many ranks of the world, one behind the other, are a node; 0 where all are on one. */
+static int node_size(void)
+{
+    const char *shm = getenv("WEFT_SHM"), *node = getenv("WEFT_TEST_NODE_SIZE");
+    return node && shm && strcmp(shm, "1") == 0 ? atoi(node) : 0;
+}
+
 /* Ranks of a node that are no neighbours become neighbours in a grid that may reorder them, and only
  * there; everybody is in it once, where MPI_Cart_map says. On lane nodes every two ranks of the world
  * are a node. */
 static void reorder(void)
 {
-    const char *shm = getenv("WEFT_SHM"), *node = getenv("WEFT_TEST_NODE_SIZE");
-    int each = node && shm && strcmp(shm, "1") == 0 ? atoi(node) : 0;
+    int each = node_size();
     int size[] = {check.size}, periods[] = {0}, rank, mapped, *world, kept;
     MPI_Comm dealt, cart;
     world = malloc((size_t)check.size * sizeof *world);
@@ -300,8 +306,7 @@ static void reorder(void)
  * within each node. */
 static void by_core(void)
 {
-    const char *shm = getenv("WEFT_SHM"), *node = getenv("WEFT_TEST_NODE_SIZE");
-    int each = node && shm && strcmp(shm, "1") == 0 ? atoi(node) : check.size;
+    int each = node_size() ? node_size() : check.size;
     int size[] = {check.size}, periods[] = {0}, two[2], n = 0, mine, *core, *world;
     cpu_set_t all, one;
     MPI_Comm cart;
@@ -336,8 +341,7 @@ static void by_core(void)
  * star, which is no better in any order. Each has its neighbours under its new rank. */
 static void reorder_graphs(void)
 {
-    const char *shm = getenv("WEFT_SHM"), *node = getenv("WEFT_TEST_NODE_SIZE");
-    bool pairs = node && atoi(node) == 2 && shm && strcmp(shm, "1") == 0 && check.size > 2;
+    bool pairs = node_size() == 2 && check.size > 2;
     int n = check.size, rank, mapped, kept, one = 1;
     int *index = check_alloc((size_t)n * sizeof *index),
         *edge = check_alloc((size_t)n * sizeof *edge);

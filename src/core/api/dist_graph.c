@@ -186,9 +186,8 @@ static int distribute(struct weft_comm *comm, const struct weft_edge *edges, con
             weft_coll_bcast(comm, weft_elements_of_bytes(some, (size_t)n * sizeof *some), root);
         if (!failed)
             failed = keep(&shares->as_it_is, comm->rank, some, n);
-        if (!failed && shares->order)
+        if (!failed && shares->order) {
             failed = keep(&shares->reordered, place, some, n);
-        if (!failed) {
             shares->crossings += weft_reorder_crossings(comm, NULL, some, n);
             shares->crossings_reordered += weft_reorder_crossings(comm, shares->order, some, n);
         }

@@ -2,12 +2,13 @@
 /*
  * weft_mt_rate: how many messages all threads of a job move. Thread t of rank 0 sends windows to
  * thread t of rank 1, over a communicator that only these two threads use. On one rank each thread
- * sends to itself, so that N threads take N cores and not 2 N.
+ * sends to itself, so that N threads take N cores and not 2 N; with --share-cores the two threads of
+ * a pair share a core, to the same end.
  *
- * Invariant: only the first thread, which started MPI, talks to the harness; the others wait at a
- * gate before and after each batch. A gate is passed by spinning, with the core given away: a batch
- * is too short for threads that first have to wake up, or to be moved to a core that is free: so each
- * has a core of its own from the beginning, where there are enough.
+ * Invariant: only the first thread, which started MPI, talks to the harness; between batches the
+ * others sleep. Around what is timed all meet at gates, which are passed by spinning, with the core
+ * given away: a batch is too short for threads that first have to wake up, or to be moved to a core
+ * that is free; so each has its core from the beginning.
  */
 #include "window.h"
 
@@ -16,6 +17,7 @@
 #include <stdatomic.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 static const struct bench_program program = {
     .name = "weft_mt_rate",
@@ -31,12 +33,16 @@ struct worker {
     char *send, *recv;     /* its own: no two receives under way may have the same buffer */
     MPI_Request *requests; /* two windows */
     pthread_t thread;
+    bool failed; /* what it has received is not what was sent */
 };
 
-static struct bench_batch batch; /* written by the first thread while all others are at a gate */
+static struct bench_batch batch; /* written by the first thread while all others sleep */
 static bool over;
 static int threads;
 static atomic_uint arrivals; /* at all gates so far; the n-th gate is open at n * threads */
+static pthread_mutex_t bed = PTHREAD_MUTEX_INITIALIZER;
+static pthread_cond_t alarm_clock = PTHREAD_COND_INITIALIZER;
+static unsigned batches; /* begun, or the end; under bed, as is what it says */
 
 /* *gates counts those that this thread has been at. */
 static void pass_gate(unsigned *gates)
@@ -83,13 +89,35 @@ static double run(struct worker *w, unsigned *gates)
     return MPI_Wtime() - start;
 }
 
+static bool validates(const struct worker *w)
+{
+    return w->b->options.validate && w->number > 0; /* the first thread's are the harness's */
+}
+
+/* What the first thread's harness does for its buffers. */
+static void prepare(struct worker *w)
+{
+    w->failed = false;
+    if (!validates(w))
+        return;
+    bench_fill(w->send, batch.size);
+    memset(w->recv, 0, batch.size);
+}
+
+static void check(struct worker *w)
+{
+    if (validates(w) && (w->b->rank == 1 || w->b->size == 1))
+        w->failed = !bench_check(w->recv, batch.size);
+}
+
 /* Binds the calling thread to one of the cores that the process may use. */
 static void take_core(const struct mpi_bench *b, int thread)
 {
     cpu_set_t all, one;
     if (sched_getaffinity(0, sizeof all, &all) || !CPU_COUNT(&all))
         return;
-    int wanted = (b->rank * threads + thread) % CPU_COUNT(&all), core = 0;
+    int first = b->options.share_cores ? 0 : b->rank * threads;
+    int wanted = (first + thread) % CPU_COUNT(&all), core = 0;
     for (; !CPU_ISSET(core, &all) || wanted > 0; core++)
         wanted -= CPU_ISSET(core, &all) != 0;
     CPU_ZERO(&one);
@@ -102,12 +130,29 @@ static void *work(void *arg)
     struct worker *w = arg;
     unsigned gates = 0;
     take_core(w->b, w->number);
-    for (;;) {
-        pass_gate(&gates);
+    for (unsigned seen = 0;;) {
+        pthread_mutex_lock(&bed);
+        while (batches == seen)
+            pthread_cond_wait(&alarm_clock, &bed);
+        seen = batches;
+        pthread_mutex_unlock(&bed);
         if (over)
             return NULL;
+        prepare(w);
+        pass_gate(&gates);
         run(w, &gates);
+        check(w);
+        pass_gate(&gates);
     }
+}
+
+static void wake_all(bool end)
+{
+    pthread_mutex_lock(&bed);
+    over = end;
+    batches++;
+    pthread_cond_broadcast(&alarm_clock);
+    pthread_mutex_unlock(&bed);
 }
 
 static void lead(struct worker *w)
@@ -115,14 +160,18 @@ static void lead(struct worker *w)
     struct mpi_bench *b = w->b;
     unsigned gates = 0;
     while (mpi_bench_next(b, &batch)) {
+        wake_all(false);
         pass_gate(&gates);
         double seconds = run(w, &gates);
+        pass_gate(&gates);
+        for (int t = 1; t < threads; t++)
+            if (w[t].failed)
+                w->recv[0] ^= 1; /* what the harness looks at: it will say so */
         double rate = (double)threads * b->options.window * batch.timed / seconds;
         mpi_bench_report(b, &batch, seconds, rate, rate * (double)batch.size / 1e6,
                          b->rank == 1 || b->size == 1);
     }
-    over = true;
-    pass_gate(&gates);
+    wake_all(true);
 }
 
 static struct worker *start_workers(struct mpi_bench *b)

@@ -13,7 +13,7 @@
 
 enum { LARGE = 8192 }; /* above it fewer iterations do: each takes long enough to be timed well */
 
-enum { OPT_CQ_DATA = 256, OPT_DIRECTED, OPT_TURNS, OPT_PER_MESSAGE, OPT_MULTIPLE };
+enum { OPT_CQ_DATA = 256, OPT_DIRECTED, OPT_TURNS, OPT_PER_MESSAGE, OPT_MULTIPLE, OPT_SHARE_CORES };
 
 static const struct option long_options[] = {
     {"message-size", required_argument, NULL, 'm'},
@@ -28,6 +28,7 @@ static const struct option long_options[] = {
     {"cq-data", no_argument, NULL, OPT_CQ_DATA},
     {"directed", no_argument, NULL, OPT_DIRECTED},
     {"threads", required_argument, NULL, 't'},
+    {"share-cores", no_argument, NULL, OPT_SHARE_CORES},
     {"thread-multiple", no_argument, NULL, OPT_MULTIPLE},
     {"per-message", no_argument, NULL, OPT_PER_MESSAGE},
     {"turns", required_argument, NULL, OPT_TURNS},
@@ -109,6 +110,7 @@ static bool feature_of(int option, unsigned features)
     case OPT_PER_MESSAGE:
         return features & BENCH_PAIRS;
     case 't':
+    case OPT_SHARE_CORES:
         return features & BENCH_THREADS;
     case OPT_MULTIPLE:
         return !(features & BENCH_RAW);
@@ -155,6 +157,9 @@ static const char *take(struct bench_options *o, int option, const char *value)
         return NULL;
     case 't':
         return parse_count(value, 1, &o->threads) ? NULL : "a number of at least 1";
+    case OPT_SHARE_CORES:
+        o->share_cores = true;
+        return NULL;
     case OPT_MULTIPLE:
         o->multiple = true;
         return NULL;
@@ -239,8 +244,10 @@ void bench_options_usage(const struct bench_program *program)
         printf(
             "      --per-message             with --turns: microseconds per message, not MB/s\n");
     }
-    if (f & BENCH_THREADS)
+    if (f & BENCH_THREADS) {
         printf("  -t, --threads N               threads of each rank that send or receive (1)\n");
+        printf("      --share-cores             thread N of every rank on core N\n");
+    }
     if (!(f & BENCH_RAW))
         printf("      --thread-multiple         start MPI with MPI_THREAD_MULTIPLE\n");
     if (f & BENCH_RAW) {

@@ -119,6 +119,7 @@ libweft_la_SOURCES += src/core/hang.c src/core/hang.h
 libweft_la_SOURCES += src/core/hardware.c src/core/hardware.h
 libweft_la_SOURCES += src/core/info_env.c
 libweft_la_SOURCES += src/core/info.c src/core/info.h
+libweft_la_SOURCES += src/core/cell.c src/core/cell.h
 libweft_la_SOURCES += src/core/intercomm.c src/core/intercomm.h
 libweft_la_SOURCES += src/core/lock.c src/core/lock.h
 libweft_la_SOURCES += src/core/match.c src/core/match.h
@@ -196,6 +197,7 @@ libweft_la_SOURCES += src/shm/fetch.c
 libweft_la_SOURCES += src/shm/share.h
 libweft_la_SOURCES += src/shm/share.c
 libweft_la_SOURCES += src/shm/cancel.c
+libweft_la_SOURCES += src/shm/cell.c
 libweft_la_SOURCES += src/shm/sleep.c
 
 # libmpi_abi.so.1 and libmpi_abi.a. The version is CURRENT:REVISION:AGE, and CURRENT - AGE stays 1:

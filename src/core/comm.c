@@ -10,6 +10,7 @@
  *    freed the communicator.
  */
 #include "core/comm.h"
+#include "core/cell.h"
 #include "core/partitioned.h"
 #include "core/session.h"
 #include "core/topology.h"
@@ -60,6 +61,7 @@ static void open_channel(struct weft_channel *channel, struct weft_comm *comm, s
     channel->sources = (uint32_t)comm->size;
     channel->wildcards_held = channel->held != 0 || lanes.shared > 0;
     channel->net_bits = weft_net_context_bits(context);
+    channel->cell = weft_cell_of(context);
     channel->net_rank = weft_net_rank_bits(comm->rank);
 }
 

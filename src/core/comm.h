@@ -30,6 +30,7 @@
 /* Software matching, or no peer on the net lane: every receive is held. */
 enum { WEFT_HELD_ALWAYS = 1 << 30 };
 
+struct weft_cell;
 struct weft_comm;
 struct weft_info;
 struct weft_session;
@@ -48,6 +49,7 @@ struct weft_channel {
     uint64_t net_rank;   /* this rank's bits in the net lane's completion data */
     struct weft_comm *comm;
     struct weft_channel *next_held;
+    struct weft_cell *cell; /* core/cell.h; NULL: the lock of the process is the only one */
 };
 
 struct weft_comm {

@@ -11,6 +11,7 @@
  *  - A report changes nothing that it reports on, and leaves in one write.
  */
 #include "core/hang.h"
+#include "core/cell.h"
 #include "core/coll/coll.h"
 #include "core/partitioned.h"
 #include "core/settings.h"
@@ -153,8 +154,9 @@ static void add_send(struct report *report, const struct weft_request *request)
     describe_peer(channel->comm, weft_comm_rank_of(channel->comm, request->peer->world), peer,
                   sizeof peer);
     describe_tag(channel, request->tag, tag, sizeof tag);
-    add_line(report, "  %s of %zu bytes to %s, %s: %s", modes[request->mode], request->bytes, peer,
-             tag,
+    const char *mode =
+        modes[request->mode < WEFT_MODE_OF_CELL ? request->mode : WEFT_SEND_STANDARD];
+    add_line(report, "  %s of %zu bytes to %s, %s: %s", mode, request->bytes, peer, tag,
              request->peer->lane == WEFT_LANE_SELF ? "in this process, no receive matches yet"
              : request->peer->shm                  ? weft_shm_describe(request)
                                                    : weft_net_describe(request));
@@ -255,7 +257,7 @@ static void send_off(struct report *report)
         add_line(report, "  and %d more operation%s", more, plural(more));
     else if (!report->requests)
         add_line(report, "  no operation of this rank is under way");
-    weft_match_each_message(&weft.matcher, WEFT_MATCH_ALL_CONTEXTS, see_message, report);
+    weft_cells_each_message(see_message, report);
     more = report->messages - MESSAGES_SHOWN;
     if (more > 0)
         add_line(report, "  and %d more message%s without a receive", more, plural(more));

@@ -17,7 +17,14 @@
 
 /* What a waiting thread does before it sleeps; how often a thread may go before it; how often one
  * that steps back yields before it takes the lock after all, because whoever waits has no core. */
-enum { SPINS = 300, YIELDS = 20, STREAK = 32, STEP_BACK_SPINS = 60, STEP_BACK_YIELDS = 8 };
+enum {
+    SPINS = 300,
+    YIELDS = 20,
+    STREAK = 32,
+    STEP_BACK_SPINS = 60,
+    STEP_BACK_YIELDS = 8,
+    CELL_SPINS = 30
+};
 enum { SURE_US = 100000, UNSURE_US = 500 };
 
 struct weft_lock weft_lock;
@@ -30,15 +37,6 @@ static bool barrier;
 static int membarrier(int command)
 {
     return (int)syscall(SYS_membarrier, command, 0, 0);
-}
-
-static inline void pause_briefly(void)
-{
-#if defined __x86_64__ || defined __i386__
-    __builtin_ia32_pause();
-#else
-    atomic_signal_fence(memory_order_seq_cst);
-#endif
 }
 
 void weft_lock_open(bool may_spin)
@@ -79,7 +77,7 @@ void weft_lock_wait(void)
         if (!atomic_load_explicit(&weft_lock.owner, memory_order_relaxed) && weft_lock_try())
             break;
         if (n < spins)
-            pause_briefly();
+            weft_lock_pause();
         else if (n < spins + YIELDS)
             sched_yield();
         else
@@ -98,7 +96,7 @@ static void step_back(void)
             atomic_load_explicit(&weft_lock.turns, memory_order_relaxed) != turns)
             return;
         if (spins && n < STEP_BACK_SPINS)
-            pause_briefly();
+            weft_lock_pause();
         else
             sched_yield();
     }
@@ -106,7 +104,10 @@ static void step_back(void)
 
 void weft_lock_pass(void)
 {
+    bool cells = weft_lock.cells;
     weft_lock_leave();
+    for (unsigned n = 0; cells && n < CELL_SPINS; n++)
+        weft_lock_pause(); /* who works in a cell looks for it again soon */
     step_back();
     if (!weft_lock_try())
         weft_lock_wait();

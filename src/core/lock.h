@@ -30,6 +30,7 @@ struct weft_lock {
     _Atomic uint32_t waiters;  /* threads that wait, asleep or not */
     _Atomic uint32_t sleepers; /* those of them that may sleep */
     _Atomic uint32_t turns;    /* how often somebody who waited has got it */
+    uint32_t cells;            /* the holder's: a bit for each cell in use (core/cell.h) */
 };
 
 extern WEFT_HIDDEN struct weft_lock weft_lock;
@@ -45,6 +46,20 @@ WEFT_COLD void weft_lock_wake(void);
 WEFT_COLD void weft_lock_number_thread(void);
 WEFT_COLD void weft_lock_defer(void);
 
+/* The holder of the lock takes, and gives back, all cells in use: core/cell.c. */
+WEFT_COLD void weft_cells_stop(void);
+WEFT_COLD void weft_cells_go(void);
+
+/* A moment of doing nothing, for loops that wait for another thread. */
+static inline void weft_lock_pause(void)
+{
+#if defined __x86_64__ || defined __i386__
+    __builtin_ia32_pause();
+#else
+    atomic_signal_fence(memory_order_seq_cst);
+#endif
+}
+
 /* Prepares for threads, several times if need be: before there are any. may_spin: this process has
  * more than one core. */
 void weft_lock_open(bool may_spin);
@@ -59,6 +74,8 @@ static inline bool weft_lock_try(void)
     if (weft_likely(atomic_compare_exchange_strong_explicit(
             &weft_lock.owner, &none, me, memory_order_acquire, memory_order_relaxed))) {
         weft_lock.depth = 1;
+        if (weft_unlikely(weft_lock.cells))
+            weft_cells_stop();
         return true;
     }
     if (none != me)
@@ -91,10 +108,19 @@ static inline void weft_lock_leave(void)
         weft_unlikely(atomic_load_explicit(&weft_lock.owner, memory_order_relaxed) != me) ||
         --weft_lock.depth)
         return;
+    if (weft_unlikely(weft_lock.cells))
+        weft_cells_go();
     atomic_store_explicit(&weft_lock.owner, 0, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst); /* the sleeper's fence does the rest */
     if (weft_unlikely(atomic_load_explicit(&weft_lock.sleepers, memory_order_relaxed)))
         weft_lock_wake();
+}
+
+/* True when this thread has the lock. */
+static inline bool weft_lock_is_mine(void)
+{
+    return weft_lock_thread &&
+           atomic_load_explicit(&weft_lock.owner, memory_order_relaxed) == weft_lock_thread;
 }
 
 /* True when this thread has the lock and no call of its own is inside another: then it may give the

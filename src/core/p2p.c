@@ -12,6 +12,7 @@
  */
 #include "core/p2p.h"
 #include "core/bsend.h"
+#include "core/cell.h"
 #include "core/soft.h"
 #include "core/tool/count.h"
 #include "ofi/net.h"
@@ -98,7 +99,7 @@ WEFT_COLD static void mix_lanes(struct weft_channel *channel)
     struct posted posted = {.channel = channel, .first_wildcard = UINT64_MAX};
     size_t taken = 0;
     channel->wildcards_held = channel->took_back = true;
-    weft_match_spill(&weft.matcher); /* from here on their order counts */
+    weft_match_spill(weft_matcher_of_channel(channel)); /* from here on their order counts */
     weft_request_each_active(collect_posted, &posted);
     if (posted.first_wildcard != UINT64_MAX) {
         struct weft_request **net = posted.in_net.items, **soft = posted.in_software.items;
@@ -192,7 +193,8 @@ int weft_p2p_receive_slowly(struct weft_request *request)
     bool local = request->peer &&
                  (request->peer->lane == WEFT_LANE_SELF || request->peer->lane == WEFT_LANE_SHM);
     if (request->peer && request->peer->lane == WEFT_LANE_DEAD &&
-        !weft_match_find(&weft.matcher, match->context, match->source, match->tag)) {
+        !weft_match_find(weft_matcher_of_channel(channel), match->context, match->source,
+                         match->tag)) {
         request->error = (uint8_t)weft_failure_say(request->peer);
         request->bytes = 0;
         weft_request_event(request);
@@ -201,7 +203,8 @@ int weft_p2p_receive_slowly(struct weft_request *request)
     if (local && !channel->wildcards_held)
         mix_lanes(channel);
     if (local || channel->held || (!request->peer && channel->wildcards_held) ||
-        weft_match_find(&weft.matcher, match->context, match->source, match->tag)) {
+        weft_match_find(weft_matcher_of_channel(channel), match->context, match->source,
+                        match->tag)) {
         weft_soft_receive(request);
         return MPI_SUCCESS;
     }
@@ -262,7 +265,8 @@ int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes
 {
     struct weft_request *request;
     struct weft_peer *peer = channel->comm->peers[dest];
-    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE) &&
+    bool in_cell = channel->cell && peer->lane == WEFT_LANE_SHM;
+    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE) && !in_cell &&
         weft_p2p_inject(peer, channel, tag, mode, buffer, bytes))
         return MPI_SUCCESS;
     int code = weft_p2p_isend(channel, buffer, bytes, type, dest, tag, mode, &request);

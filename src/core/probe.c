@@ -11,6 +11,7 @@
  * given it away at its arrival.
  */
 #include "core/probe.h"
+#include "core/cell.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 
@@ -24,7 +25,7 @@ void weft_probe_init(void)
 static struct weft_message *find(const struct weft_channel *channel, int source, int tag)
 {
     struct weft_match_message *match =
-        weft_match_find(&weft.matcher, channel->context, source, tag);
+        weft_match_find(weft_matcher_of_channel(channel), channel->context, source, tag);
     return match ? (struct weft_message *)((char *)match - offsetof(struct weft_message, match))
                  : NULL;
 }
@@ -67,7 +68,7 @@ int weft_probe_wait(struct weft_channel *channel, int source, int tag, struct we
 
 void weft_probe_take(struct weft_channel *channel, struct weft_message *message)
 {
-    weft_match_take(&weft.matcher, &message->match);
+    weft_match_take(weft_matcher_of_channel(channel), &message->match);
     weft_gate_update();
     message->channel = channel;
     channel->comm->uses++; /* until its receive */

@@ -49,8 +49,9 @@ enum weft_send_mode {
 };
 
 /* The mode of a receive, or of nothing from MPI_PROC_NULL, while a send that it waits for too (its
- * part) is under way; else 0. */
-enum { WEFT_RECEIVE_WITH_SEND = 1 };
+ * part) is under way; else 0. A send or receive that was made in a cell (core/cell.h) has this and the
+ * cell's number. */
+enum { WEFT_RECEIVE_WITH_SEND = 1, WEFT_MODE_OF_CELL = 16 };
 
 enum weft_request_flag {
     WEFT_REQUEST_ORPHAN = 1, /* the user freed it while it was active */
@@ -119,6 +120,9 @@ _Static_assert(offsetof(struct weft_request, source) == sizeof(struct weft_reque
                "the head is the beginning of a request");
 _Static_assert(sizeof((struct weft_request *)0)->part <= offsetof(struct weft_match_receive, order),
                "match.queued stays false under a send, match.source is its rank");
+
+/* The sequence of a send that the receiver has, so that it cannot be cancelled. */
+enum { WEFT_NO_SEQUENCE = 0 };
 
 struct weft_request_pool {
     struct weft_request *free;

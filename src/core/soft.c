@@ -6,6 +6,7 @@
  * the posted queue and could match a message from the net, and the claims under way.
  */
 #include "core/soft.h"
+#include "core/cell.h"
 #include "core/tool/count.h"
 #include "core/tool/event.h"
 #include "core/weft.h"
@@ -38,7 +39,8 @@ void weft_soft_hold(struct weft_channel *channel, int by)
 /* How much lies in the matcher, for who asks. */
 static void count_messages(void)
 {
-    weft_count_level(&weft_counts.unexpected, weft.matcher.unexpected);
+    weft_count_level(&weft_counts.unexpected,
+                     weft_cells_on ? weft_cells_unexpected() : weft.matcher.unexpected);
 }
 
 /* The end of a message that was kept. */
@@ -156,22 +158,23 @@ void weft_soft_receive(struct weft_request *request)
     struct weft_match_receive *receive = &request->match;
     struct weft_match_message *match = NULL;
     receive->context = request->channel->context;
-    if (weft.matcher.unexpected)
-        match = weft_match_find(&weft.matcher, receive->context, receive->source, receive->tag);
+    struct weft_matcher *matcher = weft_matcher_of_channel(request->channel);
+    if (matcher->unexpected)
+        match = weft_match_find(matcher, receive->context, receive->source, receive->tag);
     if (match) {
-        weft_match_take(&weft.matcher, match);
+        weft_match_take(matcher, match);
         weft_gate_update();
         weft_soft_receive_taken(request, message_of(match));
         return;
     }
-    weft_match_post(&weft.matcher, receive);
+    weft_match_post(matcher, receive);
     if (net_could_match(request))
         weft_soft_hold(request->channel, 1);
 }
 
 bool weft_soft_withdraw(struct weft_request *request)
 {
-    if (!weft_match_withdraw(&weft.matcher, &request->match))
+    if (!weft_match_withdraw(weft_matcher_of_channel(request->channel), &request->match))
         return false;
     if (net_could_match(request))
         weft_soft_hold(request->channel, -1);
@@ -222,7 +225,8 @@ static struct weft_message *copy_message(enum weft_message_form form, const void
 
 struct weft_request *weft_soft_match(uint32_t context, int source, int tag)
 {
-    struct weft_match_receive *receive = weft_match_arrive(&weft.matcher, context, source, tag);
+    struct weft_match_receive *receive =
+        weft_match_arrive(weft_matcher_of(context), context, source, tag);
     if (!receive)
         return NULL;
     struct weft_request *request = weft_soft_request(receive);
@@ -248,7 +252,7 @@ struct weft_message *weft_soft_keep(uint32_t context, int source, int tag,
     message->match.context = context;
     message->match.source = source;
     message->match.tag = tag;
-    weft_match_store(&weft.matcher, &message->match);
+    weft_match_store(weft_matcher_of(context), &message->match);
     weft_gate_update();
     weft_counts.kept++;
     weft_count_level(&weft_counts.unexpected_bytes,
@@ -265,7 +269,7 @@ int weft_soft_arrive(uint32_t context, int source, int tag, enum weft_message_fo
                      const void *data, size_t bytes, size_t length, uint32_t sequence)
 {
     struct weft_request *request =
-        weft_match_posted(&weft.matcher) ? weft_soft_match(context, source, tag) : NULL;
+        weft_match_posted(weft_matcher_of(context)) ? weft_soft_match(context, source, tag) : NULL;
     if (request) {
         deliver(request, source, tag, form, data, bytes);
         return MPI_SUCCESS;
@@ -315,10 +319,11 @@ static void compare(void *arg, struct weft_match_message *match)
 /* Takes the message out of the matcher if it is the only one that fits; the caller frees it. */
 static struct weft_message *take_named(uint32_t context, struct name *name)
 {
-    weft_match_each_message(&weft.matcher, context, compare, name);
+    struct weft_matcher *matcher = weft_matcher_of(context);
+    weft_match_each_message(matcher, context, compare, name);
     if (name->fitting != 1)
         return NULL;
-    weft_match_take(&weft.matcher, &name->found->match);
+    weft_match_take(matcher, &name->found->match);
     weft_gate_update();
     return name->found;
 }

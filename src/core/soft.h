@@ -65,6 +65,21 @@ static inline struct weft_request *weft_soft_request(struct weft_match_receive *
     return (struct weft_request *)((char *)receive - offsetof(struct weft_request, match));
 }
 
+/* The request of the first receive of the express queue, if it gets a message of that label and key and
+ * nothing but that is left to do than copying it and saying so: it is plain (see core/cell.h). It is
+ * unlinked; or NULL, and nothing was done. */
+static inline __attribute__((always_inline)) struct weft_request *
+weft_soft_take_plain(struct weft_matcher *m, uint64_t label, uint64_t key, size_t bytes)
+{
+    if (m->head == m->tail)
+        return NULL;
+    struct weft_request *request = weft_soft_request(m->express[m->head]);
+    if (request->flags || request->error || request->pending != 1 || request->capacity < bytes ||
+        !(request->type->flags & WEFT_TYPE_DENSE))
+        return NULL;
+    return weft_match_arrive_express(m, label, key) ? request : NULL;
+}
+
 struct weft_message *weft_soft_keep(uint32_t context, int source, int tag,
                                     enum weft_message_form form, const void *data, size_t bytes,
                                     size_t length, uint32_t sequence);

@@ -8,6 +8,7 @@
 #include "core/probe.h"
 #include "core/weft.h"
 #include "core/agree.h"
+#include "core/cell.h"
 #include "core/coll/coll.h"
 #include "core/error.h"
 #include "core/hang.h"
@@ -208,13 +209,13 @@ void weft_idle_for(unsigned *idle, const struct weft_request *request)
         weft_hang_check(n, request);
     }
     if (n < (unsigned)weft.yield_after &&
-        (!gate || (gate == WEFT_GATE_THREADS && !weft_lock_wanted())))
+        (!gate || (gate == WEFT_GATE_THREADS && !weft_lock_wanted() && !weft_lock.cells)))
         return;
     if (gate & WEFT_GATE_COUNT)
         weft_count_waited(n);
     bool threads = gate & WEFT_GATE_THREADS && weft_lock_is_outermost();
     if (n < (unsigned)weft.yield_after) {
-        if (threads && weft_lock_wanted())
+        if (threads && (weft_lock_wanted() || weft_lock.cells))
             weft_lock_pass();
         return;
     }
@@ -342,11 +343,12 @@ static void join(void)
     meet();
 }
 
-/* From nothing to a process that can communicate. */
-static void weft_start(void)
+/* From nothing to a process that can communicate, at a level of thread support. */
+static void weft_start(int thread_level)
 {
     char why[768];
     init_tables();
+    weft_cells_open(thread_level == MPI_THREAD_MULTIPLE);
     weft_net_free_signals();
     if (weft_settings_load(why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
@@ -383,6 +385,7 @@ static void set_gate(void)
     bool helped = used && weft_settings.progress_thread && weft.job.size > 1;
     bool threads =
         (world == WORLD_IS && weft.thread_level == MPI_THREAD_MULTIPLE) || threaded || helped;
+    threads |= weft_cells_on;
     weft_gate = !used
                     ? WEFT_GATE_CLOSED
                     : (threads ? WEFT_GATE_THREADS : 0) | (weft_count_all() ? WEFT_GATE_COUNT : 0);
@@ -402,7 +405,7 @@ int weft_init(int thread_level, int *provided)
         weft_fatal(MPI_ERR_OTHER, "MPI_Init was called %s; a process can initialise MPI once",
                    world == WORLD_WAS ? "after MPI_Finalize" : "twice");
     if (!running)
-        weft_start();
+        weft_start(weft_thread_level(thread_level));
     weft.thread_level = weft_thread_level(thread_level);
     if (weft_info_fill_env(&weft_info_env, 0, NULL))
         weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_INFO_ENV");
@@ -471,6 +474,7 @@ static void weft_stop(void)
     weft_request_finalize();
     weft_datatype_finalize();
     weft_match_close(&weft.matcher);
+    weft_cells_close();
 }
 
 /* What is cached on the predefined communicators goes first, while MPI can still be used (MPI 5.0,
@@ -518,7 +522,7 @@ void weft_enter_use(int thread_level)
 {
     static bool registered;
     if (!running)
-        weft_start();
+        weft_start(thread_level);
     if (!registered)
         atexit(stop_at_exit);
     registered = true;
@@ -581,6 +585,7 @@ struct weft_peer *weft_peer_make(int world)
     if (!peer)
         return NULL;
     peer->world = world;
+    peer->sequence = world == weft.job.rank; /* of a message to itself: never WEFT_NO_SEQUENCE */
     peer->backlog_end = peer->controls_end = &peer->backlog;
     peer->sync_end = &peer->sync;
     peer->lane = world == weft.job.rank    ? WEFT_LANE_SELF

@@ -22,20 +22,23 @@
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 3, WEFT_SHM_NEWS_WORD = 64 };
+enum { WEFT_SHM_VERSION = 4, WEFT_SHM_NEWS_WORD = 64 };
 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the card that tells where the segment is */
     uint32_t version, members;
     struct weft_ring_shape shape;
+    uint32_t cells; /* rings that threads have for each pair besides: 0 or WEFT_CELLS */
+    struct weft_ring_shape cell_shape;
     _Atomic uint32_t attached; /* members that are */
 };
 
 struct weft_shm_member {
     _Alignas(WEFT_RING_LINE) _Atomic uint32_t attached;
     int32_t pid, world;
-    uint64_t nonce_address;                           /* of a copy of the nonce in its own memory */
-    _Alignas(WEFT_RING_LINE) _Atomic uint32_t bell;   /* 1: it sleeps, on this word */
+    uint32_t cells;                                 /* rings of cells that it reads: all or none */
+    uint64_t nonce_address;                         /* of a copy of the nonce in its own memory */
+    _Alignas(WEFT_RING_LINE) _Atomic uint32_t bell; /* 1: it sleeps, on this word */
     _Alignas(WEFT_RING_LINE) _Atomic uint64_t news[]; /* a bit for each member that writes to it */
 };
 
@@ -53,7 +56,8 @@ enum weft_shm_kind {
     WEFT_SHM_SHARE, /* copy parts of the RTS of cookie to address, `length` in all; offer `bytes` */
     WEFT_SHM_CANCEL, /* forget the message that had turn `bytes`; the answer names the cookie */
     WEFT_SHM_CANCELLED,
-    WEFT_SHM_TOO_LATE
+    WEFT_SHM_TOO_LATE,
+    WEFT_SHM_CELL /* there is something in the ring of cell `cookie` from now on */
 };
 
 enum { WEFT_SHM_INLINE_BYTES = 32 };
@@ -130,6 +134,7 @@ _Static_assert(sizeof(struct weft_shm_request) <= WEFT_LANE_SCRATCH, "lane part 
 struct weft_shm_link {
     _Alignas(WEFT_RING_LINE) struct weft_ring_writer out;
     struct weft_shm_out *first, **last; /* the backlog */
+    size_t share_below;                 /* as a peer's, which has that of its own link */
     _Atomic uint32_t *bell;
     struct weft_shm_share *share_out, *share_in; /* of messages to it, and from it */
     uint32_t offer;                              /* the last one in share_in */
@@ -139,10 +144,20 @@ struct weft_shm_link {
     bool buried;  /* its process has ended */
     bool no_read; /* its memory cannot be read */
     bool listed;  /* in weft_shm.busy */
+    bool of_cell; /* one of the following */
+    struct weft_shm_link *
+        *cells; /* of a peer's own link, where both have cells: those of the cells, NULL
+                                     before first contact there */
     struct weft_shm_link *next_busy;
     struct weft_request *pushed;        /* sends to it, in order of their CTS */
     struct weft_request *pushed_at;     /* receives from it */
     uint64_t controls_out, controls_in; /* lines that were no messages */
+};
+
+/* The links of a cell that this process reads, by who holds the cell. */
+struct weft_shm_cell {
+    _Alignas(WEFT_RING_LINE) struct weft_shm_link **active;
+    int nactive, look;
 };
 
 struct weft_shm {
@@ -164,8 +179,10 @@ struct weft_shm {
     struct weft_shm_head *head;
     size_t bytes;
     int fd;
-    struct weft_ring_shape shape;
+    struct weft_ring_shape shape, cell_shape;
     struct weft_shm_control *free_controls;
+    struct weft_shm_cell *cells; /* NULL: this process has none */
+    bool more_news;              /* more than one word of news, or cells, are to be looked at */
 };
 
 extern WEFT_HIDDEN struct weft_shm weft_shm;
@@ -182,10 +199,12 @@ static inline struct weft_shm_body *weft_shm_body(struct weft_ring_line *line)
 
 /* segment.c */
 struct weft_shm_member *weft_shm_member(int index);
-void *weft_shm_ring(int from, int to);
 
-/* Of the messages from one member to another: lies before the ring. */
+/* Of the messages from one member to another; the ring lies behind it. */
 struct weft_shm_share *weft_shm_share(int from, int to);
+
+/* The same of a cell; the ring lies behind it. */
+struct weft_shm_share *weft_shm_cell_share(int from, int to, uint32_t cell);
 
 /* The member that is a world rank, or -1. */
 int weft_shm_index(int world);
@@ -196,6 +215,43 @@ WEFT_COLD int weft_shm_read_news(void);
 /* True when something has come that was not read yet. */
 bool weft_shm_has_mail(void);
 void weft_shm_free_links(void);
+
+/* A link between the ends of two rings, with nothing in it, not yet read. NULL when memory is short. */
+struct weft_shm_link *weft_shm_make_link(struct weft_peer *peer, struct weft_shm_share *share_out,
+                                         struct weft_shm_share *share_in,
+                                         struct weft_ring_shape shape);
+
+/* cell.c */
+
+/* The link of a peer's for a channel that has a cell, where both ends have cells: made, and announced,
+ * when there is none. */
+struct weft_shm_link *weft_shm_link_of_cell(struct weft_shm_link *own, uint32_t cell);
+
+/* The link that messages on a channel to and from a peer go through. */
+struct weft_shm_link *weft_shm_link_of_channel(struct weft_peer *peer,
+                                               const struct weft_channel *channel);
+
+/* That of a cell, or NULL before first contact there. */
+static inline struct weft_shm_link *weft_shm_cell_known(const struct weft_shm_link *own,
+                                                        uint32_t cell)
+{
+    return own->cells ? own->cells[cell] : NULL;
+}
+
+/* Reads what a cell's link has still brought, and no more after that. */
+void weft_shm_leave_cell(struct weft_shm_link *link, uint32_t cell);
+
+/* Gives a link that was just made room for its cells'. False when memory is short. */
+bool weft_shm_prepare_cells(struct weft_shm_link *link, int index);
+
+/* A peer has announced a cell's ring. */
+void weft_shm_cell_announced(struct weft_shm_link *own, uint64_t cell);
+
+/* Reads the rings of all cells, by the holder of the lock of the process. Returns the number of lines. */
+int weft_shm_poll_cells(void);
+
+void weft_shm_open_cells(void);
+void weft_shm_close_cells(void);
 
 /* sleep.c */
 void weft_shm_open_sleep(void);
@@ -210,6 +266,10 @@ static inline void weft_shm_ring_bell(const struct weft_shm_link *link)
 }
 
 /* send.c */
+
+/* Sends a dense message of fewer than link->share_below bytes: see weft_shm_inject. */
+bool weft_shm_inject_link(struct weft_shm_link *link, const struct weft_channel *channel, int tag,
+                          const void *data, size_t bytes, uint32_t *sequence);
 
 /* Writes a control to a peer's ring, or puts it at the end of the backlog. */
 void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *body);
@@ -233,6 +293,9 @@ void weft_shm_free_controls(void);
 
 /* progress.c: reads what a link has brought. Returns the number of lines. */
 int weft_shm_drain(struct weft_shm_link *link);
+
+/* The same for the link of a cell, whose matcher is given. */
+int weft_shm_drain_cell(struct weft_shm_link *link, struct weft_matcher *matcher);
 
 /* fetch.c: a piece of a pushed message arrived. */
 void weft_shm_piece_arrived(struct weft_shm_link *link, const struct weft_shm_body *body,

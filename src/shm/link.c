@@ -7,6 +7,7 @@
  *
  * Invariant: a bit in the news is set before the first line is written, so no line stays unseen.
  */
+#include "core/cell.h"
 #include "core/error.h"
 #include "core/weft.h"
 #include "shm/inside.h"
@@ -22,24 +23,38 @@ static void announce(int index)
     weft_shm_wake(&member->bell);
 }
 
-int weft_shm_connect(struct weft_peer *peer, char *why, size_t len)
+struct weft_shm_link *weft_shm_make_link(struct weft_peer *peer, struct weft_shm_share *share_out,
+                                         struct weft_shm_share *share_in,
+                                         struct weft_ring_shape shape)
 {
     int index = weft_shm_index(peer->world);
     struct weft_shm_link *link = aligned_alloc(WEFT_RING_LINE, sizeof *link);
-    if (!link) {
-        snprintf(why, len, "no memory to talk to one more rank of this node (rank %d)",
-                 peer->world);
-        return -1;
-    }
+    if (!link)
+        return NULL;
     *link = (struct weft_shm_link){.bell = &weft_shm_member(index)->bell,
+                                   .share_out = share_out,
+                                   .share_in = share_in,
                                    .peer = peer,
                                    .pid = weft_shm_member(index)->pid,
                                    .no_read = !weft_shm.single_copy};
     link->last = &link->first;
-    weft_ring_open_writer(&link->out, weft_shm_ring(weft_shm.self, index), weft_shm.shape);
-    weft_ring_open_reader(&link->in, weft_shm_ring(index, weft_shm.self), weft_shm.shape);
-    link->share_out = weft_shm_share(weft_shm.self, index);
-    link->share_in = weft_shm_share(index, weft_shm.self);
+    weft_ring_open_writer(&link->out, share_out + 1, shape);
+    weft_ring_open_reader(&link->in, share_in + 1, shape);
+    return link;
+}
+
+int weft_shm_connect(struct weft_peer *peer, char *why, size_t len)
+{
+    int index = weft_shm_index(peer->world);
+    struct weft_shm_link *link =
+        weft_shm_make_link(peer, weft_shm_share(weft_shm.self, index),
+                           weft_shm_share(index, weft_shm.self), weft_shm.shape);
+    if (!link || !weft_shm_prepare_cells(link, index)) {
+        snprintf(why, len, "no memory to talk to one more rank of this node (rank %d)",
+                 peer->world);
+        free(link);
+        return -1;
+    }
     peer->shm = link;
     weft_shm_set_share(link);
     peer->listen_below = (size_t)INT32_MAX + 1;
@@ -77,31 +92,63 @@ bool weft_shm_has_mail(void)
     return false;
 }
 
-void weft_shm_bury(struct weft_peer *peer)
+static void bury(struct weft_shm_link *link)
 {
-    struct weft_shm_link *link = peer->shm;
-    if (!link)
-        return;
-    while (weft_shm_drain(link))
-        ;
     link->buried = true;
     weft_shm_set_share(link);
-    for (int i = 0; i < weft_shm.nactive; i++)
-        if (weft_shm.active[i] == link)
-            weft_shm.active[i--] = weft_shm.active[--weft_shm.nactive];
-    weft_shm.look = 0;
     weft_shm_drop_backlog(link);
     weft_shm_drop_pushed(link);
 }
 
+void weft_shm_bury(struct weft_peer *peer)
+{
+    struct weft_shm_link *link = peer->shm, *of_cell;
+    if (!link)
+        return;
+    while (weft_shm_drain(link))
+        ;
+    for (int i = 0; i < weft_shm.nactive; i++)
+        if (weft_shm.active[i] == link)
+            weft_shm.active[i--] = weft_shm.active[--weft_shm.nactive];
+    weft_shm.look = 0;
+    for (uint32_t cell = 0; cell < WEFT_CELLS; cell++)
+        if ((of_cell = weft_shm_cell_known(link, cell)) != NULL) {
+            weft_shm_leave_cell(of_cell, cell);
+            bury(of_cell);
+        }
+    bury(link);
+}
+
+/* The lines that went to a peer, or came from it, and were messages. */
+static uint64_t messages(const struct weft_peer *peer,
+                         uint64_t (*of)(const struct weft_shm_link *link))
+{
+    const struct weft_shm_link *of_cell;
+    uint64_t sum = peer->shm ? of(peer->shm) : 0;
+    for (uint32_t cell = 0; peer->shm && cell < WEFT_CELLS; cell++)
+        if ((of_cell = weft_shm_cell_known(peer->shm, cell)) != NULL)
+            sum += of(of_cell);
+    return sum;
+}
+
+static uint64_t written(const struct weft_shm_link *link)
+{
+    return weft_ring_written(&link->out) - link->controls_out;
+}
+
+static uint64_t read_from(const struct weft_shm_link *link)
+{
+    return weft_ring_read(&link->in) - link->controls_in;
+}
+
 uint64_t weft_shm_sent_to(const struct weft_peer *peer)
 {
-    return peer->shm ? weft_ring_written(&peer->shm->out) - peer->shm->controls_out : 0;
+    return messages(peer, written);
 }
 
 uint64_t weft_shm_arrived_from(const struct weft_peer *peer)
 {
-    return peer->shm ? weft_ring_read(&peer->shm->in) - peer->shm->controls_in : 0;
+    return messages(peer, read_from);
 }
 
 void weft_shm_free_links(void)
@@ -110,6 +157,9 @@ void weft_shm_free_links(void)
         struct weft_peer *peer = weft_peer_known(i);
         if (!peer || !peer->shm)
             continue;
+        for (uint32_t cell = 0; cell < WEFT_CELLS; cell++)
+            free(weft_shm_cell_known(peer->shm, cell));
+        free(peer->shm->cells);
         free(peer->shm);
         peer->shm = NULL;
     }

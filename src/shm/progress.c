@@ -8,6 +8,7 @@
  * Invariant: a line is consumed after its data were used, and nothing that its handler calls comes
  * back here.
  */
+#include "core/cell.h"
 #include "core/error.h"
 #include "core/soft.h"
 #include "core/weft.h"
@@ -101,7 +102,7 @@ static __attribute__((noinline)) void keep(struct weft_shm_link *link,
 
 static struct weft_request *match(const struct weft_shm_body *body)
 {
-    if (!weft_match_posted(&weft.matcher))
+    if (!weft_match_posted(weft_matcher_of(body->context)))
         return NULL;
     return weft_soft_match(body->context, body->source, body->tag);
 }
@@ -161,6 +162,9 @@ static __attribute__((noinline)) void read_special(struct weft_shm_link *link,
         weft_shm_piece_arrived(link, body, weft_ring_data(&link->in, at));
         weft_ring_consume_data(&link->in, at, bytes);
         return;
+    case WEFT_SHM_CELL:
+        weft_shm_cell_announced(link, body->word.cookie);
+        break;
     case WEFT_SHM_CANCEL:
         weft_shm_cancel_asked(link, body);
         break;
@@ -216,7 +220,8 @@ static __attribute__((noinline)) void read_long(struct weft_shm_link *link,
 }
 
 /* Short messages are read without saying so to the ring until something else comes. */
-int weft_shm_drain(struct weft_shm_link *link)
+static inline __attribute__((always_inline)) int drain(struct weft_shm_link *link,
+                                                       struct weft_matcher *matcher)
 {
     struct weft_ring_reader *in = &link->in;
     uint32_t head = in->head, first = head, last = head + BATCH;
@@ -226,7 +231,7 @@ int weft_shm_drain(struct weft_shm_link *link)
         struct weft_match_receive *receive;
         if (atomic_load_explicit(&line->turn, memory_order_acquire) != head + 1)
             break;
-        receive = weft_match_arrive_express(&weft.matcher, body->label, body->key);
+        receive = weft_match_arrive_express(matcher, body->label, body->key);
         if (weft_likely(receive != NULL)) {
             deliver_short(weft_soft_request(receive), body);
         } else {
@@ -236,6 +241,22 @@ int weft_shm_drain(struct weft_shm_link *link)
     }
     weft_ring_consume_to(in, head);
     return (int)(head - first);
+}
+
+int weft_shm_drain(struct weft_shm_link *link)
+{
+    return drain(link, &weft.matcher);
+}
+
+int weft_shm_drain_cell(struct weft_shm_link *link, struct weft_matcher *matcher)
+{
+    return drain(link, matcher);
+}
+
+/* News of many members, and what threads have. */
+static __attribute__((noinline)) int look_further(void)
+{
+    return weft_shm_read_news() + (weft_shm.cells ? weft_shm_poll_cells() : 0);
 }
 
 int weft_shm_progress(void)
@@ -251,8 +272,8 @@ int weft_shm_progress(void)
     weft_shm.look = look;
     if (weft_unlikely(atomic_load_explicit(&weft_shm.news[0], memory_order_relaxed) !=
                       weft_shm.known[0]) ||
-        weft_unlikely(weft_shm.news_words > 1))
-        events += weft_shm_read_news();
+        weft_unlikely(weft_shm.more_news))
+        events += look_further();
     if (weft_unlikely(weft_shm.busy != NULL))
         events += weft_shm_retry();
     return events;

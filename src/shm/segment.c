@@ -8,6 +8,7 @@
  *  - It has no name: the maker's file descriptor and the mappings are all that keeps it.
  *  - Whether a member is attached is settled at the fence of MPI_Init, and never changes again.
  */
+#include "core/cell.h"
 #include "core/error.h"
 #include "core/settings.h"
 #include "shm/inside.h"
@@ -77,10 +78,28 @@ static size_t ring_offset(int from, int to)
            number % (PAGE / WEFT_RING_LINE) * WEFT_RING_LINE;
 }
 
-static size_t segment_bytes(void)
+static size_t pairs(void)
 {
-    size_t pairs = (size_t)weft_shm.members * (size_t)weft_shm.members;
-    return rings_begin(weft_shm.members) + pairs * ring_stride(weft_shm.shape);
+    return (size_t)weft_shm.members * (size_t)weft_shm.members;
+}
+
+/* Those of cells come behind all others. */
+static size_t cells_begin(void)
+{
+    return rings_begin(weft_shm.members) + pairs() * ring_stride(weft_shm.shape);
+}
+
+static size_t cell_offset(int from, int to, uint32_t cell)
+{
+    size_t number = (size_t)to * (size_t)weft_shm.members + (size_t)from;
+    number = number * WEFT_CELLS + cell;
+    return cells_begin() + number * ring_stride(weft_shm.cell_shape) +
+           number % (PAGE / WEFT_RING_LINE) * WEFT_RING_LINE;
+}
+
+static size_t segment_bytes(uint32_t cells)
+{
+    return cells_begin() + pairs() * cells * ring_stride(weft_shm.cell_shape);
 }
 
 /* The more ranks, the smaller each ring: a rank that talks to all others has two with each. Where there
@@ -96,6 +115,13 @@ static struct weft_ring_shape choose_shape(int members)
     return (struct weft_ring_shape){64, 32 << 10};
 }
 
+/* Those of cells have as many lines, and a data area that leaves the eager limit as it is. */
+static struct weft_ring_shape cell_shape(struct weft_ring_shape shape)
+{
+    enum { MOST = 256 << 10 };
+    return (struct weft_ring_shape){shape.lines, shape.data < MOST ? shape.data : MOST};
+}
+
 struct weft_shm_member *weft_shm_member(int index)
 {
     size_t head = round_up(sizeof(struct weft_shm_head), WEFT_RING_LINE);
@@ -108,9 +134,9 @@ struct weft_shm_share *weft_shm_share(int from, int to)
     return (struct weft_shm_share *)((char *)weft_shm.head + ring_offset(from, to));
 }
 
-void *weft_shm_ring(int from, int to)
+struct weft_shm_share *weft_shm_cell_share(int from, int to, uint32_t cell)
 {
-    return weft_shm_share(from, to) + 1;
+    return (struct weft_shm_share *)((char *)weft_shm.head + cell_offset(from, to, cell));
 }
 
 /* ---- Who is on this node */
@@ -165,7 +191,8 @@ static int map(int fd)
 static int make(struct card *card)
 {
     weft_shm.shape = choose_shape(weft_shm.members);
-    weft_shm.bytes = segment_bytes();
+    weft_shm.cell_shape = cell_shape(weft_shm.shape);
+    weft_shm.bytes = segment_bytes(weft_cells_on ? WEFT_CELLS : 0);
     weft_shm.fd = memfd_create("weft", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (weft_shm.fd < 0 || ftruncate(weft_shm.fd, (off_t)weft_shm.bytes) || map(weft_shm.fd))
         return -1;
@@ -176,6 +203,8 @@ static int make(struct card *card)
     weft_shm.head->version = WEFT_SHM_VERSION;
     weft_shm.head->members = (uint32_t)weft_shm.members;
     weft_shm.head->shape = weft_shm.shape;
+    weft_shm.head->cells = weft_cells_on ? WEFT_CELLS : 0;
+    weft_shm.head->cell_shape = weft_shm.cell_shape;
     *card = (struct card){nonce, weft_shm.bytes, getpid(), weft_shm.fd};
     return 0;
 }
@@ -201,6 +230,7 @@ static int join(const struct card *card)
         return -1;
     nonce = card->nonce;
     weft_shm.shape = weft_shm.head->shape;
+    weft_shm.cell_shape = weft_shm.head->cell_shape;
     return 0;
 }
 
@@ -213,6 +243,7 @@ static void leave(void)
     free(weft_shm.world);
     free(weft_shm.known);
     free(weft_shm.active);
+    weft_shm_close_cells();
     weft_shm = (struct weft_shm){.fd = -1};
 }
 
@@ -269,6 +300,7 @@ static void become_member(const struct weft_job *job)
     struct weft_shm_member *self = weft_shm_member(weft_shm.self);
     self->pid = getpid();
     self->world = job->rank;
+    self->cells = weft_cells_on ? weft_shm.head->cells : 0;
     self->nonce_address = (uint64_t)(uintptr_t)&nonce;
     atomic_store_explicit(&self->attached, 1, memory_order_release);
     atomic_fetch_add(&weft_shm.head->attached, 1);
@@ -314,6 +346,7 @@ void weft_shm_open(const struct weft_job *job)
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
     become_member(job);
     weft_shm_open_sleep();
+    weft_shm_open_cells();
     weft_shm.open = true;
 }
 
@@ -360,7 +393,8 @@ static int try_to_read(void)
 
 static size_t choose_eager_limit(void)
 {
-    size_t most = weft_ring_piece(weft_shm.shape), wanted = (size_t)weft_settings.shm_eager;
+    struct weft_ring_shape least = weft_shm.head->cells ? weft_shm.cell_shape : weft_shm.shape;
+    size_t most = weft_ring_piece(least), wanted = (size_t)weft_settings.shm_eager;
     enum { GOOD_WITH_SINGLE_COPY = 16 << 10, GOOD_WITHOUT = 64 << 10 };
     if (!wanted)
         wanted = weft_shm.single_copy ? GOOD_WITH_SINGLE_COPY : GOOD_WITHOUT;

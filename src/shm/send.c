@@ -64,7 +64,7 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
         return false;
     struct weft_ring_line *line = weft_ring_line(out);
     struct weft_shm_body *body = weft_shm_body(line);
-    bool early = weft_shm.early && message->bytes >= EARLY_FROM;
+    bool early = weft_shm.early && message->bytes >= EARLY_FROM && !link->of_cell;
     describe(body, early ? WEFT_SHM_EARLY : WEFT_SHM_DATA, message->form, message->bytes,
              message->context, message->source, message->tag);
     body->word.cookie = message->cookie;
@@ -105,12 +105,11 @@ static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm
 }
 
 /* The rest of weft_shm_inject. */
-static __attribute__((noinline)) bool inject_data(struct weft_peer *peer,
+static __attribute__((noinline)) bool inject_data(struct weft_shm_link *link,
                                                   const struct weft_channel *channel, int tag,
                                                   const void *data, size_t bytes,
                                                   uint32_t *sequence)
 {
-    struct weft_shm_link *link = peer->shm;
     const struct outgoing message = {.context = channel->context,
                                      .source = channel->comm->rank,
                                      .tag = tag,
@@ -125,15 +124,28 @@ static __attribute__((noinline)) bool inject_data(struct weft_peer *peer,
     return true;
 }
 
+static inline __attribute__((always_inline)) bool inject(struct weft_shm_link *link,
+                                                         const struct weft_channel *channel,
+                                                         int tag, const void *data, size_t bytes,
+                                                         uint32_t *sequence)
+{
+    if (weft_unlikely(bytes > WEFT_SHM_INLINE_BYTES) ||
+        weft_unlikely(!weft_ring_has_line(&link->out)))
+        return inject_data(link, channel, tag, data, bytes, sequence);
+    *sequence = write_line(link, channel, tag, data, bytes);
+    return true;
+}
+
 bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
                      const void *data, size_t bytes, uint32_t *sequence)
 {
-    struct weft_shm_link *link = peer->shm;
-    if (weft_unlikely(bytes > WEFT_SHM_INLINE_BYTES) ||
-        weft_unlikely(!weft_ring_has_line(&link->out)))
-        return inject_data(peer, channel, tag, data, bytes, sequence);
-    *sequence = write_line(link, channel, tag, data, bytes);
-    return true;
+    return inject(peer->shm, channel, tag, data, bytes, sequence);
+}
+
+bool weft_shm_inject_link(struct weft_shm_link *link, const struct weft_channel *channel, int tag,
+                          const void *data, size_t bytes, uint32_t *sequence)
+{
+    return inject(link, channel, tag, data, bytes, sequence);
 }
 
 /* ---- With a request */
@@ -246,7 +258,9 @@ static void make_busy(struct weft_shm_link *link)
 void weft_shm_set_share(struct weft_shm_link *link)
 {
     bool open = !link->first && !link->buried && !weft_count_all();
-    link->peer->share_below = open ? weft_shm.eager_limit + 1 : 0;
+    link->share_below = open ? weft_shm.eager_limit + 1 : 0;
+    if (!link->of_cell)
+        link->peer->share_below = link->share_below;
 }
 
 static void append(struct weft_shm_link *link, struct weft_shm_out *out)
@@ -258,7 +272,9 @@ static void append(struct weft_shm_link *link, struct weft_shm_out *out)
     out->next = NULL;
     *link->last = out;
     link->last = &out->next;
-    link->peer->share_below = 0;
+    link->share_below = 0;
+    if (!link->of_cell)
+        link->peer->share_below = 0;
     make_busy(link);
 }
 
@@ -288,9 +304,8 @@ bool weft_shm_take_from_backlog(struct weft_shm_link *link, struct weft_shm_out 
     return true;
 }
 
-static void start(struct weft_request *request)
+static void start(struct weft_shm_link *link, struct weft_request *request)
 {
-    struct weft_shm_link *link = request->peer->shm;
     struct weft_shm_request *part = weft_shm_part(request);
     *part = (struct weft_shm_request){.state = WEFT_SHM_QUEUED};
     part->rendezvous = request->bytes > weft_shm.eager_limit;
@@ -300,17 +315,18 @@ static void start(struct weft_request *request)
 }
 
 /* A dense standard message that does not fit a line, or finds no room now. */
-static __attribute__((noinline)) int isend_data(struct weft_request *request)
+static __attribute__((noinline)) int isend_data(struct weft_shm_link *link,
+                                                struct weft_request *request)
 {
     uint32_t sequence;
-    if (inject_data(request->peer, request->channel, request->tag, request->buffer, request->bytes,
+    if (inject_data(link, request->channel, request->tag, request->buffer, request->bytes,
                     &sequence)) {
         request->sequence = sequence;
         weft_shm_part(request)->state = WEFT_SHM_SENT;
         return MPI_SUCCESS;
     }
     request->type = weft_datatype_byte();
-    start(request);
+    start(link, request);
     return MPI_SUCCESS;
 }
 
@@ -328,7 +344,7 @@ int weft_shm_isend_plain(const void *data, size_t bytes, struct weft_channel *ch
     request->buffer = (void *)data;
     if (weft_unlikely(bytes > WEFT_SHM_INLINE_BYTES) ||
         weft_unlikely(!weft_ring_has_line(&link->out)))
-        return isend_data(request);
+        return isend_data(link, request);
     weft_shm_part(request)->state = WEFT_SHM_SENT;
     request->sequence = write_line(link, channel, tag, data, bytes);
     return MPI_SUCCESS;
@@ -336,14 +352,14 @@ int weft_shm_isend_plain(const void *data, size_t bytes, struct weft_channel *ch
 
 int weft_shm_isend(struct weft_request *request)
 {
+    struct weft_shm_link *link = weft_shm_link_of_channel(request->peer, request->channel);
     bool dense = request->type->flags & WEFT_TYPE_DENSE;
-    if (!dense || form_of(request) != WEFT_MESSAGE_EAGER ||
-        request->bytes >= request->peer->share_below) {
-        start(request);
+    if (!dense || form_of(request) != WEFT_MESSAGE_EAGER || request->bytes >= link->share_below) {
+        start(link, request);
         return MPI_SUCCESS;
     }
     request->pending = 0;
-    return isend_data(request);
+    return isend_data(link, request);
 }
 
 void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *body)
@@ -378,7 +394,7 @@ void weft_shm_free_controls(void)
 void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t length)
 {
     struct weft_shm_request *part = weft_shm_part(request);
-    struct weft_shm_link *link = request->peer->shm;
+    struct weft_shm_link *link = weft_shm_link_of_channel(request->peer, request->channel);
     struct weft_request **end = &link->pushed;
     part->state = WEFT_SHM_PUSHING;
     part->receiver = receiver;

@@ -11,6 +11,8 @@
  *               it for the first time)
  *     rings     for each ordered pair of ranks one ring (ring.h), of which no byte is touched, and
  *               so takes memory, before the first message
+ *     cells     if the maker has threads, as many rings for each pair again as there are cells
+ *               (core/cell.h), used between ranks that both have threads
  *
  * A message goes one of three ways. Short ones lie in a line of the ring. Those up to the eager limit
  * lie in the ring's data area: one copy in, one out, and the way out is straight into the receive's
@@ -67,10 +69,26 @@ void weft_shm_close(void);
 /* First contact with a peer that weft_shm_reaches. Returns 0, or -1 with a sentence in why. */
 int weft_shm_connect(struct weft_peer *peer, char *why, size_t len);
 
-/* Sends a dense message of fewer than peer->share_below bytes, with no request. False when there is
- * no room: then nothing was sent. *sequence names the message. */
+/* Sends a dense message of fewer than peer->share_below bytes, with no request, on a channel without a
+ * cell. False when there is no room: then nothing was sent. *sequence names the message. */
 bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
                      const void *data, size_t bytes, uint32_t *sequence);
+
+/* For cells (core/cell.h), by who holds one. True when messages of a cell to and from a peer of this
+ * lane go through its own rings, and there are some. */
+bool weft_shm_has_cell(const struct weft_peer *peer, uint32_t cell);
+
+/* Sends a dense message on a channel of the cell, as weft_shm_inject does. False when there is no room
+ * for it, or something waits to be sent before it: then nothing was sent. */
+bool weft_shm_cell_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
+                          const void *data, size_t bytes, uint32_t *sequence);
+
+/* Notes in a complete request that it was sent so. */
+void weft_shm_cell_sent(struct weft_request *request);
+
+/* Reads messages whose plain receives are the next in the cell's matcher. Returns how many; -1 when
+ * there were none, but something else that weft_shm_progress is to see to. */
+int weft_shm_cell_poll(uint32_t cell, struct weft_matcher *matcher);
 
 /* Starts a send; every field of the request but lane is set. Returns MPI_SUCCESS: what goes wrong is
  * in the request's error. */

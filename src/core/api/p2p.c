@@ -10,6 +10,7 @@
  */
 #include "core/api/api.h"
 #include "core/api/call.h"
+#include "core/cell.h"
 #include "core/error.h"
 #include "core/p2p.h"
 #include "core/weft.h"
@@ -273,15 +274,31 @@ static __attribute__((noinline)) int send_here(const void *buf, size_t bytes,
 
 static __attribute__((noinline)) int post_to_bins(struct weft_match_receive *receive)
 {
-    weft_match_post(&weft.matcher, receive);
+    weft_match_post(weft_matcher_of(receive->context), receive);
     return MPI_SUCCESS;
 }
 
 static int irecv_long(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                       MPI_Comm comm, MPI_Request *request);
 
-/* A receive in software, where no message waits. What is not looked at before is whether there is a
- * request, and a place for it. */
+/* A receive in software, where no message waits. */
+ALWAYS_INLINE int post_here(struct weft_matcher *matcher, void *buf, size_t bytes,
+                            struct weft_channel *channel, int source, int tag,
+                            struct weft_peer *peer, MPI_Request *request)
+{
+    struct weft_request *posted = weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, 0, 1);
+    *request = (MPI_Request)posted;
+    posted->channel = channel;
+    posted->peer = peer;
+    posted->type = weft_datatype_byte();
+    posted->buffer = buf;
+    posted->capacity = bytes;
+    bool quick = weft_match_post_express(
+        matcher, &posted->match, weft_match_label(channel->context), weft_match_key(source, tag));
+    return weft_likely(quick) ? MPI_SUCCESS : post_to_bins(&posted->match);
+}
+
+/* What is not looked at before is whether there is a request, and a place for it. */
 static __attribute__((noinline)) int irecv_here(void *buf, size_t bytes,
                                                 struct weft_channel *channel, int source, int tag,
                                                 struct weft_peer *peer, MPI_Request *request)
@@ -292,17 +309,7 @@ static __attribute__((noinline)) int irecv_here(void *buf, size_t bytes,
         return irecv_long(buf, (MPI_Count)bytes, MPI_BYTE, source, tag, channel->comm->handle,
                           request);
     }
-    struct weft_request *posted = weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, 0, 1);
-    *request = (MPI_Request)posted;
-    posted->channel = channel;
-    posted->peer = peer;
-    posted->type = weft_datatype_byte();
-    posted->buffer = buf;
-    posted->capacity = bytes;
-    bool quick =
-        weft_match_post_express(&weft.matcher, &posted->match, weft_match_label(channel->context),
-                                weft_match_key(source, tag));
-    return weft_likely(quick) ? MPI_SUCCESS : post_to_bins(&posted->match);
+    return post_here(&weft.matcher, buf, bytes, channel, source, tag, peer, request);
 }
 
 /* A receive that the provider matches and that lands in its request. Returns MPI_SUCCESS. */
@@ -347,7 +354,7 @@ ALWAYS_INLINE struct weft_comm *send_target(const void *buf, uint32_t count, MPI
 /* A blocking standard send is injected, without a request. (Ready mode takes the long way, which tells
  * the receiver of it.) */
 ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
-                             int tag, uint32_t tags, MPI_Comm handle, int *code)
+                             int tag, uint32_t tags, MPI_Comm handle, int *code, bool gated)
 {
     size_t bytes;
     struct weft_comm *comm = send_target(buf, count, datatype, dest, tag, tags, handle, &bytes);
@@ -356,7 +363,7 @@ ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datat
     struct weft_peer *peer = comm->peers[(uint32_t)dest];
     if (weft_likely(bytes < peer->inject_below))
         *code = send_to_net(buf, bytes, &comm->p2p, dest, tag, peer);
-    else if (bytes < peer->share_below)
+    else if (bytes < peer->share_below && !(gated && comm->p2p.cell))
         *code = send_here(buf, bytes, &comm->p2p, dest, tag, peer);
     else
         return false;
@@ -367,7 +374,7 @@ ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datat
  * take at once goes on from there. */
 ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
                               int tag, uint32_t tags, MPI_Comm handle, MPI_Request *request,
-                              int *code)
+                              int *code, bool gated)
 {
     size_t bytes;
     struct weft_comm *comm = send_target(buf, count, datatype, dest, tag, tags, handle, &bytes);
@@ -376,7 +383,7 @@ ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype data
     struct weft_peer *peer = comm->peers[(uint32_t)dest];
     if (weft_likely(bytes < peer->inject_below))
         *code = isend_to_net(buf, bytes, &comm->p2p, dest, tag, peer, request);
-    else if (bytes < peer->share_below)
+    else if (bytes < peer->share_below && !(gated && comm->p2p.cell))
         *code = weft_shm_isend_plain(buf, bytes, &comm->p2p, dest, tag, peer, request);
     else
         return false;
@@ -386,7 +393,7 @@ ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype data
 /* A receive from one rank is posted to whoever matches: the provider or the software. */
 ALWAYS_INLINE bool receive_fast(void *buf, uint32_t count, MPI_Datatype datatype, int source,
                                 int tag, uint32_t tags, MPI_Comm handle, MPI_Request *request,
-                                int *code)
+                                int *code, bool gated)
 {
     size_t size;
     struct weft_comm *comm;
@@ -397,8 +404,12 @@ ALWAYS_INLINE bool receive_fast(void *buf, uint32_t count, MPI_Datatype datatype
         return false;
     size_t bytes = count * size;
     struct weft_peer *peer = comm->peers[(uint32_t)source];
+    struct weft_matcher *matcher = gated ? weft_matcher_of_channel(&comm->p2p) : &weft.matcher;
+    if (gated && matcher->unexpected)
+        return false;
     if (bytes < peer->listen_below) {
-        *code = irecv_here(buf, bytes, &comm->p2p, source, tag, peer, request);
+        *code = gated ? post_here(matcher, buf, bytes, &comm->p2p, source, tag, peer, request)
+                      : irecv_here(buf, bytes, &comm->p2p, source, tag, peer, request);
         return true;
     }
     if (weft_likely(bytes < peer->land_below) && weft_likely(request != NULL) &&
@@ -458,18 +469,20 @@ ALWAYS_INLINE uint32_t send_tags(bool only_threads, MPI_Count count)
 
 ALWAYS_INLINE uint32_t receive_tags(bool only_threads, MPI_Count count)
 {
-    return weft.matcher.unexpected || !weft.requests.free ? 0 : send_tags(only_threads, count);
+    return weft.requests.free ? send_tags(only_threads, count) : 0;
 }
 
 LONG_WAY send_gated(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                     MPI_Comm comm)
 {
     int code;
+    if (weft_cell_send(buf, count, datatype, dest, tag, comm, NULL))
+        return MPI_SUCCESS;
     bool only_threads = enter_among_threads("MPI_Send", &code);
     if (code)
         return code;
     if (!send_fast(buf, (uint32_t)count, datatype, dest, tag, send_tags(only_threads, count), comm,
-                   &code))
+                   &code, true))
         code = send_now(&(struct weft_call){"MPI_Send", buf, count, datatype, dest, tag, comm},
                         WEFT_SEND_STANDARD);
     leave_among_threads();
@@ -480,11 +493,13 @@ LONG_WAY isend_gated(const void *buf, MPI_Count count, MPI_Datatype datatype, in
                      MPI_Comm comm, MPI_Request *request)
 {
     int code;
+    if (request && weft_cell_send(buf, count, datatype, dest, tag, comm, request))
+        return MPI_SUCCESS;
     bool only_threads = enter_among_threads("MPI_Isend", &code);
     if (code)
         return code;
     if (!isend_fast(buf, (uint32_t)count, datatype, dest, tag, send_tags(only_threads, count), comm,
-                    request, &code))
+                    request, &code, true))
         code = begin_send(&(struct weft_call){"MPI_Isend", buf, count, datatype, dest, tag, comm},
                           WEFT_SEND_STANDARD, request);
     leave_among_threads();
@@ -496,11 +511,15 @@ LONG_WAY recv_gated(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
 {
     MPI_Request posted;
     int code;
+    if (weft_cell_receive(buf, count, datatype, source, tag, comm, &posted, status))
+        return MPI_SUCCESS;
     bool only_threads = enter_among_threads("MPI_Recv", &code);
     if (code)
         return code;
-    if (!receive_fast(buf, (uint32_t)count, datatype, source, tag,
-                      receive_tags(only_threads, count), comm, &posted, &code))
+    if (posted != MPI_REQUEST_NULL)
+        code = finish_receive(posted, status, false);
+    else if (!receive_fast(buf, (uint32_t)count, datatype, source, tag,
+                           receive_tags(only_threads, count), comm, &posted, &code, true))
         code = receive_now(&(struct weft_call){"MPI_Recv", buf, count, datatype, source, tag, comm},
                            status);
     else if (weft_likely(code == MPI_SUCCESS))
@@ -513,11 +532,13 @@ LONG_WAY irecv_gated(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
                      MPI_Comm comm, MPI_Request *request)
 {
     int code;
+    if (weft_cell_post(buf, count, datatype, source, tag, comm, request))
+        return MPI_SUCCESS;
     bool only_threads = enter_among_threads("MPI_Irecv", &code);
     if (code)
         return code;
     if (!request || !receive_fast(buf, (uint32_t)count, datatype, source, tag,
-                                  receive_tags(only_threads, count), comm, request, &code))
+                                  receive_tags(only_threads, count), comm, request, &code, true))
         code = begin_receive(
             &(struct weft_call){"MPI_Irecv", buf, count, datatype, source, tag, comm}, request);
     leave_among_threads();
@@ -530,8 +551,8 @@ WEFT_EXPORT(Send);
 int PMPI_Send(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
 {
     int code;
-    if (weft_likely(
-            send_fast(buf, (uint32_t)count, datatype, dest, tag, weft_send_tags, comm, &code)))
+    if (weft_likely(send_fast(buf, (uint32_t)count, datatype, dest, tag, weft_send_tags, comm,
+                              &code, false)))
         return code;
     return send_long(buf, count, datatype, dest, tag, comm);
 }
@@ -542,7 +563,7 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
 {
     int code;
     if (weft_likely(is_int(count) && send_fast(buf, (uint32_t)count, datatype, dest, tag,
-                                               weft_send_tags, comm, &code)))
+                                               weft_send_tags, comm, &code, false)))
         return code;
     return send_long(buf, count, datatype, dest, tag, comm);
 }
@@ -574,7 +595,7 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
 {
     int code;
     if (weft_likely(isend_fast(buf, (uint32_t)count, datatype, dest, tag, weft_send_tags, comm,
-                               request, &code)))
+                               request, &code, false)))
         return code;
     return isend_long(buf, count, datatype, dest, tag, comm, request);
 }
@@ -585,7 +606,7 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
 {
     int code;
     if (weft_likely(is_int(count) && isend_fast(buf, (uint32_t)count, datatype, dest, tag,
-                                                weft_send_tags, comm, request, &code)))
+                                                weft_send_tags, comm, request, &code, false)))
         return code;
     return isend_long(buf, count, datatype, dest, tag, comm, request);
 }
@@ -619,7 +640,7 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
     MPI_Request posted;
     int code;
     if (weft_likely(receive_fast(buf, (uint32_t)count, datatype, source, tag, weft_receive_tags,
-                                 comm, &posted, &code)))
+                                 comm, &posted, &code, false)))
         return weft_likely(code == MPI_SUCCESS) ? finish_receive(posted, status, true) : code;
     return recv_long(buf, count, datatype, source, tag, comm, status);
 }
@@ -631,7 +652,7 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
     MPI_Request posted;
     int code;
     if (weft_likely(is_int(count) && receive_fast(buf, (uint32_t)count, datatype, source, tag,
-                                                  weft_receive_tags, comm, &posted, &code)))
+                                                  weft_receive_tags, comm, &posted, &code, false)))
         return weft_likely(code == MPI_SUCCESS) ? finish_receive(posted, status, true) : code;
     return recv_long(buf, count, datatype, source, tag, comm, status);
 }
@@ -642,7 +663,7 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
 {
     int code;
     if (weft_likely(receive_fast(buf, (uint32_t)count, datatype, source, tag, weft_receive_tags,
-                                 comm, request, &code)))
+                                 comm, request, &code, false)))
         return code;
     return irecv_long(buf, count, datatype, source, tag, comm, request);
 }
@@ -653,7 +674,7 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
 {
     int code;
     if (weft_likely(is_int(count) && receive_fast(buf, (uint32_t)count, datatype, source, tag,
-                                                  weft_receive_tags, comm, request, &code)))
+                                                  weft_receive_tags, comm, request, &code, false)))
         return code;
     return irecv_long(buf, count, datatype, source, tag, comm, request);
 }

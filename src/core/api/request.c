@@ -11,6 +11,7 @@
 #include "core/api/api.h"
 #include "core/bsend.h"
 #include "core/cancel.h"
+#include "core/cell.h"
 #include "core/error.h"
 #include "core/generalized.h"
 #include "core/partitioned.h"
@@ -205,6 +206,8 @@ static __attribute__((noinline)) int finish_with_status(MPI_Request *handle, MPI
 
 static __attribute__((noinline)) int wait_gated(MPI_Request *handle, MPI_Status *status)
 {
+    if (weft_cell_wait(1, handle, status))
+        return MPI_SUCCESS;
     int code = weft_enter("MPI_Wait");
     if (code)
         return code;
@@ -246,6 +249,8 @@ int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
 WEFT_EXPORT(Test);
 int PMPI_Test(MPI_Request *handle, int *flag, MPI_Status *status)
 {
+    if (weft_unlikely(weft_gate) && weft_cell_test(1, handle, flag, status))
+        return MPI_SUCCESS;
     int code = weft_enter("MPI_Test");
     if (code)
         return code;
@@ -284,6 +289,8 @@ static int finish_all(int count, MPI_Request *handles, MPI_Status *statuses, con
 WEFT_EXPORT(Waitall);
 int PMPI_Waitall(int count, MPI_Request *handles, MPI_Status *statuses)
 {
+    if (weft_unlikely(weft_gate) && weft_cell_wait(count, handles, statuses))
+        return MPI_SUCCESS;
     int code = weft_enter("MPI_Waitall");
     if (code)
         return code;
@@ -300,6 +307,8 @@ int PMPI_Waitall(int count, MPI_Request *handles, MPI_Status *statuses)
 WEFT_EXPORT(Testall);
 int PMPI_Testall(int count, MPI_Request *handles, int *flag, MPI_Status *statuses)
 {
+    if (weft_unlikely(weft_gate) && weft_cell_test(count, handles, flag, statuses))
+        return MPI_SUCCESS;
     int code = weft_enter("MPI_Testall");
     if (code)
         return code;

@@ -6,6 +6,7 @@
  * starts, runs and stops, or that weft_count_close takes over under the lock.
  */
 #include "core/tool/pvar.h"
+#include "core/cell.h"
 
 #include "core/tool/count.h"
 #include "core/weft.h"
@@ -263,7 +264,7 @@ uint64_t weft_pvar_raw(const struct weft_pvar_row *row, int world)
     case WEFT_PVAR_NET_FETCHING:
         return weft_count_fetching();
     case WEFT_PVAR_POSTED:
-        return weft_match_posted(&weft.matcher);
+        return weft_cells_posted();
     case WEFT_PVAR_REQUEST_BYTES:
         return weft.requests.nslabs * WEFT_REQUEST_SLAB * sizeof(struct weft_request);
     case WEFT_PVAR_PEERS:

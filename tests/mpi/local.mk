@@ -80,6 +80,7 @@ MPI_TESTS = \
     tests/mpi/status_elements \
     tests/mpi/tags \
     tests/mpi/threads_pingpong \
+    tests/mpi/threads_cells \
     tests/mpi/threads_stress \
     tests/mpi/tool_count_all \
     tests/mpi/tool_cvars \
@@ -194,6 +195,7 @@ tests_mpi_status_accessors_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_status_elements_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tags_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_threads_pingpong_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_threads_cells_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_threads_stress_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_count_all_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_cvars_LDADD = $(MPI_TEST_LIBS)

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Threads that send at the same time (MPI_THREAD_MULTIPLE), each of four a rank on a communicator of
+ * its own and all of them on a shared one, with what must not disturb that: messages of all lengths,
+ * more of them than rings have room for, receives from any source, probes, cancelled receives,
+ * freed requests, requests of several communicators in one wait, communicators that come and go,
+ * and, in odd rounds, collectives. Every word says who sent it, when, and where it belongs.
+ */
+#include "check.h"
+
+#include <pthread.h>
+
+enum { THREADS = 4, ROUNDS = 17, WINDOW = 24, MANY = 600, LONGEST = 6000 };
+enum { TAG_WINDOW = 10, TAG_ANY = 50, TAG_MANY = 60, TAG_NEVER = 70, TAG_SHARED = 100 };
+
+static MPI_Comm own[THREADS], shared;
+
+static int value_of(int thread, int round, int rank, int place)
+{
+    return ((thread * ROUNDS + round) * 16 + rank) * 65536 + place;
+}
+
+static int up(void)
+{
+    return (check.rank + 1) % check.size;
+}
+
+static int down(void)
+{
+    return (check.rank + check.size - 1) % check.size;
+}
+
+static void fill(int *data, int n, int me, int round, int first)
+{
+    for (int i = 0; i < n; i++)
+        data[i] = value_of(me, round, check.rank, first + i);
+}
+
+static void look(const int *data, int n, int me, int round, int from, int first)
+{
+    for (int i = 0; i < n; i++)
+        if (data[i] != value_of(me, round, from, first + i)) {
+            CHECK(false, "thread %d, round %d: word %d of %d is %d instead of %d", me, round, i, n,
+                  data[i], value_of(me, round, from, first + i));
+            return;
+        }
+}
+
+/* Completes requests in one of the ways there are. */
+static void complete(int n, MPI_Request *requests, int way)
+{
+    int done = 0, index, indices[2 * WINDOW];
+    switch (way % 5) {
+    case 0:
+        MPI_Waitall(n, requests, MPI_STATUSES_IGNORE);
+        return;
+    case 1:
+        for (int i = n - 1; i >= 0; i--)
+            MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        return;
+    case 2:
+        for (int i = 0; i < n; i++)
+            for (done = 0; !done;)
+                MPI_Test(&requests[i], &done, MPI_STATUS_IGNORE);
+        return;
+    case 3:
+        for (int i = 0; i < n; i++)
+            MPI_Waitany(n, requests, &index, MPI_STATUS_IGNORE);
+        return;
+    default:
+        for (int left = n; left > 0; left -= done)
+            MPI_Waitsome(n, requests, &done, indices, MPI_STATUSES_IGNORE);
+    }
+}
+
+/* A window of messages around the ranks, of a length that changes from round to round. */
+static void window(MPI_Comm comm, int tag, int me, int round)
+{
+    static const int lengths[] = {2, 0, 8, 9, 250, 1, 800, LONGEST};
+    int n = lengths[round % 8];
+    int *out = check_alloc(WINDOW * (size_t)(n + 1) * sizeof *out);
+    int *in = check_alloc(WINDOW * (size_t)(n + 1) * sizeof *in);
+    MPI_Request requests[2 * WINDOW];
+    fill(out, WINDOW * n, me, round, 0);
+    for (int i = 0; i < WINDOW; i++)
+        if (i % 2 == 0)
+            MPI_Irecv(in + i * n, n, MPI_INT, down(), tag + i % 3, comm, &requests[i]);
+    for (int i = 0; i < WINDOW; i++)
+        MPI_Isend(out + i * n, n, MPI_INT, up(), tag + i % 3, comm, &requests[WINDOW + i]);
+    for (int i = 0; i < WINDOW; i++)
+        if (i % 2)
+            MPI_Irecv(in + i * n, n, MPI_INT, down(), tag + i % 3, comm, &requests[i]);
+    complete(2 * WINDOW, requests, me + round);
+    int at[WINDOW], posted[3][WINDOW], sent[3][WINDOW], np[3] = {0}, ns[3] = {0};
+    for (int i = 0; i < WINDOW; i += 2) /* the order of posting */
+        posted[i % 3][np[i % 3]++] = i;
+    for (int i = 1; i < WINDOW; i += 2)
+        posted[i % 3][np[i % 3]++] = i;
+    for (int i = 0; i < WINDOW; i++)
+        sent[i % 3][ns[i % 3]++] = i;
+    for (int kind = 0; kind < 3; kind++)
+        for (int i = 0; i < np[kind]; i++)
+            at[posted[kind][i]] = sent[kind][i];
+    for (int i = 0; i < WINDOW; i++)
+        look(in + i * n, n, me, round, down(), at[i] * n);
+    free(out);
+    free(in);
+}
+
+/* More messages than a ring has room for, none of them awaited; received one by one, blocking. */
+static void flood(int me, int round)
+{
+    int *out = check_alloc(MANY * sizeof *out), in;
+    MPI_Request *requests = check_alloc(MANY * sizeof(MPI_Request));
+    MPI_Status status;
+    fill(out, MANY, me, round, 0);
+    for (int i = 0; i < MANY; i++)
+        MPI_Isend(&out[i], 1, MPI_INT, up(), TAG_MANY, own[me], &requests[i]);
+    for (int i = 0; i < MANY; i++) {
+        MPI_Recv(&in, 1, MPI_INT, down(), TAG_MANY, own[me], &status);
+        look(&in, 1, me, round, down(), i);
+        CHECK(status.MPI_SOURCE == down() && status.MPI_TAG == TAG_MANY,
+              "the status says source %d, tag %d", status.MPI_SOURCE, status.MPI_TAG);
+    }
+    MPI_Waitall(MANY, requests, MPI_STATUSES_IGNORE);
+    free(requests);
+    free(out);
+}
+
+/* Receives of both kinds from one source, a send whose request is freed, a probed synchronous one, and
+ * a receive that is cancelled. */
+static void wild(int me, int round)
+{
+    static int kept[THREADS][ROUNDS]; /* a freed send's data stay where they are */
+    int *out = &kept[me][round], other, last, in[3], never = 0, cancelled = 0, found = 0;
+    MPI_Request requests[2], hopeless, freed, sync;
+    MPI_Message message;
+    MPI_Status status;
+    *out = value_of(me, round, check.rank, 0);
+    other = value_of(me, round, check.rank, 1);
+    last = value_of(me, round, check.rank, 2);
+    MPI_Irecv(&never, 1, MPI_INT, down(), TAG_NEVER, own[me], &hopeless);
+    MPI_Irecv(&in[0], 1, MPI_INT, MPI_ANY_SOURCE, round % 2 ? TAG_ANY : MPI_ANY_TAG, own[me],
+              &requests[0]);
+    MPI_Irecv(&in[1], 1, MPI_INT, down(), TAG_ANY, own[me], &requests[1]);
+    MPI_Isend(out, 1, MPI_INT, up(), TAG_ANY, own[me], &freed);
+    MPI_Request_free(&freed);
+    MPI_Send(&other, 1, MPI_INT, up(), TAG_ANY, own[me]);
+    MPI_Issend(&last, 1, MPI_INT, up(), TAG_ANY + 1, own[me], &sync);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    if (round % 2) {
+        MPI_Mprobe(down(), MPI_ANY_TAG, own[me], &message, &status);
+        MPI_Mrecv(&in[2], 1, MPI_INT, &message, MPI_STATUS_IGNORE);
+    } else {
+        while (!found)
+            MPI_Iprobe(MPI_ANY_SOURCE, TAG_ANY + 1, own[me], &found, &status);
+        MPI_Recv(&in[2], 1, MPI_INT, status.MPI_SOURCE, status.MPI_TAG, own[me], MPI_STATUS_IGNORE);
+    }
+    CHECK(status.MPI_SOURCE == down() && status.MPI_TAG == TAG_ANY + 1,
+          "thread %d, round %d: the probe says source %d, tag %d", me, round, status.MPI_SOURCE,
+          status.MPI_TAG);
+    look(in, 3, me, round, down(), 0);
+    MPI_Wait(&sync, MPI_STATUS_IGNORE);
+    MPI_Cancel(&hopeless);
+    MPI_Wait(&hopeless, &status);
+    MPI_Test_cancelled(&status, &cancelled);
+    CHECK(cancelled, "thread %d, round %d: a receive of nothing was not cancelled", me, round);
+}
+
+/* Requests of several communicators in one call, and some that are null. */
+static void mixed(int me, int round)
+{
+    enum { N = 6 };
+    const MPI_Comm comms[] = {own[me], shared, MPI_COMM_WORLD};
+    int out[3], in[3];
+    MPI_Request requests[N + 1];
+    fill(out, 3, me, round, 0);
+    for (int i = 0; i < 3; i++) {
+        MPI_Irecv(&in[i], 1, MPI_INT, down(), TAG_SHARED + me, comms[i], &requests[2 * i]);
+        MPI_Isend(&out[i], 1, MPI_INT, up(), TAG_SHARED + me, comms[i], &requests[2 * i + 1]);
+    }
+    requests[N] = MPI_REQUEST_NULL;
+    if (round % 2)
+        MPI_Waitall(N + 1, requests, MPI_STATUSES_IGNORE);
+    else
+        complete(N, requests, 3 + round / 2 % 2);
+    look(in, 3, me, round, down(), 0);
+}
+
+static void *work(void *arg)
+{
+    int me = (int)(intptr_t)arg;
+    for (int round = 0; round < ROUNDS; round++) {
+        window(own[me], TAG_WINDOW, me, round);
+        window(shared, TAG_SHARED + THREADS + 3 * me, me, round);
+        mixed(me, round);
+        if (round % 4 == me)
+            flood(me, round);
+        if (me != 1)
+            wild(me, round);
+        if (round % 2) {
+            int one = 1, sum = 0;
+            MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, own[me]);
+            CHECK(sum == check.size, "thread %d, round %d: %d ranks", me, round, sum);
+        }
+        if (me == THREADS - 1) {
+            MPI_Comm made;
+            MPI_Comm_dup(own[me], &made);
+            window(made, TAG_WINDOW, me, round);
+            MPI_Comm_free(&made);
+        }
+    }
+    return NULL;
+}
+
+int main(int argc, char **argv)
+{
+    pthread_t thread[THREADS];
+    check_begin_threads(&argc, &argv, 1);
+    MPI_Comm_dup(MPI_COMM_WORLD, &shared);
+    for (int i = 0; i < THREADS; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &own[i]);
+    check_step("%d threads", THREADS);
+    for (int i = 0; i < THREADS; i++)
+        pthread_create(&thread[i], NULL, work, (void *)(intptr_t)i);
+    for (int i = 0; i < THREADS; i++)
+        pthread_join(thread[i], NULL);
+    for (int i = 0; i < THREADS; i++)
+        MPI_Comm_free(&own[i]);
+    MPI_Comm_free(&shared);
+    return check_done();
+}

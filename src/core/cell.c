@@ -21,14 +21,19 @@
 #include <stdlib.h>
 #include <string.h>
 
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* MPI_COMM_WORLD, MPI_COMM_SELF and the job have the blocks of context ids before it. */
+enum { FIRST_BLOCK = 3 };
+
 enum { QUIET = 256, STOCK = 128 };
 enum { LONGEST = 65536, MOST = 4096 }; /* bytes copied, requests completed while a cell is held */
 enum { TRIES = 200, SPINS = 200 };
 
 /* A thread that waits polls POLLS times before it yields; FEW times when yielding was what helped in
  * its last wait, because what it waits for needs its core; but at every TRIAL-th wait it finds out
- * anew. After LONG_WAIT polls it waits the long way. */
-enum { POLLS = 200, FEW = 4, TRIAL = 64, LONG_WAIT = 8000 };
+ * anew. After LONG_WAIT polls it waits the long way. A cell is held for BURST polls at most. */
+enum { POLLS = 200, FEW = 4, TRIAL = 64, LONG_WAIT = 8000, BURST = 64 };
 
 /* It looks after the rest of the process when its polls, yields and tests without news, and news,
  * weigh AROUND together. */
@@ -40,29 +45,37 @@ static _Atomic uint32_t stopping; /* the holder of the lock of the process is ab
 
 /* ---- The lock of a cell */
 
-static inline bool try_cell(struct weft_cell *cell)
+ALWAYS_INLINE bool try_cell(struct weft_cell *cell)
 {
     return !atomic_load_explicit(&cell->held, memory_order_relaxed) &&
            !atomic_exchange_explicit(&cell->held, 1, memory_order_acquire);
 }
 
-static inline void release(struct weft_cell *cell)
+ALWAYS_INLINE void release(struct weft_cell *cell)
 {
     atomic_store_explicit(&cell->held, 0, memory_order_release);
 }
 
-/* False when somebody keeps it, who may be this very thread. */
-static inline bool hold(struct weft_cell *cell)
+static __attribute__((noinline)) bool hold_soon(struct weft_cell *cell)
 {
     for (unsigned n = 0; n < TRIES; n++) {
-        if (weft_likely(!atomic_load_explicit(&stopping, memory_order_relaxed)) &&
-            weft_likely(try_cell(cell)))
+        if (!atomic_load_explicit(&stopping, memory_order_relaxed) && try_cell(cell))
             return true;
         if (weft_lock_is_mine())
             return false;
+        atomic_store_explicit(&cell->wanted, 1, memory_order_relaxed);
         weft_lock_pause();
     }
     return false;
+}
+
+/* False when somebody keeps it, who may be this very thread. */
+ALWAYS_INLINE bool hold(struct weft_cell *cell)
+{
+    if (weft_likely(!atomic_load_explicit(&stopping, memory_order_relaxed)) &&
+        weft_likely(try_cell(cell)))
+        return true;
+    return hold_soon(cell);
 }
 
 /* The same by the holder of the lock of the process, for whom every holder of a cell soon makes
@@ -136,7 +149,8 @@ static void prepare(struct weft_cell *cell)
 
 struct weft_cell *weft_cell_of(uint32_t context)
 {
-    if (!weft_cells_on || context % WEFT_CONTEXTS != WEFT_CONTEXT_P2P)
+    if (!weft_cells_on || context % WEFT_CONTEXTS != WEFT_CONTEXT_P2P ||
+        context / WEFT_CONTEXTS < FIRST_BLOCK)
         return NULL;
     return cells[context / WEFT_CONTEXTS % WEFT_CELLS];
 }
@@ -198,7 +212,7 @@ struct call {
     size_t bytes;
 };
 
-static inline bool describe(struct call *call, const void *buffer, MPI_Count count,
+ALWAYS_INLINE bool describe(struct call *call, const void *buffer, MPI_Count count,
                             MPI_Datatype datatype, int rank, int tag, MPI_Comm handle)
 {
     if (weft_gate != WEFT_GATE_THREADS || !weft_cells_on)
@@ -216,32 +230,39 @@ static inline bool describe(struct call *call, const void *buffer, MPI_Count cou
 }
 
 /* The peer of a call, if its messages may come or go through the cell. */
-static inline struct weft_peer *peer_of(const struct call *call)
+ALWAYS_INLINE struct weft_peer *peer_of(const struct call *call)
 {
     struct weft_peer *peer = call->comm->peers[call->rank];
     if (!call->comm->p2p.wildcards_held)
         return NULL;
     return peer->lane == WEFT_LANE_SELF ||
-                   (peer->lane == WEFT_LANE_SHM && weft_shm_has_cell(peer, call->cell->number))
+                   (peer->lane == WEFT_LANE_SHM && (peer->cells >> call->cell->number & 1))
                ? peer
                : NULL;
 }
 
-/* Holds the call's cell, if it is in use and what is wanted of it is there; else the answer is NULL. */
-static inline struct weft_peer *enter(const struct call *call, bool wants_request)
+/* Holds a cell that was not in use, or had no request. */
+static __attribute__((noinline)) bool enter_prepared(struct weft_cell *cell)
+{
+    prepare(cell);
+    if (!hold(cell))
+        return false;
+    if (cell->in_use && cell->requests)
+        return true;
+    release(cell);
+    return false;
+}
+
+/* Holds the call's cell, with a request in stock, if it can be had; else the answer is NULL. */
+ALWAYS_INLINE struct weft_peer *enter(const struct call *call)
 {
     struct weft_cell *cell = call->cell;
-    bool prepared = false;
-    for (;;) {
-        if (weft_unlikely(!hold(cell)))
-            return NULL;
-        if (weft_likely(cell->in_use && (cell->requests || !wants_request)))
-            break;
+    if (weft_unlikely(!hold(cell)))
+        return NULL;
+    if (weft_unlikely(!cell->in_use || !cell->requests)) {
         release(cell);
-        if (prepared)
+        if (!enter_prepared(cell))
             return NULL;
-        prepare(cell);
-        prepared = true;
     }
     struct weft_peer *peer = peer_of(call);
     if (weft_unlikely(!peer))
@@ -249,7 +270,7 @@ static inline struct weft_peer *enter(const struct call *call, bool wants_reques
     return peer;
 }
 
-static inline struct weft_request *take_request(struct weft_cell *cell, const struct call *call,
+ALWAYS_INLINE struct weft_request *take_request(struct weft_cell *cell, const struct call *call,
                                                 struct weft_peer *peer, enum weft_request_kind op,
                                                 int pending)
 {
@@ -269,7 +290,7 @@ static inline struct weft_request *take_request(struct weft_cell *cell, const st
     return request;
 }
 
-static inline void put_request(struct weft_cell *cell, struct weft_request *request)
+ALWAYS_INLINE void put_request(struct weft_cell *cell, struct weft_request *request)
 {
     request->object.kind = WEFT_KIND_NONE;
     request->next = cell->requests;
@@ -303,8 +324,7 @@ bool weft_cell_send(const void *buffer, MPI_Count count, MPI_Datatype datatype, 
     struct call call;
     struct weft_peer *peer;
     uint32_t sequence = WEFT_NO_SEQUENCE;
-    if (!describe(&call, buffer, count, datatype, dest, tag, handle) ||
-        !(peer = enter(&call, request != NULL)))
+    if (!describe(&call, buffer, count, datatype, dest, tag, handle) || !(peer = enter(&call)))
         return false;
     struct weft_cell *cell = call.cell;
     bool self = peer->lane == WEFT_LANE_SELF;
@@ -326,38 +346,48 @@ bool weft_cell_send(const void *buffer, MPI_Count count, MPI_Datatype datatype, 
     return sent;
 }
 
-bool weft_cell_post(void *buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                    MPI_Comm handle, MPI_Request *request)
+/* Posts a receive. Returns its cell, which is held; or NULL, and nothing was done. */
+ALWAYS_INLINE struct weft_cell *post(void *buffer, MPI_Count count, MPI_Datatype datatype,
+                                     int source, int tag, MPI_Comm handle, MPI_Request *request)
 {
     struct call call;
     struct weft_peer *peer;
-    if (!request || !describe(&call, buffer, count, datatype, source, tag, handle) ||
-        !(peer = enter(&call, true)))
-        return false;
+    if (!describe(&call, buffer, count, datatype, source, tag, handle) || !(peer = enter(&call)))
+        return NULL;
     struct weft_cell *cell = call.cell;
     struct weft_channel *channel = &call.comm->p2p;
-    bool waits =
-        cell->matcher.unexpected && weft_match_find(&cell->matcher, channel->context, source, tag);
-    if (weft_likely(!waits)) {
-        struct weft_request *receive = take_request(cell, &call, peer, WEFT_REQUEST_RECV, 1);
-        receive->buffer = buffer;
-        receive->capacity = call.bytes;
-        if (weft_unlikely(!weft_match_post_express(&cell->matcher, &receive->match,
-                                                   weft_match_label(channel->context),
-                                                   weft_match_key(source, tag))))
-            weft_match_post(&cell->matcher, &receive->match);
-        *request = (MPI_Request)receive;
-        cell->work++;
+    if (weft_unlikely(cell->matcher.unexpected) &&
+        weft_match_find(&cell->matcher, channel->context, source, tag)) {
+        release(cell);
+        return NULL;
     }
-    release(cell);
-    return !waits;
+    struct weft_request *receive = take_request(cell, &call, peer, WEFT_REQUEST_RECV, 1);
+    receive->buffer = buffer;
+    receive->capacity = call.bytes;
+    if (weft_unlikely(!weft_match_post_express(&cell->matcher, &receive->match,
+                                               weft_match_label(channel->context),
+                                               weft_match_key(source, tag))))
+        weft_match_post(&cell->matcher, &receive->match);
+    *request = (MPI_Request)receive;
+    cell->work++;
+    return cell;
+}
+
+bool weft_cell_post(void *buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                    MPI_Comm handle, MPI_Request *request)
+{
+    struct weft_cell *cell =
+        request ? post(buffer, count, datatype, source, tag, handle, request) : NULL;
+    if (cell)
+        release(cell);
+    return cell;
 }
 
 /* ---- Completing */
 
 /* The cell that a request was made in, or NULL. (What is complete may have outlived its
  * communicator.) */
-static inline struct weft_cell *cell_of_request(MPI_Request handle)
+ALWAYS_INLINE struct weft_cell *cell_of_request(MPI_Request handle)
 {
     const struct weft_request *request = weft_handle_object(handle);
     if (request->object.kind != WEFT_KIND_REQUEST || request->mode < WEFT_MODE_OF_CELL)
@@ -379,7 +409,7 @@ static struct weft_cell *cell_of_all(int count, const MPI_Request *handles)
 
 /* How many requests of an array are complete, from its beginning on, where `from` are known to be;
  * -1 when there is one that is not for a holder of the cell to complete. */
-static int count_complete(int from, int count, const MPI_Request *handles)
+ALWAYS_INLINE int count_complete(int from, int count, const MPI_Request *handles)
 {
     for (; from < count; from++) {
         const struct weft_request *request = weft_handle_object(handles[from]);
@@ -391,7 +421,8 @@ static int count_complete(int from, int count, const MPI_Request *handles)
     return from;
 }
 
-static void finish(struct weft_cell *cell, int count, MPI_Request *handles, MPI_Status *statuses)
+ALWAYS_INLINE void finish(struct weft_cell *cell, int count, MPI_Request *handles,
+                          MPI_Status *statuses)
 {
     for (int i = 0; i < count; i++) {
         struct weft_request *request = weft_handle_object(handles[i]);
@@ -406,26 +437,58 @@ static void finish(struct weft_cell *cell, int count, MPI_Request *handles, MPI_
 /* What one look at a cell has found. */
 enum look { LOOK_DONE, LOOK_NEWS, LOOK_NOTHING, LOOK_STUCK, LOOK_NOT_HERE };
 
-/* Completes requests that are all complete, *complete of them as far as is known, or reads the rings. */
-static enum look look(struct weft_cell *cell, int *complete, int count, MPI_Request *handles,
-                      MPI_Status *statuses)
+/* True when others wait for a cell that this thread has. */
+ALWAYS_INLINE bool is_wanted(struct weft_cell *cell)
 {
-    enum look found = LOOK_NOT_HERE;
-    if (!hold(cell))
-        return weft_lock_is_mine() ? LOOK_NOT_HERE : LOOK_NOTHING;
-    int known = cell->in_use ? count_complete(*complete, count, handles) : -1;
-    if (known == count) {
-        finish(cell, count, handles, statuses);
-        found = LOOK_DONE;
-    } else if (known >= 0) {
+    if (weft_likely(!atomic_load_explicit(&cell->wanted, memory_order_relaxed)))
+        return weft_unlikely(atomic_load_explicit(&stopping, memory_order_relaxed));
+    atomic_store_explicit(&cell->wanted, 0, memory_order_relaxed);
+    return true;
+}
+
+/* Completes requests when all are complete, *complete of them as far as is known, and reads the rings
+ * until then, so many times unless others want the cell. The cell is held, and given back. */
+static enum look look_held(struct weft_cell *cell, int *complete, int count, MPI_Request *handles,
+                           MPI_Status *statuses, unsigned times)
+{
+    enum look found = LOOK_NOTHING;
+    for (;;) {
+        int known = cell->in_use ? count_complete(*complete, count, handles) : -1;
+        if (known == count) {
+            finish(cell, count, handles, statuses);
+            found = LOOK_DONE;
+            break;
+        }
+        if (weft_unlikely(known < 0)) {
+            found = LOOK_NOT_HERE;
+            break;
+        }
         *complete = known;
-        int events = weft_shm_cell_poll(cell->number, &cell->matcher);
-        if (events > 0)
+        int events;
+        while (!(events = weft_shm_cell_poll(cell->number, &cell->matcher)) && --times > 0 &&
+               !is_wanted(cell))
+            ;
+        if (events < 0) {
+            found = LOOK_STUCK;
+            break;
+        }
+        if (events > 0) {
             cell->work++;
-        found = events > 0 ? LOOK_NEWS : events < 0 ? LOOK_STUCK : LOOK_NOTHING;
+            found = LOOK_NEWS;
+        }
+        if (!events || --times == 0 || is_wanted(cell))
+            break;
     }
     release(cell);
     return found;
+}
+
+ALWAYS_INLINE enum look look(struct weft_cell *cell, int *complete, int count, MPI_Request *handles,
+                             MPI_Status *statuses, unsigned times)
+{
+    if (weft_likely(hold(cell)))
+        return look_held(cell, complete, count, handles, statuses, times);
+    return weft_lock_is_mine() ? LOOK_NOT_HERE : LOOK_NOTHING;
 }
 
 /* Progress of everything; if_free: unless others have the lock, who see to that. */
@@ -439,10 +502,16 @@ static void go_around(bool if_free)
     weft_lock_leave();
 }
 
+/* Of this thread: what is_time has added up; how often it polls before it yields in the wait that begins;
+ * waits so far. Their places are known when the library is loaded. */
+#define OF_THREAD static _Thread_local __attribute__((tls_model("initial-exec"))) unsigned
+OF_THREAD weights;
+OF_THREAD spins = POLLS;
+OF_THREAD waits;
+
 /* True when it is time to look around. */
 static bool is_time(unsigned weight)
 {
-    static _Thread_local unsigned weights;
     weights += weight;
     if (weights < AROUND)
         return false;
@@ -451,8 +520,6 @@ static bool is_time(unsigned weight)
 }
 
 /* How often this thread polls before it yields in the wait that begins. */
-static _Thread_local unsigned spins = POLLS, waits;
-
 static unsigned begin_wait(void)
 {
     if (weft_settings.spin)
@@ -465,20 +532,23 @@ static bool idle(unsigned polls, unsigned most)
 {
     if (weft_gate != WEFT_GATE_THREADS || polls > most + LONG_WAIT)
         return false;
-    if (is_time(polls > most ? YIELD_WEIGHS : POLL_WEIGHS))
+    if (is_time(polls > most ? YIELD_WEIGHS : POLL_WEIGHS * BURST))
         go_around(true);
     if (polls > most)
         sched_yield();
     return true;
 }
 
-bool weft_cell_wait(int count, MPI_Request *handles, MPI_Status *statuses)
+/* Waits for requests of a cell; held: this thread has it at first. True when they are finished. */
+static bool wait_in(struct weft_cell *cell, bool held, int count, MPI_Request *handles,
+                    MPI_Status *statuses)
 {
-    struct weft_cell *cell = cell_of_all(count, handles);
     int complete = 0;
     unsigned polls = 0, longest = 0, most = begin_wait();
-    while (cell) {
-        switch (look(cell, &complete, count, handles, statuses)) {
+    for (;; held = false) {
+        unsigned times = polls < most ? BURST : 1;
+        switch (held ? look_held(cell, &complete, count, handles, statuses, times)
+                     : look(cell, &complete, count, handles, statuses, times)) {
         case LOOK_DONE:
             if (longest)
                 spins = longest > most ? FEW : POLLS;
@@ -492,7 +562,8 @@ bool weft_cell_wait(int count, MPI_Request *handles, MPI_Status *statuses)
             go_around(false);
             break;
         case LOOK_NOTHING:
-            if (!idle(++polls, most))
+            polls += times;
+            if (!idle(polls, most))
                 return false;
             longest = polls > longest ? polls : longest;
             break;
@@ -500,16 +571,19 @@ bool weft_cell_wait(int count, MPI_Request *handles, MPI_Status *statuses)
             return false;
         }
     }
-    return false;
+}
+
+bool weft_cell_wait(int count, MPI_Request *handles, MPI_Status *statuses)
+{
+    struct weft_cell *cell = cell_of_all(count, handles);
+    return cell && wait_in(cell, false, count, handles, statuses);
 }
 
 bool weft_cell_test(int count, MPI_Request *handles, int *flag, MPI_Status *statuses)
 {
     struct weft_cell *cell = flag ? cell_of_all(count, handles) : NULL;
     int complete = 0;
-    enum look found = cell ? look(cell, &complete, count, handles, statuses) : LOOK_NOT_HERE;
-    if (found == LOOK_NEWS)
-        found = look(cell, &complete, count, handles, statuses);
+    enum look found = cell ? look(cell, &complete, count, handles, statuses, 1) : LOOK_NOT_HERE;
     if (found == LOOK_STUCK || found == LOOK_NOT_HERE ||
         (found == LOOK_NOTHING && is_time(TEST_WEIGHS)))
         return false;
@@ -521,6 +595,6 @@ bool weft_cell_receive(void *buffer, MPI_Count count, MPI_Datatype datatype, int
                        MPI_Comm comm, MPI_Request *request, MPI_Status *status)
 {
     *request = MPI_REQUEST_NULL;
-    return weft_cell_post(buffer, count, datatype, source, tag, comm, request) &&
-           weft_cell_wait(1, request, status);
+    struct weft_cell *cell = post(buffer, count, datatype, source, tag, comm, request);
+    return cell && wait_in(cell, true, 1, request, status);
 }

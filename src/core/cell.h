@@ -2,8 +2,9 @@
 /*
  * Cells: what threads do at the same time.
  *
- * When MPI starts with MPI_THREAD_MULTIPLE, the communicators are dealt onto WEFT_CELLS cells, by their
- * context ids and so alike in all processes. A cell has the receives and the messages of their
+ * When MPI starts with MPI_THREAD_MULTIPLE, the communicators that the program makes are dealt onto
+ * WEFT_CELLS cells, by their context ids and so alike in all processes. (The predefined ones are in none:
+ * a program whose threads have one communicator in common, or that has one thread, pays for nothing.) A cell has the receives and the messages of their
  * point-to-point channels that software matches (a matcher), a small stock of requests, rings of its
  * own to each process of the node (shm/cell.c), and a lock. Who holds a cell may send short messages
  * to this process and through those rings, post receives, read the rings, and complete requests that
@@ -44,6 +45,7 @@ enum { WEFT_CELLS = 8 };
 
 struct weft_cell {
     _Alignas(64) _Atomic uint32_t held;
+    _Atomic uint32_t wanted; /* somebody has found it held: who polls gives it back for a moment */
     uint32_t number;
     bool in_use;                   /* its bit in weft_lock.cells is set */
     unsigned quiet;                /* times it was stopped in a row with nothing done between */

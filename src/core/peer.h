@@ -28,10 +28,11 @@ enum weft_lane {
 };
 
 struct weft_peer {
-    uint8_t lane;      /* enum weft_lane */
-    bool reached;      /* the provider took something for it */
-    bool backlogged;   /* in the net lane's list of peers with a backlog */
-    int32_t world;     /* its rank in MPI_COMM_WORLD */
+    uint8_t lane;    /* enum weft_lane */
+    bool reached;    /* the provider took something for it */
+    bool backlogged; /* in the net lane's list of peers with a backlog */
+    uint8_t cells;   /* a bit for each cell (core/cell.h) whose rings to it and from it are open */
+    int32_t world;   /* its rank in MPI_COMM_WORLD */
     uint32_t sequence; /* of the next user message to it on the net lane, or to itself */
     uint64_t net_addr; /* fi_addr_t */
     uint32_t stop;     /* the sequence number from which on sends go the long way: ofi/credits.c */

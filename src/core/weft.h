@@ -6,7 +6,8 @@
  *  - weft_gate is 0 exactly while MPI is initialised, at most one thread calls it and none of the
  *    rarer bits below is set; then an entry point takes no lock. Any other value sends it through
  *    weft_enter_gated.
- *  - With threads, everything here and below is touched only while weft_lock is held (core/lock.h).
+ *  - With threads, everything here and below is touched only while weft_lock is held (core/lock.h), but
+ *    for what belongs to cells (core/cell.h).
  */
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H

@@ -40,7 +40,6 @@ void weft_shm_open_cells(void)
         if (!weft_shm.cells || !weft_shm.cells[i].active)
             weft_fatal(MPI_ERR_NO_MEM, "no memory for the links of threads to %d ranks",
                        weft_shm.members);
-    weft_shm.more_news = true;
 }
 
 void weft_shm_close_cells(void)
@@ -75,6 +74,8 @@ static struct weft_shm_link *open_link(struct weft_shm_link *own, uint32_t cell)
     link->buried = own->buried;
     weft_shm_set_share(link);
     own->cells[cell] = link;
+    own->peer->cells |= (uint8_t)(1u << cell);
+    weft_shm.more_news = true;
     if (!link->buried)
         of->active[of->nactive++] = link;
     return link;
@@ -107,7 +108,8 @@ void weft_shm_cell_announced(struct weft_shm_link *own, uint64_t cell)
 
 static struct weft_matcher *matcher_of(uint32_t cell)
 {
-    return weft_matcher_of(cell * WEFT_CONTEXTS + WEFT_CONTEXT_P2P);
+    uint32_t block = WEFT_CELLS + cell; /* one of the cell's, and none that has no cell */
+    return weft_matcher_of(block * WEFT_CONTEXTS + WEFT_CONTEXT_P2P);
 }
 
 int weft_shm_poll_cells(void)
@@ -137,19 +139,6 @@ void weft_shm_leave_cell(struct weft_shm_link *link, uint32_t cell)
 }
 
 /* ---- By the holder of the cell */
-
-bool weft_shm_has_cell(const struct weft_peer *peer, uint32_t cell)
-{
-    return peer->shm && weft_shm_cell_known(peer->shm, cell);
-}
-
-bool weft_shm_cell_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
-                          const void *data, size_t bytes, uint32_t *sequence)
-{
-    struct weft_shm_link *link = peer->shm->cells[channel->cell->number];
-    return bytes < link->share_below &&
-           weft_shm_inject_link(link, channel, tag, data, bytes, sequence);
-}
 
 void weft_shm_cell_sent(struct weft_request *request)
 {

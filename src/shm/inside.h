@@ -267,10 +267,6 @@ static inline void weft_shm_ring_bell(const struct weft_shm_link *link)
 
 /* send.c */
 
-/* Sends a dense message of fewer than link->share_below bytes: see weft_shm_inject. */
-bool weft_shm_inject_link(struct weft_shm_link *link, const struct weft_channel *channel, int tag,
-                          const void *data, size_t bytes, uint32_t *sequence);
-
 /* Writes a control to a peer's ring, or puts it at the end of the backlog. */
 void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *body);
 

@@ -5,6 +5,7 @@
  * Invariant: while a link has a backlog nothing but its head, and pieces, is written to its ring. A
  * link with a backlog or sends to push is in weft_shm.busy.
  */
+#include "core/cell.h"
 #include "core/error.h"
 #include "core/soft.h"
 #include "core/tool/count.h"
@@ -142,10 +143,11 @@ bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel,
     return inject(peer->shm, channel, tag, data, bytes, sequence);
 }
 
-bool weft_shm_inject_link(struct weft_shm_link *link, const struct weft_channel *channel, int tag,
+bool weft_shm_cell_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
                           const void *data, size_t bytes, uint32_t *sequence)
 {
-    return inject(link, channel, tag, data, bytes, sequence);
+    struct weft_shm_link *link = peer->shm->cells[channel->cell->number];
+    return bytes < link->share_below && inject(link, channel, tag, data, bytes, sequence);
 }
 
 /* ---- With a request */

@@ -74,11 +74,8 @@ int weft_shm_connect(struct weft_peer *peer, char *why, size_t len);
 bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
                      const void *data, size_t bytes, uint32_t *sequence);
 
-/* For cells (core/cell.h), by who holds one. True when messages of a cell to and from a peer of this
- * lane go through its own rings, and there are some. */
-bool weft_shm_has_cell(const struct weft_peer *peer, uint32_t cell);
-
-/* Sends a dense message on a channel of the cell, as weft_shm_inject does. False when there is no room
+/* For cells, by who holds one (core/cell.h). The first sends a dense message on a channel of the cell, as
+ * weft_shm_inject does, to a peer with its rings open (peer->cells). False when there is no room
  * for it, or something waits to be sent before it: then nothing was sent. */
 bool weft_shm_cell_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
                           const void *data, size_t bytes, uint32_t *sequence);

@@ -472,11 +472,17 @@ ALWAYS_INLINE uint32_t receive_tags(bool only_threads, MPI_Count count)
     return weft.requests.free ? send_tags(only_threads, count) : 0;
 }
 
+/* Predefined communicators are in no cell. */
+ALWAYS_INLINE bool may_have_cell(MPI_Comm comm)
+{
+    return (uintptr_t)comm >= WEFT_PREDEFINED_HANDLES;
+}
+
 LONG_WAY send_gated(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
                     MPI_Comm comm)
 {
     int code;
-    if (weft_cell_send(buf, count, datatype, dest, tag, comm, NULL))
+    if (may_have_cell(comm) && weft_cell_send(buf, count, datatype, dest, tag, comm, NULL))
         return MPI_SUCCESS;
     bool only_threads = enter_among_threads("MPI_Send", &code);
     if (code)
@@ -493,7 +499,8 @@ LONG_WAY isend_gated(const void *buf, MPI_Count count, MPI_Datatype datatype, in
                      MPI_Comm comm, MPI_Request *request)
 {
     int code;
-    if (request && weft_cell_send(buf, count, datatype, dest, tag, comm, request))
+    if (may_have_cell(comm) && request &&
+        weft_cell_send(buf, count, datatype, dest, tag, comm, request))
         return MPI_SUCCESS;
     bool only_threads = enter_among_threads("MPI_Isend", &code);
     if (code)
@@ -509,9 +516,10 @@ LONG_WAY isend_gated(const void *buf, MPI_Count count, MPI_Datatype datatype, in
 LONG_WAY recv_gated(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                     MPI_Comm comm, MPI_Status *status)
 {
-    MPI_Request posted;
+    MPI_Request posted = MPI_REQUEST_NULL;
     int code;
-    if (weft_cell_receive(buf, count, datatype, source, tag, comm, &posted, status))
+    if (may_have_cell(comm) &&
+        weft_cell_receive(buf, count, datatype, source, tag, comm, &posted, status))
         return MPI_SUCCESS;
     bool only_threads = enter_among_threads("MPI_Recv", &code);
     if (code)
@@ -532,7 +540,7 @@ LONG_WAY irecv_gated(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
                      MPI_Comm comm, MPI_Request *request)
 {
     int code;
-    if (weft_cell_post(buf, count, datatype, source, tag, comm, request))
+    if (may_have_cell(comm) && weft_cell_post(buf, count, datatype, source, tag, comm, request))
         return MPI_SUCCESS;
     bool only_threads = enter_among_threads("MPI_Irecv", &code);
     if (code)

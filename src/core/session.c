@@ -155,7 +155,7 @@ struct weft_group *weft_session_pset_group(struct weft_session *session, const c
     if (!group)
         return NULL;
     for (int i = 0; i < size; i++)
-        group->world[i] = set == 0   ? i
+        group->table[i] = set == 0   ? i
                           : set == 1 ? weft.job.rank
                                      : weft_boot_pset_member(set - OWN_SETS, i);
     group->session = weft_session_keep(session);
@@ -194,7 +194,7 @@ int weft_intercomm_from_groups(struct weft_group *local, int leader, struct weft
     int code = weft_comm_from_group(local, tag, errhandler, &side);
     if (code != MPI_SUCCESS || !side)
         return code;
-    int other = local->rank == leader ? remote->world[remote_leader] : 0;
+    int other = local->rank == leader ? weft_group_world(remote, remote_leader) : 0;
     code = weft_intercomm_create(side, leader, &weft_comm_job, other, tag_of(tag), out);
     weft_comm_release(side);
     return code;

@@ -64,6 +64,7 @@ MPI_TESTS = \
     tests/mpi/persistent \
     tests/mpi/pingpong_sizes \
     tests/mpi/proc_null \
+    tests/mpi/psets \
     tests/mpi/random_p2p \
     tests/mpi/reduce \
     tests/mpi/reduce_local \
@@ -179,6 +180,7 @@ tests_mpi_partitioned_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_persistent_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_pingpong_sizes_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_proc_null_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_psets_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_random_p2p_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_reduce_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_reduce_local_LDADD = $(MPI_TEST_LIBS)
@@ -200,7 +202,6 @@ tests_mpi_tool_count_all_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_cvars_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_events_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_pvars_LDADD = $(MPI_TEST_LIBS)
-tests_mpi_tool_ranks_SOURCES = tests/mpi/tool_ranks.c tests/mpi/check.h tests/mpi/tool.h
 tests_mpi_tool_ranks_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_topology_LDADD = $(MPI_TEST_LIBS)

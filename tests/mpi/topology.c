@@ -114,6 +114,25 @@ static void grid(int rows, int columns, int row_period, int column_period)
               column_here == here[1],
           "a row of the grid has %d processes and this one is at %d", row_size, column_here);
     MPI_Comm_free(&row);
+    /* Nothing kept: each stands alone, in a grid of no dimension, which can be taken apart again. */
+    MPI_Comm point, again;
+    keep[1] = 0;
+    MPI_Cart_sub(cart, keep, &point);
+    MPI_Cartdim_get(point, &n);
+    MPI_Comm_size(point, &row_size);
+    MPI_Topo_test(point, &kind);
+    CHECK(n == 0 && row_size == 1 && kind == MPI_CART,
+          "of a grid without its dimensions %d remain, %d processes, kind %d", n, row_size, kind);
+    MPI_Cart_sub(point, NULL, &again);
+    MPI_Cartdim_get(again, &n);
+    CHECK(n == 0, "a part of a grid of no dimension has %d", n);
+    MPI_Cart_rank(again, NULL, &rank);
+    MPI_Cart_get(again, 0, NULL, NULL, NULL);
+    CHECK(rank == 0, "the rank at no coordinates is %d", rank);
+    int none = 0;
+    MPI_Neighbor_allgather(&none, 1, MPI_INT, &none, 1, MPI_INT, again);
+    MPI_Comm_free(&again);
+    MPI_Comm_free(&point);
     MPI_Comm_free(&dup);
     MPI_Comm_free(&cart);
 }

@@ -451,6 +451,10 @@ char *weft_net_peer_address(struct weft_peer *peer, char *buf, size_t len);
  * otherwise or on failure. */
 struct fid_mr *weft_net_register(void *data, size_t bytes, uint64_t access);
 
+/* The same for a message, counted for its peer, if that is known. */
+struct fid_mr *weft_net_register_for(const struct weft_request *request, void *data, size_t bytes,
+                                     uint64_t access);
+
 static inline void *weft_net_descriptor(struct fid_mr *mr)
 {
     return mr ? fi_mr_desc(mr) : NULL;

@@ -588,6 +588,7 @@ struct weft_peer *weft_peer_make(int world)
     peer->sequence = world == weft.job.rank; /* of a message to itself: never WEFT_NO_SEQUENCE */
     peer->backlog_end = peer->controls_end = &peer->backlog;
     peer->sync_end = &peer->sync;
+    peer->readers_end = &peer->readers;
     peer->lane = world == weft.job.rank    ? WEFT_LANE_SELF
                  : weft_shm_reaches(world) ? WEFT_LANE_SHM
                                            : WEFT_LANE_NET;

@@ -12,6 +12,9 @@
 #include "core/weft.h"
 #include "shm/inside.h"
 
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,6 +43,7 @@ struct weft_shm_link *weft_shm_make_link(struct weft_peer *peer, struct weft_shm
     link->last = &link->first;
     weft_ring_open_writer(&link->out, share_out + 1, shape);
     weft_ring_open_reader(&link->in, share_in + 1, shape);
+    link->stage = weft_shm_stage(index);
     return link;
 }
 
@@ -89,6 +93,17 @@ bool weft_shm_has_mail(void)
     for (int i = 0; i < weft_shm.nactive; i++)
         if (weft_ring_ready(&weft_shm.active[i]->in))
             return true;
+    return false;
+}
+
+bool weft_shm_is_gone(const struct weft_shm_link *link, unsigned *looks)
+{
+    enum { LOOKS_BEFORE_YIELD = 1 << 14 };
+    if (++*looks % LOOKS_BEFORE_YIELD)
+        return false;
+    if (kill(link->pid, 0) && errno == ESRCH)
+        return true;
+    sched_yield();
     return false;
 }
 

@@ -30,7 +30,7 @@
 struct weft_shm weft_shm;
 
 static const char card_key[] = "shm";
-enum { FETCH_SECONDS = 60, PAGE = 4096 };
+enum { FETCH_SECONDS = 60, PAGE = 4096, STAGE_STRIDE = WEFT_STAGE_SLOTS * WEFT_STAGE_PIECE };
 
 /* Tells where a segment is; bytes is 0 where its maker could not make it. */
 struct card {
@@ -83,10 +83,14 @@ static size_t pairs(void)
     return (size_t)weft_shm.members * (size_t)weft_shm.members;
 }
 
-/* Those of cells come behind all others. */
-static size_t cells_begin(void)
+static size_t stages_begin(void)
 {
     return rings_begin(weft_shm.members) + pairs() * ring_stride(weft_shm.shape);
+}
+
+static size_t cells_begin(void)
+{
+    return stages_begin() + (size_t)weft_shm.members * STAGE_STRIDE;
 }
 
 static size_t cell_offset(int from, int to, uint32_t cell)
@@ -137,6 +141,11 @@ struct weft_shm_share *weft_shm_share(int from, int to)
 struct weft_shm_share *weft_shm_cell_share(int from, int to, uint32_t cell)
 {
     return (struct weft_shm_share *)((char *)weft_shm.head + cell_offset(from, to, cell));
+}
+
+char *weft_shm_stage(int index)
+{
+    return (char *)weft_shm.head + stages_begin() + (size_t)index * STAGE_STRIDE;
 }
 
 /* ---- Who is on this node */
@@ -305,6 +314,7 @@ static void become_member(const struct weft_job *job)
     atomic_store_explicit(&self->attached, 1, memory_order_release);
     atomic_fetch_add(&weft_shm.head->attached, 1);
     weft_shm.news = self->news;
+    weft_shm.stage = weft_shm_stage(weft_shm.self);
 }
 
 bool weft_shm_expects_all(const struct weft_job *job)

@@ -28,7 +28,7 @@ enum {
     RESERVED_RECEIVES = 128,
     RECEIVE_QUEUE = 512,
     SEND_QUEUE = 256,
-    STREAM_WINDOW = 1 << 20
+    STREAM_WINDOW = 2 << 20
 };
 
 struct weft_net weft_net;

@@ -46,6 +46,15 @@ struct fid_mr *weft_net_register(void *data, size_t bytes, uint64_t access)
     return mr;
 }
 
+struct fid_mr *weft_net_register_for(const struct weft_request *request, void *data, size_t bytes,
+                                     uint64_t access)
+{
+    struct fid_mr *mr = weft_net_register(data, bytes, access);
+    if (mr && request->peer)
+        request->peer->counts.registrations++;
+    return mr;
+}
+
 int weft_net_expose(struct weft_request *request, void *data)
 {
     struct weft_net_request *part = weft_net_part(request);
@@ -58,8 +67,9 @@ int weft_net_expose(struct weft_request *request, void *data)
     part->stalled = false;
     if (!weft_net.can_read || !dense)
         return MPI_SUCCESS;
-    struct fid_mr *mr = part->packed ? weft_net_stage_mr(data)
-                                     : weft_net_register(data, request->bytes, FI_REMOTE_READ);
+    struct fid_mr *mr = part->packed
+                            ? weft_net_stage_mr(data)
+                            : weft_net_register_for(request, data, request->bytes, FI_REMOTE_READ);
     if (!part->packed)
         part->mr = mr;
     if (!mr)
@@ -314,7 +324,7 @@ void weft_net_fetch(struct weft_request *request, const void *header)
     switch (weft_net_way(&part->header)) {
     case WEFT_NET_BY_READS:
         if (weft_net.local_mr && is_dense(request) && request->bytes)
-            part->mr = weft_net_register(request->buffer, request->bytes, FI_READ);
+            part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_READ);
         read_on(request);
         return;
     case WEFT_NET_BY_WRITES:

@@ -84,7 +84,7 @@ void weft_count_kept_of_rank(uint32_t context, int source)
 {
     const struct weft_channel *channel = weft_channel_of(context);
     if (channel)
-        weft_count_ranks[channel->comm->world[source]].kept++;
+        weft_count_ranks[weft_comm_world_of(channel->comm, source)].kept++;
 }
 
 void weft_count_waited(unsigned polls)

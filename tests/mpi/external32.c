@@ -112,6 +112,39 @@ static void optional_sizes(void)
     }
 }
 
+/* Fortran kinds: as the standard derives their sizes from precision and range (MPI 5.0, 19.1.9), which
+ * are those of the smallest kind that has both; a kind's range is that of its small numbers. */
+static void fortran_kinds(void)
+{
+    static const struct {
+        int p, r, bytes; /* 0: an integer of range r */
+    } kinds[] = {{6, 37, 4},
+                 {MPI_UNDEFINED, 38, 8},
+                 {7, MPI_UNDEFINED, 8},
+                 {15, 307, 8},
+                 {0, 2, 1},
+                 {0, 4, 2},
+                 {0, 9, 4},
+                 {0, 10, 8},
+                 {0, 18, 8},
+                 {6, 308, 16},
+                 {16, 307, 16}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        MPI_Datatype type;
+        if (kinds[i].p)
+            MPI_Type_create_f90_real(kinds[i].p, kinds[i].r, &type);
+        else
+            MPI_Type_create_f90_integer(kinds[i].r, &type);
+        CHECK(size_of(type) == kinds[i].bytes, "a kind of precision %d and range %d has %ld bytes",
+              kinds[i].p, kinds[i].r, (long)size_of(type));
+        if (!kinds[i].p)
+            continue;
+        MPI_Type_create_f90_complex(kinds[i].p, kinds[i].r, &type);
+        CHECK(size_of(type) == 2 * kinds[i].bytes, "complex %zu has %ld bytes", i,
+              (long)size_of(type));
+    }
+}
+
 /* Packs, compares with the bytes expected, unpacks, compares. */
 static void both_ways(const char *what, const void *data, MPI_Datatype type, size_t bytes,
                       const char *expected, size_t n)
@@ -243,6 +276,7 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv, 1);
     sizes();
     optional_sizes();
+    fortran_kinds();
     values();
     long_doubles();
     derived();

@@ -176,6 +176,7 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
     part->state = WEFT_SHM_AWAITED;
     weft_counts.shm_rendezvous++;
     weft_counts.shm_rendezvous_bytes += request->bytes;
+    link->peer->counts.rendezvous++;
     weft_event_of_rank(WEFT_EVENT_RENDEZVOUS, link->peer->world, WEFT_LANE_SHM, request->tag,
                        request->bytes);
     request->sequence = weft_ring_publish(&link->out, line);
@@ -260,8 +261,7 @@ static void append(struct weft_shm_link *link, struct weft_shm_out *out)
 {
     if (!link->first)
         weft_event_of_rank(WEFT_EVENT_BACKLOG, link->peer->world, WEFT_LANE_SHM, 0, 0);
-    weft_counts.shm_backlogged++;
-    weft_count_level(&weft_counts.shm_backlog, weft_counts.shm_backlog.now + 1);
+    weft_count_waits(link->peer, &weft_counts.shm_backlogged, &weft_counts.shm_backlog);
     out->next = NULL;
     *link->last = out;
     link->last = &out->next;
@@ -272,7 +272,7 @@ static void append(struct weft_shm_link *link, struct weft_shm_out *out)
 /* Takes the head from the backlog; rest is what came after it. */
 static void pop(struct weft_shm_link *link, struct weft_shm_out *rest)
 {
-    weft_counts.shm_backlog.now--;
+    weft_count_waits_no_more(link->peer, &weft_counts.shm_backlog);
     link->first = rest;
     if (!rest) {
         link->last = &link->first;
@@ -287,7 +287,7 @@ bool weft_shm_take_from_backlog(struct weft_shm_link *link, struct weft_shm_out 
         at = &(*at)->next;
     if (!*at)
         return false;
-    weft_counts.shm_backlog.now--;
+    weft_count_waits_no_more(link->peer, &weft_counts.shm_backlog);
     *at = out->next;
     if (!*at)
         link->last = at;

@@ -64,6 +64,7 @@ MPI_TESTS = \
     tests/mpi/persistent \
     tests/mpi/pingpong_sizes \
     tests/mpi/proc_null \
+    tests/mpi/psets \
     tests/mpi/random_p2p \
     tests/mpi/reduce \
     tests/mpi/reduce_local \
@@ -85,6 +86,7 @@ MPI_TESTS = \
     tests/mpi/tool_cvars \
     tests/mpi/tool_events \
     tests/mpi/tool_pvars \
+    tests/mpi/tool_ranks \
     tests/mpi/tool_threads \
     tests/mpi/topology \
     tests/mpi/truncation \
@@ -181,6 +183,7 @@ tests_mpi_partitioned_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_persistent_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_pingpong_sizes_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_proc_null_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_psets_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_random_p2p_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_reduce_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_reduce_local_LDADD = $(MPI_TEST_LIBS)
@@ -202,6 +205,7 @@ tests_mpi_tool_count_all_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_cvars_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_events_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_pvars_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_tool_ranks_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_topology_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)

@@ -67,7 +67,7 @@ int64_t weft_reorder_crossings(const struct weft_comm *over, const int *order,
     for (int i = 0; nodes && i < n; i++) {
         int from = order ? order[edges[i].from] : edges[i].from;
         int to = order ? order[edges[i].to] : edges[i].to;
-        crossings += nodes->node[from] != nodes->node[to];
+        crossings += nodes->node[from] != nodes->node[to] ? edges[i].weight : 0;
     }
     return crossings;
 }

@@ -10,7 +10,7 @@
 
 #include "core/comm.h"
 
-/* An edge of a graph, between places. */
+/* An edge of a graph, between places; its weight is 1 in a graph without weights. */
 struct weft_edge {
     int from, to, weight;
 };
@@ -19,8 +19,8 @@ struct weft_edge {
  * caller frees it. Collective over `over`. Returns an MPI error class, the sentence said. */
 int weft_reorder_find(struct weft_comm *over, int **order);
 
-/* How many of n edges lead from one node to another when places are taken in an order (NULL: that of
- * ranks). */
+/* The weight of those of n edges that lead from one node to another when places are taken in an order
+ * (NULL: that of ranks). */
 int64_t weft_reorder_crossings(const struct weft_comm *over, const int *order,
                                const struct weft_edge *edges, int n);
 

@@ -249,7 +249,7 @@ struct weft_message *weft_soft_keep(uint32_t context, int source, int tag,
     message->match.tag = tag;
     weft_match_store(&weft.matcher, &message->match);
     weft_gate_update();
-    weft_counts.kept++;
+    weft_count_kept(context, source);
     weft_count_level(&weft_counts.unexpected_bytes,
                      weft_counts.unexpected_bytes.now + message->bytes);
     count_messages();

@@ -70,22 +70,36 @@ struct weft_topology *weft_topology_graph(int nnodes, const int *index, const in
     return graph;
 }
 
-struct weft_topology *weft_topology_dist(int in, const int *sources, const int *source_weights,
-                                         int out, const int *destinations,
-                                         const int *destination_weights)
+struct weft_topology *weft_topology_dist_empty(int in, bool sources_weighted, int out,
+                                               bool destinations_weighted)
 {
     struct weft_topology *dist = make(MPI_DIST_GRAPH, 2 * ((size_t)in + (size_t)out));
     if (!dist)
         return NULL;
-    int *at = dist->data;
+    int *weights = dist->data + in + out;
     dist->dist.in = in;
     dist->dist.out = out;
-    dist->dist.sources = store(at, sources, in);
-    dist->dist.destinations = store(at + in, destinations, out);
+    dist->dist.sources = dist->data;
+    dist->dist.destinations = dist->data + in;
+    dist->dist.source_weights = sources_weighted ? weights : NULL;
+    dist->dist.destination_weights = destinations_weighted ? weights + in : NULL;
+    return dist;
+}
+
+struct weft_topology *weft_topology_dist(int in, const int *sources, const int *source_weights,
+                                         int out, const int *destinations,
+                                         const int *destination_weights)
+{
+    struct weft_topology *dist =
+        weft_topology_dist_empty(in, source_weights != NULL, out, destination_weights != NULL);
+    if (!dist)
+        return NULL;
+    store(dist->dist.sources, sources, in);
+    store(dist->dist.destinations, destinations, out);
     if (source_weights)
-        dist->dist.source_weights = store(at + in + out, source_weights, in);
+        store(dist->dist.source_weights, source_weights, in);
     if (destination_weights)
-        dist->dist.destination_weights = store(at + 2 * in + out, destination_weights, out);
+        store(dist->dist.destination_weights, destination_weights, out);
     return dist;
 }
 

@@ -3,8 +3,7 @@
  * Topologies (MPI 5.0 chapter 8): what is known about who talks to whom on a communicator.
  *
  * Grids and graphs may be told to reorder ranks (core/reorder.h): grids take what is near one behind
- * the other, graphs do where fewer edges then lead from node to node. A distributed graph whose
- * processes each name their own edges keeps them.
+ * the other, graphs do where fewer edges (by weight) then lead from node to node.
  *
  * Invariants:
  *  - A topology never changes; copies of a communicator share it by reference.
@@ -44,6 +43,11 @@ struct weft_topology *weft_topology_graph(int nnodes, const int *index, const in
 struct weft_topology *weft_topology_dist(int in, const int *sources, const int *source_weights,
                                          int out, const int *destinations,
                                          const int *destination_weights);
+
+/* A distributed graph of these degrees whose lists, at `data`, are still to be filled in: sources,
+ * destinations, and the weights of both, for which there is room also where it has none. */
+struct weft_topology *weft_topology_dist_empty(int in, bool sources_weighted, int out,
+                                               bool destinations_weighted);
 
 /* Of a Cartesian topology: processes in the grid; a rank's coordinates; the rank of coordinates, -1
  * for ones outside of a dimension that is not periodic. */

@@ -128,7 +128,7 @@ struct weft_net_request {
     struct weft_net_op op;
     struct weft_net_out out;
     bool withdrawn;     /* receives: the provider gave it back unmatched */
-    bool stalled;       /* in the list weft_net.stalled */
+    bool stalled;       /* in the list weft_net.stalled, or in the readers of its peer */
     bool ring;          /* staged sends: what is written to is a ring */
     uint16_t reads_out; /* pieces under way: read, written or pushed */
     void *packed;       /* a stage with packed data of a buffer that is not dense, or NULL */
@@ -190,7 +190,8 @@ struct weft_net {
     size_t outstanding;            /* control sends, reads, writes and pieces under way */
     bool software, virtual_addresses, provider_keys, local_mr, can_read, can_write;
     uint64_t next_key;
-    size_t read_chunk;
+    size_t read_chunk;  /* bytes of one read */
+    size_t read_window; /* and of all the reads from one peer */
     struct fid_fabric *fabric;
     struct fid_domain *domain;
     struct fid_av *av;
@@ -445,6 +446,10 @@ char *weft_net_peer_address(struct weft_peer *peer, char *buf, size_t len);
 /* endpoint.c: registers memory for the provider's own use when it wants that (FI_MR_LOCAL); NULL
  * otherwise or on failure. */
 struct fid_mr *weft_net_register(void *data, size_t bytes, uint64_t access);
+
+/* The same for a message, counted for its peer, if that is known. */
+struct fid_mr *weft_net_register_for(const struct weft_request *request, void *data, size_t bytes,
+                                     uint64_t access);
 
 static inline void *weft_net_descriptor(struct fid_mr *mr)
 {

@@ -93,7 +93,7 @@ static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, vo
     }
     if (weft_net.local_mr) {
         if (!part->packed)
-            part->mr = weft_net_register(iov[0].iov_base, iov[0].iov_len, FI_RECV);
+            part->mr = weft_net_register_for(request, iov[0].iov_base, iov[0].iov_len, FI_RECV);
         descriptors[0] =
             weft_net_descriptor(part->packed ? weft_net_stage_mr(part->packed) : part->mr);
         descriptors[1] = weft_net_descriptor(weft_net.spill_mr);

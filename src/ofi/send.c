@@ -51,6 +51,7 @@ static void note_rendezvous(const struct weft_request *request)
 {
     weft_counts.net_rendezvous++;
     weft_counts.net_rendezvous_bytes += request->bytes;
+    request->peer->counts.rendezvous++;
     weft_event_of_rank(WEFT_EVENT_RENDEZVOUS, request->peer->world, WEFT_LANE_NET, request->tag,
                        request->bytes);
 }
@@ -170,8 +171,7 @@ static void append(struct weft_peer *peer, struct weft_net_out *out)
         peer->next_backlogged = weft_net.backlogged;
         weft_net.backlogged = peer;
     }
-    weft_counts.net_backlogged++;
-    weft_count_level(&weft_counts.net_backlog, weft_counts.net_backlog.now + 1);
+    weft_count_waits(peer, &weft_counts.net_backlogged, &weft_counts.net_backlog);
     out->next = *link;
     *link = out;
     if (link == peer->backlog_end)
@@ -195,7 +195,7 @@ void weft_net_push(struct weft_peer *peer, struct weft_net_out *out)
 /* The head, whose successor is given, leaves the backlog. */
 static void pop(struct weft_peer *peer, struct weft_net_out *head, struct weft_net_out *rest)
 {
-    weft_counts.net_backlog.now--;
+    weft_count_waits_no_more(peer, &weft_counts.net_backlog);
     peer->backlog = rest;
     if (peer->controls_end == &head->next)
         peer->controls_end = &peer->backlog;
@@ -211,7 +211,7 @@ bool weft_net_take_back(struct weft_peer *peer, struct weft_net_out *out)
         link = &(*link)->next;
     if (!*link)
         return false;
-    weft_counts.net_backlog.now--;
+    weft_count_waits_no_more(peer, &weft_counts.net_backlog);
     *link = out->next;
     if (peer->controls_end == &out->next)
         peer->controls_end = link;
@@ -292,7 +292,7 @@ static int prepare(struct weft_request *request)
                                   request->bytes);
         weft_datatype_pack(request->type, request->buffer, 0, part->packed, request->bytes);
     } else if (weft_net.local_mr && request->bytes > weft_net.inject_max) {
-        part->mr = weft_net_register(request->buffer, request->bytes, FI_SEND);
+        part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_SEND);
     }
     return MPI_SUCCESS;
 }

@@ -43,7 +43,8 @@ static void *make_place(struct weft_request *request, struct weft_net_control *p
         data = part->packed = weft_net_stage_get(smaller(request->bytes, RING_BYTES));
         mr = data ? weft_net_stage_mr(data) : NULL;
     } else {
-        mr = part->mr = weft_net_register(data, request->bytes, FI_READ | FI_REMOTE_WRITE);
+        mr = part->mr =
+            weft_net_register_for(request, data, request->bytes, FI_READ | FI_REMOTE_WRITE);
     }
     if (!mr)
         return NULL;

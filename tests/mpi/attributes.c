@@ -100,9 +100,19 @@ static void callbacks(void)
     CHECK(dup == MPI_COMM_NULL, "a copy was made although a callback refused");
     CHECK_CLASS(MPI_Comm_delete_attr(comm, copied), MPI_ERR_OTHER);
     CHECK(get(comm, copied, 1) == base + 5, "an attribute was deleted although it was refused");
+    CHECK_CLASS(MPI_Comm_set_attr(comm, copied, base + 6), MPI_ERR_OTHER);
+    CHECK(get(comm, copied, 1) == base + 5, "an attribute was replaced although it was refused");
     dup = comm;
     CHECK_CLASS(MPI_Comm_free(&dup), MPI_ERR_OTHER);
+    CHECK_CLASS(MPI_Comm_disconnect(&dup), MPI_ERR_OTHER);
+    CHECK(dup == comm, "a communicator is gone although a callback refused");
     refuse = false;
+    log_used = 0;
+    MPI_Comm_dup_with_info(comm, MPI_INFO_NULL, &dup);
+    CHECK(get(dup, copied, 1) == base + 8, "MPI_Comm_dup_with_info does not copy");
+    log_used = 0;
+    MPI_Comm_disconnect(&dup);
+    logged(1, (int[]){'d'}, (int[]){copied}, "disconnecting");
     log_used = 0;
     MPI_Request request;
     MPI_Comm_idup(comm, &dup, &request);
@@ -117,6 +127,66 @@ static void callbacks(void)
     MPI_Comm_free_keyval(&left);
     MPI_Comm_free_keyval(&plain);
     log_used = 0;
+}
+
+/* A key lives on while something has it: to free it once more is no error, as where a delete function
+ * frees it too. */
+static void freed_twice(void)
+{
+    MPI_Comm comm;
+    int key, again, *value, flag, number = 5;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    again = key;
+    MPI_Comm_set_attr(comm, key, &number);
+    CHECK_CLASS(MPI_Comm_free_keyval(&key), MPI_SUCCESS);
+    key = again;
+    CHECK_CLASS(MPI_Comm_free_keyval(&key), MPI_SUCCESS);
+    MPI_Comm_get_attr(comm, again, &value, &flag);
+    CHECK(key == MPI_KEYVAL_INVALID && flag && *value == 5, "freed twice, the attribute is gone");
+    MPI_Comm_free(&comm);
+    CHECK_CLASS(MPI_Comm_free_keyval(&again), MPI_ERR_KEYVAL);
+}
+
+/* The names that MPI-1 had. */
+static void old_names(void)
+{
+    int key, flag = 0, number = 5, *value = NULL;
+    MPI_Comm dup;
+    MPI_Keyval_create(MPI_DUP_FN, MPI_NULL_DELETE_FN, &key, NULL);
+    MPI_Attr_put(MPI_COMM_WORLD, key, &number);
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Attr_get(dup, key, &value, &flag);
+    CHECK(flag && value == &number, "MPI_DUP_FN does not copy");
+    MPI_Attr_delete(dup, key);
+    MPI_Attr_get(dup, key, &value, &flag);
+    CHECK(!flag, "MPI_Attr_delete does nothing");
+    MPI_Comm_free(&dup);
+    MPI_Attr_delete(MPI_COMM_WORLD, key);
+    MPI_Keyval_free(&key);
+    CHECK(key == MPI_KEYVAL_INVALID, "a freed key is not MPI_KEYVAL_INVALID");
+}
+
+/* Between groups attributes are as within one. */
+static void between_groups(void)
+{
+    char base[16];
+    int key;
+    MPI_Comm half, inter, dup;
+    if (check.size < 2)
+        return;
+    MPI_Comm_split(MPI_COMM_WORLD, check.rank % 2, 0, &half);
+    MPI_Intercomm_create(half, 0, MPI_COMM_WORLD, 1 - check.rank % 2, 1, &inter);
+    MPI_Comm_create_keyval(copy, delete, &key, (void *)(intptr_t)2);
+    MPI_Comm_set_attr(inter, key, base);
+    MPI_Comm_dup(inter, &dup);
+    CHECK(get(dup, key, 1) == base + 2, "an attribute between groups is not copied");
+    get(half, key, 0);
+    MPI_Comm_free(&dup);
+    MPI_Comm_free(&inter);
+    logged(3, (int[]){'c', 'd', 'd'}, (int[]){key, key, key}, "between groups");
+    MPI_Comm_free_keyval(&key);
+    MPI_Comm_free(&half);
 }
 
 static void predefined(void)
@@ -225,6 +295,9 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv, 1);
     check_errors_return();
     callbacks();
+    freed_twice();
+    old_names();
+    between_groups();
     predefined();
     types_and_kinds();
     static int numbers[] = {0, 1, 2};

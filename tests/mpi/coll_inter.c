@@ -195,6 +195,66 @@ static void at_once(void)
     MPI_Request_free(&requests[MAKE - 1]);
 }
 
+/* Persistent ones of several kinds, made once, started together and again with other data. */
+static void persistent(int root)
+{
+    enum { KINDS = 7, STARTS = 3 };
+    MPI_Request requests[KINDS];
+    MPI_Datatype types[MOST];
+    unsigned data = 0, sum = 0, all[MOST], gathered[MOST], in[MOST], out[MOST], mine,
+             got[MOST] = {0};
+    unsigned scattered[MOST], part = 0;
+    int ones[MOST], at[MOST], bytes[MOST];
+    bool is_root = group.side == 0 && group.rank == root;
+    check_step("persistent ones, root %d", root);
+    for (int r = 0; r < MOST; r++) {
+        ones[r] = 1;
+        at[r] = MOST - 1 - r; /* in the reverse order */
+        bytes[r] = r * (int)sizeof *in;
+        types[r] = MPI_UNSIGNED;
+    }
+    MPI_Info none = MPI_INFO_NULL;
+    MPI_Bcast_init(&data, 1, MPI_UNSIGNED, as_root(root), group.comm, none, &requests[0]);
+    MPI_Reduce_init(&mine, &sum, 1, MPI_UNSIGNED, MPI_SUM, as_root(root), group.comm, none,
+                    &requests[1]);
+    MPI_Allgather_init(&mine, 1, MPI_UNSIGNED, all, 1, MPI_UNSIGNED, group.comm, none,
+                       &requests[2]);
+    MPI_Gatherv_init(&mine, 1, MPI_UNSIGNED, gathered, ones, at, MPI_UNSIGNED, as_root(root),
+                     group.comm, none, &requests[3]);
+    MPI_Alltoallw_init(in, ones, bytes, types, out, ones, bytes, types, group.comm, none,
+                       &requests[4]);
+    MPI_Allgatherv_init(&mine, 1, MPI_UNSIGNED, got, ones, at, MPI_UNSIGNED, group.comm, none,
+                        &requests[5]);
+    MPI_Scatter_init(scattered, 1, MPI_UNSIGNED, &part, 1, MPI_UNSIGNED, as_root(root), group.comm,
+                     none, &requests[6]);
+    for (int t = 0; t < STARTS; t++) {
+        mine = value(group.side, group.rank, 0, t);
+        data = is_root ? 70 + (unsigned)t : 0;
+        for (int r = 0; r < group.others; r++) {
+            in[r] = value(group.side, group.rank, r, 10 + t);
+            scattered[r] = value(group.side, group.rank, r, 20 + t);
+        }
+        MPI_Startall(KINDS, requests);
+        MPI_Waitall(KINDS, requests, MPI_STATUSES_IGNORE);
+        if (group.side == 1) {
+            expect("persistent broadcast", data, 70 + (unsigned)t, t);
+            expect("persistent scatter", part, value(0, root, group.rank, 20 + t), t);
+        }
+        if (is_root)
+            expect("persistent reduction", sum, sum_of(1, group.others, t), t);
+        for (int r = 0; r < group.others; r++) {
+            unsigned theirs = value(!group.side, r, 0, t);
+            expect("persistent allgather", all[r], theirs, r);
+            expect("persistent allgatherv", got[at[r]], theirs, r);
+            expect("persistent alltoallw", out[r], value(!group.side, r, group.rank, 10 + t), r);
+            if (is_root)
+                expect("persistent gatherv", gathered[at[r]], theirs, r);
+        }
+    }
+    for (int i = 0; i < KINDS; i++)
+        MPI_Request_free(&requests[i]);
+}
+
 /* Nobody leaves before all of the other group have come. */
 static void barrier_waits(void)
 {
@@ -256,6 +316,8 @@ int main(int argc, char **argv)
         vectors(root);
     reduce_scatter(1);
     reduce_scatter(700);
+    for (int root = 0; root < 2 && root < check.size - check.size / 2; root++)
+        persistent(root);
     at_once();
     barrier_waits();
     wrong_arguments();

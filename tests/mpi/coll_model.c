@@ -94,18 +94,27 @@ static uint32_t compose(uint32_t left, uint32_t right)
     return (uint32_t)((a * e % 65521) << 16 | (a * f + b) % 65521);
 }
 
+/* Of one word an element, or of both of the type with holes. */
 static void compose_all(void *in, void *inout, int *count, MPI_Datatype *type)
 {
-    (void)type;
-    for (int i = 0; i < *count; i++)
-        ((uint32_t *)inout)[i] = compose(((uint32_t *)in)[i], ((uint32_t *)inout)[i]);
+    const uint32_t *left = in;
+    uint32_t *right = inout;
+    MPI_Aint lower, bytes;
+    MPI_Type_get_extent(*type, &lower, &bytes);
+    size_t words = (size_t)bytes / sizeof *left;
+    for (size_t i = 0; i < (size_t)*count * words; i += words) {
+        right[i] = compose(left[i], right[i]);
+        if (words > 1)
+            right[i + 2] = compose(left[i + 2], right[i + 2]);
+    }
 }
 
-static uint32_t reduced(const struct call *c, int end, int i)
+/* The first word of an element, or the second, which every rank gives inverted. */
+static uint32_t reduced(const struct call *c, int end, int i, uint32_t invert)
 {
-    uint32_t sum = value_of(c, 0, 0, i);
+    uint32_t sum = value_of(c, 0, 0, i) ^ invert;
     for (int r = 1; r < end; r++) {
-        uint32_t next = value_of(c, r, 0, i);
+        uint32_t next = value_of(c, r, 0, i) ^ invert;
         sum = c->users_op ? compose(sum, next) : sum + next;
     }
     return sum;
@@ -113,9 +122,11 @@ static uint32_t reduced(const struct call *c, int end, int i)
 
 static void put_reduced(const struct call *c, unsigned char *at, int end, int first, int count)
 {
-    for (int i = 0; i < count; i++) {
-        uint32_t word = reduced(c, end, first + i);
-        memcpy(at + (size_t)i * sizeof word, &word, sizeof word);
+    for (int i = 0; i < count; i++, at += extent(c)) {
+        uint32_t word = reduced(c, end, first + i, 0), second = reduced(c, end, first + i, ~0u);
+        memcpy(at, &word, sizeof word);
+        if (c->derived)
+            memcpy(at + 8, &second, sizeof second);
     }
 }
 
@@ -479,7 +490,7 @@ static void draw(struct call *c, uint64_t *seed, const MPI_Comm *comms, const st
     c->in_place = check_random(seed, 3) == 0;
     c->users_op = check_random(seed, 2);
     c->large = check_random(seed, 2);
-    c->derived = check_random(seed, 2) && c->kind < REDUCE;
+    c->derived = check_random(seed, 2) && (c->kind < REDUCE || c->users_op);
     c->count = (int)(check_random(seed, 1u << check_random(seed, 14)));
     c->request = MPI_REQUEST_NULL;
     unsigned root = check_random(seed, 1 << 20);

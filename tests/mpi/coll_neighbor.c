@@ -2,11 +2,13 @@
 /*
  * Neighbourhood collectives on grids, graphs and distributed graphs: edges that are periodic, that
  * lead to oneself, that are missing, and several between the same two ranks, each of which has to
- * bring the block that was sent along it.
+ * bring the block that was sent along it. Blocking, nonblocking, persistent, and with large counts.
  */
 #include "check.h"
 
-enum { MOST = 16, LENGTH = 3, ROUNDS = 3 };
+enum { MOST = 16, LENGTH = 3 };
+
+static MPI_Datatype every_second; /* an int, the next one after another's place */
 
 static struct {
     MPI_Comm comm;
@@ -42,71 +44,127 @@ static void clear(int *array, int n)
         array[i] = guard();
 }
 
-static void gathers(int t)
+enum mode { BLOCKING, NONBLOCKING, PERSISTENT, LARGE, MODES };
+
+/* One call in a mode; a persistent one is started twice. */
+#define CALL(mode, name, ...)                                                                      \
+    do {                                                                                           \
+        MPI_Request request_ = MPI_REQUEST_NULL;                                                   \
+        if ((mode) == BLOCKING)                                                                    \
+            MPI_Neighbor_##name(__VA_ARGS__, near.comm);                                           \
+        if ((mode) == NONBLOCKING)                                                                 \
+            MPI_Ineighbor_##name(__VA_ARGS__, near.comm, &request_);                               \
+        if ((mode) == PERSISTENT)                                                                  \
+            MPI_Neighbor_##name##_init(__VA_ARGS__, near.comm, MPI_INFO_NULL, &request_);          \
+        finish((mode), &request_);                                                                 \
+    } while (0)
+
+static void finish(enum mode mode, MPI_Request *request)
+{
+    for (int start = 0; mode == PERSISTENT && start < 2; start++) {
+        MPI_Start(request);
+        MPI_Wait(request, MPI_STATUS_IGNORE);
+    }
+    if (mode == PERSISTENT)
+        MPI_Request_free(request);
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+}
+
+static void gathers(int t, enum mode mode)
 {
     int in[LENGTH], out[MOST * LENGTH], counts[MOST], displs[MOST];
-    MPI_Request request;
+    MPI_Count large_counts[MOST];
+    MPI_Aint large_displs[MOST];
     for (int i = 0; i < LENGTH; i++)
         in[i] = value(near.rank, 0, i, t);
     clear(out, MOST * LENGTH);
-    MPI_Neighbor_allgather(in, LENGTH, MPI_INT, out, LENGTH, MPI_INT, near.comm);
+    if (mode == LARGE)
+        MPI_Neighbor_allgather_c(in, LENGTH, MPI_INT, out, LENGTH, MPI_INT, near.comm);
+    else
+        CALL(mode, allgather, in, LENGTH, MPI_INT, out, LENGTH, MPI_INT);
     for (int j = 0; j < near.in; j++)
         expect("allgather", &out[j * LENGTH], LENGTH, j, 0, t);
     for (int j = 0; j < near.in; j++) { /* in the reverse order */
-        counts[j] = LENGTH;
-        displs[j] = (near.in - 1 - j) * LENGTH;
+        large_counts[j] = counts[j] = LENGTH;
+        large_displs[j] = displs[j] = (near.in - 1 - j) * LENGTH;
     }
     clear(out, MOST * LENGTH);
-    MPI_Ineighbor_allgatherv(in, LENGTH, MPI_INT, out, counts, displs, MPI_INT, near.comm,
-                             &request);
-    MPI_Wait(&request, MPI_STATUS_IGNORE);
+    if (mode == LARGE)
+        MPI_Neighbor_allgatherv_c(in, LENGTH, MPI_INT, out, large_counts, large_displs, MPI_INT,
+                                  near.comm);
+    else
+        CALL(mode, allgatherv, in, LENGTH, MPI_INT, out, counts, displs, MPI_INT);
     for (int j = 0; j < near.in; j++)
         expect("allgatherv", &out[displs[j]], LENGTH, j, 0, t);
 }
 
-/* The length of a block of the v-forms is its edge's number modulo 3, plus 1. */
-static void alltoalls(int t)
+/* What is exchanged by alltoall and its forms. The length of a block of the v-forms is its edge's
+ * number modulo 3, plus 1. */
+struct blocks {
+    int in[MOST * LENGTH], apart[2 * MOST * LENGTH], out[MOST * LENGTH];
+    int sends[MOST], counts[MOST], displs[MOST];
+    MPI_Count large_sends[MOST], large_counts[MOST];
+    MPI_Aint large_displs[MOST], bytes[MOST], apart_bytes[MOST];
+    MPI_Datatype types[MOST], apart_types[MOST];
+};
+
+static void fill(struct blocks *b, int t)
 {
-    int in[MOST * LENGTH], out[MOST * LENGTH];
-    int sends[MOST], sdispls[MOST], counts[MOST], displs[MOST];
-    MPI_Aint sbytes[MOST], bytes[MOST];
-    MPI_Datatype types[MOST];
-    MPI_Request request;
     for (int e = 0; e < MOST; e++) {
         for (int i = 0; i < LENGTH; i++)
-            in[e * LENGTH + i] = value(near.rank, e, i, t);
-        sends[e] = e % 3 + 1;
-        counts[e] = e < near.in ? near.edge[e] % 3 + 1 : 0;
-        sdispls[e] = displs[e] = e * LENGTH;
-        sbytes[e] = bytes[e] = (MPI_Aint)(e * LENGTH) * (MPI_Aint)sizeof(int);
-        types[e] = MPI_INT;
+            b->in[e * LENGTH + i] = b->apart[2 * (e * LENGTH + i)] = value(near.rank, e, i, t);
+        b->large_sends[e] = b->sends[e] = e % 3 + 1;
+        b->large_counts[e] = b->counts[e] = e < near.in ? near.edge[e] % 3 + 1 : 0;
+        b->large_displs[e] = b->displs[e] = e * LENGTH;
+        b->bytes[e] = (MPI_Aint)(e * LENGTH) * (MPI_Aint)sizeof(int);
+        b->apart_bytes[e] = 2 * b->bytes[e];
+        b->types[e] = MPI_INT;
+        b->apart_types[e] = every_second;
     }
-    clear(out, MOST * LENGTH);
-    MPI_Neighbor_alltoall(in, LENGTH, MPI_INT, out, LENGTH, MPI_INT, near.comm);
+}
+
+static void expect_vectors(const char *what, const struct blocks *b, int t)
+{
     for (int j = 0; j < near.in; j++)
-        expect("alltoall", &out[j * LENGTH], LENGTH, j, near.edge[j], t);
-    clear(out, MOST * LENGTH);
-    MPI_Neighbor_alltoallv(in, sends, sdispls, MPI_INT, out, counts, displs, MPI_INT, near.comm);
+        expect(what, &b->out[b->displs[j]], b->counts[j], j, near.edge[j], t);
+}
+
+static void alltoalls(int t, enum mode mode)
+{
+    struct blocks b;
+    memset(&b, 0, sizeof b);
+    fill(&b, t);
+    clear(b.out, MOST * LENGTH);
+    if (mode == LARGE)
+        MPI_Neighbor_alltoall_c(b.in, LENGTH, MPI_INT, b.out, LENGTH, MPI_INT, near.comm);
+    else
+        CALL(mode, alltoall, b.in, LENGTH, MPI_INT, b.out, LENGTH, MPI_INT);
     for (int j = 0; j < near.in; j++)
-        expect("alltoallv", &out[displs[j]], counts[j], j, near.edge[j], t);
-    MPI_Neighbor_alltoallw_init(in, sends, sbytes, types, out, counts, bytes, types, near.comm,
-                                MPI_INFO_NULL, &request);
-    for (int start = 0; start < 2; start++) {
-        clear(out, MOST * LENGTH);
-        MPI_Start(&request);
-        MPI_Wait(&request, MPI_STATUS_IGNORE);
-        for (int j = 0; j < near.in; j++)
-            expect("alltoallw", &out[displs[j]], counts[j], j, near.edge[j], t);
-    }
-    MPI_Request_free(&request);
+        expect("alltoall", &b.out[j * LENGTH], LENGTH, j, near.edge[j], t);
+    clear(b.out, MOST * LENGTH);
+    if (mode == LARGE)
+        MPI_Neighbor_alltoallv_c(b.in, b.large_sends, b.large_displs, MPI_INT, b.out,
+                                 b.large_counts, b.large_displs, MPI_INT, near.comm);
+    else
+        CALL(mode, alltoallv, b.in, b.sends, b.displs, MPI_INT, b.out, b.counts, b.displs, MPI_INT);
+    expect_vectors("alltoallv", &b, t);
+    /* The w-form takes its blocks from every second number. */
+    clear(b.out, MOST * LENGTH);
+    if (mode == LARGE)
+        MPI_Neighbor_alltoallw_c(b.apart, b.large_sends, b.apart_bytes, b.apart_types, b.out,
+                                 b.large_counts, b.bytes, b.types, near.comm);
+    else
+        CALL(mode, alltoallw, b.apart, b.sends, b.apart_bytes, b.apart_types, b.out, b.counts,
+             b.bytes, b.types);
+    expect_vectors("alltoallw", &b, t);
 }
 
 static void play(const char *what)
 {
     check_step("%s", what);
-    for (int t = 0; t < ROUNDS; t++) {
-        gathers(t);
-        alltoalls(t);
+    for (int t = 0; t < MODES; t++) {
+        gathers(t, (enum mode)t);
+        alltoalls(t, (enum mode)t);
     }
     MPI_Comm_free(&near.comm);
 }
@@ -178,6 +236,8 @@ int main(int argc, char **argv)
     int size, in[1] = {0}, out[1] = {0};
     check_begin(&argc, &argv, 1);
     size = check.size;
+    MPI_Type_create_resized(MPI_INT, 0, 2 * (MPI_Aint)sizeof(int), &every_second);
+    MPI_Type_commit(&every_second);
     grid(1, (int[]){size}, (int[]){1});
     grid(1, (int[]){size}, (int[]){0});
     grid(2, (int[]){size, 1}, (int[]){0, 1});
@@ -197,5 +257,6 @@ int main(int argc, char **argv)
     CHECK_CLASS(MPI_Neighbor_alltoall(MPI_IN_PLACE, 1, MPI_INT, out, 1, MPI_INT, near.comm),
                 MPI_ERR_BUFFER);
     MPI_Comm_free(&near.comm);
+    MPI_Type_free(&every_second);
     return check_done();
 }

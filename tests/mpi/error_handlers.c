@@ -40,6 +40,34 @@ static void expect(int code, int class, int world, int self, const char *what)
     world_calls = self_calls = 0;
 }
 
+/* What is made of a communicator has its handler, until it gets another. */
+static void inherited(MPI_Errhandler own)
+{
+    MPI_Comm made[3], cart;
+    MPI_Errhandler found;
+    int dims[] = {check.size}, periods[] = {0}, value = 0, calls = world_calls;
+    MPI_Group group;
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    MPI_Comm_dup(MPI_COMM_WORLD, &made[0]);
+    MPI_Comm_split(MPI_COMM_WORLD, 0, 0, &made[1]);
+    MPI_Comm_create(MPI_COMM_WORLD, group, &made[2]);
+    MPI_Cart_create(MPI_COMM_WORLD, 1, dims, periods, 0, &cart);
+    MPI_Group_free(&group);
+    for (int i = 0; i < 4; i++) {
+        MPI_Comm *comm = i < 3 ? &made[i] : &cart;
+        MPI_Comm_get_errhandler(*comm, &found);
+        CHECK(found == own, "communicator %d has another handler than the one it is made of", i);
+        MPI_Errhandler_free(&found);
+        MPI_Send(&value, -1, MPI_INT, 0, 1, *comm);
+        CHECK(world_calls == ++calls && last_comm == *comm, "the handler was not called for %d", i);
+        MPI_Comm_set_errhandler(*comm, MPI_ERRORS_RETURN);
+        MPI_Send(&value, -1, MPI_INT, 0, 1, *comm);
+        CHECK(world_calls == calls, "the old handler was called for %d", i);
+        MPI_Comm_free(comm);
+    }
+    world_calls = 0;
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
@@ -59,6 +87,7 @@ int main(int argc, char **argv)
     MPI_Comm_get_errhandler(MPI_COMM_WORLD, &found);
     CHECK(found == world, "MPI_Comm_get_errhandler gives another handler than was set");
     MPI_Errhandler_free(&found);
+    inherited(world);
     MPI_Errhandler_free(&world); /* stays in force until it is replaced */
     MPI_Errhandler_free(&self);
 

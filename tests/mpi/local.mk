@@ -64,6 +64,7 @@ MPI_TESTS = \
     tests/mpi/persistent \
     tests/mpi/pingpong_sizes \
     tests/mpi/proc_null \
+    tests/mpi/psets \
     tests/mpi/random_p2p \
     tests/mpi/reduce \
     tests/mpi/reduce_local \
@@ -85,6 +86,7 @@ MPI_TESTS = \
     tests/mpi/tool_cvars \
     tests/mpi/tool_events \
     tests/mpi/tool_pvars \
+    tests/mpi/tool_ranks \
     tests/mpi/tool_threads \
     tests/mpi/topology \
     tests/mpi/truncation \
@@ -94,6 +96,8 @@ MPI_TESTS = \
     tests/mpi/types_large \
     tests/mpi/types_random \
     tests/mpi/types_strided \
+    tests/mpi/strided_shared \
+    tests/mpi/copy_refused \
     tests/mpi/rendezvous_ways \
     tests/mpi/unexpected_flood \
     tests/mpi/unexpected_flood_20000 \
@@ -178,6 +182,7 @@ tests_mpi_partitioned_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_persistent_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_pingpong_sizes_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_proc_null_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_psets_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_random_p2p_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_reduce_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_reduce_local_LDADD = $(MPI_TEST_LIBS)
@@ -199,10 +204,13 @@ tests_mpi_tool_count_all_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_cvars_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_events_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_pvars_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_tool_ranks_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_topology_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_strided_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_strided_shared_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_copy_refused_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_rendezvous_ways_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_external32_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_contents_LDADD = $(MPI_TEST_LIBS)

@@ -5,6 +5,7 @@
  */
 #include "check.h"
 
+#include <dirent.h>
 #include <sched.h>
 
 static MPI_Comm split(int type, const char *key, const char *value)
@@ -45,8 +46,50 @@ static bool bind_to_one(void)
     return sched_setaffinity(0, sizeof one, &one) == 0;
 }
 
+/* The process is bound when all its threads are, libraries' too. */
+static void bind_all_threads(const cpu_set_t *set)
+{
+    DIR *threads = opendir("/proc/self/task");
+    for (struct dirent *entry; threads && (entry = readdir(threads));)
+        if (atoi(entry->d_name) > 0)
+            sched_setaffinity(atoi(entry->d_name), sizeof *set, set);
+    if (threads)
+        closedir(threads);
+}
+
+/* Ranks dealt to two processors, if there are two: both ways of splitting tell them apart. */
+static void two_processors(const cpu_set_t *all)
+{
+    cpu_set_t one;
+    int two[2], n = 0, half = (check.size + 1 - check.rank % 2) / 2;
+    if (CPU_COUNT(all) < 2 || check.size < 2)
+        return;
+    for (int i = 0; i < CPU_SETSIZE && n < 2; i++)
+        if (CPU_ISSET(i, all))
+            two[n++] = i;
+    CPU_ZERO(&one);
+    CPU_SET(two[check.rank % 2], &one);
+    bind_all_threads(&one);
+    MPI_Comm part = split(MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "hwloc://PU");
+    MPI_Comm other = split(MPI_COMM_TYPE_RESOURCE_GUIDED, "mpi_hw_resource_type", "hwloc://PU");
+    MPI_Comm smaller = split(MPI_COMM_TYPE_HW_UNGUIDED, NULL, NULL);
+    int sum = 0, same;
+    MPI_Allreduce(&check.rank, &sum, 1, MPI_INT, MPI_SUM, part);
+    CHECK(sum == half * (half - 1) + half * (check.rank % 2),
+          "the ranks of a processor add up to %d", sum);
+    MPI_Comm_compare(part, other, &same);
+    CHECK(same == MPI_CONGRUENT, "two ways to name a resource compare as %d", same);
+    MPI_Comm_compare(part, smaller, &same);
+    CHECK(same == MPI_CONGRUENT, "the smaller parts compare as %d", same);
+    MPI_Comm_free(&other);
+    expect(part, half, "a processor of two");
+    expect(smaller, half, "something smaller");
+}
+
 int main(int argc, char **argv)
 {
+    cpu_set_t all;
+    sched_getaffinity(0, sizeof all, &all);
     bool bound = bind_to_one();
     check_begin(&argc, &argv, 1);
     check_errors_return();
@@ -67,6 +110,7 @@ int main(int argc, char **argv)
         expect(split(MPI_COMM_TYPE_HW_GUIDED, "mpi_hw_resource_type", "hwloc://PU"), check.size,
                "one processor");
         expect(split(MPI_COMM_TYPE_HW_UNGUIDED, NULL, NULL), 0, "nothing smaller");
+        two_processors(&all);
     }
     return check_done();
 }

@@ -7,11 +7,6 @@
 
 #include <sched.h>
 
-#if defined __GNUC__ &&                                                                            \
-    !defined __clang__ /* MPI_UNWEIGHTED is no array, and is never read as one */
-#pragma GCC diagnostic ignored "-Wstringop-overread"
-#endif
-
 enum { NODES = 360, DIMENSIONS = 4 };
 
 /* Counts through all products; keeps the closest: the largest factor smallest, then the next. */
@@ -114,6 +109,25 @@ static void grid(int rows, int columns, int row_period, int column_period)
               column_here == here[1],
           "a row of the grid has %d processes and this one is at %d", row_size, column_here);
     MPI_Comm_free(&row);
+    /* Nothing kept: each stands alone, in a grid of no dimension, which can be taken apart again. */
+    MPI_Comm point, again;
+    keep[1] = 0;
+    MPI_Cart_sub(cart, keep, &point);
+    MPI_Cartdim_get(point, &n);
+    MPI_Comm_size(point, &row_size);
+    MPI_Topo_test(point, &kind);
+    CHECK(n == 0 && row_size == 1 && kind == MPI_CART,
+          "of a grid without its dimensions %d remain, %d processes, kind %d", n, row_size, kind);
+    MPI_Cart_sub(point, NULL, &again);
+    MPI_Cartdim_get(again, &n);
+    CHECK(n == 0, "a part of a grid of no dimension has %d", n);
+    MPI_Cart_rank(again, NULL, &rank);
+    MPI_Cart_get(again, 0, NULL, NULL, NULL);
+    CHECK(rank == 0, "the rank at no coordinates is %d", rank);
+    int none = 0;
+    MPI_Neighbor_allgather(&none, 1, MPI_INT, &none, 1, MPI_INT, again);
+    MPI_Comm_free(&again);
+    MPI_Comm_free(&point);
     MPI_Comm_free(&dup);
     MPI_Comm_free(&cart);
 }
@@ -234,6 +248,11 @@ static void distributed_graphs(void)
                                    MPI_WEIGHTS_EMPTY, MPI_INFO_NULL, 0, &dist);
     MPI_Dist_graph_neighbors_count(dist, &a, &b, &weighted);
     CHECK(weighted, "a weighted graph without edges is not weighted");
+    MPI_Comm_free(&dist);
+    MPI_Dist_graph_create_adjacent(MPI_COMM_WORLD, 0, NULL, NULL, 0, NULL, NULL, MPI_INFO_NULL, 0,
+                                   &dist);
+    MPI_Dist_graph_neighbors_count(dist, &a, &b, &weighted);
+    CHECK(weighted, "only MPI_UNWEIGHTED is without weights");
     MPI_Comm_free(&dist);
 }
 
@@ -391,6 +410,116 @@ static void reorder_graphs(void)
     free(world);
 }
 
+/* Has the process of this rank exactly the edges of the node of this number? */
+static void expect_edges(MPI_Comm graph, const int (*edges)[3], int n, const char *what)
+{
+    int rank, in, out, weighted, i_in = 0, i_out = 0;
+    int sources[4], in_weights[4], to[4], out_weights[4];
+    MPI_Comm_rank(graph, &rank);
+    MPI_Dist_graph_neighbors_count(graph, &in, &out, &weighted);
+    CHECK(in <= 4 && out <= 4 && weighted, "%s: node %d has degrees %d and %d, weighted %d", what,
+          rank, in, out, weighted);
+    MPI_Dist_graph_neighbors(graph, 4, sources, in_weights, 4, to, out_weights);
+    for (int i = 0; i < n; i++) {
+        if (edges[i][0] == rank) {
+            CHECK(i_out < out && to[i_out] == edges[i][1] && out_weights[i_out] == edges[i][2],
+                  "%s: node %d lacks the edge to %d", what, rank, edges[i][1]);
+            i_out++;
+        }
+        if (edges[i][1] == rank) {
+            CHECK(i_in < in && sources[i_in] == edges[i][0] && in_weights[i_in] == edges[i][2],
+                  "%s: node %d lacks the edge from %d", what, rank, edges[i][0]);
+            i_in++;
+        }
+    }
+    CHECK(i_in == in && i_out == out, "%s: node %d has %d and %d edges instead of %d and %d", what,
+          rank, in, out, i_in, i_out);
+    /* Along each edge goes its tail; so the processes at both ends agree on it. */
+    int heard[4] = {-1, -1, -1, -1};
+    MPI_Neighbor_allgather(&rank, 1, MPI_INT, heard, 1, MPI_INT, graph);
+    for (int i = 0; i < in; i++)
+        CHECK(heard[i] == sources[i], "%s: node %d hears %d from %d", what, rank, heard[i],
+              sources[i]);
+}
+
+/* An edge that another order would spare, and two that it would tear: the weight of the first decides,
+ * whether each names the edges at its own node or one names all. */
+static void reorder_by_weight(int heavy)
+{
+    enum { EDGES = 3 };
+    int half = (check.size + 1) / 2, rank, degrees[EDGES] = {1, 1, 1}, kept, weighted;
+    const int edges[EDGES][3] = {{0, 1, heavy}, {0, half, 1}, {1, half + 1, 1}};
+    int from[EDGES], to[EDGES], weights[EDGES], n = 0, sources[EDGES], in_weights[EDGES], in = 0;
+    bool better = node_size() == 2 && heavy > 2;
+    MPI_Comm dealt, graph;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, check.rank % 2 * check.size + check.rank, &dealt);
+    MPI_Comm_rank(dealt, &rank);
+    for (int i = 0; i < EDGES; i++) {
+        if (edges[i][1] == rank) {
+            sources[in] = edges[i][0];
+            in_weights[in++] = edges[i][2];
+        }
+        if (edges[i][0] == rank) {
+            to[n] = edges[i][1];
+            weights[n++] = edges[i][2];
+        }
+    }
+    for (int reorder = 0; reorder < 2; reorder++) {
+        MPI_Dist_graph_create_adjacent(dealt, in, sources, in_weights, n, to, weights,
+                                       MPI_INFO_NULL, reorder, &graph);
+        expect_edges(graph, edges, EDGES, "adjacent");
+        MPI_Comm_compare(dealt, graph, &kept);
+        CHECK(kept == (better && reorder ? MPI_SIMILAR : MPI_CONGRUENT),
+              "adjacent, weight %d, reorder %d: compares as %d", heavy, reorder, kept);
+        MPI_Comm_free(&graph);
+    }
+    /* Without weights the two edges win, and none are there afterwards. */
+    MPI_Dist_graph_create_adjacent(dealt, in, sources, MPI_UNWEIGHTED, n, to, MPI_UNWEIGHTED,
+                                   MPI_INFO_NULL, 1, &graph);
+    MPI_Comm_compare(dealt, graph, &kept);
+    MPI_Dist_graph_neighbors_count(graph, &half, &half, &weighted);
+    CHECK(kept == MPI_CONGRUENT && !weighted, "unweighted: compares as %d, weighted %d", kept,
+          weighted);
+    MPI_Comm_free(&graph);
+    for (int i = 0; rank == check.size - 1 && i < EDGES; i++) {
+        from[i] = edges[i][0];
+        to[i] = edges[i][1];
+        weights[i] = edges[i][2];
+    }
+    MPI_Dist_graph_create(dealt, rank == check.size - 1 ? EDGES : 0, from, degrees, to, weights,
+                          MPI_INFO_NULL, 1, &graph);
+    expect_edges(graph, edges, EDGES, "named by one");
+    MPI_Comm_compare(dealt, graph, &kept);
+    CHECK(kept == (better ? MPI_SIMILAR : MPI_CONGRUENT), "weight %d: compares as %d", heavy, kept);
+    MPI_Comm_free(&graph);
+    MPI_Comm_free(&dealt);
+}
+
+/* The path of reorder_graphs, of which each names the edges at its own node. */
+static void reorder_adjacent(void)
+{
+    bool pairs = node_size() == 2 && check.size > 2;
+    int n = check.size, rank, kept;
+    MPI_Comm dealt, graph;
+    MPI_Comm_split(MPI_COMM_WORLD, 0, check.rank % 2 * n + check.rank, &dealt);
+    MPI_Comm_rank(dealt, &rank);
+    int(*edges)[3] = check_alloc((size_t)n * sizeof *edges);
+    for (int i = 0; i < n - 1; i++) {
+        edges[i][0] = i;
+        edges[i][1] = i + 1;
+        edges[i][2] = 100 + i;
+    }
+    int before = rank - 1, next = rank + 1, in_weight = 99 + rank, weight = 100 + rank;
+    MPI_Dist_graph_create_adjacent(dealt, rank > 0, &before, &in_weight, rank < n - 1, &next,
+                                   &weight, MPI_INFO_NULL, 1, &graph);
+    expect_edges(graph, (const int(*)[3])edges, n - 1, "path");
+    MPI_Comm_compare(pairs ? MPI_COMM_WORLD : dealt, graph, &kept);
+    CHECK(kept == MPI_CONGRUENT, "the path's communicator compares as %d", kept);
+    MPI_Comm_free(&graph);
+    MPI_Comm_free(&dealt);
+    free(edges);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
@@ -403,6 +532,9 @@ int main(int argc, char **argv)
     by_core();
     check_step("graphs");
     reorder_graphs();
+    reorder_adjacent();
+    for (int heavy = 1; check.size >= 4 && heavy < 20; heavy += 9)
+        reorder_by_weight(heavy);
     graphs();
     distributed_graphs();
     check_step("errors");

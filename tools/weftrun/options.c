@@ -4,7 +4,7 @@
  *
  * Invariant: options stand before the program's name; from the name on, every word up to a lone
  * ':' belongs to the program and is never looked at. -n, -x and --wdir count for their own part
- * of the line, all other options for the whole job wherever they stand.
+ * of the line, as does --pset, all other options for the whole job wherever they stand.
  */
 #include "options.h"
 #include "lines.h"
@@ -25,6 +25,9 @@
 /* More ranks than any one machine runs; keeps products of the count far from overflow. */
 #define RANKS_MAX 100000
 
+/* libpmix's and MPI's limit of a process set's name is longer. */
+#define SET_NAME_MAX 256
+
 enum option_id {
     OPT_COUNT,
     OPT_TAG,
@@ -34,6 +37,7 @@ enum option_id {
     OPT_KEEP,
     OPT_DIR,
     OPT_ENV,
+    OPT_SET,
     OPT_VERBOSE,
     OPT_HELP,
     OPT_VERSION,
@@ -44,15 +48,15 @@ static const struct option_row {
     enum option_id id;
     bool takes_value;
 } rows[] = {
-    {"-n", OPT_COUNT, true},           {"-np", OPT_COUNT, true},
-    {"--np", OPT_COUNT, true},         {"--tag", OPT_TAG, false},
-    {"--bind", OPT_BIND, true},        {"--report-bindings", OPT_REPORT, false},
-    {"--timeout", OPT_TIMEOUT, true},  {"--keep-going", OPT_KEEP, false},
-    {"--wdir", OPT_DIR, true},         {"-x", OPT_ENV, true},
-    {"--env", OPT_ENV, true},          {"-v", OPT_VERBOSE, false},
-    {"--verbose", OPT_VERBOSE, false}, {"-h", OPT_HELP, false},
-    {"--help", OPT_HELP, false},       {"-V", OPT_VERSION, false},
-    {"--version", OPT_VERSION, false},
+    {"-n", OPT_COUNT, true},          {"-np", OPT_COUNT, true},
+    {"--np", OPT_COUNT, true},        {"--tag", OPT_TAG, false},
+    {"--bind", OPT_BIND, true},       {"--report-bindings", OPT_REPORT, false},
+    {"--timeout", OPT_TIMEOUT, true}, {"--keep-going", OPT_KEEP, false},
+    {"--wdir", OPT_DIR, true},        {"-x", OPT_ENV, true},
+    {"--env", OPT_ENV, true},         {"--pset", OPT_SET, true},
+    {"-v", OPT_VERBOSE, false},       {"--verbose", OPT_VERBOSE, false},
+    {"-h", OPT_HELP, false},          {"--help", OPT_HELP, false},
+    {"-V", OPT_VERSION, false},       {"--version", OPT_VERSION, false},
 };
 
 static const char help[] =
@@ -62,6 +66,7 @@ static const char help[] =
     "\n"
     "  -n N               number of ranks of this program (default 1)\n"
     "  -x, --env VAR=VAL  set a variable for this program's ranks (repeatable)\n"
+    "  --pset NAME        make this program's ranks a process set, which MPI sessions find\n"
     "  --wdir DIR         start this program's ranks in DIR\n"
     "  --tag              begin each line of output with the rank, as [3]\n"
     "  --bind WHAT        give each rank a core, hwthread or numa node; none (default)\n"
@@ -152,6 +157,17 @@ static int read_env(struct app *app, const char *text)
     return 0;
 }
 
+static int read_set(struct app *app, const char *text)
+{
+    if (!*text || strchr(text, ',') || strlen(text) >= SET_NAME_MAX) {
+        weft_lines_say("--pset needs a name of 1 to %d characters without a comma, not \"%s\".",
+                       SET_NAME_MAX - 1, text);
+        return -1;
+    }
+    app->set = text;
+    return 0;
+}
+
 static int apply(struct job *job, struct app *app, enum option_id id, const char *value)
 {
     switch (id) {
@@ -163,6 +179,8 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
         return read_bind(job, value);
     case OPT_ENV:
         return read_env(app, value);
+    case OPT_SET:
+        return read_set(app, value);
     case OPT_DIR:
         app->dir = value;
         return 0;

@@ -110,6 +110,97 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
+/* ---- Process sets: those that the command line names, each all ranks of the parts with one name */
+
+#ifdef PMIX_QUERY_PSET_MEMBERSHIP /* PMIx 3 knows none */
+
+static bool in_set(const struct app *app, const char *set)
+{
+    return app->set && strcmp(app->set, set) == 0;
+}
+
+/* "name,name", to be freed; NULL when there are none, or memory is short. */
+static char *list_sets(const struct job *job)
+{
+    size_t room = 1;
+    for (int i = 0; i < job->napps; i++)
+        room += job->apps[i].set ? strlen(job->apps[i].set) + 1 : 0;
+    char *text = calloc(1, room), *end = text;
+    for (int i = 0; text && i < job->napps; i++) {
+        bool named = !job->apps[i].set; /* or named before */
+        for (int j = 0; j < i && !named; j++)
+            named = in_set(&job->apps[j], job->apps[i].set);
+        if (!named)
+            end += sprintf(end, end == text ? "%s" : ",%s", job->apps[i].set);
+    }
+    if (end != text)
+        return text;
+    free(text);
+    return NULL;
+}
+
+static void answer_names(pmix_info_t *answer)
+{
+    char *names = list_sets(server.job);
+    if (names)
+        PMIX_INFO_LOAD(answer, PMIX_QUERY_PSET_NAMES, names, PMIX_STRING);
+    free(names);
+}
+
+static void answer_members(pmix_info_t *answer, const char *set)
+{
+    const struct job *job = server.job;
+    pmix_data_array_t array = {.type = PMIX_PROC};
+    pmix_proc_t *procs;
+    PMIX_PROC_CREATE(procs, (size_t)job->size);
+    for (int r = 0; procs && r < job->size; r++)
+        if (in_set(job->ranks[r].app, set)) {
+            PMIX_LOAD_PROCID(&procs[array.size], job->nspace, (pmix_rank_t)r);
+            array.size++;
+        }
+    array.array = procs;
+    if (array.size > 0)
+        PMIX_INFO_LOAD(answer, PMIX_QUERY_PSET_MEMBERSHIP, &array, PMIX_DATA_ARRAY);
+    PMIX_PROC_FREE(procs, (size_t)job->size);
+}
+
+/* The value of a string among a query's qualifiers, or NULL. */
+static const char *qualifier(const pmix_query_t *query, const char *key)
+{
+    for (size_t i = 0; i < query->nqual; i++)
+        if (PMIX_CHECK_KEY(&query->qualifiers[i], key) &&
+            query->qualifiers[i].value.type == PMIX_STRING)
+            return query->qualifiers[i].value.data.string;
+    return NULL;
+}
+
+static void free_answer(void *arg)
+{
+    pmix_info_t *answer = arg;
+    PMIX_INFO_FREE(answer, 1);
+}
+
+/* One question at a time, as Weft asks. */
+static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t queries[], size_t nqueries,
+                              pmix_info_cbfunc_t done, void *arg)
+{
+    (void)proc;
+    const char *key = nqueries == 1 && queries[0].keys ? queries[0].keys[0] : NULL;
+    const char *set = key ? qualifier(&queries[0], PMIX_PSET_NAME) : NULL;
+    pmix_info_t *answer;
+    PMIX_INFO_CREATE(answer, 1);
+    if (key && strcmp(key, PMIX_QUERY_PSET_NAMES) == 0)
+        answer_names(answer);
+    else if (set && strcmp(key, PMIX_QUERY_PSET_MEMBERSHIP) == 0)
+        answer_members(answer, set);
+    bool known = answer[0].value.type != PMIX_UNDEF;
+    done(known ? PMIX_SUCCESS : PMIX_ERR_NOT_FOUND, known ? answer : NULL, known, arg, free_answer,
+         answer);
+    return PMIX_SUCCESS;
+}
+
+#endif
+
 /* What is not named here (publish, lookup, spawn, connect...) PMIx answers "not supported". */
 static pmix_server_module_t module = {
     .client_connected2 = on_connected,
@@ -120,6 +211,9 @@ static pmix_server_module_t module = {
     .register_events = on_register_events,
     .deregister_events = on_deregister_events,
     .notify_event = on_notify,
+#ifdef PMIX_QUERY_PSET_MEMBERSHIP
+    .query = on_query,
+#endif
 };
 
 static void load_u32(pmix_info_t *info, const char *key, uint32_t value)

@@ -29,6 +29,7 @@ struct app {
     char **argv;      /* NULL-terminated, as typed */
     char *path;       /* what to execute, found in PATH */
     const char *dir;  /* working directory or NULL */
+    const char *set;  /* the process set that its ranks are, or NULL */
     const char **env; /* VAR=VAL settings of -x, nenv of them */
     int nenv;
     int first, count; /* world ranks first .. first + count - 1 */

@@ -2,8 +2,8 @@
 /*
  * Distributed graph topologies (MPI 5.0 section 8.5.4).
  *
- * Invariant: a process keeps its edges in the order in which they are passed to it: its own, or those
- * of rank 0 first, then of rank 1, and so on.
+ * Invariant: a process keeps the edges of the node that it is in the order in which they are passed:
+ * the node's own, or those that rank 0 names first, then rank 1, and so on.
  */
 #include "core/api/api.h"
 #include "core/api/enter.h"
@@ -53,7 +53,9 @@ static int check_list(const struct weft_comm *comm, int n, const int *ranks, con
 static const int *weights_of(const int *weights)
 {
     static const int none[1]; /* weighted, but there is no edge */
-    return weights == MPI_UNWEIGHTED ? NULL : weights == MPI_WEIGHTS_EMPTY ? none : weights;
+    return weights == MPI_UNWEIGHTED                  ? NULL
+           : !weights || weights == MPI_WEIGHTS_EMPTY ? none
+                                                      : weights;
 }
 
 static int hand_out(struct weft_comm *over, int code, struct weft_comm *made, MPI_Info info,
@@ -74,6 +76,86 @@ static int check_call(MPI_Info info, const MPI_Comm *newcomm)
     return MPI_SUCCESS;
 }
 
+/* ---- Edges that their own nodes name */
+
+/* Sends a row of numbers to one process and gets one from another. */
+static int trade(struct weft_comm *comm, int to, const int *numbers, int n, int from, int *got,
+                 int m)
+{
+    size_t size = (size_t)comm->size;
+    int *counts = calloc(3 * size, sizeof *counts);
+    if (!counts)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a graph of %d processes", comm->size);
+    int *in_counts = counts + size, *nowhere = counts + 2 * size;
+    counts[to] = n;
+    in_counts[from] = m;
+    const struct weft_datatype *type = weft_handle_object(MPI_INT);
+    struct weft_coll_args args = {
+        .kind = WEFT_COLL_ALLTOALLV,
+        .comm = comm,
+        .in = {(int *)numbers, 0, type, {counts, false}, {nowhere, false}, NULL, 0},
+        .out = {got, 0, type, {in_counts, false}, {nowhere, false}, NULL, 0}};
+    int code = weft_coll_run(&args);
+    free(counts);
+    return code;
+}
+
+/* Whether an order has fewer edges from node to node, those that count more counted so. */
+static int judge(struct weft_comm *comm, const int *order, const struct weft_topology *named,
+                 bool *better)
+{
+    int64_t crossings[2] = {0};
+    for (int i = 0; i < named->dist.out; i++) {
+        const int *weights = named->dist.destination_weights;
+        struct weft_edge edge = {comm->rank, named->dist.destinations[i], weights ? weights[i] : 1};
+        crossings[0] += weft_reorder_crossings(comm, NULL, &edge, 1);
+        crossings[1] += weft_reorder_crossings(comm, order, &edge, 1);
+    }
+    struct weft_elements both = {crossings, 2, weft_handle_object(MPI_INT64_T)};
+    int code = weft_coll_allreduce(comm, both, crossings, weft_handle_object(MPI_SUM));
+    *better = code == MPI_SUCCESS && crossings[1] < crossings[0];
+    return code;
+}
+
+/* Every process gives what it has named to the one that takes its place, and gets what it is to be:
+ * *dist is replaced. */
+static int hand_over(struct weft_comm *comm, const int *order, struct weft_topology **dist)
+{
+    enum { IN, OUT, SOURCES_WEIGHTED, DESTINATIONS_WEIGHTED, NUMBERS };
+    const struct weft_topology *named = *dist;
+    int to = order[comm->rank], from = weft_reorder_place(order, comm->rank);
+    int sizes[NUMBERS] = {named->dist.in, named->dist.out, named->dist.source_weights != NULL,
+                          named->dist.destination_weights != NULL};
+    int got[NUMBERS];
+    int code = trade(comm, to, sizes, NUMBERS, from, got, NUMBERS);
+    if (code != MPI_SUCCESS)
+        return code;
+    struct weft_topology *taken = weft_topology_dist_empty(
+        got[IN], got[SOURCES_WEIGHTED] != 0, got[OUT], got[DESTINATIONS_WEIGHTED] != 0);
+    if (!taken)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a graph");
+    code = trade(comm, to, named->data, 2 * (sizes[IN] + sizes[OUT]), from, taken->data,
+                 2 * (got[IN] + got[OUT]));
+    weft_topology_release(*dist);
+    *dist = taken;
+    return code;
+}
+
+static int create_adjacent(struct weft_comm *comm, struct weft_topology *dist, bool reorder,
+                           struct weft_comm **out)
+{
+    int *order = NULL;
+    bool better = false;
+    int code = reorder ? weft_reorder_find(comm, &order) : MPI_SUCCESS;
+    if (code == MPI_SUCCESS && order)
+        code = judge(comm, order, dist, &better);
+    if (code == MPI_SUCCESS && better)
+        code = hand_over(comm, order, &dist);
+    int agreed = weft_topology_attach(comm, better ? order : NULL, comm->size, dist, out);
+    free(order);
+    return code ? code : agreed;
+}
+
 WEFT_EXPORT(Dist_graph_create_adjacent);
 int PMPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sources[],
                                     const int sourceweights[], int outdegree,
@@ -83,7 +165,6 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sourc
     const char *function = "MPI_Dist_graph_create_adjacent";
     int code;
     struct weft_comm *over = weft_enter_intra(function, comm, &code), *made = NULL;
-    (void)reorder; /* another order would have to carry every list to another process */
     if (!over)
         return code;
     code = check_list(over, indegree, sources, sourceweights, "source");
@@ -93,11 +174,12 @@ int PMPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sourc
         code = check_call(info, newcomm);
     if (code != MPI_SUCCESS)
         return weft_leave_with(over, code, function);
-    code =
-        weft_topology_attach(over, NULL, over->size,
-                             weft_topology_dist(indegree, sources, weights_of(sourceweights),
-                                                outdegree, destinations, weights_of(destweights)),
-                             &made);
+    struct weft_topology *dist =
+        weft_topology_dist(indegree, sources, weights_of(sourceweights), outdegree, destinations,
+                           weights_of(destweights));
+    if (!dist)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a graph of %d and %d edges", indegree, outdegree);
+    code = create_adjacent(over, dist, reorder != 0, &made);
     return hand_out(over, code, made, info, newcomm, function);
 }
 
@@ -111,7 +193,7 @@ static struct weft_edge *list_edges(int n, const int *sources, const int *degree
     int k = 0;
     for (int i = 0; edges && i < n; i++)
         for (int j = 0; j < degrees[i]; j++, k++)
-            edges[k] = (struct weft_edge){sources[i], targets[k], weights ? weights[k] : 0};
+            edges[k] = (struct weft_edge){sources[i], targets[k], weights ? weights[k] : 1};
     return edges;
 }
 
@@ -200,7 +282,7 @@ static int distribute(struct weft_comm *comm, const struct weft_edge *edges, con
 /* weights_of, of a list that is there when the graph has weights. */
 static const int *list_of(const int *weights, bool weighted)
 {
-    return weighted ? weights_of(weights ? weights : MPI_WEIGHTS_EMPTY) : NULL;
+    return weighted ? weights_of(weights) : NULL;
 }
 
 static int create(struct weft_comm *comm, const struct weft_edge *edges, int count, bool weighted,

@@ -319,7 +319,7 @@ static int order_graph(struct weft_comm *over, int nnodes, const int *index, con
         weft_fatal(MPI_ERR_NO_MEM, "no memory for %d edges of a graph", n);
     for (int node = 0, i = 0; node < nnodes; node++)
         for (; i < index[node]; i++)
-            list[i] = (struct weft_edge){node, edges[i], 0};
+            list[i] = (struct weft_edge){node, edges[i], 1};
     if (weft_reorder_crossings(over, *order, list, n) >=
         weft_reorder_crossings(over, NULL, list, n)) {
         free(*order);

@@ -80,6 +80,13 @@ void weft_count_received(const struct weft_request *request)
     weft_count_ranks[world].bytes_received += request->bytes;
 }
 
+void weft_count_kept_of_rank(uint32_t context, int source)
+{
+    const struct weft_channel *channel = weft_channel_of(context);
+    if (channel)
+        weft_count_ranks[weft_comm_world_of(channel->comm, source)].kept++;
+}
+
 void weft_count_waited(unsigned polls)
 {
     static _Thread_local double last; /* of this thread's last poll without news */

@@ -69,7 +69,7 @@ extern WEFT_HIDDEN struct weft_counts weft_counts;
 
 /* With WEFT_COUNTERS=all: counted for each rank of the job. */
 struct weft_count_rank {
-    uint64_t bytes_sent, received, bytes_received;
+    uint64_t bytes_sent, received, bytes_received, kept;
 };
 
 /* By world rank; NULL without WEFT_COUNTERS=all, and while MPI does not run. */
@@ -91,6 +91,34 @@ static inline void weft_count_level(struct weft_peak *peak, uint64_t now)
     peak->now = now;
     if (now > peak->most)
         peak->most = now;
+}
+
+/* Something that is sent to a peer begins to wait, or waits no more; *total and *backlog are those of
+ * its lane. */
+static inline void weft_count_waits(struct weft_peer *peer, uint64_t *total,
+                                    struct weft_peak *backlog)
+{
+    ++*total;
+    weft_count_level(backlog, backlog->now + 1);
+    peer->counts.backlogged++;
+    peer->counts.backlog++;
+}
+
+static inline void weft_count_waits_no_more(struct weft_peer *peer, struct weft_peak *backlog)
+{
+    backlog->now--;
+    peer->counts.backlog--;
+}
+
+/* A message of a rank is kept. Its communicator may not be known here yet: then it is counted for no
+ * rank. */
+WEFT_COLD void weft_count_kept_of_rank(uint32_t context, int source);
+
+static inline void weft_count_kept(uint32_t context, int source)
+{
+    weft_counts.kept++;
+    if (weft_unlikely(weft_count_ranks != NULL))
+        weft_count_kept_of_rank(context, source);
 }
 
 /* With WEFT_COUNTERS=all: a send starts (its bytes and peer are set); a receive starts, or is

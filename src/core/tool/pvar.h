@@ -36,7 +36,12 @@ enum weft_pvar_source {
     WEFT_PVAR_RANK_SENT, /* from here on: one value for each rank of a communicator */
     WEFT_PVAR_RANK_BYTES_SENT,
     WEFT_PVAR_RANK_RECEIVED,
-    WEFT_PVAR_RANK_BYTES_RECEIVED
+    WEFT_PVAR_RANK_BYTES_RECEIVED,
+    WEFT_PVAR_RANK_KEPT,
+    WEFT_PVAR_RANK_RENDEZVOUS,
+    WEFT_PVAR_RANK_BACKLOGGED,
+    WEFT_PVAR_RANK_BACKLOG,
+    WEFT_PVAR_RANK_REGISTRATIONS
 };
 
 struct weft_pvar_row {

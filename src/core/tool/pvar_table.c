@@ -166,6 +166,16 @@ const struct weft_pvar_row weft_pvar_table[] = {
           "receives that a message of each has completed (WEFT_COUNTERS=all)"),
     RANKS("weft_rank_bytes_received", MPI_T_PVAR_CLASS_AGGREGATE, WEFT_PVAR_RANK_BYTES_RECEIVED,
           true, "the bytes that they brought (WEFT_COUNTERS=all)"),
+    RANKS("weft_rank_unexpected_messages", MPI_T_PVAR_CLASS_COUNTER, WEFT_PVAR_RANK_KEPT, true,
+          "messages of each that were kept because no receive waited for them (WEFT_COUNTERS=all)"),
+    RANKS("weft_rank_rendezvous_sent", MPI_T_PVAR_CLASS_COUNTER, WEFT_PVAR_RANK_RENDEZVOUS, false,
+          "messages announced to each by an RTS"),
+    RANKS("weft_rank_backlogged", MPI_T_PVAR_CLASS_COUNTER, WEFT_PVAR_RANK_BACKLOGGED, false,
+          "messages and controls to each that had to wait"),
+    RANKS("weft_rank_backlog", MPI_T_PVAR_CLASS_LEVEL, WEFT_PVAR_RANK_BACKLOG, false,
+          "messages and controls to each that wait now"),
+    RANKS("weft_rank_registrations", MPI_T_PVAR_CLASS_COUNTER, WEFT_PVAR_RANK_REGISTRATIONS, false,
+          "registrations of memory for messages from and to each"),
 };
 
 const int weft_pvar_count = sizeof weft_pvar_table / sizeof weft_pvar_table[0];
@@ -218,17 +228,29 @@ static uint64_t in_flight(void)
     return word(&weft_counts.net_rendezvous) - word(&weft_counts.net_rendezvous_over);
 }
 
+/* Counted for each rank with WEFT_COUNTERS=all. */
 static uint64_t of_rank(enum weft_pvar_source source, int world)
 {
-    const struct weft_peer *peer = weft.peers ? weft_peer_known(world) : NULL;
     const struct weft_count_rank *rank = weft_count_ranks ? &weft_count_ranks[world] : NULL;
-    if (source == WEFT_PVAR_RANK_SENT)
-        return peer ? weft_count_sent_to(peer) : 0;
     if (!rank)
         return 0;
-    return source == WEFT_PVAR_RANK_BYTES_SENT ? rank->bytes_sent
-           : source == WEFT_PVAR_RANK_RECEIVED ? rank->received
-                                               : rank->bytes_received;
+    return source == WEFT_PVAR_RANK_BYTES_SENT       ? rank->bytes_sent
+           : source == WEFT_PVAR_RANK_RECEIVED       ? rank->received
+           : source == WEFT_PVAR_RANK_BYTES_RECEIVED ? rank->bytes_received
+                                                     : rank->kept;
+}
+
+/* Of a rank that this one is in contact with. */
+static uint64_t of_peer(enum weft_pvar_source source, int world)
+{
+    const struct weft_peer *peer = weft.peers ? weft_peer_known(world) : NULL;
+    if (!peer)
+        return 0;
+    return source == WEFT_PVAR_RANK_SENT         ? weft_count_sent_to(peer)
+           : source == WEFT_PVAR_RANK_RENDEZVOUS ? word(&peer->counts.rendezvous)
+           : source == WEFT_PVAR_RANK_BACKLOGGED ? word(&peer->counts.backlogged)
+           : source == WEFT_PVAR_RANK_BACKLOG    ? word(&peer->counts.backlog)
+                                                 : word(&peer->counts.registrations);
 }
 
 uint64_t weft_pvar_raw(const struct weft_pvar_row *row, int world)
@@ -268,7 +290,12 @@ uint64_t weft_pvar_raw(const struct weft_pvar_row *row, int world)
         return weft.requests.nslabs * WEFT_REQUEST_SLAB * sizeof(struct weft_request);
     case WEFT_PVAR_PEERS:
         return weft_count_peers();
-    default:
+    case WEFT_PVAR_RANK_BYTES_SENT:
+    case WEFT_PVAR_RANK_RECEIVED:
+    case WEFT_PVAR_RANK_BYTES_RECEIVED:
+    case WEFT_PVAR_RANK_KEPT:
         return of_rank(row->source, world);
+    default:
+        return of_peer(row->source, world);
     }
 }

@@ -176,7 +176,10 @@ def head_of(function, prefix=""):
 
 
 def prototype(function, prefix="", end=");"):
-    return wrap(head_of(function, prefix), [p.strip() for p in function.parameters.split(",")], end)
+    items = [p.strip() for p in function.parameters.split(",")]
+    # gcc takes what an array stands for to be read, and warns of MPI_UNWEIGHTED, which is nowhere.
+    items = [re.sub(r"int (\w*weights)\[\]$", r"int *\1", item) for item in items]
+    return wrap(head_of(function, prefix), items, end)
 
 
 def chapter_of(function):

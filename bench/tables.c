@@ -7,7 +7,8 @@
  * MPI starts here as rank 0 of jobs of 2 and of RANKS ranks that are not there: a bootstrap of this
  * file's own (boot.h) tells of them and of nothing else. Everything above it is the library: its
  * tables, the communicators, the network with its provider. What the greater job has more, divided
- * by the ranks it has more, is the state per peer. With --check, more than 8 bytes of it fail.
+ * by the ranks it has more, is the state per peer. With --check, more than 8 bytes of it fail, but
+ * for what a large table takes to end with a page.
  *
  * What the real bootstrap keeps is not in the figure: src/pmix has 5 bytes a rank for reports of
  * deaths, which no one touches before there are any; PMIx keeps what it likes.
@@ -196,6 +197,8 @@ int main(int argc, char **argv)
     printf("per peer   %12.2f %12.2f\n", heap, resident);
     if (!check)
         return 0;
-    printf("# bar %d bytes: %s\n", BAR, heap <= BAR ? "met" : "MISSED");
-    return heap > BAR;
+    double most = BAR * (double)(many - FEW) + (double)sysconf(_SC_PAGESIZE);
+    bool met = great.heap - small.heap <= most;
+    printf("# bar %d bytes: %s\n", BAR, met ? "met" : "MISSED");
+    return !met;
 }

@@ -70,13 +70,12 @@ static void release(struct weft_keyval *keyval)
     free(keyval);
 }
 
-bool weft_keyval_free(struct weft_keyval *keyval)
+void weft_keyval_free(struct weft_keyval *keyval)
 {
     if (keyval->freed)
-        return false;
+        return;
     keyval->freed = true;
     release(keyval);
-    return true;
 }
 
 /* ---- Callbacks */

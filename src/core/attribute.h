@@ -65,8 +65,8 @@ struct weft_keyval *weft_keyval_make(enum weft_kind kind, union weft_attribute_c
  * some attribute has it. */
 struct weft_keyval *weft_keyval_find(enum weft_kind kind, int number);
 
-/* The user frees a key. False when that was done before. */
-bool weft_keyval_free(struct weft_keyval *keyval);
+/* The user frees a key; once more, while some attribute still has it, changes nothing. */
+void weft_keyval_free(struct weft_keyval *keyval);
 
 /* Sets an attribute; one of that key is deleted before. */
 int weft_attribute_set(struct weft_attributed of, struct weft_keyval *keyval, void *value);

@@ -43,9 +43,10 @@ static struct lanes lanes_of(const struct weft_comm *comm)
 {
     struct lanes lanes = {0, 0};
     for (int rank = 0; rank < comm->size; rank++) {
-        bool shared = weft.shm && weft_shm_reaches(comm->world[rank]);
+        int world = weft_comm_world_of(comm, rank);
+        bool shared = weft.shm && weft_shm_reaches(world);
         lanes.shared += shared;
-        lanes.far += !shared && comm->world[rank] != weft.job.rank;
+        lanes.far += !shared && world != weft.job.rank;
     }
     return lanes;
 }
@@ -123,7 +124,6 @@ static bool fill(struct weft_comm *comm, struct weft_group *group, struct weft_g
     comm->remote = weft_group_keep(remote);
     comm->rank = group->rank;
     comm->size = remote->size;
-    comm->world = remote->world;
     comm->peers = remote->peers;
     comm->block = -1;
     return true;
@@ -168,7 +168,7 @@ struct weft_comm *weft_comm_make(struct weft_group *group, struct weft_group *re
     struct weft_comm *comm = make_one(group, remote ? remote : group, errhandler);
     if (!comm || !remote)
         return comm;
-    comm->first_half = group->world[0] < remote->world[0];
+    comm->first_half = weft_group_world(group, 0) < weft_group_world(remote, 0);
     comm->local = make_one(group, group, NULL);
     if (!comm->local) {
         unmake(comm);
@@ -282,15 +282,10 @@ void weft_comm_expose(bool visible)
 
 int weft_comm_init(void)
 {
-    struct weft_group *all = weft_group_make(weft.job.size), *self = weft_group_make(1);
-    for (int i = 0; all && i < all->size; i++)
-        all->world[i] = i;
-    if (self)
-        self->world[0] = weft.job.rank;
+    struct weft_group *all = weft_group_run(weft.job.size, 0, 1);
+    struct weft_group *self = weft_group_run(1, weft.job.rank, 1);
     if (!all || !self)
         return MPI_ERR_NO_MEM;
-    weft_group_seal(all);
-    weft_group_seal(self);
     bool well = open_predefined(&weft_comm_world, all, 0) &&
                 open_predefined(&weft_comm_self, self, 1) &&
                 open_predefined(&weft_comm_job, all, 2);

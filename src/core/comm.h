@@ -3,9 +3,9 @@
  * Communicators: whom messages go to, channels for them, an error handler, and what users attach.
  *
  * Invariants:
- *  - size, world and peers describe the processes that messages go to and come from: of an
- *    inter-communicator the remote group. rank is this process's own, in its local group; messages
- *    carry it. world[i] is the rank in the job of rank i.
+ *  - size and peers describe the processes that messages go to and come from, those of `remote`: of
+ *    an inter-communicator the remote group, else the group. rank is this process's own, in its local
+ *    group; messages carry it.
  *  - A communicator that its user has freed lives on, with its context ids, until no request,
  *    message or agreement refers to it.
  *  - A channel's context id belongs to this communicator alone for as long as any of its messages
@@ -23,6 +23,7 @@
 #include "core/error.h"
 #include "core/group.h"
 #include "core/handle.h"
+#include "core/peer.h"
 #include "mpi.h"
 
 #include <stdbool.h>
@@ -53,7 +54,6 @@ struct weft_channel {
 struct weft_comm {
     struct weft_object object;
     int rank, size;
-    const int32_t *world;
     struct weft_peer **peers; /* by rank; weft_peer_unknown until first contact through this one */
     struct weft_channel p2p, coll;
     struct weft_errhandler *errhandler;
@@ -63,7 +63,7 @@ struct weft_comm {
     struct weft_bsend_buffer bsend;     /* for buffered sends, while one is attached to it */
 
     struct weft_channel part, making, grouping; /* see enum weft_context_use */
-    struct weft_group *group, *remote; /* the local group; the one that world[] describes */
+    struct weft_group *group, *remote;          /* the local group; the one that peers describe */
     struct weft_comm *local; /* of an inter-communicator: its local group, for internal use only */
     bool first_half;         /* of an inter-communicator: the local group comes first when both are
                                 put in one order */
@@ -129,6 +129,21 @@ struct weft_channel *weft_channel_of(uint32_t context);
 
 /* The rank in a communicator of a rank in MPI_COMM_WORLD, or -1. */
 int weft_comm_rank_of(const struct weft_comm *comm, int world);
+
+/* The other way round. */
+static inline int weft_comm_world_of(const struct weft_comm *comm, int rank)
+{
+    return weft_group_world(comm->remote, rank);
+}
+
+/* The peer of a rank, or NULL before first contact with it through any communicator. */
+static inline struct weft_peer *weft_comm_peer(const struct weft_comm *comm, int rank)
+{
+    struct weft_peer *peer = comm->peers[rank];
+    return weft_likely(peer != &weft_peer_unknown)
+               ? peer
+               : weft_peer_known(weft_comm_world_of(comm, rank));
+}
 
 /* Ranks of both sides together, and this process's place among them (see first_half). */
 static inline int weft_comm_total(const struct weft_comm *comm)

@@ -234,7 +234,7 @@ struct weft_group *weft_choice_group(const struct weft_group *from, struct weft_
             chosen[k++] = all[i];
     qsort(chosen, (size_t)n, sizeof *chosen, by_key);
     for (int i = 0; i < n; i++)
-        group->world[i] = from->world[chosen[i].rank];
+        group->table[i] = weft_group_world(from, chosen[i].rank);
     free(chosen);
     group->session = weft_session_keep(from->session);
     return weft_group_seal(group);

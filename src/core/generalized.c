@@ -58,7 +58,7 @@ int weft_generalized_query(const struct weft_request *request, MPI_Status *statu
     MPI_Status unseen = {0};
     if (status == MPI_STATUS_IGNORE) /* the function need not know about it */
         status = &unseen;
-    weft_status_empty(status, false);
+    weft_status_clear(status);
     if (!functions->query)
         return MPI_SUCCESS;
     int error = status->MPI_ERROR;

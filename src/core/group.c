@@ -24,9 +24,10 @@ void weft_group_init(void)
     weft_handle_predefine((uintptr_t)MPI_GROUP_EMPTY, &weft_group_empty.object);
 }
 
-struct weft_group *weft_group_make(int size)
+/* One with room for so many ranks in its table. */
+static struct weft_group *make(int size, size_t room)
 {
-    struct weft_group *group = malloc(sizeof *group + (size_t)size * sizeof group->world[0]);
+    struct weft_group *group = malloc(sizeof *group + room * sizeof group->table[0]);
     if (!group) {
         weft_error_say(MPI_ERR_NO_MEM, "no memory for a group of %d processes", size);
         return NULL;
@@ -39,6 +40,39 @@ struct weft_group *weft_group_make(int size)
     return group;
 }
 
+struct weft_group *weft_group_make(int size)
+{
+    return make(size, (size_t)size);
+}
+
+static struct weft_group *find_own_rank(struct weft_group *group)
+{
+    int rank = weft_group_rank_of(group, weft.job.rank);
+    group->rank = rank < 0 ? MPI_UNDEFINED : rank;
+    return group;
+}
+
+struct weft_group *weft_group_run(int size, int first, int stride)
+{
+    struct weft_group *group = make(size, 0);
+    if (!group)
+        return NULL;
+    group->first = first;
+    group->stride = stride;
+    return find_own_rank(group);
+}
+
+/* The stride of the table's ranks, 0 if they have none. */
+static int32_t stride_of(const struct weft_group *group)
+{
+    const int32_t *table = group->table;
+    int32_t stride = group->size > 1 ? table[1] - table[0] : 1;
+    for (int i = 2; i < group->size; i++)
+        if (table[i] - table[i - 1] != stride)
+            return 0;
+    return stride;
+}
+
 struct weft_group *weft_group_seal(struct weft_group *group)
 {
     if (group->size == 0) {
@@ -46,9 +80,20 @@ struct weft_group *weft_group_seal(struct weft_group *group)
         free(group);
         return weft_group_keep(&weft_group_empty);
     }
-    int rank = weft_group_rank_of(group, weft.job.rank);
-    group->rank = rank < 0 ? MPI_UNDEFINED : rank;
-    return group;
+    int32_t stride = stride_of(group);
+    if (stride) {
+        group->first = group->table[0];
+        group->stride = stride;
+        struct weft_group *smaller = realloc(group, sizeof *group);
+        group = smaller ? smaller : group;
+    }
+    return find_own_rank(group);
+}
+
+void weft_group_list(const struct weft_group *group, int32_t *world)
+{
+    for (int i = 0; i < group->size; i++)
+        world[i] = weft_group_world(group, i);
 }
 
 struct weft_group *weft_group_keep(struct weft_group *group)
@@ -71,12 +116,7 @@ void weft_group_release(struct weft_group *group)
 
 static bool is_world(const struct weft_group *group)
 {
-    if (group->size != weft.job.size)
-        return false;
-    for (int i = 0; i < group->size; i++)
-        if (group->world[i] != i)
-            return false;
-    return true;
+    return group->size == weft.job.size && group->first == 0 && group->stride == 1;
 }
 
 bool weft_group_open_peers(struct weft_group *group)
@@ -94,14 +134,18 @@ bool weft_group_open_peers(struct weft_group *group)
         return false;
     }
     for (int i = 0; i < group->size; i++)
-        group->peers[i] = weft.peers[group->world[i]];
+        group->peers[i] = weft.peers[weft_group_world(group, i)];
     return true;
 }
 
 int weft_group_rank_of(const struct weft_group *group, int world)
 {
+    if (group->stride) {
+        int64_t far = (int64_t)world - group->first, rank = far / group->stride;
+        return far % group->stride == 0 && rank >= 0 && rank < group->size ? (int)rank : -1;
+    }
     for (int rank = 0; rank < group->size; rank++)
-        if (group->world[rank] == world)
+        if (group->table[rank] == world)
             return rank;
     return -1;
 }
@@ -119,7 +163,7 @@ static int32_t *places(const struct weft_group *group)
     }
     memset(place, 0xff, job * sizeof *place);
     for (int i = 0; i < group->size; i++)
-        place[group->world[i]] = i;
+        place[weft_group_world(group, i)] = i;
     return place;
 }
 
@@ -130,25 +174,34 @@ int weft_group_translate(const struct weft_group *from, int n, const int *ranks,
     if (!place)
         return MPI_ERR_NO_MEM;
     for (int i = 0; i < n; i++) {
-        int at = ranks[i] == MPI_PROC_NULL ? MPI_PROC_NULL : place[from->world[ranks[i]]];
+        int at =
+            ranks[i] == MPI_PROC_NULL ? MPI_PROC_NULL : place[weft_group_world(from, ranks[i])];
         out[i] = at == -1 ? MPI_UNDEFINED : at;
     }
     free(place);
     return MPI_SUCCESS;
 }
 
+/* Of two groups of the same size. */
+static bool identical(const struct weft_group *a, const struct weft_group *b)
+{
+    if (a->stride || b->stride)
+        return a->first == b->first && a->stride == b->stride;
+    return !memcmp(a->table, b->table, (size_t)a->size * sizeof a->table[0]);
+}
+
 int weft_group_compare(const struct weft_group *a, const struct weft_group *b)
 {
     if (a->size != b->size)
         return MPI_UNEQUAL;
-    if (a == b || !memcmp(a->world, b->world, (size_t)a->size * sizeof a->world[0]))
+    if (a == b || identical(a, b))
         return MPI_IDENT;
     int32_t *place = places(a);
     if (!place)
         return -1;
     int result = MPI_SIMILAR;
     for (int i = 0; i < b->size; i++)
-        if (place[b->world[i]] < 0)
+        if (place[weft_group_world(b, i)] < 0)
             result = MPI_UNEQUAL;
     free(place);
     return result;
@@ -158,9 +211,11 @@ int weft_group_compare(const struct weft_group *a, const struct weft_group *b)
 static void append(struct weft_group *to, const struct weft_group *from, const int32_t *place,
                    bool known)
 {
-    for (int i = 0; i < from->size; i++)
-        if ((place[from->world[i]] >= 0) == known)
-            to->world[to->size++] = from->world[i];
+    for (int i = 0; i < from->size; i++) {
+        int world = weft_group_world(from, i);
+        if ((place[world] >= 0) == known)
+            to->table[to->size++] = world;
+    }
 }
 
 struct weft_group *weft_group_combine(enum weft_group_operation operation, struct weft_group *a,
@@ -191,7 +246,7 @@ struct weft_group *weft_group_include(const struct weft_group *group, int n, con
     if (!result)
         return NULL;
     for (int i = 0; i < n; i++)
-        result->world[i] = group->world[ranks[i]];
+        result->table[i] = weft_group_world(group, ranks[i]);
     result->session = weft_session_keep(group->session);
     return weft_group_seal(result);
 }
@@ -204,7 +259,7 @@ struct weft_group *weft_group_exclude(const struct weft_group *group, const bool
     result->size = 0;
     for (int i = 0; i < group->size; i++)
         if (!leave_out[i])
-            result->world[result->size++] = group->world[i];
+            result->table[result->size++] = weft_group_world(group, i);
     result->session = weft_session_keep(group->session);
     return weft_group_seal(result);
 }

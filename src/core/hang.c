@@ -120,7 +120,7 @@ static char *describe_peer(const struct weft_comm *comm, int rank, char *buf, si
         snprintf(buf, len, "any source");
     else
         snprintf(buf, len, "rank %d on %.100s", rank,
-                 weft_boot_host(comm->world[rank], host, sizeof host));
+                 weft_boot_host(weft_comm_world_of(comm, rank), host, sizeof host));
     return buf;
 }
 

@@ -3,7 +3,8 @@
  * What MPI_INFO_ENV tells about how the program was started (MPI 5.0 section 11.5.2).
  *
  * Invariant: a value is what was found, shortened at the end if it is too long for an info value;
- * what is not known has no key.
+ * what is not known has no key. thread_level is for what was asked before the program began: no
+ * launcher asks.
  */
 #include "core/info.h"
 #include "core/weft.h"
@@ -60,28 +61,18 @@ static int set_command(struct weft_info *info, int argc, char *const *argv)
     return code ? code : set(info, "argv", rest);
 }
 
-static const char *level_name(int level)
-{
-    return level == MPI_THREAD_MULTIPLE     ? "MPI_THREAD_MULTIPLE"
-           : level == MPI_THREAD_SERIALIZED ? "MPI_THREAD_SERIALIZED"
-           : level == MPI_THREAD_FUNNELED   ? "MPI_THREAD_FUNNELED"
-                                            : "MPI_THREAD_SINGLE";
-}
-
 int weft_info_fill_env(struct weft_info *info, int argc, char *const *argv)
 {
     char directory[MPI_MAX_INFO_VAL];
     struct utsname system;
     int code = set_command(info, argc, argc > 0 ? argv : NULL);
-    if (!code && weft.job.size > 0) {
+    if (!code && weft.job.size > 0)
         code = set_number(info, "maxprocs", weft.job.size);
+    if (!code && uname(&system) == 0) {
+        code = set(info, "host", system.nodename);
         if (!code)
-            code = set(info, "host", weft.job.host);
-        if (!code)
-            code = set(info, "thread_level", level_name(weft.thread_level));
+            code = set(info, "arch", system.machine);
     }
-    if (!code && uname(&system) == 0)
-        code = set(info, "arch", system.machine);
     if (!code && getcwd(directory, sizeof directory))
         code = set(info, "wdir", directory);
     return code ? code : weft_info_set(info, "mpi_memory_alloc_kinds", "mpi,system");

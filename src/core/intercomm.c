@@ -112,12 +112,24 @@ static int swap(const struct sides *sides, const void *mine, size_t bytes, void 
 
 static struct weft_group *group_of(struct weft_session *session, const void *ranks, size_t bytes)
 {
-    struct weft_group *group = weft_group_make((int)(bytes / sizeof group->world[0]));
+    struct weft_group *group = weft_group_make((int)(bytes / sizeof group->table[0]));
     if (!group)
         return NULL;
-    memcpy(group->world, ranks, bytes);
+    memcpy(group->table, ranks, bytes);
     group->session = weft_session_keep(session);
     return weft_group_seal(group);
+}
+
+/* Tells the other side who is in a group, and learns who is in theirs. */
+static int swap_groups(struct sides *sides, const struct weft_group *mine, void **theirs,
+                       size_t *bytes)
+{
+    size_t size = (size_t)mine->size * sizeof(int32_t);
+    int32_t *ranks = take(size);
+    weft_group_list(mine, ranks);
+    int code = swap(sides, ranks, size, theirs, bytes);
+    free(ranks);
+    return code;
 }
 
 /* ---- Out of an inter-communicator */
@@ -166,9 +178,9 @@ static int local_choice(struct weft_comm *local, const struct weft_group *group,
     if (!chosen)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a group of %d processes", size);
     if (local->rank == root)
-        memcpy(chosen->world, group->world, (size_t)size * sizeof chosen->world[0]);
+        weft_group_list(group, chosen->table);
     code = weft_coll_bcast(
-        local, weft_elements_of_bytes(chosen->world, (size_t)size * sizeof chosen->world[0]), root);
+        local, weft_elements_of_bytes(chosen->table, (size_t)size * sizeof chosen->table[0]), root);
     chosen->session = weft_session_keep(local->session);
     *out = weft_group_seal(chosen);
     return code;
@@ -184,8 +196,7 @@ int weft_intercomm_create_sub(struct weft_comm *over, struct weft_group *group,
     *out = NULL;
     int code = local_choice(over->local, group, &mine);
     if (code == MPI_SUCCESS)
-        code =
-            swap(&sides, mine->world, (size_t)mine->size * sizeof mine->world[0], &theirs, &bytes);
+        code = swap_groups(&sides, mine, &theirs, &bytes);
     if (code != MPI_SUCCESS) {
         if (mine)
             weft_group_release(mine);
@@ -309,7 +320,7 @@ int weft_intercomm_create(struct weft_comm *local, int leader, struct weft_comm 
         key = (uint64_t)peer->grouping.context << 32 | (uint32_t)tag;
     }
     memcpy(mine, &key, sizeof key);
-    memcpy(mine + sizeof key, local->world, ranks);
+    weft_group_list(local->remote, (int32_t *)(mine + sizeof key));
     int code = swap(&sides, mine, bytes, &theirs, &bytes);
     free(mine);
     if (code != MPI_SUCCESS)

@@ -123,7 +123,7 @@ WEFT_COLD static struct weft_nodes *find(const struct weft_group *group)
         return &none;
     int32_t *label = table((size_t)group->size, sizeof *label);
     for (int i = 0; i < group->size; i++)
-        label[i] = of_job[group->world[i]];
+        label[i] = of_job[weft_group_world(group, i)];
     struct weft_nodes *nodes = weft_nodes_arrange(label, group->size, group->rank);
     free(label);
     return nodes ? nodes : &none;

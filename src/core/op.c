@@ -139,7 +139,8 @@ PAIR_LOOPS(maxloc, >)
     [WEFT_ELEM_2REAL] = op##_2real, [WEFT_ELEM_2DOUBLE_PRECISION] = op##_2double_precision,        \
     [WEFT_ELEM_2INTEGER] = op##_2integer
 
-/* Rows as the standard prints them. */
+/* Rows as the standard prints them; the logical operations take addresses, counts and offsets too, as
+ * other MPIs let them. */
 static loop_function *const loops[WEFT_OP_REPLACE][WEFT_ELEM_KINDS] = {
     [WEFT_OP_SUM] = {C_INTEGER(sum, u), FORTRAN_INTEGER(sum, u), MULTI_LANGUAGE(sum, u),
                      FLOATING(sum), COMPLEX(sum)},
@@ -149,9 +150,9 @@ static loop_function *const loops[WEFT_OP_REPLACE][WEFT_ELEM_KINDS] = {
                      FLOATING(min)},
     [WEFT_OP_MAX] = {C_INTEGER(max, s), FORTRAN_INTEGER(max, s), MULTI_LANGUAGE(max, s),
                      FLOATING(max)},
-    [WEFT_OP_LAND] = {C_INTEGER(land, u), LOGICAL(land)},
-    [WEFT_OP_LOR] = {C_INTEGER(lor, u), LOGICAL(lor)},
-    [WEFT_OP_LXOR] = {C_INTEGER(lxor, u), LOGICAL(lxor)},
+    [WEFT_OP_LAND] = {C_INTEGER(land, u), MULTI_LANGUAGE(land, u), LOGICAL(land)},
+    [WEFT_OP_LOR] = {C_INTEGER(lor, u), MULTI_LANGUAGE(lor, u), LOGICAL(lor)},
+    [WEFT_OP_LXOR] = {C_INTEGER(lxor, u), MULTI_LANGUAGE(lxor, u), LOGICAL(lxor)},
     [WEFT_OP_BAND] = {C_INTEGER(band, u), FORTRAN_INTEGER(band, u), MULTI_LANGUAGE(band, u),
                       BYTE(band)},
     [WEFT_OP_BOR] = {C_INTEGER(bor, u), FORTRAN_INTEGER(bor, u), MULTI_LANGUAGE(bor, u), BYTE(bor)},

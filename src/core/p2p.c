@@ -24,7 +24,7 @@ static struct weft_peer *peer_of(struct weft_channel *channel, int rank)
     struct weft_comm *comm = channel->comm;
     struct weft_peer *peer = comm->peers[rank];
     if (weft_unlikely(peer->lane == WEFT_LANE_UNKNOWN)) {
-        peer = weft_peer_get(comm->world[rank]);
+        peer = weft_peer_get(weft_comm_world_of(comm, rank));
         if (peer)
             comm->peers[rank] = peer;
     }

@@ -64,11 +64,13 @@ struct weft_peer {
     double backlog_since; /* when its head began to wait */
     struct weft_request *sync, **sync_end; /* eager synchronous sends not yet matched */
     struct weft_peer *next_backlogged;
-    uint32_t fetching;                       /* rendezvous receives from it under way */
-    uint32_t fins;                           /* how many of the following wait to be sent */
-    uint64_t fin_cookies[WEFT_FINS_AT_ONCE]; /* its sends whose data are all here */
-    uint32_t sent_mark;                      /* a value that sequence had, not 2^32 messages ago, */
-    uint64_t sent_before;                    /* and how many messages there had been then */
+    struct weft_request *readers, **readers_end; /* receives whose reads wait for room */
+    size_t reading;                              /* bytes of its messages that are being read */
+    uint32_t fetching;                           /* rendezvous receives from it under way */
+    uint32_t fins;                               /* how many of the following wait to be sent */
+    uint64_t fin_cookies[WEFT_FINS_AT_ONCE];     /* its sends whose data are all here */
+    uint32_t sent_mark;   /* a value that sequence had, not 2^32 messages ago, */
+    uint64_t sent_before; /* and how many messages there had been then */
     struct weft_peer_counts counts;
 };
 

@@ -44,7 +44,7 @@ struct weft_message *weft_probe_look(struct weft_channel *channel, int source, i
 int weft_probe_source(const struct weft_channel *channel, int source)
 {
     struct weft_comm *comm = channel->comm;
-    struct weft_peer *peer = source >= 0 ? weft_peer_known(comm->world[source]) : NULL;
+    struct weft_peer *peer = source >= 0 ? weft_comm_peer(comm, source) : NULL;
     if (!peer || peer->lane != WEFT_LANE_DEAD)
         return MPI_SUCCESS;
     return weft_failure_say(peer);

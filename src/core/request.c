@@ -234,7 +234,7 @@ void weft_request_status(const struct weft_request *request, MPI_Status *status,
     if (request->op == WEFT_REQUEST_SEND || request->op == WEFT_REQUEST_COLL ||
         request->op == WEFT_REQUEST_BSEND) {
         /* only the error and whether it was cancelled count */
-        weft_status_empty(status, false);
+        weft_status_clear(status);
         if (with_error)
             status->MPI_ERROR = request->error;
         weft_status_set_cancelled(status, request->flags & WEFT_REQUEST_CANCELLED);
@@ -248,14 +248,20 @@ void weft_request_status(const struct weft_request *request, MPI_Status *status,
     weft_status_set_cancelled(status, request->flags & WEFT_REQUEST_CANCELLED);
 }
 
-void weft_status_empty(MPI_Status *status, bool with_error)
+void weft_status_clear(MPI_Status *status)
 {
     if (status == MPI_STATUS_IGNORE)
         return;
     status->MPI_SOURCE = MPI_ANY_SOURCE;
     status->MPI_TAG = MPI_ANY_TAG;
-    if (with_error)
-        status->MPI_ERROR = MPI_SUCCESS;
     weft_status_set_bytes(status, 0);
     weft_status_set_cancelled(status, false);
+}
+
+void weft_status_empty(MPI_Status *status)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    weft_status_clear(status);
+    status->MPI_ERROR = MPI_SUCCESS;
 }

@@ -213,8 +213,10 @@ void weft_request_wait_alone(struct weft_request *request);
  * with_error is set (MPI 5.0, 3.2.5). */
 void weft_request_status(const struct weft_request *request, MPI_Status *status, bool with_error);
 
-/* The empty status of MPI 5.0 section 3.7.3. */
-void weft_status_empty(MPI_Status *status, bool with_error);
+/* The empty status of MPI 5.0 section 3.7.3, of what is no operation; weft_status_clear leaves its
+ * MPI_ERROR, for operations that have nothing to tell. */
+void weft_status_empty(MPI_Status *status);
+void weft_status_clear(MPI_Status *status);
 void weft_status_set_bytes(MPI_Status *status, size_t bytes);
 size_t weft_status_bytes(const MPI_Status *status);
 void weft_status_set_cancelled(MPI_Status *status, bool cancelled);

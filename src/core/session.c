@@ -13,13 +13,15 @@
 
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 static const char *const own_sets[] = {"mpi://WORLD", "mpi://SELF"};
 enum { OWN_SETS = 2 };
 
 /* ---- The object */
 
-/* The thread level that a session asks for; without a word, the least. */
+/* The thread level that a session asks for; without a word, all levels where the process has them,
+ * else the least. */
 static int level_of(const struct weft_info *info)
 {
     static const struct {
@@ -32,7 +34,7 @@ static int level_of(const struct weft_info *info)
     for (size_t i = 0; asked && i < sizeof levels / sizeof levels[0]; i++)
         if (!strcmp(asked, levels[i].name))
             return levels[i].level;
-    return MPI_THREAD_SINGLE;
+    return weft.thread_level == MPI_THREAD_MULTIPLE ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
 }
 
 struct weft_session *weft_session_open(const struct weft_info *info,
@@ -125,11 +127,12 @@ const char *weft_session_pset_name(int n)
     return n < 0 ? NULL : n < OWN_SETS ? own_sets[n] : weft_boot_pset_name(n - OWN_SETS);
 }
 
+/* Scheme and host of a URI are alike in small letters; so are our own sets, which have no more. */
 static int find_set(const char *name)
 {
     int sets = weft_session_psets();
     for (int i = 0; i < sets; i++)
-        if (!strcmp(name, weft_session_pset_name(i)))
+        if (!(i < OWN_SETS ? strcasecmp : strcmp)(name, weft_session_pset_name(i)))
             return i;
     return -1;
 }
@@ -152,7 +155,7 @@ struct weft_group *weft_session_pset_group(struct weft_session *session, const c
     if (!group)
         return NULL;
     for (int i = 0; i < size; i++)
-        group->world[i] = set == 0   ? i
+        group->table[i] = set == 0   ? i
                           : set == 1 ? weft.job.rank
                                      : weft_boot_pset_member(set - OWN_SETS, i);
     group->session = weft_session_keep(session);
@@ -191,7 +194,7 @@ int weft_intercomm_from_groups(struct weft_group *local, int leader, struct weft
     int code = weft_comm_from_group(local, tag, errhandler, &side);
     if (code != MPI_SUCCESS || !side)
         return code;
-    int other = local->rank == leader ? remote->world[remote_leader] : 0;
+    int other = local->rank == leader ? weft_group_world(remote, remote_leader) : 0;
     code = weft_intercomm_create(side, leader, &weft_comm_job, other, tag_of(tag), out);
     weft_comm_release(side);
     return code;

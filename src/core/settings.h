@@ -31,6 +31,7 @@ struct weft_settings {
     int64_t eager_credits; /* bytes a sender may have unmatched at a receiver; 0 = by job size */
     int rendezvous;        /* enum weft_rendezvous */
     int64_t read_chunk;    /* bytes of one fi_read of a rendezvous */
+    int64_t read_window;   /* bytes being read from one peer; 0 = as the provider likes it */
     int shm;               /* 1: shared memory on the node */
     int64_t shm_eager;     /* bytes; longest message that shared memory takes at once, 0 = choose */
     int shm_copy;          /* enum weft_shm_copy */

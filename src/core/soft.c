@@ -105,8 +105,7 @@ static void deliver(struct weft_request *request, int source, int tag, enum weft
         return;
     }
     if (form != WEFT_MESSAGE_EAGER && !request->peer) {
-        int world = channel->comm->world[source];
-        request->peer = weft_peer_get(world);
+        request->peer = weft_peer_get(weft_comm_world_of(channel->comm, source));
         if (!request->peer) { /* the sentence is said; the sender cannot be told */
             request->error = MPI_ERR_OTHER;
             request->bytes = 0;
@@ -129,7 +128,7 @@ static void deliver_shared(struct weft_request *request, const struct weft_messa
 {
     request->source = message->match.source;
     request->tag = message->match.tag;
-    request->peer = weft_peer_known(request->channel->comm->world[request->source]);
+    request->peer = weft_comm_peer(request->channel->comm, request->source);
     if (message->form == WEFT_MESSAGE_RTS) {
         weft_shm_fetch(request, message->data);
         return;

@@ -583,6 +583,7 @@ struct weft_peer *weft_peer_make(int world)
     peer->world = world;
     peer->backlog_end = peer->controls_end = &peer->backlog;
     peer->sync_end = &peer->sync;
+    peer->readers_end = &peer->readers;
     peer->lane = world == weft.job.rank    ? WEFT_LANE_SELF
                  : weft_shm_reaches(world) ? WEFT_LANE_SHM
                                            : WEFT_LANE_NET;

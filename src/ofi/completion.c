@@ -116,6 +116,8 @@ int weft_net_progress(void)
 {
     struct fi_cq_tagged_entry entries[BATCH];
     int events = 0;
+    if (weft_net.posted < weft_net.wanted) /* what the last poll took: whoever answers has by now */
+        weft_net_pool_post_more();
     ssize_t n = fi_cq_read(weft_net.cq, entries, BATCH);
     if (n > 0) {
         for (ssize_t i = 0; i < n; i++)
@@ -131,8 +133,6 @@ int weft_net_progress(void)
         events += weft_net_retry();
     if (weft_unlikely(weft_net.stalled != NULL))
         events += weft_net_move_more();
-    if (weft_unlikely(weft_net.unposted != NULL))
-        weft_net_pool_post_more();
     if (weft_unlikely(weft.held != NULL))
         weft_net_claim();
     if (weft_unlikely(weft_net.asked))
@@ -148,8 +148,9 @@ int weft_net_wait_fd(void)
 bool weft_net_may_sleep(void)
 {
     struct fid *queue = &weft_net.cq->fid;
-    return !weft_net.backlogged && !weft_net.stalled && !weft_net.unposted && !weft_net.asked &&
-           !weft.held && weft_net.wait_fd >= 0 && !fi_trywait(weft_net.fabric, &queue, 1);
+    return !weft_net.backlogged && !weft_net.stalled && weft_net.posted >= weft_net.wanted &&
+           !weft_net.asked && !weft.held && weft_net.wait_fd >= 0 &&
+           !fi_trywait(weft_net.fabric, &queue, 1);
 }
 
 bool weft_net_idle(void)

@@ -138,10 +138,9 @@ static void matched_stranger(int world, size_t length)
 
 void weft_net_matched(const struct weft_channel *channel, int source, size_t length)
 {
-    int world = channel->comm->world[source];
-    struct weft_peer *peer = weft_peer_known(world);
+    struct weft_peer *peer = weft_comm_peer(channel->comm, source);
     if (!peer)
-        matched_stranger(world, length);
+        matched_stranger(weft_comm_world_of(channel->comm, source), length);
     else if (peer->lane == WEFT_LANE_NET)
         weft_net_matched_from(peer, length);
 }

@@ -27,7 +27,8 @@ enum {
     MOST_CONTEXT_BITS = 28,
     RESERVED_RECEIVES = 128,
     RECEIVE_QUEUE = 512,
-    SEND_QUEUE = 256
+    SEND_QUEUE = 256,
+    STREAM_WINDOW = 1 << 20
 };
 
 struct weft_net weft_net;
@@ -117,6 +118,20 @@ static void size_queues(struct fi_info *info)
         info->tx_attr->size = SEND_QUEUE;
 }
 
+/* How much is read from a peer at a time: rendezvous.c. */
+static void size_reads(const struct fi_info *info)
+{
+    bool stream = weft_net.choice.row->flags & WEFT_PROVIDER_STREAM;
+    weft_net.read_window = stream ? STREAM_WINDOW : SIZE_MAX;
+    if (weft_settings.read_window)
+        weft_net.read_window = (size_t)weft_settings.read_window;
+    weft_net.read_chunk = (size_t)weft_settings.read_chunk;
+    if (weft_net.read_chunk > weft_net.read_window / 2)
+        weft_net.read_chunk = weft_net.read_window / 2;
+    if (info->ep_attr->max_msg_size && weft_net.read_chunk > info->ep_attr->max_msg_size)
+        weft_net.read_chunk = info->ep_attr->max_msg_size;
+}
+
 static void take_facts(const struct fi_info *info)
 {
     const struct weft_provider_choice *choice = &weft_net.choice;
@@ -131,9 +146,7 @@ static void take_facts(const struct fi_info *info)
     weft_net.can_write = weft_net.can_read && info->tx_attr->msg_order & FI_ORDER_SAW;
     weft_net.virtual_addresses = info->domain_attr->mr_mode & FI_MR_VIRT_ADDR;
     weft_net.local_mr = info->domain_attr->mr_mode & FI_MR_LOCAL;
-    weft_net.read_chunk = (size_t)weft_settings.read_chunk;
-    if (info->ep_attr->max_msg_size && weft_net.read_chunk > info->ep_attr->max_msg_size)
-        weft_net.read_chunk = info->ep_attr->max_msg_size;
+    size_reads(info);
     size_t room = info->rx_attr->size;
     weft_net.post_limit = room > 2 * RESERVED_RECEIVES ? room - RESERVED_RECEIVES : room / 2;
     weft_net.header_apart = info->rx_attr->iov_limit >= 3;

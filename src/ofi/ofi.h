@@ -128,7 +128,7 @@ struct weft_net_request {
     struct weft_net_op op;
     struct weft_net_out out;
     bool withdrawn;     /* receives: the provider gave it back unmatched */
-    bool stalled;       /* in the list weft_net.stalled */
+    bool stalled;       /* in the list weft_net.stalled, or in the readers of its peer */
     bool ring;          /* staged sends: what is written to is a ring */
     uint16_t reads_out; /* pieces under way: read, written or pushed */
     void *packed;       /* a stage with packed data of a buffer that is not dense, or NULL */
@@ -187,18 +187,21 @@ struct weft_net {
     struct weft_peer *backlogged; /* peers with a backlog */
     struct weft_request *stalled; /* rendezvous the provider would not read or write for */
     struct weft_net_buffer *unposted;
+    size_t posted, wanted;         /* of the pool's buffers; wanted is few or nbuffers */
     uint64_t completed, stop_step; /* receives completed; what each adds to posts_stop */
     bool header_apart;             /* receives have iovecs enough to keep headers out of buffers */
     uint64_t post_limit;           /* receives that the provider may hold */
     size_t outstanding;            /* control sends, reads, writes and pieces under way */
     bool software, virtual_addresses, provider_keys, local_mr, can_read, can_write;
     uint64_t next_key;
-    size_t read_chunk;
+    size_t read_chunk;  /* bytes of one read */
+    size_t read_window; /* and of all the reads from one peer */
     struct fid_fabric *fabric;
     struct fid_domain *domain;
     struct fid_av *av;
     struct weft_net_buffer *buffers;
-    size_t nbuffers, buffer_bytes;
+    size_t nbuffers, buffer_bytes, few;
+    unsigned one_by_one; /* polls that took few messages, while all buffers are wanted */
     char *buffer_data;
     struct fid_mr *buffer_mr, *spill_mr;
     struct weft_provider_choice choice;
@@ -417,7 +420,7 @@ void weft_net_pool_close(void);
 void weft_net_pool_received(struct weft_net_op *op, const struct fi_cq_tagged_entry *entry);
 WEFT_COLD void weft_net_pool_failed(struct weft_net_op *op, const struct fi_cq_err_entry *error,
                                     const char *text);
-WEFT_COLD void weft_net_pool_post_more(void);
+void weft_net_pool_post_more(void);
 
 /* cancel.c */
 

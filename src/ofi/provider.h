@@ -27,8 +27,11 @@ enum weft_provider_flag {
     WEFT_PROVIDER_KNOW_ALL = 32,   /* a message from a source that is not in the address vector
                                       matches any directed receive: insert all before the first */
     WEFT_PROVIDER_RXM = 64,        /* ofi_rxm's buffers bound its eager messages, see layer.c */
-    WEFT_PROVIDER_NARROW = 128     /* its stream stalls for good when the kernel's window shuts amid
+    WEFT_PROVIDER_NARROW = 128,    /* its stream stalls for good when the kernel's window shuts amid
                                       a message's header: little may be on its way, see credits.c */
+    WEFT_PROVIDER_STREAM = 256, /* what is read passes through the kernel's socket buffers: little
+                                      of it is to be on its way, see rendezvous.c */
+    WEFT_PROVIDER_FEW = 512     /* each posted receive makes every message slower, see pool.c */
 };
 
 struct weft_provider_row {

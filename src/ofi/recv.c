@@ -179,7 +179,7 @@ static void finish_eager(struct weft_request *request, size_t length)
 
 static struct weft_peer *sender_of(struct weft_request *request)
 {
-    return weft_peer_get(request->channel->comm->world[request->source]);
+    return weft_peer_get(weft_comm_world_of(request->channel->comm, request->source));
 }
 
 static __attribute__((noinline)) void finish_special(struct weft_request *request,

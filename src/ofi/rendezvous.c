@@ -9,6 +9,14 @@
  *  - The receiver answers every RTS once, also one whose message does not fit: with FIN after the
  *    last byte has arrived, with PLACE, or with CTS.
  *  - A receive is complete when every byte it wants has arrived; its pending stays 1 until then.
+ *  - Over a stream no more than the window's bytes are being read from one peer, if more than one
+ *    read is out. What has no room waits in the peer's readers, in order; while one waits a read
+ *    is out, and its end makes room.
+ *
+ * The window: what was asked for lies in the sender's socket, up to megabytes of the kernel's pages
+ * that left its cache long before the other core takes them; copied through so many, the same bytes
+ * took up to half as long again. Pieces are half the window, so that one is on its way while the
+ * other is asked for.
  */
 #include "core/error.h"
 #include "core/tool/count.h"
@@ -19,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { READS_AT_ONCE = 8, STAGED_READS_AT_ONCE = 4 };
+enum { READS_AT_ONCE = 8, STAGED_READS_AT_ONCE = 4, NO_ROOM = 1 };
 
 static struct weft_net_transfer *free_transfers;
 
@@ -191,10 +199,17 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
         return rc;
     }
     part->reads_out++;
+    request->peer->reading += bytes;
     weft_net.outstanding++;
     return 0;
 }
 
+static bool has_room(const struct weft_peer *peer, size_t bytes)
+{
+    return !peer->reading || peer->reading + bytes <= weft_net.read_window;
+}
+
+/* Returns 0 when all that may be asked for was, NO_ROOM, -FI_EAGAIN or an error. */
 static int read_pieces(struct weft_request *request, int *issued)
 {
     struct weft_net_request *part = weft_net_part(request);
@@ -205,6 +220,8 @@ static int read_pieces(struct weft_request *request, int *issued)
     while (part->moved < request->bytes &&
            part->reads_out < (dense ? READS_AT_ONCE : STAGED_READS_AT_ONCE)) {
         size_t n = request->bytes - part->moved < most ? request->bytes - part->moved : most;
+        if (!has_room(request->peer, n))
+            return NO_ROOM;
         int rc = begin_read(request, part->moved, n);
         if (rc)
             return rc;
@@ -227,12 +244,37 @@ static bool is_finished(const struct weft_request *request)
     return !part->reads_out && !part->stalled && part->moved >= request->bytes;
 }
 
+static void append_reader(struct weft_peer *peer, struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    part->next_stalled = NULL;
+    part->stalled = true;
+    *peer->readers_end = request;
+    peer->readers_end = &part->next_stalled;
+}
+
+static void drop_first_reader(struct weft_peer *peer)
+{
+    struct weft_net_request *part = weft_net_part(peer->readers);
+    peer->readers = part->next_stalled;
+    if (!peer->readers)
+        peer->readers_end = &peer->readers;
+    part->stalled = false;
+}
+
 /* Gives the provider as many reads of a request as it may have at once. Returns how many. */
 static int issue_reads(struct weft_request *request)
 {
+    struct weft_peer *peer = request->peer;
+    bool first = peer->readers == request;
     int issued = 0;
-    int rc = read_pieces(request, &issued);
-    if (rc == -FI_EAGAIN && request->peer->lane == WEFT_LANE_DEAD) {
+    int rc = peer->readers && !first ? NO_ROOM : read_pieces(request, &issued);
+    if (first && rc != NO_ROOM)
+        drop_first_reader(peer);
+    if (rc == NO_ROOM) {
+        if (!first)
+            append_reader(peer, request);
+    } else if (rc == -FI_EAGAIN && request->peer->lane == WEFT_LANE_DEAD) {
         give_up(request, weft_failure_say(request->peer));
     } else if (rc == -FI_EAGAIN) {
         weft_net_stall(request);
@@ -243,6 +285,19 @@ static int issue_reads(struct weft_request *request)
                                fi_strerror(-rc)));
     }
     return issued;
+}
+
+/* A read from a peer has ended: those that wait for its room go on. */
+static void serve_readers(struct weft_peer *peer)
+{
+    struct weft_request *first;
+    while ((first = peer->readers) != NULL) {
+        issue_reads(first);
+        if (peer->readers == first)
+            return;
+        if (is_finished(first))
+            weft_net_fetched(first);
+    }
 }
 
 static int read_on(struct weft_request *request)
@@ -294,18 +349,10 @@ static bool was_full(const struct weft_request *request)
            part->reads_out == (is_dense(request) ? READS_AT_ONCE : STAGED_READS_AT_ONCE) - 1;
 }
 
-void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
+/* One read of a request has ended. */
+static void read_ended(struct weft_request *request, int error, const char *text)
 {
-    struct weft_net_transfer *read = (struct weft_net_transfer *)op;
-    struct weft_request *request = read->request;
     struct weft_net_request *part = weft_net_part(request);
-    size_t offset = read->offset, bytes = read->bytes;
-    if (read->stage && !error)
-        weft_datatype_unpack(request->type, request->buffer, offset, read->stage, bytes);
-    weft_net_stage_put(read->stage);
-    weft_net_transfer_put(read);
-    part->reads_out--;
-    weft_net.outstanding--;
     if (weft_unlikely(part->header.staged)) { /* see weft_net_fetch_abandon */
         weft_net_fetched(request);
         return;
@@ -314,10 +361,27 @@ void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
         give_up(request,
                 weft_error_say(MPI_ERR_OTHER, "reading %zu bytes from rank %d over %s failed: %s",
                                request->bytes, request->peer->world, weft_net_name(), text));
-    else if (was_full(request))
+    else if (!part->stalled && was_full(request))
         issue_reads(request);
     if (is_finished(request))
         weft_net_fetched(request);
+}
+
+void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
+{
+    struct weft_net_transfer *read = (struct weft_net_transfer *)op;
+    struct weft_request *request = read->request;
+    struct weft_peer *peer = request->peer;
+    size_t offset = read->offset, bytes = read->bytes;
+    if (read->stage && !error)
+        weft_datatype_unpack(request->type, request->buffer, offset, read->stage, bytes);
+    weft_net_stage_put(read->stage);
+    weft_net_transfer_put(read);
+    weft_net_part(request)->reads_out--;
+    peer->reading -= bytes;
+    weft_net.outstanding--;
+    read_ended(request, error, text);
+    serve_readers(peer);
 }
 
 bool weft_net_fetch_waits(const struct weft_request *request)

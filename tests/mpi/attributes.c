@@ -170,6 +170,25 @@ static void between_groups(void)
     MPI_Comm_free(&half);
 }
 
+/* A key lives on while something has it: to free it once more is no error, as where a delete function
+ * frees it too. */
+static void freed_twice(void)
+{
+    MPI_Comm comm;
+    int key, again, *value, flag, number = 5;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    again = key;
+    MPI_Comm_set_attr(comm, key, &number);
+    CHECK_CLASS(MPI_Comm_free_keyval(&key), MPI_SUCCESS);
+    key = again;
+    CHECK_CLASS(MPI_Comm_free_keyval(&key), MPI_SUCCESS);
+    MPI_Comm_get_attr(comm, again, &value, &flag);
+    CHECK(key == MPI_KEYVAL_INVALID && flag && *value == 5, "freed twice, the attribute is gone");
+    MPI_Comm_free(&comm);
+    CHECK_CLASS(MPI_Comm_free_keyval(&again), MPI_ERR_KEYVAL);
+}
+
 static void predefined(void)
 {
     int *value, flag = 0, class;
@@ -278,6 +297,7 @@ int main(int argc, char **argv)
     callbacks();
     old_names();
     between_groups();
+    freed_twice();
     predefined();
     types_and_kinds();
     static int numbers[] = {0, 1, 2};

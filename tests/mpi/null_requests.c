@@ -11,9 +11,10 @@ static void empty(const MPI_Status *st, const char *what)
 {
     int count = -1;
     MPI_Get_count(st, MPI_INT, &count);
-    CHECK(st->MPI_SOURCE == MPI_ANY_SOURCE && st->MPI_TAG == MPI_ANY_TAG && count == 0,
-          "%s: source %d, tag %d, count %d is not the empty status", what, st->MPI_SOURCE,
-          st->MPI_TAG, count);
+    CHECK(st->MPI_SOURCE == MPI_ANY_SOURCE && st->MPI_TAG == MPI_ANY_TAG && count == 0 &&
+              st->MPI_ERROR == MPI_SUCCESS,
+          "%s: source %d, tag %d, count %d, error %d is not the empty status", what, st->MPI_SOURCE,
+          st->MPI_TAG, count, st->MPI_ERROR);
 }
 
 static void all_null(int n)
@@ -61,6 +62,10 @@ static void single(void)
     MPI_Test(&r, &flag, &st);
     CHECK(flag == 1, "MPI_Test of a null request: flag %d", flag);
     empty(&st, "MPI_Test");
+    memset(&st, 0x55, sizeof st);
+    MPI_Request_get_status(r, &flag, &st);
+    CHECK(flag == 1, "MPI_Request_get_status of a null request: flag %d", flag);
+    empty(&st, "MPI_Request_get_status");
     MPI_Wait(&r, MPI_STATUS_IGNORE);
     MPI_Test(&r, &flag, MPI_STATUS_IGNORE);
 }

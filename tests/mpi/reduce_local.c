@@ -13,7 +13,8 @@ enum group { C_INTEGER, FORTRAN_INTEGER, ADDRESS, FLOATING, COMPLEX, LOGICAL, BY
 #define TAKES(g) (1U << (g))
 enum {
     ARITHMETIC = TAKES(C_INTEGER) | TAKES(FORTRAN_INTEGER) | TAKES(ADDRESS) | TAKES(FLOATING),
-    BITWISE = TAKES(C_INTEGER) | TAKES(FORTRAN_INTEGER) | TAKES(ADDRESS) | TAKES(BYTES)
+    BITWISE = TAKES(C_INTEGER) | TAKES(FORTRAN_INTEGER) | TAKES(ADDRESS) | TAKES(BYTES),
+    BOOLEAN = TAKES(C_INTEGER) | TAKES(LOGICAL) | TAKES(ADDRESS) /* the last is ours */
 };
 
 static const struct operation {
@@ -28,9 +29,9 @@ static const struct operation {
                   {MPI_BAND, "MPI_BAND", BITWISE, 2},
                   {MPI_BOR, "MPI_BOR", BITWISE, 7},
                   {MPI_BXOR, "MPI_BXOR", BITWISE, 5},
-                  {MPI_LAND, "MPI_LAND", TAKES(C_INTEGER) | TAKES(LOGICAL), 1},
-                  {MPI_LOR, "MPI_LOR", TAKES(C_INTEGER) | TAKES(LOGICAL), 1},
-                  {MPI_LXOR, "MPI_LXOR", TAKES(C_INTEGER) | TAKES(LOGICAL), 0},
+                  {MPI_LAND, "MPI_LAND", BOOLEAN, 1},
+                  {MPI_LOR, "MPI_LOR", BOOLEAN, 1},
+                  {MPI_LXOR, "MPI_LXOR", BOOLEAN, 0},
                   {MPI_MINLOC, "MPI_MINLOC", TAKES(PAIR), 3},
                   {MPI_MAXLOC, "MPI_MAXLOC", TAKES(PAIR), 6}};
 

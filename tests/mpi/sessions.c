@@ -82,7 +82,7 @@ static void errors(MPI_Session session)
     CHECK(session_errors % 3 == 0 && session_errors > 0,
           "the session's handler was called %d times", session_errors);
     MPI_Session_set_errhandler(session, MPI_ERRORS_RETURN);
-    MPI_Group_from_session_pset(session, "mpi://SELF", &group);
+    CHECK_CLASS(MPI_Group_from_session_pset(session, "mpi://self", &group), MPI_SUCCESS);
     CHECK_CLASS(MPI_Comm_create_from_group(group, NULL, MPI_INFO_NULL, MPI_ERRORS_RETURN, &comm),
                 MPI_ERR_ARG);
     MPI_Group_free(&group);

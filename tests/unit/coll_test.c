@@ -511,7 +511,7 @@ static void stage(struct job *job, int r)
     struct rank *rank = &job->ranks[r];
     rank->comm = (struct weft_comm){.rank = r, .size = job->size};
     rank->comm.coll.comm = &rank->comm;
-    rank->comm.group = rank->group = weft_group_make(job->size);
+    rank->comm.group = rank->group = weft_group_run(job->size, 0, 1);
     assert_non_null(rank->group);
     rank->group->nodes = weft_nodes_arrange(job->node, job->size, r);
     rank->args = (struct weft_coll_args){

@@ -100,7 +100,7 @@ static bool allowed(enum weft_op_id op, enum group g)
     case WEFT_OP_LAND:
     case WEFT_OP_LOR:
     case WEFT_OP_LXOR:
-        return g == C_INT || g == LOGICAL;
+        return g == C_INT || g == LOGICAL || g == ADDRESS; /* the last is ours */
     case WEFT_OP_BAND:
     case WEFT_OP_BOR:
     case WEFT_OP_BXOR:

@@ -60,10 +60,9 @@ static int free_keyval(const char *function, enum weft_kind kind, int *number)
         find_keyval(function, NULL, kind, number ? *number : MPI_KEYVAL_INVALID);
     if (!keyval)
         code = MPI_ERR_KEYVAL;
-    else if (!weft_keyval_free(keyval))
-        code = weft_error(NULL, MPI_ERR_KEYVAL, function, "the attribute key %d was freed before",
-                          *number);
     else
+        weft_keyval_free(keyval);
+    if (keyval)
         *number = MPI_KEYVAL_INVALID;
     weft_leave();
     return code;

@@ -109,12 +109,14 @@ int PMPI_Comm_idup_with_info(MPI_Comm comm, MPI_Info info, MPI_Comm *newcomm, MP
 static int check_subgroup(struct weft_comm *over, const struct weft_group *group,
                           const char *function)
 {
-    for (int i = 0; i < group->size; i++)
-        if (weft_group_rank_of(over->group, group->world[i]) < 0)
+    for (int i = 0; i < group->size; i++) {
+        int world = weft_group_world(group, i);
+        if (weft_group_rank_of(over->group, world) < 0)
             return weft_error(over, MPI_ERR_GROUP, function,
                               "rank %d of the group (rank %d of the job) is not in the "
                               "communicator",
-                              i, group->world[i]);
+                              i, world);
+    }
     return MPI_SUCCESS;
 }
 

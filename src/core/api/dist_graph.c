@@ -53,7 +53,9 @@ static int check_list(const struct weft_comm *comm, int n, const int *ranks, con
 static const int *weights_of(const int *weights)
 {
     static const int none[1]; /* weighted, but there is no edge */
-    return weights == MPI_UNWEIGHTED ? NULL : weights == MPI_WEIGHTS_EMPTY ? none : weights;
+    return weights == MPI_UNWEIGHTED                  ? NULL
+           : !weights || weights == MPI_WEIGHTS_EMPTY ? none
+                                                      : weights;
 }
 
 static int hand_out(struct weft_comm *over, int code, struct weft_comm *made, MPI_Info info,
@@ -280,7 +282,7 @@ static int distribute(struct weft_comm *comm, const struct weft_edge *edges, con
 /* weights_of, of a list that is there when the graph has weights. */
 static const int *list_of(const int *weights, bool weighted)
 {
-    return weighted ? weights_of(weights ? weights : MPI_WEIGHTS_EMPTY) : NULL;
+    return weighted ? weights_of(weights) : NULL;
 }
 
 static int create(struct weft_comm *comm, const struct weft_edge *edges, int count, bool weighted,

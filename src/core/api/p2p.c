@@ -84,7 +84,7 @@ static __attribute__((noinline)) int send_now(const struct weft_call *call,
 /* The status of a receive from MPI_PROC_NULL (MPI 5.0, 3.10). */
 static void null_status(MPI_Status *status)
 {
-    weft_status_empty(status, false);
+    weft_status_clear(status);
     if (status != MPI_STATUS_IGNORE)
         status->MPI_SOURCE = MPI_PROC_NULL;
 }

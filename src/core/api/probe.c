@@ -38,7 +38,7 @@ static int no_result(const char *function, MPI_Comm comm)
 /* The status of a probe of MPI_PROC_NULL (MPI 5.0, 3.10). */
 static void null_status(MPI_Status *status)
 {
-    weft_status_empty(status, false);
+    weft_status_clear(status);
     if (status != MPI_STATUS_IGNORE)
         status->MPI_SOURCE = MPI_PROC_NULL;
 }

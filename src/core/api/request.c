@@ -57,7 +57,7 @@ static __attribute__((noinline)) int retire_special(MPI_Request *handle, MPI_Sta
     struct weft_request *request = request_of(*handle);
     int code = request->error;
     if (request->flags & WEFT_REQUEST_INACTIVE) {
-        weft_status_empty(status, with_error);
+        weft_status_empty(status);
         return MPI_SUCCESS;
     }
     if (request->op != WEFT_REQUEST_GENERALIZED) {
@@ -345,7 +345,7 @@ int PMPI_Waitany(int count, MPI_Request *handles, int *index, MPI_Status *status
         if (active)
             code = finish_one(&handles[*index], status, "MPI_Waitany");
         else
-            weft_status_empty(status, false);
+            weft_status_empty(status);
     }
     weft_leave();
     return code;
@@ -367,7 +367,7 @@ int PMPI_Testany(int count, MPI_Request *handles, int *index, int *flag, MPI_Sta
         }
         *flag = !active || *index != MPI_UNDEFINED;
         if (!active)
-            weft_status_empty(status, false);
+            weft_status_empty(status);
         else if (*flag)
             code = finish_one(&handles[*index], status, "MPI_Testany");
     }
@@ -513,7 +513,7 @@ static int look(const struct weft_request *request, MPI_Status *status)
     if (request->op == WEFT_REQUEST_GENERALIZED)
         return weft_generalized_query(request, status);
     if (request->flags & WEFT_REQUEST_INACTIVE)
-        weft_status_empty(status, false);
+        weft_status_empty(status);
     else
         weft_request_status(request, status, false);
     return MPI_SUCCESS;
@@ -586,7 +586,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request *handles, int *inde
         }
         *flag = !active || *index != MPI_UNDEFINED;
         if (!active)
-            weft_status_empty(status, false);
+            weft_status_empty(status);
         else if (*flag)
             code = looked(look(request_of(handles[*index]), status), "MPI_Request_get_status_any");
     }

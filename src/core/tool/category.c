@@ -31,7 +31,7 @@ enum weft_tool_category weft_tool_category_of_setting(int row)
     } rules[] = {{"coll_", WEFT_TOOL_COLLECTIVES}, {"shm", WEFT_TOOL_SHM},
                  {"matching", WEFT_TOOL_MATCHING}, {"provider", WEFT_TOOL_NET},
                  {"iface", WEFT_TOOL_NET},         {"eager_", WEFT_TOOL_NET},
-                 {"rendezvous", WEFT_TOOL_NET},    {"read_chunk", WEFT_TOOL_NET},
+                 {"rendezvous", WEFT_TOOL_NET},    {"read_", WEFT_TOOL_NET},
                  {"connect_", WEFT_TOOL_NET}};
     const char *name = weft_settings_table[row].name;
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)

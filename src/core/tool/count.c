@@ -73,7 +73,7 @@ void weft_count_received(const struct weft_request *request)
     if ((request->flags & WEFT_REQUEST_CANCELLED) || !weft_count_ranks ||
         (request->error && request->error != MPI_ERR_TRUNCATE))
         return;
-    int world = request->channel->comm->world[request->source];
+    int world = weft_comm_world_of(request->channel->comm, request->source);
     weft_counts.received[slot_of(world)]++;
     weft_counts.bytes_received[slot_of(world)] += request->bytes;
     weft_count_ranks[world].received++;
@@ -84,7 +84,7 @@ void weft_count_kept_of_rank(uint32_t context, int source)
 {
     const struct weft_channel *channel = weft_channel_of(context);
     if (channel)
-        weft_count_ranks[channel->comm->world[source]].kept++;
+        weft_count_ranks[weft_comm_world_of(channel->comm, source)].kept++;
 }
 
 void weft_count_waited(unsigned polls)

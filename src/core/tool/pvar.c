@@ -139,7 +139,7 @@ int weft_pvar_make(struct weft_pvar_session *session, int index, const void *obj
     handle->row = row;
     handle->count = n;
     for (int i = 0; comm && i < n; i++)
-        handle->element[i].world = comm->world[i];
+        handle->element[i].world = weft_comm_world_of(comm, i);
     if (row->class == MPI_T_PVAR_CLASS_HIGHWATERMARK)
         set_watermark(handle, row->peak->now);
     handle->next = session->handles;

@@ -188,6 +188,7 @@ libweft_la_SOURCES += src/ofi/select.c
 libweft_la_SOURCES += src/shm/shm.h src/shm/inside.h
 libweft_la_SOURCES += src/shm/copy.h
 libweft_la_SOURCES += src/shm/ring.h
+libweft_la_SOURCES += src/shm/pace.h
 libweft_la_SOURCES += src/shm/segment.c
 libweft_la_SOURCES += src/shm/link.c
 libweft_la_SOURCES += src/shm/send.c
@@ -195,6 +196,7 @@ libweft_la_SOURCES += src/shm/progress.c
 libweft_la_SOURCES += src/shm/fetch.c
 libweft_la_SOURCES += src/shm/share.h
 libweft_la_SOURCES += src/shm/share.c
+libweft_la_SOURCES += src/shm/stage.c
 libweft_la_SOURCES += src/shm/cancel.c
 libweft_la_SOURCES += src/shm/sleep.c
 

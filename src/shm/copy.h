@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Copying a few bytes without a call.
+ * Copying: a few bytes without a call, and many past the caches.
  */
 #ifndef WEFT_SHM_COPY_H
 #define WEFT_SHM_COPY_H
@@ -8,6 +8,9 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <string.h>
+#if defined(__SSE2__)
+#include <emmintrin.h>
+#endif
 
 /* Two moves of one width, which overlap unless bytes is twice the width. */
 #define WEFT_SHM_COPY_TWICE(type)                                                                  \
@@ -38,6 +41,30 @@ static inline __attribute__((always_inline)) void weft_shm_copy_short(void *to, 
         WEFT_SHM_COPY_TWICE(uint16_t);
     else if (bytes)
         *(char *)to = *(const char *)from;
+}
+
+/* Copies to a place that begins a cache line, past the caches. weft_shm_copied_past is to be called
+ * before anybody is told. */
+static inline void weft_shm_copy_past(void *to, const void *from, size_t bytes)
+{
+    size_t done = 0;
+#if defined(__SSE2__)
+    for (; bytes - done >= 64; done += 64)
+        for (size_t i = done; i < done + 64; i += 16) {
+            const __m128i sixteen =
+                _mm_loadu_si128((const __m128i *)(const void *)((const char *)from + i));
+            _mm_stream_si128((__m128i *)(void *)((char *)to + i), sixteen);
+        }
+#endif
+    memcpy((char *)to + done, (const char *)from + done, bytes - done);
+}
+
+/* What was copied so comes before what is stored from now on. */
+static inline void weft_shm_copied_past(void)
+{
+#if defined(__SSE2__)
+    _mm_sfence();
+#endif
 }
 
 #endif

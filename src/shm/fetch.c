@@ -14,26 +14,6 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A buffer that is not dense is filled through one of BOUNCE bytes, which stays in the cache. */
-enum { BOUNCE = 64 << 10 };
-
-static int read_and_unpack(int pid, uint64_t address, struct weft_request *request, size_t bytes)
-{
-    static char *bounce;
-    if (!bounce)
-        bounce = malloc(BOUNCE);
-    if (!bounce)
-        return ENOMEM;
-    for (size_t done = 0, part; done < bytes; done += part) {
-        part = bytes - done < BOUNCE ? bytes - done : BOUNCE;
-        int failed = weft_shm_read_memory(pid, address + done, bounce, part);
-        if (failed)
-            return failed;
-        weft_datatype_unpack(request->type, request->buffer, done, bounce, part);
-    }
-    return 0;
-}
-
 static void answer(struct weft_shm_link *link, enum weft_shm_kind kind, uint64_t cookie)
 {
     weft_shm_control(link, &(struct weft_shm_body){.kind = (uint8_t)kind, .word.cookie = cookie});
@@ -80,7 +60,7 @@ static int fetch_memory(struct weft_shm_link *link, struct weft_request *request
                         const struct weft_shm_header *header, size_t bytes)
 {
     if (!(request->type->flags & WEFT_TYPE_DENSE))
-        return read_and_unpack(link->pid, header->address, request, bytes);
+        return weft_shm_stage_read(link, header->cookie, header->address, request, bytes);
     if (!weft_shm.early)
         return weft_shm_read_memory(link->pid, header->address, request->buffer, bytes);
     return weft_shm_share_read(link, header->cookie, header->address, request->buffer, bytes);

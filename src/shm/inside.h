@@ -14,6 +14,7 @@
 
 #include "core/request.h"
 #include "core/soft.h"
+#include "shm/pace.h"
 #include "shm/ring.h"
 #include "shm/share.h"
 #include "shm/shm.h"
@@ -22,7 +23,7 @@
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 3, WEFT_SHM_NEWS_WORD = 64 };
+enum { WEFT_SHM_VERSION = 4, WEFT_SHM_NEWS_WORD = 64 };
 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the card that tells where the segment is */
@@ -51,6 +52,7 @@ enum weft_shm_kind {
     WEFT_SHM_CTS, /* push `length` bytes of the RTS of cookie to the receiver's cookie `address` */
     WEFT_SHM_PIECE, /* bytes in the data area for the receiver's cookie, at offset `length` */
     WEFT_SHM_SHARE, /* copy parts of the RTS of cookie to address, `length` in all; offer `bytes` */
+    WEFT_SHM_LAY, /* lay parts of the RTS of cookie into my stage, `length` in all; offer `bytes` */
     WEFT_SHM_CANCEL, /* forget the message that had turn `bytes`; the answer names the cookie */
     WEFT_SHM_CANCELLED,
     WEFT_SHM_TOO_LATE
@@ -132,6 +134,8 @@ struct weft_shm_link {
     struct weft_shm_out *first, **last; /* the backlog */
     _Atomic uint32_t *bell;
     struct weft_shm_share *share_out, *share_in; /* of messages to it, and from it */
+    char *stage;                                 /* its stage */
+    struct weft_shm_pace pace_pushed, pace_laid; /* of what is written for it */
     uint32_t offer;                              /* the last one in share_in */
     _Alignas(WEFT_RING_LINE) struct weft_ring_reader in;
     struct weft_peer *peer;
@@ -162,6 +166,7 @@ struct weft_shm {
     int members, self;
     int *world; /* ranks of the members, ascending */
     struct weft_shm_head *head;
+    char *stage; /* where others lay pieces of messages to this rank */
     size_t bytes;
     int fd;
     struct weft_ring_shape shape;
@@ -187,6 +192,9 @@ void *weft_shm_ring(int from, int to);
 /* Of the messages from one member to another: lies before the ring. */
 struct weft_shm_share *weft_shm_share(int from, int to);
 
+/* A member's stage, WEFT_STAGE_SLOTS pieces, for the one message that it reads at a time. */
+char *weft_shm_stage(int index);
+
 /* The member that is a world rank, or -1. */
 int weft_shm_index(int world);
 
@@ -208,6 +216,10 @@ static inline void weft_shm_ring_bell(const struct weft_shm_link *link)
     if (weft_unlikely(atomic_load_explicit(link->bell, memory_order_relaxed)))
         weft_shm_wake(link->bell);
 }
+
+/* To be called in a loop that waits for something of a peer: now and then lets others run. True when the
+ * peer's process has ended; what it did before is seen by now. */
+bool weft_shm_is_gone(const struct weft_shm_link *link, unsigned *looks);
 
 /* send.c */
 
@@ -252,6 +264,16 @@ int weft_shm_share_read(struct weft_shm_link *link, uint64_t cookie, uint64_t ad
 
 /* The receiver of a send offers to share the copying. */
 void weft_shm_share_offered(struct weft_shm_link *link, const struct weft_request *request,
+                            const struct weft_shm_body *body);
+
+/* stage.c */
+
+/* weft_shm_share_read for a receive whose buffer is not dense. */
+int weft_shm_stage_read(struct weft_shm_link *link, uint64_t cookie, uint64_t address,
+                        struct weft_request *request, size_t bytes);
+
+/* The receiver of a send asks for pieces in its stage. */
+void weft_shm_stage_offered(struct weft_shm_link *link, const struct weft_request *request,
                             const struct weft_shm_body *body);
 
 /* cancel.c */

@@ -11,6 +11,9 @@
 #include "core/weft.h"
 #include "shm/inside.h"
 
+#include <errno.h>
+#include <sched.h>
+#include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 
@@ -40,6 +43,7 @@ int weft_shm_connect(struct weft_peer *peer, char *why, size_t len)
     weft_ring_open_reader(&link->in, weft_shm_ring(index, weft_shm.self), weft_shm.shape);
     link->share_out = weft_shm_share(weft_shm.self, index);
     link->share_in = weft_shm_share(index, weft_shm.self);
+    link->stage = weft_shm_stage(index);
     peer->shm = link;
     weft_shm_set_share(link);
     peer->listen_below = (size_t)INT32_MAX + 1;
@@ -74,6 +78,17 @@ bool weft_shm_has_mail(void)
     for (int i = 0; i < weft_shm.nactive; i++)
         if (weft_ring_ready(&weft_shm.active[i]->in))
             return true;
+    return false;
+}
+
+bool weft_shm_is_gone(const struct weft_shm_link *link, unsigned *looks)
+{
+    enum { LOOKS_BEFORE_YIELD = 1 << 14 };
+    if (++*looks % LOOKS_BEFORE_YIELD)
+        return false;
+    if (kill(link->pid, 0) && errno == ESRCH)
+        return true;
+    sched_yield();
     return false;
 }
 

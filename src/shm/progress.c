@@ -14,23 +14,16 @@
 #include "shm/copy.h"
 #include "shm/inside.h"
 
-#include <errno.h>
-#include <sched.h>
-#include <signal.h>
-
-enum { LOOKS = 8, BATCH = 32, EARLY_STEP = 2048, LOOKS_BEFORE_YIELD = 1 << 14 };
+enum { LOOKS = 8, BATCH = 32, EARLY_STEP = 2048 };
 
 /* Waits until data that were published early are there up to a position. False when their writer
  * has died before. */
 static bool wait_filled(const struct weft_shm_link *link, uint32_t upto)
 {
-    for (unsigned looks = 1; !weft_ring_is_filled(&link->in, upto); looks++) {
-        if (looks % LOOKS_BEFORE_YIELD)
-            continue;
-        if (kill(link->pid, 0) && errno == ESRCH && !weft_ring_is_filled(&link->in, upto))
-            return false;
-        sched_yield();
-    }
+    unsigned looks = 0;
+    while (!weft_ring_is_filled(&link->in, upto))
+        if (weft_shm_is_gone(link, &looks))
+            return weft_ring_is_filled(&link->in, upto);
     return true;
 }
 
@@ -156,6 +149,9 @@ static __attribute__((noinline)) void read_special(struct weft_shm_link *link,
         break;
     case WEFT_SHM_SHARE:
         weft_shm_share_offered(link, request, body);
+        break;
+    case WEFT_SHM_LAY:
+        weft_shm_stage_offered(link, request, body);
         break;
     case WEFT_SHM_PIECE:
         weft_shm_piece_arrived(link, body, weft_ring_data(&link->in, at));

@@ -29,7 +29,7 @@
 struct weft_shm weft_shm;
 
 static const char card_key[] = "shm";
-enum { FETCH_SECONDS = 60, PAGE = 4096 };
+enum { FETCH_SECONDS = 60, PAGE = 4096, STAGE_STRIDE = WEFT_STAGE_SLOTS * WEFT_STAGE_PIECE };
 
 /* Tells where a segment is; bytes is 0 where its maker could not make it. */
 struct card {
@@ -77,10 +77,15 @@ static size_t ring_offset(int from, int to)
            number % (PAGE / WEFT_RING_LINE) * WEFT_RING_LINE;
 }
 
-static size_t segment_bytes(void)
+static size_t stages_begin(void)
 {
     size_t pairs = (size_t)weft_shm.members * (size_t)weft_shm.members;
     return rings_begin(weft_shm.members) + pairs * ring_stride(weft_shm.shape);
+}
+
+static size_t segment_bytes(void)
+{
+    return stages_begin() + (size_t)weft_shm.members * STAGE_STRIDE;
 }
 
 /* The more ranks, the smaller each ring: a rank that talks to all others has two with each. Where there
@@ -106,6 +111,11 @@ struct weft_shm_member *weft_shm_member(int index)
 struct weft_shm_share *weft_shm_share(int from, int to)
 {
     return (struct weft_shm_share *)((char *)weft_shm.head + ring_offset(from, to));
+}
+
+char *weft_shm_stage(int index)
+{
+    return (char *)weft_shm.head + stages_begin() + (size_t)index * STAGE_STRIDE;
 }
 
 void *weft_shm_ring(int from, int to)
@@ -273,6 +283,7 @@ static void become_member(const struct weft_job *job)
     atomic_store_explicit(&self->attached, 1, memory_order_release);
     atomic_fetch_add(&weft_shm.head->attached, 1);
     weft_shm.news = self->news;
+    weft_shm.stage = weft_shm_stage(weft_shm.self);
 }
 
 bool weft_shm_expects_all(const struct weft_job *job)

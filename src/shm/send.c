@@ -17,8 +17,15 @@
 #include <string.h>
 
 /* Data from EARLY_FROM bytes on are published before they are copied, EARLY_STEP at a time, so that
- * the reader copies behind the writer. PIECES_AT_ONCE bounds what one call pushes to a peer. */
-enum { EARLY_FROM = 3072, EARLY_STEP = 2048, PIECES_AT_ONCE = 8 };
+ * the reader copies behind the writer. PIECES_AT_ONCE bounds what one call pushes to a peer. Messages of
+ * PACED_FROM bytes are larger than caches; what goes past these is packed in parts that stay in the nearest one. */
+enum {
+    EARLY_FROM = 3072,
+    EARLY_STEP = 2048,
+    PIECES_AT_ONCE = 8,
+    PACED_FROM = 4 << 20,
+    PACKED_AT_ONCE = 2 << 10
+};
 
 /* What a message is. */
 struct outgoing {
@@ -391,6 +398,32 @@ void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t lengt
     make_busy(link);
 }
 
+static void pack_past(const struct weft_request *request, size_t offset, char *place, size_t bytes)
+{
+    static char packed[PACKED_AT_ONCE];
+    for (size_t done = 0, part; done < bytes; done += part) {
+        part = bytes - done < PACKED_AT_ONCE ? bytes - done : PACKED_AT_ONCE;
+        weft_datatype_pack(request->type, request->buffer, offset + done, packed, part);
+        weft_shm_copy_past(place + done, packed, part);
+    }
+    weft_shm_copied_past();
+}
+
+/* Packs the next piece of a send to the data area. */
+static void pack_piece(struct weft_shm_link *link, struct weft_request *request, char *place,
+                       size_t bytes)
+{
+    const struct weft_shm_request *part = weft_shm_part(request);
+    bool paced = part->whole >= PACED_FROM;
+    uint64_t begin = paced ? weft_pace_clock() : 0;
+    if (paced && weft_pace_past(&link->pace_pushed))
+        pack_past(request, part->moved, place, bytes);
+    else
+        weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
+    if (paced)
+        weft_pace_note(&link->pace_pushed, weft_pace_clock() - begin);
+}
+
 /* Writes one piece of a send. False when there is no room. */
 static bool push_one(struct weft_shm_link *link, struct weft_request *request)
 {
@@ -402,7 +435,7 @@ static bool push_one(struct weft_shm_link *link, struct weft_request *request)
     char *place = weft_ring_reserve(&link->out, bytes, &at);
     if (!place)
         return false;
-    weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
+    pack_piece(link, request, place, bytes);
     struct weft_ring_line *line = weft_ring_line(&link->out);
     struct weft_shm_body *body = weft_shm_body(line);
     describe(body, WEFT_SHM_PIECE, 0, bytes, 0, 0, 0);

@@ -15,11 +15,9 @@
 #include "shm/inside.h"
 
 #include <errno.h>
-#include <sched.h>
-#include <signal.h>
 #include <sys/uio.h>
 
-enum { READ_AT_ONCE = 64 << 20, LOOKS_BEFORE_YIELD = 1 << 14 };
+enum { READ_AT_ONCE = 64 << 20 };
 
 typedef ssize_t copy_function(pid_t, const struct iovec *, unsigned long, const struct iovec *,
                               unsigned long, unsigned long);
@@ -49,14 +47,12 @@ int weft_shm_read_memory(int pid, uint64_t address, void *to, size_t bytes)
 static int await_sender(const struct weft_shm_link *link, uint32_t units)
 {
     const struct weft_shm_share *share = link->share_in;
-    for (unsigned looks = 1; !weft_share_reported(share, link->offer, units); looks++) {
+    unsigned looks = 0;
+    while (!weft_share_reported(share, link->offer, units)) {
         if (weft_share_reported(share, link->offer, WEFT_SHARE_FAILED))
             return EIO;
-        if (looks % LOOKS_BEFORE_YIELD)
-            continue;
-        if (kill(link->pid, 0) && errno == ESRCH && !weft_share_reported(share, link->offer, units))
-            return ESRCH;
-        sched_yield();
+        if (weft_shm_is_gone(link, &looks))
+            return weft_share_reported(share, link->offer, units) ? 0 : ESRCH;
     }
     return 0;
 }
@@ -75,7 +71,7 @@ int weft_shm_share_read(struct weft_shm_link *link, uint64_t cookie, uint64_t ad
                                                    .word.cookie = cookie,
                                                    .word.address = (uintptr_t)to,
                                                    .word.length = bytes});
-    while (weft_share_claim(link->share_in, link->offer, bytes, &part)) {
+    while (weft_share_claim(link->share_in, link->offer, bytes, 0, &part)) {
         left -= weft_share_units(part.bytes);
         if (!error)
             error = weft_shm_read_memory(link->pid, address + part.offset, (char *)to + part.offset,
@@ -94,7 +90,7 @@ void weft_shm_share_offered(struct weft_shm_link *link, const struct weft_reques
     struct weft_shm_part part;
     uint32_t offer = body->bytes, mine = 0;
     int error = 0;
-    while (!error && weft_share_claim(link->share_out, offer, body->word.length, &part)) {
+    while (!error && weft_share_claim(link->share_out, offer, body->word.length, 0, &part)) {
         error = copy(process_vm_writev, link->pid, (char *)request->buffer + part.offset,
                      body->word.address + part.offset, part.bytes);
         mine += weft_share_units(part.bytes);

@@ -11,13 +11,14 @@
  *               it for the first time)
  *     rings     for each ordered pair of ranks one ring (ring.h), of which no byte is touched, and
  *               so takes memory, before the first message
+ *     stages    for each rank room for pieces that others bring it (stage.c), untouched likewise
  *
  * A message goes one of three ways. Short ones lie in a line of the ring. Those up to the eager limit
  * lie in the ring's data area: one copy in, one out, and the way out is straight into the receive's
  * buffer when it was posted. Longer ones are announced by an RTS; on the match the receiver copies
  * them out of the sender's memory (process_vm_readv: one copy), a sender that waits helps it to
- * (share.h), and the receiver says FIN; or, where the kernel
- * does not permit that or the buffer is not dense, says CTS, and the sender pushes them in pieces
+ * (share.h; stage.c where the receive has holes), and the receiver says FIN; or, where the kernel does
+ * not permit that or the sender's buffer is not dense, says CTS, and the sender pushes them in pieces
  * through the data area.
  *
  * Invariants:

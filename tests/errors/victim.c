@@ -14,6 +14,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/time.h>
 #include <unistd.h>
 
 static int rank = -1, size, value;
@@ -461,6 +462,60 @@ static void holes_of_the_dead(void)
     _exit(0);
 }
 
+static void die(int sig)
+{
+    (void)sig;
+    kill(getpid(), SIGKILL);
+}
+
+/* Long messages from rank 0 to 1, whose copying takes nearly all of the time, until one of both is
+ * killed. The other is told. */
+static void copies(int mortal, bool holes)
+{
+    enum { BYTES = 16 << 20, AFTER_US = 40000 };
+    static char data[2 * BYTES];
+    const struct itimerval alarm = {.it_value.tv_usec = AFTER_US};
+    MPI_Datatype strided, type = MPI_BYTE;
+    int code = MPI_SUCCESS;
+    begin();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    MPI_Type_vector(BYTES / 8, 8, 16, MPI_BYTE, &strided);
+    MPI_Type_commit(&strided);
+    if (rank == 1 && holes)
+        type = strided;
+    if (rank == mortal) {
+        signal(SIGALRM, die);
+        setitimer(ITIMER_REAL, &alarm, NULL);
+    }
+    while (code == MPI_SUCCESS && rank == 0)
+        code = MPI_Send(data, BYTES, MPI_BYTE, 1, 3, MPI_COMM_WORLD);
+    while (code == MPI_SUCCESS && rank == 1)
+        code = MPI_Recv(data, type == strided ? 1 : BYTES, type, 0, 3, MPI_COMM_WORLD,
+                        MPI_STATUS_IGNORE);
+    fprintf(stderr, "aborted: %d\n", code == MPI_ERR_PROC_ABORTED);
+    _exit(0);
+}
+
+static void copies_of_a_dead_sender(void)
+{
+    copies(0, false);
+}
+
+static void holes_of_a_dead_sender(void)
+{
+    copies(0, true);
+}
+
+static void copies_for_a_dead_receiver(void)
+{
+    copies(1, false);
+}
+
+static void holes_for_a_dead_receiver(void)
+{
+    copies(1, true);
+}
+
 /* Rank 1 dies in the middle of a round. Rank 0 is told so by what waits for it: partitions that did
  * not come, a request that it never made, and both once more when they are started again. */
 static void partitions_of_the_dead(void)
@@ -799,6 +854,10 @@ static const struct {
             {"go-on-testing", go_on_testing},
             {"go-on-in-vain", go_on_in_vain},
             {"holes-of-the-dead", holes_of_the_dead},
+            {"copies-of-a-dead-sender", copies_of_a_dead_sender},
+            {"holes-of-a-dead-sender", holes_of_a_dead_sender},
+            {"copies-for-a-dead-receiver", copies_for_a_dead_receiver},
+            {"holes-for-a-dead-receiver", holes_for_a_dead_receiver},
             {"late", late},
             {"late-for-many", late_for_many},
             {"slow-news", slow_news},

@@ -129,6 +129,25 @@ static void callbacks(void)
     log_used = 0;
 }
 
+/* A key lives on while something has it: to free it once more is no error, as where a delete function
+ * frees it too. */
+static void freed_twice(void)
+{
+    MPI_Comm comm;
+    int key, again, *value, flag, number = 5;
+    MPI_Comm_dup(MPI_COMM_SELF, &comm);
+    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
+    again = key;
+    MPI_Comm_set_attr(comm, key, &number);
+    CHECK_CLASS(MPI_Comm_free_keyval(&key), MPI_SUCCESS);
+    key = again;
+    CHECK_CLASS(MPI_Comm_free_keyval(&key), MPI_SUCCESS);
+    MPI_Comm_get_attr(comm, again, &value, &flag);
+    CHECK(key == MPI_KEYVAL_INVALID && flag && *value == 5, "freed twice, the attribute is gone");
+    MPI_Comm_free(&comm);
+    CHECK_CLASS(MPI_Comm_free_keyval(&again), MPI_ERR_KEYVAL);
+}
+
 /* The names that MPI-1 had. */
 static void old_names(void)
 {
@@ -168,25 +187,6 @@ static void between_groups(void)
     logged(3, (int[]){'c', 'd', 'd'}, (int[]){key, key, key}, "between groups");
     MPI_Comm_free_keyval(&key);
     MPI_Comm_free(&half);
-}
-
-/* A key lives on while something has it: to free it once more is no error, as where a delete function
- * frees it too. */
-static void freed_twice(void)
-{
-    MPI_Comm comm;
-    int key, again, *value, flag, number = 5;
-    MPI_Comm_dup(MPI_COMM_SELF, &comm);
-    MPI_Comm_create_keyval(MPI_COMM_NULL_COPY_FN, MPI_COMM_NULL_DELETE_FN, &key, NULL);
-    again = key;
-    MPI_Comm_set_attr(comm, key, &number);
-    CHECK_CLASS(MPI_Comm_free_keyval(&key), MPI_SUCCESS);
-    key = again;
-    CHECK_CLASS(MPI_Comm_free_keyval(&key), MPI_SUCCESS);
-    MPI_Comm_get_attr(comm, again, &value, &flag);
-    CHECK(key == MPI_KEYVAL_INVALID && flag && *value == 5, "freed twice, the attribute is gone");
-    MPI_Comm_free(&comm);
-    CHECK_CLASS(MPI_Comm_free_keyval(&again), MPI_ERR_KEYVAL);
 }
 
 static void predefined(void)
@@ -295,9 +295,9 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv, 1);
     check_errors_return();
     callbacks();
+    freed_twice();
     old_names();
     between_groups();
-    freed_twice();
     predefined();
     types_and_kinds();
     static int numbers[] = {0, 1, 2};

@@ -96,6 +96,8 @@ MPI_TESTS = \
     tests/mpi/types_large \
     tests/mpi/types_random \
     tests/mpi/types_strided \
+    tests/mpi/strided_shared \
+    tests/mpi/copy_refused \
     tests/mpi/rendezvous_ways \
     tests/mpi/unexpected_flood \
     tests/mpi/unexpected_flood_20000 \
@@ -207,6 +209,8 @@ tests_mpi_tool_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_topology_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_strided_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_strided_shared_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_copy_refused_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_rendezvous_ways_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_external32_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_contents_LDADD = $(MPI_TEST_LIBS)

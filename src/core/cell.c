@@ -365,8 +365,7 @@ ALWAYS_INLINE struct weft_cell *post(void *buffer, MPI_Count count, MPI_Datatype
     receive->buffer = buffer;
     receive->capacity = call.bytes;
     if (weft_unlikely(!weft_match_post_express(&cell->matcher, &receive->match,
-                                               weft_match_label(channel->context),
-                                               weft_match_key(source, tag))))
+                                               weft_match_label(channel->context), source, tag)))
         weft_match_post(&cell->matcher, &receive->match);
     *request = (MPI_Request)receive;
     cell->work++;

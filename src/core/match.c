@@ -143,8 +143,9 @@ static void open_bins(struct weft_match_bins *bins)
 void weft_match_init(struct weft_matcher *m)
 {
     m->next_order = 0;
-    m->head = m->tail = m->patience = 0;
-    m->room = WEFT_MATCH_EXPRESS;
+    m->head = m->tail = m->express;
+    m->room = m->express + WEFT_MATCH_EXPRESS;
+    m->patience = 0;
     m->binned = m->unexpected = m->wild = 0;
     open_bins(&m->posted_by_tag);
     open_bins(&m->messages_by_tag);
@@ -211,11 +212,12 @@ void weft_match_grow(struct weft_matcher *m)
 }
 
 /* Takes the receive at a place of the express queue; those before it move up. */
-static struct weft_match_receive *take_express(struct weft_matcher *m, uint32_t at)
+static struct weft_match_receive *take_express(struct weft_matcher *m,
+                                               struct weft_match_receive **at)
 {
-    struct weft_match_receive *receive = m->express[at];
+    struct weft_match_receive *receive = *at;
 
-    memmove(&m->express[m->head + 1], &m->express[m->head], (at - m->head) * sizeof m->express[0]);
+    memmove(m->head + 1, m->head, (size_t)(at - m->head) * sizeof *at);
     m->head++;
     receive->queued = false;
     return receive;
@@ -248,8 +250,8 @@ struct weft_match_receive *weft_match_arrive(struct weft_matcher *m, uint32_t co
 {
     uint64_t key = weft_match_key(source, tag);
 
-    for (uint32_t at = m->head; at < m->tail; at++) {
-        if (m->express[at]->key == key && m->express[at]->context == context)
+    for (struct weft_match_receive **at = m->head; at < m->tail; at++) {
+        if ((*at)->key == key && (*at)->context == context)
             return take_express(m, at);
         if (at - m->head == NEAR) {
             m->patience = PATIENCE;
@@ -351,9 +353,10 @@ static void post_to_bins(struct weft_matcher *m, struct weft_match_receive *rece
 
 void weft_match_spill(struct weft_matcher *m)
 {
-    for (uint32_t at = m->head; at < m->tail; at++)
-        post_to_bins(m, m->express[at]);
-    m->head = m->tail = m->room = 0;
+    for (struct weft_match_receive **at = m->head; at < m->tail; at++)
+        post_to_bins(m, *at);
+    m->head = m->tail = m->express;
+    m->room = NULL;
 }
 
 /* True when there is room in the express queue, or could be made. */
@@ -365,17 +368,19 @@ static bool make_room(struct weft_matcher *m)
         m->patience--;
         return false;
     }
-    m->tail -= m->head;
-    memmove(m->express, &m->express[m->head], m->tail * sizeof m->express[0]);
-    m->head = 0;
-    m->room = WEFT_MATCH_EXPRESS;
+    size_t posted = (size_t)(m->tail - m->head);
+    memmove(m->express, m->head, posted * sizeof m->express[0]);
+    m->head = m->express;
+    m->tail = m->head + posted;
+    m->room = m->express + WEFT_MATCH_EXPRESS;
     return m->tail < m->room;
 }
 
 void weft_match_post(struct weft_matcher *m, struct weft_match_receive *receive)
 {
     if (!is_wild(receive) && (m->tail < m->room || make_room(m)) &&
-        weft_match_post_express(m, receive, weft_match_label(receive->context), receive->key))
+        weft_match_post_express(m, receive, weft_match_label(receive->context), receive->source,
+                                receive->tag))
         return;
     weft_match_spill(m);
     post_to_bins(m, receive);
@@ -385,8 +390,8 @@ bool weft_match_withdraw(struct weft_matcher *m, struct weft_match_receive *rece
 {
     if (!receive->queued)
         return false;
-    for (uint32_t at = m->head; at < m->tail; at++) {
-        if (m->express[at] == receive) {
+    for (struct weft_match_receive **at = m->head; at < m->tail; at++) {
+        if (*at == receive) {
             take_express(m, at);
             return true;
         }

@@ -74,8 +74,9 @@ struct weft_match_bins {
 };
 
 struct weft_matcher {
-    uint32_t head, tail; /* the express queue: entries head .. tail - 1 */
-    uint32_t room;       /* what tail may grow to; 0 while receives go to the bins */
+    struct weft_match_receive **head, **tail; /* the express queue: entries from head to tail */
+    struct weft_match_receive *
+        *room;           /* what tail may grow to; NULL while receives go to the bins */
     uint32_t patience;   /* receives to go there even when the bins are empty */
     uint64_t next_order; /* receives that were posted to the bins so far */
     size_t binned;       /* receives in the bins */
@@ -109,22 +110,23 @@ static inline uint64_t weft_match_label(uint32_t context)
 /* Receives in the posted queue: a zero test is the caller's fast path. */
 static inline size_t weft_match_posted(const struct weft_matcher *m)
 {
-    return m->tail - m->head + m->binned;
+    return (size_t)(m->tail - m->head) + m->binned;
 }
 
 /* weft_match_post for a receive without wildcards, of which nothing is set; or false, and nothing was
  * done but that these are set. */
 static inline __attribute__((always_inline)) bool
 weft_match_post_express(struct weft_matcher *m, struct weft_match_receive *receive, uint64_t label,
-                        uint64_t key)
+                        int32_t source, int32_t tag)
 {
-    uint32_t tail = m->tail;
-    receive->key = key;
+    struct weft_match_receive **tail = m->tail;
+    receive->source = source;
+    receive->tag = tag;
     receive->label = label;
     if (__builtin_expect(tail >= m->room, 0))
         return false;
     receive->queued = true;
-    m->express[tail] = receive;
+    *tail = receive;
     m->tail = tail + 1;
     return true;
 }
@@ -134,11 +136,10 @@ weft_match_post_express(struct weft_matcher *m, struct weft_match_receive *recei
 static inline __attribute__((always_inline)) struct weft_match_receive *
 weft_match_arrive_express(struct weft_matcher *m, uint64_t label, uint64_t key)
 {
-    uint32_t head = m->head;
-    struct weft_match_receive *r;
+    struct weft_match_receive **head = m->head, *r;
     if (__builtin_expect(head == m->tail, 0))
         return NULL;
-    r = m->express[head];
+    r = *head;
     if (__builtin_expect(r->key != key, 0) || __builtin_expect(r->label != label, 0))
         return NULL;
     m->head = head + 1;

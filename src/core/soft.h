@@ -73,7 +73,7 @@ weft_soft_take_plain(struct weft_matcher *m, uint64_t label, uint64_t key, size_
 {
     if (m->head == m->tail)
         return NULL;
-    struct weft_request *request = weft_soft_request(m->express[m->head]);
+    struct weft_request *request = weft_soft_request(*m->head);
     if (request->flags || request->error || request->pending != 1 || request->capacity < bytes ||
         !(request->type->flags & WEFT_TYPE_DENSE))
         return NULL;

@@ -78,7 +78,7 @@ struct weft_net_levels weft_net_levels(void)
 {
     if (!weft.net)
         return (struct weft_net_levels){0};
-    return (struct weft_net_levels){.posted = weft_net.posts - weft_net.completed,
+    return (struct weft_net_levels){.posted = weft_net_fast.posts - weft_net.completed,
                                     .room = weft_net.post_limit,
                                     .completed = weft_net.completed,
                                     .eager_limit = weft_net.eager_limit};

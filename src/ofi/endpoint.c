@@ -28,7 +28,7 @@ enum {
     RESERVED_RECEIVES = 128,
     RECEIVE_QUEUE = 512,
     SEND_QUEUE = 256,
-    STREAM_WINDOW = 1 << 20
+    STREAM_WINDOW = 2 << 20
 };
 
 struct weft_net weft_net;
@@ -99,6 +99,7 @@ static int lay_tags(const struct fi_info *info, char *why, size_t len)
     weft_net.context_shift = (unsigned)tag;
     weft_net.form_shift = (unsigned)bits - KIND_BITS;
     weft_net.form_mask = UINT64_C(3) << weft_net.form_shift;
+    weft_net_fast.form_mask = weft_net.form_mask;
     weft_net_fast.ready_bits = (uint64_t)WEFT_MESSAGE_READY << weft_net.form_shift;
     weft_net.space_bit = UINT64_C(1) << (bits - 1);
     bool wide = info->domain_attr->cq_data_size >= 8;
@@ -151,7 +152,7 @@ static void take_facts(const struct fi_info *info)
     weft_net.post_limit = room > 2 * RESERVED_RECEIVES ? room - RESERVED_RECEIVES : room / 2;
     weft_net.header_apart = info->rx_attr->iov_limit >= 3;
     weft_net.stop_step = weft_net.header_apart && !weft_net.local_mr;
-    weft_net.posts_stop = weft_net.stop_step ? weft_net.post_limit : 0;
+    weft_net_fast.posts_stop = weft_net.stop_step ? weft_net.post_limit : 0;
     snprintf(weft_net.name, sizeof weft_net.name, "%s on %s", info->fabric_attr->prov_name,
              choice->interface);
 }
@@ -194,7 +195,7 @@ static struct step open_objects(struct fi_info *info, int ranks)
         return (struct step){"fi_enable", rc};
     weft_net_fast.ep = weft_net.ep;
     weft_net_fast.inject = weft_net.ep->tagged->injectdata;
-    weft_net.post = weft_net.ep->tagged->recvv;
+    weft_net_fast.post = weft_net.ep->tagged->recvv;
     return (struct step){NULL, 0};
 }
 
@@ -208,7 +209,7 @@ static int make_room(char *why, size_t len)
             weft_net.spill_mr =
                 weft_net_register(weft_net.spill.iov_base, weft_net.eager_limit, FI_RECV);
     }
-    weft_net.short_pieces = weft_net.spill_below ? 2 : 1;
+    weft_net_fast.short_pieces = weft_net.spill_below ? 2 : 1;
     if ((weft_net.spill_below && !weft_net.spill.iov_base) || weft_net_claim_open()) {
         snprintf(why, len, "no memory for receive buffers of %zu bytes", weft_net.eager_limit);
         return -1;
@@ -290,6 +291,7 @@ void weft_net_close(void)
     weft_net_control_close();
     weft_net_credits_close();
     weft_net = (struct weft_net){0};
+    weft_net_fast = (struct weft_net_fast){0};
 }
 
 char *weft_net_own_address(char *buf, size_t len)

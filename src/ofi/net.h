@@ -14,7 +14,9 @@
 #include "core/request.h"
 #include "pmix/boot.h"
 
+#include <stdbool.h>
 #include <sys/types.h>
+#include <sys/uio.h>
 
 /* Lets crash signals be crash signals again: libraries that libfabric brings along catch them. */
 void weft_net_free_signals(void);
@@ -51,7 +53,7 @@ bool weft_net_software_matching(void);
 /* "tcp;ofi_rxm on lo", or "no provider". */
 const char *weft_net_name(void);
 
-/* What the fast path needs of the provider: its fi_tinjectdata, bound. */
+/* What the fast path needs of the provider: its fi_tinjectdata and fi_trecvv, bound. */
 struct fid_ep;
 struct weft_net_fast {
     ssize_t (*inject)(struct fid_ep *ep, const void *data, size_t bytes, uint64_t cq_data,
@@ -59,6 +61,12 @@ struct weft_net_fast {
     struct fid_ep *ep;
     uint64_t ready_bits;    /* the form of a message in ready mode, in the tag word */
     uint32_t sequence_mask; /* how much of a peer's sequence the completion data carry */
+    ssize_t (*post)(struct fid_ep *ep, const struct iovec *iov, void **descriptors, size_t pieces,
+                    uint64_t source, uint64_t word, uint64_t ignore, void *context);
+    uint64_t posts, posts_stop; /* receives posted so far, and where to stop for now: completed ones
+                                   plus what the provider may hold; 0: the long way always */
+    size_t short_pieces;        /* iovecs of a receive that lands in its request */
+    uint64_t form_mask;         /* what such a receive ignores */
 };
 extern WEFT_HIDDEN struct weft_net_fast weft_net_fast;
 
@@ -105,10 +113,30 @@ int weft_net_irecv(struct weft_request *request);
 /* The same for a dense buffer and a receive with a tag from one source; the flag IN_NET is set. */
 int weft_net_irecv_plain(struct weft_request *request);
 
+/* Whether the following may be used now. */
+static inline bool weft_net_may_post(void)
+{
+    return weft_likely(weft_net_fast.posts < weft_net_fast.posts_stop);
+}
+
 /* The same for one of up to WEFT_NET_SMALL bytes from a peer whose land_below says that it lands in
- * its request: whose net_addr is given, and the tag with the context's bits. */
-enum { WEFT_NET_SMALL = 64 };
-int weft_net_irecv_short(struct weft_request *request, uint64_t source, uint64_t word);
+ * its request: whose net_addr is given, and the tag with the context's bits. 0, or the provider does
+ * not take it: then it is for weft_net_refused, which leaves it to the software and returns
+ * MPI_SUCCESS. */
+enum { WEFT_NET_SMALL = 64, WEFT_NET_SHORT_AT = 200 /* its iovecs in the lane part */ };
+
+static inline __attribute__((always_inline)) ssize_t
+weft_net_post_short(struct weft_request *request, uint64_t source, uint64_t word)
+{
+    request->posted = weft_net_fast.posts;
+    __atomic_signal_fence(__ATOMIC_ACQ_REL); /* so that memory is added to: one instruction */
+    weft_net_fast.posts++;
+    return weft_net_fast.post(
+        weft_net_fast.ep, (const struct iovec *)(request->lane + WEFT_NET_SHORT_AT), NULL,
+        weft_net_fast.short_pieces, source, word, weft_net_fast.form_mask, request->lane);
+}
+
+WEFT_COLD int weft_net_refused(struct weft_request *request);
 
 /* What a rank's death leaves behind. True for a send that only waits for its peer's word; ends such
  * a send (its error is set); forgets what was still to be sent to the peer, failing its sends. */

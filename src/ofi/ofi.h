@@ -144,6 +144,8 @@ struct weft_net_request {
 };
 
 _Static_assert(sizeof(struct weft_net_request) <= WEFT_LANE_BYTES, "lane part of a request");
+_Static_assert(offsetof(struct weft_net_request, op) == 0, "the context of what is posted");
+_Static_assert(offsetof(struct weft_net_request, short_iov) == WEFT_NET_SHORT_AT, "its iovecs");
 
 static inline struct weft_net_request *weft_net_part(struct weft_request *request)
 {
@@ -171,13 +173,7 @@ struct weft_net {
     uint32_t credits_step; /* owed to one peer before they are returned */
     unsigned context_shift;
     uint64_t tag_mask, form_mask, space_bit;
-    uint64_t posts, posts_stop; /* receives posted so far, and where to stop for now: completed ones
-                                   plus what the provider may hold; 0: the long way always */
-    size_t short_pieces;        /* iovecs of a receive that lands in its request */
-    ssize_t (*post)(struct fid_ep *ep, const struct iovec *iov, void **descriptors, size_t pieces,
-                    fi_addr_t source, uint64_t word, uint64_t ignore,
-                    void *context); /* fi_trecvv */
-    struct iovec spill;             /* where what does not fit a receive goes */
+    struct iovec spill; /* where what does not fit a receive goes */
     size_t spill_below; /* receives with less room than this get the spill area too; 0 where the
                            provider truncates by itself */
 

@@ -35,7 +35,7 @@ const struct weft_provider_row weft_provider_table[] = {
     {"verbs;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 85,
      WEFT_PROVIDER_SPILL | WEFT_PROVIDER_RXM,
      "InfiniBand and RoCE: above 16 KiB its segmentation crashes on claim and truncation"},
-    {"net", ALL, WEFT_MATCHING_SOFTWARE, 64 * KIB, 61, WEFT_PROVIDER_STREAM | WEFT_PROVIDER_FEW,
+    {"net", ALL, WEFT_MATCHING_SOFTWARE, 64 * KIB, 61, WEFT_PROVIDER_FEW,
      "TCP, 1.17's trial of what became tcp: keeps 4 unexpected messages, so the core matches; "
      "quicker than tcp;ofi_rxm and without its 64 MiB of buffers"},
     {"tcp;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 64 * KIB, 60,
@@ -53,7 +53,7 @@ const struct weft_provider_row weft_provider_table[] = {
      WEFT_PROVIDER_ONE_NODE | WEFT_PROVIDER_REFUSED,
      "before 1.19 it matches unexpected messages with a stale mask and stalls after 1024 of them"},
     {"net;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 64 * KIB, 25,
-     WEFT_PROVIDER_SPILL | WEFT_PROVIDER_RXM | WEFT_PROVIDER_STREAM,
+     WEFT_PROVIDER_SPILL | WEFT_PROVIDER_RXM,
      "TCP, 1.17's trial of what became tcp, under the same layer as tcp;ofi_rxm"},
     {"udp;ofi_rxd", ALL, WEFT_MATCHING_SOFTWARE, 4 * KIB, 10, 0,
      "UDP: a claimed message is truncated, and truncation goes unreported; slow"},

@@ -41,16 +41,16 @@ static inline __attribute__((always_inline)) bool post(struct weft_request *requ
                                                        size_t pieces, fi_addr_t source,
                                                        uint64_t word, uint64_t ignore)
 {
-    request->posted = weft_net.posts++;
+    request->posted = weft_net_fast.posts++;
     return weft_likely(!fi_trecvv(weft_net.ep, iov, descriptors, pieces, source, word, ignore,
                                   &weft_net_part(request)->op));
 }
 
 /* A receive that the provider did not take stays with the core. Whatever the reason: the claims
  * that follow tell more if it is grave. */
-static __attribute__((noinline)) int refused(struct weft_request *request)
+int weft_net_refused(struct weft_request *request)
 {
-    weft_net.posts--;
+    weft_net_fast.posts--;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     release(weft_net_part(request));
     weft_soft_receive(request);
@@ -107,7 +107,7 @@ int weft_net_irecv(struct weft_request *request)
     void *descriptors[3] = {NULL, NULL, NULL};
     size_t pieces = 0;
     request->flags |= WEFT_REQUEST_IN_NET;
-    if (weft_net.posts - weft_net.completed < weft_net.post_limit)
+    if (weft_net_fast.posts - weft_net.completed < weft_net.post_limit)
         pieces = weft_net.stop_step && (request->type->flags & WEFT_TYPE_DENSE) &&
                          request->capacity > WEFT_NET_SMALL
                      ? lay_out(request, request->buffer, request->capacity, iov)
@@ -123,22 +123,9 @@ int weft_net_irecv(struct weft_request *request)
     else
         word |= (uint32_t)request->match.tag;
     fi_addr_t source = request->peer ? request->peer->net_addr : FI_ADDR_UNSPEC;
-    return post(request, iov, descriptors, pieces, source, word, ignore) ? MPI_SUCCESS
-                                                                         : refused(request);
-}
-
-int weft_net_irecv_short(struct weft_request *request, uint64_t source, uint64_t word)
-{
-    struct weft_net_request *part = weft_net_part(request);
-    if (weft_unlikely(weft_net.posts >= weft_net.posts_stop))
-        return weft_net_irecv(request);
-    request->posted = weft_net.posts;
-    __atomic_signal_fence(__ATOMIC_ACQ_REL); /* so that memory is added to: one instruction */
-    weft_net.posts++;
-    return weft_likely(!weft_net.post(weft_net.ep, part->short_iov, NULL, weft_net.short_pieces,
-                                      source, word, weft_net.form_mask, &part->op))
+    return post(request, iov, descriptors, pieces, source, word, ignore)
                ? MPI_SUCCESS
-               : refused(request);
+               : weft_net_refused(request);
 }
 
 int weft_net_irecv_plain(struct weft_request *request)
@@ -146,13 +133,14 @@ int weft_net_irecv_plain(struct weft_request *request)
     struct iovec iov[3];
     uint64_t source = request->peer->net_addr;
     uint64_t word = request->channel->net_bits | (uint32_t)request->match.tag;
-    if (request->capacity < request->peer->land_below)
-        return weft_net_irecv_short(request, source, word);
-    if (weft_unlikely(weft_net.posts >= weft_net.posts_stop))
+    if (weft_unlikely(!weft_net_may_post()))
         return weft_net_irecv(request);
+    if (request->capacity < request->peer->land_below)
+        return weft_net_post_short(request, source, word) ? weft_net_refused(request) : MPI_SUCCESS;
     size_t pieces = lay_out(request, request->buffer, request->capacity, iov);
-    return post(request, iov, NULL, pieces, source, word, weft_net.form_mask) ? MPI_SUCCESS
-                                                                              : refused(request);
+    return post(request, iov, NULL, pieces, source, word, weft_net.form_mask)
+               ? MPI_SUCCESS
+               : weft_net_refused(request);
 }
 
 static void finish_eager(struct weft_request *request, size_t length)
@@ -211,7 +199,7 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
 void weft_net_received(struct weft_request *request, const struct fi_cq_tagged_entry *entry)
 {
     weft_net.completed++;
-    weft_net.posts_stop += weft_net.stop_step;
+    weft_net_fast.posts_stop += weft_net.stop_step;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     request->source = (int)(entry->data >> weft_net.rank_shift);
     request->tag = (int)(entry->tag & weft_net.tag_mask);
@@ -226,7 +214,7 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
 {
     struct weft_net_request *part = weft_net_part(request);
     weft_net.completed++;
-    weft_net.posts_stop += weft_net.stop_step;
+    weft_net_fast.posts_stop += weft_net.stop_step;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     if (error->err == FI_ECANCELED) {
         release(part);

@@ -13,10 +13,10 @@
  *    read is out. What has no room waits in the peer's readers, in order; while one waits a read
  *    is out, and its end makes room.
  *
- * The window: what was asked for lies in the sender's socket, up to megabytes of the kernel's pages
- * that left its cache long before the other core takes them; copied through so many, the same bytes
- * took up to half as long again. Pieces are half the window, so that one is on its way while the
- * other is asked for.
+ * The window: what was asked for lies in the sender's socket, up to megabytes of the kernel's pages,
+ * which have likely left its cache before the other core takes them: a bare loop of reads was up to
+ * 1.4 times as fast with a bound. Pieces are at most half the window, so that one is on its way
+ * while the other is asked for.
  */
 #include "core/error.h"
 #include "core/tool/count.h"

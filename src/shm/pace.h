@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which way of copying to memory that another core reads is the faster one now: through the caches, or
- * past them (copy.h).
+ * Which way of copying to memory that another core reads is the faster one now: through the
+ * caches, or past them (copy.h).
  *
- * Between two cores of one cache the first way wins by a half. Between cores that share none, lines that
- * lie changed in the writer's cache reach the reader at a fifth of memory's speed, and the second way
- * wins by two or three. Where a process runs changes, on a virtual machine by the second. So both are
- * tried for a few pieces now and then, and the better one is kept until the next time.
+ * Between two cores of one cache the first way wins by a half. Between cores that share none,
+ * lines that lie changed in the writer's cache reach the reader at a fifth of memory's speed, and
+ * the second way wins by two or three. Where a process runs changes, on a virtual machine by the
+ * second. So both are tried for a few pieces now and then, and the better one is kept until the
+ * next time.
  *
- * Invariant: a trial of a way begins with as many pieces that are not counted as are counted, so that
- * what is counted finds memory as this way leaves it.
+ * Invariant: a trial of a way begins with as many pieces that are not counted as are counted, so
+ * that what is counted finds memory as this way leaves it.
  */
 #ifndef WEFT_SHM_PACE_H
 #define WEFT_SHM_PACE_H

@@ -17,9 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Data from EARLY_FROM bytes on are published before they are copied, EARLY_STEP at a time, so that
- * the reader copies behind the writer. PIECES_AT_ONCE bounds what one call pushes to a peer. Messages of
- * PACED_FROM bytes are larger than caches; what goes past these is packed in parts that stay in the nearest one. */
+/* Data from EARLY_FROM bytes on are published before they are copied, EARLY_STEP at a time, so
+ * that the reader copies behind the writer. PIECES_AT_ONCE bounds what one call pushes to a peer.
+ * Messages of PACED_FROM bytes are larger than caches; what goes past these is packed in parts
+ * that stay in the nearest one. */
 enum {
     EARLY_FROM = 3072,
     EARLY_STEP = 2048,
@@ -59,7 +60,8 @@ static void pack(const struct outgoing *message, size_t offset, void *to, size_t
         memcpy(to, (const char *)message->buffer + offset, bytes);
 }
 
-/* Writes a message to the data area; *turn is then what names it. False when there is no room now. */
+/* Writes a message to the data area; *turn is then what names it. False when there is no room
+ * now. */
 static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
                                                  const struct outgoing *message, uint32_t *turn)
 {
@@ -95,8 +97,8 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
     return true;
 }
 
-/* Writes a message of at most WEFT_SHM_INLINE_BYTES dense bytes to the next line, for which there is
- * room. Returns its turn. */
+/* Writes a message of at most WEFT_SHM_INLINE_BYTES dense bytes to the next line, for which there
+ * is room. Returns its turn. */
 static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm_link *link,
                                                                  const struct weft_channel *channel,
                                                                  int tag, const void *buffer,

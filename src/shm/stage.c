@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A long message from a buffer in one piece to one with holes: only the receiver can put its bytes to
- * their places.
+ * A long message from a buffer in one piece to one with holes: only the receiver can put its bytes
+ * to their places.
  *
- * Alone, it reads a part of the sender's memory into a buffer that stays in its cache, and unpacks it
- * from there; but the kernel's copy takes twice as long as the unpacking. So it offers the message: a
- * sender that has time lays pieces into the receiver's stage, in shared memory, and from then on the
- * receiver does nothing but unpack. A sender that computes costs it nothing.
+ * Alone, it reads a part of the sender's memory into a buffer that stays in its cache, and unpacks
+ * it from there; but the kernel's copy takes twice as long as the unpacking. So it offers the
+ * message: a sender that has time lays pieces into the receiver's stage, in shared memory, and
+ * from then on the receiver does nothing but unpack. A sender that computes costs it nothing.
  *
  * Invariants: those of share.h, and
  *  - The receiver says FIN after the last part was unpacked; the offer lies before FIN in the ring.

@@ -25,30 +25,124 @@ static void sizes(void)
         {MPI_PACKED, 1},
         {MPI_BYTE, 1},
         {MPI_CHAR, 1},
+        {MPI_SIGNED_CHAR, 1},
+        {MPI_UNSIGNED_CHAR, 1},
+        {MPI_WCHAR, 2},
         {MPI_SHORT, 2},
+        {MPI_UNSIGNED_SHORT, 2},
         {MPI_INT, 4},
+        {MPI_UNSIGNED, 4},
         {MPI_LONG, 4},
         {MPI_UNSIGNED_LONG, 4},
         {MPI_LONG_LONG, 8},
+        {MPI_LONG_LONG_INT, 8},
+        {MPI_UNSIGNED_LONG_LONG, 8},
         {MPI_FLOAT, 4},
         {MPI_DOUBLE, 8},
         {MPI_LONG_DOUBLE, 16},
         {MPI_C_BOOL, 1},
+        {MPI_INT8_T, 1},
+        {MPI_INT16_T, 2},
+        {MPI_INT32_T, 4},
         {MPI_INT64_T, 8},
+        {MPI_UINT8_T, 1},
+        {MPI_UINT16_T, 2},
+        {MPI_UINT32_T, 4},
+        {MPI_UINT64_T, 8},
         {MPI_AINT, 8},
         {MPI_COUNT, 8},
-        {MPI_WCHAR, 2},
+        {MPI_OFFSET, 8},
+        {MPI_C_COMPLEX, 8},
         {MPI_C_FLOAT_COMPLEX, 8},
         {MPI_C_DOUBLE_COMPLEX, 16},
+        {MPI_C_LONG_DOUBLE_COMPLEX, 32},
+        {MPI_CXX_BOOL, 1},
+        {MPI_CXX_FLOAT_COMPLEX, 8},
+        {MPI_CXX_DOUBLE_COMPLEX, 16},
+        {MPI_CXX_LONG_DOUBLE_COMPLEX, 32},
+        {MPI_CHARACTER, 1},
         {MPI_LOGICAL, 4},
         {MPI_INTEGER, 4},
-        {MPI_C_LONG_DOUBLE_COMPLEX, 32},
+        {MPI_REAL, 4},
+        {MPI_DOUBLE_PRECISION, 8},
+        {MPI_COMPLEX, 8},
+        {MPI_DOUBLE_COMPLEX, 16},
+        {MPI_LOGICAL1, 1},
+        {MPI_LOGICAL2, 2},
+        {MPI_LOGICAL4, 4},
+        {MPI_LOGICAL8, 8},
+        {MPI_INTEGER1, 1},
+        {MPI_INTEGER2, 2},
+        {MPI_INTEGER4, 4},
+        {MPI_INTEGER8, 8},
+        {MPI_REAL4, 4},
+        {MPI_REAL8, 8},
+        {MPI_COMPLEX8, 8},
+        {MPI_COMPLEX16, 16},
+        {MPI_FLOAT_INT, 8},
         {MPI_DOUBLE_INT, 12},
         {MPI_LONG_INT, 8},
+        {MPI_2INT, 8},
+        {MPI_SHORT_INT, 6},
+        {MPI_LONG_DOUBLE_INT, 20},
+        {MPI_2REAL, 8},
+        {MPI_2DOUBLE_PRECISION, 16},
+        {MPI_2INTEGER, 8},
     };
     for (size_t i = 0; i < sizeof known / sizeof known[0]; i++)
         CHECK(size_of(known[i].type) == known[i].size, "type %zu has %ld bytes, not %ld", i,
               (long)size_of(known[i].type), (long)known[i].size);
+}
+
+/* Types that not every system has: no size at all, or the table's. */
+static void optional_sizes(void)
+{
+    const struct {
+        MPI_Datatype type;
+        MPI_Aint size;
+    } known[] = {{MPI_LOGICAL16, 16}, {MPI_INTEGER16, 16}, {MPI_REAL2, 2},
+                 {MPI_REAL16, 16},    {MPI_COMPLEX4, 4},   {MPI_COMPLEX32, 32}};
+    for (size_t i = 0; i < sizeof known / sizeof known[0]; i++) {
+        int size = 0;
+        check_errors_return();
+        if (MPI_Type_size(known[i].type, &size) == MPI_SUCCESS && size != MPI_UNDEFINED && size > 0)
+            CHECK(size_of(known[i].type) == known[i].size,
+                  "optional type %zu has %ld bytes, not %ld", i, (long)size_of(known[i].type),
+                  (long)known[i].size);
+    }
+}
+
+/* Fortran kinds: as the standard derives their sizes from precision and range (MPI 5.0, 19.1.9), which
+ * are those of the smallest kind that has both; a kind's range is that of its small numbers. */
+static void fortran_kinds(void)
+{
+    static const struct {
+        int p, r, bytes; /* 0: an integer of range r */
+    } kinds[] = {{6, 37, 4},
+                 {MPI_UNDEFINED, 38, 8},
+                 {7, MPI_UNDEFINED, 8},
+                 {15, 307, 8},
+                 {0, 2, 1},
+                 {0, 4, 2},
+                 {0, 9, 4},
+                 {0, 10, 8},
+                 {0, 18, 8},
+                 {6, 308, 16},
+                 {16, 307, 16}};
+    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
+        MPI_Datatype type;
+        if (kinds[i].p)
+            MPI_Type_create_f90_real(kinds[i].p, kinds[i].r, &type);
+        else
+            MPI_Type_create_f90_integer(kinds[i].r, &type);
+        CHECK(size_of(type) == kinds[i].bytes, "a kind of precision %d and range %d has %ld bytes",
+              kinds[i].p, kinds[i].r, (long)size_of(type));
+        if (!kinds[i].p)
+            continue;
+        MPI_Type_create_f90_complex(kinds[i].p, kinds[i].r, &type);
+        CHECK(size_of(type) == 2 * kinds[i].bytes, "complex %zu has %ld bytes", i,
+              (long)size_of(type));
+    }
 }
 
 /* Packs, compares with the bytes expected, unpacks, compares. */
@@ -81,6 +175,29 @@ static void values(void)
     both_ways("a short", &s, MPI_SHORT, sizeof s, "\x12\x34", 2);
     both_ways("a double", &d, MPI_DOUBLE, sizeof d, "\xbf\xf8\0\0\0\0\0\0", 8);
     both_ways("a complex", z, MPI_C_FLOAT_COMPLEX, sizeof z, "\x3f\x80\0\0\xc0\0\0\0", 8);
+    MPI_Aint place = -2;
+    MPI_Count count = 0x0123456789abcdef;
+    unsigned char truth = 1;
+    long double three[2] = {3, -0.5L}; /* a significand of 1.1 in binary, exponents 1 and -1 */
+    double numbers[2] = {0.15625, -2};
+    struct {
+        double value;
+        int index;
+    } pair = {1, 258};
+    both_ways("an address", &place, MPI_AINT, sizeof place, "\xff\xff\xff\xff\xff\xff\xff\xfe", 8);
+    both_ways("a count", &count, MPI_COUNT, sizeof count, "\x01\x23\x45\x67\x89\xab\xcd\xef", 8);
+    both_ways("a truth", &truth, MPI_C_BOOL, sizeof truth, "\x01", 1);
+    both_ways("a Fortran integer", &i, MPI_INTEGER, sizeof i, "\xff\xff\xff\xfe", 4);
+    both_ways("a Fortran complex", z, MPI_COMPLEX, sizeof z, "\x3f\x80\0\0\xc0\0\0\0", 8);
+    both_ways("a double complex", numbers, MPI_C_DOUBLE_COMPLEX, sizeof numbers,
+              "\x3f\xc4\0\0\0\0\0\0\xc0\0\0\0\0\0\0\0", 16);
+    both_ways("a pair", &pair, MPI_DOUBLE_INT, sizeof(double) + sizeof(int),
+              "\x3f\xf0\0\0\0\0\0\0\0\0\x01\x02", 12);
+    char packed[32], expected[32] = "\x40\0\x80";
+    memcpy(expected + 16, "\xbf\xfe", 2);
+    MPI_Aint position = 0;
+    MPI_Pack_external("external32", three, 1, MPI_C_LONG_DOUBLE_COMPLEX, packed, 32, &position);
+    CHECK(position == 32 && !memcmp(packed, expected, 32), "a long double complex is wrong");
     both_ways("a wide character", &w, MPI_WCHAR, sizeof w, "\x20\xac", 2);
 }
 
@@ -158,6 +275,8 @@ int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
     sizes();
+    optional_sizes();
+    fortran_kinds();
     values();
     long_doubles();
     derived();

@@ -98,6 +98,7 @@ MPI_TESTS = \
     tests/mpi/types_random \
     tests/mpi/types_strided \
     tests/mpi/strided_shared \
+    tests/mpi/types_beyond_2g \
     tests/mpi/copy_refused \
     tests/mpi/rendezvous_ways \
     tests/mpi/unexpected_flood \
@@ -212,6 +213,7 @@ tests_mpi_topology_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_strided_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_strided_shared_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_types_beyond_2g_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_copy_refused_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_rendezvous_ways_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_external32_LDADD = $(MPI_TEST_LIBS)

@@ -106,6 +106,26 @@ static void whole_types(void)
     MPI_Type_free(&type);
 }
 
+static void contents(void)
+{
+    MPI_Datatype type, none = MPI_DATATYPE_NULL, types[1];
+    MPI_Aint addresses[1];
+    int n[4], integers[3];
+    CHECK_CLASS(MPI_Type_get_envelope(none, &n[0], &n[1], &n[2], &n[3]), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Type_get_envelope(MPI_INT, NULL, &n[1], &n[2], &n[3]), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_get_contents(MPI_INT, 0, 0, 0, integers, addresses, types), MPI_ERR_TYPE);
+    MPI_Type_vector(2, 1, 2, MPI_INT, &type);
+    CHECK_CLASS(MPI_Type_get_contents(type, 2, 0, 1, integers, addresses, types), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_get_contents(type, 3, 0, 0, integers, addresses, types), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_get_contents(type, 3, 0, 1, NULL, addresses, types), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_get_contents(type, 3, 0, 1, integers, addresses, types), MPI_SUCCESS);
+    MPI_Type_free(&type);
+    CHECK_CLASS(MPI_Type_create_f90_real(5000, MPI_UNDEFINED, &type), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_create_f90_complex(6, 100000, &type), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_create_f90_real(MPI_UNDEFINED, MPI_UNDEFINED, &type), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_create_f90_integer(9, NULL), MPI_ERR_ARG);
+}
+
 static void packing(void)
 {
     char data[100] = {0}, packed[100];
@@ -143,6 +163,7 @@ int main(int argc, char **argv)
     constructors();
     darrays();
     whole_types();
+    contents();
     packing();
     return check_done();
 }

@@ -269,17 +269,17 @@ static size_t walk_receives(struct schedule *s, struct weft_match_link *heads, s
 
 static size_t walk_express(struct schedule *s, bool *seen)
 {
-    CHECK(s->m.head <= s->m.tail && s->m.tail <= WEFT_MATCH_EXPRESS);
+    CHECK(s->m.head <= s->m.tail && s->m.tail <= s->m.express + WEFT_MATCH_EXPRESS);
     CHECK(s->m.head == s->m.tail || (s->m.binned == 0 && s->m.wild == 0));
-    for (uint32_t at = s->m.head; at < s->m.tail; at++) {
-        struct weft_match_receive *r = s->m.express[at];
+    for (struct weft_match_receive **at = s->m.head; at < s->m.tail; at++) {
+        struct weft_match_receive *r = *at;
 
         CHECK(r >= s->receive && r < s->receive + POOL);
         CHECK(r->queued && r->source != ANY_SOURCE && r->tag != ANY_TAG);
         CHECK(!seen[r - s->receive]);
         seen[r - s->receive] = true;
     }
-    return s->m.tail - s->m.head;
+    return (size_t)(s->m.tail - s->m.head);
 }
 
 static size_t walk_messages(struct schedule *s, struct weft_match_link *heads, size_t bins,

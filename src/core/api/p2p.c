@@ -274,64 +274,78 @@ static __attribute__((noinline)) int send_here(const void *buf, size_t bytes,
 
 static __attribute__((noinline)) int post_to_bins(struct weft_match_receive *receive)
 {
-    weft_match_post(weft_matcher_of(receive->context), receive);
+    weft_match_post(&weft.matcher, receive);
     return MPI_SUCCESS;
 }
 
 static int irecv_long(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                       MPI_Comm comm, MPI_Request *request);
 
-/* A receive in software, where no message waits. */
-ALWAYS_INLINE int post_here(struct weft_matcher *matcher, void *buf, size_t bytes,
-                            struct weft_channel *channel, int source, int tag,
-                            struct weft_peer *peer, MPI_Request *request)
+/* What the entry point leaves to these is whether there is a place for the request, and a request:
+ * so it needs no more registers than it may use without saving them. */
+ALWAYS_INLINE bool no_request(const MPI_Request *request)
 {
+    return weft_unlikely(!request) || weft_unlikely(!weft.requests.free);
+}
+
+WEFT_COLD static int irecv_without(void *buf, size_t bytes, struct weft_comm *comm, uint64_t source,
+                                   int tag, MPI_Request *request)
+{
+    if (request)
+        *request = MPI_REQUEST_NULL; /* MPI_Recv's, should this fail */
+    return irecv_long(buf, (MPI_Count)bytes, MPI_BYTE, (int)source, tag, comm->handle, request);
+}
+
+/* A receive in software, where no message waits. */
+static __attribute__((noinline)) int irecv_here(void *buf, size_t bytes, struct weft_comm *comm,
+                                                uint64_t source, int tag, struct weft_peer *peer,
+                                                MPI_Request *request)
+{
+    if (no_request(request))
+        return irecv_without(buf, bytes, comm, source, tag, request);
     struct weft_request *posted = weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, 0, 1);
     *request = (MPI_Request)posted;
+    struct weft_channel *channel = &comm->p2p;
     posted->channel = channel;
     posted->peer = peer;
     posted->type = weft_datatype_byte();
     posted->buffer = buf;
     posted->capacity = bytes;
-    bool quick = weft_match_post_express(
-        matcher, &posted->match, weft_match_label(channel->context), weft_match_key(source, tag));
+    bool quick = weft_match_post_express(&weft.matcher, &posted->match,
+                                         weft_match_label(channel->context), (int32_t)source, tag);
     return weft_likely(quick) ? MPI_SUCCESS : post_to_bins(&posted->match);
 }
 
-/* What is not looked at before is whether there is a request, and a place for it. */
-static __attribute__((noinline)) int irecv_here(void *buf, size_t bytes,
-                                                struct weft_channel *channel, int source, int tag,
-                                                struct weft_peer *peer, MPI_Request *request)
+/* A receive that the provider matches and that lands in its request. */
+static __attribute__((noinline)) int irecv_to_net(void *buf, size_t bytes, struct weft_comm *comm,
+                                                  uint64_t source, int tag, struct weft_peer *peer,
+                                                  MPI_Request *request)
 {
-    if (weft_unlikely(!request) || weft_unlikely(!weft.requests.free)) {
-        if (request)
-            *request = MPI_REQUEST_NULL; /* MPI_Recv's, should this fail */
-        return irecv_long(buf, (MPI_Count)bytes, MPI_BYTE, source, tag, channel->comm->handle,
-                          request);
-    }
-    return post_here(&weft.matcher, buf, bytes, channel, source, tag, peer, request);
-}
-
-/* A receive that the provider matches and that lands in its request. Returns MPI_SUCCESS. */
-ALWAYS_INLINE int irecv_to_net(void *buf, size_t bytes, struct weft_channel *channel, int source,
-                               int tag, struct weft_peer *peer, MPI_Request *request)
-{
+    if (no_request(request))
+        return irecv_without(buf, bytes, comm, source, tag, request);
     struct weft_request *posted =
         weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
     *request = (MPI_Request)posted;
-    weft_p2p_describe(posted, channel, buf, bytes, weft_datatype_byte(), peer, source, tag);
-    return weft_net_irecv_short(posted, peer->net_addr, channel->net_bits | (uint32_t)tag);
+    weft_p2p_describe(posted, &comm->p2p, buf, bytes, weft_datatype_byte(), peer, (int)source, tag);
+    if (weft_unlikely(!weft_net_may_post()))
+        return weft_net_irecv(posted);
+    if (weft_unlikely(
+            weft_net_post_short(posted, peer->net_addr, comm->p2p.net_bits | (uint32_t)tag)))
+        return weft_net_refused((struct weft_request *)*request);
+    return MPI_SUCCESS;
 }
 
 /* The same for one that is too long to land in its request. */
-static __attribute__((noinline)) int irecv_longer(void *buf, size_t bytes,
-                                                  struct weft_channel *channel, int source, int tag,
-                                                  struct weft_peer *peer, MPI_Request *request)
+static __attribute__((noinline)) int irecv_longer(void *buf, size_t bytes, struct weft_comm *comm,
+                                                  uint64_t source, int tag, struct weft_peer *peer,
+                                                  MPI_Request *request)
 {
+    if (no_request(request))
+        return irecv_without(buf, bytes, comm, source, tag, request);
     struct weft_request *posted =
         weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
     *request = (MPI_Request)posted;
-    weft_p2p_describe(posted, channel, buf, bytes, weft_datatype_byte(), peer, source, tag);
+    weft_p2p_describe(posted, &comm->p2p, buf, bytes, weft_datatype_byte(), peer, (int)source, tag);
     return weft_net_irecv_plain(posted);
 }
 
@@ -390,38 +404,43 @@ ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype data
     return true;
 }
 
-/* A receive from one rank is posted to whoever matches: the provider or the software. */
-ALWAYS_INLINE bool receive_fast(void *buf, uint32_t count, MPI_Datatype datatype, int source,
-                                int tag, uint32_t tags, MPI_Comm handle, MPI_Request *request,
-                                int *code, bool gated)
+/* A rank as an index. Compilers that saw where it came from would keep both in registers. */
+ALWAYS_INLINE uint64_t index_of(int rank)
+{
+    uint64_t index = (uint32_t)rank;
+    __asm__("" : "+r"(index));
+    return index;
+}
+
+/* A receive from one rank is posted to whoever matches: the provider or the software. When it
+ * declines, the handle is what it was, if need be read again from the communicator: so it takes no
+ * register meanwhile. source is an index_of. */
+ALWAYS_INLINE bool receive_fast(void *buf, uint32_t count, MPI_Datatype datatype, uint64_t source,
+                                int tag, uint32_t tags, MPI_Comm *handle, MPI_Request *request,
+                                int *code)
 {
     size_t size;
     struct weft_comm *comm;
     if (weft_unlikely((uint32_t)tag >= tags) || weft_unlikely(!buf) ||
-        weft_unlikely(!(comm = fast_comm(handle))) ||
-        weft_unlikely((uint32_t)source >= comm->p2p.sources) ||
+        weft_unlikely(!(comm = fast_comm(*handle))))
+        return false;
+    if (weft_unlikely((uint32_t)source >= comm->p2p.sources) ||
         weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
-        return false;
+        goto declined;
     size_t bytes = count * size;
-    struct weft_peer *peer = comm->peers[(uint32_t)source];
-    struct weft_matcher *matcher = gated ? weft_matcher_of_channel(&comm->p2p) : &weft.matcher;
-    if (gated && matcher->unexpected)
-        return false;
-    if (bytes < peer->listen_below) {
-        *code = gated ? post_here(matcher, buf, bytes, &comm->p2p, source, tag, peer, request)
-                      : irecv_here(buf, bytes, &comm->p2p, source, tag, peer, request);
-        return true;
-    }
-    if (weft_likely(bytes < peer->land_below) && weft_likely(request != NULL) &&
-        weft_likely(weft.requests.free != NULL)) {
-        *code = irecv_to_net(buf, bytes, &comm->p2p, source, tag, peer, request);
-        return true;
-    }
-    if (weft_unlikely(bytes >= peer->post_below) || weft_unlikely(!request) ||
-        weft_unlikely(!weft.requests.free))
-        return false;
-    *code = irecv_longer(buf, bytes, &comm->p2p, source, tag, peer, request);
+    struct weft_peer *peer = comm->peers[source];
+    if (bytes < peer->listen_below)
+        *code = irecv_here(buf, bytes, comm, source, tag, peer, request);
+    else if (weft_likely(bytes < peer->land_below))
+        *code = irecv_to_net(buf, bytes, comm, source, tag, peer, request);
+    else if (weft_likely(bytes < peer->post_below))
+        *code = irecv_longer(buf, bytes, comm, source, tag, peer, request);
+    else
+        goto declined;
     return true;
+declined:
+    *handle = comm->handle;
+    return false;
 }
 
 /* The end of a receive that the fast path has posted. */
@@ -467,15 +486,18 @@ ALWAYS_INLINE uint32_t send_tags(bool only_threads, MPI_Count count)
     return weft_likely(only_threads) && is_int(count) ? (uint32_t)weft.tag_ub + 1 : 0;
 }
 
-ALWAYS_INLINE uint32_t receive_tags(bool only_threads, MPI_Count count)
-{
-    return weft.requests.free ? send_tags(only_threads, count) : 0;
-}
-
 /* Predefined communicators are in no cell. */
 ALWAYS_INLINE bool may_have_cell(MPI_Comm comm)
 {
     return (uintptr_t)comm >= WEFT_PREDEFINED_HANDLES;
+}
+
+/* Receives on a channel that may have a cell go the long way, which finds its matcher. */
+ALWAYS_INLINE uint32_t receive_tags(bool only_threads, MPI_Count count, MPI_Comm comm)
+{
+    if (weft.matcher.unexpected || !weft.requests.free || (weft_cells_on && may_have_cell(comm)))
+        return 0;
+    return send_tags(only_threads, count);
 }
 
 LONG_WAY send_gated(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
@@ -526,8 +548,8 @@ LONG_WAY recv_gated(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
         return code;
     if (posted != MPI_REQUEST_NULL)
         code = finish_receive(posted, status, false);
-    else if (!receive_fast(buf, (uint32_t)count, datatype, source, tag,
-                           receive_tags(only_threads, count), comm, &posted, &code, true))
+    else if (!receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
+                           receive_tags(only_threads, count, comm), &comm, &posted, &code))
         code = receive_now(&(struct weft_call){"MPI_Recv", buf, count, datatype, source, tag, comm},
                            status);
     else if (weft_likely(code == MPI_SUCCESS))
@@ -545,8 +567,8 @@ LONG_WAY irecv_gated(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
     bool only_threads = enter_among_threads("MPI_Irecv", &code);
     if (code)
         return code;
-    if (!request || !receive_fast(buf, (uint32_t)count, datatype, source, tag,
-                                  receive_tags(only_threads, count), comm, request, &code, true))
+    if (!request || !receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
+                                  receive_tags(only_threads, count, comm), &comm, request, &code))
         code = begin_receive(
             &(struct weft_call){"MPI_Irecv", buf, count, datatype, source, tag, comm}, request);
     leave_among_threads();
@@ -647,8 +669,8 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
 {
     MPI_Request posted;
     int code;
-    if (weft_likely(receive_fast(buf, (uint32_t)count, datatype, source, tag, weft_receive_tags,
-                                 comm, &posted, &code, false)))
+    if (weft_likely(receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
+                                 weft_receive_tags, &comm, &posted, &code)))
         return weft_likely(code == MPI_SUCCESS) ? finish_receive(posted, status, true) : code;
     return recv_long(buf, count, datatype, source, tag, comm, status);
 }
@@ -659,8 +681,8 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
 {
     MPI_Request posted;
     int code;
-    if (weft_likely(is_int(count) && receive_fast(buf, (uint32_t)count, datatype, source, tag,
-                                                  weft_receive_tags, comm, &posted, &code, false)))
+    if (weft_likely(is_int(count) && receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source,
+                                                  tag, weft_receive_tags, &comm, &posted, &code)))
         return weft_likely(code == MPI_SUCCESS) ? finish_receive(posted, status, true) : code;
     return recv_long(buf, count, datatype, source, tag, comm, status);
 }
@@ -670,10 +692,11 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
                MPI_Request *request)
 {
     int code;
-    if (weft_likely(receive_fast(buf, (uint32_t)count, datatype, source, tag, weft_receive_tags,
-                                 comm, request, &code, false)))
+    uint64_t from = index_of(source);
+    if (weft_likely(receive_fast(buf, (uint32_t)count, datatype, from, tag, weft_receive_tags,
+                                 &comm, request, &code)))
         return code;
-    return irecv_long(buf, count, datatype, source, tag, comm, request);
+    return irecv_long(buf, count, datatype, (int)from, tag, comm, request);
 }
 
 WEFT_EXPORT(Irecv_c);
@@ -681,8 +704,8 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
                  MPI_Comm comm, MPI_Request *request)
 {
     int code;
-    if (weft_likely(is_int(count) && receive_fast(buf, (uint32_t)count, datatype, source, tag,
-                                                  weft_receive_tags, comm, request, &code, false)))
+    if (weft_likely(is_int(count) && receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source,
+                                                  tag, weft_receive_tags, &comm, request, &code)))
         return code;
     return irecv_long(buf, count, datatype, source, tag, comm, request);
 }

@@ -116,15 +116,16 @@ struct kind {
 };
 static struct kind *kinds;
 
-/* A floating-point type by what it offers; p and r of MPI_UNDEFINED ask for nothing. */
+/* A floating-point type by what it offers; p and r of MPI_UNDEFINED ask for nothing. As in Fortran the
+ * range is that of small numbers, which is one less than that of large ones. */
 static const struct {
     int digits, exponent;
     MPI_Datatype real, complex;
 } reals[] = {
-    {FLT_DIG, FLT_MAX_10_EXP, MPI_REAL4, MPI_COMPLEX8},
-    {DBL_DIG, DBL_MAX_10_EXP, MPI_REAL8, MPI_COMPLEX16},
+    {FLT_DIG, -FLT_MIN_10_EXP, MPI_REAL4, MPI_COMPLEX8},
+    {DBL_DIG, -DBL_MIN_10_EXP, MPI_REAL8, MPI_COMPLEX16},
 #if LDBL_MANT_DIG == 64
-    {LDBL_DIG, LDBL_MAX_10_EXP, MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX},
+    {LDBL_DIG, -LDBL_MIN_10_EXP, MPI_LONG_DOUBLE, MPI_C_LONG_DOUBLE_COMPLEX},
 #endif
     {33, 4931, MPI_REAL16, MPI_COMPLEX32},
 };
@@ -176,6 +177,9 @@ int weft_datatype_f90(int typeclass, int p, int r, struct weft_datatype **out)
             *out = kind->type;
             return MPI_SUCCESS;
         }
+    if (typeclass != MPI_TYPECLASS_INTEGER && p == MPI_UNDEFINED && r == MPI_UNDEFINED)
+        return weft_error_say(MPI_ERR_ARG, "the precision or the range must be given, not "
+                                           "MPI_UNDEFINED for both");
     MPI_Datatype base = find_kind(typeclass, p, r);
     if (base == MPI_DATATYPE_NULL)
         return weft_error_say(MPI_ERR_ARG, "no Fortran type has precision %d and range %d", p, r);

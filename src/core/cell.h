@@ -3,16 +3,16 @@
  * Cells: what threads do at the same time.
  *
  * When MPI starts with MPI_THREAD_MULTIPLE, the communicators that the program makes are dealt onto
- * WEFT_CELLS cells, by their context ids and so alike in all processes. (The predefined ones are in none:
- * a program whose threads have one communicator in common, or that has one thread, pays for nothing.) A cell has the receives and the messages of their
- * point-to-point channels that software matches (a matcher), a small stock of requests, rings of its
- * own to each process of the node (shm/cell.c), and a lock. Who holds a cell may send short messages
- * to this process and through those rings, post receives, read the rings, and complete requests that
- * were made in the cell; and touches nothing else. So threads that each have a communicator do not
- * meet. Everything else (the net lane, long messages, wildcards, probes, cancelling, persistent and
- * partitioned requests, collectives, communicators, reports, the end) is done by who holds the lock of
- * the process, and with it all cells in use: to that thread nothing is different from a process
- * without cells.
+ * WEFT_CELLS cells, by their context ids and so alike in all processes. (The predefined ones are in
+ * none: a program whose threads have one communicator in common, or that has one thread, pays for
+ * nothing.) A cell has the receives and the messages of their point-to-point channels that software
+ * matches (a matcher), a small stock of requests, rings of its own to each process of the node
+ * (shm/cell.c), and a lock. Who holds a cell may send short messages to this process and through
+ * those rings, post receives, read the rings, and complete requests that were made in the cell; and
+ * touches nothing else. So threads that each have a communicator do not meet. Everything else (the
+ * net lane, long messages, wildcards, probes, cancelling, persistent and partitioned requests,
+ * collectives, communicators, reports, the end) is done by who holds the lock of the process, and
+ * with it all cells in use: to that thread nothing is different from a process without cells.
  *
  * The order of locks: that of the process, then cells by their numbers. Who holds a cell asks for no
  * other lock, waits for nobody and calls nothing of the user's. What it cannot do it leaves as it

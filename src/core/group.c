@@ -85,7 +85,8 @@ struct weft_group *weft_group_seal(struct weft_group *group)
         group->first = group->table[0];
         group->stride = stride;
         struct weft_group *smaller = realloc(group, sizeof *group);
-        group = smaller ? smaller : group;
+        if (smaller)
+            group = smaller;
     }
     return find_own_rank(group);
 }

@@ -546,10 +546,9 @@ LONG_WAY recv_gated(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
     bool only_threads = enter_among_threads("MPI_Recv", &code);
     if (code)
         return code;
-    if (posted != MPI_REQUEST_NULL)
-        code = finish_receive(posted, status, false);
-    else if (!receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
-                           receive_tags(only_threads, count, comm), &comm, &posted, &code))
+    if (posted == MPI_REQUEST_NULL &&
+        !receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
+                      receive_tags(only_threads, count, comm), &comm, &posted, &code))
         code = receive_now(&(struct weft_call){"MPI_Recv", buf, count, datatype, source, tag, comm},
                            status);
     else if (weft_likely(code == MPI_SUCCESS))

@@ -258,6 +258,13 @@ void weft_status_clear(MPI_Status *status)
     weft_status_set_cancelled(status, false);
 }
 
+void weft_status_proc_null(MPI_Status *status)
+{
+    weft_status_clear(status);
+    if (status != MPI_STATUS_IGNORE)
+        status->MPI_SOURCE = MPI_PROC_NULL;
+}
+
 void weft_status_empty(MPI_Status *status)
 {
     if (status == MPI_STATUS_IGNORE)

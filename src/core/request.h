@@ -221,6 +221,9 @@ void weft_request_status(const struct weft_request *request, MPI_Status *status,
  * MPI_ERROR, for operations that have nothing to tell. */
 void weft_status_empty(MPI_Status *status);
 void weft_status_clear(MPI_Status *status);
+
+/* The status of a receive from, or a probe of, MPI_PROC_NULL (MPI 5.0, 3.10). */
+void weft_status_proc_null(MPI_Status *status);
 void weft_status_set_bytes(MPI_Status *status, size_t bytes);
 size_t weft_status_bytes(const MPI_Status *status);
 void weft_status_set_cancelled(MPI_Status *status, bool cancelled);

@@ -58,12 +58,12 @@ static int free_keyval(const char *function, enum weft_kind kind, int *number)
         return code;
     struct weft_keyval *keyval =
         find_keyval(function, NULL, kind, number ? *number : MPI_KEYVAL_INVALID);
-    if (!keyval)
-        code = MPI_ERR_KEYVAL;
-    else
+    if (keyval) {
         weft_keyval_free(keyval);
-    if (keyval)
         *number = MPI_KEYVAL_INVALID;
+    } else {
+        code = MPI_ERR_KEYVAL;
+    }
     weft_leave();
     return code;
 }

@@ -82,21 +82,13 @@ static __attribute__((noinline)) int send_now(const struct weft_call *call,
     return code == MPI_SUCCESS ? code : weft_error_raise(to.comm, code, call->function);
 }
 
-/* The status of a receive from MPI_PROC_NULL (MPI 5.0, 3.10). */
-static void null_status(MPI_Status *status)
-{
-    weft_status_clear(status);
-    if (status != MPI_STATUS_IGNORE)
-        status->MPI_SOURCE = MPI_PROC_NULL;
-}
-
 static __attribute__((noinline)) int receive_now(const struct weft_call *call, MPI_Status *status)
 {
     struct weft_resolved from;
     int code;
     if (!weft_call_resolve(call, true, &from, &code)) {
         if (code == MPI_SUCCESS)
-            null_status(status);
+            weft_status_proc_null(status);
         return code;
     }
     code = weft_p2p_recv(&from.comm->p2p, (void *)call->buffer, from.bytes, from.type, call->peer,

@@ -35,14 +35,6 @@ static int no_result(const char *function, MPI_Comm comm)
     return code;
 }
 
-/* The status of a probe of MPI_PROC_NULL (MPI 5.0, 3.10). */
-static void null_status(MPI_Status *status)
-{
-    weft_status_clear(status);
-    if (status != MPI_STATUS_IGNORE)
-        status->MPI_SOURCE = MPI_PROC_NULL;
-}
-
 static int probe(const char *function, int source, int tag, MPI_Comm comm, bool take,
                  MPI_Message *handle, MPI_Status *status)
 {
@@ -65,7 +57,7 @@ static int probe(const char *function, int source, int tag, MPI_Comm comm, bool 
             code = weft_error_raise(call.comm, code, function);
         }
     } else if (code == MPI_SUCCESS) {
-        null_status(status);
+        weft_status_proc_null(status);
         if (take)
             *handle = MPI_MESSAGE_NO_PROC;
     }
@@ -99,7 +91,7 @@ static int look(const char *function, int source, int tag, MPI_Comm comm, bool t
         }
     } else if (code == MPI_SUCCESS) {
         *flag = 1;
-        null_status(status);
+        weft_status_proc_null(status);
         if (take)
             *handle = MPI_MESSAGE_NO_PROC;
     }

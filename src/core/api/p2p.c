@@ -341,19 +341,28 @@ static __attribute__((noinline)) int irecv_longer(void *buf, size_t bytes, struc
     return weft_net_irecv_plain(posted);
 }
 
+/* A rank or a count as an index. Compilers that saw where it came from would keep both in registers. */
+ALWAYS_INLINE uint64_t index_of(int number)
+{
+    uint64_t index = (uint32_t)number;
+    __asm__("" : "+r"(index));
+    return index;
+}
+
 /* What both kinds of send ask first: the communicator, or NULL, and the bytes of data. */
-ALWAYS_INLINE struct weft_comm *send_target(const void *buf, uint32_t count, MPI_Datatype datatype,
+ALWAYS_INLINE struct weft_comm *send_target(const void *buf, uint64_t count, MPI_Datatype datatype,
                                             int dest, int tag, uint32_t tags, MPI_Comm handle,
                                             size_t *bytes)
 {
     size_t size;
     struct weft_comm *comm;
     if (weft_unlikely((uint32_t)tag >= tags) || weft_unlikely(!buf) ||
-        weft_unlikely(!(comm = fast_comm(handle))) ||
-        weft_unlikely((uint32_t)dest >= (uint32_t)comm->size) ||
         weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
         return NULL;
     *bytes = count * size;
+    if (weft_unlikely(!(comm = fast_comm(handle))) ||
+        weft_unlikely((uint32_t)dest >= (uint32_t)comm->size))
+        return NULL;
     return comm;
 }
 
@@ -378,7 +387,7 @@ ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datat
 
 /* A nonblocking one has a request besides, complete from its beginning. What the provider does not
  * take at once goes on from there. */
-ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
+ALWAYS_INLINE bool isend_fast(const void *buf, uint64_t count, MPI_Datatype datatype, int dest,
                               int tag, uint32_t tags, MPI_Comm handle, MPI_Request *request,
                               int *code, bool gated)
 {
@@ -394,14 +403,6 @@ ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype data
     else
         return false;
     return true;
-}
-
-/* A rank as an index. Compilers that saw where it came from would keep both in registers. */
-ALWAYS_INLINE uint64_t index_of(int rank)
-{
-    uint64_t index = (uint32_t)rank;
-    __asm__("" : "+r"(index));
-    return index;
 }
 
 /* A receive from one rank is posted to whoever matches: the provider or the software. When it
@@ -615,10 +616,11 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
                MPI_Request *request)
 {
     int code;
-    if (weft_likely(isend_fast(buf, (uint32_t)count, datatype, dest, tag, weft_send_tags, comm,
-                               request, &code, false)))
+    uint64_t many = index_of(count);
+    if (weft_likely(isend_fast(buf, many, datatype, dest, tag, weft_send_tags, comm, request, &code,
+                               false)))
         return code;
-    return isend_long(buf, count, datatype, dest, tag, comm, request);
+    return isend_long(buf, (int)many, datatype, dest, tag, comm, request);
 }
 
 WEFT_EXPORT(Isend_c);

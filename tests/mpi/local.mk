@@ -93,6 +93,7 @@ MPI_TESTS = \
     tests/mpi/truncation \
     tests/mpi/external32 \
     tests/mpi/types_contents \
+    tests/mpi/types_corners \
     tests/mpi/types_errors \
     tests/mpi/types_large \
     tests/mpi/types_random \
@@ -218,6 +219,7 @@ tests_mpi_copy_refused_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_rendezvous_ways_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_external32_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_contents_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_types_corners_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_errors_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_large_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_random_LDADD = $(MPI_TEST_LIBS)

@@ -26,6 +26,7 @@ MPI_TESTS = \
     tests/mpi/comm_make \
     tests/mpi/comm_many \
     tests/mpi/comm_threads \
+    tests/mpi/compat_header \
     tests/mpi/environment \
     tests/mpi/error_arguments \
     tests/mpi/error_codes \
@@ -147,6 +148,7 @@ tests_mpi_collectives_beside_messages_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_comm_make_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_comm_many_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_comm_threads_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_compat_header_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_environment_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_arguments_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_codes_LDADD = $(MPI_TEST_LIBS)

@@ -119,11 +119,24 @@ static void size_queues(struct fi_info *info)
         info->tx_attr->size = SEND_QUEUE;
 }
 
+/* Whether new TCP connections send at an estimated rate, on loopback too: BBR does. */
+static bool tcp_paces(void)
+{
+    char name[16] = "";
+    FILE *file = fopen("/proc/sys/net/ipv4/tcp_congestion_control", "re");
+    if (!file)
+        return false;
+    bool paces = fgets(name, sizeof name, file) && strncmp(name, "bbr", 3) == 0;
+    fclose(file);
+    return paces;
+}
+
 /* How much is read from a peer at a time: rendezvous.c. */
 static void size_reads(const struct fi_info *info)
 {
     bool stream = weft_net.choice.row->flags & WEFT_PROVIDER_STREAM;
     weft_net.read_window = stream ? STREAM_WINDOW : SIZE_MAX;
+    weft_net.paced = stream && tcp_paces();
     if (weft_settings.read_window)
         weft_net.read_window = (size_t)weft_settings.read_window;
     weft_net.read_chunk = (size_t)weft_settings.read_chunk;

@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { READS_AT_ONCE = 8, STAGED_READS_AT_ONCE = 4, NO_ROOM = 1 };
+enum { READS_AT_ONCE = 8, STAGED_READS_AT_ONCE = 4, NO_ROOM = 1, HALF = 512 * 1024 };
 
 static struct weft_net_transfer *free_transfers;
 
@@ -209,12 +209,23 @@ static bool has_room(const struct weft_peer *peer, size_t bytes)
     return !peer->reading || peer->reading + bytes <= weft_net.read_window;
 }
 
+/* Over a stream a message of 1 MiB to two chunks comes in halves where one read after the other is
+ * better than one: while peers read from this rank too, as else both sides of an exchange write all
+ * they have to send into their sockets before they read anything; and where TCP paces itself. */
+static size_t longest_read(const struct weft_request *request)
+{
+    bool exchange = weft_counts.net_rendezvous != weft_counts.net_rendezvous_over;
+    size_t bytes = request->bytes, most = weft_net.read_chunk;
+    bool halves = weft_net.paced || (weft_net.read_window != SIZE_MAX && exchange);
+    return halves && bytes >= 2 * HALF && bytes < 2 * most && most > HALF ? HALF : most;
+}
+
 /* Returns 0 when all that may be asked for was, NO_ROOM, -FI_EAGAIN or an error. */
 static int read_pieces(struct weft_request *request, int *issued)
 {
     struct weft_net_request *part = weft_net_part(request);
     bool dense = is_dense(request);
-    size_t most = weft_net.read_chunk;
+    size_t most = longest_read(request);
     if (!dense && most > weft_net_piece_bytes(request->bytes))
         most = weft_net_piece_bytes(request->bytes);
     while (part->moved < request->bytes &&

@@ -26,6 +26,7 @@ MPI_TESTS = \
     tests/mpi/comm_make \
     tests/mpi/comm_many \
     tests/mpi/comm_threads \
+    tests/mpi/compat_header \
     tests/mpi/environment \
     tests/mpi/error_arguments \
     tests/mpi/error_codes \
@@ -93,6 +94,7 @@ MPI_TESTS = \
     tests/mpi/truncation \
     tests/mpi/external32 \
     tests/mpi/types_contents \
+    tests/mpi/types_corners \
     tests/mpi/types_errors \
     tests/mpi/types_large \
     tests/mpi/types_random \
@@ -147,6 +149,7 @@ tests_mpi_collectives_beside_messages_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_comm_make_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_comm_many_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_comm_threads_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_compat_header_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_environment_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_arguments_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_codes_LDADD = $(MPI_TEST_LIBS)
@@ -219,6 +222,7 @@ tests_mpi_copy_refused_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_rendezvous_ways_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_external32_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_contents_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_types_corners_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_errors_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_large_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_random_LDADD = $(MPI_TEST_LIBS)

@@ -110,12 +110,43 @@ int weft_error_say(int errclass, const char *format, ...)
     return errclass;
 }
 
+/* What the functions of MPI_T return. Classes too, with a range of their own in the ABI. */
+static const char *text_of_tool(int code)
+{
+    enum { FIRST = MPI_T_ERR_CANNOT_INIT };
+    static const char *const texts[] = {
+        [MPI_T_ERR_CANNOT_INIT - FIRST] = "MPI_T: it cannot be initialized now",
+        [MPI_T_ERR_NOT_ACCESSIBLE - FIRST] = "MPI_T: not accessible now",
+        [MPI_T_ERR_NOT_INITIALIZED - FIRST] = "MPI_T: not initialized; call MPI_T_init_thread",
+        [MPI_T_ERR_NOT_SUPPORTED - FIRST] = "MPI_T: not supported",
+        [MPI_T_ERR_MEMORY - FIRST] = "MPI_T: out of memory",
+        [MPI_T_ERR_INVALID - FIRST] = "MPI_T: invalid argument",
+        [MPI_T_ERR_INVALID_INDEX - FIRST] = "MPI_T: there is nothing of this index",
+        [MPI_T_ERR_INVALID_ITEM - FIRST] = "MPI_T: the enumeration has no such item",
+        [MPI_T_ERR_INVALID_SESSION - FIRST] = "MPI_T: no session, or one that was freed",
+        [MPI_T_ERR_INVALID_HANDLE - FIRST] = "MPI_T: no handle, or one that was freed",
+        [MPI_T_ERR_INVALID_NAME - FIRST] = "MPI_T: there is nothing of this name",
+        [MPI_T_ERR_OUT_OF_HANDLES - FIRST] = "MPI_T: no more handles",
+        [MPI_T_ERR_OUT_OF_SESSIONS - FIRST] = "MPI_T: no more sessions",
+        [MPI_T_ERR_CVAR_SET_NOT_NOW - FIRST] = "MPI_T: the variable cannot be set now",
+        [MPI_T_ERR_CVAR_SET_NEVER - FIRST] = "MPI_T: the variable cannot be set",
+        [MPI_T_ERR_PVAR_NO_WRITE - FIRST] = "MPI_T: the variable cannot be written or reset",
+        [MPI_T_ERR_PVAR_NO_STARTSTOP - FIRST] =
+            "MPI_T: the variable is continuous, it cannot be started or stopped",
+        [MPI_T_ERR_PVAR_NO_ATOMIC - FIRST] = "MPI_T: the variable cannot be read and reset at once",
+    };
+    int i = code - FIRST;
+    return i >= 0 && (size_t)i < sizeof texts / sizeof texts[0] ? texts[i] : NULL;
+}
+
 static const char *text_of(int errclass)
 {
     const char *users = weft_error_code_text(errclass);
     size_t n = sizeof class_text / sizeof class_text[0];
     if (users)
         return *users ? users : "an error of the program's own";
+    if (text_of_tool(errclass))
+        return text_of_tool(errclass);
     return errclass >= 0 && (size_t)errclass < n && class_text[errclass] ? class_text[errclass]
                                                                          : "unknown error class";
 }
@@ -200,6 +231,11 @@ bool weft_error_text(int code, char *text, size_t len)
     const char *users = weft_error_code_text(code);
     if (users) {
         snprintf(text, len, "%s", users);
+        return true;
+    }
+    const char *tools = text_of_tool(code);
+    if (tools) {
+        snprintf(text, len, "%s", tools);
         return true;
     }
     size_t n = sizeof class_text / sizeof class_text[0];

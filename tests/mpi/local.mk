@@ -88,6 +88,7 @@ MPI_TESTS = \
     tests/mpi/tool_events \
     tests/mpi/tool_pvars \
     tests/mpi/tool_ranks \
+    tests/mpi/tool_rules \
     tests/mpi/tool_threads \
     tests/mpi/topology \
     tests/mpi/truncation \
@@ -208,6 +209,7 @@ tests_mpi_tool_cvars_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_events_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_pvars_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_ranks_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_tool_rules_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_topology_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)

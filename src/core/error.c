@@ -15,9 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { SENTENCE = 768 };
+enum { SENTENCE = 768, HEARSAY_WAIT = 200000000 /* ns */ };
 static int last_class;
+static bool hearsay; /* the last sentence */
 static char last_sentence[SENTENCE];
 
 struct weft_errhandler weft_errors_are_fatal = {
@@ -107,7 +109,13 @@ int weft_error_say(int errclass, const char *format, ...)
     vsnprintf(last_sentence, sizeof last_sentence, format, args);
     va_end(args);
     last_class = errclass;
+    hearsay = false;
     return errclass;
+}
+
+void weft_error_hearsay(void)
+{
+    hearsay = true;
 }
 
 /* What the functions of MPI_T return. Classes too, with a range of their own in the ABI. */
@@ -154,6 +162,9 @@ static const char *text_of(int errclass)
 /* Ends the job for an error: its sentence if one was said, and the text of its class. */
 WEFT_COLD static _Noreturn void end_job(int errclass, const char *function)
 {
+    if (last_class == errclass &&
+        hearsay) /* whose error it is says more, and ends this process too */
+        nanosleep(&(struct timespec){.tv_nsec = HEARSAY_WAIT}, NULL);
     if (last_class == errclass && last_sentence[0])
         weft_fatal(errclass, "%s: %s (%s)", function, last_sentence, text_of(errclass));
     weft_fatal(errclass ? errclass : 1, "%s: %s", function, text_of(errclass));
@@ -223,6 +234,7 @@ int weft_error(struct weft_comm *comm, int errclass, const char *function, const
     vsnprintf(last_sentence, sizeof last_sentence, format, args);
     va_end(args);
     last_class = errclass;
+    hearsay = false;
     return weft_error_raise(comm, errclass, function);
 }
 

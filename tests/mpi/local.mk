@@ -71,6 +71,7 @@ MPI_TESTS = \
     tests/mpi/request_free \
     tests/mpi/request_get_status \
     tests/mpi/ring_alltoall \
+    tests/mpi/rules \
     tests/mpi/self_sends \
     tests/mpi/sendrecv \
     tests/mpi/sendrecv_replace \
@@ -192,6 +193,7 @@ tests_mpi_reduce_local_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_request_free_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_request_get_status_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_ring_alltoall_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_rules_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_self_sends_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_sendrecv_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_sendrecv_replace_LDADD = $(MPI_TEST_LIBS)

@@ -72,6 +72,7 @@ MPI_TESTS = \
     tests/mpi/request_free \
     tests/mpi/request_get_status \
     tests/mpi/ring_alltoall \
+    tests/mpi/rules \
     tests/mpi/self_sends \
     tests/mpi/sendrecv \
     tests/mpi/sendrecv_replace \
@@ -89,6 +90,7 @@ MPI_TESTS = \
     tests/mpi/tool_events \
     tests/mpi/tool_pvars \
     tests/mpi/tool_ranks \
+    tests/mpi/tool_rules \
     tests/mpi/tool_threads \
     tests/mpi/topology \
     tests/mpi/truncation \
@@ -195,6 +197,7 @@ tests_mpi_reduce_local_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_request_free_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_request_get_status_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_ring_alltoall_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_rules_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_self_sends_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_sendrecv_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_sendrecv_replace_LDADD = $(MPI_TEST_LIBS)
@@ -212,6 +215,7 @@ tests_mpi_tool_cvars_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_events_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_pvars_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_ranks_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_tool_rules_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_topology_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)

@@ -15,9 +15,11 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
-enum { SENTENCE = 768 };
+enum { SENTENCE = 768, HEARSAY_WAIT = 200000000 /* ns */ };
 static int last_class;
+static bool hearsay; /* the last sentence */
 static char last_sentence[SENTENCE];
 
 struct weft_errhandler weft_errors_are_fatal = {
@@ -107,7 +109,42 @@ int weft_error_say(int errclass, const char *format, ...)
     vsnprintf(last_sentence, sizeof last_sentence, format, args);
     va_end(args);
     last_class = errclass;
+    hearsay = false;
     return errclass;
+}
+
+void weft_error_hearsay(void)
+{
+    hearsay = true;
+}
+
+/* What the functions of MPI_T return. Classes too, with a range of their own in the ABI. */
+static const char *text_of_tool(int code)
+{
+    enum { FIRST = MPI_T_ERR_CANNOT_INIT };
+    static const char *const texts[] = {
+        [MPI_T_ERR_CANNOT_INIT - FIRST] = "MPI_T: it cannot be initialized now",
+        [MPI_T_ERR_NOT_ACCESSIBLE - FIRST] = "MPI_T: not accessible now",
+        [MPI_T_ERR_NOT_INITIALIZED - FIRST] = "MPI_T: not initialized; call MPI_T_init_thread",
+        [MPI_T_ERR_NOT_SUPPORTED - FIRST] = "MPI_T: not supported",
+        [MPI_T_ERR_MEMORY - FIRST] = "MPI_T: out of memory",
+        [MPI_T_ERR_INVALID - FIRST] = "MPI_T: invalid argument",
+        [MPI_T_ERR_INVALID_INDEX - FIRST] = "MPI_T: there is nothing of this index",
+        [MPI_T_ERR_INVALID_ITEM - FIRST] = "MPI_T: the enumeration has no such item",
+        [MPI_T_ERR_INVALID_SESSION - FIRST] = "MPI_T: no session, or one that was freed",
+        [MPI_T_ERR_INVALID_HANDLE - FIRST] = "MPI_T: no handle, or one that was freed",
+        [MPI_T_ERR_INVALID_NAME - FIRST] = "MPI_T: there is nothing of this name",
+        [MPI_T_ERR_OUT_OF_HANDLES - FIRST] = "MPI_T: no more handles",
+        [MPI_T_ERR_OUT_OF_SESSIONS - FIRST] = "MPI_T: no more sessions",
+        [MPI_T_ERR_CVAR_SET_NOT_NOW - FIRST] = "MPI_T: the variable cannot be set now",
+        [MPI_T_ERR_CVAR_SET_NEVER - FIRST] = "MPI_T: the variable cannot be set",
+        [MPI_T_ERR_PVAR_NO_WRITE - FIRST] = "MPI_T: the variable cannot be written or reset",
+        [MPI_T_ERR_PVAR_NO_STARTSTOP - FIRST] =
+            "MPI_T: the variable is continuous, it cannot be started or stopped",
+        [MPI_T_ERR_PVAR_NO_ATOMIC - FIRST] = "MPI_T: the variable cannot be read and reset at once",
+    };
+    int i = code - FIRST;
+    return i >= 0 && (size_t)i < sizeof texts / sizeof texts[0] ? texts[i] : NULL;
 }
 
 static const char *text_of(int errclass)
@@ -116,6 +153,8 @@ static const char *text_of(int errclass)
     size_t n = sizeof class_text / sizeof class_text[0];
     if (users)
         return *users ? users : "an error of the program's own";
+    if (text_of_tool(errclass))
+        return text_of_tool(errclass);
     return errclass >= 0 && (size_t)errclass < n && class_text[errclass] ? class_text[errclass]
                                                                          : "unknown error class";
 }
@@ -123,6 +162,9 @@ static const char *text_of(int errclass)
 /* Ends the job for an error: its sentence if one was said, and the text of its class. */
 WEFT_COLD static _Noreturn void end_job(int errclass, const char *function)
 {
+    if (last_class == errclass &&
+        hearsay) /* whose error it is says more, and ends this process too */
+        nanosleep(&(struct timespec){.tv_nsec = HEARSAY_WAIT}, NULL);
     if (last_class == errclass && last_sentence[0])
         weft_fatal(errclass, "%s: %s (%s)", function, last_sentence, text_of(errclass));
     weft_fatal(errclass ? errclass : 1, "%s: %s", function, text_of(errclass));
@@ -192,6 +234,7 @@ int weft_error(struct weft_comm *comm, int errclass, const char *function, const
     vsnprintf(last_sentence, sizeof last_sentence, format, args);
     va_end(args);
     last_class = errclass;
+    hearsay = false;
     return weft_error_raise(comm, errclass, function);
 }
 
@@ -200,6 +243,11 @@ bool weft_error_text(int code, char *text, size_t len)
     const char *users = weft_error_code_text(code);
     if (users) {
         snprintf(text, len, "%s", users);
+        return true;
+    }
+    const char *tools = text_of_tool(code);
+    if (tools) {
+        snprintf(text, len, "%s", tools);
         return true;
     }
     size_t n = sizeof class_text / sizeof class_text[0];

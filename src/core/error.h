@@ -45,6 +45,10 @@ void weft_error_init(void);
 __attribute__((format(printf, 2, 3))) WEFT_COLD int weft_error_say(int errclass, const char *format,
                                                                    ...);
 
+/* What was just said is only what another rank's error has done here. If it ends the job, it does so a
+ * fifth of a second later, so that the cause comes first. */
+WEFT_COLD void weft_error_hearsay(void);
+
 /* Calls the error handler of comm (NULL: of MPI_COMM_SELF, MPI 5.0 section 9.3) for an error whose
  * sentence was said; function is the MPI function that raises it. Returns errclass, or does not
  * return. */

@@ -13,9 +13,11 @@
 #include "core/hang.h"
 #include "core/cell.h"
 #include "core/coll/coll.h"
+#include "core/error.h"
 #include "core/partitioned.h"
 #include "core/settings.h"
 #include "core/soft.h"
+#include "core/tool/count.h"
 #include "core/weft.h"
 #include "ofi/net.h"
 #include "shm/shm.h"
@@ -341,4 +343,27 @@ void weft_hang_answer(const char *function)
     open_gate();
     add_line(&report, "asked by SIGUSR1 and now in %s", function);
     send_off(&report);
+}
+
+/* ---- What is left at the end */
+
+static void see_left(void *arg, struct weft_match_message *match)
+{
+    int *left = arg;
+    const struct weft_message *message =
+        (const struct weft_message *)((const char *)match - offsetof(struct weft_message, match));
+    const struct weft_channel *channel = weft_channel_of(match->context);
+    if (!channel || channel != &channel->comm->coll || (*left)++)
+        return;
+    weft_warn("a message of %zu bytes from rank %d for %s on %.100s was never received; have all "
+              "ranks made the same collective calls in the same order, with the same root?",
+              message->length, match->source, weft_coll_name_of_tag(match->tag),
+              comm_name(channel->comm));
+}
+
+void weft_hang_check_left(void)
+{
+    int left = 0;
+    if (!weft_coll_any_failed() && !weft_counts.deaths)
+        weft_cells_each_message(see_left, &left);
 }

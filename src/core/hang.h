@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * What a rank waits for, told on stderr: after WEFT_HANG_TIMEOUT seconds without news, and whenever
- * SIGUSR1 asks.
+ * SIGUSR1 asks. And what is left at the end of collectives that did not fit together.
  */
 #ifndef WEFT_HANG_H
 #define WEFT_HANG_H
@@ -23,5 +23,9 @@ WEFT_COLD void weft_hang_check(unsigned polls, const struct weft_request *on);
 
 /* Answers SIGUSR1 in a rank that does not wait but enters this MPI function. */
 WEFT_COLD void weft_hang_answer(const char *function);
+
+/* At the end, when all ranks have entered MPI_Finalize: warns of a message of a collective that was
+ * never received, as far as software sees it, since then ranks have called different things. */
+WEFT_COLD void weft_hang_check_left(void);
 
 #endif

@@ -502,10 +502,12 @@ int weft_finalize(void)
     }
     drain();
     weft_hang_close();
-    if (!sessions)
-        weft_stop();
-    else
+    if (sessions) {
         weft_comm_expose(false);
+    } else {
+        weft_hang_check_left();
+        weft_stop();
+    }
     world = WORLD_WAS;
     set_gate();
     return MPI_SUCCESS;

@@ -119,11 +119,24 @@ static void size_queues(struct fi_info *info)
         info->tx_attr->size = SEND_QUEUE;
 }
 
+/* Whether new TCP connections send at an estimated rate, on loopback too: BBR does. */
+static bool tcp_paces(void)
+{
+    char name[16] = "";
+    FILE *file = fopen("/proc/sys/net/ipv4/tcp_congestion_control", "re");
+    if (!file)
+        return false;
+    bool paces = fgets(name, sizeof name, file) && strncmp(name, "bbr", 3) == 0;
+    fclose(file);
+    return paces;
+}
+
 /* How much is read from a peer at a time: rendezvous.c. */
 static void size_reads(const struct fi_info *info)
 {
     bool stream = weft_net.choice.row->flags & WEFT_PROVIDER_STREAM;
     weft_net.read_window = stream ? STREAM_WINDOW : SIZE_MAX;
+    weft_net.paced = stream && tcp_paces();
     if (weft_settings.read_window)
         weft_net.read_window = (size_t)weft_settings.read_window;
     weft_net.read_chunk = (size_t)weft_settings.read_chunk;
@@ -153,6 +166,9 @@ static void take_facts(const struct fi_info *info)
     weft_net.header_apart = info->rx_attr->iov_limit >= 3;
     weft_net.stop_step = weft_net.header_apart && !weft_net.local_mr;
     weft_net_fast.posts_stop = weft_net.stop_step ? weft_net.post_limit : 0;
+    bool numbered = info->domain_attr->cq_data_size >= 8;
+    weft_net.in_place_room =
+        weft_net.stop_step && numbered ? weft_net.eager_limit - WEFT_NET_SMALL : 0;
     snprintf(weft_net.name, sizeof weft_net.name, "%s on %s", info->fabric_attr->prov_name,
              choice->interface);
 }

@@ -27,7 +27,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { READS_AT_ONCE = 8, STAGED_READS_AT_ONCE = 4, NO_ROOM = 1 };
+enum { READS_AT_ONCE = 8, STAGED_READS_AT_ONCE = 4, NO_ROOM = 1, HALF = 512 * 1024 };
 
 static struct weft_net_transfer *free_transfers;
 
@@ -209,12 +209,23 @@ static bool has_room(const struct weft_peer *peer, size_t bytes)
     return !peer->reading || peer->reading + bytes <= weft_net.read_window;
 }
 
+/* Over a stream a message of 1 MiB to two chunks comes in halves where one read after the other is
+ * better than one: while peers read from this rank too, as else both sides of an exchange write all
+ * they have to send into their sockets before they read anything; and where TCP paces itself. */
+static size_t longest_read(const struct weft_request *request)
+{
+    bool exchange = weft_counts.net_rendezvous != weft_counts.net_rendezvous_over;
+    size_t bytes = request->bytes, most = weft_net.read_chunk;
+    bool halves = weft_net.paced || (weft_net.read_window != SIZE_MAX && exchange);
+    return halves && bytes >= 2 * HALF && bytes < 2 * most && most > HALF ? HALF : most;
+}
+
 /* Returns 0 when all that may be asked for was, NO_ROOM, -FI_EAGAIN or an error. */
 static int read_pieces(struct weft_request *request, int *issued)
 {
     struct weft_net_request *part = weft_net_part(request);
     bool dense = is_dense(request);
-    size_t most = weft_net.read_chunk;
+    size_t most = longest_read(request);
     if (!dense && most > weft_net_piece_bytes(request->bytes))
         most = weft_net_piece_bytes(request->bytes);
     while (part->moved < request->bytes &&
@@ -341,6 +352,46 @@ void weft_net_fetch(struct weft_request *request, const void *header)
     }
 }
 
+void weft_net_ask_header(struct weft_request *request, uint32_t number)
+{
+    weft_net_part(request)->asked = true;
+    weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_ASK_HEADER,
+                                                              .cookie = number,
+                                                              .other = (uintptr_t)request});
+}
+
+void weft_net_header_asked(const struct weft_net_control *question)
+{
+    struct weft_request *send = weft_request_numbered(question->cookie);
+    if (!send || send->op != WEFT_REQUEST_SEND || !send->pending ||
+        send->peer != weft_peer_known(question->from) ||
+        weft_net_part(send)->out.kind != WEFT_NET_OUT_RTS) {
+        weft_warn("rank %d asked for the header of a message that this rank does not send to it; "
+                  "both must run the same version of Weft",
+                  question->from);
+        return;
+    }
+    const struct weft_net_header *header = &weft_net_part(send)->header;
+    weft_net_control(send->peer, (struct weft_net_control){.kind = WEFT_NET_HEADER,
+                                                           .count = header->staged,
+                                                           .cookie = question->other,
+                                                           .other = header->cookie,
+                                                           .length = header->length,
+                                                           .address = header->address,
+                                                           .key = header->key});
+}
+
+void weft_net_header_told(struct weft_request *request, const struct weft_net_control *answer)
+{
+    weft_net_part(request)->asked = false;
+    weft_net_fetch(request, &(struct weft_net_header){.version = answer->version,
+                                                      .staged = answer->count,
+                                                      .length = answer->length,
+                                                      .cookie = answer->other,
+                                                      .address = answer->address,
+                                                      .key = answer->key});
+}
+
 /* Whether all the reads that there may be at once were out until now. */
 static bool was_full(const struct weft_request *request)
 {
@@ -387,7 +438,8 @@ void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
 bool weft_net_fetch_waits(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
-    return !part->reads_out && !part->stalled && weft_net_way(&part->header) != WEFT_NET_BY_READS;
+    return part->asked ||
+           (!part->reads_out && !part->stalled && weft_net_way(&part->header) != WEFT_NET_BY_READS);
 }
 
 /* What a dead rank has written may still be on its way into the buffer. A read from it ends when the
@@ -396,6 +448,11 @@ void weft_net_fetch_abandon(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     request->bytes = 0;
+    if (part->asked) {
+        part->asked = false;
+        weft_request_event(request);
+        return;
+    }
     if (weft_net_way(&part->header) != WEFT_NET_BY_WRITES || begin_read(request, 0, 1))
         weft_net_fetched(request);
 }

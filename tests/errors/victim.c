@@ -324,6 +324,25 @@ static void both_ssend(void)
     MPI_Ssend(&value, 1, MPI_INT, 1 - rank, 5, MPI_COMM_WORLD);
 }
 
+/* Both are the root: nobody receives. */
+static void roots_differ(void)
+{
+    begin();
+    MPI_Bcast(&value, 1, MPI_INT, rank, MPI_COMM_WORLD);
+    MPI_Finalize();
+    puts(rank == 0 ? "ended" : "");
+    exit(0);
+}
+
+/* Rank 1 passes less: it gets too much, rank 0 too little, and rank 2 only hears of it. */
+static void counts_differ(void)
+{
+    int from[4] = {0}, to[4];
+    begin();
+    MPI_Allreduce(from, to, rank == 1 ? 3 : 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void both_send_large(void)
 {
     static char large[1 << 20];
@@ -843,6 +862,8 @@ static const struct {
             {"ready-early", ready_early},
             {"ready-early-long", ready_early_long},
             {"both-ssend", both_ssend},
+            {"roots-differ", roots_differ},
+            {"counts-differ", counts_differ},
             {"both-send-large", both_send_large},
             {"probe-for-nothing", probe_for_nothing},
             {"cancel-unanswered", cancel_unanswered},

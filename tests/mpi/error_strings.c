@@ -1,26 +1,27 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Every error class has a text of its own and is its own class; what is no code is refused. */
+/* Every error class has a text of its own and is its own class, those of MPI_T too; what is no code is
+ * refused. */
 #include "check.h"
 
-enum { CLASSES = 62 };
+enum { STANDARD = 63, FIRST_OF_TOOL = MPI_T_ERR_CANNOT_INIT, CLASSES = STANDARD + 18 };
 
 int main(int argc, char **argv)
 {
-    static char texts[CLASSES + 1][MPI_MAX_ERROR_STRING];
+    static char texts[CLASSES][MPI_MAX_ERROR_STRING];
     check_begin(&argc, &argv, 1);
     check_errors_return();
-    for (int code = 0; code <= CLASSES; code++) {
-        int len = -1, class = -1;
-        memset(texts[code], 'x', sizeof texts[code]);
-        CHECK_CLASS(MPI_Error_string(code, texts[code], &len), MPI_SUCCESS);
-        CHECK(len > 0 && len < MPI_MAX_ERROR_STRING && texts[code][len] == '\0' &&
-                  (int)strlen(texts[code]) == len,
+    for (int i = 0; i < CLASSES; i++) {
+        int len = -1, class = -1, code = i < STANDARD ? i : FIRST_OF_TOOL + i - STANDARD;
+        memset(texts[i], 'x', sizeof texts[i]);
+        CHECK_CLASS(MPI_Error_string(code, texts[i], &len), MPI_SUCCESS);
+        CHECK(len > 0 && len < MPI_MAX_ERROR_STRING && texts[i][len] == '\0' &&
+                  (int)strlen(texts[i]) == len,
               "text of code %d: length %d", code, len);
         MPI_Error_class(code, &class);
         CHECK(class == code, "class of code %d is %d", code, class);
-        for (int other = 0; other < code; other++) {
-            CHECK(strcmp(texts[code], texts[other]) != 0, "codes %d and %d have one text: %s",
-                  other, code, texts[code]);
+        for (int other = 0; other < i; other++) {
+            CHECK(strcmp(texts[i], texts[other]) != 0, "code %d has the text of another: %s", code,
+                  texts[i]);
         }
     }
 
@@ -34,5 +35,7 @@ int main(int argc, char **argv)
 
     CHECK_CLASS(MPI_Error_string(-3, text, &len), MPI_ERR_ARG);
     CHECK_CLASS(MPI_Error_string(1 << 30, text, &len), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Error_string(FIRST_OF_TOOL - 1, text, &len), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Error_string(MPI_T_ERR_PVAR_NO_ATOMIC + 1, text, &len), MPI_ERR_ARG);
     return check_done();
 }

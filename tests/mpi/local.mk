@@ -26,6 +26,7 @@ MPI_TESTS = \
     tests/mpi/comm_make \
     tests/mpi/comm_many \
     tests/mpi/comm_threads \
+    tests/mpi/compat_header \
     tests/mpi/environment \
     tests/mpi/error_arguments \
     tests/mpi/error_codes \
@@ -71,6 +72,7 @@ MPI_TESTS = \
     tests/mpi/request_free \
     tests/mpi/request_get_status \
     tests/mpi/ring_alltoall \
+    tests/mpi/rules \
     tests/mpi/self_sends \
     tests/mpi/sendrecv \
     tests/mpi/sendrecv_replace \
@@ -88,11 +90,13 @@ MPI_TESTS = \
     tests/mpi/tool_events \
     tests/mpi/tool_pvars \
     tests/mpi/tool_ranks \
+    tests/mpi/tool_rules \
     tests/mpi/tool_threads \
     tests/mpi/topology \
     tests/mpi/truncation \
     tests/mpi/external32 \
     tests/mpi/types_contents \
+    tests/mpi/types_corners \
     tests/mpi/types_errors \
     tests/mpi/types_large \
     tests/mpi/types_random \
@@ -103,6 +107,7 @@ MPI_TESTS = \
     tests/mpi/rendezvous_ways \
     tests/mpi/unexpected_flood \
     tests/mpi/unexpected_flood_20000 \
+    tests/mpi/unpaid_posted \
     tests/mpi/wait_any_some \
     tests/mpi/waitall_errors \
     tests/mpi/cancel \
@@ -146,6 +151,7 @@ tests_mpi_collectives_beside_messages_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_comm_make_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_comm_many_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_comm_threads_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_compat_header_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_environment_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_arguments_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_codes_LDADD = $(MPI_TEST_LIBS)
@@ -191,6 +197,7 @@ tests_mpi_reduce_local_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_request_free_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_request_get_status_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_ring_alltoall_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_rules_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_self_sends_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_sendrecv_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_sendrecv_replace_LDADD = $(MPI_TEST_LIBS)
@@ -208,6 +215,7 @@ tests_mpi_tool_cvars_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_events_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_pvars_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_ranks_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_tool_rules_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_topology_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)
@@ -218,11 +226,13 @@ tests_mpi_copy_refused_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_rendezvous_ways_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_external32_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_contents_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_types_corners_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_errors_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_large_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_random_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unexpected_flood_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unexpected_flood_20000_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_unpaid_posted_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_wait_any_some_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_waitall_errors_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_LDADD = $(MPI_TEST_LIBS)

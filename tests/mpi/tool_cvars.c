@@ -67,7 +67,7 @@ static void look_at(int index)
                   "%s: item %d is %d, %s", name, i, item_value, item);
         }
         CHECK_CODE(MPI_T_enum_get_item(enumtype, items, &item_value, item, &len),
-                   MPI_T_ERR_INVALID_ITEM);
+                   MPI_T_ERR_INVALID_INDEX);
     } else {
         CHECK(type == MPI_COUNT && count == 1, "%s has a strange type", name);
     }

@@ -9,15 +9,17 @@
 
 enum { NODES = 360, DIMENSIONS = 4 };
 
-/* Counts through all products; keeps the closest: the largest factor smallest, then the next. */
+/* Counts through all products; keeps the closest: the least between the largest and the smallest
+ * factor, then the largest factor smallest, then the next. */
 static int best[DIMENSIONS];
 static bool any;
 
 static void try_all(int *now, int at, int n, int rest, int most)
 {
     if (at == n) {
-        bool better = !any;
-        for (int i = 0; rest == 1 && any && i < n; i++)
+        int apart = now[0] - now[n - 1], least = best[0] - best[n - 1];
+        bool better = !any || apart < least;
+        for (int i = 0; rest == 1 && any && apart == least && i < n; i++)
             if (now[i] != best[i]) {
                 better = now[i] < best[i];
                 break;
@@ -35,17 +37,25 @@ static void try_all(int *now, int at, int n, int rest, int most)
         }
 }
 
+static void dims_of(int nodes, int n)
+{
+    int now[DIMENSIONS], got[DIMENSIONS] = {0};
+    any = false;
+    try_all(now, 0, n, nodes, nodes);
+    MPI_Dims_create(nodes, n, got);
+    CHECK(!memcmp(got, best, (size_t)n * sizeof *got), "%d in %d dimensions begins with %d", nodes,
+          n, got[0]);
+}
+
 static void dims(void)
 {
+    static const int hard[] = {3600, 3960, 4620, 7200, 10080, 15708}; /* not all largest-smallest */
     for (int nodes = 1; nodes <= NODES; nodes++)
-        for (int n = 1; n <= DIMENSIONS; n++) {
-            int now[DIMENSIONS], got[DIMENSIONS] = {0};
-            any = false;
-            try_all(now, 0, n, nodes, nodes);
-            MPI_Dims_create(nodes, n, got);
-            CHECK(!memcmp(got, best, (size_t)n * sizeof *got), "%d in %d dimensions begins with %d",
-                  nodes, n, got[0]);
-        }
+        for (int n = 1; n <= DIMENSIONS; n++)
+            dims_of(nodes, n);
+    for (size_t i = 0; i < sizeof hard / sizeof *hard; i++)
+        for (int n = 2; n <= DIMENSIONS; n++)
+            dims_of(hard[i], n);
     int some[] = {0, 3, 0}, wrong[] = {4, 0}, all[] = {2, 3}, less[] = {-1, 0};
     MPI_Dims_create(36, 3, some);
     CHECK(some[0] == 4 && some[1] == 3 && some[2] == 3, "36 with a 3 is %d %d %d", some[0], some[1],
@@ -58,6 +68,14 @@ static void dims(void)
     MPI_Dims_create(2147483646, 3, large);
     CHECK((long long)large[0] * large[1] * large[2] == 2147483646, "2147483646 is %d %d %d",
           large[0], large[1], large[2]);
+    int prime[2] = {0}, many[12] = {0}; /* neither takes long */
+    MPI_Dims_create(2147483647, 2, prime);
+    CHECK(prime[0] == 2147483647 && prime[1] == 1, "a prime is %d %d", prime[0], prime[1]);
+    long long product = 1;
+    MPI_Dims_create(2095133040, 12, many);
+    for (int i = 0; i < 12; i++)
+        product *= many[i];
+    CHECK(product == 2095133040, "2095133040 is %lld", product);
 }
 
 static void grid(int rows, int columns, int row_period, int column_period)

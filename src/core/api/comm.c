@@ -111,16 +111,21 @@ int PMPI_Comm_set_name(MPI_Comm handle, const char *name)
     return code;
 }
 
+/* MPI_COMM_NULL has a name, too, as other null handles. */
 WEFT_EXPORT(Comm_get_name);
 int PMPI_Comm_get_name(MPI_Comm handle, char *name, int *resultlen)
 {
     const char *function = "MPI_Comm_get_name";
-    int code;
-    struct weft_comm *comm = weft_enter_comm(function, handle, &code);
-    if (!comm)
+    struct weft_comm *comm = NULL;
+    int code = MPI_SUCCESS;
+    if (handle == MPI_COMM_NULL)
+        code = weft_enter(function);
+    else
+        comm = weft_enter_comm(function, handle, &code);
+    if (code != MPI_SUCCESS)
         return code;
     if (name && resultlen) {
-        const char *text = comm->name ? comm->name : "";
+        const char *text = !comm ? "MPI_COMM_NULL" : comm->name ? comm->name : "";
         *resultlen = (int)strlen(text);
         memcpy(name, text, strlen(text) + 1);
     } else {

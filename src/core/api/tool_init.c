@@ -55,7 +55,7 @@ int PMPI_T_enum_get_item(MPI_T_enum enumtype, int indx, int *value, char *name, 
     if (!it)
         return weft_tool_leave(MPI_T_ERR_INVALID_HANDLE);
     if (indx < 0 || indx >= weft_tool_enum_count(it))
-        return weft_tool_leave(MPI_T_ERR_INVALID_ITEM);
+        return weft_tool_leave(MPI_T_ERR_INVALID_INDEX); /* INVALID_ITEM is deprecated */
     const char *item = weft_tool_enum_item(it, indx, &len);
     memcpy(text, item, (size_t)len);
     text[len] = '\0';

@@ -94,6 +94,9 @@ int weft_coll_start(const struct weft_coll_args *args, struct weft_request **req
 int weft_coll_init(const struct weft_coll_args *args, struct weft_request **request);
 void weft_coll_restart(struct weft_request *request);
 
+/* Whether any collective of this process went wrong. */
+bool weft_coll_any_failed(void);
+
 /* Takes the sequence number of a call whose arguments turned out to be wrong. */
 void weft_coll_skip(struct weft_comm *comm, bool persistent);
 

@@ -23,6 +23,7 @@ struct weft_schedule *weft_coll_active;
 static struct weft_schedule **active_end = &weft_coll_active;
 static struct weft_schedule *waited_for; /* the blocking one that is not in the list */
 static bool advancing; /* progress may come back here while a message is started */
+static bool any_failed;
 
 /* ---- Tags: kind 5 bits, persistent 1, between groups 1, sequence number 18: as many as every
  * provider carries */
@@ -45,6 +46,7 @@ static int next_tag(struct weft_comm *comm, enum weft_coll_kind kind, bool persi
 
 void weft_coll_skip(struct weft_comm *comm, bool persistent)
 {
+    any_failed = true;
     next_tag(comm, WEFT_COLL_BARRIER, persistent);
 }
 
@@ -57,10 +59,40 @@ const char *weft_coll_name_of_tag(int tag)
 
 /* ---- Steps */
 
+/* Keeps the first error of this rank's own; one that another rank tells only before that. */
+static bool keep(struct weft_schedule *s, int code, enum weft_fault fault)
+{
+    any_failed = true;
+    if (s->error != MPI_SUCCESS && (s->fault != WEFT_FAULT_HEARD || fault == WEFT_FAULT_HEARD))
+        return false;
+    s->error = code;
+    s->fault = fault;
+    return true;
+}
+
 static void note(struct weft_schedule *s, int code)
 {
     if (weft_unlikely(code != MPI_SUCCESS))
-        s->error = code;
+        keep(s, code, WEFT_FAULT_SAID);
+}
+
+/* Says what the fault of a schedule is that has ended: until now another sentence may have come. */
+static void say_fault(const struct weft_schedule *s)
+{
+    static const char same[] = "all ranks of a collective have to pass the same amount of data";
+    if (s->fault == WEFT_FAULT_SHORT)
+        weft_error_say(s->error, "rank %d sent %zu bytes where %zu are expected; %s", s->fault_peer,
+                       s->fault_got, s->fault_wanted, same);
+    if (s->fault == WEFT_FAULT_LONG)
+        weft_error_say(s->error, "rank %d sent more than the %zu bytes expected; %s", s->fault_peer,
+                       s->fault_wanted, same);
+    if (s->fault == WEFT_FAULT_HEARD) {
+        weft_error_say(s->error,
+                       "rank %d could not do its part of the collective, or has another amount of "
+                       "data than the %zu bytes expected; its own error tells",
+                       s->fault_peer, s->fault_wanted);
+        weft_error_hearsay();
+    }
 }
 
 /* What this rank was to send after something failed: no part of it is right, and who receives it has
@@ -145,33 +177,38 @@ static void start(struct weft_schedule *s, struct weft_step *step)
     }
 }
 
-/* The error of a receive that is complete. Length tells: see start_spoilt_send. */
-static int judge_received(const struct weft_step *step, const struct weft_request *request)
+/* Notes what is wrong with a receive that is complete. Length tells: see start_spoilt_send. */
+static void judge_received(struct weft_schedule *s, const struct weft_step *step,
+                           const struct weft_request *request)
 {
     size_t wanted = request->capacity;
     bool spoilt = wanted ? request->bytes == 0 : request->error == MPI_ERR_TRUNCATE;
-    if (spoilt && (request->error == MPI_SUCCESS || request->error == MPI_ERR_TRUNCATE))
-        return weft_error_say(MPI_ERR_OTHER,
-                              "rank %d could not do its part of the collective, or has another "
-                              "amount of data than the %zu bytes expected; its own error tells",
-                              step->peer, wanted);
-    if (request->error == MPI_SUCCESS && request->bytes != wanted)
-        return weft_error_say(MPI_ERR_COUNT,
-                              "rank %d sent %zu bytes where %zu are expected; all ranks of a "
-                              "collective have to pass the same amount of data",
-                              step->peer, request->bytes, wanted);
-    return request->error;
+    bool kept;
+    if (request->error != MPI_SUCCESS && request->error != MPI_ERR_TRUNCATE) {
+        note(s, request->error);
+        return;
+    }
+    if (spoilt)
+        kept = keep(s, MPI_ERR_OTHER, WEFT_FAULT_HEARD);
+    else if (request->error == MPI_ERR_TRUNCATE)
+        kept = keep(s, MPI_ERR_TRUNCATE, WEFT_FAULT_LONG);
+    else
+        kept = keep(s, MPI_ERR_COUNT, WEFT_FAULT_SHORT);
+    if (kept) {
+        s->fault_peer = step->peer;
+        s->fault_wanted = wanted;
+        s->fault_got = request->bytes;
+    }
 }
 
 /* A message is complete. */
 static void finish(struct weft_schedule *s, struct weft_step *step)
 {
     struct weft_request *request = step->request;
-    int code = request->error;
-    if (step->kind == WEFT_STEP_RECEIVE &&
-        weft_unlikely(code != MPI_SUCCESS || request->bytes != request->capacity))
-        code = judge_received(step, request);
-    note(s, code);
+    if (step->kind != WEFT_STEP_RECEIVE)
+        note(s, request->error);
+    else if (weft_unlikely(request->error != MPI_SUCCESS || request->bytes != request->capacity))
+        judge_received(s, step, request);
     weft_request_put(request);
     step->request = NULL;
 }
@@ -205,6 +242,7 @@ static void complete(struct weft_schedule *s)
     struct weft_request *request = s->request;
     if (!request)
         return;
+    say_fault(s);
     request->error = (uint8_t)s->error;
     if (!s->persistent)
         weft_schedule_put(s);
@@ -257,6 +295,7 @@ static void begin(struct weft_schedule *s)
     weft_counts.collectives++;
     s->next = s->done = 0;
     s->error = MPI_SUCCESS;
+    s->fault = WEFT_FAULT_NONE;
     go(s);
     if (is_complete(s)) {
         complete(s);
@@ -325,6 +364,8 @@ int weft_coll_run(const struct weft_coll_args *args)
     else
         run_among_threads(s);
     int code = s->error;
+    if (weft_unlikely(code != MPI_SUCCESS))
+        say_fault(s);
     weft_schedule_put(s);
     return code;
 }
@@ -397,6 +438,11 @@ void weft_schedule_each_active(void (*see)(void *arg, const struct weft_schedule
         see(arg, waited_for);
     for (const struct weft_schedule *s = weft_coll_active; s; s = s->next_active)
         see(arg, s);
+}
+
+bool weft_coll_any_failed(void)
+{
+    return any_failed;
 }
 
 void weft_coll_finalize(void)

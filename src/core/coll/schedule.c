@@ -46,6 +46,7 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
     s->rank = args->comm->rank;
     s->ranks = NULL;
     s->error = MPI_SUCCESS;
+    s->fault = WEFT_FAULT_NONE;
     s->request = NULL;
     s->memory = NULL;
     s->used = 0;

@@ -36,6 +36,15 @@ enum { WEFT_SCHEDULE_ROOM = 2048 }; /* bytes that need no malloc */
 
 struct weft_memory; /* a piece from malloc */
 
+/* What went wrong first. An error of one's own comes before one that another rank tells. */
+enum weft_fault {
+    WEFT_FAULT_NONE,
+    WEFT_FAULT_SAID,  /* by who found it */
+    WEFT_FAULT_HEARD, /* a rank sent what tells that it has failed */
+    WEFT_FAULT_SHORT, /* a rank sent less than expected, */
+    WEFT_FAULT_LONG   /* or more */
+};
+
 struct weft_schedule {
     /* What is to be done */
     struct weft_step *steps;
@@ -56,6 +65,9 @@ struct weft_schedule {
     uint32_t next, done; /* steps before `next` have started, steps before `done` are complete */
     int tag;
     int error;
+    enum weft_fault fault; /* and whose, and how many bytes; NONE while error is MPI_SUCCESS */
+    int fault_peer;
+    size_t fault_wanted, fault_got;
     struct weft_request *request; /* completes with it; NULL: somebody waits for it */
     bool persistent;
     struct weft_request *waits_for; /* while it is under way: the first message not complete */

@@ -1,27 +1,36 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs that are installed.
 
-# ---- Wrapper compilers: one script under three names, and one for the build tree
-bin_SCRIPTS += tools/wrapper/mpicc tools/wrapper/mpicc_abi tools/wrapper/weftcc
-noinst_SCRIPTS += tools/wrapper/mpicc-build
+# ---- Wrapper compilers: one script under the names of two languages, and two for the build tree
+C_WRAPPERS = tools/wrapper/mpicc tools/wrapper/mpicc_abi tools/wrapper/weftcc
+CXX_WRAPPERS = tools/wrapper/mpicxx tools/wrapper/mpic++ tools/wrapper/mpicxx_abi \
+    tools/wrapper/weftc++
+bin_SCRIPTS += $(C_WRAPPERS) $(CXX_WRAPPERS)
+noinst_SCRIPTS += tools/wrapper/mpicc-build tools/wrapper/mpicxx-build
 EXTRA_DIST += tools/wrapper/mpicc.in
-CLEANFILES += tools/wrapper/mpicc tools/wrapper/mpicc_abi tools/wrapper/weftcc \
-    tools/wrapper/mpicc-build
+CLEANFILES += $(C_WRAPPERS) $(CXX_WRAPPERS) tools/wrapper/mpicc-build tools/wrapper/mpicxx-build
 
-# $(call write_wrapper,include directory,library directory). configure may have added the language
-# version it wants for the library to CC; programs choose their own.
+# $(call write_wrapper,language,compiler,its variable,include directory,library directory).
+# configure may have added the language version it wants for the library to CC; programs choose
+# their own.
 write_wrapper = $(AM_V_GEN)$(MKDIR_P) tools/wrapper && \
-    compiler=`printf '%s\n' '$(CC)' | sed 's/ -std=gnu[0-9]*//'` && \
-    sed -e 's|@includedir[@]|$(1)|' -e 's|@libdir[@]|$(2)|' -e "s|@CC[@]|$$compiler|" \
+    compiler=`printf '%s\n' '$(2)' | sed 's/ -std=gnu[0-9]*//'` && \
+    sed -e 's|@language[@]|$(1)|' -e "s|@compiler[@]|$$compiler|" -e 's|@variable[@]|$(3)|' \
+        -e 's|@includedir[@]|$(4)|' -e 's|@libdir[@]|$(5)|' \
         -e 's|@PACKAGE_VERSION[@]|$(PACKAGE_VERSION)|' \
         $(srcdir)/tools/wrapper/mpicc.in >$@.tmp && chmod +x $@.tmp && mv -f $@.tmp $@
 
-tools/wrapper/mpicc tools/wrapper/mpicc_abi tools/wrapper/weftcc: \
-    $(srcdir)/tools/wrapper/mpicc.in Makefile
-	$(call write_wrapper,$(includedir),$(libdir))
+$(C_WRAPPERS): $(srcdir)/tools/wrapper/mpicc.in Makefile
+	$(call write_wrapper,C,$(CC),WEFT_CC,$(includedir),$(libdir))
+
+$(CXX_WRAPPERS): $(srcdir)/tools/wrapper/mpicc.in Makefile
+	$(call write_wrapper,C++,$(CXX),WEFT_CXX,$(includedir),$(libdir))
 
 tools/wrapper/mpicc-build: $(srcdir)/tools/wrapper/mpicc.in Makefile
-	$(call write_wrapper,$(abs_top_srcdir)/include,$(abs_top_builddir)/.libs)
+	$(call write_wrapper,C,$(CC),WEFT_CC,$(abs_top_srcdir)/include,$(abs_top_builddir)/.libs)
+
+tools/wrapper/mpicxx-build: $(srcdir)/tools/wrapper/mpicc.in Makefile
+	$(call write_wrapper,C++,$(CXX),WEFT_CXX,$(abs_top_srcdir)/include,$(abs_top_builddir)/.libs)
 
 # ---- weft_info; the self-test of providers is part of it and not of the library
 bin_PROGRAMS += tools/weft_info/weft_info
@@ -55,3 +64,14 @@ weftrun_SOURCES += tools/weftrun/policy.c tools/weftrun/policy.h
 weftrun_SOURCES += tools/weftrun/loop.c tools/weftrun/loop.h
 weftrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)
 weftrun_LDADD = $(PMIX_LIBS) $(HWLOC_LIBS) -lm
+
+# The names that build systems and test scripts look for
+LAUNCHER_NAMES = mpiexec mpirun
+install-exec-local:
+	@$(MKDIR_P) '$(DESTDIR)$(bindir)'
+	@for name in $(LAUNCHER_NAMES); do \
+	    (cd '$(DESTDIR)$(bindir)' && rm -f $$name && \
+	    $(LN_S) "`echo weftrun | sed '$(transform)'`" $$name); \
+	done
+uninstall-local:
+	@for name in $(LAUNCHER_NAMES); do rm -f '$(DESTDIR)$(bindir)'/$$name; done

@@ -51,7 +51,7 @@ struct weft_request *weft_request_grow(struct weft_request_pool *pool)
     }
     memset(slab, 0, WEFT_REQUEST_SLAB * sizeof *slab);
     for (int i = WEFT_REQUEST_SLAB - 1; i >= 0; i--) {
-        weft_net_adopt(&slab[i]);
+        weft_net_adopt(&slab[i], (uint32_t)(pool->nslabs * WEFT_REQUEST_SLAB + (size_t)i));
         slab[i].next = pool->free;
         pool->free = &slab[i];
     }
@@ -141,6 +141,13 @@ int weft_request_abandon(struct weft_request *request)
         weft_partitioned_free(request);
     weft_request_put(request);
     return code;
+}
+
+struct weft_request *weft_request_numbered(uint64_t number)
+{
+    uint64_t slab = number / WEFT_REQUEST_SLAB;
+    return slab < weft.requests.nslabs ? &weft.requests.slabs[slab][number % WEFT_REQUEST_SLAB]
+                                       : NULL;
 }
 
 void weft_request_each(void (*see)(void *arg, struct weft_request *request), void *arg)

@@ -171,6 +171,9 @@ static inline struct weft_request *weft_request_get(struct weft_request_pool *po
 /* Gives a request back to the pool. */
 void weft_request_put(struct weft_request *request);
 
+/* The request with that number (see weft_net_adopt); NULL when there is none. */
+struct weft_request *weft_request_numbered(uint64_t number);
+
 /* Calls see(arg, request) for each request that is handed out and not complete. Slow: reports and
  * rare reorderings only. */
 void weft_request_each_active(void (*see)(void *arg, struct weft_request *request), void *arg);

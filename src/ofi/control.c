@@ -161,6 +161,12 @@ void weft_net_control_arrived(const void *data, size_t bytes)
     case WEFT_NET_TAKEN:
         weft_net_staged_taken(request);
         return;
+    case WEFT_NET_ASK_HEADER:
+        weft_net_header_asked(&control);
+        return;
+    case WEFT_NET_HEADER:
+        weft_net_header_told(request, &control);
+        return;
     }
     weft_warn("a control message of unknown kind %d came from rank %d; all ranks must run the same "
               "version of Weft",

@@ -166,6 +166,9 @@ static void take_facts(const struct fi_info *info)
     weft_net.header_apart = info->rx_attr->iov_limit >= 3;
     weft_net.stop_step = weft_net.header_apart && !weft_net.local_mr;
     weft_net_fast.posts_stop = weft_net.stop_step ? weft_net.post_limit : 0;
+    bool numbered = info->domain_attr->cq_data_size >= 8;
+    weft_net.in_place_room =
+        weft_net.stop_step && numbered ? weft_net.eager_limit - WEFT_NET_SMALL : 0;
     snprintf(weft_net.name, sizeof weft_net.name, "%s on %s", info->fabric_attr->prov_name,
              choice->interface);
 }

@@ -8,13 +8,14 @@
  *
  * space separates user messages (0) from control messages (1) and is always matched. form says what
  * a user message is (enum weft_message_form); receives ignore it and read it back from the
- * completion. The CQ data carries the sender's rank in the communicator and a sequence number.
+ * completion. The CQ data carries the sender's rank in the communicator and a sequence number, or,
+ * with an RTS and where there is room for 32 bits of it, the number of the send's request.
  *
  * Invariants:
  *  - Every operation given to the provider has a struct weft_net_op as its context, in memory that
  *    does not move until the operation's one completion has been read.
  *  - packed and mr of a request's lane part are NULL whenever they hold nothing, also while the
- *    request is in the pool.
+ *    request is in the pool; asked is false then.
  *  - A control message is at most WEFT_NET_CONTROL_BYTES, an RTS header at most
  *    WEFT_NET_HEADER_BYTES; both fit the inject size of every provider in the table.
  */
@@ -89,10 +90,14 @@ enum weft_net_control_kind {
                        `other` */
     WEFT_NET_WRITTEN, /* so much has been written for the receiver's cookie: the next slot of its ring,
                          or all; count 1: no more will come, the sender failed */
-    WEFT_NET_TAKEN,   /* a slot of the ring that the send of cookie fills is free again */
-    WEFT_NET_CREDITS, /* eager messages of `length` credits have matched */
-    WEFT_NET_RELIEVE, /* many messages were sent: take what has no receive into software, answer */
-    WEFT_NET_RELIEVED /* it is done */
+    WEFT_NET_TAKEN,    /* a slot of the ring that the send of cookie fills is free again */
+    WEFT_NET_CREDITS,  /* eager messages of `length` credits have matched */
+    WEFT_NET_RELIEVE,  /* many messages were sent: take what has no receive into software, answer */
+    WEFT_NET_RELIEVED, /* it is done */
+    WEFT_NET_ASK_HEADER, /* the RTS of the send with that number (cookie) has matched, say again what
+                            it said, to the receiver's cookie `other` */
+    WEFT_NET_HEADER /* that, for the receiver's cookie: staged (count), the send's cookie (other),
+                       length, address, key */
 };
 
 struct weft_net_control {
@@ -107,7 +112,7 @@ struct weft_net_control {
 _Static_assert(sizeof(struct weft_net_header) == WEFT_NET_HEADER_BYTES, "RTS header");
 _Static_assert(sizeof(struct weft_net_control) == WEFT_NET_CONTROL_BYTES, "control message");
 
-enum { WEFT_NET_WIRE_VERSION = 5 };
+enum { WEFT_NET_WIRE_VERSION = 6 };
 
 /* The ring of a staged rendezvous, part of what both sides must agree on: slots of so many bytes. */
 enum { WEFT_NET_SLOT = 1 << 20, WEFT_NET_SLOTS = 4 };
@@ -130,6 +135,7 @@ struct weft_net_request {
     bool withdrawn;     /* receives: the provider gave it back unmatched */
     bool stalled;       /* in the list weft_net.stalled, or in the readers of its peer */
     bool ring;          /* staged sends: what is written to is a ring */
+    bool asked;         /* receives: matched an RTS, and the sender was asked for its header */
     uint16_t reads_out; /* pieces under way: read, written or pushed */
     void *packed;       /* a stage with packed data of a buffer that is not dense, or NULL */
     struct fid_mr *mr;  /* registration of the buffer, or NULL */
@@ -141,6 +147,7 @@ struct weft_net_request {
     size_t arrived; /* bytes received (pushed or written); staged sends: of those, what was taken */
     struct weft_request *next_stalled;
     struct iovec short_iov[2]; /* of a receive of up to WEFT_NET_SMALL bytes: small and the spill */
+    uint32_t number;           /* the request's, all its life */
 };
 
 _Static_assert(sizeof(struct weft_net_request) <= WEFT_LANE_BYTES, "lane part of a request");
@@ -186,6 +193,7 @@ struct weft_net {
     size_t posted, wanted;         /* of the pool's buffers; wanted is few or nbuffers */
     uint64_t completed, stop_step; /* receives completed; what each adds to posts_stop */
     bool header_apart;             /* receives have iovecs enough to keep headers out of buffers */
+    size_t in_place_room;          /* what is more than WEFT_NET_SMALL by fewer bytes than this */
     uint64_t post_limit;           /* receives that the provider may hold */
     size_t outstanding;            /* control sends, reads, writes and pieces under way */
     bool software, virtual_addresses, provider_keys, local_mr, can_read, can_write;
@@ -367,6 +375,13 @@ void weft_net_transfer_close(void);
 /* Fills the header of a send whose data are in the buffer, or in the stage `data`. Returns MPI_SUCCESS
  * or an error class whose sentence was said. */
 WEFT_COLD int weft_net_expose(struct weft_request *request, void *data);
+
+/* A receive matched an RTS whose header it does not have: asks the sender, whose send has that
+ * number. The answer goes on with weft_net_fetch. */
+WEFT_COLD void weft_net_ask_header(struct weft_request *request, uint32_t number);
+WEFT_COLD void weft_net_header_asked(const struct weft_net_control *question);
+WEFT_COLD void weft_net_header_told(struct weft_request *request,
+                                    const struct weft_net_control *answer);
 
 /* The provider took no more of a request's pieces: it is asked again by weft_net_move_more, which
  * returns how many pieces it took. */

@@ -3,15 +3,21 @@
  * Receives that the provider matches.
  *
  * What a receive can be handed: an eager message of up to the eager limit, or an RTS header, and it
- * cannot know which. So the first WEFT_NET_SMALL bytes of whatever comes land in the request, and
- * only what follows them in the user's buffer: a header never touches the buffer, which may be
- * shorter than a header, or be shared by several receives, as bandwidth benchmarks do. Where a
- * longer message than the receive would hurt the provider (row flag WEFT_PROVIDER_SPILL), the
- * receive has room for an eager message: the excess goes to the spill area, which everyone shares
- * and nobody reads. Providers that take fewer than three iovecs get a packed buffer instead.
+ * cannot know which. Buffers that are shorter than a header, or longer than the eager limit and so
+ * likely to get one, do not get it: the first WEFT_NET_SMALL bytes of whatever comes land in the
+ * request, and only what follows them in the buffer. All others take what comes in place, because a
+ * stream continues quickly only within one piece. A header in there means that the message is too
+ * long or was not paid for (credits.c), and is no longer ours to read: several receives may share a
+ * buffer, as bandwidth benchmarks do. So the sender is asked for it, by the number that came with
+ * it (weft_net_ask_header).
+ *
+ * Where a longer message than the receive would hurt the provider (row flag WEFT_PROVIDER_SPILL),
+ * the receive has room for an eager message: the excess goes to the spill area, which everyone
+ * shares and nobody reads. Providers that take fewer than three iovecs get a packed buffer instead.
  *
  * Invariants:
- *  - Bytes of the user's buffer beyond the received message are left as they were.
+ *  - Bytes of the user's buffer beyond the received message are left as they were: what an RTS
+ *    speaks of is longer than its header.
  *  - IN_NET is set from the post until its one completion.
  */
 #include "core/error.h"
@@ -57,12 +63,19 @@ int weft_net_refused(struct weft_request *request)
     return MPI_SUCCESS;
 }
 
-void weft_net_adopt(struct weft_request *request)
+void weft_net_adopt(struct weft_request *request, uint32_t number)
 {
     struct weft_net_request *part = weft_net_part(request);
     part->op.kind = WEFT_NET_REQUEST;
+    part->number = number;
     part->short_iov[0] = (struct iovec){part->small, WEFT_NET_SMALL};
     part->short_iov[1] = weft_net.spill;
+}
+
+/* Whether all that comes to a dense receive lands in its buffer. */
+static inline bool is_in_place(size_t capacity)
+{
+    return capacity - WEFT_NET_SMALL - 1 < weft_net.in_place_room;
 }
 
 /* The iovecs of a dense receive of more than WEFT_NET_SMALL bytes: the request's small area, the
@@ -70,6 +83,11 @@ void weft_net_adopt(struct weft_request *request)
 static inline size_t lay_out(struct weft_request *request, char *buffer, size_t capacity,
                              struct iovec *iov)
 {
+    if (weft_likely(is_in_place(capacity))) {
+        iov[0] = (struct iovec){buffer, capacity};
+        iov[1] = weft_net.spill;
+        return capacity < weft_net.spill_below ? 2 : 1;
+    }
     iov[0] = weft_net_part(request)->short_iov[0];
     iov[1] = (struct iovec){buffer + WEFT_NET_SMALL, capacity - WEFT_NET_SMALL};
     iov[2] = weft_net.spill;
@@ -158,7 +176,7 @@ static void finish_eager(struct weft_request *request, size_t length)
         weft_net_matched(request->channel, request->source, length);
     if (weft_unlikely(part->packed || !(request->type->flags & WEFT_TYPE_DENSE)))
         weft_datatype_unpack(request->type, request->buffer, 0, landing(request), n);
-    else if (n)
+    else if (n && !is_in_place(request->capacity))
         memcpy(request->buffer, part->small, n < WEFT_NET_SMALL ? n : WEFT_NET_SMALL);
     if (weft_unlikely(part->packed || part->mr))
         release(part);
@@ -188,6 +206,11 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
         if (form == WEFT_MESSAGE_SYNC)
             weft_net_acknowledge(request->peer, request->channel, request->tag);
         finish_eager(request, entry->len);
+        return;
+    }
+    if (!part->packed && (request->type->flags & WEFT_TYPE_DENSE) &&
+        is_in_place(request->capacity)) {
+        weft_net_ask_header(request, (uint32_t)entry->data);
         return;
     }
     struct weft_net_header header;

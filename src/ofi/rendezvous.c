@@ -352,6 +352,46 @@ void weft_net_fetch(struct weft_request *request, const void *header)
     }
 }
 
+void weft_net_ask_header(struct weft_request *request, uint32_t number)
+{
+    weft_net_part(request)->asked = true;
+    weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_ASK_HEADER,
+                                                              .cookie = number,
+                                                              .other = (uintptr_t)request});
+}
+
+void weft_net_header_asked(const struct weft_net_control *question)
+{
+    struct weft_request *send = weft_request_numbered(question->cookie);
+    if (!send || send->op != WEFT_REQUEST_SEND || !send->pending ||
+        send->peer != weft_peer_known(question->from) ||
+        weft_net_part(send)->out.kind != WEFT_NET_OUT_RTS) {
+        weft_warn("rank %d asked for the header of a message that this rank does not send to it; "
+                  "both must run the same version of Weft",
+                  question->from);
+        return;
+    }
+    const struct weft_net_header *header = &weft_net_part(send)->header;
+    weft_net_control(send->peer, (struct weft_net_control){.kind = WEFT_NET_HEADER,
+                                                           .count = header->staged,
+                                                           .cookie = question->other,
+                                                           .other = header->cookie,
+                                                           .length = header->length,
+                                                           .address = header->address,
+                                                           .key = header->key});
+}
+
+void weft_net_header_told(struct weft_request *request, const struct weft_net_control *answer)
+{
+    weft_net_part(request)->asked = false;
+    weft_net_fetch(request, &(struct weft_net_header){.version = answer->version,
+                                                      .staged = answer->count,
+                                                      .length = answer->length,
+                                                      .cookie = answer->other,
+                                                      .address = answer->address,
+                                                      .key = answer->key});
+}
+
 /* Whether all the reads that there may be at once were out until now. */
 static bool was_full(const struct weft_request *request)
 {
@@ -398,7 +438,8 @@ void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
 bool weft_net_fetch_waits(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
-    return !part->reads_out && !part->stalled && weft_net_way(&part->header) != WEFT_NET_BY_READS;
+    return part->asked ||
+           (!part->reads_out && !part->stalled && weft_net_way(&part->header) != WEFT_NET_BY_READS);
 }
 
 /* What a dead rank has written may still be on its way into the buffer. A read from it ends when the
@@ -407,6 +448,11 @@ void weft_net_fetch_abandon(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     request->bytes = 0;
+    if (part->asked) {
+        part->asked = false;
+        weft_request_event(request);
+        return;
+    }
     if (weft_net_way(&part->header) != WEFT_NET_BY_WRITES || begin_read(request, 0, 1))
         weft_net_fetched(request);
 }

@@ -40,8 +40,10 @@ static int send_rts(struct weft_peer *peer, struct weft_request *request)
     struct weft_net_request *part = weft_net_part(request);
     uint64_t word = (uint64_t)WEFT_MESSAGE_RTS << weft_net.form_shift | request->channel->net_bits |
                     (uint32_t)request->tag;
-    int rc = (int)fi_tinjectdata(weft_net.ep, &part->header, sizeof part->header,
-                                 cq_data(peer, request), peer->net_addr, word);
+    uint64_t data =
+        weft_net.in_place_room ? request->channel->net_rank | part->number : cq_data(peer, request);
+    int rc = (int)fi_tinjectdata(weft_net.ep, &part->header, sizeof part->header, data,
+                                 peer->net_addr, word);
     if (!rc)
         request->sequence = weft_net_number(peer, sizeof part->header, 0);
     return rc;

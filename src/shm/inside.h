@@ -141,6 +141,7 @@ struct weft_shm_link {
     struct weft_shm_share *share_out, *share_in; /* of messages to it, and from it */
     char *stage;                                 /* its stage */
     struct weft_shm_pace pace_pushed, pace_laid; /* of what is written for it */
+    uint64_t piece_pushed;                       /* when the last one was, by weft_pace_clock */
     uint32_t offer;                              /* the last one in share_in */
     _Alignas(WEFT_RING_LINE) struct weft_ring_reader in;
     struct weft_peer *peer;

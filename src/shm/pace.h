@@ -9,6 +9,10 @@
  * second. So both are tried for a few pieces now and then, and the better one is kept until the
  * next time.
  *
+ * A trial of a way that is five times slower costs as much as hundreds of pieces. So the next one
+ * comes the later the more often the same way has won, unless that way has become slower than the
+ * other one was.
+ *
  * Invariant: a trial of a way begins with as many pieces that are not counted as are counted, so
  * that what is counted finds memory as this way leaves it.
  */
@@ -19,14 +23,20 @@
 #include <stdint.h>
 #include <time.h>
 
-/* In pieces. Of those counted the best GROUP decides: an interruption spoils only its own group. */
-enum { WEFT_PACE_TRIAL = 64, WEFT_PACE_GROUP = 8, WEFT_PACE_PERIOD = 4096 };
+/* In pieces. Of those counted the best GROUP of a TRIAL decides: an interruption spoils only its own
+ * group. From the beginning of a trial to the next one it is LEAST to MOST. */
+enum {
+    WEFT_PACE_TRIAL = 64,
+    WEFT_PACE_GROUP = 8,
+    WEFT_PACE_LEAST = 4096,
+    WEFT_PACE_MOST = 16 * WEFT_PACE_LEAST
+};
 
 /* Begins as zero bytes. */
 struct weft_shm_pace {
-    uint32_t pieces;
+    uint32_t pieces, period; /* since the trial began; until the next */
     bool past;               /* the way that won */
-    uint64_t group, best[2]; /* nanoseconds */
+    uint64_t group, best[2]; /* nanoseconds; of the winner, since the last TRIAL pieces began */
 };
 
 static inline uint64_t weft_pace_clock(void)
@@ -39,29 +49,45 @@ static inline uint64_t weft_pace_clock(void)
 /* The way to go for the next piece: past the caches? */
 static inline bool weft_pace_past(const struct weft_shm_pace *pace)
 {
-    uint32_t n = pace->pieces % WEFT_PACE_PERIOD;
+    uint32_t n = pace->pieces;
     return n < 2 * WEFT_PACE_TRIAL ? n >= WEFT_PACE_TRIAL : pace->past;
 }
 
-/* How long it took. */
+/* At the end of a trial. */
+static inline void weft_pace_decide(struct weft_shm_pace *pace)
+{
+    bool past = pace->best[1] < pace->best[0];
+    uint32_t later = 2 * pace->period < WEFT_PACE_MOST ? 2 * pace->period : WEFT_PACE_MOST;
+    pace->period = past == pace->past && pace->period ? later : WEFT_PACE_LEAST;
+    pace->past = past;
+}
+
+/* How long it took, since the last one if they follow each other: what counts is what comes through. */
 static inline void weft_pace_note(struct weft_shm_pace *pace, uint64_t nanoseconds)
 {
-    uint32_t n = pace->pieces++ % WEFT_PACE_PERIOD;
-    uint64_t *best = &pace->best[n >= WEFT_PACE_TRIAL];
-    if (n >= 2 * WEFT_PACE_TRIAL)
-        return;
-    if (n % WEFT_PACE_TRIAL < WEFT_PACE_TRIAL / 2) {
+    uint32_t n = pace->pieces++;
+    bool trial = n < 2 * WEFT_PACE_TRIAL;
+    uint64_t *best = &pace->best[trial ? n >= WEFT_PACE_TRIAL : pace->past];
+    n %= WEFT_PACE_TRIAL;
+    if (n == 0 || (trial && n < WEFT_PACE_TRIAL / 2)) {
         *best = UINT64_MAX;
         pace->group = 0;
-        return;
     }
+    if (trial && n < WEFT_PACE_TRIAL / 2)
+        return;
     pace->group += nanoseconds;
     if (n % WEFT_PACE_GROUP == WEFT_PACE_GROUP - 1) {
         *best = pace->group < *best ? pace->group : *best;
         pace->group = 0;
     }
-    if (n == 2 * WEFT_PACE_TRIAL - 1)
-        pace->past = pace->best[1] < pace->best[0];
+    if (n < WEFT_PACE_TRIAL - 1)
+        return;
+    if (pace->pieces == 2 * WEFT_PACE_TRIAL)
+        weft_pace_decide(pace);
+    if (pace->pieces >= pace->period && pace->pieces > 2 * WEFT_PACE_TRIAL)
+        pace->pieces = 0;
+    else if (pace->pieces >= WEFT_PACE_LEAST && *best > pace->best[!pace->past])
+        pace->pieces = pace->period = 0;
 }
 
 #endif

@@ -429,19 +429,22 @@ static void pack_past(const struct weft_request *request, size_t offset, char *p
     weft_shm_copied_past();
 }
 
-/* Packs the next piece of a send to the data area. */
+/* Packs the next piece of a send to the data area. Its time includes the wait for room. */
 static void pack_piece(struct weft_shm_link *link, struct weft_request *request, char *place,
                        size_t bytes)
 {
-    const struct weft_shm_request *part = weft_shm_part(request);
-    bool paced = part->whole >= PACED_FROM;
-    uint64_t begin = paced ? weft_pace_clock() : 0;
-    if (paced && weft_pace_past(&link->pace_pushed))
+    struct weft_shm_request *part = weft_shm_part(request);
+    if (part->whole < PACED_FROM) {
+        weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
+        return;
+    }
+    uint64_t begin = part->moved ? link->piece_pushed : weft_pace_clock();
+    if (weft_pace_past(&link->pace_pushed))
         pack_past(request, part->moved, place, bytes);
     else
         weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
-    if (paced)
-        weft_pace_note(&link->pace_pushed, weft_pace_clock() - begin);
+    link->piece_pushed = weft_pace_clock();
+    weft_pace_note(&link->pace_pushed, link->piece_pushed - begin);
 }
 
 /* Writes one piece of a send. False when there is no room. */

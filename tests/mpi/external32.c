@@ -16,6 +16,8 @@ static MPI_Aint size_of(MPI_Datatype type)
     return size;
 }
 
+/* As in the tables "external32 sizes of predefined, optional and C++ datatypes" of MPI 5.0 (15.5.2 in
+ * MPI 4.1); pairs are their members one after the other. */
 static void sizes(void)
 {
     const struct {
@@ -112,37 +114,33 @@ static void optional_sizes(void)
     }
 }
 
-/* Fortran kinds: as the standard derives their sizes from precision and range (MPI 5.0, 19.1.9), which
- * are those of the smallest kind that has both; a kind's range is that of its small numbers. */
+static void check_kind(MPI_Datatype type, int bytes, int p, int r)
+{
+    CHECK(size_of(type) == bytes, "a kind of precision %d and range %d has %ld bytes, not %d", p, r,
+          (long)size_of(type), bytes);
+}
+
+/* Fortran kinds: the standard derives their sizes from precision and range (MPI 5.0, 19.1.9). On either
+ * side of each limit, and without one of the two. */
 static void fortran_kinds(void)
 {
-    static const struct {
-        int p, r, bytes; /* 0: an integer of range r */
-    } kinds[] = {{6, 37, 4},
-                 {MPI_UNDEFINED, 38, 8},
-                 {7, MPI_UNDEFINED, 8},
-                 {15, 307, 8},
-                 {0, 2, 1},
-                 {0, 4, 2},
-                 {0, 9, 4},
-                 {0, 10, 8},
-                 {0, 18, 8},
-                 {6, 308, 16},
-                 {16, 307, 16}};
-    for (size_t i = 0; i < sizeof kinds / sizeof kinds[0]; i++) {
-        MPI_Datatype type;
-        if (kinds[i].p)
-            MPI_Type_create_f90_real(kinds[i].p, kinds[i].r, &type);
-        else
-            MPI_Type_create_f90_integer(kinds[i].r, &type);
-        CHECK(size_of(type) == kinds[i].bytes, "a kind of precision %d and range %d has %ld bytes",
-              kinds[i].p, kinds[i].r, (long)size_of(type));
-        if (!kinds[i].p)
-            continue;
-        MPI_Type_create_f90_complex(kinds[i].p, kinds[i].r, &type);
-        CHECK(size_of(type) == 2 * kinds[i].bytes, "complex %zu has %ld bytes", i,
-              (long)size_of(type));
+    static const int ranges[] = {MPI_UNDEFINED, 0, 1, 36, 37, 38, 306, 307, 308, 4930, 4931};
+    MPI_Datatype type;
+    for (int r = 0; r <= 38; r++) {
+        MPI_Type_create_f90_integer(r, &type);
+        check_kind(type, r > 18 ? 16 : r > 9 ? 8 : r > 4 ? 4 : r > 2 ? 2 : 1, 0, r);
     }
+    for (int precision = 0; precision <= 33; precision++)
+        for (size_t i = precision ? 0 : 1; i < sizeof ranges / sizeof ranges[0]; i++) {
+            int p = precision ? precision : MPI_UNDEFINED, r = ranges[i];
+            int bytes = precision > 15 || (r != MPI_UNDEFINED && r > 307) ? 16
+                        : precision > 6 || (r != MPI_UNDEFINED && r > 37) ? 8
+                                                                          : 4;
+            MPI_Type_create_f90_real(p, r, &type);
+            check_kind(type, bytes, p, r);
+            MPI_Type_create_f90_complex(p, r, &type);
+            check_kind(type, 2 * bytes, p, r);
+        }
 }
 
 /* Packs, compares with the bytes expected, unpacks, compares. */

@@ -26,6 +26,7 @@ MPI_TESTS = \
     tests/mpi/comm_make \
     tests/mpi/comm_many \
     tests/mpi/comm_threads \
+    tests/mpi/compat_header \
     tests/mpi/environment \
     tests/mpi/error_arguments \
     tests/mpi/error_codes \
@@ -95,6 +96,7 @@ MPI_TESTS = \
     tests/mpi/truncation \
     tests/mpi/external32 \
     tests/mpi/types_contents \
+    tests/mpi/types_corners \
     tests/mpi/types_errors \
     tests/mpi/types_large \
     tests/mpi/types_random \
@@ -105,6 +107,7 @@ MPI_TESTS = \
     tests/mpi/rendezvous_ways \
     tests/mpi/unexpected_flood \
     tests/mpi/unexpected_flood_20000 \
+    tests/mpi/unpaid_posted \
     tests/mpi/wait_any_some \
     tests/mpi/waitall_errors \
     tests/mpi/cancel \
@@ -148,6 +151,7 @@ tests_mpi_collectives_beside_messages_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_comm_make_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_comm_many_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_comm_threads_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_compat_header_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_environment_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_arguments_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_error_codes_LDADD = $(MPI_TEST_LIBS)
@@ -222,11 +226,13 @@ tests_mpi_copy_refused_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_rendezvous_ways_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_external32_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_contents_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_types_corners_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_errors_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_large_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_random_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unexpected_flood_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unexpected_flood_20000_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_unpaid_posted_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_wait_any_some_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_waitall_errors_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_LDADD = $(MPI_TEST_LIBS)

@@ -176,22 +176,35 @@ static void pieces_go_through_the_stage(void **state)
     free(run);
 }
 
-/* Both ways are tried in each period, and the faster one is taken for the rest of it. */
+/* Pieces that took so long each way, and now and then a long time. Returns how many went past. */
+static int pieces(struct weft_shm_pace *pace, int count, const uint64_t nanoseconds[2])
+{
+    int went_past = 0;
+    for (int i = 0; i < count; i++) {
+        bool past = weft_pace_past(pace);
+        went_past += past;
+        weft_pace_note(pace, nanoseconds[past] + (i % 37 ? 0 : 9000));
+    }
+    return went_past;
+}
+
 static void the_faster_way_is_kept(void **state)
 {
+    static const uint64_t near[2] = {100, 150}, far[2] = {500, 160}, nearer[2] = {100, 160};
     struct weft_shm_pace pace = {0};
+    int period = WEFT_PACE_LEAST;
     (void)state;
-    for (int period = 0; period < 6; period++) {
-        bool past_is_faster = period % 2;
-        int went_past = 0;
-        for (int i = 0; i < WEFT_PACE_PERIOD; i++) {
-            bool past = weft_pace_past(&pace), interrupted = i % 37 == 0;
-            went_past += past;
-            weft_pace_note(&pace, (past == past_is_faster ? 100 : 150) + (interrupted ? 9000 : 0));
-        }
-        assert_int_equal(went_past,
-                         past_is_faster ? WEFT_PACE_PERIOD - WEFT_PACE_TRIAL : WEFT_PACE_TRIAL);
-    }
+    for (; period < WEFT_PACE_MOST; period *= 2) /* each time the same: trials get rare */
+        assert_int_equal(pieces(&pace, period, near), WEFT_PACE_TRIAL);
+    assert_int_equal(pieces(&pace, WEFT_PACE_MOST, near), WEFT_PACE_TRIAL);
+    pieces(&pace, WEFT_PACE_LEAST, near);
+    /* The winner becomes slower than the other: not for long. */
+    assert_true(pieces(&pace, WEFT_PACE_LEAST, far) >= WEFT_PACE_LEAST - 2 * WEFT_PACE_TRIAL);
+    for (period = WEFT_PACE_LEAST; period < WEFT_PACE_MOST; period *= 2)
+        assert_true(pieces(&pace, period, far) >= period - 2 * WEFT_PACE_TRIAL);
+    /* The loser becomes faster: seen at the next trial. */
+    pieces(&pace, WEFT_PACE_MOST, nearer);
+    assert_true(pieces(&pace, WEFT_PACE_LEAST, nearer) <= 2 * WEFT_PACE_TRIAL);
 }
 
 /* A reader whose writer never comes has it all, in parts that get smaller, but not too small. */

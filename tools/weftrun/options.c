@@ -4,7 +4,8 @@
  *
  * Invariant: options stand before the program's name; from the name on, every word up to a lone
  * ':' belongs to the program and is never looked at. -n, -x and --wdir count for their own part
- * of the line, as does --pset, all other options for the whole job wherever they stand.
+ * of the line, as does --pset, all other options for the whole job wherever they stand. What test
+ * scripts written for other launchers pass is understood where it means the same here.
  */
 #include "options.h"
 #include "lines.h"
@@ -37,26 +38,54 @@ enum option_id {
     OPT_KEEP,
     OPT_DIR,
     OPT_ENV,
+    OPT_EXPORT,
     OPT_SET,
     OPT_VERBOSE,
     OPT_HELP,
     OPT_VERSION,
+    OPT_ANYWAY,
+    OPT_NODES,
 };
 
+/* Long names may stand behind a single dash too, as in MPICH. */
 static const struct option_row {
     const char *name;
     enum option_id id;
     bool takes_value;
 } rows[] = {
-    {"-n", OPT_COUNT, true},          {"-np", OPT_COUNT, true},
-    {"--np", OPT_COUNT, true},        {"--tag", OPT_TAG, false},
-    {"--bind", OPT_BIND, true},       {"--report-bindings", OPT_REPORT, false},
-    {"--timeout", OPT_TIMEOUT, true}, {"--keep-going", OPT_KEEP, false},
-    {"--wdir", OPT_DIR, true},        {"-x", OPT_ENV, true},
-    {"--env", OPT_ENV, true},         {"--pset", OPT_SET, true},
-    {"-v", OPT_VERBOSE, false},       {"--verbose", OPT_VERBOSE, false},
-    {"-h", OPT_HELP, false},          {"--help", OPT_HELP, false},
-    {"-V", OPT_VERSION, false},       {"--version", OPT_VERSION, false},
+    {"-n", OPT_COUNT, true},
+    {"--np", OPT_COUNT, true},
+    {"--tag", OPT_TAG, false},
+    {"--keep-going", OPT_KEEP, false},
+    {"--bind", OPT_BIND, true},
+    {"--report-bindings", OPT_REPORT, false},
+    {"--timeout", OPT_TIMEOUT, true},
+    {"--pset", OPT_SET, true},
+    {"--wdir", OPT_DIR, true},
+    {"-x", OPT_EXPORT, true},
+    {"--env", OPT_ENV, true},
+    {"-v", OPT_VERBOSE, false},
+    {"--verbose", OPT_VERBOSE, false},
+    {"-h", OPT_HELP, false},
+    {"--help", OPT_HELP, false},
+    {"-V", OPT_VERSION, false},
+    {"--version", OPT_VERSION, false},
+    /* Open MPI's and MPICH's names for what is here too, */
+    {"--bind-to", OPT_BIND, true},
+    {"--wd", OPT_DIR, true},
+    {"--tag-output", OPT_TAG, false},
+    {"--prepend-rank", OPT_TAG, false},
+    {"-l", OPT_TAG, false},
+    /* for what is so without asking, */
+    {"--oversubscribe", OPT_ANYWAY, false},
+    {"--allow-run-as-root", OPT_ANYWAY, false},
+    /* and for what is not to be had. */
+    {"--host", OPT_NODES, true},
+    {"-H", OPT_NODES, true},
+    {"--hosts", OPT_NODES, true},
+    {"--hostfile", OPT_NODES, true},
+    {"--machinefile", OPT_NODES, true},
+    {"-f", OPT_NODES, true},
 };
 
 static const char help[] =
@@ -77,6 +106,7 @@ static const char help[] =
     "  -v, --verbose      say what is done on stderr\n"
     "  -h, --help         this text\n"
     "  -V, --version      the version\n"
+    "  --oversubscribe and other options that are common elsewhere: weftrun(1)\n"
     "\n"
     "Exit code: 0, or that of the first rank that failed (128 + S for signal S).\n"
     "More in weftrun(1).\n";
@@ -85,9 +115,11 @@ static const char help[] =
 static const struct option_row *find_row(const char *word, const char **value)
 {
     size_t len = strcspn(word, "=");
+    bool one_dash = len > 2 && word[1] != '-';
     *value = NULL;
     for (size_t i = 0; i < sizeof rows / sizeof rows[0]; i++) {
-        if (strlen(rows[i].name) != len || strncmp(rows[i].name, word, len) != 0)
+        const char *name = rows[i].name + one_dash;
+        if (strlen(name) != len || strncmp(name, word, len) != 0)
             continue;
         if (word[len] == '=')
             *value = word + len + 1;
@@ -177,6 +209,10 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
         return read_timeout(job, "--timeout", value);
     case OPT_BIND:
         return read_bind(job, value);
+    case OPT_EXPORT: /* "-x VAR" is Open MPI's: every rank gets it without */
+        if (!strchr(value, '=') && getenv(value))
+            return 0;
+        return read_env(app, value);
     case OPT_ENV:
         return read_env(app, value);
     case OPT_SET:
@@ -196,9 +232,16 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
     case OPT_VERBOSE:
         job->verbose = true;
         return 0;
+    case OPT_NODES:
+        weft_lines_say("weftrun starts ranks on this machine only, and has no list of hosts to "
+                       "read (\"%s\"); on several machines use srun --mpi=pmix or Open MPI's "
+                       "mpirun.",
+                       value);
+        return -1;
+    case OPT_ANYWAY: /* ranks may outnumber cores, and root may start them */
     case OPT_HELP:
     case OPT_VERSION:
-        return 0; /* ended the reading before */
+        return 0; /* the last two ended the reading before */
     }
     return 0;
 }

@@ -1,0 +1,219 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The fast paths of MPI_Send, MPI_Isend, MPI_Recv and MPI_Irecv (MPI 5.0 chapter 3): one thread, good
+ * plain arguments, a peer known on the net or the shared-memory lane.
+ *
+ * A count is unsigned here: a negative one makes a number of bytes that is too large to be taken (the
+ * size of a plain type is at least 1), as does one of 2^31 or more. A tag is unsigned too, and has to
+ * be below `tags`, which is 0 while the gate is closed.
+ *
+ * Invariant: a fast path accepts only what weft_call_explain accepts; when it answers false it has had
+ * no effect.
+ */
+#ifndef WEFT_P2P_FAST_H
+#define WEFT_P2P_FAST_H
+
+#include "core/cell.h"
+#include "core/comm.h"
+#include "core/error.h"
+#include "core/p2p.h"
+#include "core/weft.h"
+#include "shm/shm.h"
+
+#include <stdbool.h>
+
+#define ALWAYS_INLINE static inline __attribute__((always_inline))
+
+/* ---- p2p_ends.c: what they end in, out of line. Arguments, but for a few, are where the entry point
+ * has its own, so that nothing is moved or saved on the way. What is given is good. All return an
+ * error class, or what the error handler let through. */
+
+/* Something is to be thought of first, or the provider was busy, in which case the message was counted:
+ * it goes the way of longer ones. */
+WEFT_COLD int weft_fast_isend_refused(struct weft_request *request, bool counted);
+WEFT_COLD int weft_fast_send_refused(const void *buf, size_t bytes, struct weft_channel *channel,
+                                     int dest, int tag);
+
+/* A send through shared memory. */
+int weft_fast_send_here(const void *buf, size_t bytes, struct weft_channel *channel, int dest,
+                        int tag, struct weft_peer *peer);
+
+/* A receive in software, where no message waits. */
+int weft_fast_irecv_here(void *buf, size_t bytes, struct weft_comm *comm, uint64_t source, int tag,
+                         struct weft_peer *peer, MPI_Request *request);
+
+/* A receive that the provider matches: one that lands in its request, and a longer one. */
+int weft_fast_irecv_to_net(void *buf, size_t bytes, struct weft_comm *comm, uint64_t source,
+                           int tag, struct weft_peer *peer, MPI_Request *request);
+int weft_fast_irecv_longer(void *buf, size_t bytes, struct weft_comm *comm, uint64_t source,
+                           int tag, struct weft_peer *peer, MPI_Request *request);
+
+/* ---- What the entry points have in themselves. */
+
+/* The communicator of a fast call; NULL for a handle that is none. */
+ALWAYS_INLINE struct weft_comm *fast_comm(MPI_Comm handle)
+{
+    if (weft_likely(handle == MPI_COMM_WORLD))
+        return &weft_comm_world;
+    return weft_handle_resolve(handle, WEFT_KIND_COMM);
+}
+
+/* True when a count is one that MPI_Send could have been called with. */
+ALWAYS_INLINE bool is_int(MPI_Count count)
+{
+    return weft_likely((uint64_t)count <= INT32_MAX);
+}
+
+/* Returns MPI_SUCCESS. */
+ALWAYS_INLINE int isend_to_net(const void *buf, size_t bytes, struct weft_channel *channel,
+                               int dest, int tag, struct weft_peer *peer, MPI_Request *request)
+{
+    (void)dest;
+    struct weft_request *started = weft_request_pop(&weft.requests, WEFT_REQUEST_SEND, 0, 0);
+    uint32_t number = peer->sequence;
+    started->tag = tag;
+    started->sequence = number;
+    started->bytes = bytes;
+    started->channel = channel;
+    started->peer = peer;
+    started->buffer = (void *)buf;
+    *request = (MPI_Request)started;
+    if (weft_unlikely(number == peer->stop))
+        return weft_fast_isend_refused(started, false);
+    peer->sequence = number + 1;
+    if (weft_unlikely(weft_net_give(peer, channel, tag, 0, buf, bytes, number)))
+        return weft_fast_isend_refused((struct weft_request *)*request, true);
+    return MPI_SUCCESS;
+}
+
+/* What is needed again only if the provider is busy is put aside in memory, and is volatile because
+ * compilers otherwise keep it in registers, which have to be saved and restored for every message. */
+ALWAYS_INLINE int send_to_net(const void *buf, size_t bytes, struct weft_channel *channel, int dest,
+                              int tag, struct weft_peer *peer)
+{
+    uint32_t number = peer->sequence;
+    if (weft_unlikely(number == peer->stop))
+        return weft_fast_send_refused(buf, bytes, channel, dest, tag);
+    const void *volatile kept_buf = buf;
+    volatile size_t kept_bytes = bytes;
+    struct weft_channel *volatile kept_channel = channel;
+    volatile int kept_dest = dest, kept_tag = tag;
+    peer->sequence = number + 1;
+    if (weft_unlikely(weft_net_give(peer, channel, tag, 0, buf, bytes, number))) {
+        struct weft_channel *again = kept_channel;
+        again->comm->peers[kept_dest]->sequence--;
+        return weft_fast_send_refused(kept_buf, kept_bytes, again, kept_dest, kept_tag);
+    }
+    return MPI_SUCCESS;
+}
+
+/* What both kinds of send ask first: the communicator, or NULL, and the bytes of data. */
+ALWAYS_INLINE struct weft_comm *send_target(const void *buf, uint32_t count, MPI_Datatype datatype,
+                                            int dest, int tag, uint32_t tags, MPI_Comm handle,
+                                            size_t *bytes)
+{
+    size_t size;
+    struct weft_comm *comm;
+    if (weft_unlikely((uint32_t)tag >= tags) || weft_unlikely(!buf) ||
+        weft_unlikely(!(comm = fast_comm(handle))) ||
+        weft_unlikely((uint32_t)dest >= (uint32_t)comm->size) ||
+        weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
+        return NULL;
+    *bytes = count * size;
+    return comm;
+}
+
+/* A blocking standard send is injected, without a request. (Ready mode takes the long way, which tells
+ * the receiver of it.) */
+ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
+                             int tag, uint32_t tags, MPI_Comm handle, int *code, bool gated)
+{
+    size_t bytes;
+    struct weft_comm *comm = send_target(buf, count, datatype, dest, tag, tags, handle, &bytes);
+    if (weft_unlikely(!comm))
+        return false;
+    struct weft_peer *peer = comm->peers[(uint32_t)dest];
+    if (weft_likely(bytes < peer->inject_below))
+        *code = send_to_net(buf, bytes, &comm->p2p, dest, tag, peer);
+    else if (bytes < peer->share_below && !(gated && comm->p2p.cell))
+        *code = weft_fast_send_here(buf, bytes, &comm->p2p, dest, tag, peer);
+    else
+        return false;
+    return true;
+}
+
+/* A nonblocking one has a request besides, complete from its beginning. What the provider does not
+ * take at once goes on from there. */
+ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
+                              int tag, uint32_t tags, MPI_Comm handle, MPI_Request *request,
+                              int *code, bool gated)
+{
+    size_t bytes;
+    struct weft_comm *comm = send_target(buf, count, datatype, dest, tag, tags, handle, &bytes);
+    if (weft_unlikely(!comm) || weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
+        return false;
+    struct weft_peer *peer = comm->peers[(uint32_t)dest];
+    if (weft_likely(bytes < peer->inject_below))
+        *code = isend_to_net(buf, bytes, &comm->p2p, dest, tag, peer, request);
+    else if (bytes < peer->share_below && !(gated && comm->p2p.cell))
+        *code = weft_shm_isend_plain(buf, bytes, &comm->p2p, dest, tag, peer, request);
+    else
+        return false;
+    return true;
+}
+
+/* A rank as an index. Compilers that saw where it came from would keep both in registers. */
+ALWAYS_INLINE uint64_t index_of(int rank)
+{
+    uint64_t index = (uint32_t)rank;
+    __asm__("" : "+r"(index));
+    return index;
+}
+
+/* A receive from one rank is posted to whoever matches: the provider or the software. When it
+ * declines, the handle is what it was, if need be read again from the communicator: so it takes no
+ * register meanwhile. source is an index_of. */
+ALWAYS_INLINE bool receive_fast(void *buf, uint32_t count, MPI_Datatype datatype, uint64_t source,
+                                int tag, uint32_t tags, MPI_Comm *handle, MPI_Request *request,
+                                int *code)
+{
+    size_t size;
+    struct weft_comm *comm;
+    if (weft_unlikely((uint32_t)tag >= tags) || weft_unlikely(!buf) ||
+        weft_unlikely(!(comm = fast_comm(*handle))))
+        return false;
+    if (weft_unlikely((uint32_t)source >= comm->p2p.sources) ||
+        weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
+        goto declined;
+    size_t bytes = count * size;
+    struct weft_peer *peer = comm->peers[source];
+    if (bytes < peer->listen_below)
+        *code = weft_fast_irecv_here(buf, bytes, comm, source, tag, peer, request);
+    else if (weft_likely(bytes < peer->land_below))
+        *code = weft_fast_irecv_to_net(buf, bytes, comm, source, tag, peer, request);
+    else if (weft_likely(bytes < peer->post_below))
+        *code = weft_fast_irecv_longer(buf, bytes, comm, source, tag, peer, request);
+    else
+        goto declined;
+    return true;
+declined:
+    *handle = comm->handle;
+    return false;
+}
+
+/* The end of a receive that the fast path has posted. */
+ALWAYS_INLINE int finish_receive(MPI_Request handle, MPI_Status *status, bool alone)
+{
+    struct weft_request *posted = (struct weft_request *)handle;
+    if (alone)
+        weft_request_wait_alone(posted);
+    else
+        weft_request_wait(posted);
+    int code = posted->error;
+    struct weft_comm *owner = posted->channel->comm;
+    weft_request_status(posted, status, false);
+    weft_request_put(posted);
+    return weft_likely(code == MPI_SUCCESS) ? code : weft_error_raise(owner, code, "MPI_Recv");
+}
+
+#endif

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Point-to-point calls while the gate is not open, with threads above all; see p2p_long.h.
+ *
+ * Invariant: the lock is held around everything but a cell's own way, and no thread leaves with it.
+ */
+#include "core/api/p2p_fast.h"
+#include "core/api/p2p_long.h"
+#include "core/cell.h"
+#include "core/weft.h"
+
+/* Takes the lock. True when nothing but threads keeps the gate closed. What `code` says is returned at
+ * once. */
+ALWAYS_INLINE bool enter_among_threads(const char *function, int *code)
+{
+    *code = MPI_SUCCESS;
+    if (weft_likely(weft_gate == WEFT_GATE_THREADS)) {
+        weft_lock_enter();
+        return true;
+    }
+    *code = weft_enter(function);
+    return false;
+}
+
+ALWAYS_INLINE void leave_among_threads(void)
+{
+    if (weft_likely(weft_gate & WEFT_GATE_THREADS))
+        weft_lock_leave();
+}
+
+/* Tags that a send, or a receive, may have on the fast path: none with a count beyond it. The latter
+ * leaves the pool alone when it is empty. */
+ALWAYS_INLINE uint32_t send_tags(bool only_threads, MPI_Count count)
+{
+    return weft_likely(only_threads) && is_int(count) ? (uint32_t)weft.tag_ub + 1 : 0;
+}
+
+/* Predefined communicators are in no cell. */
+ALWAYS_INLINE bool may_have_cell(MPI_Comm comm)
+{
+    return (uintptr_t)comm >= WEFT_PREDEFINED_HANDLES;
+}
+
+/* Receives on a channel that may have a cell go the long way, which finds its matcher. */
+ALWAYS_INLINE uint32_t receive_tags(bool only_threads, MPI_Count count, MPI_Comm comm)
+{
+    if (weft.matcher.unexpected || !weft.requests.free || (weft_cells_on && may_have_cell(comm)))
+        return 0;
+    return send_tags(only_threads, count);
+}
+
+int weft_gated_send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm)
+{
+    int code;
+    if (may_have_cell(comm) && weft_cell_send(buf, count, datatype, dest, tag, comm, NULL))
+        return MPI_SUCCESS;
+    bool only_threads = enter_among_threads("MPI_Send", &code);
+    if (code)
+        return code;
+    if (!send_fast(buf, (uint32_t)count, datatype, dest, tag, send_tags(only_threads, count), comm,
+                   &code, true))
+        code = weft_long_send_now(
+            &(struct weft_call){"MPI_Send", buf, count, datatype, dest, tag, comm},
+            WEFT_SEND_STANDARD);
+    leave_among_threads();
+    return code;
+}
+
+int weft_gated_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request *request)
+{
+    int code;
+    if (may_have_cell(comm) && request &&
+        weft_cell_send(buf, count, datatype, dest, tag, comm, request))
+        return MPI_SUCCESS;
+    bool only_threads = enter_among_threads("MPI_Isend", &code);
+    if (code)
+        return code;
+    if (!isend_fast(buf, (uint32_t)count, datatype, dest, tag, send_tags(only_threads, count), comm,
+                    request, &code, true))
+        code = weft_long_begin_send(
+            &(struct weft_call){"MPI_Isend", buf, count, datatype, dest, tag, comm},
+            WEFT_SEND_STANDARD, request);
+    leave_among_threads();
+    return code;
+}
+
+int weft_gated_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                    MPI_Comm comm, MPI_Status *status)
+{
+    MPI_Request posted = MPI_REQUEST_NULL;
+    int code;
+    if (may_have_cell(comm) &&
+        weft_cell_receive(buf, count, datatype, source, tag, comm, &posted, status))
+        return MPI_SUCCESS;
+    bool only_threads = enter_among_threads("MPI_Recv", &code);
+    if (code)
+        return code;
+    if (posted == MPI_REQUEST_NULL &&
+        !receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
+                      receive_tags(only_threads, count, comm), &comm, &posted, &code))
+        code = weft_long_receive_now(
+            &(struct weft_call){"MPI_Recv", buf, count, datatype, source, tag, comm}, status);
+    else if (weft_likely(code == MPI_SUCCESS))
+        code = finish_receive(posted, status, false);
+    leave_among_threads();
+    return code;
+}
+
+int weft_gated_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                     MPI_Comm comm, MPI_Request *request)
+{
+    int code;
+    if (may_have_cell(comm) && weft_cell_post(buf, count, datatype, source, tag, comm, request))
+        return MPI_SUCCESS;
+    bool only_threads = enter_among_threads("MPI_Irecv", &code);
+    if (code)
+        return code;
+    if (!request || !receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
+                                  receive_tags(only_threads, count, comm), &comm, request, &code))
+        code = weft_long_begin_receive(
+            &(struct weft_call){"MPI_Irecv", buf, count, datatype, source, tag, comm}, request);
+    leave_among_threads();
+    return code;
+}

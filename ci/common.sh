@@ -10,6 +10,17 @@
 # shellcheck disable=SC2034  # used by those who source this
 source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 
+# The programs that another launcher runs too: those that ask it something (addresses, process sets,
+# who sits where, new context ids, the end of a rank), and of the others a few that send much to all.
+# shellcheck disable=SC2034  # likewise
+of_the_launcher=(--only 'init_*' --only 'hello_*' --only finalize_unfinished --only late_rank
+    --only comm_make --only comm_threads --only intercomm --only sessions --only psets --only info
+    --only environment --only attributes --only split_type --only 'tool_*' --only error_handlers
+    --only random_p2p --only wildcard_model --only cancel --only held_waits --only pingpong_sizes
+    --only all_pairs --only 'threads_*' --only coll_model --only coll_nonblocking --only allreduce
+    --only collectives_beside_messages --only partitioned_random --only 'fuzz/*'
+    --only standard/hello --only standard/shift)
+
 say()
 {
     printf '%s\n' "$*"
@@ -107,6 +118,7 @@ seconds_since()
 
 # --- counting -------------------------------------------------------------------------------------
 passed=0 failed=0 skipped=0
+failures=() # a line or a few for each, to be repeated at the end
 
 # check NAME COMMAND...: one line ok or not ok; what a failing command said follows it whole.
 check()
@@ -119,6 +131,7 @@ check()
         passed=$((passed + 1))
     else
         say "not ok $name (exit status $?)"
+        failures+=("$name")
         sed 's/^/    | /' "$out"
         failed=$((failed + 1))
     fi
@@ -149,6 +162,9 @@ closing_line()
     say "$1 passed, $2 failed$tail"
 }
 
+# How the suites say that something failed: ours, automake, tests/run-mpi at its end.
+failure_lines='^(not ok |(FAIL|ERROR|XPASS): |failed: |    again: )'
+
 # add_suite NAME COMMAND...: runs what ends with a closing line of its own, showing it as it comes,
 # and adds its counts. A suite that fails without owning up to a failure counts as one, and so does
 # one that says nothing or ran nothing.
@@ -161,19 +177,30 @@ add_suite()
     (set -e; "$@") </dev/null 2>&1 | tee "$out"
     code=${PIPESTATUS[0]}
     set -e
+    mapfile -t -O "${#failures[@]}" failures < <(grep -aE "$failure_lines" "$out")
     line=$(grep -aE '^[0-9]+ passed, [0-9]+ failed(, [0-9]+ skipped)?$' "$out" | tail -n 1) || true
     rm -f "$out"
     if [[ $line =~ ^([0-9]+)\ passed,\ ([0-9]+)\ failed(,\ ([0-9]+)\ skipped)?$ ]]; then
         local p=${BASH_REMATCH[1]} f=${BASH_REMATCH[2]} s=${BASH_REMATCH[4]:-0}
         if ((f == 0 && (code != 0 || p + s == 0))); then
             say "not ok $name: exit status $code after '$line'"
+            failures+=("$name: exit status $code")
             f=1
         fi
         passed=$((passed + p)) failed=$((failed + f)) skipped=$((skipped + s))
     else
         say "not ok $name: exit status $code and no closing line 'N passed, N failed'"
+        failures+=("$name: exit status $code and no closing line")
         failed=$((failed + 1))
     fi
+}
+
+# processor_seconds: what this process and the children that it waited for have used, in whole seconds.
+processor_seconds()
+{
+    local fields
+    read -r -a fields <"/proc/$$/stat"
+    say $(((fields[13] + fields[14] + fields[15] + fields[16]) / $(getconf CLK_TCK)))
 }
 
 # finish: the closing line of this script, and its exit status.

@@ -7,7 +7,7 @@
 noinst_LTLIBRARIES += libweft.la
 libweft_la_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) \
     -fvisibility=hidden -fno-tree-slp-vectorize
-libweft_la_LIBADD = $(FABRIC_LIBS) $(PMIX_LIBS) $(HWLOC_LIBS)
+libweft_la_LIBADD = $(PMIX_LIBS) $(HWLOC_LIBS)
 libweft_la_SOURCES = include/mpi.h
 
 # The entry points
@@ -177,7 +177,8 @@ libweft_la_SOURCES += src/ofi/credits.c
 libweft_la_SOURCES += src/ofi/pool.c
 libweft_la_SOURCES += src/ofi/claim.c
 libweft_la_SOURCES += src/ofi/describe.c
-libweft_la_SOURCES += src/ofi/signals.c
+libweft_la_SOURCES += src/ofi/signals.c src/ofi/signals.h
+libweft_la_SOURCES += src/ofi/load.c src/ofi/load.h
 libweft_la_SOURCES += src/ofi/cancel.c
 libweft_la_SOURCES += src/ofi/layer.c
 libweft_la_SOURCES += src/ofi/provider.h
@@ -213,7 +214,7 @@ libmpi_abi_la_DEPENDENCIES = libweft.la $(srcdir)/src/weft.map Makefile
 # that the forms with int counts jump straight to their _c twins. -fno-semantic-interposition could
 # not do that: it helps only within one compilation unit, and the forms are a unit of their own.
 libmpi_abi_la_LDFLAGS = $(AM_LDFLAGS) -version-info 1:0:0 -no-undefined \
-    -Wl,--version-script=$(srcdir)/src/weft.map -Wl,-Bsymbolic-functions
+    -Wl,--version-script=$(srcdir)/src/weft.map -Wl,-Bsymbolic-functions $(FABRIC_RPATH)
 # A missing function is an error of the link. (clang's sanitizers leave their functions to the
 # program, so not with them.)
 if !SANITIZE

@@ -7,6 +7,9 @@
  */
 #include "ofi/judge.h"
 
+#include "core/error.h"
+#include "ofi/load.h"
+
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
 #include <rdma/fi_errno.h>
@@ -234,6 +237,8 @@ int weft_provider_select(const struct weft_settings *settings, const struct weft
         *candidates = NULL;
         *count = 0;
     }
+    if (weft_fabric_load(why, len) != 0)
+        return -1;
     weft_layer_prepare();
     rc = gather(&market);
     if (rc != 0 || market.count == 0) {
@@ -263,6 +268,10 @@ out:
 
 void weft_provider_versions(uint32_t *built, uint32_t *running)
 {
+    char why[256];
+
+    if (weft_fabric_load(why, sizeof why) != 0)
+        weft_warn("%s", why);
     *built = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
     *running = fi_version();
 }

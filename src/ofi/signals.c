@@ -2,15 +2,18 @@
 /*
  * Crash signals. libfabric may bring libraries along (libinfinipath, those of PSM) that catch
  * SIGSEGV and its like as soon as they are loaded, print a backtrace and exit with status 1: a crash
- * would no longer be seen as what it is. Weft gives such signals back.
+ * would no longer be seen as what it is, and a handler of the program's own would be lost. Weft gives
+ * such signals back.
  *
  * Invariant: only handlers whose code lies in a library of those names are removed; the program's
  * own stay.
  */
+#include "ofi/signals.h"
+
 #include "ofi/net.h"
 
 #include <dlfcn.h>
-#include <signal.h>
+#include <stdbool.h>
 #include <string.h>
 
 static bool begins_with(const char *text, const char *start)
@@ -31,12 +34,28 @@ static bool belongs_to_psm(const struct sigaction *action)
     return begins_with(name, "libinfinipath") || begins_with(name, "libpsm");
 }
 
+static const int signals[WEFT_SIGNALS] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL,
+                                          SIGABRT, SIGINT, SIGTERM};
+
+void weft_signals_keep(struct weft_signals *before)
+{
+    for (int i = 0; i < WEFT_SIGNALS; i++)
+        if (sigaction(signals[i], NULL, &before->action[i]))
+            before->action[i] = (struct sigaction){.sa_handler = SIG_DFL};
+}
+
+void weft_signals_restore(const struct weft_signals *before)
+{
+    for (int i = 0; i < WEFT_SIGNALS; i++) {
+        struct sigaction now;
+        if (!sigaction(signals[i], NULL, &now) && belongs_to_psm(&now))
+            sigaction(signals[i], &before->action[i], NULL);
+    }
+}
+
+/* For a program that is linked with libfabric itself: nothing is known of what was before. */
 void weft_net_free_signals(void)
 {
-    static const int signals[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT, SIGINT, SIGTERM};
-    for (size_t i = 0; i < sizeof signals / sizeof signals[0]; i++) {
-        struct sigaction action;
-        if (!sigaction(signals[i], NULL, &action) && belongs_to_psm(&action))
-            signal(signals[i], SIG_DFL);
-    }
+    struct weft_signals plain = {0}; /* SIG_DFL */
+    weft_signals_restore(&plain);
 }

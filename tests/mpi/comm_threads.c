@@ -103,17 +103,19 @@ int main(int argc, char **argv)
         MPI_Comm_dup(MPI_COMM_WORLD, &own[i]);
     check_step("threads that make communicators");
     run_threads(make);
+    /* more than a million communicators: a minute under ThreadSanitizer */
+    bool uses_up = check.size == 1 && !check_setting("WEFT_TEST_SHORT", 0);
     check_step("threads that use up the context ids");
     check_errors_return();
     for (int i = 0; i < THREADS; i++)
         MPI_Comm_set_errhandler(own[i], MPI_ERRORS_RETURN);
     pthread_barrier_init(&all_threads, NULL, THREADS);
-    if (check.size == 1)
+    if (uses_up)
         run_threads(use_up);
     int total = 0;
     for (int i = 0; i < THREADS; i++)
         total += made_at_once[i];
-    CHECK(check.size > 1 || total > 100000, "%d threads made %d communicators", THREADS, total);
+    CHECK(!uses_up || total > 100000, "%d threads made %d communicators", THREADS, total);
     pthread_barrier_destroy(&all_threads);
     for (int i = 0; i < THREADS; i++)
         MPI_Comm_free(&own[i]);

@@ -53,10 +53,11 @@ int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int 
                MPI_Request *request)
 {
     int code;
-    if (weft_likely(isend_fast(buf, (uint32_t)count, datatype, dest, tag, weft_send_tags, comm,
-                               request, &code, false)))
+    uint64_t many = index_of(count);
+    if (weft_likely(isend_fast(buf, many, datatype, dest, tag, weft_send_tags, comm, request, &code,
+                               false)))
         return code;
-    return weft_long_isend(buf, count, datatype, dest, tag, comm, request);
+    return weft_long_isend(buf, (int)many, datatype, dest, tag, comm, request);
 }
 
 WEFT_EXPORT(Isend_c);

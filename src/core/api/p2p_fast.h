@@ -107,19 +107,28 @@ ALWAYS_INLINE int send_to_net(const void *buf, size_t bytes, struct weft_channel
     return MPI_SUCCESS;
 }
 
+/* A rank or a count as an index. Compilers that saw where it came from would keep both in registers. */
+ALWAYS_INLINE uint64_t index_of(int number)
+{
+    uint64_t index = (uint32_t)number;
+    __asm__("" : "+r"(index));
+    return index;
+}
+
 /* What both kinds of send ask first: the communicator, or NULL, and the bytes of data. */
-ALWAYS_INLINE struct weft_comm *send_target(const void *buf, uint32_t count, MPI_Datatype datatype,
+ALWAYS_INLINE struct weft_comm *send_target(const void *buf, uint64_t count, MPI_Datatype datatype,
                                             int dest, int tag, uint32_t tags, MPI_Comm handle,
                                             size_t *bytes)
 {
     size_t size;
     struct weft_comm *comm;
     if (weft_unlikely((uint32_t)tag >= tags) || weft_unlikely(!buf) ||
-        weft_unlikely(!(comm = fast_comm(handle))) ||
-        weft_unlikely((uint32_t)dest >= (uint32_t)comm->size) ||
         weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
         return NULL;
     *bytes = count * size;
+    if (weft_unlikely(!(comm = fast_comm(handle))) ||
+        weft_unlikely((uint32_t)dest >= (uint32_t)comm->size))
+        return NULL;
     return comm;
 }
 
@@ -144,7 +153,7 @@ ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datat
 
 /* A nonblocking one has a request besides, complete from its beginning. What the provider does not
  * take at once goes on from there. */
-ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype datatype, int dest,
+ALWAYS_INLINE bool isend_fast(const void *buf, uint64_t count, MPI_Datatype datatype, int dest,
                               int tag, uint32_t tags, MPI_Comm handle, MPI_Request *request,
                               int *code, bool gated)
 {
@@ -160,14 +169,6 @@ ALWAYS_INLINE bool isend_fast(const void *buf, uint32_t count, MPI_Datatype data
     else
         return false;
     return true;
-}
-
-/* A rank as an index. Compilers that saw where it came from would keep both in registers. */
-ALWAYS_INLINE uint64_t index_of(int rank)
-{
-    uint64_t index = (uint32_t)rank;
-    __asm__("" : "+r"(index));
-    return index;
 }
 
 /* A receive from one rank is posted to whoever matches: the provider or the software. When it

@@ -109,6 +109,7 @@ MPI_TESTS = \
     tests/mpi/unexpected_flood_20000 \
     tests/mpi/unpaid_posted \
     tests/mpi/wait_any_some \
+    tests/mpi/waitany_order \
     tests/mpi/waitall_errors \
     tests/mpi/cancel \
     tests/mpi/cancel_backlogged \
@@ -234,6 +235,7 @@ tests_mpi_unexpected_flood_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unexpected_flood_20000_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unpaid_posted_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_wait_any_some_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_waitany_order_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_waitall_errors_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_backlogged_LDADD = $(MPI_TEST_LIBS)

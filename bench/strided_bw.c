@@ -4,12 +4,16 @@
  * on both sides, strided at the sender, at the receiver, and on both, measured in turns: one message
  * of each kind after the other, so that all of them see the same machine.
  *
- *     weft_strided_bw [-m BYTES] [-r RUN] [-n TURNS]
+ *     weft_strided_bw [-m BYTES] [-r RUN] [-n TURNS] [-l]
+ *
+ * -l adds what the same layouts take without MPI, by hand (strided_hand.h), in the same turns.
  *
  * RUN bytes of data alternate with RUN bytes of hole (8 unless told). Ratios are those of contiguous
  * time to strided time: the median over the turns, and that of the best times, which a busy machine
  * spoils less.
  */
+#include "strided_hand.h"
+
 #include <mpi.h>
 
 #include <stdbool.h>
@@ -18,31 +22,59 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { KINDS = 4, TAG = 1, MOST_TURNS = 1000 };
-static const char *const names[KINDS] = {"contiguous", "strided to contiguous",
-                                         "contiguous to strided", "strided to strided"};
+enum { TAG = 1, MOST_TURNS = 1000 };
+
+/* Which side has holes, and how the message goes. */
+static const struct kind {
+    const char *name;
+    bool holes[2];
+    enum { MESSAGE, BY_HAND, BY_HAND_PAST } how;
+} kinds[] = {{"contiguous", {false, false}, MESSAGE},
+             {"strided to contiguous", {true, false}, MESSAGE},
+             {"contiguous to strided", {false, true}, MESSAGE},
+             {"strided to strided", {true, true}, MESSAGE},
+             {"s to c by hand", {true, false}, BY_HAND},
+             {"s to c by hand, past", {true, false}, BY_HAND_PAST},
+             {"c to s by hand", {false, true}, BY_HAND},
+             {"c to s by hand, past", {false, true}, BY_HAND_PAST},
+             {"s to s by hand", {true, true}, BY_HAND},
+             {"s to s by hand, past", {true, true}, BY_HAND_PAST}};
+enum { KINDS = sizeof kinds / sizeof kinds[0], MESSAGES = 4 };
 
 struct bench {
     long bytes, run;
-    int turns, rank;
+    int turns, rank, kinds;
+    bool limits;
+    struct strided_hand *hand;
     char *flat, *holes;
     MPI_Datatype strided;
     double seconds[KINDS][MOST_TURNS];
 };
 
-static void one_way(struct bench *b, int kind)
+static void send_one_way(struct bench *b, bool holes)
 {
-    bool strided = b->rank == 0 ? kind == 1 || kind == 3 : kind >= 2;
-    void *buffer = strided ? b->holes : b->flat;
-    MPI_Count count = strided ? 1 : b->bytes;
-    MPI_Datatype type = strided ? b->strided : MPI_BYTE;
-    if (b->rank == 0) {
+    void *buffer = holes ? b->holes : b->flat;
+    MPI_Count count = holes ? 1 : b->bytes;
+    MPI_Datatype type = holes ? b->strided : MPI_BYTE;
+    if (b->rank == 0)
         MPI_Send_c(buffer, count, type, 1, TAG, MPI_COMM_WORLD);
-        MPI_Recv(NULL, 0, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    } else {
+    else
         MPI_Recv_c(buffer, count, type, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+}
+
+static void one_way(struct bench *b, const struct kind *kind)
+{
+    bool holes = kind->holes[b->rank];
+    const struct strided_side side = {holes ? b->holes : b->flat, (size_t)b->bytes, (size_t)b->run,
+                                      holes};
+    if (kind->how == MESSAGE)
+        send_one_way(b, holes);
+    else
+        strided_hand_move(b->hand, b->rank, &side, kind->how == BY_HAND_PAST);
+    if (b->rank == 0)
+        MPI_Recv(NULL, 0, MPI_BYTE, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    else
         MPI_Send(NULL, 0, MPI_BYTE, 0, TAG, MPI_COMM_WORLD);
-    }
 }
 
 static int compare(const void *a, const void *b)
@@ -72,12 +104,12 @@ static void report(const struct bench *b)
 {
     printf("# %ld bytes, runs of %ld, %d turns\n%-24s %14s %10s %14s %10s\n", b->bytes, b->run,
            b->turns, "# layout", "MB/s", "ratio", "best MB/s", "ratio");
-    for (int kind = 0; kind < KINDS; kind++) {
+    for (int kind = 0; kind < b->kinds; kind++) {
         double ratios[MOST_TURNS];
         for (int i = 0; i < b->turns; i++)
             ratios[i] = b->seconds[0][i] / b->seconds[kind][i];
         double shortest = best(b->seconds[kind], b->turns);
-        printf("%-24s %14.1f %10.3f %14.1f %10.3f\n", names[kind],
+        printf("%-24s %14.1f %10.3f %14.1f %10.3f\n", kinds[kind].name,
                (double)b->bytes / 1e6 / median(b->seconds[kind], b->turns),
                median(ratios, b->turns), (double)b->bytes / 1e6 / shortest,
                best(b->seconds[0], b->turns) / shortest);
@@ -99,19 +131,22 @@ static void *memory(size_t bytes)
 static bool parse(struct bench *b, int argc, char **argv)
 {
     int option;
-    while ((option = getopt(argc, argv, "m:r:n:")) != -1) {
-        long value = option == '?' ? 0 : atol(optarg);
+    while ((option = getopt(argc, argv, "m:r:n:l")) != -1) {
+        long value = option == '?' ? 0 : option == 'l' ? 1 : atol(optarg);
         if (option == 'm')
             b->bytes = value;
         else if (option == 'r')
             b->run = value;
-        else
+        else if (option == 'n')
             b->turns = (int)value;
+        else
+            b->limits = true;
         if (value < 1)
             return false;
     }
     b->bytes -= b->bytes % (b->run ? b->run : 1);
-    return optind == argc && b->bytes >= b->run && b->run > 0 && b->turns <= MOST_TURNS;
+    return optind == argc && b->bytes >= b->run && b->run > 0 && b->turns <= MOST_TURNS &&
+           (!b->limits || b->run <= STRIDED_HAND_RUN);
 }
 
 int main(int argc, char **argv)
@@ -123,7 +158,10 @@ int main(int argc, char **argv)
     MPI_Comm_size(MPI_COMM_WORLD, &size);
     if (!parse(&b, argc, argv) || size != 2) {
         if (b.rank == 0)
-            fprintf(stderr, "usage: weft_strided_bw [-m BYTES] [-r RUN] [-n TURNS], on 2 ranks\n");
+            fprintf(stderr,
+                    "usage: weft_strided_bw [-m BYTES] [-r RUN] [-n TURNS] [-l], on 2 ranks; "
+                    "with -l, runs have at most %d bytes\n",
+                    STRIDED_HAND_RUN);
         MPI_Finalize();
         return 2;
     }
@@ -131,10 +169,14 @@ int main(int argc, char **argv)
     b.holes = memory(2 * (size_t)b.bytes);
     MPI_Type_create_hvector_c(b.bytes / b.run, b.run, 2 * b.run, MPI_BYTE, &b.strided);
     MPI_Type_commit(&b.strided);
+    b.hand = b.limits ? strided_hand_open(b.rank) : NULL;
+    if (b.limits && !b.hand && b.rank == 0)
+        printf("# no limits: the ranks do not share a machine\n");
+    b.kinds = b.hand ? KINDS : MESSAGES;
     for (int turn = -1; turn < b.turns; turn++) /* the first one warms up */
-        for (int kind = 0; kind < KINDS; kind++) {
+        for (int kind = 0; kind < b.kinds; kind++) {
             double start = MPI_Wtime();
-            one_way(&b, kind);
+            one_way(&b, &kinds[kind]);
             if (turn >= 0)
                 b.seconds[kind][turn] = MPI_Wtime() - start;
         }

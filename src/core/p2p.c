@@ -185,9 +185,12 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
 
 int weft_p2p_receive_slowly(struct weft_request *request)
 {
+    static uint32_t from_any_source; /* receives that were started so far */
     struct weft_match_receive *match = &request->match;
     struct weft_channel *channel = request->channel;
     match->context = channel->context;
+    if (!request->peer)
+        request->sequence = from_any_source++;
     if (weft_unlikely(weft_count_all()))
         weft_count_receive(request);
     bool local = request->peer &&

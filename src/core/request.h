@@ -84,8 +84,8 @@ struct weft_request {
         };
         uint64_t key; /* both: weft_match_key */
     };
-    uint32_t sequence; /* sends: of the message among all to its peer; receives that are parts: for
-                            their whole's use */
+    uint32_t sequence; /* sends: of the message among all to its peer; receives from any source:
+                            their order of start; receives that are parts: for their whole's use */
     size_t bytes;      /* data received; data to send */
 
     struct weft_channel *channel;

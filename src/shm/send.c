@@ -26,7 +26,7 @@ enum {
     EARLY_STEP = 2048,
     PIECES_AT_ONCE = 8,
     PACED_FROM = 4 << 20,
-    PACKED_AT_ONCE = 2 << 10
+    PACKED_AT_ONCE = 8 << 10
 };
 
 /* What a message is. */

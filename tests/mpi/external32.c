@@ -16,8 +16,8 @@ static MPI_Aint size_of(MPI_Datatype type)
     return size;
 }
 
-/* As in the tables "external32 sizes of predefined, optional and C++ datatypes" of MPI 5.0 (15.5.2 in
- * MPI 4.1); pairs are their members one after the other. */
+/* As in the tables "external32 sizes of predefined, optional and C++ datatypes" of MPI 5.0; pairs are
+ * their members one after the other. */
 static void sizes(void)
 {
     const struct {

@@ -89,6 +89,12 @@ static void arguments_that_do_not_count(void)
     free(at);
 }
 
+static void complete(MPI_Request *request, MPI_Status *status)
+{
+    for (int done = 0; !done;)
+        CHECK_CLASS(MPI_Test(request, &done, status), MPI_SUCCESS);
+}
+
 /* Collectives' requests are neither cancelled nor given up; a persistent one waits for nothing until
  * it is started, and is not started twice. */
 static void requests(void)
@@ -98,16 +104,16 @@ static void requests(void)
     CHECK_CLASS(MPI_Ibarrier(MPI_COMM_WORLD, &request), MPI_SUCCESS);
     CHECK_CLASS(MPI_Cancel(&request), MPI_ERR_REQUEST);
     CHECK_CLASS(MPI_Request_free(&request), MPI_ERR_REQUEST);
-    CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    complete(&request, MPI_STATUS_IGNORE);
     CHECK_CLASS(MPI_Barrier_init(MPI_COMM_WORLD, MPI_INFO_NULL, &request), MPI_SUCCESS);
-    CHECK_CLASS(MPI_Wait(&request, &status), MPI_SUCCESS);
+    complete(&request, &status);
     CHECK(request != MPI_REQUEST_NULL && status.MPI_SOURCE == MPI_ANY_SOURCE &&
               status.MPI_TAG == MPI_ANY_TAG,
           "an inactive request has the status of source %d, tag %d", status.MPI_SOURCE,
           status.MPI_TAG);
     CHECK_CLASS(MPI_Start(&request), MPI_SUCCESS);
     CHECK_CLASS(MPI_Start(&request), MPI_ERR_REQUEST);
-    CHECK_CLASS(MPI_Wait(&request, MPI_STATUS_IGNORE), MPI_SUCCESS);
+    complete(&request, MPI_STATUS_IGNORE);
     CHECK_CLASS(MPI_Request_free(&request), MPI_SUCCESS);
 }
 

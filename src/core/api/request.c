@@ -324,19 +324,35 @@ int PMPI_Testall(int count, MPI_Request *handles, int *flag, MPI_Status *statuse
     return code;
 }
 
-/* The first complete request that is not inactive, or MPI_UNDEFINED; *active tells whether there is any at all. */
+static inline bool is_from_any_source(const struct weft_request *request)
+{
+    return request->op == WEFT_REQUEST_RECV && request->match.source == WEFT_MATCH_ANY_SOURCE;
+}
+
+/* The first complete request that is not inactive, or MPI_UNDEFINED; *active tells whether there is
+ * any at all. Of receives from any source it is the one that was started first: programs that keep
+ * some of them open get the messages of a rank in their order, and none is passed over for ever. */
 static int find_complete(int count, const MPI_Request *handles, bool *active)
 {
+    int oldest = MPI_UNDEFINED;
+    uint32_t order = 0;
+
     *active = false;
     for (int i = 0; i < count; i++) {
         const struct weft_request *request = request_of(handles[i]);
         if (request->flags & WEFT_REQUEST_INACTIVE)
             continue;
         *active = true;
-        if (!request->pending)
-            return i;
+        if (request->pending)
+            continue;
+        if (!is_from_any_source(request))
+            return oldest == MPI_UNDEFINED ? i : oldest;
+        if (oldest == MPI_UNDEFINED || (int32_t)(request->sequence - order) < 0) {
+            oldest = i;
+            order = request->sequence;
+        }
     }
-    return MPI_UNDEFINED;
+    return oldest;
 }
 
 WEFT_EXPORT(Waitany);

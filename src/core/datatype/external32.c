@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * external32: the data representation that is the same everywhere, big-endian, IEEE, with the sizes
- * of MPI 5.0 section 14.5.2.
+ * of MPI 5.0, "External Data Representation: external32".
  *
  * The packed form is converted basic element by basic element, in the order of the signature, so
  * that nothing here knows where the bytes lie.

@@ -23,7 +23,7 @@ static struct weft_basic plain(size_t size)
     return (struct weft_basic){(uint8_t)size, (uint8_t)size, WEFT_FORM_PLAIN, 1};
 }
 
-/* How external32 writes the first or only block of a type (MPI 5.0, table 14.2): C's long has 4
+/* How external32 writes the first or only block of a type (tables of MPI 5.0): C's long has 4
  * bytes there, wchar_t 2, long double 16. */
 static struct weft_basic basic_of(const struct weft_predefined_type *row)
 {

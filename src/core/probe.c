@@ -36,7 +36,7 @@ struct weft_message *weft_probe_look(struct weft_channel *channel, int source, i
     struct weft_message *message = find(channel, source, tag);
     if (message)
         return message;
-    weft_progress();
+    weft_look();
     while (!(message = find(channel, source, tag)) && provider_matches && weft_net_collect(channel))
         ;
     return message;

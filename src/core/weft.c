@@ -165,6 +165,26 @@ int weft_poll(void)
     return events + weft_net_progress();
 }
 
+WEFT_COLD static void yield_between_looks(void)
+{
+    bool threads = weft_gate & WEFT_GATE_THREADS && weft_lock_is_outermost();
+    if (threads)
+        weft_lock_leave();
+    __atomic_fetch_add(&weft_counts.yields, 1, __ATOMIC_RELAXED);
+    sched_yield();
+    if (threads)
+        weft_lock_enter();
+}
+
+void weft_look(void)
+{
+    static unsigned in_vain;
+    if (weft_progress())
+        in_vain = 0;
+    else if (++in_vain >= (unsigned)weft.yield_after)
+        yield_between_looks();
+}
+
 /* How long a rank sleeps after so many sleeps without news. */
 static unsigned sleep_length(unsigned sleeps)
 {

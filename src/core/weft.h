@@ -122,6 +122,10 @@ void weft_gate_set_events(bool waiting);
 /* Moves everything along. Returns the number of events: 0 means nothing happened. */
 int weft_progress(void);
 
+/* The same for a call that looks and does not wait. A program may wait by such calls alone: then its
+ * core is given away after as many in vain as in a wait. It never sleeps here. */
+void weft_look(void);
+
 /* The same for a rank that does nothing but wait: looks at the network, which costs more, at every
  * NET_TURN-th call only, where there is shared memory too. */
 int weft_poll(void);

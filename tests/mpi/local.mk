@@ -85,6 +85,7 @@ MPI_TESTS = \
     tests/mpi/threads_pingpong \
     tests/mpi/threads_cells \
     tests/mpi/threads_stress \
+    tests/mpi/look_in_vain \
     tests/mpi/tool_count_all \
     tests/mpi/tool_cvars \
     tests/mpi/tool_events \
@@ -211,6 +212,7 @@ tests_mpi_tags_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_threads_pingpong_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_threads_cells_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_threads_stress_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_look_in_vain_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_count_all_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_cvars_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_events_LDADD = $(MPI_TEST_LIBS)

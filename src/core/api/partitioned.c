@@ -270,7 +270,7 @@ static int arrived(struct weft_request *request, int partition, int *flag)
         return code;
     bool here = !request->pending || weft_precv_has(request, (uint32_t)partition);
     if (!here) {
-        weft_progress();
+        weft_look();
         here = !request->pending || weft_precv_has(request, (uint32_t)partition);
     }
     *flag = here;

@@ -260,7 +260,7 @@ int PMPI_Test(MPI_Request *handle, int *flag, MPI_Status *status)
         code = no_result("MPI_Test");
     } else {
         if (request_of(*handle)->pending)
-            weft_progress();
+            weft_look();
         *flag = !request_of(*handle)->pending;
         if (*flag)
             code = finish_one(handle, status, "MPI_Test");
@@ -315,7 +315,7 @@ int PMPI_Testall(int count, MPI_Request *handles, int *flag, MPI_Status *statuse
     code = check_array(count, handles, flag, "MPI_Testall");
     if (code == MPI_SUCCESS) {
         if (!all_complete(count, handles))
-            weft_progress();
+            weft_look();
         *flag = all_complete(count, handles);
         if (*flag)
             code = finish_all(count, handles, statuses, "MPI_Testall");
@@ -387,7 +387,7 @@ int PMPI_Testany(int count, MPI_Request *handles, int *index, int *flag, MPI_Sta
         bool active;
         *index = find_complete(count, handles, &active);
         if (*index == MPI_UNDEFINED && active) {
-            weft_progress();
+            weft_look();
             *index = find_complete(count, handles, &active);
         }
         *flag = !active || *index != MPI_UNDEFINED;
@@ -448,7 +448,7 @@ int PMPI_Testsome(int incount, MPI_Request *handles, int *outcount, int *indices
     code = check_array(incount, handles, outcount && (indices || !incount), "MPI_Testsome");
     if (code == MPI_SUCCESS) {
         bool active;
-        weft_progress();
+        weft_look();
         find_complete(incount, handles, &active);
         if (active)
             code = finish_some(incount, handles, outcount, indices, statuses, "MPI_Testsome");
@@ -561,7 +561,7 @@ int PMPI_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status)
         code = no_result("MPI_Request_get_status");
     } else {
         if (request_of(handle)->pending)
-            weft_progress();
+            weft_look();
         *flag = !request_of(handle)->pending;
         if (*flag)
             code = looked(look(request_of(handle), status), "MPI_Request_get_status");
@@ -580,7 +580,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request *handles, int *flag
     code = check_array(count, handles, flag, "MPI_Request_get_status_all");
     if (code == MPI_SUCCESS) {
         if (!all_complete(count, handles))
-            weft_progress();
+            weft_look();
         *flag = all_complete(count, handles);
         int first = MPI_SUCCESS;
         for (int i = 0; *flag && i < count; i++) {
@@ -606,7 +606,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request *handles, int *inde
         bool active;
         *index = find_complete(count, handles, &active);
         if (*index == MPI_UNDEFINED && active) {
-            weft_progress();
+            weft_look();
             *index = find_complete(count, handles, &active);
         }
         *flag = !active || *index != MPI_UNDEFINED;
@@ -648,7 +648,7 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request *handles, int *o
                        "MPI_Request_get_status_some");
     if (code == MPI_SUCCESS) {
         bool active;
-        weft_progress();
+        weft_look();
         find_complete(incount, handles, &active);
         if (active)
             code = looked(look_at_some(incount, handles, outcount, indices, statuses),

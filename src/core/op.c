@@ -202,20 +202,20 @@ static const uint8_t sizes[WEFT_ELEM_KINDS] = {
 };
 
 static struct weft_op predefined[] = {
-    {.id = WEFT_OP_SUM, .commutative = true, .handle = MPI_SUM},
-    {.id = WEFT_OP_PROD, .commutative = true, .handle = MPI_PROD},
-    {.id = WEFT_OP_MIN, .commutative = true, .handle = MPI_MIN},
-    {.id = WEFT_OP_MAX, .commutative = true, .handle = MPI_MAX},
-    {.id = WEFT_OP_LAND, .commutative = true, .handle = MPI_LAND},
-    {.id = WEFT_OP_LOR, .commutative = true, .handle = MPI_LOR},
-    {.id = WEFT_OP_LXOR, .commutative = true, .handle = MPI_LXOR},
-    {.id = WEFT_OP_BAND, .commutative = true, .handle = MPI_BAND},
-    {.id = WEFT_OP_BOR, .commutative = true, .handle = MPI_BOR},
-    {.id = WEFT_OP_BXOR, .commutative = true, .handle = MPI_BXOR},
-    {.id = WEFT_OP_MINLOC, .commutative = true, .handle = MPI_MINLOC},
-    {.id = WEFT_OP_MAXLOC, .commutative = true, .handle = MPI_MAXLOC},
-    {.id = WEFT_OP_REPLACE, .commutative = false, .handle = MPI_REPLACE},
-    {.id = WEFT_OP_NO_OP, .commutative = false, .handle = MPI_NO_OP},
+    {.id = WEFT_OP_SUM, .commutative = true, .handle = MPI_SUM, .name = "MPI_SUM"},
+    {.id = WEFT_OP_PROD, .commutative = true, .handle = MPI_PROD, .name = "MPI_PROD"},
+    {.id = WEFT_OP_MIN, .commutative = true, .handle = MPI_MIN, .name = "MPI_MIN"},
+    {.id = WEFT_OP_MAX, .commutative = true, .handle = MPI_MAX, .name = "MPI_MAX"},
+    {.id = WEFT_OP_LAND, .commutative = true, .handle = MPI_LAND, .name = "MPI_LAND"},
+    {.id = WEFT_OP_LOR, .commutative = true, .handle = MPI_LOR, .name = "MPI_LOR"},
+    {.id = WEFT_OP_LXOR, .commutative = true, .handle = MPI_LXOR, .name = "MPI_LXOR"},
+    {.id = WEFT_OP_BAND, .commutative = true, .handle = MPI_BAND, .name = "MPI_BAND"},
+    {.id = WEFT_OP_BOR, .commutative = true, .handle = MPI_BOR, .name = "MPI_BOR"},
+    {.id = WEFT_OP_BXOR, .commutative = true, .handle = MPI_BXOR, .name = "MPI_BXOR"},
+    {.id = WEFT_OP_MINLOC, .commutative = true, .handle = MPI_MINLOC, .name = "MPI_MINLOC"},
+    {.id = WEFT_OP_MAXLOC, .commutative = true, .handle = MPI_MAXLOC, .name = "MPI_MAXLOC"},
+    {.id = WEFT_OP_REPLACE, .commutative = false, .handle = MPI_REPLACE, .name = "MPI_REPLACE"},
+    {.id = WEFT_OP_NO_OP, .commutative = false, .handle = MPI_NO_OP, .name = "MPI_NO_OP"},
 };
 
 void weft_op_init(void)

@@ -44,7 +44,8 @@ struct weft_op {
     int refs;                        /* of a user's: its handle, and collectives under way */
     MPI_User_function *user;         /* of MPI_Op_create, else NULL */
     MPI_User_function_c *user_large; /* of MPI_Op_create_c, else NULL */
-    MPI_Op handle;                   /* predefined ones: their constant */
+    MPI_Op handle;                   /* predefined ones: their constant, */
+    const char *name;                /* and its name */
 };
 
 /* Makes every predefined operation's handle valid. Called once. */

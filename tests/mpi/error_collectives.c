@@ -12,7 +12,8 @@ int main(int argc, char **argv)
     MPI_Comm world = MPI_COMM_WORLD, bad_comm = (MPI_Comm)0x1ff;
     MPI_Datatype bad_type = (MPI_Datatype)0x2ff;
     MPI_Op bad_op = (MPI_Op)0x3f;
-    int n = check.size, in[64] = {0}, out[64] = {0}, sum = -1;
+    int n = check.size, in[64] = {0}, out[64] = {0}, sum = -1, length;
+    char text[MPI_MAX_ERROR_STRING];
     double d = 0, e = 0;
 
     check_step("roots out of range");
@@ -34,7 +35,10 @@ int main(int argc, char **argv)
     CHECK_CLASS(MPI_Allreduce(in, out, 1, MPI_INT, bad_op, world), MPI_ERR_OP);
     CHECK_CLASS(MPI_Allreduce(&d, &e, 1, MPI_DOUBLE, MPI_BAND, world), MPI_ERR_OP);
     CHECK_CLASS(MPI_Reduce(&d, &e, 1, MPI_DOUBLE, MPI_BXOR, 0, world), MPI_ERR_OP);
-    CHECK_CLASS(MPI_Allreduce(in, out, 1, MPI_INT, MPI_MAXLOC, world), MPI_ERR_OP);
+    int code = MPI_Allreduce(in, out, 1, MPI_INT, MPI_MAXLOC, world);
+    CHECK_CLASS(code, MPI_ERR_OP);
+    MPI_Error_string(code, text, &length);
+    CHECK(strstr(text, "MPI_MAXLOC") && strstr(text, "MPI_INT"), "the error says: %s", text);
     CHECK_CLASS(MPI_Bcast(NULL, 1, MPI_INT, 0, world), MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Allreduce(in, NULL, 1, MPI_INT, MPI_SUM, world), MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Allreduce(in, in, 1, MPI_INT, MPI_SUM, world), MPI_ERR_BUFFER);

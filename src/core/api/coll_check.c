@@ -96,9 +96,9 @@ int weft_coll_check_op(struct weft_comm *comm, const char *function, MPI_Op hand
                       (!predefined || weft_op_check(op, type->elem) != MPI_SUCCESS)))
         return weft_check_raised(
             weft_error(comm, MPI_ERR_OP, function,
-                       "this predefined operation (handle %p) does not apply to %s; MPI "
-                       "5.0 section 6.9.2 lists what it takes",
-                       (void *)handle, predefined ? type->name : "a derived datatype"));
+                       "%s does not apply to %s; MPI 5.0 section 6.9.2 lists what it takes, and "
+                       "MPI_Op_create makes operations for other types",
+                       op->name, predefined ? type->name : "a derived datatype"));
     *out = op;
     return MPI_SUCCESS;
 }

@@ -102,14 +102,20 @@ void weft_error_init(void)
     weft_handle_predefine((uintptr_t)MPI_ERRORS_RETURN, &weft_errors_return.object);
 }
 
+__attribute__((format(printf, 2, 0))) static void keep_sentence(int errclass, const char *format,
+                                                                va_list args)
+{
+    vsnprintf(last_sentence, sizeof last_sentence, format, args);
+    last_class = errclass;
+    hearsay = false;
+}
+
 int weft_error_say(int errclass, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(last_sentence, sizeof last_sentence, format, args);
+    keep_sentence(errclass, format, args);
     va_end(args);
-    last_class = errclass;
-    hearsay = false;
     return errclass;
 }
 
@@ -147,16 +153,28 @@ static const char *text_of_tool(int code)
     return i >= 0 && (size_t)i < sizeof texts / sizeof texts[0] ? texts[i] : NULL;
 }
 
+/* Of a class other than those of MPI_T and the program's own; NULL when there is none. */
+static const char *text_of_class(int code)
+{
+    size_t n = sizeof class_text / sizeof class_text[0];
+    return code >= 0 && (size_t)code < n ? class_text[code] : NULL;
+}
+
+/* Of any code; NULL when there is none. The program's own may be empty. */
+static const char *known_text(int code)
+{
+    const char *text = weft_error_code_text(code);
+    if (!text)
+        text = text_of_tool(code);
+    return text ? text : text_of_class(code);
+}
+
 static const char *text_of(int errclass)
 {
-    const char *users = weft_error_code_text(errclass);
-    size_t n = sizeof class_text / sizeof class_text[0];
-    if (users)
-        return *users ? users : "an error of the program's own";
-    if (text_of_tool(errclass))
-        return text_of_tool(errclass);
-    return errclass >= 0 && (size_t)errclass < n && class_text[errclass] ? class_text[errclass]
-                                                                         : "unknown error class";
+    const char *text = known_text(errclass);
+    if (!text)
+        return "unknown error class";
+    return *text ? text : "an error of the program's own";
 }
 
 /* Ends the job for an error: its sentence if one was said, and the text of its class. */
@@ -231,32 +249,20 @@ int weft_error(struct weft_comm *comm, int errclass, const char *function, const
 {
     va_list args;
     va_start(args, format);
-    vsnprintf(last_sentence, sizeof last_sentence, format, args);
+    keep_sentence(errclass, format, args);
     va_end(args);
-    last_class = errclass;
-    hearsay = false;
     return weft_error_raise(comm, errclass, function);
 }
 
 bool weft_error_text(int code, char *text, size_t len)
 {
-    const char *users = weft_error_code_text(code);
-    if (users) {
-        snprintf(text, len, "%s", users);
-        return true;
-    }
-    const char *tools = text_of_tool(code);
-    if (tools) {
-        snprintf(text, len, "%s", tools);
-        return true;
-    }
-    size_t n = sizeof class_text / sizeof class_text[0];
-    if (code < 0 || (size_t)code >= n || !class_text[code])
+    const char *known = known_text(code);
+    if (!known)
         return false;
-    if (code != MPI_SUCCESS && code == last_class && last_sentence[0])
-        snprintf(text, len, "%s: %s", class_text[code], last_sentence);
+    if (code != MPI_SUCCESS && code == last_class && last_sentence[0] && text_of_class(code))
+        snprintf(text, len, "%s: %s", known, last_sentence);
     else
-        snprintf(text, len, "%s", class_text[code]);
+        snprintf(text, len, "%s", known);
     return true;
 }
 

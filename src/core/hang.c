@@ -228,8 +228,7 @@ static void see_request(void *arg, struct weft_request *request)
 static void see_message(void *arg, struct weft_match_message *match)
 {
     struct report *report = arg;
-    const struct weft_message *message =
-        (const struct weft_message *)((const char *)match - offsetof(struct weft_message, match));
+    const struct weft_message *message = weft_message_of(match);
     const struct weft_channel *channel = weft_channel_of(match->context);
     char tag[160];
     if (report->messages++ >= MESSAGES_SHOWN)
@@ -350,8 +349,7 @@ void weft_hang_answer(const char *function)
 static void see_left(void *arg, struct weft_match_message *match)
 {
     int *left = arg;
-    const struct weft_message *message =
-        (const struct weft_message *)((const char *)match - offsetof(struct weft_message, match));
+    const struct weft_message *message = weft_message_of(match);
     const struct weft_channel *channel = weft_channel_of(match->context);
     if (!channel || channel != &channel->comm->coll || (*left)++)
         return;

@@ -26,8 +26,7 @@ static struct weft_message *find(const struct weft_channel *channel, int source,
 {
     struct weft_match_message *match =
         weft_match_find(weft_matcher_of_channel(channel), channel->context, source, tag);
-    return match ? (struct weft_message *)((char *)match - offsetof(struct weft_message, match))
-                 : NULL;
+    return match ? weft_message_of(match) : NULL;
 }
 
 struct weft_message *weft_probe_look(struct weft_channel *channel, int source, int tag)

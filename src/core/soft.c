@@ -20,11 +20,6 @@
  * for it, so that it completes at once; a longer one waits for its receive and is copied once. */
 enum { SELF_BUFFERED = 65536 };
 
-static struct weft_message *message_of(struct weft_match_message *match)
-{
-    return (struct weft_message *)((char *)match - offsetof(struct weft_message, match));
-}
-
 void weft_soft_hold(struct weft_channel *channel, int by)
 {
     channel->held += by;
@@ -163,7 +158,7 @@ void weft_soft_receive(struct weft_request *request)
     if (match) {
         weft_match_take(matcher, match);
         weft_gate_update();
-        weft_soft_receive_taken(request, message_of(match));
+        weft_soft_receive_taken(request, weft_message_of(match));
         return;
     }
     weft_match_post(matcher, receive);
@@ -308,7 +303,7 @@ static bool fits(const struct weft_message *message, const struct name *name)
 static void compare(void *arg, struct weft_match_message *match)
 {
     struct name *name = arg;
-    struct weft_message *message = message_of(match);
+    struct weft_message *message = weft_message_of(match);
     if (!fits(message, name))
         return;
     name->found = message;

@@ -14,6 +14,8 @@
 
 #include "core/request.h"
 
+#include <stddef.h>
+
 enum weft_message_form {
     WEFT_MESSAGE_EAGER, /* data */
     WEFT_MESSAGE_SYNC,  /* data; the sender waits for an acknowledgement of the match */
@@ -35,6 +37,12 @@ struct weft_message {
     struct weft_channel *channel; /* once a matched probe took it */
     _Alignas(16) unsigned char data[];
 };
+
+/* The message that an entry of a matcher is part of. */
+static inline struct weft_message *weft_message_of(struct weft_match_message *match)
+{
+    return (struct weft_message *)((char *)match - offsetof(struct weft_message, match));
+}
 
 /* Starts a receive in software: request's channel, source, tag, buffer, type and capacity are set.
  * Takes the oldest message that matches, or posts it. */

@@ -165,13 +165,18 @@ int weft_poll(void)
     return events + weft_net_progress();
 }
 
+static void yield_core(void)
+{
+    __atomic_fetch_add(&weft_counts.yields, 1, __ATOMIC_RELAXED);
+    sched_yield();
+}
+
 WEFT_COLD static void yield_between_looks(void)
 {
     bool threads = weft_gate & WEFT_GATE_THREADS && weft_lock_is_outermost();
     if (threads)
         weft_lock_leave();
-    __atomic_fetch_add(&weft_counts.yields, 1, __ATOMIC_RELAXED);
-    sched_yield();
+    yield_core();
     if (threads)
         weft_lock_enter();
 }
@@ -204,8 +209,7 @@ static bool yield_or_sleep(unsigned polls, bool threads)
         bell && weft.yield_after == SPIN_SHARED ? YIELDS_BEFORE_BELL : YIELDS_BEFORE_SLEEP;
     unsigned begin = (unsigned)weft.yield_after + yields;
     if (polls <= begin) {
-        __atomic_fetch_add(&weft_counts.yields, 1, __ATOMIC_RELAXED);
-        sched_yield();
+        yield_core();
         return false;
     }
     double begun = weft_seconds();

@@ -32,13 +32,8 @@ static int ibsend(const struct weft_call *call, MPI_Request *request)
     struct weft_resolved to;
     struct weft_request *started;
     int code;
-    if (!request)
-        return weft_call_explain(call, false, true);
-    if (!weft_call_resolve(call, false, &to, &code)) {
-        if (code == MPI_SUCCESS)
-            *request = (MPI_Request)weft_request_to_nowhere();
+    if (!weft_call_resolve_start(call, false, request, &to, &code))
         return code;
-    }
     code = weft_bsend_isend(&to.comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag,
                             &started);
     if (weft_unlikely(code != MPI_SUCCESS))

@@ -59,3 +59,17 @@ bool weft_call_resolve(const struct weft_call *call, bool receive, struct weft_r
     out->bytes = (size_t)call->count * out->type->size;
     return true;
 }
+
+bool weft_call_resolve_start(const struct weft_call *call, bool receive, MPI_Request *request,
+                             struct weft_resolved *out, int *code)
+{
+    if (!request) {
+        *code = weft_call_explain(call, receive, true);
+        return false;
+    }
+    if (weft_call_resolve(call, receive, out, code))
+        return true;
+    if (*code == MPI_SUCCESS)
+        *request = (MPI_Request)weft_request_to_nowhere();
+    return false;
+}

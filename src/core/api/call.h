@@ -41,4 +41,9 @@ int weft_call_explain(const struct weft_call *call, bool receive, bool no_result
 bool weft_call_resolve(const struct weft_call *call, bool receive, struct weft_resolved *out,
                        int *code);
 
+/* The same for a call that is to start a request. When it answers false the call is over: for
+ * MPI_PROC_NULL *request is complete already. */
+bool weft_call_resolve_start(const struct weft_call *call, bool receive, MPI_Request *request,
+                             struct weft_resolved *out, int *code);
+
 #endif

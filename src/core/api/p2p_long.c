@@ -14,13 +14,8 @@ int weft_long_begin_send(const struct weft_call *call, enum weft_send_mode mode,
 {
     struct weft_resolved to;
     int code;
-    if (!request)
-        return weft_call_explain(call, false, true);
-    if (!weft_call_resolve(call, false, &to, &code)) {
-        if (code == MPI_SUCCESS)
-            *request = (MPI_Request)weft_request_to_nowhere();
+    if (!weft_call_resolve_start(call, false, request, &to, &code))
         return code;
-    }
     struct weft_request *started;
     code = weft_p2p_isend(&to.comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag,
                           mode, &started);
@@ -34,13 +29,8 @@ int weft_long_begin_receive(const struct weft_call *call, MPI_Request *request)
 {
     struct weft_resolved from;
     int code;
-    if (!request)
-        return weft_call_explain(call, true, true);
-    if (!weft_call_resolve(call, true, &from, &code)) {
-        if (code == MPI_SUCCESS)
-            *request = (MPI_Request)weft_request_to_nowhere();
+    if (!weft_call_resolve_start(call, true, request, &from, &code))
         return code;
-    }
     struct weft_request *started;
     code = weft_p2p_irecv(&from.comm->p2p, (void *)call->buffer, from.bytes, from.type, call->peer,
                           call->tag, &started);

@@ -535,6 +535,50 @@ static void holes_for_a_dead_receiver(void)
     copies(1, true);
 }
 
+/* The others exchange messages with rank 0, one after the other, windows of what is not received yet
+ * among them, until a timer kills them. Whoever sees it first, the provider or the launcher, rank 0 is
+ * told the same. */
+static void exchanges_of_the_dead(void)
+{
+    enum { WINDOW = 64, BYTES = 6000 };
+    static char out[WINDOW][BYTES], in[WINDOW][BYTES];
+    MPI_Request requests[2 * WINDOW];
+    int aborted = 0;
+    begin();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int other = 1; other < size; other++) {
+        int code = MPI_SUCCESS, peer = rank ? 0 : other, first = MPI_SUCCESS;
+        if (rank == other) {
+            const struct itimerval alarm = {.it_value.tv_usec = 20000 + 1000 * rank};
+            signal(SIGALRM, die);
+            setitimer(ITIMER_REAL, &alarm, NULL);
+        } else if (rank) {
+            continue;
+        }
+        while (first == MPI_SUCCESS) {
+            for (int i = 0; i < 2 * WINDOW; i++)
+                requests[i] = MPI_REQUEST_NULL;
+            for (int i = 0; i < WINDOW && code == MPI_SUCCESS; i++)
+                code = MPI_Isend(out[i], BYTES, MPI_BYTE, peer, 3, MPI_COMM_WORLD, &requests[i]);
+            if (code == MPI_SUCCESS)
+                code = MPI_Sendrecv(&rank, 1, MPI_INT, peer, 4, &value, 1, MPI_INT, peer, 4,
+                                    MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            for (int i = WINDOW; i < 2 * WINDOW && code == MPI_SUCCESS; i++)
+                code = MPI_Irecv(in[i - WINDOW], BYTES, MPI_BYTE, peer, 3, MPI_COMM_WORLD,
+                                 &requests[i]);
+            first = code;
+            for (int i = 0; i < 2 * WINDOW; i++) {
+                code = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+                if (first == MPI_SUCCESS || (code != MPI_SUCCESS && code != MPI_ERR_PROC_ABORTED))
+                    first = code;
+            }
+        }
+        aborted += first == MPI_ERR_PROC_ABORTED;
+    }
+    fprintf(stderr, "aborted: %d of %d\n", aborted, size - 1);
+    _exit(0);
+}
+
 /* Rank 1 dies in the middle of a round. Rank 0 is told so by what waits for it: partitions that did
  * not come, a request that it never made, and both once more when they are started again. */
 static void partitions_of_the_dead(void)
@@ -877,6 +921,7 @@ static const struct {
             {"holes-of-the-dead", holes_of_the_dead},
             {"copies-of-a-dead-sender", copies_of_a_dead_sender},
             {"holes-of-a-dead-sender", holes_of_a_dead_sender},
+            {"exchanges-of-the-dead", exchanges_of_the_dead},
             {"copies-for-a-dead-receiver", copies_for_a_dead_receiver},
             {"holes-for-a-dead-receiver", holes_for_a_dead_receiver},
             {"late", late},

@@ -334,10 +334,26 @@ static void open_net(void)
     weft.tag_ub = weft_net_tag_ub();
 }
 
+/* Nobody knows yet for whom it waits; the launcher does. */
+static void tell_of_waiting(void *arg)
+{
+    double *times = arg, now = weft_seconds(); /* since when, and when to speak */
+    if (now < times[1])
+        return;
+    weft_warn("waiting for %.1f s in MPI_Init or MPI_Session_init for other ranks, which have not "
+              "come that far: are all started, and do all call it? (weftrun says who is missing "
+              "when it gets SIGUSR1, or at its --timeout)",
+              now - times[0]);
+    times[1] = times[0] + 2 * (now - times[0]);
+}
+
 static void meet(void)
 {
     char why[768];
-    if (weft_boot_fence(NULL, NULL, why, sizeof why))
+    double times[2] = {weft_seconds()};
+    times[1] = times[0] + (double)weft_settings.hang_timeout;
+    if (weft_boot_fence(weft_settings.hang_timeout > 0 ? tell_of_waiting : NULL, times, why,
+                        sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
 }
 

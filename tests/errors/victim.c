@@ -751,6 +751,16 @@ static void go_on_in_vain(void)
     MPI_Recv(&value, 1, MPI_INT, dead, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* Rank 1 comes to MPI_Init late. */
+static void late_in_init(void)
+{
+    if (early_rank() == 1) {
+        rest(2.5);
+    }
+    begin();
+    end_well();
+}
+
 /* Rank 1 comes to the barrier late, and reads no message before. */
 static void late(void)
 {
@@ -924,6 +934,7 @@ static const struct {
             {"exchanges-of-the-dead", exchanges_of_the_dead},
             {"copies-for-a-dead-receiver", copies_for_a_dead_receiver},
             {"holes-for-a-dead-receiver", holes_for_a_dead_receiver},
+            {"late-in-init", late_in_init},
             {"late", late},
             {"late-for-many", late_for_many},
             {"slow-news", slow_news},

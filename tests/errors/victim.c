@@ -535,6 +535,42 @@ static void holes_for_a_dead_receiver(void)
     copies(1, true);
 }
 
+/* Rank 1 sends more than its credits pay for, and is killed outside of MPI when receives have matched
+ * what it could only announce: they wait for it to say again what it announced. Those that were paid
+ * for have come, the others are told. */
+static void headers_of_the_dead(void)
+{
+    enum { MESSAGES = 64, BYTES = 6000 };
+    static char data[MESSAGES][BYTES];
+    MPI_Request requests[MESSAGES];
+    int came = 0, aborted = 0, flag;
+    begin();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (rank == 1) {
+        int pid = (int)getpid();
+        for (int i = 0; i < MESSAGES; i++)
+            MPI_Isend(data[i], BYTES, MPI_BYTE, 0, 3, MPI_COMM_WORLD, &requests[i]);
+        MPI_Send(&pid, 1, MPI_INT, 0, 4, MPI_COMM_WORLD);
+        rest(30);
+        exit(1);
+    }
+    MPI_Recv(&value, 1, MPI_INT, 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < MESSAGES; i++)
+        MPI_Irecv(data[i], BYTES, MPI_BYTE, 1, 3, MPI_COMM_WORLD, &requests[i]);
+    for (double since = MPI_Wtime(); MPI_Wtime() - since < 0.3;)
+        MPI_Testall(MESSAGES, requests, &flag, MPI_STATUSES_IGNORE);
+    raise(SIGUSR1);
+    MPI_Iprobe(0, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    kill(value, SIGKILL);
+    for (int i = 0; i < MESSAGES; i++) {
+        int code = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        came += code == MPI_SUCCESS;
+        aborted += code == MPI_ERR_PROC_ABORTED;
+    }
+    fprintf(stderr, "all told: %d\n", came > 0 && aborted > 0 && came + aborted == MESSAGES);
+    _exit(0);
+}
+
 /* The others exchange messages with rank 0, one after the other, windows of what is not received yet
  * among them, until a timer kills them. Whoever sees it first, the provider or the launcher, rank 0 is
  * told the same. */
@@ -932,6 +968,7 @@ static const struct {
             {"copies-of-a-dead-sender", copies_of_a_dead_sender},
             {"holes-of-a-dead-sender", holes_of_a_dead_sender},
             {"exchanges-of-the-dead", exchanges_of_the_dead},
+            {"headers-of-the-dead", headers_of_the_dead},
             {"copies-for-a-dead-receiver", copies_for_a_dead_receiver},
             {"holes-for-a-dead-receiver", holes_for_a_dead_receiver},
             {"late-in-init", late_in_init},

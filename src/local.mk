@@ -177,6 +177,7 @@ libweft_la_SOURCES += src/ofi/credits.c
 libweft_la_SOURCES += src/ofi/pool.c
 libweft_la_SOURCES += src/ofi/claim.c
 libweft_la_SOURCES += src/ofi/describe.c
+libweft_la_SOURCES += src/ofi/failed.c
 libweft_la_SOURCES += src/ofi/signals.c src/ofi/signals.h
 libweft_la_SOURCES += src/ofi/load.c src/ofi/load.h
 libweft_la_SOURCES += src/ofi/cancel.c

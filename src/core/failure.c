@@ -16,6 +16,7 @@
 #include "shm/shm.h"
 
 #include <stdlib.h>
+#include <time.h>
 
 int weft_failure_say(const struct weft_peer *peer)
 {
@@ -24,6 +25,22 @@ int weft_failure_say(const struct weft_peer *peer)
                           "rank %d on %s has ended before it called MPI_Finalize; its own output "
                           "or the launcher's tells why",
                           peer->world, weft_boot_host(peer->world, host, sizeof host));
+}
+
+bool weft_failure_confirm(const struct weft_peer *peer)
+{
+    enum { PATIENCE_MS = 300 };
+    static double waited = -1.0; /* when such a wait ended last */
+    int rank = peer ? peer->world : WEFT_BOOT_ANYBODY;
+    bool dead = weft_boot_has_failed(rank);
+    if (dead || (waited >= 0.0 && weft_seconds() - waited < 1.0))
+        return dead;
+    for (int ms = 0; ms < PATIENCE_MS && !dead; ms++) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        dead = weft_boot_has_failed(rank);
+    }
+    waited = weft_seconds();
+    return dead;
 }
 
 struct death {

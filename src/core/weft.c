@@ -334,11 +334,27 @@ static void open_net(void)
     weft.tag_ub = weft_net_tag_ub();
 }
 
+/* Nobody knows yet for whom it waits; the launcher does. */
+static void tell_of_waiting(void *arg)
+{
+    double *times = arg, now = weft_seconds(); /* since when, and when to speak */
+    if (now < times[1])
+        return;
+    weft_warn("waiting for %.1f s in MPI_Init or MPI_Session_init for other ranks, which have not "
+              "come that far: are all started, and do all call it? (weftrun says who is missing "
+              "when it gets SIGUSR1, or at its --timeout)",
+              now - times[0]);
+    times[1] = times[0] + 2 * (now - times[0]);
+}
+
 static void meet(void)
 {
     char why[768];
-    if (weft_boot_fence(NULL, NULL, why, sizeof why))
-        weft_fatal(MPI_ERR_OTHER, "%s", why);
+    double times[2] = {weft_seconds()};
+    times[1] = times[0] + (double)weft_settings.hang_timeout;
+    if (weft_boot_fence(weft_settings.hang_timeout > 0 ? tell_of_waiting : NULL, times, why,
+                        sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "starting MPI: %s", why);
 }
 
 /* Opens the lanes and meets the others. A job whose ranks all share memory needs no network; whether
@@ -537,8 +553,13 @@ int weft_finalize(void)
     return MPI_SUCCESS;
 }
 
+/* The process that registered it: a child that it forked may exit too, and is no rank of the job. */
+static pid_t stops_at_exit;
+
 static void stop_at_exit(void)
 {
+    if (getpid() != stops_at_exit)
+        return;
     weft_progress_thread_stop();
     if (running && world != WORLD_IS && !sessions)
         weft_stop();
@@ -549,8 +570,10 @@ void weft_enter_use(int thread_level)
     static bool registered;
     if (!running)
         weft_start(thread_level);
-    if (!registered)
+    if (!registered) {
+        stops_at_exit = getpid();
         atexit(stop_at_exit);
+    }
     registered = true;
     sessions++;
     threaded += thread_level > MPI_THREAD_SINGLE;

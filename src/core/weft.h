@@ -156,6 +156,11 @@ int weft_poll(void);
  * MPI_ERR_PROC_ABORTED. Returns the number of deaths. Ends the job when the launcher is gone. */
 int weft_failure_check(void);
 
+/* Whether the launcher says that a rank is dead, for who found the way to it cut (NULL: to whom is not
+ * known, anybody). The launcher's word can come later than that, so it is waited for a moment, once for many
+ * operations that fail together. */
+WEFT_COLD bool weft_failure_confirm(const struct weft_peer *peer);
+
 /* Says that a rank is dead, for an operation that needs it. Returns MPI_ERR_PROC_ABORTED. */
 WEFT_COLD int weft_failure_say(const struct weft_peer *peer);
 

@@ -51,8 +51,8 @@ static inline void dispatch(const struct fi_cq_tagged_entry *entry)
 
 WEFT_COLD static void send_failed(struct weft_request *request, const char *text)
 {
-    request->error = (uint8_t)weft_error_say(
-        MPI_ERR_OTHER,
+    request->error = (uint8_t)weft_net_failed(
+        request->peer,
         "sending %zu bytes with tag %d to rank %d over %s failed: %s; see whether that rank still "
         "runs",
         request->bytes, request->tag, request->peer->world, weft_net_name(), text);

@@ -319,6 +319,13 @@ static inline void weft_net_matched_from(struct weft_peer *peer, size_t length)
         weft_net_credits_return(peer);
 }
 
+/* failed.c */
+
+/* Says what the provider did not do with a peer (NULL: an unknown one), or that this peer is dead, if
+ * the launcher tells so now or within a moment. Returns the error class. */
+__attribute__((format(printf, 2, 3))) WEFT_COLD int weft_net_failed(const struct weft_peer *peer,
+                                                                    const char *format, ...);
+
 /* recv.c */
 
 /* A provider-matched receive has a message. */

@@ -151,7 +151,8 @@ void weft_net_pool_failed(struct weft_net_op *op, const struct fi_cq_err_entry *
     struct weft_net_buffer *buffer = (struct weft_net_buffer *)op;
     weft_net.posted--;
     if (error->err != FI_ECANCELED) {
-        weft_warn("a pre-posted receive failed in %s: %s", weft_net_name(), text);
+        if (!weft_failure_confirm(NULL)) /* no operation of the user's is lost with the dead */
+            weft_warn("a pre-posted receive failed in %s: %s", weft_net_name(), text);
         put_aside(buffer);
     }
 }

@@ -92,8 +92,8 @@ void weft_net_piece_done(struct weft_net_op *op, int error, const char *text)
     weft_net.outstanding--;
     if (error)
         request->error =
-            weft_error_say(MPI_ERR_OTHER, "sending %zu bytes to rank %d over %s failed: %s",
-                           request->bytes, request->peer->world, weft_net_name(), text);
+            weft_net_failed(request->peer, "sending %zu bytes to rank %d over %s failed: %s",
+                            request->bytes, request->peer->world, weft_net_name(), text);
     if (part->moved < request->capacity)
         push_one(request);
     else if (!part->reads_out)

@@ -257,8 +257,8 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
             finish_special(request, &entry);
         return;
     }
-    request->error = (uint8_t)weft_error_say(
-        MPI_ERR_OTHER, "a receive of up to %zu bytes failed in %s: %s; see whether the peer runs",
+    request->error = (uint8_t)weft_net_failed(
+        request->peer, "a receive of up to %zu bytes failed in %s: %s; see whether the peer runs",
         request->capacity, weft_net_name(), text);
     request->bytes = 0;
     release(part);

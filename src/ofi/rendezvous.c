@@ -291,9 +291,9 @@ static int issue_reads(struct weft_request *request)
         weft_net_stall(request);
     } else if (rc) {
         give_up(request,
-                weft_error_say(MPI_ERR_OTHER, "reading %zu bytes from rank %d over %s failed: %s",
-                               request->bytes, request->peer->world, weft_net_name(),
-                               fi_strerror(-rc)));
+                weft_net_failed(request->peer, "reading %zu bytes from rank %d over %s failed: %s",
+                                request->bytes, request->peer->world, weft_net_name(),
+                                fi_strerror(-rc)));
     }
     return issued;
 }
@@ -410,8 +410,8 @@ static void read_ended(struct weft_request *request, int error, const char *text
     }
     if (weft_unlikely(error))
         give_up(request,
-                weft_error_say(MPI_ERR_OTHER, "reading %zu bytes from rank %d over %s failed: %s",
-                               request->bytes, request->peer->world, weft_net_name(), text));
+                weft_net_failed(request->peer, "reading %zu bytes from rank %d over %s failed: %s",
+                                request->bytes, request->peer->world, weft_net_name(), text));
     else if (!part->stalled && was_full(request))
         issue_reads(request);
     if (is_finished(request))

@@ -139,8 +139,9 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_net_out *out,
     char host[256];
     weft_boot_host(peer->world, host, sizeof host);
     if (out->kind == WEFT_NET_OUT_CONTROL) {
-        weft_warn("an acknowledgement to rank %d on %s could not be sent over %s: %s", peer->world,
-                  host, weft_net_name(), why);
+        if (!weft_failure_confirm(peer))
+            weft_warn("an acknowledgement to rank %d on %s could not be sent over %s: %s",
+                      peer->world, host, weft_net_name(), why);
         weft_net_control_drop(out);
         return;
     }
@@ -150,8 +151,8 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_net_out *out,
     }
     struct weft_request *request = request_of(out);
     weft_counts.net_rendezvous_over += out->kind == WEFT_NET_OUT_RTS;
-    request->error = (uint8_t)weft_error_say(
-        MPI_ERR_OTHER,
+    request->error = (uint8_t)weft_net_failed(
+        peer,
         "sending %zu bytes with tag %d to rank %d on %s over %s failed: %s; see whether that rank "
         "still runs and its address can be reached (weft_info shows the interfaces, WEFT_IFACE "
         "chooses one)",

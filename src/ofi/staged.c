@@ -127,8 +127,8 @@ static void fail(struct weft_request *request, int error)
 
 static int fail_to_write(struct weft_request *request, const char *text)
 {
-    return weft_error_say(
-        MPI_ERR_OTHER,
+    return weft_net_failed(
+        request->peer,
         "writing %zu bytes to rank %d over %s failed: %s; see whether that rank still runs",
         request->bytes, request->peer->world, weft_net_name(), text);
 }

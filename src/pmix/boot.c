@@ -279,8 +279,8 @@ static int explain_wait(const char *what, int rank, enum weft_await await, pmix_
         snprintf(subject, sizeof subject, "rank %d on %s did not answer (%s)", rank,
                  weft_boot_host(rank, host, sizeof host),
                  await == WEFT_AWAIT_TIMEOUT ? "time is up" : PMIx_Error_string(rc));
-    snprintf(why, len, "rank %d on %s could not %s because %s: look for the first error of the job",
-             boot.rank, boot.host, what, subject);
+    snprintf(why, len, "this rank could not %s because %s: look for the first error of the job",
+             what, subject);
     return -1;
 }
 

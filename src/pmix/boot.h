@@ -80,6 +80,10 @@ int weft_boot_pset_member(int set, int i);
  * silence proves nothing. */
 bool weft_boot_next_failure(int *rank);
 
+/* Whether the launcher has reported that rank, or anybody, dead. Cheap, safe from any thread. */
+#define WEFT_BOOT_ANYBODY (-2)
+bool weft_boot_has_failed(int rank);
+
 /* Ends the whole job with exit code code through the launcher: 1..255 reach the shell unchanged, of
  * others the low byte, and 1 instead of 0. Flushes the program's stdio; message goes to stderr by
  * the caller, here only to the launcher. Gives the launcher ten seconds. Callable from any thread;

@@ -153,6 +153,11 @@ bool weft_failure_launcher_lost(void)
     return atomic_load_explicit(&failures.lost, memory_order_acquire);
 }
 
+bool weft_boot_has_failed(int rank)
+{
+    return weft_failure_reported(rank == WEFT_BOOT_ANYBODY ? WEFT_REPLY_FROM_ALL : rank);
+}
+
 bool weft_boot_next_failure(int *rank)
 {
     if (atomic_load_explicit(&failures.unread, memory_order_acquire) == 0)

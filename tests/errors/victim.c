@@ -535,6 +535,86 @@ static void holes_for_a_dead_receiver(void)
     copies(1, true);
 }
 
+/* Rank 1 sends more than its credits pay for, and is killed outside of MPI when receives have matched
+ * what it could only announce: they wait for it to say again what it announced. Those that were paid
+ * for have come, the others are told. */
+static void headers_of_the_dead(void)
+{
+    enum { MESSAGES = 64, BYTES = 6000 };
+    static char data[MESSAGES][BYTES];
+    MPI_Request requests[MESSAGES];
+    int came = 0, aborted = 0, flag;
+    begin();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (rank == 1) {
+        int pid = (int)getpid();
+        for (int i = 0; i < MESSAGES; i++)
+            MPI_Isend(data[i], BYTES, MPI_BYTE, 0, 3, MPI_COMM_WORLD, &requests[i]);
+        MPI_Send(&pid, 1, MPI_INT, 0, 4, MPI_COMM_WORLD);
+        rest(30);
+        exit(1);
+    }
+    MPI_Recv(&value, 1, MPI_INT, 1, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    for (int i = 0; i < MESSAGES; i++)
+        MPI_Irecv(data[i], BYTES, MPI_BYTE, 1, 3, MPI_COMM_WORLD, &requests[i]);
+    for (double since = MPI_Wtime(); MPI_Wtime() - since < 0.3;)
+        MPI_Testall(MESSAGES, requests, &flag, MPI_STATUSES_IGNORE);
+    raise(SIGUSR1);
+    MPI_Iprobe(0, 0, MPI_COMM_SELF, &flag, MPI_STATUS_IGNORE);
+    kill(value, SIGKILL);
+    for (int i = 0; i < MESSAGES; i++) {
+        int code = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+        came += code == MPI_SUCCESS;
+        aborted += code == MPI_ERR_PROC_ABORTED;
+    }
+    fprintf(stderr, "all told: %d\n", came > 0 && aborted > 0 && came + aborted == MESSAGES);
+    _exit(0);
+}
+
+/* The others exchange messages with rank 0, one after the other, windows of what is not received yet
+ * among them, until a timer kills them. Whoever sees it first, the provider or the launcher, rank 0 is
+ * told the same. */
+static void exchanges_of_the_dead(void)
+{
+    enum { WINDOW = 64, BYTES = 6000 };
+    static char out[WINDOW][BYTES], in[WINDOW][BYTES];
+    MPI_Request requests[2 * WINDOW];
+    int aborted = 0;
+    begin();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int other = 1; other < size; other++) {
+        int code = MPI_SUCCESS, peer = rank ? 0 : other, first = MPI_SUCCESS;
+        if (rank == other) {
+            const struct itimerval alarm = {.it_value.tv_usec = 20000 + 1000 * rank};
+            signal(SIGALRM, die);
+            setitimer(ITIMER_REAL, &alarm, NULL);
+        } else if (rank) {
+            continue;
+        }
+        while (first == MPI_SUCCESS) {
+            for (int i = 0; i < 2 * WINDOW; i++)
+                requests[i] = MPI_REQUEST_NULL;
+            for (int i = 0; i < WINDOW && code == MPI_SUCCESS; i++)
+                code = MPI_Isend(out[i], BYTES, MPI_BYTE, peer, 3, MPI_COMM_WORLD, &requests[i]);
+            if (code == MPI_SUCCESS)
+                code = MPI_Sendrecv(&rank, 1, MPI_INT, peer, 4, &value, 1, MPI_INT, peer, 4,
+                                    MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            for (int i = WINDOW; i < 2 * WINDOW && code == MPI_SUCCESS; i++)
+                code = MPI_Irecv(in[i - WINDOW], BYTES, MPI_BYTE, peer, 3, MPI_COMM_WORLD,
+                                 &requests[i]);
+            first = code;
+            for (int i = 0; i < 2 * WINDOW; i++) {
+                code = MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
+                if (first == MPI_SUCCESS || (code != MPI_SUCCESS && code != MPI_ERR_PROC_ABORTED))
+                    first = code;
+            }
+        }
+        aborted += first == MPI_ERR_PROC_ABORTED;
+    }
+    fprintf(stderr, "aborted: %d of %d\n", aborted, size - 1);
+    _exit(0);
+}
+
 /* Rank 1 dies in the middle of a round. Rank 0 is told so by what waits for it: partitions that did
  * not come, a request that it never made, and both once more when they are started again. */
 static void partitions_of_the_dead(void)
@@ -707,6 +787,16 @@ static void go_on_in_vain(void)
     MPI_Recv(&value, 1, MPI_INT, dead, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* Rank 1 comes to MPI_Init late. */
+static void late_in_init(void)
+{
+    if (early_rank() == 1) {
+        rest(2.5);
+    }
+    begin();
+    end_well();
+}
+
 /* Rank 1 comes to the barrier late, and reads no message before. */
 static void late(void)
 {
@@ -877,8 +967,11 @@ static const struct {
             {"holes-of-the-dead", holes_of_the_dead},
             {"copies-of-a-dead-sender", copies_of_a_dead_sender},
             {"holes-of-a-dead-sender", holes_of_a_dead_sender},
+            {"exchanges-of-the-dead", exchanges_of_the_dead},
+            {"headers-of-the-dead", headers_of_the_dead},
             {"copies-for-a-dead-receiver", copies_for_a_dead_receiver},
             {"holes-for-a-dead-receiver", holes_for_a_dead_receiver},
+            {"late-in-init", late_in_init},
             {"late", late},
             {"late-for-many", late_for_many},
             {"slow-news", slow_news},

@@ -65,6 +65,7 @@ MPI_TESTS = \
     tests/mpi/persistent \
     tests/mpi/pingpong_sizes \
     tests/mpi/proc_null \
+    tests/mpi/forked \
     tests/mpi/psets \
     tests/mpi/random_p2p \
     tests/mpi/reduce \
@@ -193,6 +194,7 @@ tests_mpi_partitioned_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_persistent_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_pingpong_sizes_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_proc_null_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_forked_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_psets_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_random_p2p_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_reduce_LDADD = $(MPI_TEST_LIBS)

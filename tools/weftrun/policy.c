@@ -9,6 +9,7 @@
  */
 #include "policy.h"
 #include "lines.h"
+#include "suspects.h"
 
 #include <limits.h>
 #include <math.h>
@@ -206,6 +207,8 @@ void weft_policy_signal(int sig)
 {
     bool ending = sig == SIGINT || sig == SIGTERM || sig == SIGHUP;
     if (!ending) {
+        if (sig == SIGUSR1)
+            weft_suspects_say(policy.job);
         signal_ranks(sig, -1);
         return;
     }
@@ -249,6 +252,7 @@ int weft_policy_tick(void)
         if (!policy.stopping) {
             weft_lines_say("the job ran longer than the %g s of %s and is stopped, exit code %d.",
                            policy.job->timeout, policy.job->timeout_from, CODE_TIMEOUT);
+            weft_suspects_say(policy.job);
             stop(CODE_TIMEOUT, -1);
         }
     }

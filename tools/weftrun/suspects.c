@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Ranks for which the others may be waiting: who is stopped, and who never joined MPI. Only weftrun
+ * sees both, because such a rank says nothing itself, and others in MPI_Init know nobody yet.
+ *
+ * Invariant: it looks and tells; nothing changes.
+ */
+#include "suspects.h"
+#include "lines.h"
+
+#include <stdio.h>
+#include <string.h>
+
+enum { SHOWN = 8 };
+
+/* The letter that the kernel gives the state of a process: 'T' stopped by a signal, 't' by a
+ * debugger; 0 when it cannot be read. */
+static char state_of(pid_t pid)
+{
+    char path[64], text[512] = "";
+    snprintf(path, sizeof path, "/proc/%d/stat", (int)pid);
+    FILE *file = fopen(path, "re");
+    if (!file)
+        return 0;
+    size_t n = fread(text, 1, sizeof text - 1, file);
+    fclose(file);
+    text[n] = 0;
+    const char *name_ends = strrchr(text, ')'); /* the name may have spaces and brackets */
+    return name_ends && name_ends[1] == ' ' ? name_ends[2] : 0;
+}
+
+static bool any_joined(const struct job *job)
+{
+    for (int i = 0; i < job->size; i++)
+        if (atomic_load(&job->ranks[i].phase) != PHASE_STARTED)
+            return true;
+    return false;
+}
+
+void weft_suspects_say(const struct job *job)
+{
+    bool joined = any_joined(job);
+    int found = 0;
+    for (int i = 0; i < job->size; i++) {
+        const struct rank *rank = &job->ranks[i];
+        char state = rank->running ? state_of(rank->pid) : 0;
+        bool stopped = state == 'T' || state == 't';
+        bool outside = joined && atomic_load(&rank->phase) == PHASE_STARTED;
+        if (!rank->running || (!stopped && !outside) || found++ >= SHOWN)
+            continue;
+        weft_lines_say("rank %d (pid %d on %s, program %s) %s%s%s.", rank->rank, (int)rank->pid,
+                       job->host, rank->app->argv[0],
+                       outside ? "has not joined MPI, and the others wait in MPI_Init for it" : "",
+                       outside && stopped ? "; it " : "",
+                       state == 'T'   ? "is stopped by a signal (kill -CONT lets it go on)"
+                       : state == 't' ? "is stopped by a debugger"
+                                      : "");
+    }
+    if (found > SHOWN)
+        weft_lines_say("So it is with %d more ranks.", found - SHOWN);
+}

@@ -56,10 +56,9 @@ void *weft_handle_from_int(int value, uintptr_t otherwise)
     return integers[i];
 }
 
-void weft_handle_retire(struct weft_object *object)
+void weft_handle_forget(struct weft_object *object)
 {
     if (object->index >= WEFT_PREDEFINED_HANDLES)
         integers[object->index - WEFT_PREDEFINED_HANDLES] = NULL;
     object->index = 0;
-    object->kind = WEFT_KIND_NONE;
 }

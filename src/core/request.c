@@ -73,9 +73,7 @@ struct weft_request *weft_request_to_nowhere(void)
 
 void weft_request_put(struct weft_request *request)
 {
-    weft_handle_retire(&request->object);
-    request->next = weft.requests.free;
-    weft.requests.free = request;
+    weft_request_push(&weft.requests, request);
 }
 
 /* A part ends, and is an event of its whole. */
@@ -190,7 +188,7 @@ static void wait_among_threads(const struct weft_request *request)
     }
 }
 
-void weft_request_wait(struct weft_request *request)
+WEFT_HOT void weft_request_wait(struct weft_request *request)
 {
     if (weft_unlikely(weft_gate))
         wait_among_threads(request);
@@ -198,7 +196,7 @@ void weft_request_wait(struct weft_request *request)
         weft_request_wait_alone(request);
 }
 
-void weft_request_wait_alone(struct weft_request *request)
+WEFT_HOT void weft_request_wait_alone(struct weft_request *request)
 {
     unsigned idle = 0;
     while (request->pending > 0) {

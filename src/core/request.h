@@ -168,7 +168,14 @@ static inline struct weft_request *weft_request_get(struct weft_request_pool *po
     return weft_request_pop(pool, op, 0, pending);
 }
 
-/* Gives a request back to the pool. */
+/* Gives a request back: to its pool, where that is known, or just so. */
+static inline void weft_request_push(struct weft_request_pool *pool, struct weft_request *request)
+{
+    weft_handle_retire(&request->object);
+    request->next = pool->free;
+    pool->free = request;
+}
+
 void weft_request_put(struct weft_request *request);
 
 /* The request with that number (see weft_net_adopt); NULL when there is none. */

@@ -140,7 +140,7 @@ static int move_others(int events)
     return events;
 }
 
-int weft_progress(void)
+WEFT_HOT int weft_progress(void)
 {
     static unsigned quiet;
     int events = weft.shm ? weft_shm_progress() : 0;
@@ -154,7 +154,7 @@ int weft_progress(void)
     return events;
 }
 
-int weft_poll(void)
+WEFT_HOT int weft_poll(void)
 {
     static unsigned turn;
     if (!weft.shm || weft_unlikely(others_move()))
@@ -224,16 +224,18 @@ static bool yield_or_sleep(unsigned polls, bool threads)
     return length >= LONG_SLEEP_US;
 }
 
-void weft_idle_for(unsigned *idle, const struct weft_request *request)
+/* What weft_idle_for does beside counting, in turn n. */
+static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned n,
+                                              const struct weft_request *request)
 {
-    unsigned n = ++*idle, gate = weft_gate;
+    unsigned gate = weft_gate;
     if (n % WEFT_HANG_POLLS == 0) {
         if (weft_failure_check())
             return;
         weft_hang_check(n, request);
     }
-    if (n < (unsigned)weft.yield_after &&
-        (!gate || (gate == WEFT_GATE_THREADS && !weft_lock_wanted() && !weft_lock.cells)))
+    if (n < (unsigned)weft.yield_after && gate == WEFT_GATE_THREADS && !weft_lock_wanted() &&
+        !weft_lock.cells)
         return;
     if (gate & WEFT_GATE_COUNT)
         weft_count_waited(n);
@@ -249,6 +251,13 @@ void weft_idle_for(unsigned *idle, const struct weft_request *request)
         *idle = n | (WEFT_HANG_POLLS / 4 - 1); /* four of them are as good as so many polls */
     if (threads)
         weft_lock_enter();
+}
+
+WEFT_HOT void weft_idle_for(unsigned *idle, const struct weft_request *request)
+{
+    unsigned n = ++*idle;
+    if (weft_unlikely(n % WEFT_HANG_POLLS == 0) || weft_gate || n >= (unsigned)weft.yield_after)
+        idle_at(idle, n, request);
 }
 
 void weft_idle(unsigned *idle)

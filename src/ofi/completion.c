@@ -21,15 +21,12 @@ static inline struct weft_request *request_of(struct weft_net_op *op)
     return weft_net_whole((struct weft_net_request *)op);
 }
 
-static inline void dispatch(const struct fi_cq_tagged_entry *entry)
+static __attribute__((noinline)) void dispatch_rarer(const struct fi_cq_tagged_entry *entry)
 {
     struct weft_net_op *op = entry->op_context;
     switch ((enum weft_net_op_kind)op->kind) {
     case WEFT_NET_REQUEST:
-        if (request_of(op)->op == WEFT_REQUEST_RECV)
-            weft_net_received(request_of(op), entry);
-        else
-            weft_net_sent(request_of(op));
+        weft_net_sent(request_of(op));
         return;
     case WEFT_NET_POOL:
         weft_net_pool_received(op, entry);
@@ -47,6 +44,15 @@ static inline void dispatch(const struct fi_cq_tagged_entry *entry)
         weft_net_piece_done(op, 0, NULL);
         return;
     }
+}
+
+static inline void dispatch(const struct fi_cq_tagged_entry *entry)
+{
+    struct weft_net_op *op = entry->op_context;
+    if (op->kind == WEFT_NET_REQUEST && request_of(op)->op == WEFT_REQUEST_RECV)
+        weft_net_received(request_of(op), entry);
+    else
+        dispatch_rarer(entry);
 }
 
 WEFT_COLD static void send_failed(struct weft_request *request, const char *text)
@@ -112,7 +118,7 @@ WEFT_COLD static int read_error(void)
     return 1;
 }
 
-int weft_net_progress(void)
+WEFT_HOT int weft_net_progress(void)
 {
     struct fi_cq_tagged_entry entries[BATCH];
     int events = 0;

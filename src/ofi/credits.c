@@ -11,8 +11,9 @@
  * overdraws.
  *
  * Relief. A provider may keep each message that waits in it, an RTS or 8 bytes too, in a buffer
- * that could hold the longest (tcp;ofi_rxm: 64 KiB), and takes from the wire whatever is there. So a
- * sender asks its peer after every 256 messages or so whether it has taken them. The answer comes
+ * that could hold the longest, and takes from the wire whatever is there. So a sender asks its peer
+ * after every 256 messages or so whether it has taken them, after 1024 where it is known to keep
+ * little: question and answer take the time of two messages, 1 % of those of 256. The answer comes
  * when the peer has read the question, behind the messages, and has taken into software, where they
  * cost what they must, those that have no receive. While two questions are unanswered user messages
  * wait in the backlog. The answer needs a peer that progresses, and no receive; controls overtake
@@ -38,12 +39,26 @@
 
 #include <stdlib.h>
 
-/* After how many messages a question comes, and the bytes, as a power of two, that count as one
- * more: 256 messages or 2 MB; 64 or 16 KiB where the bytes on their way have to fit into the
- * kernel's smallest buffer. */
-enum { STEPS = 16, PART = 256, PART_SHIFT = 13, NARROW_PART = 64, NARROW_SHIFT = 8 };
+enum { STEPS = 16 };
+
+/* After how many messages a question comes, or how many bytes, as powers of two: 256, or as many as
+ * 16 MB of the provider's buffers take, but no more than 1024, because it looks at them one by one;
+ * or 2 MB. 64 or 16 KiB where the bytes on their way have to fit into the kernel's smallest buffer. */
+enum { PART = 8, MOST_PART = 10, PART_ROOM = 24, PART_BYTES = 21 };
+enum { NARROW_PART = 6, NARROW_BYTES = 14 };
 
 static const int64_t largest = 8 << 20, smallest = 512 << 10, all_together = INT64_C(2) << 30;
+
+static void choose_part(const struct weft_provider_row *row)
+{
+    bool narrow = row->flags & WEFT_PROVIDER_NARROW;
+    unsigned part = narrow ? NARROW_PART : PART;
+    size_t each = row->flags & WEFT_PROVIDER_STOPS ? 1 : weft_layer_buffer(row);
+    while (each && part < MOST_PART && each << part < (size_t)1 << PART_ROOM)
+        part++;
+    weft_net.part = 1U << part;
+    weft_net.part_shift = (narrow ? NARROW_BYTES : PART_BYTES) - part;
+}
 
 void weft_net_credits_open(int ranks)
 {
@@ -54,9 +69,7 @@ void weft_net_credits_open(int ranks)
     }
     weft_net.credits = (uint32_t)(bytes >> WEFT_NET_CREDIT_SHIFT);
     weft_net.credits_step = weft_net.credits / STEPS;
-    bool narrow = weft_net.choice.row->flags & WEFT_PROVIDER_NARROW;
-    weft_net.part = narrow ? NARROW_PART : PART;
-    weft_net.part_shift = narrow ? NARROW_SHIFT : PART_SHIFT;
+    choose_part(weft_net.choice.row);
     size_t short_most = (1 << WEFT_NET_CREDIT_SHIFT) - 1;
     weft_net.inject_short = weft_net.inject_max < short_most ? weft_net.inject_max : short_most;
 }

@@ -47,3 +47,11 @@ size_t weft_layer_eager_limit(const struct weft_provider_row *row)
     size_t limit = text ? strtoul(text, NULL, 10) : OWN_BUFFER;
     return limit < row->eager_limit ? limit : row->eager_limit;
 }
+
+size_t weft_layer_buffer(const struct weft_provider_row *row)
+{
+    if (!(row->flags & WEFT_PROVIDER_RXM))
+        return 0;
+    const char *text = getenv("FI_OFI_RXM_BUFFER_SIZE");
+    return text ? strtoul(text, NULL, 10) : OWN_BUFFER;
+}

@@ -31,7 +31,9 @@ enum weft_provider_flag {
                                       a message's header: little may be on its way, see credits.c */
     WEFT_PROVIDER_STREAM = 256, /* what is read passes through the kernel's socket buffers: little
                                       of it is to be on its way, see rendezvous.c */
-    WEFT_PROVIDER_FEW = 512     /* each posted receive makes every message slower, see pool.c */
+    WEFT_PROVIDER_FEW = 512,    /* each posted receive makes every message slower, see pool.c */
+    WEFT_PROVIDER_STOPS = 1024 /* keeps a handful of messages that have no receive and then reads no
+                                   further: they do not pile up in it, see credits.c */
 };
 
 struct weft_provider_row {
@@ -69,6 +71,10 @@ void weft_layer_prepare(void);
 
 /* The longest eager message in bytes for a row of the table, with what ofi_rxm allows. */
 size_t weft_layer_eager_limit(const struct weft_provider_row *row);
+
+/* What a message that waits in ofi_rxm takes there at least, in bytes; 0 for other providers: not
+ * known. */
+size_t weft_layer_buffer(const struct weft_provider_row *row);
 
 /* Chooses by settings and job. With candidates != NULL returns there a malloc'ed array of *count
  * candidates (also on failure), to be freed by the caller. Returns 0, or -1 with a sentence in why:

@@ -161,7 +161,13 @@ int weft_net_irecv_plain(struct weft_request *request)
                : weft_net_refused(request);
 }
 
-static void finish_eager(struct weft_request *request, size_t length)
+static __attribute__((noinline)) void unpack(struct weft_request *request, size_t bytes)
+{
+    weft_datatype_unpack(request->type, request->buffer, 0, landing(request), bytes);
+}
+
+static inline __attribute__((always_inline)) void deliver(struct weft_request *request,
+                                                          size_t length)
 {
     struct weft_net_request *part = weft_net_part(request);
     size_t n = length;
@@ -175,12 +181,17 @@ static void finish_eager(struct weft_request *request, size_t length)
     else
         weft_net_matched(request->channel, request->source, length);
     if (weft_unlikely(part->packed || !(request->type->flags & WEFT_TYPE_DENSE)))
-        weft_datatype_unpack(request->type, request->buffer, 0, landing(request), n);
+        unpack(request, n);
     else if (n && !is_in_place(request->capacity))
         memcpy(request->buffer, part->small, n < WEFT_NET_SMALL ? n : WEFT_NET_SMALL);
     if (weft_unlikely(part->packed || part->mr))
         release(part);
     weft_request_event(request);
+}
+
+static __attribute__((noinline)) void finish_eager(struct weft_request *request, size_t length)
+{
+    deliver(request, length);
 }
 
 static struct weft_peer *sender_of(struct weft_request *request)
@@ -219,7 +230,8 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
     weft_net_fetch(request, &header);
 }
 
-void weft_net_received(struct weft_request *request, const struct fi_cq_tagged_entry *entry)
+WEFT_HOT void weft_net_received(struct weft_request *request,
+                                const struct fi_cq_tagged_entry *entry)
 {
     weft_net.completed++;
     weft_net_fast.posts_stop += weft_net.stop_step;
@@ -227,7 +239,7 @@ void weft_net_received(struct weft_request *request, const struct fi_cq_tagged_e
     request->source = (int)(entry->data >> weft_net.rank_shift);
     request->tag = (int)(entry->tag & weft_net.tag_mask);
     if (weft_likely(weft_net_form(entry->tag) == WEFT_MESSAGE_EAGER))
-        finish_eager(request, entry->len);
+        deliver(request, entry->len);
     else
         finish_special(request, entry);
 }

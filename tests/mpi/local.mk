@@ -118,6 +118,7 @@ MPI_TESTS = \
     tests/mpi/cancel_backlogged \
     tests/mpi/cancel_race \
     tests/mpi/cancel_race_100000 \
+    tests/mpi/few_questions \
     tests/mpi/flood_memory \
     tests/mpi/progress_thread \
     tests/mpi/million_receives \
@@ -247,6 +248,7 @@ tests_mpi_cancel_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_backlogged_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_race_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_cancel_race_100000_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_few_questions_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_flood_memory_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_progress_thread_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_million_receives_LDADD = $(MPI_TEST_LIBS)

@@ -24,8 +24,8 @@ int weft_fast_send_refused(const void *buf, size_t bytes, struct weft_channel *c
     return code == MPI_SUCCESS ? code : weft_error_raise(channel->comm, code, "MPI_Send");
 }
 
-int weft_fast_send_here(const void *buf, size_t bytes, struct weft_channel *channel, int dest,
-                        int tag, struct weft_peer *peer)
+WEFT_HOT int weft_fast_send_here(const void *buf, size_t bytes, struct weft_channel *channel,
+                                 int dest, int tag, struct weft_peer *peer)
 {
     uint32_t sequence;
     if (weft_unlikely(!weft_shm_inject(peer, channel, tag, buf, bytes, &sequence)))
@@ -55,8 +55,8 @@ WEFT_COLD static int irecv_without(void *buf, size_t bytes, struct weft_comm *co
                            request);
 }
 
-int weft_fast_irecv_here(void *buf, size_t bytes, struct weft_comm *comm, uint64_t source, int tag,
-                         struct weft_peer *peer, MPI_Request *request)
+WEFT_HOT int weft_fast_irecv_here(void *buf, size_t bytes, struct weft_comm *comm, uint64_t source,
+                                  int tag, struct weft_peer *peer, MPI_Request *request)
 {
     if (no_request(request))
         return irecv_without(buf, bytes, comm, source, tag, request);
@@ -85,8 +85,9 @@ ALWAYS_INLINE struct weft_request *pop_for_net(void *buf, size_t bytes, struct w
     return posted;
 }
 
-int weft_fast_irecv_to_net(void *buf, size_t bytes, struct weft_comm *comm, uint64_t source,
-                           int tag, struct weft_peer *peer, MPI_Request *request)
+WEFT_HOT int weft_fast_irecv_to_net(void *buf, size_t bytes, struct weft_comm *comm,
+                                    uint64_t source, int tag, struct weft_peer *peer,
+                                    MPI_Request *request)
 {
     if (no_request(request))
         return irecv_without(buf, bytes, comm, source, tag, request);
@@ -99,8 +100,9 @@ int weft_fast_irecv_to_net(void *buf, size_t bytes, struct weft_comm *comm, uint
     return MPI_SUCCESS;
 }
 
-int weft_fast_irecv_longer(void *buf, size_t bytes, struct weft_comm *comm, uint64_t source,
-                           int tag, struct weft_peer *peer, MPI_Request *request)
+WEFT_HOT int weft_fast_irecv_longer(void *buf, size_t bytes, struct weft_comm *comm,
+                                    uint64_t source, int tag, struct weft_peer *peer,
+                                    MPI_Request *request)
 {
     if (no_request(request))
         return irecv_without(buf, bytes, comm, source, tag, request);

@@ -212,8 +212,9 @@ ALWAYS_INLINE int finish_receive(MPI_Request handle, MPI_Status *status, bool al
         weft_request_wait(posted);
     int code = posted->error;
     struct weft_comm *owner = posted->channel->comm;
-    weft_request_status(posted, status, false);
-    weft_request_put(posted);
+    if (status != MPI_STATUS_IGNORE)
+        weft_request_status(posted, status, false);
+    weft_request_push(&weft.requests, posted);
     return weft_likely(code == MPI_SUCCESS) ? code : weft_error_raise(owner, code, "MPI_Recv");
 }
 

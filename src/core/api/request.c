@@ -96,8 +96,9 @@ static inline int retire(MPI_Request *handle, MPI_Status *status, bool with_erro
     if (weft_unlikely((request->flags & WEFT_REQUEST_PERSISTENT) ||
                       request->op == WEFT_REQUEST_GENERALIZED || request->op == WEFT_REQUEST_BSEND))
         return retire_special(handle, status, with_error);
-    weft_request_status(request, status, with_error);
-    weft_request_put(request);
+    if (status != MPI_STATUS_IGNORE)
+        weft_request_status(request, status, with_error);
+    weft_request_push(&weft.requests, request);
     *handle = MPI_REQUEST_NULL;
     return code;
 }

@@ -89,6 +89,12 @@ tests_unit_datatype_random_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_datatype_random_test_LDADD = $(UNIT_LIBS)
 
 # The ring of the shared-memory lane, between two threads
+check_PROGRAMS += tests/unit/lock_test
+TESTS += tests/unit/lock_test
+tests_unit_lock_test_SOURCES = tests/unit/lock_test.c
+tests_unit_lock_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_lock_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/ring_test
 TESTS += tests/unit/ring_test
 tests_unit_ring_test_SOURCES = tests/unit/ring_test.c

@@ -27,10 +27,10 @@ enum {
 };
 enum { SURE_US = 100000, UNSURE_US = 500 };
 
-struct weft_lock weft_lock;
+struct weft_lock weft_lock = {.shared = true}; /* until the fence is known to work */
 _Thread_local uint32_t weft_lock_thread;
 
-static _Atomic uint32_t threads; /* that have a number */
+static _Atomic uint32_t threads; /* that have a number, or are about to */
 static unsigned spins;           /* SPINS, or 0 on one core */
 static bool barrier;
 
@@ -47,11 +47,35 @@ void weft_lock_open(bool may_spin)
     int commands = membarrier(MEMBARRIER_CMD_QUERY);
     barrier = commands > 0 && (commands & MEMBARRIER_CMD_PRIVATE_EXPEDITED) &&
               membarrier(MEMBARRIER_CMD_REGISTER_PRIVATE_EXPEDITED) == 0;
+    if (!barrier)
+        return;
+    atomic_store(&weft_lock.shared, false);
+    if (atomic_load(&threads) > 1) /* who is counted later says so itself, later */
+        atomic_store(&weft_lock.shared, true);
+}
+
+/* There is a second thread. Should the fence fail, which it cannot where it was registered, time
+ * stands in for it: no store stays in a core's buffer for a millisecond. */
+static void wait_for_first(void)
+{
+    atomic_fetch_add_explicit(&weft_lock.waiters, 1, memory_order_relaxed);
+    atomic_store(&weft_lock.shared, true);
+    if (barrier && membarrier(MEMBARRIER_CMD_PRIVATE_EXPEDITED) != 0)
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+    for (unsigned n = 0; atomic_load_explicit(&weft_lock.alone, memory_order_acquire); n++)
+        if (n < YIELDS)
+            sched_yield();
+        else
+            nanosleep(&(struct timespec){.tv_nsec = UNSURE_US * 1000L}, NULL);
+    atomic_fetch_sub_explicit(&weft_lock.waiters, 1, memory_order_relaxed);
 }
 
 void weft_lock_number_thread(void)
 {
-    weft_lock_thread = atomic_fetch_add_explicit(&threads, 1, memory_order_relaxed) + 1;
+    uint32_t before = atomic_fetch_add(&threads, 1);
+    if (before)
+        wait_for_first();
+    weft_lock_thread = before + 1;
 }
 
 static void sleep_until_free(void)

@@ -89,6 +89,28 @@ static inline void weft_leave(void)
         weft_leave_gated();
 }
 
+/* The short way of the two for the first thread as long as it is the only one, with nothing else to do:
+ * true when it has the lock now. False has no effect, and then the call goes the way of threads. */
+static inline bool weft_enter_alone(void)
+{
+    uint32_t me = weft_lock_thread;
+    if (weft_unlikely(weft_gate != WEFT_GATE_THREADS) || weft_unlikely(!me) ||
+        weft_unlikely(weft_lock_is_shared()) || weft_unlikely(weft_lock.cells) ||
+        weft_unlikely(!weft_lock_take_alone(me)))
+        return false;
+    weft_lock.depth = 1;
+    return true;
+}
+
+/* Others may have come meanwhile. */
+static inline void weft_leave_alone(void)
+{
+    if (weft_likely(!weft_lock_is_shared()) && weft_likely(!weft_lock.cells))
+        weft_lock_let_go();
+    else
+        weft_leave_gated();
+}
+
 /* For functions that may be called at any time, by any thread, before and after MPI too: takes the
  * lock whatever the gate says. They touch nothing that weft_start sets up. */
 void weft_enter_anytime(void);

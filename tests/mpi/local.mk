@@ -109,6 +109,7 @@ MPI_TESTS = \
     tests/mpi/fins_together \
     tests/mpi/unexpected_flood \
     tests/mpi/unexpected_flood_20000 \
+    tests/mpi/unexpected_sizes \
     tests/mpi/unpaid_posted \
     tests/mpi/wait_any_some \
     tests/mpi/waitany_order \
@@ -237,6 +238,7 @@ tests_mpi_types_large_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_random_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unexpected_flood_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unexpected_flood_20000_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_unexpected_sizes_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_unpaid_posted_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_wait_any_some_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_waitany_order_LDADD = $(MPI_TEST_LIBS)

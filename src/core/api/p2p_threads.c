@@ -22,10 +22,12 @@ ALWAYS_INLINE bool enter_among_threads(const char *function, int *code)
     return false;
 }
 
-ALWAYS_INLINE void leave_among_threads(void)
+ALWAYS_INLINE void leave_among_threads(bool only_threads)
 {
-    if (weft_likely(weft_gate & WEFT_GATE_THREADS))
-        weft_lock_leave();
+    if (weft_likely(only_threads))
+        weft_lock_give();
+    else
+        weft_leave();
 }
 
 /* Tags that a send, or a receive, may have on the fast path: none with a count beyond it. The latter
@@ -49,8 +51,11 @@ ALWAYS_INLINE uint32_t receive_tags(bool only_threads, MPI_Count count, MPI_Comm
     return send_tags(only_threads, count);
 }
 
-int weft_gated_send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                    MPI_Comm comm)
+/* ---- Several threads. */
+
+static __attribute__((noinline)) int among_send(const void *buf, MPI_Count count,
+                                                MPI_Datatype datatype, int dest, int tag,
+                                                MPI_Comm comm)
 {
     int code;
     if (may_have_cell(comm) && weft_cell_send(buf, count, datatype, dest, tag, comm, NULL))
@@ -63,12 +68,13 @@ int weft_gated_send(const void *buf, MPI_Count count, MPI_Datatype datatype, int
         code = weft_long_send_now(
             &(struct weft_call){"MPI_Send", buf, count, datatype, dest, tag, comm},
             WEFT_SEND_STANDARD);
-    leave_among_threads();
+    leave_among_threads(only_threads);
     return code;
 }
 
-int weft_gated_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                     MPI_Comm comm, MPI_Request *request)
+static __attribute__((noinline)) int among_isend(const void *buf, MPI_Count count,
+                                                 MPI_Datatype datatype, int dest, int tag,
+                                                 MPI_Comm comm, MPI_Request *request)
 {
     int code;
     if (may_have_cell(comm) && request &&
@@ -82,12 +88,13 @@ int weft_gated_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, in
         code = weft_long_begin_send(
             &(struct weft_call){"MPI_Isend", buf, count, datatype, dest, tag, comm},
             WEFT_SEND_STANDARD, request);
-    leave_among_threads();
+    leave_among_threads(only_threads);
     return code;
 }
 
-int weft_gated_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                    MPI_Comm comm, MPI_Status *status)
+static __attribute__((noinline)) int among_recv(void *buf, MPI_Count count, MPI_Datatype datatype,
+                                                int source, int tag, MPI_Comm comm,
+                                                MPI_Status *status)
 {
     MPI_Request posted = MPI_REQUEST_NULL;
     int code;
@@ -104,12 +111,13 @@ int weft_gated_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
             &(struct weft_call){"MPI_Recv", buf, count, datatype, source, tag, comm}, status);
     else if (weft_likely(code == MPI_SUCCESS))
         code = finish_receive(posted, status, false);
-    leave_among_threads();
+    leave_among_threads(only_threads);
     return code;
 }
 
-int weft_gated_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                     MPI_Comm comm, MPI_Request *request)
+static __attribute__((noinline)) int among_irecv(void *buf, MPI_Count count, MPI_Datatype datatype,
+                                                 int source, int tag, MPI_Comm comm,
+                                                 MPI_Request *request)
 {
     int code;
     if (may_have_cell(comm) && weft_cell_post(buf, count, datatype, source, tag, comm, request))
@@ -121,6 +129,74 @@ int weft_gated_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
                                   receive_tags(only_threads, count, comm), &comm, request, &code))
         code = weft_long_begin_receive(
             &(struct weft_call){"MPI_Irecv", buf, count, datatype, source, tag, comm}, request);
-    leave_among_threads();
+    leave_among_threads(only_threads);
     return code;
+}
+
+/* ---- What the entry points call. A thread that is the only one first tries the fast path, so that
+ * what more threads need is out of its way. What that declines has had no effect, so the lock is let go
+ * without a look at others: that needs no call, and no register is saved for it. */
+
+int weft_gated_send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                    MPI_Comm comm)
+{
+    int code;
+    if (weft_likely(!may_have_cell(comm)) && weft_likely(weft_enter_alone())) {
+        if (weft_likely(send_fast(buf, (uint32_t)count, datatype, dest, tag, send_tags(true, count),
+                                  comm, &code, true))) {
+            weft_leave_alone();
+            return code;
+        }
+        weft_lock_let_go();
+    }
+    return among_send(buf, count, datatype, dest, tag, comm);
+}
+
+int weft_gated_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request *request)
+{
+    int code;
+    if (weft_likely(!may_have_cell(comm)) && weft_likely(weft_enter_alone())) {
+        if (weft_likely(isend_fast(buf, (uint32_t)count, datatype, dest, tag,
+                                   send_tags(true, count), comm, request, &code, true))) {
+            weft_leave_alone();
+            return code;
+        }
+        weft_lock_let_go();
+    }
+    return among_isend(buf, count, datatype, dest, tag, comm, request);
+}
+
+int weft_gated_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                    MPI_Comm comm, MPI_Status *status)
+{
+    MPI_Request posted;
+    int code;
+    if (weft_likely(!may_have_cell(comm)) && weft_likely(weft_enter_alone())) {
+        if (weft_likely(receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
+                                     receive_tags(true, count, comm), &comm, &posted, &code))) {
+            if (weft_likely(code == MPI_SUCCESS))
+                code = finish_receive(posted, status, false);
+            weft_leave_alone();
+            return code;
+        }
+        weft_lock_let_go();
+    }
+    return among_recv(buf, count, datatype, source, tag, comm, status);
+}
+
+int weft_gated_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                     MPI_Comm comm, MPI_Request *request)
+{
+    int code;
+    if (weft_likely(!may_have_cell(comm)) && weft_likely(request != NULL) &&
+        weft_likely(weft_enter_alone())) {
+        if (weft_likely(receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
+                                     receive_tags(true, count, comm), &comm, request, &code))) {
+            weft_leave_alone();
+            return code;
+        }
+        weft_lock_let_go();
+    }
+    return among_irecv(buf, count, datatype, source, tag, comm, request);
 }

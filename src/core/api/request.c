@@ -169,7 +169,8 @@ static int check_array(int count, const MPI_Request *handles, bool results, cons
 /* The request of a handle if that is a standard send or a receive, complete and plain: no flag is set,
  * no error, no integer handle was asked for; else NULL. The head of a request tells in two
  * comparisons. */
-static inline __attribute__((always_inline)) struct weft_request *complete(MPI_Request handle)
+static inline __attribute__((always_inline)) struct weft_request *complete(MPI_Request handle,
+                                                                           unsigned gate)
 {
     static const struct weft_request_head sent = {.op = WEFT_REQUEST_SEND},
                                           received = {.op = WEFT_REQUEST_RECV};
@@ -178,7 +179,7 @@ static inline __attribute__((always_inline)) struct weft_request *complete(MPI_R
     _Static_assert(sizeof object + sizeof rest == sizeof(struct weft_request_head),
                    "another view of the same");
     memcpy(&object, request, sizeof object);
-    if (weft_unlikely(weft_gate) || weft_unlikely(object != WEFT_KIND_REQUEST))
+    if (weft_unlikely(gate) || weft_unlikely(object != WEFT_KIND_REQUEST))
         return NULL;
     memcpy(&rest, (const char *)request + sizeof object, sizeof rest);
     memcpy(&of_sent, (const char *)&sent + sizeof object, sizeof rest);
@@ -204,19 +205,33 @@ static __attribute__((noinline)) int finish_with_status(MPI_Request *handle, MPI
     return MPI_SUCCESS;
 }
 
+static int wait_locked(MPI_Request *handle, MPI_Status *status)
+{
+    struct weft_request *request;
+    if (weft_unlikely(!handle || !is_valid(*handle)))
+        return bad_handle("MPI_Wait", handle);
+    if (status == MPI_STATUS_IGNORE && (request = complete(*handle, 0)) != NULL) {
+        finish(handle, request);
+        return MPI_SUCCESS;
+    }
+    weft_request_wait(request_of(*handle));
+    return finish_one(handle, status, "MPI_Wait");
+}
+
 static __attribute__((noinline)) int wait_gated(MPI_Request *handle, MPI_Status *status)
 {
+    int code;
+    if (weft_likely(weft_enter_alone())) {
+        code = wait_locked(handle, status);
+        weft_leave_alone();
+        return code;
+    }
     if (weft_cell_wait(1, handle, status))
         return MPI_SUCCESS;
-    int code = weft_enter("MPI_Wait");
+    code = weft_enter("MPI_Wait");
     if (code)
         return code;
-    if (weft_unlikely(!handle || !is_valid(*handle))) {
-        code = bad_handle("MPI_Wait", handle);
-    } else {
-        weft_request_wait(request_of(*handle));
-        code = finish_one(handle, status, "MPI_Wait");
-    }
+    code = wait_locked(handle, status);
     weft_leave();
     return code;
 }
@@ -235,7 +250,7 @@ WEFT_EXPORT(Wait);
 int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
 {
     struct weft_request *request;
-    if (weft_likely(handle && (request = complete(*handle)) != NULL)) {
+    if (weft_likely(handle && (request = complete(*handle, weft_gate)) != NULL)) {
         if (status != MPI_STATUS_IGNORE)
             return finish_with_status(handle, status);
         finish(handle, request);

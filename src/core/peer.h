@@ -17,7 +17,7 @@ struct weft_request;
 struct weft_net_out;
 struct weft_shm_link;
 
-enum { WEFT_FINS_AT_ONCE = 3 };
+enum { WEFT_FINS_AT_ONCE = 10 };
 
 enum weft_lane {
     WEFT_LANE_UNKNOWN, /* only weft_peer_unknown has it */
@@ -69,7 +69,7 @@ struct weft_peer {
     size_t reading;                              /* bytes of its messages that are being read */
     uint32_t fetching;                           /* rendezvous receives from it under way */
     uint32_t fins;                               /* how many of the following wait to be sent */
-    uint64_t fin_cookies[WEFT_FINS_AT_ONCE];     /* its sends whose data are all here */
+    uint32_t fin_numbers[WEFT_FINS_AT_ONCE];     /* its sends whose data are all here */
     uint32_t sent_mark;   /* a value that sequence had, not 2^32 messages ago, */
     uint64_t sent_before; /* and how many messages there had been then */
     struct weft_peer_counts counts;

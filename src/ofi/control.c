@@ -99,13 +99,6 @@ static void acknowledged(const struct weft_net_control *control)
     weft_request_event(request);
 }
 
-static void finished(const struct weft_net_control *control)
-{
-    const uint64_t cookies[WEFT_FINS_AT_ONCE] = {control->cookie, control->other, control->length};
-    for (int i = 0; i < control->count && i < WEFT_FINS_AT_ONCE; i++)
-        weft_net_sent((struct weft_request *)(uintptr_t)cookies[i]);
-}
-
 void weft_net_control_arrived(const void *data, size_t bytes)
 {
     struct weft_net_control control;
@@ -127,7 +120,7 @@ void weft_net_control_arrived(const void *data, size_t bytes)
         acknowledged(&control);
         return;
     case WEFT_NET_FIN:
-        finished(&control);
+        weft_net_finished(&control);
         return;
     case WEFT_NET_CTS:
         weft_net_push_pieces(request, control.other, control.length);

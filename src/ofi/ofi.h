@@ -69,7 +69,8 @@ struct weft_net_header {
     uint8_t version;
     uint8_t staged; /* 0: the message can be read; 1: its sender packs and writes it (staged.c) */
     uint8_t ready;  /* it was sent in ready mode */
-    uint8_t pad[5];
+    uint8_t pad;
+    uint32_t number;  /* of the sender's request */
     uint64_t length;  /* bytes of the user's message */
     uint64_t cookie;  /* the sender's request */
     uint64_t address; /* what fi_read wants: virtual address, or offset in the registration */
@@ -78,7 +79,7 @@ struct weft_net_header {
 
 enum weft_net_control_kind {
     WEFT_NET_ACK, /* the oldest unacknowledged synchronous send of (context, tag) has matched */
-    WEFT_NET_FIN, /* the rendezvous of count cookies are done: cookie, other, length */
+    WEFT_NET_FIN, /* the rendezvous of count sends are done: their numbers stand from cookie on */
     WEFT_NET_CTS, /* push the rendezvous of cookie, length bytes, to the receiver's cookie `other` */
     WEFT_NET_DATA,   /* a pushed piece for the receiver's cookie, at offset `other`; data follows */
     WEFT_NET_CANCEL, /* forget the message of (context, tag) with that cookie (count 1), or with
@@ -96,8 +97,8 @@ enum weft_net_control_kind {
     WEFT_NET_RELIEVED, /* it is done */
     WEFT_NET_ASK_HEADER, /* the RTS of the send with that number (cookie) has matched, say again what
                             it said, to the receiver's cookie `other` */
-    WEFT_NET_HEADER /* that, for the receiver's cookie: staged (count), the send's cookie (other),
-                       length, address, key */
+    WEFT_NET_HEADER /* that, for the receiver's cookie: staged (count), the send's number (context)
+                       and cookie (other), length, address, key */
 };
 
 struct weft_net_control {
@@ -111,8 +112,11 @@ struct weft_net_control {
 
 _Static_assert(sizeof(struct weft_net_header) == WEFT_NET_HEADER_BYTES, "RTS header");
 _Static_assert(sizeof(struct weft_net_control) == WEFT_NET_CONTROL_BYTES, "control message");
+_Static_assert(offsetof(struct weft_net_control, cookie) + WEFT_FINS_AT_ONCE * sizeof(uint32_t) <=
+                   sizeof(struct weft_net_control),
+               "the numbers of a FIN");
 
-enum { WEFT_NET_WIRE_VERSION = 6 };
+enum { WEFT_NET_WIRE_VERSION = 7 };
 
 /* The ring of a staged rendezvous, part of what both sides must agree on: slots of so many bytes. */
 enum { WEFT_NET_SLOT = 1 << 20, WEFT_NET_SLOTS = 4 };
@@ -198,9 +202,10 @@ struct weft_net {
     size_t outstanding;            /* control sends, reads, writes and pieces under way */
     bool software, virtual_addresses, provider_keys, local_mr, can_read, can_write;
     uint64_t next_key;
-    size_t read_chunk;  /* bytes of one read */
-    size_t read_window; /* and of all the reads from one peer */
-    bool paced;         /* a stream whose TCP sends at a rate that it has estimated */
+    size_t read_chunk;   /* bytes of one read */
+    size_t read_window;  /* and of all the reads from one peer, */
+    size_t short_window; /* where the message that asks for more is one of up to 1 MiB */
+    bool paced;          /* a stream whose TCP sends at a rate that it has estimated */
     struct fid_fabric *fabric;
     struct fid_domain *domain;
     struct fid_av *av;
@@ -399,6 +404,9 @@ WEFT_COLD int weft_net_move_more(void);
  * it waits for that. */
 void weft_net_fetched(struct weft_request *request);
 void weft_net_read_done(struct weft_net_op *op, int error, const char *text);
+
+/* The receiver of some sends has read them. */
+void weft_net_finished(const struct weft_net_control *fin);
 
 /* staged.c: the receiver's side, then the sender's. */
 void weft_net_staged_fetch(struct weft_request *request);

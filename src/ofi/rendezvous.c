@@ -9,14 +9,15 @@
  *  - The receiver answers every RTS once, also one whose message does not fit: with FIN after the
  *    last byte has arrived, with PLACE, or with CTS.
  *  - A receive is complete when every byte it wants has arrived; its pending stays 1 until then.
- *  - Over a stream no more than the window's bytes are being read from one peer, if more than one
- *    read is out. What has no room waits in the peer's readers, in order; while one waits a read
+ *  - Over a stream no more than the window's bytes are being read from one peer when another read is
+ *    begun, if any is out. What has no room waits in the peer's readers, in order; while one waits a read
  *    is out, and its end makes room.
  *
  * The window: what was asked for lies in the sender's socket, up to megabytes of the kernel's pages,
  * which have likely left its cache before the other core takes them: a bare loop of reads was up to
  * 1.4 times as fast with a bound. Pieces are at most half the window, so that one is on its way
- * while the other is asked for.
+ * while the other is asked for. For messages of up to 1 MiB the window is wider: the sender's calls
+ * weigh more there, and it makes fewer where it finds several requests at a time.
  */
 #include "core/error.h"
 #include "core/tool/count.h"
@@ -62,6 +63,7 @@ int weft_net_expose(struct weft_request *request, void *data)
     part->header = (struct weft_net_header){.version = WEFT_NET_WIRE_VERSION,
                                             .staged = !dense,
                                             .ready = request->mode == WEFT_SEND_READY,
+                                            .number = part->number,
                                             .length = request->bytes,
                                             .cookie = (uintptr_t)request};
     part->stalled = false;
@@ -104,19 +106,43 @@ uint64_t weft_net_header_cookie(const void *header)
     return copy.cookie;
 }
 
-/* FINs of one peer are told together while more data of it are on their way: a window of long
- * messages then costs a third of the control messages. None waits longer than the fetches that are
- * under way, in whatever way they travel. */
+/* FINs of one peer are told together while as many more of its messages are on their way: a window
+ * of long messages then costs a sixth of the control messages, and a sender of few at a time never
+ * has more than half of them held back. None waits longer than the fetches that are under way, in
+ * whatever way they travel. */
 static void tell_finished(struct weft_peer *peer)
 {
-    if (!peer->fins || (peer->fins < WEFT_FINS_AT_ONCE && peer->fetching))
+    if (!peer->fins || (peer->fins < WEFT_FINS_AT_ONCE && peer->fins < peer->fetching))
         return;
-    weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_FIN,
-                                                     .count = (uint8_t)peer->fins,
-                                                     .cookie = peer->fin_cookies[0],
-                                                     .other = peer->fin_cookies[1],
-                                                     .length = peer->fin_cookies[2]});
+    struct weft_net_control fin = {.kind = WEFT_NET_FIN, .count = (uint8_t)peer->fins};
+    memcpy(&fin.cookie, peer->fin_numbers, peer->fins * sizeof peer->fin_numbers[0]);
     peer->fins = 0;
+    weft_net_control(peer, fin);
+}
+
+/* The send to a rank which that rank means by a number it got with an RTS, or NULL. */
+static struct weft_request *announced(uint64_t number, int32_t to)
+{
+    struct weft_request *send = weft_request_numbered(number);
+    bool is_it = send && send->op == WEFT_REQUEST_SEND && send->pending &&
+                 send->peer == weft_peer_known(to) &&
+                 weft_net_part(send)->out.kind == WEFT_NET_OUT_RTS;
+    return is_it ? send : NULL;
+}
+
+void weft_net_finished(const struct weft_net_control *fin)
+{
+    uint32_t numbers[WEFT_FINS_AT_ONCE];
+    memcpy(numbers, &fin->cookie, sizeof numbers);
+    for (int i = 0; i < fin->count && i < WEFT_FINS_AT_ONCE; i++) {
+        struct weft_request *send = announced(numbers[i], fin->from);
+        if (send)
+            weft_net_sent(send);
+        else
+            weft_warn("rank %d has read a message that this rank does not send to it; both must "
+                      "run the same version of Weft",
+                      fin->from);
+    }
 }
 
 void weft_net_fetched(struct weft_request *request)
@@ -127,7 +153,7 @@ void weft_net_fetched(struct weft_request *request)
     peer->fetching--;
     if (weft_likely(peer->lane != WEFT_LANE_DEAD)) {
         if (weft_net_way(&part->header) == WEFT_NET_BY_READS)
-            peer->fin_cookies[peer->fins++] = part->header.cookie;
+            peer->fin_numbers[peer->fins++] = part->header.number;
         tell_finished(peer);
     }
     weft_request_event(request);
@@ -204,9 +230,12 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
     return 0;
 }
 
-static bool has_room(const struct weft_peer *peer, size_t bytes)
+/* Whether so many bytes of a message may be asked for now. */
+static bool has_room(const struct weft_request *request, size_t bytes)
 {
-    return !peer->reading || peer->reading + bytes <= weft_net.read_window;
+    size_t reading = request->peer->reading;
+    size_t window = request->bytes <= 2 * HALF ? weft_net.short_window : weft_net.read_window;
+    return !reading || reading + bytes <= window;
 }
 
 /* Over a stream a message of 1 MiB to two chunks comes in halves where one read after the other is
@@ -231,7 +260,7 @@ static int read_pieces(struct weft_request *request, int *issued)
     while (part->moved < request->bytes &&
            part->reads_out < (dense ? READS_AT_ONCE : STAGED_READS_AT_ONCE)) {
         size_t n = request->bytes - part->moved < most ? request->bytes - part->moved : most;
-        if (!has_room(request->peer, n))
+        if (!has_room(request, n))
             return NO_ROOM;
         int rc = begin_read(request, part->moved, n);
         if (rc)
@@ -362,10 +391,8 @@ void weft_net_ask_header(struct weft_request *request, uint32_t number)
 
 void weft_net_header_asked(const struct weft_net_control *question)
 {
-    struct weft_request *send = weft_request_numbered(question->cookie);
-    if (!send || send->op != WEFT_REQUEST_SEND || !send->pending ||
-        send->peer != weft_peer_known(question->from) ||
-        weft_net_part(send)->out.kind != WEFT_NET_OUT_RTS) {
+    struct weft_request *send = announced(question->cookie, question->from);
+    if (!send) {
         weft_warn("rank %d asked for the header of a message that this rank does not send to it; "
                   "both must run the same version of Weft",
                   question->from);
@@ -374,6 +401,7 @@ void weft_net_header_asked(const struct weft_net_control *question)
     const struct weft_net_header *header = &weft_net_part(send)->header;
     weft_net_control(send->peer, (struct weft_net_control){.kind = WEFT_NET_HEADER,
                                                            .count = header->staged,
+                                                           .context = header->number,
                                                            .cookie = question->other,
                                                            .other = header->cookie,
                                                            .length = header->length,
@@ -386,6 +414,7 @@ void weft_net_header_told(struct weft_request *request, const struct weft_net_co
     weft_net_part(request)->asked = false;
     weft_net_fetch(request, &(struct weft_net_header){.version = answer->version,
                                                       .staged = answer->count,
+                                                      .number = answer->context,
                                                       .length = answer->length,
                                                       .cookie = answer->other,
                                                       .address = answer->address,

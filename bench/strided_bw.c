@@ -6,7 +6,9 @@
  *
  *     weft_strided_bw [-m BYTES] [-r RUN] [-n TURNS] [-l]
  *
- * -l adds what the same layouts take without MPI, by hand (strided_hand.h), in the same turns.
+ * -l adds what the same layouts take without MPI, by hand (strided_hand.h), in the same turns; and, the
+ * limit of any way, what one core takes to bring the runs together in a cache, and from there to their
+ * places, with nobody to send them to.
  *
  * RUN bytes of data alternate with RUN bytes of hole (8 unless told). Ratios are those of contiguous
  * time to strided time: the median over the turns, and that of the best times, which a busy machine
@@ -28,7 +30,7 @@ enum { TAG = 1, MOST_TURNS = 1000 };
 static const struct kind {
     const char *name;
     bool holes[2];
-    enum { MESSAGE, BY_HAND, BY_HAND_PAST } how;
+    enum { MESSAGE, BY_HAND, BY_HAND_PAST, ALONE } how;
 } kinds[] = {{"contiguous", {false, false}, MESSAGE},
              {"strided to contiguous", {true, false}, MESSAGE},
              {"contiguous to strided", {false, true}, MESSAGE},
@@ -38,7 +40,9 @@ static const struct kind {
              {"c to s by hand", {false, true}, BY_HAND},
              {"c to s by hand, past", {false, true}, BY_HAND_PAST},
              {"s to s by hand", {true, true}, BY_HAND},
-             {"s to s by hand, past", {true, true}, BY_HAND_PAST}};
+             {"s to s by hand, past", {true, true}, BY_HAND_PAST},
+             {"one core, gathering", {true, false}, ALONE},
+             {"one core, scattering", {false, true}, ALONE}};
 enum { KINDS = sizeof kinds / sizeof kinds[0], MESSAGES = 4 };
 
 struct bench {
@@ -62,6 +66,17 @@ static void send_one_way(struct bench *b, bool holes)
         MPI_Recv_c(buffer, count, type, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
+/* By the one that has holes; the other waits. */
+static void move_alone(int rank, const struct strided_side *side)
+{
+    if (rank == 1)
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    if (side->holes)
+        strided_hand_alone(side, rank == 1);
+    if (rank == 0)
+        MPI_Send(NULL, 0, MPI_BYTE, 1, TAG, MPI_COMM_WORLD);
+}
+
 static void one_way(struct bench *b, const struct kind *kind)
 {
     bool holes = kind->holes[b->rank];
@@ -69,6 +84,8 @@ static void one_way(struct bench *b, const struct kind *kind)
                                       holes};
     if (kind->how == MESSAGE)
         send_one_way(b, holes);
+    else if (kind->how == ALONE)
+        move_alone(b->rank, &side);
     else
         strided_hand_move(b->hand, b->rank, &side, kind->how == BY_HAND_PAST);
     if (b->rank == 0)

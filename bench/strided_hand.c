@@ -17,7 +17,10 @@
 #endif
 
 /* As many slots as leave the reader's own cache before the first one's turn comes again. */
-enum { PIECE = 32 << 10, SLOTS = 32, TAG = 2 };
+enum { PIECE = 32 << 10, SLOTS = 32, TAG = 2, ALONE = 16 << 10 };
+
+/* Of what is fetched ahead, in bytes. */
+enum { AHEAD = 2048, BURST = 512, LINE = 64 };
 
 struct strided_hand {
     _Alignas(128) _Atomic size_t laid;  /* pieces, since the beginning */
@@ -43,16 +46,27 @@ struct strided_hand *strided_hand_open(int rank)
     return all ? memory : NULL;
 }
 
-/* Runs of a length that the compiler knows where it is 8. */
+/* Runs of a length that the compiler knows where it is 8 or 16. The processor is told a little ahead which
+ * lines with holes it will need: these are the ones that are not together. */
 static inline void copy_runs(char *to, size_t to_step, const char *from, size_t from_step,
                              size_t run, size_t count)
 {
-    if (run == 8)
-        for (size_t i = 0; i < count; i++)
-            memcpy(to + i * to_step, from + i * from_step, 8);
-    else
-        for (size_t i = 0; i < count; i++)
-            memcpy(to + i * to_step, from + i * from_step, run);
+    const char *holes = to_step > from_step ? to : from;
+    size_t step = to_step > from_step ? to_step : from_step;
+    for (size_t i = 0, n; i < count; i += n) {
+        n = count - i < BURST / step + 1 ? count - i : BURST / step + 1;
+        for (size_t k = 0; k < n * step && run < LINE; k += LINE)
+            __builtin_prefetch(holes + i * step + AHEAD + k);
+        if (run == 8)
+            for (size_t k = i; k < i + n; k++)
+                memcpy(to + k * to_step, from + k * from_step, 8);
+        else if (run == 16)
+            for (size_t k = i; k < i + n; k++)
+                memcpy(to + k * to_step, from + k * from_step, 16);
+        else
+            for (size_t k = i; k < i + n; k++)
+                memcpy(to + k * to_step, from + k * from_step, run);
+    }
 }
 
 static void pack(char *to, const struct strided_side *side, size_t offset, size_t bytes)
@@ -113,5 +127,19 @@ void strided_hand_move(struct strided_hand *hand, int rank, const struct strided
         else
             pack(slot, side, at, bytes);
         atomic_store_explicit(mine, n + 1, memory_order_release);
+    }
+}
+
+void strided_hand_alone(const struct strided_side *side, bool scatter)
+{
+    static char near[ALONE];
+    size_t whole = sizeof near - sizeof near % side->run;
+    for (size_t at = 0, bytes; at < side->bytes; at += bytes) {
+        bytes = side->bytes - at < whole ? side->bytes - at : whole;
+        if (scatter)
+            unpack(side, at, near, bytes);
+        else
+            pack(near, side, at, bytes);
+        __asm__ volatile("" : : : "memory");
     }
 }

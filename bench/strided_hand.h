@@ -30,4 +30,8 @@ struct strided_hand *strided_hand_open(int rank);
 void strided_hand_move(struct strided_hand *hand, int rank, const struct strided_side *side,
                        bool past);
 
+/* What one core does of it at best: packs the data into a buffer that stays in its nearest cache, or, if
+ * scatter, brings them from there to their places. */
+void strided_hand_alone(const struct strided_side *side, bool scatter);
+
 #endif

@@ -100,6 +100,7 @@ MPI_TESTS = \
     tests/mpi/types_contents \
     tests/mpi/types_corners \
     tests/mpi/types_errors \
+    tests/mpi/types_far \
     tests/mpi/types_large \
     tests/mpi/types_random \
     tests/mpi/types_strided \
@@ -227,6 +228,7 @@ tests_mpi_tool_rules_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_tool_threads_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_topology_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_types_far_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_strided_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_strided_shared_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_beyond_2g_LDADD = $(MPI_TEST_LIBS)

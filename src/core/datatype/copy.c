@@ -212,12 +212,21 @@ static bool is_endless(const struct weft_shape *shape, MPI_Aint extent)
            extent == (MPI_Aint)((uintptr_t)shape->stride * shape->count);
 }
 
+/* What has so many packed bytes is larger than a core's own cache. */
+enum { FAR_FROM = 1 << 20 };
+
+static enum weft_copy how_far(enum weft_copy way, size_t bytes)
+{
+    return bytes < FAR_FROM ? way : (enum weft_copy)(way | WEFT_FAR);
+}
+
 void weft_shape_copy(enum weft_copy way, const struct weft_shape *shape, MPI_Aint extent,
                      const void *buffer, size_t from, size_t to, void *packed)
 {
     uintptr_t data = (uintptr_t)buffer;
     if (from >= to)
         return;
+    way = how_far(way, to); /* a later piece of something long: so the pieces before were copied */
     if (is_endless(shape, extent))
         passes_part(way, shape->body, shape->stride, data + (uintptr_t)shape->offset, from, to,
                     packed);
@@ -229,6 +238,7 @@ void weft_shape_copy_all(enum weft_copy way, const struct weft_shape *shape, MPI
                          const void *buffer, size_t count, void *packed)
 {
     uintptr_t data = (uintptr_t)buffer;
+    way = how_far(way, count * shape->size);
     if (is_endless(shape, extent))
         passes(way, shape->body, shape->stride, count * shape->count,
                data + (uintptr_t)shape->offset, packed);

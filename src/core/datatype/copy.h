@@ -7,7 +7,8 @@
 
 #include "core/datatype/shape.h"
 
-enum weft_copy { WEFT_PACK, WEFT_UNPACK };
+/* Which way; with WEFT_FAR, the data are likely to be in no cache near. */
+enum weft_copy { WEFT_PACK = 0, WEFT_UNPACK = 1, WEFT_FAR = 2 };
 
 /* Copies bytes [from, to) of the packed form of element after element, each of that shape and
  * extent bytes after the one before, the first at buffer. packed holds those bytes and no others.

@@ -47,7 +47,7 @@ enum { STEPS = 16 };
 enum { PART = 8, MOST_PART = 10, PART_ROOM = 24, PART_BYTES = 21 };
 enum { NARROW_PART = 6, NARROW_BYTES = 14 };
 
-static const int64_t largest = 8 << 20, smallest = 512 << 10, all_together = INT64_C(2) << 30;
+static const int64_t largest = 16 << 20, smallest = 512 << 10, all_together = INT64_C(2) << 30;
 
 static void choose_part(const struct weft_provider_row *row)
 {

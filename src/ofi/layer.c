@@ -4,14 +4,16 @@
  * from the environment only, when libfabric is first asked for providers.
  *
  * Its own are made for InfiniBand: 4096 receives of 16 KiB below itself, 64 MB a rank, and above
- * 16 KiB a protocol that needs one more round. A stream needs no such depth, and takes 64 KiB at
+ * 16 KiB a protocol that needs one more round. A stream needs no such depth, and takes 256 KiB at
  * once faster than it would be asked to be read: one system call instead of three.
  *
  * Over a stream the layer receives into the user's buffer, and into memory that it takes when it
  * needs it where a message comes before its receive. Then the buffers that it keeps hold little more
  * than headers, and may be small: 1024 of 64 KiB are 64 MB a rank, all written when it opens, and
  * headers 64 KiB apart share few sets of the cache, which costs 2 % of a small message. Layers before
- * libfabric 1.17 were not tried, and a layer told not to receive like that stands still then.
+ * libfabric 1.17 were not tried, and a layer told not to receive like that stands still then. So
+ * there, and where the user has said how it sends or receives, the buffers are as long as the limit,
+ * 64 KiB.
  *
  * Invariants: where there is InfiniBand, and where the user has a say, nothing is changed; no
  * message is sent eagerly that the layer would not send at once.
@@ -32,8 +34,9 @@ void weft_layer_prepare(void)
     setenv("FI_OFI_RXM_MSG_RX_SIZE", "256", 0);
     if (getenv("FI_OFI_RXM_BUFFER_SIZE") || getenv("FI_OFI_RXM_EAGER_LIMIT"))
         return;
-    bool apart = fi_version() >= FI_VERSION(1, 17) && !getenv("FI_OFI_RXM_ENABLE_DYN_RBUF");
-    setenv("FI_OFI_RXM_EAGER_LIMIT", "65536", 1);
+    bool apart = fi_version() >= FI_VERSION(1, 17) && !getenv("FI_OFI_RXM_ENABLE_DYN_RBUF") &&
+                 !getenv("FI_OFI_RXM_ENABLE_DIRECT_SEND");
+    setenv("FI_OFI_RXM_EAGER_LIMIT", apart ? "262144" : "65536", 1);
     setenv("FI_OFI_RXM_BUFFER_SIZE", apart ? "2048" : "65536", 1);
 }
 

@@ -17,6 +17,10 @@
 #include <stdlib.h>
 #include <string.h>
 
+/* The eager limit at most where a message may pass through buffers of that length: the software's, and
+ * those of pushed pieces. */
+enum { COPIED_LIMIT = 64 << 10 };
+
 /* Everything offered: offers[i] was made from infos[i], a node of one of the lists. */
 struct market {
     struct fi_info *lists[4];
@@ -207,6 +211,10 @@ static int take(const struct market *m, const struct weft_settings *settings,
 
     if (info == NULL)
         return -1;
+    bool copied =
+        verdict->software || verdict->push || settings->rendezvous == WEFT_RENDEZVOUS_PUSH;
+    if (copied && limit > COPIED_LIMIT)
+        limit = COPIED_LIMIT;
     if (settings->eager_limit > 0 && (size_t)settings->eager_limit < limit)
         limit = (size_t)settings->eager_limit;
     if (info->ep_attr->max_msg_size < limit)

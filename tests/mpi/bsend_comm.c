@@ -5,7 +5,7 @@
  */
 #include "check.h"
 
-enum { TAG = 3, LONG = 200000, NEEDED = LONG + MPI_BSEND_OVERHEAD };
+enum { TAG = 3, LONG = 300000, NEEDED = LONG + MPI_BSEND_OVERHEAD };
 
 static unsigned char out[LONG], in[LONG];
 static char of_world[NEEDED], of_process[2 * NEEDED];

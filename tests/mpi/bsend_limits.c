@@ -8,7 +8,7 @@
  */
 #include "check.h"
 
-enum { TAG = 3, DONE = 4, LONG = 200000, NEEDED = LONG + MPI_BSEND_OVERHEAD };
+enum { TAG = 3, DONE = 4, LONG = 300000, NEEDED = LONG + MPI_BSEND_OVERHEAD };
 
 static unsigned char out[LONG], in[LONG];
 static int up, down;
@@ -83,7 +83,7 @@ static void refused_and_later_not(void)
               check_class(code));
     }
     MPI_Error_string(code, text, &length);
-    CHECK(strstr(text, "200000 bytes") && strstr(text, "401023 bytes") && strstr(text, "200511"),
+    CHECK(strstr(text, "300000 bytes") && strstr(text, "601023 bytes") && strstr(text, "300511"),
           "the sentence names no size of message, buffer and free space: %s", text);
     MPI_Barrier(MPI_COMM_WORLD);
     receive_long(0);

@@ -7,8 +7,8 @@
 
 enum { N = 4, TAG = 2, GO = 30 };
 
-static const int sizes[N] = {8, 5000, 20000, 200000};
-static unsigned char out[N][200000], in[N][200000];
+static const int sizes[N] = {8, 5000, 20000, 300000};
+static unsigned char out[N][300000], in[N][300000];
 static MPI_Request list[2 * N]; /* receives, then sends */
 
 static void some(bool *seen, MPI_Status *st)
@@ -64,7 +64,7 @@ int main(int argc, char **argv)
         MPI_Status st[2 * N];
         check_step("form %d", form);
         for (int i = 0; i < N; i++) {
-            MPI_Irecv(in[i], 200000, MPI_BYTE, down, TAG + i, MPI_COMM_WORLD, &list[i]);
+            MPI_Irecv(in[i], 300000, MPI_BYTE, down, TAG + i, MPI_COMM_WORLD, &list[i]);
         }
         for (int i = 0; i < N; i++) {
             check_fill(out[i], (size_t)sizes[i], check.rank, TAG, 10 * form + i);

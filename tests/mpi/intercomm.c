@@ -38,7 +38,7 @@ static void messages(MPI_Comm inter, const char *what)
     MPI_Waitall(remote, request, MPI_STATUSES_IGNORE);
     for (int i = 0; i < remote; i++)
         CHECK(seen[i] == 1, "%s: %d messages from rank %d", what, seen[i], i);
-    enum { LONG = 200000 };
+    enum { LONG = 300000 };
     char *big = malloc(LONG), *back = malloc(LONG);
     int peer = rank % remote;
     check_fill(big, LONG, rank, color, 0);

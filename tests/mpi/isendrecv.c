@@ -6,7 +6,7 @@
  */
 #include "check.h"
 
-enum { TAG = 8, TOKEN = 9, LARGEST = 200000, MANY = 40 };
+enum { TAG = 8, TOKEN = 9, LARGEST = 300000, MANY = 40 };
 
 static const int sizes[] = {0, 1, 8, 64, 65, 4096, 16384, 16385, 65537, LARGEST};
 enum { SIZES = (int)(sizeof sizes / sizeof sizes[0]) };

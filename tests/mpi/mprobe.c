@@ -5,7 +5,7 @@
  */
 #include "check.h"
 
-enum { TAG = 3, OTHER = 4, MESSAGES = 24, LARGEST = 200000 };
+enum { TAG = 3, OTHER = 4, MESSAGES = 24, LARGEST = 300000 };
 
 static unsigned char out[MESSAGES][LARGEST], in[MESSAGES][LARGEST];
 

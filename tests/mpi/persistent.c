@@ -6,7 +6,7 @@
  */
 #include "check.h"
 
-enum { TAG = 5, TOKEN = 6, MANY = 12, ROUNDS = 6, LARGEST = 200000 };
+enum { TAG = 5, TOKEN = 6, MANY = 12, ROUNDS = 6, LARGEST = 300000 };
 
 typedef int (*init_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 typedef int (*init_c_fn)(const void *, MPI_Count, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);

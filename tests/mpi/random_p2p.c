@@ -7,7 +7,7 @@
  */
 #include "check.h"
 
-enum { LARGEST = 66000, MESSAGES = 120, TAGS = 3 };
+enum { LARGEST = 270000, MESSAGES = 120, TAGS = 3 };
 
 struct message {
     int source, dest, tag, bytes, sync;
@@ -32,12 +32,13 @@ enum { DIRECTED, ANY_SOURCE, ANY_TAG, ANY_BOTH, PHASES };
 
 static void make_plan(uint64_t *rng)
 {
-    static const int sizes[] = {0, 1, 8, 40, 64, 65, 255, 256, 1300, 4096, 16384, 16385, 66000};
+    static const int sizes[] = {0,   1,    8,    40,    64,    65,    255,
+                                256, 1300, 4096, 16384, 16385, 66000, LARGEST};
     for (int i = 0; i < MESSAGES; i++) {
         plan[i] = (struct message){.source = (int)check_random(rng, (unsigned)check.size),
                                    .dest = (int)check_random(rng, (unsigned)check.size),
                                    .tag = (int)check_random(rng, TAGS),
-                                   .bytes = sizes[check_random(rng, 13)],
+                                   .bytes = sizes[check_random(rng, 14)],
                                    .sync = check_random(rng, 5) == 0};
     }
 }

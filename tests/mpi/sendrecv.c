@@ -5,11 +5,11 @@
  */
 #include "check.h"
 
-enum { TAG = 8, LARGEST = 200000 };
+enum { TAG = 8, LARGEST = 300000 };
 
 static void shifts(int up, int down)
 {
-    static const int sizes[] = {0, 1, 8, 64, 65, 16384, 16385, 65536, 65537, 200000};
+    static const int sizes[] = {0, 1, 8, 64, 65, 16384, 16385, 65536, 65537, 300000};
     unsigned char *out = check_alloc(LARGEST), *in = check_alloc(LARGEST);
     for (int i = 0; i < 16; i++) {
         int mine = sizes[(i + check.rank) % 8], theirs = sizes[(i + down) % 8];

@@ -6,7 +6,7 @@
  */
 #include "check.h"
 
-enum { TAG = 8, LARGEST = 200000 };
+enum { TAG = 8, LARGEST = 300000 };
 
 static const int sizes[] = {0, 1, 8, 64, 65, 4096, 16384, 16385, 65537, LARGEST};
 enum { SIZES = (int)(sizeof sizes / sizeof sizes[0]) };

@@ -7,8 +7,8 @@
 
 enum { SYNC = 1, ROUND_TRIP = 2, AFTER = 3, POLLS = 400 };
 
-static const int sizes[] = {0, 8, 64, 65, 4000, 16384, 16385, 65536, 65537, 200000};
-static unsigned char buf[200000];
+static const int sizes[] = {0, 8, 64, 65, 4000, 16384, 16385, 65536, 65537, 300000};
+static unsigned char buf[300000];
 
 /* The request must stay incomplete while both sides are busy inside MPI with other messages. */
 static void nonblocking_sender(int peer, int n)

@@ -7,7 +7,7 @@
  */
 #include "check.h"
 
-enum { MESSAGES = 300, LONGEST = 66000, ROUNDS = 4, LAST = MESSAGES, MOST_KIB = 32 << 10 };
+enum { MESSAGES = 200, LONGEST = 270000, ROUNDS = 4, LAST = MESSAGES, MOST_KIB = 32 << 10 };
 
 /* Sizes that differ from round to round, short and long ones in turn. */
 static int size_of(int round, int i)

@@ -424,7 +424,7 @@ static void test_rows(void **state)
         assert_true(row->min_version <= row->max_version);
         assert_true(row->matching != WEFT_MATCHING_AUTO);
         assert_true(row->eager_limit >= 1024);
-        assert_true(row->eager_limit <= 65536);
+        assert_true(row->eager_limit <= 262144);
         assert_ptr_equal(weft_provider_row_of(row->pattern, row->min_version), row);
     }
 }

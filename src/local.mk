@@ -63,7 +63,7 @@ libweft_la_SOURCES += src/core/api/generated_forms.c
 libweft_la_SOURCES += src/core/api/generated_unsupported.c
 
 # MPI's semantics
-libweft_la_SOURCES += src/core/weft.c src/core/weft.h
+libweft_la_SOURCES += src/core/weft.c src/core/weft.h src/core/progress.c
 libweft_la_SOURCES += src/core/coll/coll.c src/core/coll/coll.h
 libweft_la_SOURCES += src/core/coll/elements.c src/core/coll/elements.h
 libweft_la_SOURCES += src/core/coll/schedule.c src/core/coll/schedule.h

@@ -141,6 +141,9 @@ int weft_thread_level(int asked);
 /* Closes the gate until deferred events were delivered, or opens it again: core/tool/event.h. */
 void weft_gate_set_events(bool waiting);
 
+/* When MPI starts, with the lanes known: how long a waiting rank polls, and whether locks spin. */
+void weft_progress_open(void);
+
 /* Moves everything along. Returns the number of events: 0 means nothing happened. */
 int weft_progress(void);
 

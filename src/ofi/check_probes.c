@@ -18,7 +18,7 @@ enum {
     OTHER = WEFT_BENCH_OTHER,
     ANY = -1,
     SMALL = 1000,        /* bytes of an ordinary eager message */
-    EAGER_MOST = 65536,  /* no row of the table allows longer eager messages */
+    EAGER_MOST = 262144, /* no row of the table allows longer eager messages */
     LARGE = 8 << 20,     /* bytes of a long message and of the remote reads */
     READS = 8,           /* remote reads in flight */
     ROUNDS = 4,          /* how often all of it is read */

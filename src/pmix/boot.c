@@ -284,11 +284,11 @@ static int explain_wait(const char *what, int rank, enum weft_await await, pmix_
     return -1;
 }
 
-int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len)
+static int fence(struct weft_meanwhile meanwhile, char *why, size_t len)
 {
     if (!boot.joined) {
-        if (progress)
-            progress(arg);
+        if (meanwhile.call)
+            meanwhile.call(meanwhile.arg);
         return 0;
     }
     struct weft_reply *reply = weft_reply_new();
@@ -301,7 +301,7 @@ int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len)
     enum weft_await await = WEFT_AWAIT_DONE;
     pmix_status_t rc = PMIx_Fence_nb(NULL, 0, reply->how, 1, weft_reply_done, reply);
     if (rc == PMIX_SUCCESS) {
-        await = weft_reply_await(reply, WEFT_REPLY_FROM_ALL, 0, progress, arg);
+        await = weft_reply_await(reply, WEFT_REPLY_FROM_ALL, 0, meanwhile);
         if (await == WEFT_AWAIT_DONE)
             rc = reply->status;
     } else if (rc == PMIX_OPERATION_SUCCEEDED) {
@@ -314,6 +314,16 @@ int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len)
         !weft_failure_reported(WEFT_REPLY_FROM_ALL))
         return 0;
     return explain_wait("meet the other ranks", WEFT_REPLY_FROM_ALL, await, rc, why, len);
+}
+
+int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len)
+{
+    return fence((struct weft_meanwhile){progress, arg, progress != NULL}, why, len);
+}
+
+int weft_boot_fence_telling(void (*tell)(void *), void *arg, char *why, size_t len)
+{
+    return fence((struct weft_meanwhile){tell, arg, false}, why, len);
 }
 
 /* Asks PMIx once. Returns how the wait ended; after WEFT_AWAIT_DONE *rc is PMIx's word and, if that
@@ -337,7 +347,7 @@ static enum weft_await request(int rank, const char *key, bool refresh, double d
     *rc =
         PMIx_Get_nb(&reply->from, reply->key, reply->how, refresh ? 2 : 1, weft_reply_value, reply);
     if (*rc == PMIX_SUCCESS) {
-        await = weft_reply_await(reply, rank, deadline, NULL, NULL);
+        await = weft_reply_await(reply, rank, deadline, (struct weft_meanwhile){0});
         if (await == WEFT_AWAIT_DONE)
             *rc = reply->status;
     }

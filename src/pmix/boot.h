@@ -50,6 +50,10 @@ int weft_boot_put(const char *key, const void *bytes, size_t size, char *why, si
  * are in a fence can crash or hang the server's end (libpmix 4.2), that is, mpirun itself. */
 int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len);
 
+/* The same where nothing has to be moved meanwhile: it sleeps, and calls tell(arg) (NULL: nothing) some
+ * times a second. Hundreds of ranks that poll instead take the cores from those they wait for. */
+int weft_boot_fence_telling(void (*tell)(void *), void *arg, char *why, size_t len);
+
 /* Fetches what a rank published: at most *bytes into value, sets *bytes to its true length (longer
  * than the room: an error). Waits for a rank that has not published yet, at most timeout_s seconds;
  * a rank reported dead ends the wait early. */

@@ -97,12 +97,19 @@ enum weft_await {
 
 #define WEFT_REPLY_FROM_ALL (-1)
 
-/* Waits for the answer and calls progress(arg), unless progress is NULL, over and over meanwhile.
+/* What is called (NULL: nothing) while something is waited for: over and over, or between long naps. */
+struct weft_meanwhile {
+    void (*call)(void *);
+    void *arg;
+    bool often;
+};
+
+/* Waits for the answer.
  * from: the rank whose death makes the wait pointless, or WEFT_REPLY_FROM_ALL. deadline: seconds of
  * weft_reply_clock, 0 for none. On anything but WEFT_AWAIT_DONE the reply belongs to PMIx's thread
  * from then on and the caller must forget it. */
 enum weft_await weft_reply_await(struct weft_reply *reply, int from, double deadline,
-                                 void (*progress)(void *), void *arg);
+                                 struct weft_meanwhile meanwhile);
 
 void weft_reply_free(struct weft_reply *reply);
 

@@ -105,16 +105,15 @@ static void nap(struct weft_reply *reply, double seconds)
 }
 
 /* One round of waiting; returns whether the answer is there. */
-static bool wait_a_little(struct weft_reply *reply, unsigned round, void (*progress)(void *),
-                          void *arg)
+static bool wait_a_little(struct weft_reply *reply, unsigned round, struct weft_meanwhile meanwhile)
 {
-    if (progress)
-        progress(arg);
-    if (progress && round < ROUNDS_BEFORE_NAP)
+    if (meanwhile.call)
+        meanwhile.call(meanwhile.arg);
+    if (meanwhile.often && round < ROUNDS_BEFORE_NAP)
         sched_yield();
     pthread_mutex_lock(&reply->lock);
-    if (!reply->done && (!progress || round >= ROUNDS_BEFORE_NAP))
-        nap(reply, progress ? NAP_WITH_PROGRESS : NAP_WITHOUT);
+    if (!reply->done && (!meanwhile.often || round >= ROUNDS_BEFORE_NAP))
+        nap(reply, meanwhile.often ? NAP_WITH_PROGRESS : NAP_WITHOUT);
     bool done = reply->done;
     pthread_mutex_unlock(&reply->lock);
     return done;
@@ -131,11 +130,11 @@ static enum weft_await abandon(struct weft_reply *reply, enum weft_await reason)
 }
 
 enum weft_await weft_reply_await(struct weft_reply *reply, int from, double deadline,
-                                 void (*progress)(void *), void *arg)
+                                 struct weft_meanwhile meanwhile)
 {
     double hopeless_since = 0;
 
-    for (unsigned round = 0; !wait_a_little(reply, round, progress, arg);
+    for (unsigned round = 0; !wait_a_little(reply, round, meanwhile);
          round += round < ROUNDS_BEFORE_NAP) {
         bool dead = weft_failure_reported(from), lost = weft_failure_launcher_lost();
         if (!dead && !lost && deadline == 0)

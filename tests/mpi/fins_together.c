@@ -10,7 +10,7 @@
 #include <sys/types.h>
 #include <unistd.h>
 
-enum { WINDOW = 40, BYTES = 128 << 10, MOST = 10, GO = 1, DATA = 2 };
+enum { WINDOW = 40, BYTES = 300 << 10, MOST = 10, GO = 1, DATA = 2 };
 
 static unsigned char *buffers[WINDOW];
 

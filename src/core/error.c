@@ -102,19 +102,19 @@ void weft_error_init(void)
     weft_handle_predefine((uintptr_t)MPI_ERRORS_RETURN, &weft_errors_return.object);
 }
 
-__attribute__((format(printf, 2, 0))) static void keep_sentence(int errclass, const char *format,
-                                                                va_list args)
+int weft_error_say_list(int errclass, const char *format, va_list args)
 {
     vsnprintf(last_sentence, sizeof last_sentence, format, args);
     last_class = errclass;
     hearsay = false;
+    return errclass;
 }
 
 int weft_error_say(int errclass, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    keep_sentence(errclass, format, args);
+    weft_error_say_list(errclass, format, args);
     va_end(args);
     return errclass;
 }
@@ -249,7 +249,7 @@ int weft_error(struct weft_comm *comm, int errclass, const char *function, const
 {
     va_list args;
     va_start(args, format);
-    keep_sentence(errclass, format, args);
+    weft_error_say_list(errclass, format, args);
     va_end(args);
     return weft_error_raise(comm, errclass, function);
 }

@@ -14,6 +14,7 @@
 #include "core/handle.h"
 #include "mpi.h"
 
+#include <stdarg.h>
 #include <stdbool.h>
 
 struct weft_comm;
@@ -44,6 +45,8 @@ void weft_error_init(void);
 /* Records the sentence of an error that will be raised or stored in a status. Returns errclass. */
 __attribute__((format(printf, 2, 3))) WEFT_COLD int weft_error_say(int errclass, const char *format,
                                                                    ...);
+__attribute__((format(printf, 2, 0))) WEFT_COLD int
+weft_error_say_list(int errclass, const char *format, va_list args);
 
 /* What was just said is only what another rank's error has done here. If it ends the job, it does so a
  * fifth of a second later, so that the cause comes first. */

@@ -388,14 +388,12 @@ static void stop_at_exit(void)
 
 void weft_enter_use(int thread_level)
 {
-    static bool registered;
     if (!running)
         weft_start(thread_level);
-    if (!registered) {
+    if (!stops_at_exit) {
         stops_at_exit = getpid();
         atexit(stop_at_exit);
     }
-    registered = true;
     sessions++;
     threaded += thread_level > MPI_THREAD_SINGLE;
     set_gate();

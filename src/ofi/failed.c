@@ -10,16 +10,14 @@
 #include "ofi/ofi.h"
 
 #include <stdarg.h>
-#include <stdio.h>
 
 int weft_net_failed(const struct weft_peer *peer, const char *format, ...)
 {
-    char sentence[512];
     va_list args;
     if (peer && weft_failure_confirm(peer))
         return weft_failure_say(peer);
     va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
+    int code = weft_error_say_list(MPI_ERR_OTHER, format, args);
     va_end(args);
-    return weft_error_say(MPI_ERR_OTHER, "%s", sentence);
+    return code;
 }

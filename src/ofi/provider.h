@@ -24,8 +24,9 @@ enum weft_provider_flag {
                                      receives must always have room for an eager message */
     WEFT_PROVIDER_NO_READ = 8,     /* its fi_read is absent or not to be trusted: push rendezvous */
     WEFT_PROVIDER_SOURCE_SEQ = 16, /* the CQ data also carries the provider's own source id */
-    WEFT_PROVIDER_KNOW_ALL = 32,   /* a message from a source that is not in the address vector
-                                      matches any directed receive: insert all before the first */
+    WEFT_PROVIDER_KNOW_ALL = 32,   /* where receives name a source, a message from one that is not
+                                      in the address vector goes astray: insert all before the
+                                      first message, if the provider matches */
     WEFT_PROVIDER_RXM = 64,        /* ofi_rxm's buffers bound its eager messages, see layer.c */
     WEFT_PROVIDER_NARROW = 128,    /* its stream stalls for good when the kernel's window shuts amid
                                       a message's header: little may be on its way, see credits.c */

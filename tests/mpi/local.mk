@@ -104,6 +104,7 @@ MPI_TESTS = \
     tests/mpi/types_large \
     tests/mpi/types_random \
     tests/mpi/types_strided \
+    tests/mpi/strangers \
     tests/mpi/strided_shared \
     tests/mpi/types_beyond_2g \
     tests/mpi/copy_refused \
@@ -230,6 +231,7 @@ tests_mpi_topology_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_truncation_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_far_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_strided_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_strangers_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_strided_shared_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_beyond_2g_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_copy_refused_LDADD = $(MPI_TEST_LIBS)

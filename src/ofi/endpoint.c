@@ -175,6 +175,14 @@ static void take_facts(const struct fi_info *info)
              choice->interface);
 }
 
+/* Software matching receives from any source. Where receives may name one, net and tcp look for a
+ * sender that they have no address of at index -1 of a table. */
+static void ask_for_no_source(struct fi_info *info)
+{
+    info->caps &= ~FI_DIRECTED_RECV;
+    info->rx_attr->caps &= ~FI_DIRECTED_RECV;
+}
+
 struct step {
     const char *what;
     int rc;
@@ -258,6 +266,8 @@ int weft_net_open(const struct weft_job *job, char *why, size_t len)
     struct fi_info *info = weft_net.choice.info;
     size_queues(info);
     take_facts(info);
+    if (weft_net.software)
+        ask_for_no_source(info);
     weft_net_credits_open(job->size);
     if (lay_tags(info, why, len))
         return -1;

@@ -211,12 +211,6 @@ static int take(const struct market *m, const struct weft_settings *settings,
 
     if (info == NULL)
         return -1;
-    /* Software matching receives from any source. Where receives may name one, net and tcp look for a
-     * sender that they have no address of at index -1 of a table. */
-    if (verdict->software) {
-        info->caps &= ~FI_DIRECTED_RECV;
-        info->rx_attr->caps &= ~FI_DIRECTED_RECV;
-    }
     bool copied =
         verdict->software || verdict->push || settings->rendezvous == WEFT_RENDEZVOUS_PUSH;
     if (copied && limit > COPIED_LIMIT)

@@ -82,7 +82,7 @@ struct weft_comm {
     unsigned assertions;               /* core/comm_info.c */
 };
 
-extern struct weft_comm weft_comm_world, weft_comm_self;
+extern WEFT_HIDDEN struct weft_comm weft_comm_world, weft_comm_self;
 
 /* All processes of the job, for the library's own use: it has no handle. */
 extern struct weft_comm weft_comm_job;

@@ -103,8 +103,11 @@ struct weft_request {
         } part;
         struct weft_schedule *schedule; /* of collectives: what it completes with */
     };
-    struct weft_request *whole; /* of a part; of a buffered send the user's request, and the other
-                                   way round */
+    union {
+        struct weft_request *whole; /* of a part; of a buffered send the user's request, and the
+                                       other way round */
+        MPI_Request *place; /* of the pool's first, while MPI_Irecv thinks: see irecv_fast */
+    };
 
     _Alignas(16) unsigned char lane[WEFT_LANE_BYTES]; /* belongs to the lane (fi_context2 …) */
 };

@@ -91,11 +91,13 @@ WEFT_EXPORT(Recv);
 int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
               MPI_Status *status)
 {
-    MPI_Request posted;
     int code;
-    if (weft_likely(receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
-                                 weft_receive_tags, &comm, &posted, &code)))
-        return weft_likely(code == MPI_SUCCESS) ? finish_receive(posted, status, true) : code;
+    if (weft_likely(may_receive(buf, tag, weft_receive_tags))) {
+        struct weft_request *posted = weft.requests.free;
+        if (weft_likely(
+                receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag, &comm, &code)))
+            return weft_likely(code == MPI_SUCCESS) ? finish_receive(posted, status, true) : code;
+    }
     return weft_long_recv(buf, count, datatype, source, tag, comm, status);
 }
 
@@ -103,11 +105,13 @@ WEFT_EXPORT(Recv_c);
 int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                 MPI_Comm comm, MPI_Status *status)
 {
-    MPI_Request posted;
     int code;
-    if (weft_likely(is_int(count) && receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source,
-                                                  tag, weft_receive_tags, &comm, &posted, &code)))
-        return weft_likely(code == MPI_SUCCESS) ? finish_receive(posted, status, true) : code;
+    if (weft_likely(is_int(count) && may_receive(buf, tag, weft_receive_tags))) {
+        struct weft_request *posted = weft.requests.free;
+        if (weft_likely(
+                receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag, &comm, &code)))
+            return weft_likely(code == MPI_SUCCESS) ? finish_receive(posted, status, true) : code;
+    }
     return weft_long_recv(buf, count, datatype, source, tag, comm, status);
 }
 
@@ -117,8 +121,8 @@ int PMPI_Irecv(void *buf, int count, MPI_Datatype datatype, int source, int tag,
 {
     int code;
     uint64_t from = index_of(source);
-    if (weft_likely(receive_fast(buf, (uint32_t)count, datatype, from, tag, weft_receive_tags,
-                                 &comm, request, &code)))
+    if (weft_likely(irecv_fast(buf, (uint32_t)count, datatype, from, tag, weft_receive_tags, &comm,
+                               &request, &code)))
         return code;
     return weft_long_irecv(buf, count, datatype, (int)from, tag, comm, request);
 }
@@ -128,8 +132,8 @@ int PMPI_Irecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, 
                  MPI_Comm comm, MPI_Request *request)
 {
     int code;
-    if (weft_likely(is_int(count) && receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source,
-                                                  tag, weft_receive_tags, &comm, request, &code)))
+    if (weft_likely(is_int(count) && irecv_fast(buf, (uint32_t)count, datatype, (uint32_t)source,
+                                                tag, weft_receive_tags, &comm, &request, &code)))
         return code;
     return weft_long_irecv(buf, count, datatype, source, tag, comm, request);
 }

@@ -8,7 +8,7 @@
  * be below `tags`, which is 0 while the gate is closed.
  *
  * Invariant: a fast path accepts only what weft_call_explain accepts; when it answers false it has had
- * no effect.
+ * no effect but in the place for a receive's request.
  */
 #ifndef WEFT_P2P_FAST_H
 #define WEFT_P2P_FAST_H
@@ -38,24 +38,28 @@ WEFT_COLD int weft_fast_send_refused(const void *buf, size_t bytes, struct weft_
 int weft_fast_send_here(const void *buf, size_t bytes, struct weft_channel *channel, int dest,
                         int tag, struct weft_peer *peer);
 
-/* A receive in software, where no message waits. */
-int weft_fast_irecv_here(void *buf, size_t bytes, struct weft_comm *comm, uint64_t source, int tag,
-                         struct weft_peer *peer, MPI_Request *request);
+/* A receive in software, when the express queue is full. */
+int weft_fast_post_to_bins(struct weft_match_receive *receive);
 
-/* A receive that the provider matches: one that lands in its request, and a longer one. */
-int weft_fast_irecv_to_net(void *buf, size_t bytes, struct weft_comm *comm, uint64_t source,
-                           int tag, struct weft_peer *peer, MPI_Request *request);
-int weft_fast_irecv_longer(void *buf, size_t bytes, struct weft_comm *comm, uint64_t source,
-                           int tag, struct weft_peer *peer, MPI_Request *request);
+/* A receive that the provider matches and that does not land in its request. */
+int weft_fast_irecv_longer(void *buf, size_t bytes, struct weft_channel *channel, uint64_t source,
+                           int tag, struct weft_peer *peer);
 
 /* ---- What the entry points have in themselves. */
 
-/* The communicator of a fast call; NULL for a handle that is none. */
-ALWAYS_INLINE struct weft_comm *fast_comm(MPI_Comm handle)
+/* The point-to-point channel of a fast call's communicator; NULL for a handle that is none. */
+ALWAYS_INLINE struct weft_channel *fast_channel(MPI_Comm handle)
 {
     if (weft_likely(handle == MPI_COMM_WORLD))
-        return &weft_comm_world;
-    return weft_handle_resolve(handle, WEFT_KIND_COMM);
+        return &weft_comm_world.p2p;
+    struct weft_comm *comm = weft_handle_resolve(handle, WEFT_KIND_COMM);
+    return comm ? &comm->p2p : NULL;
+}
+
+/* The communicator that a point-to-point channel is part of: no load, unlike channel->comm. */
+ALWAYS_INLINE struct weft_comm *comm_around(struct weft_channel *channel)
+{
+    return (struct weft_comm *)((char *)channel - offsetof(struct weft_comm, p2p));
 }
 
 /* True when a count is one that MPI_Send could have been called with. */
@@ -115,21 +119,21 @@ ALWAYS_INLINE uint64_t index_of(int number)
     return index;
 }
 
-/* What both kinds of send ask first: the communicator, or NULL, and the bytes of data. */
-ALWAYS_INLINE struct weft_comm *send_target(const void *buf, uint64_t count, MPI_Datatype datatype,
-                                            int dest, int tag, uint32_t tags, MPI_Comm handle,
-                                            size_t *bytes)
+/* What both kinds of send ask first: the channel, or NULL, and the bytes of data. */
+ALWAYS_INLINE struct weft_channel *send_target(const void *buf, uint64_t count,
+                                               MPI_Datatype datatype, int dest, int tag,
+                                               uint32_t tags, MPI_Comm handle, size_t *bytes)
 {
     size_t size;
-    struct weft_comm *comm;
+    struct weft_channel *channel;
     if (weft_unlikely((uint32_t)tag >= tags) || weft_unlikely(!buf) ||
         weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
         return NULL;
     *bytes = count * size;
-    if (weft_unlikely(!(comm = fast_comm(handle))) ||
-        weft_unlikely((uint32_t)dest >= (uint32_t)comm->size))
+    if (weft_unlikely(!(channel = fast_channel(handle))) ||
+        weft_unlikely((uint32_t)dest >= (uint32_t)comm_around(channel)->size))
         return NULL;
-    return comm;
+    return channel;
 }
 
 /* A blocking standard send is injected, without a request. (Ready mode takes the long way, which tells
@@ -138,14 +142,15 @@ ALWAYS_INLINE bool send_fast(const void *buf, uint32_t count, MPI_Datatype datat
                              int tag, uint32_t tags, MPI_Comm handle, int *code, bool gated)
 {
     size_t bytes;
-    struct weft_comm *comm = send_target(buf, count, datatype, dest, tag, tags, handle, &bytes);
-    if (weft_unlikely(!comm))
+    struct weft_channel *channel =
+        send_target(buf, count, datatype, dest, tag, tags, handle, &bytes);
+    if (weft_unlikely(!channel))
         return false;
-    struct weft_peer *peer = comm->peers[(uint32_t)dest];
+    struct weft_peer *peer = comm_around(channel)->peers[(uint32_t)dest];
     if (weft_likely(bytes < peer->inject_below))
-        *code = send_to_net(buf, bytes, &comm->p2p, dest, tag, peer);
-    else if (bytes < peer->share_below && !(gated && comm->p2p.cell))
-        *code = weft_fast_send_here(buf, bytes, &comm->p2p, dest, tag, peer);
+        *code = send_to_net(buf, bytes, channel, dest, tag, peer);
+    else if (bytes < peer->share_below && !(gated && channel->cell))
+        *code = weft_fast_send_here(buf, bytes, channel, dest, tag, peer);
     else
         return false;
     return true;
@@ -158,54 +163,110 @@ ALWAYS_INLINE bool isend_fast(const void *buf, uint64_t count, MPI_Datatype data
                               int *code, bool gated)
 {
     size_t bytes;
-    struct weft_comm *comm = send_target(buf, count, datatype, dest, tag, tags, handle, &bytes);
-    if (weft_unlikely(!comm) || weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
+    struct weft_channel *channel =
+        send_target(buf, count, datatype, dest, tag, tags, handle, &bytes);
+    if (weft_unlikely(!channel) || weft_unlikely(!request) || weft_unlikely(!weft.requests.free))
         return false;
-    struct weft_peer *peer = comm->peers[(uint32_t)dest];
+    struct weft_peer *peer = comm_around(channel)->peers[(uint32_t)dest];
     if (weft_likely(bytes < peer->inject_below))
-        *code = isend_to_net(buf, bytes, &comm->p2p, dest, tag, peer, request);
-    else if (bytes < peer->share_below && !(gated && comm->p2p.cell))
-        *code = weft_shm_isend_plain(buf, bytes, &comm->p2p, dest, tag, peer, request);
+        *code = isend_to_net(buf, bytes, channel, dest, tag, peer, request);
+    else if (bytes < peer->share_below && !(gated && channel->cell))
+        *code = weft_shm_isend_plain(buf, bytes, channel, dest, tag, peer, request);
     else
         return false;
     return true;
 }
 
-/* A receive from one rank is posted to whoever matches: the provider or the software. When it
- * declines, the handle is what it was, if need be read again from the communicator: so it takes no
- * register meanwhile. source is an index_of. */
+/* ---- Receives. Each takes the pool's first request, which is there (may_receive). */
+
+ALWAYS_INLINE bool may_receive(const void *buf, int tag, uint32_t tags)
+{
+    if (weft_unlikely((uint32_t)tag >= tags))
+        return false;
+    return weft_likely(weft.requests.free != NULL) && weft_likely(buf != NULL);
+}
+
+/* A receive in software. */
+ALWAYS_INLINE int irecv_here(void *buf, size_t bytes, struct weft_channel *channel, uint64_t source,
+                             int tag, struct weft_peer *peer)
+{
+    struct weft_request *posted = weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, 0, 1);
+    posted->channel = channel;
+    posted->peer = peer;
+    posted->type = weft_datatype_byte();
+    posted->buffer = buf;
+    posted->capacity = bytes;
+    bool quick = weft_match_post_express(&weft.matcher, &posted->match,
+                                         weft_match_label(channel->context), (int32_t)source, tag);
+    return weft_likely(quick) ? MPI_SUCCESS : weft_fast_post_to_bins(&posted->match);
+}
+
+/* One that the provider matches and that lands in its request. */
+ALWAYS_INLINE int irecv_to_net(void *buf, size_t bytes, struct weft_channel *channel,
+                               uint64_t source, int tag, struct weft_peer *peer)
+{
+    struct weft_request *posted =
+        weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
+    weft_p2p_describe(posted, channel, buf, bytes, weft_datatype_byte(), peer, (int)source, tag);
+    if (weft_unlikely(!weft_net_may_post()))
+        return weft_net_irecv(posted);
+    if (weft_unlikely(
+            weft_net_post_short(posted, peer->net_addr, channel->net_bits | (uint32_t)tag)))
+        return weft_net_refused(posted);
+    return MPI_SUCCESS;
+}
+
+/* A receive from one rank is posted to whoever matches: the provider or the software. The channel is
+ * all that it has of the communicator in a register; when it declines, the handle is read again from
+ * there. source is an index_of. */
 ALWAYS_INLINE bool receive_fast(void *buf, uint32_t count, MPI_Datatype datatype, uint64_t source,
-                                int tag, uint32_t tags, MPI_Comm *handle, MPI_Request *request,
-                                int *code)
+                                int tag, MPI_Comm *handle, int *code)
 {
     size_t size;
-    struct weft_comm *comm;
-    if (weft_unlikely((uint32_t)tag >= tags) || weft_unlikely(!buf) ||
-        weft_unlikely(!(comm = fast_comm(*handle))))
+    struct weft_channel *channel = fast_channel(*handle);
+    if (weft_unlikely(!channel))
         return false;
-    if (weft_unlikely((uint32_t)source >= comm->p2p.sources) ||
+    if (weft_unlikely((uint32_t)source >= channel->sources) ||
         weft_unlikely(!(size = weft_datatype_plain_size(datatype))))
         goto declined;
     size_t bytes = count * size;
-    struct weft_peer *peer = comm->peers[source];
-    if (bytes < peer->listen_below)
-        *code = weft_fast_irecv_here(buf, bytes, comm, source, tag, peer, request);
-    else if (weft_likely(bytes < peer->land_below))
-        *code = weft_fast_irecv_to_net(buf, bytes, comm, source, tag, peer, request);
+    struct weft_peer *peer = comm_around(channel)->peers[source];
+    /* Either is as likely, so neither is far away. */
+    if (__builtin_expect_with_probability(bytes < peer->land_below, 1, 0.51))
+        *code = irecv_to_net(buf, bytes, channel, source, tag, peer);
+    else if (weft_likely(bytes < peer->listen_below))
+        *code = irecv_here(buf, bytes, channel, source, tag, peer);
     else if (weft_likely(bytes < peer->post_below))
-        *code = weft_fast_irecv_longer(buf, bytes, comm, source, tag, peer, request);
+        *code = weft_fast_irecv_longer(buf, bytes, channel, source, tag, peer);
     else
         goto declined;
     return true;
 declined:
-    *handle = comm->handle;
+    *handle = comm_around(channel)->handle;
+    return false;
+}
+
+/* The same with a place for the request, which the request itself keeps meanwhile: so it takes no
+ * register either. A place whose receive is declined has a request that nobody may have: the long
+ * way writes another one. */
+ALWAYS_INLINE bool irecv_fast(void *buf, uint32_t count, MPI_Datatype datatype, uint64_t source,
+                              int tag, uint32_t tags, MPI_Comm *handle, MPI_Request **request,
+                              int *code)
+{
+    if (weft_unlikely(!may_receive(buf, tag, tags)) || weft_unlikely(!*request))
+        return false;
+    weft.requests.free->place = *request;
+    **request = (MPI_Request)weft.requests.free;
+    __atomic_signal_fence(__ATOMIC_ACQ_REL);
+    if (weft_likely(receive_fast(buf, count, datatype, source, tag, handle, code)))
+        return true;
+    *request = weft.requests.free->place;
     return false;
 }
 
 /* The end of a receive that the fast path has posted. */
-ALWAYS_INLINE int finish_receive(MPI_Request handle, MPI_Status *status, bool alone)
+ALWAYS_INLINE int finish_receive(struct weft_request *posted, MPI_Status *status, bool alone)
 {
-    struct weft_request *posted = (struct weft_request *)handle;
     if (alone)
         weft_request_wait_alone(posted);
     else

@@ -29,6 +29,8 @@ int weft_long_begin_receive(const struct weft_call *call, MPI_Request *request)
 {
     struct weft_resolved from;
     int code;
+    if (request)
+        *request = MPI_REQUEST_NULL; /* irecv_fast left something there */
     if (!weft_call_resolve_start(call, true, request, &from, &code))
         return code;
     struct weft_request *started;

@@ -46,7 +46,7 @@ ALWAYS_INLINE bool may_have_cell(MPI_Comm comm)
 /* Receives on a channel that may have a cell go the long way, which finds its matcher. */
 ALWAYS_INLINE uint32_t receive_tags(bool only_threads, MPI_Count count, MPI_Comm comm)
 {
-    if (weft.matcher.unexpected || !weft.requests.free || (weft_cells_on && may_have_cell(comm)))
+    if (weft.matcher.unexpected || (weft_cells_on && may_have_cell(comm)))
         return 0;
     return send_tags(only_threads, count);
 }
@@ -96,17 +96,19 @@ static __attribute__((noinline)) int among_recv(void *buf, MPI_Count count, MPI_
                                                 int source, int tag, MPI_Comm comm,
                                                 MPI_Status *status)
 {
-    MPI_Request posted = MPI_REQUEST_NULL;
+    MPI_Request begun = MPI_REQUEST_NULL;
     int code;
     if (may_have_cell(comm) &&
-        weft_cell_receive(buf, count, datatype, source, tag, comm, &posted, status))
+        weft_cell_receive(buf, count, datatype, source, tag, comm, &begun, status))
         return MPI_SUCCESS;
     bool only_threads = enter_among_threads("MPI_Recv", &code);
     if (code)
         return code;
-    if (posted == MPI_REQUEST_NULL &&
-        !receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
-                      receive_tags(only_threads, count, comm), &comm, &posted, &code))
+    struct weft_request *posted =
+        begun == MPI_REQUEST_NULL ? weft.requests.free : (struct weft_request *)begun;
+    if (begun == MPI_REQUEST_NULL &&
+        !(may_receive(buf, tag, receive_tags(only_threads, count, comm)) &&
+          receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag, &comm, &code)))
         code = weft_long_receive_now(
             &(struct weft_call){"MPI_Recv", buf, count, datatype, source, tag, comm}, status);
     else if (weft_likely(code == MPI_SUCCESS))
@@ -125,8 +127,8 @@ static __attribute__((noinline)) int among_irecv(void *buf, MPI_Count count, MPI
     bool only_threads = enter_among_threads("MPI_Irecv", &code);
     if (code)
         return code;
-    if (!request || !receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
-                                  receive_tags(only_threads, count, comm), &comm, request, &code))
+    if (!irecv_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
+                    receive_tags(only_threads, count, comm), &comm, &request, &code))
         code = weft_long_begin_receive(
             &(struct weft_call){"MPI_Irecv", buf, count, datatype, source, tag, comm}, request);
     leave_among_threads(only_threads);
@@ -170,11 +172,12 @@ int weft_gated_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, in
 int weft_gated_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                     MPI_Comm comm, MPI_Status *status)
 {
-    MPI_Request posted;
     int code;
     if (weft_likely(!may_have_cell(comm)) && weft_likely(weft_enter_alone())) {
-        if (weft_likely(receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
-                                     receive_tags(true, count, comm), &comm, &posted, &code))) {
+        struct weft_request *posted = weft.requests.free;
+        if (weft_likely(may_receive(buf, tag, receive_tags(true, count, comm))) &&
+            weft_likely(receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag, &comm,
+                                     &code))) {
             if (weft_likely(code == MPI_SUCCESS))
                 code = finish_receive(posted, status, false);
             weft_leave_alone();
@@ -189,10 +192,9 @@ int weft_gated_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int sour
                      MPI_Comm comm, MPI_Request *request)
 {
     int code;
-    if (weft_likely(!may_have_cell(comm)) && weft_likely(request != NULL) &&
-        weft_likely(weft_enter_alone())) {
-        if (weft_likely(receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
-                                     receive_tags(true, count, comm), &comm, request, &code))) {
+    if (weft_likely(!may_have_cell(comm)) && weft_likely(weft_enter_alone())) {
+        if (weft_likely(irecv_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
+                                   receive_tags(true, count, comm), &comm, &request, &code))) {
             weft_leave_alone();
             return code;
         }

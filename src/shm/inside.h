@@ -174,7 +174,7 @@ struct weft_shm {
     uint64_t *known;            /* the news that were seen */
     struct weft_shm_link *busy; /* links with a backlog or pushed sends */
 
-    size_t eager_limit, piece;
+    size_t eager_limit, piece, short_piece;
     bool open;
     bool single_copy; /* memory of other processes can be read */
     bool early;   /* long data are published while they are copied: cores enough for both ends */

@@ -405,18 +405,17 @@ static size_t choose_eager_limit(void)
 {
     struct weft_ring_shape least = weft_shm.head->cells ? weft_shm.cell_shape : weft_shm.shape;
     size_t most = weft_ring_piece(least), wanted = (size_t)weft_settings.shm_eager;
-    enum { GOOD_WITH_SINGLE_COPY = 16 << 10, GOOD_WITHOUT = 64 << 10 };
+    enum { GOOD_WITH_SINGLE_COPY = 16 << 10, GOOD_WITHOUT = 32 << 10 };
     if (!wanted)
         wanted = weft_shm.single_copy ? GOOD_WITH_SINGLE_COPY : GOOD_WITHOUT;
     return wanted < most ? wanted : most;
 }
 
 /* Of a pushed message: long enough to cost little, short enough for both ends to copy at a time. */
-static size_t choose_piece(void)
+static size_t choose_piece(size_t good)
 {
-    enum { GOOD = 32 << 10 };
     size_t most = weft_ring_piece(weft_shm.shape);
-    return most < GOOD ? most : GOOD;
+    return most < good ? most : good;
 }
 
 static bool cores_for_all(void)
@@ -433,7 +432,8 @@ void weft_shm_begin(void)
     int refused = wants_single_copy() ? try_to_read() : 0;
     weft_shm.single_copy = wants_single_copy() && !refused;
     weft_shm.eager_limit = choose_eager_limit();
-    weft_shm.piece = choose_piece();
+    weft_shm.piece = choose_piece(32 << 10);
+    weft_shm.short_piece = choose_piece(8 << 10);
     weft_shm.early = cores_for_all();
     if (weft_settings.verbose < 2 && !(weft_settings.verbose && weft_shm.self == 0))
         return;

@@ -19,12 +19,14 @@
 
 /* Data from EARLY_FROM bytes on are published before they are copied, EARLY_STEP at a time, so
  * that the reader copies behind the writer. PIECES_AT_ONCE bounds what one call pushes to a peer.
+ * Messages of up to SHORT_PUSH bytes go in short pieces: nobody copies beside the first and the last.
  * Messages of PACED_FROM bytes are larger than caches; what goes past these is packed in parts
  * that stay in the nearest one. */
 enum {
     EARLY_FROM = 3072,
     EARLY_STEP = 2048,
     PIECES_AT_ONCE = 8,
+    SHORT_PUSH = 128 << 10,
     PACED_FROM = 4 << 20,
     PACKED_AT_ONCE = 8 << 10
 };
@@ -452,7 +454,8 @@ static bool push_one(struct weft_shm_link *link, struct weft_request *request)
 {
     struct weft_shm_request *part = weft_shm_part(request);
     size_t rest = part->whole - part->moved;
-    uint32_t bytes = (uint32_t)(rest < weft_shm.piece ? rest : weft_shm.piece), at;
+    size_t most = part->whole <= SHORT_PUSH ? weft_shm.short_piece : weft_shm.piece;
+    uint32_t bytes = (uint32_t)(rest < most ? rest : most), at;
     if (!weft_ring_make_line(&link->out))
         return false;
     char *place = weft_ring_reserve(&link->out, bytes, &at);

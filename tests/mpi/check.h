@@ -104,6 +104,20 @@ __attribute__((unused)) static int check_setting(const char *variable, int fallb
     return value > 0 ? value : fallback;
 }
 
+/* The most memory that this process has had since it began its program, in KiB; -1: not known. */
+__attribute__((unused)) static long check_peak_kib(void)
+{
+    char line[128];
+    long kib = -1;
+    FILE *file = fopen("/proc/self/status", "r");
+    while (file && fgets(line, sizeof line, file))
+        if (sscanf(line, "VmHWM: %ld", &kib) == 1)
+            break;
+    if (file)
+        fclose(file);
+    return kib;
+}
+
 /*
  * Starts the watchdog; check_begin does it for programs that need no own MPI_Init. The library's
  * hang report comes first, at WEFT_HANG_TIMEOUT, which the runner sets to 0.6 of its time limit.

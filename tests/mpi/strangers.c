@@ -6,29 +6,20 @@
  */
 #include "check.h"
 
-#include <sys/resource.h>
-
 enum { MESSAGES = 200, BYTES = 3000, MORE_KB = 6 << 10, TAG = 1 };
-
-static long most_kb(void)
-{
-    struct rusage usage;
-    getrusage(RUSAGE_SELF, &usage);
-    return usage.ru_maxrss;
-}
 
 static void listen(void)
 {
     static char in[BYTES];
-    long before = most_kb();
+    long before = check_peak_kib();
     for (int i = 0; i < MESSAGES * (check.size - 1); i++) {
         MPI_Status status;
         MPI_Recv(in, BYTES, MPI_CHAR, MPI_ANY_SOURCE, TAG, MPI_COMM_WORLD, &status);
         CHECK(in[0] == (char)status.MPI_SOURCE && in[BYTES - 1] == in[0],
               "a message of rank %d is of another", status.MPI_SOURCE);
     }
-    CHECK(most_kb() - before < MORE_KB, "%ld KiB more than before %d messages of %d bytes",
-          most_kb() - before, MESSAGES * (check.size - 1), BYTES);
+    CHECK(check_peak_kib() - before < MORE_KB, "%ld KiB more than before %d messages of %d bytes",
+          check_peak_kib() - before, MESSAGES * (check.size - 1), BYTES);
 }
 
 static void speak(void)

@@ -46,19 +46,6 @@ static void receive_all(int round)
     free(in);
 }
 
-static long resident_kib(void)
-{
-    char line[128];
-    long kib = -1;
-    FILE *file = fopen("/proc/self/status", "r");
-    while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "VmHWM: %ld", &kib) == 1)
-            break;
-    if (file)
-        fclose(file);
-    return kib;
-}
-
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 2);
@@ -66,9 +53,9 @@ int main(int argc, char **argv)
     int other = check.rank ^ 1;
     MPI_Sendrecv_replace(&byte, 1, MPI_CHAR, other, 0, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (!getenv("WEFT_TEST_SHORT")) /* memory checkers take their own */
-        CHECK(resident_kib() > 0 && resident_kib() < MOST_KIB,
+        CHECK(check_peak_kib() > 0 && check_peak_kib() < MOST_KIB,
               "%ld KiB are resident after the first message, at most %d are expected",
-              resident_kib(), (int)MOST_KIB);
+              check_peak_kib(), (int)MOST_KIB);
     for (int round = 0; round < ROUNDS; round++) {
         check_step("round %d of %d", round, (int)ROUNDS);
         if (check.rank == 0)

@@ -92,12 +92,9 @@ int PMPI_Recv(void *buf, int count, MPI_Datatype datatype, int source, int tag, 
               MPI_Status *status)
 {
     int code;
-    if (weft_likely(may_receive(buf, tag, weft_receive_tags))) {
-        struct weft_request *posted = weft.requests.free;
-        if (weft_likely(
-                receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag, &comm, &code)))
-            return weft_likely(code == MPI_SUCCESS) ? finish_receive(posted, status, true) : code;
-    }
+    if (recv_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag, weft_receive_tags, &comm,
+                  status, true, &code))
+        return code;
     return weft_long_recv(buf, count, datatype, source, tag, comm, status);
 }
 
@@ -106,12 +103,9 @@ int PMPI_Recv_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, i
                 MPI_Comm comm, MPI_Status *status)
 {
     int code;
-    if (weft_likely(is_int(count) && may_receive(buf, tag, weft_receive_tags))) {
-        struct weft_request *posted = weft.requests.free;
-        if (weft_likely(
-                receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag, &comm, &code)))
-            return weft_likely(code == MPI_SUCCESS) ? finish_receive(posted, status, true) : code;
-    }
+    if (is_int(count) && recv_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
+                                   weft_receive_tags, &comm, status, true, &code))
+        return code;
     return weft_long_recv(buf, count, datatype, source, tag, comm, status);
 }
 

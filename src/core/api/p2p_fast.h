@@ -246,7 +246,7 @@ declined:
     return false;
 }
 
-/* The same with a place for the request, which the request itself keeps meanwhile: so it takes no
+/* MPI_Irecv: the place for the request is kept by the request itself meanwhile, so it takes no
  * register either. A place whose receive is declined has a request that nobody may have: the long
  * way writes another one. */
 ALWAYS_INLINE bool irecv_fast(void *buf, uint32_t count, MPI_Datatype datatype, uint64_t source,
@@ -277,6 +277,22 @@ ALWAYS_INLINE int finish_receive(struct weft_request *posted, MPI_Status *status
         weft_request_status(posted, status, false);
     weft_request_push(&weft.requests, posted);
     return weft_likely(code == MPI_SUCCESS) ? code : weft_error_raise(owner, code, "MPI_Recv");
+}
+
+/* MPI_Recv: such a receive, and its end. */
+ALWAYS_INLINE bool recv_fast(void *buf, uint32_t count, MPI_Datatype datatype, uint64_t source,
+                             int tag, uint32_t tags, MPI_Comm *handle, MPI_Status *status,
+                             bool alone, int *code)
+{
+    if (weft_likely(may_receive(buf, tag, tags))) {
+        struct weft_request *posted = weft.requests.free;
+        if (weft_likely(receive_fast(buf, count, datatype, source, tag, handle, code))) {
+            if (weft_likely(*code == MPI_SUCCESS))
+                *code = finish_receive(posted, status, alone);
+            return true;
+        }
+    }
+    return false;
 }
 
 #endif

@@ -104,15 +104,12 @@ static __attribute__((noinline)) int among_recv(void *buf, MPI_Count count, MPI_
     bool only_threads = enter_among_threads("MPI_Recv", &code);
     if (code)
         return code;
-    struct weft_request *posted =
-        begun == MPI_REQUEST_NULL ? weft.requests.free : (struct weft_request *)begun;
-    if (begun == MPI_REQUEST_NULL &&
-        !(may_receive(buf, tag, receive_tags(only_threads, count, comm)) &&
-          receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag, &comm, &code)))
+    if (begun != MPI_REQUEST_NULL)
+        code = finish_receive((struct weft_request *)begun, status, false);
+    else if (!recv_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
+                        receive_tags(only_threads, count, comm), &comm, status, false, &code))
         code = weft_long_receive_now(
             &(struct weft_call){"MPI_Recv", buf, count, datatype, source, tag, comm}, status);
-    else if (weft_likely(code == MPI_SUCCESS))
-        code = finish_receive(posted, status, false);
     leave_among_threads(only_threads);
     return code;
 }
@@ -174,12 +171,8 @@ int weft_gated_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int sourc
 {
     int code;
     if (weft_likely(!may_have_cell(comm)) && weft_likely(weft_enter_alone())) {
-        struct weft_request *posted = weft.requests.free;
-        if (weft_likely(may_receive(buf, tag, receive_tags(true, count, comm))) &&
-            weft_likely(receive_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag, &comm,
-                                     &code))) {
-            if (weft_likely(code == MPI_SUCCESS))
-                code = finish_receive(posted, status, false);
+        if (weft_likely(recv_fast(buf, (uint32_t)count, datatype, (uint32_t)source, tag,
+                                  receive_tags(true, count, comm), &comm, status, false, &code))) {
             weft_leave_alone();
             return code;
         }

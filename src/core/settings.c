@@ -54,9 +54,8 @@ const struct weft_setting weft_settings_table[] = {
      "bytes moved by one remote read of a long message", WEFT_SETTING_TUNES},
     {"read_window", WEFT_SETTING_BYTES, FIELD(read_window), "0", 128 << 10, 1 << 30, NULL,
      "bytes of long messages that a rank reads from another at a time, one read at most half of "
-     "them; 0: 2M over tcp;ofi_rxm (8M of messages up to 1M), elsewhere no bound but eight reads "
-     "of "
-     "a message",
+     "them; 0: 2M over tcp;ofi_rxm for messages above 1M, else no bound but eight reads of a "
+     "message",
      WEFT_SETTING_TUNES},
     {"shm", WEFT_SETTING_CHOICE, FIELD(shm), "1", 0, 0, "0|1",
      "1: ranks of one node talk through shared memory; 0: through the network too",

@@ -28,8 +28,7 @@ enum {
     RESERVED_RECEIVES = 128,
     RECEIVE_QUEUE = 512,
     SEND_QUEUE = 256,
-    STREAM_WINDOW = 2 << 20,
-    STREAM_SHORT_WINDOW = 8 << 20
+    STREAM_WINDOW = 2 << 20
 };
 
 struct weft_net weft_net;
@@ -137,10 +136,9 @@ static void size_reads(const struct fi_info *info)
 {
     bool stream = weft_net.choice.row->flags & WEFT_PROVIDER_STREAM;
     weft_net.read_window = stream ? STREAM_WINDOW : SIZE_MAX;
-    weft_net.short_window = stream ? STREAM_SHORT_WINDOW : SIZE_MAX;
     weft_net.paced = stream && tcp_paces();
     if (weft_settings.read_window)
-        weft_net.read_window = weft_net.short_window = (size_t)weft_settings.read_window;
+        weft_net.read_window = (size_t)weft_settings.read_window;
     weft_net.read_chunk = (size_t)weft_settings.read_chunk;
     if (weft_net.read_chunk > weft_net.read_window / 2)
         weft_net.read_chunk = weft_net.read_window / 2;

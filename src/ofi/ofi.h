@@ -203,8 +203,7 @@ struct weft_net {
     bool software, virtual_addresses, provider_keys, local_mr, can_read, can_write;
     uint64_t next_key;
     size_t read_chunk;   /* bytes of one read */
-    size_t read_window;  /* and of all the reads from one peer, */
-    size_t short_window; /* where the message that asks for more is one of up to 1 MiB */
+    size_t read_window;  /* and of all the reads from one peer */
     bool paced;          /* a stream whose TCP sends at a rate that it has estimated */
     struct fid_fabric *fabric;
     struct fid_domain *domain;

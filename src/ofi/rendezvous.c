@@ -9,17 +9,18 @@
  *  - The receiver answers every RTS once, also one whose message does not fit: with FIN after the
  *    last byte has arrived, with PLACE, or with CTS.
  *  - A receive is complete when every byte it wants has arrived; its pending stays 1 until then.
- *  - Over a stream no more than the window's bytes are being read from one peer when another read is
- *    begun, if any is out. What has no room waits in the peer's readers, in order; while one waits a read
- *    is out, and its end makes room.
+ *  - Over a stream no more than the window's bytes are being read from one peer when another read of
+ *    a message that has a window is begun, if any is out. What has no room waits in the peer's readers,
+ *    in order, and others behind it; while one waits a read is out, and its end makes room.
  *
  * The window: what was asked for lies in the sender's socket, up to megabytes of the kernel's pages,
  * which have likely left its cache before the other core takes them: a bare loop of reads was up to
  * 1.4 times as fast with a bound. Pieces are at most half the window, so that one is on its way
- * while the other is asked for. For messages of up to 1 MiB the window is wider: the sender's calls
- * weigh more there, and it makes fewer where it finds several requests at a time.
+ * while the other is asked for. Messages of up to 1 MiB have none, unless the user sets one: the
+ * sender's calls weigh more there, and it makes fewer where it finds several requests at a time.
  */
 #include "core/error.h"
+#include "core/settings.h"
 #include "core/tool/count.h"
 #include "core/weft.h"
 #include "ofi/net.h"
@@ -234,8 +235,8 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
 static bool has_room(const struct weft_request *request, size_t bytes)
 {
     size_t reading = request->peer->reading;
-    size_t window = request->bytes <= 2 * HALF ? weft_net.short_window : weft_net.read_window;
-    return !reading || reading + bytes <= window;
+    bool bounded = request->bytes > 2 * HALF || weft_settings.read_window;
+    return !bounded || !reading || reading + bytes <= weft_net.read_window;
 }
 
 /* Over a stream a message of 1 MiB to two chunks comes in halves where one read after the other is

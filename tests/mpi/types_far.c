@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Packing and unpacking what is larger than caches, whole and (as a message to another rank) in pieces:
- * short runs of any length, any distance apart, upwards and downwards, in one row and in many. The
+ * short runs and long ones, any distance apart, upwards and downwards, in one row and in many. The
  * result is compared with a loop's; what lies between the runs stays as it was.
  */
 #include "check.h"
 
-enum { TAG = 4, ROUNDS = 12, LONGEST_RUN = 40, FARTHEST = 700, PACKED = 1200000 };
+enum { TAG = 4, ROUNDS = 16, SHORT_RUN = 40, LONGEST_RUN = 5000, FARTHEST = 700, PACKED = 1200000 };
 
 /* outer rows of inner runs of `run` bytes, `stride` apart; the rows `row` bytes apart. */
 struct rows {
@@ -25,7 +25,7 @@ static long random_below(long n)
 
 static struct rows rows_new(bool many)
 {
-    struct rows r = {.run = 1 + random_below(LONGEST_RUN)};
+    struct rows r = {.run = 1 + random_below(random_below(2) ? SHORT_RUN : LONGEST_RUN)};
     MPI_Datatype one;
     long apart = r.run + random_below(random_below(2) ? 24 : FARTHEST);
     long runs = PACKED / r.run;

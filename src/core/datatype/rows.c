@@ -18,10 +18,11 @@ enum { STRIP = 64, TILE = 8192 };
 /* The processor by itself keeps too few lines of short runs in flight. So where data are far it is
  * told, BURST bytes at a time, which lines it will need AHEAD bytes later: packing out of memory is
  * faster by a tenth then, unpacking by a fifth. In caches it costs up to as much again as the copy.
- * The lines are not asked for as ones to be written: that was no faster. Longer runs than SHORT it
- * follows by itself, and those more than BURST apart are on a page of their own, which is what takes
- * the time. */
-enum { BURST = 512, AHEAD = 2048, LINE = 64, SHORT = 32 };
+ * The lines are not asked for as ones to be written: that was no faster. Short runs more than BURST
+ * apart are on a page of their own, which is what takes the time. Of runs longer than SHORT each is
+ * asked for while one AHEAD packed bytes before it is copied: packing gains a tenth to a fifth,
+ * unpacking up to a third; those longer than LONG the processor follows by itself. */
+enum { BURST = 512, AHEAD = 2048, LINE = 64, SHORT = 32, LONG = 4096 };
 
 /* One run. */
 INLINE void copy(bool unpack, uintptr_t data, char *packed, size_t bytes)
@@ -143,8 +144,19 @@ struct ahead {
     uintptr_t step, from;
 };
 
-static __attribute__((noinline)) struct ahead look_ahead(size_t count, MPI_Aint stride)
+static struct ahead look_ahead_long(size_t count, size_t bytes, MPI_Aint stride)
 {
+    if (count * bytes < 4 * AHEAD)
+        return (struct ahead){.burst = count};
+    const size_t runs = (AHEAD + bytes - 1) / bytes;
+    return (struct ahead){1, bytes / LINE + 1, LINE, runs * (uintptr_t)stride};
+}
+
+static __attribute__((noinline)) struct ahead look_ahead(size_t count, size_t bytes,
+                                                         MPI_Aint stride)
+{
+    if (bytes > SHORT)
+        return look_ahead_long(count, bytes, stride);
     const bool down = stride < 0;
     const size_t apart = down ? 0 - (size_t)stride : (size_t)stride;
     if (apart == 0 || apart > BURST || count * apart < 4 * AHEAD)
@@ -187,7 +199,7 @@ INLINE void rows_how(bool unpack, bool far, const struct weft_rows r, uintptr_t 
         gather(unpack, r.at, r.inner, bytes, data, packed, how);
         return;
     }
-    const struct ahead ahead = far ? look_ahead(r.inner, r.stride) : (struct ahead){0};
+    const struct ahead ahead = far ? look_ahead(r.inner, r.bytes, r.stride) : (struct ahead){0};
     for (size_t o = 0; o < r.outer; o++, data += (uintptr_t)r.outer_stride) {
         if (far)
             far_row(unpack, r.inner, bytes, (uintptr_t)r.stride, r.packed_stride, data, packed, how,
@@ -289,7 +301,7 @@ unpack_far_rows(enum width width, const struct weft_rows *rows, uintptr_t data, 
 
 void weft_rows_copy(enum weft_copy way, const struct weft_rows *rows, uintptr_t data, char *packed)
 {
-    const bool far = way & WEFT_FAR && rows->bytes <= SHORT && !rows->at;
+    const bool far = way & WEFT_FAR && rows->bytes <= LONG && !rows->at;
     if (way & WEFT_UNPACK)
         (far ? unpack_far_rows : unpack_rows)(width_of(rows->bytes), rows, data, packed);
     else

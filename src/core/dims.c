@@ -3,7 +3,7 @@
  * MPI_Dims_create: a number as a product of so many factors, as close to each other as they can be.
  *
  * Close means: the largest less the smallest factor is as small as it can be. Of several such
- * products it is the one whose largest factor is the smallest, then the second largest, and so on.
+ * products it is the one whose smallest factor is the largest, then the second smallest, and so on.
  * In three dimensions that also gives subdomains of less surface than the smallest largest factor
  * would, where the two differ (4620: 22 15 14, not 21 20 11).
  *
@@ -47,9 +47,9 @@ static bool is_better(const struct search *search)
     if (!search->found)
         return true;
     int now = spread(search, search->now), best = spread(search, search->best);
-    for (int i = 0; now == best && i < search->n; i++)
+    for (int i = search->n; now == best && i-- > 0;)
         if (search->now[i] != search->best[i])
-            return search->now[i] < search->best[i];
+            return search->now[i] > search->best[i];
     return now < best;
 }
 

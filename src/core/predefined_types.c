@@ -70,7 +70,7 @@ const struct weft_predefined_type weft_predefined_types[] = {
     PLAIN(MPI_UNSIGNED_LONG, unsigned long, UNSIGNED(unsigned long)),
     PLAIN(MPI_UNSIGNED_LONG_LONG, unsigned long long, UNSIGNED(unsigned long long)),
     PLAIN(MPI_FLOAT, float, WEFT_ELEM_FLOAT),
-    PLAIN(MPI_C_FLOAT_COMPLEX, float complex, WEFT_ELEM_FLOAT_COMPLEX),
+    PLAIN(MPI_C_COMPLEX, float complex, WEFT_ELEM_FLOAT_COMPLEX),
     PLAIN(MPI_CXX_FLOAT_COMPLEX, float complex, WEFT_ELEM_FLOAT_COMPLEX),
     PLAIN(MPI_DOUBLE, double, WEFT_ELEM_DOUBLE),
     PLAIN(MPI_C_DOUBLE_COMPLEX, double complex, WEFT_ELEM_DOUBLE_COMPLEX),

@@ -19,9 +19,9 @@ static void try_all(int *now, int at, int n, int rest, int most)
     if (at == n) {
         int apart = now[0] - now[n - 1], least = best[0] - best[n - 1];
         bool better = !any || apart < least;
-        for (int i = 0; rest == 1 && any && apart == least && i < n; i++)
+        for (int i = n; rest == 1 && any && apart == least && i-- > 0;)
             if (now[i] != best[i]) {
-                better = now[i] < best[i];
+                better = now[i] > best[i];
                 break;
             }
         if (rest == 1 && better) {

@@ -56,6 +56,8 @@ static void every_datatype_constant_has_a_row_of_its_name(void **state)
         /* The ABI's header defines the standard's MPI_LONG_LONG_INT as a synonym. */
         if (strcmp(name, "MPI_LONG_LONG") == 0)
             strcpy(name, "MPI_LONG_LONG_INT");
+        if (strcmp(name, "MPI_C_FLOAT_COMPLEX") == 0)
+            strcpy(name, "MPI_C_COMPLEX");
         assert_string_equal(row->name, name);
         found++;
     }

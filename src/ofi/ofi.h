@@ -202,9 +202,9 @@ struct weft_net {
     size_t outstanding;            /* control sends, reads, writes and pieces under way */
     bool software, virtual_addresses, provider_keys, local_mr, can_read, can_write;
     uint64_t next_key;
-    size_t read_chunk;   /* bytes of one read */
-    size_t read_window;  /* and of all the reads from one peer */
-    bool paced;          /* a stream whose TCP sends at a rate that it has estimated */
+    size_t read_chunk;  /* bytes of one read */
+    size_t read_window; /* and of all the reads from one peer */
+    bool paced;         /* a stream whose TCP sends at a rate that it has estimated */
     struct fid_fabric *fabric;
     struct fid_domain *domain;
     struct fid_av *av;

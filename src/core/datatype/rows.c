@@ -19,9 +19,9 @@ enum { STRIP = 64, TILE = 8192 };
  * told, BURST bytes at a time, which lines it will need AHEAD bytes later: packing out of memory is
  * faster by a tenth then, unpacking by a fifth. In caches it costs up to as much again as the copy.
  * The lines are not asked for as ones to be written: that was no faster. Short runs more than BURST
- * apart are on a page of their own, which is what takes the time. Of runs longer than SHORT each is
- * asked for while one AHEAD packed bytes before it is copied: packing gains a tenth to a fifth,
- * unpacking up to a third; those longer than LONG the processor follows by itself. */
+ * apart are on a page of their own, which is what takes the time. A run longer than
+ * SHORT is asked for as a whole, when the one AHEAD packed bytes before it is copied: packing gains
+ * up to a sixth, unpacking up to a fifth; those longer than LONG the processor follows by itself. */
 enum { BURST = 512, AHEAD = 2048, LINE = 64, SHORT = 32, LONG = 4096 };
 
 /* One run. */

@@ -280,9 +280,14 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
 bool weft_net_withdraw(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    part->withdrawn = false;
-    fi_cancel(&weft_net.ep->fid, &part->op); /* its return value proves nothing */
     unsigned idle = 0;
+    part->withdrawn = false;
+    /* Not while its completion may be queued: psm2 and psm3 then cancel another operation, which
+     * has got the same internal request. */
+    while (request->flags & WEFT_REQUEST_IN_NET && weft_net_progress())
+        ;
+    if (request->flags & WEFT_REQUEST_IN_NET)
+        fi_cancel(&weft_net.ep->fid, &part->op); /* its return value proves nothing */
     while (request->flags & WEFT_REQUEST_IN_NET)
         if (!weft_net_progress())
             weft_idle(&idle);

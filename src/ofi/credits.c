@@ -54,6 +54,8 @@ static void choose_part(const struct weft_provider_row *row)
     bool narrow = row->flags & WEFT_PROVIDER_NARROW;
     unsigned part = narrow ? NARROW_PART : PART;
     size_t each = row->flags & WEFT_PROVIDER_STOPS ? 1 : weft_layer_buffer(row);
+    if (!each && !narrow) /* not known: one that could hold the longest */
+        each = weft_net.eager_limit;
     while (each && part < MOST_PART && each << part < (size_t)1 << PART_ROOM)
         part++;
     weft_net.part = 1U << part;

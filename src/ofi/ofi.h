@@ -97,8 +97,10 @@ enum weft_net_control_kind {
     WEFT_NET_RELIEVED, /* it is done */
     WEFT_NET_ASK_HEADER, /* the RTS of the send with that number (cookie) has matched, say again what
                             it said, to the receiver's cookie `other` */
-    WEFT_NET_HEADER /* that, for the receiver's cookie: staged (count), the send's number (context)
-                       and cookie (other), length, address, key */
+    WEFT_NET_HEADER, /* that, for the receiver's cookie: staged (count), the send's number (context)
+                        and cookie (other), length, address, key */
+    WEFT_NET_CONNECTED /* the sender has connected to the receiver, which connects to the sender if
+                          it has not */
 };
 
 struct weft_net_control {
@@ -116,7 +118,7 @@ _Static_assert(offsetof(struct weft_net_control, cookie) + WEFT_FINS_AT_ONCE * s
                    sizeof(struct weft_net_control),
                "the numbers of a FIN");
 
-enum { WEFT_NET_WIRE_VERSION = 7 };
+enum { WEFT_NET_WIRE_VERSION = 8 };
 
 /* The ring of a staged rendezvous, part of what both sides must agree on: slots of so many bytes. */
 enum { WEFT_NET_SLOT = 1 << 20, WEFT_NET_SLOTS = 4 };
@@ -245,6 +247,9 @@ bool weft_net_take_back(struct weft_peer *peer, struct weft_net_out *out);
 
 /* Retries every backlog; reports peers not reached within WEFT_CONNECT_TIMEOUT. */
 WEFT_COLD int weft_net_retry(void);
+
+/* Reports a peer at that address as not reached, when that is due. */
+WEFT_COLD void weft_net_report_unreachable(struct weft_peer *peer, const char *address);
 
 /* A send's provider completion. */
 void weft_net_sent(struct weft_request *request);
@@ -468,6 +473,11 @@ void weft_net_claimed(const struct fi_cq_tagged_entry *entry);
 WEFT_COLD void weft_net_claim_failed(const struct fi_cq_err_entry *error, const char *text);
 int weft_net_claim_open(void);
 void weft_net_claim_close(void);
+
+/* endpoint.c: a peer has connected to this rank. The first is for completion handlers, and returns
+ * false where this rank has to connect to that peer, by the second, outside of them. */
+bool weft_net_connected_by(int world);
+void weft_net_connect_back(int world);
 
 /* The addresses of this rank's endpoint and of a peer's, for people. Return buf. */
 char *weft_net_own_address(char *buf, size_t len);

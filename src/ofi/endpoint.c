@@ -5,6 +5,7 @@
  * Invariant: two ranks talk only if what they published agrees: wire version, provider, usable tag
  * bits, eager limit. Otherwise the first contact says what differs.
  */
+#include "core/context.h"
 #include "core/error.h"
 #include "core/settings.h"
 #include "core/soft.h"
@@ -24,7 +25,6 @@ enum {
     KIND_BITS = 3,
     CONTEXT_BITS = 20,
     TAG_BITS = 31,
-    MOST_CONTEXT_BITS = 28,
     RESERVED_RECEIVES = 128,
     RECEIVE_QUEUE = 512,
     SEND_QUEUE = 256,
@@ -88,11 +88,11 @@ static int lay_tags(const struct fi_info *info, char *why, size_t len)
     int tag = bits - KIND_BITS - CONTEXT_BITS;
     if (tag > TAG_BITS)
         tag = TAG_BITS;
-    if (tag < 15) {
+    if (tag < WEFT_LEAST_TAG_BITS) {
         snprintf(why, len,
-                 "%s carries only %d tag bits, Weft needs 38; choose another provider "
+                 "%s carries only %d tag bits, Weft needs %d; choose another provider "
                  "(WEFT_PROVIDER)",
-                 weft_net_name(), bits);
+                 weft_net_name(), bits, KIND_BITS + CONTEXT_BITS + WEFT_LEAST_TAG_BITS);
         return -1;
     }
     weft_net.tag_mask = (UINT64_C(1) << tag) - 1;
@@ -163,12 +163,12 @@ static void take_facts(const struct fi_info *info)
     size_reads(info);
     size_t room = info->rx_attr->size;
     weft_net.post_limit = room > 2 * RESERVED_RECEIVES ? room - RESERVED_RECEIVES : room / 2;
-    weft_net.header_apart = info->rx_attr->iov_limit >= 3;
-    weft_net.stop_step = weft_net.header_apart && !weft_net.local_mr;
+    weft_net.header_apart = info->rx_attr->iov_limit >= 3 && !weft_net.local_mr;
+    weft_net.stop_step = !weft_net.local_mr;
     weft_net_fast.posts_stop = weft_net.stop_step ? weft_net.post_limit : 0;
     bool numbered = info->domain_attr->cq_data_size >= 8;
     weft_net.in_place_room =
-        weft_net.stop_step && numbered ? weft_net.eager_limit - WEFT_NET_SMALL : 0;
+        weft_net.header_apart && numbered ? weft_net.eager_limit - WEFT_NET_SMALL : 0;
     snprintf(weft_net.name, sizeof weft_net.name, "%s on %s", info->fabric_attr->prov_name,
              choice->interface);
 }

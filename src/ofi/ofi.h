@@ -198,10 +198,11 @@ struct weft_net {
     struct weft_net_buffer *unposted;
     size_t posted, wanted;         /* of the pool's buffers; wanted is few or nbuffers */
     uint64_t completed, stop_step; /* receives completed; what each adds to posts_stop */
-    bool header_apart;             /* receives have iovecs enough to keep headers out of buffers */
-    size_t in_place_room;          /* what is more than WEFT_NET_SMALL by fewer bytes than this */
-    uint64_t post_limit;           /* receives that the provider may hold */
-    size_t outstanding;            /* control sends, reads, writes and pieces under way */
+    bool header_apart;    /* receives longer than WEFT_NET_SMALL are given to the provider as
+                                      they are: it has iovecs enough, and wants no registration */
+    size_t in_place_room; /* what is more than WEFT_NET_SMALL by fewer bytes than this */
+    uint64_t post_limit;  /* receives that the provider may hold */
+    size_t outstanding;   /* control sends, reads, writes and pieces under way */
     bool software, virtual_addresses, provider_keys, local_mr, can_read, can_write;
     uint64_t next_key;
     size_t read_chunk;  /* bytes of one read */

@@ -271,7 +271,7 @@ int weft_net_open(const struct weft_job *job, char *why, size_t len)
     struct fi_info *info = weft_net.choice.info;
     size_queues(info);
     take_facts(info);
-    if (weft_net.software)
+    if (weft_net.software && !(weft_net.choice.row->flags & WEFT_PROVIDER_RXM))
         ask_for_no_source(info);
     if (lay_tags(info, job, why, len))
         return -1;

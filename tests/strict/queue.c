@@ -34,7 +34,7 @@ static struct strict_done *hold(struct strict_cq *cq, struct strict_op *op)
     if (!done)
         strict_die("no memory for a completion");
     done->op = op;
-    done->due = cq->reads + 1 + strict_random(strict_profile()->late + 1);
+    done->due = cq->reads + strict_random(strict_profile()->late + 1);
     done->next = cq->done;
     cq->done = done;
     if (op->remote)
@@ -138,14 +138,14 @@ void strict_cq_forget(struct strict_cq *cq, const struct strict_ep *ep)
     }
 }
 
-/* One of those that are due, at random; NULL: none is. */
+/* One of those that are due, at random, or the oldest where nothing is held back; NULL: none is. */
 static struct strict_done *choose(struct strict_cq *cq)
 {
     struct strict_done **chosen = NULL;
     unsigned due = 0;
 
     for (struct strict_done **link = &cq->done; *link; link = &(*link)->next)
-        if ((*link)->due <= cq->reads && strict_random(++due) == 0)
+        if ((*link)->due <= cq->reads && (!strict_profile()->late || strict_random(++due) == 0))
             chosen = link;
     if (!chosen)
         return NULL;

@@ -24,9 +24,10 @@
 #include <unistd.h>
 
 enum {
-    CHOOSING = -1,        /* stands for a probe: the process that only chooses the provider */
-    SETTLE_MS = 50,       /* in which a message over loopback arrives */
-    SETTLE_PER_SECOND = 5 /* of it for each second of the time limit, on slow machines */
+    CHOOSING = -1,         /* stands for a probe: the process that only chooses the provider */
+    SETTLE_MS = 50,        /* in which a message over loopback arrives */
+    SETTLE_PER_SECOND = 5, /* of it for each second of the time limit, on slow machines */
+    OPENING_SHARE = 4      /* time limits for opening: libfabric lists all its providers first */
 };
 
 static const double GRACE =
@@ -245,7 +246,7 @@ static void end_processes(const pid_t *processes, int sides)
 static void watch(const struct run *run, pid_t *processes, int sides)
 {
     struct weft_bench_shared *bench = &run->shared->bench;
-    double deadline = now() + run->timeout, decided = 0;
+    double deadline = now() + OPENING_SHARE * run->timeout, decided = 0;
     bool opened = false, hung = false;
     int dead = -1, status = 0;
 

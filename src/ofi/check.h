@@ -78,7 +78,7 @@ const char *weft_check_name(enum weft_check_probe probe);
 const char *weft_check_word(enum weft_check_result result);
 
 /* Tests one provider (a name as in WEFT_PROVIDER; "" for the one a job on one node would get). Each
- * probe has timeout seconds to open its endpoints, and as many again to do its work. Calls done(arg, report, probe) after each probe. Returns 0, or
+ * probe has timeout seconds for its work, and four times as many to open its endpoints before. Calls done(arg, report, probe) after each probe. Returns 0, or
  * -1 with a sentence in why when there is nothing to test. weft_settings is loaded. */
 int weft_check_run(const char *provider, unsigned timeout, struct weft_check_report *report,
                    void (*done)(void *arg, const struct weft_check_report *report,

@@ -43,6 +43,9 @@ static __attribute__((noinline)) void dispatch_rarer(const struct fi_cq_tagged_e
     case WEFT_NET_PIECE:
         weft_net_piece_done(op, 0, NULL);
         return;
+    case WEFT_NET_OWN:
+        weft_net_own_sent(op, 0, NULL);
+        return;
     }
 }
 
@@ -117,6 +120,9 @@ WEFT_COLD static bool read_error(int *events)
         break;
     case WEFT_NET_PIECE:
         weft_net_piece_done(op, error.err, text);
+        break;
+    case WEFT_NET_OWN:
+        weft_net_own_sent(op, error.err, text);
         break;
     }
     return true;

@@ -80,6 +80,21 @@ void strict_released(const void *memory, size_t bytes)
 
 extern void *__asan_region_is_poisoned(void *memory, size_t bytes) __attribute__((weak));
 
+static void check_poison(const void *memory, size_t bytes, const char *call)
+{
+    if (__asan_region_is_poisoned && bytes && __asan_region_is_poisoned((void *)memory, bytes))
+        strict_breach(STRICT_BUFFER_FREED, "%s of %zu bytes at %p, which AddressSanitizer poisons",
+                      call, bytes, memory);
+}
+
+void strict_check_in_flight(const struct strict_domain *domain)
+{
+    for (const struct strict_op *op = __asan_region_is_poisoned ? domain->ops : NULL; op;
+         op = op->next)
+        for (size_t i = 0; i < op->pieces; i++)
+            check_poison(op->iov[i].iov_base, op->iov[i].iov_len, "an operation in flight");
+}
+
 void strict_check_memory(enum strict_rule rule, const void *memory, size_t bytes, const char *call)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -89,9 +104,7 @@ void strict_check_memory(enum strict_rule rule, const void *memory, size_t bytes
         return;
     if (msync((void *)first, (uintptr_t)memory + bytes - first, MS_ASYNC))
         strict_breach(rule, "%s of %zu bytes at %p", call, bytes, memory);
-    if (__asan_region_is_poisoned && __asan_region_is_poisoned((void *)memory, bytes))
-        strict_breach(STRICT_BUFFER_FREED, "%s of %zu bytes at %p, which AddressSanitizer poisons",
-                      call, bytes, memory);
+    check_poison(memory, bytes, call);
 }
 
 /* ---- Domain */

@@ -176,6 +176,9 @@ void strict_released(const void *memory, size_t bytes);
 /* Memory is in the address space, or else the rule is broken, and no sanitizer says that it is freed. */
 void strict_check_memory(enum strict_rule rule, const void *memory, size_t bytes, const char *call);
 
+/* Under AddressSanitizer: no buffer of an operation in flight is freed. */
+void strict_check_in_flight(const struct strict_domain *domain);
+
 /* operation.c */
 struct strict_op *strict_op_new(struct strict_ep *ep, enum strict_kind kind, void *user);
 void strict_op_buffers(struct strict_op *op, const struct iovec *iov, void **desc, size_t count,

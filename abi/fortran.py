@@ -86,7 +86,7 @@ def argument_of(p, word):
         raise TableError(f"fortran.tsv does not say what '{p.type} {p.name}' is")
     if what in ("strings", "strings2", "old_attribute", "attribute", "extra", "old_extra"):
         intent = "in"
-    return Argument(name, what, base, intent, array, p.suffix if p.suffix != "[]" else length)
+    return Argument(name, what, base, intent, array, length if p.suffix in ("", "[]") else p.suffix)
 
 
 def procedures():
@@ -676,6 +676,8 @@ def body(procedure):
             call.append(f"c_{n}")
             after.append(f"weft_fortran_release(c_{n}, few_{n});")
         elif a.what == "string":
+            if not a.length:
+                raise TableError(f"fortran.tsv does not say how long {procedure.name}'s {n} is")
             before.append(f"char c_{n}[{a.length}] = \"\";")
             call.append(f"c_{n}")
             after.append(f"if (code == MPI_SUCCESS)\n"

@@ -141,3 +141,4 @@ endif
 include tests/mpi/local.mk
 include tests/standard/local.mk
 include tests/fuzz/local.mk
+include tests/fortran/local.mk

@@ -92,8 +92,12 @@ struct weft_fortran_keyval *weft_fortran_keyval(weft_fortran_procedure *copy,
                                                 weft_fortran_procedure *delete, MPI_Aint extra,
                                                 enum weft_fortran_width width)
 {
+    static struct weft_fortran_keyval *all;
     struct weft_fortran_keyval *keyval = weft_fortran_allocate(1, sizeof *keyval);
-    *keyval = (struct weft_fortran_keyval){copy, delete, extra, width};
+    pthread_mutex_lock(&lock);
+    *keyval = (struct weft_fortran_keyval){copy, delete, extra, width, all};
+    all = keyval;
+    pthread_mutex_unlock(&lock);
     return keyval;
 }
 
@@ -151,7 +155,7 @@ static int copy(int object, int keyval, const struct weft_fortran_keyval *key, v
     return ierror;
 }
 
-static int delete(int object, int keyval, const struct weft_fortran_keyval *key, void *kept)
+static int delete (int object, int keyval, const struct weft_fortran_keyval *key, void *kept)
 {
     MPI_Aint value = value_of(kept), extra = key->extra;
     int narrow = (int)value, narrow_extra = (int)extra, ierror = MPI_SUCCESS;
@@ -173,7 +177,7 @@ int weft_fortran_comm_copy(MPI_Comm comm, int keyval, void *extra, void *in, voi
 
 int weft_fortran_comm_delete(MPI_Comm comm, int keyval, void *value, void *extra)
 {
-    return delete(weft_Comm_integer(comm), keyval, extra, value);
+    return delete (weft_Comm_integer(comm), keyval, extra, value);
 }
 
 int weft_fortran_type_copy(MPI_Datatype type, int keyval, void *extra, void *in, void *out,
@@ -184,7 +188,7 @@ int weft_fortran_type_copy(MPI_Datatype type, int keyval, void *extra, void *in,
 
 int weft_fortran_type_delete(MPI_Datatype type, int keyval, void *value, void *extra)
 {
-    return delete(weft_Type_integer(type), keyval, extra, value);
+    return delete (weft_Type_integer(type), keyval, extra, value);
 }
 
 int weft_fortran_win_copy(MPI_Win win, int keyval, void *extra, void *in, void *out, int *flag)
@@ -194,7 +198,7 @@ int weft_fortran_win_copy(MPI_Win win, int keyval, void *extra, void *in, void *
 
 int weft_fortran_win_delete(MPI_Win win, int keyval, void *value, void *extra)
 {
-    return delete(weft_Win_integer(win), keyval, extra, value);
+    return delete (weft_Win_integer(win), keyval, extra, value);
 }
 
 /* ---- Generalized requests; the state is freed with the request */
@@ -241,9 +245,9 @@ int weft_fortran_datarep_extent(MPI_Datatype type, MPI_Aint *extent, void *extra
     {                                                                                              \
         struct weft_fortran_datarep *datarep = extra;                                              \
         int datatype = weft_Type_integer(type), ierror = MPI_SUCCESS;                              \
-        ((void (*)(void *, int *, Count *, void *, MPI_Offset *, MPI_Aint *, int *))               \
-             datarep->procedure)(userbuf, &datatype, &count, filebuf, &position, &datarep->extra,  \
-                                 &ierror);                                                         \
+        ((void (*)(void *, int *, Count *, void *, MPI_Offset *, MPI_Aint *,                       \
+                   int *))datarep->procedure)(userbuf, &datatype, &count, filebuf, &position,      \
+                                              &datarep->extra, &ierror);                           \
         return ierror;                                                                             \
     }
 

@@ -26,6 +26,7 @@ struct weft_fortran_keyval {
     weft_fortran_procedure *copy, *delete;
     MPI_Aint extra;
     enum weft_fortran_width width;
+    struct weft_fortran_keyval *next; /* of all that were made */
 };
 struct weft_fortran_keyval *weft_fortran_keyval(weft_fortran_procedure *copy,
                                                 weft_fortran_procedure *delete, MPI_Aint extra,

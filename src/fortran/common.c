@@ -82,10 +82,10 @@ static void set_size(MPI_Info info, const char *key, int size)
 static void tell_sizes(void)
 {
     static const char *const supported[] = {
-        "mpi_logical1_supported", "mpi_logical2_supported",  "mpi_logical4_supported",
-        "mpi_logical8_supported", "mpi_integer1_supported",  "mpi_integer2_supported",
-        "mpi_integer4_supported", "mpi_integer8_supported",  "mpi_real4_supported",
-        "mpi_real8_supported",    "mpi_complex8_supported",  "mpi_complex16_supported",
+        "mpi_logical1_supported",       "mpi_logical2_supported", "mpi_logical4_supported",
+        "mpi_logical8_supported",       "mpi_integer1_supported", "mpi_integer2_supported",
+        "mpi_integer4_supported",       "mpi_integer8_supported", "mpi_real4_supported",
+        "mpi_real8_supported",          "mpi_complex8_supported", "mpi_complex16_supported",
         "mpi_double_complex_supported",
     };
     MPI_Info info = MPI_INFO_NULL;

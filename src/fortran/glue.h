@@ -36,11 +36,11 @@ typedef void(weft_fortran_procedure)(void);
 #define WEFT_FORTRAN_LINKAGE
 #define WEFT_FORTRAN_UPPER "PMPI_"
 #else
-#define FORTRAN(name)    mpi_##name##_
-#define FORTRAN_TS(name) mpi_##name##_f08ts_
-#define CALL(name)       MPI_##name
+#define FORTRAN(name)        mpi_##name##_
+#define FORTRAN_TS(name)     mpi_##name##_f08ts_
+#define CALL(name)           MPI_##name
 #define WEFT_FORTRAN_LINKAGE __attribute__((weak))
-#define WEFT_FORTRAN_UPPER "MPI_"
+#define WEFT_FORTRAN_UPPER   "MPI_"
 #endif
 
 #define WEFT_STRING_(text) #text

@@ -208,10 +208,9 @@ void FORTRAN(type_get_contents_c)(const int *datatype, const MPI_Count *max_inte
     size_t room = *max_datatypes > 0 ? (size_t)*max_datatypes : 0;
     void **types = weft_fortran_allocate(room, sizeof *types);
     memset(types, 0, room * sizeof *types);
-    int code = CALL(Type_get_contents_c)(weft_Type_of(*datatype), *max_integers, *max_addresses,
-                                         *max_large_counts, *max_datatypes, array_of_integers,
-                                         array_of_addresses, array_of_large_counts,
-                                         (MPI_Datatype *)types);
+    int code = CALL(Type_get_contents_c)(
+        weft_Type_of(*datatype), *max_integers, *max_addresses, *max_large_counts, *max_datatypes,
+        array_of_integers, array_of_addresses, array_of_large_counts, (MPI_Datatype *)types);
     for (size_t i = 0; i < room && types[i]; i++)
         array_of_datatypes[i] = weft_Type_integer(types[i]);
     free(types);
@@ -280,8 +279,7 @@ static MPI_Datatype *types_of(struct types *types, int n, const int *datatypes)
         int code = CALL(Name)(from, sendcounts, sdispls, types_of(&sending, sends, sendtypes),     \
                               weft_fortran_buffer(recvbuf), recvcounts, rdispls,                   \
                               types_of(&receiving, receives, recvtypes), over MORE);               \
-        END                                                                                        \
-        weft_fortran_release(sending.all, sending.few);                                            \
+        END weft_fortran_release(sending.all, sending.few);                                        \
         weft_fortran_release(receiving.all, receiving.few);                                        \
         finish(ierror, code);                                                                      \
     }                                                                                              \
@@ -355,8 +353,8 @@ void FORTRAN(comm_spawn)(const char *command, const char *argv, const int *maxpr
                          size_t argv_length)
 {
     char *c_command = weft_fortran_text(command, command_length, NULL);
-    char **c_argv = argv == &weftac_.argv_null ? MPI_ARGV_NULL
-                                               : strings_of(argv, argv_length, argv_length);
+    char **c_argv =
+        argv == &weftac_.argv_null ? MPI_ARGV_NULL : strings_of(argv, argv_length, argv_length);
     MPI_Comm made = MPI_COMM_NULL;
     int code = CALL(Comm_spawn)(c_command, c_argv, *maxprocs, weft_Info_of(*info), *root,
                                 weft_Comm_of(*comm), &made, errcodes_of(array_of_errcodes));

@@ -61,12 +61,12 @@ CREATE_ERRHANDLER(session, SESSION, Session)
 
 /* ---- Attributes */
 #define CREATE_KEYVAL(lower, UPPER, Name, kind, Integer, width)                                    \
-    void FORTRAN(lower)(weft_fortran_procedure * copy, weft_fortran_procedure *delete,             \
+    void FORTRAN(lower)(weft_fortran_procedure * copy, weft_fortran_procedure * delete,            \
                         int *keyval, Integer *extra_state, int *ierror)                            \
     {                                                                                              \
         struct weft_fortran_keyval *key = weft_fortran_keyval(copy, delete, *extra_state, width);  \
-        finish(ierror, CALL(Name)(weft_fortran_##kind##_copy, weft_fortran_##kind##_delete,        \
-                                  keyval, key));                                                   \
+        finish(ierror,                                                                             \
+               CALL(Name)(weft_fortran_##kind##_copy, weft_fortran_##kind##_delete, keyval, key)); \
     }                                                                                              \
     BOTH(lower, UPPER)
 
@@ -139,10 +139,10 @@ BOTH(grequest_start, GREQUEST_START)
         struct weft_fortran_datarep *state = weft_fortran_allocate(1, sizeof *state);              \
         *state = (struct weft_fortran_datarep){read_conversion_fn, write_conversion_fn,            \
                                                dtype_file_extent_fn, *extra_state};                \
-        int code = CALL(Name)(                                                                     \
-            name, read_conversion_fn == none ? NULL : weft_fortran_datarep_read##form,             \
-            write_conversion_fn == none ? NULL : weft_fortran_datarep_write##form,                 \
-            weft_fortran_datarep_extent, state);                                                   \
+        int code =                                                                                 \
+            CALL(Name)(name, read_conversion_fn == none ? NULL : weft_fortran_datarep_read##form,  \
+                       write_conversion_fn == none ? NULL : weft_fortran_datarep_write##form,      \
+                       weft_fortran_datarep_extent, state);                                        \
         if (code != MPI_SUCCESS)                                                                   \
             free(state);                                                                           \
         weft_fortran_release(name, few);                                                           \

@@ -10,8 +10,8 @@
     extern void upper_##lower parameters __asm__("MPI_" #UPPER)                                    \
         __attribute__((weak, alias("mpi_" #lower "_")));
 
-#define COPY(Integer) (int *object, int *keyval, Integer *extra, Integer *in, Integer *out,        \
-                       int *flag, int *ierror)
+#define COPY(Integer)                                                                              \
+    (int *object, int *keyval, Integer *extra, Integer *in, Integer *out, int *flag, int *ierror)
 #define DELETE(Integer) (int *object, int *keyval, Integer *value, Integer *extra, int *ierror)
 
 #define PREDEFINED(kind, KIND, Integer)                                                            \

@@ -23,8 +23,8 @@ bool weft_fortran_gaps(const CFI_cdesc_t *buffer);
 
 static inline bool weft_fortran_has_gaps(const CFI_cdesc_t *buffer)
 {
-    return buffer->rank && !(buffer->rank == 1 &&
-                             buffer->dim[0].sm == (CFI_index_t)buffer->elem_len) &&
+    return buffer->rank &&
+           !(buffer->rank == 1 && buffer->dim[0].sm == (CFI_index_t)buffer->elem_len) &&
            weft_fortran_gaps(buffer);
 }
 

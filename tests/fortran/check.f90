@@ -41,7 +41,7 @@ contains
     end subroutine expect_text
 
     subroutine finished()
-        if (failures > 0) error stop 1
+        if (failures > 0) stop 1
     end subroutine finished
 
 end module check

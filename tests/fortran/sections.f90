@@ -154,7 +154,8 @@ contains
 
     subroutine persistent()
         type(MPI_Request) :: requests(2)
-        integer :: x(10), y(10), k
+        integer, asynchronous :: x(10), y(10)
+        integer :: k
         call MPI_Recv_init(y(1:10:3), 4, MPI_INTEGER, rank, 7, MPI_COMM_WORLD, requests(1))
         call MPI_Send_init(x(10:1:-3), 4, MPI_INTEGER, rank, 7, MPI_COMM_WORLD, requests(2))
         do k = 1, 3

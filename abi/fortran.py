@@ -392,7 +392,6 @@ def copy_function_interfaces(f08):
 def only_fortran(f08, prefix):
     """Procedures that exist only in Fortran."""
     status = "type(MPI_Status)"
-    ierror = "integer, optional, intent(out) :: ierror" if f08 else "integer, intent(out) :: ierror"
     buf = ("type(*), dimension(..), asynchronous :: buf" if f08 else
            "type(*), dimension(*), asynchronous :: buf\n"
            "            !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf\n"
@@ -406,7 +405,7 @@ def only_fortran(f08, prefix):
             import
             type(*), dimension(..) :: x
             integer, intent(out) :: size
-            {ierror}
+            integer, optional, intent(out) :: ierror
         end subroutine {prefix}MPI_Sizeof_ts
     end interface
     interface{' ' + prefix + 'MPI_F_sync_reg' if f08 else ''}

@@ -88,11 +88,30 @@ static void statuses_and_types(void)
     MPI_Type_free(&type);
 }
 
+/* The integers of freed objects are given out again. */
+static void integers(void)
+{
+    MPI_Fint least = 0, most = 0;
+    for (int i = 0; i < 10000; i++) {
+        MPI_Datatype type;
+        MPI_Type_contiguous(2, MPI_INT, &type);
+        MPI_Fint number = MPI_Type_c2f(type);
+        CHECK(MPI_Type_f2c(number) == type, "%d does not lead back to its datatype", number);
+        least = i ? number < least ? number : least : number;
+        most = number > most ? number : most;
+        MPI_Type_free(&type);
+        CHECK(MPI_Type_f2c(number) == MPI_DATATYPE_NULL, "%d is a datatype that was freed", number);
+    }
+    CHECK(most - least < 100, "datatypes that are freed at once get the numbers %d to %d", least,
+          most);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
     sizes();
     attributes();
     statuses_and_types();
+    integers();
     return check_done();
 }

@@ -782,12 +782,18 @@ def ts_glue_of(procedure):
     replaced |= {f"{a.name}_length": f"{a.name}->elem_len" for a in procedure.arguments
                  if a.what == "string"}
     plain = [replaced.get(n, n) for n in c_names(procedure, False)]
-    parts = [wrap(f"void FORTRAN_TS({lower})(", parameters, ")"), "{"]
+    parts = []
+    if some:
+        # Apart, so that a call without gaps saves no registers for it.
+        parts += [wrap(f"static WEFT_COLD void gaps_{lower}(", parameters, ")"), "{"]
+        parts += ["    " + line.replace("\n        ", "\n    ") for line in with_gaps(procedure)]
+        parts += ["}", ""]
+    parts += [wrap(f"void FORTRAN_TS({lower})(", parameters, ")"), "{"]
     if some:
         gaps = " || ".join(f"weft_fortran_has_gaps({a.name})" for a in some)
-        parts.append(f"    if (weft_unlikely({gaps})) {{")
-        parts += [f"        {line}" for line in with_gaps(procedure)]
-        parts += ["        return;", "    }"]
+        parts += [f"    if (weft_unlikely({gaps})) {{",
+                  wrap(f"        gaps_{lower}(", c_names(procedure, True), ");"),
+                  "        return;", "    }"]
     parts += [wrap(f"    plain_{lower}(", plain, ");"), "}", ""]
     text = "\n".join(parts)
     return text.replace(f"plain_{lower}(", f"FORTRAN({lower})(") if procedure.hand else text

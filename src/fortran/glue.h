@@ -25,6 +25,7 @@
 #include <stdlib.h>
 
 #define weft_unlikely(x) __builtin_expect(!!(x), 0)
+#define WEFT_COLD        __attribute__((cold, noinline))
 
 typedef void(weft_fortran_procedure)(void);
 

@@ -783,7 +783,8 @@ def ts_glue_of(procedure):
                  if a.what == "string"}
     plain = [replaced.get(n, n) for n in c_names(procedure, False)]
     parts = []
-    if some:
+    refused = is_nonblocking(procedure) and not POINT_TO_POINT.match(bare(procedure))
+    if some and not refused:
         # Apart, so that a call without gaps saves no registers for it.
         parts += [wrap(f"static WEFT_COLD void gaps_{lower}(", parameters, ")"), "{"]
         parts += ["    " + line.replace("\n        ", "\n    ") for line in with_gaps(procedure)]
@@ -791,9 +792,12 @@ def ts_glue_of(procedure):
     parts += [wrap(f"void FORTRAN_TS({lower})(", parameters, ")"), "{"]
     if some:
         gaps = " || ".join(f"weft_fortran_has_gaps({a.name})" for a in some)
-        parts += [f"    if (weft_unlikely({gaps})) {{",
-                  wrap(f"        gaps_{lower}(", c_names(procedure, True), ");"),
-                  "        return;", "    }"]
+        parts.append(f"    if (weft_unlikely({gaps})) {{")
+        if refused:
+            parts += [f"        {line}" for line in with_gaps(procedure)]
+        else:
+            parts.append(wrap(f"        gaps_{lower}(", c_names(procedure, True), ");"))
+        parts += ["        return;", "    }"]
     parts += [wrap(f"    plain_{lower}(", plain, ");"), "}", ""]
     text = "\n".join(parts)
     return text.replace(f"plain_{lower}(", f"FORTRAN({lower})(") if procedure.hand else text

@@ -38,6 +38,6 @@ bool weft_fortran_describe(struct weft_fortran_section *section, const char *fun
 void weft_fortran_forget(struct weft_fortran_section *section);
 
 /* Raises the error of a call that cannot take a section with gaps. */
-void weft_fortran_refuse(const char *function, int comm, int *ierror);
+WEFT_COLD void weft_fortran_refuse(const char *function, int comm, int *ierror);
 
 #endif

@@ -174,6 +174,7 @@ libweft_la_SOURCES += src/ofi/staged.c
 libweft_la_SOURCES += src/ofi/pushed.c
 libweft_la_SOURCES += src/ofi/control.c
 libweft_la_SOURCES += src/ofi/credits.c
+libweft_la_SOURCES += src/ofi/own_message.c
 libweft_la_SOURCES += src/ofi/pool.c
 libweft_la_SOURCES += src/ofi/sequence.c src/ofi/sequence.h
 libweft_la_SOURCES += src/ofi/claim.c

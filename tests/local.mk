@@ -144,6 +144,9 @@ tests_unit_predefined_types_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_predefined_types_test_LDADD = $(UNIT_LIBS)
 endif
 
+# ---- The contract with libfabric
+include tests/strict/local.mk
+
 # ---- Programs that call MPI, run by tests/run-mpi and tests/errors/run
 include tests/mpi/local.mk
 include tests/standard/local.mk

@@ -54,8 +54,8 @@ void weft_net_control_close(void)
 int weft_net_control_send(struct weft_peer *peer, struct weft_net_out *out)
 {
     struct control_out *control = whole(out);
-    int rc = (int)fi_tinjectdata(weft_net.ep, &control->control, sizeof control->control,
-                                 (uint32_t)weft.job.rank, peer->net_addr, weft_net.space_bit);
+    int rc = weft_net_send_own(peer, &control->control, sizeof control->control,
+                               (uint32_t)weft.job.rank, weft_net.space_bit);
     if (!rc)
         weft_net_control_drop(out);
     return rc;

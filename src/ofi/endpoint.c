@@ -303,11 +303,11 @@ static void close_fid(struct fid *fid)
 
 void weft_net_close(void)
 {
+    weft_net_stage_close(); /* regions bound to the endpoint (FI_MR_ENDPOINT) go before it */
     if (weft_net.ep)
         close_fid(&weft_net.ep->fid);
     weft_net_claim_close();
     weft_net_pool_close();
-    weft_net_stage_close();
     if (weft_net.spill_mr)
         close_fid(&weft_net.spill_mr->fid);
     free(weft_net.spill.iov_base);

@@ -18,9 +18,10 @@
  *  - Every operation given to the provider has a struct weft_net_op as its context, in memory that
  *    does not move until the operation's one completion has been read.
  *  - packed and mr of a request's lane part are NULL whenever they hold nothing, also while the
- *    request is in the pool; asked is false then.
+ *    request is in the pool; phase is WEFT_NET_NOT_FETCHING then. header holds a header only while
+ *    phase is WEFT_NET_FETCHING, or in a send: the first bytes of any message may lie there.
  *  - A control message is at most WEFT_NET_CONTROL_BYTES, an RTS header at most
- *    WEFT_NET_HEADER_BYTES; both fit the inject size of every provider in the table.
+ *    WEFT_NET_HEADER_BYTES.
  */
 #ifndef WEFT_OFI_H
 #define WEFT_OFI_H
@@ -47,7 +48,8 @@ enum weft_net_op_kind {
     WEFT_NET_READ,  /* of a struct weft_net_transfer: one piece of a rendezvous, read */
     WEFT_NET_WRITE, /* of a struct weft_net_transfer: one piece of a rendezvous, written */
     WEFT_NET_CLAIM, /* of the one claim */
-    WEFT_NET_PIECE  /* of a struct weft_net_piece: one piece of a pushed rendezvous */
+    WEFT_NET_PIECE, /* of a struct weft_net_piece: one piece of a pushed rendezvous */
+    WEFT_NET_OWN    /* of a control or an RTS that is too long to be injected */
 };
 
 struct weft_net_op {
@@ -138,6 +140,9 @@ static inline size_t weft_net_piece_bytes(size_t bytes)
     return piece;
 }
 
+/* The phases of a receive that has matched an RTS. */
+enum weft_net_phase { WEFT_NET_NOT_FETCHING, WEFT_NET_ASKING_HEADER, WEFT_NET_FETCHING };
+
 /* What the net lane keeps in a request. */
 struct weft_net_request {
     struct weft_net_op op;
@@ -145,7 +150,7 @@ struct weft_net_request {
     bool withdrawn;     /* receives: the provider gave it back unmatched */
     bool stalled;       /* in the list weft_net.stalled, or in the readers of its peer */
     bool ring;          /* staged sends: what is written to is a ring */
-    bool asked;         /* receives: matched an RTS, and the sender was asked for its header */
+    uint8_t phase;      /* receives: enum weft_net_phase */
     uint16_t reads_out; /* pieces under way: read, written or pushed */
     void *packed;       /* a stage with packed data of a buffer that is not dense, or NULL */
     struct fid_mr *mr;  /* registration of the buffer, or NULL */
@@ -444,6 +449,13 @@ void weft_net_piece_arrived(const struct weft_net_control *control, const void *
 int weft_net_piece_send(struct weft_peer *peer, struct weft_net_out *out);
 WEFT_COLD void weft_net_piece_failed(struct weft_net_out *out, const char *text);
 void weft_net_piece_done(struct weft_net_op *op, int error, const char *text);
+
+/* own_message.c */
+
+/* Sends a control or an RTS: 0, -FI_EAGAIN or an error. The data may be changed afterwards. */
+int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, uint64_t cq_data,
+                      uint64_t word);
+void weft_net_own_sent(struct weft_net_op *op, int error, const char *text);
 
 /* control.c */
 

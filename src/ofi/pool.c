@@ -109,7 +109,7 @@ int weft_net_pool_open(char *why, size_t len)
         put_aside(buffer);
     }
     int rc = post_wanted();
-    if (rc && (weft_net.posted == 0 || rc != -FI_EAGAIN)) {
+    if (rc && rc != -FI_EAGAIN) { /* busy: progress posts the rest */
         snprintf(why, len, "%s takes no receive: %s; try another provider (WEFT_PROVIDER)",
                  weft_net_name(), fi_strerror(-rc));
         return -1;

@@ -17,6 +17,7 @@ MPI_TESTS = \
     tests/mpi/bsend_limits \
     tests/mpi/coll_disagree \
     tests/mpi/coll_inter \
+    tests/mpi/coll_interleaved \
     tests/mpi/coll_large \
     tests/mpi/coll_model \
     tests/mpi/coll_neighbor \
@@ -52,6 +53,7 @@ MPI_TESTS = \
     tests/mpi/intercomm \
     tests/mpi/isendrecv \
     tests/mpi/late_rank \
+    tests/mpi/main_thread \
     tests/mpi/many_irecvs \
     tests/mpi/many_isends \
     tests/mpi/null_requests \
@@ -150,6 +152,7 @@ tests_mpi_bsend_comm_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bsend_limits_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_nonblocking_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_inter_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_coll_interleaved_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_large_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_neighbor_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_model_LDADD = $(MPI_TEST_LIBS)
@@ -185,6 +188,7 @@ tests_mpi_init_thread_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_intercomm_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_isendrecv_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_late_rank_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_main_thread_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_many_irecvs_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_many_isends_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_null_requests_LDADD = $(MPI_TEST_LIBS)

@@ -151,7 +151,7 @@ void weft_probe_load_match(struct weft_bench *bench)
 
 void weft_probe_load_complete(struct weft_bench *bench)
 {
-    bool promised = bench->info->rx_attr->comp_order & FI_ORDER_STRICT;
+    bool promised = bench->info->rx_attr->comp_order & FI_ORDER_SAS; /* part of FI_ORDER_STRICT */
     struct weft_bench_op *receives[2 * LOADED], *last[WEFT_BENCH_SIDES] = {NULL};
 
     load(bench, receives);

@@ -7,13 +7,15 @@
  * 16 KiB a protocol that needs one more round. A stream needs no such depth, and takes 256 KiB at
  * once faster than it would be asked to be read: one system call instead of three.
  *
- * Over a stream the layer receives into the user's buffer, and into memory that it takes when it
- * needs it where a message comes before its receive. Then the buffers that it keeps hold little more
- * than headers, and may be small: 1024 of 64 KiB are 64 MB a rank, all written when it opens, and
- * headers 64 KiB apart share few sets of the cache, which costs 2 % of a small message. Layers before
- * libfabric 1.17 were not tried, and a layer told not to receive like that stands still then. So
- * there, and where the user has said how it sends or receives, the buffers are as long as the limit,
- * 64 KiB.
+ * Over a stream the layer of libfabric 1.17 receives into the user's buffer, and into memory that it
+ * takes when it needs it where a message comes before its receive. Then the buffers that it keeps hold
+ * little more than headers, and may be small: 1024 of 64 KiB are 64 MB a rank, all written when it
+ * opens, and headers 64 KiB apart share few sets of the cache, which costs 2 % of a small message.
+ * Later layers do not receive like that, and have no eager limit but the length of their buffers: a
+ * longer message is sent in segments, whose completion comes after those of later messages, and
+ * which crash when the connection ends amid them (2.1). A layer of 1.17 that is told not to receive
+ * like that stands still with small buffers. In all these cases the buffers are as long as the limit,
+ * 64 KiB: the layer sends in segments only where its limit is below that.
  *
  * Invariants: where there is InfiniBand, and where the user has a say, nothing is changed; no
  * message is sent eagerly that the layer would not send at once.
@@ -27,6 +29,12 @@
 
 enum { OWN_BUFFER = 16 << 10 };
 
+/* Whether the layer has an eager limit apart from the length of its buffers. */
+static bool has_eager_limit(void)
+{
+    return fi_version() < FI_VERSION(1, 18);
+}
+
 void weft_layer_prepare(void)
 {
     /* With several endpoints a process these have no address vector of type FI_AV_MAP. With a table
@@ -38,7 +46,7 @@ void weft_layer_prepare(void)
     setenv("FI_OFI_RXM_MSG_RX_SIZE", "256", 0);
     if (getenv("FI_OFI_RXM_BUFFER_SIZE") || getenv("FI_OFI_RXM_EAGER_LIMIT"))
         return;
-    bool apart = fi_version() >= FI_VERSION(1, 17) && !getenv("FI_OFI_RXM_ENABLE_DYN_RBUF") &&
+    bool apart = has_eager_limit() && !getenv("FI_OFI_RXM_ENABLE_DYN_RBUF") &&
                  !getenv("FI_OFI_RXM_ENABLE_DIRECT_SEND");
     setenv("FI_OFI_RXM_EAGER_LIMIT", apart ? "262144" : "65536", 1);
     setenv("FI_OFI_RXM_BUFFER_SIZE", apart ? "2048" : "65536", 1);
@@ -48,7 +56,7 @@ size_t weft_layer_eager_limit(const struct weft_provider_row *row)
 {
     if (!(row->flags & WEFT_PROVIDER_RXM))
         return row->eager_limit;
-    const char *text = getenv("FI_OFI_RXM_EAGER_LIMIT");
+    const char *text = has_eager_limit() ? getenv("FI_OFI_RXM_EAGER_LIMIT") : NULL;
     if (!text)
         text = getenv("FI_OFI_RXM_BUFFER_SIZE");
     size_t limit = text ? strtoul(text, NULL, 10) : OWN_BUFFER;

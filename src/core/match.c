@@ -356,7 +356,7 @@ void weft_match_spill(struct weft_matcher *m)
     for (struct weft_match_receive **at = m->head; at < m->tail; at++)
         post_to_bins(m, *at);
     m->head = m->tail = m->express;
-    m->room = NULL;
+    m->room = m->express;
 }
 
 /* True when there is room in the express queue, or could be made. */

@@ -75,13 +75,13 @@ struct weft_match_bins {
 
 struct weft_matcher {
     struct weft_match_receive **head, **tail; /* the express queue: entries from head to tail */
-    struct weft_match_receive *
-        *room;           /* what tail may grow to; NULL while receives go to the bins */
-    uint32_t patience;   /* receives to go there even when the bins are empty */
-    uint64_t next_order; /* receives that were posted to the bins so far */
-    size_t binned;       /* receives in the bins */
-    size_t unexpected;   /* messages queued: a zero test is the caller's fast path */
-    size_t wild;         /* receives with a wildcard */
+    struct weft_match_receive **room; /* end of the express queue's room; equal to its start while
+                                         receives go to the bins */
+    uint32_t patience;                /* receives to go there even when the bins are empty */
+    uint64_t next_order;              /* receives that were posted to the bins so far */
+    size_t binned;                    /* receives in the bins */
+    size_t unexpected;                /* messages queued: a zero test is the caller's fast path */
+    size_t wild;                      /* receives with a wildcard */
     struct weft_match_bins posted_by_tag, messages_by_tag;
     /* receives of any tag; of any source; all messages, twice */
     struct weft_match_link posted_by_source[WEFT_MATCH_BINS];

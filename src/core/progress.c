@@ -193,15 +193,23 @@ void weft_await(unsigned *idle, const struct weft_request *request)
     weft_share();
 }
 
+/* The cores that the ranks of this node have together. Without shared memory only this rank's own set
+ * is known; a set of one core is taken for a binding that gives the other ranks cores of their own. */
+static int cores_of_node(int own)
+{
+    if (weft.shm)
+        return weft_shm_cores();
+    return own > 1 ? own : (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
 void weft_progress_open(void)
 {
     cpu_set_t set;
-    int cores = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    bool shared = weft.job.local_size > (int)online || cores < 1;
+    int own = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    bool shared = weft.job.local_size > cores_of_node(own);
     weft.yield_after = weft_settings.spin ? (int)weft_settings.spin
                        : !shared          ? SPIN_ALONE
                        : weft.shm         ? SPIN_SHARED
                                           : SPIN_NET;
-    weft_lock_open(cores > 1);
+    weft_lock_open(own > 1);
 }

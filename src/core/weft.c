@@ -247,11 +247,15 @@ static void set_gate(void)
     bool threads =
         (world == WORLD_IS && weft.thread_level == MPI_THREAD_MULTIPLE) || threaded || helped;
     threads |= weft_cells_on;
-    weft_gate = !used
-                    ? WEFT_GATE_CLOSED
-                    : (threads ? WEFT_GATE_THREADS : 0) | (weft_count_all() ? WEFT_GATE_COUNT : 0);
-    if (used && events_wait)
-        weft_gate |= WEFT_GATE_EVENTS;
+    unsigned bits = 0;
+    if (!used)
+        bits = WEFT_GATE_CLOSED;
+    else
+        bits = (threads ? WEFT_GATE_THREADS : 0) | (weft_count_all() ? WEFT_GATE_COUNT : 0) |
+               (events_wait ? WEFT_GATE_EVENTS : 0);
+    /* The handler of SIGUSR1 may set its bit at any moment, which is kept. */
+    __atomic_fetch_and(&weft_gate, bits | WEFT_GATE_REPORT, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&weft_gate, bits, __ATOMIC_RELAXED);
     weft_gate_update();
     int rc = helped ? weft_progress_thread_start() : 0;
     if (rc)
@@ -268,6 +272,7 @@ int weft_init(int thread_level, int *provided)
     if (!running)
         weft_start(weft_thread_level(thread_level));
     weft.thread_level = weft_thread_level(thread_level);
+    main_thread = pthread_self();
     if (weft_info_fill_env(&weft_info_env, 0, NULL))
         weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_INFO_ENV");
     world = WORLD_IS;

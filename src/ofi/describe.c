@@ -60,7 +60,10 @@ static const char *describe_receive(const struct weft_request *request)
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
     if (request->flags & WEFT_REQUEST_IN_NET)
         snprintf(words, sizeof words, "posted in %s, no message matches yet", weft_net_name());
-    else if (part->asked)
+    else if (part->phase == WEFT_NET_NOT_FETCHING)
+        snprintf(words, sizeof words,
+                 "received, waiting for the send that is part of the operation");
+    else if (part->phase == WEFT_NET_ASKING_HEADER)
         snprintf(words, sizeof words, "matched, waiting for the sender to say how long it is");
     else if (weft_net_way(&part->header) == WEFT_NET_BY_READS)
         snprintf(words, sizeof words, "matched, reading: %zu of %zu bytes asked for, %d reads out",

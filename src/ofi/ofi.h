@@ -15,7 +15,8 @@
  *  - Every operation given to the provider has a struct weft_net_op as its context, in memory that
  *    does not move until the operation's one completion has been read.
  *  - packed and mr of a request's lane part are NULL whenever they hold nothing, also while the
- *    request is in the pool; asked is false then.
+ *    request is in the pool; phase is WEFT_NET_NOT_FETCHING then. header holds a header only while
+ *    phase is WEFT_NET_FETCHING, or in a send: the first bytes of any message may lie there.
  *  - A control message is at most WEFT_NET_CONTROL_BYTES, an RTS header at most
  *    WEFT_NET_HEADER_BYTES; both fit the inject size of every provider in the table.
  */
@@ -132,6 +133,9 @@ static inline size_t weft_net_piece_bytes(size_t bytes)
     return piece;
 }
 
+/* The phases of a receive that has matched an RTS. */
+enum weft_net_phase { WEFT_NET_NOT_FETCHING, WEFT_NET_ASKING_HEADER, WEFT_NET_FETCHING };
+
 /* What the net lane keeps in a request. */
 struct weft_net_request {
     struct weft_net_op op;
@@ -139,7 +143,7 @@ struct weft_net_request {
     bool withdrawn;     /* receives: the provider gave it back unmatched */
     bool stalled;       /* in the list weft_net.stalled, or in the readers of its peer */
     bool ring;          /* staged sends: what is written to is a ring */
-    bool asked;         /* receives: matched an RTS, and the sender was asked for its header */
+    uint8_t phase;      /* receives: enum weft_net_phase */
     uint16_t reads_out; /* pieces under way: read, written or pushed */
     void *packed;       /* a stage with packed data of a buffer that is not dense, or NULL */
     struct fid_mr *mr;  /* registration of the buffer, or NULL */

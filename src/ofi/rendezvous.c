@@ -151,6 +151,7 @@ void weft_net_fetched(struct weft_request *request)
     struct weft_net_request *part = weft_net_part(request);
     struct weft_peer *peer = request->peer;
     weft_net_release(part);
+    part->phase = WEFT_NET_NOT_FETCHING;
     peer->fetching--;
     if (weft_likely(peer->lane != WEFT_LANE_DEAD)) {
         if (weft_net_way(&part->header) == WEFT_NET_BY_READS)
@@ -353,6 +354,7 @@ void weft_net_fetch(struct weft_request *request, const void *header)
 {
     struct weft_net_request *part = weft_net_part(request);
     memcpy(&part->header, header, sizeof part->header);
+    part->phase = WEFT_NET_FETCHING;
     request->peer->fetching++;
     part->moved = part->arrived = 0;
     part->reads_out = 0;
@@ -384,7 +386,7 @@ void weft_net_fetch(struct weft_request *request, const void *header)
 
 void weft_net_ask_header(struct weft_request *request, uint32_t number)
 {
-    weft_net_part(request)->asked = true;
+    weft_net_part(request)->phase = WEFT_NET_ASKING_HEADER;
     weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_ASK_HEADER,
                                                               .cookie = number,
                                                               .other = (uintptr_t)request});
@@ -412,7 +414,6 @@ void weft_net_header_asked(const struct weft_net_control *question)
 
 void weft_net_header_told(struct weft_request *request, const struct weft_net_control *answer)
 {
-    weft_net_part(request)->asked = false;
     weft_net_fetch(request, &(struct weft_net_header){.version = answer->version,
                                                       .staged = answer->count,
                                                       .number = answer->context,
@@ -468,8 +469,9 @@ void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
 bool weft_net_fetch_waits(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
-    return part->asked ||
-           (!part->reads_out && !part->stalled && weft_net_way(&part->header) != WEFT_NET_BY_READS);
+    return part->phase == WEFT_NET_ASKING_HEADER ||
+           (part->phase == WEFT_NET_FETCHING && !part->reads_out && !part->stalled &&
+            weft_net_way(&part->header) != WEFT_NET_BY_READS);
 }
 
 /* What a dead rank has written may still be on its way into the buffer. A read from it ends when the
@@ -478,8 +480,8 @@ void weft_net_fetch_abandon(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     request->bytes = 0;
-    if (part->asked) {
-        part->asked = false;
+    if (part->phase == WEFT_NET_ASKING_HEADER) {
+        part->phase = WEFT_NET_NOT_FETCHING;
         weft_request_event(request);
         return;
     }

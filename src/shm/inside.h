@@ -19,11 +19,12 @@
 #include "shm/share.h"
 #include "shm/shm.h"
 
+#include <sched.h>
 #include <stdatomic.h>
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 5, WEFT_SHM_NEWS_WORD = 64 };
+enum { WEFT_SHM_VERSION = 6, WEFT_SHM_NEWS_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the card that tells where the segment is */
@@ -31,7 +32,8 @@ struct weft_shm_head {
     struct weft_ring_shape shape;
     uint32_t cells; /* rings that threads have for each pair besides: 0 or WEFT_CELLS */
     struct weft_ring_shape cell_shape;
-    _Atomic uint32_t attached; /* members that are */
+    _Atomic uint32_t attached;                   /* members that are */
+    _Atomic uint64_t cores[WEFT_SHM_CORE_WORDS]; /* a bit for each that a member may run on */
 };
 
 struct weft_shm_member {

@@ -304,6 +304,25 @@ static int find_and_join(void)
     return -1;
 }
 
+/* Adds the cores that this rank may run on to those of the node's ranks. */
+static void publish_cores(void)
+{
+    cpu_set_t set;
+    if (sched_getaffinity(0, sizeof set, &set))
+        return;
+    for (int i = 0; i < CPU_SETSIZE; i++)
+        if (CPU_ISSET(i, &set))
+            atomic_fetch_or(&weft_shm.head->cores[i / 64], UINT64_C(1) << i % 64);
+}
+
+int weft_shm_cores(void)
+{
+    int cores = 0;
+    for (int i = 0; weft_shm.open && i < WEFT_SHM_CORE_WORDS; i++)
+        cores += __builtin_popcountll(atomic_load(&weft_shm.head->cores[i]));
+    return cores;
+}
+
 static void become_member(const struct weft_job *job)
 {
     struct weft_shm_member *self = weft_shm_member(weft_shm.self);
@@ -311,6 +330,7 @@ static void become_member(const struct weft_job *job)
     self->world = job->rank;
     self->cells = weft_cells_on ? weft_shm.head->cells : 0;
     self->nonce_address = (uint64_t)(uintptr_t)&nonce;
+    publish_cores();
     atomic_store_explicit(&self->attached, 1, memory_order_release);
     atomic_fetch_add(&weft_shm.head->attached, 1);
     weft_shm.news = self->news;
@@ -418,13 +438,6 @@ static size_t choose_piece(size_t good)
     return most < good ? most : good;
 }
 
-static bool cores_for_all(void)
-{
-    cpu_set_t set;
-    long online = sysconf(_SC_NPROCESSORS_ONLN);
-    return weft_shm.members <= online && sched_getaffinity(0, sizeof set, &set) == 0;
-}
-
 void weft_shm_begin(void)
 {
     if (!weft_shm.open)
@@ -434,11 +447,13 @@ void weft_shm_begin(void)
     weft_shm.eager_limit = choose_eager_limit();
     weft_shm.piece = choose_piece(32 << 10);
     weft_shm.short_piece = choose_piece(8 << 10);
-    weft_shm.early = cores_for_all();
+    weft_shm.early = weft_shm.members <= weft_shm_cores();
     if (weft_settings.verbose < 2 && !(weft_settings.verbose && weft_shm.self == 0))
         return;
-    weft_warn("shared memory with %u ranks of this node, up to %zu bytes by two copies, more by %s",
-              atomic_load(&weft_shm.head->attached), weft_shm.eager_limit,
+    weft_warn("shared memory with %u ranks of this node on %d %s, up to %zu bytes by two copies, "
+              "more by %s",
+              atomic_load(&weft_shm.head->attached), weft_shm_cores(),
+              weft_shm_cores() == 1 ? "core" : "cores", weft_shm.eager_limit,
               weft_shm.single_copy ? "one (process_vm_readv)" : "pieces of two");
     if (refused)
         weft_warn(

@@ -50,6 +50,10 @@ void weft_shm_open(const struct weft_job *job);
 /* After the fence: finds out whether memory of other processes can be read. */
 void weft_shm_begin(void);
 
+/* The number of cores that the attached ranks of this node may run on, all together (each has its
+ * own set: a binding, taskset, a cpuset). After the fence; 0 while the lane is closed. */
+int weft_shm_cores(void);
+
 /* True when every rank of the job may be expected in this rank's segment (before the fence), or is
  * there (after it). */
 bool weft_shm_expects_all(const struct weft_job *job);

@@ -778,6 +778,42 @@ static void go_on_testing(void)
     _exit(0);
 }
 
+/* MPI_Isendrecv whose receive is complete when its source dies, and whose send is still under way: it
+ * completes without an error. The message has the size at which it lies where an RTS header would. */
+static void isendrecv_with_the_dead(void)
+{
+    enum { BYTES = 64 };
+    volatile char message[BYTES] = {0};
+    MPI_Request request;
+    int done = 0;
+    begin();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (rank == 1) {
+        memset((char *)message, 1, BYTES);
+        MPI_Send((char *)message, BYTES, MPI_BYTE, 0, 1, MPI_COMM_WORLD);
+        MPI_Recv(&value, 1, MPI_INT, 0, 2, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        raise(SIGKILL);
+    }
+    if (rank == 2) {
+        MPI_Recv(&value, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        MPI_Recv(much, sizeof much, MPI_BYTE, 0, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        _exit(0);
+    }
+    MPI_Isendrecv(much, sizeof much, MPI_BYTE, 2, 4, (char *)message, BYTES, MPI_BYTE, 1, 1,
+                  MPI_COMM_WORLD, &request);
+    while (!message[BYTES - 1]) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    }
+    expect("the send is still under way", !done);
+    MPI_Send(&rank, 1, MPI_INT, 1, 2, MPI_COMM_WORLD);
+    expect_aborted("MPI_Recv",
+                   MPI_Recv(&value, 1, MPI_INT, 1, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    MPI_Send(&rank, 1, MPI_INT, 2, 3, MPI_COMM_WORLD);
+    int code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+    fprintf(stderr, "completed: %d, %d wrong\n", code == MPI_SUCCESS, wrong);
+    _exit(0);
+}
+
 /* With the default handler the first who needs the dead ends the job, and says why. */
 static void go_on_in_vain(void)
 {
@@ -888,6 +924,21 @@ static void asked_in_test(void)
     end_well();
 }
 
+/* A session that opens between SIGUSR1 and the next call does not lose the request for a report. */
+static void asked_before_a_session(void)
+{
+    MPI_Session session;
+    begin();
+    if (rank == 0) {
+        raise(SIGUSR1);
+    }
+    MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_ARE_FATAL, &session);
+    MPI_Session_finalize(&session);
+    MPI_Sendrecv(&rank, 1, MPI_INT, 1 - rank, 3, &size, 1, MPI_INT, 1 - rank, 3, MPI_COMM_WORLD,
+                 MPI_STATUS_IGNORE);
+    end_well();
+}
+
 static volatile sig_atomic_t caught;
 
 static void note(int signal)
@@ -964,6 +1015,7 @@ static const struct {
             {"go-on", go_on},
             {"go-on-testing", go_on_testing},
             {"go-on-in-vain", go_on_in_vain},
+            {"isendrecv-with-the-dead", isendrecv_with_the_dead},
             {"holes-of-the-dead", holes_of_the_dead},
             {"copies-of-a-dead-sender", copies_of_a_dead_sender},
             {"holes-of-a-dead-sender", holes_of_a_dead_sender},
@@ -977,6 +1029,7 @@ static const struct {
             {"slow-news", slow_news},
             {"asked-in-recv", asked_in_recv},
             {"asked-in-test", asked_in_test},
+            {"asked-before-a-session", asked_before_a_session},
             {"own-handler", own_handler},
             {"handler-goes", handler_goes}};
 

@@ -52,6 +52,7 @@ MPI_TESTS = \
     tests/mpi/intercomm \
     tests/mpi/isendrecv \
     tests/mpi/late_rank \
+    tests/mpi/main_thread \
     tests/mpi/many_irecvs \
     tests/mpi/many_isends \
     tests/mpi/null_requests \
@@ -185,6 +186,7 @@ tests_mpi_init_thread_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_intercomm_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_isendrecv_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_late_rank_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_main_thread_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_many_irecvs_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_many_isends_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_null_requests_LDADD = $(MPI_TEST_LIBS)

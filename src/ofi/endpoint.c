@@ -171,8 +171,11 @@ static int make_room(char *why, size_t len)
                 weft_net_register(weft_net.spill.iov_base, weft_net.eager_limit, FI_RECV);
     }
     weft_net_fast.short_pieces = weft_net.spill_below ? 2 : 1;
-    if ((weft_net.spill_below && !weft_net.spill.iov_base) || weft_net_claim_open()) {
-        snprintf(why, len, "no memory for receive buffers of %zu bytes", weft_net.eager_limit);
+    bool spills = !weft_net.spill_below ||
+                  (weft_net.spill.iov_base && (weft_net.spill_mr || !weft_net.local_mr));
+    if (!spills || weft_net_claim_open()) {
+        snprintf(why, len, "no memory for receive buffers of %zu bytes over %s%s",
+                 weft_net.eager_limit, weft_net_name(), weft_net_stage_advice());
         return -1;
     }
     return weft_net_pool_open(why, len);

@@ -14,10 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    NAME_MAX_LEN = 64,
-    PARTS_MAX = 8
-};
+enum { NAME_MAX_LEN = 64, PARTS_MAX = 8 };
 
 /* What one judgement works on; qsort needs all of it in each element. */
 struct trial {

@@ -32,7 +32,7 @@ struct weft_verdict {
     bool usable;
     bool software, push; /* as in struct weft_provider_choice */
     enum weft_fitness fitness;
-    int place;        /* in the list of WEFT_IFACE */
+    int place;                      /* in the list of WEFT_IFACE */
     char reason[WEFT_REASON_BYTES]; /* why chosen or refused */
 };
 

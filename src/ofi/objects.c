@@ -53,8 +53,7 @@ static int open_queue(struct weft_objects *o, const struct fi_info *info)
         attr.wait_obj = FI_WAIT_NONE;
         rc = fi_cq_open(o->domain, &attr, &o->cq, NULL);
     }
-    if (!rc &&
-        (attr.wait_obj == FI_WAIT_NONE || fi_control(&o->cq->fid, FI_GETWAIT, &o->wait_fd)))
+    if (!rc && (attr.wait_obj == FI_WAIT_NONE || fi_control(&o->cq->fid, FI_GETWAIT, &o->wait_fd)))
         o->wait_fd = -1;
     return rc;
 }
@@ -91,8 +90,7 @@ static int try_registration(const struct weft_objects *o, const struct weft_prov
     bool unlimited = !getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur == RLIM_INFINITY;
     if (!(choice->info->domain_attr->mr_mode & FI_MR_LOCAL) || unlimited)
         return 0;
-    void *memory =
-        mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return -FI_ENOMEM;
     struct fid_mr *mr = NULL;
@@ -118,8 +116,8 @@ static char *locked_limit(char *buf, size_t len)
 static void advise(const struct weft_provider_choice *choice, const struct step *step, char *advice,
                    size_t len)
 {
-    bool adapter = choice->info->domain_attr->mr_mode & FI_MR_LOCAL &&
-                   choice->row->flags & WEFT_PROVIDER_RXM;
+    bool adapter =
+        choice->info->domain_attr->mr_mode & FI_MR_LOCAL && choice->row->flags & WEFT_PROVIDER_RXM;
     size_t queue = weft_layer_queue();
     if (adapter && choice->info->addr_format == FI_SOCKADDR_IB)
         snprintf(advice, len,
@@ -151,8 +149,8 @@ int weft_objects_open(struct weft_objects *objects, const struct weft_provider_c
     if (step.rc) {
         advise(choice, &step, text, sizeof text);
         snprintf(why, len, "%s on %s could not be opened: %s says \"%s\"; %s",
-                 info->fabric_attr->prov_name, choice->interface, step.what,
-                 fi_strerror(-step.rc), text);
+                 info->fabric_attr->prov_name, choice->interface, step.what, fi_strerror(-step.rc),
+                 text);
         weft_objects_close(objects);
         return -1;
     }

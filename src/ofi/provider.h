@@ -20,7 +20,10 @@
 
 /* Bits of the tag word that Weft needs: 3 of kind, those of a context id, and what collectives use of
  * a tag. */
-enum { WEFT_KIND_BITS = 3, WEFT_TAG_BITS = WEFT_KIND_BITS + WEFT_CONTEXT_BITS + WEFT_LEAST_TAG_BITS };
+enum {
+    WEFT_KIND_BITS = 3,
+    WEFT_TAG_BITS = WEFT_KIND_BITS + WEFT_CONTEXT_BITS + WEFT_LEAST_TAG_BITS
+};
 
 /* Room for the reason of one candidate: a sentence. */
 enum { WEFT_REASON_BYTES = 480 };

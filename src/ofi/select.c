@@ -350,8 +350,8 @@ static int choose(const struct weft_settings *settings, const struct weft_job *j
     result = weft_judge(settings, job->one_node, market.offers, market.count, interfaces,
                         interface_count, verdicts, why, len);
     if (result == 0) {
-        chosen = settle(&market, settings, job, verdicts, candidates != NULL, choice, objects, why,
-                        len);
+        chosen =
+            settle(&market, settings, job, verdicts, candidates != NULL, choice, objects, why, len);
         result = chosen < market.count ? 0 : -1;
     }
     if (candidates != NULL && (*candidates = list_candidates(&market, verdicts)) != NULL) {

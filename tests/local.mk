@@ -101,6 +101,13 @@ tests_unit_ring_test_SOURCES = tests/unit/ring_test.c
 tests_unit_ring_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_ring_test_LDADD = $(UNIT_LIBS)
 
+# Delivery by sequence number, completions in random order
+check_PROGRAMS += tests/unit/sequence_test
+TESTS += tests/unit/sequence_test
+tests_unit_sequence_test_SOURCES = tests/unit/sequence_test.c
+tests_unit_sequence_test_CFLAGS = $(UNIT_CFLAGS)
+tests_unit_sequence_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/share_test
 TESTS += tests/unit/share_test
 tests_unit_share_test_SOURCES = tests/unit/share_test.c
@@ -136,6 +143,9 @@ tests_unit_predefined_types_test_SOURCES = tests/unit/predefined_types_test.c
 tests_unit_predefined_types_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_predefined_types_test_LDADD = $(UNIT_LIBS)
 endif
+
+# ---- The contract with libfabric
+include tests/strict/local.mk
 
 # ---- Programs that call MPI, run by tests/run-mpi and tests/errors/run
 include tests/mpi/local.mk

@@ -2,8 +2,9 @@
 /*
  * Error classes, codes and strings of the user: see error_code.h.
  *
- * Invariant: codes[i] describes the number MPI_ERR_LASTCODE + 1 + i; its class is NO_CLASS when it
- * was taken back.
+ * Invariants: codes[i] describes the number MPI_ERR_LASTCODE + 1 + i. A removed number has the class
+ * NO_CLASS and is in the free list. `members` of a class counts its codes without itself, so that
+ * adding and removing take the same time however many codes there are.
  */
 #include "core/error_code.h"
 #include "core/error.h"
@@ -15,12 +16,15 @@ enum { FIRST = MPI_ERR_LASTCODE + 1, NO_CLASS = -1 };
 
 struct code {
     int class;
+    int members; /* of a class: its codes */
+    int next;    /* of a removed number: the next one in the free list, or 0 */
     char *text;
 };
 
 int weft_error_code_last = MPI_ERR_LASTCODE;
 static struct code *codes;
 static int room;
+static int removed; /* first number of the free list, or 0 */
 
 static struct code *find(int number)
 {
@@ -46,19 +50,35 @@ static int no_code(int number, const char *what)
                           what);
 }
 
-static int add(int class, int *number)
+/* A number that is free: a removed one, or the next. 0 when memory is short. */
+static int take_number(void)
 {
-    int next = weft_error_code_last + 1 - FIRST;
-    if (next == room) {
+    int number = removed, used = weft_error_code_last + 1 - FIRST;
+    if (number) {
+        removed = codes[number - FIRST].next;
+        return number;
+    }
+    if (used == room) {
         int wanted = room ? 2 * room : 16;
         struct code *more = realloc(codes, (size_t)wanted * sizeof *more);
         if (!more)
-            return weft_error_say(MPI_ERR_NO_MEM, "no memory for another error code");
+            return 0;
         codes = more;
         room = wanted;
     }
-    *number = ++weft_error_code_last;
-    codes[next] = (struct code){.class = class == NO_CLASS ? *number : class};
+    return ++weft_error_code_last;
+}
+
+static int add(int class, int *number)
+{
+    int taken = take_number();
+    if (!taken)
+        return weft_error_say(MPI_ERR_NO_MEM, "no memory for another error code");
+    struct code *parent = find(class);
+    if (parent)
+        parent->members++;
+    codes[taken - FIRST] = (struct code){.class = class == NO_CLASS ? taken : class};
+    *number = taken;
     return MPI_SUCCESS;
 }
 
@@ -98,7 +118,11 @@ static int remove_number(int number)
     if (code->text)
         return weft_error_say(MPI_ERR_OTHER,
                               "%d has a string still; call MPI_Remove_error_string first", number);
-    code->class = NO_CLASS;
+    struct code *parent = find(code->class);
+    if (parent && parent != code)
+        parent->members--;
+    *code = (struct code){.class = NO_CLASS, .next = removed};
+    removed = number;
     return MPI_SUCCESS;
 }
 
@@ -107,11 +131,10 @@ int weft_error_class_remove(int number)
     const struct code *class = find(number);
     if (!class || class->class != number)
         return no_code(number, "class");
-    for (int other = FIRST; other <= weft_error_code_last; other++)
-        if (other != number && codes[other - FIRST].class == number)
-            return weft_error_say(MPI_ERR_OTHER,
-                                  "class %d has code %d still; call MPI_Remove_error_code first",
-                                  number, other);
+    if (class->members)
+        return weft_error_say(MPI_ERR_OTHER,
+                              "class %d has %d codes still; call MPI_Remove_error_code first",
+                              number, class->members);
     return remove_number(number);
 }
 

@@ -4,7 +4,8 @@
  * and after MPI.
  *
  * Invariants:
- *  - Numbers of the user begin above MPI_ERR_LASTCODE, are given out once, and are never used again.
+ *  - Numbers of the user begin above MPI_ERR_LASTCODE. A number that was removed is given out again
+ *    before a new one, so that memory follows the codes that exist at a time.
  *  - A code belongs to one class; a class of the user is a code that belongs to itself.
  *
  * Functions that can fail return an MPI error class, the sentence said.

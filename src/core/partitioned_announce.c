@@ -8,7 +8,8 @@
  *  - For each source of a channel there are as many places for announcements, posted or due, as
  *    partitioned receives wait. So one that fits is always found, however many that do not fit came
  *    before it.
- *  - The lists of those that wait and of those that are kept are in the order of their coming.
+ *  - All lists are oldest first. Announcements are delivered in the order in which their receives
+ *    were posted, which is the order in which they were sent: they may complete in another one.
  */
 #include "core/error.h"
 #include "core/p2p.h"
@@ -25,11 +26,17 @@ struct arrival {
     struct weft_announcement what;
     struct weft_channel *channel;
     int rank;
+    bool complete; /* its receive */
     struct arrival *next, **link;
 };
 
-static struct arrival *kept, **kept_end = &kept; /* fit no receive yet */
-static struct arrival *expected, *due;           /* posted, and to be posted, in no order */
+struct arrivals {
+    struct arrival *first, **end;
+};
+
+static struct arrivals kept = {.end = &kept.first};         /* fit no receive yet */
+static struct arrivals expected = {.end = &expected.first}; /* their receives are posted */
+static struct arrivals due = {.end = &due.first};           /* their receives are to be posted */
 static struct weft_precv *waiting, **waiting_end = &waiting;
 static uint32_t next_id = WEFT_PARTITIONED_ANNOUNCE + 1;
 
@@ -91,20 +98,21 @@ void weft_announcement_forget(struct weft_precv *recv)
         }
 }
 
-static void unlink_arrival(struct arrival *arrival)
+static void unlink_arrival(struct arrival *arrival, struct arrivals *list)
 {
     *arrival->link = arrival->next;
     if (arrival->next)
         arrival->next->link = arrival->link;
+    else
+        list->end = arrival->link;
 }
 
-static void link_arrival(struct arrival *arrival, struct arrival **list)
+static void append_arrival(struct arrival *arrival, struct arrivals *list)
 {
-    arrival->next = *list;
-    arrival->link = list;
-    if (*list)
-        (*list)->link = &arrival->next;
-    *list = arrival;
+    arrival->next = NULL;
+    arrival->link = list->end;
+    *list->end = arrival;
+    list->end = &arrival->next;
 }
 
 /* A new place for an announcement, on no list. NULL when memory is short: the sentence is said. */
@@ -118,6 +126,7 @@ static struct arrival *new_place(struct weft_channel *channel, int rank)
     }
     arrival->channel = channel;
     arrival->rank = rank;
+    arrival->complete = false;
     return arrival;
 }
 
@@ -140,22 +149,19 @@ static void fail(const struct arrival *arrival, int error)
 static void keep(struct arrival *arrival)
 {
     struct arrival *again = new_place(arrival->channel, arrival->rank);
-    arrival->next = NULL;
-    arrival->link = kept_end;
-    *kept_end = arrival;
-    kept_end = &arrival->next;
+    append_arrival(arrival, &kept);
     if (!again) {
         fail(arrival, MPI_ERR_NO_MEM);
         return;
     }
-    link_arrival(again, &due);
+    append_arrival(again, &due);
     weft_partitioned_queue(&weft_announcer);
 }
 
 /* The oldest receive that fits gets it; without one it is kept. */
 static void deliver(struct arrival *arrival)
 {
-    unlink_arrival(arrival);
+    unlink_arrival(arrival, &expected);
     for (struct weft_precv **link = &waiting; *link; link = &(*link)->next_waiting) {
         struct weft_precv *recv = *link;
         if (!same_place(arrival, recv) || recv->base.is.tag != arrival->what.tag)
@@ -168,19 +174,35 @@ static void deliver(struct arrival *arrival)
     keep(arrival);
 }
 
+/* Delivers the announcements of a place that have come, as far as no older one is still to come. */
+static void deliver_in_order(struct weft_channel *channel, int rank)
+{
+    struct arrival *arrival = expected.first, *next;
+    for (; arrival; arrival = next) {
+        next = arrival->next;
+        if (arrival->channel != channel || arrival->rank != rank)
+            continue;
+        if (!arrival->complete)
+            return;
+        deliver(arrival);
+    }
+}
+
 void weft_announcement_part(struct weft_request *part)
 {
     if (part->op == WEFT_REQUEST_SEND) {
         free(part->part.copy);
     } else {
         struct arrival *arrival = part->buffer; /* what is its first member */
+        struct weft_channel *channel = arrival->channel;
+        int rank = arrival->rank;
+        arrival->complete = true;
         if (part->error) {
             fail(arrival, part->error);
-            unlink_arrival(arrival);
+            unlink_arrival(arrival, &expected);
             free(arrival);
-        } else {
-            deliver(arrival);
         }
+        deliver_in_order(channel, rank);
     }
     weft_request_put(part);
 }
@@ -190,13 +212,13 @@ void weft_announcement_part(struct weft_request *part)
 static int expect(struct arrival *arrival)
 {
     struct weft_partition_arguments from = {.channel = arrival->channel, .rank = arrival->rank};
-    link_arrival(arrival, &expected);
+    append_arrival(arrival, &expected);
     int code = weft_partitioned_receive(&from, WEFT_PARTITIONED_ANNOUNCE, &arrival->what,
                                         sizeof arrival->what, weft_datatype_byte(),
                                         &weft_announcements, 0);
     if (code != MPI_SUCCESS) {
         fail(arrival, code);
-        unlink_arrival(arrival);
+        unlink_arrival(arrival, &expected);
         free(arrival);
     }
     return code;
@@ -204,29 +226,22 @@ static int expect(struct arrival *arrival)
 
 void weft_announcement_advance(void)
 {
-    while (due) {
-        struct arrival *arrival = due;
-        unlink_arrival(arrival);
+    while (due.first) {
+        struct arrival *arrival = due.first;
+        unlink_arrival(arrival, &due);
         expect(arrival);
     }
-}
-
-static void free_kept(struct arrival *arrival)
-{
-    if (!arrival->next)
-        kept_end = arrival->link;
-    unlink_arrival(arrival);
-    free(arrival);
 }
 
 /* Takes the oldest that was kept for a receive. */
 static bool take_kept(struct weft_precv *recv)
 {
-    for (struct arrival *arrival = kept; arrival; arrival = arrival->next) {
+    for (struct arrival *arrival = kept.first; arrival; arrival = arrival->next) {
         if (!same_place(arrival, recv) || recv->base.is.tag != arrival->what.tag)
             continue;
         weft_precv_matched(recv, &arrival->what);
-        free_kept(arrival);
+        unlink_arrival(arrival, &kept);
+        free(arrival);
         return true;
     }
     return false;
@@ -245,20 +260,21 @@ int weft_announcement_await(struct weft_precv *recv)
     return expect(place);
 }
 
-void weft_partitioned_forget(const struct weft_channel *channel)
+static void forget(const struct weft_channel *channel, struct arrivals *list)
 {
-    for (struct arrival *arrival = kept, *next; arrival; arrival = next) {
-        next = arrival->next;
-        if (arrival->channel == channel)
-            free_kept(arrival);
-    }
-    for (struct arrival *arrival = due, *next; arrival; arrival = next) {
+    for (struct arrival *arrival = list->first, *next; arrival; arrival = next) {
         next = arrival->next;
         if (arrival->channel == channel) {
-            unlink_arrival(arrival);
+            unlink_arrival(arrival, list);
             free(arrival);
         }
     }
+}
+
+void weft_partitioned_forget(const struct weft_channel *channel)
+{
+    forget(channel, &kept);
+    forget(channel, &due);
     for (struct weft_precv *recv = waiting, *after; recv; recv = after) {
         after = recv->next_waiting;
         if (recv->base.is.channel == channel && !recv->base.request)
@@ -266,22 +282,20 @@ void weft_partitioned_forget(const struct weft_channel *channel)
     }
 }
 
-static void free_all(struct arrival *arrival)
+static void free_all(struct arrivals *list)
 {
-    while (arrival) {
-        struct arrival *next = arrival->next;
+    while (list->first) {
+        struct arrival *arrival = list->first;
+        unlink_arrival(arrival, list);
         free(arrival);
-        arrival = next;
     }
 }
 
 void weft_announcement_close(void)
 {
-    free_all(kept);
-    free_all(expected);
-    free_all(due);
-    kept = expected = due = NULL;
-    kept_end = &kept;
+    free_all(&kept);
+    free_all(&expected);
+    free_all(&due);
     waiting = NULL;
     waiting_end = &waiting;
 }

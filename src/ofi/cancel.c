@@ -3,9 +3,11 @@
  * Cancelling sends that have left: the sender asks, the receiver looks, its answer decides.
  *
  * A message is named by its sender, context and tag, and by its RTS cookie or, sent eagerly, its
- * sequence number. The question leaves behind the message, so the receiver has the message when it
- * reads the question: matched, or unexpected, in the provider or in software. It takes all that the
- * provider holds of the context into software, in order, and looks there.
+ * sequence number. The question leaves behind the message. Where the provider matches, it has
+ * matched the message before the question, or holds it unexpected: the receiver takes all that the
+ * provider holds of the context into software, in order, and looks there. Where the core matches,
+ * completions come in any order, so the question says how many messages were sent before it, and
+ * waits until these have been delivered.
  *
  * Invariants:
  *  - Every question is answered once. CANCELLED: the message was unmatched and is gone. TOO_LATE: it
@@ -56,17 +58,22 @@ void weft_net_cancel(struct weft_request *request)
                                         .context = request->channel->context,
                                         .tag = request->tag,
                                         .cookie = (uintptr_t)request,
-                                        .other = request->sequence & weft_net_fast.sequence_mask});
+                                        .other = request->sequence & weft_net_fast.sequence_mask,
+                                        .length = peer->sequence});
 }
 
+/* A cancelled synchronous send waits for no acknowledgement. If it has one already, that was of a
+ * later send, and overtook the answer. */
 static void forget_acknowledgement(struct weft_request *request)
 {
     struct weft_peer *peer = request->peer;
     struct weft_request **link = &peer->sync;
     while (*link && *link != request)
         link = &(*link)->next;
-    if (!*link)
+    if (!*link) {
+        weft_net_acknowledged(peer->world, request->channel->context, request->tag);
         return;
+    }
     *link = request->next;
     if (!*link)
         peer->sync_end = link;
@@ -80,7 +87,7 @@ void weft_net_cancel_answered(struct weft_request *request, bool cancelled)
         request->flags |= WEFT_REQUEST_CANCELLED;
         if (weft_net_part(request)->out.kind == WEFT_NET_OUT_RTS)
             weft_net_sent(request); /* there will be no FIN */
-        else
+        else if (request->mode == WEFT_SEND_SYNCHRONOUS)
             forget_acknowledgement(request);
     }
     weft_request_event(request);
@@ -134,6 +141,15 @@ static void relieve(int world)
         weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_RELIEVED});
 }
 
+/* Whether what was sent before the question has been delivered, or will never be. */
+static bool is_due(const struct weft_net_control *control)
+{
+    const struct weft_peer *peer = weft_peer_known(control->from);
+    return !weft_net.software || (peer && peer->lane == WEFT_LANE_DEAD) ||
+           weft_sequence_reached(&weft_net.sequences, (uint32_t)control->from,
+                                 (uint32_t)control->length);
+}
+
 int weft_net_cancel_answer(void)
 {
     static bool busy; /* collecting makes progress, which comes back here */
@@ -141,11 +157,15 @@ int weft_net_cancel_answer(void)
     if (busy)
         return 0;
     busy = true;
-    while (first) {
-        struct question *question = first;
-        first = question->next;
-        if (!first)
-            last = &first;
+    for (struct question **link = &first; *link;) {
+        struct question *question = *link;
+        if (!is_due(&question->control)) {
+            link = &question->next;
+            continue;
+        }
+        *link = question->next;
+        if (!*link)
+            last = link;
         if (question->control.kind == WEFT_NET_RELIEVE)
             relieve(question->control.from);
         else
@@ -153,7 +173,7 @@ int weft_net_cancel_answer(void)
         free(question);
         answers++;
     }
-    weft_net.asked = false;
+    weft_net.asked = first != NULL;
     busy = false;
     return answers;
 }

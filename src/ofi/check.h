@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The self-test of a provider: what of tag matching, ordering and remote reads really works on this
- * machine, tried over loopback between endpoints of one process.
+ * The self-test of a provider: what of tag matching, ordering, and remote reads and writes really
+ * works on this machine, tried between processes of this node.
  *
- * Invariant: the caller's process never touches libfabric: each probe runs in a child of its own
- * under an alarm, so a provider that hangs or crashes is a result and not an accident. This header
- * names nothing of libfabric. Part of weft_info, not of the library.
+ * Invariant: the caller's process never calls libfabric: the sides of each probe are processes of
+ * their own under a time limit, so a provider that hangs or crashes is a result and not an accident.
+ * This header names nothing of libfabric. Part of weft_info, not of the library.
  */
 #ifndef WEFT_CHECK_H
 #define WEFT_CHECK_H
@@ -18,7 +18,7 @@ enum weft_check_result {
     WEFT_CHECK_WORKS,
     WEFT_CHECK_BROKEN,  /* it gave a wrong answer */
     WEFT_CHECK_HANGS,   /* it gave none within the time limit */
-    WEFT_CHECK_CRASHES, /* the probe's process died */
+    WEFT_CHECK_CRASHES, /* a process of the probe died */
     WEFT_CHECK_ABSENT   /* the provider does not claim to have it */
 };
 
@@ -26,6 +26,8 @@ enum weft_check_probe {
     WEFT_CHECK_BASIC,
     WEFT_CHECK_INJECT,
     WEFT_CHECK_ORDER,
+    WEFT_CHECK_LOAD_MATCH,
+    WEFT_CHECK_LOAD_COMPLETE,
     WEFT_CHECK_REVERSE,
     WEFT_CHECK_IGNORE,
     WEFT_CHECK_DIRECTED,
@@ -39,23 +41,34 @@ enum weft_check_probe {
     WEFT_CHECK_IOVEC,
     WEFT_CHECK_CANCEL,
     WEFT_CHECK_LARGE,
+    WEFT_CHECK_REGISTER,
     WEFT_CHECK_READ,
+    WEFT_CHECK_WRITE,
     WEFT_CHECK_PROBES /* how many */
 };
 
 struct weft_check_outcome {
     enum weft_check_result result;
-    char detail[160]; /* what was wrong, or what it was waiting for; "" when it works */
+    char detail[320]; /* what was wrong, what the sides waited for, or what was measured; or "" */
     double seconds;
+};
+
+/* How Weft uses a provider: as its table says, or as the outcomes say. */
+struct weft_check_use {
+    bool software; /* Weft matches, not the provider */
+    bool spill;    /* receives that the provider matches get room for an eager message */
+    bool push;     /* no remote reads: the sender pushes long messages */
+    bool write;    /* messages with holes are packed and written */
 };
 
 struct weft_check_report {
     char provider[64], interface[64];
     uint32_t version;
-    bool row_software, row_push, row_spill; /* what Weft's table says of the provider */
+    char facts[1024]; /* lines of what the provider says of itself */
+    struct weft_check_use row;
     struct weft_check_outcome outcomes[WEFT_CHECK_PROBES];
-    bool usable;                /* Weft can run on it at all */
-    bool software, push, spill; /* what the outcomes say */
+    bool usable; /* Weft can run on it at all */
+    struct weft_check_use use;
 };
 
 /* What a probe tries, in a few words. */
@@ -64,8 +77,8 @@ const char *weft_check_name(enum weft_check_probe probe);
 /* "works", "broken", "hangs", "crashes", "absent". */
 const char *weft_check_word(enum weft_check_result result);
 
-/* Tests one provider (a name as in WEFT_PROVIDER; "" for the one a job on one node would get), each
- * probe for at most timeout seconds. Calls done(arg, report, probe) after each probe. Returns 0, or
+/* Tests one provider (a name as in WEFT_PROVIDER; "" for the one a job on one node would get). Each
+ * probe has timeout seconds for its work, and four times as many to open its endpoints before. Calls done(arg, report, probe) after each probe. Returns 0, or
  * -1 with a sentence in why when there is nothing to test. weft_settings is loaded. */
 int weft_check_run(const char *provider, unsigned timeout, struct weft_check_report *report,
                    void (*done)(void *arg, const struct weft_check_report *report,

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The bench: endpoints of one process and the plain operations between them. Errors of the plain
- * operations are outcomes of the probe that uses them. The invariant is in the header.
+ * The bench: one endpoint, the meetings of the sides, and the plain operations. An error of a plain
+ * operation is the outcome of the probe that uses it. The invariants are in the header.
  */
 #include "ofi/check_bench.h"
 
 #include <rdma/fi_cm.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>
+#include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,111 +16,169 @@
 #include <time.h>
 #include <unistd.h>
 
+enum {
+    GUARD = 8, /* bytes behind each buffer, which no message may touch */
+    GUARD_VALUE = 0x55,
+    RECEIVE_QUEUE = 512, /* the queues that Weft asks for at most (endpoint.c) */
+    SEND_QUEUE = 256
+};
+
+static _Noreturn void leave(void)
+{
+    /* Closing is left to the kernel: a provider that has just failed may fail again in its close. */
+    _exit(0);
+}
+
 void weft_bench_end(struct weft_bench *bench, enum weft_check_result result, const char *format,
                     ...)
 {
+    struct weft_bench_shared *shared = bench->shared;
     va_list args;
 
+    if (__atomic_exchange_n(&shared->ended, 1, __ATOMIC_ACQ_REL) != 0)
+        leave();
     va_start(args, format);
-    vsnprintf(bench->outcome->detail, sizeof bench->outcome->detail, format, args);
+    vsnprintf(shared->outcome.detail, sizeof shared->outcome.detail, format, args);
     va_end(args);
-    bench->outcome->result = result;
-    /* Closing is left to the kernel: a provider that just failed may fail again in its close. */
-    _exit(0);
+    shared->outcome.result = result;
+    leave();
+}
+
+void weft_bench_must(struct weft_bench *bench, long rc, const char *what)
+{
+    if (rc < 0)
+        BROKEN(bench, "%s: %s", what, fi_strerror((int)-rc));
 }
 
 void weft_bench_step(struct weft_bench *bench, const char *format, ...)
 {
+    char *step = bench->shared->sides[bench->me].step;
     va_list args;
 
     va_start(args, format);
-    vsnprintf(bench->outcome->detail, sizeof bench->outcome->detail, format, args);
+    vsnprintf(step, sizeof bench->shared->sides[bench->me].step, format, args);
     va_end(args);
 }
 
-static void must(struct weft_bench *bench, long rc, const char *what)
+/* ---- Opening ---- */
+
+static size_t smaller(size_t a, size_t b)
 {
-    if (rc < 0)
-        weft_bench_end(bench, WEFT_CHECK_BROKEN, "%s: %s", what, fi_strerror((int)-rc));
+    return a < b ? a : b;
 }
 
-static void open_side(struct weft_bench *bench, struct weft_bench_side *side)
+static void open_endpoint(struct weft_bench *bench)
 {
     struct fi_info *info = bench->info;
-    struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_TAGGED, .size = 8192};
-    struct fi_av_attr av = {.type = info->domain_attr->av_type, .count = WEFT_BENCH_SIDES};
+    struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_NONE};
+    struct fi_av_attr av = {.type = info->domain_attr->av_type, .count = (size_t)bench->sides};
 
-    must(bench, fi_domain(bench->fabric, info, &side->domain, NULL), "fi_domain");
-    must(bench, fi_cq_open(side->domain, &cq, &side->cq, NULL), "fi_cq_open");
-    must(bench, fi_av_open(side->domain, &av, &side->av, NULL), "fi_av_open");
-    must(bench, fi_endpoint(side->domain, info, &side->ep, NULL), "fi_endpoint");
-    must(bench, fi_ep_bind(side->ep, &side->cq->fid, FI_SEND | FI_RECV), "fi_ep_bind of the CQ");
-    must(bench, fi_ep_bind(side->ep, &side->av->fid, 0), "fi_ep_bind of the AV");
-    must(bench, fi_enable(side->ep), "fi_enable");
+    info->rx_attr->size = smaller(info->rx_attr->size, RECEIVE_QUEUE);
+    info->tx_attr->size = smaller(info->tx_attr->size, SEND_QUEUE);
+    cq.size = info->rx_attr->size + info->tx_attr->size;
+    weft_bench_must(bench, fi_fabric(info->fabric_attr, &bench->fabric, NULL), "fi_fabric");
+    weft_bench_must(bench, fi_domain(bench->fabric, info, &bench->domain, NULL), "fi_domain");
+    weft_bench_must(bench, fi_cq_open(bench->domain, &cq, &bench->cq, NULL), "fi_cq_open");
+    weft_bench_must(bench, fi_av_open(bench->domain, &av, &bench->av, NULL), "fi_av_open");
+    weft_bench_must(bench, fi_endpoint(bench->domain, info, &bench->ep, NULL), "fi_endpoint");
+    weft_bench_must(bench, fi_ep_bind(bench->ep, &bench->cq->fid, FI_SEND | FI_RECV),
+                    "fi_ep_bind of the CQ");
+    weft_bench_must(bench, fi_ep_bind(bench->ep, &bench->av->fid, 0), "fi_ep_bind of the AV");
+    weft_bench_must(bench, fi_enable(bench->ep), "fi_enable");
 }
 
-void weft_bench_open(struct weft_bench *bench, const struct weft_provider_choice *choice,
-                     struct weft_check_outcome *outcome)
+void weft_bench_open(struct weft_bench *bench, const struct weft_provider_choice *choice)
 {
-    struct fi_info *info = choice->info;
+    struct weft_bench_shared *shared = bench->shared;
+    size_t bytes = sizeof shared->sides[bench->me].address;
 
-    *bench = (struct weft_bench){.info = info, .eager = choice->eager_limit, .outcome = outcome};
-    weft_bench_step(bench, "opening the endpoints");
-    must(bench, fi_fabric(info->fabric_attr, &bench->fabric, NULL), "fi_fabric");
-    for (int i = 0; i < WEFT_BENCH_SIDES; i++)
-        open_side(bench, &bench->sides[i]);
-    for (int i = 0; i < WEFT_BENCH_SIDES; i++) {
-        char name[1024];
-        size_t len = sizeof name;
-
-        must(bench, fi_getname(&bench->sides[i].ep->fid, name, &len), "fi_getname");
-        for (int j = 0; j < WEFT_BENCH_SIDES; j++)
-            if (fi_av_insert(bench->sides[j].av, name, 1, &bench->sides[j].peers[i], 0, NULL) != 1)
-                weft_bench_end(bench, WEFT_CHECK_BROKEN, "fi_av_insert took no address");
-    }
+    bench->info = choice->info;
+    bench->eager = choice->eager_limit;
+    weft_bench_step(bench, "opening the endpoint");
+    open_endpoint(bench);
+    weft_bench_must(bench, fi_getname(&bench->ep->fid, shared->sides[bench->me].address, &bytes),
+                    "fi_getname");
+    shared->sides[bench->me].address_bytes = bytes;
+    weft_bench_meet(bench);
+    weft_bench_step(bench, "inserting the addresses of the other sides");
+    for (int side = 0; side < bench->sides; side++)
+        if (fi_av_insert(bench->av, shared->sides[side].address, 1, &bench->peers[side], 0, NULL) !=
+            1)
+            BROKEN(bench, "fi_av_insert took no address");
+    weft_bench_meet(bench);
+    __atomic_store_n(&shared->opened, 1, __ATOMIC_RELEASE);
 }
+
+/* ---- Progress and waiting ---- */
 
 static void complete(struct weft_bench *bench, const struct fi_cq_tagged_entry *entry, int error)
 {
     struct weft_bench_op *op = entry->op_context;
 
     if (op == NULL)
-        return; /* of an inject: no provider should report it, none of the probes cares */
+        return; /* of an inject: some providers report it */
     if (op->done)
-        weft_bench_end(bench, WEFT_CHECK_BROKEN, "an operation completed twice");
+        BROKEN(bench, "an operation completed twice");
+    if (op->send && error != 0)
+        BROKEN(bench, "a send of %zu bytes ended with: %s", op->room, fi_strerror(error));
+    bench->sending -= op->send;
+    if (op->mr != NULL)
+        fi_close(&op->mr->fid);
+    op->mr = NULL;
     op->error = error;
     op->length = entry->len;
     op->tag = entry->tag;
     op->data = entry->data;
     op->flags = entry->flags;
+    op->order = bench->completions++;
     op->done = true;
 }
 
-void weft_bench_progress(struct weft_bench *bench)
+bool weft_bench_progress(struct weft_bench *bench)
 {
-    for (int i = 0; i < WEFT_BENCH_SIDES; i++) {
-        struct fi_cq_tagged_entry entry;
-        struct fi_cq_err_entry bad = {0};
-        ssize_t rc = fi_cq_read(bench->sides[i].cq, &entry, 1);
+    struct fi_cq_tagged_entry entry;
+    struct fi_cq_err_entry bad = {0};
+    ssize_t rc;
 
-        if (rc == 1) {
-            complete(bench, &entry, 0);
-        } else if (rc == -FI_EAVAIL) {
-            rc = fi_cq_readerr(bench->sides[i].cq, &bad, 0);
-            if (rc == -FI_EAGAIN)
-                continue;
-            must(bench, rc, "fi_cq_readerr");
-            entry = (struct fi_cq_tagged_entry){.op_context = bad.op_context,
-                                                .flags = bad.flags,
-                                                .len = bad.len,
-                                                .data = bad.data,
-                                                .tag = bad.tag};
-            /* shm 1.17 reports the error with the wrong sign */
-            complete(bench, &entry, bad.err != 0 ? abs(bad.err) : FI_EOTHER);
-        } else if (rc != -FI_EAGAIN) {
-            must(bench, rc, "fi_cq_read");
-        }
+    if (__atomic_load_n(&bench->shared->ended, __ATOMIC_ACQUIRE) != 0)
+        leave();
+    rc = fi_cq_read(bench->cq, &entry, 1);
+    if (rc == -FI_EAGAIN)
+        return false;
+    if (rc != -FI_EAVAIL) {
+        weft_bench_must(bench, rc, "fi_cq_read");
+        complete(bench, &entry, 0);
+        return true;
     }
+    rc = fi_cq_readerr(bench->cq, &bad, 0);
+    if (rc == -FI_EAGAIN)
+        return false;
+    weft_bench_must(bench, rc, "fi_cq_readerr");
+    entry = (struct fi_cq_tagged_entry){.op_context = bad.op_context,
+                                        .flags = bad.flags,
+                                        .len = bad.len,
+                                        .data = bad.data,
+                                        .tag = bad.tag};
+    /* shm 1.17 reports the error with the wrong sign */
+    complete(bench, &entry, bad.err != 0 ? abs(bad.err) : FI_EOTHER);
+    return true;
+}
+
+/* One turn of a wait; the other sides may need this processor. */
+static void turn(struct weft_bench *bench)
+{
+    if (!weft_bench_progress(bench))
+        sched_yield();
+}
+
+void weft_bench_meet(struct weft_bench *bench)
+{
+    uint32_t all = ++bench->meetings * (uint32_t)bench->sides;
+
+    weft_bench_step(bench, "%s", "");
+    __atomic_add_fetch(&bench->shared->arrived, 1, __ATOMIC_ACQ_REL);
+    while (__atomic_load_n(&bench->shared->arrived, __ATOMIC_ACQUIRE) < all)
+        turn(bench);
 }
 
 static double now(void)
@@ -130,93 +189,139 @@ static double now(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
-void weft_bench_settle(struct weft_bench *bench, int milliseconds)
+void weft_bench_settle(struct weft_bench *bench)
 {
-    double end = now() + milliseconds * 1e-3;
+    double end = now() + bench->settle_ms * 1e-3;
 
     while (now() < end)
-        weft_bench_progress(bench);
+        turn(bench);
 }
 
-void weft_bench_await(struct weft_bench *bench, struct weft_bench_op *op)
+void weft_bench_untouched(struct weft_bench *bench, const struct weft_bench_op *op,
+                          const char *wrong)
 {
-    while (!op->done)
-        weft_bench_progress(bench);
+    weft_bench_settle(bench);
+    if (op != NULL && op->done)
+        BROKEN(bench, "%s: tag 0x%llx", wrong, (unsigned long long)op->tag);
+    weft_bench_meet(bench); /* the message that the receive waits for is sent only now */
+}
+
+void weft_bench_await(struct weft_bench *bench, struct weft_bench_op *op, const char *what)
+{
+    weft_bench_step(bench, "waiting for %s", what);
+    while (op != NULL && !op->done)
+        turn(bench);
 }
 
 void weft_bench_succeed(struct weft_bench *bench, struct weft_bench_op *op, const char *what)
 {
-    weft_bench_step(bench, "waiting for %s", what);
-    weft_bench_await(bench, op);
-    if (op->error != 0)
-        weft_bench_end(bench, WEFT_CHECK_BROKEN, "%s: %s", what, fi_strerror(op->error));
+    weft_bench_await(bench, op, what);
+    if (op != NULL && op->error != 0)
+        BROKEN(bench, "%s: %s", what, fi_strerror(op->error));
 }
 
-/* The registration an address needs where the provider wants local registration, else NULL. Lives
- * until the probe's process ends. */
-static void *describe(struct weft_bench *bench, int side, const void *buffer, size_t length,
-                      uint64_t access)
+void weft_bench_finish(struct weft_bench *bench)
 {
-    static uint64_t next_key = 1000;
-    struct weft_bench_side *s = &bench->sides[side];
-    struct fid_mr *mr;
-
-    if (!(bench->info->domain_attr->mr_mode & FI_MR_LOCAL) || length == 0)
-        return NULL;
-    must(bench, fi_mr_reg(s->domain, buffer, length, access, 0, next_key++, 0, &mr, NULL),
-         "fi_mr_reg of a local buffer");
-    if (bench->info->domain_attr->mr_mode & FI_MR_ENDPOINT) {
-        must(bench, fi_mr_bind(mr, &s->ep->fid, 0), "fi_mr_bind");
-        must(bench, fi_mr_enable(mr), "fi_mr_enable");
+    while (bench->sending > 0) {
+        weft_bench_step(bench, "waiting for %u sends to complete", bench->sending);
+        turn(bench);
     }
-    return fi_mr_desc(mr);
+    weft_bench_meet(bench);
 }
 
-void weft_bench_send(struct weft_bench *bench, int from, uint64_t tag, const void *buffer,
-                     size_t length, struct weft_bench_op *op)
+/* ---- Operations ---- */
+
+struct weft_bench_op *weft_bench_op(struct weft_bench *bench, size_t room)
 {
-    struct weft_bench_side *side = &bench->sides[from];
-    void *desc = describe(bench, from, buffer, length, FI_SEND);
+    struct weft_bench_op *op = calloc(1, sizeof *op);
+
+    if (op == NULL || (op->buffer = malloc(room + GUARD)) == NULL)
+        BROKEN(bench, "no memory for a buffer of %zu bytes", room);
+    op->room = room;
+    memset(op->buffer + room, GUARD_VALUE, GUARD);
+    return op;
+}
+
+int weft_bench_register(struct weft_bench *bench, void *buffer, size_t length, uint64_t access,
+                        struct fid_mr **mr)
+{
+    static uint64_t next_key = 1; /* providers that choose the key themselves ignore it */
+    int rc = fi_mr_reg(bench->domain, buffer, length, access, 0, next_key++, 0, mr, NULL);
+
+    if (rc != 0 || !(bench->info->domain_attr->mr_mode & FI_MR_ENDPOINT))
+        return rc;
+    rc = fi_mr_bind(*mr, &bench->ep->fid, 0);
+    return rc != 0 ? rc : fi_mr_enable(*mr);
+}
+
+void *weft_bench_descriptor(struct weft_bench *bench, struct weft_bench_op *op, uint64_t access)
+{
+    if (!(bench->info->domain_attr->mr_mode & FI_MR_LOCAL) || op->room == 0)
+        return NULL;
+    weft_bench_must(bench, weft_bench_register(bench, op->buffer, op->room, access, &op->mr),
+                    "fi_mr_reg of a local buffer");
+    return fi_mr_desc(op->mr);
+}
+
+struct weft_bench_op *weft_bench_send(struct weft_bench *bench, int from, uint64_t tag,
+                                      size_t length, unsigned seed)
+{
+    struct weft_bench_op *op;
+    void *descriptor;
     ssize_t rc;
 
-    *op = (struct weft_bench_op){0};
-    while ((rc = fi_tsenddata(side->ep, buffer, length, desc, tag & UINT32_MAX,
-                              side->peers[WEFT_BENCH_RECEIVER], tag, op)) == -FI_EAGAIN)
-        weft_bench_progress(bench);
-    must(bench, rc, "fi_tsenddata");
+    if (bench->me != from)
+        return NULL;
+    op = weft_bench_op(bench, length);
+    op->send = true;
+    weft_bench_fill(op->buffer, length, seed);
+    descriptor = weft_bench_descriptor(bench, op, FI_SEND);
+    weft_bench_step(bench, "starting a send of %zu bytes (fi_tsenddata)", length);
+    bench->sending++;
+    while ((rc = fi_tsenddata(bench->ep, op->buffer, length, descriptor, seed,
+                              bench->peers[WEFT_BENCH_RECEIVER], tag, op)) == -FI_EAGAIN)
+        turn(bench);
+    weft_bench_must(bench, rc, "fi_tsenddata");
+    return op;
 }
 
-void weft_bench_send_wait(struct weft_bench *bench, int from, uint64_t tag, const void *buffer,
-                          size_t length)
+void weft_bench_send_ahead(struct weft_bench *bench, int from, uint64_t tag, size_t length,
+                           unsigned seed)
 {
-    struct weft_bench_op op;
-
-    weft_bench_send(bench, from, tag, buffer, length, &op);
-    weft_bench_succeed(bench, &op, "a send to complete");
+    weft_bench_send(bench, from, tag, length, seed);
+    weft_bench_meet(bench);
+    weft_bench_settle(bench);
 }
 
-void weft_bench_receive(struct weft_bench *bench, int from, uint64_t tag, uint64_t ignore,
-                        void *buffer, size_t length, struct weft_bench_op *op)
+struct weft_bench_op *weft_bench_receive(struct weft_bench *bench, int from, uint64_t tag,
+                                         uint64_t ignore, size_t room)
 {
-    struct weft_bench_side *side = &bench->sides[WEFT_BENCH_RECEIVER];
-    void *desc = describe(bench, WEFT_BENCH_RECEIVER, buffer, length, FI_RECV);
-    fi_addr_t source = from < 0 ? FI_ADDR_UNSPEC : side->peers[from];
+    fi_addr_t source = from == WEFT_BENCH_ANY ? FI_ADDR_UNSPEC : bench->peers[from];
+    struct weft_bench_op *op;
+    void *descriptor;
     ssize_t rc;
 
-    *op = (struct weft_bench_op){0};
-    while ((rc = fi_trecv(side->ep, buffer, length, desc, source, tag, ignore, op)) == -FI_EAGAIN)
-        weft_bench_progress(bench);
-    must(bench, rc, "fi_trecv");
+    if (bench->me != WEFT_BENCH_RECEIVER)
+        return NULL;
+    op = weft_bench_op(bench, room);
+    descriptor = weft_bench_descriptor(bench, op, FI_RECV);
+    weft_bench_step(bench, "posting a receive of %zu bytes (fi_trecv)", room);
+    while ((rc = fi_trecv(bench->ep, op->buffer, room, descriptor, source, tag, ignore, op)) ==
+           -FI_EAGAIN)
+        turn(bench);
+    weft_bench_must(bench, rc, "fi_trecv");
+    return op;
 }
 
-ssize_t weft_bench_special(struct weft_bench *bench, uint64_t flags, uint64_t tag, void *buffer,
-                           size_t length, struct weft_bench_op *op)
+ssize_t weft_bench_special(struct weft_bench *bench, uint64_t flags, uint64_t tag,
+                           struct weft_bench_op *op)
 {
-    void *desc = describe(bench, WEFT_BENCH_RECEIVER, buffer, length, FI_RECV);
-    struct iovec iov = {.iov_base = buffer, .iov_len = length};
+    bool peek = flags & FI_PEEK;
+    void *descriptor = peek ? NULL : weft_bench_descriptor(bench, op, FI_RECV);
+    struct iovec iov = {.iov_base = op->buffer, .iov_len = op->room};
     struct fi_msg_tagged msg = {.msg_iov = &iov,
-                                .desc = &desc,
-                                .iov_count = length > 0 ? 1 : 0,
+                                .desc = &descriptor,
+                                .iov_count = peek ? 0 : 1,
                                 .addr = FI_ADDR_UNSPEC,
                                 .tag = tag,
                                 .context = op};
@@ -225,9 +330,42 @@ ssize_t weft_bench_special(struct weft_bench *bench, uint64_t flags, uint64_t ta
     /* The context of a claim is that of its peek, untouched. */
     op->done = false;
     op->error = 0;
-    while ((rc = fi_trecvmsg(bench->sides[WEFT_BENCH_RECEIVER].ep, &msg, flags)) == -FI_EAGAIN)
-        weft_bench_progress(bench);
+    weft_bench_step(bench, "calling fi_trecvmsg with FI_%s", peek ? "PEEK" : "CLAIM");
+    while ((rc = fi_trecvmsg(bench->ep, &msg, flags)) == -FI_EAGAIN)
+        turn(bench);
     return rc;
+}
+
+/* ---- What has arrived ---- */
+
+void weft_bench_expect(struct weft_bench *bench, const struct weft_bench_op *op, size_t length,
+                       uint64_t tag, unsigned seed)
+{
+    if (op == NULL)
+        return;
+    if (op->tag != tag)
+        BROKEN(bench, "a message of tag 0x%llx was delivered for tag 0x%llx",
+               (unsigned long long)op->tag, (unsigned long long)tag);
+    if (op->length != length)
+        BROKEN(bench, "%zu bytes were reported for a message of %zu", op->length, length);
+    if (op->data != seed)
+        BROKEN(bench, "the CQ data of a message of %zu bytes are 0x%llx instead of 0x%x", length,
+               (unsigned long long)op->data, seed);
+    if (!weft_bench_filled(op->buffer, length, seed))
+        BROKEN(bench, "a message of %zu bytes arrived damaged or in place of another", length);
+    for (size_t i = op->room; i < op->room + GUARD; i++)
+        if (op->buffer[i] != GUARD_VALUE)
+            BROKEN(bench, "a message of %zu bytes was written beyond its receive of %zu", length,
+                   op->room);
+}
+
+void weft_bench_receive_expect(struct weft_bench *bench, int from, uint64_t tag, size_t length,
+                               unsigned seed, const char *what)
+{
+    struct weft_bench_op *op = weft_bench_receive(bench, from, tag, 0, length + GUARD);
+
+    weft_bench_succeed(bench, op, what);
+    weft_bench_expect(bench, op, length, tag, seed);
 }
 
 void weft_bench_fill(void *buffer, size_t length, unsigned seed)

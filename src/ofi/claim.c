@@ -88,13 +88,14 @@ static void hold(struct weft_channel *channel, int by)
         weft_soft_hold(channel, by);
 }
 
-/* Looks for a message of one channel, or of any. True when an answer is to come. */
-static bool peek(struct weft_channel *channel)
+/* Looks for a message of one channel, or of any. 0 when an answer is to come, -FI_ENOMSG when there
+ * is none, -FI_EAGAIN when the provider is busy. */
+static int peek(struct weft_channel *channel)
 {
     claim.channel = channel;
     int rc = ask(FI_PEEK | FI_CLAIM, 0);
     if (rc == -FI_ENOMSG || rc == -FI_EAGAIN)
-        return false;
+        return rc;
     if (rc)
         weft_fatal(MPI_ERR_OTHER,
                    "%s cannot look into its messages: %s; try "
@@ -102,7 +103,7 @@ static bool peek(struct weft_channel *channel)
                    weft_net_name(), fi_strerror(-rc));
     claim.state = PEEKING;
     hold(channel, 1);
-    return true;
+    return 0;
 }
 
 void weft_net_claim(void)
@@ -130,18 +131,30 @@ void weft_net_claim(void)
     peek(channel);
 }
 
+/* Waits until no claim is under way. Progress retries a CLAIM that the provider was too busy for only
+ * while receives are held. */
+static void finish(void)
+{
+    while (claim.state != IDLE) {
+        weft_net_progress();
+        if (claim.state == FOUND)
+            fetch_found();
+    }
+}
+
 /* May be called again from inside: a question of a cancelled send that comes in meanwhile. What the
  * outer call has found stays known, and the claim reserved, or the outer one would wait for a moment
  * without a claim while every progress begins another. */
 static bool collect(struct weft_channel *channel)
 {
     claim.reserved++;
-    while (claim.state != IDLE) /* another channel's, or the outer call's */
-        weft_net_progress();
+    finish(); /* another channel's, or the outer call's */
     bool outer_empty = claim.empty;
-    claim.empty = !peek(channel);
-    while (claim.state != IDLE)
+    int rc;
+    while ((rc = peek(channel)) == -FI_EAGAIN)
         weft_net_progress();
+    claim.empty = rc != 0;
+    finish();
     bool found = !claim.empty;
     claim.empty = outer_empty;
     claim.reserved--;

@@ -43,6 +43,9 @@ static __attribute__((noinline)) void dispatch_rarer(const struct fi_cq_tagged_e
     case WEFT_NET_PIECE:
         weft_net_piece_done(op, 0, NULL);
         return;
+    case WEFT_NET_OWN:
+        weft_net_own_sent(op, 0, NULL);
+        return;
     }
 }
 
@@ -113,6 +116,9 @@ WEFT_COLD static int read_error(void)
         return 0; /* nothing is there: that is no news, whoever waits goes idle */
     case WEFT_NET_PIECE:
         weft_net_piece_done(op, error.err, text);
+        break;
+    case WEFT_NET_OWN:
+        weft_net_own_sent(op, error.err, text);
         break;
     }
     return 1;

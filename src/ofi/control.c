@@ -2,9 +2,15 @@
 /*
  * Control messages: acknowledgements of matches, ends of rendezvous, requests to push.
  *
- * Invariant: an ACK names (context, tag) and means the oldest unacknowledged synchronous send of
- * these to its sender. That needs no cookie, because messages of one source, context and tag are
- * matched in the order in which they were sent.
+ * Invariants:
+ *  - An ACK names (context, tag) and means the oldest unacknowledged synchronous send of these to its
+ *    sender. That needs no cookie, because messages of one source, context and tag are matched in
+ *    the order in which they were sent.
+ *  - Nothing relies on the order in which controls complete. ACK, RELIEVED, CREDITS, WRITTEN and
+ *    TAKEN are counted, so that those of one kind may change places; an ACK that came before the
+ *    CANCELLED of an older send is handed on (cancel.c). DATA name their offset, FIN and the answers
+ *    their request, which waits for them. Only CANCEL and RELIEVE must come behind user messages,
+ *    and name the sequence number up to which they do.
  */
 #include "core/error.h"
 #include "core/tool/count.h"
@@ -48,8 +54,8 @@ void weft_net_control_close(void)
 int weft_net_control_send(struct weft_peer *peer, struct weft_net_out *out)
 {
     struct control_out *control = whole(out);
-    int rc = (int)fi_tinjectdata(weft_net.ep, &control->control, sizeof control->control,
-                                 (uint32_t)weft.job.rank, peer->net_addr, weft_net.space_bit);
+    int rc = weft_net_send_own(peer, &control->control, sizeof control->control,
+                               (uint32_t)weft.job.rank, weft_net.space_bit);
     if (!rc)
         weft_net_control_drop(out);
     return rc;
@@ -79,18 +85,17 @@ void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, 
                                .kind = WEFT_NET_ACK, .context = channel->context, .tag = tag});
 }
 
-static void acknowledged(const struct weft_net_control *control)
+void weft_net_acknowledged(int from, uint32_t context, int tag)
 {
-    struct weft_peer *peer = weft_peer_known(control->from);
+    struct weft_peer *peer = weft_peer_known(from);
     struct weft_request **link = peer ? &peer->sync : NULL;
-    while (link && *link &&
-           ((*link)->channel->context != control->context || (*link)->tag != control->tag))
+    while (link && *link && ((*link)->channel->context != context || (*link)->tag != tag))
         link = &(*link)->next;
     struct weft_request *request = link ? *link : NULL;
     if (!request) {
         weft_warn("rank %d acknowledged a synchronous send with tag %d that this rank does not "
                   "have; both must run the same version of Weft",
-                  control->from, control->tag);
+                  from, tag);
         return;
     }
     *link = request->next;
@@ -117,7 +122,7 @@ void weft_net_control_arrived(const void *data, size_t bytes)
     struct weft_request *request = (struct weft_request *)(uintptr_t)control.cookie;
     switch ((enum weft_net_control_kind)control.kind) {
     case WEFT_NET_ACK:
-        acknowledged(&control);
+        weft_net_acknowledged(control.from, control.context, control.tag);
         return;
     case WEFT_NET_FIN:
         weft_net_finished(&control);

@@ -14,9 +14,10 @@
  * that could hold the longest, and takes from the wire whatever is there. So a sender asks its peer
  * after every 256 messages or so whether it has taken them, after 1024 where it is known to keep
  * little: question and answer take the time of two messages, 1 % of those of 256. The answer comes
- * when the peer has read the question, behind the messages, and has taken into software, where they
- * cost what they must, those that have no receive. While two questions are unanswered user messages
- * wait in the backlog. The answer needs a peer that progresses, and no receive; controls overtake
+ * when the peer has read the question, the messages before it have been delivered, and those that
+ * have no receive have been taken into software, where they cost what they must. While two questions
+ * are unanswered user messages wait in the backlog. This also bounds the sequence numbers that a
+ * receiver must tell apart (sequence.c). The answer needs a peer that progresses, and no receive; controls overtake
  * the backlog. So nothing can deadlock on it.
  *
  * The short way of a send tests one number, peer->stop: where credits end, where to ask, or here,
@@ -47,15 +48,31 @@ enum { STEPS = 16 };
 enum { PART = 8, MOST_PART = 10, PART_ROOM = 24, PART_BYTES = 21 };
 enum { NARROW_PART = 6, NARROW_BYTES = 14 };
 
+/* Where a message carries 8 bits of its sequence number: a window is half of these. */
+enum { SHORT_NUMBER_PART = 6 };
+
 static const int64_t largest = 16 << 20, smallest = 512 << 10, all_together = INT64_C(2) << 30;
+
+static unsigned most_part(void)
+{
+    bool short_number = weft_net.software && weft_net_fast.sequence_mask <= 0xff;
+    return short_number ? SHORT_NUMBER_PART : MOST_PART;
+}
+
+uint32_t weft_net_window(void)
+{
+    return 2 * ((UINT32_C(1) << most_part()) + 1);
+}
 
 static void choose_part(const struct weft_provider_row *row)
 {
     bool narrow = row->flags & WEFT_PROVIDER_NARROW;
-    unsigned part = narrow ? NARROW_PART : PART;
+    unsigned part = narrow ? NARROW_PART : PART, most = most_part();
     size_t each = row->flags & WEFT_PROVIDER_STOPS ? 1 : weft_layer_buffer(row);
-    while (each && part < MOST_PART && each << part < (size_t)1 << PART_ROOM)
+    while (each && part < most && each << part < (size_t)1 << PART_ROOM)
         part++;
+    if (part > most)
+        part = most;
     weft_net.part = 1U << part;
     weft_net.part_shift = (narrow ? NARROW_BYTES : PART_BYTES) - part;
 }
@@ -111,7 +128,8 @@ void weft_net_relieve(struct weft_peer *peer)
     weft_counts.net_questions++;
     peer->reached = true;
     weft_net_settle(peer);
-    weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_RELIEVE});
+    weft_net_control(peer,
+                     (struct weft_net_control){.kind = WEFT_NET_RELIEVE, .length = peer->sequence});
 }
 
 void weft_net_relieved(struct weft_peer *peer)

@@ -3,7 +3,7 @@
  * The endpoint: opened once, its address published, its peers' addresses inserted on first contact.
  *
  * Invariant: two ranks talk only if what they published agrees: wire version, provider, usable tag
- * bits, eager limit. Otherwise the first contact says what differs.
+ * bits, who matches, eager limit. Otherwise the first contact says what differs.
  */
 #include "core/error.h"
 #include "core/settings.h"
@@ -32,7 +32,7 @@ struct weft_net_fast weft_net_fast;
 
 /* What a rank publishes. */
 struct card {
-    uint32_t wire_version, tag_bits;
+    uint32_t wire_version, tag_bits, software;
     uint64_t eager_limit;
     char provider[48];
     uint32_t address_bytes;
@@ -64,7 +64,7 @@ int weft_net_tag_ub(void)
 
 uint64_t weft_net_context_bits(uint32_t context)
 {
-    return (uint64_t)context << weft_net.context_shift;
+    return weft_net.sender_bits | (uint64_t)context << weft_net.context_shift;
 }
 
 uint64_t weft_net_rank_bits(int rank)
@@ -72,24 +72,43 @@ uint64_t weft_net_rank_bits(int rank)
     return (uint64_t)(uint32_t)rank << weft_net.rank_shift;
 }
 
-/* Lays out the tag word in the bits that the provider carries, which are WEFT_TAG_BITS at least. */
-static void lay_tags(const struct fi_info *info)
+static int usable_bits(uint64_t format)
 {
-    int bits = 64 - __builtin_clzll(info->ep_attr->mem_tag_format);
-    int tag = bits - WEFT_KIND_BITS - WEFT_CONTEXT_BITS;
+    return format ? 64 - __builtin_clzll(format) : 64;
+}
+
+/* Lays out the tag word in the bits that the provider carries. */
+static int lay_tags(const struct fi_info *info, const struct weft_job *job, char *why, size_t len)
+{
+    int bits = usable_bits(info->ep_attr->mem_tag_format);
+    int sender = weft_net.software ? usable_bits((uint64_t)job->size) : 0;
+    int tag = bits - WEFT_KIND_BITS - sender - WEFT_CONTEXT_BITS;
     if (tag > TAG_BITS)
         tag = TAG_BITS;
+    if (tag < WEFT_LEAST_TAG_BITS) {
+        snprintf(why, len,
+                 "%s carries only %d tag bits, Weft needs %d with %s matching and %d ranks; choose "
+                 "another provider (WEFT_PROVIDER)",
+                 weft_net_name(), bits,
+                 WEFT_KIND_BITS + sender + WEFT_CONTEXT_BITS + WEFT_LEAST_TAG_BITS,
+                 weft_net.software ? "software" : "provider", job->size);
+        return -1;
+    }
     weft_net.tag_mask = (UINT64_C(1) << tag) - 1;
     weft_net.context_shift = (unsigned)tag;
     weft_net.form_shift = (unsigned)bits - WEFT_KIND_BITS;
     weft_net.form_mask = UINT64_C(3) << weft_net.form_shift;
     weft_net_fast.form_mask = weft_net.form_mask;
     weft_net_fast.ready_bits = (uint64_t)WEFT_MESSAGE_READY << weft_net.form_shift;
+    weft_net.sender_shift = weft_net.form_shift - (unsigned)sender;
+    weft_net.sender_bits = sender ? (uint64_t)job->rank << weft_net.sender_shift : 0;
     weft_net.space_bit = UINT64_C(1) << (bits - 1);
     bool wide = info->domain_attr->cq_data_size >= 8;
     weft_net.rank_shift = wide ? 32 : 8;
     weft_net_fast.sequence_mask = wide ? UINT32_MAX : 0xff;
     own.tag_bits = (uint32_t)bits;
+    own.software = weft_net.software;
+    return 0;
 }
 
 /* Whether new TCP connections send at an estimated rate, on loopback too: BBR does. */
@@ -140,8 +159,9 @@ static void take_facts(const struct fi_info *info)
     weft_net.stop_step = weft_net.header_apart && !weft_net.local_mr;
     weft_net_fast.posts_stop = weft_net.stop_step ? weft_net.post_limit : 0;
     bool numbered = info->domain_attr->cq_data_size >= 8;
-    weft_net.in_place_room =
-        weft_net.stop_step && numbered ? weft_net.eager_limit - WEFT_NET_SMALL : 0;
+    weft_net.in_place_room = weft_net.stop_step && numbered && !weft_net.software
+                                 ? weft_net.eager_limit - WEFT_NET_SMALL
+                                 : 0;
     snprintf(weft_net.name, sizeof weft_net.name, "%s on %s", info->fabric_attr->prov_name,
              choice->interface);
 }
@@ -204,8 +224,9 @@ int weft_net_open(const struct weft_job *job, char *why, size_t len)
         return -1;
     take_objects(&objects);
     take_facts(weft_net.choice.info);
+    if (lay_tags(weft_net.choice.info, job, why, len))
+        return -1;
     weft_net_credits_open(job->size);
-    lay_tags(weft_net.choice.info);
     if (make_room(why, len) || publish(why, len))
         return -1;
     if (weft_settings.verbose > 1 || (weft_settings.verbose && job->rank == 0))
@@ -224,12 +245,12 @@ void weft_net_close(void)
                                    .av = weft_net.av,
                                    .cq = weft_net.cq,
                                    .ep = weft_net.ep};
+    weft_net_stage_close(); /* regions bound to the endpoint (FI_MR_ENDPOINT) go before it */
     if (objects.ep)
         fi_close(&objects.ep->fid);
     objects.ep = NULL;
     weft_net_claim_close();
     weft_net_pool_close();
-    weft_net_stage_close();
     if (weft_net.spill_mr)
         fi_close(&weft_net.spill_mr->fid);
     free(weft_net.spill.iov_base);
@@ -272,6 +293,12 @@ static int differs(const struct card *card, int rank, char *why, size_t len)
                  "rank %d on %s uses provider %s and this rank %s; set WEFT_PROVIDER to one that "
                  "every node has",
                  rank, host, card->provider, own.provider);
+    else if (card->software != own.software)
+        snprintf(why, len,
+                 "on rank %d on %s %s matches messages, on this rank %s does; give all ranks the "
+                 "same WEFT_MATCHING and libfabric",
+                 rank, host, card->software ? "Weft" : own.provider,
+                 own.software ? "Weft" : own.provider);
     else if (card->tag_bits != own.tag_bits || card->eager_limit != own.eager_limit)
         snprintf(why, len,
                  "rank %d on %s has %u tag bits and an eager limit of %llu bytes, this rank %u and "

@@ -143,7 +143,7 @@ int weft_objects_open(struct weft_objects *objects, const struct weft_provider_c
     char text[320];
     *objects = (struct weft_objects){.wait_fd = -1};
     size_queues(info);
-    if (choice->software_matching)
+    if (choice->software_matching && !(choice->row->flags & WEFT_PROVIDER_RXM))
         ask_for_no_source(info);
     struct step step = open_endpoint(objects, info, ranks);
     if (step.rc) {

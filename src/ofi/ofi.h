@@ -4,12 +4,15 @@
  *
  * The tag word, from the top of the provider's usable bits:
  *
- *     | space 1 | form 2 | context (20..28 bits) | user's tag (25..31 bits) |
+ *     | space 1 | form 2 | sender | context (20..28 bits) | user's tag (15..31 bits) |
  *
  * space separates user messages (0) from control messages (1) and is always matched. form says what
  * a user message is (enum weft_message_form); receives ignore it and read it back from the
- * completion. The CQ data carries the sender's rank in the communicator and a sequence number, or,
- * with an RTS and where there is room for 32 bits of it, the number of the send's request.
+ * completion. sender is the sender's rank in MPI_COMM_WORLD, with as many bits as the job's size
+ * needs, where the core matches; where the provider matches, sender has no bits. The CQ data carries
+ * the sender's rank in the communicator and the message's sequence number (8 or 32 bits). Where the
+ * provider matches and the sequence number has 32 bits, an RTS carries the number of the send's
+ * request in its place.
  *
  * Invariants:
  *  - Every operation given to the provider has a struct weft_net_op as its context, in memory that
@@ -18,7 +21,7 @@
  *    request is in the pool; phase is WEFT_NET_NOT_FETCHING then. header holds a header only while
  *    phase is WEFT_NET_FETCHING, or in a send: the first bytes of any message may lie there.
  *  - A control message is at most WEFT_NET_CONTROL_BYTES, an RTS header at most
- *    WEFT_NET_HEADER_BYTES; both fit the inject size of every provider in the table.
+ *    WEFT_NET_HEADER_BYTES.
  */
 #ifndef WEFT_OFI_H
 #define WEFT_OFI_H
@@ -26,6 +29,7 @@
 #include "core/request.h"
 #include "ofi/net.h"
 #include "ofi/provider.h"
+#include "ofi/sequence.h"
 
 #include <rdma/fabric.h>
 #include <rdma/fi_cm.h>
@@ -44,7 +48,8 @@ enum weft_net_op_kind {
     WEFT_NET_READ,  /* of a struct weft_net_transfer: one piece of a rendezvous, read */
     WEFT_NET_WRITE, /* of a struct weft_net_transfer: one piece of a rendezvous, written */
     WEFT_NET_CLAIM, /* of the one claim */
-    WEFT_NET_PIECE  /* of a struct weft_net_piece: one piece of a pushed rendezvous */
+    WEFT_NET_PIECE, /* of a struct weft_net_piece: one piece of a pushed rendezvous */
+    WEFT_NET_OWN    /* of a control or an RTS that is too long to be injected */
 };
 
 struct weft_net_op {
@@ -84,7 +89,8 @@ enum weft_net_control_kind {
     WEFT_NET_CTS, /* push the rendezvous of cookie, length bytes, to the receiver's cookie `other` */
     WEFT_NET_DATA,   /* a pushed piece for the receiver's cookie, at offset `other`; data follows */
     WEFT_NET_CANCEL, /* forget the message of (context, tag) with that cookie (count 1), or with
-                           the sequence `other` (count 0); the answer names the cookie */
+                           the sequence `other` (count 0); the answer names the cookie. Answered
+                           when the messages with sequences below `length` have been delivered */
     WEFT_NET_CANCELLED, /* the send of cookie is cancelled */
     WEFT_NET_TOO_LATE,  /* it has matched */
     WEFT_NET_PLACE, /* write the message of cookie, length bytes, to (address, key), which is all of
@@ -94,7 +100,8 @@ enum weft_net_control_kind {
                          or all; count 1: no more will come, the sender failed */
     WEFT_NET_TAKEN,    /* a slot of the ring that the send of cookie fills is free again */
     WEFT_NET_CREDITS,  /* eager messages of `length` credits have matched */
-    WEFT_NET_RELIEVE,  /* many messages were sent: take what has no receive into software, answer */
+    WEFT_NET_RELIEVE,  /* many messages were sent, all with sequences below `length`: when they have
+                         been delivered, take what has no receive into software, answer */
     WEFT_NET_RELIEVED, /* it is done */
     WEFT_NET_ASK_HEADER, /* the RTS of the send with that number (cookie) has matched, say again what
                             it said, to the receiver's cookie `other` */
@@ -117,7 +124,7 @@ _Static_assert(offsetof(struct weft_net_control, cookie) + WEFT_FINS_AT_ONCE * s
                    sizeof(struct weft_net_control),
                "the numbers of a FIN");
 
-enum { WEFT_NET_WIRE_VERSION = 7 };
+enum { WEFT_NET_WIRE_VERSION = 8 };
 
 /* The ring of a staged rendezvous, part of what both sides must agree on: slots of so many bytes. */
 enum { WEFT_NET_SLOT = 1 << 20, WEFT_NET_SLOTS = 4 };
@@ -188,8 +195,10 @@ struct weft_net {
     uint32_t credits_step; /* owed to one peer before they are returned */
     unsigned context_shift;
     uint64_t tag_mask, form_mask, space_bit;
-    struct iovec spill; /* where what does not fit a receive goes */
-    size_t spill_below; /* receives with less room than this get the spill area too; 0 where the
+    unsigned sender_shift;
+    uint64_t sender_bits; /* this rank's, in the tag word of what it sends */
+    struct iovec spill;   /* where what does not fit a receive goes */
+    size_t spill_below;   /* receives with less room than this get the spill area too; 0 where the
                            provider truncates by itself */
 
     /* the rest */
@@ -198,12 +207,13 @@ struct weft_net {
     struct weft_peer *backlogged; /* peers with a backlog */
     struct weft_request *stalled; /* rendezvous the provider would not read or write for */
     struct weft_net_buffer *unposted;
-    size_t posted, wanted;         /* of the pool's buffers; wanted is few or nbuffers */
-    uint64_t completed, stop_step; /* receives completed; what each adds to posts_stop */
-    bool header_apart;             /* receives have iovecs enough to keep headers out of buffers */
-    size_t in_place_room;          /* what is more than WEFT_NET_SMALL by fewer bytes than this */
-    uint64_t post_limit;           /* receives that the provider may hold */
-    size_t outstanding;            /* control sends, reads, writes and pieces under way */
+    size_t posted, wanted;           /* of the pool's buffers; wanted is few or nbuffers */
+    struct weft_sequences sequences; /* of the user messages that the core matches */
+    uint64_t completed, stop_step;   /* receives completed; what each adds to posts_stop */
+    bool header_apart;    /* receives have iovecs enough to keep headers out of buffers */
+    size_t in_place_room; /* what is more than WEFT_NET_SMALL by fewer bytes than this */
+    uint64_t post_limit;  /* receives that the provider may hold */
+    size_t outstanding;   /* control sends, reads, writes and pieces under way */
     bool software, virtual_addresses, provider_keys, local_mr, can_read, can_write;
     uint64_t next_key;
     size_t read_chunk;  /* bytes of one read */
@@ -236,7 +246,14 @@ static inline int weft_net_form(uint64_t word)
 
 static inline uint32_t weft_net_context(uint64_t word)
 {
-    return (uint32_t)((word & ((weft_net.space_bit >> 2) - 1)) >> weft_net.context_shift);
+    return (uint32_t)((word & ((UINT64_C(1) << weft_net.sender_shift) - 1)) >>
+                      weft_net.context_shift);
+}
+
+/* The sender of a user message where the core matches: its rank in MPI_COMM_WORLD. */
+static inline uint32_t weft_net_sender(uint64_t word)
+{
+    return (uint32_t)((word & ((UINT64_C(1) << weft_net.form_shift) - 1)) >> weft_net.sender_shift);
 }
 
 /* send.c */
@@ -255,8 +272,13 @@ void weft_net_sent(struct weft_request *request);
 
 /* credits.c */
 
-/* The credits that this rank gives to each peer. Called once, when the eager limit is known. */
+/* The credits that this rank gives to each peer. Called once, when the eager limit and the tag word
+ * are known. */
 void weft_net_credits_open(int ranks);
+
+/* The user messages that a sender may have undelivered. Of each two questions one message may have
+ * been sent after the question was due. */
+uint32_t weft_net_window(void);
 void weft_net_credits_close(void);
 
 /* First contact: the peer gives this rank so many. */
@@ -430,6 +452,13 @@ int weft_net_piece_send(struct weft_peer *peer, struct weft_net_out *out);
 WEFT_COLD void weft_net_piece_failed(struct weft_net_out *out, const char *text);
 void weft_net_piece_done(struct weft_net_op *op, int error, const char *text);
 
+/* own_message.c */
+
+/* Sends a control or an RTS: 0, -FI_EAGAIN or an error. The data may be changed afterwards. */
+int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, uint64_t cq_data,
+                      uint64_t word);
+void weft_net_own_sent(struct weft_net_op *op, int error, const char *text);
+
 /* control.c */
 
 /* Queues a control message to a peer; kind, context, tag, cookie, other, length are set. */
@@ -442,6 +471,9 @@ void weft_net_control_close(void);
 
 /* Frees one that will never be sent. */
 void weft_net_control_drop(struct weft_net_out *out);
+
+/* A synchronous send of (context, tag) to a world rank has matched: the oldest. */
+void weft_net_acknowledged(int from, uint32_t context, int tag);
 
 /* A control message arrived. */
 void weft_net_control_arrived(const void *data, size_t bytes);

@@ -91,7 +91,10 @@ int weft_net_pool_open(char *why, size_t len)
     size_t apart = weft_net.buffer_bytes + CACHE_LINE;
     weft_net.buffers = calloc(weft_net.nbuffers, sizeof *weft_net.buffers);
     weft_net.buffer_data = malloc(weft_net.nbuffers * apart);
-    if (!weft_net.buffers || !weft_net.buffer_data) {
+    bool kept =
+        weft_net.software && weft_sequences_open(&weft_net.sequences, (uint32_t)weft.job.size,
+                                                 weft_net_fast.sequence_mask, weft_net_window());
+    if (!weft_net.buffers || !weft_net.buffer_data || kept) {
         snprintf(why, len, "no memory for %zu receive buffers of %zu bytes", weft_net.nbuffers,
                  weft_net.buffer_bytes);
         return -1;
@@ -111,7 +114,7 @@ int weft_net_pool_open(char *why, size_t len)
         put_aside(buffer);
     }
     int rc = post_wanted();
-    if (rc && (weft_net.posted == 0 || rc != -FI_EAGAIN)) {
+    if (rc && rc != -FI_EAGAIN) { /* busy: progress posts the rest */
         snprintf(why, len, "%s takes no receive: %s; try another provider (WEFT_PROVIDER)",
                  weft_net_name(), fi_strerror(-rc));
         return -1;
@@ -123,6 +126,7 @@ void weft_net_pool_close(void)
 {
     if (weft_net.buffer_mr)
         fi_close(&weft_net.buffer_mr->fid);
+    weft_sequences_close(&weft_net.sequences);
     free(weft_net.buffers);
     free(weft_net.buffer_data);
     weft_net.buffers = NULL;
@@ -130,23 +134,52 @@ void weft_net_pool_close(void)
     weft_net.unposted = NULL;
 }
 
+/* Hands a user message to the matcher. */
+static inline void deliver(uint64_t tag, uint64_t cq_data, const void *data, size_t bytes)
+{
+    enum weft_message_form form = (enum weft_message_form)weft_net_form(tag);
+    size_t length = form == WEFT_MESSAGE_RTS ? weft_net_header_length(data) : bytes;
+    if (weft_soft_arrive(weft_net_context(tag), (int)(cq_data >> weft_net.rank_shift),
+                         (int)(tag & weft_net.tag_mask), form, data, bytes, length,
+                         (uint32_t)cq_data & weft_net_fast.sequence_mask))
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to keep an unexpected message of %zu bytes", bytes);
+}
+
+/* A message that can be neither delivered nor kept. */
+WEFT_COLD static void report(const struct fi_cq_tagged_entry *entry,
+                             enum weft_sequence_verdict verdict)
+{
+    uint32_t sender = weft_net_sender(entry->tag);
+    if (verdict == WEFT_SEQUENCE_NO_MEMORY)
+        weft_fatal(
+            MPI_ERR_NO_MEM,
+            "no memory to keep a message of %zu bytes from rank %u until the messages before "
+            "it have arrived",
+            entry->len, sender);
+    weft_warn("a message of %zu bytes from rank %u is dropped: its sequence number %u %s; either "
+              "%s delivers messages twice, or a program that is not Weft sends to this rank",
+              entry->len, sender, (uint32_t)entry->data & weft_net_fast.sequence_mask,
+              verdict == WEFT_SEQUENCE_TWICE ? "was received before" : "cannot be the sender's",
+              weft_net_name());
+}
+
+static void message_arrived(const struct fi_cq_tagged_entry *entry, const void *data)
+{
+    enum weft_sequence_verdict verdict =
+        weft_sequence_arrive(&weft_net.sequences, weft_net_sender(entry->tag), entry->tag,
+                             entry->data, data, entry->len, deliver);
+    if (weft_unlikely(verdict > WEFT_SEQUENCE_KEPT))
+        report(entry, verdict);
+}
+
 void weft_net_pool_received(struct weft_net_op *op, const struct fi_cq_tagged_entry *entry)
 {
     struct weft_net_buffer *buffer = (struct weft_net_buffer *)op;
     weft_net.posted--;
-    if (entry->tag & weft_net.space_bit) {
+    if (entry->tag & weft_net.space_bit)
         weft_net_control_arrived(buffer->data, entry->len);
-    } else {
-        enum weft_message_form form = (enum weft_message_form)weft_net_form(entry->tag);
-        uint32_t context = weft_net_context(entry->tag);
-        size_t length =
-            form == WEFT_MESSAGE_RTS ? weft_net_header_length(buffer->data) : entry->len;
-        if (weft_soft_arrive(context, (int)(entry->data >> weft_net.rank_shift),
-                             (int)(entry->tag & weft_net.tag_mask), form, buffer->data, entry->len,
-                             length, (uint32_t)entry->data & weft_net_fast.sequence_mask))
-            weft_fatal(MPI_ERR_NO_MEM, "no memory to keep an unexpected message of %zu bytes",
-                       entry->len);
-    }
+    else
+        message_arrived(entry, buffer->data);
     put_aside(buffer);
 }
 

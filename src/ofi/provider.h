@@ -18,12 +18,9 @@
 /* The version of libfabric's interface that all of Weft asks for: the oldest it was measured with. */
 #define WEFT_FI_VERSION FI_VERSION(1, 17)
 
-/* Bits of the tag word that Weft needs: 3 of kind, those of a context id, and what collectives use of
- * a tag. */
-enum {
-    WEFT_KIND_BITS = 3,
-    WEFT_TAG_BITS = WEFT_KIND_BITS + WEFT_CONTEXT_BITS + WEFT_LEAST_TAG_BITS
-};
+/* Bits of the tag word that Weft needs where the provider matches: 3 of kind, those of a context id,
+ * 25 of the user's tag. */
+enum { WEFT_KIND_BITS = 3, WEFT_TAG_BITS = WEFT_KIND_BITS + WEFT_CONTEXT_BITS + 25 };
 
 /* Room for the reason of one candidate: a sentence. */
 enum { WEFT_REASON_BYTES = 480 };

@@ -42,8 +42,7 @@ static int send_rts(struct weft_peer *peer, struct weft_request *request)
                     (uint32_t)request->tag;
     uint64_t data =
         weft_net.in_place_room ? request->channel->net_rank | part->number : cq_data(peer, request);
-    int rc = (int)fi_tinjectdata(weft_net.ep, &part->header, sizeof part->header, data,
-                                 peer->net_addr, word);
+    int rc = weft_net_send_own(peer, &part->header, sizeof part->header, data, word);
     if (!rc)
         request->sequence = weft_net_number(peer, sizeof part->header, 0);
     return rc;

@@ -91,6 +91,55 @@ static void codes(void)
     CHECK_CLASS(MPI_Remove_error_class(other), MPI_SUCCESS);
 }
 
+enum { ROUNDS = 1000, CLASSES = 32, CODES_OF_CLASS = 5 };
+
+static int last_used(void)
+{
+    int *last = NULL, found = 0;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_LASTUSEDCODE, &last, &found);
+    CHECK(found, "there is no MPI_LASTUSEDCODE");
+    return found ? *last : 0;
+}
+
+static void one_round(int round)
+{
+    int class[CLASSES], code[CLASSES][CODES_OF_CLASS], got;
+    for (int i = 0; i < CLASSES; i++) {
+        MPI_Add_error_class(&class[i]);
+        for (int j = 0; j < CODES_OF_CLASS; j++) {
+            MPI_Add_error_code(class[i], &code[i][j]);
+            expect_string(code[i][j], "");
+            MPI_Add_error_string(code[i][j], "removed in the same round");
+        }
+    }
+    for (int i = 0; i < CLASSES; i++) {
+        int last = class[(i + round) % CLASSES], *of = code[(i + round) % CLASSES];
+        for (int j = 0; j < CODES_OF_CLASS; j++) {
+            MPI_Error_class(of[j], &got);
+            CHECK(got == last, "the class of a code is %d, not %d", got, last);
+            CHECK(check_class(MPI_Remove_error_class(last)) != MPI_SUCCESS,
+                  "a class is removed although it has a code");
+            CHECK_CLASS(MPI_Remove_error_string(of[j]), MPI_SUCCESS);
+            CHECK_CLASS(MPI_Remove_error_code(of[j]), MPI_SUCCESS);
+        }
+        CHECK_CLASS(MPI_Remove_error_class(last), MPI_SUCCESS);
+        CHECK_CLASS(MPI_Error_class(last, &got), MPI_ERR_ARG);
+    }
+}
+
+/* Removed numbers come again: no round needs more of them than the first. */
+static void rounds(void)
+{
+    int last = 0;
+    for (int round = 0; round < ROUNDS; round++) {
+        one_round(round);
+        if (round == 0)
+            last = last_used();
+    }
+    CHECK(last_used() == last, "after %d rounds the last code is %d, after one it was %d",
+          (int)ROUNDS, last_used(), last);
+}
+
 /* A handler is for one kind of object. */
 static void kinds(void)
 {
@@ -131,6 +180,7 @@ int main(int argc, char **argv)
     check_errors_return();
     CHECK(early == MPI_ERR_LASTCODE + 1, "a class added before MPI_Init is %d", early);
     codes();
+    rounds();
     kinds();
     return check_done();
 }

@@ -17,6 +17,7 @@ MPI_TESTS = \
     tests/mpi/bsend_limits \
     tests/mpi/coll_disagree \
     tests/mpi/coll_inter \
+    tests/mpi/coll_interleaved \
     tests/mpi/coll_large \
     tests/mpi/coll_model \
     tests/mpi/coll_neighbor \
@@ -151,6 +152,7 @@ tests_mpi_bsend_comm_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_bsend_limits_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_nonblocking_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_inter_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_coll_interleaved_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_large_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_neighbor_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_coll_model_LDADD = $(MPI_TEST_LIBS)

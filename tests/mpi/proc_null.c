@@ -5,11 +5,48 @@
 typedef int (*send_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm);
 typedef int (*start_fn)(const void *, int, MPI_Datatype, int, int, MPI_Comm, MPI_Request *);
 
+/* No elements need no datatype and no buffer; elements need both, to MPI_PROC_NULL too. */
+static void of_nothing(void)
+{
+    const MPI_Datatype none = MPI_DATATYPE_NULL;
+    const MPI_Comm world = MPI_COMM_WORLD;
+    MPI_Request request[6];
+    MPI_Status st;
+    check_step("no elements of MPI_DATATYPE_NULL");
+    CHECK_CLASS(MPI_Send(NULL, 0, none, MPI_PROC_NULL, 3, world), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Bsend(NULL, 0, none, MPI_PROC_NULL, 3, world), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Recv(NULL, 0, none, MPI_PROC_NULL, 3, world, &st), MPI_SUCCESS);
+    CHECK_STATUS(st, MPI_PROC_NULL, MPI_ANY_TAG, 0);
+    CHECK_CLASS(
+        MPI_Sendrecv(NULL, 0, none, MPI_PROC_NULL, 1, NULL, 0, none, MPI_PROC_NULL, 1, world, &st),
+        MPI_SUCCESS);
+    CHECK_STATUS(st, MPI_PROC_NULL, MPI_ANY_TAG, 0);
+    CHECK_CLASS(MPI_Sendrecv_replace(NULL, 0, none, MPI_PROC_NULL, 1, MPI_PROC_NULL, 1, world, &st),
+                MPI_SUCCESS);
+    MPI_Isend(NULL, 0, none, MPI_PROC_NULL, 3, world, &request[0]);
+    MPI_Irecv(NULL, 0, none, MPI_PROC_NULL, 3, world, &request[1]);
+    MPI_Send_init(NULL, 0, none, MPI_PROC_NULL, 3, world, &request[2]);
+    MPI_Recv_init(NULL, 0, none, MPI_PROC_NULL, 3, world, &request[3]);
+    MPI_Psend_init(NULL, 0, 0, none, MPI_PROC_NULL, 3, world, MPI_INFO_NULL, &request[4]);
+    MPI_Precv_init(NULL, 2, 0, none, MPI_PROC_NULL, 3, world, MPI_INFO_NULL, &request[5]);
+    CHECK_CLASS(MPI_Startall(4, request + 2), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Waitall(6, request, MPI_STATUSES_IGNORE), MPI_SUCCESS);
+    for (int i = 2; i < 6; i++)
+        MPI_Request_free(&request[i]);
+
+    CHECK_CLASS(MPI_Send(NULL, 1, none, MPI_PROC_NULL, 3, world), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Send(NULL, 0, none, 0, 3, world), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Recv(NULL, 0, none, MPI_ANY_SOURCE, 3, world, &st), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Psend_init(NULL, 1, 1, none, MPI_PROC_NULL, 3, world, MPI_INFO_NULL, request),
+                MPI_ERR_TYPE);
+}
+
 int main(int argc, char **argv)
 {
     static const send_fn send[] = {MPI_Send, MPI_Ssend, MPI_Rsend};
     static const start_fn start[] = {MPI_Isend, MPI_Issend, MPI_Irsend};
     check_begin(&argc, &argv, 1);
+    check_errors_return();
     int value = 5, in = 6, flag = -1;
     MPI_Request request;
     MPI_Status st;
@@ -35,5 +72,6 @@ int main(int argc, char **argv)
                  MPI_COMM_WORLD, &st);
     CHECK_STATUS(st, MPI_PROC_NULL, MPI_ANY_TAG, 0);
     CHECK(in == 6, "a receive from MPI_PROC_NULL wrote into its buffer");
+    of_nothing();
     return check_done();
 }

@@ -3,7 +3,8 @@
  * Messages for which there are no credits meet receives that wait for them: what announces such a
  * message falls into the buffer, and must not stay there. Rank 0 sends a window while rank 1 is
  * outside of MPI, so that most of them are announced; rank 1 has posted receives of the right
- * length, longer and shorter ones, some from any source, and some that share one buffer.
+ * length, longer and shorter ones, some from any source, and some that share one buffer. Some of the
+ * messages have gaps between their bytes at the sender.
  */
 #include "tool.h"
 
@@ -31,10 +32,29 @@ static bool is_shared(int k)
     return k % SHARED == 0;
 }
 
+static bool has_gaps(int k)
+{
+    return k % 4 == 2;
+}
+
+/* A message's data as they lie in memory: the type's extent is one byte or two. */
+static unsigned char *make_message(int k)
+{
+    size_t bytes = (size_t)size_of(k);
+    unsigned char *out = check_alloc(2 * bytes);
+    check_fill(out, bytes, check.rank, k, k);
+    for (size_t i = bytes; has_gaps(k) && i-- > 0;)
+        out[2 * i] = out[i];
+    return out;
+}
+
 static void send_all(int peer)
 {
     static unsigned char *out[MESSAGES];
     MPI_Request requests[MESSAGES];
+    MPI_Datatype gaps;
+    MPI_Type_create_resized(MPI_BYTE, 0, 2, &gaps);
+    MPI_Type_commit(&gaps);
     MPI_T_pvar_session session;
     pid_t pid;
     tool_begin();
@@ -42,9 +62,9 @@ static void send_all(int peer)
     MPI_T_pvar_handle handle = tool_pvar(session, "weft_net_credit_waits", NULL);
     MPI_Recv(&pid, sizeof pid, MPI_BYTE, peer, ANOTHER, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     for (int k = 0; k < MESSAGES; k++) {
-        out[k] = check_alloc((size_t)size_of(k));
-        check_fill(out[k], (size_t)size_of(k), check.rank, k, k);
-        MPI_Isend(out[k], size_of(k), MPI_BYTE, peer, k, MPI_COMM_WORLD, &requests[k]);
+        out[k] = make_message(k);
+        MPI_Isend(out[k], size_of(k), has_gaps(k) ? gaps : MPI_BYTE, peer, k, MPI_COMM_WORLD,
+                  &requests[k]);
     }
     kill(pid, SIGUSR2);
     check_step("waiting for the sends");
@@ -53,6 +73,7 @@ static void send_all(int peer)
     CHECK(unpaid > MESSAGES / 4, "only %llu of %d messages were not paid for", unpaid, MESSAGES);
     MPI_T_pvar_session_free(&session);
     MPI_T_finalize();
+    MPI_Type_free(&gaps);
     for (int k = 0; k < MESSAGES; k++)
         free(out[k]);
 }

@@ -18,41 +18,64 @@ static void print_outcome(void *arg, const struct weft_check_report *report,
 
     (void)arg;
     if (probe == 0)
-        printf("%s %u.%u on %s\n\n", report->provider, report->version >> 16,
-               report->version & 0xffff, report->interface);
+        printf("%s %u.%u on %s\n%s\n", report->provider, report->version >> 16,
+               report->version & 0xffff, report->interface, report->facts);
     printf("    %-38s  %-8s %5.1f s%s%s\n", weft_check_name(probe),
            weft_check_word(outcome->result), outcome->seconds,
            outcome->detail[0] != '\0' ? "  " : "", outcome->detail);
     fflush(stdout);
 }
 
+static void print_use(const char *whose, const struct weft_check_use *use)
+{
+    printf("%s: %s matching%s; long messages %s%s.\n", whose,
+           use->software ? "software" : "provider",
+           use->spill && !use->software ? ", with spill room behind receives" : "",
+           use->push ? "pushed by the sender" : "read by the receiver",
+           use->write ? ", packed and written where they have holes" : "");
+}
+
+/* Says what the table relies on and what failed. Returns 1 if there is such a thing. */
+static int disagree(bool wrong, const char *reliance, const char *remedy)
+{
+    if (wrong)
+        printf("DISAGREES with Weft's table, by which %s: set %s, and report this output.\n",
+               reliance, remedy);
+    return wrong;
+}
+
 /* Compares the conclusion with the table. Returns 1 when a job would rely on what does not work. */
 static int print_agreement(const struct weft_check_report *report)
 {
-    const struct weft_check_outcome *read = &report->outcomes[WEFT_CHECK_READ];
+    const struct weft_check_use *use = &report->use, *row = &report->row;
     int bad = 0;
 
-    if (report->software && !report->row_software) {
-        printf("DISAGREES with Weft's table, which lets this provider match: set "
-               "WEFT_MATCHING=software, and report this output.\n");
-        bad = 1;
-    } else if (!report->software && report->row_software) {
+    bad |=
+        disagree(use->software && !row->software, "the provider matches", "WEFT_MATCHING=software");
+    bad |= disagree(use->spill && !row->spill && !row->software && !use->software,
+                    "truncated messages do no harm", "WEFT_MATCHING=software");
+    bad |= disagree(use->push && !row->push, "long messages are read", "WEFT_RENDEZVOUS=push");
+    bad |= disagree(!use->push && !use->write && row->write, "messages with holes are written",
+                    "WEFT_RENDEZVOUS=push");
+    if (!use->software && row->software)
         printf("Weft's table is more careful and uses software matching; WEFT_MATCHING=provider "
                "may be faster.\n");
-    }
-    if (report->spill && !report->row_spill && !report->row_software) {
-        printf("DISAGREES with Weft's table, which trusts it with truncated messages: set "
-               "WEFT_MATCHING=software, and report this output.\n");
-        bad = 1;
-    }
-    if (report->push && !report->row_push && read->result != WEFT_CHECK_ABSENT) {
-        printf("DISAGREES with Weft's table, which reads long messages remotely: choose another "
-               "provider by WEFT_PROVIDER, and report this output.\n");
-        bad = 1;
-    }
     if (bad == 0)
         printf("Weft's table relies on nothing that failed here.\n");
     return bad;
+}
+
+/* What changes nothing in the conclusion, but is good to know. */
+static void print_remarks(const struct weft_check_report *report)
+{
+    const struct weft_check_outcome *o = report->outcomes;
+
+    if (o[WEFT_CHECK_LOAD_COMPLETE].result == WEFT_CHECK_ABSENT)
+        printf("Messages complete in another order than they match, as libfabric allows: software "
+               "matching has to go by sequence numbers.\n");
+    if (o[WEFT_CHECK_REGISTER].result == WEFT_CHECK_BROKEN)
+        printf("The memory that can be registered is limited: if the limit of locked memory is the "
+               "cause, 'ulimit -l unlimited' raises it.\n");
 }
 
 int weft_view_check(const char *provider, unsigned timeout)
@@ -64,14 +87,15 @@ int weft_view_check(const char *provider, unsigned timeout)
         fprintf(stderr, "weft_info: %s\n", why);
         return 1;
     }
+    printf("\n");
+    print_remarks(&report);
     if (!report.usable) {
-        printf("\nConclusion: not usable.\nWeft cannot run on %s here: choose another provider by "
+        printf("Conclusion: not usable.\nWeft cannot run on %s here: choose another provider by "
                "WEFT_PROVIDER ('weft_info --providers' lists them).\n",
                report.provider);
         return 1;
     }
-    printf("\nConclusion: %s matching%s%s.\n", report.software ? "software" : "provider",
-           report.spill && !report.software ? ", with spill room behind receives" : "",
-           report.push ? ", long messages pushed by the sender" : "");
+    print_use("Conclusion", &report.use);
+    print_use("Weft's table", &report.row);
     return print_agreement(&report);
 }

@@ -38,7 +38,7 @@ static void print_help(void)
            "  --mpi-t          only the performance variables and events of MPI_T\n"
            "  --markdown       the settings as a table in Markdown\n"
            "  --check          try out what PROVIDER (default: the one Weft would choose) can\n"
-           "                   really do, over loopback\n"
+           "                   really do, between processes of this node\n"
            "  --timeout SECS   let each test of --check take at most SECS seconds (default %d)\n"
            "  --help           print this text\n"
            "  --version        print Weft's version\n"

@@ -9,6 +9,14 @@
 #include "core/error.h"
 #include "core/weft.h"
 
+const struct weft_datatype *weft_call_type(const struct weft_call *call)
+{
+    bool nothing = call->peer == MPI_PROC_NULL && call->count == 0;
+    if (nothing && call->datatype == MPI_DATATYPE_NULL)
+        return weft_handle_object(MPI_BYTE);
+    return weft_handle_resolve(call->datatype, WEFT_KIND_DATATYPE);
+}
+
 int weft_call_explain(const struct weft_call *call, bool receive, bool no_result)
 {
     const char *f = call->function;
@@ -19,7 +27,7 @@ int weft_call_explain(const struct weft_call *call, bool receive, bool no_result
     if (call->count < 0)
         return weft_error(comm, MPI_ERR_COUNT, f, "the count %lld is negative",
                           (long long)call->count);
-    const struct weft_datatype *type = weft_handle_resolve(call->datatype, WEFT_KIND_DATATYPE);
+    const struct weft_datatype *type = weft_call_type(call);
     if (!type)
         return weft_error(comm, MPI_ERR_TYPE, f, "%p is no datatype; was it freed?",
                           (void *)call->datatype);

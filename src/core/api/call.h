@@ -31,6 +31,10 @@ struct weft_resolved {
     size_t bytes; /* count times the size of the type */
 };
 
+/* The datatype of a call, or NULL. No elements for MPI_PROC_NULL need none: MPI_DATATYPE_NULL stands
+ * for MPI_BYTE there. */
+const struct weft_datatype *weft_call_type(const struct weft_call *call);
+
 /* Finds what is wrong with a call. receive: the wildcards are allowed; no_result: the pointer to the
  * request (or message, or flag) is null, which is the last thing that can be wrong. Returns
  * MPI_SUCCESS for a good call, else what the error handler lets through. */

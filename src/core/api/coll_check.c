@@ -153,17 +153,25 @@ int weft_check_same_memory(const struct weft_check *c)
                                                                                   : "send"));
 }
 
-/* What a rank gives and what it gets of itself: as many bytes, in different places. whole: buffers
- * that may not begin at one address either. */
-static int check_own(const struct weft_check *c, struct weft_elements gives,
-                     struct weft_elements gets, bool same_start)
+static bool overlap(struct weft_elements a, struct weft_elements b)
+{
+    return weft_elements_bytes(a) && weft_elements_bytes(b) &&
+           weft_elements_start(a) == weft_elements_start(b);
+}
+
+/* What a rank gives and what it gets of itself: as many bytes, in different places. Where all blocks
+ * are alike, the first ones of both buffers are in different places too. Data that overlap in another
+ * manner are not detected: buffers may be interleaved, by types with holes or by MPI_BOTTOM. */
+static int check_own(const struct weft_check *c, const struct weft_coll_args *args,
+                     struct weft_elements gives, struct weft_elements gets, bool vector)
 {
     size_t sent = weft_elements_bytes(gives), received = weft_elements_bytes(gets);
     if (weft_unlikely(sent != received))
         return weft_check_raised(weft_error(c->comm, MPI_ERR_COUNT, c->function,
                                             "rank %d sends itself %zu bytes, but is to receive %zu",
                                             c->comm->rank, sent, received));
-    if (weft_unlikely(sent && (same_start || gives.at == gets.at)))
+    if (weft_unlikely(overlap(gives, gets) ||
+                      (!vector && overlap(weft_block(&args->in, 0), weft_block(&args->out, 0)))))
         return weft_check_same_memory(c);
     return MPI_SUCCESS;
 }
@@ -292,9 +300,7 @@ static int check_gathers(const struct weft_check *c, bool vector, struct weft_co
         return MPI_SUCCESS;
     }
     code = weft_check_buffer(c, &call->send, 1, &args->in, "send");
-    return code ? code
-                : check_own(c, weft_check_one(&args->in), own,
-                            !vector && args->in.at == args->out.at);
+    return code ? code : check_own(c, args, weft_check_one(&args->in), own, vector);
 }
 
 static int check_gather(const struct weft_check *c, struct weft_coll_args *args)
@@ -329,9 +335,7 @@ static int check_scatters(const struct weft_check *c, bool vector, struct weft_c
         return MPI_SUCCESS;
     }
     code = weft_check_buffer(c, &call->receive, 1, &args->out, "receive");
-    return code ? code
-                : check_own(c, own, weft_check_one(&args->out),
-                            !vector && args->in.at == args->out.at);
+    return code ? code : check_own(c, args, own, weft_check_one(&args->out), vector);
 }
 
 static int check_scatter(const struct weft_check *c, struct weft_coll_args *args)
@@ -363,9 +367,8 @@ static int check_alltoall(const struct weft_check *c, struct weft_coll_args *arg
         return code;
     code = weft_check_buffer(c, &call->send, size, &args->in, "send");
     return code ? code
-                : check_own(c, weft_block(&args->in, c->comm->rank),
-                            weft_block(&args->out, c->comm->rank),
-                            !vector && args->in.at == args->out.at);
+                : check_own(c, args, weft_block(&args->in, c->comm->rank),
+                            weft_block(&args->out, c->comm->rank), vector);
 }
 
 int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,

@@ -76,14 +76,13 @@ static int check(const struct init_call *init)
 static int make_checked(const struct init_call *init)
 {
     struct weft_comm *comm = weft_comm_resolve(init->call.comm);
-    struct weft_partition_arguments arguments = {
-        .channel = &comm->part,
-        .buffer = (void *)init->call.buffer,
-        .type = weft_handle_resolve(init->call.datatype, WEFT_KIND_DATATYPE),
-        .partitions = (uint32_t)init->partitions,
-        .count = (size_t)init->call.count,
-        .rank = init->call.peer,
-        .tag = init->call.tag};
+    struct weft_partition_arguments arguments = {.channel = &comm->part,
+                                                 .buffer = (void *)init->call.buffer,
+                                                 .type = weft_call_type(&init->call),
+                                                 .partitions = (uint32_t)init->partitions,
+                                                 .count = (size_t)init->call.count,
+                                                 .rank = init->call.peer,
+                                                 .tag = init->call.tag};
     struct weft_request *made;
     int code =
         init->receive ? weft_precv_init(&arguments, &made) : weft_psend_init(&arguments, &made);

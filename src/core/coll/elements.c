@@ -8,7 +8,7 @@ void weft_elements_copy(struct weft_elements from, struct weft_elements to)
 {
     char piece[4096]; /* stays in the first-level cache between its two copies */
     size_t bytes = weft_elements_bytes(from);
-    if (from.at == to.at || !bytes)
+    if (!bytes || weft_elements_start(from) == weft_elements_start(to))
         return;
     if (from.type->flags & WEFT_TYPE_DENSE) {
         weft_datatype_unpack(to.type, to.at, 0, from.at, bytes);

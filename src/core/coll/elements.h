@@ -55,14 +55,21 @@ static inline size_t weft_elements_bytes(struct weft_elements of)
     return of.count * of.type->size;
 }
 
+/* The address of the lowest byte of data in the first element. If that is the same for two buffers
+ * that have data, they overlap; if not, they may be interleaved. */
+static inline uintptr_t weft_elements_start(struct weft_elements of)
+{
+    return (uintptr_t)of.at + (uintptr_t)of.type->true_lb;
+}
+
 /* So many bytes as elements of MPI_BYTE. */
 static inline struct weft_elements weft_elements_of_bytes(void *at, size_t bytes)
 {
     return (struct weft_elements){at, bytes, weft_handle_object(MPI_BYTE)};
 }
 
-/* Copies data between buffers of as many bytes; holes stay as they are. Nothing happens when both
- * begin at the same address. */
+/* Copies data between buffers of as many bytes; holes stay as they are. Nothing happens when the
+ * data of both start at the same address: that is one buffer. */
 void weft_elements_copy(struct weft_elements from, struct weft_elements to);
 
 static inline int64_t weft_int_of(struct weft_ints ints, int i)

@@ -247,7 +247,7 @@ void weft_schedule_receive(struct weft_schedule *s, int from, struct weft_elemen
 
 void weft_schedule_copy(struct weft_schedule *s, struct weft_elements from, struct weft_elements to)
 {
-    if (from.at == to.at || !weft_elements_bytes(from))
+    if (!weft_elements_bytes(from) || weft_elements_start(from) == weft_elements_start(to))
         return;
     struct weft_step *step = add(s, WEFT_STEP_COPY, s->rank);
     if (weft_likely(step != NULL)) {

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What a provider says of itself in its fi_info, and the limit that registrations meet.
+ */
+#ifndef WEFT_CHECK_FACTS_H
+#define WEFT_CHECK_FACTS_H
+
+#include "ofi/provider.h"
+
+/* Writes lines of text, each ended by a newline. Returns buf. */
+char *weft_check_facts(const struct weft_provider_choice *choice, char *buf, size_t len);
+
+/* The limit of locked memory as people know it: "unlimited", "64 KiB". Returns buf. */
+char *weft_check_lockable(char *buf, size_t len);
+
+#endif

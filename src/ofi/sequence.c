@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Delivery in the order of sequence numbers, where the core matches what the net lane receives.
+ *
+ * libfabric orders the matching of messages to posted receives (FI_ORDER_SAS), not the completion
+ * queue. A layered provider that sends some messages by a protocol of its own (ofi_rxm above its
+ * eager limit) completes their receives after those of later messages. So each user message carries
+ * its number among all of its sender, and this file decides whether it is delivered now. A message
+ * that comes early is copied, and its receive buffer is posted again. An early message therefore
+ * never takes the buffer that an earlier message needs.
+ *
+ * A message carries 8 or 32 bits of its number. A sender has at most `window` messages undelivered
+ * (credits.c), and 8 bits tell that many apart. The same bound limits the memory of early messages.
+ *
+ * Invariants:
+ *  - The messages of one sender are delivered in the order of their numbers, each once.
+ *  - next[s] is counted before its message is delivered: delivery may make progress and receive the
+ *    messages that follow.
+ *  - A kept message of sender s has a number in (next[s], next[s] + window).
+ */
+#include "ofi/sequence.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+int weft_sequences_open(struct weft_sequences *s, uint32_t senders, uint32_t mask, uint32_t window)
+{
+    *s = (struct weft_sequences){.senders = senders, .mask = mask, .window = window};
+    s->next = calloc(senders, sizeof *s->next);
+    return s->next ? 0 : -1;
+}
+
+void weft_sequences_close(struct weft_sequences *s)
+{
+    for (unsigned i = 0; i < WEFT_SEQUENCE_BUCKETS; i++)
+        for (struct weft_early *early = s->buckets[i], *next; early; early = next) {
+            next = early->next;
+            free(early);
+        }
+    free(s->next);
+    *s = (struct weft_sequences){0};
+}
+
+/* The link that points to the message, or the last link of its bucket. */
+static struct weft_early **find(struct weft_sequences *s, uint32_t sender, uint32_t number)
+{
+    struct weft_early **link = &s->buckets[(sender * 31 + number) % WEFT_SEQUENCE_BUCKETS];
+    while (*link && ((*link)->sender != sender || (*link)->number != number))
+        link = &(*link)->next;
+    return link;
+}
+
+enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t sender,
+                                              uint64_t tag, uint64_t cq_data, const void *data,
+                                              size_t bytes)
+{
+    if (sender >= s->senders)
+        return WEFT_SEQUENCE_IMPOSSIBLE;
+    uint32_t ahead = ((uint32_t)cq_data - s->next[sender]) & s->mask;
+    uint32_t number = s->next[sender] + ahead;
+    if (ahead == 0 || ahead >= s->window)
+        return WEFT_SEQUENCE_IMPOSSIBLE;
+    struct weft_early **link = find(s, sender, number);
+    if (*link)
+        return WEFT_SEQUENCE_TWICE;
+    struct weft_early *early = malloc(sizeof *early + bytes);
+    if (!early)
+        return WEFT_SEQUENCE_NO_MEMORY;
+    early->next = NULL;
+    early->sender = sender;
+    early->number = number;
+    early->tag = tag;
+    early->cq_data = cq_data;
+    early->bytes = bytes;
+    if (bytes)
+        memcpy(early->data, data, bytes);
+    *link = early;
+    s->early++;
+    return WEFT_SEQUENCE_KEPT;
+}
+
+void weft_sequence_deliver_kept(struct weft_sequences *s, uint32_t sender,
+                                weft_sequence_deliver *deliver)
+{
+    struct weft_early **link, *early;
+    while (link = find(s, sender, s->next[sender]), (early = *link) != NULL) {
+        *link = early->next;
+        s->early--;
+        s->next[sender]++;
+        deliver(early->tag, early->cq_data, early->data, early->bytes);
+        free(early);
+    }
+}
+
+bool weft_sequence_reached(const struct weft_sequences *s, uint32_t sender, uint32_t number)
+{
+    uint32_t ahead = number - s->next[sender];
+    return ahead == 0 || ahead > s->window;
+}

@@ -1,0 +1,76 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Delivery in the order of sequence numbers: see sequence.c.
+ */
+#ifndef WEFT_SEQUENCE_H
+#define WEFT_SEQUENCE_H
+
+#include "core/handle.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* A message that was received before an earlier one of its sender. */
+struct weft_early {
+    struct weft_early *next; /* in its bucket */
+    uint32_t sender, number; /* number: the full sequence number */
+    uint64_t tag, cq_data;   /* of its completion */
+    size_t bytes;
+    _Alignas(16) unsigned char data[];
+};
+
+enum { WEFT_SEQUENCE_BUCKETS = 256 };
+
+struct weft_sequences {
+    uint32_t *next;         /* by sender: number of the next message to be delivered */
+    uint32_t senders, mask; /* mask: the bits of a number that a message carries */
+    uint32_t window;        /* messages that a sender may have undelivered */
+    size_t early;           /* messages in the buckets */
+    struct weft_early *buckets[WEFT_SEQUENCE_BUCKETS];
+};
+
+/* Each sender's first message has the number 0. Returns 0, or -1 when memory is short. */
+int weft_sequences_open(struct weft_sequences *s, uint32_t senders, uint32_t mask, uint32_t window);
+void weft_sequences_close(struct weft_sequences *s);
+
+enum weft_sequence_verdict {
+    WEFT_SEQUENCE_DELIVERED,
+    WEFT_SEQUENCE_KEPT,
+    WEFT_SEQUENCE_TWICE,      /* its number was received before and waits */
+    WEFT_SEQUENCE_IMPOSSIBLE, /* its number was delivered before, is beyond the window, or there is
+                                 no such sender */
+    WEFT_SEQUENCE_NO_MEMORY
+};
+
+typedef void weft_sequence_deliver(uint64_t tag, uint64_t cq_data, const void *data, size_t bytes);
+
+/* Keeps a copy of a message that is not the next of its sender. */
+enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t sender,
+                                              uint64_t tag, uint64_t cq_data, const void *data,
+                                              size_t bytes);
+
+/* Delivers the messages that waited for the one that was just delivered. */
+void weft_sequence_deliver_kept(struct weft_sequences *s, uint32_t sender,
+                                weft_sequence_deliver *deliver);
+
+/* A message arrived: the low bits of its CQ data are its number. Delivers it and those that waited
+ * for it, or keeps a copy. */
+static inline __attribute__((always_inline)) enum weft_sequence_verdict
+weft_sequence_arrive(struct weft_sequences *s, uint32_t sender, uint64_t tag, uint64_t cq_data,
+                     const void *data, size_t bytes, weft_sequence_deliver *deliver)
+{
+    if (weft_unlikely(sender >= s->senders) || weft_unlikely((s->next[sender] ^ cq_data) & s->mask))
+        return weft_sequence_keep(s, sender, tag, cq_data, data, bytes);
+    s->next[sender]++;
+    deliver(tag, cq_data, data, bytes);
+    if (weft_unlikely(s->early))
+        weft_sequence_deliver_kept(s, sender, deliver);
+    return WEFT_SEQUENCE_DELIVERED;
+}
+
+/* Whether every message of a sender with a number below that one has been delivered. A number that
+ * the sender cannot have reached counts as delivered: nothing waits for what was never sent. */
+bool weft_sequence_reached(const struct weft_sequences *s, uint32_t sender, uint32_t number);
+
+#endif

@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Memory regions. Descriptors are the checker's own; keys are random numbers where the provider
+ * chooses them (FI_MR_PROV_KEY), so that none is used twice. The real provider only registers what
+ * peers may access, with the same key.
+ */
+#include "strict.h"
+
+#include <stdlib.h>
+
+static const uint64_t LOCAL_ACCESS = FI_SEND | FI_RECV | FI_READ | FI_WRITE;
+static const uint64_t REMOTE_ACCESS = FI_REMOTE_READ | FI_REMOTE_WRITE;
+
+static uint64_t key_mask(void)
+{
+    size_t bytes = strict_profile()->key_size;
+    return bytes < 8 ? (UINT64_C(1) << 8 * bytes) - 1 : UINT64_MAX;
+}
+
+static bool key_exists(const struct strict_domain *domain, uint64_t key)
+{
+    for (const struct strict_mr *mr = domain->regions; mr; mr = mr->next)
+        if (mr->key == key)
+            return true;
+    return false;
+}
+
+/* Returns 0, or -FI_ENOKEY where the program's key is taken. */
+static int choose_key(struct strict_domain *domain, uint64_t requested, uint64_t *key)
+{
+    if (strict_profile()->mr_mode & FI_MR_PROV_KEY) {
+        do
+            *key = ((uint64_t)strict_random(1U << 31) << 31 | strict_random(1U << 31)) & key_mask();
+        while (key_exists(domain, *key));
+        return 0;
+    }
+    if (requested & ~key_mask())
+        strict_breach(STRICT_KEY_SIZE, "0x%llx, %zu bytes", (unsigned long long)requested,
+                      strict_profile()->key_size);
+    *key = requested;
+    return key_exists(domain, requested) ? -FI_ENOKEY : 0;
+}
+
+static void check_region(const void *buffer, size_t bytes, uint64_t access)
+{
+    if (!(access & (LOCAL_ACCESS | REMOTE_ACCESS)))
+        strict_breach(STRICT_REGION_ACCESS, "access 0x%llx of %zu bytes at %p",
+                      (unsigned long long)access, bytes, buffer);
+    if (strict_profile()->mr_mode & FI_MR_ALLOCATED)
+        strict_check_memory(STRICT_REGION_UNALLOCATED, buffer, bytes, "fi_mr_reg");
+}
+
+/* Peers may use the region from now on. */
+static void enable(struct strict_mr *mr)
+{
+    mr->fid.key = mr->key;
+    if (mr->access & REMOTE_ACCESS)
+        strict_expose(mr->domain->exposed, mr);
+}
+
+static int close_region(struct fid *fid)
+{
+    struct strict_mr *mr = (struct strict_mr *)fid;
+    struct strict_domain *domain = mr->domain;
+    struct strict_mr **link = &domain->regions;
+
+    strict_enter(domain, "fi_close of a region");
+    if (mr->users)
+        strict_breach(STRICT_REGION_IN_USE, "%u operations use %zu bytes at %p", mr->users,
+                      mr->bytes, (void *)mr->base);
+    if (mr->access & REMOTE_ACCESS)
+        strict_conceal(domain->exposed, mr);
+    if (mr->real)
+        fi_close(&mr->real->fid);
+    while (*link != mr)
+        link = &(*link)->next;
+    *link = mr->next;
+    domain->users--;
+    if (mr->ep)
+        mr->ep->regions--;
+    strict_leave(domain);
+    free(mr);
+    return 0;
+}
+
+static int bind_region(struct fid *fid, struct fid *other, uint64_t flags)
+{
+    struct strict_mr *mr = (struct strict_mr *)fid;
+
+    if (other->fclass != FI_CLASS_EP || flags || mr->ep)
+        return -FI_EINVAL;
+    strict_enter(mr->domain, "fi_mr_bind");
+    mr->ep = (struct strict_ep *)other;
+    mr->ep->regions++;
+    strict_leave(mr->domain);
+    return 0;
+}
+
+static int control_region(struct fid *fid, int command, void *argument)
+{
+    struct strict_mr *mr = (struct strict_mr *)fid;
+
+    (void)argument;
+    if (command != FI_ENABLE)
+        return -FI_ENOSYS;
+    strict_enter(mr->domain, "fi_mr_enable");
+    if (strict_profile()->mr_mode & FI_MR_ENDPOINT && !mr->ep)
+        strict_breach(STRICT_REGION_NOT_ENABLED, "fi_mr_enable of %zu bytes at %p", mr->bytes,
+                      (void *)mr->base);
+    if (mr->fid.key == FI_KEY_NOTAVAIL)
+        enable(mr);
+    strict_leave(mr->domain);
+    return 0;
+}
+
+static struct fi_ops fid_ops = {.size = sizeof(struct fi_ops),
+                                .close = close_region,
+                                .bind = bind_region,
+                                .control = control_region};
+
+static int register_region(struct strict_domain *domain, struct strict_mr *mr, uint64_t requested)
+{
+    int rc = choose_key(domain, requested, &mr->key);
+
+    if (!rc && mr->access & REMOTE_ACCESS)
+        rc = fi_mr_reg(domain->real, mr->base, mr->bytes, mr->access, 0, mr->key, 0, &mr->real,
+                       NULL);
+    if (rc)
+        return rc;
+    mr->fid.fid.fclass = FI_CLASS_MR;
+    mr->fid.fid.ops = &fid_ops;
+    mr->fid.mem_desc = mr;
+    mr->fid.key = FI_KEY_NOTAVAIL;
+    mr->domain = domain;
+    mr->next = domain->regions;
+    domain->regions = mr;
+    domain->users++;
+    if (!(strict_profile()->mr_mode & FI_MR_ENDPOINT))
+        enable(mr);
+    return 0;
+}
+
+int strict_mr_reg(struct fid *fid, const void *buffer, size_t bytes, uint64_t access,
+                  uint64_t offset, uint64_t key, uint64_t flags, struct fid_mr **out, void *context)
+{
+    struct strict_domain *domain = (struct strict_domain *)fid;
+    struct strict_mr *mr = calloc(1, sizeof *mr);
+
+    if (!mr)
+        return -FI_ENOMEM;
+    if (offset || flags)
+        strict_die("fi_mr_reg with an offset or flags: the checker knows neither");
+    strict_enter(domain, "fi_mr_reg");
+    check_region(buffer, bytes, access);
+    mr->base = (char *)buffer;
+    mr->bytes = bytes;
+    mr->access = access;
+    mr->fid.fid.context = context;
+    int rc = register_region(domain, mr, key);
+    strict_leave(domain);
+    if (rc)
+        free(mr);
+    else
+        *out = &mr->fid;
+    return rc;
+}
+
+int strict_mr_regattr(struct fid *domain, const struct fi_mr_attr *attr, uint64_t flags,
+                      struct fid_mr **mr)
+{
+    if (attr->iov_count != 1)
+        return -FI_EINVAL;
+    return strict_mr_reg(domain, attr->mr_iov->iov_base, attr->mr_iov->iov_len, attr->access,
+                         attr->offset, attr->requested_key, flags, mr, attr->context);
+}

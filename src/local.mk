@@ -189,6 +189,8 @@ libweft_la_SOURCES += src/ofi/interface.c src/ofi/interface.h
 libweft_la_SOURCES += src/ofi/provider_table.c
 libweft_la_SOURCES += src/ofi/judge.c src/ofi/judge.h
 libweft_la_SOURCES += src/ofi/select.c
+libweft_la_SOURCES += src/ofi/objects.c src/ofi/objects.h
+libweft_la_SOURCES += src/ofi/adapter.c src/ofi/adapter.h
 
 # The shared-memory lane
 libweft_la_SOURCES += src/shm/shm.h src/shm/inside.h

@@ -37,13 +37,12 @@ enum weft_context_use {
 };
 
 enum {
-    WEFT_CONTEXT_BLOCKS = 1 << 17, /* 2^20 ids: what every provider's tag word has room for */
-    WEFT_CONTEXT_WINDOW = 63,      /* words of blocks in one offer */
+    WEFT_CONTEXT_BITS = 20,   /* of a context id: what every provider's tag word has room for, */
+    WEFT_LEAST_TAG_BITS = 15, /* beside the tag of a message: a collective's kind and number */
+    WEFT_CONTEXT_BLOCKS = (1 << WEFT_CONTEXT_BITS) / WEFT_CONTEXTS,
+    WEFT_CONTEXT_WINDOW = 63, /* words of blocks in one offer */
     WEFT_CONTEXT_WORDS = 1 + WEFT_CONTEXT_WINDOW
 };
-
-/* The least bits of a tag that lanes have room for: collectives number their messages in them. */
-enum { WEFT_LEAST_TAG_BITS = 25 };
 
 /* What a bid needs between its offer and the result. */
 struct weft_bid {

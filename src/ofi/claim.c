@@ -43,7 +43,7 @@ int weft_net_claim_open(void)
     claim.buffer = malloc(weft_net.eager_limit);
     if (claim.buffer && weft_net.local_mr)
         claim.mr = weft_net_register(claim.buffer, weft_net.eager_limit, FI_RECV);
-    return claim.buffer ? 0 : -1;
+    return claim.buffer && (claim.mr || !weft_net.local_mr) ? 0 : -1;
 }
 
 void weft_net_claim_close(void)

@@ -12,6 +12,7 @@
 #include "core/tool/count.h"
 #include "core/weft.h"
 #include "ofi/net.h"
+#include "ofi/objects.h"
 #include "ofi/ofi.h"
 
 #include <stdio.h>
@@ -22,12 +23,8 @@ static const char address_key[] = "weft.net";
 enum {
     ADDRESS_BYTES = 256,
     FETCH_SECONDS = 60,
-    KIND_BITS = 3,
-    CONTEXT_BITS = 20,
     TAG_BITS = 31,
     RESERVED_RECEIVES = 128,
-    RECEIVE_QUEUE = 512,
-    SEND_QUEUE = 256,
     STREAM_WINDOW = 2 << 20
 };
 
@@ -86,20 +83,21 @@ static int lay_tags(const struct fi_info *info, const struct weft_job *job, char
 {
     int bits = usable_bits(info->ep_attr->mem_tag_format);
     int sender = weft_net.software ? usable_bits((uint64_t)job->size) : 0;
-    int tag = bits - KIND_BITS - sender - CONTEXT_BITS;
+    int tag = bits - WEFT_KIND_BITS - sender - WEFT_CONTEXT_BITS;
     if (tag > TAG_BITS)
         tag = TAG_BITS;
     if (tag < WEFT_LEAST_TAG_BITS) {
         snprintf(why, len,
                  "%s carries only %d tag bits, Weft needs %d with %s matching and %d ranks; choose "
                  "another provider (WEFT_PROVIDER)",
-                 weft_net_name(), bits, KIND_BITS + sender + CONTEXT_BITS + WEFT_LEAST_TAG_BITS,
+                 weft_net_name(), bits,
+                 WEFT_KIND_BITS + sender + WEFT_CONTEXT_BITS + WEFT_LEAST_TAG_BITS,
                  weft_net.software ? "software" : "provider", job->size);
         return -1;
     }
     weft_net.tag_mask = (UINT64_C(1) << tag) - 1;
     weft_net.context_shift = (unsigned)tag;
-    weft_net.form_shift = (unsigned)bits - KIND_BITS;
+    weft_net.form_shift = (unsigned)bits - WEFT_KIND_BITS;
     weft_net.form_mask = UINT64_C(3) << weft_net.form_shift;
     weft_net_fast.form_mask = weft_net.form_mask;
     weft_net_fast.ready_bits = (uint64_t)WEFT_MESSAGE_READY << weft_net.form_shift;
@@ -112,16 +110,6 @@ static int lay_tags(const struct fi_info *info, const struct weft_job *job, char
     own.tag_bits = (uint32_t)bits;
     own.software = weft_net.software;
     return 0;
-}
-
-/* Providers size their buffers after the queues: at the default of 2048 entries tcp;ofi_rxm takes
- * 80 MB a rank. What does not fit waits in our own queues, so a few hundred do. */
-static void size_queues(struct fi_info *info)
-{
-    if (info->rx_attr->size > RECEIVE_QUEUE)
-        info->rx_attr->size = RECEIVE_QUEUE;
-    if (info->tx_attr->size > SEND_QUEUE)
-        info->tx_attr->size = SEND_QUEUE;
 }
 
 /* Whether new TCP connections send at an estimated rate, on loopback too: BBR does. */
@@ -179,56 +167,18 @@ static void take_facts(const struct fi_info *info)
              choice->interface);
 }
 
-/* Software matching receives from any source. Where receives may name one, net and tcp look for a
- * sender that they have no address of at index -1 of a table. */
-static void ask_for_no_source(struct fi_info *info)
+/* Takes over what was opened for the choice. */
+static void take_objects(const struct weft_objects *objects)
 {
-    info->caps &= ~FI_DIRECTED_RECV;
-    info->rx_attr->caps &= ~FI_DIRECTED_RECV;
-}
-
-struct step {
-    const char *what;
-    int rc;
-};
-
-static struct step open_objects(struct fi_info *info, int ranks)
-{
-    struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_NONE};
-    struct fi_av_attr av = {.type = info->domain_attr->av_type, .count = (size_t)ranks};
-    cq.size = info->tx_attr->size + info->rx_attr->size;
-    if (weft_net.choice.row->flags & WEFT_PROVIDER_CONNECTS)
-        av.type = FI_AV_MAP; /* layer.c says why */
-    if (weft_settings.progress_thread)
-        cq.wait_obj = FI_WAIT_FD;
-    int rc;
-    if ((rc = fi_fabric(info->fabric_attr, &weft_net.fabric, NULL)))
-        return (struct step){"fi_fabric", rc};
-    if ((rc = fi_domain(weft_net.fabric, info, &weft_net.domain, NULL)))
-        return (struct step){"fi_domain", rc};
-    if ((rc = fi_av_open(weft_net.domain, &av, &weft_net.av, NULL)))
-        return (struct step){"fi_av_open", rc};
-    rc = fi_cq_open(weft_net.domain, &cq, &weft_net.cq, NULL);
-    if (rc && cq.wait_obj != FI_WAIT_NONE) { /* then the thread polls */
-        cq.wait_obj = FI_WAIT_NONE;
-        rc = fi_cq_open(weft_net.domain, &cq, &weft_net.cq, NULL);
-    }
-    if (rc)
-        return (struct step){"fi_cq_open", rc};
-    if (cq.wait_obj == FI_WAIT_NONE || fi_control(&weft_net.cq->fid, FI_GETWAIT, &weft_net.wait_fd))
-        weft_net.wait_fd = -1;
-    if ((rc = fi_endpoint(weft_net.domain, info, &weft_net.ep, NULL)))
-        return (struct step){"fi_endpoint", rc};
-    if ((rc = fi_ep_bind(weft_net.ep, &weft_net.av->fid, 0)))
-        return (struct step){"fi_ep_bind of the address vector", rc};
-    if ((rc = fi_ep_bind(weft_net.ep, &weft_net.cq->fid, FI_TRANSMIT | FI_RECV)))
-        return (struct step){"fi_ep_bind of the completion queue", rc};
-    if ((rc = fi_enable(weft_net.ep)))
-        return (struct step){"fi_enable", rc};
+    weft_net.fabric = objects->fabric;
+    weft_net.domain = objects->domain;
+    weft_net.av = objects->av;
+    weft_net.cq = objects->cq;
+    weft_net.ep = objects->ep;
+    weft_net.wait_fd = objects->wait_fd;
     weft_net_fast.ep = weft_net.ep;
     weft_net_fast.inject = weft_net.ep->tagged->injectdata;
     weft_net_fast.post = weft_net.ep->tagged->recvv;
-    return (struct step){NULL, 0};
 }
 
 static int make_room(char *why, size_t len)
@@ -242,8 +192,11 @@ static int make_room(char *why, size_t len)
                 weft_net_register(weft_net.spill.iov_base, weft_net.eager_limit, FI_RECV);
     }
     weft_net_fast.short_pieces = weft_net.spill_below ? 2 : 1;
-    if ((weft_net.spill_below && !weft_net.spill.iov_base) || weft_net_claim_open()) {
-        snprintf(why, len, "no memory for receive buffers of %zu bytes", weft_net.eager_limit);
+    bool spills = !weft_net.spill_below ||
+                  (weft_net.spill.iov_base && (weft_net.spill_mr || !weft_net.local_mr));
+    if (!spills || weft_net_claim_open()) {
+        snprintf(why, len, "no memory for receive buffers of %zu bytes over %s%s",
+                 weft_net.eager_limit, weft_net_name(), weft_net_stage_advice());
         return -1;
     }
     return weft_net_pool_open(why, len);
@@ -267,24 +220,14 @@ static int publish(char *why, size_t len)
 
 int weft_net_open(const struct weft_job *job, char *why, size_t len)
 {
-    if (weft_provider_select(&weft_settings, job, &weft_net.choice, NULL, NULL, why, len))
+    struct weft_objects objects;
+    if (weft_provider_open(&weft_settings, job, &weft_net.choice, &objects, NULL, NULL, why, len))
         return -1;
-    struct fi_info *info = weft_net.choice.info;
-    size_queues(info);
-    take_facts(info);
-    if (weft_net.software && !(weft_net.choice.row->flags & WEFT_PROVIDER_RXM))
-        ask_for_no_source(info);
-    if (lay_tags(info, job, why, len))
+    take_objects(&objects);
+    take_facts(weft_net.choice.info);
+    if (lay_tags(weft_net.choice.info, job, why, len))
         return -1;
     weft_net_credits_open(job->size);
-    struct step step = open_objects(info, job->size);
-    if (step.rc) {
-        snprintf(why, len,
-                 "%s could not be opened: %s says \"%s\"; weft_info shows the providers, "
-                 "WEFT_PROVIDER chooses another, 'ulimit -n' shows the limit of open files",
-                 weft_net_name(), step.what, fi_strerror(-step.rc));
-        return -1;
-    }
     if (make_room(why, len) || publish(why, len))
         return -1;
     if (weft_settings.verbose > 1 || (weft_settings.verbose && job->rank == 0))
@@ -296,30 +239,23 @@ int weft_net_open(const struct weft_job *job, char *why, size_t len)
     return 0;
 }
 
-static void close_fid(struct fid *fid)
-{
-    if (fid)
-        fi_close(fid);
-}
-
 void weft_net_close(void)
 {
+    struct weft_objects objects = {.fabric = weft_net.fabric,
+                                   .domain = weft_net.domain,
+                                   .av = weft_net.av,
+                                   .cq = weft_net.cq,
+                                   .ep = weft_net.ep};
     weft_net_stage_close(); /* regions bound to the endpoint (FI_MR_ENDPOINT) go before it */
-    if (weft_net.ep)
-        close_fid(&weft_net.ep->fid);
+    if (objects.ep)
+        fi_close(&objects.ep->fid);
+    objects.ep = NULL;
     weft_net_claim_close();
     weft_net_pool_close();
     if (weft_net.spill_mr)
-        close_fid(&weft_net.spill_mr->fid);
+        fi_close(&weft_net.spill_mr->fid);
     free(weft_net.spill.iov_base);
-    if (weft_net.cq)
-        close_fid(&weft_net.cq->fid);
-    if (weft_net.av)
-        close_fid(&weft_net.av->fid);
-    if (weft_net.domain)
-        close_fid(&weft_net.domain->fid);
-    if (weft_net.fabric)
-        close_fid(&weft_net.fabric->fid);
+    weft_objects_close(&objects);
     weft_provider_free(&weft_net.choice);
     weft_net_transfer_close();
     weft_net_control_close();

@@ -3,8 +3,8 @@
  * Ranks what the machine offers and says why. The invariants are in the header.
  *
  * Preference, from the strongest ground to the weakest: usable at all; on an interface that suits
- * the job; the provider's rank in the table; the place in WEFT_IFACE; loopback on one node; the
- * interface of the default route; the lowest interface; IPv4 before IPv6. The rest only makes the
+ * the job; the provider's rank in the table; the place in WEFT_IFACE; an IP address; loopback on one
+ * node; the interface of the default route; the lowest interface; IPv4 before IPv6. The rest only makes the
  * order total, so that it cannot depend on how libfabric lists things.
  */
 #include "ofi/judge.h"
@@ -14,11 +14,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum {
-    NAME_MAX_LEN = 64,
-    PARTS_MAX = 8,
-    TAG_BITS_NEEDED = 48 /* the tag word of user messages, see the protocols */
-};
+enum { NAME_MAX_LEN = 64, PARTS_MAX = 8 };
 
 /* What one judgement works on; qsort needs all of it in each element. */
 struct trial {
@@ -121,6 +117,9 @@ static int prefer(const struct trial *a, const struct trial *b, const char **why
     *why = "earlier in WEFT_IFACE";
     if ((order = compare_numbers(a->verdict.place, b->verdict.place)) != 0)
         return order;
+    *why = "it has an IP address";
+    if ((order = compare_numbers(a->offer->ib_address, b->offer->ib_address)) != 0)
+        return order;
     if (a_if != NULL && b_if != NULL) {
         *why = "loopback is always there on one node";
         if (a->one_node && (order = compare_numbers(!!(b_if->flags & IFF_LOOPBACK),
@@ -182,8 +181,8 @@ static void judge_provider(struct trial *t, const struct weft_settings *settings
         REFUSE(t, "%s", row->note);
     else if (!t->one_node && (row->flags & WEFT_PROVIDER_ONE_NODE))
         REFUSE(t, "does not reach other nodes");
-    else if (bits < TAG_BITS_NEEDED)
-        REFUSE(t, "has %d tag bits, Weft needs %d", bits, (int)TAG_BITS_NEEDED);
+    else if (bits < WEFT_TAG_BITS)
+        REFUSE(t, "has %d tag bits, Weft needs %d", bits, (int)WEFT_TAG_BITS);
     else if (settings->matching == WEFT_MATCHING_PROVIDER && !t->offer->directed)
         REFUSE(t, "WEFT_MATCHING=provider, but it cannot receive from one source only");
 }
@@ -360,4 +359,21 @@ int weft_judge(const struct weft_settings *settings, bool one_node, const struct
         verdicts[i] = trials[i].verdict;
     free(trials);
     return result;
+}
+
+size_t weft_judge_next(const struct weft_settings *settings, const struct weft_offer *offers,
+                       const struct weft_verdict *verdicts, size_t count, size_t failed)
+{
+    const char *provider = offers[verdicts[failed].offer].provider;
+    size_t first = count;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!verdicts[i].usable)
+            continue;
+        if (strcmp(offers[verdicts[i].offer].provider, provider) == 0)
+            return i;
+        if (first == count)
+            first = i;
+    }
+    return settings->provider[0] == '\0' ? first : count;
 }

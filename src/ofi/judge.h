@@ -21,6 +21,7 @@ struct weft_offer {
     struct sockaddr_storage address; /* the source address; ss_family 0 when it is not IP */
     bool directed;                   /* it can receive from one source only */
     bool read;                       /* it has remote reads */
+    bool ib_address;                 /* its source address is InfiniBand's own, without IP */
     uint64_t tag_format;             /* fi_info's mem_tag_format */
 };
 
@@ -31,8 +32,8 @@ struct weft_verdict {
     bool usable;
     bool software, push; /* as in struct weft_provider_choice */
     enum weft_fitness fitness;
-    int place;        /* in the list of WEFT_IFACE */
-    char reason[160]; /* why chosen or refused */
+    int place;                      /* in the list of WEFT_IFACE */
+    char reason[WEFT_REASON_BYTES]; /* why chosen or refused */
 };
 
 /* Writes a provider's name in the canonical form: the core provider first, utility providers after
@@ -54,5 +55,11 @@ bool weft_offer_better(const struct weft_offer *a, const struct weft_offer *b);
 int weft_judge(const struct weft_settings *settings, bool one_node, const struct weft_offer *offers,
                size_t count, const struct weft_interface *interfaces, size_t interface_count,
                struct weft_verdict *verdicts, char *why, size_t len);
+
+/* What to try after verdicts[failed] could not be opened and was marked unusable: the next usable one
+ * of its provider; then, unless the user named the provider, the first usable one. Returns count
+ * when there is nothing. */
+size_t weft_judge_next(const struct weft_settings *settings, const struct weft_offer *offers,
+                       const struct weft_verdict *verdicts, size_t count, size_t failed);
 
 #endif

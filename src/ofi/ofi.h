@@ -370,8 +370,10 @@ void weft_net_received(struct weft_request *request, const struct fi_cq_tagged_e
 WEFT_COLD void weft_net_receive_failed(struct weft_request *request,
                                        const struct fi_cq_err_entry *error, const char *text);
 
-/* stage.c: memory for packed data. Get returns NULL when there is none; put takes NULL; mr returns the
- * registration for everything, NULL when the provider refuses. */
+/* stage.c: memory for packed data. Get returns NULL when there is none, or where local buffers must be
+ * registered, when the provider refuses; put takes NULL; mr returns the registration for everything,
+ * NULL when the provider refuses. Advice is the end of a sentence about memory that is short. */
+const char *weft_net_stage_advice(void);
 void *weft_net_stage_get(size_t bytes);
 void weft_net_stage_put(void *data);
 struct fid_mr *weft_net_stage_mr(void *data);
@@ -414,9 +416,9 @@ struct weft_net_transfer *weft_net_transfer_get(void);
 void weft_net_transfer_put(struct weft_net_transfer *transfer);
 void weft_net_transfer_close(void);
 
-/* Fills the header of a send whose data are in the buffer, or in the stage `data`. Returns MPI_SUCCESS
- * or an error class whose sentence was said. */
-WEFT_COLD int weft_net_expose(struct weft_request *request, void *data);
+/* Fills the header of a send whose data are in the buffer, or in the stage `data`. What cannot be
+ * registered passes through stages. */
+WEFT_COLD void weft_net_expose(struct weft_request *request, void *data);
 
 /* A receive matched an RTS whose header it does not have: asks the sender, whose send has that
  * number. The answer goes on with weft_net_fetch. */

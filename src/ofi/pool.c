@@ -102,6 +102,11 @@ int weft_net_pool_open(char *why, size_t len)
     if (weft_net.local_mr)
         weft_net.buffer_mr =
             weft_net_register(weft_net.buffer_data, weft_net.nbuffers * apart, FI_RECV);
+    if (weft_net.local_mr && !weft_net.buffer_mr) {
+        snprintf(why, len, "%s registers no %zu receive buffers of %zu bytes%s", weft_net_name(),
+                 weft_net.nbuffers, weft_net.buffer_bytes, weft_net_stage_advice());
+        return -1;
+    }
     for (size_t i = weft_net.nbuffers; i-- > 0;) {
         struct weft_net_buffer *buffer = &weft_net.buffers[i];
         buffer->op.kind = WEFT_NET_POOL;

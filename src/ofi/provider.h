@@ -4,18 +4,26 @@
  * choice among what this machine has.
  *
  * Invariant: the choice is a pure function of the settings, the job's shape (one node or several),
- * the table and what fi_getinfo lists; the order of fi_getinfo's list never decides. Every
- * candidate that is not chosen has a reason that a person can read.
+ * the table, what fi_getinfo lists and what of that can be opened; the order of fi_getinfo's list
+ * never decides. Every candidate that is not chosen has a reason that a person can read.
  */
 #ifndef WEFT_PROVIDER_H
 #define WEFT_PROVIDER_H
 
+#include "core/context.h"
 #include "core/settings.h"
 #include "pmix/boot.h"
 #include <rdma/fabric.h>
 
 /* The version of libfabric's interface that all of Weft asks for: the oldest it was measured with. */
 #define WEFT_FI_VERSION FI_VERSION(1, 17)
+
+/* Bits of the tag word that Weft needs where the provider matches: 3 of kind, those of a context id,
+ * 25 of the user's tag. */
+enum { WEFT_KIND_BITS = 3, WEFT_TAG_BITS = WEFT_KIND_BITS + WEFT_CONTEXT_BITS + 25 };
+
+/* Room for the reason of one candidate: a sentence. */
+enum { WEFT_REASON_BYTES = 480 };
 
 enum weft_provider_flag {
     WEFT_PROVIDER_REFUSED = 1,     /* never chosen by itself: known to be wrong or slow */
@@ -66,11 +74,21 @@ struct weft_provider_candidate {
     char provider[64], domain[64], interface[64], address[96];
     uint32_t version;
     bool chosen;
-    char reason[160]; /* why it was chosen or refused */
+    char reason[WEFT_REASON_BYTES]; /* why it was chosen or refused */
 };
 
-/* Sets what ofi_rxm should know before libfabric is first asked, unless the user did. */
-void weft_layer_prepare(void);
+/* Sets what ofi_rxm should know for a job of so many ranks before libfabric is first asked, unless
+ * the user did. */
+void weft_layer_prepare(int ranks);
+
+/* The part of it for adapters. */
+void weft_layer_prepare_adapter(void);
+
+/* Entries of the completion queue that ofi_rxm makes on an adapter. */
+size_t weft_layer_queue(void);
+
+/* Bytes of memory that ofi_rxm must be able to lock on an adapter; 0 for other providers. */
+size_t weft_layer_locked(const struct weft_provider_row *row);
 
 /* The longest eager message in bytes for a row of the table, with what ofi_rxm allows. */
 size_t weft_layer_eager_limit(const struct weft_provider_row *row);
@@ -86,6 +104,16 @@ int weft_provider_select(const struct weft_settings *settings, const struct weft
                          struct weft_provider_choice *choice,
                          struct weft_provider_candidate **candidates, size_t *count, char *why,
                          size_t len);
+
+/* The same, and opens what it chose. Where that fails the next candidate of the same provider is
+ * tried, and where all of them fail and WEFT_PROVIDER names none, the next provider. A fall to
+ * another provider is reported by rank 0, any other under WEFT_VERBOSE; with candidates != NULL
+ * their reasons tell, and nothing is reported. The sentence in why is about the first one. */
+struct weft_objects;
+int weft_provider_open(const struct weft_settings *settings, const struct weft_job *job,
+                       struct weft_provider_choice *choice, struct weft_objects *objects,
+                       struct weft_provider_candidate **candidates, size_t *count, char *why,
+                       size_t len);
 
 /* The versions of libfabric, as FI_VERSION has them: of the headers we were built with, and of the
  * library that runs. */

@@ -55,6 +55,18 @@ static int push_one(struct weft_request *request)
     return 1;
 }
 
+/* As many pieces as may be under way. Where memory is short at least one must be: its end goes on. */
+static void push_some(struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    while (part->moved < request->capacity && part->reads_out < PIECES_AT_ONCE)
+        if (!push_one(request))
+            break;
+    if (part->moved < request->capacity && !part->reads_out)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to push a message of %zu bytes to rank %d%s",
+                   request->capacity, request->peer->world, weft_net_stage_advice());
+}
+
 void weft_net_push_pieces(struct weft_request *request, uint64_t receiver, size_t length)
 {
     struct weft_net_request *part = weft_net_part(request);
@@ -66,10 +78,7 @@ void weft_net_push_pieces(struct weft_request *request, uint64_t receiver, size_
         weft_net_sent(request);
         return;
     }
-    while (part->moved < length && part->reads_out < PIECES_AT_ONCE)
-        if (!push_one(request))
-            weft_fatal(MPI_ERR_NO_MEM, "no memory to push a message of %zu bytes to rank %d",
-                       length, request->peer->world);
+    push_some(request);
 }
 
 int weft_net_piece_send(struct weft_peer *peer, struct weft_net_out *out)
@@ -95,7 +104,7 @@ void weft_net_piece_done(struct weft_net_op *op, int error, const char *text)
             weft_net_failed(request->peer, "sending %zu bytes to rank %d over %s failed: %s",
                             request->bytes, request->peer->world, weft_net_name(), text);
     if (part->moved < request->capacity)
-        push_one(request);
+        push_some(request);
     else if (!part->reads_out)
         weft_net_sent(request);
 }

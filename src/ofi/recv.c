@@ -101,19 +101,18 @@ static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, vo
     struct weft_net_request *part = weft_net_part(request);
     iov[0] = part->short_iov[0];
     iov[1] = weft_net.spill;
-    if (request->capacity > WEFT_NET_SMALL) {
+    if (request->capacity > WEFT_NET_SMALL || weft_net.local_mr) {
         size_t room =
             request->capacity < weft_net.eager_limit ? request->capacity : weft_net.eager_limit;
+        if (room < WEFT_NET_SMALL)
+            room = WEFT_NET_SMALL;
         part->packed = weft_net_stage_get(room);
         if (!part->packed)
             return 0;
         iov[0] = (struct iovec){part->packed, room};
     }
     if (weft_net.local_mr) {
-        if (!part->packed)
-            part->mr = weft_net_register_for(request, iov[0].iov_base, iov[0].iov_len, FI_RECV);
-        descriptors[0] =
-            weft_net_descriptor(part->packed ? weft_net_stage_mr(part->packed) : part->mr);
+        descriptors[0] = weft_net_descriptor(weft_net_stage_mr(part->packed));
         descriptors[1] = weft_net_descriptor(weft_net.spill_mr);
     }
     return iov[0].iov_len < weft_net.spill_below ? 2 : 1;

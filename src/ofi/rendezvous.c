@@ -57,7 +57,7 @@ struct fid_mr *weft_net_register_for(const struct weft_request *request, void *d
     return mr;
 }
 
-int weft_net_expose(struct weft_request *request, void *data)
+void weft_net_expose(struct weft_request *request, void *data)
 {
     struct weft_net_request *part = weft_net_part(request);
     bool dense = part->packed || request->type->flags & WEFT_TYPE_DENSE;
@@ -69,21 +69,18 @@ int weft_net_expose(struct weft_request *request, void *data)
                                             .cookie = (uintptr_t)request};
     part->stalled = false;
     if (!weft_net.can_read || !dense)
-        return MPI_SUCCESS;
+        return;
     struct fid_mr *mr = part->packed
                             ? weft_net_stage_mr(data)
                             : weft_net_register_for(request, data, request->bytes, FI_REMOTE_READ);
     if (!part->packed)
         part->mr = mr;
-    if (!mr)
-        return weft_error_say(
-            MPI_ERR_OTHER,
-            "%s refuses to register %zu bytes to be read by rank %d; raise the limit of locked "
-            "memory (ulimit -l) or send less at once",
-            weft_net_name(), request->bytes, request->peer->world);
+    if (!mr) { /* it passes through stages */
+        part->header.staged = true;
+        return;
+    }
     part->header.key = fi_mr_key(mr);
     part->header.address = weft_net.virtual_addresses ? (uintptr_t)data : 0;
-    return MPI_SUCCESS;
 }
 
 size_t weft_net_header_length(const void *header)
@@ -201,6 +198,13 @@ static bool is_dense(const struct weft_request *request)
     return request->type->flags & WEFT_TYPE_DENSE;
 }
 
+/* Whether reads go into the user's buffer: a dense one, which the provider may write to. */
+static bool reads_in_place(const struct weft_request *request)
+{
+    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    return is_dense(request) && (!weft_net.local_mr || part->mr);
+}
+
 /* Begins to read bytes of a message to their offset. Returns 0, -FI_EAGAIN or an error. */
 static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
 {
@@ -212,10 +216,11 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
     read->request = request;
     read->offset = offset;
     read->bytes = bytes;
-    read->stage = is_dense(request) ? NULL : weft_net_stage_get(bytes);
+    bool in_place = reads_in_place(request);
+    read->stage = in_place ? NULL : weft_net_stage_get(bytes);
     char *to = read->stage ? read->stage : (char *)request->buffer + offset;
     int rc = -FI_ENOMEM;
-    if (read->stage || is_dense(request)) {
+    if (read->stage || in_place) {
         struct fid_mr *mr =
             read->stage && weft_net.local_mr ? weft_net_stage_mr(read->stage) : part->mr;
         rc = (int)fi_read(weft_net.ep, to, bytes, weft_net_descriptor(mr), request->peer->net_addr,
@@ -255,12 +260,12 @@ static size_t longest_read(const struct weft_request *request)
 static int read_pieces(struct weft_request *request, int *issued)
 {
     struct weft_net_request *part = weft_net_part(request);
-    bool dense = is_dense(request);
+    bool in_place = reads_in_place(request);
     size_t most = longest_read(request);
-    if (!dense && most > weft_net_piece_bytes(request->bytes))
+    if (!in_place && most > weft_net_piece_bytes(request->bytes))
         most = weft_net_piece_bytes(request->bytes);
     while (part->moved < request->bytes &&
-           part->reads_out < (dense ? READS_AT_ONCE : STAGED_READS_AT_ONCE)) {
+           part->reads_out < (in_place ? READS_AT_ONCE : STAGED_READS_AT_ONCE)) {
         size_t n = request->bytes - part->moved < most ? request->bytes - part->moved : most;
         if (!has_room(request, n))
             return NO_ROOM;
@@ -428,7 +433,7 @@ static bool was_full(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
     return part->moved < request->bytes &&
-           part->reads_out == (is_dense(request) ? READS_AT_ONCE : STAGED_READS_AT_ONCE) - 1;
+           part->reads_out == (reads_in_place(request) ? READS_AT_ONCE : STAGED_READS_AT_ONCE) - 1;
 }
 
 /* One read of a request has ended. */

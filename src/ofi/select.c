@@ -8,7 +8,9 @@
 #include "ofi/judge.h"
 
 #include "core/error.h"
+#include "ofi/adapter.h"
 #include "ofi/load.h"
+#include "ofi/objects.h"
 
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>
@@ -89,6 +91,7 @@ static int add_offer(struct market *m, struct fi_info *info)
     struct weft_offer offer = {.version = info->fabric_attr->prov_version,
                                .directed = (info->caps & FI_DIRECTED_RECV) != 0,
                                .read = (info->caps & RMA_BOTH) == RMA_BOTH,
+                               .ib_address = info->addr_format == FI_SOCKADDR_IB,
                                .tag_format = info->ep_attr->mem_tag_format};
     size_t at = 0;
 
@@ -229,15 +232,100 @@ static int take(const struct market *m, const struct weft_settings *settings,
     return 0;
 }
 
-int weft_provider_select(const struct weft_settings *settings, const struct weft_job *job,
-                         struct weft_provider_choice *choice,
-                         struct weft_provider_candidate **candidates, size_t *count, char *why,
-                         size_t len)
+static bool same_provider(const struct market *m, const struct weft_verdict *a,
+                          const struct weft_verdict *b)
+{
+    return strcmp(m->offers[a->offer].provider, m->offers[b->offer].provider) == 0;
+}
+
+/* A job that goes over another provider than the best must not do so silently. */
+static void report_fall(const struct market *m, const struct weft_settings *settings,
+                        const struct weft_job *job, const struct weft_verdict *failed,
+                        const struct weft_verdict *next, const char *why)
+{
+    const struct weft_offer *other = &m->offers[next->offer];
+    bool same = same_provider(m, failed, next);
+
+    if (settings->verbose || (!same && job->rank == 0))
+        weft_warn("%s; trying %s on %s instead%s", why, other->provider,
+                  next->interface != NULL ? next->interface->name : other->domain,
+                  same ? "" : " (WEFT_PROVIDER names the one to use)");
+}
+
+/* Takes the first verdict that can be opened; without objects, the first one. Returns its index, or
+ * the market's count with a sentence about the first one in why. */
+static size_t settle(const struct market *m, const struct weft_settings *settings,
+                     const struct weft_job *job, struct weft_verdict *verdicts, bool silent,
+                     struct weft_provider_choice *choice, struct weft_objects *objects, char *why,
+                     size_t len)
+{
+    char failure[1024], of_provider[sizeof failure] = ""; /* of its first entry that was tried */
+    size_t at = 0, next;
+
+    for (;;) {
+        if (take(m, settings, &verdicts[at], choice) != 0) {
+            snprintf(why, len, "Out of memory while choosing a libfabric provider.");
+            return m->count;
+        }
+        if (objects == NULL ||
+            weft_objects_open(objects, choice, job->size, failure, sizeof failure) == 0)
+            break;
+        weft_provider_free(choice);
+        if (at == 0)
+            snprintf(why, len, "%s", failure);
+        if (of_provider[0] == '\0')
+            memcpy(of_provider, failure, sizeof failure);
+        verdicts[at].usable = false;
+        snprintf(verdicts[at].reason, sizeof verdicts[at].reason, "%.*s",
+                 (int)sizeof verdicts[at].reason - 1, failure);
+        next = weft_judge_next(settings, m->offers, verdicts, m->count, at);
+        if (next == m->count)
+            return next;
+        bool same = same_provider(m, &verdicts[at], &verdicts[next]);
+        if (!silent)
+            report_fall(m, settings, job, &verdicts[at], &verdicts[next],
+                        same ? failure : of_provider);
+        if (!same)
+            of_provider[0] = '\0';
+        at = next;
+    }
+    if (at > 0)
+        snprintf(verdicts[at].reason, sizeof verdicts[at].reason,
+                 "the best of those that could be opened");
+    return at;
+}
+
+/* libfabric does not offer an adapter without an active port. A job that would go over it then fails,
+ * which the sentence in why explains, or goes over a slower provider, which rank 0 reports. */
+static void report_idle_adapter(const struct weft_settings *settings, const struct weft_job *job,
+                                const struct weft_provider_row *row, bool silent, char *why,
+                                size_t len)
+{
+    static const char advice[] = "'rdma link' shows it with its interface, which 'ip link set dev "
+                                 "INTERFACE up' starts";
+    const struct weft_provider_row *adapter = weft_provider_row_of("verbs;ofi_rxm", 0);
+    char state[128];
+
+    if ((row != NULL && row->rank >= adapter->rank) ||
+        weft_provider_match(settings->provider, adapter->pattern) == 0 ||
+        !weft_adapter_all_down(WEFT_ADAPTER_ROOT, state, sizeof state))
+        return;
+    if (row == NULL)
+        snprintf(why + strlen(why), len - strlen(why), " No adapter can be used: %s; %s.", state,
+                 advice);
+    else if (!silent && job->rank == 0 && settings->provider[0] == '\0')
+        weft_warn("no RDMA adapter is used, for %s; %s, and WEFT_PROVIDER=%s does without", state,
+                  advice, row->pattern);
+}
+
+static int choose(const struct weft_settings *settings, const struct weft_job *job,
+                  struct weft_provider_choice *choice, struct weft_objects *objects,
+                  struct weft_provider_candidate **candidates, size_t *count, char *why, size_t len)
 {
     struct market market = {0};
     struct weft_interface *interfaces = NULL;
     struct weft_verdict *verdicts = NULL;
-    size_t interface_count = 0;
+    size_t interface_count = 0, chosen = 0;
     int rc, result = -1;
 
     memset(choice, 0, sizeof *choice);
@@ -247,7 +335,7 @@ int weft_provider_select(const struct weft_settings *settings, const struct weft
     }
     if (weft_fabric_load(why, len) != 0)
         return -1;
-    weft_layer_prepare();
+    weft_layer_prepare(job->size);
     rc = gather(&market);
     if (rc != 0 || market.count == 0) {
         explain_nothing(rc, why, len);
@@ -261,17 +349,39 @@ int weft_provider_select(const struct weft_settings *settings, const struct weft
     }
     result = weft_judge(settings, job->one_node, market.offers, market.count, interfaces,
                         interface_count, verdicts, why, len);
+    if (result == 0) {
+        chosen =
+            settle(&market, settings, job, verdicts, candidates != NULL, choice, objects, why, len);
+        result = chosen < market.count ? 0 : -1;
+    }
     if (candidates != NULL && (*candidates = list_candidates(&market, verdicts)) != NULL) {
         *count = market.count;
-        (*candidates)[0].chosen = result == 0;
+        if (result == 0)
+            (*candidates)[chosen].chosen = true;
     }
-    if (result == 0 && (result = take(&market, settings, &verdicts[0], choice)) != 0)
-        snprintf(why, len, "Out of memory while choosing a libfabric provider.");
+    report_idle_adapter(settings, job, result == 0 ? choice->row : NULL, candidates != NULL, why,
+                        len);
 out:
     free(verdicts);
     free(interfaces);
     close_market(&market);
     return result;
+}
+
+int weft_provider_select(const struct weft_settings *settings, const struct weft_job *job,
+                         struct weft_provider_choice *choice,
+                         struct weft_provider_candidate **candidates, size_t *count, char *why,
+                         size_t len)
+{
+    return choose(settings, job, choice, NULL, candidates, count, why, len);
+}
+
+int weft_provider_open(const struct weft_settings *settings, const struct weft_job *job,
+                       struct weft_provider_choice *choice, struct weft_objects *objects,
+                       struct weft_provider_candidate **candidates, size_t *count, char *why,
+                       size_t len)
+{
+    return choose(settings, job, choice, objects, candidates, count, why, len);
 }
 
 void weft_provider_versions(uint32_t *built, uint32_t *running)

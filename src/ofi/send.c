@@ -64,8 +64,7 @@ static int announce(struct weft_peer *peer, struct weft_request *request)
     if (part->mr)
         fi_close(&part->mr->fid);
     part->mr = NULL;
-    if (weft_net_expose(request, data_of(request)))
-        return -FI_ENOMEM;
+    weft_net_expose(request, data_of(request));
     weft_counts.net_unpaid++;
     note_rendezvous(request);
     part->out.kind = WEFT_NET_OUT_RTS;
@@ -286,17 +285,21 @@ static int prepare(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     bool dense = (request->type->flags & WEFT_TYPE_DENSE) || !request->bytes;
-    if (request->bytes > weft_net.eager_limit)
-        return weft_net_expose(request, request->buffer);
-    if (!dense) {
-        part->packed = weft_net_stage_get(request->bytes);
-        if (!part->packed)
-            return weft_error_say(MPI_ERR_NO_MEM, "no memory to pack a message of %zu bytes",
-                                  request->bytes);
-        weft_datatype_pack(request->type, request->buffer, 0, part->packed, request->bytes);
-    } else if (weft_net.local_mr && request->bytes > weft_net.inject_max) {
-        part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_SEND);
+    bool registered = weft_net.local_mr && request->bytes > weft_net.inject_max;
+    if (request->bytes > weft_net.eager_limit) {
+        weft_net_expose(request, request->buffer);
+        return MPI_SUCCESS;
     }
+    if (dense && registered)
+        part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_SEND);
+    if (dense && (!registered || part->mr))
+        return MPI_SUCCESS;
+    part->packed = weft_net_stage_get(request->bytes);
+    if (!part->packed)
+        return weft_error_say(MPI_ERR_NO_MEM,
+                              "no memory to pack a message of %zu bytes to rank %d%s",
+                              request->bytes, request->peer->world, weft_net_stage_advice());
+    weft_datatype_pack(request->type, request->buffer, 0, part->packed, request->bytes);
     return MPI_SUCCESS;
 }
 

@@ -5,8 +5,9 @@
  * Sizes are powers of two. What was used once is kept, with its registration, up to KEPT_BYTES; so a
  * program that sends the same kind of message again and again allocates and registers nothing.
  *
- * Invariant: a stage is either handed out or in the list of its class; kept is the bytes of all in
- * the lists.
+ * Invariants:
+ *  - A stage is either handed out or in the list of its class; kept is the bytes of all in the lists.
+ *  - Where local buffers must be registered (FI_MR_LOCAL), every stage is.
  */
 #include "core/tool/count.h"
 #include "ofi/net.h"
@@ -19,7 +20,7 @@ enum { SMALLEST = 8, CLASSES = 16 }; /* 256 bytes to 8 MiB; longer ones are neve
 
 struct stage {
     struct stage *next;
-    struct fid_mr *mr; /* NULL until somebody needs it */
+    struct fid_mr *mr; /* NULL until it is needed */
     size_t bytes;
     unsigned class;
     _Alignas(64) char data[];
@@ -28,9 +29,24 @@ struct stage {
 static struct stage *lists[CLASSES];
 static size_t kept;
 
+const char *weft_net_stage_advice(void)
+{
+    return weft_net.local_mr
+               ? "; 'ulimit -l' shows the limit of locked memory, which may be too low"
+               : "";
+}
+
 static struct stage *stage_of(void *data)
 {
     return (struct stage *)((char *)data - offsetof(struct stage, data));
+}
+
+static void destroy(struct stage *stage)
+{
+    if (stage->mr)
+        fi_close(&stage->mr->fid);
+    weft_counts.net_stages -= stage->bytes;
+    free(stage);
 }
 
 void *weft_net_stage_get(size_t bytes)
@@ -52,15 +68,11 @@ void *weft_net_stage_get(size_t bytes)
     stage->mr = NULL;
     stage->bytes = room;
     stage->class = class;
+    if (weft_net.local_mr && !weft_net_stage_mr(stage->data)) {
+        destroy(stage);
+        return NULL;
+    }
     return stage->data;
-}
-
-static void destroy(struct stage *stage)
-{
-    if (stage->mr)
-        fi_close(&stage->mr->fid);
-    weft_counts.net_stages -= stage->bytes;
-    free(stage);
 }
 
 void weft_net_stage_put(void *data)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Rendezvous of data that are not dense at the sender: packed a piece at a time and written to the
+ * Rendezvous of data that are not dense at the sender, or in memory that cannot be registered: packed a piece at a time and written to the
  * receiver while they are still in the cache.
  *
  * The receiver answers the RTS with PLACE: where the message goes. A dense buffer takes all of it, in
- * whatever time the sender needs, and the sender says WRITTEN once. For a buffer that is not dense
- * there is a ring of slots: the sender says WRITTEN after each slot, the receiver unpacks it, and
+ * whatever time the sender needs, and the sender says WRITTEN once. For a buffer that is not dense,
+ * or that cannot be registered, there is a ring of slots: the sender says WRITTEN after each slot, the receiver unpacks it, and
  * says TAKEN when the sender needs that slot again. So packing, the wire and unpacking work on
  * different parts of the message at the same time, and nobody waits for an answer as long as the
  * ring is not full.
@@ -38,13 +38,13 @@ static void *make_place(struct weft_request *request, struct weft_net_control *p
     struct weft_net_request *part = weft_net_part(request);
     struct fid_mr *mr;
     void *data = request->buffer;
-    place->count = !(request->type->flags & WEFT_TYPE_DENSE);
-    if (place->count) {
+    if (request->type->flags & WEFT_TYPE_DENSE)
+        part->mr = weft_net_register_for(request, data, request->bytes, FI_READ | FI_REMOTE_WRITE);
+    mr = part->mr;
+    place->count = !mr;
+    if (!mr) {
         data = part->packed = weft_net_stage_get(smaller(request->bytes, RING_BYTES));
         mr = data ? weft_net_stage_mr(data) : NULL;
-    } else {
-        mr = part->mr =
-            weft_net_register_for(request, data, request->bytes, FI_READ | FI_REMOTE_WRITE);
     }
     if (!mr)
         return NULL;
@@ -59,12 +59,9 @@ void weft_net_staged_fetch(struct weft_request *request)
                                      .cookie = weft_net_part(request)->header.cookie,
                                      .other = (uintptr_t)request};
     if (request->bytes && !make_place(request, &place)) {
-        request->error =
-            (uint8_t)weft_error_say(MPI_ERR_OTHER,
-                                    "%s refuses to register memory for a message of %zu bytes from "
-                                    "rank %d; raise the limit "
-                                    "of locked memory (ulimit -l) or send less at once",
-                                    weft_net_name(), request->bytes, request->peer->world);
+        request->error = (uint8_t)weft_error_say(
+            MPI_ERR_OTHER, "no memory over %s for a message of %zu bytes from rank %d%s",
+            weft_net_name(), request->bytes, request->peer->world, weft_net_stage_advice());
         request->bytes = 0;
     }
     place.length = request->bytes;
@@ -143,7 +140,7 @@ static int write_piece(struct weft_request *request)
         return -FI_EAGAIN;
     if (!part->packed && (part->packed = weft_net_stage_get(n)) != NULL)
         weft_datatype_pack(request->type, request->buffer, part->moved, part->packed, n);
-    int rc = -FI_EAGAIN;
+    int rc = -FI_ENOMEM;
     if (part->packed) {
         *write = (struct weft_net_transfer){
             .op.kind = WEFT_NET_WRITE, .request = request, .bytes = n, .stage = part->packed};

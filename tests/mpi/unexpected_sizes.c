@@ -3,11 +3,20 @@
  * Messages of every size up to the eager limit and a little past it arrive before their receives and
  * are whole, received in order and in reverse: a provider may keep them in buffers that are smaller
  * than they are. And a rank that has opened the network holds little memory before that: over
- * tcp;ofi_rxm it was 75 MB once.
+ * tcp;ofi_rxm it was 75 MB once. On an adapter ofi_rxm's buffers are registered, and so resident from
+ * the first message on: 1024 of 16 KiB for receives and as many for sends, each with a few hundred
+ * bytes of its own.
  */
 #include "check.h"
 
-enum { MESSAGES = 200, LONGEST = 270000, ROUNDS = 4, LAST = MESSAGES, MOST_KIB = 32 << 10 };
+enum { MESSAGES = 200, LONGEST = 270000, ROUNDS = 4, LAST = MESSAGES };
+enum { MOST_KIB = 32 << 10, REGISTERED_KIB = 2 * 1024 * (16 + 1) };
+
+static long most_kib(void)
+{
+    const char *provider = getenv("WEFT_PROVIDER");
+    return MOST_KIB + (provider && strncmp(provider, "verbs", 5) == 0 ? REGISTERED_KIB : 0);
+}
 
 /* Sizes that differ from round to round, short and long ones in turn. */
 static int size_of(int round, int i)
@@ -53,9 +62,9 @@ int main(int argc, char **argv)
     int other = check.rank ^ 1;
     MPI_Sendrecv_replace(&byte, 1, MPI_CHAR, other, 0, other, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     if (!getenv("WEFT_TEST_SHORT")) /* memory checkers take their own */
-        CHECK(check_peak_kib() > 0 && check_peak_kib() < MOST_KIB,
-              "%ld KiB are resident after the first message, at most %d are expected",
-              check_peak_kib(), (int)MOST_KIB);
+        CHECK(check_peak_kib() > 0 && check_peak_kib() < most_kib(),
+              "%ld KiB are resident after the first message, at most %ld are expected",
+              check_peak_kib(), most_kib());
     for (int round = 0; round < ROUNDS; round++) {
         check_step("round %d of %d", round, (int)ROUNDS);
         if (check.rank == 0)

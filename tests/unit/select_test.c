@@ -3,7 +3,7 @@
  * The choice of provider and interface on made-up machines, and the patterns of WEFT_PROVIDER and
  * WEFT_IFACE.
  *
- * Invariant: nothing here asks libfabric or the system what there is.
+ * Invariant: nothing here asks libfabric or the system what there is; sysfs is a directory made here.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -12,13 +12,16 @@
 
 #include <cmocka.h>
 
+#include "ofi/adapter.h"
 #include "ofi/judge.h"
 
 #include <arpa/inet.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/stat.h>
 
 enum { MANY = 32, NORMAL = IFF_UP | IFF_RUNNING, LOOPBACK = NORMAL | IFF_LOOPBACK };
 
@@ -335,6 +338,151 @@ static void test_fabric_without_ip(void **state)
     assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.1.2.3");
 }
 
+/* Soft-RoCE: an adapter is offered by its interface's IP address, and by its own one. */
+static struct machine cluster_node(void)
+{
+    struct machine m = laptop();
+
+    add_offer(&m, "verbs;ofi_rxm", "rxe0", NULL)->ib_address = true;
+    add_offer(&m, "verbs;ofi_rxm", "rxe0", "192.0.2.7");
+    add_offer(&m, "verbs;ofi_rxm", "rxe0", "fe80::7");
+    offer_everywhere(&m, "tcp;ofi_rxm");
+    add_offer(&m, "psm3", "psm3_0", NULL);
+    m.offers[m.count - 1].tag_format = TAG64 >> 17;
+    return m;
+}
+
+static void test_adapter_by_ip_address(void **state)
+{
+    struct machine m = cluster_node();
+
+    (void)state;
+    assert_chosen(&m, true, "verbs;ofi_rxm", "rxe0", "192.0.2.7");
+    assert_chosen(&m, false, "verbs;ofi_rxm", "rxe0", "192.0.2.7");
+    assert_says(m.verdicts[1].reason, "it has an IP address");
+}
+
+/* Tries verdicts after one another, all of which fail: writes the providers in this order. */
+static void try_all(struct machine *m, char *order, size_t len)
+{
+    size_t at = 0, used = 0;
+
+    order[0] = '\0';
+    assert_int_equal(judge(m, false), 0);
+    while (at < m->count) {
+        const struct weft_offer *offer = &m->offers[m->verdicts[at].offer];
+
+        assert_true(m->verdicts[at].usable);
+        used += (size_t)snprintf(order + used, len - used, "%s%s%s", used > 0 ? " " : "",
+                                 offer->provider, offer->ib_address ? "/ib" : "");
+        assert_true(used < len);
+        m->verdicts[at].usable = false;
+        at = weft_judge_next(&m->settings, m->offers, m->verdicts, m->count, at);
+    }
+}
+
+static void test_what_cannot_be_opened(void **state)
+{
+    struct machine m = cluster_node();
+    char order[512];
+
+    (void)state;
+    try_all(&m, order, sizeof order); /* not over docker0 and tun0 before all else */
+    assert_string_equal(order, "verbs;ofi_rxm verbs;ofi_rxm/ib tcp;ofi_rxm tcp;ofi_rxm tcp;ofi_rxm "
+                               "tcp;ofi_rxm tcp;ofi_rxm");
+    m.settings.provider = "verbs";
+    try_all(&m, order, sizeof order);
+    assert_string_equal(order, "verbs;ofi_rxm verbs;ofi_rxm/ib");
+    m.settings.provider = "*";
+    try_all(&m, order, sizeof order); /* it was named, in a way */
+    assert_string_equal(order, "verbs;ofi_rxm verbs;ofi_rxm/ib");
+}
+
+/* Of one provider all entries are tried before another provider's, wherever they are in the order. */
+static void test_same_provider_first(void **state)
+{
+    struct machine m = {.settings = {.provider = "", .iface = ""}};
+    char order[512];
+
+    (void)state;
+    add_interface(&m, "eth0", NORMAL, true, "10.0.0.1");
+    add_interface(&m, "docker0", NORMAL, false, "172.17.0.1");
+    offer_everywhere(&m, "tcp;ofi_rxm");
+    offer_everywhere(&m, "sockets");
+    try_all(&m, order, sizeof order);
+    assert_string_equal(order, "tcp;ofi_rxm tcp;ofi_rxm sockets sockets");
+}
+
+static void add_port(const char *root, const char *adapter, const char *state)
+{
+    char path[256];
+    const char *parts[] = {"", "/ports", "/ports/1"};
+
+    for (size_t i = 0; i < sizeof parts / sizeof parts[0]; i++) {
+        snprintf(path, sizeof path, "%s/%s%s", root, adapter, parts[i]);
+        assert_true(mkdir(path, 0700) == 0 || errno == EEXIST);
+    }
+    snprintf(path, sizeof path, "%s/%s/ports/1/state", root, adapter);
+    FILE *file = fopen(path, "w");
+    assert_non_null(file);
+    fprintf(file, "%s\n", state);
+    fclose(file);
+}
+
+static void test_ports_down(void **state)
+{
+    char root[] = "/tmp/weft-select-XXXXXX", text[128] = "", command[64];
+
+    (void)state;
+    assert_non_null(mkdtemp(root));
+    assert_false(weft_adapter_all_down(root, text, sizeof text));
+    add_port(root, "mlx5_0", "1: DOWN");
+    assert_true(weft_adapter_all_down(root, text, sizeof text));
+    assert_string_equal(text, "port 1 of mlx5_0 is DOWN");
+    add_port(root, "mlx5_1", "4: ACTIVE");
+    assert_false(weft_adapter_all_down(root, text, sizeof text));
+    add_port(root, "mlx5_1", "2: INIT");
+    assert_true(weft_adapter_all_down(root, text, sizeof text));
+    add_port(root, "mlx5_0", "4: ACTIVE");
+    assert_false(weft_adapter_all_down(root, text, sizeof text));
+    snprintf(command, sizeof command, "rm -r %s", root);
+    assert_int_equal(system(command), 0);
+}
+
+static void assert_layer(int ranks, const char *universe, const char *depth)
+{
+    static const char *const names[] = {"FI_UNIVERSE_SIZE", "FI_OFI_RXM_MSG_TX_SIZE",
+                                        "FI_OFI_RXM_MSG_RX_SIZE"};
+
+    unsetenv(names[0]);
+    if (ranks < 0)
+        setenv(names[0], universe, 1);
+    weft_layer_prepare(ranks);
+    unsetenv(names[1]); /* this machine may have no adapter */
+    unsetenv(names[2]);
+    weft_layer_prepare_adapter();
+    assert_string_equal(getenv(names[0]), universe);
+    assert_string_equal(getenv(names[1]), depth);
+    assert_string_equal(getenv(names[2]), depth);
+}
+
+/* The least that an adapter is known to have is a queue of 32767 entries. */
+static void test_completion_queue(void **state)
+{
+    (void)state;
+    assert_layer(1, "16", "128");
+    assert_int_equal(weft_layer_queue(), 256 * 16);
+    assert_layer(127, "127", "128");
+    assert_true(weft_layer_queue() <= 32767);
+    assert_layer(200, "200", "81");
+    assert_true(weft_layer_queue() <= 32767);
+    assert_layer(511, "511", "32");
+    assert_true(weft_layer_queue() <= 32767);
+    assert_layer(5000, "5000", "32");
+    assert_int_equal(weft_layer_queue(), 5000 * 64);
+    assert_layer(-1, "300", "54"); /* the user's own */
+}
+
 static void test_shared_memory(void **state)
 {
     struct machine m = {.settings = {.provider = "", .iface = ""}};
@@ -507,6 +655,11 @@ int main(void)
         cmocka_unit_test(test_provider_setting),
         cmocka_unit_test(test_exact_name_wins),
         cmocka_unit_test(test_fabric_without_ip),
+        cmocka_unit_test(test_adapter_by_ip_address),
+        cmocka_unit_test(test_what_cannot_be_opened),
+        cmocka_unit_test(test_same_provider_first),
+        cmocka_unit_test(test_ports_down),
+        cmocka_unit_test(test_completion_queue),
         cmocka_unit_test(test_shared_memory),
         cmocka_unit_test(test_capabilities),
         cmocka_unit_test(test_names),

@@ -4,6 +4,7 @@
  */
 #include "views.h"
 
+#include "ofi/objects.h"
 #include "ofi/provider.h"
 
 #include <stdio.h>
@@ -59,12 +60,14 @@ static int view_shape(bool one_node, bool table)
 {
     struct weft_job job = {.size = one_node ? 2 : 4, .local_size = 2, .one_node = one_node};
     struct weft_provider_choice choice;
+    struct weft_objects objects;
     struct weft_provider_candidate *list = NULL;
     size_t count = 0;
     char why[1024];
     int rc;
 
-    rc = weft_provider_select(&weft_settings, &job, &choice, &list, &count, why, sizeof why);
+    rc =
+        weft_provider_open(&weft_settings, &job, &choice, &objects, &list, &count, why, sizeof why);
     printf("\nNetwork of a job on %s:\n", one_node ? "one node" : "several nodes");
     if (rc == 0)
         print_choice(&choice);
@@ -80,6 +83,8 @@ static int view_shape(bool one_node, bool table)
                 one_node ? "one node" : "several nodes", why);
     }
     free(list);
+    if (rc == 0)
+        weft_objects_close(&objects);
     weft_provider_free(&choice);
     return rc == 0 ? 0 : 1;
 }

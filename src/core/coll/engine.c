@@ -25,15 +25,14 @@ static struct weft_schedule *waited_for; /* the blocking one that is not in the 
 static bool advancing; /* progress may come back here while a message is started */
 static bool any_failed;
 
-/* ---- Tags: kind 5 bits, persistent 1, between groups 1, sequence number 18: as many as every
- * provider carries */
+/* ---- Tags: kind 5 bits, persistent 1, between groups 1, sequence number 18, or what there is room
+ * for: 8 at least */
 
 enum { KIND_BITS = 5, PERSISTENT_BIT = 1 << KIND_BITS, INTER_BIT = 2 << KIND_BITS };
 enum { SEQUENCE_SHIFT = KIND_BITS + 2, SEQUENCE_MASK = (1 << 18) - 1 };
 
 _Static_assert(WEFT_COLL_KINDS <= 1 << KIND_BITS, "a kind does not fit into the tag");
-_Static_assert(SEQUENCE_MASK << SEQUENCE_SHIFT < 1 << WEFT_LEAST_TAG_BITS,
-               "a collective's tag has more bits than every lane has room for");
+_Static_assert(SEQUENCE_SHIFT + 8 <= WEFT_LEAST_TAG_BITS, "few numbers fit into the tag");
 
 /* Persistent ones are numbered apart, when they are made: they may be started in any order. What a
  * collective on an inter-communicator sends within the local group is told from that group's own
@@ -41,7 +40,7 @@ _Static_assert(SEQUENCE_MASK << SEQUENCE_SHIFT < 1 << WEFT_LEAST_TAG_BITS,
 static int next_tag(struct weft_comm *comm, enum weft_coll_kind kind, bool persistent)
 {
     uint32_t *sequence = persistent ? &comm->coll_inits : &comm->coll_sequence;
-    uint32_t number = (*sequence)++ & SEQUENCE_MASK;
+    uint32_t number = (*sequence)++ & SEQUENCE_MASK & (uint32_t)weft.tag_ub >> SEQUENCE_SHIFT;
     return (int)(number << SEQUENCE_SHIFT) | (comm->local ? INTER_BIT : 0) |
            (persistent ? PERSISTENT_BIT : 0) | (int)kind;
 }

@@ -354,6 +354,21 @@ def version_script(functions):
     ) + "\n"
 
 
+def fortran_column():
+    """What each function has in Fortran."""
+    import fortran  # needs this module
+
+    column = {}
+    table = {p.name: p for p in fortran.procedures()}
+    for p in table.values():
+        if fortran.is_large(p):
+            if not fortran.is_distinct(table[p.name[:-2]], p):
+                column[p.name[:-2]] += f", `{p.name}`"
+        else:
+            column[p.name] = "old" if p.old else "all"
+    return column
+
+
 def status_page(functions):
     def supported(some):
         return sum(f.status != "no" for f in some)
@@ -366,7 +381,12 @@ def status_page(functions):
         "`MPI_ERR_UNSUPPORTED_OPERATION`\nthrough the error handler (`MPI_T_ERR_NOT_SUPPORTED`, "
         "without a handler, in the tools interface).",
         "",
-        "This page is written by `abi/generate.py` from `abi/functions.tsv`; do not edit it.",
+        "In the column Fortran `all` stands for `mpif.h`, `mpi` and `mpi_f08`, `old` for the first\n"
+        "two; large counts are in `mpi_f08` only, by the same names or by those in the column. What is "
+        "not\nsupported in C says so in Fortran, too.",
+        "",
+        "This page is written by `abi/generate.py` from `abi/functions.tsv` and `abi/fortran.tsv`; do "
+        "not\nedit it.",
         "",
         "| Chapter | Supported | Functions |",
         "|---|---:|---:|",
@@ -376,16 +396,18 @@ def status_page(functions):
               for title, members in chapters.items()]
     parts.append(f"| **All** | **{supported(functions)}** | **{len(functions)}** |")
     word = {True: "yes", False: "no"}
+    bindings = fortran_column()
     for title, members in chapters.items():
         by_name = {f.name: f for f in members}
-        parts += ["", f"## {title}", "", "| Function | Supported | Large counts (`_c`) |",
-                  "|---|---|---|"]
+        parts += ["", f"## {title}", "", "| Function | Supported | Large counts (`_c`) | Fortran |",
+                  "|---|---|---|---|"]
         for f in members:
             if f.name.endswith("_c") and f.name[:-2] in by_name:
                 continue
             large = by_name.get(f.name + "_c")
             parts.append(f"| `{f.name}` | {word[f.status != 'no']} | "
-                         f"{word[large.status != 'no'] if large else ''} |")
+                         f"{word[large.status != 'no'] if large else ''} | "
+                         f"{bindings.get(f.name, '')} |")
     return "\n".join(parts) + "\n"
 
 

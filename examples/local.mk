@@ -23,6 +23,17 @@ examples_heat2d_heat2d_LDFLAGS = $(AM_LDFLAGS) -no-install
 examples_heat2d_make_picture_SOURCES = examples/heat2d/make_picture.c
 examples_heat2d_make_picture_LDADD = -lm
 
+# The same in Fortran 2008
+dist_noinst_DATA += examples/heat2d/heat2d.f90
+if FORTRAN
+noinst_SCRIPTS += examples/heat2d/heat2d_f08
+CLEANFILES += examples/heat2d/heat2d_f08
+examples/heat2d/heat2d_f08: $(srcdir)/examples/heat2d/heat2d.f90 tools/wrapper/mpifort-build \
+    libmpifort_abi.la
+	$(AM_V_GEN)$(MKDIR_P) examples/heat2d && tools/wrapper/mpifort-build $(WEFT_FCFLAGS) $(FCFLAGS) \
+	    -ffp-contract=off $(srcdir)/examples/heat2d/heat2d.f90 -o $@
+endif
+
 # Conjugate gradients on a matrix from a file
 noinst_PROGRAMS += examples/cg/cg
 examples_cg_cg_SOURCES = examples/cg/cg.c \

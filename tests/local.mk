@@ -151,3 +151,4 @@ include tests/strict/local.mk
 include tests/mpi/local.mk
 include tests/standard/local.mk
 include tests/fuzz/local.mk
+include tests/fortran/local.mk

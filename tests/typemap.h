@@ -30,6 +30,8 @@ struct map {
     int count;
     bool marked;
     long mark_lb, mark_ub;
+    bool built;
+    long reach; /* of a built one: the highest upper bound of the elements that it is built of */
 };
 
 struct mapped {
@@ -73,9 +75,18 @@ static inline void map_mark(struct map *map, long lb, long ub)
     map->marked = true;
 }
 
+static inline void map_bounds(const struct map *map, long *lb, long *extent);
+
 /* A copy of all entries and marks of another map, `at` bytes further. */
 static inline void map_append(struct map *map, const struct map *old, long at)
 {
+    long lb, extent;
+    map_bounds(old, &lb, &extent);
+    if (old->count && !old->marked) {
+        long end = at + lb + extent;
+        map->reach = map->built && map->reach > end ? map->reach : end;
+        map->built = true;
+    }
     for (int i = 0; i < old->count; i++)
         map_add(map, old->entries[i].at + at, old->entries[i]);
     if (old->marked)
@@ -105,6 +116,7 @@ static inline void map_bounds(const struct map *map, long *lb, long *extent)
     long ub;
     int align = 1;
     map_true_bounds(map, lb, &ub);
+    ub = map->built && map->reach > ub ? map->reach : ub;
     for (int i = 0; i < map->count; i++)
         align = map->entries[i].align > align ? map->entries[i].align : align;
     while ((ub - *lb) % align)

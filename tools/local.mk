@@ -1,36 +1,51 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # Programs that are installed.
 
-# ---- Wrapper compilers: one script under the names of two languages, and two for the build tree
+# ---- Wrapper compilers: one script under the names of three languages, and some for the build tree
 C_WRAPPERS = tools/wrapper/mpicc tools/wrapper/mpicc_abi tools/wrapper/weftcc
 CXX_WRAPPERS = tools/wrapper/mpicxx tools/wrapper/mpic++ tools/wrapper/mpicxx_abi \
     tools/wrapper/weftc++
+FORTRAN_WRAPPERS = tools/wrapper/mpifort tools/wrapper/mpif90 tools/wrapper/mpif77 \
+    tools/wrapper/mpifort_abi tools/wrapper/weftfort
 bin_SCRIPTS += $(C_WRAPPERS) $(CXX_WRAPPERS)
 noinst_SCRIPTS += tools/wrapper/mpicc-build tools/wrapper/mpicxx-build
+if FORTRAN
+bin_SCRIPTS += $(FORTRAN_WRAPPERS)
+noinst_SCRIPTS += tools/wrapper/mpifort-build
+CLEANFILES += $(FORTRAN_WRAPPERS) tools/wrapper/mpifort-build
+endif
 EXTRA_DIST += tools/wrapper/mpicc.in
 CLEANFILES += $(C_WRAPPERS) $(CXX_WRAPPERS) tools/wrapper/mpicc-build tools/wrapper/mpicxx-build
 
-# $(call write_wrapper,language,compiler,its variable,include directory,library directory).
+# $(call write_wrapper,language,compiler,its variable,include directory,library directory,
+# libraries,where the modules are if elsewhere).
 # configure may have added the language version it wants for the library to CC; programs choose
 # their own.
 write_wrapper = $(AM_V_GEN)$(MKDIR_P) tools/wrapper && \
     compiler=`printf '%s\n' '$(2)' | sed 's/ -std=gnu[0-9]*//'` && \
     sed -e 's|@language[@]|$(1)|' -e "s|@compiler[@]|$$compiler|" -e 's|@variable[@]|$(3)|' \
         -e 's|@includedir[@]|$(4)|' -e 's|@libdir[@]|$(5)|' \
+        -e 's|@libraries[@]|$(6)|' -e 's| @moddir[@]|$(if $(7), "-I$(7)")|' \
         -e 's|@PACKAGE_VERSION[@]|$(PACKAGE_VERSION)|' \
         $(srcdir)/tools/wrapper/mpicc.in >$@.tmp && chmod +x $@.tmp && mv -f $@.tmp $@
 
 $(C_WRAPPERS): $(srcdir)/tools/wrapper/mpicc.in Makefile
-	$(call write_wrapper,C,$(CC),WEFT_CC,$(includedir),$(libdir))
+	$(call write_wrapper,C,$(CC),WEFT_CC,$(includedir),$(libdir),-lmpi_abi)
 
 $(CXX_WRAPPERS): $(srcdir)/tools/wrapper/mpicc.in Makefile
-	$(call write_wrapper,C++,$(CXX),WEFT_CXX,$(includedir),$(libdir))
+	$(call write_wrapper,C++,$(CXX),WEFT_CXX,$(includedir),$(libdir),-lmpi_abi)
 
 tools/wrapper/mpicc-build: $(srcdir)/tools/wrapper/mpicc.in Makefile
-	$(call write_wrapper,C,$(CC),WEFT_CC,$(abs_top_srcdir)/include,$(abs_top_builddir)/.libs)
+	$(call write_wrapper,C,$(CC),WEFT_CC,$(abs_top_srcdir)/include,$(abs_top_builddir)/.libs,-lmpi_abi)
 
 tools/wrapper/mpicxx-build: $(srcdir)/tools/wrapper/mpicc.in Makefile
-	$(call write_wrapper,C++,$(CXX),WEFT_CXX,$(abs_top_srcdir)/include,$(abs_top_builddir)/.libs)
+	$(call write_wrapper,C++,$(CXX),WEFT_CXX,$(abs_top_srcdir)/include,$(abs_top_builddir)/.libs,-lmpi_abi)
+
+$(FORTRAN_WRAPPERS): $(srcdir)/tools/wrapper/mpicc.in Makefile
+	$(call write_wrapper,Fortran,$(FC),WEFT_FC,$(includedir),$(libdir),-lmpifort_abi -lmpi_abi)
+
+tools/wrapper/mpifort-build: $(srcdir)/tools/wrapper/mpicc.in Makefile
+	$(call write_wrapper,Fortran,$(FC),WEFT_FC,$(abs_top_srcdir)/include,$(abs_top_builddir)/.libs,-lmpifort_abi -lmpi_abi,$(abs_top_builddir)/src/fortran/generated)
 
 # ---- weft_info; the self-test of providers is part of it and not of the library
 bin_PROGRAMS += tools/weft_info/weft_info

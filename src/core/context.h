@@ -42,6 +42,9 @@ enum {
     WEFT_CONTEXT_WORDS = 1 + WEFT_CONTEXT_WINDOW
 };
 
+/* The least bits of a tag that lanes have room for: collectives number their messages in them. */
+enum { WEFT_LEAST_TAG_BITS = 25 };
+
 /* What a bid needs between its offer and the result. */
 struct weft_bid {
     uint64_t key; /* the same at all members, different between calls that can overlap */

@@ -30,15 +30,18 @@ enum weft_elem {
     WEFT_ELEM_INTEGER2,
     WEFT_ELEM_INTEGER4,
     WEFT_ELEM_INTEGER8,
+    WEFT_ELEM_INTEGER16,
     WEFT_ELEM_ADDRESS, /* multi-language: MPI_AINT, MPI_COUNT, MPI_OFFSET; int64_t */
     /* floating point */
     WEFT_ELEM_FLOAT,
     WEFT_ELEM_DOUBLE,
     WEFT_ELEM_LONG_DOUBLE,
+    WEFT_ELEM_REAL16,
     /* complex */
     WEFT_ELEM_FLOAT_COMPLEX,
     WEFT_ELEM_DOUBLE_COMPLEX,
     WEFT_ELEM_LONG_DOUBLE_COMPLEX,
+    WEFT_ELEM_COMPLEX32,
     /* logical: _Bool, and Fortran logicals by size in bytes; any non-zero value is true, the
        result of an operation is 0 or 1 */
     WEFT_ELEM_BOOL,
@@ -46,6 +49,7 @@ enum weft_elem {
     WEFT_ELEM_LOGICAL2,
     WEFT_ELEM_LOGICAL4,
     WEFT_ELEM_LOGICAL8,
+    WEFT_ELEM_LOGICAL16,
     WEFT_ELEM_BYTE,
     /* text: can be replaced, not computed with */
     WEFT_ELEM_CHAR,
@@ -69,6 +73,18 @@ typedef int32_t weft_fortran_integer;
 typedef int32_t weft_fortran_logical;
 typedef float weft_fortran_real;
 typedef double weft_fortran_double;
+
+/* Numbers of 16 bytes: an INTEGER(16) and the IEEE format binary128 of a REAL(16), in buffers that may
+ * be aligned to less. */
+typedef __int128 weft_integer16 __attribute__((aligned(1)));
+typedef unsigned __int128 weft_unsigned16 __attribute__((aligned(1)));
+#ifdef __clang__
+typedef __float128 weft_real16 __attribute__((aligned(1)));
+typedef _Complex __float128 weft_complex32 __attribute__((aligned(1)));
+#else
+typedef _Float128 weft_real16 __attribute__((aligned(1)));
+typedef _Complex _Float128 weft_complex32 __attribute__((aligned(1)));
+#endif
 
 struct weft_float_int {
     float value;

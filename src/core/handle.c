@@ -2,17 +2,28 @@
 /*
  * The table of predefined handles, and the table of integer forms.
  *
- * Invariant: integers[i] is the object whose index is i + 4096, or NULL when that number is free.
+ * Integer forms are 4096 and more. They index chunks that never move, so that a thread may read one
+ * while another gives out new ones; writing is under a lock. The number of an object that was freed
+ * is given out again.
+ *
+ * Invariant: the slot of a number is the object with that index, or, when its lowest bit is set, the
+ * next free slot; free_slots is the first one, and the last one's next is used.
  */
 #include "core/handle.h"
 
+#include <pthread.h>
+#include <stdatomic.h>
 #include <stdlib.h>
 
 struct weft_object *weft_handles[WEFT_PREDEFINED_HANDLES];
 static struct weft_object weft_no_object;
 
-static struct weft_object **integers;
-static uint32_t integers_used, integers_room;
+enum { CHUNK = 4096, CHUNKS = 4096 };
+typedef _Atomic uintptr_t slot;
+static slot *_Atomic chunks[CHUNKS];
+static _Atomic uint32_t used; /* slots given out so far */
+static uint32_t free_slots;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
 __attribute__((constructor)) static void fill(void)
 {
@@ -26,6 +37,31 @@ void weft_handle_predefine(uintptr_t value, struct weft_object *object)
     weft_handles[value] = object;
 }
 
+static slot *slot_of(uint32_t i)
+{
+    return &atomic_load_explicit(&chunks[i / CHUNK], memory_order_acquire)[i % CHUNK];
+}
+
+/* The index that object gets, or 0 when there is no memory or no number left. */
+static uint32_t give_out(struct weft_object *object)
+{
+    uint32_t i = free_slots;
+    if (i < used) {
+        free_slots = (uint32_t)(*slot_of(i) >> 1);
+    } else {
+        if (i == CHUNK * CHUNKS)
+            return 0;
+        if (!chunks[i / CHUNK])
+            chunks[i / CHUNK] = calloc(CHUNK, sizeof(slot));
+        if (!chunks[i / CHUNK])
+            return 0;
+    }
+    *slot_of(i) = (uintptr_t)object;
+    if (i == used)
+        free_slots = ++used;
+    return WEFT_PREDEFINED_HANDLES + i;
+}
+
 int weft_handle_to_int(void *handle)
 {
     if ((uintptr_t)handle < WEFT_PREDEFINED_HANDLES)
@@ -33,17 +69,11 @@ int weft_handle_to_int(void *handle)
     struct weft_object *object = handle;
     if (object->index)
         return (int)object->index;
-    if (integers_used == integers_room) {
-        uint32_t room = integers_room ? 2 * integers_room : 64;
-        struct weft_object **more = realloc(integers, room * sizeof *more);
-        if (!more)
-            return -1;
-        integers = more;
-        integers_room = room;
-    }
-    object->index = WEFT_PREDEFINED_HANDLES + integers_used;
-    integers[integers_used++] = object;
-    return (int)object->index;
+    pthread_mutex_lock(&lock);
+    if (!object->index)
+        object->index = give_out(object);
+    pthread_mutex_unlock(&lock);
+    return object->index ? (int)object->index : -1;
 }
 
 void *weft_handle_from_int(int value, uintptr_t otherwise)
@@ -51,14 +81,18 @@ void *weft_handle_from_int(int value, uintptr_t otherwise)
     if (value >= 0 && value < WEFT_PREDEFINED_HANDLES)
         return (void *)(uintptr_t)value;
     uint32_t i = (uint32_t)value - WEFT_PREDEFINED_HANDLES;
-    if (value < 0 || i >= integers_used || !integers[i])
+    if (value < 0 || i >= used)
         return (void *)otherwise;
-    return integers[i];
+    uintptr_t object = *slot_of(i);
+    return (void *)(object & 1 ? otherwise : object);
 }
 
 void weft_handle_forget(struct weft_object *object)
 {
-    if (object->index >= WEFT_PREDEFINED_HANDLES)
-        integers[object->index - WEFT_PREDEFINED_HANDLES] = NULL;
+    pthread_mutex_lock(&lock);
+    uint32_t i = object->index - WEFT_PREDEFINED_HANDLES;
+    *slot_of(i) = (uintptr_t)free_slots << 1 | 1;
+    free_slots = i;
     object->index = 0;
+    pthread_mutex_unlock(&lock);
 }

@@ -61,19 +61,25 @@ typedef void loop_function(const void *in, void *inout, size_t count);
     LOOP(op##_u16, uint16_t, expression)                                                           \
     LOOP(op##_u32, uint32_t, expression)                                                           \
     LOOP(op##_u64, uint64_t, expression)
+#define WRAPPING_LOOPS(op, expression)                                                             \
+    UNSIGNED_LOOPS(op, expression)                                                                 \
+    LOOP(op##_u128, weft_unsigned16, expression)
 #define SIGNED_LOOPS(op, expression)                                                               \
     LOOP(op##_s8, int8_t, expression)                                                              \
     LOOP(op##_s16, int16_t, expression)                                                            \
     LOOP(op##_s32, int32_t, expression)                                                            \
-    LOOP(op##_s64, int64_t, expression)
+    LOOP(op##_s64, int64_t, expression)                                                            \
+    LOOP(op##_s128, weft_integer16, expression)
 #define FLOATING_LOOPS(op, expression)                                                             \
     LOOP(op##_float, float, expression)                                                            \
     LOOP(op##_double, double, expression)                                                          \
-    LOOP(op##_long_double, long double, expression)
+    LOOP(op##_long_double, long double, expression)                                                \
+    LOOP(op##_real16, weft_real16, expression)
 #define COMPLEX_LOOPS(op, expression)                                                              \
     LOOP(op##_float_complex, float complex, expression)                                            \
     LOOP(op##_double_complex, double complex, expression)                                          \
-    LOOP(op##_long_double_complex, long double complex, expression)
+    LOOP(op##_long_double_complex, long double complex, expression)                                \
+    LOOP(op##_complex32, weft_complex32, expression)
 #define PAIR_LOOPS(op, better)                                                                     \
     PAIR_LOOP(op##_float_int, struct weft_float_int, better)                                       \
     PAIR_LOOP(op##_double_int, struct weft_double_int, better)                                     \
@@ -87,8 +93,8 @@ typedef void loop_function(const void *in, void *inout, size_t count);
 
 /* clang-format off */
 /* 1u: narrow operands would be promoted to int, where the product of two uint16_t overflows. */
-UNSIGNED_LOOPS(sum, 1u * x + y)
-UNSIGNED_LOOPS(prod, 1u * x * y)
+WRAPPING_LOOPS(sum, 1u * x + y)
+WRAPPING_LOOPS(prod, 1u * x * y)
 FLOATING_LOOPS(sum, x + y)
 FLOATING_LOOPS(prod, x * y)
 COMPLEX_LOOPS(sum, x + y)
@@ -100,12 +106,12 @@ SIGNED_LOOPS(max, x > y ? x : y)
 FLOATING_LOOPS(min, x < y ? x : y)
 FLOATING_LOOPS(max, x > y ? x : y)
 /* No && and ||: what branches does not become vector code. */
-UNSIGNED_LOOPS(land, (x != 0) & (y != 0))
-UNSIGNED_LOOPS(lor, (x != 0) | (y != 0))
-UNSIGNED_LOOPS(lxor, (x != 0) ^ (y != 0))
-UNSIGNED_LOOPS(band, x & y)
-UNSIGNED_LOOPS(bor, x | y)
-UNSIGNED_LOOPS(bxor, x ^ y)
+WRAPPING_LOOPS(land, (x != 0) & (y != 0))
+WRAPPING_LOOPS(lor, (x != 0) | (y != 0))
+WRAPPING_LOOPS(lxor, (x != 0) ^ (y != 0))
+WRAPPING_LOOPS(band, x & y)
+WRAPPING_LOOPS(bor, x | y)
+WRAPPING_LOOPS(bxor, x ^ y)
 PAIR_LOOPS(minloc, <)
 PAIR_LOOPS(maxloc, >)
 /* clang-format on */
@@ -119,18 +125,21 @@ PAIR_LOOPS(maxloc, >)
     [WEFT_ELEM_UINT64] = op##_u64
 #define FORTRAN_INTEGER(op, sign)                                                                  \
     [WEFT_ELEM_INTEGER1] = op##_##sign##8, [WEFT_ELEM_INTEGER2] = op##_##sign##16,                 \
-    [WEFT_ELEM_INTEGER4] = op##_##sign##32, [WEFT_ELEM_INTEGER8] = op##_##sign##64
+    [WEFT_ELEM_INTEGER4] = op##_##sign##32, [WEFT_ELEM_INTEGER8] = op##_##sign##64,                \
+    [WEFT_ELEM_INTEGER16] = op##_##sign##128
 #define MULTI_LANGUAGE(op, sign) [WEFT_ELEM_ADDRESS] = op##_##sign##64
 #define FLOATING(op)                                                                               \
     [WEFT_ELEM_FLOAT] = op##_float, [WEFT_ELEM_DOUBLE] = op##_double,                              \
-    [WEFT_ELEM_LONG_DOUBLE] = op##_long_double
+    [WEFT_ELEM_LONG_DOUBLE] = op##_long_double, [WEFT_ELEM_REAL16] = op##_real16
 #define COMPLEX(op)                                                                                \
     [WEFT_ELEM_FLOAT_COMPLEX] = op##_float_complex,                                                \
     [WEFT_ELEM_DOUBLE_COMPLEX] = op##_double_complex,                                              \
-    [WEFT_ELEM_LONG_DOUBLE_COMPLEX] = op##_long_double_complex
+    [WEFT_ELEM_LONG_DOUBLE_COMPLEX] = op##_long_double_complex,                                    \
+    [WEFT_ELEM_COMPLEX32] = op##_complex32
 #define LOGICAL(op)                                                                                \
     [WEFT_ELEM_BOOL] = op##_u8, [WEFT_ELEM_LOGICAL1] = op##_u8, [WEFT_ELEM_LOGICAL2] = op##_u16,   \
-    [WEFT_ELEM_LOGICAL4] = op##_u32, [WEFT_ELEM_LOGICAL8] = op##_u64
+    [WEFT_ELEM_LOGICAL4] = op##_u32, [WEFT_ELEM_LOGICAL8] = op##_u64,                              \
+    [WEFT_ELEM_LOGICAL16] = op##_u128
 #define BYTE(op) [WEFT_ELEM_BYTE] = op##_u8
 #define VALUE_AND_INDEX(op)                                                                        \
     [WEFT_ELEM_FLOAT_INT] = op##_float_int, [WEFT_ELEM_DOUBLE_INT] = op##_double_int,              \
@@ -175,18 +184,22 @@ static const uint8_t sizes[WEFT_ELEM_KINDS] = {
     [WEFT_ELEM_INTEGER2] = sizeof(int16_t),
     [WEFT_ELEM_INTEGER4] = sizeof(int32_t),
     [WEFT_ELEM_INTEGER8] = sizeof(int64_t),
+    [WEFT_ELEM_INTEGER16] = sizeof(weft_integer16),
     [WEFT_ELEM_ADDRESS] = sizeof(int64_t),
     [WEFT_ELEM_FLOAT] = sizeof(float),
     [WEFT_ELEM_DOUBLE] = sizeof(double),
     [WEFT_ELEM_LONG_DOUBLE] = sizeof(long double),
+    [WEFT_ELEM_REAL16] = sizeof(weft_real16),
     [WEFT_ELEM_FLOAT_COMPLEX] = sizeof(float complex),
     [WEFT_ELEM_DOUBLE_COMPLEX] = sizeof(double complex),
     [WEFT_ELEM_LONG_DOUBLE_COMPLEX] = sizeof(long double complex),
+    [WEFT_ELEM_COMPLEX32] = sizeof(weft_complex32),
     [WEFT_ELEM_BOOL] = sizeof(bool),
     [WEFT_ELEM_LOGICAL1] = sizeof(int8_t),
     [WEFT_ELEM_LOGICAL2] = sizeof(int16_t),
     [WEFT_ELEM_LOGICAL4] = sizeof(int32_t),
     [WEFT_ELEM_LOGICAL8] = sizeof(int64_t),
+    [WEFT_ELEM_LOGICAL16] = sizeof(weft_integer16),
     [WEFT_ELEM_BYTE] = sizeof(unsigned char),
     [WEFT_ELEM_CHAR] = sizeof(char),
     [WEFT_ELEM_WCHAR] = sizeof(wchar_t),

@@ -48,6 +48,7 @@ struct weft_peer {
     uint32_t relieve_at;  /* the one at which it is to be asked whether it has taken all */
     uint32_t owed;        /* credits of its messages that matched here, not returned yet */
     uint8_t unanswered;   /* questions whether it has taken all */
+    bool connected_back;  /* it can send to this rank without waiting for this rank */
     size_t inject_below;  /* bytes below which a message may be injected at once on the net lane, if
                             nothing stops it; else 0 */
     size_t land_below;    /* the same for posting a receive from it that lands in its request to the

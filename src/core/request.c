@@ -31,31 +31,51 @@ void weft_request_finalize(void)
     struct weft_request_pool *pool = &weft.requests;
     for (size_t i = 0; i < pool->nslabs; i++)
         free(pool->slabs[i]);
-    free(pool->slabs);
+    for (struct weft_request **array = pool->slabs; array;) {
+        void *before = array[-1];
+        free(array - 1);
+        array = before;
+    }
     *pool = (struct weft_request_pool){0};
 }
 
 static const char no_memory[] = "no memory for another request; complete or free some first";
 
+/* Room for one more slab: an array twice as long, which leads to the one before. */
+static bool make_room(struct weft_request_pool *pool)
+{
+    size_t room = pool->room ? 2 * pool->room : 16;
+    if (pool->nslabs < pool->room)
+        return true;
+    struct weft_request **array = malloc((room + 1) * sizeof *array);
+    if (!array)
+        return false;
+    *array++ = (void *)pool->slabs;
+    if (pool->nslabs)
+        memcpy(array, pool->slabs, pool->nslabs * sizeof *array);
+    pool->slabs = array;
+    pool->room = room;
+    return true;
+}
+
 struct weft_request *weft_request_grow(struct weft_request_pool *pool)
 {
     struct weft_request *slab = NULL;
-    struct weft_request **slabs = realloc(pool->slabs, (pool->nslabs + 1) * sizeof *slabs);
-    if (slabs) {
-        pool->slabs = slabs;
+    if (make_room(pool))
         slab = aligned_alloc(64, WEFT_REQUEST_SLAB * sizeof *slab);
-    }
     if (!slab) {
         weft_error_say(MPI_ERR_NO_MEM, no_memory);
         return NULL;
     }
     memset(slab, 0, WEFT_REQUEST_SLAB * sizeof *slab);
     for (int i = WEFT_REQUEST_SLAB - 1; i >= 0; i--) {
-        weft_net_adopt(&slab[i], (uint32_t)(pool->nslabs * WEFT_REQUEST_SLAB + (size_t)i));
+        slab[i].number = (uint32_t)(pool->nslabs * WEFT_REQUEST_SLAB + (size_t)i);
+        weft_net_adopt(&slab[i], slab[i].number);
         slab[i].next = pool->free;
         pool->free = &slab[i];
     }
-    slabs[pool->nslabs++] = slab;
+    pool->slabs[pool->nslabs] = slab;
+    pool->nslabs++;
     return pool->free;
 }
 

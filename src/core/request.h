@@ -22,6 +22,7 @@
 #include "core/match.h"
 #include "core/peer.h"
 
+#include <stdatomic.h>
 #include <string.h>
 
 struct weft_schedule;
@@ -86,6 +87,7 @@ struct weft_request {
     };
     uint32_t sequence; /* sends: of the message among all to its peer; receives from any source:
                             their order of start; receives that are parts: for their whole's use */
+    uint32_t number;   /* for good: its slab and its place there, see weft_request_numbered */
     size_t bytes;      /* data received; data to send */
 
     struct weft_channel *channel;
@@ -129,11 +131,17 @@ enum { WEFT_NO_SEQUENCE = 0 };
 
 struct weft_request_pool {
     struct weft_request *free;
-    struct weft_request **slabs;
-    size_t nslabs;
+    /* Another thread may read these two: the array is replaced by a longer one, and kept. */
+    struct weft_request **_Atomic slabs;
+    _Atomic size_t nslabs;
+    size_t room; /* members of the array; the one before the first is the array before, or NULL */
 };
 
 enum { WEFT_REQUEST_SLAB = 256 };
+
+/* The integer form of a request is its number, and this (MPI_Request_toint): other handles have less,
+ * so a request needs no entry in their table, which would cost time for each message. */
+enum { WEFT_REQUEST_INTEGERS = 1 << 30 };
 
 /* What MPI_REQUEST_NULL names; nobody writes to it. */
 extern struct weft_request weft_request_null;
@@ -181,7 +189,7 @@ static inline void weft_request_push(struct weft_request_pool *pool, struct weft
 
 void weft_request_put(struct weft_request *request);
 
-/* The request with that number (see weft_net_adopt); NULL when there is none. */
+/* The request with that number; NULL when there is none. For any thread. */
 struct weft_request *weft_request_numbered(uint64_t number);
 
 /* Calls see(arg, request) for each request that is handed out and not complete. Slow: reports and

@@ -168,6 +168,8 @@ int weft_net_cancel_answer(void)
             last = link;
         if (question->control.kind == WEFT_NET_RELIEVE)
             relieve(question->control.from);
+        else if (question->control.kind == WEFT_NET_CONNECTED)
+            weft_net_connect_back(question->control.from);
         else
             answer(&question->control);
         free(question);

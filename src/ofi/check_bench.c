@@ -234,12 +234,15 @@ void weft_bench_finish(struct weft_bench *bench)
 struct weft_bench_op *weft_bench_op(struct weft_bench *bench, size_t room)
 {
     struct weft_bench_op *op = calloc(1, sizeof *op);
+    char *buffer = malloc(room + GUARD);
 
-    if (op == NULL || (op->buffer = malloc(room + GUARD)) == NULL)
-        BROKEN(bench, "no memory for a buffer of %zu bytes", room);
-    op->room = room;
-    memset(op->buffer + room, GUARD_VALUE, GUARD);
-    return op;
+    if (op != NULL && buffer != NULL) {
+        op->buffer = buffer;
+        op->room = room;
+        memset(buffer + room, GUARD_VALUE, GUARD);
+        return op;
+    }
+    BROKEN(bench, "no memory for a buffer of %zu bytes", room);
 }
 
 int weft_bench_register(struct weft_bench *bench, void *buffer, size_t length, uint64_t access,

@@ -80,12 +80,15 @@ WEFT_COLD static void send_failed(struct weft_request *request, const char *text
     weft_net_sent(request);
 }
 
-WEFT_COLD static int read_error(void)
+/* Reads one error entry and adds it to the events, unless it is only a PEEK that found no message:
+ * that does not end a wait. False when the queue has no error entry after all. */
+WEFT_COLD static bool read_error(int *events)
 {
     struct fi_cq_err_entry error = {0};
     char data[256];
     if (fi_cq_readerr(weft_net.cq, &error, 0) != 1)
-        return 0;
+        return false;
+    ++*events;
     const char *text =
         fi_cq_strerror(weft_net.cq, error.prov_errno, error.err_data, data, sizeof data);
     if (!text || !*text || error.prov_errno == 0)
@@ -93,7 +96,7 @@ WEFT_COLD static int read_error(void)
     struct weft_net_op *op = error.op_context;
     if (!op) {
         weft_warn("%s reports an error that belongs to no operation: %s", weft_net_name(), text);
-        return 1;
+        return true;
     }
     switch ((enum weft_net_op_kind)op->kind) {
     case WEFT_NET_REQUEST:
@@ -113,7 +116,8 @@ WEFT_COLD static int read_error(void)
         break;
     case WEFT_NET_CLAIM:
         weft_net_claim_failed(&error, text);
-        return 0; /* nothing is there: that is no news, whoever waits goes idle */
+        --*events;
+        break;
     case WEFT_NET_PIECE:
         weft_net_piece_done(op, error.err, text);
         break;
@@ -121,7 +125,7 @@ WEFT_COLD static int read_error(void)
         weft_net_own_sent(op, error.err, text);
         break;
     }
-    return 1;
+    return true;
 }
 
 WEFT_HOT int weft_net_progress(void)
@@ -130,14 +134,16 @@ WEFT_HOT int weft_net_progress(void)
     int events = 0;
     if (weft_net.posted < weft_net.wanted) /* what the last poll took: whoever answers has by now */
         weft_net_pool_post_more();
-    ssize_t n = fi_cq_read(weft_net.cq, entries, BATCH);
+    /* Reading goes on after an error, because psm2 and psm3 make no progress in a read that returns
+     * what is in the queue already, and each progress may queue the error of a PEEK. */
+    ssize_t n;
+    while ((n = fi_cq_read(weft_net.cq, entries, BATCH)) == -FI_EAVAIL && read_error(&events))
+        ;
     if (n > 0) {
         for (ssize_t i = 0; i < n; i++)
             dispatch(&entries[i]);
-        events = (int)n;
-    } else if (weft_unlikely(n == -FI_EAVAIL)) {
-        events = read_error();
-    } else if (weft_unlikely(n != -FI_EAGAIN && n != 0)) {
+        events += (int)n;
+    } else if (weft_unlikely(n != -FI_EAGAIN && n != -FI_EAVAIL && n != 0)) {
         weft_fatal(MPI_ERR_OTHER, "reading completions from %s failed: %s", weft_net_name(),
                    fi_strerror((int)-n));
     }

@@ -142,6 +142,10 @@ void weft_net_control_arrived(const void *data, size_t bytes)
         if (sender)
             weft_net_relieved(sender);
         return;
+    case WEFT_NET_CONNECTED:
+        if (!weft_net_connected_by(control.from))
+            weft_net_cancel_asked(&control);
+        return;
     case WEFT_NET_CANCEL:
     case WEFT_NET_RELIEVE:
         weft_net_cancel_asked(&control);

@@ -44,7 +44,9 @@ enum { STEPS = 16 };
 
 /* After how many messages a question comes, or how many bytes, as powers of two: 256, or as many as
  * 16 MB of the provider's buffers take, but no more than 1024, because it looks at them one by one;
- * or 2 MB. 64 or 16 KiB where the bytes on their way have to fit into the kernel's smallest buffer. */
+ * or 2 MB. Where the buffers are not known it stays at 256: with 1024 messages that the peer has not
+ * taken, psm2 waits in its own send, which no nonblocking send may do. 64 or 16 KiB where the bytes
+ * on their way have to fit into the kernel's smallest buffer. */
 enum { PART = 8, MOST_PART = 10, PART_ROOM = 24, PART_BYTES = 21 };
 enum { NARROW_PART = 6, NARROW_BYTES = 14 };
 

@@ -5,6 +5,7 @@
  * Invariant: two ranks talk only if what they published agrees: wire version, provider, usable tag
  * bits, who matches, eager limit. Otherwise the first contact says what differs.
  */
+#include "core/context.h"
 #include "core/error.h"
 #include "core/settings.h"
 #include "core/soft.h"
@@ -24,8 +25,6 @@ enum {
     KIND_BITS = 3,
     CONTEXT_BITS = 20,
     TAG_BITS = 31,
-    LEAST_TAG_BITS = 15,
-    MOST_CONTEXT_BITS = 28,
     RESERVED_RECEIVES = 128,
     RECEIVE_QUEUE = 512,
     SEND_QUEUE = 256,
@@ -90,11 +89,11 @@ static int lay_tags(const struct fi_info *info, const struct weft_job *job, char
     int tag = bits - KIND_BITS - sender - CONTEXT_BITS;
     if (tag > TAG_BITS)
         tag = TAG_BITS;
-    if (tag < LEAST_TAG_BITS) {
+    if (tag < WEFT_LEAST_TAG_BITS) {
         snprintf(why, len,
                  "%s carries only %d tag bits, Weft needs %d with %s matching and %d ranks; choose "
                  "another provider (WEFT_PROVIDER)",
-                 weft_net_name(), bits, KIND_BITS + sender + CONTEXT_BITS + LEAST_TAG_BITS,
+                 weft_net_name(), bits, KIND_BITS + sender + CONTEXT_BITS + WEFT_LEAST_TAG_BITS,
                  weft_net.software ? "software" : "provider", job->size);
         return -1;
     }
@@ -169,11 +168,11 @@ static void take_facts(const struct fi_info *info)
     size_reads(info);
     size_t room = info->rx_attr->size;
     weft_net.post_limit = room > 2 * RESERVED_RECEIVES ? room - RESERVED_RECEIVES : room / 2;
-    weft_net.header_apart = info->rx_attr->iov_limit >= 3;
-    weft_net.stop_step = weft_net.header_apart && !weft_net.local_mr;
+    weft_net.header_apart = info->rx_attr->iov_limit >= 3 && !weft_net.local_mr;
+    weft_net.stop_step = !weft_net.local_mr;
     weft_net_fast.posts_stop = weft_net.stop_step ? weft_net.post_limit : 0;
     bool numbered = info->domain_attr->cq_data_size >= 8;
-    weft_net.in_place_room = weft_net.stop_step && numbered && !weft_net.software
+    weft_net.in_place_room = weft_net.header_apart && numbered && !weft_net.software
                                  ? weft_net.eager_limit - WEFT_NET_SMALL
                                  : 0;
     snprintf(weft_net.name, sizeof weft_net.name, "%s on %s", info->fabric_attr->prov_name,
@@ -198,6 +197,8 @@ static struct step open_objects(struct fi_info *info, int ranks)
     struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_NONE};
     struct fi_av_attr av = {.type = info->domain_attr->av_type, .count = (size_t)ranks};
     cq.size = info->tx_attr->size + info->rx_attr->size;
+    if (weft_net.choice.row->flags & WEFT_PROVIDER_CONNECTS)
+        av.type = FI_AV_MAP; /* layer.c says why */
     if (weft_settings.progress_thread)
         cq.wait_obj = FI_WAIT_FD;
     int rc;
@@ -374,9 +375,61 @@ static int differs(const struct card *card, int rank, char *why, size_t len)
     return -1;
 }
 
+/* Inserts the address of a peer. Where that connects, it fails when the peer makes no progress within
+ * the provider's own limit: then it is repeated, and reported. Returns what fi_av_insert returns. */
+static int insert(struct weft_peer *peer, const struct card *card)
+{
+    char there[128];
+    int n;
+    peer->backlog_since = weft_seconds();
+    while ((n = fi_av_insert(weft_net.av, card->address, 1, &peer->net_addr, 0, NULL)) == 0 &&
+           weft_net.choice.row->flags & WEFT_PROVIDER_CONNECTS && peer->lane == WEFT_LANE_NET) {
+        size_t bytes = sizeof there;
+        weft_net_report_unreachable(peer, fi_av_straddr(weft_net.av, card->address, there, &bytes));
+        weft_failure_check();
+    }
+    return n;
+}
+
+/* Of psm2 and psm3 each direction of a pair is a connection that needs the progress of the rank it
+ * leads to. If a rank connected only when it has to receive, it would wait for a sender that has left
+ * MPI since. So the two connect to each other at first contact, when the first waits anyway. */
+static void connect_both_ways(struct weft_peer *peer)
+{
+    unsigned idle = 0;
+    weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CONNECTED});
+    while (!peer->connected_back && peer->lane == WEFT_LANE_NET)
+        if (!weft_net_progress())
+            weft_idle(&idle);
+}
+
+static int connecting_back = -1; /* the world rank that this rank connects back to */
+
+bool weft_net_connected_by(int world)
+{
+    struct weft_peer *peer = weft_peer_known(world);
+    if (peer)
+        peer->connected_back = true;
+    return peer;
+}
+
+void weft_net_connect_back(int world)
+{
+    if (weft_net_connected_by(world))
+        return;
+    connecting_back = world;
+    if (!weft_peer_connect(world))
+        weft_fatal(MPI_ERR_OTHER,
+                   "rank %d waits until this rank has connected to it over %s, which fails; see "
+                   "whether that rank runs the same version of Weft",
+                   world, weft_net_name());
+    connecting_back = -1;
+}
+
 int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
 {
     struct card card;
+    peer->connected_back = peer->world == connecting_back;
     size_t bytes = sizeof card;
     if (weft_boot_fetch(peer->world, address_key, &card, &bytes, FETCH_SECONDS, why, len))
         return -1;
@@ -389,14 +442,14 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
     }
     if (differs(&card, peer->world, why, len))
         return -1;
-    fi_addr_t address;
-    int n = fi_av_insert(weft_net.av, card.address, 1, &address, 0, NULL);
+    int n = insert(peer, &card);
+    if (peer->lane == WEFT_LANE_DEAD)
+        return 0;
     if (n != 1) {
         snprintf(why, len, "%s does not take the address of rank %d: %s", weft_net_name(),
                  peer->world, fi_strerror(n < 0 ? -n : FI_EINVAL));
         return -1;
     }
-    peer->net_addr = address;
     peer->inject_below = weft_count_all() ? 0 : weft_net.inject_short + 1;
     *(weft_net.software ? &peer->listen_below : &peer->post_below) = (size_t)INT32_MAX + 1;
     if (!weft_net.software && weft_net.stop_step)
@@ -408,5 +461,7 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
                   weft_boot_host(peer->world, host, sizeof host),
                   weft_net_peer_address(peer, there, sizeof there));
     }
+    if (weft_net.choice.row->flags & WEFT_PROVIDER_CONNECTS)
+        connect_both_ways(peer);
     return 0;
 }

@@ -37,6 +37,10 @@ static bool has_eager_limit(void)
 
 void weft_layer_prepare(void)
 {
+    /* With several endpoints a process these have no address vector of type FI_AV_MAP. With a table
+     * they connect in the first send, and abort the process if the peer does not answer. */
+    setenv("PSM2_MULTI_EP", "0", 0);
+    setenv("PSM3_MULTI_EP", "0", 0);
     if (access("/sys/class/infiniband", F_OK) == 0)
         return;
     setenv("FI_OFI_RXM_MSG_RX_SIZE", "256", 0);

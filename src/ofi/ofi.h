@@ -105,8 +105,10 @@ enum weft_net_control_kind {
     WEFT_NET_RELIEVED, /* it is done */
     WEFT_NET_ASK_HEADER, /* the RTS of the send with that number (cookie) has matched, say again what
                             it said, to the receiver's cookie `other` */
-    WEFT_NET_HEADER /* that, for the receiver's cookie: staged (count), the send's number (context)
-                       and cookie (other), length, address, key */
+    WEFT_NET_HEADER, /* that, for the receiver's cookie: staged (count), the send's number (context)
+                        and cookie (other), length, address, key */
+    WEFT_NET_CONNECTED /* the sender has connected to the receiver, which connects to the sender if
+                          it has not */
 };
 
 struct weft_net_control {
@@ -210,7 +212,7 @@ struct weft_net {
     size_t posted, wanted;           /* of the pool's buffers; wanted is few or nbuffers */
     struct weft_sequences sequences; /* of the user messages that the core matches */
     uint64_t completed, stop_step;   /* receives completed; what each adds to posts_stop */
-    bool header_apart;    /* receives have iovecs enough to keep headers out of buffers */
+    bool header_apart;    /* there are iovecs to keep headers out of buffers, and no FI_MR_LOCAL */
     size_t in_place_room; /* what is more than WEFT_NET_SMALL by fewer bytes than this */
     uint64_t post_limit;  /* receives that the provider may hold */
     size_t outstanding;   /* control sends, reads, writes and pieces under way */
@@ -266,6 +268,9 @@ bool weft_net_take_back(struct weft_peer *peer, struct weft_net_out *out);
 
 /* Retries every backlog; reports peers not reached within WEFT_CONNECT_TIMEOUT. */
 WEFT_COLD int weft_net_retry(void);
+
+/* Reports a peer at that address as not reached, when that is due. */
+WEFT_COLD void weft_net_report_unreachable(struct weft_peer *peer, const char *address);
 
 /* A send's provider completion. */
 void weft_net_sent(struct weft_request *request);
@@ -504,6 +509,11 @@ void weft_net_claimed(const struct fi_cq_tagged_entry *entry);
 WEFT_COLD void weft_net_claim_failed(const struct fi_cq_err_entry *error, const char *text);
 int weft_net_claim_open(void);
 void weft_net_claim_close(void);
+
+/* endpoint.c: a peer has connected to this rank. The first is for completion handlers, and returns
+ * false where this rank has to connect to that peer, by the second, outside of them. */
+bool weft_net_connected_by(int world);
+void weft_net_connect_back(int world);
 
 /* The addresses of this rank's endpoint and of a peer's, for people. Return buf. */
 char *weft_net_own_address(char *buf, size_t len);

@@ -30,11 +30,13 @@ enum weft_provider_flag {
     WEFT_PROVIDER_RXM = 64,        /* ofi_rxm's buffers bound its eager messages, see layer.c */
     WEFT_PROVIDER_NARROW = 128,    /* its stream stalls for good when the kernel's window shuts amid
                                       a message's header: little may be on its way, see credits.c */
-    WEFT_PROVIDER_STREAM = 256, /* what is read passes through the kernel's socket buffers: little
+    WEFT_PROVIDER_STREAM = 256,   /* what is read passes through the kernel's socket buffers: little
                                       of it is to be on its way, see rendezvous.c */
-    WEFT_PROVIDER_FEW = 512,    /* each posted receive makes every message slower, see pool.c */
-    WEFT_PROVIDER_STOPS = 1024 /* keeps a handful of messages that have no receive and then reads no
-                                   further: they do not pile up in it, see credits.c */
+    WEFT_PROVIDER_FEW = 512,      /* each posted receive makes every message slower, see pool.c */
+    WEFT_PROVIDER_STOPS = 1024,   /* keeps a handful of messages that have no receive and then reads
+                                    no further: they do not pile up in it, see credits.c */
+    WEFT_PROVIDER_CONNECTS = 2048 /* a connection needs the peer's progress, and each direction is
+                                     one of its own: see weft_net_connect */
 };
 
 struct weft_provider_row {

@@ -27,9 +27,9 @@ const struct weft_provider_row weft_provider_table[] = {
     {"opx", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 96, WEFT_PROVIDER_SOURCE_SEQ,
      "Omni-Path: CQ data of 4 bytes is also its source id, so a sent eager message is not "
      "cancelled"},
-    {"psm2", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 95, 0,
+    {"psm2", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 95, WEFT_PROVIDER_CONNECTS,
      "Omni-Path: 60 tag bits beside CQ data, one receive iovec"},
-    {"psm3", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 94, 0,
+    {"psm3", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 94, WEFT_PROVIDER_CONNECTS,
      "Intel Ethernet and Omni-Path: 60 tag bits beside CQ data, one receive iovec"},
     {"efa", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 90, 0,
      "AWS: keeps the order with a reorder buffer of its own"},

@@ -126,7 +126,7 @@ int weft_net_irecv(struct weft_request *request)
     size_t pieces = 0;
     request->flags |= WEFT_REQUEST_IN_NET;
     if (weft_net_fast.posts - weft_net.completed < weft_net.post_limit)
-        pieces = weft_net.stop_step && (request->type->flags & WEFT_TYPE_DENSE) &&
+        pieces = weft_net.header_apart && (request->type->flags & WEFT_TYPE_DENSE) &&
                          request->capacity > WEFT_NET_SMALL
                      ? lay_out(request, request->buffer, request->capacity, iov)
                      : lay_out_packed(request, iov, descriptors);
@@ -155,6 +155,8 @@ int weft_net_irecv_plain(struct weft_request *request)
         return weft_net_irecv(request);
     if (request->capacity < request->peer->land_below)
         return weft_net_post_short(request, source, word) ? weft_net_refused(request) : MPI_SUCCESS;
+    if (weft_unlikely(!weft_net.header_apart))
+        return weft_net_irecv(request);
     size_t pieces = lay_out(request, request->buffer, request->capacity, iov);
     return post(request, iov, NULL, pieces, source, word, weft_net.form_mask)
                ? MPI_SUCCESS
@@ -244,6 +246,15 @@ WEFT_HOT void weft_net_received(struct weft_request *request,
         finish_special(request, entry);
 }
 
+/* The bytes that the provider had for a message. */
+static size_t posted_bytes(struct weft_request *request)
+{
+    if (request->capacity <= WEFT_NET_SMALL)
+        return WEFT_NET_SMALL;
+    bool all = !weft_net_part(request)->packed || request->capacity < weft_net.eager_limit;
+    return all ? request->capacity : weft_net.eager_limit;
+}
+
 void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_err_entry *error,
                              const char *text)
 {
@@ -261,8 +272,9 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
     if (error->err == FI_ETRUNC) {
         /* Only providers that truncate by themselves come here: what fits has arrived. */
         struct fi_cq_tagged_entry entry = {.tag = error->tag, .data = error->data};
-        entry.len = error->len + error->olen > request->capacity ? error->len + error->olen
-                                                                 : request->capacity + 1;
+        entry.len = posted_bytes(request) + error->olen;
+        if (entry.len <= request->capacity)
+            entry.len = request->capacity + 1;
         if (weft_net_form(entry.tag) == WEFT_MESSAGE_EAGER)
             finish_eager(request, entry.len);
         else
@@ -280,9 +292,14 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
 bool weft_net_withdraw(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    part->withdrawn = false;
-    fi_cancel(&weft_net.ep->fid, &part->op); /* its return value proves nothing */
     unsigned idle = 0;
+    part->withdrawn = false;
+    /* Not while its completion may be queued: psm2 and psm3 then cancel another operation, which
+     * has got the same internal request. */
+    while (request->flags & WEFT_REQUEST_IN_NET && weft_net_progress())
+        ;
+    if (request->flags & WEFT_REQUEST_IN_NET)
+        fi_cancel(&weft_net.ep->fid, &part->op); /* its return value proves nothing */
     while (request->flags & WEFT_REQUEST_IN_NET)
         if (!weft_net_progress())
             weft_idle(&idle);

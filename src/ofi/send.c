@@ -225,19 +225,18 @@ bool weft_net_take_back(struct weft_peer *peer, struct weft_net_out *out)
 
 /* A peer that never took anything may be unreachable, or may only be busy outside MPI: nobody can
  * tell, so this rank says what it waits for, again and again at doubling intervals, and goes on. */
-WEFT_COLD static void report_unreachable(struct weft_peer *peer)
+void weft_net_report_unreachable(struct weft_peer *peer, const char *address)
 {
     double waited = weft_seconds() - peer->backlog_since;
     double next = peer->report_after > 0 ? peer->report_after : weft_settings.connect_timeout;
     if (waited < next)
         return;
     peer->report_after = 2 * next;
-    char here[128], there[128], host[256];
+    char here[128], host[256];
     weft_warn("no connection from %s to %s (rank %d on %s) over %s for %.0f seconds; still trying. "
               "If that rank is not just busy outside MPI, see whether its address can be reached "
               "(weft_info shows the interfaces, WEFT_IFACE chooses one)",
-              weft_net_own_address(here, sizeof here),
-              weft_net_peer_address(peer, there, sizeof there), peer->world,
+              weft_net_own_address(here, sizeof here), address, peer->world,
               weft_boot_host(peer->world, host, sizeof host), weft_net_name(), waited);
 }
 
@@ -248,8 +247,10 @@ static int retry_peer(struct weft_peer *peer, bool look_at_clock)
         struct weft_net_out *out = peer->backlog, *rest = out->next;
         int rc = try_out(peer, out); /* may free out */
         if (rc == -FI_EAGAIN) {
-            if (look_at_clock && !peer->reached)
-                report_unreachable(peer);
+            if (look_at_clock && !peer->reached) {
+                char there[128];
+                weft_net_report_unreachable(peer, weft_net_peer_address(peer, there, sizeof there));
+            }
             break;
         }
         pop(peer, out, rest);

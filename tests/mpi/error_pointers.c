@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Null pointers where a call needs one: a request is missing (MPI_ERR_REQUEST), or a place for a
- * result, or a status (MPI_ERR_ARG). The call does nothing, and what it was called on goes on.
+ * result, a status, or an array (MPI_ERR_ARG); and other arguments that can be seen to be wrong:
+ * memory that was never allocated, arrays longer than memory, handles of another kind. The call does
+ * nothing, and what it was called on goes on.
  */
 #include "check.h"
 
@@ -123,6 +125,99 @@ static void statuses(void)
     CHECK_CLASS(MPI_Status_set_elements(&st, MPI_DATATYPE_NULL, 1), MPI_ERR_TYPE);
 }
 
+/* Calls that are allowed at any time, and others that hand out something plain. */
+static void environment(void)
+{
+    static char text[MPI_MAX_LIBRARY_VERSION_STRING];
+    void *address;
+    MPI_Count large;
+    int n, logical = 0;
+    check_step("the environment");
+    CHECK_CLASS(MPI_Initialized(NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Finalized(NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Query_thread(NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Is_thread_main(NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Get_version(NULL, &n), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Get_version(&n, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Get_library_version(NULL, &n), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Get_library_version(text, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Get_processor_name(NULL, &n), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Get_processor_name(text, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Abi_get_version(NULL, &n), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Abi_get_version(&n, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Abi_set_fortran_booleans(sizeof logical, NULL, &logical), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Abi_set_fortran_booleans(sizeof logical, &logical, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Get_address(value, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Buffer_detach(NULL, &n), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Buffer_detach(&address, NULL), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Buffer_detach_c(NULL, &large), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Comm_detach_buffer(MPI_COMM_WORLD, NULL, &n), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Comm_detach_buffer(MPI_COMM_WORLD, &address, NULL), MPI_ERR_ARG);
+}
+
+static void memory(void)
+{
+    enum { BLOCKS = 40 };
+    void *block[BLOCKS];
+    check_step("memory of the library's");
+    CHECK_CLASS(MPI_Alloc_mem(8, MPI_INFO_NULL, NULL), MPI_ERR_ARG);
+    for (int i = 0; i < BLOCKS; i++)
+        CHECK_CLASS(MPI_Alloc_mem(i, MPI_INFO_NULL, &block[i]), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Free_mem(value), MPI_ERR_BASE);
+    CHECK_CLASS(MPI_Free_mem((char *)block[9] + 1), MPI_ERR_BASE);
+    for (int i = 0; i < BLOCKS; i++)
+        CHECK_CLASS(MPI_Free_mem(block[i * 7 % BLOCKS]), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Free_mem(block[0]), MPI_ERR_BASE);
+    CHECK_CLASS(MPI_Free_mem(NULL), MPI_SUCCESS);
+}
+
+/* Arrays that are missing, or longer than memory can be. */
+static void arrays(void)
+{
+    const MPI_Count huge = (MPI_Count)1 << 61;
+    int ones[2] = {1, 1};
+    MPI_Aint places[2] = {0, 8}, position = 0;
+    MPI_Count large[2] = {1, 1};
+    MPI_Datatype type;
+    MPI_Comm made;
+    check_step("arrays");
+    CHECK_CLASS(MPI_Type_indexed(2, NULL, ones, MPI_INT, &type), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_indexed(2, ones, NULL, MPI_INT, &type), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_create_hindexed(2, ones, NULL, MPI_INT, &type), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_create_struct(2, ones, places, NULL, &type), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_create_struct(2, NULL, places, NULL, &type), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_create_subarray(2, NULL, ones, ones, MPI_ORDER_C, MPI_INT, &type),
+                MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Type_indexed_c(huge, large, large, MPI_INT, &type), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Type_create_hindexed_c(huge, large, large, MPI_INT, &type), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Type_create_indexed_block_c(huge, 1, large, MPI_INT, &type), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Cart_create(MPI_COMM_WORLD, 1, NULL, ones, 0, &made), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Cart_create(MPI_COMM_WORLD, 1, ones, NULL, 0, &made), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Graph_create(MPI_COMM_WORLD, 1, NULL, ones, 0, &made), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Graph_create(MPI_COMM_WORLD, 1, ones, NULL, 0, &made), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Unpack_external(NULL, value, 8, &position, value, 1, MPI_INT), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Unpack_external("external32", NULL, 8, &position, value, 1, MPI_INT),
+                MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Unpack_external("external32", value, 8, NULL, value, 1, MPI_INT), MPI_ERR_ARG);
+    CHECK_CLASS(MPI_Unpack_external("external32", value, 8, &position, NULL, 1, MPI_INT),
+                MPI_ERR_BUFFER);
+}
+
+static void messages(void)
+{
+    MPI_Message message = (MPI_Message)MPI_COMM_WORLD;
+    MPI_Request request;
+    MPI_Comm dup;
+    check_step("handles of other kinds for messages");
+    CHECK_CLASS(MPI_Mrecv(value, 1, MPI_INT, &message, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Imrecv(value, 1, MPI_INT, &message, &request), MPI_ERR_REQUEST);
+    MPI_Comm_dup(MPI_COMM_SELF, &dup);
+    message = (MPI_Message)dup;
+    CHECK_CLASS(MPI_Mrecv(value, 1, MPI_INT, &message, MPI_STATUS_IGNORE), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Imrecv(value, 1, MPI_INT, &message, &request), MPI_ERR_REQUEST);
+    MPI_Comm_free(&dup);
+}
+
 int main(int argc, char **argv)
 {
     MPI_Request request;
@@ -136,6 +231,10 @@ int main(int argc, char **argv)
     starts();
     probes();
     statuses();
+    environment();
+    memory();
+    arrays();
+    messages();
     check_step("the receive that all of this was tried on");
     MPI_Send(&word, 1, MPI_INT, check.rank, 9, MPI_COMM_WORLD);
     CHECK_CLASS(MPI_Wait(&request, &st), MPI_SUCCESS);

@@ -112,6 +112,7 @@ MPI_TESTS = \
     tests/mpi/copy_refused \
     tests/mpi/rendezvous_ways \
     tests/mpi/fins_together \
+    tests/mpi/first_contact \
     tests/mpi/unexpected_flood \
     tests/mpi/unexpected_flood_20000 \
     tests/mpi/unexpected_sizes \
@@ -241,6 +242,7 @@ tests_mpi_types_beyond_2g_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_copy_refused_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_rendezvous_ways_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_fins_together_LDADD = $(MPI_TEST_LIBS)
+tests_mpi_first_contact_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_external32_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_contents_LDADD = $(MPI_TEST_LIBS)
 tests_mpi_types_corners_LDADD = $(MPI_TEST_LIBS)

@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Tags from 0 to 2^24 - 1 are told apart bit by bit, by named receives and in statuses. */
+/* Tags from 0 to 2^24 - 1, or to MPI_TAG_UB if that is less, are told apart bit by bit, by named
+ * receives and in statuses. */
 #include "check.h"
 
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
     int up = (check.rank + 1) % check.size, down = (check.rank + check.size - 1) % check.size;
-    int tags[64], n = 0;
+    int tags[64], n = 0, flag = 0, largest = (1 << 24) - 1, *upper;
+    MPI_Comm_get_attr(MPI_COMM_WORLD, MPI_TAG_UB, &upper, &flag);
+    CHECK(flag && *upper >= 32767, "MPI_TAG_UB is missing or less than 32767");
+    if (flag && *upper < largest)
+        largest = *upper;
     tags[n++] = 0;
-    for (int bit = 0; bit < 24; bit++) {
+    for (int bit = 0; 1 << bit <= largest; bit++)
         tags[n++] = 1 << bit;
-    }
     tags[n++] = 32767;
-    tags[n++] = 65535;
-    tags[n++] = (1 << 24) - 1;
+    tags[n++] = largest;
     MPI_Request sends[64];
     for (int i = 0; i < n; i++) {
         MPI_Isend(&tags[i], 1, MPI_INT, up, tags[i], MPI_COMM_WORLD, &sends[i]);

@@ -83,6 +83,35 @@ static void address_arithmetic(void)
 }
 
 /* No data, 24 bytes long, from -8 on: alone, repeated, beside data. */
+static MPI_Count extent_of(MPI_Datatype type)
+{
+    MPI_Count lb = -1, extent = -1;
+    MPI_Type_get_extent_c(type, &lb, &extent);
+    CHECK(lb == 0, "the lower bound is %lld", (long long)lb);
+    return extent;
+}
+
+/* Blocks at odd displacements: the extent is rounded up to the alignment of the basic type all the
+ * same, and elements lie within the type that they make up. */
+static void odd_strides(void)
+{
+    MPI_Datatype inner, outer, indexed;
+    MPI_Aint places[3] = {0, 25, 50};
+    int lengths[3] = {4, 4, 4};
+    MPI_Type_create_hvector(3, 4, 25, MPI_INT, &inner);
+    CHECK(extent_of(inner) == 68, "three blocks of 4 ints, 25 bytes apart, extend over %lld bytes",
+          (long long)extent_of(inner));
+    MPI_Type_create_hindexed(3, lengths, places, MPI_INT, &indexed);
+    CHECK(extent_of(indexed) == 68, "the same by displacements: %lld bytes",
+          (long long)extent_of(indexed));
+    MPI_Type_create_hvector(2, 3, 273, inner, &outer);
+    CHECK(extent_of(outer) == 480, "elements of 68 bytes that end at byte %d: an extent of %lld",
+          273 + 3 * 68, (long long)extent_of(outer));
+    MPI_Type_free(&inner);
+    MPI_Type_free(&indexed);
+    MPI_Type_free(&outer);
+}
+
 static void empty_types_with_extent(int peer)
 {
     MPI_Datatype nothing, empty, row, mixed;
@@ -324,6 +353,7 @@ int main(int argc, char **argv)
     absolute_addresses(peer, 4);
     absolute_addresses(peer, 100000);
     address_arithmetic();
+    odd_strides();
     empty_types_with_extent(peer);
     duplicates();
     freed_under_way(peer, 10);

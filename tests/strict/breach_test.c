@@ -450,7 +450,7 @@ static void exchange(void)
 {
     struct fi_cq_err_entry error = {0};
     struct fi_cq_tagged_entry entry;
-    struct fi_context2 *order[8];
+    struct fi_context2 *order[8] = {NULL};
     int n = 0, shuffled = 0;
 
     for (int i = 0; i < 8; i++)

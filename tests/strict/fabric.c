@@ -13,6 +13,9 @@
 #include <sys/syscall.h>
 #include <unistd.h>
 
+/* So many regions are looked through whenever memory is freed. */
+enum { NEWEST = 256 };
+
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static __thread bool holds;
 static struct strict_domain *domains;
@@ -61,7 +64,8 @@ static void check_released(const struct strict_domain *domain, const void *memor
         if (op->user_room && overlap(memory, bytes, op->user, op->user_room))
             strict_breach(STRICT_BUFFER_FREED, "the context at %p", op->user);
     }
-    for (const struct strict_mr *mr = domain->regions; mr; mr = mr->next)
+    const struct strict_mr *mr = domain->regions;
+    for (unsigned i = 0; mr && i < NEWEST; i++, mr = mr->next)
         if (mr->bytes && overlap(memory, bytes, mr->base, mr->bytes))
             strict_breach(STRICT_REGION_FREED, "%zu bytes at %p", mr->bytes, (void *)mr->base);
 }
@@ -80,6 +84,21 @@ void strict_released(const void *memory, size_t bytes)
 
 extern void *__asan_region_is_poisoned(void *memory, size_t bytes) __attribute__((weak));
 
+static void check_poison(const void *memory, size_t bytes, const char *call)
+{
+    if (__asan_region_is_poisoned && bytes && __asan_region_is_poisoned((void *)memory, bytes))
+        strict_breach(STRICT_BUFFER_FREED, "%s of %zu bytes at %p, which AddressSanitizer poisons",
+                      call, bytes, memory);
+}
+
+void strict_check_in_flight(const struct strict_domain *domain)
+{
+    for (const struct strict_op *op = __asan_region_is_poisoned ? domain->ops : NULL; op;
+         op = op->next)
+        for (size_t i = 0; i < op->pieces; i++)
+            check_poison(op->iov[i].iov_base, op->iov[i].iov_len, "an operation in flight");
+}
+
 void strict_check_memory(enum strict_rule rule, const void *memory, size_t bytes, const char *call)
 {
     uintptr_t page = (uintptr_t)sysconf(_SC_PAGESIZE);
@@ -89,9 +108,7 @@ void strict_check_memory(enum strict_rule rule, const void *memory, size_t bytes
         return;
     if (msync((void *)first, (uintptr_t)memory + bytes - first, MS_ASYNC))
         strict_breach(rule, "%s of %zu bytes at %p", call, bytes, memory);
-    if (__asan_region_is_poisoned && __asan_region_is_poisoned((void *)memory, bytes))
-        strict_breach(STRICT_BUFFER_FREED, "%s of %zu bytes at %p, which AddressSanitizer poisons",
-                      call, bytes, memory);
+    check_poison(memory, bytes, call);
 }
 
 /* ---- Domain */

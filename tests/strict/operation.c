@@ -90,15 +90,6 @@ static uint64_t sum_of(const struct strict_op *op)
     return sum;
 }
 
-static struct strict_mr *region_of(struct strict_domain *domain, const void *descriptor,
-                                   const char *call)
-{
-    for (struct strict_mr *mr = domain->regions; mr; mr = mr->next)
-        if (mr == descriptor)
-            return mr;
-    strict_breach(STRICT_DESCRIPTOR_UNKNOWN, "%s with the descriptor %p", call, descriptor);
-}
-
 static struct strict_mr *check_descriptor(struct strict_domain *domain, const struct iovec *iov,
                                           const void *descriptor, uint64_t access, const char *call)
 {
@@ -107,7 +98,9 @@ static struct strict_mr *check_descriptor(struct strict_domain *domain, const st
     if (!descriptor)
         strict_breach(STRICT_DESCRIPTOR_MISSING, "%s of %zu bytes at %p with FI_MR_LOCAL", call,
                       iov->iov_len, iov->iov_base);
-    struct strict_mr *mr = region_of(domain, descriptor, call);
+    struct strict_mr *mr = strict_mr_of(domain, descriptor);
+    if (!mr)
+        strict_breach(STRICT_DESCRIPTOR_UNKNOWN, "%s with the descriptor %p", call, descriptor);
     const char *begin = iov->iov_base;
     if (begin < mr->base || begin + iov->iov_len > mr->base + mr->bytes)
         strict_breach(STRICT_DESCRIPTOR_RANGE, "%s of %zu bytes at %p, region of %zu bytes at %p",

@@ -92,6 +92,7 @@ void strict_cq_pull(struct strict_cq *cq)
     struct fi_cq_tagged_entry entries[BATCH];
     ssize_t n;
 
+    strict_check_in_flight(cq->domain);
     do {
         n = fi_cq_read(cq->real, entries, BATCH);
         for (ssize_t i = 0; i < n; i++)

@@ -17,12 +17,59 @@ static uint64_t key_mask(void)
     return bytes < 8 ? (UINT64_C(1) << 8 * bytes) - 1 : UINT64_MAX;
 }
 
-static bool key_exists(const struct strict_domain *domain, uint64_t key)
+static struct strict_mr **bucket_of(struct strict_mr **buckets, uint64_t value)
 {
-    for (const struct strict_mr *mr = domain->regions; mr; mr = mr->next)
-        if (mr->key == key)
-            return true;
-    return false;
+    return &buckets[value * UINT64_C(0x9e3779b97f4a7c15) >> 40 & (STRICT_BUCKETS - 1)];
+}
+
+static bool key_exists(struct strict_domain *domain, uint64_t key)
+{
+    const struct strict_mr *mr = *bucket_of(domain->by_key, key);
+
+    while (mr && mr->key != key)
+        mr = mr->next_by_key;
+    return mr != NULL;
+}
+
+struct strict_mr *strict_mr_of(struct strict_domain *domain, const void *descriptor)
+{
+    struct strict_mr *mr = *bucket_of(domain->by_descriptor, (uintptr_t)descriptor);
+
+    while (mr && mr != descriptor)
+        mr = mr->next_by_descriptor;
+    return mr;
+}
+
+static void link_region(struct strict_domain *domain, struct strict_mr *mr)
+{
+    struct strict_mr **by_key = bucket_of(domain->by_key, mr->key);
+    struct strict_mr **by_descriptor = bucket_of(domain->by_descriptor, (uintptr_t)mr);
+
+    mr->next_by_key = *by_key;
+    *by_key = mr;
+    mr->next_by_descriptor = *by_descriptor;
+    *by_descriptor = mr;
+    mr->next = domain->regions;
+    mr->link = &domain->regions;
+    if (mr->next)
+        mr->next->link = &mr->next;
+    domain->regions = mr;
+}
+
+static void unlink_region(struct strict_domain *domain, struct strict_mr *mr)
+{
+    struct strict_mr **link = bucket_of(domain->by_key, mr->key);
+
+    while (*link != mr)
+        link = &(*link)->next_by_key;
+    *link = mr->next_by_key;
+    link = bucket_of(domain->by_descriptor, (uintptr_t)mr);
+    while (*link != mr)
+        link = &(*link)->next_by_descriptor;
+    *link = mr->next_by_descriptor;
+    *mr->link = mr->next;
+    if (mr->next)
+        mr->next->link = mr->link;
 }
 
 /* Returns 0, or -FI_ENOKEY where the program's key is taken. */
@@ -62,7 +109,6 @@ static int close_region(struct fid *fid)
 {
     struct strict_mr *mr = (struct strict_mr *)fid;
     struct strict_domain *domain = mr->domain;
-    struct strict_mr **link = &domain->regions;
 
     strict_enter(domain, "fi_close of a region");
     if (mr->users)
@@ -72,9 +118,7 @@ static int close_region(struct fid *fid)
         strict_conceal(domain->exposed, mr);
     if (mr->real)
         fi_close(&mr->real->fid);
-    while (*link != mr)
-        link = &(*link)->next;
-    *link = mr->next;
+    unlink_region(domain, mr);
     domain->users--;
     if (mr->ep)
         mr->ep->regions--;
@@ -132,8 +176,7 @@ static int register_region(struct strict_domain *domain, struct strict_mr *mr, u
     mr->fid.mem_desc = mr;
     mr->fid.key = FI_KEY_NOTAVAIL;
     mr->domain = domain;
-    mr->next = domain->regions;
-    domain->regions = mr;
+    link_region(domain, mr);
     domain->users++;
     if (!(strict_profile()->mr_mode & FI_MR_ENDPOINT))
         enable(mr);

@@ -25,7 +25,7 @@
 #include <stdbool.h>
 #include <stdint.h>
 
-enum { STRICT_IOVS = 8 };
+enum { STRICT_IOVS = 8, STRICT_BUCKETS = 4096 };
 
 /* profile.c: what a provider offers, and how much of its freedom it uses. */
 struct strict_profile {
@@ -87,7 +87,8 @@ struct strict_domain {
     int inside;   /* the thread that is in a call, or 0 */
     unsigned users;
     struct strict_op *ops;     /* in flight, or claimed */
-    struct strict_mr *regions; /* open */
+    struct strict_mr *regions; /* open, newest first */
+    struct strict_mr *by_key[STRICT_BUCKETS], *by_descriptor[STRICT_BUCKETS];
     struct strict_exposed *exposed;
     struct strict_domain *next;
 };
@@ -110,7 +111,8 @@ struct strict_mr {
     size_t bytes;
     uint64_t access, key;
     unsigned users; /* operations in flight */
-    struct strict_mr *next;
+    struct strict_mr *next, **link;
+    struct strict_mr *next_by_key, *next_by_descriptor;
 };
 
 struct strict_ep {
@@ -176,6 +178,9 @@ void strict_released(const void *memory, size_t bytes);
 /* Memory is in the address space, or else the rule is broken, and no sanitizer says that it is freed. */
 void strict_check_memory(enum strict_rule rule, const void *memory, size_t bytes, const char *call);
 
+/* Under AddressSanitizer: no buffer of an operation in flight is freed. */
+void strict_check_in_flight(const struct strict_domain *domain);
+
 /* operation.c */
 struct strict_op *strict_op_new(struct strict_ep *ep, enum strict_kind kind, void *user);
 void strict_op_buffers(struct strict_op *op, const struct iovec *iov, void **desc, size_t count,
@@ -204,6 +209,8 @@ struct strict_target *strict_av_target(struct strict_av *av, fi_addr_t address, 
 /* region.c */
 int strict_mr_reg(struct fid *domain, const void *buffer, size_t bytes, uint64_t access,
                   uint64_t offset, uint64_t key, uint64_t flags, struct fid_mr **mr, void *context);
+/* The open region that a descriptor is of, or NULL. */
+struct strict_mr *strict_mr_of(struct strict_domain *domain, const void *descriptor);
 int strict_mr_regattr(struct fid *domain, const struct fi_mr_attr *attr, uint64_t flags,
                       struct fid_mr **mr);
 

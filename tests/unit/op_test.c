@@ -22,7 +22,7 @@
 /* ---- the element kinds, described once more, independently of op.c ---- */
 
 enum group { NOTHING, C_INT, F_INT, ADDRESS, FLOATING, COMPLEX, LOGICAL, BYTE, TEXT, PAIR };
-enum class { SIGNED, UNSIGNED, REAL };
+enum class { SIGNED, UNSIGNED, REAL, REAL_16 };
 
 struct kind {
     enum group group;
@@ -56,18 +56,22 @@ static const struct kind kinds[WEFT_ELEM_KINDS] = {
     [WEFT_ELEM_INTEGER2] = NUMBER(F_INT, SIGNED, 2),
     [WEFT_ELEM_INTEGER4] = NUMBER(F_INT, SIGNED, 4),
     [WEFT_ELEM_INTEGER8] = NUMBER(F_INT, SIGNED, 8),
+    [WEFT_ELEM_INTEGER16] = NUMBER(F_INT, SIGNED, 16),
     [WEFT_ELEM_ADDRESS] = NUMBER(ADDRESS, SIGNED, sizeof(MPI_Aint)),
     [WEFT_ELEM_FLOAT] = NUMBER(FLOATING, REAL, sizeof(float)),
     [WEFT_ELEM_DOUBLE] = NUMBER(FLOATING, REAL, sizeof(double)),
     [WEFT_ELEM_LONG_DOUBLE] = NUMBER(FLOATING, REAL, sizeof(long double)),
+    [WEFT_ELEM_REAL16] = NUMBER(FLOATING, REAL_16, 16),
     [WEFT_ELEM_FLOAT_COMPLEX] = NUMBER(COMPLEX, REAL, sizeof(float)),
     [WEFT_ELEM_DOUBLE_COMPLEX] = NUMBER(COMPLEX, REAL, sizeof(double)),
     [WEFT_ELEM_LONG_DOUBLE_COMPLEX] = NUMBER(COMPLEX, REAL, sizeof(long double)),
+    [WEFT_ELEM_COMPLEX32] = NUMBER(COMPLEX, REAL_16, 16),
     [WEFT_ELEM_BOOL] = NUMBER(LOGICAL, UNSIGNED, 1),
     [WEFT_ELEM_LOGICAL1] = NUMBER(LOGICAL, SIGNED, 1),
     [WEFT_ELEM_LOGICAL2] = NUMBER(LOGICAL, SIGNED, 2),
     [WEFT_ELEM_LOGICAL4] = NUMBER(LOGICAL, SIGNED, 4),
     [WEFT_ELEM_LOGICAL8] = NUMBER(LOGICAL, SIGNED, 8),
+    [WEFT_ELEM_LOGICAL16] = NUMBER(LOGICAL, SIGNED, 16),
     [WEFT_ELEM_BYTE] = NUMBER(BYTE, UNSIGNED, 1),
     [WEFT_ELEM_CHAR] = NUMBER(TEXT, UNSIGNED, 1),
     [WEFT_ELEM_WCHAR] = NUMBER(TEXT, UNSIGNED, sizeof(wchar_t)),
@@ -115,23 +119,33 @@ static bool allowed(enum weft_op_id op, enum group g)
 
 /* ---- numbers in memory ---- */
 
-/* An integer as 64 bits, sign-extended if it has one. Little-endian, like the ABI's platforms. */
-static uint64_t load_integer(const void *p, size_t size, enum class class)
+typedef unsigned __int128 wide_integer;
+
+/* An integer as 128 bits, sign-extended if it has one. Little-endian, like the ABI's platforms. */
+static wide_integer load_integer(const void *p, size_t size, enum class class)
 {
-    uint64_t v = 0;
+    wide_integer v = 0;
 
     memcpy(&v, p, size);
-    if (class == SIGNED && size < 8 && v >> (size * 8 - 1))
-        v |= ~UINT64_C(0) << (size * 8);
+    if (class == SIGNED && size < 16 && v >> (size * 8 - 1))
+        v |= ~(wide_integer)0 << (size * 8);
     return v;
 }
 
-static long double load_real(const void *p, size_t size)
+static bool is_real(enum class class)
+{
+    return class == REAL || class == REAL_16;
+}
+
+static long double load_real(const void *p, size_t size, enum class class)
 {
     float f;
     double d;
     long double l;
+    weft_real16 q;
 
+    if (class == REAL_16)
+        return memcpy(&q, p, sizeof q), (long double)q;
     if (size == sizeof f)
         return memcpy(&f, p, size), f;
     if (size == sizeof d)
@@ -139,34 +153,38 @@ static long double load_real(const void *p, size_t size)
     return memcpy(&l, p, size), l;
 }
 
-static void store_real(void *p, size_t size, long double v)
+static void store_real(void *p, size_t size, enum class class, long double v)
 {
+    weft_real16 q = (weft_real16)v;
     float f = (float)v;
     double d = (double)v;
 
-    memcpy(p, size == sizeof f ? (void *)&f : size == sizeof d ? (void *)&d : (void *)&v, size);
+    if (class == REAL_16)
+        memcpy(p, &q, sizeof q);
+    else
+        memcpy(p, size == sizeof f ? (void *)&f : size == sizeof d ? (void *)&d : (void *)&v, size);
 }
 
 /* Less than zero, zero or more, as a is less than, equal to or greater than b. */
 static int compare(const void *a, const void *b, size_t size, enum class class)
 {
-    uint64_t u, v;
+    wide_integer u, v;
 
-    if (class == REAL) {
-        long double x = load_real(a, size), y = load_real(b, size);
+    if (is_real(class)) {
+        long double x = load_real(a, size, class), y = load_real(b, size, class);
 
         return (x > y) - (x < y);
     }
     u = load_integer(a, size, class);
     v = load_integer(b, size, class);
     if (class == SIGNED)
-        return ((int64_t)u > (int64_t)v) - ((int64_t)u < (int64_t)v);
+        return ((__int128)u > (__int128)v) - ((__int128)u < (__int128)v);
     return (u > v) - (u < v);
 }
 
 /* ---- the reference: one element, inout = in op inout ---- */
 
-static uint64_t integer_result(enum weft_op_id op, uint64_t x, uint64_t y)
+static wide_integer integer_result(enum weft_op_id op, wide_integer x, wide_integer y)
 {
     switch (op) {
     case WEFT_OP_SUM:
@@ -197,17 +215,17 @@ static void reference_arithmetic(enum weft_op_id op, const struct kind *k, const
     size_t n = k->size;
 
     if (k->group == COMPLEX) {
-        long double a = load_real(in, n), b = load_real(in + n, n);
-        long double c = load_real(inout, n), d = load_real(inout + n, n);
+        long double a = load_real(in, n, k->class), b = load_real(in + n, n, k->class);
+        long double c = load_real(inout, n, k->class), d = load_real(inout + n, n, k->class);
 
-        store_real(inout, n, op == WEFT_OP_SUM ? a + c : a * c - b * d);
-        store_real(inout + n, n, op == WEFT_OP_SUM ? b + d : a * d + b * c);
-    } else if (k->class == REAL) {
-        long double a = load_real(in, n), c = load_real(inout, n);
+        store_real(inout, n, k->class, op == WEFT_OP_SUM ? a + c : a * c - b * d);
+        store_real(inout + n, n, k->class, op == WEFT_OP_SUM ? b + d : a * d + b * c);
+    } else if (is_real(k->class)) {
+        long double a = load_real(in, n, k->class), c = load_real(inout, n, k->class);
 
-        store_real(inout, n, op == WEFT_OP_SUM ? a + c : a * c);
+        store_real(inout, n, k->class, op == WEFT_OP_SUM ? a + c : a * c);
     } else {
-        uint64_t r =
+        wide_integer r =
             integer_result(op, load_integer(in, n, k->class), load_integer(inout, n, k->class));
 
         memcpy(inout, &r, n);
@@ -271,18 +289,23 @@ static uint64_t draw(void)
 static void draw_number(void *p, size_t size, enum class class, bool few)
 {
     uint64_t bits = draw();
+    wide_integer number;
 
-    if (class == REAL) {
-        store_real(p, size, (long double)((int)(bits % (few ? 4 : 200)) - (few ? 2 : 100)) / 4);
+    if (is_real(class)) {
+        store_real(p, size, class,
+                   (long double)((int)(bits % (few ? 4 : 200)) - (few ? 2 : 100)) / 4);
         return;
     }
     if (few || bits % 8 == 0)
-        bits = (bits >> 8) % 4 - 2; /* ties, zeros and the neighbours of zero */
+        number = (wide_integer)((bits >> 8) % 4) - 2; /* ties, zeros and the neighbours of zero */
     else if (bits % 8 == 1)
-        bits = UINT64_C(1) << (8 * size - 1); /* the least or the middle */
+        number = (wide_integer)1 << (8 * size - 1); /* the least or the middle */
     else if (bits % 8 == 2)
-        bits = UINT64_C(1) << ((bits >> 8) % (8 * size)); /* true in one bit, maybe a high one */
-    memcpy(p, &bits, size);
+        number =
+            (wide_integer)1 << ((bits >> 8) % (8 * size)); /* true in one bit, maybe a high one */
+    else
+        number = (wide_integer)draw() << 64 | bits;
+    memcpy(p, &number, size);
 }
 
 static void draw_elements(const struct kind *k, char *p, size_t count)
@@ -350,10 +373,11 @@ static bool same_element(const struct kind *k, const char *a, const char *b)
 {
     if (k->class != REAL || k->size != sizeof(long double))
         return memcmp(a, b, stride(k)) == 0;
-    if (load_real(a, k->size) != load_real(b, k->size))
+    if (load_real(a, k->size, k->class) != load_real(b, k->size, k->class))
         return false;
     if (k->group == COMPLEX)
-        return load_real(a + k->size, k->size) == load_real(b + k->size, k->size);
+        return load_real(a + k->size, k->size, k->class) ==
+               load_real(b + k->size, k->size, k->class);
     return memcmp(a + k->index_offset, b + k->index_offset, k->index_size) == 0;
 }
 

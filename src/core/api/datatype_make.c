@@ -21,6 +21,9 @@ struct row {
 
 enum { ROWS = 8 };
 
+/* No array has more entries: it would fill the 2^47 bytes that a process can address. */
+static const MPI_Count MOST_ENTRIES = (MPI_Count)1 << 44;
+
 /* A call of a constructor: rows of arguments, in the order of its recipe. */
 struct call {
     const char *function;
@@ -48,6 +51,14 @@ static bool has_null(const struct row *rows)
     return false;
 }
 
+static bool has_endless(const struct row *rows)
+{
+    for (int i = 0; i < ROWS; i++)
+        if (rows[i].count > MOST_ENTRIES)
+            return true;
+    return false;
+}
+
 static void copy(void *to, const struct row *rows, size_t size)
 {
     char *at = to;
@@ -70,6 +81,8 @@ static int check(const struct call *call)
     if (has_null(call->integers) || has_null(call->addresses) || has_null(call->large) ||
         (call->ntypes && !call->types))
         return weft_error_say(MPI_ERR_ARG, "one of the arrays is a null pointer");
+    if (has_endless(call->integers) || has_endless(call->addresses) || has_endless(call->large))
+        return weft_error_say(MPI_ERR_COUNT, "no array has %lld entries", (long long)call->count);
     for (MPI_Count i = 0; i < call->ntypes; i++)
         if (!weft_handle_resolve(call->types[i], WEFT_KIND_DATATYPE))
             return weft_error_say(MPI_ERR_TYPE, "%p is no datatype; was it freed?",

@@ -3,9 +3,10 @@
  * Environment management (MPI 5.0 chapters 9 and 11): starting, ending, asking who and where.
  *
  * Invariant: the functions that MPI 5.0 section 11.4.1 allows at any time take no lock and touch
- * nothing that weft_init sets up.
+ * nothing that weft_init sets up, unless a pointer to a result is null, which they raise.
  */
 #include "core/api/api.h"
+#include "core/api/enter.h"
 #include "core/error.h"
 #include "core/hardware.h"
 #include "core/info.h"
@@ -28,6 +29,15 @@ int weft_api_unsupported(const char *function, MPI_Comm handle)
     return weft_error(comm, MPI_ERR_UNSUPPORTED_OPERATION, function,
                       "%s is not supported by this version of Weft; docs/STATUS.md lists what is",
                       function);
+}
+
+/* Raises the error of a null pointer to a result, at any time. */
+WEFT_COLD static int no_result(const char *function, const char *what)
+{
+    weft_enter_anytime();
+    int code = weft_call_no_result(NULL, function, what);
+    weft_leave_anytime();
+    return code;
 }
 
 WEFT_EXPORT(Init);
@@ -69,6 +79,8 @@ int PMPI_Finalize(void)
 WEFT_EXPORT(Initialized);
 int PMPI_Initialized(int *flag)
 {
+    if (!flag)
+        return no_result("MPI_Initialized", "flag");
     *flag = weft_is_initialized();
     return MPI_SUCCESS;
 }
@@ -76,6 +88,8 @@ int PMPI_Initialized(int *flag)
 WEFT_EXPORT(Finalized);
 int PMPI_Finalized(int *flag)
 {
+    if (!flag)
+        return no_result("MPI_Finalized", "flag");
     *flag = weft_is_finalized();
     return MPI_SUCCESS;
 }
@@ -90,6 +104,8 @@ int PMPI_Abort(MPI_Comm handle, int code)
 WEFT_EXPORT(Query_thread);
 int PMPI_Query_thread(int *provided)
 {
+    if (!provided)
+        return no_result("MPI_Query_thread", "thread level");
     *provided = weft.thread_level;
     return MPI_SUCCESS;
 }
@@ -97,6 +113,8 @@ int PMPI_Query_thread(int *provided)
 WEFT_EXPORT(Is_thread_main);
 int PMPI_Is_thread_main(int *flag)
 {
+    if (!flag)
+        return no_result("MPI_Is_thread_main", "flag");
     *flag = weft_is_main_thread();
     return MPI_SUCCESS;
 }
@@ -104,6 +122,8 @@ int PMPI_Is_thread_main(int *flag)
 WEFT_EXPORT(Get_version);
 int PMPI_Get_version(int *version, int *subversion)
 {
+    if (!version || !subversion)
+        return no_result("MPI_Get_version", "version");
     *version = MPI_VERSION;
     *subversion = MPI_SUBVERSION;
     return MPI_SUCCESS;
@@ -112,6 +132,8 @@ int PMPI_Get_version(int *version, int *subversion)
 WEFT_EXPORT(Get_library_version);
 int PMPI_Get_library_version(char *version, int *resultlen)
 {
+    if (!version || !resultlen)
+        return no_result("MPI_Get_library_version", "version");
     *resultlen = snprintf(version, MPI_MAX_LIBRARY_VERSION_STRING,
                           "Weft " PACKAGE_VERSION ", MPI %d.%d standard ABI %d.%d", MPI_VERSION,
                           MPI_SUBVERSION, MPI_ABI_VERSION, MPI_ABI_SUBVERSION);
@@ -121,6 +143,8 @@ int PMPI_Get_library_version(char *version, int *resultlen)
 WEFT_EXPORT(Abi_get_version);
 int PMPI_Abi_get_version(int *major, int *minor)
 {
+    if (!major || !minor)
+        return no_result("MPI_Abi_get_version", "version");
     *major = MPI_ABI_VERSION;
     *minor = MPI_ABI_SUBVERSION;
     return MPI_SUCCESS;
@@ -129,6 +153,8 @@ int PMPI_Abi_get_version(int *major, int *minor)
 WEFT_EXPORT(Get_processor_name);
 int PMPI_Get_processor_name(char *name, int *resultlen)
 {
+    if (!name || !resultlen)
+        return no_result("MPI_Get_processor_name", "name");
     int code = weft_enter("MPI_Get_processor_name");
     if (code)
         return code;

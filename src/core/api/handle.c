@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Integer forms of handles (MPI 5.0 section 20.3.4): what Fortran stores. One pair per kind of
- * handle, all over weft_handle_to_int and weft_handle_from_int.
+ * handle, all over weft_handle_to_int and weft_handle_from_int; requests have numbers of their own.
  */
 #include "core/api/api.h"
 #include "core/handle.h"
+#include "core/request.h"
 
 WEFT_EXPORT(Comm_toint);
 int PMPI_Comm_toint(MPI_Comm handle)
@@ -93,12 +94,19 @@ MPI_Op PMPI_Op_fromint(int value)
 WEFT_EXPORT(Request_toint);
 int PMPI_Request_toint(MPI_Request handle)
 {
-    return weft_handle_to_int(handle);
+    if ((uintptr_t)handle < WEFT_PREDEFINED_HANDLES)
+        return (int)(uintptr_t)handle;
+    return WEFT_REQUEST_INTEGERS + (int)((struct weft_request *)handle)->number;
 }
 
 WEFT_EXPORT(Request_fromint);
 MPI_Request PMPI_Request_fromint(int value)
 {
+    if (value >= WEFT_REQUEST_INTEGERS) {
+        struct weft_request *request =
+            weft_request_numbered((unsigned)(value - WEFT_REQUEST_INTEGERS));
+        return request ? (MPI_Request)request : MPI_REQUEST_NULL;
+    }
     return weft_handle_from_int(value, (uintptr_t)MPI_REQUEST_NULL);
 }
 

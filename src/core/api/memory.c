@@ -2,15 +2,26 @@
 /*
  * Memory from the library (MPI 5.0 section 9.2): ordinary memory, aligned to a cache line or to what
  * the user asks for.
+ *
+ * Invariant: `allocated` holds the address of every block that was given out and not freed, so that
+ * MPI_Free_mem detects any other address.
  */
 #include "core/api/api.h"
 #include "core/error.h"
 #include "core/info.h"
 #include "core/weft.h"
 
+#include <search.h>
 #include <stdlib.h>
 
 enum { CACHE_LINE = 64 };
+
+static void *allocated; /* a tree, see tsearch(3) */
+
+static int compare_addresses(const void *a, const void *b)
+{
+    return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
+}
 
 /* What the info object asks for, at least a cache line; 0 for what is no power of two. */
 static size_t alignment_of(const struct weft_info *info)
@@ -38,6 +49,10 @@ static int allocate(MPI_Aint size, MPI_Info handle, void **out)
     void *memory = NULL;
     if (posix_memalign(&memory, alignment, size ? (size_t)size : 1))
         return weft_error_say(MPI_ERR_NO_MEM, "no memory for %lld bytes", (long long)size);
+    if (!tsearch(memory, &allocated, compare_addresses)) {
+        free(memory);
+        return weft_error_say(MPI_ERR_NO_MEM, "no memory to note the address of a block");
+    }
     *out = memory;
     return MPI_SUCCESS;
 }
@@ -61,7 +76,12 @@ int PMPI_Free_mem(void *base)
     int code = weft_enter("MPI_Free_mem");
     if (code)
         return code;
-    free(base);
+    if (!base || tdelete(base, &allocated, compare_addresses))
+        free(base);
+    else
+        code =
+            weft_error(NULL, MPI_ERR_BASE, "MPI_Free_mem",
+                       "%p is no address that MPI_Alloc_mem gave out, or was freed before", base);
     weft_leave();
-    return MPI_SUCCESS;
+    return code;
 }

@@ -32,6 +32,8 @@ enum { KIND_BITS = 5, PERSISTENT_BIT = 1 << KIND_BITS, INTER_BIT = 2 << KIND_BIT
 enum { SEQUENCE_SHIFT = KIND_BITS + 2, SEQUENCE_MASK = (1 << 18) - 1 };
 
 _Static_assert(WEFT_COLL_KINDS <= 1 << KIND_BITS, "a kind does not fit into the tag");
+_Static_assert(SEQUENCE_MASK << SEQUENCE_SHIFT < 1 << WEFT_LEAST_TAG_BITS,
+               "a collective's tag has more bits than every lane has room for");
 
 /* Persistent ones are numbered apart, when they are made: they may be started in any order. What a
  * collective on an inter-communicator sends within the local group is told from that group's own

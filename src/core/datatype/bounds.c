@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The bounds of a type: see build.h. The extent of a type without marked bounds is rounded up so
- * that the next element is aligned as its widest basic element wants it (MPI 5.0, 5.1).
+ * The bounds of a type: see build.h. The extent of a type without marked bounds is rounded up to a
+ * multiple of the strictest alignment among its basic types, whatever the displacements are (MPI 5.0,
+ * 5.1); docs/CODES.md says what other libraries do.
+ *
+ * Invariant: no element ends behind the upper bound of a type that is built of it, unless bounds are
+ * marked. Alignment alone does not ensure that: an element at an odd displacement may be padded
+ * further than the type around it.
  */
 #include "core/datatype/build.h"
 #include "core/error.h"
@@ -28,6 +33,8 @@ void weft_bounds_cover(struct weft_bounds *bounds, const struct weft_datatype *o
     weft_wide begin = low + old->lb, end = high + old->lb + old->extent;
     if (marked)
         extend(&bounds->marked, begin, end);
+    else
+        extend(&bounds->whole, begin, end);
     if (old->size)
         extend(&bounds->data, low + old->true_lb, high + old->true_lb + old->true_extent);
     if (old->align > bounds->align)
@@ -64,9 +71,10 @@ static bool span_fits(const struct weft_span *span)
 int weft_bounds_apply(const struct weft_bounds *bounds, struct weft_datatype *type)
 {
     uint32_t align = bounds->align ? bounds->align : 1;
-    if (!weft_bounds_fit(bounds->size) || !span_fits(&bounds->marked) || !span_fits(&bounds->data))
+    if (!weft_bounds_fit(bounds->size) || !span_fits(&bounds->marked) ||
+        !span_fits(&bounds->whole) || !span_fits(&bounds->data))
         return weft_bounds_too_large();
-    struct weft_span span = bounds->data;
+    struct weft_span span = bounds->whole;
     if (span.any)
         span.high += (align - (span.high - span.low) % align) % align;
     if (bounds->marked.any)

@@ -20,7 +20,7 @@ struct weft_span {
 /* Where the elements of a type map lie (MPI 5.0, 5.1.6): the data, which bound a type, and the marked
  * bounds in it, which do so instead when there are any. */
 struct weft_bounds {
-    struct weft_span data, marked;
+    struct weft_span data, whole, marked; /* whole: of elements without marks, with their padding */
     uint32_t align;
     weft_wide size;
     enum weft_elem elem; /* of all so far; meaningless while there are none */

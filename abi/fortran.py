@@ -1,0 +1,875 @@
+#!/usr/bin/env python3
+# SPDX-License-Identifier: BSD-3-Clause
+"""Writes the mechanical parts of the Fortran bindings, into the build tree.
+
+    abi/fortran.py DIRECTORY
+
+Reads functions.tsv, constants.tsv and fortran.tsv beside this script and writes into DIRECTORY
+
+    mpif.h                  the include file, for fixed and for free source form
+    weft_mpi_constants.f90  integer constants and kinds, of the modules mpi and mpi_f08
+    mpi.f90                 interfaces of module mpi
+    mpi_f08.f90             handles, interfaces and generic names of module mpi_f08
+    glue.c                  the external procedures, on the C ABI; compiled twice, see glue.h
+    hand.h                  prototypes of the external procedures that are written by hand
+
+Invariant: a procedure is declared in the modules and defined in glue.c from the same rows, so the
+two cannot disagree. What a hand-written procedure takes is checked against hand.h by the compiler.
+"""
+
+import re
+import sys
+from collections import namedtuple
+from pathlib import Path
+
+import generate
+from generate import TableError, note, split_parameters, wrap
+
+SPDX = "SPDX-License-Identifier: BSD-3-Clause"
+HANDLES = ("Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request",
+           "Session", "Win")  # fmt: skip
+WIDE = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Count": "MPI_COUNT_KIND",
+        "MPI_Offset": "MPI_OFFSET_KIND"}  # fmt: skip
+FUNCTION_WORDS = ("no", "old", "hand", "explicit")
+
+# Where fortran.tsv is silent the C type says what a parameter is. `array` is the C suffix or
+# pointer to several, `length` what stands in brackets in the table.
+Argument = namedtuple("Argument", "name what type intent array length")
+Procedure = namedtuple("Procedure", "name c arguments hand old explicit status")
+
+
+def read_words():
+    words = {}
+    for function, parameter, word in generate.rows("fortran.tsv", 3):
+        words.setdefault((function, parameter), []).append(word)
+    return words
+
+
+def argument_of(p, word):
+    """One parameter of a C prototype as Fortran's argument."""
+    name = {"indx": "index"}.get(p.name, p.name)
+    array = bool(p.suffix)
+    base = p.type.replace("const ", "").replace("*", "").strip()
+    const = p.type.startswith("const ")
+    pointer = p.type.count("*") + array
+    intent = "in" if const or not pointer else "out"
+    word, _, length = word.partition("[")
+    length = length.rstrip("]")
+    if word in ("in", "inout"):
+        intent, word = word, ""
+    if word in ("weights", "handles") and not const:
+        intent = "inout"
+    kind = base[len("MPI_"):] if base.startswith("MPI_") else ""
+    if word in ("handles", "indices", "strings", "strings2"):
+        array = True
+    if word in ("logical", "handles") and length:
+        array = True
+    if word == "raw" and base == "int":
+        word = ""
+    if word == "raw":
+        word, intent = "logical_raw", "in" if const else "inout"
+    if word:
+        what = word
+    elif base == "char":
+        what = "string"
+    elif kind in HANDLES:
+        what = "handle"
+    elif kind == "Status":
+        what, array = "status", p.name.startswith("array_of")
+    elif kind.endswith(("_function", "_function_c")):
+        what, intent = "callback", "in"
+    elif base in WIDE:
+        what = "wide"
+    elif base == "int":
+        what = "int"
+    else:
+        raise TableError(f"fortran.tsv does not say what '{p.type} {p.name}' is")
+    if what in ("strings", "strings2", "old_attribute", "attribute", "extra", "old_extra"):
+        intent = "in"
+    return Argument(name, what, base, intent, array, length if p.suffix in ("", "[]") else p.suffix)
+
+
+def procedures():
+    """Every procedure with a Fortran binding; large-count forms follow their plain form."""
+    functions, _, _ = generate.read_tables()
+    words = read_words()
+    known = {f.name for f in functions} | {"*"}
+    for function, _ in words:
+        if function not in known:
+            raise TableError(f"fortran.tsv: no function '{function}'")
+    result = []
+    for f in functions:
+        if f.name.startswith("MPI_T_"):
+            continue
+        plain = f.name[:-2] if f.name.endswith("_c") else f.name
+        own = words.get((plain, "-"), [])
+        for word in own:
+            if word not in FUNCTION_WORDS:
+                raise TableError(f"fortran.tsv: {plain}: unknown word '{word}'")
+        if "no" in own:
+            continue
+        arguments = []
+        for p in split_parameters(f.parameters):
+            if p.name == "":
+                continue
+            given = words.get((plain, p.name)) or words.get(("*", p.name)) or [""]
+            if given[0] != "-":
+                arguments.append(argument_of(p, given[0]))
+        result.append(Procedure(f.name, f, arguments, "hand" in own, "old" in own,
+                                "explicit" in own, f.status))
+    return result
+
+
+def is_large(procedure):
+    return procedure.name.endswith("_c")
+
+
+def is_subroutine(procedure):
+    return procedure.c.returns == "int"
+
+
+def buffers(procedure):
+    return [a for a in procedure.arguments if a.what == "buffer"]
+
+
+def has_descriptors(procedure):
+    return bool(buffers(procedure))
+
+
+def bare(procedure):
+    return procedure.name[len("MPI_"):]
+
+
+def specific(procedure, prefix=""):
+    """The specific name in mpi_f08 (MPI 5.0, section 19.1.5)."""
+    return prefix + procedure.name + ("_f08ts" if has_descriptors(procedure) else "_f08")
+
+
+# ---- Fortran text
+
+
+def fortran_lines(head, items, tail, indent, width=100):
+    """`head(items)tail` of free form, continued with &."""
+    lines, line = [], indent + head + "("
+    for index, item in enumerate(items):
+        piece = item + (", " if index + 1 < len(items) else "")
+        if len(line) + len(piece) > width - 2:
+            lines.append(line.rstrip() + " &")
+            line = indent + "    "
+        line += piece
+    return "\n".join(lines + [line + ")" + tail])
+
+
+def declaration(a, f08, nonblocking):
+    """The declaration of an argument in an interface of a module."""
+    intent = f", intent({a.intent})" if f08 or (a.intent == "in" and a.what != "buffer") else ""
+    stars = "(*)" if a.array else ""
+    kept = ", asynchronous" if nonblocking else ""
+    if a.what == "buffer":
+        if f08:
+            direction = ", intent(in)" if a.intent == "in" else ""
+            return f"type(*), dimension(..){direction}{kept} :: {a.name}"
+        return (f"type(*), dimension(*){kept} :: {a.name}\n"
+                f"            !GCC$ ATTRIBUTES NO_ARG_CHECK :: {a.name}\n"
+                f"            !DIR$ IGNORE_TKR {a.name}")
+    if a.what in ("int", "index", "indices", "weights"):
+        return f"integer{intent} :: {a.name}{'(3, *)' if '3' in a.length else stars or ('(*)' if a.what in ('weights', 'indices') else '')}"
+    if a.what == "wide":
+        return f"integer(kind={WIDE[a.type]}){intent} :: {a.name}{stars}"
+    if a.what in ("logical", "logical_raw"):
+        return f"logical{intent} :: {a.name}{stars}"
+    if a.what in ("handle", "handles"):
+        kind = f"type({a.type})" if f08 else "integer"
+        return f"{kind}{intent} :: {a.name}{stars}"
+    if a.what == "status":
+        if f08:
+            return f"type(MPI_Status){intent} :: {a.name}{stars}"
+        return f"integer{intent} :: {a.name}(MPI_STATUS_SIZE{', *' if a.array else ''})"
+    if a.what == "string":
+        length = "len=*"
+        return f"character({length}){intent} :: {a.name}"
+    if a.what == "strings":
+        return f"character(len=*), intent(in) :: {a.name}(*)"
+    if a.what == "strings2":
+        return f"character(len=*), intent(in) :: {a.name}(count, *)"
+    if a.what in ("attribute", "extra"):
+        return f"integer(kind=MPI_ADDRESS_KIND) :: {a.name}"
+    if a.what in ("old_attribute", "old_extra"):
+        return f"integer :: {a.name}"
+    if a.what == "address":
+        return (f"type(c_ptr), intent(out) :: {a.name}" if f08
+                else f"integer(kind=MPI_ADDRESS_KIND) :: {a.name}")
+    if a.what == "callback":
+        return f"procedure({a.type}) :: {a.name}" if f08 else f"external :: {a.name}"
+    raise TableError(f"no declaration for {a.name}, which is '{a.what}'")
+
+
+def is_nonblocking(procedure):
+    """The library may use a buffer after the call has returned."""
+    name = bare(procedure)
+    return (any(a.name == "request" and a.intent == "out" for a in procedure.arguments)
+            or bool(re.match(r"(Buffer|\w+_attach|Win_|Get_address|Free_mem|R?(Put|Get|Accumulate)|"
+                             r"(Get_a|Fetch_|Compare_)|.*_(begin|end)(_c)?$)", name)))
+
+
+def interface(procedure, name, f08, bind=None):
+    """An interface body. bind is the C name where descriptors are passed."""
+    names = [a.name for a in procedure.arguments]
+    kept = is_nonblocking(procedure)
+    tail = f' &\n            bind(C, name="{bind}")' if bind else ""
+    if is_subroutine(procedure) and bare(procedure) != "Pcontrol":
+        names = names + ["ierror"]
+    word = "subroutine"
+    if not is_subroutine(procedure):
+        word = "function"
+        result = {"double": "double precision", "MPI_Aint": "integer(kind=MPI_ADDRESS_KIND)"}
+        result = result[procedure.c.returns]
+    lines = [fortran_lines(f"{word} {name}", names, tail, "        ")]
+    lines.append("            import")
+    # Array bounds may name other arguments: those are declared first.
+    for a in sorted(procedure.arguments, key=lambda a: a.what == "strings2"):
+        lines.append("            " + declaration(a, f08, kept))
+    if "ierror" in names:
+        optional = "optional, " if f08 else ""
+        lines.append(f"            integer, {optional}intent(out) :: ierror")
+    if word == "function":
+        lines.append(f"            {result} :: {name}")
+    lines.append(f"        end {word} {name}")
+    return "\n".join(lines)
+
+
+# ---- Constants
+
+LENGTHS = re.compile(r"MPI_MAX_\w+$")
+SKIPPED = re.compile(r"MPI_T_|MPI_F_|MPI\w*_(NULL_COPY|DUP|NULL_DELETE)_FN$|MPI_CONVERSION_FN_NULL|"
+                     r"MPI_(BOTTOM|IN_PLACE|BUFFER_AUTOMATIC|ARGVS?_NULL|ERRCODES_IGNORE|"
+                     r"STATUS(ES)?_IGNORE|UNWEIGHTED|WEIGHTS_EMPTY|DISPLACEMENT_CURRENT)$")
+
+
+def constants():
+    """(name, value, type of the handle or '') of every named constant, in the table's order."""
+    _, rows, _ = generate.read_tables()
+    result, values = [], {}
+    for c in rows:
+        if SKIPPED.match(c.name):
+            continue
+        match = re.fullmatch(r"\(\((MPI_\w+)\)(0x[0-9a-f]+)\)", c.value)
+        if match:
+            kind, value = match[1], int(match[2], 16)
+        elif c.value in values:
+            kind, value = values[c.value]
+        else:
+            kind, value = "", int(c.value, 0)
+        values[c.name] = (kind, value)
+        # In Fortran the lengths do not count a terminating null character.
+        if LENGTHS.match(c.name):
+            value -= 1
+        result.append((c.name, value, kind))
+    result += [("MPI_STATUS_SIZE", 8, ""), ("MPI_SOURCE", 1, ""), ("MPI_TAG", 2, ""),
+               ("MPI_ERROR", 3, ""), ("MPI_ADDRESS_KIND", 8, ""), ("MPI_COUNT_KIND", 8, ""),
+               ("MPI_OFFSET_KIND", 8, ""), ("MPI_INTEGER_KIND", 4, "")]  # fmt: skip
+    return result
+
+
+ADDRESSES = """\
+INTEGER MPI_BOTTOM, MPI_IN_PLACE, MPI_BUFFER_AUTOMATIC
+INTEGER MPI_ERRCODES_IGNORE(1), MPI_UNWEIGHTED(1)
+INTEGER MPI_WEIGHTS_EMPTY(1)
+{statuses}
+CHARACTER*1 MPI_ARGV_NULL(1), MPI_ARGVS_NULL(1,1)
+COMMON /WEFTAD/ MPI_BOTTOM, MPI_IN_PLACE
+COMMON /WEFTAD/ MPI_BUFFER_AUTOMATIC, MPI_ERRCODES_IGNORE
+COMMON /WEFTAD/ MPI_UNWEIGHTED, MPI_WEIGHTS_EMPTY
+COMMON /WEFTAD/ MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE
+COMMON /WEFTAC/ MPI_ARGV_NULL, MPI_ARGVS_NULL"""
+STATUSES_AS_INTEGERS = """\
+INTEGER MPI_STATUS_IGNORE(MPI_STATUS_SIZE)
+INTEGER MPI_STATUSES_IGNORE(MPI_STATUS_SIZE,1)"""
+STATUSES_AS_TYPES = "TYPE(MPI_Status) MPI_STATUS_IGNORE, MPI_STATUSES_IGNORE(1)"
+
+COPY_FUNCTIONS = [f"MPI_{kind}{function}" for kind in ("", "COMM_", "TYPE_", "WIN_")
+                  for function in ("NULL_COPY_FN", "DUP_FN", "NULL_DELETE_FN")]
+CONVERSIONS = ["MPI_CONVERSION_FN_NULL", "MPI_CONVERSION_FN_NULL_C"]
+
+
+def include_file():
+    lines = ["! " + SPDX, "! MPI 5.0 for Fortran programs that include this file. Written by",
+             "! abi/fortran.py from the tables in abi/; do not edit."]
+    add = lines.append
+    for name, value, _ in constants():
+        add(f"      INTEGER {name}")
+        add(f"      PARAMETER ({name}={value})")
+    for name, value in (("MPI_SUBARRAYS_SUPPORTED", ".FALSE."),
+                        ("MPI_ASYNC_PROTECTS_NONBLOCKING", ".FALSE.")):
+        add(f"      LOGICAL {name}")
+        add(f"      PARAMETER ({name}={value})")
+    add("      INTEGER(KIND=MPI_OFFSET_KIND) MPI_DISPLACEMENT_CURRENT")
+    add("      PARAMETER (MPI_DISPLACEMENT_CURRENT=-1)")
+    for line in ADDRESSES.format(statuses=STATUSES_AS_INTEGERS).splitlines():
+        add("      " + line)
+    for name in COPY_FUNCTIONS + CONVERSIONS[:1]:
+        add(f"      EXTERNAL {name}")
+    for prefix in ("", "P"):
+        for name in ("MPI_WTIME", "MPI_WTICK"):
+            add(f"      DOUBLE PRECISION {prefix}{name}")
+            add(f"      EXTERNAL {prefix}{name}")
+        for name in ("MPI_AINT_ADD", "MPI_AINT_DIFF"):
+            add(f"      INTEGER(KIND=MPI_ADDRESS_KIND) {prefix}{name}")
+            add(f"      EXTERNAL {prefix}{name}")
+    for line in lines:
+        if len(line) > 72:
+            raise TableError(f"mpif.h: longer than 72 columns: {line}")
+    return "\n".join(lines) + "\n"
+
+
+def parameters_text(f08):
+    lines = []
+    for name, value, kind in constants():
+        if kind and f08:
+            lines.append(f"    type({kind}), parameter :: {name} = {kind}({value})")
+        elif bool(kind) == (not f08) or (not kind and f08 is None):
+            lines.append(f"    integer, parameter :: {name} = {value}")
+    return "\n".join(lines)
+
+
+def integer_constants():
+    lines = [f"    integer, parameter :: {name} = {value}"
+             for name, value, kind in constants() if not kind]
+    lines += ["    integer(kind=MPI_OFFSET_KIND), parameter :: MPI_DISPLACEMENT_CURRENT = -1"]
+    return "\n".join(lines)
+
+
+def module_head(text):
+    return "\n".join("! " + line if line else "!" for line in [SPDX, *text])
+
+
+def constants_module():
+    return f"""\
+{module_head(["Integer constants and kinds of MPI 5.0. Written by abi/fortran.py; do not edit."])}
+module weft_mpi_constants
+    implicit none
+{integer_constants()}
+end module weft_mpi_constants
+"""
+
+
+# ---- Module mpi
+
+KEYVAL_FUNCTIONS = [("", "integer"), ("COMM_", "integer(kind=MPI_ADDRESS_KIND)"),
+                    ("TYPE_", "integer(kind=MPI_ADDRESS_KIND)"),
+                    ("WIN_", "integer(kind=MPI_ADDRESS_KIND)")]
+
+
+def copy_function_interfaces(f08):
+    handle = {"": "MPI_Comm", "COMM_": "MPI_Comm", "TYPE_": "MPI_Datatype", "WIN_": "MPI_Win"}
+    lines = []
+    for kind, width in KEYVAL_FUNCTIONS:
+        if f08 and not kind:
+            continue
+        owner = f"type({handle[kind]})" if f08 else "integer"
+        for function in ("NULL_COPY_FN", "DUP_FN"):
+            name = f"MPI_{kind}{function}"
+            lines.append(f"""\
+        subroutine {name}(oldobject, keyval, extra_state, attribute_val_in, &
+            attribute_val_out, flag, ierror)
+            import
+            {owner} :: oldobject
+            integer :: keyval, ierror
+            {width} :: extra_state, attribute_val_in, attribute_val_out
+            logical :: flag
+        end subroutine {name}""")
+        name = f"MPI_{kind}NULL_DELETE_FN"
+        lines.append(f"""\
+        subroutine {name}(object, keyval, attribute_val, extra_state, ierror)
+            import
+            {owner} :: object
+            integer :: keyval, ierror
+            {width} :: attribute_val, extra_state
+        end subroutine {name}""")
+    return "\n".join(lines)
+
+
+def only_fortran(f08, prefix):
+    """Procedures that exist only in Fortran."""
+    status = "type(MPI_Status)"
+    buf = ("type(*), dimension(..), asynchronous :: buf" if f08 else
+           "type(*), dimension(*), asynchronous :: buf\n"
+           "            !GCC$ ATTRIBUTES NO_ARG_CHECK :: buf\n"
+           "            !DIR$ IGNORE_TKR buf")
+    sync = f"{prefix}MPI_F_sync_reg" + ("_f08ts" if f08 else "")
+    bind = f' bind(C, name="{prefix.lower()}mpi_f_sync_reg_f08ts_")' if f08 else ""
+    return f"""\
+    interface {prefix}MPI_Sizeof
+        subroutine {prefix}MPI_Sizeof_ts(x, size, ierror) &
+            bind(C, name="{prefix.lower()}mpi_sizeof_f08ts_")
+            import
+            type(*), dimension(..) :: x
+            integer, intent(out) :: size
+            integer, optional, intent(out) :: ierror
+        end subroutine {prefix}MPI_Sizeof_ts
+    end interface
+    interface{' ' + prefix + 'MPI_F_sync_reg' if f08 else ''}
+        subroutine {sync}(buf){bind}
+            import
+            {buf}
+        end subroutine {sync}
+    end interface
+    interface {prefix}MPI_Status_f2f08
+        subroutine {prefix}MPI_Status_f2f08_f08(f_status, f08_status, ierror)
+            import
+            integer, intent(in) :: f_status(MPI_STATUS_SIZE)
+            {status}, intent(out) :: f08_status
+            integer, optional, intent(out) :: ierror
+        end subroutine {prefix}MPI_Status_f2f08_f08
+    end interface
+    interface {prefix}MPI_Status_f082f
+        subroutine {prefix}MPI_Status_f082f_f08(f08_status, f_status, ierror)
+            import
+            {status}, intent(in) :: f08_status
+            integer, intent(out) :: f_status(MPI_STATUS_SIZE)
+            integer, optional, intent(out) :: ierror
+        end subroutine {prefix}MPI_Status_f082f_f08
+    end interface"""
+
+
+def module_mpi(table):
+    head = module_head([
+        "Module mpi: handles are INTEGERs, choice buffers take any type, kind and rank. Written by",
+        "abi/fortran.py from the tables in abi/; do not edit."])
+    addresses = ADDRESSES.format(statuses=STATUSES_AS_INTEGERS)
+    handles = "\n".join(f"    integer, parameter :: {name} = {value}"
+                        for name, value, kind in constants() if kind)
+    body = []
+    for prefix in ("", "P"):
+        single, generic = [], []
+        for p in table:
+            if is_large(p):
+                continue
+            name = prefix + p.name
+            if any(a.what == "address" and a.name == "baseptr" for a in p.arguments):
+                with_pointer = interface(p, name + "_cptr", False).replace(
+                    "integer(kind=MPI_ADDRESS_KIND) :: baseptr", "type(c_ptr) :: baseptr")
+                generic.append(f"    interface {name}\n{interface(p, name, False)}\n"
+                               f"{with_pointer}\n    end interface")
+            elif any(a.what == "address" for a in p.arguments):
+                # The address of the buffer: an argument of any type, which is not written.
+                loose = [a._replace(what="buffer") if a.what == "address" else a
+                         for a in p.arguments]
+                single.append(interface(p._replace(arguments=loose), name, False))
+            else:
+                single.append(interface(p, name, False))
+        body += ["    interface", "\n".join(single), "    end interface", "\n".join(generic),
+                 only_fortran(False, prefix)]
+    text = "\n".join(body)
+    return f"""\
+{head}
+module mpi
+    use, intrinsic :: iso_c_binding, only: c_ptr
+    use weft_mpi_constants
+    use weft_mpi_types
+    implicit none
+    private :: c_ptr
+{handles}
+    logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .false.
+    logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .true.
+{addresses}
+    interface
+{copy_function_interfaces(False)}
+    end interface
+    external :: MPI_CONVERSION_FN_NULL
+{text}
+end module mpi
+"""
+
+
+# ---- Module mpi_f08
+
+
+def signature(procedure):
+    """What tells one procedure from another with the same arguments' names."""
+    return [declaration(a, True, False).replace("MPI_ADDRESS_KIND", "8")
+            .replace("MPI_COUNT_KIND", "8").replace("MPI_OFFSET_KIND", "8")
+            for a in procedure.arguments]
+
+
+def is_distinct(plain, large):
+    """A generic name can stand for both forms."""
+    if plain.explicit or len(plain.arguments) != len(large.arguments):
+        return not plain.explicit
+    return signature(plain) != signature(large)
+
+
+def in_f08(procedure, prefix):
+    bind = None
+    name = specific(procedure, prefix)
+    if has_descriptors(procedure):
+        bind = f"{prefix.lower()}mpi_{bare(procedure).lower()}_f08ts_"
+    return interface(procedure, name, True, bind)
+
+
+def module_f08(table):
+    head = module_head([
+        "Module mpi_f08: handles are types, choice buffers are described by the compiler, so that",
+        "sections with gaps are taken as they are. Written by abi/fortran.py from the tables in",
+        "abi/; do not edit."])
+    addresses = ADDRESSES.format(statuses=STATUSES_AS_TYPES)
+    handles = "\n".join(f"    type({kind}), parameter :: {name} = {kind}({value})"
+                        for name, value, kind in constants() if kind)
+    by_name = {p.name: p for p in table}
+    body = []
+    for prefix in ("", "P"):
+        for p in table:
+            if p.old or is_large(p) and is_distinct(by_name[p.name[:-2]], p):
+                continue
+            if not is_subroutine(p):
+                body.append(f"    interface\n{interface(p, prefix + p.name, True)}\n"
+                            "    end interface")
+                continue
+            members = [in_f08(p, prefix)]
+            large = by_name.get(p.name + "_c")
+            if large and is_distinct(p, large):
+                members.append(in_f08(large, prefix))
+            body.append("\n".join([f"    interface {prefix}{p.name}", *members,
+                                   "    end interface"]))
+        body.append(only_fortran(True, prefix))
+    text = "\n".join(body)
+    return f"""\
+{head}
+module mpi_f08
+    use, intrinsic :: iso_c_binding, only: c_ptr
+    use weft_mpi_constants
+    use weft_mpi_types
+    use weft_mpi_callbacks
+    implicit none
+    private :: c_ptr
+{handles}
+    logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .true.
+    logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .true.
+{addresses}
+    interface
+{copy_function_interfaces(True)}
+    end interface
+    external :: MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL_C
+{text}
+end module mpi_f08
+"""
+
+
+# ---- The glue
+
+C_TYPES = {"int": "int", "index": "int", "indices": "int", "logical": "int", "weights": "int",
+           "handle": "int", "handles": "int"}  # fmt: skip
+
+
+def c_kind(a):
+    return "Type" if a.type == "MPI_Datatype" else a.type[len("MPI_"):]
+
+
+def c_parameters(procedure, descriptors):
+    """Parameters of the external procedure: everything by reference, lengths of strings last."""
+    result, lengths = [], []
+    for a in procedure.arguments:
+        const = "const " if a.intent == "in" else ""
+        if a.what == "buffer":
+            result.append(f"{'CFI_cdesc_t' if descriptors else 'void'} *{a.name}")
+        elif a.what in ("string", "strings", "strings2"):
+            if descriptors:
+                result.append(f"{const}CFI_cdesc_t *{a.name}")
+            else:
+                result.append(f"{const}char *{a.name}")
+                lengths.append(f"size_t {a.name}_length")
+        elif a.what == "status":
+            result.append(f"{const}int *{a.name}")
+        elif a.what == "wide":
+            result.append(f"{const}{a.type} *{a.name}")
+        elif a.what == "callback":
+            result.append(f"weft_fortran_procedure *{a.name}")
+        elif a.what in ("attribute", "extra"):
+            result.append(f"MPI_Aint *{a.name}")
+        elif a.what in ("old_attribute", "old_extra"):
+            result.append(f"int *{a.name}")
+        elif a.what in ("address", "logical_raw"):
+            result.append(f"void *{a.name}")
+        elif "3" in a.length:
+            result.append(f"int (*{a.name})[3]")
+        else:
+            result.append(f"{const}{C_TYPES[a.what]} *{a.name}")
+    if is_subroutine(procedure) and bare(procedure) != "Pcontrol":
+        result.append("int *ierror")
+    return result + lengths
+
+
+def c_names(procedure, descriptors):
+    """The parameters as they are passed on, in the same order."""
+    return [re.search(r"(\w+)(\)\[3\])?$", p)[1] for p in c_parameters(procedure, descriptors)]
+
+
+def body(procedure):
+    """Statements before the call, its arguments, and the statements after it."""
+    before, call, after = [], [], []
+    for a in procedure.arguments:
+        n = a.name
+        if a.what == "buffer":
+            call.append(f"weft_fortran_buffer({n})")
+        elif a.what in ("logical_raw", "address"):
+            call.append(n)
+        elif a.what == "status":
+            call.append(f"(MPI_Status *){n}" if a.intent != "out" else
+                        f"weft_fortran_{'statuses' if a.array else 'status'}({n})")
+        elif a.what in ("int", "wide"):
+            call.append(n if a.array or a.intent != "in" else f"*{n}")
+        elif a.what == "weights":
+            call.append(f"weft_fortran_weights({n})")
+        elif a.what == "handle":
+            kind = c_kind(a)
+            if a.intent == "in":
+                call.append(f"weft_{kind}_of(*{n})")
+            else:
+                start = f"weft_{kind}_of(*{n})" if a.intent == "inout" else f"{null_of(a)}"
+                before.append(f"{a.type} c_{n} = {start};")
+                call.append(f"&c_{n}")
+                after.append(f"*{n} = weft_{kind}_integer(c_{n});")
+        elif a.what == "handles":
+            kind = c_kind(a)
+            before.append(f"void *few_{n}[WEFT_FORTRAN_FEW], **c_{n} = "
+                          f"weft_fortran_room(*{a.length}, few_{n}, sizeof *c_{n});")
+            before.append(f"few_{n}[0] = NULL;")
+            before.append(f"for (int i = 0; i < *{a.length}; i++)\n"
+                          f"        c_{n}[i] = weft_{kind}_of({n}[i]);")
+            call.append(f"({a.type} *)c_{n}")
+            if a.intent != "in":
+                after.append(f"for (int i = 0; i < *{a.length}; i++)\n"
+                             f"        {n}[i] = weft_{kind}_integer(c_{n}[i]);")
+            after.append(f"weft_fortran_release(c_{n}, few_{n});")
+        elif a.what == "logical" and a.array:
+            before.append(f"int few_{n}[WEFT_FORTRAN_FEW], *c_{n} = "
+                          f"weft_fortran_room(*{a.length}, few_{n}, sizeof *c_{n});")
+            copy = (f"c_{n}[i] = weft_fortran_truth({n}[i]);" if a.intent == "in" else
+                    f"{n}[i] = weft_fortran_logical(c_{n}[i]);")
+            loop = f"for (int i = 0; i < *{a.length}; i++)\n        {copy}"
+            if a.intent == "in":
+                before.append(loop)
+            else:
+                after.append(f"if (code == MPI_SUCCESS)\n        {loop}".replace(
+                    "\n        c_", "\n            c_"))
+            call.append(f"c_{n}")
+            after.append(f"weft_fortran_release(c_{n}, few_{n});")
+        elif a.what == "logical":
+            if a.intent == "in":
+                call.append(f"weft_fortran_truth(*{n})")
+            else:
+                before.append(f"int c_{n} = 0;")
+                call.append(f"&c_{n}")
+                after.append(f"*{n} = weft_fortran_logical(c_{n});")
+        elif a.what == "index":
+            before.append(f"int c_{n} = MPI_UNDEFINED;")
+            call.append(f"&c_{n}")
+            after.append(f"*{n} = c_{n} < 0 ? c_{n} : c_{n} + 1;")
+        elif a.what == "indices":
+            call.append(n)
+            before.append(f"*{a.length} = MPI_UNDEFINED;")
+            after.append(f"for (int i = 0; i < *{a.length}; i++)\n        {n}[i]++;")
+        elif a.what == "string" and a.intent == "in":
+            before.append(f"char few_{n}[WEFT_FORTRAN_TEXT];")
+            before.append(f"char *c_{n} = weft_fortran_text({n}, {n}_length, few_{n});")
+            call.append(f"c_{n}")
+            after.append(f"weft_fortran_release(c_{n}, few_{n});")
+        elif a.what == "string":
+            if not a.length:
+                raise TableError(f"fortran.tsv does not say how long {procedure.name}'s {n} is")
+            before.append(f"char c_{n}[{a.length}] = \"\";")
+            call.append(f"c_{n}")
+            after.append(f"if (code == MPI_SUCCESS)\n"
+                         f"        weft_fortran_pad({n}, {n}_length, c_{n});")
+        else:
+            raise TableError(f"{procedure.name}: '{a.name}' is '{a.what}', which needs hand-written "
+                             "glue")
+    return before, call, after
+
+
+def null_of(a):
+    return "MPI_DATATYPE_NULL" if a.type == "MPI_Datatype" else f"{a.type.upper()}_NULL"
+
+
+def glue_of(procedure):
+    name = bare(procedure)
+    lower = name.lower()
+    before, call, after = body(procedure)
+    parameters = c_parameters(procedure, False)
+    parts = [wrap(f"static inline void plain_{lower}(", parameters, ")"), "{"]
+    parts += [f"    {line}" for line in before]
+    parts.append(wrap(f"    int code = CALL({name})(", call, ");"))
+    parts += [f"    {line}" for line in after]
+    parts += ["    if (ierror)", "        *ierror = code;", "}", ""]
+    if not (is_large(procedure) and has_descriptors(procedure)):
+        parts += [wrap(f"void FORTRAN({lower})(", parameters, ")"), "{",
+                  wrap(f"    plain_{lower}(", c_names(procedure, False), ");"), "}",
+                  f"WEFT_FORTRAN_NAMES({lower}, {name.upper()})", ""]
+    return "\n".join(parts)
+
+
+def typed(procedure):
+    """(buffer, count, datatype) for each buffer of a call whose data a datatype describes."""
+    found = []
+    arguments = procedure.arguments
+    for a in buffers(procedure):
+        index = arguments.index(a)
+        rest = arguments[index + 1:index + 3]
+        if len(rest) == 2 and rest[0].name.endswith("count") and rest[0].what in ("int", "wide") \
+                and not rest[0].array and rest[1].what == "handle":
+            found.append((a, rest[0], rest[1]))
+        else:
+            return []
+    return found
+
+
+POINT_TO_POINT = re.compile(r"(I[bsr]?send|Irecv|Imrecv|[BSR]?send_init|Ssend_init|Recv_init|"
+                            r"Isendrecv(_replace)?|Issend|Irsend|Ibsend)(_c)?$", re.IGNORECASE)
+ADDRESS_ONLY = ("base", "location")
+
+
+def with_gaps(procedure):
+    """What is done when a buffer is a section with gaps."""
+    name, lower = bare(procedure), bare(procedure).lower()
+    some = [a for a in buffers(procedure) if a.name not in ADDRESS_ONLY]
+    names = c_names(procedure, False)
+    comm = next((f"*{a.name}" for a in procedure.arguments
+                 if a.what == "handle" and a.type == "MPI_Comm" and a.intent == "in"), "-1")
+    lines = []
+    if POINT_TO_POINT.match(name):
+        replaced = {a.name: f"{a.name}->base_addr" for a in some}
+        described = []
+        for a, count, datatype in typed(procedure):
+            wide = count.what == "wide"
+            lines.append(f"struct weft_fortran_section s_{a.name} = {{0}};")
+            described.append(f'weft_fortran_describe(&s_{a.name}, "{procedure.name}", {comm}, '
+                             f"{a.name}, *{count.name}, *{datatype.name}, ierror)")
+            replaced[count.name] = f"&s_{a.name}.{'count' if wide else 'small_count'}"
+            replaced[datatype.name] = f"&s_{a.name}.type"
+        condition = " &&\n            ".join(described)
+        lines.append(f"if ({condition})")
+        lines.append(wrap(f"            plain_{lower}(", [replaced.get(n, n) for n in names],
+                          ");").replace("            plain", "    plain", 1))
+        lines += [f"weft_fortran_forget(&s_{a.name});" for a in some]
+    elif is_nonblocking(procedure):
+        lines.append(f'weft_fortran_refuse("{procedure.name}", {comm}, ierror);')
+    else:
+        replaced = {}
+        for a in some:
+            lines.append(f"struct weft_fortran_section s_{a.name};")
+            replaced[a.name] = f"s_{a.name}.packed"
+        for a in some:
+            lines.append(f"weft_fortran_pack(&s_{a.name}, {a.name});")
+        replaced |= {n: f"{n}->base_addr" for n in [a.name for a in procedure.arguments
+                                                     if a.what == "string"]}
+        replaced |= {f"{a.name}_length": f"{a.name}->elem_len" for a in procedure.arguments
+                     if a.what == "string"}
+        lines.append(wrap(f"        plain_{lower}(", [replaced.get(n, n) for n in names],
+                          ");").strip())
+        for a in some:
+            keep = "unpack" if a.intent != "in" else "drop"
+            lines.append(f"weft_fortran_{keep}(&s_{a.name});")
+    return lines
+
+
+def ts_glue_of(procedure):
+    """The procedure of mpi_f08 whose buffers come with descriptors."""
+    lower = bare(procedure).lower()
+    parameters = c_parameters(procedure, True)
+    some = [a for a in buffers(procedure) if a.name not in ADDRESS_ONLY]
+    replaced = {a.name: f"{a.name}->base_addr" for a in procedure.arguments
+                if a.what in ("buffer", "string")}
+    replaced |= {f"{a.name}_length": f"{a.name}->elem_len" for a in procedure.arguments
+                 if a.what == "string"}
+    plain = [replaced.get(n, n) for n in c_names(procedure, False)]
+    parts = []
+    refused = is_nonblocking(procedure) and not POINT_TO_POINT.match(bare(procedure))
+    if some and not refused:
+        # Apart, so that a call without gaps saves no registers for it.
+        parts += [wrap(f"static WEFT_COLD void gaps_{lower}(", parameters, ")"), "{"]
+        parts += ["    " + line.replace("\n        ", "\n    ") for line in with_gaps(procedure)]
+        parts += ["}", ""]
+    parts += [wrap(f"void FORTRAN_TS({lower})(", parameters, ")"), "{"]
+    if some:
+        gaps = " || ".join(f"weft_fortran_has_gaps({a.name})" for a in some)
+        parts.append(f"    if (weft_unlikely({gaps})) {{")
+        if refused:
+            parts += [f"        {line}" for line in with_gaps(procedure)]
+        else:
+            parts.append(wrap(f"        gaps_{lower}(", c_names(procedure, True), ");"))
+        parts += ["        return;", "    }"]
+    parts += [wrap(f"    plain_{lower}(", plain, ");"), "}", ""]
+    text = "\n".join(parts)
+    return text.replace(f"plain_{lower}(", f"FORTRAN({lower})(") if procedure.hand else text
+
+
+def alias_of(procedure):
+    lower = bare(procedure).lower()
+    lines = []
+    if any(a.name == "baseptr" for a in procedure.arguments):
+        lines.append(f"WEFT_FORTRAN_ALIAS({lower}, {lower}_cptr)")
+    if not has_descriptors(procedure) and is_subroutine(procedure):
+        lines.append(f"WEFT_FORTRAN_ALIAS({lower}, {lower}_f08)")
+    return "\n".join(lines)
+
+
+def glue(table):
+    parts = ["// " + SPDX,
+             note("The external procedures of Fortran that follow from the tables: each takes "
+                  "everything by reference, converts it and calls the C function. Compiled twice: "
+                  "the MPI_ names call MPI_ functions and the PMPI_ names PMPI_ functions. Written "
+                  "by abi/fortran.py; do not edit."),
+             '#include "hand.h"', '#include "fortran/glue.h"', '#include "fortran/section.h"', ""]
+    for p in table:
+        if not p.hand:
+            parts.append(glue_of(p))
+        if has_descriptors(p):
+            parts.append(ts_glue_of(p))
+        alias = alias_of(p)
+        if alias and not p.hand:
+            parts += [alias, ""]
+    return "\n".join(parts)
+
+
+def hand_header(table):
+    parts = ["// " + SPDX,
+             note("Prototypes of every external procedure of Fortran. Written by abi/fortran.py; "
+                  "do not edit."),
+             "#ifndef WEFT_FORTRAN_HAND_H", "#define WEFT_FORTRAN_HAND_H", "",
+             '#include "fortran/glue.h"', ""]
+    for p in table:
+        lower = bare(p).lower()
+        returns = "void" if is_subroutine(p) else p.c.returns
+        parameters = c_parameters(p, False) or ["void"]
+        parts.append(wrap(f"{returns} FORTRAN({lower})(", parameters, ");"))
+        if has_descriptors(p):
+            parts.append(wrap(f"void FORTRAN_TS({lower})(", c_parameters(p, True), ");"))
+    parts += ["", "#endif", ""]
+    return "\n".join(parts)
+
+
+def main(arguments):
+    if len(arguments) != 1:
+        sys.exit("usage: abi/fortran.py DIRECTORY")
+    directory = Path(arguments[0])
+    try:
+        table = procedures()
+        outputs = {
+            "mpif.h": include_file(),
+            "weft_mpi_constants.f90": constants_module(),
+            "mpi.f90": module_mpi(table),
+            "mpi_f08.f90": module_f08(table),
+            "glue.c": glue(table),
+            "hand.h": hand_header(table),
+        }
+    except TableError as error:
+        sys.exit(f"abi/fortran.py: {error}")
+    directory.mkdir(parents=True, exist_ok=True)
+    for name, text in outputs.items():
+        path = directory / name
+        if not path.is_file() or path.read_text() != text:
+            path.write_text(text)
+
+
+if __name__ == "__main__":
+    main(sys.argv[1:])

@@ -1,0 +1,132 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What the external procedures share and what exists once: special addresses, strings, memory,
+ * errors, and what the C side is told of Fortran's types.
+ */
+#include "fortran/glue.h"
+
+#include <stdio.h>
+#include <string.h>
+
+struct weft_fortran_addresses weftad_;
+struct weft_fortran_arguments weftac_;
+
+void *weft_fortran_special(void *address)
+{
+    if (address == &weftad_.bottom)
+        return MPI_BOTTOM;
+    if (address == &weftad_.in_place)
+        return MPI_IN_PLACE;
+    if (address == &weftad_.buffer_automatic)
+        return MPI_BUFFER_AUTOMATIC;
+    if (address == &weftad_.unweighted)
+        return MPI_UNWEIGHTED;
+    if (address == &weftad_.weights_empty)
+        return MPI_WEIGHTS_EMPTY;
+    return address;
+}
+
+void *weft_fortran_allocate(size_t n, size_t size)
+{
+    void *room = malloc(n && size ? n * size : 1);
+    if (!room) {
+        fprintf(stderr, "libmpifort_abi: no memory for %zu arguments of %zu bytes\n", n, size);
+        PMPI_Abort(MPI_COMM_WORLD, MPI_ERR_NO_MEM);
+        abort();
+    }
+    return room;
+}
+
+char *weft_fortran_text(const char *text, size_t length, char *few)
+{
+    while (length && text[length - 1] == ' ')
+        length--;
+    while (length && *text == ' ')
+        text++, length--;
+    char *copy = few && length < WEFT_FORTRAN_TEXT ? few : weft_fortran_allocate(length + 1, 1);
+    memcpy(copy, text, length);
+    copy[length] = '\0';
+    return copy;
+}
+
+void weft_fortran_pad(char *result, size_t length, const char *text)
+{
+    size_t used = strnlen(text, length);
+    memcpy(result, text, used);
+    memset(result + used, ' ', length - used);
+}
+
+int weft_fortran_raise(int error_class, const char *function, int comm, int *ierror,
+                       const char *sentence)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    int code = error_class;
+    snprintf(text, sizeof text, "%s: %s", function, sentence);
+    if (PMPI_Add_error_code(error_class, &code) == MPI_SUCCESS)
+        PMPI_Add_error_string(code, text);
+    PMPI_Comm_call_errhandler(comm == -1 ? MPI_COMM_SELF : weft_Comm_of(comm), code);
+    if (ierror)
+        *ierror = code;
+    return code;
+}
+
+/* ---- What the C side is told of Fortran's types, when this library is loaded and nobody has told
+ * it before: so that a C program that calls Fortran finds it, too. */
+static void set_size(MPI_Info info, const char *key, int size)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", size);
+    PMPI_Info_set(info, key, text);
+}
+
+static void tell_sizes(void)
+{
+    static const char *const supported[] = {
+        "mpi_logical1_supported",       "mpi_logical2_supported", "mpi_logical4_supported",
+        "mpi_logical8_supported",       "mpi_integer1_supported", "mpi_integer2_supported",
+        "mpi_integer4_supported",       "mpi_integer8_supported", "mpi_real4_supported",
+        "mpi_real8_supported",          "mpi_complex8_supported", "mpi_complex16_supported",
+        "mpi_double_complex_supported",
+    };
+    MPI_Info info = MPI_INFO_NULL;
+    if (PMPI_Abi_get_fortran_info(&info) != MPI_SUCCESS || info != MPI_INFO_NULL) {
+        if (info != MPI_INFO_NULL)
+            PMPI_Info_free(&info);
+        return;
+    }
+    if (PMPI_Info_create(&info) != MPI_SUCCESS)
+        return;
+    set_size(info, "mpi_logical_size", WEFT_FORTRAN_LOGICAL_SIZE);
+    set_size(info, "mpi_integer_size", WEFT_FORTRAN_INTEGER_SIZE);
+    set_size(info, "mpi_real_size", WEFT_FORTRAN_REAL_SIZE);
+    set_size(info, "mpi_double_precision_size", WEFT_FORTRAN_DOUBLE_SIZE);
+    for (size_t i = 0; i < sizeof supported / sizeof *supported; i++)
+        PMPI_Info_set(info, supported[i], "true");
+    PMPI_Info_set(info, "mpi_logical16_supported", WEFT_FORTRAN_HAS_16 ? "true" : "false");
+    PMPI_Info_set(info, "mpi_integer16_supported", WEFT_FORTRAN_HAS_16 ? "true" : "false");
+    PMPI_Info_set(info, "mpi_real16_supported", WEFT_FORTRAN_HAS_REAL16 ? "true" : "false");
+    PMPI_Info_set(info, "mpi_complex32_supported", WEFT_FORTRAN_HAS_REAL16 ? "true" : "false");
+    PMPI_Info_set(info, "mpi_real2_supported", "false");
+    PMPI_Info_set(info, "mpi_complex4_supported", "false");
+    PMPI_Abi_set_fortran_info(info);
+    PMPI_Info_free(&info);
+}
+
+/* A LOGICAL of every size has the values of the default one, made longer with its sign. */
+static void tell_logicals(void)
+{
+    for (int size = 1; size <= (WEFT_FORTRAN_HAS_16 ? 16 : 8); size *= 2) {
+        int known = 0;
+        long long is_true[2] = {WEFT_FORTRAN_TRUE, WEFT_FORTRAN_TRUE < 0 ? -1 : 0};
+        long long is_false[2] = {WEFT_FORTRAN_FALSE, 0}, ignored[4];
+        if (PMPI_Abi_get_fortran_booleans(size, ignored, ignored + 2, &known) == MPI_SUCCESS &&
+            !known)
+            PMPI_Abi_set_fortran_booleans(size, is_true, is_false);
+    }
+}
+
+__attribute__((constructor)) static void tell(void)
+{
+    tell_sizes();
+    tell_logicals();
+}

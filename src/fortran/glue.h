@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What every external procedure of Fortran uses: names, and conversions between Fortran's arguments
+ * and C's. The files with procedures (glue.c, which is generated, and hand_*.c) are compiled twice:
+ *
+ *     mpi_send_   calls MPI_Send,  so that a profiling library for C sees the calls of Fortran
+ *     pmpi_send_  calls PMPI_Send, so that one for Fortran counts no call twice
+ *
+ * Only the C functions of the standard ABI are called, so that this library works with every
+ * libmpi_abi.so.1. Conversions call PMPI names: they are no calls of the program.
+ *
+ * Invariant: an INTEGER handle below 4096 is a predefined one, and its value is that of the C
+ * constant (MPI 5.0, section 20.3.4).
+ */
+#ifndef WEFT_FORTRAN_GLUE_H
+#define WEFT_FORTRAN_GLUE_H
+
+#include "config.h"
+
+#include <mpi.h>
+
+#include <ISO_Fortran_binding.h>
+#include <stdbool.h>
+#include <stdint.h>
+#include <stdlib.h>
+
+#define weft_unlikely(x) __builtin_expect(!!(x), 0)
+#define WEFT_COLD        __attribute__((cold, noinline))
+
+typedef void(weft_fortran_procedure)(void);
+
+/* ---- Names. A compiler calls mpi_send_, mpi_send__ or MPI_SEND; all are the same procedure. */
+#ifdef WEFT_FORTRAN_PROFILE
+#define FORTRAN(name)    pmpi_##name##_
+#define FORTRAN_TS(name) pmpi_##name##_f08ts_
+#define CALL(name)       PMPI_##name
+#define WEFT_FORTRAN_LINKAGE
+#define WEFT_FORTRAN_UPPER "PMPI_"
+#else
+#define FORTRAN(name)        mpi_##name##_
+#define FORTRAN_TS(name)     mpi_##name##_f08ts_
+#define CALL(name)           MPI_##name
+#define WEFT_FORTRAN_LINKAGE __attribute__((weak))
+#define WEFT_FORTRAN_UPPER   "MPI_"
+#endif
+
+#define WEFT_STRING_(text) #text
+#define WEFT_STRING(text)  WEFT_STRING_(text)
+#define WEFT_JOIN_(a, b)   a##b
+#define WEFT_JOIN(a, b)    WEFT_JOIN_(a, b)
+
+/* A second name for the procedure `lower`: `second` is spelled as FORTRAN's argument is. */
+#define WEFT_FORTRAN_ALIAS(lower, second)                                                          \
+    extern __typeof(FORTRAN(lower)) FORTRAN(second)                                                \
+        __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));
+
+#define WEFT_FORTRAN_NAMES(lower, UPPER)                                                           \
+    extern __typeof(FORTRAN(lower)) FORTRAN(lower) WEFT_FORTRAN_LINKAGE;                           \
+    extern __typeof(FORTRAN(lower)) WEFT_JOIN(FORTRAN(lower), _)                                   \
+        __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));                                 \
+    extern __typeof(FORTRAN(lower)) WEFT_JOIN(upper_, FORTRAN(lower)) __asm__(                     \
+        WEFT_FORTRAN_UPPER #UPPER) __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));
+
+/* ---- Handles */
+#define WEFT_FORTRAN_HANDLE(Kind, Handle)                                                          \
+    static inline Handle weft_##Kind##_of(int value)                                               \
+    {                                                                                              \
+        return (unsigned)value < 4096 ? (Handle)(intptr_t)value : PMPI_##Kind##_fromint(value);    \
+    }                                                                                              \
+    static inline int weft_##Kind##_integer(Handle handle)                                         \
+    {                                                                                              \
+        return (uintptr_t)handle < 4096 ? (int)(intptr_t)handle : PMPI_##Kind##_toint(handle);     \
+    }
+
+WEFT_FORTRAN_HANDLE(Comm, MPI_Comm)
+WEFT_FORTRAN_HANDLE(Errhandler, MPI_Errhandler)
+WEFT_FORTRAN_HANDLE(File, MPI_File)
+WEFT_FORTRAN_HANDLE(Group, MPI_Group)
+WEFT_FORTRAN_HANDLE(Info, MPI_Info)
+WEFT_FORTRAN_HANDLE(Message, MPI_Message)
+WEFT_FORTRAN_HANDLE(Op, MPI_Op)
+WEFT_FORTRAN_HANDLE(Request, MPI_Request)
+WEFT_FORTRAN_HANDLE(Session, MPI_Session)
+WEFT_FORTRAN_HANDLE(Type, MPI_Datatype)
+WEFT_FORTRAN_HANDLE(Win, MPI_Win)
+
+/* ---- Addresses with a meaning of their own: the members of two common blocks. The blocks are
+ * defined here and in every program unit that uses them, and the loader makes them one. */
+struct weft_fortran_addresses {
+    int bottom, in_place, buffer_automatic, errcodes_ignore, unweighted, weights_empty;
+    int status_ignore[8], statuses_ignore[8];
+};
+extern struct weft_fortran_addresses weftad_;
+extern struct weft_fortran_arguments {
+    char argv_null, argvs_null;
+} weftac_;
+
+void *weft_fortran_special(void *address);
+
+static inline void *weft_fortran_buffer(void *address)
+{
+    if (weft_unlikely((uintptr_t)address - (uintptr_t)&weftad_ < sizeof weftad_))
+        return weft_fortran_special(address);
+    return address;
+}
+
+static inline MPI_Status *weft_fortran_status(int *status)
+{
+    return status == weftad_.status_ignore ? MPI_STATUS_IGNORE : (MPI_Status *)status;
+}
+
+static inline MPI_Status *weft_fortran_statuses(int *statuses)
+{
+    return statuses == weftad_.statuses_ignore ? MPI_STATUSES_IGNORE : (MPI_Status *)statuses;
+}
+
+static inline int *weft_fortran_weights(const int *weights)
+{
+    return weft_fortran_buffer((int *)weights);
+}
+
+/* ---- LOGICAL: what is not .FALSE. is .TRUE., whatever bits a compiler takes for it. */
+static inline int weft_fortran_truth(int logical)
+{
+    return logical != WEFT_FORTRAN_FALSE;
+}
+
+static inline int weft_fortran_logical(int truth)
+{
+    return truth ? WEFT_FORTRAN_TRUE : WEFT_FORTRAN_FALSE;
+}
+
+/* ---- Arrays and strings that are converted: on the stack when they are short */
+enum { WEFT_FORTRAN_FEW = 64, WEFT_FORTRAN_TEXT = 256 };
+
+/* Room for n members; ends the program with a sentence when there is no memory. */
+void *weft_fortran_allocate(size_t n, size_t size);
+
+static inline void *weft_fortran_room(int n, void *few, size_t size)
+{
+    return n <= WEFT_FORTRAN_FEW ? few : weft_fortran_allocate((size_t)n, size);
+}
+
+static inline void weft_fortran_release(void *room, void *few)
+{
+    if (room != few)
+        free(room);
+}
+
+/* A string argument without the blanks around it, as C's, in few (WEFT_FORTRAN_TEXT bytes, or NULL)
+ * if it is short, else in memory to be freed. */
+char *weft_fortran_text(const char *text, size_t length, char *few);
+
+/* A result, cut or padded with blanks. */
+void weft_fortran_pad(char *result, size_t length, const char *text);
+
+/* ---- Errors of this library itself: one sentence, to the error handler of the communicator (of
+ * MPI_COMM_SELF when it is -1). Returns the code and stores it in *ierror. */
+int weft_fortran_raise(int error_class, const char *function, int comm, int *ierror,
+                       const char *sentence);
+
+#endif

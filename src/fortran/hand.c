@@ -1,0 +1,438 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * External procedures whose arguments follow no rule of the tables, and those that only Fortran has.
+ * Compiled twice, as glue.h says; the attributes and callbacks are in hand_callback.c.
+ */
+#include "hand.h"
+#include "fortran/section.h"
+
+#include <string.h>
+
+#define BOTH(lower, UPPER)                                                                         \
+    WEFT_FORTRAN_NAMES(lower, UPPER)                                                               \
+    WEFT_FORTRAN_ALIAS(lower, lower##_f08)
+
+static void finish(int *ierror, int code)
+{
+    if (ierror)
+        *ierror = code;
+}
+
+/* ---- Start */
+
+void FORTRAN(init)(int *ierror)
+{
+    finish(ierror, CALL(Init)(NULL, NULL));
+}
+BOTH(init, INIT)
+
+void FORTRAN(init_thread)(const int *required, int *provided, int *ierror)
+{
+    finish(ierror, CALL(Init_thread)(NULL, NULL, *required, provided));
+}
+BOTH(init_thread, INIT_THREAD)
+
+void FORTRAN(pcontrol)(const int *level)
+{
+    CALL(Pcontrol)(*level);
+}
+BOTH(pcontrol, PCONTROL)
+
+/* ---- Functions */
+
+double FORTRAN(wtime)(void)
+{
+    return CALL(Wtime)();
+}
+WEFT_FORTRAN_NAMES(wtime, WTIME)
+
+double FORTRAN(wtick)(void)
+{
+    return CALL(Wtick)();
+}
+WEFT_FORTRAN_NAMES(wtick, WTICK)
+
+MPI_Aint FORTRAN(aint_add)(const MPI_Aint *base, const MPI_Aint *disp)
+{
+    return CALL(Aint_add)(*base, *disp);
+}
+WEFT_FORTRAN_NAMES(aint_add, AINT_ADD)
+
+MPI_Aint FORTRAN(aint_diff)(const MPI_Aint *addr1, const MPI_Aint *addr2)
+{
+    return CALL(Aint_diff)(*addr1, *addr2);
+}
+WEFT_FORTRAN_NAMES(aint_diff, AINT_DIFF)
+
+/* ---- Info: lengths do not count the null character that ends a string of C */
+
+void FORTRAN(info_create_env)(int *info, int *ierror)
+{
+    MPI_Info made = MPI_INFO_NULL;
+    int code = CALL(Info_create_env)(0, NULL, &made);
+    *info = weft_Info_integer(made);
+    finish(ierror, code);
+}
+BOTH(info_create_env, INFO_CREATE_ENV)
+
+void FORTRAN(info_get)(const int *info, const char *key, const int *valuelen, char *value,
+                       int *flag, int *ierror, size_t key_length, size_t value_length)
+{
+    char few[WEFT_FORTRAN_TEXT], *c_key = weft_fortran_text(key, key_length, few);
+    char *c_value = weft_fortran_allocate(*valuelen > 0 ? (size_t)*valuelen + 1 : 1, 1);
+    int c_flag = 0;
+    *c_value = '\0';
+    int code = CALL(Info_get)(weft_Info_of(*info), c_key, *valuelen, c_value, &c_flag);
+    if (code == MPI_SUCCESS && c_flag)
+        weft_fortran_pad(value, value_length, c_value);
+    *flag = weft_fortran_logical(c_flag);
+    free(c_value);
+    weft_fortran_release(c_key, few);
+    finish(ierror, code);
+}
+BOTH(info_get, INFO_GET)
+
+void FORTRAN(info_get_string)(const int *info, const char *key, int *buflen, char *value, int *flag,
+                              int *ierror, size_t key_length, size_t value_length)
+{
+    char few[WEFT_FORTRAN_TEXT], *c_key = weft_fortran_text(key, key_length, few);
+    int c_flag = 0, length = *buflen > 0 ? *buflen + 1 : *buflen;
+    char *c_value = weft_fortran_allocate(length > 0 ? (size_t)length : 1, 1);
+    *c_value = '\0';
+    int code = CALL(Info_get_string)(weft_Info_of(*info), c_key, &length, c_value, &c_flag);
+    if (code == MPI_SUCCESS && c_flag) {
+        if (*buflen > 0)
+            weft_fortran_pad(value, value_length, c_value);
+        *buflen = length - 1;
+    }
+    *flag = weft_fortran_logical(c_flag);
+    free(c_value);
+    weft_fortran_release(c_key, few);
+    finish(ierror, code);
+}
+BOTH(info_get_string, INFO_GET_STRING)
+
+void FORTRAN(session_get_nth_pset)(const int *session, const int *info, const int *n, int *pset_len,
+                                   char *pset_name, int *ierror, size_t pset_name_length)
+{
+    int length = *pset_len > 0 ? *pset_len + 1 : *pset_len, room = length;
+    char *name = weft_fortran_allocate(length > 0 ? (size_t)length : 1, 1);
+    *name = '\0';
+    int code = CALL(Session_get_nth_pset)(weft_Session_of(*session), weft_Info_of(*info), *n,
+                                          &length, name);
+    if (code == MPI_SUCCESS) {
+        if (room > 0)
+            weft_fortran_pad(pset_name, pset_name_length, name);
+        *pset_len = length - 1;
+    }
+    free(name);
+    finish(ierror, code);
+}
+BOTH(session_get_nth_pset, SESSION_GET_NTH_PSET)
+
+/* ---- Detaching a buffer: mpi_f08 returns its address, the older interfaces cannot */
+#define DETACH(lower, UPPER, Name, Size, PARAMETER, ARGUMENT)                                      \
+    void FORTRAN(lower)(PARAMETER void *buffer_addr, Size *size, int *ierror)                      \
+    {                                                                                              \
+        void *address;                                                                             \
+        (void)buffer_addr;                                                                         \
+        finish(ierror, CALL(Name)(ARGUMENT & address, size));                                      \
+    }                                                                                              \
+    WEFT_FORTRAN_NAMES(lower, UPPER)                                                               \
+    void FORTRAN(lower##_f08)(PARAMETER void *buffer_addr, Size *size, int *ierror);               \
+    void FORTRAN(lower##_f08)(PARAMETER void *buffer_addr, Size *size, int *ierror)                \
+    {                                                                                              \
+        finish(ierror, CALL(Name)(ARGUMENT buffer_addr, size));                                    \
+    }
+#define NOTHING
+#define COMM_PARAMETER    const int *comm,
+#define COMM_ARGUMENT     weft_Comm_of(*comm),
+#define SESSION_PARAMETER const int *session,
+#define SESSION_ARGUMENT  weft_Session_of(*session),
+
+DETACH(buffer_detach, BUFFER_DETACH, Buffer_detach, int, NOTHING, NOTHING)
+DETACH(buffer_detach_c, BUFFER_DETACH_C, Buffer_detach_c, MPI_Count, NOTHING, NOTHING)
+DETACH(comm_detach_buffer, COMM_DETACH_BUFFER, Comm_detach_buffer, int, COMM_PARAMETER,
+       COMM_ARGUMENT)
+DETACH(comm_detach_buffer_c, COMM_DETACH_BUFFER_C, Comm_detach_buffer_c, MPI_Count, COMM_PARAMETER,
+       COMM_ARGUMENT)
+DETACH(session_detach_buffer, SESSION_DETACH_BUFFER, Session_detach_buffer, int, SESSION_PARAMETER,
+       SESSION_ARGUMENT)
+DETACH(session_detach_buffer_c, SESSION_DETACH_BUFFER_C, Session_detach_buffer_c, MPI_Count,
+       SESSION_PARAMETER, SESSION_ARGUMENT)
+
+/* ---- Topologies */
+
+void FORTRAN(cart_sub)(const int *comm, const int *remain_dims, int *newcomm, int *ierror)
+{
+    int few[WEFT_FORTRAN_FEW], ndims = 0;
+    MPI_Comm made = MPI_COMM_NULL, old = weft_Comm_of(*comm);
+    if (old != MPI_COMM_NULL)
+        PMPI_Cartdim_get(old, &ndims);
+    int *remain = weft_fortran_room(ndims, few, sizeof *remain);
+    for (int i = 0; i < ndims; i++)
+        remain[i] = weft_fortran_truth(remain_dims[i]);
+    int code = CALL(Cart_sub)(old, remain, &made);
+    *newcomm = weft_Comm_integer(made);
+    weft_fortran_release(remain, few);
+    finish(ierror, code);
+}
+BOTH(cart_sub, CART_SUB)
+
+/* ---- Datatypes of many types, at once */
+
+void FORTRAN(type_get_contents)(const int *datatype, const int *max_integers,
+                                const int *max_addresses, const int *max_datatypes,
+                                int *array_of_integers, MPI_Aint *array_of_addresses,
+                                int *array_of_datatypes, int *ierror)
+{
+    void *few[WEFT_FORTRAN_FEW], **types = weft_fortran_room(*max_datatypes, few, sizeof *types);
+    for (int i = 0; i < *max_datatypes; i++)
+        types[i] = NULL;
+    int code = CALL(Type_get_contents)(weft_Type_of(*datatype), *max_integers, *max_addresses,
+                                       *max_datatypes, array_of_integers, array_of_addresses,
+                                       (MPI_Datatype *)types);
+    for (int i = 0; i < *max_datatypes && types[i]; i++)
+        array_of_datatypes[i] = weft_Type_integer(types[i]);
+    weft_fortran_release(types, few);
+    finish(ierror, code);
+}
+BOTH(type_get_contents, TYPE_GET_CONTENTS)
+
+void FORTRAN(type_get_contents_c)(const int *datatype, const MPI_Count *max_integers,
+                                  const MPI_Count *max_addresses, const MPI_Count *max_large_counts,
+                                  const MPI_Count *max_datatypes, int *array_of_integers,
+                                  MPI_Aint *array_of_addresses, MPI_Count *array_of_large_counts,
+                                  int *array_of_datatypes, int *ierror)
+{
+    size_t room = *max_datatypes > 0 ? (size_t)*max_datatypes : 0;
+    void **types = weft_fortran_allocate(room, sizeof *types);
+    memset(types, 0, room * sizeof *types);
+    int code = CALL(Type_get_contents_c)(
+        weft_Type_of(*datatype), *max_integers, *max_addresses, *max_large_counts, *max_datatypes,
+        array_of_integers, array_of_addresses, array_of_large_counts, (MPI_Datatype *)types);
+    for (size_t i = 0; i < room && types[i]; i++)
+        array_of_datatypes[i] = weft_Type_integer(types[i]);
+    free(types);
+    finish(ierror, code);
+}
+BOTH(type_get_contents_c, TYPE_GET_CONTENTS_C)
+
+/* How many blocks a rank sends and receives in an all-to-all exchange over a communicator. */
+static void blocks_of(MPI_Comm comm, bool neighbors, int *sends, int *receives)
+{
+    int status = MPI_UNDEFINED, inter = 0, weighted;
+    *sends = *receives = 0;
+    if (comm == MPI_COMM_NULL)
+        return;
+    if (!neighbors) {
+        PMPI_Comm_test_inter(comm, &inter);
+        if (inter)
+            PMPI_Comm_remote_size(comm, sends);
+        else
+            PMPI_Comm_size(comm, sends);
+        *receives = *sends;
+        return;
+    }
+    PMPI_Topo_test(comm, &status);
+    if (status == MPI_CART) {
+        PMPI_Cartdim_get(comm, sends);
+        *receives = *sends *= 2;
+    } else if (status == MPI_GRAPH) {
+        int rank;
+        PMPI_Comm_rank(comm, &rank);
+        PMPI_Graph_neighbors_count(comm, rank, sends);
+        *receives = *sends;
+    } else if (status == MPI_DIST_GRAPH) {
+        PMPI_Dist_graph_neighbors_count(comm, receives, sends, &weighted);
+    }
+}
+
+/* The datatypes as handles of C. They may be freed when the call has returned: the library keeps
+ * what a nonblocking operation needs of them. */
+struct types {
+    void *few[WEFT_FORTRAN_FEW], **all;
+};
+
+static MPI_Datatype *types_of(struct types *types, int n, const int *datatypes)
+{
+    types->all = weft_fortran_room(n, types->few, sizeof *types->all);
+    for (int i = 0; i < n; i++)
+        types->all[i] = weft_Type_of(datatypes[i]);
+    return (MPI_Datatype *)types->all;
+}
+
+#define ALLTOALLW(lower, UPPER, Name, neighbors, Count, Disp, MORE_PARAMETERS, BEGIN, MORE, END)   \
+    void FORTRAN(lower)(void *sendbuf, const Count *sendcounts, const Disp *sdispls,               \
+                        const int *sendtypes, void *recvbuf, const Count *recvcounts,              \
+                        const Disp *rdispls, const int *recvtypes,                                 \
+                        const int *comm MORE_PARAMETERS, int *ierror)                              \
+    {                                                                                              \
+        struct types sending, receiving;                                                           \
+        MPI_Comm over = weft_Comm_of(*comm);                                                       \
+        void *from = weft_fortran_buffer(sendbuf);                                                 \
+        int sends, receives;                                                                       \
+        blocks_of(over, neighbors, &sends, &receives);                                             \
+        if (from == MPI_IN_PLACE)                                                                  \
+            sends = 0;                                                                             \
+        BEGIN                                                                                      \
+        int code = CALL(Name)(from, sendcounts, sdispls, types_of(&sending, sends, sendtypes),     \
+                              weft_fortran_buffer(recvbuf), recvcounts, rdispls,                   \
+                              types_of(&receiving, receives, recvtypes), over MORE);               \
+        END weft_fortran_release(sending.all, sending.few);                                        \
+        weft_fortran_release(receiving.all, receiving.few);                                        \
+        finish(ierror, code);                                                                      \
+    }                                                                                              \
+    WEFT_FORTRAN_NAMES(lower, UPPER)
+#define REQUEST_PARAMETER , int *request
+#define REQUEST_BEGIN     MPI_Request started = MPI_REQUEST_NULL;
+#define REQUEST_ARGUMENT  , &started
+#define REQUEST_END       *request = weft_Request_integer(started);
+#define INIT_PARAMETER    , const int *info, int *request
+#define INIT_ARGUMENT     , weft_Info_of(*info), &started
+
+ALLTOALLW(alltoallw, ALLTOALLW, Alltoallw, false, int, int, , , , )
+ALLTOALLW(alltoallw_c, ALLTOALLW_C, Alltoallw_c, false, MPI_Count, MPI_Aint, , , , )
+ALLTOALLW(ialltoallw, IALLTOALLW, Ialltoallw, false, int, int, REQUEST_PARAMETER, REQUEST_BEGIN,
+          REQUEST_ARGUMENT, REQUEST_END)
+ALLTOALLW(ialltoallw_c, IALLTOALLW_C, Ialltoallw_c, false, MPI_Count, MPI_Aint, REQUEST_PARAMETER,
+          REQUEST_BEGIN, REQUEST_ARGUMENT, REQUEST_END)
+ALLTOALLW(alltoallw_init, ALLTOALLW_INIT, Alltoallw_init, false, int, int, INIT_PARAMETER,
+          REQUEST_BEGIN, INIT_ARGUMENT, REQUEST_END)
+ALLTOALLW(alltoallw_init_c, ALLTOALLW_INIT_C, Alltoallw_init_c, false, MPI_Count, MPI_Aint,
+          INIT_PARAMETER, REQUEST_BEGIN, INIT_ARGUMENT, REQUEST_END)
+ALLTOALLW(neighbor_alltoallw, NEIGHBOR_ALLTOALLW, Neighbor_alltoallw, true, int, MPI_Aint, , , , )
+ALLTOALLW(neighbor_alltoallw_c, NEIGHBOR_ALLTOALLW_C, Neighbor_alltoallw_c, true, MPI_Count,
+          MPI_Aint, , , , )
+ALLTOALLW(ineighbor_alltoallw, INEIGHBOR_ALLTOALLW, Ineighbor_alltoallw, true, int, MPI_Aint,
+          REQUEST_PARAMETER, REQUEST_BEGIN, REQUEST_ARGUMENT, REQUEST_END)
+ALLTOALLW(ineighbor_alltoallw_c, INEIGHBOR_ALLTOALLW_C, Ineighbor_alltoallw_c, true, MPI_Count,
+          MPI_Aint, REQUEST_PARAMETER, REQUEST_BEGIN, REQUEST_ARGUMENT, REQUEST_END)
+ALLTOALLW(neighbor_alltoallw_init, NEIGHBOR_ALLTOALLW_INIT, Neighbor_alltoallw_init, true, int,
+          MPI_Aint, INIT_PARAMETER, REQUEST_BEGIN, INIT_ARGUMENT, REQUEST_END)
+ALLTOALLW(neighbor_alltoallw_init_c, NEIGHBOR_ALLTOALLW_INIT_C, Neighbor_alltoallw_init_c, true,
+          MPI_Count, MPI_Aint, INIT_PARAMETER, REQUEST_BEGIN, INIT_ARGUMENT, REQUEST_END)
+
+/* ---- Starting processes: arrays of strings end with a blank one */
+
+static bool is_blank(const char *text, size_t length)
+{
+    while (length && text[length - 1] == ' ')
+        length--;
+    return length == 0;
+}
+
+/* The strings before the first blank one; they are stride bytes apart. */
+static char **strings_of(const char *text, size_t length, size_t stride)
+{
+    size_t n = 0;
+    while (!is_blank(text + n * stride, length))
+        n++;
+    char **strings = weft_fortran_allocate(n + 1, sizeof *strings);
+    for (size_t i = 0; i < n; i++)
+        strings[i] = weft_fortran_text(text + i * stride, length, NULL);
+    strings[n] = NULL;
+    return strings;
+}
+
+static void free_strings(char **strings)
+{
+    for (size_t i = 0; strings && strings[i]; i++)
+        free(strings[i]);
+    free(strings);
+}
+
+static int *errcodes_of(int *errcodes)
+{
+    return errcodes == &weftad_.errcodes_ignore ? MPI_ERRCODES_IGNORE : errcodes;
+}
+
+void FORTRAN(comm_spawn)(const char *command, const char *argv, const int *maxprocs,
+                         const int *info, const int *root, const int *comm, int *intercomm,
+                         int *array_of_errcodes, int *ierror, size_t command_length,
+                         size_t argv_length)
+{
+    char *c_command = weft_fortran_text(command, command_length, NULL);
+    char **c_argv =
+        argv == &weftac_.argv_null ? MPI_ARGV_NULL : strings_of(argv, argv_length, argv_length);
+    MPI_Comm made = MPI_COMM_NULL;
+    int code = CALL(Comm_spawn)(c_command, c_argv, *maxprocs, weft_Info_of(*info), *root,
+                                weft_Comm_of(*comm), &made, errcodes_of(array_of_errcodes));
+    *intercomm = weft_Comm_integer(made);
+    free_strings(c_argv);
+    free(c_command);
+    finish(ierror, code);
+}
+BOTH(comm_spawn, COMM_SPAWN)
+
+/* Significant at the root only, as the count is. */
+void FORTRAN(comm_spawn_multiple)(const int *count, const char *array_of_commands,
+                                  const char *array_of_argv, const int *array_of_maxprocs,
+                                  const int *array_of_info, const int *root, const int *comm,
+                                  int *intercomm, int *array_of_errcodes, int *ierror,
+                                  size_t array_of_commands_length, size_t array_of_argv_length)
+{
+    MPI_Comm over = weft_Comm_of(*comm), made = MPI_COMM_NULL;
+    int rank = -1;
+    if (over != MPI_COMM_NULL)
+        PMPI_Comm_rank(over, &rank);
+    size_t n = rank == *root && *count > 0 ? (size_t)*count : 0;
+    char **commands = weft_fortran_allocate(n, sizeof *commands);
+    char ***argvs = weft_fortran_allocate(n, sizeof *argvs);
+    MPI_Info *infos = weft_fortran_allocate(n, sizeof *infos);
+    for (size_t i = 0; i < n; i++) {
+        commands[i] = weft_fortran_text(array_of_commands + i * array_of_commands_length,
+                                        array_of_commands_length, NULL);
+        argvs[i] = array_of_argv == &weftac_.argvs_null
+                       ? NULL
+                       : strings_of(array_of_argv + i * array_of_argv_length, array_of_argv_length,
+                                    n * array_of_argv_length);
+        infos[i] = weft_Info_of(array_of_info[i]);
+    }
+    int code = CALL(Comm_spawn_multiple)(
+        *count, commands, array_of_argv == &weftac_.argvs_null ? MPI_ARGVS_NULL : argvs,
+        array_of_maxprocs, infos, *root, over, &made, errcodes_of(array_of_errcodes));
+    *intercomm = weft_Comm_integer(made);
+    for (size_t i = 0; i < n; i++) {
+        free(commands[i]);
+        free_strings(argvs[i]);
+    }
+    free(commands);
+    free(argvs);
+    free(infos);
+    finish(ierror, code);
+}
+BOTH(comm_spawn_multiple, COMM_SPAWN_MULTIPLE)
+
+/* ---- What only Fortran has */
+
+void FORTRAN(status_f2f08)(const int *f_status, int *f08_status, int *ierror);
+void FORTRAN(status_f2f08)(const int *f_status, int *f08_status, int *ierror)
+{
+    memcpy(f08_status, f_status, sizeof(MPI_Status));
+    finish(ierror, MPI_SUCCESS);
+}
+BOTH(status_f2f08, STATUS_F2F08)
+WEFT_FORTRAN_ALIAS(status_f2f08, status_f082f)
+WEFT_FORTRAN_ALIAS(status_f2f08, status_f082f_f08)
+
+/* Tells the compiler that the buffer is used here. */
+void FORTRAN(f_sync_reg)(void *buf);
+void FORTRAN(f_sync_reg)(void *buf)
+{
+    (void)buf;
+}
+BOTH(f_sync_reg, F_SYNC_REG)
+
+void FORTRAN_TS(f_sync_reg)(CFI_cdesc_t *buf);
+void FORTRAN_TS(f_sync_reg)(CFI_cdesc_t *buf)
+{
+    (void)buf;
+}
+
+void FORTRAN_TS(sizeof)(CFI_cdesc_t *x, int *size, int *ierror);
+void FORTRAN_TS(sizeof)(CFI_cdesc_t *x, int *size, int *ierror)
+{
+    *size = (int)x->elem_len;
+    finish(ierror, MPI_SUCCESS);
+}

@@ -1,0 +1,186 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Sections with gaps: packed copies, and datatypes that describe them. See section.h.
+ *
+ * Invariant: a datatype made here covers exactly the first elements of the section in array element
+ * order, so that a count and a datatype mean what they would mean for a contiguous copy of it.
+ */
+#include "fortran/section.h"
+
+#include <stdio.h>
+#include <string.h>
+
+/* The last extent of an assumed-size array is -1: its elements follow one another. */
+bool weft_fortran_gaps(const CFI_cdesc_t *buffer)
+{
+    CFI_index_t step = (CFI_index_t)buffer->elem_len;
+    bool gaps = false;
+    for (int d = 0; d < buffer->rank; d++) {
+        CFI_index_t extent = buffer->dim[d].extent;
+        if (extent == 0)
+            return false;
+        if (extent != 1 && buffer->dim[d].sm != step)
+            gaps = true;
+        step *= extent;
+    }
+    return gaps;
+}
+
+static size_t elements_of(const CFI_cdesc_t *buffer)
+{
+    size_t elements = 1;
+    for (int d = 0; d < buffer->rank; d++)
+        elements *= (size_t)buffer->dim[d].extent;
+    return elements;
+}
+
+/* Copies dimensions 0 to d; returns the end of what was read or written in the packed copy. */
+static char *copy(const CFI_cdesc_t *of, int d, char *at, char *packed, bool pack)
+{
+    if (d < 0) {
+        memcpy(pack ? packed : at, pack ? at : packed, of->elem_len);
+        return packed + of->elem_len;
+    }
+    for (CFI_index_t i = 0; i < of->dim[d].extent; i++)
+        packed = copy(of, d - 1, at + i * of->dim[d].sm, packed, pack);
+    return packed;
+}
+
+void weft_fortran_pack(struct weft_fortran_section *section, const CFI_cdesc_t *buffer)
+{
+    section->of = buffer;
+    section->packed = buffer->base_addr;
+    if (!weft_fortran_has_gaps(buffer))
+        return;
+    section->packed = weft_fortran_allocate(elements_of(buffer), buffer->elem_len);
+    copy(buffer, buffer->rank - 1, buffer->base_addr, section->packed, true);
+}
+
+void weft_fortran_drop(struct weft_fortran_section *section)
+{
+    if (section->packed != section->of->base_addr)
+        free(section->packed);
+}
+
+void weft_fortran_unpack(struct weft_fortran_section *section)
+{
+    const CFI_cdesc_t *of = section->of;
+    if (section->packed != of->base_addr)
+        copy(of, of->rank - 1, of->base_addr, section->packed, false);
+    weft_fortran_drop(section);
+}
+
+/* ---- Datatypes */
+
+enum { PIECES = CFI_MAX_RANK + 1 };
+
+struct pieces {
+    MPI_Count lengths[PIECES], displacements[PIECES];
+    MPI_Datatype types[PIECES];
+    MPI_Count number;
+};
+
+static void add_piece(struct pieces *pieces, MPI_Count displacement, MPI_Datatype type)
+{
+    pieces->lengths[pieces->number] = 1;
+    pieces->displacements[pieces->number] = displacement;
+    pieces->types[pieces->number++] = type;
+}
+
+/* The first n elements of the section, each of type `element`, and `more` times `item` after them:
+ * for each dimension, from the last one, the whole slices that are left. Frees element. */
+static MPI_Datatype describe(const CFI_cdesc_t *of, MPI_Datatype element, MPI_Count n,
+                             MPI_Datatype item, MPI_Count more)
+{
+    MPI_Datatype slices[CFI_MAX_RANK] = {element}, made = MPI_DATATYPE_NULL;
+    MPI_Count sizes[CFI_MAX_RANK] = {1}, at = 0;
+    struct pieces pieces = {.number = 0};
+    int last = of->rank - 1;
+    for (int d = 0; d < last; d++) {
+        sizes[d + 1] = sizes[d] * of->dim[d].extent;
+        PMPI_Type_create_hvector_c(of->dim[d].extent, 1, of->dim[d].sm, slices[d], &slices[d + 1]);
+    }
+    for (int d = last; d >= 0; d--) {
+        MPI_Datatype piece;
+        MPI_Count whole = n / sizes[d];
+        n %= sizes[d];
+        if (whole) {
+            PMPI_Type_create_hvector_c(whole, 1, of->dim[d].sm, slices[d], &piece);
+            add_piece(&pieces, at, piece);
+        }
+        at += whole * of->dim[d].sm;
+    }
+    if (more) {
+        MPI_Datatype piece;
+        PMPI_Type_contiguous_c(more, item, &piece);
+        add_piece(&pieces, at, piece);
+    }
+    PMPI_Type_create_struct_c(pieces.number, pieces.lengths, pieces.displacements, pieces.types,
+                              &made);
+    PMPI_Type_commit(&made);
+    for (MPI_Count i = 0; i < pieces.number; i++)
+        PMPI_Type_free(&pieces.types[i]);
+    for (int d = 0; d <= last; d++)
+        PMPI_Type_free(&slices[d]);
+    return made;
+}
+
+/* The size of a datatype without gaps of its own, 0 for any other. */
+static MPI_Count size_if_dense(MPI_Datatype type)
+{
+    MPI_Count size, lb, extent, true_lb, true_extent;
+    if (PMPI_Type_size_c(type, &size) || PMPI_Type_get_extent_c(type, &lb, &extent) ||
+        PMPI_Type_get_true_extent_c(type, &true_lb, &true_extent))
+        return 0;
+    return size == extent && size == true_extent && lb == 0 && true_lb == 0 ? size : 0;
+}
+
+bool weft_fortran_describe(struct weft_fortran_section *section, const char *function, int comm,
+                           const CFI_cdesc_t *buffer, MPI_Count count, int datatype, int *ierror)
+{
+    *section = (struct weft_fortran_section){
+        .of = buffer, .count = count, .small_count = (int)count, .type = datatype};
+    if (!weft_fortran_has_gaps(buffer) || count <= 0 || datatype == 0x200)
+        return true; /* the C function refuses a wrong count or a null datatype */
+    MPI_Datatype type = weft_Type_of(datatype), element;
+    MPI_Count length = (MPI_Count)buffer->elem_len, size = size_if_dense(type);
+    char sentence[200];
+    if (!size || length % size) {
+        snprintf(sentence, sizeof sentence,
+                 "a section with gaps, of elements of %lld bytes, cannot be described by this "
+                 "datatype, which does not divide them; pass a contiguous array",
+                 (long long)length);
+        weft_fortran_raise(MPI_ERR_TYPE, function, comm, ierror, sentence);
+        return false;
+    }
+    MPI_Count per_element = length / size;
+    MPI_Count room = (MPI_Count)elements_of(buffer) * per_element;
+    if (buffer->dim[buffer->rank - 1].extent >= 0 && count > room) {
+        snprintf(sentence, sizeof sentence,
+                 "the count is %lld, but the section has room for %lld; pass a longer section",
+                 (long long)count, (long long)room);
+        weft_fortran_raise(MPI_ERR_COUNT, function, comm, ierror, sentence);
+        return false;
+    }
+    PMPI_Type_contiguous_c(per_element, type, &element);
+    type = describe(buffer, element, count / per_element, type, count % per_element);
+    section->type = weft_Type_integer(type);
+    section->count = section->small_count = 1;
+    section->made = true;
+    return true;
+}
+
+void weft_fortran_forget(struct weft_fortran_section *section)
+{
+    if (!section->made)
+        return;
+    MPI_Datatype type = weft_Type_of(section->type);
+    PMPI_Type_free(&type);
+}
+
+void weft_fortran_refuse(const char *function, int comm, int *ierror)
+{
+    weft_fortran_raise(MPI_ERR_BUFFER, function, comm, ierror,
+                       "the buffer is a section with gaps, which this call cannot take; pass a "
+                       "contiguous array");
+}

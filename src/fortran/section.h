@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Choice buffers of mpi_f08 that are sections with gaps, as the compiler describes them.
+ *
+ * A call that has used the buffer when it returns gets a packed copy (pack, then unpack or drop).
+ * Nonblocking point-to-point calls get a datatype that describes the section (describe, forget):
+ * the library keeps it as long as the operation lasts.
+ */
+#ifndef WEFT_FORTRAN_SECTION_H
+#define WEFT_FORTRAN_SECTION_H
+
+#include "fortran/glue.h"
+
+struct weft_fortran_section {
+    const CFI_cdesc_t *of;
+    void *packed;    /* the copy, or the buffer itself when it has no gaps */
+    MPI_Count count; /* what to pass instead of count and datatype */
+    int small_count, type;
+    bool made; /* the datatype is to be freed */
+};
+
+bool weft_fortran_gaps(const CFI_cdesc_t *buffer);
+
+static inline bool weft_fortran_has_gaps(const CFI_cdesc_t *buffer)
+{
+    return buffer->rank &&
+           !(buffer->rank == 1 && buffer->dim[0].sm == (CFI_index_t)buffer->elem_len) &&
+           weft_fortran_gaps(buffer);
+}
+
+void weft_fortran_pack(struct weft_fortran_section *section, const CFI_cdesc_t *buffer);
+void weft_fortran_unpack(struct weft_fortran_section *section);
+void weft_fortran_drop(struct weft_fortran_section *section);
+
+/* False after raising an error of `function`, which then must not be called. */
+bool weft_fortran_describe(struct weft_fortran_section *section, const char *function, int comm,
+                           const CFI_cdesc_t *buffer, MPI_Count count, int datatype, int *ierror);
+void weft_fortran_forget(struct weft_fortran_section *section);
+
+/* Raises the error of a call that cannot take a section with gaps. */
+WEFT_COLD void weft_fortran_refuse(const char *function, int comm, int *ierror);
+
+#endif

@@ -1,0 +1,200 @@
+! SPDX-License-Identifier: BSD-3-Clause
+! Sections with gaps as buffers in mpi_f08: what arrives is what a contiguous copy would send, and
+! nothing between the elements of a receive buffer is touched. A temporary that the compiler makes
+! would be gone when a nonblocking call completes.
+program sections
+    use mpi_f08
+    use check
+    implicit none
+    integer, parameter :: n = 12
+    integer :: rank, size, i, unused
+    integer :: a(n, n), b(n, n), c(n, n)
+
+    call MPI_Init()
+    call MPI_Comm_rank(MPI_COMM_WORLD, rank)
+    call MPI_Comm_size(MPI_COMM_WORLD, size)
+    a = reshape([(i, i = 1, n * n)], [n, n])
+    call expect(MPI_SUBARRAYS_SUPPORTED, 'MPI_SUBARRAYS_SUPPORTED')
+    call two_dimensions(2, n, 3, 1, n, 5)
+    call two_dimensions(n, 1, -1, n, 2, -2)
+    call two_dimensions(1, n, 1, 3, 3, 1)
+    call two_dimensions(5, 5, 1, 1, n, 1)
+    call two_dimensions(1, n, 1, 2, n, 2)
+    call three_dimensions()
+    call parts()
+    call elements()
+    call blocking()
+    call persistent()
+    call refused()
+    call MPI_Finalize()
+    call finished()
+
+contains
+
+    subroutine two_dimensions(i1, i2, is, j1, j2, js)
+        integer, intent(in) :: i1, i2, is, j1, j2, js
+        type(MPI_Request) :: requests(2)
+        integer :: many, to, from
+        many = ((i2 - i1) / is + 1) * ((j2 - j1) / js + 1)
+        to = modulo(rank + 1, size)
+        from = modulo(rank - 1, size)
+        b = -1
+        c = -1
+        c(i1:i2:is, j1:j2:js) = a(i1:i2:is, j1:j2:js)
+        call MPI_Irecv(b(i1:i2:is, j1:j2:js), many, MPI_INTEGER, from, 1, MPI_COMM_WORLD, requests(1))
+        call MPI_Isend(a(i1:i2:is, j1:j2:js), many, MPI_INTEGER, to, 1, MPI_COMM_WORLD, requests(2))
+        call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+        call expect(all(b == c), 'a section of two dimensions')
+    end subroutine two_dimensions
+
+    subroutine three_dimensions()
+        double precision :: x(4, 5, 6), y(4, 5, 6), z(4, 5, 6)
+        type(MPI_Request) :: requests(2)
+        integer :: k, many
+        x = reshape([(dble(k), k = 1, 120)], [4, 5, 6])
+        ! Fewer elements than the section has: the first ones in array element order.
+        do many = 1, 18, 5
+            y = -1
+            z = -1
+            block
+                double precision :: packed(2, 3, 3), got(2, 3, 3)
+                packed = x(1:4:2, 2:4, 6:1:-2)
+                got = z(1:4:2, 2:4, 6:1:-2)
+                got = reshape([reshape(packed, [many]), [(-1d0, k = 1, 18 - many)]], [2, 3, 3])
+                z(1:4:2, 2:4, 6:1:-2) = got
+            end block
+            call MPI_Irecv(y(1:4:2, 2:4, 6:1:-2), many, MPI_DOUBLE_PRECISION, rank, 2, &
+                MPI_COMM_WORLD, requests(1))
+            call MPI_Isend(x(1:4:2, 2:4, 6:1:-2), many, MPI_DOUBLE_PRECISION, rank, 2, &
+                MPI_COMM_WORLD, requests(2))
+            call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+            call expect(all(y == z), 'the first elements of a section of three dimensions')
+        end do
+    end subroutine three_dimensions
+
+    ! Components of an array of a derived type, and parts of complex numbers.
+    subroutine parts()
+        type point
+            sequence
+            double precision :: x
+            integer :: tag, more
+        end type point
+        type(point) :: points(10)
+        complex :: z(8)
+        integer :: tags(10)
+        type(MPI_Request) :: request
+        real :: imaginary(8)
+        points%x = 0
+        points%more = -5
+        points%tag = [(k2(i), i = 1, 10)]
+        call MPI_Isend(points%tag, 10, MPI_INTEGER, rank, 3, MPI_COMM_WORLD, request)
+        call MPI_Recv(tags, 10, MPI_INTEGER, rank, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+        call MPI_Wait(request, MPI_STATUS_IGNORE)
+        call expect(all(tags == [(k2(i), i = 1, 10)]), 'a component of an array')
+        z = [(cmplx(i, -i), i = 1, 8)]
+        call MPI_Isend(z%im, 8, MPI_REAL, rank, 4, MPI_COMM_WORLD, request)
+        call MPI_Recv(imaginary, 8, MPI_REAL, rank, 4, MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+        call MPI_Wait(request, MPI_STATUS_IGNORE)
+        call expect(all(imaginary == [(real(-i), i = 1, 8)]), 'the imaginary parts')
+    end subroutine parts
+
+    integer function k2(k)
+        integer, intent(in) :: k
+        k2 = k * k
+    end function k2
+
+    ! A datatype that is smaller than the elements, and a count that ends within one.
+    subroutine elements()
+        double precision :: x(10), y(10)
+        integer :: words(20), i
+        integer(kind=MPI_COUNT_KIND) :: many
+        type(MPI_Request) :: requests(2)
+        x = [(dble(i), i = 1, 10)]
+        y = 0
+        many = 9
+        call MPI_Irecv(y(1:10:2), many, MPI_INTEGER, rank, 5, MPI_COMM_WORLD, requests(1))
+        call MPI_Isend(x(1:10:2), many, MPI_INTEGER, rank, 5, MPI_COMM_WORLD, requests(2))
+        call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+        call expect(all(y(1:8:2) == x(1:8:2)), 'whole elements')
+        words = transfer(x, words)
+        words(18) = 0
+        call expect(y(9) == transfer(words(17:18), 1d0), 'half an element')
+        call expect(all(y(2:10:2) == 0), 'what lies between')
+    end subroutine elements
+
+    ! Calls that return when they are done take a copy, also for reductions and for datatypes with
+    ! gaps of their own.
+    subroutine blocking()
+        integer :: x(20), y(20), wanted(20), k, total
+        type(MPI_Datatype) :: vector
+        x = [(k, k = 1, 20)]
+        y = -1
+        call MPI_Allreduce(x(1:20:2), y(20:1:-2), 10, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD)
+        wanted = -1
+        wanted(20:1:-2) = size * x(1:20:2)
+        call expect(all(y == wanted), 'a reduction of sections')
+        y = rank
+        call MPI_Bcast(y(3:20:4), 5, MPI_INTEGER, size - 1, MPI_COMM_WORLD)
+        wanted = rank
+        wanted(3:20:4) = size - 1
+        call expect(all(y == wanted), 'a broadcast to a section')
+        call MPI_Type_vector(3, 1, 2, MPI_INTEGER, vector)
+        call MPI_Type_commit(vector)
+        y = -1
+        call MPI_Sendrecv(x(1:20:2), 1, vector, rank, 1, y(2:20:2), 1, vector, rank, 1, &
+            MPI_COMM_WORLD, MPI_STATUS_IGNORE)
+        wanted = -1
+        wanted([2, 6, 10]) = x([1, 5, 9])
+        call expect(all(y == wanted), 'a datatype with gaps in a section with gaps')
+        call MPI_Type_free(vector)
+        total = 0
+        call MPI_Reduce(x(4:4), total, 1, MPI_INTEGER, MPI_SUM, 0, MPI_COMM_WORLD)
+        call expect(rank /= 0 .or. total == 4 * size, 'a section of one element')
+    end subroutine blocking
+
+    subroutine persistent()
+        type(MPI_Request) :: requests(2)
+        integer, asynchronous :: x(10), y(10)
+        integer :: k
+        call MPI_Recv_init(y(1:10:3), 4, MPI_INTEGER, rank, 7, MPI_COMM_WORLD, requests(1))
+        call MPI_Send_init(x(10:1:-3), 4, MPI_INTEGER, rank, 7, MPI_COMM_WORLD, requests(2))
+        do k = 1, 3
+            x = [(k * i, i = 1, 10)]
+            y = 0
+            call MPI_Startall(2, requests)
+            call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+            call expect(all(y == [10, 0, 0, 7, 0, 0, 4, 0, 0, 1] * k), 'a persistent section')
+        end do
+        call MPI_Request_free(requests(1))
+        call MPI_Request_free(requests(2))
+    end subroutine persistent
+
+    ! What cannot be described is an error with a sentence, not a wrong message.
+    subroutine refused()
+        type(MPI_Request) :: request
+        type(MPI_Datatype) :: pair
+        integer :: x(20), code, class, length
+        character(len=MPI_MAX_ERROR_STRING) :: text
+        x = 1
+        call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN)
+        call MPI_Type_contiguous(2, MPI_INTEGER, pair)
+        call MPI_Type_commit(pair)
+        call MPI_Isend(x(1:20:2), 2, pair, rank, 8, MPI_COMM_WORLD, request, code)
+        call MPI_Error_class(code, class, unused)
+        call expect(class, MPI_ERR_TYPE, 'the class for a datatype across elements')
+        call MPI_Error_string(code, text, length, unused)
+        call expect(index(text, 'MPI_Isend') > 0, 'the sentence names the procedure')
+        call MPI_Isend(x(1:20:2), 11, MPI_INTEGER, rank, 8, MPI_COMM_WORLD, request, code)
+        call MPI_Error_class(code, class, unused)
+        call expect(class, MPI_ERR_COUNT, 'the class for a count beyond the section')
+        call MPI_Ibcast(x(1:20:2), 10, MPI_INTEGER, 0, MPI_COMM_WORLD, request, code)
+        call MPI_Error_class(code, class, unused)
+        call expect(class, MPI_ERR_BUFFER, 'the class for a nonblocking collective')
+        call MPI_Isend(x(1:20:2), -1, MPI_INTEGER, rank, 8, MPI_COMM_WORLD, request, code)
+        call MPI_Error_class(code, class, unused)
+        call expect(class, MPI_ERR_COUNT, 'the class for a negative count')
+        call MPI_Type_free(pair)
+        call MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_ARE_FATAL)
+    end subroutine refused
+
+end program sections

@@ -841,9 +841,10 @@ def hand_header(table):
         lower = bare(p).lower()
         returns = "void" if is_subroutine(p) else p.c.returns
         parameters = c_parameters(p, False) or ["void"]
-        parts.append(wrap(f"{returns} FORTRAN({lower})(", parameters, ");"))
+        parts.append(wrap(f"WEFT_FORTRAN_LINKAGE {returns} FORTRAN({lower})(", parameters, ");"))
         if has_descriptors(p):
-            parts.append(wrap(f"void FORTRAN_TS({lower})(", c_parameters(p, True), ");"))
+            parts.append(wrap(f"WEFT_FORTRAN_LINKAGE void FORTRAN_TS({lower})(",
+                              c_parameters(p, True), ");"))
     parts += ["", "#endif", ""]
     return "\n".join(parts)
 

@@ -39,7 +39,8 @@ void weft_handle_predefine(uintptr_t value, struct weft_object *object)
 
 static slot *slot_of(uint32_t i)
 {
-    return &atomic_load_explicit(&chunks[i / CHUNK], memory_order_acquire)[i % CHUNK];
+    slot *chunk = chunks[i / CHUNK];
+    return &chunk[i % CHUNK];
 }
 
 /* The index that object gets, or 0 when there is no memory or no number left. */

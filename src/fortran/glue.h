@@ -55,7 +55,6 @@ typedef void(weft_fortran_procedure)(void);
         __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));
 
 #define WEFT_FORTRAN_NAMES(lower, UPPER)                                                           \
-    extern __typeof(FORTRAN(lower)) FORTRAN(lower) WEFT_FORTRAN_LINKAGE;                           \
     extern __typeof(FORTRAN(lower)) WEFT_JOIN(FORTRAN(lower), _)                                   \
         __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));                                 \
     extern __typeof(FORTRAN(lower)) WEFT_JOIN(upper_, FORTRAN(lower)) __asm__(                     \

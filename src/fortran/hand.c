@@ -406,7 +406,7 @@ BOTH(comm_spawn_multiple, COMM_SPAWN_MULTIPLE)
 
 /* ---- What only Fortran has */
 
-void FORTRAN(status_f2f08)(const int *f_status, int *f08_status, int *ierror);
+WEFT_FORTRAN_LINKAGE void FORTRAN(status_f2f08)(const int *f_status, int *f08_status, int *ierror);
 void FORTRAN(status_f2f08)(const int *f_status, int *f08_status, int *ierror)
 {
     memcpy(f08_status, f_status, sizeof(MPI_Status));
@@ -417,20 +417,20 @@ WEFT_FORTRAN_ALIAS(status_f2f08, status_f082f)
 WEFT_FORTRAN_ALIAS(status_f2f08, status_f082f_f08)
 
 /* Tells the compiler that the buffer is used here. */
-void FORTRAN(f_sync_reg)(void *buf);
+WEFT_FORTRAN_LINKAGE void FORTRAN(f_sync_reg)(void *buf);
 void FORTRAN(f_sync_reg)(void *buf)
 {
     (void)buf;
 }
 BOTH(f_sync_reg, F_SYNC_REG)
 
-void FORTRAN_TS(f_sync_reg)(CFI_cdesc_t *buf);
+WEFT_FORTRAN_LINKAGE void FORTRAN_TS(f_sync_reg)(CFI_cdesc_t *buf);
 void FORTRAN_TS(f_sync_reg)(CFI_cdesc_t *buf)
 {
     (void)buf;
 }
 
-void FORTRAN_TS(sizeof)(CFI_cdesc_t *x, int *size, int *ierror);
+WEFT_FORTRAN_LINKAGE void FORTRAN_TS(sizeof)(CFI_cdesc_t *x, int *size, int *ierror);
 void FORTRAN_TS(sizeof)(CFI_cdesc_t *x, int *size, int *ierror)
 {
     *size = (int)x->elem_len;

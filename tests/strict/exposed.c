@@ -150,6 +150,14 @@ void strict_expose(struct strict_exposed *exposed, const struct strict_mr *mr)
     strict_die("more than %d regions are open", (int)ENTRIES);
 }
 
+unsigned strict_remote_users(struct strict_exposed *exposed, const struct strict_mr *mr)
+{
+    const struct strict_remote *entry =
+        mr->fid.key == FI_KEY_NOTAVAIL ? NULL : find(exposed, mr->key);
+
+    return entry && entry->state == OPEN ? __atomic_load_n(&entry->users, __ATOMIC_ACQUIRE) : 0;
+}
+
 void strict_conceal(struct strict_exposed *exposed, const struct strict_mr *mr)
 {
     struct strict_remote *entry = find(exposed, mr->key);

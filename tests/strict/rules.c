@@ -50,7 +50,7 @@ static const struct {
     [STRICT_REGION_IN_USE] = {"region-in-use", "a region is closed while an operation uses it"},
     [STRICT_REGION_READ_REMOTELY] = {"region-in-use-remotely",
                                      "a region is closed while a peer reads or writes it"},
-    [STRICT_REGION_FREED] = {"region-freed", "memory is freed while it is registered"},
+    [STRICT_REGION_FREED] = {"region-freed", "memory is freed while a peer reads or writes it"},
     [STRICT_REGION_NOT_ENABLED] = {"region-not-enabled",
                                    "FI_MR_ENDPOINT: a region is enabled without an endpoint"},
     [STRICT_REGION_BOUND] = {"region-bound",

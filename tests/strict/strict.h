@@ -233,7 +233,7 @@ void strict_conceal(struct strict_exposed *exposed, const struct strict_mr *mr);
 void strict_exposed_name(struct strict_exposed *exposed, const void *name, size_t bytes);
 struct strict_exposed *strict_exposed_of(const void *name, size_t bytes);
 
-/* A remote access begins: checks it, and writes the real address. */
+/* A remote access begins: checks it, and writes the real address. Returns what counts a read, or NULL. */
 struct strict_remote *strict_remote_begin(struct strict_exposed *exposed, uint64_t key,
                                           uint64_t address, size_t bytes, uint64_t access,
                                           uint64_t *real_address);

@@ -1,6 +1,6 @@
 ! SPDX-License-Identifier: BSD-3-Clause
 ! Messages, results, strings, LOGICALs, indices and special addresses, through one interface.
-#include "interface.h"
+#include "interface.inc"
 program basics
     use check
     USE_MPI

@@ -14,7 +14,7 @@ FORTRAN_TESTS = \
     tests/fortran/mixed \
     tests/fortran/reductions \
     tests/fortran/sections
-EXTRA_DIST += tests/fortran/check.f90 tests/fortran/interface.h
+EXTRA_DIST += tests/fortran/check.f90 tests/fortran/interface.inc
 EXTRA_DIST += tests/fortran/basics.F90 tests/fortran/sections.f90 tests/fortran/callbacks.f90 \
     tests/fortran/callbacks_old.f90 tests/fortran/mixed.c tests/fortran/mixed.f90 \
     tests/fortran/reductions.f90
@@ -30,7 +30,7 @@ if FORTRAN
 check_SCRIPTS += $(FORTRAN_TESTS)
 CLEANFILES += $(FORTRAN_TESTS) tests/fortran/*.f90 tests/fortran/*/*.mod
 FORTRAN_TOOLS = tools/wrapper/mpifort-build libmpifort_abi.la $(srcdir)/tests/fortran/check.f90 \
-    $(srcdir)/tests/fortran/interface.h
+    $(srcdir)/tests/fortran/interface.inc
 # $(call build_fortran,sources and flags): each program has a folder of its own for its modules.
 build_fortran = $(AM_V_GEN)$(MKDIR_P) $@.mod && \
     tools/wrapper/mpifort-build $(WEFT_FCFLAGS) $(FCFLAGS) -J $@.mod \

@@ -85,14 +85,14 @@ static struct step open_endpoint(struct weft_objects *o, const struct weft_provi
     return (struct step){NULL, 0};
 }
 
-/* Registers as much memory as will be, and gives it back. Not needed where nothing is locked, or
- * where there is no limit. */
+/* Registers as much memory as will be, and gives it back. Not needed where nothing is locked or
+ * known, or where there is no limit. */
 static int try_registration(const struct weft_objects *o, const struct weft_provider_choice *choice,
                             size_t bytes)
 {
     struct rlimit limit;
     bool unlimited = !getrlimit(RLIMIT_MEMLOCK, &limit) && limit.rlim_cur == RLIM_INFINITY;
-    if (!(choice->info->domain_attr->mr_mode & FI_MR_LOCAL) || unlimited)
+    if (!bytes || !(choice->info->domain_attr->mr_mode & FI_MR_LOCAL) || unlimited)
         return 0;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)

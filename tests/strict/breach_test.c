@@ -262,7 +262,8 @@ static void descriptor_unknown(void)
 
 static void descriptor_range(void)
 {
-    UNTIL_TAKEN(fi_tsenddata(ep, data + 1, sizeof data, desc(data_mr), 0, self, 1, &contexts[0]));
+    struct fid_mr *small = make_region(data, 8, FI_SEND);
+    UNTIL_TAKEN(fi_tsenddata(ep, data, 16, desc(small), 0, self, 1, &contexts[0]));
 }
 
 static void descriptor_access(void)
@@ -323,7 +324,9 @@ static void region_read_remotely(void)
 static void region_freed(void)
 {
     void *page = mmap(NULL, 4096, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
-    make_region(page, 4096, FI_SEND);
+    struct fid_mr *mr = make_region(page, 4096, FI_REMOTE_READ);
+    UNTIL_TAKEN(
+        fi_read(ep, landing, 4096, NULL, self, (uintptr_t)page, fi_mr_key(mr), &contexts[0]));
     munmap(page, 4096);
 }
 

@@ -2,8 +2,8 @@
 /*
  * What peers may read and write, known on both sides: a table in a file for each domain, in the folder
  * STRICT_DIR, and a link to it for each endpoint, named after its address. A process that accesses a
- * peer's memory looks there what the key means at this moment, and counts itself in, so that the owner
- * sees that the region is in use.
+ * peer's memory looks there what the key means at this moment. Reads are counted, so that the owner sees
+ * that the region is in use; of a write the owner may hear (FI_ORDER_SAW) before the writer does.
  *
  * Invariant: an entry that was closed keeps its key until another region takes it.
  */
@@ -150,6 +150,14 @@ void strict_expose(struct strict_exposed *exposed, const struct strict_mr *mr)
     strict_die("more than %d regions are open", (int)ENTRIES);
 }
 
+unsigned strict_remote_users(struct strict_exposed *exposed, const struct strict_mr *mr)
+{
+    const struct strict_remote *entry =
+        mr->fid.key == FI_KEY_NOTAVAIL ? NULL : find(exposed, mr->key);
+
+    return entry && entry->state == OPEN ? __atomic_load_n(&entry->users, __ATOMIC_ACQUIRE) : 0;
+}
+
 void strict_conceal(struct strict_exposed *exposed, const struct strict_mr *mr)
 {
     struct strict_remote *entry = find(exposed, mr->key);
@@ -184,6 +192,8 @@ struct strict_remote *strict_remote_begin(struct strict_exposed *exposed, uint64
         strict_breach(STRICT_KEY_ACCESS, "needs 0x%llx, the region has 0x%llx",
                       (unsigned long long)access, (unsigned long long)entry->access);
     *real_address = strict_base_virtual() ? entry->base + offset : offset;
+    if (access != FI_REMOTE_READ)
+        return NULL;
     entry->last = (int32_t)getpid();
     __atomic_fetch_add(&entry->users, 1, __ATOMIC_ACQ_REL);
     return entry;

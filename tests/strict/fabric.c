@@ -57,7 +57,7 @@ static bool overlap(const void *a, size_t a_bytes, const void *b, size_t b_bytes
 static void check_released(const struct strict_domain *domain, const void *memory, size_t bytes)
 {
     for (const struct strict_op *op = domain->ops; op; op = op->next) {
-        for (size_t i = 0; i < op->pieces; i++)
+        for (size_t i = 0; i < op->pieces && !op->sent; i++)
             if (overlap(memory, bytes, op->iov[i].iov_base, op->iov[i].iov_len))
                 strict_breach(STRICT_BUFFER_FREED, "%zu bytes at %p", op->iov[i].iov_len,
                               op->iov[i].iov_base);
@@ -66,7 +66,8 @@ static void check_released(const struct strict_domain *domain, const void *memor
     }
     const struct strict_mr *mr = domain->regions;
     for (unsigned i = 0; mr && i < NEWEST; i++, mr = mr->next)
-        if (mr->bytes && overlap(memory, bytes, mr->base, mr->bytes))
+        if (mr->bytes && overlap(memory, bytes, mr->base, mr->bytes) &&
+            strict_remote_users(domain->exposed, mr))
             strict_breach(STRICT_REGION_FREED, "%zu bytes at %p", mr->bytes, (void *)mr->base);
 }
 
@@ -95,7 +96,7 @@ void strict_check_in_flight(const struct strict_domain *domain)
 {
     for (const struct strict_op *op = __asan_region_is_poisoned ? domain->ops : NULL; op;
          op = op->next)
-        for (size_t i = 0; i < op->pieces; i++)
+        for (size_t i = 0; i < op->pieces && !op->sent; i++)
             check_poison(op->iov[i].iov_base, op->iov[i].iov_len, "an operation in flight");
 }
 

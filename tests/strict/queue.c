@@ -37,6 +37,7 @@ static struct strict_done *hold(struct strict_cq *cq, struct strict_op *op)
     done->due = cq->reads + strict_random(strict_profile()->late + 1);
     done->next = cq->done;
     cq->done = done;
+    strict_op_ended(op);
     if (op->remote)
         strict_remote_end(op->remote);
     op->remote = NULL;

@@ -155,6 +155,7 @@ struct strict_op {
     enum strict_kind kind;
     bool claims;  /* a PEEK that claims what it finds */
     bool claimed; /* it has: no longer in flight, but its context still is the provider's */
+    bool sent;    /* the real provider needs the data no longer */
     struct strict_ep *ep;
     void *user;       /* the program's context */
     size_t user_room; /* bytes of it that the provider may use */
@@ -186,6 +187,7 @@ struct strict_op *strict_op_new(struct strict_ep *ep, enum strict_kind kind, voi
 void strict_op_buffers(struct strict_op *op, const struct iovec *iov, void **desc, size_t count,
                        uint64_t access, const char *call);
 void strict_op_posted(struct strict_op *op);
+void strict_op_ended(struct strict_op *op);
 void strict_op_finished(struct strict_op *op); /* checks and frees */
 void strict_op_drop(struct strict_op *op); /* frees: it was not posted, or its endpoint closes */
 struct strict_op *strict_op_of(struct strict_domain *domain, const void *user);
@@ -231,11 +233,14 @@ void strict_conceal(struct strict_exposed *exposed, const struct strict_mr *mr);
 void strict_exposed_name(struct strict_exposed *exposed, const void *name, size_t bytes);
 struct strict_exposed *strict_exposed_of(const void *name, size_t bytes);
 
-/* A remote access begins: checks it, and writes the real address. */
+/* A remote access begins: checks it, and writes the real address. Returns what counts a read, or NULL. */
 struct strict_remote *strict_remote_begin(struct strict_exposed *exposed, uint64_t key,
                                           uint64_t address, size_t bytes, uint64_t access,
                                           uint64_t *real_address);
 void strict_remote_end(struct strict_remote *remote);
+
+/* How many accesses of peers to a region are under way. */
+unsigned strict_remote_users(struct strict_exposed *exposed, const struct strict_mr *mr);
 
 struct strict_target {
     fi_addr_t address;

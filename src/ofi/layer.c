@@ -8,7 +8,8 @@
  * ranks. No adapter known to us has fewer than 32767. So FI_UNIVERSE_SIZE is the job's size, and the
  * queues of a connection are as long as that bound permits: 128 (ofi_rxm's own choice) up to 127
  * ranks, then fewer, and not fewer than 32. Each entry of a receive queue is a registered buffer of
- * 16 KiB for each connection, so this also bounds what many connections cost.
+ * 16 KiB for each connection, so this also bounds what many connections cost. Over streams
+ * FI_UNIVERSE_SIZE is left alone: queues grow there, and ofi_rxm would allocate 8 KiB a rank in advance.
  *
  * Streams. ofi_rxm's sizes are made for InfiniBand: 4096 receives of 16 KiB below itself, 64 MB a
  * rank, and above 16 KiB a protocol that needs one more round. A stream needs no such depth, and
@@ -68,8 +69,9 @@ static void set_number(const char *name, size_t number)
     setenv(name, text, 0);
 }
 
-void weft_layer_prepare_adapter(void)
+void weft_layer_prepare_adapter(int ranks)
 {
+    set_number("FI_UNIVERSE_SIZE", ranks > LEAST_RANKS ? (size_t)ranks : LEAST_RANKS);
     size_t depth = QUEUE / 2 / number_in("FI_UNIVERSE_SIZE", OWN_RANKS);
     depth = depth > DEEPEST ? DEEPEST : depth < SHALLOWEST ? SHALLOWEST : depth;
     set_number("FI_OFI_RXM_MSG_TX_SIZE", depth);
@@ -89,9 +91,8 @@ void weft_layer_prepare(int ranks)
      * they connect in the first send, and abort the process if the peer does not answer. */
     setenv("PSM2_MULTI_EP", "0", 0);
     setenv("PSM3_MULTI_EP", "0", 0);
-    set_number("FI_UNIVERSE_SIZE", ranks > LEAST_RANKS ? (size_t)ranks : LEAST_RANKS);
     if (access("/sys/class/infiniband", F_OK) == 0) {
-        weft_layer_prepare_adapter();
+        weft_layer_prepare_adapter(ranks);
         return;
     }
     setenv("FI_OFI_RXM_MSG_RX_SIZE", "256", 0);

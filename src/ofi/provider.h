@@ -82,7 +82,7 @@ struct weft_provider_candidate {
 void weft_layer_prepare(int ranks);
 
 /* The part of it for adapters. */
-void weft_layer_prepare_adapter(void);
+void weft_layer_prepare_adapter(int ranks);
 
 /* Entries of the completion queue that ofi_rxm makes on an adapter. */
 size_t weft_layer_queue(void);

@@ -457,10 +457,9 @@ static void assert_layer(int ranks, const char *universe, const char *depth)
     unsetenv(names[0]);
     if (ranks < 0)
         setenv(names[0], universe, 1);
-    weft_layer_prepare(ranks);
-    unsetenv(names[1]); /* this machine may have no adapter */
+    unsetenv(names[1]);
     unsetenv(names[2]);
-    weft_layer_prepare_adapter();
+    weft_layer_prepare_adapter(ranks);
     assert_string_equal(getenv(names[0]), universe);
     assert_string_equal(getenv(names[1]), depth);
     assert_string_equal(getenv(names[2]), depth);

@@ -91,10 +91,9 @@ int weft_net_pool_open(char *why, size_t len)
     size_t apart = weft_net.buffer_bytes + CACHE_LINE;
     weft_net.buffers = calloc(weft_net.nbuffers, sizeof *weft_net.buffers);
     weft_net.buffer_data = malloc(weft_net.nbuffers * apart);
-    bool kept =
-        weft_net.software && weft_sequences_open(&weft_net.sequences, (uint32_t)weft.job.size,
-                                                 weft_net_fast.sequence_mask, weft_net_window());
-    if (!weft_net.buffers || !weft_net.buffer_data || kept) {
+    weft_sequences_open(&weft_net.sequences, (uint32_t)weft.job.size, weft_net_fast.sequence_mask,
+                        weft_net_window());
+    if (!weft_net.buffers || !weft_net.buffer_data) {
         snprintf(why, len, "no memory for %zu receive buffers of %zu bytes", weft_net.nbuffers,
                  weft_net.buffer_bytes);
         return -1;

@@ -23,11 +23,9 @@
 #include <stdlib.h>
 #include <string.h>
 
-int weft_sequences_open(struct weft_sequences *s, uint32_t senders, uint32_t mask, uint32_t window)
+void weft_sequences_open(struct weft_sequences *s, uint32_t ranks, uint32_t mask, uint32_t window)
 {
-    *s = (struct weft_sequences){.senders = senders, .mask = mask, .window = window};
-    s->next = calloc(senders, sizeof *s->next);
-    return s->next ? 0 : -1;
+    *s = (struct weft_sequences){.ranks = ranks, .mask = mask, .window = window};
 }
 
 void weft_sequences_close(struct weft_sequences *s)
@@ -52,10 +50,17 @@ static struct weft_early **find(struct weft_sequences *s, uint32_t sender, uint3
 
 enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t sender,
                                               uint64_t tag, uint64_t cq_data, const void *data,
-                                              size_t bytes)
+                                              size_t bytes, weft_sequence_deliver *deliver)
 {
-    if (sender >= s->senders)
+    if (sender >= s->ranks)
         return WEFT_SEQUENCE_IMPOSSIBLE;
+    if (!s->next) {
+        s->next = calloc(s->ranks, sizeof *s->next);
+        if (!s->next)
+            return WEFT_SEQUENCE_NO_MEMORY;
+        s->senders = s->ranks;
+        return weft_sequence_arrive(s, sender, tag, cq_data, data, bytes, deliver);
+    }
     uint32_t ahead = ((uint32_t)cq_data - s->next[sender]) & s->mask;
     uint32_t number = s->next[sender] + ahead;
     if (ahead == 0 || ahead >= s->window)
@@ -94,6 +99,6 @@ void weft_sequence_deliver_kept(struct weft_sequences *s, uint32_t sender,
 
 bool weft_sequence_reached(const struct weft_sequences *s, uint32_t sender, uint32_t number)
 {
-    uint32_t ahead = number - s->next[sender];
+    uint32_t ahead = number - (s->next ? s->next[sender] : 0);
     return ahead == 0 || ahead > s->window;
 }

@@ -23,15 +23,18 @@ struct weft_early {
 enum { WEFT_SEQUENCE_BUCKETS = 256 };
 
 struct weft_sequences {
-    uint32_t *next;         /* by sender: number of the next message to be delivered */
-    uint32_t senders, mask; /* mask: the bits of a number that a message carries */
-    uint32_t window;        /* messages that a sender may have undelivered */
-    size_t early;           /* messages in the buckets */
+    uint32_t
+        *next; /* by sender: number of the next message to be delivered; NULL, and senders is 0,
+                        before the first message: a rank that receives nothing takes no memory */
+    uint32_t senders, ranks;
+    uint32_t mask;   /* the bits of a number that a message carries */
+    uint32_t window; /* messages that a sender may have undelivered */
+    size_t early;    /* messages in the buckets */
     struct weft_early *buckets[WEFT_SEQUENCE_BUCKETS];
 };
 
-/* Each sender's first message has the number 0. Returns 0, or -1 when memory is short. */
-int weft_sequences_open(struct weft_sequences *s, uint32_t senders, uint32_t mask, uint32_t window);
+/* Each sender's first message has the number 0. */
+void weft_sequences_open(struct weft_sequences *s, uint32_t ranks, uint32_t mask, uint32_t window);
 void weft_sequences_close(struct weft_sequences *s);
 
 enum weft_sequence_verdict {
@@ -45,10 +48,11 @@ enum weft_sequence_verdict {
 
 typedef void weft_sequence_deliver(uint64_t tag, uint64_t cq_data, const void *data, size_t bytes);
 
-/* Keeps a copy of a message that is not the next of its sender. */
+/* The general path of weft_sequence_arrive: keeps a copy of a message that is not the next of its
+ * sender, and allocates the table of numbers for the first message of all. */
 enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t sender,
                                               uint64_t tag, uint64_t cq_data, const void *data,
-                                              size_t bytes);
+                                              size_t bytes, weft_sequence_deliver *deliver);
 
 /* Delivers the messages that waited for the one that was just delivered. */
 void weft_sequence_deliver_kept(struct weft_sequences *s, uint32_t sender,
@@ -61,7 +65,7 @@ weft_sequence_arrive(struct weft_sequences *s, uint32_t sender, uint64_t tag, ui
                      const void *data, size_t bytes, weft_sequence_deliver *deliver)
 {
     if (weft_unlikely(sender >= s->senders) || weft_unlikely((s->next[sender] ^ cq_data) & s->mask))
-        return weft_sequence_keep(s, sender, tag, cq_data, data, bytes);
+        return weft_sequence_keep(s, sender, tag, cq_data, data, bytes, deliver);
     s->next[sender]++;
     deliver(tag, cq_data, data, bytes);
     if (weft_unlikely(s->early))

@@ -31,10 +31,14 @@ AC_SUBST([FORTRAN_CPPFLAGS])
 AC_DEFUN([_WEFT_FORTRAN_PROBE], [
 AC_MSG_CHECKING([what $FC passes to C])
 enable_fortran=no
-# Another compiler than gcc finds the header for array descriptors where the Fortran compiler has it.
+# The header for array descriptors is the Fortran compiler's.
 FORTRAN_CPPFLAGS=
 weft_binding=$($FC -print-file-name=include/ISO_Fortran_binding.h 2>/dev/null)
-AS_CASE([$weft_binding], [/*], [FORTRAN_CPPFLAGS="-idirafter $(dirname "$weft_binding")"])
+# A copy, so that other compilers and checkers see this header of gfortran's and none of its others.
+AS_CASE([$weft_binding], [/*], [
+    AS_MKDIR_P([src/fortran/compiler])
+    cp "$weft_binding" src/fortran/compiler/
+    FORTRAN_CPPFLAGS="-isystem $PWD/src/fortran/compiler"])
 cat >conftest_c.c <<'WEFT_EOF'
 #include <ISO_Fortran_binding.h>
 #include <stdio.h>

@@ -212,7 +212,7 @@ static void mask(const struct strict_profile *p, const struct fi_info *hints, st
     info->rx_attr->size = p->rx_size;
     info->tx_attr->msg_order &= p->order;
     info->rx_attr->msg_order &= p->order;
-    info->tx_attr->comp_order = info->rx_attr->comp_order = FI_ORDER_NONE;
+    info->tx_attr->comp_order = info->rx_attr->comp_order = 0; /* FI_ORDER_NONE */
     info->domain_attr->mr_mode = p->mr_mode;
     info->domain_attr->mr_key_size = p->key_size;
     info->domain_attr->cq_data_size = p->cq_data_size;

@@ -115,7 +115,7 @@ def main(interface):
         lines.append(f"        call {prefix}MPI_F_sync_reg(buffer)")
     if not include and not f08:
         lines.insert(lines.index("    external :: callback") + 1, "    type(MPI_Status) :: new")
-    lines += ["    end if", "    print '(a)', 'every procedure is there'", "end program every_call"]
+    lines += ["    end if", "    print *, 'every procedure is there'", "end program every_call"]
     if not f08:
         lines += ["subroutine callback()", "end subroutine callback"]
     print("\n".join(lines))

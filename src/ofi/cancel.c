@@ -66,18 +66,10 @@ void weft_net_cancel(struct weft_request *request)
  * later send, and overtook the answer. */
 static void forget_acknowledgement(struct weft_request *request)
 {
-    struct weft_peer *peer = request->peer;
-    struct weft_request **link = &peer->sync;
-    while (*link && *link != request)
-        link = &(*link)->next;
-    if (!*link) {
-        weft_net_acknowledged(peer->world, request->channel->context, request->tag);
-        return;
-    }
-    *link = request->next;
-    if (!*link)
-        peer->sync_end = link;
-    weft_request_event(request);
+    if (weft_net_forget_sync(request))
+        weft_request_event(request);
+    else
+        weft_net_acknowledged(request->peer->world, request->channel->context, request->tag);
 }
 
 void weft_net_cancel_answered(struct weft_request *request, bool cancelled)

@@ -65,18 +65,8 @@ WEFT_COLD static void send_failed(struct weft_request *request, const char *text
         "sending %zu bytes with tag %d to rank %d over %s failed: %s; see whether that rank still "
         "runs",
         request->bytes, request->tag, request->peer->world, weft_net_name(), text);
-    if (request->mode == WEFT_SEND_SYNCHRONOUS) { /* nobody will acknowledge it */
-        struct weft_peer *peer = request->peer;
-        struct weft_request **link = &peer->sync;
-        while (*link && *link != request)
-            link = &(*link)->next;
-        if (*link) {
-            *link = request->next;
-            if (!*link)
-                peer->sync_end = link;
-            weft_request_event(request);
-        }
-    }
+    if (request->mode == WEFT_SEND_SYNCHRONOUS && weft_net_forget_sync(request))
+        weft_request_event(request); /* it will not be acknowledged */
     weft_net_sent(request);
 }
 

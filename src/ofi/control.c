@@ -85,6 +85,24 @@ void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, 
                                .kind = WEFT_NET_ACK, .context = channel->context, .tag = tag});
 }
 
+static void unlink_sync(struct weft_peer *peer, struct weft_request **link)
+{
+    *link = (*link)->next;
+    if (!*link)
+        peer->sync_end = link;
+}
+
+bool weft_net_forget_sync(struct weft_request *request)
+{
+    struct weft_request **link = &request->peer->sync;
+    while (*link && *link != request)
+        link = &(*link)->next;
+    if (!*link)
+        return false;
+    unlink_sync(request->peer, link);
+    return true;
+}
+
 void weft_net_acknowledged(int from, uint32_t context, int tag)
 {
     struct weft_peer *peer = weft_peer_known(from);
@@ -98,9 +116,7 @@ void weft_net_acknowledged(int from, uint32_t context, int tag)
                   from, tag);
         return;
     }
-    *link = request->next;
-    if (!*link)
-        peer->sync_end = link;
+    unlink_sync(peer, link);
     weft_request_event(request);
 }
 

@@ -17,8 +17,8 @@
  * when the peer has read the question, the messages before it have been delivered, and those that
  * have no receive have been taken into software, where they cost what they must. While two questions
  * are unanswered user messages wait in the backlog. This also bounds the sequence numbers that a
- * receiver must tell apart (sequence.c). The answer needs a peer that progresses, and no receive; controls overtake
- * the backlog. So nothing can deadlock on it.
+ * receiver must tell apart (sequence.c). The answer needs a peer that progresses, and no receive;
+ * controls overtake the backlog. So nothing can deadlock on it.
  *
  * The short way of a send tests one number, peer->stop: where credits end, where to ask, or here,
  * while there is a backlog. A message of the short way costs one credit, so the sequence number

@@ -477,6 +477,10 @@ void weft_net_control_close(void);
 /* Frees one that will never be sent. */
 void weft_net_control_drop(struct weft_net_out *out);
 
+/* Takes a synchronous send out of those that wait for an acknowledgement. False when it is not among
+ * them. */
+bool weft_net_forget_sync(struct weft_request *request);
+
 /* A synchronous send of (context, tag) to a world rank has matched: the oldest. */
 void weft_net_acknowledged(int from, uint32_t context, int tag);
 

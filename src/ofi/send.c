@@ -371,8 +371,6 @@ bool weft_net_waits_for_peer(const struct weft_request *request)
 
 void weft_net_abandon(struct weft_request *request)
 {
-    struct weft_peer *peer = request->peer;
-    struct weft_request **link = &peer->sync;
     if (request->flags & WEFT_REQUEST_CANCELLING) {
         bool last = request->pending == 1;
         request->flags &= (uint8_t)~WEFT_REQUEST_CANCELLING;
@@ -380,16 +378,10 @@ void weft_net_abandon(struct weft_request *request)
         if (last)
             return;
     }
-    while (*link && *link != request)
-        link = &(*link)->next;
-    if (*link) {
-        *link = request->next;
-        if (!*link)
-            peer->sync_end = link;
+    if (weft_net_forget_sync(request))
         weft_request_event(request);
-        return;
-    }
-    weft_net_sent(request);
+    else
+        weft_net_sent(request);
 }
 
 void weft_net_drop_backlog(struct weft_peer *peer)

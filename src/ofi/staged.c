@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Rendezvous of data that are not dense at the sender, or in memory that cannot be registered: packed a piece at a time and written to the
- * receiver while they are still in the cache.
+ * Rendezvous of data that are not dense at the sender, or in memory that cannot be registered: packed
+ * a piece at a time and written to the receiver while they are still in the cache.
  *
  * The receiver answers the RTS with PLACE: where the message goes. A dense buffer takes all of it, in
  * whatever time the sender needs, and the sender says WRITTEN once. For a buffer that is not dense,
- * or that cannot be registered, there is a ring of slots: the sender says WRITTEN after each slot, the receiver unpacks it, and
- * says TAKEN when the sender needs that slot again. So packing, the wire and unpacking work on
- * different parts of the message at the same time, and nobody waits for an answer as long as the
- * ring is not full.
+ * or that cannot be registered, there is a ring of slots: the sender says WRITTEN after each slot,
+ * the receiver unpacks it, and says TAKEN when the sender needs that slot again. So packing, the wire
+ * and unpacking work on different parts of the message at the same time, and nobody waits for an
+ * answer as long as the ring is not full.
  *
  * Invariants:
  *  - WRITTEN is sent after the write that it speaks of was given to the provider, and the provider

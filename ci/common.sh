@@ -13,13 +13,13 @@ source_dir=$(cd "$(dirname "${BASH_SOURCE[0]}")/.." && pwd)
 # The programs that another launcher runs too: those that ask it something (addresses, process sets,
 # who sits where, new context ids, the end of a rank), and of the others a few that send much to all.
 # shellcheck disable=SC2034  # likewise
-of_the_launcher=(--only 'init_*' --only 'hello_*' --only finalize_unfinished --only late_rank
-    --only comm_make --only comm_threads --only intercomm --only sessions --only psets --only info
-    --only environment --only attributes --only split_type --only 'tool_*' --only error_handlers
-    --only random_p2p --only wildcard_model --only cancel --only held_waits --only pingpong_sizes
-    --only all_pairs --only 'threads_*' --only coll_model --only coll_nonblocking --only allreduce
-    --only collectives_beside_messages --only partitioned_random --only 'fuzz/*'
-    --only standard/hello --only standard/shift)
+of_the_launcher=('init_*' 'hello_*' finalize_unfinished late_rank
+    comm_make comm_threads intercomm sessions psets info
+    environment attributes split_type 'tool_*' error_handlers
+    random_p2p wildcard_model cancel held_waits pingpong_sizes
+    all_pairs 'threads_*' coll_model coll_nonblocking allreduce
+    collectives_beside_messages partitioned_random 'fuzz/*'
+    standard/hello standard/shift)
 
 say()
 {
@@ -162,7 +162,7 @@ closing_line()
     say "$1 passed, $2 failed$tail"
 }
 
-# How the suites say that something failed: ours, automake, tests/run-mpi at its end.
+# How the suites say that something failed: ours, automake, tests/run at its end.
 failure_lines='^(not ok |(FAIL|ERROR|XPASS): |failed: |    again: )'
 
 # add_suite NAME COMMAND...: runs what ends with a closing line of its own, showing it as it comes,

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=4 lanes=rxm,rxm-soft,sockets,shm,shm-copy,mixed seconds=60
+// run: ranks=1 lanes=self seconds=60
+// run: ranks=3 lanes=soft-small,shm,shm-small,mixed-soft seconds=60
+// run: ranks=2 lanes=rxm-small seconds=60
 /*
  * Random but valid communication programs, as many as fit into the time, or as many as wanted:
  *

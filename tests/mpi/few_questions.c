@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,net-soft seconds=30
 /*
  * A ping-pong of short messages is seldom interrupted: where the provider keeps little, a rank asks
  * its peer no more than once in a thousand messages whether it has taken them, but it does ask. Over

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-soft,rxm-push,sockets,net-soft,shm,shm-copy seconds=40
+// run: ranks=4 lanes=mixed seconds=40
+// run: ranks=1 lanes=self seconds=40
 /*
  * MPI_T with WEFT_COUNTERS=all, set as a control variable: bytes and receives, by rank and by lane,
  * are exactly those of a schedule whose sums are known, whatever the call and the protocol; polls

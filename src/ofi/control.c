@@ -12,11 +12,11 @@
  *    their request, which waits for them. Only CANCEL and RELIEVE must come behind user messages,
  *    and name the sequence number up to which they do.
  */
-#include "core/error.h"
+#include "core/object/error.h"
 #include "core/tool/count.h"
-#include "core/weft.h"
+#include "core/process/weft.h"
 #include "ofi/net.h"
-#include "ofi/ofi.h"
+#include "ofi/ofi_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -171,13 +171,13 @@ void weft_net_control_arrived(const void *data, size_t bytes)
         weft_net_cancel_answered(request, control.kind == WEFT_NET_CANCELLED);
         return;
     case WEFT_NET_PLACE:
-        weft_net_staged_begin(request, &control);
+        weft_net_rndv_write_begin(request, &control);
         return;
     case WEFT_NET_WRITTEN:
-        weft_net_staged_written(request, control.count);
+        weft_net_rndv_write_written(request, control.count);
         return;
     case WEFT_NET_TAKEN:
-        weft_net_staged_taken(request);
+        weft_net_rndv_write_taken(request);
         return;
     case WEFT_NET_ASK_HEADER:
         weft_net_header_asked(&control);

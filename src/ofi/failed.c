@@ -5,9 +5,9 @@
  * Invariant: where the peer is dead and the launcher tells so, the error is MPI_ERR_PROC_ABORTED,
  * whoever noticed it first.
  */
-#include "core/error.h"
-#include "core/weft.h"
-#include "ofi/ofi.h"
+#include "core/object/error.h"
+#include "core/process/weft.h"
+#include "ofi/ofi_internal.h"
 
 #include <stdarg.h>
 

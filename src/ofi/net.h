@@ -11,7 +11,7 @@
 #ifndef WEFT_NET_H
 #define WEFT_NET_H
 
-#include "core/request.h"
+#include "core/pt2pt/request.h"
 #include "pmix/boot.h"
 
 #include <stdbool.h>
@@ -108,7 +108,7 @@ int weft_net_isend(struct weft_request *request);
 
 /* Posts a receive to the provider (nothing older waits in software), from any source when the
  * request's peer is NULL. What the provider will not take, because its receive queue is full, is
- * left to the software (weft_soft_receive). Returns MPI_SUCCESS. */
+ * left to the software (weft_sw_receive). Returns MPI_SUCCESS. */
 int weft_net_irecv(struct weft_request *request);
 
 /* The same for a dense buffer and a receive with a tag from one source; the flag IN_NET is set. */

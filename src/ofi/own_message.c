@@ -4,9 +4,9 @@
  * so much (opx injects 16 bytes, efa 32). Elsewhere they are sent from a copy, which is given back
  * when the send has completed: for the callers both are the same.
  */
-#include "core/error.h"
-#include "core/weft.h"
-#include "ofi/ofi.h"
+#include "core/object/error.h"
+#include "core/process/weft.h"
+#include "ofi/ofi_internal.h"
 
 #include <string.h>
 
@@ -21,19 +21,19 @@ int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, ui
 {
     if (weft_likely(bytes <= weft_net.inject_max))
         return (int)fi_tinjectdata(weft_net.ep, data, bytes, cq_data, peer->net_addr, word);
-    struct own_message *own = weft_net_stage_get(sizeof *own + bytes);
+    struct own_message *own = weft_net_bounce_get(sizeof *own + bytes);
     if (!own)
         return -FI_EAGAIN;
     own->op.kind = WEFT_NET_OWN;
     own->peer = peer;
     memcpy(own->data, data, bytes);
-    struct fid_mr *mr = weft_net.local_mr ? weft_net_stage_mr(own) : NULL;
+    struct fid_mr *mr = weft_net.local_mr ? weft_net_bounce_mr(own) : NULL;
     int rc = weft_net.local_mr && !mr
                  ? -FI_EAGAIN
                  : (int)fi_tsenddata(weft_net.ep, own->data, bytes, weft_net_descriptor(mr),
                                      cq_data, peer->net_addr, word, &own->op);
     if (rc)
-        weft_net_stage_put(own);
+        weft_net_bounce_put(own);
     else
         weft_net.outstanding++;
     return rc;
@@ -43,7 +43,7 @@ void weft_net_own_sent(struct weft_net_op *op, int error, const char *text)
 {
     struct own_message *own = (struct own_message *)op;
     struct weft_peer *peer = own->peer;
-    weft_net_stage_put(own);
+    weft_net_bounce_put(own);
     weft_net.outstanding--;
     char host[256];
     if (error && !weft_failure_confirm(peer))

@@ -20,11 +20,11 @@
  *    speaks of is longer than its header.
  *  - IN_NET is set from the post until its one completion.
  */
-#include "core/error.h"
-#include "core/soft.h"
-#include "core/weft.h"
+#include "core/object/error.h"
+#include "core/pt2pt/sw_match.h"
+#include "core/process/weft.h"
 #include "ofi/net.h"
-#include "ofi/ofi.h"
+#include "ofi/ofi_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ int weft_net_refused(struct weft_request *request)
     weft_net_fast.posts--;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     release(weft_net_part(request));
-    weft_soft_receive(request);
+    weft_sw_receive(request);
     return MPI_SUCCESS;
 }
 
@@ -106,13 +106,13 @@ static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, vo
             request->capacity < weft_net.eager_limit ? request->capacity : weft_net.eager_limit;
         if (room < WEFT_NET_SMALL)
             room = WEFT_NET_SMALL;
-        part->packed = weft_net_stage_get(room);
+        part->packed = weft_net_bounce_get(room);
         if (!part->packed)
             return 0;
         iov[0] = (struct iovec){part->packed, room};
     }
     if (weft_net.local_mr) {
-        descriptors[0] = weft_net_descriptor(weft_net_stage_mr(part->packed));
+        descriptors[0] = weft_net_descriptor(weft_net_bounce_mr(part->packed));
         descriptors[1] = weft_net_descriptor(weft_net.spill_mr);
     }
     return iov[0].iov_len < weft_net.spill_below ? 2 : 1;
@@ -131,7 +131,7 @@ int weft_net_irecv(struct weft_request *request)
                      : lay_out_packed(request, iov, descriptors);
     if (!pieces) {
         request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
-        weft_soft_receive(request);
+        weft_sw_receive(request);
         return MPI_SUCCESS;
     }
     uint64_t word = request->channel->net_bits, ignore = weft_net.form_mask;

@@ -6,14 +6,14 @@
  * the backlog's head. So messages to a peer leave in the order in which they were started. Controls
  * wait in front of them: none of them must come behind a message that has not left.
  */
-#include "core/error.h"
-#include "core/settings.h"
-#include "core/soft.h"
+#include "core/object/error.h"
+#include "core/object/settings.h"
+#include "core/pt2pt/sw_match.h"
 #include "core/tool/count.h"
 #include "core/tool/event.h"
-#include "core/weft.h"
+#include "core/process/weft.h"
 #include "ofi/net.h"
-#include "ofi/ofi.h"
+#include "ofi/ofi_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void *data_of(struct weft_request *request)
 /* The registration of what data_of returns. */
 static struct fid_mr *mr_of(struct weft_net_request *part)
 {
-    return part->packed && weft_net.local_mr ? weft_net_stage_mr(part->packed) : part->mr;
+    return part->packed && weft_net.local_mr ? weft_net_bounce_mr(part->packed) : part->mr;
 }
 
 static int send_rts(struct weft_peer *peer, struct weft_request *request)
@@ -294,11 +294,11 @@ static int prepare(struct weft_request *request)
         part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_SEND);
     if (dense && (!registered || part->mr))
         return MPI_SUCCESS;
-    part->packed = weft_net_stage_get(request->bytes);
+    part->packed = weft_net_bounce_get(request->bytes);
     if (!part->packed)
         return weft_error_say(MPI_ERR_NO_MEM,
                               "no memory to pack a message of %zu bytes to rank %d%s",
-                              request->bytes, request->peer->world, weft_net_stage_advice());
+                              request->bytes, request->peer->world, weft_net_bounce_advice());
     weft_datatype_pack(request->type, request->buffer, 0, part->packed, request->bytes);
     return MPI_SUCCESS;
 }

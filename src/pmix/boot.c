@@ -7,7 +7,7 @@
  * it would be no barrier.
  */
 #include "boot.h"
-#include "internal.h"
+#include "pmix/pmix_internal.h"
 
 #include <pthread.h>
 #include <stdio.h>
@@ -81,7 +81,7 @@ static int explain_memory(const char *doing, char *why, size_t len)
 static int64_t number_or(pmix_rank_t rank, const char *key, int64_t otherwise)
 {
     int64_t value;
-    return weft_facts_number(rank, key, &value) ? value : otherwise;
+    return weft_job_info_number(rank, key, &value) ? value : otherwise;
 }
 
 /* Fills the part of the job that is the same however it came about. */
@@ -132,7 +132,7 @@ static int join_job(struct weft_job *job, char *why, size_t len)
     boot.joined = true;
     boot.rank = (int)boot.self.rank;
 
-    weft_facts_open(&boot.self, 1);
+    weft_job_info_open(&boot.self, 1);
     boot.size = (int)number_or(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 0);
     if (boot.rank >= boot.size) {
         snprintf(why, len, "%s gave this process on %s rank %d in a job of %d, which cannot be: %s",
@@ -140,10 +140,10 @@ static int join_job(struct weft_job *job, char *why, size_t len)
         leave();
         return -1;
     }
-    weft_facts_open(&boot.self, boot.size);
-    weft_facts_host(boot.rank, boot.host, sizeof boot.host);
+    weft_job_info_open(&boot.self, boot.size);
+    weft_job_info_host(boot.rank, boot.host, sizeof boot.host);
 
-    int local_size = weft_facts_neighbours(&boot.peers);
+    int local_size = weft_job_info_neighbours(&boot.peers);
     if (local_size == 0 || weft_failure_open(&boot.self, boot.size) != 0) {
         explain_memory("while starting", why, len);
         leave();
@@ -163,7 +163,7 @@ int weft_boot_init(struct weft_job *job, char *why, size_t len)
         snprintf(boot.host, sizeof boot.host, "localhost");
 
     switch (weft_launcher_detect(boot.launcher, sizeof boot.launcher, why, len)) {
-    case WEFT_LAUNCH_ALONE:
+    case WEFT_LAUNCH_SINGLETON:
         return join_alone(job, why, len);
     case WEFT_LAUNCH_PMIX:
         return join_job(job, why, len);
@@ -188,7 +188,7 @@ int weft_boot_finalize(char *why, size_t len)
         rc = PMIx_Finalize(NULL, 0);
         weft_failure_close();
     } else {
-        weft_alone_close();
+        weft_singleton_close();
     }
     free(boot.peers);
     boot.peers = NULL;
@@ -219,7 +219,7 @@ static int put(const char *key, const void *bytes, size_t size, bool show, char 
     if (make_key(full, key, why, len) != 0)
         return -1;
     if (!boot.joined)
-        return weft_alone_publish(full, bytes, size) == 0
+        return weft_singleton_publish(full, bytes, size) == 0
                    ? 0
                    : explain_memory("while publishing", why, len);
 
@@ -380,7 +380,7 @@ static int fetch_alone(const char *full, const char *key, void *value, size_t *b
                        size_t len)
 {
     size_t size;
-    const void *found = weft_alone_find(full, &size);
+    const void *found = weft_singleton_find(full, &size);
     if (found)
         return deliver(0, key, found, size, value, bytes, why, len);
     snprintf(why, len, "rank 0 on %s has not published %s: publish it before it is fetched",
@@ -393,7 +393,7 @@ static int fetch_alone(const char *full, const char *key, void *value, size_t *b
 static int fetch_known(int rank, const char *full, const char *key, void *value, size_t *bytes,
                        char *why, size_t len)
 {
-    pmix_value_t *found = weft_facts_value((pmix_rank_t)rank, full);
+    pmix_value_t *found = weft_job_info_value((pmix_rank_t)rank, full);
     int result = 1;
     if (found && found->type == PMIX_BYTE_OBJECT)
         result =
@@ -446,14 +446,14 @@ char *weft_boot_host(int rank, char *buf, size_t len)
 {
     if (rank == boot.rank)
         snprintf(buf, len, "%s", boot.host);
-    else if (!boot.joined || rank < 0 || rank >= boot.size || !weft_facts_host(rank, buf, len))
+    else if (!boot.joined || rank < 0 || rank >= boot.size || !weft_job_info_host(rank, buf, len))
         snprintf(buf, len, "an unknown host");
     return buf;
 }
 
 bool weft_boot_nodes(int32_t *first)
 {
-    return boot.joined && weft_facts_nodes(first);
+    return boot.joined && weft_job_info_nodes(first);
 }
 
 /* ---- ending */

@@ -7,7 +7,7 @@
  * for news costs one load while there are none. The handler runs on PMIx's thread.
  */
 #include "boot.h"
-#include "internal.h"
+#include "pmix/pmix_internal.h"
 
 #include <pthread.h>
 #include <stdatomic.h>

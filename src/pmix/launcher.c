@@ -10,7 +10,7 @@
  * an allocation: they are set in a batch script and under salloc, where running a program directly
  * is a perfectly good job of one.
  */
-#include "internal.h"
+#include "pmix/pmix_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -112,7 +112,7 @@ enum weft_launch weft_launcher_detect(char *name, size_t name_len, char *why, si
     by = several_without_pmix();
     if (!by) {
         snprintf(name, name_len, "none");
-        return WEFT_LAUNCH_ALONE;
+        return WEFT_LAUNCH_SINGLETON;
     }
 
     char host[256] = "this host";

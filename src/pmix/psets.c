@@ -6,7 +6,7 @@
  * processes of another job, is left out. A singleton has none and never asks.
  */
 #include "boot.h"
-#include "internal.h"
+#include "pmix/pmix_internal.h"
 
 #include <stdlib.h>
 #include <string.h>

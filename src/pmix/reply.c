@@ -6,7 +6,7 @@
  * was there in time, by PMIx's callback when the waiter has given up before. That is why a wait can
  * be abandoned at all; PMIx itself cannot take back what it was asked.
  */
-#include "internal.h"
+#include "pmix/pmix_internal.h"
 
 #include <sched.h>
 #include <stdlib.h>

@@ -5,10 +5,10 @@
  * Invariant: every RTS that matched is answered once, by FIN or CTS. After FIN nobody looks at the
  * sender's buffer any more. A receive that is pushed at is in its link's list until the last byte.
  */
-#include "core/error.h"
-#include "core/soft.h"
-#include "core/weft.h"
-#include "shm/inside.h"
+#include "core/object/error.h"
+#include "core/pt2pt/sw_match.h"
+#include "core/process/weft.h"
+#include "shm/shm_internal.h"
 
 #include <errno.h>
 #include <stdlib.h>

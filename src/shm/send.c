@@ -5,14 +5,14 @@
  * Invariant: while a link has a backlog nothing but its head, and pieces, is written to its ring. A
  * link with a backlog or sends to push is in weft_shm.busy.
  */
-#include "core/cell.h"
-#include "core/error.h"
-#include "core/soft.h"
+#include "core/pt2pt/cell.h"
+#include "core/object/error.h"
+#include "core/pt2pt/sw_match.h"
 #include "core/tool/count.h"
 #include "core/tool/event.h"
-#include "core/weft.h"
+#include "core/process/weft.h"
 #include "shm/copy.h"
-#include "shm/inside.h"
+#include "shm/shm_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,7 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
     if (!early) {
         pack(message, 0, place, message->bytes);
         *turn = weft_ring_publish(out, line);
-        weft_shm_ring_bell(link);
+        weft_shm_ring_doorbell(link);
         weft_ring_prepare(out, (uint32_t)message->bytes);
         return true;
     }
@@ -95,7 +95,7 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
         pack(message, done, place + done, part);
         weft_ring_fill(out, at + (uint32_t)(done + part));
     }
-    weft_shm_ring_bell(link);
+    weft_shm_ring_doorbell(link);
     return true;
 }
 
@@ -112,7 +112,7 @@ static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm
              channel->comm->rank, tag);
     weft_shm_copy_short(body->data, buffer, bytes);
     uint32_t turn = weft_ring_publish(&link->out, line);
-    weft_shm_ring_bell(link);
+    weft_shm_ring_doorbell(link);
     return turn;
 }
 
@@ -198,7 +198,7 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
     weft_event_of_rank(WEFT_EVENT_RENDEZVOUS, link->peer->world, WEFT_LANE_SHM, request->tag,
                        request->bytes);
     request->sequence = weft_ring_publish(&link->out, line);
-    weft_shm_ring_bell(link);
+    weft_shm_ring_doorbell(link);
     return true;
 }
 
@@ -244,7 +244,7 @@ static bool write_control(struct weft_shm_link *link, const struct weft_shm_body
     memcpy(line->body, body, sizeof *body);
     link->controls_out++;
     weft_ring_publish(&link->out, line);
-    weft_shm_ring_bell(link);
+    weft_shm_ring_doorbell(link);
     return true;
 }
 
@@ -440,13 +440,13 @@ static void pack_piece(struct weft_shm_link *link, struct weft_request *request,
         weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
         return;
     }
-    uint64_t begin = part->moved ? link->piece_pushed : weft_pace_clock();
-    if (weft_pace_past(&link->pace_pushed))
+    uint64_t begin = part->moved ? link->piece_pushed : weft_copy_tuning_clock();
+    if (weft_copy_tuning_past(&link->pace_pushed))
         pack_past(request, part->moved, place, bytes);
     else
         weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
-    link->piece_pushed = weft_pace_clock();
-    weft_pace_note(&link->pace_pushed, link->piece_pushed - begin);
+    link->piece_pushed = weft_copy_tuning_clock();
+    weft_copy_tuning_note(&link->pace_pushed, link->piece_pushed - begin);
 }
 
 /* Writes one piece of a send. False when there is no room. */
@@ -471,7 +471,7 @@ static bool push_one(struct weft_shm_link *link, struct weft_request *request)
     link->controls_out++;
     weft_counts.shm_pieces++;
     weft_ring_publish(&link->out, line);
-    weft_shm_ring_bell(link);
+    weft_shm_ring_doorbell(link);
     part->moved += bytes;
     return true;
 }

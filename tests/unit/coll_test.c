@@ -9,10 +9,10 @@
  * Whole buffers are compared, so what is written beside the data is seen too.
  */
 #include "core/coll/schedule.h"
-#include "core/error.h"
-#include "core/nodes.h"
-#include "core/settings.h"
-#include "core/weft.h"
+#include "core/object/error.h"
+#include "core/process/nodes.h"
+#include "core/object/settings.h"
+#include "core/process/weft.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -11,7 +11,7 @@
 
 #include <cmocka.h>
 
-#include "core/context.h"
+#include "core/comm/context.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -3,7 +3,7 @@
  * Random nested datatypes against their type maps: size and bounds, packing and unpacking in any
  * pieces, runs, counting. WEFT_TEST_SEED repeats a run, WEFT_TEST_TYPES says how many types.
  */
-#include "core/datatype.h"
+#include "core/datatype/datatype.h"
 #include "core/datatype/iov.h"
 #include "tests/typemap.h"
 
@@ -76,7 +76,7 @@ static void flags_are_right(const struct weft_datatype *type, const struct map *
         run = run && two->places[i] == two->places[i - 1] + 1;
     dense = dense && run && (!type->size || two->places[0] == 0);
     if (type->size) {
-        assert_int_equal(type->shape->kind == WEFT_SHAPE_RUN, run);
+        assert_int_equal(type->shape->kind == WEFT_LAYOUT_RUN, run);
         assert_int_equal(!!(type->flags & WEFT_TYPE_DENSE), dense);
         if (run) /* of one element */
             assert_ptr_equal(weft_datatype_run(type, two->base, type->size), byte_of(two, 0));
@@ -179,8 +179,8 @@ static void lists_runs(const struct weft_datatype *type, const struct arena *a,
     size_t y = map_next(random) % (data + 1), from = x < y ? x : y, to = x < y ? y : x;
     while (from < to) {
         struct weft_run runs[5];
-        size_t n = weft_shape_runs_of_many(type->shape, type->extent, 0, from, to, runs,
-                                           1 + map_next(random) % 5);
+        size_t n = weft_layout_runs_of_many(type->shape, type->extent, 0, from, to, runs,
+                                            1 + map_next(random) % 5);
         assert_true(n > 0);
         for (size_t i = 0; i < n; i++) {
             for (size_t b = 0; b < runs[i].bytes; b++)

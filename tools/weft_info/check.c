@@ -5,7 +5,7 @@
  */
 #include "views.h"
 
-#include "core/settings.h"
+#include "core/object/settings.h"
 #include "ofi/check.h"
 
 #include <stdio.h>

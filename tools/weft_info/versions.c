@@ -4,8 +4,8 @@
  */
 #include "views.h"
 
-#include "ofi/provider.h"
-#include "pmix/about.h"
+#include "ofi/select/provider.h"
+#include "pmix/version.h"
 
 #include <stdio.h>
 

@@ -5,9 +5,9 @@
  * Invariant: what the choice looks at is the same at every rank.
  */
 #include "core/coll/schedule.h"
-#include "core/nodes.h"
-#include "core/topology.h"
-#include "core/weft.h"
+#include "core/process/nodes.h"
+#include "core/comm/topology.h"
+#include "core/process/weft.h"
 
 static struct weft_elements elements_of(const struct weft_blocks *one)
 {

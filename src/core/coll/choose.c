@@ -11,7 +11,7 @@
  */
 #include "core/coll/choose.h"
 
-#include "core/settings.h"
+#include "core/object/settings.h"
 
 #include <stdint.h>
 

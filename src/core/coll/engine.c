@@ -11,10 +11,10 @@
  *    request.
  */
 #include "core/coll/schedule.h"
-#include "core/error.h"
-#include "core/p2p.h"
+#include "core/object/error.h"
+#include "core/pt2pt/p2p.h"
 #include "core/tool/count.h"
-#include "core/weft.h"
+#include "core/process/weft.h"
 #include "shm/shm.h"
 
 #include <stdlib.h>

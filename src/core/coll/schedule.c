@@ -8,7 +8,7 @@
  */
 #include "core/coll/schedule.h"
 
-#include "core/error.h"
+#include "core/object/error.h"
 
 #include <stdlib.h>
 

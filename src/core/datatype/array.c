@@ -7,7 +7,7 @@
  * bytes: the next dimension's index moves by that much.
  */
 #include "core/datatype/build.h"
-#include "core/error.h"
+#include "core/object/error.h"
 
 /* The part of one dimension that the type takes: whole blocks a stride apart and the beginning of
  * another one, from index `first` on. */
@@ -18,7 +18,7 @@ struct part {
 struct array {
     struct weft_datatype *type;
     const struct weft_datatype *old;
-    const struct weft_shape *shape;
+    const struct weft_layout *shape;
     weft_wide unit, low, high; /* bytes: of the dimensions so far; of the first and last element */
     weft_wide count;           /* elements */
 };
@@ -48,19 +48,19 @@ static bool add_dimension(struct array *a, MPI_Count size, struct part p)
     a->low += p.first * unit;
     a->high += last * unit;
     MPI_Aint step = (MPI_Aint)unit;
-    const struct weft_shape *one = a->shape;
-    const struct weft_shape *block = weft_shape_repeat(arena, one, (size_t)p.block, step);
-    const struct weft_shape *blocks =
-        weft_shape_repeat(arena, block, (size_t)p.blocks, (MPI_Aint)(p.stride * unit));
+    const struct weft_layout *one = a->shape;
+    const struct weft_layout *block = weft_layout_repeat(arena, one, (size_t)p.block, step);
+    const struct weft_layout *blocks =
+        weft_layout_repeat(arena, block, (size_t)p.blocks, (MPI_Aint)(p.stride * unit));
     if (p.rest) {
-        struct weft_shape_list list;
-        weft_shape_list_begin(&list, arena, 2);
-        weft_shape_list_add(&list, blocks, 0);
-        weft_shape_list_add(&list, weft_shape_repeat(arena, one, (size_t)p.rest, step),
-                            (MPI_Aint)(p.blocks * p.stride * unit));
-        blocks = weft_shape_list_end(&list);
+        struct weft_layout_list list;
+        weft_layout_list_begin(&list, arena, 2);
+        weft_layout_list_add(&list, blocks, 0);
+        weft_layout_list_add(&list, weft_layout_repeat(arena, one, (size_t)p.rest, step),
+                             (MPI_Aint)(p.blocks * p.stride * unit));
+        blocks = weft_layout_list_end(&list);
     }
-    a->shape = weft_shape_shift(arena, blocks, (MPI_Aint)(p.first * unit));
+    a->shape = weft_layout_shift(arena, blocks, (MPI_Aint)(p.first * unit));
     return true;
 }
 
@@ -96,11 +96,11 @@ static size_t dimension(size_t i, size_t ndims, int order)
 
 int weft_datatype_build_subarray(struct weft_datatype *type)
 {
-    const struct weft_recipe *r = type->recipe;
+    const struct weft_envelope *r = type->recipe;
     size_t ndims = (size_t)r->integers[0], first = r->nlarge ? 0 : 1;
-    struct weft_numbers sizes = weft_recipe_numbers(r, first);
-    struct weft_numbers taken = weft_recipe_numbers(r, first + ndims);
-    struct weft_numbers starts = weft_recipe_numbers(r, first + 2 * ndims);
+    struct weft_numbers sizes = weft_envelope_numbers(r, first);
+    struct weft_numbers taken = weft_envelope_numbers(r, first + ndims);
+    struct weft_numbers starts = weft_envelope_numbers(r, first + 2 * ndims);
     int order = r->integers[r->nintegers - 1];
     struct array a;
     if (order != MPI_ORDER_C && order != MPI_ORDER_FORTRAN)
@@ -168,11 +168,11 @@ struct darray {
     const int *kinds, *arguments, *places;
 };
 
-static int read_darray(const struct weft_recipe *r, struct darray *d)
+static int read_darray(const struct weft_envelope *r, struct darray *d)
 {
     const int *n = r->integers;
     *d = (struct darray){n[0], n[1], n[r->nintegers - 1], (size_t)n[2], {0}, NULL, NULL, NULL};
-    d->sizes = weft_recipe_numbers(r, r->nlarge ? 0 : 3);
+    d->sizes = weft_envelope_numbers(r, r->nlarge ? 0 : 3);
     d->kinds = n + 3 + (r->nlarge ? 0 : d->ndims);
     d->arguments = d->kinds + d->ndims;
     d->places = d->arguments + d->ndims;

@@ -9,7 +9,7 @@
  * further than the type around it.
  */
 #include "core/datatype/build.h"
-#include "core/error.h"
+#include "core/object/error.h"
 
 #include <stdint.h>
 
@@ -58,7 +58,7 @@ void weft_bounds_count(struct weft_bounds *bounds, const struct weft_datatype *o
 {
     if (!length || !old->size || !weft_bounds_fit(bounds->size))
         return;
-    bounds->elem = !bounds->size || bounds->elem == old->elem ? old->elem : WEFT_ELEM_NONE;
+    bounds->elem = !bounds->size || bounds->elem == old->elem ? old->elem : WEFT_BASIC_NONE;
     bounds->size += length * (weft_wide)old->size;
 }
 
@@ -83,7 +83,7 @@ int weft_bounds_apply(const struct weft_bounds *bounds, struct weft_datatype *ty
         return weft_bounds_too_large();
     type->size = (size_t)bounds->size;
     type->align = align;
-    type->elem = bounds->size ? bounds->elem : WEFT_ELEM_NONE;
+    type->elem = bounds->size ? bounds->elem : WEFT_BASIC_NONE;
     type->lb = span.any ? (MPI_Aint)span.low : 0;
     type->extent = span.any ? (MPI_Aint)(span.high - span.low) : 0;
     type->true_lb = bounds->data.any ? (MPI_Aint)bounds->data.low : 0;

@@ -7,7 +7,7 @@
  * whatever its constituents are.
  */
 #include "core/datatype/build.h"
-#include "core/error.h"
+#include "core/object/error.h"
 
 #include <stdlib.h>
 
@@ -40,8 +40,8 @@ static int build_regular(struct weft_datatype *type, const struct weft_datatype 
     int code = weft_bounds_apply(&bounds, type);
     if (code || !type->size)
         return code;
-    type->shape = weft_shape_repeat(&type->arena, old->shape, (size_t)length, old->extent);
-    type->shape = weft_shape_repeat(&type->arena, type->shape, (size_t)count, (MPI_Aint)stride);
+    type->shape = weft_layout_repeat(&type->arena, old->shape, (size_t)length, old->extent);
+    type->shape = weft_layout_repeat(&type->arena, type->shape, (size_t)count, (MPI_Aint)stride);
     type->signature =
         weft_signature_repeat(&type->arena, old->signature, (size_t)count * (size_t)length);
     return MPI_SUCCESS;
@@ -85,7 +85,7 @@ static int bound_blocks(struct weft_datatype *type, const struct blocks *b)
 struct block {
     const struct weft_datatype *old;
     MPI_Count length;
-    const struct weft_shape *shape;
+    const struct weft_layout *shape;
     const struct weft_signature *signature;
 };
 
@@ -95,7 +95,7 @@ static void make_block(struct block *block, struct weft_arena *arena,
     if (block->old == old && block->length == length)
         return;
     *block = (struct block){old, length,
-                            weft_shape_repeat(arena, old->shape, (size_t)length, old->extent),
+                            weft_layout_repeat(arena, old->shape, (size_t)length, old->extent),
                             weft_signature_repeat(arena, old->signature, (size_t)length)};
 }
 
@@ -104,19 +104,19 @@ static int build_blocks(struct weft_datatype *type, const struct blocks *b)
     int code = bound_blocks(type, b);
     if (code || !type->size)
         return code;
-    struct weft_shape_list shapes;
+    struct weft_layout_list shapes;
     struct weft_signature_list signatures;
     struct block block = {0};
-    weft_shape_list_begin(&shapes, &type->arena, b->count);
+    weft_layout_list_begin(&shapes, &type->arena, b->count);
     weft_signature_list_begin(&signatures, &type->arena);
     for (size_t i = 0; i < b->count; i++) {
         make_block(&block, &type->arena, type_of(b, i), length_of(b, i));
         /* Without data, the product may be anything: only bounded ones are used. */
         uintptr_t at = (uintptr_t)weft_number(b->places, i) * (uintptr_t)b->unit;
-        weft_shape_list_add(&shapes, block.shape, (MPI_Aint)at);
+        weft_layout_list_add(&shapes, block.shape, (MPI_Aint)at);
         weft_signature_list_add(&signatures, block.signature);
     }
-    type->shape = weft_shape_list_end(&shapes);
+    type->shape = weft_layout_list_end(&shapes);
     type->signature = weft_signature_list_end(&signatures);
     return MPI_SUCCESS;
 }
@@ -157,14 +157,14 @@ static int build_dup(struct weft_datatype *type, const struct weft_datatype *old
 
 int weft_datatype_build(struct weft_datatype *type)
 {
-    const struct weft_recipe *r = type->recipe;
+    const struct weft_envelope *r = type->recipe;
     struct weft_datatype *const *types = r->types;
     const struct weft_datatype *old = r->ntypes ? types[0] : NULL;
     struct weft_numbers n = {0};
     if (r->nlarge || r->nintegers)
-        n = weft_recipe_numbers(r, 0);
+        n = weft_envelope_numbers(r, 0);
     size_t count = n.narrow || n.wide ? (size_t)weft_number(n, 0) : 0;
-    struct blocks b = {count, weft_recipe_numbers(r, 1), n, types, false, true, 1};
+    struct blocks b = {count, weft_envelope_numbers(r, 1), n, types, false, true, 1};
     switch (r->combiner) {
     case MPI_COMBINER_DUP:
     case MPI_COMBINER_F90_REAL:
@@ -172,7 +172,7 @@ int weft_datatype_build(struct weft_datatype *type)
     case MPI_COMBINER_F90_INTEGER:
         return build_dup(type, old);
     case MPI_COMBINER_RESIZED:
-        return build_resized(type, old, weft_recipe_bytes(r, 0));
+        return build_resized(type, old, weft_envelope_bytes(r, 0));
     case MPI_COMBINER_CONTIGUOUS:
         return build_regular(type, old, 1, (MPI_Count)count, 0);
     case MPI_COMBINER_VECTOR:
@@ -180,25 +180,25 @@ int weft_datatype_build(struct weft_datatype *type)
                              (weft_wide)weft_number(n, 2) * old->extent);
     case MPI_COMBINER_HVECTOR:
         return build_regular(type, old, (MPI_Count)count, weft_number(n, 1),
-                             weft_number(weft_recipe_bytes(r, 2), 0));
+                             weft_number(weft_envelope_bytes(r, 2), 0));
     case MPI_COMBINER_INDEXED:
-        b.places = weft_recipe_numbers(r, 1 + count);
+        b.places = weft_envelope_numbers(r, 1 + count);
         b.unit = old->extent;
         return build_blocks(type, &b);
     case MPI_COMBINER_HINDEXED:
-        b.places = weft_recipe_bytes(r, 1 + count);
+        b.places = weft_envelope_bytes(r, 1 + count);
         return build_blocks(type, &b);
     case MPI_COMBINER_STRUCT:
-        b.places = weft_recipe_bytes(r, 1 + count);
+        b.places = weft_envelope_bytes(r, 1 + count);
         b.one_type = false;
         return build_blocks(type, &b);
     case MPI_COMBINER_INDEXED_BLOCK:
-        b.places = weft_recipe_numbers(r, 2);
+        b.places = weft_envelope_numbers(r, 2);
         b.unit = old->extent;
         b.one_length = true;
         return build_blocks(type, &b);
     case MPI_COMBINER_HINDEXED_BLOCK:
-        b.places = weft_recipe_bytes(r, 2);
+        b.places = weft_envelope_bytes(r, 2);
         b.one_length = true;
         return build_blocks(type, &b);
     case MPI_COMBINER_SUBARRAY:
@@ -213,8 +213,8 @@ int weft_datatype_build(struct weft_datatype *type)
 
 void weft_datatype_classify(struct weft_datatype *type)
 {
-    const struct weft_shape *shape = type->shape;
-    bool dense = !shape || (shape->kind == WEFT_SHAPE_RUN && !shape->offset &&
+    const struct weft_layout *shape = type->shape;
+    bool dense = !shape || (shape->kind == WEFT_LAYOUT_RUN && !shape->offset &&
                             type->extent == (MPI_Aint)type->size);
     if (dense)
         type->flags |= WEFT_TYPE_DENSE;
@@ -228,11 +228,11 @@ void weft_datatype_commit(struct weft_datatype *type)
     weft_datatype_classify(type);
 }
 
-static void drop_recipe(struct weft_recipe *recipe)
+static void drop_recipe(struct weft_envelope *recipe)
 {
     for (size_t i = 0; i < recipe->ntypes; i++)
         weft_datatype_release(recipe->types[i]);
-    weft_recipe_free(recipe);
+    weft_envelope_free(recipe);
 }
 
 void weft_datatype_destroy(struct weft_datatype *type)
@@ -245,7 +245,7 @@ void weft_datatype_destroy(struct weft_datatype *type)
     free(type);
 }
 
-int weft_datatype_make(struct weft_recipe *recipe, struct weft_datatype **out)
+int weft_datatype_make(struct weft_envelope *recipe, struct weft_datatype **out)
 {
     struct weft_datatype *type = calloc(1, sizeof *type);
     *out = NULL;

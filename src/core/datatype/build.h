@@ -8,7 +8,7 @@
 #ifndef WEFT_DATATYPE_BUILD_H
 #define WEFT_DATATYPE_BUILD_H
 
-#include "core/datatype.h"
+#include "core/datatype/datatype.h"
 
 __extension__ typedef __int128 weft_wide;
 
@@ -23,7 +23,7 @@ struct weft_bounds {
     struct weft_span data, whole, marked; /* whole: of elements without marks, with their padding */
     uint32_t align;
     weft_wide size;
-    enum weft_elem elem; /* of all so far; meaningless while there are none */
+    enum weft_basic_type elem; /* of all so far; meaningless while there are none */
 };
 
 /* Adds length times old, extents apart, the first at byte `at`. */

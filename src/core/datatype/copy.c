@@ -13,7 +13,7 @@
  *    to no object.
  */
 #include "core/datatype/copy.h"
-#include "core/datatype/rows.h"
+#include "core/datatype/strided_copy.h"
 
 #include <stdbool.h>
 
@@ -21,33 +21,34 @@
 static void column(enum weft_copy way, size_t count, size_t bytes, MPI_Aint stride, uintptr_t data,
                    char *packed)
 {
-    const struct weft_rows r = {
+    const struct weft_strided r = {
         .outer = 1, .inner = count, .bytes = bytes, .packed_stride = bytes, .stride = stride};
-    weft_rows_copy(way, &r, data, packed);
+    weft_strided_copy(way, &r, data, packed);
 }
 
 /* count runs at the offsets at. */
 static void blocks(enum weft_copy way, const MPI_Aint *at, size_t count, size_t bytes,
                    uintptr_t data, char *packed)
 {
-    const struct weft_rows r = {.inner = count, .bytes = bytes, .at = at};
-    weft_rows_copy(way, &r, data, packed);
+    const struct weft_strided r = {.inner = count, .bytes = bytes, .at = at};
+    weft_strided_copy(way, &r, data, packed);
 }
 
 /* A whole shape at data, whose packed form begins at packed. */
-static void whole(enum weft_copy way, const struct weft_shape *shape, uintptr_t data, char *packed);
+static void whole(enum weft_copy way, const struct weft_layout *shape, uintptr_t data,
+                  char *packed);
 
 /* count passes, stride apart, of a body without columns. */
-static __attribute__((noinline)) void long_passes(enum weft_copy way, const struct weft_shape *body,
-                                                  MPI_Aint stride, size_t count, uintptr_t data,
-                                                  char *packed)
+static __attribute__((noinline)) void long_passes(enum weft_copy way,
+                                                  const struct weft_layout *body, MPI_Aint stride,
+                                                  size_t count, uintptr_t data, char *packed)
 {
     if (count <= 1) {
         if (count)
             whole(way, body, data, packed);
         return;
     }
-    if (body->kind == WEFT_SHAPE_RUN) {
+    if (body->kind == WEFT_LAYOUT_RUN) {
         if (stride == (MPI_Aint)body->size) {
             weft_run_copy(way, data + (uintptr_t)body->offset, packed, count * body->size);
             return;
@@ -55,10 +56,10 @@ static __attribute__((noinline)) void long_passes(enum weft_copy way, const stru
         column(way, count, body->size, stride, data + (uintptr_t)body->offset, packed);
         return;
     }
-    if (body->kind == WEFT_SHAPE_LOOP && body->body->kind == WEFT_SHAPE_RUN) {
-        const struct weft_rows r = {
+    if (body->kind == WEFT_LAYOUT_LOOP && body->body->kind == WEFT_LAYOUT_RUN) {
+        const struct weft_strided r = {
             count, body->count, body->body->size, body->body->size, stride, body->stride, NULL};
-        weft_rows_copy(way, &r, data + (uintptr_t)(body->offset + body->body->offset), packed);
+        weft_strided_copy(way, &r, data + (uintptr_t)(body->offset + body->body->offset), packed);
         return;
     }
     for (size_t i = 0; i < count; i++, data += (uintptr_t)stride, packed += body->size)
@@ -66,7 +67,7 @@ static __attribute__((noinline)) void long_passes(enum weft_copy way, const stru
 }
 
 /* count passes, stride apart. The short way of short bodies is short itself. */
-static inline void passes(enum weft_copy way, const struct weft_shape *body, MPI_Aint stride,
+static inline void passes(enum weft_copy way, const struct weft_layout *body, MPI_Aint stride,
                           size_t count, uintptr_t data, char *packed)
 {
     if (body->columns)
@@ -77,11 +78,11 @@ static inline void passes(enum weft_copy way, const struct weft_shape *body, MPI
 }
 
 /* Entries [first, end) of a list. */
-static void entries(enum weft_copy way, const struct weft_shape *list, size_t first, size_t end,
+static void entries(enum weft_copy way, const struct weft_layout *list, size_t first, size_t end,
                     uintptr_t data, char *packed)
 {
     for (size_t i = first; i < end; i++) {
-        size_t bytes = weft_shape_entry(list, i);
+        size_t bytes = weft_layout_entry(list, i);
         uintptr_t at = data + (uintptr_t)list->at[i];
         if (list->bodies && list->bodies[i])
             whole(way, list->bodies[i], at, packed);
@@ -91,31 +92,31 @@ static void entries(enum weft_copy way, const struct weft_shape *list, size_t fi
     }
 }
 
-static void whole(enum weft_copy way, const struct weft_shape *shape, uintptr_t data, char *packed)
+static void whole(enum weft_copy way, const struct weft_layout *shape, uintptr_t data, char *packed)
 {
     data += (uintptr_t)shape->offset;
     switch (shape->kind) {
-    case WEFT_SHAPE_RUN:
+    case WEFT_LAYOUT_RUN:
         weft_run_copy(way, data, packed, shape->size);
         return;
-    case WEFT_SHAPE_LOOP:
+    case WEFT_LAYOUT_LOOP:
         passes(way, shape->body, shape->stride, shape->count, data, packed);
         return;
-    case WEFT_SHAPE_BLOCKS:
-        blocks(way, shape->at, shape->count, weft_shape_block(shape), data, packed);
+    case WEFT_LAYOUT_BLOCKS:
+        blocks(way, shape->at, shape->count, weft_layout_block(shape), data, packed);
         return;
-    case WEFT_SHAPE_LIST:
+    case WEFT_LAYOUT_LIST:
         entries(way, shape, 0, shape->count, data, packed);
         return;
     }
 }
 
 /* Bytes [from, to) of a shape; packed begins with byte from. */
-static void part(enum weft_copy way, const struct weft_shape *shape, uintptr_t data, size_t from,
+static void part(enum weft_copy way, const struct weft_layout *shape, uintptr_t data, size_t from,
                  size_t to, char *packed);
 
 /* The same of passes without end. */
-static void passes_part(enum weft_copy way, const struct weft_shape *body, MPI_Aint stride,
+static void passes_part(enum weft_copy way, const struct weft_layout *body, MPI_Aint stride,
                         uintptr_t data, size_t from, size_t to, char *packed)
 {
     size_t skip = from, bytes = to - from;
@@ -137,10 +138,10 @@ static void passes_part(enum weft_copy way, const struct weft_shape *body, MPI_A
         part(way, body, data + count * (uintptr_t)stride, 0, bytes, packed + count * body->size);
 }
 
-static void blocks_part(enum weft_copy way, const struct weft_shape *shape, uintptr_t data,
+static void blocks_part(enum weft_copy way, const struct weft_layout *shape, uintptr_t data,
                         size_t from, size_t to, char *packed)
 {
-    size_t block = weft_shape_block(shape), i = from / block, skip = from % block;
+    size_t block = weft_layout_block(shape), i = from / block, skip = from % block;
     if (skip) {
         size_t n = block - skip < to - from ? block - skip : to - from;
         weft_run_copy(way, data + (uintptr_t)shape->at[i] + skip, packed, n);
@@ -155,7 +156,7 @@ static void blocks_part(enum weft_copy way, const struct weft_shape *shape, uint
 }
 
 /* A part of entry i. */
-static void entry_part(enum weft_copy way, const struct weft_shape *list, size_t i, uintptr_t data,
+static void entry_part(enum weft_copy way, const struct weft_layout *list, size_t i, uintptr_t data,
                        size_t from, size_t to, char *packed)
 {
     data += (uintptr_t)list->at[i];
@@ -165,17 +166,17 @@ static void entry_part(enum weft_copy way, const struct weft_shape *list, size_t
         weft_run_copy(way, data + from, packed, to - from);
 }
 
-static void list_part(enum weft_copy way, const struct weft_shape *list, uintptr_t data,
+static void list_part(enum weft_copy way, const struct weft_layout *list, uintptr_t data,
                       size_t from, size_t to, char *packed)
 {
-    size_t first = weft_shape_find(list, from), last = weft_shape_find(list, to - 1);
+    size_t first = weft_layout_find(list, from), last = weft_layout_find(list, to - 1);
     size_t skip = from - list->begin[first];
     if (first == last) {
         entry_part(way, list, first, data, skip, to - list->begin[first], packed);
         return;
     }
     if (skip) {
-        size_t n = weft_shape_entry(list, first) - skip;
+        size_t n = weft_layout_entry(list, first) - skip;
         entry_part(way, list, first, data, skip, skip + n, packed);
         packed += n;
         first++;
@@ -185,30 +186,30 @@ static void list_part(enum weft_copy way, const struct weft_shape *list, uintptr
     entry_part(way, list, last, data, 0, to - list->begin[last], packed);
 }
 
-static void part(enum weft_copy way, const struct weft_shape *shape, uintptr_t data, size_t from,
+static void part(enum weft_copy way, const struct weft_layout *shape, uintptr_t data, size_t from,
                  size_t to, char *packed)
 {
     data += (uintptr_t)shape->offset;
     switch (shape->kind) {
-    case WEFT_SHAPE_RUN:
+    case WEFT_LAYOUT_RUN:
         weft_run_copy(way, data + from, packed, to - from);
         return;
-    case WEFT_SHAPE_LOOP:
+    case WEFT_LAYOUT_LOOP:
         passes_part(way, shape->body, shape->stride, data, from, to, packed);
         return;
-    case WEFT_SHAPE_BLOCKS:
+    case WEFT_LAYOUT_BLOCKS:
         blocks_part(way, shape, data, from, to, packed);
         return;
-    case WEFT_SHAPE_LIST:
+    case WEFT_LAYOUT_LIST:
         list_part(way, shape, data, from, to, packed);
         return;
     }
 }
 
 /* Whether element after element is pass after pass of one loop. */
-static bool is_endless(const struct weft_shape *shape, MPI_Aint extent)
+static bool is_endless(const struct weft_layout *shape, MPI_Aint extent)
 {
-    return shape->kind == WEFT_SHAPE_LOOP &&
+    return shape->kind == WEFT_LAYOUT_LOOP &&
            extent == (MPI_Aint)((uintptr_t)shape->stride * shape->count);
 }
 
@@ -220,8 +221,8 @@ static enum weft_copy how_far(enum weft_copy way, size_t bytes)
     return bytes < FAR_FROM ? way : (enum weft_copy)(way | WEFT_FAR);
 }
 
-void weft_shape_copy(enum weft_copy way, const struct weft_shape *shape, MPI_Aint extent,
-                     const void *buffer, size_t from, size_t to, void *packed)
+void weft_layout_copy(enum weft_copy way, const struct weft_layout *shape, MPI_Aint extent,
+                      const void *buffer, size_t from, size_t to, void *packed)
 {
     uintptr_t data = (uintptr_t)buffer;
     if (from >= to)
@@ -234,8 +235,8 @@ void weft_shape_copy(enum weft_copy way, const struct weft_shape *shape, MPI_Ain
         passes_part(way, shape, extent, data, from, to, packed);
 }
 
-void weft_shape_copy_all(enum weft_copy way, const struct weft_shape *shape, MPI_Aint extent,
-                         const void *buffer, size_t count, void *packed)
+void weft_layout_copy_all(enum weft_copy way, const struct weft_layout *shape, MPI_Aint extent,
+                          const void *buffer, size_t count, void *packed)
 {
     uintptr_t data = (uintptr_t)buffer;
     way = how_far(way, count * shape->size);

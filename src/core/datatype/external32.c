@@ -9,7 +9,7 @@
  * Invariant: integers that external32 keeps shorter lose their most significant bytes; they come
  * back as they were if they fitted.
  */
-#include "core/datatype.h"
+#include "core/datatype/datatype.h"
 
 #include <float.h>
 #include <string.h>

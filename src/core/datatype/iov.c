@@ -32,11 +32,11 @@ static void emit(struct out *out, MPI_Aint at, size_t bytes)
     }
 }
 
-static void part(struct out *out, const struct weft_shape *shape, MPI_Aint base, size_t from,
+static void part(struct out *out, const struct weft_layout *shape, MPI_Aint base, size_t from,
                  size_t to);
 
 /* Of passes without end, body after body. */
-static void loop_part(struct out *out, const struct weft_shape *body, MPI_Aint stride,
+static void loop_part(struct out *out, const struct weft_layout *body, MPI_Aint stride,
                       MPI_Aint base, size_t from, size_t to)
 {
     size_t pass = from / body->size;
@@ -48,17 +48,17 @@ static void loop_part(struct out *out, const struct weft_shape *body, MPI_Aint s
     }
 }
 
-static void entries_part(struct out *out, const struct weft_shape *shape, MPI_Aint base,
+static void entries_part(struct out *out, const struct weft_layout *shape, MPI_Aint base,
                          size_t from, size_t to)
 {
-    bool blocks = shape->kind == WEFT_SHAPE_BLOCKS;
-    size_t block = blocks ? weft_shape_block(shape) : 0;
-    size_t i = blocks ? from / block : weft_shape_find(shape, from);
+    bool blocks = shape->kind == WEFT_LAYOUT_BLOCKS;
+    size_t block = blocks ? weft_layout_block(shape) : 0;
+    size_t i = blocks ? from / block : weft_layout_find(shape, from);
     while (from < to && !out->full) {
         size_t begin = blocks ? i * block : shape->begin[i];
-        size_t bytes = blocks ? block : weft_shape_entry(shape, i);
+        size_t bytes = blocks ? block : weft_layout_entry(shape, i);
         size_t end = to - begin < bytes ? to - begin : bytes;
-        const struct weft_shape *body = shape->bodies ? shape->bodies[i] : NULL;
+        const struct weft_layout *body = shape->bodies ? shape->bodies[i] : NULL;
         MPI_Aint at = plus(base, shape->at[i]);
         if (body)
             part(out, body, at, from - begin, end);
@@ -69,26 +69,26 @@ static void entries_part(struct out *out, const struct weft_shape *shape, MPI_Ai
     }
 }
 
-static void part(struct out *out, const struct weft_shape *shape, MPI_Aint base, size_t from,
+static void part(struct out *out, const struct weft_layout *shape, MPI_Aint base, size_t from,
                  size_t to)
 {
     base = plus(base, shape->offset);
     switch (shape->kind) {
-    case WEFT_SHAPE_RUN:
+    case WEFT_LAYOUT_RUN:
         emit(out, plus(base, (MPI_Aint)from), to - from);
         return;
-    case WEFT_SHAPE_LOOP:
+    case WEFT_LAYOUT_LOOP:
         loop_part(out, shape->body, shape->stride, base, from, to);
         return;
-    case WEFT_SHAPE_BLOCKS:
-    case WEFT_SHAPE_LIST:
+    case WEFT_LAYOUT_BLOCKS:
+    case WEFT_LAYOUT_LIST:
         entries_part(out, shape, base, from, to);
         return;
     }
 }
 
-size_t weft_shape_runs(const struct weft_shape *shape, MPI_Aint base, size_t from, size_t to,
-                       struct weft_run *runs, size_t room)
+size_t weft_layout_runs(const struct weft_layout *shape, MPI_Aint base, size_t from, size_t to,
+                        struct weft_run *runs, size_t room)
 {
     struct out out = {runs, 0, room, false};
     if (from < to)
@@ -96,8 +96,8 @@ size_t weft_shape_runs(const struct weft_shape *shape, MPI_Aint base, size_t fro
     return out.used;
 }
 
-size_t weft_shape_runs_of_many(const struct weft_shape *shape, MPI_Aint extent, MPI_Aint base,
-                               size_t from, size_t to, struct weft_run *runs, size_t room)
+size_t weft_layout_runs_of_many(const struct weft_layout *shape, MPI_Aint extent, MPI_Aint base,
+                                size_t from, size_t to, struct weft_run *runs, size_t room)
 {
     struct out out = {runs, 0, room, false};
     if (from < to)

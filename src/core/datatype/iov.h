@@ -5,7 +5,7 @@
 #ifndef WEFT_DATATYPE_IOV_H
 #define WEFT_DATATYPE_IOV_H
 
-#include "core/datatype/shape.h"
+#include "core/datatype/layout.h"
 
 struct weft_run {
     MPI_Aint at; /* the base plus the offset in the shape: an address when the base is one */
@@ -15,11 +15,11 @@ struct weft_run {
 /* Lists the runs behind bytes [from, to) of the packed form of a shape that is used at base, up to
  * room of them; runs that continue each other are one. Returns how many. When they end before `to`,
  * room was short: the caller goes on from there. */
-size_t weft_shape_runs(const struct weft_shape *shape, MPI_Aint base, size_t from, size_t to,
-                       struct weft_run *runs, size_t room);
+size_t weft_layout_runs(const struct weft_layout *shape, MPI_Aint base, size_t from, size_t to,
+                        struct weft_run *runs, size_t room);
 
 /* The same for the packed form of element after element, extent bytes apart. */
-size_t weft_shape_runs_of_many(const struct weft_shape *shape, MPI_Aint extent, MPI_Aint base,
-                               size_t from, size_t to, struct weft_run *runs, size_t room);
+size_t weft_layout_runs_of_many(const struct weft_layout *shape, MPI_Aint extent, MPI_Aint base,
+                                size_t from, size_t to, struct weft_run *runs, size_t room);
 
 #endif

@@ -11,8 +11,8 @@
  *  - Between two sweeps at least as many types come as the last one left.
  */
 #include "core/datatype/build.h"
-#include "core/request.h"
-#include "core/weft.h"
+#include "core/pt2pt/request.h"
+#include "core/process/weft.h"
 
 #include <stdlib.h>
 

@@ -7,8 +7,8 @@
  * MPI_Type_create_f90_* give the same type.
  */
 #include "core/datatype/build.h"
-#include "core/error.h"
-#include "core/predefined_types.h"
+#include "core/object/error.h"
+#include "core/datatype/predefined_types.h"
 
 #include <float.h>
 #include <stdlib.h>
@@ -39,14 +39,14 @@ static struct weft_basic basic_of(const struct weft_predefined_type *row)
     if (handle == MPI_COMPLEX4 || handle == MPI_COMPLEX32)
         basic.parts = 2;
     switch (row->elem) {
-    case WEFT_ELEM_FLOAT_COMPLEX:
-    case WEFT_ELEM_DOUBLE_COMPLEX:
+    case WEFT_BASIC_FLOAT_COMPLEX:
+    case WEFT_BASIC_DOUBLE_COMPLEX:
         basic.parts = 2;
         return basic;
-    case WEFT_ELEM_LONG_DOUBLE:
-    case WEFT_ELEM_LONG_DOUBLE_INT:
+    case WEFT_BASIC_LONG_DOUBLE:
+    case WEFT_BASIC_LONG_DOUBLE_INT:
         return (struct weft_basic){(uint8_t)bytes, 16, WEFT_FORM_LONG_DOUBLE, 1};
-    case WEFT_ELEM_LONG_DOUBLE_COMPLEX:
+    case WEFT_BASIC_LONG_DOUBLE_COMPLEX:
         return (struct weft_basic){(uint8_t)bytes, 32, WEFT_FORM_LONG_DOUBLE, 2};
     default:
         return basic;
@@ -56,13 +56,13 @@ static struct weft_basic basic_of(const struct weft_predefined_type *row)
 /* A value and its index are two basic elements. */
 static void describe_pair(struct weft_datatype *type, const struct weft_predefined_type *row)
 {
-    struct weft_shape_list shapes;
+    struct weft_layout_list shapes;
     struct weft_signature_list signatures;
-    weft_shape_list_begin(&shapes, &type->arena, 2);
-    weft_shape_list_add(&shapes, weft_shape_run(&type->arena, row->first_size), 0);
-    weft_shape_list_add(&shapes, weft_shape_run(&type->arena, row->second_size),
-                        (MPI_Aint)row->second_offset);
-    type->shape = weft_shape_list_end(&shapes);
+    weft_layout_list_begin(&shapes, &type->arena, 2);
+    weft_layout_list_add(&shapes, weft_layout_run(&type->arena, row->first_size), 0);
+    weft_layout_list_add(&shapes, weft_layout_run(&type->arena, row->second_size),
+                         (MPI_Aint)row->second_offset);
+    type->shape = weft_layout_list_end(&shapes);
     weft_signature_list_begin(&signatures, &type->arena);
     weft_signature_list_add(&signatures, weft_signature_basic(&type->arena, basic_of(row)));
     weft_signature_list_add(&signatures,
@@ -89,7 +89,7 @@ static void define(struct weft_datatype *type, const struct weft_predefined_type
     if (pair) {
         describe_pair(type, row);
     } else {
-        type->shape = weft_shape_run(&type->arena, row->size);
+        type->shape = weft_layout_run(&type->arena, row->size);
         type->signature = weft_signature_basic(&type->arena, basic_of(row));
     }
     weft_datatype_classify(type);
@@ -154,10 +154,10 @@ static MPI_Datatype find_kind(int typeclass, int p, int r)
     return MPI_DATATYPE_NULL;
 }
 
-static struct weft_recipe *recipe_of(int combiner, int p, int r, MPI_Datatype base)
+static struct weft_envelope *recipe_of(int combiner, int p, int r, MPI_Datatype base)
 {
     bool integer = combiner == MPI_COMBINER_F90_INTEGER;
-    struct weft_recipe *recipe = weft_recipe_new(combiner, integer ? 1 : 2, 0, 0, 1);
+    struct weft_envelope *recipe = weft_envelope_new(combiner, integer ? 1 : 2, 0, 0, 1);
     if (!recipe)
         return NULL;
     recipe->integers[0] = integer ? r : p;
@@ -183,10 +183,10 @@ int weft_datatype_f90(int typeclass, int p, int r, struct weft_datatype **out)
     MPI_Datatype base = find_kind(typeclass, p, r);
     if (base == MPI_DATATYPE_NULL)
         return weft_error_say(MPI_ERR_ARG, "no Fortran type has precision %d and range %d", p, r);
-    struct weft_recipe *recipe = recipe_of(combiner, p, r, base);
+    struct weft_envelope *recipe = recipe_of(combiner, p, r, base);
     struct kind *kind = malloc(sizeof *kind);
     if (!recipe || !kind) {
-        weft_recipe_free(recipe);
+        weft_envelope_free(recipe);
         free(kind);
         return weft_error_say(MPI_ERR_NO_MEM, "no memory for another datatype");
     }

@@ -8,7 +8,7 @@
  */
 #include "core/tool/category.h"
 
-#include "core/settings.h"
+#include "core/object/settings.h"
 #include "core/tool/event.h"
 #include "core/tool/pvar.h"
 

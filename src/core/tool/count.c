@@ -6,8 +6,8 @@
  */
 #include "core/tool/count.h"
 
-#include "core/settings.h"
-#include "core/weft.h"
+#include "core/object/settings.h"
+#include "core/process/weft.h"
 #include "ofi/net.h"
 #include "shm/shm.h"
 

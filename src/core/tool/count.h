@@ -18,8 +18,8 @@
 #ifndef WEFT_COUNT_H
 #define WEFT_COUNT_H
 
-#include "core/handle.h"
-#include "core/peer.h"
+#include "core/object/handle.h"
+#include "core/pt2pt/peer.h"
 
 #include <stdbool.h>
 #include <stdint.h>

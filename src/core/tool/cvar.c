@@ -6,7 +6,7 @@
  */
 #include "core/tool/cvar.h"
 
-#include "core/weft.h"
+#include "core/process/weft.h"
 
 #include <stdio.h>
 #include <stdlib.h>

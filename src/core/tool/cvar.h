@@ -11,7 +11,7 @@
 #ifndef WEFT_CVAR_H
 #define WEFT_CVAR_H
 
-#include "core/settings.h"
+#include "core/object/settings.h"
 #include "core/tool/tool.h"
 
 struct weft_cvar_handle;

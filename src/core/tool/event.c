@@ -9,8 +9,8 @@
  */
 #include "core/tool/event.h"
 
-#include "core/settings.h"
-#include "core/weft.h"
+#include "core/object/settings.h"
+#include "core/process/weft.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,8 +16,8 @@
 #ifndef WEFT_EVENT_H
 #define WEFT_EVENT_H
 
-#include "core/handle.h"
-#include "core/peer.h"
+#include "core/object/handle.h"
+#include "core/pt2pt/peer.h"
 #include "core/tool/tool.h"
 
 struct weft_info;

@@ -7,9 +7,9 @@
  */
 #include "core/tool/pvar.h"
 
-#include "core/settings.h"
+#include "core/object/settings.h"
 #include "core/tool/count.h"
-#include "core/weft.h"
+#include "core/process/weft.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -6,10 +6,10 @@
  * starts, runs and stops, or that weft_count_close takes over under the lock.
  */
 #include "core/tool/pvar.h"
-#include "core/cell.h"
+#include "core/pt2pt/cell.h"
 
 #include "core/tool/count.h"
-#include "core/weft.h"
+#include "core/process/weft.h"
 #include "ofi/net.h"
 #include "shm/shm.h"
 
@@ -113,7 +113,7 @@ const struct weft_pvar_row weft_pvar_table[] = {
     DERIVED("weft_net_receive_queue", MPI_T_PVAR_CLASS_PERCENTAGE, WEFT_TOOL_NET,
             WEFT_PVAR_NET_FILL, "how full the provider's receive queue is with them"),
     COUNTER("weft_net_registrations", WEFT_TOOL_NET, net_registrations, "registrations of memory"),
-    {"weft_net_stage_bytes", MPI_T_PVAR_CLASS_LEVEL, WEFT_TOOL_NET, WEFT_PVAR_WORD,
+    {"weft_net_bounce_bytes", MPI_T_PVAR_CLASS_LEVEL, WEFT_TOOL_NET, WEFT_PVAR_WORD,
      &weft_counts.net_stages, NULL, false, "memory for data that are packed while they travel"},
     DERIVED("weft_net_eager_limit", MPI_T_PVAR_CLASS_SIZE, WEFT_TOOL_NET, WEFT_PVAR_NET_EAGER_LIMIT,
             "longest message that is sent without waiting for its "

@@ -6,9 +6,9 @@
  */
 #include "core/tool/tool.h"
 
-#include "core/settings.h"
+#include "core/object/settings.h"
 #include "core/tool/event.h"
-#include "core/weft.h"
+#include "core/process/weft.h"
 
 #include <string.h>
 

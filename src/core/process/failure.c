@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Dead ranks. The launcher reports them (weftrun --keep-going; others end the job); whatever needs a
+ * dead rank ends with MPI_ERR_PROC_ABORTED, operations with others go on.
+ *
+ * Invariant: an operation that the provider still holds is left to the provider's completion; one
+ * that only waits for the peer's word is ended here, and that word, should it still arrive, is
+ * dropped because its sender's lane is WEFT_LANE_DEAD.
+ */
+#include "core/object/error.h"
+#include "core/pt2pt/sw_match.h"
+#include "core/tool/count.h"
+#include "core/tool/event.h"
+#include "core/process/weft.h"
+#include "ofi/net.h"
+#include "shm/shm.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+int weft_failure_say(const struct weft_peer *peer)
+{
+    char host[256];
+    return weft_error_say(MPI_ERR_PROC_ABORTED,
+                          "rank %d on %s has ended before it called MPI_Finalize; its own output "
+                          "or the launcher's tells why",
+                          peer->world, weft_boot_host(peer->world, host, sizeof host));
+}
+
+bool weft_failure_confirm(const struct weft_peer *peer)
+{
+    enum { PATIENCE_MS = 300 };
+    static double waited = -1.0; /* when such a wait ended last */
+    int rank = peer ? peer->world : WEFT_BOOT_ANYBODY;
+    bool dead = weft_boot_has_failed(rank);
+    if (dead || (waited >= 0.0 && weft_seconds() - waited < 1.0))
+        return dead;
+    for (int ms = 0; ms < PATIENCE_MS && !dead; ms++) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        dead = weft_boot_has_failed(rank);
+    }
+    waited = weft_seconds();
+    return dead;
+}
+
+struct death {
+    struct weft_peer *peer;
+    struct weft_request *found;
+};
+
+/* One operation at a time, because ending one may start others. */
+static void find_stranded(void *arg, struct weft_request *request)
+{
+    struct death *death = arg;
+    if (death->found || request->peer != death->peer)
+        return;
+    bool stranded = request->op == WEFT_REQUEST_RECV
+                        ? request->match.queued || (request->flags & WEFT_REQUEST_IN_NET) ||
+                              (!death->peer->shm && weft_net_fetch_waits(request))
+                    : death->peer->shm ? weft_shm_waits_for_peer(request)
+                                       : weft_net_waits_for_peer(request);
+    if (stranded)
+        death->found = request;
+}
+
+static void end(struct weft_request *request)
+{
+    if (request->op == WEFT_REQUEST_SEND) {
+        request->error = (uint8_t)weft_failure_say(request->peer);
+        if (request->peer->shm)
+            weft_shm_abandon(request);
+        else
+            weft_net_abandon(request);
+        return;
+    }
+    if (!request->match.queued && !(request->flags & WEFT_REQUEST_IN_NET)) {
+        request->error = (uint8_t)weft_failure_say(request->peer);
+        weft_net_fetch_abandon(request);
+        return;
+    }
+    if (request->flags & WEFT_REQUEST_IN_NET) {
+        if (!weft_net_withdraw(request))
+            return; /* a message of it had arrived before */
+    } else {
+        weft_sw_withdraw(request);
+    }
+    request->error = (uint8_t)weft_failure_say(request->peer);
+    request->source = MPI_ANY_SOURCE;
+    request->tag = MPI_ANY_TAG;
+    request->bytes = 0;
+    weft_request_event(request);
+}
+
+static void died(int rank)
+{
+    struct weft_peer *peer = weft_peer_known(rank);
+    if (!peer)
+        peer = weft_peer_make(rank);
+    if (!peer || (peer->lane != WEFT_LANE_NET && peer->lane != WEFT_LANE_SHM))
+        return;
+    weft_counts.deaths++;
+    weft_event_of_rank(WEFT_EVENT_DEATH, rank, peer->lane, 0, 0);
+    weft_shm_bury(peer);
+    peer->lane = WEFT_LANE_DEAD;
+    peer->land_below = peer->post_below = 0;
+    peer->inject_below = 0;
+    peer->listen_below = 0;
+    weft_net_drop_backlog(peer);
+    struct death death = {.peer = peer};
+    do {
+        death.found = NULL;
+        weft_request_each_active(find_stranded, &death);
+        if (death.found)
+            end(death.found);
+    } while (death.found);
+}
+
+int weft_failure_check(void)
+{
+    int rank, deaths = 0;
+    while (weft_boot_next_failure(&rank)) {
+        if (rank == WEFT_BOOT_LAUNCHER)
+            weft_fatal(MPI_ERR_OTHER,
+                       "the launcher (%s) is gone, and with it the way to the other "
+                       "ranks; see its output or the system's log",
+                       weft.job.launcher);
+        if (rank != weft.job.rank && rank >= 0 && rank < weft.job.size) {
+            died(rank);
+            deaths++;
+        }
+    }
+    return deaths;
+}

@@ -105,7 +105,7 @@ bool weft_net_forget_sync(struct weft_request *request)
 
 void weft_net_acknowledged(int from, uint32_t context, int tag)
 {
-    struct weft_peer *peer = weft_peer_known(from);
+    struct weft_peer *peer = weft_peer_known(0, from);
     struct weft_request **link = peer ? &peer->sync : NULL;
     while (link && *link && ((*link)->channel->context != context || (*link)->tag != tag))
         link = &(*link)->next;
@@ -132,7 +132,7 @@ void weft_net_control_arrived(const void *data, size_t bytes)
     memcpy(&control, data, sizeof control);
     if (control.from < 0 || control.from >= weft.job.size)
         return;
-    struct weft_peer *sender = weft_peer_known(control.from);
+    struct weft_peer *sender = weft_peer_known(0, control.from);
     if (sender && sender->lane == WEFT_LANE_DEAD)
         return; /* what it speaks of was ended when it died */
     struct weft_request *request = (struct weft_request *)(uintptr_t)control.cookie;

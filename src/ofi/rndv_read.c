@@ -123,7 +123,7 @@ static struct weft_request *announced(uint64_t number, int32_t to)
 {
     struct weft_request *send = weft_request_numbered(number);
     bool is_it = send && send->op == WEFT_REQUEST_SEND && send->pending &&
-                 send->peer == weft_peer_known(to) &&
+                 send->peer == weft_peer_known(0, to) &&
                  weft_net_part(send)->out.kind == WEFT_NET_OUT_RTS;
     return is_it ? send : NULL;
 }

@@ -133,15 +133,16 @@ static bool post(struct weft_schedule *s, struct weft_step *step)
 {
     struct weft_channel *channel = step->channel;
     size_t bytes = weft_elements_bytes(step->to);
-    if (weft.matcher.unexpected || (uint32_t)step->peer >= channel->sources ||
-        !(step->to.type->flags & WEFT_TYPE_DENSE) || weft_unlikely(!weft.requests.free) ||
+    struct weft_vci *vci = channel->comm->vci;
+    if (vci->matcher.unexpected || (uint32_t)step->peer >= channel->sources ||
+        !(step->to.type->flags & WEFT_TYPE_DENSE) || weft_unlikely(!vci->requests.free) ||
         weft_unlikely(weft_count_all()))
         return false;
     struct weft_peer *peer = channel->comm->peers[step->peer];
     if (weft_unlikely(bytes >= peer->post_below))
         return false;
     struct weft_request *request =
-        weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
+        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
     weft_p2p_describe(request, channel, step->to.at, bytes, weft_datatype_byte(), peer, step->peer,
                       s->tag);
     step->request = request;
@@ -338,7 +339,7 @@ static void run_alone(struct weft_schedule *s)
         if (!s->waits_for->pending) {
             go(s);
             idle = 0;
-        } else if (weft_poll()) {
+        } else if (weft_poll(NULL)) {
             idle = 0;
         } else {
             weft_idle_for(&idle, s->waits_for);
@@ -352,7 +353,7 @@ static void run_among_threads(struct weft_schedule *s)
     unsigned idle = 0;
     begin(s);
     while (!is_complete(s))
-        weft_await(&idle, s->waits_for);
+        weft_await(NULL, &idle, s->waits_for);
 }
 
 int weft_coll_run(const struct weft_coll_args *args)
@@ -374,7 +375,7 @@ int weft_coll_run(const struct weft_coll_args *args)
 /* A request for a schedule. */
 static int attach(struct weft_schedule *s, struct weft_request **out)
 {
-    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_COLL, 0);
+    struct weft_request *request = weft_request_get(&weft.vcis[0], WEFT_REQUEST_COLL, 0);
     if (weft_unlikely(!request)) {
         weft_schedule_put(s);
         return MPI_ERR_NO_MEM;

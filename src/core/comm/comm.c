@@ -10,7 +10,6 @@
  *    freed the communicator.
  */
 #include "core/comm/comm.h"
-#include "core/pt2pt/cell.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/comm/session.h"
 #include "core/comm/topology.h"
@@ -32,6 +31,8 @@ struct weft_comm weft_comm_job = {
 enum { SWEEP_AT = 64 };
 static struct weft_comm *dying;
 static size_t ndying, sweep_at = SWEEP_AT;
+
+enum { PREDEFINED = 3 };
 
 /* ---- Channels */
 
@@ -62,7 +63,6 @@ static void open_channel(struct weft_channel *channel, struct weft_comm *comm, s
     channel->sources = (uint32_t)comm->size;
     channel->wildcards_held = channel->held != 0 || lanes.shared > 0;
     channel->net_bits = weft_net_context_bits(context);
-    channel->cell = weft_cell_of(context);
     channel->net_rank = weft_net_rank_bits(comm->rank);
 }
 
@@ -94,11 +94,23 @@ struct weft_channel *weft_channel_of(uint32_t context)
     return NULL;
 }
 
+/* Deals a communicator onto a VCI. far: some rank is not reached through shared memory. */
+static void deal(struct weft_comm *comm, int block, bool far)
+{
+    comm->block = block;
+    comm->deal = far || block < PREDEFINED ? 0 : (unsigned)(block - PREDEFINED + 1) % weft.deals;
+    comm->vci = &weft.vcis[comm->deal % weft.nvcis];
+    comm->peers = weft_group_open_peers(comm->remote, comm->deal);
+    if (!comm->peers)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", comm->size);
+}
+
 void weft_comm_open(struct weft_comm *comm, int block)
 {
     struct weft_comm *local = comm->local;
     struct lanes lanes = lanes_of(comm);
-    comm->block = block;
+    bool far = lanes.far || (local && lanes_of(local).far);
+    deal(comm, block, far);
     open_channel(&comm->p2p, comm, lanes, WEFT_CONTEXT_P2P);
     open_channel(&comm->coll, comm, lanes, WEFT_CONTEXT_COLL);
     open_channel(&comm->part, comm, lanes, WEFT_CONTEXT_PARTITIONED);
@@ -106,7 +118,7 @@ void weft_comm_open(struct weft_comm *comm, int block)
     open_channel(&comm->grouping, comm, lanes, WEFT_CONTEXT_GROUPING);
     if (local) {
         lanes = lanes_of(local);
-        local->block = block;
+        deal(local, block, far);
         open_channel(&local->p2p, local, lanes, WEFT_CONTEXT_LOCAL_P2P);
         open_channel(&local->coll, local, lanes, WEFT_CONTEXT_LOCAL_COLL);
         open_channel(&local->making, local, lanes, WEFT_CONTEXT_LOCAL_MAKING);
@@ -119,14 +131,13 @@ void weft_comm_open(struct weft_comm *comm, int block)
 /* Sets what follows from the groups; remote is the one that messages go to. */
 static bool fill(struct weft_comm *comm, struct weft_group *group, struct weft_group *remote)
 {
-    if (!weft_group_open_peers(remote))
+    if (weft.deals == 1 && !weft_group_open_peers(remote, 0)) /* else weft_comm_open does it */
         return false;
     comm->object.kind = WEFT_KIND_COMM;
     comm->group = weft_group_keep(group);
     comm->remote = weft_group_keep(remote);
     comm->rank = group->rank;
     comm->size = remote->size;
-    comm->peers = remote->peers;
     comm->block = -1;
     return true;
 }
@@ -264,8 +275,6 @@ bool weft_comm_active(const struct weft_comm *comm)
 
 /* ---- The predefined ones */
 
-enum { PREDEFINED = 3 };
-
 static bool open_predefined(struct weft_comm *comm, struct weft_group *group, int block)
 {
     if (!group || !fill(comm, group, group) || !weft_context_reserve(block))
@@ -347,6 +356,14 @@ int weft_comm_set_name(struct weft_comm *comm, const char *name)
     comm->name = copy;
     comm->named = true;
     return MPI_SUCCESS;
+}
+
+struct weft_peer *weft_comm_connect(struct weft_comm *comm, int rank)
+{
+    struct weft_peer *peer = weft_peer_get(comm->deal, weft_comm_world_of(comm, rank));
+    if (peer)
+        comm->peers[rank] = peer;
+    return peer;
 }
 
 int weft_comm_rank_of(const struct weft_comm *comm, int world)

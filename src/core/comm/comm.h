@@ -31,11 +31,11 @@
 /* Software matching, or no peer on the net lane: every receive is held. */
 enum { WEFT_HELD_ALWAYS = 1 << 30 };
 
-struct weft_cell;
 struct weft_comm;
 struct weft_info;
 struct weft_session;
 struct weft_topology;
+struct weft_vci;
 
 struct weft_channel {
     uint32_t context;
@@ -45,18 +45,18 @@ struct weft_channel {
                             its peer's lane matches: post_below, listen_below */
     bool wildcards_held; /* receives from any source stay in software: lanes are mixed */
     bool took_back;      /* posted receives were withdrawn, so a ready send may find none */
-    bool listed;         /* in weft.held: progress looks into the provider for it */
+    bool listed;         /* in the VCI's list `held`: progress looks into the provider for it */
     uint64_t net_bits;   /* the context's bits in the net lane's tag word */
     uint64_t net_rank;   /* this rank's bits in the net lane's completion data */
     struct weft_comm *comm;
     struct weft_channel *next_held;
-    struct weft_cell *cell; /* core/pt2pt/cell.h; NULL: the lock of the process is the only one */
 };
 
 struct weft_comm {
     struct weft_object object;
     int rank, size;
     struct weft_peer **peers; /* by rank; weft_peer_unknown until first contact through this one */
+    struct weft_vci *vci;     /* core/pt2pt/vci.h: of all channels */
     struct weft_channel p2p, coll;
     struct weft_errhandler *errhandler;
     MPI_Comm handle;
@@ -69,6 +69,7 @@ struct weft_comm {
     struct weft_comm *local; /* of an inter-communicator: its local group, for internal use only */
     bool first_half;         /* of an inter-communicator: the local group comes first when both are
                                 put in one order */
+    unsigned deal;           /* which table of peers: core/pt2pt/vci.h */
     int block;               /* of context ids */
     bool named;              /* the name is allocated */
     bool referred;           /* during a sweep: something refers to it */
@@ -144,8 +145,11 @@ static inline struct weft_peer *weft_comm_peer(const struct weft_comm *comm, int
     struct weft_peer *peer = comm->peers[rank];
     return weft_likely(peer != &weft_peer_unknown)
                ? peer
-               : weft_peer_known(weft_comm_world_of(comm, rank));
+               : weft_peer_known(comm->deal, weft_comm_world_of(comm, rank));
 }
+
+/* The same, with first contact if need be. NULL as for weft_peer_connect. */
+struct weft_peer *weft_comm_connect(struct weft_comm *comm, int rank);
 
 /* Ranks of both sides together, and this process's place among them (see first_half). */
 static inline int weft_comm_total(const struct weft_comm *comm)

@@ -114,7 +114,7 @@ int weft_comm_idup(struct weft_comm *over, const struct weft_info *hints, struct
 {
     int failed;
     struct making *making = malloc(sizeof *making);
-    *request = making ? weft_request_get(&weft.requests, WEFT_REQUEST_MAKING, 1) : NULL;
+    *request = making ? weft_request_get(&weft.vcis[0], WEFT_REQUEST_MAKING, 1) : NULL;
     if (!*request)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to duplicate a communicator");
     uint64_t key = of_all(&making->agreement, over);

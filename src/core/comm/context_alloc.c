@@ -174,6 +174,6 @@ int weft_context_alloc_wait(struct weft_context_alloc *agreement)
 {
     unsigned idle = 0;
     while (!agreement->done)
-        weft_await(&idle, agreement->receive);
+        weft_await(NULL, &idle, agreement->receive);
     return agreement->code;
 }

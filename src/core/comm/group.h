@@ -17,6 +17,7 @@
 #define WEFT_GROUP_H
 
 #include "core/object/handle.h"
+#include "core/process/lock.h"
 #include "mpi.h"
 
 #include <stdbool.h>
@@ -29,8 +30,8 @@ struct weft_group {
     struct weft_object object;
     int refs;
     int size, rank;
-    struct weft_peer **peers;     /* NULL until a communicator needs it */
-    bool shares_peers;            /* peers belongs to the process */
+    struct weft_peer **peers[WEFT_LOCKS_MAX]; /* by deal; NULL until a communicator needs it */
+    bool shares_peers;                        /* peers belong to the process */
     struct weft_nodes *nodes;     /* core/process/nodes.h; NULL until a collective asks */
     struct weft_session *session; /* whose process sets it was made from; one reference, or NULL */
     int32_t first, stride; /* of a run: rank i is the world rank first + stride * i; else 0 */
@@ -68,8 +69,9 @@ void weft_group_list(const struct weft_group *group, int32_t *world);
 struct weft_group *weft_group_keep(struct weft_group *group);
 void weft_group_release(struct weft_group *group);
 
-/* The table of peers of a group. False when memory is short, the sentence said. */
-bool weft_group_open_peers(struct weft_group *group);
+/* The table of peers of a group in a deal (core/pt2pt/vci.h). NULL when memory is short, the sentence
+ * said. */
+struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned deal);
 
 /* The rank in a sealed group of a world rank, or -1. Looks at all of them if it is no run. */
 int weft_group_rank_of(const struct weft_group *group, int world);

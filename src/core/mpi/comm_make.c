@@ -267,7 +267,7 @@ int PMPI_Comm_disconnect(MPI_Comm *handle)
     if (!comm)
         return code;
     while (weft_comm_active(comm))
-        weft_await(&idle, NULL);
+        weft_await(NULL, &idle, NULL);
     code = give_up(comm, function);
     if (code == MPI_SUCCESS)
         *handle = MPI_COMM_NULL;

@@ -14,7 +14,7 @@
 WEFT_EXPORT(T_init_thread);
 int PMPI_T_init_thread(int required, int *provided)
 {
-    weft_enter_anytime();
+    weft_tool_enter_always();
     weft_tool_open();
     /* Every level is provided: MPI_T always takes the lock. */
     weft_tool_set(provided, weft_thread_level(required));
@@ -24,7 +24,7 @@ int PMPI_T_init_thread(int required, int *provided)
 WEFT_EXPORT(T_finalize);
 int PMPI_T_finalize(void)
 {
-    weft_enter_anytime();
+    weft_tool_enter_always();
     return weft_tool_leave(weft_tool_close());
 }
 

@@ -37,6 +37,7 @@ struct weft_settings {
     int shm_copy;          /* enum weft_shm_copy */
     int64_t spin;          /* polls without news before a waiting rank yields its core; 0 = auto */
     int progress_thread;   /* 1: one that progresses while the program computes */
+    int64_t vcis;          /* VCIs of a process with MPI_THREAD_MULTIPLE */
     int64_t connect_timeout; /* seconds without a connection to a peer before it is reported */
     int64_t hang_timeout;    /* seconds a wait may last before the rank reports it; 0 = never */
     /* Algorithms of collectives: 0 = what the table says, i = option i - 1 of the family in

@@ -11,7 +11,6 @@
  *  - A report changes nothing that it reports on, and leaves in one write.
  */
 #include "core/process/hang.h"
-#include "core/pt2pt/cell.h"
 #include "core/coll/coll.h"
 #include "core/object/error.h"
 #include "core/pt2pt/partitioned.h"
@@ -38,14 +37,11 @@ static void asked(int signal)
 {
     (void)signal;
     __atomic_fetch_or(&weft_gate, WEFT_GATE_REPORT, __ATOMIC_RELAXED);
-    __atomic_store_n(&weft_send_tags, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&weft_receive_tags, 0, __ATOMIC_RELAXED);
 }
 
 static void open_gate(void)
 {
     __atomic_fetch_and(&weft_gate, ~(unsigned)WEFT_GATE_REPORT, __ATOMIC_RELAXED);
-    weft_gate_update();
 }
 
 void weft_hang_open(void)
@@ -156,9 +152,8 @@ static void add_send(struct report *report, const struct weft_request *request)
     describe_peer(channel->comm, weft_comm_rank_of(channel->comm, request->peer->world), peer,
                   sizeof peer);
     describe_tag(channel, request->tag, tag, sizeof tag);
-    const char *mode =
-        modes[request->mode < WEFT_MODE_OF_CELL ? request->mode : WEFT_SEND_STANDARD];
-    add_line(report, "  %s of %zu bytes to %s, %s: %s", mode, request->bytes, peer, tag,
+    add_line(report, "  %s of %zu bytes to %s, %s: %s", modes[request->mode], request->bytes, peer,
+             tag,
              request->peer->lane == WEFT_LANE_SELF ? "in this process, no receive matches yet"
              : request->peer->shm                  ? weft_shm_describe(request)
                                                    : weft_net_describe(request));
@@ -258,7 +253,7 @@ static void send_off(struct report *report)
         add_line(report, "  and %d more operation%s", more, plural(more));
     else if (!report->requests)
         add_line(report, "  no operation of this rank is under way");
-    weft_cells_each_message(see_message, report);
+    weft_vcis_each_message(see_message, report);
     more = report->messages - MESSAGES_SHOWN;
     if (more > 0)
         add_line(report, "  and %d more message%s without a receive", more, plural(more));
@@ -363,5 +358,5 @@ void weft_hang_check_left(void)
 {
     int left = 0;
     if (!weft_coll_any_failed() && !weft_counts.deaths)
-        weft_cells_each_message(see_left, &left);
+        weft_vcis_each_message(see_left, &left);
 }

@@ -6,7 +6,6 @@
  * starts, runs and stops, or that weft_count_close takes over under the lock.
  */
 #include "core/tool/pvar.h"
-#include "core/pt2pt/cell.h"
 
 #include "core/tool/count.h"
 #include "core/process/weft.h"
@@ -241,17 +240,34 @@ static uint64_t of_rank(enum weft_pvar_source source, int world)
                                                      : rank->kept;
 }
 
-/* Of a rank that this one is in contact with. */
-static uint64_t of_peer(enum weft_pvar_source source, int world)
+/* Of one peer object of a rank. */
+static uint64_t of_deal(enum weft_pvar_source source, const struct weft_peer *peer)
 {
-    const struct weft_peer *peer = weft.peers ? weft_peer_known(world) : NULL;
-    if (!peer)
-        return 0;
     return source == WEFT_PVAR_RANK_SENT         ? weft_count_sent_to(peer)
            : source == WEFT_PVAR_RANK_RENDEZVOUS ? word(&peer->counts.rendezvous)
            : source == WEFT_PVAR_RANK_BACKLOGGED ? word(&peer->counts.backlogged)
            : source == WEFT_PVAR_RANK_BACKLOG    ? word(&peer->counts.backlog)
                                                  : word(&peer->counts.registrations);
+}
+
+/* Of a rank that this one is in contact with. */
+static uint64_t of_peer(enum weft_pvar_source source, int world)
+{
+    uint64_t sum = 0;
+    for (unsigned deal = 0; deal < weft.deals; deal++) {
+        const struct weft_peer *peer = weft_peer_known(deal, world);
+        if (peer)
+            sum += of_deal(source, peer);
+    }
+    return sum;
+}
+
+static uint64_t request_bytes(void)
+{
+    uint64_t slabs = 0;
+    for (unsigned i = 0; i < weft.nvcis; i++)
+        slabs += weft.vcis[i].requests.nslabs;
+    return slabs * WEFT_REQUEST_SLAB * sizeof(struct weft_request);
 }
 
 uint64_t weft_pvar_raw(const struct weft_pvar_row *row, int world)
@@ -286,9 +302,9 @@ uint64_t weft_pvar_raw(const struct weft_pvar_row *row, int world)
     case WEFT_PVAR_NET_FETCHING:
         return weft_count_fetching();
     case WEFT_PVAR_POSTED:
-        return weft_cells_posted();
+        return weft_vcis_posted();
     case WEFT_PVAR_REQUEST_BYTES:
-        return weft.requests.nslabs * WEFT_REQUEST_SLAB * sizeof(struct weft_request);
+        return request_bytes();
     case WEFT_PVAR_PEERS:
         return weft_count_peers();
     case WEFT_PVAR_RANK_BYTES_SENT:

@@ -24,6 +24,9 @@ int weft_tool_enter(void);
 /* Leaves it. Returns code. */
 int weft_tool_leave(int code);
 
+/* The same before MPI_T is initialised. */
+void weft_tool_enter_always(void);
+
 /* Begins and ends a use of MPI_T. */
 void weft_tool_open(void);
 int weft_tool_close(void);

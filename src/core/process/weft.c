@@ -77,24 +77,6 @@ void weft_leave_gated(void)
         weft_vcis_leave();
 }
 
-/* With other bits of the gate, and inside a call that holds all VCIs, all are taken (once more): so
- * weft_leave_on_gated sees from what is held what to release. */
-int weft_enter_on_gated(const char *function, struct weft_vci *vci)
-{
-    if (weft_unlikely(weft_gate != WEFT_GATE_THREADS) || weft_unlikely(weft_vcis_hold_all()))
-        return weft_enter_gated(function);
-    weft_lock_enter(&vci->lock);
-    return MPI_SUCCESS;
-}
-
-void weft_leave_on_gated(struct weft_vci *vci)
-{
-    if (weft_unlikely(weft_vcis_hold_all()))
-        weft_leave_gated();
-    else
-        weft_lock_leave(&vci->lock);
-}
-
 /* The progress thread may do so while others look at the gate. */
 void weft_gate_set_events(bool waiting)
 {

@@ -57,6 +57,14 @@ enum weft_gate_bit {
 };
 extern WEFT_HIDDEN unsigned weft_gate;
 
+/* True when this thread holds all VCIs, or when there is one thread: one that holds a single VCI never
+ * holds both the first and the last of several. */
+static inline bool weft_vcis_hold_all(void)
+{
+    return !(weft_gate & WEFT_GATE_THREADS) || (weft_lock_is_mine(&weft.vcis[0].lock) &&
+                                                weft_lock_is_mine(&weft.vcis[weft.nvcis - 1].lock));
+}
+
 /* Slow path of weft_enter: checks that MPI is initialised, takes all VCIs when there are threads,
  * answers SIGUSR1. Returns MPI_SUCCESS, or an error class that the entry point returns at once. */
 WEFT_COLD int weft_enter_gated(const char *function);
@@ -74,19 +82,27 @@ static inline void weft_leave(void)
         weft_leave_gated();
 }
 
-/* The same for operations that need one VCI only. */
-int weft_enter_on_gated(const char *function, struct weft_vci *vci);
-void weft_leave_on_gated(struct weft_vci *vci);
-
+/* The same for operations that need one VCI only. Inside a call that holds all VCIs, and when bits of
+ * the gate other than WEFT_GATE_THREADS are set, all are taken (once more); so what is held tells
+ * weft_leave_on what to release. */
 static inline int weft_enter_on(const char *function, struct weft_vci *vci)
 {
-    return weft_unlikely(weft_gate) ? weft_enter_on_gated(function, vci) : MPI_SUCCESS;
+    if (weft_likely(!weft_gate))
+        return MPI_SUCCESS;
+    if (weft_unlikely(weft_gate != WEFT_GATE_THREADS) || weft_unlikely(weft_vcis_hold_all()))
+        return weft_enter_gated(function);
+    weft_lock_enter(&vci->lock);
+    return MPI_SUCCESS;
 }
 
 static inline void weft_leave_on(struct weft_vci *vci)
 {
-    if (weft_unlikely(weft_gate))
-        weft_leave_on_gated(vci);
+    if (weft_likely(!weft_gate))
+        return;
+    if (weft_unlikely(weft_vcis_hold_all()))
+        weft_leave_gated();
+    else
+        weft_lock_leave(&vci->lock);
 }
 
 /* The same on one VCI, or on all (NULL). */
@@ -172,6 +188,9 @@ void weft_idle(unsigned *idle);
 
 /* The same for a rank that waits for one request: a report of a hang names it first. */
 void weft_idle_for(unsigned *idle, const struct weft_request *request);
+
+/* At the end of a wait with threads: how it went decides how soon the thread yields in the next. */
+void weft_idle_end(void);
 
 /* Called by a waiting rank instead, when something happened: it may have happened for a thread that
  * waits for a VCI of this one. */

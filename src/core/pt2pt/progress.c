@@ -209,6 +209,44 @@ static bool yield_or_sleep(unsigned polls, bool threads)
     return length >= LONG_SLEEP_US;
 }
 
+/* A thread may wait for one that needs the same core. With MPI_THREAD_MULTIPLE a thread yields after
+ * POLLS polls; after FEW when yielding was what ended its last wait; but at every TRIAL-th wait it
+ * tries POLLS again. */
+enum { POLLS = 200, FEW = 4, TRIAL = 64 };
+
+/* (initial-exec: its address needs no call.) */
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+    unsigned waits;   /* so far */
+    unsigned limit;   /* polls before it yields in the wait under way */
+    unsigned longest; /* polls in a row without an event in the wait under way */
+    bool yields_help; /* the last wait ended after a yield */
+} pace;
+
+static bool has_pace(void)
+{
+    return weft_gate & WEFT_GATE_THREADS && !weft_settings.spin;
+}
+
+/* Polls before this thread yields; n: it is in turn n of a wait. */
+static unsigned yield_limit(unsigned n)
+{
+    if (weft_likely(!has_pace()))
+        return (unsigned)weft.yield_after;
+    if (n == 1 && !pace.longest)
+        pace.limit = pace.yields_help && ++pace.waits % TRIAL ? FEW : POLLS;
+    if (n > pace.longest)
+        pace.longest = n;
+    return pace.limit < (unsigned)weft.yield_after ? pace.limit : (unsigned)weft.yield_after;
+}
+
+void weft_idle_end(void)
+{
+    if (!pace.longest)
+        return;
+    pace.yields_help = pace.longest >= pace.limit;
+    pace.longest = 0;
+}
+
 /* What weft_idle_for does beside counting, in turn n. */
 static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned n,
                                               const struct weft_request *request)
@@ -218,7 +256,7 @@ static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned n,
         return;
     if (gate & WEFT_GATE_COUNT)
         weft_count_waited(n);
-    if (n < (unsigned)weft.yield_after) {
+    if (n < yield_limit(n)) {
         if (gate & WEFT_GATE_THREADS)
             weft_vcis_share();
         return;

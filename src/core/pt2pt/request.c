@@ -256,6 +256,8 @@ WEFT_HOT void weft_request_wait(struct weft_request *request)
             weft_idle_for(&idle, request);
         }
     }
+    if (weft_unlikely(weft_gate))
+        weft_idle_end();
 }
 
 /* Where a status keeps what the user may only ask for by function. */

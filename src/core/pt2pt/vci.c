@@ -35,11 +35,6 @@ void weft_vcis_close(void)
     opened = 0;
 }
 
-bool weft_vcis_hold_all(void)
-{
-    return !(weft_gate & WEFT_GATE_THREADS) || (is_mine(0) && is_mine(weft.nvcis - 1));
-}
-
 /* This thread has just taken all VCIs. */
 static void end_deferred(void)
 {

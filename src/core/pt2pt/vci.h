@@ -70,9 +70,6 @@ static inline void weft_request_push(struct weft_request *request)
 void weft_vcis_open(unsigned count);
 void weft_vcis_close(void);
 
-/* True when this thread holds all VCIs, or when there is one thread. */
-bool weft_vcis_hold_all(void);
-
 /* Takes and releases all VCIs, whatever weft_gate says. */
 void weft_vcis_enter(void);
 void weft_vcis_leave(void);

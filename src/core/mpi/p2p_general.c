@@ -64,7 +64,7 @@ int weft_call_recv(const struct weft_call *call, MPI_Status *status)
     return code == MPI_SUCCESS ? code : weft_error_raise(from.comm, code, call->function);
 }
 
-int weft_finish_recv(struct weft_request *receive, MPI_Status *status)
+WEFT_HOT int weft_finish_recv(struct weft_request *receive, MPI_Status *status)
 {
     weft_request_wait(receive);
     int code = receive->error;
@@ -76,73 +76,79 @@ int weft_finish_recv(struct weft_request *receive, MPI_Status *status)
 
 /* ---- With entering and leaving */
 
-/* True when only threads keep a call from its fast attempt. */
-static bool may_be_fast(void)
+/* Takes the VCI of a call for its fast attempt. False: something other than threads is in the way. */
+static inline __attribute__((always_inline)) bool take(struct weft_vci *vci)
 {
-    return weft_likely(weft_gate == WEFT_GATE_THREADS);
+    return weft_likely(weft_gate == WEFT_GATE_THREADS) && weft_likely(weft_lock_take(&vci->lock));
 }
 
-int weft_general_send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                      MPI_Comm comm)
+WEFT_HOT int weft_general_send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                               int tag, MPI_Comm comm)
 {
     struct weft_vci *vci = weft_call_vci(comm);
-    int code = weft_enter_on("MPI_Send", vci);
-    if (code)
-        return code;
+    if (take(vci)) {
+        bool sent = weft_fast_send(buf, count, datatype, dest, tag, comm);
+        weft_lock_give(&vci->lock);
+        if (weft_likely(sent))
+            return MPI_SUCCESS;
+    }
     const struct weft_call call = {"MPI_Send", buf, count, datatype, dest, tag, comm};
-    if (!may_be_fast() || !weft_fast_send(buf, count, datatype, dest, tag, comm))
-        code = weft_call_send(&call, WEFT_SEND_STANDARD);
-    weft_leave_on(vci);
-    return code;
+    return weft_general_send_mode(&call, WEFT_SEND_STANDARD);
 }
 
-int weft_general_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                       MPI_Comm comm, MPI_Request *request)
+WEFT_HOT int weft_general_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                                int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct weft_vci *vci = weft_call_vci(comm);
-    int code = weft_enter_on("MPI_Isend", vci);
-    if (code)
-        return code;
+    if (weft_likely(request != NULL) && take(vci)) {
+        struct weft_request *sent = weft_fast_isend(buf, count, datatype, dest, tag, comm);
+        weft_lock_give(&vci->lock);
+        if (weft_likely(sent != NULL)) {
+            *request = (MPI_Request)sent;
+            return MPI_SUCCESS;
+        }
+    }
     const struct weft_call call = {"MPI_Isend", buf, count, datatype, dest, tag, comm};
-    struct weft_request *sent =
-        may_be_fast() && request ? weft_fast_isend(buf, count, datatype, dest, tag, comm) : NULL;
-    if (sent)
-        *request = (MPI_Request)sent;
-    else
-        code = weft_call_isend(&call, WEFT_SEND_STANDARD, request);
-    weft_leave_on(vci);
-    return code;
+    return weft_general_isend_mode(&call, WEFT_SEND_STANDARD, request);
 }
 
-int weft_general_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                      MPI_Comm comm, MPI_Status *status)
+WEFT_HOT int weft_general_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
+                               int tag, MPI_Comm comm, MPI_Status *status)
 {
     struct weft_vci *vci = weft_call_vci(comm);
+    if (take(vci)) {
+        struct weft_request *receive = weft_fast_post(buf, count, datatype, source, tag, comm);
+        int code = receive ? weft_finish_recv(receive, status) : MPI_SUCCESS;
+        weft_lock_leave(&vci->lock);
+        if (weft_likely(receive != NULL))
+            return code;
+    }
+    const struct weft_call call = {"MPI_Recv", buf, count, datatype, source, tag, comm};
     int code = weft_enter_on("MPI_Recv", vci);
     if (code)
         return code;
-    const struct weft_call call = {"MPI_Recv", buf, count, datatype, source, tag, comm};
-    struct weft_request *receive =
-        may_be_fast() ? weft_fast_post(buf, count, datatype, source, tag, comm) : NULL;
-    code = receive ? weft_finish_recv(receive, status) : weft_call_recv(&call, status);
+    code = weft_call_recv(&call, status);
     weft_leave_on(vci);
     return code;
 }
 
-int weft_general_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                       MPI_Comm comm, MPI_Request *request)
+WEFT_HOT int weft_general_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
+                                int tag, MPI_Comm comm, MPI_Request *request)
 {
     struct weft_vci *vci = weft_call_vci(comm);
+    if (weft_likely(request != NULL) && take(vci)) {
+        struct weft_request *receive = weft_fast_post(buf, count, datatype, source, tag, comm);
+        weft_lock_give(&vci->lock);
+        if (weft_likely(receive != NULL)) {
+            *request = (MPI_Request)receive;
+            return MPI_SUCCESS;
+        }
+    }
+    const struct weft_call call = {"MPI_Irecv", buf, count, datatype, source, tag, comm};
     int code = weft_enter_on("MPI_Irecv", vci);
     if (code)
         return code;
-    const struct weft_call call = {"MPI_Irecv", buf, count, datatype, source, tag, comm};
-    struct weft_request *receive =
-        may_be_fast() && request ? weft_fast_post(buf, count, datatype, source, tag, comm) : NULL;
-    if (receive)
-        *request = (MPI_Request)receive;
-    else
-        code = weft_call_irecv(&call, request);
+    code = weft_call_irecv(&call, request);
     weft_leave_on(vci);
     return code;
 }

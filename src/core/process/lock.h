@@ -135,6 +135,21 @@ static inline void weft_lock_enter(struct weft_lock *lock)
         weft_lock_defer(lock);
 }
 
+/* Takes a lock that no thread holds or waits for, for a short while. False, without effect: some thread
+ * does, perhaps this one, or this is the thread's first call. */
+static inline __attribute__((always_inline)) bool weft_lock_take(struct weft_lock *lock)
+{
+    uint32_t none = 0, me = weft_lock_thread;
+    if (weft_unlikely(!me) || weft_unlikely(weft_lock_wanted(lock)))
+        return false;
+    if (!(weft_likely(!weft_lock_is_shared()) && weft_lock_take_alone(lock, me)) &&
+        weft_unlikely(!atomic_compare_exchange_strong_explicit(
+            &lock->owner, &none, me, memory_order_acquire, memory_order_relaxed)))
+        return false;
+    lock->depth = 1;
+    return true;
+}
+
 /* True when this thread holds the lock. */
 static inline bool weft_lock_is_mine(const struct weft_lock *lock)
 {
@@ -142,17 +157,22 @@ static inline bool weft_lock_is_mine(const struct weft_lock *lock)
            atomic_load_explicit(&lock->owner, memory_order_relaxed) == weft_lock_thread;
 }
 
-/* Releases the lock; nothing happens if this thread does not hold it, because it entered MPI before
- * there were threads. */
-static inline void weft_lock_leave(struct weft_lock *lock)
+/* Releases a lock that this thread holds once. */
+static inline __attribute__((always_inline)) void weft_lock_give(struct weft_lock *lock)
 {
-    if (weft_unlikely(!weft_lock_is_mine(lock)) || weft_unlikely(--lock->depth))
-        return;
     atomic_store_explicit(&lock->owner, 0, memory_order_release);
     atomic_store_explicit(&lock->alone, false, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst); /* completed by the sleeper's membarrier */
     if (weft_unlikely(atomic_load_explicit(&lock->sleepers, memory_order_relaxed)))
         weft_lock_wake(lock);
+}
+
+/* Releases the lock; nothing happens if this thread does not hold it, because it entered MPI before
+ * there were threads. */
+static inline void weft_lock_leave(struct weft_lock *lock)
+{
+    if (weft_likely(weft_lock_is_mine(lock)) && weft_likely(!--lock->depth))
+        weft_lock_give(lock);
 }
 
 /* After leaving a wanted lock: waits until a waiting thread has taken it, or a short time. turns: the

@@ -155,9 +155,6 @@ void weft_progress_open(void);
 /* Progresses everything; the caller holds all VCIs. Returns the number of events. */
 int weft_progress(void);
 
-/* Progresses what a VCI has; the caller holds it. */
-int weft_progress_vci(struct weft_vci *vci);
-
 /* The functions below are for calls on a VCI, which they progress, and for calls that hold all VCIs
  * (NULL), for which they progress everything: weft_vci_scope. */
 

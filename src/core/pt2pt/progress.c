@@ -64,7 +64,7 @@ static int move_others(int events)
     return events;
 }
 
-WEFT_HOT int weft_progress_vci(struct weft_vci *vci)
+static inline int progress_vci(struct weft_vci *vci)
 {
     int events = weft.shm ? weft_shm_progress(vci->number) : 0;
     if (weft.net && !vci->number)
@@ -77,7 +77,7 @@ WEFT_HOT int weft_progress(void)
     static unsigned quiet;
     int events = 0;
     for (unsigned i = 0; i < weft.nvcis; i++)
-        events += weft_progress_vci(&weft.vcis[i]);
+        events += progress_vci(&weft.vcis[i]);
     if (weft_unlikely(others_move()))
         events = move_others(events);
     /* A program may wait by tests alone, and for a rank that is dead. */
@@ -103,15 +103,15 @@ static __attribute__((noinline)) int progress_others(struct weft_vci *vci)
         struct weft_vci *other = &weft.vcis[i];
         if (other == vci || !weft_lock_try(&other->lock))
             continue;
-        weft_progress_vci(other);
+        progress_vci(other);
         weft_lock_leave(&other->lock);
     }
     return events;
 }
 
-static int poll_one(struct weft_vci *vci)
+static inline __attribute__((always_inline)) int poll_one(struct weft_vci *vci)
 {
-    int events = weft_progress_vci(vci);
+    int events = progress_vci(vci);
     if (weft_likely(++vci->polls < POLLS_OF_ONE) &&
         (vci->polls < POLLS_OF_ONE_WITH_OTHERS || !others_move()))
         return events;
@@ -248,8 +248,8 @@ void weft_idle_end(void)
 }
 
 /* What weft_idle_for does beside counting, in turn n. */
-static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned n,
-                                              const struct weft_request *request)
+WEFT_HOT static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned n,
+                                                       const struct weft_request *request)
 {
     unsigned gate = weft_gate;
     if (n % WEFT_HANG_POLLS == 0 && check(n, request))

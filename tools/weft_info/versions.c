@@ -5,7 +5,7 @@
 #include "views.h"
 
 #include "ofi/select/provider.h"
-#include "pmix/version.h"
+#include "pmix/boot.h"
 
 #include <stdio.h>
 

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The life of communicators.
+ * Communicators: making, opening, freeing.
  *
  * Invariants:
  *  - MPI_COMM_WORLD has the first block of context ids, MPI_COMM_SELF the second, the job the third.
- *  - A dying communicator (the user has freed it) keeps its channels and context ids until a sweep
- *    finds nothing that refers to it. So an id is not offered again while a message of this process
- *    may come or go with it; and what others have sent has its receive here, posted before the user
- *    freed the communicator.
+ *  - A dying communicator (after MPI_Comm_free) keeps its channels and context ids until a sweep
+ *    finds no reference. So this process does not offer an id while a message with that id can
+ *    arrive or leave: every message for it has a receive, posted before MPI_Comm_free.
  */
 #include "core/comm/comm.h"
 #include "core/pt2pt/cell.h"
@@ -28,16 +27,16 @@ struct weft_comm weft_comm_self = {
 struct weft_comm weft_comm_job = {
     .errhandler = &weft_errors_are_fatal, .handle = MPI_COMM_NULL, .name = "the job"};
 
-/* A sweep looks at every request, so it waits until it is worth it. */
+/* A sweep visits every request, so it runs once for so many dying communicators. */
 enum { SWEEP_AT = 64 };
 static struct weft_comm *dying;
 static size_t ndying, sweep_at = SWEEP_AT;
 
 /* ---- Channels */
 
-/* How many peers of a communicator there are on each lane, this process left out. */
+/* The number of a communicator's other processes on each lane. */
 struct lanes {
-    int shared, far;
+    int shm, net;
 };
 
 static struct lanes lanes_of(const struct weft_comm *comm)
@@ -45,9 +44,9 @@ static struct lanes lanes_of(const struct weft_comm *comm)
     struct lanes lanes = {0, 0};
     for (int rank = 0; rank < comm->size; rank++) {
         int world = weft_comm_world_of(comm, rank);
-        bool shared = weft.shm && weft_shm_reaches(world);
-        lanes.shared += shared;
-        lanes.far += !shared && world != weft.job.rank;
+        bool shm = weft.shm && weft_shm_reaches(world);
+        lanes.shm += shm;
+        lanes.net += !shm && world != weft.job.rank;
     }
     return lanes;
 }
@@ -57,10 +56,10 @@ static void open_channel(struct weft_channel *channel, struct weft_comm *comm, s
 {
     uint32_t context = (uint32_t)comm->block * WEFT_CONTEXTS + (uint32_t)use;
     *channel = (struct weft_channel){.context = context, .comm = comm};
-    if (lanes.far == 0 || weft_net_software_matching())
-        channel->held = WEFT_HELD_ALWAYS; /* the provider matches nothing of it */
+    if (lanes.net == 0 || weft_net_software_matching())
+        channel->held = WEFT_HELD_ALWAYS; /* the provider matches none of its messages */
     channel->sources = (uint32_t)comm->size;
-    channel->wildcards_held = channel->held != 0 || lanes.shared > 0;
+    channel->wildcards_held = channel->held != 0 || lanes.shm > 0;
     channel->net_bits = weft_net_context_bits(context);
     channel->cell = weft_cell_of(context);
     channel->net_rank = weft_net_rank_bits(comm->rank);
@@ -114,9 +113,9 @@ void weft_comm_open(struct weft_comm *comm, int block)
     weft_context_assign(block, comm);
 }
 
-/* ---- Beginning and end */
+/* ---- Making and freeing */
 
-/* Sets what follows from the groups; remote is the one that messages go to. */
+/* Sets the fields that follow from the groups. */
 static bool fill(struct weft_comm *comm, struct weft_group *group, struct weft_group *remote)
 {
     if (!weft_group_open_peers(remote))
@@ -202,9 +201,9 @@ static bool has_channel(const struct weft_comm *comm, const struct weft_channel 
            (const char *)channel < (const char *)(comm + 1);
 }
 
-/* Marks the dying communicators that a request refers to, complete or not,. Not by
- * way of channel->comm: the channel of a request that has none may be an old one. */
-static void see_request(void *arg, struct weft_request *request)
+/* Marks the dying communicator that a request refers to. It compares addresses and does not read
+ * channel->comm, because a request without a communicator may keep the pointer to a freed channel. */
+static void mark_referred(void *arg, struct weft_request *request)
 {
     (void)arg;
     for (struct weft_comm *comm = dying; comm; comm = comm->next_dying)
@@ -213,7 +212,7 @@ static void see_request(void *arg, struct weft_request *request)
             comm->referred = true;
 }
 
-/* A channel in the list of those held is taken off it by the next claim that finds nothing held. */
+/* True while a channel is in weft.held: the next claim that finds nothing held takes it off. */
 static bool is_listed(const struct weft_comm *comm)
 {
     return comm->p2p.listed || comm->coll.listed || comm->part.listed || comm->making.listed ||
@@ -226,7 +225,7 @@ void weft_comm_sweep(void)
         return;
     for (struct weft_comm *comm = dying; comm; comm = comm->next_dying)
         comm->referred = comm->uses || is_listed(comm);
-    weft_request_each(see_request, NULL);
+    weft_request_each(mark_referred, NULL);
     struct weft_comm **link = &dying;
     while (*link) {
         struct weft_comm *comm = *link;
@@ -262,7 +261,7 @@ bool weft_comm_active(const struct weft_comm *comm)
     return activity.any;
 }
 
-/* ---- The predefined ones */
+/* ---- Predefined communicators */
 
 enum { PREDEFINED = 3 };
 

@@ -159,7 +159,7 @@ int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int
                                            .index = group->rank};
     int *ranks = malloc(2 * (size_t)group->size * sizeof *ranks);
     if (!ranks)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for the ranks of %d processes",
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for the ranks of %d processes",
                               group->size);
     for (int i = 0; i < group->size; i++)
         ranks[group->size + i] = i;
@@ -186,7 +186,7 @@ int weft_comm_split(struct weft_comm *over, int color, int key, struct weft_comm
     struct weft_choice mine = {color, key, local->rank};
     *out = NULL;
     if (!all)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
                               local->size);
     int code = weft_coll_allgather(local, weft_elements_of_bytes(&mine, sizeof mine),
                                    weft_elements_of_bytes(all, sizeof mine));
@@ -225,7 +225,7 @@ struct weft_group *weft_choice_group(const struct weft_group *from, struct weft_
     if (!group || !chosen) {
         free(group);
         free(chosen);
-        weft_error_say(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
+        weft_error_set(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
                        from->size);
         return NULL;
     }

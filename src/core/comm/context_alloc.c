@@ -102,13 +102,13 @@ static bool settle(struct weft_context_alloc *agreement)
     case WEFT_BID_FAILED:
         end(agreement, agreement->code
                            ? agreement->code
-                           : weft_error_say(MPI_ERR_OTHER,
+                           : weft_error_set(MPI_ERR_OTHER,
                                             "another process of the communicator to be could not "
                                             "take part; its own error tells why"));
         return true;
     case WEFT_BID_EXHAUSTED:
         end(agreement,
-            weft_error_say(MPI_ERR_OTHER,
+            weft_error_set(MPI_ERR_OTHER,
                            "no context id is free in all processes of the communicator to be: "
                            "this one has %d communicators of %d; free those that are not needed",
                            weft_context_in_use(), WEFT_CONTEXT_BLOCKS));

@@ -29,7 +29,7 @@ static struct weft_group *make(int size, size_t room)
 {
     struct weft_group *group = malloc(sizeof *group + room * sizeof group->table[0]);
     if (!group) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for a group of %d processes", size);
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a group of %d processes", size);
         return NULL;
     }
     memset(group, 0, sizeof *group);
@@ -131,7 +131,7 @@ bool weft_group_open_peers(struct weft_group *group)
     }
     group->peers = malloc((size_t)group->size * sizeof(struct weft_peer *));
     if (!group->peers) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for a table of %d peers", group->size);
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a table of %d peers", group->size);
         return false;
     }
     for (int i = 0; i < group->size; i++)
@@ -158,7 +158,7 @@ static int32_t *places(const struct weft_group *group)
     size_t job = (size_t)weft.job.size;
     int32_t *place = malloc((job ? job : 1) * sizeof *place);
     if (!place) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory to compare groups of a job of %zu processes",
+        weft_error_set(MPI_ERR_NO_MEM, "no memory to compare groups of a job of %zu processes",
                        job);
         return NULL;
     }

@@ -93,7 +93,7 @@ static int swap(const struct sides *sides, const void *mine, size_t bytes, void 
     if (code == MPI_SUCCESS)
         code = failed;
     if (code == MPI_SUCCESS && other < 0)
-        code = weft_error_say(MPI_ERR_OTHER,
+        code = weft_error_set(MPI_ERR_OTHER,
                               "rank %d of the local group could not reach the other group; its own "
                               "error tells why",
                               sides->leader);
@@ -285,7 +285,7 @@ static int agree(const struct sides *sides, uint64_t key, bool failed, int *bloc
     } while (result == WEFT_BID_AGAIN);
     if (result == WEFT_BID_TAKEN || code != MPI_SUCCESS || failed)
         return code;
-    return weft_error_say(MPI_ERR_OTHER,
+    return weft_error_set(MPI_ERR_OTHER,
                           result == WEFT_BID_FAILED
                               ? "another process of the inter-communicator to be could not take "
                                 "part; its own error tells why"
@@ -334,7 +334,7 @@ int weft_intercomm_create(struct weft_comm *local, int leader, struct weft_comm 
     if (remote && !common)
         made = weft_comm_make(local->group, remote, local->errhandler);
     if (common)
-        code = weft_error_say(MPI_ERR_COMM,
+        code = weft_error_set(MPI_ERR_COMM,
                               "the two groups have a process in common; the groups of an "
                               "inter-communicator are disjoint");
     int agreed = agree(&sides, key, !made, &block);

@@ -21,7 +21,7 @@
 int weft_failure_say(const struct weft_peer *peer)
 {
     char host[256];
-    return weft_error_say(MPI_ERR_PROC_ABORTED,
+    return weft_error_set(MPI_ERR_PROC_ABORTED,
                           "rank %d on %s has ended before it called MPI_Finalize; its own output "
                           "or the launcher's tells why",
                           peer->world, weft_boot_host(peer->world, host, sizeof host));

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Staging memory: where the packed form of data that are not dense is while it travels.
+ * Staging memory: where the packed form of data that are not contiguous is while it travels.
  *
  * Sizes are powers of two. What was used once is kept, with its registration, up to KEPT_BYTES; so a
  * program that sends the same kind of message again and again allocates and registers nothing.
@@ -45,7 +45,7 @@ static void destroy(struct stage *stage)
 {
     if (stage->mr)
         fi_close(&stage->mr->fid);
-    weft_counts.net_stages -= stage->bytes;
+    weft_counts.net_bounce_bytes -= stage->bytes;
     free(stage);
 }
 
@@ -64,7 +64,7 @@ void *weft_net_bounce_get(size_t bytes)
     struct stage *stage = aligned_alloc(64, sizeof *stage + room);
     if (!stage)
         return NULL;
-    weft_counts.net_stages += room;
+    weft_counts.net_bounce_bytes += room;
     stage->mr = NULL;
     stage->bytes = room;
     stage->class = class;

@@ -127,7 +127,7 @@ void weft_net_relieve(struct weft_peer *peer)
     peer->sent_mark = peer->sequence;
     peer->relieve_at = peer->sequence + weft_net.part;
     peer->unanswered++;
-    weft_counts.net_questions++;
+    weft_counts.net_flow_checks++;
     peer->reached = true;
     weft_net_settle(peer);
     weft_net_control(peer,

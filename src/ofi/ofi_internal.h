@@ -154,7 +154,7 @@ struct weft_net_request {
     bool ring;          /* staged sends: what is written to is a ring */
     uint8_t phase;      /* receives: enum weft_net_phase */
     uint16_t reads_out; /* pieces under way: read, written or pushed */
-    void *packed;       /* a stage with packed data of a buffer that is not dense, or NULL */
+    void *packed;       /* a stage with packed data of a buffer that is not contiguous, or NULL */
     struct fid_mr *mr;  /* registration of the buffer, or NULL */
     union {
         struct weft_net_header header; /* sends: RTS; receives: what came */
@@ -406,8 +406,8 @@ static inline enum weft_net_way weft_net_way(const struct weft_net_header *heade
 struct weft_net_transfer {
     struct weft_net_op op;
     struct weft_request *request;
-    size_t offset, bytes;           /* of the packed form */
-    void *stage;                    /* where they are or go if the buffer is not dense, else NULL */
+    size_t offset, bytes; /* of the packed form */
+    void *stage;          /* where they are or go if the buffer is not contiguous, else NULL */
     struct weft_net_transfer *next; /* in the free list */
 };
 

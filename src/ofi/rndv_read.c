@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Rendezvous: the sender exposes its buffer and sends an RTS; the receiver reads what fits with
- * fi_read, several pieces at a time, and answers FIN. Data that are not dense at the sender are
+ * fi_read, several pieces at a time, and answers FIN. Data that are not contiguous at the sender are
  * written by it instead (staged.c), and where the provider has nothing that can be trusted the
  * sender pushes messages of at most the eager limit (pushed.c).
  *
@@ -60,15 +60,15 @@ struct fid_mr *weft_net_register_for(const struct weft_request *request, void *d
 void weft_net_expose(struct weft_request *request, void *data)
 {
     struct weft_net_request *part = weft_net_part(request);
-    bool dense = part->packed || request->type->flags & WEFT_TYPE_DENSE;
+    bool contiguous = part->packed || request->type->flags & WEFT_TYPE_CONTIGUOUS;
     part->header = (struct weft_net_header){.version = WEFT_NET_WIRE_VERSION,
-                                            .staged = !dense,
+                                            .staged = !contiguous,
                                             .ready = request->mode == WEFT_SEND_READY,
                                             .number = part->number,
                                             .length = request->bytes,
                                             .cookie = (uintptr_t)request};
     part->stalled = false;
-    if (!weft_net.can_read || !dense)
+    if (!weft_net.can_read || !contiguous)
         return;
     struct fid_mr *mr = part->packed
                             ? weft_net_bounce_mr(data)
@@ -195,10 +195,10 @@ void weft_net_stall(struct weft_request *request)
 
 static bool is_dense(const struct weft_request *request)
 {
-    return request->type->flags & WEFT_TYPE_DENSE;
+    return request->type->flags & WEFT_TYPE_CONTIGUOUS;
 }
 
-/* Whether reads go into the user's buffer: a dense one, which the provider may write to. */
+/* Whether reads go into the user's buffer: a contiguous one, which the provider may write to. */
 static bool reads_in_place(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Rendezvous of data that are not dense at the sender, or in memory that cannot be registered: packed
+ * Rendezvous of data that are not contiguous at the sender, or in memory that cannot be registered: packed
  * a piece at a time and written to the receiver while they are still in the cache.
  *
- * The receiver answers the RTS with PLACE: where the message goes. A dense buffer takes all of it, in
- * whatever time the sender needs, and the sender says WRITTEN once. For a buffer that is not dense,
+ * The receiver answers the RTS with PLACE: where the message goes. A contiguous buffer takes all of it, in
+ * whatever time the sender needs, and the sender says WRITTEN once. For a buffer that is not contiguous,
  * or that cannot be registered, there is a ring of slots: the sender says WRITTEN after each slot,
  * the receiver unpacks it, and says TAKEN when the sender needs that slot again. So packing, the wire
  * and unpacking work on different parts of the message at the same time, and nobody waits for an
@@ -38,7 +38,7 @@ static void *make_place(struct weft_request *request, struct weft_net_control *p
     struct weft_net_request *part = weft_net_part(request);
     struct fid_mr *mr;
     void *data = request->buffer;
-    if (request->type->flags & WEFT_TYPE_DENSE)
+    if (request->type->flags & WEFT_TYPE_CONTIGUOUS)
         part->mr = weft_net_register_for(request, data, request->bytes, FI_READ | FI_REMOTE_WRITE);
     mr = part->mr;
     place->count = !mr;
@@ -59,7 +59,7 @@ void weft_net_rndv_write_fetch(struct weft_request *request)
                                      .cookie = weft_net_part(request)->header.cookie,
                                      .other = (uintptr_t)request};
     if (request->bytes && !make_place(request, &place)) {
-        request->error = (uint8_t)weft_error_say(
+        request->error = (uint8_t)weft_error_set(
             MPI_ERR_OTHER, "no memory over %s for a message of %zu bytes from rank %d%s",
             weft_net_name(), request->bytes, request->peer->world, weft_net_bounce_advice());
         request->bytes = 0;
@@ -87,7 +87,7 @@ void weft_net_rndv_write_written(struct weft_request *request, bool failed)
 {
     struct weft_net_request *part = weft_net_part(request);
     if (weft_unlikely(failed)) {
-        request->error = (uint8_t)weft_error_say(
+        request->error = (uint8_t)weft_error_set(
             MPI_ERR_OTHER,
             "rank %d could not write its message of %zu bytes over %s; its own error "
             "tells why",

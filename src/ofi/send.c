@@ -65,7 +65,7 @@ static int announce(struct weft_peer *peer, struct weft_request *request)
         fi_close(&part->mr->fid);
     part->mr = NULL;
     weft_net_expose(request, data_of(request));
-    weft_counts.net_unpaid++;
+    weft_counts.net_credit_waits++;
     note_rendezvous(request);
     part->out.kind = WEFT_NET_OUT_RTS;
     request->pending = 1; /* no acknowledgement beside the FIN */
@@ -172,7 +172,7 @@ static void append(struct weft_peer *peer, struct weft_net_out *out)
         peer->next_backlogged = weft_net.backlogged;
         weft_net.backlogged = peer;
     }
-    weft_count_waits(peer, &weft_counts.net_backlogged, &weft_counts.net_backlog);
+    weft_count_backlog_add(peer, &weft_counts.net_backlogged, &weft_counts.net_backlog);
     out->next = *link;
     *link = out;
     if (link == peer->backlog_end)
@@ -196,7 +196,7 @@ void weft_net_push(struct weft_peer *peer, struct weft_net_out *out)
 /* The head, whose successor is given, leaves the backlog. */
 static void pop(struct weft_peer *peer, struct weft_net_out *head, struct weft_net_out *rest)
 {
-    weft_count_waits_no_more(peer, &weft_counts.net_backlog);
+    weft_count_backlog_remove(peer, &weft_counts.net_backlog);
     peer->backlog = rest;
     if (peer->controls_end == &head->next)
         peer->controls_end = &peer->backlog;
@@ -212,7 +212,7 @@ bool weft_net_take_back(struct weft_peer *peer, struct weft_net_out *out)
         link = &(*link)->next;
     if (!*link)
         return false;
-    weft_count_waits_no_more(peer, &weft_counts.net_backlog);
+    weft_count_backlog_remove(peer, &weft_counts.net_backlog);
     *link = out->next;
     if (peer->controls_end == &out->next)
         peer->controls_end = link;
@@ -284,19 +284,19 @@ int weft_net_retry(void)
 static int prepare(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    bool dense = (request->type->flags & WEFT_TYPE_DENSE) || !request->bytes;
+    bool contiguous = (request->type->flags & WEFT_TYPE_CONTIGUOUS) || !request->bytes;
     bool registered = weft_net.local_mr && request->bytes > weft_net.inject_max;
     if (request->bytes > weft_net.eager_limit) {
         weft_net_expose(request, request->buffer);
         return MPI_SUCCESS;
     }
-    if (dense && registered)
+    if (contiguous && registered)
         part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_SEND);
-    if (dense && (!registered || part->mr))
+    if (contiguous && (!registered || part->mr))
         return MPI_SUCCESS;
     part->packed = weft_net_bounce_get(request->bytes);
     if (!part->packed)
-        return weft_error_say(MPI_ERR_NO_MEM,
+        return weft_error_set(MPI_ERR_NO_MEM,
                               "no memory to pack a message of %zu bytes to rank %d%s",
                               request->bytes, request->peer->world, weft_net_bounce_advice());
     weft_datatype_pack(request->type, request->buffer, 0, part->packed, request->bytes);
@@ -333,7 +333,7 @@ int weft_net_isend(struct weft_request *request)
     struct weft_peer *peer = request->peer;
     request->sequence = peer->sequence;
     if (request->bytes < peer->inject_below && request->mode != WEFT_SEND_SYNCHRONOUS &&
-        (request->type->flags & WEFT_TYPE_DENSE) &&
+        (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
         weft_net_inject(peer, request->channel, request->tag,
                         weft_net_mode_bits((enum weft_send_mode)request->mode), request->buffer,
                         request->bytes)) {

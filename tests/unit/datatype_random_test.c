@@ -76,12 +76,12 @@ static void flags_are_right(const struct weft_datatype *type, const struct map *
         run = run && two->places[i] == two->places[i - 1] + 1;
     dense = dense && run && (!type->size || two->places[0] == 0);
     if (type->size) {
-        assert_int_equal(type->shape->kind == WEFT_LAYOUT_RUN, run);
-        assert_int_equal(!!(type->flags & WEFT_TYPE_DENSE), dense);
+        assert_int_equal(type->layout->kind == WEFT_LAYOUT_RUN, run);
+        assert_int_equal(!!(type->flags & WEFT_TYPE_CONTIGUOUS), dense);
         if (run) /* of one element */
             assert_ptr_equal(weft_datatype_run(type, two->base, type->size), byte_of(two, 0));
     } else {
-        assert_null(type->shape);
+        assert_null(type->layout);
     }
     (void)map;
 }
@@ -173,13 +173,13 @@ static void unpacks(const struct weft_datatype *type, const struct arena *a,
 static void lists_runs(const struct weft_datatype *type, const struct arena *a,
                        struct map_random *random)
 {
-    if (!type->shape)
+    if (!type->layout)
         return;
     size_t data = (size_t)a->data, x = map_next(random) % (data + 1);
     size_t y = map_next(random) % (data + 1), from = x < y ? x : y, to = x < y ? y : x;
     while (from < to) {
         struct weft_run runs[5];
-        size_t n = weft_layout_runs_of_many(type->shape, type->extent, 0, from, to, runs,
+        size_t n = weft_layout_runs_of_many(type->layout, type->extent, 0, from, to, runs,
                                             1 + map_next(random) % 5);
         assert_true(n > 0);
         for (size_t i = 0; i < n; i++) {

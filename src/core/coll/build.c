@@ -68,7 +68,7 @@ enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum wef
     if (equal_blocks(kind))
         choice.gives |= WEFT_NEED_EQUAL_BLOCKS;
     if (weft.crowded)
-        choice.gives |= WEFT_NEED_CROWD;
+        choice.gives |= WEFT_NEED_OVERSUBSCRIBED;
     const struct weft_nodes *nodes = nodes_among(s);
     if (nodes && (nodes->in_order || !s->op || s->op->commutative))
         choice.gives |= WEFT_NEED_NODES;

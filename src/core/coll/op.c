@@ -7,7 +7,7 @@
  * products, bits, truth) the signed kinds use the unsigned loop, which also makes overflow wrap
  * around instead of being undefined.
  *
- * Invariant: loops[op][elem] is NULL exactly where the standard forbids the combination.
+ * Invariant: loops[op][basic_type] is NULL exactly where the standard forbids the combination.
  */
 #include "core/coll/op.h"
 
@@ -239,33 +239,33 @@ void weft_op_init(void)
     }
 }
 
-size_t weft_elem_size(enum weft_basic_type elem)
+size_t weft_basic_size(enum weft_basic_type basic_type)
 {
-    return sizes[elem];
+    return sizes[basic_type];
 }
 
-int weft_op_check(const struct weft_op *op, enum weft_basic_type elem)
+int weft_op_check(const struct weft_op *op, enum weft_basic_type basic_type)
 {
     bool allowed;
 
     if (op->id == WEFT_OP_USER)
         allowed = true;
     else if (op->id == WEFT_OP_REPLACE || op->id == WEFT_OP_NO_OP)
-        allowed = elem != WEFT_BASIC_NONE;
+        allowed = basic_type != WEFT_BASIC_NONE;
     else
-        allowed = loops[op->id][elem] != NULL;
+        allowed = loops[op->id][basic_type] != NULL;
     return allowed ? MPI_SUCCESS : MPI_ERR_OP;
 }
 
-void weft_op_apply(const struct weft_op *op, enum weft_basic_type elem, const void *in, void *inout,
-                   size_t count)
+void weft_op_apply(const struct weft_op *op, enum weft_basic_type basic_type, const void *in,
+                   void *inout, size_t count)
 {
     if (op->id == WEFT_OP_NO_OP)
         return;
     if (op->id == WEFT_OP_REPLACE)
-        memcpy(inout, in, count * sizes[elem]);
+        memcpy(inout, in, count * sizes[basic_type]);
     else
-        loops[op->id][elem](in, inout, count);
+        loops[op->id][basic_type](in, inout, count);
 }
 
 /* A user's function may count in int: then more elements are given to it in parts. */
@@ -295,7 +295,7 @@ void weft_op_combine(const struct weft_op *op, const struct weft_datatype *type,
     if (op->id == WEFT_OP_USER)
         combine_by_user(op, type, in, inout, count);
     else
-        weft_op_apply(op, type->elem, in, inout, count);
+        weft_op_apply(op, type->basic_type, in, inout, count);
 }
 
 struct weft_op *weft_op_make(MPI_User_function *user, MPI_User_function_c *user_large,
@@ -314,7 +314,7 @@ struct weft_op *weft_op_make(MPI_User_function *user, MPI_User_function_c *user_
     return op;
 }
 
-void weft_op_hold(const struct weft_op *op)
+void weft_op_retain(const struct weft_op *op)
 {
     if (op->id == WEFT_OP_USER)
         ((struct weft_op *)op)->refs++;

@@ -52,11 +52,11 @@ struct weft_op {
 void weft_op_init(void);
 
 /* Bytes from one element of that kind to the next in a buffer; 0 for WEFT_BASIC_NONE. */
-size_t weft_elem_size(enum weft_basic_type elem);
+size_t weft_basic_size(enum weft_basic_type basic_type);
 
 /* Whether an operation may be applied to elements of that kind: MPI_SUCCESS or MPI_ERR_OP. A user's
  * operation takes everything. */
-int weft_op_check(const struct weft_op *op, enum weft_basic_type elem);
+int weft_op_check(const struct weft_op *op, enum weft_basic_type basic_type);
 
 /* inout[i] = in[i] op inout[i] for count elements; op is predefined and has passed weft_op_check.
  * The buffers do not overlap and are aligned for the element's C type.
@@ -66,8 +66,8 @@ int weft_op_check(const struct weft_op *op, enum weft_basic_type elem);
  * NaN); MINLOC and MAXLOC likewise. At equal values MINLOC and MAXLOC keep the lower index. Logical
  * operations take any value but 0 for true, and return 0 or 1. Bytes of padding inside a pair are
  * left alone, except by REPLACE. */
-void weft_op_apply(const struct weft_op *op, enum weft_basic_type elem, const void *in, void *inout,
-                   size_t count);
+void weft_op_apply(const struct weft_op *op, enum weft_basic_type basic_type, const void *in,
+                   void *inout, size_t count);
 
 /* The same for elements of any type that the operation takes, a user's operation included: the one
  * place that calls a user's function. in is the left operand. */
@@ -80,7 +80,7 @@ struct weft_op *weft_op_make(MPI_User_function *user, MPI_User_function_c *user_
 
 /* A user's operation lives until its handle is freed and nobody else holds it. Predefined ones need
  * neither, and do not count. */
-void weft_op_hold(const struct weft_op *op);
+void weft_op_retain(const struct weft_op *op);
 void weft_op_release(const struct weft_op *op);
 
 #endif

@@ -135,7 +135,7 @@ static struct weft_comm *make_one(struct weft_group *group, struct weft_group *r
 {
     struct weft_comm *comm = calloc(1, sizeof *comm);
     if (!comm)
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for another communicator");
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for another communicator");
     if (!comm || !fill(comm, group, remote)) {
         free(comm);
         return NULL;
@@ -155,7 +155,7 @@ static void unmake(struct weft_comm *comm)
     weft_group_release(comm->remote);
     weft_errhandler_release(comm->errhandler);
     weft_session_release(comm->session);
-    weft_attribute_forget(&comm->attributes);
+    weft_attribute_free_all(&comm->attributes);
     weft_topology_release(comm->topology);
     if (comm->named)
         free((char *)comm->name);
@@ -302,7 +302,7 @@ static void close_predefined(struct weft_comm *comm)
         free((char *)comm->name);
     comm->named = false;
     comm->name = "";
-    weft_attribute_forget(&comm->attributes);
+    weft_attribute_free_all(&comm->attributes);
     weft_errhandler_release(comm->errhandler);
     comm->errhandler = &weft_errors_are_fatal;
     weft_group_release(comm->group);
@@ -340,7 +340,7 @@ int weft_comm_set_name(struct weft_comm *comm, const char *name)
 {
     char *copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
     if (!copy)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for the name of a communicator");
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for the name of a communicator");
     if (comm->named)
         free((char *)comm->name);
     comm->name = copy;

@@ -167,7 +167,7 @@ int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int
                                        .index = group->rank};
     int *ranks = malloc((size_t)group->size * sizeof *ranks);
     if (!ranks)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for the ranks of %d processes",
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for the ranks of %d processes",
                               group->size);
     int failed = weft_group_translate(group, group->size, NULL, over->group, ranks);
     if (failed) {
@@ -192,7 +192,7 @@ int weft_comm_split(struct weft_comm *over, int color, int key, struct weft_comm
     struct weft_choice mine = {color, key, local->rank};
     *out = NULL;
     if (!all)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
                               local->size);
     int code = weft_coll_allgather(local, weft_elements_of_bytes(&mine, sizeof mine),
                                    weft_elements_of_bytes(all, sizeof mine));

@@ -85,10 +85,10 @@ static bool completed(struct weft_context_alloc *alloc, struct weft_request **re
 int weft_bid_error(enum weft_bid_result result)
 {
     if (result == WEFT_BID_FAILED)
-        return weft_error_say(MPI_ERR_OTHER, "another process failed to make the new communicator; "
+        return weft_error_set(MPI_ERR_OTHER, "another process failed to make the new communicator; "
                                              "see the error message of that process");
     if (result == WEFT_BID_EXHAUSTED)
-        return weft_error_say(MPI_ERR_OTHER,
+        return weft_error_set(MPI_ERR_OTHER,
                               "no context id is free in all processes of the new communicator; "
                               "this process has %d communicators of %d: free unused ones",
                               weft_context_in_use(), WEFT_CONTEXT_BLOCKS);

@@ -105,7 +105,7 @@ int weft_dims_create(int nnodes, int ndims, int *dims)
     search.found = false;
     for (int i = 0; i < ndims; i++) {
         if (dims[i] < 0)
-            return weft_error_say(MPI_ERR_DIMS, "dimension %d is %d, which is negative", i,
+            return weft_error_set(MPI_ERR_DIMS, "dimension %d is %d, which is negative", i,
                                   dims[i]);
         search.n += dims[i] == 0;
         fixed *= dims[i] ? dims[i] : 1;
@@ -113,7 +113,7 @@ int weft_dims_create(int nnodes, int ndims, int *dims)
             break;
     }
     if (fixed > nnodes || nnodes % fixed || (search.n == 0 && fixed != nnodes))
-        return weft_error_say(MPI_ERR_DIMS,
+        return weft_error_set(MPI_ERR_DIMS,
                               "%d processes cannot be divided by the dimensions that are given, "
                               "whose product is %lld",
                               nnodes, (long long)fixed);
@@ -121,7 +121,7 @@ int weft_dims_create(int nnodes, int ndims, int *dims)
         return MPI_SUCCESS;
     search.now = malloc(2 * (size_t)search.n * sizeof(int));
     if (!search.now)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for %d dimensions", search.n);
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for %d dimensions", search.n);
     search.best = search.now + search.n;
     int rest = (int)(nnodes / fixed);
     find_divisors(&search, rest);

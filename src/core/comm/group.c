@@ -27,7 +27,7 @@ static struct weft_group *allocate(int size, size_t table_size)
 {
     struct weft_group *group = malloc(sizeof *group + table_size * sizeof group->table[0]);
     if (!group) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for a group of %d processes", size);
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a group of %d processes", size);
         return NULL;
     }
     *group = (struct weft_group){
@@ -126,7 +126,7 @@ bool weft_group_open_peers(struct weft_group *group)
     }
     group->peers = malloc((size_t)group->size * sizeof(struct weft_peer *));
     if (!group->peers) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for a table of %d peers", group->size);
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a table of %d peers", group->size);
         return false;
     }
     for (int i = 0; i < group->size; i++)
@@ -153,7 +153,7 @@ static int32_t *ranks_by_world(const struct weft_group *group)
     size_t job = (size_t)weft.job.size;
     int32_t *rank = malloc((job ? job : 1) * sizeof *rank);
     if (!rank) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory to compare groups of a job of %zu processes",
+        weft_error_set(MPI_ERR_NO_MEM, "no memory to compare groups of a job of %zu processes",
                        job);
         return NULL;
     }

@@ -94,7 +94,7 @@ static int swap(const struct sides *sides, const void *mine, size_t bytes, void 
     if (code == MPI_SUCCESS)
         code = failed;
     if (code == MPI_SUCCESS && other < 0)
-        code = weft_error_say(MPI_ERR_OTHER,
+        code = weft_error_set(MPI_ERR_OTHER,
                               "rank %d of the local group could not reach the other group; see the "
                               "error message of that rank",
                               sides->leader);
@@ -306,7 +306,7 @@ int weft_intercomm_create(struct weft_comm *local, int leader, struct weft_comm 
     if (remote && !common)
         made = weft_comm_make(local->group, remote, local->errhandler);
     if (common)
-        code = weft_error_say(MPI_ERR_COMM,
+        code = weft_error_set(MPI_ERR_COMM,
                               "the two groups have a process in common; the groups of an "
                               "inter-communicator are disjoint");
     int agreed = agree(&sides, key, !made, &block);

@@ -53,7 +53,7 @@ struct weft_session *weft_session_open(const struct weft_info *info,
 {
     struct weft_session *session = calloc(1, sizeof *session);
     if (!session) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for a session");
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a session");
         return NULL;
     }
     session->object.kind = WEFT_KIND_SESSION;
@@ -147,7 +147,7 @@ struct weft_group *weft_session_pset_group(struct weft_session *session, const c
 {
     int set = find_set(name);
     if (set < 0) {
-        *code = weft_error_say(
+        *code = weft_error_set(
             MPI_ERR_ARG, "there is no process set %s; MPI_Session_get_nth_pset names them", name);
         return NULL;
     }

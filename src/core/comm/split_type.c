@@ -61,7 +61,7 @@ static int splits(struct weft_comm *over, int instance, bool *result)
 {
     int *all = malloc((size_t)over->size * sizeof *all);
     if (!all)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
                               over->size);
     int code = weft_coll_allgather(over, weft_elements_of_bytes(&instance, sizeof instance),
                                    weft_elements_of_bytes(all, sizeof instance));
@@ -115,7 +115,7 @@ int weft_comm_split_type(struct weft_comm *over, int type, int key, const struct
         code = unguided(over, key, out);
         break;
     default:
-        return weft_error_say(MPI_ERR_ARG, "%d is no type to split a communicator by", type);
+        return weft_error_set(MPI_ERR_ARG, "%d is no type to split a communicator by", type);
     }
     if (*out)
         weft_comm_take_hints(*out, hints);

@@ -29,7 +29,7 @@ static struct weft_topology *make(int kind, size_t numbers)
 {
     struct weft_topology *topology = calloc(1, sizeof *topology + numbers * sizeof(int));
     if (!topology) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for a topology");
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a topology");
         return NULL;
     }
     topology->refs = 1;
@@ -124,7 +124,7 @@ int weft_topology_attach(struct weft_comm *over, const int *order, int size,
     if (!failed && weft_reorder_place(order, over->rank) < size) {
         struct weft_group *group = first_ranks(over->group, order, size);
         made = group ? weft_comm_make(group, NULL, over->errhandler) : NULL;
-        failed = made ? MPI_SUCCESS : weft_error_say(MPI_ERR_NO_MEM, "no memory for a topology");
+        failed = made ? MPI_SUCCESS : weft_error_set(MPI_ERR_NO_MEM, "no memory for a topology");
         if (made)
             made->topology = weft_topology_keep(topology);
         weft_group_release(group);

@@ -2,8 +2,8 @@
 /*
  * Inside the building of types: bounds, and who builds what.
  *
- * Invariant: bounds are computed with 128 bits and checked before any shape is made of the same
- * arguments; so no arithmetic on shapes overflows.
+ * Invariant: bounds are computed with 128 bits and checked before any layout is made of the same
+ * arguments; so no arithmetic on layouts overflows.
  */
 #ifndef WEFT_DATATYPE_BUILD_H
 #define WEFT_DATATYPE_BUILD_H
@@ -23,7 +23,7 @@ struct weft_bounds {
     struct weft_span data, whole, marked; /* whole: of elements without marks, with their padding */
     uint32_t align;
     weft_wide size;
-    enum weft_basic_type elem; /* of all so far; meaningless while there are none */
+    enum weft_basic_type basic_type; /* of all so far; meaningless while there are none */
 };
 
 /* Adds length times old, extents apart, the first at byte `at`. */
@@ -41,13 +41,13 @@ int weft_bounds_too_large(void);
 /* Gives the type its size and bounds. Returns MPI_SUCCESS or MPI_ERR_COUNT with its sentence. */
 int weft_bounds_apply(const struct weft_bounds *bounds, struct weft_datatype *type);
 
-/* Give a type its shape, signature and bounds, by its recipe. Return MPI_SUCCESS or an error class
+/* Give a type its layout, signature and bounds, by its envelope. Return MPI_SUCCESS or an error class
  * whose sentence was said; whether memory was short is in the arena. */
 int weft_datatype_build(struct weft_datatype *type);
 int weft_datatype_build_subarray(struct weft_datatype *type);
 int weft_datatype_build_darray(struct weft_datatype *type);
 
-/* Sets the flags that follow from shape and bounds. */
+/* Sets the flags that follow from layout and bounds. */
 void weft_datatype_classify(struct weft_datatype *type);
 
 /* Frees what the predefined types hold; MPI is over. */

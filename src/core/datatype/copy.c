@@ -2,11 +2,11 @@
 /*
  * Packing and unpacking.
  *
- * The work is done by the loops of rows.c over runs of one length. This decides what the rows are, and
+ * The work is done by the loops of strided_copy.c over runs of one length. This decides what the rows are, and
  * takes partial passes apart.
  *
  * Invariants:
- *  - Packing and unpacking take the same way through a shape, so that the packed form of a buffer is
+ *  - Packing and unpacking take the same way through a layout, so that the packed form of a buffer is
  *    the same whoever makes it and in whatever pieces.
  *  - Unpacking writes no byte that belongs to no run.
  *  - Addresses are integers until a run is copied: with MPI_BOTTOM, and between the runs, they point
@@ -34,8 +34,8 @@ static void blocks(enum weft_copy way, const MPI_Aint *at, size_t count, size_t 
     weft_strided_copy(way, &r, data, packed);
 }
 
-/* A whole shape at data, whose packed form begins at packed. */
-static void whole(enum weft_copy way, const struct weft_layout *shape, uintptr_t data,
+/* A whole layout at data, whose packed form begins at packed. */
+static void whole(enum weft_copy way, const struct weft_layout *layout, uintptr_t data,
                   char *packed);
 
 /* count passes, stride apart, of a body without columns. */
@@ -92,27 +92,28 @@ static void entries(enum weft_copy way, const struct weft_layout *list, size_t f
     }
 }
 
-static void whole(enum weft_copy way, const struct weft_layout *shape, uintptr_t data, char *packed)
+static void whole(enum weft_copy way, const struct weft_layout *layout, uintptr_t data,
+                  char *packed)
 {
-    data += (uintptr_t)shape->offset;
-    switch (shape->kind) {
+    data += (uintptr_t)layout->offset;
+    switch (layout->kind) {
     case WEFT_LAYOUT_RUN:
-        weft_run_copy(way, data, packed, shape->size);
+        weft_run_copy(way, data, packed, layout->size);
         return;
     case WEFT_LAYOUT_LOOP:
-        passes(way, shape->body, shape->stride, shape->count, data, packed);
+        passes(way, layout->body, layout->stride, layout->count, data, packed);
         return;
     case WEFT_LAYOUT_BLOCKS:
-        blocks(way, shape->at, shape->count, weft_layout_block(shape), data, packed);
+        blocks(way, layout->at, layout->count, weft_layout_block(layout), data, packed);
         return;
     case WEFT_LAYOUT_LIST:
-        entries(way, shape, 0, shape->count, data, packed);
+        entries(way, layout, 0, layout->count, data, packed);
         return;
     }
 }
 
-/* Bytes [from, to) of a shape; packed begins with byte from. */
-static void part(enum weft_copy way, const struct weft_layout *shape, uintptr_t data, size_t from,
+/* Bytes [from, to) of a layout; packed begins with byte from. */
+static void part(enum weft_copy way, const struct weft_layout *layout, uintptr_t data, size_t from,
                  size_t to, char *packed);
 
 /* The same of passes without end. */
@@ -138,21 +139,21 @@ static void passes_part(enum weft_copy way, const struct weft_layout *body, MPI_
         part(way, body, data + count * (uintptr_t)stride, 0, bytes, packed + count * body->size);
 }
 
-static void blocks_part(enum weft_copy way, const struct weft_layout *shape, uintptr_t data,
+static void blocks_part(enum weft_copy way, const struct weft_layout *layout, uintptr_t data,
                         size_t from, size_t to, char *packed)
 {
-    size_t block = weft_layout_block(shape), i = from / block, skip = from % block;
+    size_t block = weft_layout_block(layout), i = from / block, skip = from % block;
     if (skip) {
         size_t n = block - skip < to - from ? block - skip : to - from;
-        weft_run_copy(way, data + (uintptr_t)shape->at[i] + skip, packed, n);
+        weft_run_copy(way, data + (uintptr_t)layout->at[i] + skip, packed, n);
         packed += n;
         from += n;
         i++;
     }
     size_t count = (to - from) / block, rest = (to - from) % block;
-    blocks(way, shape->at + i, count, block, data, packed);
+    blocks(way, layout->at + i, count, block, data, packed);
     if (rest)
-        weft_run_copy(way, data + (uintptr_t)shape->at[i + count], packed + count * block, rest);
+        weft_run_copy(way, data + (uintptr_t)layout->at[i + count], packed + count * block, rest);
 }
 
 /* A part of entry i. */
@@ -186,31 +187,31 @@ static void list_part(enum weft_copy way, const struct weft_layout *list, uintpt
     entry_part(way, list, last, data, 0, to - list->begin[last], packed);
 }
 
-static void part(enum weft_copy way, const struct weft_layout *shape, uintptr_t data, size_t from,
+static void part(enum weft_copy way, const struct weft_layout *layout, uintptr_t data, size_t from,
                  size_t to, char *packed)
 {
-    data += (uintptr_t)shape->offset;
-    switch (shape->kind) {
+    data += (uintptr_t)layout->offset;
+    switch (layout->kind) {
     case WEFT_LAYOUT_RUN:
         weft_run_copy(way, data + from, packed, to - from);
         return;
     case WEFT_LAYOUT_LOOP:
-        passes_part(way, shape->body, shape->stride, data, from, to, packed);
+        passes_part(way, layout->body, layout->stride, data, from, to, packed);
         return;
     case WEFT_LAYOUT_BLOCKS:
-        blocks_part(way, shape, data, from, to, packed);
+        blocks_part(way, layout, data, from, to, packed);
         return;
     case WEFT_LAYOUT_LIST:
-        list_part(way, shape, data, from, to, packed);
+        list_part(way, layout, data, from, to, packed);
         return;
     }
 }
 
 /* Whether element after element is pass after pass of one loop. */
-static bool is_endless(const struct weft_layout *shape, MPI_Aint extent)
+static bool is_endless(const struct weft_layout *layout, MPI_Aint extent)
 {
-    return shape->kind == WEFT_LAYOUT_LOOP &&
-           extent == (MPI_Aint)((uintptr_t)shape->stride * shape->count);
+    return layout->kind == WEFT_LAYOUT_LOOP &&
+           extent == (MPI_Aint)((uintptr_t)layout->stride * layout->count);
 }
 
 /* What has so many packed bytes is larger than a core's own cache. */
@@ -221,28 +222,28 @@ static enum weft_copy how_far(enum weft_copy way, size_t bytes)
     return bytes < FAR_FROM ? way : (enum weft_copy)(way | WEFT_FAR);
 }
 
-void weft_layout_copy(enum weft_copy way, const struct weft_layout *shape, MPI_Aint extent,
+void weft_layout_copy(enum weft_copy way, const struct weft_layout *layout, MPI_Aint extent,
                       const void *buffer, size_t from, size_t to, void *packed)
 {
     uintptr_t data = (uintptr_t)buffer;
     if (from >= to)
         return;
     way = how_far(way, to); /* a later piece of something long: so the pieces before were copied */
-    if (is_endless(shape, extent))
-        passes_part(way, shape->body, shape->stride, data + (uintptr_t)shape->offset, from, to,
+    if (is_endless(layout, extent))
+        passes_part(way, layout->body, layout->stride, data + (uintptr_t)layout->offset, from, to,
                     packed);
     else
-        passes_part(way, shape, extent, data, from, to, packed);
+        passes_part(way, layout, extent, data, from, to, packed);
 }
 
-void weft_layout_copy_all(enum weft_copy way, const struct weft_layout *shape, MPI_Aint extent,
+void weft_layout_copy_all(enum weft_copy way, const struct weft_layout *layout, MPI_Aint extent,
                           const void *buffer, size_t count, void *packed)
 {
     uintptr_t data = (uintptr_t)buffer;
-    way = how_far(way, count * shape->size);
-    if (is_endless(shape, extent))
-        passes(way, shape->body, shape->stride, count * shape->count,
-               data + (uintptr_t)shape->offset, packed);
+    way = how_far(way, count * layout->size);
+    if (is_endless(layout, extent))
+        passes(way, layout->body, layout->stride, count * layout->count,
+               data + (uintptr_t)layout->offset, packed);
     else
-        passes(way, shape, extent, count, data, packed);
+        passes(way, layout, extent, count, data, packed);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What the library asks a datatype: see datatype.h. Shapes and signatures do the work.
+ * What the library asks a datatype: see datatype.h. Layouts and signatures do the work.
  */
 #include "core/datatype/datatype.h"
 #include "core/datatype/copy.h"
@@ -12,10 +12,11 @@ void weft_datatype_pack(const struct weft_datatype *type, const void *buffer, si
 {
     if (!bytes)
         return;
-    if (type->flags & WEFT_TYPE_DENSE)
+    if (type->flags & WEFT_TYPE_CONTIGUOUS)
         memcpy(out, (const char *)buffer + offset, bytes);
     else
-        weft_layout_copy(WEFT_PACK, type->shape, type->extent, buffer, offset, offset + bytes, out);
+        weft_layout_copy(WEFT_PACK, type->layout, type->extent, buffer, offset, offset + bytes,
+                         out);
 }
 
 void weft_datatype_unpack(const struct weft_datatype *type, void *buffer, size_t offset,
@@ -23,10 +24,10 @@ void weft_datatype_unpack(const struct weft_datatype *type, void *buffer, size_t
 {
     if (!bytes)
         return;
-    if (type->flags & WEFT_TYPE_DENSE)
+    if (type->flags & WEFT_TYPE_CONTIGUOUS)
         memcpy((char *)buffer + offset, in, bytes);
     else
-        weft_layout_copy(WEFT_UNPACK, type->shape, type->extent, buffer, offset, offset + bytes,
+        weft_layout_copy(WEFT_UNPACK, type->layout, type->extent, buffer, offset, offset + bytes,
                          (void *)in);
 }
 
@@ -35,10 +36,10 @@ void weft_datatype_pack_all(const struct weft_datatype *type, const void *buffer
 {
     if (!type->size || !count)
         return;
-    if (type->flags & WEFT_TYPE_DENSE)
+    if (type->flags & WEFT_TYPE_CONTIGUOUS)
         memcpy(out, buffer, count * type->size);
     else
-        weft_layout_copy_all(WEFT_PACK, type->shape, type->extent, buffer, count, out);
+        weft_layout_copy_all(WEFT_PACK, type->layout, type->extent, buffer, count, out);
 }
 
 void weft_datatype_unpack_all(const struct weft_datatype *type, void *buffer, size_t count,
@@ -46,10 +47,10 @@ void weft_datatype_unpack_all(const struct weft_datatype *type, void *buffer, si
 {
     if (!type->size || !count)
         return;
-    if (type->flags & WEFT_TYPE_DENSE)
+    if (type->flags & WEFT_TYPE_CONTIGUOUS)
         memcpy(buffer, in, count * type->size);
     else
-        weft_layout_copy_all(WEFT_UNPACK, type->shape, type->extent, buffer, count, (void *)in);
+        weft_layout_copy_all(WEFT_UNPACK, type->layout, type->extent, buffer, count, (void *)in);
 }
 
 MPI_Count weft_datatype_count(const struct weft_datatype *type, size_t bytes)

@@ -2,15 +2,15 @@
 /*
  * Datatypes: what the rest of the library asks them.
  *
- * A type has two descriptions, both made when it is built: its shape (core/datatype/layout.h) says
+ * A type has two descriptions, both made when it is built: its layout (core/datatype/layout.h) says
  * where the bytes of one element lie, its signature (core/datatype/signature.h) what they are. The
  * packed form of a buffer is its bytes in type-map order without the holes; it is what travels.
  *
  * Invariants:
- *  - WEFT_TYPE_DENSE holds exactly when count elements are count * size bytes in a row starting at
- *    the buffer's address, for every count: the shape is one run at offset 0 and as long as the
+ *  - WEFT_TYPE_CONTIGUOUS holds exactly when count elements are count * size bytes in a row starting at
+ *    the buffer's address, for every count: the layout is one run at offset 0 and as long as the
  *    extent, or there are no data.
- *  - A type lives as long as somebody holds it: its handle, types made of it, weft_datatype_hold.
+ *  - A type lives as long as somebody holds it: its handle, types made of it, weft_datatype_retain.
  *    Requests do not count: a type that nobody holds is destroyed after the last request that uses
  *    it has ended (lifetime.c).
  *  - A built type never changes but for its name, its attributes, its references, and the flags that
@@ -31,10 +31,11 @@
 #include <stdbool.h>
 
 enum weft_type_flag {
-    WEFT_TYPE_DENSE = 1,
+    WEFT_TYPE_CONTIGUOUS = 1,
     WEFT_TYPE_COMMITTED = 2,
     WEFT_TYPE_PREDEFINED = 4, /* named, or made by MPI_Type_create_f90_*: cannot be freed */
-    WEFT_TYPE_PLAIN = 8, /* dense, committed, 1 byte to 2 GiB an element: what the fast path takes
+    WEFT_TYPE_PLAIN =
+        8, /* contiguous, committed, 1 byte to 2 GiB an element: what the fast path takes
                             without asking further */
     WEFT_TYPE_MARKED =
         16 /* its bounds were set, by MPI_Type_create_resized for instance, and decide
@@ -44,21 +45,21 @@ enum weft_type_flag {
 struct weft_datatype {
     struct weft_object object;
     uint32_t flags;
-    enum weft_basic_type elem; /* what reductions see; WEFT_BASIC_NONE for what they refuse */
-    size_t size;               /* bytes of data in one element */
+    enum weft_basic_type basic_type; /* what reductions see; WEFT_BASIC_NONE for what they refuse */
+    size_t size;                     /* bytes of data in one element */
     MPI_Aint lb, extent;
     MPI_Aint true_lb, true_extent;
-    const struct weft_layout *shape; /* NULL: no data */
+    const struct weft_layout *layout; /* NULL: no data */
     const struct weft_signature *signature;
     MPI_Datatype handle;
     const char *name; /* "" until it has one */
 
     int refs;
-    uint32_t align;               /* of its widest basic element, in bytes; 1 when it has none */
-    struct weft_envelope *recipe; /* NULL: named */
-    char *own_name;               /* malloc'ed, or NULL */
-    struct weft_arena arena;      /* shapes and signatures made for this type */
-    struct weft_datatype *next;   /* of those that nobody holds */
+    uint32_t align;                 /* of its widest basic element, in bytes; 1 when it has none */
+    struct weft_envelope *envelope; /* NULL: named */
+    char *own_name;                 /* malloc'ed, or NULL */
+    struct weft_arena arena;        /* layouts and signatures made for this type */
+    struct weft_datatype *next;     /* of those that nobody holds */
     struct weft_attribute *attributes; /* core/object/attribute.h */
 };
 
@@ -116,11 +117,11 @@ void weft_datatype_unpack_all(const struct weft_datatype *type, void *buffer, si
 static inline void *weft_datatype_run(const struct weft_datatype *type, const void *buffer,
                                       size_t bytes)
 {
-    const struct weft_layout *shape = type->shape;
-    if (!shape || shape->kind != WEFT_LAYOUT_RUN ||
+    const struct weft_layout *layout = type->layout;
+    if (!layout || layout->kind != WEFT_LAYOUT_RUN ||
         (bytes > type->size && type->extent != (MPI_Aint)type->size))
         return NULL;
-    return (void *)((uintptr_t)buffer + (uintptr_t)shape->offset);
+    return (void *)((uintptr_t)buffer + (uintptr_t)layout->offset);
 }
 
 /* ---- Counting ---- */
@@ -137,10 +138,10 @@ bool weft_datatype_bytes_of(const struct weft_datatype *type, MPI_Count elements
 
 /* ---- Making, holding, letting go ---- */
 
-/* Builds the type that a recipe describes, and takes the recipe over, also when it fails. Returns
+/* Builds the type that a envelope describes, and takes the envelope over, also when it fails. Returns
  * MPI_SUCCESS and a type with one reference, not committed (but for duplicates of committed ones),
  * or an error class whose sentence was said. */
-int weft_datatype_make(struct weft_envelope *recipe, struct weft_datatype **out);
+int weft_datatype_make(struct weft_envelope *envelope, struct weft_datatype **out);
 
 /* Makes a type usable in communication. */
 void weft_datatype_commit(struct weft_datatype *type);
@@ -149,7 +150,7 @@ void weft_datatype_commit(struct weft_datatype *type);
 bool weft_datatype_rename(struct weft_datatype *type, const char *name);
 
 /* Predefined types need neither, and do not count. */
-void weft_datatype_hold(const struct weft_datatype *type);
+void weft_datatype_retain(const struct weft_datatype *type);
 void weft_datatype_release(const struct weft_datatype *type);
 
 /* The unnamed predefined type of a Fortran kind, MPI_TYPECLASS_REAL, _COMPLEX or _INTEGER, the same

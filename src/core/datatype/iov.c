@@ -32,7 +32,7 @@ static void emit(struct out *out, MPI_Aint at, size_t bytes)
     }
 }
 
-static void part(struct out *out, const struct weft_layout *shape, MPI_Aint base, size_t from,
+static void part(struct out *out, const struct weft_layout *layout, MPI_Aint base, size_t from,
                  size_t to);
 
 /* Of passes without end, body after body. */
@@ -48,18 +48,18 @@ static void loop_part(struct out *out, const struct weft_layout *body, MPI_Aint 
     }
 }
 
-static void entries_part(struct out *out, const struct weft_layout *shape, MPI_Aint base,
+static void entries_part(struct out *out, const struct weft_layout *layout, MPI_Aint base,
                          size_t from, size_t to)
 {
-    bool blocks = shape->kind == WEFT_LAYOUT_BLOCKS;
-    size_t block = blocks ? weft_layout_block(shape) : 0;
-    size_t i = blocks ? from / block : weft_layout_find(shape, from);
+    bool blocks = layout->kind == WEFT_LAYOUT_BLOCKS;
+    size_t block = blocks ? weft_layout_block(layout) : 0;
+    size_t i = blocks ? from / block : weft_layout_find(layout, from);
     while (from < to && !out->full) {
-        size_t begin = blocks ? i * block : shape->begin[i];
-        size_t bytes = blocks ? block : weft_layout_entry(shape, i);
+        size_t begin = blocks ? i * block : layout->begin[i];
+        size_t bytes = blocks ? block : weft_layout_entry(layout, i);
         size_t end = to - begin < bytes ? to - begin : bytes;
-        const struct weft_layout *body = shape->bodies ? shape->bodies[i] : NULL;
-        MPI_Aint at = plus(base, shape->at[i]);
+        const struct weft_layout *body = layout->bodies ? layout->bodies[i] : NULL;
+        MPI_Aint at = plus(base, layout->at[i]);
         if (body)
             part(out, body, at, from - begin, end);
         else
@@ -69,38 +69,38 @@ static void entries_part(struct out *out, const struct weft_layout *shape, MPI_A
     }
 }
 
-static void part(struct out *out, const struct weft_layout *shape, MPI_Aint base, size_t from,
+static void part(struct out *out, const struct weft_layout *layout, MPI_Aint base, size_t from,
                  size_t to)
 {
-    base = plus(base, shape->offset);
-    switch (shape->kind) {
+    base = plus(base, layout->offset);
+    switch (layout->kind) {
     case WEFT_LAYOUT_RUN:
         emit(out, plus(base, (MPI_Aint)from), to - from);
         return;
     case WEFT_LAYOUT_LOOP:
-        loop_part(out, shape->body, shape->stride, base, from, to);
+        loop_part(out, layout->body, layout->stride, base, from, to);
         return;
     case WEFT_LAYOUT_BLOCKS:
     case WEFT_LAYOUT_LIST:
-        entries_part(out, shape, base, from, to);
+        entries_part(out, layout, base, from, to);
         return;
     }
 }
 
-size_t weft_layout_runs(const struct weft_layout *shape, MPI_Aint base, size_t from, size_t to,
+size_t weft_layout_runs(const struct weft_layout *layout, MPI_Aint base, size_t from, size_t to,
                         struct weft_run *runs, size_t room)
 {
     struct out out = {runs, 0, room, false};
     if (from < to)
-        part(&out, shape, base, from, to);
+        part(&out, layout, base, from, to);
     return out.used;
 }
 
-size_t weft_layout_runs_of_many(const struct weft_layout *shape, MPI_Aint extent, MPI_Aint base,
+size_t weft_layout_runs_of_many(const struct weft_layout *layout, MPI_Aint extent, MPI_Aint base,
                                 size_t from, size_t to, struct weft_run *runs, size_t room)
 {
     struct out out = {runs, 0, room, false};
     if (from < to)
-        loop_part(&out, shape, extent, base, from, to);
+        loop_part(&out, layout, extent, base, from, to);
     return out.used;
 }

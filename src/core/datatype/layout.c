@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Building normal forms: see shape.h.
+ * Building normal forms: see layout.h.
  *
- * Invariant: nothing here looks into a shape deeper than FLATTENED runs, so building takes time in
+ * Invariant: nothing here looks into a layout deeper than FLATTENED runs, so building takes time in
  * proportion to the number of entries.
  */
 #include "core/datatype/layout.h"
@@ -13,7 +13,7 @@
 #include <string.h>
 
 /* Entries of a list with at most so many runs are taken apart into them: a list of runs is copied
- * faster than a list of shapes, and grows by no more than this. */
+ * faster than a list of layouts, and grows by no more than this. */
 enum { FLATTENED = 4 };
 
 /* Lists of up to so many runs, and loops over fewer, are repeated column by column. */
@@ -25,37 +25,37 @@ static size_t times(size_t a, size_t b)
     return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
 }
 
-static const struct weft_layout *keep(struct weft_arena *arena, struct weft_layout shape)
+static const struct weft_layout *keep(struct weft_arena *arena, struct weft_layout layout)
 {
     struct weft_layout *kept = weft_arena_get(arena, sizeof *kept);
     if (kept)
-        *kept = shape;
+        *kept = layout;
     return kept;
 }
 
-/* Keeps a shape, and its columns if it has few runs and nothing deeper. */
-static const struct weft_layout *keep_columns(struct weft_arena *arena, struct weft_layout shape)
+/* Keeps a layout, and its columns if it has few runs and nothing deeper. */
+static const struct weft_layout *keep_columns(struct weft_arena *arena, struct weft_layout layout)
 {
-    bool loop = shape.kind == WEFT_LAYOUT_LOOP, list = shape.kind == WEFT_LAYOUT_LIST;
-    bool few = loop ? shape.count < SHORT_LOOP && shape.body->kind == WEFT_LAYOUT_RUN
-                    : shape.count <= FEW_RUNS && !shape.bodies;
+    bool loop = layout.kind == WEFT_LAYOUT_LOOP, list = layout.kind == WEFT_LAYOUT_LIST;
+    bool few = loop ? layout.count < SHORT_LOOP && layout.body->kind == WEFT_LAYOUT_RUN
+                    : layout.count <= FEW_RUNS && !layout.bodies;
     if (!few)
-        return keep(arena, shape);
+        return keep(arena, layout);
     struct weft_columns *columns =
-        weft_arena_get(arena, sizeof *columns + shape.count * sizeof columns->of[0]);
+        weft_arena_get(arena, sizeof *columns + layout.count * sizeof columns->of[0]);
     if (!columns)
         return NULL;
-    columns->n = shape.count;
-    columns->size = shape.size;
-    for (size_t i = 0; i < shape.count; i++) {
-        size_t pass = loop ? i * (size_t)shape.stride + (size_t)shape.body->offset : 0;
-        size_t bytes = list ? weft_layout_entry(&shape, i) : weft_layout_block(&shape);
-        columns->of[i] = (struct weft_column){loop ? pass : (uintptr_t)shape.at[i],
-                                              list ? shape.begin[i] : i * bytes, bytes};
+    columns->n = layout.count;
+    columns->size = layout.size;
+    for (size_t i = 0; i < layout.count; i++) {
+        size_t pass = loop ? i * (size_t)layout.stride + (size_t)layout.body->offset : 0;
+        size_t bytes = list ? weft_layout_entry(&layout, i) : weft_layout_block(&layout);
+        columns->of[i] = (struct weft_column){loop ? pass : (uintptr_t)layout.at[i],
+                                              list ? layout.begin[i] : i * bytes, bytes};
     }
     weft_columns_plan(columns);
-    shape.columns = columns;
-    return keep(arena, shape);
+    layout.columns = columns;
+    return keep(arena, layout);
 }
 
 const struct weft_layout *weft_layout_run(struct weft_arena *arena, size_t bytes)
@@ -66,11 +66,11 @@ const struct weft_layout *weft_layout_run(struct weft_arena *arena, size_t bytes
 }
 
 const struct weft_layout *weft_layout_shift(struct weft_arena *arena,
-                                            const struct weft_layout *shape, MPI_Aint by)
+                                            const struct weft_layout *layout, MPI_Aint by)
 {
-    if (!shape || !by)
-        return shape;
-    struct weft_layout moved = *shape;
+    if (!layout || !by)
+        return layout;
+    struct weft_layout moved = *layout;
     moved.offset += by;
     return keep(arena, moved);
 }
@@ -84,26 +84,26 @@ static bool continues(const struct weft_layout *loop, MPI_Aint stride)
 }
 
 const struct weft_layout *weft_layout_repeat(struct weft_arena *arena,
-                                             const struct weft_layout *shape, size_t count,
+                                             const struct weft_layout *layout, size_t count,
                                              MPI_Aint stride)
 {
-    if (!shape || !count)
+    if (!layout || !count)
         return NULL;
     if (count == 1)
-        return shape;
-    struct weft_layout loop = *shape;
-    loop.size = count * shape->size;
-    if (shape->kind == WEFT_LAYOUT_RUN && stride == (MPI_Aint)shape->size)
+        return layout;
+    struct weft_layout loop = *layout;
+    loop.size = count * layout->size;
+    if (layout->kind == WEFT_LAYOUT_RUN && stride == (MPI_Aint)layout->size)
         return keep(arena, loop);
-    loop.runs = times(count, shape->runs);
-    if (continues(shape, stride)) {
-        loop.count = count * shape->count;
+    loop.runs = times(count, layout->runs);
+    if (continues(layout, stride)) {
+        loop.count = count * layout->count;
         loop.columns = NULL;
         return keep_columns(arena, loop);
     }
     return keep_columns(arena,
                         (struct weft_layout){WEFT_LAYOUT_LOOP, .size = loop.size, .count = count,
-                                             .runs = loop.runs, .stride = stride, .body = shape});
+                                             .runs = loop.runs, .stride = stride, .body = layout});
 }
 
 void weft_layout_list_begin(struct weft_layout_list *list, struct weft_arena *arena, size_t room)
@@ -177,24 +177,24 @@ static void add_run(struct weft_layout_list *list, MPI_Aint at, size_t bytes)
     list->runs++;
 }
 
-void weft_layout_list_add(struct weft_layout_list *list, const struct weft_layout *shape,
+void weft_layout_list_add(struct weft_layout_list *list, const struct weft_layout *layout,
                           MPI_Aint at)
 {
-    if (!shape || list->arena->failed)
+    if (!layout || list->arena->failed)
         return;
-    if (shape->kind == WEFT_LAYOUT_RUN) {
-        add_run(list, at + shape->offset, shape->size);
+    if (layout->kind == WEFT_LAYOUT_RUN) {
+        add_run(list, at + layout->offset, layout->size);
         return;
     }
-    if (shape->runs <= FLATTENED) {
+    if (layout->runs <= FLATTENED) {
         struct weft_run runs[FLATTENED];
-        size_t n = weft_layout_runs(shape, at, 0, shape->size, runs, FLATTENED);
+        size_t n = weft_layout_runs(layout, at, 0, layout->size, runs, FLATTENED);
         for (size_t i = 0; i < n; i++)
             add_run(list, runs[i].at, runs[i].bytes);
         return;
     }
-    append(list, at, shape, shape->size);
-    list->runs = list->runs + shape->runs < list->runs ? SIZE_MAX : list->runs + shape->runs;
+    append(list, at, layout, layout->size);
+    list->runs = list->runs + layout->runs < list->runs ? SIZE_MAX : list->runs + layout->runs;
 }
 
 /* Whether all entries are the same, at offsets a constant stride apart. */

@@ -2,22 +2,22 @@
 /*
  * The normal form of a datatype: where the bytes of one element lie, as runs, loops and lists.
  *
- * A shape says which bytes follow each other in the packed form and nothing of what they are. Shapes
- * are built bottom up while types are built, from shapes that are normal already, so that building
+ * A layout says which bytes follow each other in the packed form and nothing of what they are. Layouts
+ * are built bottom up while types are built, from layouts that are normal already, so that building
  * costs what the arguments of one constructor cost.
  *
- * Invariants of every shape:
- *  - size is not 0. No data at all is no shape: NULL.
- *  - A loop or list has at least two passes or entries, so shapes are at most 63 levels deep: every
+ * Invariants of every layout:
+ *  - size is not 0. No data at all is no layout: NULL.
+ *  - A loop or list has at least two passes or entries, so layouts are at most 63 levels deep: every
  *    level at least doubles the size, and sizes are below 2^63.
  *  - The bytes are one contiguous run, in order, exactly when the kind is WEFT_LAYOUT_RUN. So two
  *    entries of a list that continue each other are one entry, and a loop whose stride is the size
  *    of a run is a run.
- *  - Shapes never change and may be shared; whoever refers to another type's shapes keeps that type
+ *  - Layouts never change and may be shared; whoever refers to another type's layouts keeps that type
  *    alive.
  */
-#ifndef WEFT_DATATYPE_SHAPE_H
-#define WEFT_DATATYPE_SHAPE_H
+#ifndef WEFT_DATATYPE_LAYOUT_H
+#define WEFT_DATATYPE_LAYOUT_H
 
 #include "core/datatype/arena.h"
 #include "mpi.h"
@@ -77,11 +77,11 @@ const struct weft_layout *weft_layout_run(struct weft_arena *arena, size_t bytes
 
 /* The same elsewhere. */
 const struct weft_layout *weft_layout_shift(struct weft_arena *arena,
-                                            const struct weft_layout *shape, MPI_Aint by);
+                                            const struct weft_layout *layout, MPI_Aint by);
 
 /* count times the same, stride bytes apart. */
 const struct weft_layout *weft_layout_repeat(struct weft_arena *arena,
-                                             const struct weft_layout *shape, size_t count,
+                                             const struct weft_layout *layout, size_t count,
                                              MPI_Aint stride);
 
 /* One after the other: begin, add as often as you like, end. */
@@ -97,7 +97,7 @@ struct weft_layout_list {
 
 /* room: how many are likely to come. */
 void weft_layout_list_begin(struct weft_layout_list *list, struct weft_arena *arena, size_t room);
-void weft_layout_list_add(struct weft_layout_list *list, const struct weft_layout *shape,
+void weft_layout_list_add(struct weft_layout_list *list, const struct weft_layout *layout,
                           MPI_Aint at);
 const struct weft_layout *weft_layout_list_end(struct weft_layout_list *list);
 

@@ -21,7 +21,7 @@ enum { SWEEP_AT_LEAST = 16, SWEEP_BYTES = 1 << 20 };
 static struct weft_datatype *waiting;
 static size_t waiting_types, waiting_bytes, sweep_at = SWEEP_AT_LEAST;
 
-void weft_datatype_hold(const struct weft_datatype *type)
+void weft_datatype_retain(const struct weft_datatype *type)
 {
     if (!(type->flags & WEFT_TYPE_PREDEFINED))
         ((struct weft_datatype *)type)->refs++;

@@ -32,23 +32,24 @@
                          : WEFT_BASIC_UINT64)
 
 /* A row for a type that is one C type. */
-#define PLAIN(name, type, elem)                                                                    \
+#define PLAIN(name, type, basic_type)                                                              \
     {                                                                                              \
-        VALUE(name), #name, sizeof(type), sizeof(type), _Alignof(type), elem, 0, sizeof(type), 0   \
+        VALUE(name), #name, sizeof(type), sizeof(type), _Alignof(type), basic_type, 0,             \
+            sizeof(type), 0                                                                        \
     }
 
 /* A row for a type of so many bytes that C need not know; complex ones align like their half, and
  * nothing more strictly than 16 bytes. */
-#define SIZED(name, align, elem)                                                                   \
+#define SIZED(name, align, basic_type)                                                             \
     {                                                                                              \
-        VALUE(name), #name, ENCODED(name), ENCODED(name), align, elem, 0, ENCODED(name), 0         \
+        VALUE(name), #name, ENCODED(name), ENCODED(name), align, basic_type, 0, ENCODED(name), 0   \
     }
 
 /* A row for a value and its index. */
-#define PAIR(name, type, elem)                                                                     \
+#define PAIR(name, type, basic_type)                                                               \
     {                                                                                              \
         VALUE(name), #name, sizeof((type){0}.value) + sizeof((type){0}.index), sizeof(type),       \
-            _Alignof(type), elem, offsetof(type, index), sizeof((type){0}.value),                  \
+            _Alignof(type), basic_type, offsetof(type, index), sizeof((type){0}.value),            \
             sizeof((type){0}.index)                                                                \
     }
 

@@ -15,15 +15,15 @@
 #include <stdint.h>
 
 struct weft_predefined_type {
-    uint16_t handle;           /* the value of the constant, 0x200..0x2ff */
-    const char *name;          /* what MPI_Type_get_name returns at first */
-    uint32_t size;             /* bytes of data */
-    uint32_t extent;           /* bytes from one element to the next */
-    uint32_t align;            /* bytes; what MPI_Type_create_struct pads for */
-    enum weft_basic_type elem; /* what reductions see */
-    uint32_t second_offset;    /* 0: one block of size bytes; else where a pair's index begins */
-    uint32_t first_size;       /* bytes of the first block (of the only one: size) */
-    uint32_t second_size;      /* bytes of the second block, 0 for one block */
+    uint16_t handle;                 /* the value of the constant, 0x200..0x2ff */
+    const char *name;                /* what MPI_Type_get_name returns at first */
+    uint32_t size;                   /* bytes of data */
+    uint32_t extent;                 /* bytes from one element to the next */
+    uint32_t align;                  /* bytes; what MPI_Type_create_struct pads for */
+    enum weft_basic_type basic_type; /* what reductions see */
+    uint32_t second_offset; /* 0: one block of size bytes; else where a pair's index begins */
+    uint32_t first_size;    /* bytes of the first block (of the only one: size) */
+    uint32_t second_size;   /* bytes of the second block, 0 for one block */
 };
 
 extern const struct weft_predefined_type weft_predefined_types[];

@@ -7,7 +7,7 @@
  *  - No elements at all is no signature: NULL. bytes and elements are not 0.
  *  - Neighbours of the same basic type are one entry; sequences and repetitions have at least two
  *    passes or entries, so signatures are at most 63 levels deep.
- *  - Signatures never change and may be shared like shapes.
+ *  - Signatures never change and may be shared like layouts.
  */
 #ifndef WEFT_DATATYPE_SIGNATURE_H
 #define WEFT_DATATYPE_SIGNATURE_H
@@ -47,7 +47,7 @@ struct weft_signature {
 const struct weft_signature *weft_signature_basic(struct weft_arena *arena,
                                                   struct weft_basic basic);
 
-/* Builders, as those of shapes. */
+/* Builders, as those of layouts. */
 const struct weft_signature *weft_signature_repeat(struct weft_arena *arena,
                                                    const struct weft_signature *signature,
                                                    size_t count);

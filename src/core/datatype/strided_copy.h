@@ -7,8 +7,8 @@
  *
  * Invariant: no byte is written, and none read, that belongs to no run.
  */
-#ifndef WEFT_DATATYPE_ROWS_H
-#define WEFT_DATATYPE_ROWS_H
+#ifndef WEFT_DATATYPE_STRIDED_COPY_H
+#define WEFT_DATATYPE_STRIDED_COPY_H
 
 #include "core/datatype/copy.h"
 #include "mpi.h"

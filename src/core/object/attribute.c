@@ -41,7 +41,7 @@ struct weft_keyval *weft_keyval_make(enum weft_kind kind, union weft_attribute_c
     int place = keyval ? free_place() : -1;
     if (place < 0) {
         free(keyval);
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for another attribute key");
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for another attribute key");
         return NULL;
     }
     *keyval = (struct weft_keyval){.kind = kind,
@@ -91,7 +91,7 @@ static int ask_delete(struct weft_attributed of, const struct weft_attribute *at
     else if (keyval->kind == WEFT_KIND_WIN && keyval->delete.win != MPI_WIN_NULL_DELETE_FN)
         code = keyval->delete.win(of.handle, keyval->number, attribute->value, keyval->extra);
     if (code != MPI_SUCCESS)
-        weft_error_say(code, "the delete function of attribute key %d returned %d", keyval->number,
+        weft_error_set(code, "the delete function of attribute key %d returned %d", keyval->number,
                        code);
     return code;
 }
@@ -117,7 +117,7 @@ static int ask_copy(struct weft_attributed from, const struct weft_attribute *at
     else if (keyval->kind == WEFT_KIND_WIN)
         code = keyval->copy.win(from.handle, number, keyval->extra, attribute->value, value, flag);
     if (code != MPI_SUCCESS)
-        weft_error_say(code, "the copy function of attribute key %d returned %d", number, code);
+        weft_error_set(code, "the copy function of attribute key %d returned %d", number, code);
     return code;
 }
 
@@ -160,7 +160,7 @@ int weft_attribute_set(struct weft_attributed of, struct weft_keyval *keyval, vo
 {
     struct weft_attribute *fresh = malloc(sizeof *fresh);
     if (!fresh)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for another attribute");
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for another attribute");
     keyval->refs++;
     struct weft_attribute *old = find(of, keyval);
     int code = old ? delete_attribute(of, old) : MPI_SUCCESS;
@@ -178,7 +178,7 @@ int weft_attribute_delete_one(struct weft_attributed of, struct weft_keyval *key
 {
     struct weft_attribute *attribute = find(of, keyval);
     if (!attribute)
-        return weft_error_say(MPI_ERR_KEYVAL, "no attribute with key %d is set on the object",
+        return weft_error_set(MPI_ERR_KEYVAL, "no attribute with key %d is set on the object",
                               keyval->number);
     return delete_attribute(of, attribute);
 }
@@ -193,7 +193,7 @@ int weft_attribute_delete_all(struct weft_attributed of)
     return MPI_SUCCESS;
 }
 
-void weft_attribute_forget(struct weft_attribute **list)
+void weft_attribute_free_all(struct weft_attribute **list)
 {
     while (*list) {
         struct weft_attribute *attribute = *list;

@@ -81,7 +81,7 @@ int weft_attribute_delete_one(struct weft_attributed of, struct weft_keyval *key
 int weft_attribute_delete_all(struct weft_attributed of);
 
 /* Frees all and asks nobody: the end of the library. */
-void weft_attribute_forget(struct weft_attribute **list);
+void weft_attribute_free_all(struct weft_attribute **list);
 
 /* Asks the copy functions of all attributes of an object, the one set first first, and sets those
  * that are to be copied on another one. After an error the copies made so far stand. */

@@ -102,7 +102,7 @@ void weft_error_init(void)
     weft_handle_predefine((uintptr_t)MPI_ERRORS_RETURN, &weft_errors_return.object);
 }
 
-int weft_error_say_list(int errclass, const char *format, va_list args)
+int weft_error_setv(int errclass, const char *format, va_list args)
 {
     vsnprintf(last_sentence, sizeof last_sentence, format, args);
     last_class = errclass;
@@ -110,16 +110,16 @@ int weft_error_say_list(int errclass, const char *format, va_list args)
     return errclass;
 }
 
-int weft_error_say(int errclass, const char *format, ...)
+int weft_error_set(int errclass, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    weft_error_say_list(errclass, format, args);
+    weft_error_setv(errclass, format, args);
     va_end(args);
     return errclass;
 }
 
-void weft_error_hearsay(void)
+void weft_error_secondary(void)
 {
     hearsay = true;
 }
@@ -249,7 +249,7 @@ int weft_error(struct weft_comm *comm, int errclass, const char *function, const
 {
     va_list args;
     va_start(args, format);
-    weft_error_say_list(errclass, format, args);
+    weft_error_setv(errclass, format, args);
     va_end(args);
     return weft_error_raise(comm, errclass, function);
 }
@@ -270,7 +270,7 @@ struct weft_errhandler *weft_errhandler_make(enum weft_kind kind, union weft_err
 {
     struct weft_errhandler *handler = calloc(1, sizeof *handler);
     if (!handler) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for an error handler");
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for an error handler");
         return NULL;
     }
     handler->object.kind = WEFT_KIND_ERRHANDLER;

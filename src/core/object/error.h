@@ -3,7 +3,7 @@
  * Errors: one class, one sentence, one handler.
  *
  * Invariants:
- *  - Whoever decides that something is an error writes its sentence (weft_error_say); whoever
+ *  - Whoever decides that something is an error writes its sentence (weft_error_set); whoever
  *    returns to the user calls the handler (weft_error_raise), once.
  *  - An error code is its class. MPI_Error_string adds the last sentence said for that class by
  *    this process, so that a code can be compared with a class and still tells the whole story.
@@ -43,14 +43,14 @@ extern struct weft_errhandler weft_errors_are_fatal, weft_errors_abort, weft_err
 void weft_error_init(void);
 
 /* Records the sentence of an error that will be raised or stored in a status. Returns errclass. */
-__attribute__((format(printf, 2, 3))) WEFT_COLD int weft_error_say(int errclass, const char *format,
+__attribute__((format(printf, 2, 3))) WEFT_COLD int weft_error_set(int errclass, const char *format,
                                                                    ...);
 __attribute__((format(printf, 2, 0))) WEFT_COLD int
-weft_error_say_list(int errclass, const char *format, va_list args);
+weft_error_setv(int errclass, const char *format, va_list args);
 
 /* What was just said is only what another rank's error has done here. If it ends the job, it does so a
  * fifth of a second later, so that the cause comes first. */
-WEFT_COLD void weft_error_hearsay(void);
+WEFT_COLD void weft_error_secondary(void);
 
 /* Calls the error handler of comm (NULL: of MPI_COMM_SELF, MPI 5.0 section 9.3) for an error whose
  * sentence was said; function is the MPI function that raises it. Returns errclass, or does not
@@ -65,7 +65,7 @@ WEFT_COLD int weft_error_raise_in_session(struct weft_session *session, int errc
  * cause is that request's own error: if the job ends, it is this that ends it and is said. */
 WEFT_COLD int weft_error_raise_in_status(struct weft_comm *comm, int cause, const char *function);
 
-/* weft_error_say and weft_error_raise in one. */
+/* weft_error_set and weft_error_raise in one. */
 __attribute__((format(printf, 4, 5))) WEFT_COLD int
 weft_error(struct weft_comm *comm, int errclass, const char *function, const char *format, ...);
 

@@ -21,7 +21,7 @@
 int weft_failure_say(const struct weft_peer *peer)
 {
     char host[256];
-    return weft_error_say(MPI_ERR_PROC_ABORTED,
+    return weft_error_set(MPI_ERR_PROC_ABORTED,
                           "rank %d on %s ended before it called MPI_Finalize; see its output or "
                           "the launcher's for the reason",
                           peer->world, weft_boot_host(peer->world, host, sizeof host));

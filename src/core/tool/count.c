@@ -80,11 +80,11 @@ void weft_count_received(const struct weft_request *request)
     weft_count_ranks[world].bytes_received += request->bytes;
 }
 
-void weft_count_kept_of_rank(uint32_t context, int source)
+void weft_count_unexpected_of_rank(uint32_t context, int source)
 {
     const struct weft_channel *channel = weft_channel_of(context);
     if (channel)
-        weft_count_ranks[weft_comm_world_of(channel->comm, source)].kept++;
+        weft_count_ranks[weft_comm_world_of(channel->comm, source)].unexpected_messages++;
 }
 
 void weft_count_waited(unsigned polls)

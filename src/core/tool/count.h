@@ -3,7 +3,7 @@
  * What the library counts of itself, for MPI_T's performance variables.
  *
  * Counting costs the short way of a message nothing. What every process counts is either added up
- * on slow ways (a rendezvous, a message kept, a send that waits), or derived, when somebody asks,
+ * on slow ways (a rendezvous, an unexpected message, a send that waits), or derived, when somebody asks,
  * from what is there anyway: messages from sequence numbers and ring positions, queues from their
  * lengths. The rest (bytes, receives by sender, polls, time waited) is counted with
  * WEFT_COUNTERS=all only. Then no message takes the short way: the gate is never open, peers take
@@ -40,12 +40,12 @@ struct weft_counts {
     uint64_t net_rendezvous;      /* sends announced, */
     uint64_t net_rendezvous_over; /* and ended */
     uint64_t net_rendezvous_bytes;
-    uint64_t net_unpaid;     /* of them, eager ones for which there were no credits */
-    uint64_t net_backlogged; /* messages and controls that had to wait */
+    uint64_t net_credit_waits; /* of them, eager ones for which there were no credits */
+    uint64_t net_backlogged;   /* messages and controls that had to wait */
     uint64_t net_controls;
-    uint64_t net_questions; /* whether a peer has taken what was sent */
+    uint64_t net_flow_checks; /* whether a peer has taken what was sent */
     uint64_t net_registrations;
-    uint64_t net_stages; /* bytes of staging memory */
+    uint64_t net_bounce_bytes; /* bytes of staging memory */
     struct weft_peak net_backlog;
     /* shared memory */
     uint64_t shm_messages, shm_arrived; /* to and from peers that are gone */
@@ -54,13 +54,13 @@ struct weft_counts {
     /* this process to itself */
     uint64_t self_messages, self_bytes;
     /* the software matcher */
-    uint64_t kept; /* messages that no receive waited for */
+    uint64_t unexpected_messages; /* messages that no receive waited for */
     struct weft_peak unexpected, unexpected_bytes;
     /* waiting, and the rest */
     uint64_t yields, sleeps, asleep; /* the last in nanoseconds */
     uint64_t collectives, contacts, deaths;
     /* with WEFT_COUNTERS=all only */
-    uint64_t polls, news, waited; /* polls that brought something; nanoseconds */
+    uint64_t polls, polls_with_events, waited; /* polls that brought something; nanoseconds */
     uint64_t bytes_sent[WEFT_COUNT_LANES], received[WEFT_COUNT_LANES],
         bytes_received[WEFT_COUNT_LANES];
 };
@@ -69,7 +69,7 @@ extern WEFT_HIDDEN struct weft_counts weft_counts;
 
 /* With WEFT_COUNTERS=all: counted for each rank of the job. */
 struct weft_count_rank {
-    uint64_t bytes_sent, received, bytes_received, kept;
+    uint64_t bytes_sent, received, bytes_received, unexpected_messages;
 };
 
 /* By world rank; NULL without WEFT_COUNTERS=all, and while MPI does not run. */
@@ -95,8 +95,8 @@ static inline void weft_count_level(struct weft_peak *peak, uint64_t now)
 
 /* Something that is sent to a peer begins to wait, or waits no more; *total and *backlog are those of
  * its lane. */
-static inline void weft_count_waits(struct weft_peer *peer, uint64_t *total,
-                                    struct weft_peak *backlog)
+static inline void weft_count_backlog_add(struct weft_peer *peer, uint64_t *total,
+                                          struct weft_peak *backlog)
 {
     ++*total;
     weft_count_level(backlog, backlog->now + 1);
@@ -104,21 +104,21 @@ static inline void weft_count_waits(struct weft_peer *peer, uint64_t *total,
     peer->counts.backlog++;
 }
 
-static inline void weft_count_waits_no_more(struct weft_peer *peer, struct weft_peak *backlog)
+static inline void weft_count_backlog_remove(struct weft_peer *peer, struct weft_peak *backlog)
 {
     backlog->now--;
     peer->counts.backlog--;
 }
 
-/* A message of a rank is kept. Its communicator may not be known here yet: then it is counted for no
+/* A message of a rank is unexpected. Its communicator may not be known here yet: then it is counted for no
  * rank. */
-WEFT_COLD void weft_count_kept_of_rank(uint32_t context, int source);
+WEFT_COLD void weft_count_unexpected_of_rank(uint32_t context, int source);
 
-static inline void weft_count_kept(uint32_t context, int source)
+static inline void weft_count_unexpected(uint32_t context, int source)
 {
-    weft_counts.kept++;
+    weft_counts.unexpected_messages++;
     if (weft_unlikely(weft_count_ranks != NULL))
-        weft_count_kept_of_rank(context, source);
+        weft_count_unexpected_of_rank(context, source);
 }
 
 /* With WEFT_COUNTERS=all: a send starts (its bytes and peer are set); a receive starts, or is

@@ -74,7 +74,7 @@ const struct weft_pvar_row weft_pvar_table[] = {
 
     DERIVED("weft_posted_receives", MPI_T_PVAR_CLASS_LEVEL, WEFT_TOOL_MATCHING, WEFT_PVAR_POSTED,
             "receives that wait in the software matcher"),
-    COUNTER("weft_unexpected_messages", WEFT_TOOL_MATCHING, kept,
+    COUNTER("weft_unexpected_messages", WEFT_TOOL_MATCHING, unexpected_messages,
             "messages kept in memory because no receive waited for them"),
     LEVEL("weft_unexpected_queue", WEFT_TOOL_MATCHING, unexpected,
           "messages that are kept now; those inside a provider that matches are not seen"),
@@ -95,10 +95,10 @@ const struct weft_pvar_row weft_pvar_table[] = {
             WEFT_PVAR_NET_IN_FLIGHT, "announced sends that have not ended"),
     DERIVED("weft_net_fetching", MPI_T_PVAR_CLASS_LEVEL, WEFT_TOOL_NET, WEFT_PVAR_NET_FETCHING,
             "announced messages that have matched here and are being fetched"),
-    COUNTER("weft_net_credit_waits", WEFT_TOOL_NET, net_unpaid,
+    COUNTER("weft_net_credit_waits", WEFT_TOOL_NET, net_credit_waits,
             "short messages that were announced because their receiver has too many of this "
             "rank's without receives (WEFT_EAGER_CREDITS)"),
-    COUNTER("weft_net_relief_questions", WEFT_TOOL_NET, net_questions,
+    COUNTER("weft_net_flow_checks", WEFT_TOOL_NET, net_flow_checks,
             "questions to peers whether they have taken what was sent"),
     COUNTER("weft_net_backlogged", WEFT_TOOL_NET, net_backlogged,
             "messages and controls that had to wait before the provider took them"),
@@ -114,7 +114,8 @@ const struct weft_pvar_row weft_pvar_table[] = {
             WEFT_PVAR_NET_FILL, "how full the provider's receive queue is with them"),
     COUNTER("weft_net_registrations", WEFT_TOOL_NET, net_registrations, "registrations of memory"),
     {"weft_net_bounce_bytes", MPI_T_PVAR_CLASS_LEVEL, WEFT_TOOL_NET, WEFT_PVAR_WORD,
-     &weft_counts.net_stages, NULL, false, "memory for data that are packed while they travel"},
+     &weft_counts.net_bounce_bytes, NULL, false,
+     "memory for data that are packed while they travel"},
     DERIVED("weft_net_eager_limit", MPI_T_PVAR_CLASS_SIZE, WEFT_TOOL_NET, WEFT_PVAR_NET_EAGER_LIMIT,
             "longest message that is sent without waiting for its "
             "receive; 0: no network is open"),
@@ -154,7 +155,7 @@ const struct weft_pvar_row weft_pvar_table[] = {
         "receives completed by messages of this process"),
     ALL("weft_polls", MPI_T_PVAR_CLASS_COUNTER, WEFT_TOOL_PROCESS, polls,
         "times that the library looked for news"),
-    ALL("weft_polls_with_news", MPI_T_PVAR_CLASS_COUNTER, WEFT_TOOL_PROCESS, news,
+    ALL("weft_polls_with_events", MPI_T_PVAR_CLASS_COUNTER, WEFT_TOOL_PROCESS, polls_with_events,
         "times that there were some"),
     ALL("weft_time_waiting", MPI_T_PVAR_CLASS_TIMER, WEFT_TOOL_PROCESS, waited,
         "seconds in which a waiting rank found nothing to do, those asleep included"),
@@ -238,7 +239,7 @@ static uint64_t of_rank(enum weft_pvar_source source, int world)
     return source == WEFT_PVAR_RANK_BYTES_SENT       ? rank->bytes_sent
            : source == WEFT_PVAR_RANK_RECEIVED       ? rank->received
            : source == WEFT_PVAR_RANK_BYTES_RECEIVED ? rank->bytes_received
-                                                     : rank->kept;
+                                                     : rank->unexpected_messages;
 }
 
 /* Of a rank that this one is in contact with. */

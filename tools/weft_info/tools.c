@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What MPI_T offers, asked of MPI_T itself, as a tool would. The invariant is in views.h.
+ * Performance variables and events, read through MPI_T as by a tool. The invariant is in views.h.
  */
 #include "views.h"
 

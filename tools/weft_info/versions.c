@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The versions of what Weft stands on, and the launcher. The invariant is in views.h.
+ * The versions of libfabric and PMIx, and the launcher. The invariant is in views.h.
  */
 #include "views.h"
 

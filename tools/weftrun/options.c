@@ -91,15 +91,15 @@ static const char help[] =
     "\n"
     "  -n N               number of ranks of this program (default 1)\n"
     "  -x, --env VAR=VAL  set a variable for this program's ranks (repeatable)\n"
-    "  --pset NAME        make this program's ranks a process set, which MPI sessions find\n"
+    "  --pset NAME        make this program's ranks a process set of MPI sessions\n"
     "  --wdir DIR         start this program's ranks in DIR\n"
     "  --tag              begin each line of output with the rank, as [3]\n"
     "  --bind WHAT        give each rank a core, hwthread or numa node; none (default)\n"
-    "  --report-bindings  say on stderr what each rank is bound to\n"
+    "  --report-bindings  print the binding of each rank on stderr\n"
     "  --timeout SECS     stop the job after SECS seconds, exit code 124\n"
     "                     (as the variable MPIEXEC_TIMEOUT does)\n"
     "  --keep-going       a rank that fails does not stop the others\n"
-    "  -v, --verbose      say what is done on stderr\n"
+    "  -v, --verbose      print each step on stderr\n"
     "  -h, --help         this text\n"
     "  -V, --version      the version\n"
     "  --oversubscribe and other options that are common elsewhere: weftrun(1)\n"
@@ -252,7 +252,7 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
             return 0;
         const struct option_row *row = find_row(word, &value);
         if (!row || (value && !row->takes_value)) {
-            weft_lines_print("Unknown option \"%s\"; weftrun --help lists those there are.", word);
+            weft_lines_print("Unknown option \"%s\"; weftrun --help lists all options.", word);
             return -1;
         }
         if (row->takes_value && !value) {

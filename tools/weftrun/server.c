@@ -373,8 +373,8 @@ int weft_server_start(struct job *job, int *wake)
     if (rc == PMIX_SUCCESS)
         rc = register_job(job);
     if (rc != PMIX_SUCCESS) {
-        weft_lines_print("libpmix's server cannot be started on %s: %s; look whether the loopback "
-                         "interface is up (ip link) and run weftrun --verbose for libpmix's words.",
+        weft_lines_print("libpmix's server cannot be started on %s: %s; check that the loopback "
+                         "interface is up (ip link), and run weftrun --verbose for libpmix's messages.",
                          job->host, PMIx_Error_string(rc));
         return -1;
     }
@@ -420,7 +420,7 @@ void weft_server_tell_death(const struct rank *rank)
     if (rc == PMIX_SUCCESS)
         return;
     if (rc != PMIX_OPERATION_SUCCEEDED)
-        weft_lines_print("The other ranks cannot be told that rank %d is dead: %s.", rank->rank,
+        weft_lines_print("The death of rank %d cannot be reported to the other ranks: %s.", rank->rank,
                          PMIx_Error_string(rc));
     on_notified(rc, notice);
 }

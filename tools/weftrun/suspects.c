@@ -59,5 +59,5 @@ void weft_suspects_say(const struct job *job)
                                         : "");
     }
     if (found > SHOWN)
-        weft_lines_print("So it is with %d more ranks.", found - SHOWN);
+        weft_lines_print("The same applies to %d more ranks.", found - SHOWN);
 }

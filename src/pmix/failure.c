@@ -15,18 +15,17 @@
 #include <string.h>
 
 /* Numbers of PMIx's ABI; no version's headers define all of them. */
-static pmix_status_t deaths[] = {
+enum { LOST_CONNECTION = -61, LOST_CONNECTION_TO_SERVER = -101 /* in older versions */ };
+static pmix_status_t events[] = {
+    LOST_CONNECTION,
+    LOST_CONNECTION_TO_SERVER,
     -7,   /* PMIX_ERR_PROC_ABORTED: weftrun */
     -8,   /* PMIX_ERR_PROC_REQUESTED_ABORT */
-    -200, /* PMIX_ERR_PROC_TERM_WO_SYNC: left without finalizing */
+    -200, /* PMIX_ERR_PROC_TERM_WO_SYNC: ended without PMIx_Finalize */
     -400, /* PMIX_ERR_PROC_KILLED_BY_CMD */
     -402, /* PMIX_ERR_PROC_ABORTED_BY_SIG */
     -403, /* PMIX_ERR_PROC_SENSOR_BOUND_EXCEEDED */
     -404, /* PMIX_ERR_EXIT_NONZERO_TERM */
-};
-static pmix_status_t losses[] = {
-    -61,  /* PMIX_ERR_LOST_CONNECTION */
-    -101, /* PMIX_ERR_LOST_CONNECTION_TO_SERVER, in older versions */
 };
 
 static struct {
@@ -63,13 +62,9 @@ static void report_process(const pmix_proc_t *proc)
 
 /* An event names the dead processes in PMIX_EVENT_AFFECTED_PROC, or in PMIX_EVENT_AFFECTED_PROCS, or,
  * without these, as its source: launchers differ. */
-static void on_death(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
-                     size_t ninfo, pmix_info_t *results, size_t nresults,
-                     pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
+static void report_deaths(const pmix_proc_t *source, const pmix_info_t *info, size_t ninfo)
 {
-    (void)id, (void)status, (void)results, (void)nresults;
     bool named = false;
-
     for (size_t i = 0; i < ninfo; i++) {
         const pmix_value_t *v = &info[i].value;
         if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) && v->type == PMIX_PROC) {
@@ -85,17 +80,17 @@ static void on_death(size_t id, pmix_status_t status, const pmix_proc_t *source,
     }
     if (!named && source)
         report_process(source);
-    if (cbfunc)
-        cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
-static void on_lost_launcher(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                             pmix_info_t info[], size_t ninfo, pmix_info_t *results,
-                             size_t nresults, pmix_event_notification_cbfunc_fn_t cbfunc,
-                             void *cbdata)
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t *results, size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
-    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
-    report(WEFT_BOOT_LAUNCHER);
+    (void)id, (void)results, (void)nresults;
+    if (status == LOST_CONNECTION || status == LOST_CONNECTION_TO_SERVER)
+        report(WEFT_BOOT_LAUNCHER);
+    else
+        report_deaths(source, info, ninfo);
     if (cbfunc)
         cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
@@ -111,10 +106,8 @@ int weft_failure_open(const pmix_proc_t *self, int size)
     failures.size = size;
     failures.self = (int)self->rank;
     memcpy(failures.nspace, self->nspace, sizeof failures.nspace);
-    PMIx_Register_event_handler(deaths, sizeof deaths / sizeof *deaths, NULL, 0, on_death, NULL,
+    PMIx_Register_event_handler(events, sizeof events / sizeof *events, NULL, 0, on_event, NULL,
                                 NULL);
-    PMIx_Register_event_handler(losses, sizeof losses / sizeof *losses, NULL, 0, on_lost_launcher,
-                                NULL, NULL);
     return 0;
 }
 

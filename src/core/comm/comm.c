@@ -52,9 +52,9 @@ static struct lanes lanes_of(const struct weft_comm *comm)
 }
 
 static void open_channel(struct weft_channel *channel, struct weft_comm *comm, struct lanes lanes,
-                         int use)
+                         unsigned use)
 {
-    uint32_t context = (uint32_t)comm->block * WEFT_CONTEXTS + (uint32_t)use;
+    uint32_t context = (uint32_t)comm->block * WEFT_CONTEXTS + use;
     *channel = (struct weft_channel){.context = context, .comm = comm};
     if (lanes.net == 0 || weft_net_software_matching())
         channel->held = WEFT_HELD_ALWAYS; /* the provider matches none of its messages */
@@ -65,50 +65,40 @@ static void open_channel(struct weft_channel *channel, struct weft_comm *comm, s
     channel->net_rank = weft_net_rank_bits(comm->rank);
 }
 
+/* The channel of a use, or NULL. */
+static struct weft_channel *channel_for(struct weft_comm *comm, unsigned use)
+{
+    struct weft_comm *local = comm->local;
+    struct weft_channel *const channels[WEFT_CONTEXTS] = {
+        [WEFT_CONTEXT_P2P] = &comm->p2p,
+        [WEFT_CONTEXT_COLL] = &comm->coll,
+        [WEFT_CONTEXT_PARTITIONED] = &comm->part,
+        [WEFT_CONTEXT_MAKING] = &comm->making,
+        [WEFT_CONTEXT_GROUPING] = &comm->grouping,
+        [WEFT_CONTEXT_LOCAL_COLL] = local ? &local->coll : NULL,
+        [WEFT_CONTEXT_LOCAL_MAKING] = local ? &local->making : NULL,
+        [WEFT_CONTEXT_LOCAL_P2P] = local ? &local->p2p : NULL};
+    return channels[use];
+}
+
 struct weft_channel *weft_channel_of(uint32_t context)
 {
     struct weft_comm *comm = weft_context_owner(context / WEFT_CONTEXTS);
-    if (!comm)
-        return NULL;
-    switch ((enum weft_context_use)(context % WEFT_CONTEXTS)) {
-    case WEFT_CONTEXT_P2P:
-        return &comm->p2p;
-    case WEFT_CONTEXT_COLL:
-        return &comm->coll;
-    case WEFT_CONTEXT_MAKING:
-        return &comm->making;
-    case WEFT_CONTEXT_GROUPING:
-        return &comm->grouping;
-    case WEFT_CONTEXT_LOCAL_COLL:
-        return comm->local ? &comm->local->coll : NULL;
-    case WEFT_CONTEXT_LOCAL_MAKING:
-        return comm->local ? &comm->local->making : NULL;
-    case WEFT_CONTEXT_LOCAL_P2P:
-        return comm->local ? &comm->local->p2p : NULL;
-    case WEFT_CONTEXT_PARTITIONED:
-        return &comm->part;
-    case WEFT_CONTEXTS:
-        break;
-    }
-    return NULL;
+    return comm ? channel_for(comm, context % WEFT_CONTEXTS) : NULL;
 }
 
 void weft_comm_open(struct weft_comm *comm, int block)
 {
     struct weft_comm *local = comm->local;
-    struct lanes lanes = lanes_of(comm);
+    struct lanes lanes = lanes_of(comm), local_lanes = local ? lanes_of(local) : lanes;
     comm->block = block;
-    open_channel(&comm->p2p, comm, lanes, WEFT_CONTEXT_P2P);
-    open_channel(&comm->coll, comm, lanes, WEFT_CONTEXT_COLL);
-    open_channel(&comm->part, comm, lanes, WEFT_CONTEXT_PARTITIONED);
-    open_channel(&comm->making, comm, lanes, WEFT_CONTEXT_MAKING);
-    open_channel(&comm->grouping, comm, lanes, WEFT_CONTEXT_GROUPING);
-    if (local) {
-        lanes = lanes_of(local);
+    if (local)
         local->block = block;
-        open_channel(&local->p2p, local, lanes, WEFT_CONTEXT_LOCAL_P2P);
-        open_channel(&local->coll, local, lanes, WEFT_CONTEXT_LOCAL_COLL);
-        open_channel(&local->making, local, lanes, WEFT_CONTEXT_LOCAL_MAKING);
+    for (unsigned use = 0; use < WEFT_CONTEXTS; use++) {
+        bool of_local = use >= WEFT_CONTEXT_LOCAL_COLL;
+        if (!of_local || local)
+            open_channel(channel_for(comm, use), of_local ? local : comm,
+                         of_local ? local_lanes : lanes, use);
     }
     weft_context_assign(block, comm);
 }
@@ -213,10 +203,14 @@ static void mark_referred(void *arg, struct weft_request *request)
 }
 
 /* True while a channel is in weft.held: the next claim that finds nothing held takes it off. */
-static bool is_listed(const struct weft_comm *comm)
+static bool is_listed(struct weft_comm *comm)
 {
-    return comm->p2p.listed || comm->coll.listed || comm->part.listed || comm->making.listed ||
-           comm->grouping.listed || (comm->local && is_listed(comm->local));
+    bool listed = false;
+    for (unsigned use = 0; use < WEFT_CONTEXTS; use++) {
+        const struct weft_channel *channel = channel_for(comm, use);
+        listed = listed || (channel && channel->listed);
+    }
+    return listed;
 }
 
 void weft_comm_sweep(void)

@@ -33,7 +33,14 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COLLECTIVES_SHOWN = 4, REQUESTS_SHOWN = 10, MESSAGES_SHOWN = 5, FRAMES = 32, LINE = 640 };
+enum {
+    COLLECTIVES_SHOWN = 4,
+    REQUESTS_SHOWN = 10,
+    MESSAGES_SHOWN = 5,
+    FRAMES = 32,
+    LINE = 640,
+    ROUTE = 320
+};
 
 /* ---- SIGUSR1 */
 
@@ -102,7 +109,7 @@ static const char *comm_name(const struct weft_comm *comm)
 }
 
 /* The tag of a message, or the collective that sends it, and the communicator. */
-static char *describe_tag(const struct weft_channel *channel, int tag, char *buf, size_t len)
+static void describe_tag(const struct weft_channel *channel, int tag, char *buf, size_t len)
 {
     const char *comm = comm_name(channel->comm);
     if (channel == &channel->comm->coll)
@@ -115,37 +122,35 @@ static char *describe_tag(const struct weft_channel *channel, int tag, char *buf
         snprintf(buf, len, "any tag, %.100s", comm);
     else
         snprintf(buf, len, "tag %d, %.100s", tag, comm);
-    return buf;
 }
 
-/* "rank 3 on n2"; rank is a rank in the communicator. */
-static char *describe_peer(const struct weft_comm *comm, int rank, char *buf, size_t len)
+/* "rank 3 on n2, tag 7, MPI_COMM_WORLD"; rank is a rank in the communicator. */
+static char *describe_route(const struct weft_channel *channel, int rank, int tag, char *buf,
+                            size_t len)
 {
-    char host[256];
+    char host[256], text[160];
+    describe_tag(channel, tag, text, sizeof text);
     if (rank < 0)
-        snprintf(buf, len, "any source");
+        snprintf(buf, len, "any source, %s", text);
     else
-        snprintf(buf, len, "rank %d on %.100s", rank,
-                 weft_boot_host(weft_comm_world_of(comm, rank), host, sizeof host));
+        snprintf(buf, len, "rank %d on %.100s, %s", rank,
+                 weft_boot_host(weft_comm_world_of(channel->comm, rank), host, sizeof host), text);
     return buf;
 }
 
 static void add_receive(struct report *report, const struct weft_request *request)
 {
-    char peer[160], tag[160];
-    const struct weft_channel *channel = request->channel;
+    char route[ROUTE];
     bool in_net = request->flags & WEFT_REQUEST_IN_NET, waits = in_net || request->match.queued;
-    describe_peer(channel->comm, waits ? request->match.source : request->source, peer,
-                  sizeof peer);
-    describe_tag(channel, waits ? request->match.tag : request->tag, tag, sizeof tag);
+    describe_route(request->channel, waits ? request->match.source : request->source,
+                   waits ? request->match.tag : request->tag, route, sizeof route);
     const char *state = request->peer && request->peer->shm ? weft_shm_describe(request)
                                                             : weft_net_describe(request);
     if (request->match.queued && !in_net)
         state = "held in software, no message matches yet";
     else if (request->mode == WEFT_RECEIVE_WITH_SEND && request->pending == 1)
         state = "received, but the send that belongs to it is not complete";
-    add_line(report, "  receive of up to %zu bytes from %s, %s: %s", request->capacity, peer, tag,
-             state);
+    add_line(report, "  receive of up to %zu bytes from %s: %s", request->capacity, route, state);
 }
 
 static void add_send(struct report *report, const struct weft_request *request)
@@ -154,14 +159,13 @@ static void add_send(struct report *report, const struct weft_request *request)
                                         [WEFT_SEND_SYNCHRONOUS] = "synchronous send",
                                         [WEFT_SEND_READY] = "ready send",
                                         [WEFT_SEND_BUFFERED] = "buffered send"};
-    char peer[160], tag[160];
+    char route[ROUTE];
     const struct weft_channel *channel = request->channel;
-    describe_peer(channel->comm, weft_comm_rank_of(channel->comm, request->peer->world), peer,
-                  sizeof peer);
-    describe_tag(channel, request->tag, tag, sizeof tag);
+    describe_route(channel, weft_comm_rank_of(channel->comm, request->peer->world), request->tag,
+                   route, sizeof route);
     const char *mode =
         modes[request->mode < WEFT_MODE_OF_CELL ? request->mode : WEFT_SEND_STANDARD];
-    add_line(report, "  %s of %zu bytes to %s, %s: %s", mode, request->bytes, peer, tag,
+    add_line(report, "  %s of %zu bytes to %s: %s", mode, request->bytes, route,
              request->peer->lane == WEFT_LANE_SELF ? "in this process, no receive matches yet"
              : request->peer->shm                  ? weft_shm_describe(request)
                                                    : weft_net_describe(request));
@@ -169,23 +173,20 @@ static void add_send(struct report *report, const struct weft_request *request)
 
 static void add_probe(struct report *report, const struct weft_request *request)
 {
-    char peer[160], tag[160];
-    describe_peer(request->channel->comm, request->match.source, peer, sizeof peer);
-    describe_tag(request->channel, request->match.tag, tag, sizeof tag);
-    add_line(report, "  probe for a message from %s, %s: none has arrived", peer, tag);
+    char route[ROUTE];
+    add_line(report, "  probe for a message from %s: none has arrived",
+             describe_route(request->channel, request->match.source, request->match.tag, route,
+                            sizeof route));
 }
 
 static void add_partitioned(struct report *report, const struct weft_request *request)
 {
-    char peer[160], tag[160], state[400];
-    int rank, user_tag;
-    const struct weft_comm *comm = request->channel->comm;
+    char route[ROUTE], state[400];
+    int rank, tag;
     bool sends = request->op == WEFT_REQUEST_PSEND;
-    weft_partitioned_describe(request, &rank, &user_tag, state, sizeof state);
-    describe_peer(comm, rank, peer, sizeof peer);
-    describe_tag(&comm->p2p, user_tag, tag, sizeof tag);
-    add_line(report, "  partitioned %s %s, %s: %s", sends ? "send to" : "receive from", peer, tag,
-             state);
+    weft_partitioned_describe(request, &rank, &tag, state, sizeof state);
+    describe_route(&request->channel->comm->p2p, rank, tag, route, sizeof route);
+    add_line(report, "  partitioned %s %s: %s", sends ? "send to" : "receive from", route, state);
 }
 
 static void add_request(struct report *report, const struct weft_request *request)

@@ -18,10 +18,6 @@
 #include <string.h>
 #include <unistd.h>
 
-/* PMIX_GET_REFRESH_CACHE and PMIX_ERR_LOST_CONNECTION, which PMIx 3 does not name. */
-#define REFRESH_CACHE   "pmix.get.refresh"
-#define LOST_CONNECTION (-61)
-
 #define RETRY_PAUSE_US 20000 /* between two PMIx_Get of a key that is not published yet */
 #define NAME_WAIT_MS   200   /* for the report that names the dead rank, after a failed wait */
 #define ABORT_SECONDS  10    /* for PMIx_Abort; then this process exits alone */
@@ -271,8 +267,8 @@ static int explain_wait(const char *what, int rank, enum weft_await await, pmix_
 {
     char host[256], subject[400];
     int dead = find_dead(rank, rc);
-    bool lost = weft_failure_launcher_lost() || rc == PMIX_ERR_UNREACH || rc == LOST_CONNECTION ||
-                rc == PMIX_ERR_COMM_FAILURE;
+    bool lost = weft_failure_launcher_lost() || rc == PMIX_ERR_UNREACH ||
+                rc == PMIX_ERR_LOST_CONNECTION || rc == PMIX_ERR_COMM_FAILURE;
 
     if (dead >= 0)
         snprintf(subject, sizeof subject, "rank %d on %s has died", dead,
@@ -349,7 +345,7 @@ static enum weft_await request(int rank, const char *key, bool refresh, double d
     PMIX_LOAD_PROCID(&reply->from, boot.self.nspace, (pmix_rank_t)rank);
     PMIX_LOAD_KEY(reply->key, key);
     PMIX_INFO_LOAD(&reply->how[0], PMIX_TIMEOUT, &seconds, PMIX_INT);
-    PMIX_INFO_LOAD(&reply->how[1], REFRESH_CACHE, &refresh, PMIX_BOOL);
+    PMIX_INFO_LOAD(&reply->how[1], PMIX_GET_REFRESH_CACHE, &refresh, PMIX_BOOL);
     reply->how_count = 2;
     *rc =
         PMIx_Get_nb(&reply->from, reply->key, reply->how, refresh ? 2 : 1, weft_reply_value, reply);

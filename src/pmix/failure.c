@@ -15,9 +15,9 @@
 #include <string.h>
 
 /* Numbers of PMIx's ABI; no version's headers define all of them. */
-enum { LOST_CONNECTION = -61, LOST_CONNECTION_TO_SERVER = -101 /* in older versions */ };
+enum { LOST_CONNECTION_TO_SERVER = -101 };
 static pmix_status_t events[] = {
-    LOST_CONNECTION,
+    PMIX_ERR_LOST_CONNECTION,
     LOST_CONNECTION_TO_SERVER,
     -7,   /* PMIX_ERR_PROC_ABORTED: weftrun */
     -8,   /* PMIX_ERR_PROC_REQUESTED_ABORT */
@@ -87,7 +87,7 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
                      pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
     (void)id, (void)results, (void)nresults;
-    if (status == LOST_CONNECTION || status == LOST_CONNECTION_TO_SERVER)
+    if (status == PMIX_ERR_LOST_CONNECTION || status == LOST_CONNECTION_TO_SERVER)
         report(WEFT_BOOT_LAUNCHER);
     else
         report_deaths(source, info, ninfo);

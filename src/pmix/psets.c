@@ -21,8 +21,6 @@ static bool queried;
 static struct set *sets;
 static int nsets;
 
-#ifdef PMIX_QUERY_PSET_MEMBERSHIP
-
 /* One query. The caller frees the result by PMIX_INFO_FREE. */
 static pmix_info_t *query_pmix(const char *key, const char *set, size_t *count)
 {
@@ -92,15 +90,6 @@ static void query_sets(const char *nspace)
     if (answer)
         PMIX_INFO_FREE(answer, count);
 }
-
-#else
-
-static void query_sets(const char *nspace)
-{
-    (void)nspace; /* PMIx 3 has no process sets */
-}
-
-#endif
 
 int weft_boot_psets(void)
 {

@@ -112,8 +112,6 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
 
 /* ---- Process sets: a set has all ranks of the parts of the command line with its --pset name */
 
-#ifdef PMIX_QUERY_PSET_MEMBERSHIP /* PMIx 3 has no process sets */
-
 static bool in_set(const struct app *app, const char *set)
 {
     return app->set && strcmp(app->set, set) == 0;
@@ -199,8 +197,6 @@ static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t queries[], size_t 
     return PMIX_SUCCESS;
 }
 
-#endif
-
 /* For upcalls missing here (publish, lookup, spawn, connect, ...) PMIx replies "not supported". */
 static pmix_server_module_t module = {
     .client_connected2 = on_connected,
@@ -211,9 +207,7 @@ static pmix_server_module_t module = {
     .register_events = on_register_events,
     .deregister_events = on_deregister_events,
     .notify_event = on_notify,
-#ifdef PMIX_QUERY_PSET_MEMBERSHIP
     .query = on_query,
-#endif
 };
 
 static void load_u32(pmix_info_t *info, const char *key, uint32_t value)

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Subarrays and distributed arrays (MPI 5.0, 5.1.3 and 5.1.4): a loop for every dimension, the
- * fastest first.
+ * Subarrays and distributed arrays (MPI 5.0, 5.1.3 and 5.1.4): one loop for each dimension, the
+ * fastest varying dimension first.
  *
- * Invariant: what has been built so far is the layout of the dimensions done, in an array of `unit`
- * bytes: the next dimension's index moves by that much.
+ * Invariant: `layout` describes the dimensions added so far, and `unit` is the size of the array of
+ * these dimensions in bytes: the stride of the next dimension.
  */
 #include "core/datatype/build.h"
 #include "core/object/error.h"
 
-/* The part of one dimension that the type takes: whole blocks a stride apart and the beginning of
- * another one, from index `first` on. */
+/* The indices that the type selects in one dimension: from `first`, `blocks` blocks of `block`
+ * indices, `stride` apart, then the first `rest` indices of another block. */
 struct part {
     MPI_Count first, block, blocks, stride, rest;
 };
@@ -19,8 +19,9 @@ struct array {
     struct weft_datatype *type;
     const struct weft_datatype *old;
     const struct weft_layout *layout;
-    weft_wide unit, low, high; /* bytes: of the dimensions so far; of the first and last element */
-    weft_wide count;           /* elements */
+    weft_wide unit;
+    weft_wide low, high; /* offsets of the first and last element, bytes */
+    weft_wide count;     /* elements selected */
 };
 
 static void begin(struct array *a, struct weft_datatype *type)
@@ -29,7 +30,7 @@ static void begin(struct array *a, struct weft_datatype *type)
     *a = (struct array){type, old, old->layout, old->extent, 0, 0, 1};
 }
 
-/* False: the array is too large. */
+/* Returns false if the array is too large. */
 static bool add_dimension(struct array *a, MPI_Count size, struct part p)
 {
     struct weft_arena *arena = &a->type->arena;
@@ -88,7 +89,7 @@ static int bad_order(int order)
                           order);
 }
 
-/* The i-th fastest dimension. */
+/* The dimension that varies i-th fastest. */
 static size_t dimension(size_t i, size_t ndims, int order)
 {
     return order == MPI_ORDER_C ? ndims - 1 - i : i;
@@ -121,13 +122,13 @@ int weft_datatype_build_subarray(struct weft_datatype *type)
     return end(&a);
 }
 
-/* What the process at `place` of `places` gets of a dimension. Returns MPI_SUCCESS or MPI_ERR_ARG
- * with its sentence. */
+/* The indices of a dimension that process `place` of `places` has. Returns MPI_SUCCESS, or
+ * MPI_ERR_ARG, recorded. */
 static int distribute(MPI_Count size, int kind, int argument, int places, int place,
                       struct part *out)
 {
-    bool as_usual = argument == MPI_DISTRIBUTE_DFLT_DARG;
-    MPI_Count block = as_usual ? 1 : argument;
+    bool by_default = argument == MPI_DISTRIBUTE_DFLT_DARG;
+    MPI_Count block = by_default ? 1 : argument;
     *out = (struct part){0, size, 1, 0, 0};
     if (kind == MPI_DISTRIBUTE_NONE) {
         if (places != 1)
@@ -135,7 +136,7 @@ static int distribute(MPI_Count size, int kind, int argument, int places, int pl
                 MPI_ERR_ARG, "a dimension that is not distributed has %d processes, not 1", places);
         return MPI_SUCCESS;
     }
-    if (kind == MPI_DISTRIBUTE_BLOCK && as_usual)
+    if (kind == MPI_DISTRIBUTE_BLOCK && by_default)
         block = size / places + (size % places != 0);
     if (block < 1)
         return weft_error_set(MPI_ERR_ARG, "the distribution argument %lld is not positive",
@@ -160,7 +161,7 @@ static int distribute(MPI_Count size, int kind, int argument, int places, int pl
     return MPI_SUCCESS;
 }
 
-/* The distributions are integers in both forms; the global sizes are large counts in one. */
+/* The arguments of MPI_Type_create_darray; only the global sizes are large counts in its _c form. */
 struct darray {
     int size, rank, order;
     size_t ndims;
@@ -208,7 +209,7 @@ int weft_datatype_build_darray(struct weft_datatype *type)
     begin(&a, type);
     for (size_t i = 0; i < d.ndims; i++) {
         size_t at = dimension(i, d.ndims, d.order);
-        int after = 1; /* places of the dimensions behind this one: ranks are row-major always */
+        int after = 1; /* processes of the later dimensions: ranks are in row-major order */
         for (size_t j = at + 1; j < d.ndims; j++)
             after *= d.places[j];
         struct part part;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The bounds of a type: see build.h. The extent of a type without marked bounds is rounded up to a
- * multiple of the strictest alignment among its basic types, whatever the displacements are (MPI 5.0,
- * 5.1); docs/CODES.md says what other libraries do.
+ * The bounds of a datatype: see build.h. Without marked bounds the extent is rounded up to a multiple
+ * of the strictest alignment of its basic types, for all displacements (MPI 5.0, 5.1); docs/CODES.md
+ * compares other libraries.
  *
- * Invariant: no element ends behind the upper bound of a type that is built of it, unless bounds are
- * marked. Alignment alone does not ensure that: an element at an odd displacement may be padded
- * further than the type around it.
+ * Invariant: without marked bounds, no element ends beyond the upper bound of the type. Rounding the
+ * extent alone does not ensure this, because the padding of an element at an odd displacement may
+ * end beyond it.
  */
 #include "core/datatype/build.h"
 #include "core/object/error.h"

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Building types by their envelopes. All constructors but the arrays are one of two things: blocks of
- * one type at a constant stride, or blocks at displacements from a list.
+ * Builds datatypes from their envelopes. Every constructor but the arrays (array.c) makes blocks at a
+ * constant stride (build_strided) or blocks at listed displacements (build_blocks).
  *
- * Invariant: a type is built in time and memory proportional to the arguments of its constructor,
- * whatever its constituents are.
+ * Invariant: building takes time and memory proportional to the arguments of the constructor,
+ * independent of the size of its constituent types.
  */
 #include "core/datatype/build.h"
 #include "core/object/error.h"
@@ -18,7 +18,7 @@ static int no_memory(void)
 }
 
 /* count blocks of `length` elements, stride bytes apart. */
-static int build_regular(struct weft_datatype *type, const struct weft_datatype *old,
+static int build_strided(struct weft_datatype *type, const struct weft_datatype *old,
                          MPI_Count count, MPI_Count length, weft_wide stride)
 {
     struct weft_bounds bounds = {0};
@@ -47,12 +47,12 @@ static int build_regular(struct weft_datatype *type, const struct weft_datatype 
     return MPI_SUCCESS;
 }
 
-/* Blocks from lists: block i is lengths[i] elements of types[i] at byte places[i] * unit. */
+/* Block i is lengths[i] elements of types[i] at byte places[i] * unit. */
 struct blocks {
     size_t count;
     struct weft_numbers lengths, places;
     struct weft_datatype *const *types;
-    bool one_length, one_type; /* all as the first */
+    bool one_length, one_type; /* entry 0 is used for all blocks */
     MPI_Aint unit;
 };
 
@@ -81,7 +81,7 @@ static int bound_blocks(struct weft_datatype *type, const struct blocks *b)
     return weft_bounds_apply(&bounds, type);
 }
 
-/* What a block of so many elements looks like: made once for blocks that follow each other. */
+/* Layout and signature of a block, reused for the next block if it is alike. */
 struct block {
     const struct weft_datatype *old;
     MPI_Count length;
@@ -111,7 +111,7 @@ static int build_blocks(struct weft_datatype *type, const struct blocks *b)
     weft_signature_list_begin(&signatures, &type->arena);
     for (size_t i = 0; i < b->count; i++) {
         make_block(&block, &type->arena, type_of(b, i), length_of(b, i));
-        /* Without data, the product may be anything: only bounded ones are used. */
+        /* Unsigned: the product may overflow for an empty block, whose offset is not used. */
         uintptr_t at = (uintptr_t)weft_number(b->places, i) * (uintptr_t)b->unit;
         weft_layout_list_add(&layouts, block.layout, (MPI_Aint)at);
         weft_signature_list_add(&signatures, block.signature);
@@ -174,12 +174,12 @@ int weft_datatype_build(struct weft_datatype *type)
     case MPI_COMBINER_RESIZED:
         return build_resized(type, old, weft_envelope_bytes(r, 0));
     case MPI_COMBINER_CONTIGUOUS:
-        return build_regular(type, old, 1, (MPI_Count)count, 0);
+        return build_strided(type, old, 1, (MPI_Count)count, 0);
     case MPI_COMBINER_VECTOR:
-        return build_regular(type, old, (MPI_Count)count, weft_number(n, 1),
+        return build_strided(type, old, (MPI_Count)count, weft_number(n, 1),
                              (weft_wide)weft_number(n, 2) * old->extent);
     case MPI_COMBINER_HVECTOR:
-        return build_regular(type, old, (MPI_Count)count, weft_number(n, 1),
+        return build_strided(type, old, (MPI_Count)count, weft_number(n, 1),
                              weft_number(weft_envelope_bytes(r, 2), 0));
     case MPI_COMBINER_INDEXED:
         b.places = weft_envelope_numbers(r, 1 + count);
@@ -228,17 +228,17 @@ void weft_datatype_commit(struct weft_datatype *type)
     weft_datatype_classify(type);
 }
 
-static void drop_recipe(struct weft_envelope *envelope)
+static void release_envelope(struct weft_envelope *envelope)
 {
     for (size_t i = 0; i < envelope->ntypes; i++)
         weft_datatype_release(envelope->types[i]);
-    weft_envelope_free(envelope);
+    free(envelope);
 }
 
 void weft_datatype_destroy(struct weft_datatype *type)
 {
     if (type->envelope)
-        drop_recipe(type->envelope);
+        release_envelope(type->envelope);
     weft_arena_clear(&type->arena);
     weft_attribute_free_all(&type->attributes);
     free(type->own_name);
@@ -250,7 +250,7 @@ int weft_datatype_make(struct weft_envelope *envelope, struct weft_datatype **ou
     struct weft_datatype *type = calloc(1, sizeof *type);
     *out = NULL;
     if (!type) {
-        drop_recipe(envelope);
+        release_envelope(envelope);
         return no_memory();
     }
     type->object.kind = WEFT_KIND_DATATYPE;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Memory for envelopes: see envelope.h. One piece for everything.
+ * Allocates envelopes: see envelope.h.
  */
 #include "core/datatype/envelope.h"
 
@@ -24,9 +24,4 @@ struct weft_envelope *weft_envelope_new(int combiner, size_t integers, size_t ad
     envelope->types = (struct weft_datatype **)(envelope->large + large);
     envelope->integers = (int *)(envelope->types + types);
     return envelope;
-}
-
-void weft_envelope_free(struct weft_envelope *envelope)
-{
-    free(envelope);
 }

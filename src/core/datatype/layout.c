@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Building normal forms: see layout.h.
+ * Builds layouts in normal form: see layout.h.
  *
- * Invariant: nothing here looks into a layout deeper than FLATTENED runs, so building takes time in
- * proportion to the number of entries.
+ * Invariant: at most FLATTENED runs of a nested layout are visited, so the time to build a layout is
+ * proportional to the number of its entries.
  */
 #include "core/datatype/layout.h"
-#include "core/datatype/iov.h"
 #include "core/datatype/strided_copy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries of a list with at most so many runs are taken apart into them: a list of runs is copied
- * faster than a list of layouts, and grows by no more than this. */
-enum { FLATTENED = 4 };
-
-/* Lists of up to so many runs, and loops over fewer, are repeated column by column. */
-enum { FEW_RUNS = 32, SHORT_LOOP = 8 };
+enum {
+    FLATTENED = 4, /* a list entry with at most this many runs is replaced by its runs, because a
+                      list of runs is copied faster than a list of layouts */
+    FEW_RUNS = 32, /* lists with at most this many runs, and */
+    SHORT_LOOP = 8 /* loops over fewer runs, are copied column by column when they are repeated */
+};
 
 static size_t times(size_t a, size_t b)
 {
@@ -33,7 +32,7 @@ static const struct weft_layout *keep(struct weft_arena *arena, struct weft_layo
     return kept;
 }
 
-/* Keeps a layout, and its columns if it has few runs and nothing deeper. */
+/* Stores a layout, with its columns if it has few runs and no nested layout. */
 static const struct weft_layout *keep_columns(struct weft_arena *arena, struct weft_layout layout)
 {
     bool loop = layout.kind == WEFT_LAYOUT_LOOP, list = layout.kind == WEFT_LAYOUT_LIST;
@@ -75,7 +74,7 @@ const struct weft_layout *weft_layout_shift(struct weft_arena *arena,
     return keep(arena, moved);
 }
 
-/* Whether a loop goes on with the next pass of a loop around it. */
+/* Whether consecutive passes of an outer loop with this stride continue the inner loop. */
 static bool continues(const struct weft_layout *loop, MPI_Aint stride)
 {
     MPI_Aint next;
@@ -177,27 +176,39 @@ static void add_run(struct weft_layout_list *list, MPI_Aint at, size_t bytes)
     list->runs++;
 }
 
+/* Adds each run of a layout as an entry. */
+static void add_runs(struct weft_layout_list *list, const struct weft_layout *layout, MPI_Aint at)
+{
+    at += layout->offset;
+    if (layout->kind == WEFT_LAYOUT_RUN)
+        add_run(list, at, layout->size);
+    else if (layout->kind == WEFT_LAYOUT_LOOP)
+        for (size_t i = 0; i < layout->count; i++)
+            add_runs(list, layout->body, at + (MPI_Aint)i * layout->stride);
+    else
+        for (size_t i = 0; i < layout->count; i++)
+            if (layout->bodies && layout->bodies[i])
+                add_runs(list, layout->bodies[i], at + layout->at[i]);
+            else
+                add_run(list, at + layout->at[i],
+                        layout->kind == WEFT_LAYOUT_LIST ? weft_layout_entry(layout, i)
+                                                         : weft_layout_block(layout));
+}
+
 void weft_layout_list_add(struct weft_layout_list *list, const struct weft_layout *layout,
                           MPI_Aint at)
 {
     if (!layout || list->arena->failed)
         return;
-    if (layout->kind == WEFT_LAYOUT_RUN) {
-        add_run(list, at + layout->offset, layout->size);
-        return;
-    }
     if (layout->runs <= FLATTENED) {
-        struct weft_run runs[FLATTENED];
-        size_t n = weft_layout_runs(layout, at, 0, layout->size, runs, FLATTENED);
-        for (size_t i = 0; i < n; i++)
-            add_run(list, runs[i].at, runs[i].bytes);
+        add_runs(list, layout, at);
         return;
     }
     append(list, at, layout, layout->size);
     list->runs = list->runs + layout->runs < list->runs ? SIZE_MAX : list->runs + layout->runs;
 }
 
-/* Whether all entries are the same, at offsets a constant stride apart. */
+/* Whether all entries have the same layout. */
 static bool same_entries(const struct weft_layout_list *list)
 {
     size_t bytes = list->size / list->count;
@@ -220,7 +231,7 @@ static bool evenly_spaced(const struct weft_layout_list *list)
     return true;
 }
 
-/* Gives the arrays to the arena, no longer than they need to be. */
+/* Trims the arrays and moves them into the arena. */
 static void keep_arrays(struct weft_layout_list *list)
 {
     size_t n = list->count;
@@ -229,7 +240,7 @@ static void keep_arrays(struct weft_layout_list *list)
         list->at = at ? at : list->at;
         size_t *begin = realloc(list->begin, (n + 1) * sizeof *begin);
         list->begin = begin ? begin : list->begin;
-        // cppcheck-suppress memleak ; both are in the list
+        // cppcheck-suppress memleak ; the list owns both
     }
     list->begin[n] = list->size;
     list->at = weft_arena_adopt(list->arena, list->at, n * sizeof *list->at);
@@ -274,17 +285,4 @@ const struct weft_layout *weft_layout_list_end(struct weft_layout_list *list)
                                     .size = list->size, .count = list->count, .runs = list->runs,
                                     .at = list->at, .begin = blocks ? NULL : list->begin,
                                     .bodies = (const struct weft_layout *const *)list->bodies});
-}
-
-size_t weft_layout_find(const struct weft_layout *list, size_t offset)
-{
-    size_t low = 0, high = list->count; /* begin[low] <= offset < begin[high] */
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (list->begin[middle] <= offset)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The datatypes that are there from the start: those with a handle of their own, and the unnamed
- * ones of Fortran's kinds, which come into being when they are asked for.
+ * Predefined datatypes: the named ones, and the unnamed ones of MPI_Type_create_f90_*, which are
+ * made by the first call that requests them.
  *
- * Invariant: these types are never freed before weft_datatype_finalize; the same arguments of
- * MPI_Type_create_f90_* give the same type.
+ * Invariant: predefined types are not freed before weft_datatype_finalize. Equal arguments of
+ * MPI_Type_create_f90_* return the same type.
  */
 #include "core/datatype/build.h"
 #include "core/object/error.h"
@@ -23,8 +23,8 @@ static struct weft_basic plain(size_t size)
     return (struct weft_basic){(uint8_t)size, (uint8_t)size, WEFT_FORM_PLAIN, 1};
 }
 
-/* How external32 writes the first or only block of a type (tables of MPI 5.0): C's long has 4
- * bytes there, wchar_t 2, long double 16. */
+/* The external32 form of the first or only block of a type (tables of MPI 5.0). A C long has 4 bytes
+ * there, wchar_t 2, long double 16. */
 static struct weft_basic basic_of(const struct weft_predefined_type *row)
 {
     size_t bytes = row->second_offset ? row->first_size : row->size;
@@ -116,8 +116,8 @@ struct kind {
 };
 static struct kind *kinds;
 
-/* A floating-point type by what it offers; p and r of MPI_UNDEFINED ask for nothing. As in Fortran the
- * range is that of small numbers, which is one less than that of large ones. */
+/* Floating-point types by decimal digits and decimal exponent. As in Fortran, the exponent is that of
+ * the smallest numbers, which is one less than that of the largest. */
 static const struct {
     int digits, exponent;
     MPI_Datatype real, complex;
@@ -186,7 +186,7 @@ int weft_datatype_f90(int typeclass, int p, int r, struct weft_datatype **out)
     struct weft_envelope *envelope = envelope_of(combiner, p, r, base);
     struct kind *kind = malloc(sizeof *kind);
     if (!envelope || !kind) {
-        weft_envelope_free(envelope);
+        free(envelope);
         free(kind);
         return weft_error_set(MPI_ERR_NO_MEM, "no memory for another datatype");
     }
@@ -203,7 +203,7 @@ int weft_datatype_f90(int typeclass, int p, int r, struct weft_datatype **out)
     return MPI_SUCCESS;
 }
 
-void weft_datatype_forget_predefined(void)
+void weft_datatype_free_predefined(void)
 {
     while (kinds) {
         struct kind *kind = kinds;

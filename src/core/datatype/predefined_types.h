@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The predefined datatypes of the standard ABI: one row per handle value. MPI_DATATYPE_NULL is no
- * datatype and has no row; the synonyms MPI_LONG_LONG and MPI_C_FLOAT_COMPLEX are the rows of
- * MPI_LONG_LONG_INT and MPI_C_COMPLEX.
+ * The predefined datatypes of the standard ABI, one row for each handle value. MPI_DATATYPE_NULL has
+ * no row. The synonyms MPI_LONG_LONG and MPI_C_FLOAT_COMPLEX share the rows of MPI_LONG_LONG_INT and
+ * MPI_C_COMPLEX.
  *
- * Invariant: rows ascend by handle; size is the sum of the blocks' bytes, never more than extent.
+ * Invariant: rows are sorted by handle; size is the sum of the block sizes and at most extent.
  */
 #ifndef WEFT_PREDEFINED_TYPES_H
 #define WEFT_PREDEFINED_TYPES_H

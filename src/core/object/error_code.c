@@ -2,9 +2,9 @@
 /*
  * Error classes, codes and strings of the user: see error_code.h.
  *
- * Invariants: codes[i] describes the number MPI_ERR_LASTCODE + 1 + i. A removed number has the class
- * NO_CLASS and is in the free list. `members` of a class counts its codes without itself, so that
- * adding and removing take the same time however many codes there are.
+ * Invariants: codes[i] describes the number FIRST + i. A removed number has the class NO_CLASS and is
+ * in the free list. `members` of a class counts its codes without itself, so adding and removing take
+ * constant time.
  */
 #include "core/object/error_code.h"
 #include "core/object/error.h"
@@ -17,7 +17,7 @@ enum { FIRST = MPI_ERR_LASTCODE + 1, NO_CLASS = -1 };
 struct code {
     int class;
     int members; /* of a class: its codes */
-    int next;    /* of a removed number: the next one in the free list, or 0 */
+    int next;    /* of a removed number: the next in the free list, or 0 */
     char *text;
 };
 
@@ -50,7 +50,7 @@ static int no_code(int number, const char *what)
                           what);
 }
 
-/* A number that is free: a removed one, or the next. 0 when memory is short. */
+/* Takes a removed number, or else the next one. Returns 0 if memory is short. */
 static int take_number(void)
 {
     int number = removed, used = weft_error_code_last + 1 - FIRST;

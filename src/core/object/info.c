@@ -71,7 +71,7 @@ static struct weft_info_entry *find(const struct weft_info *info, const char *ke
     return NULL;
 }
 
-/* Room for one more. */
+/* Makes room for one more entry. */
 static int grow(struct weft_info *info)
 {
     if (info->count < info->room)
@@ -121,7 +121,7 @@ int weft_info_set(struct weft_info *info, const char *key, const char *value)
     } else {
         info->entries[info->count++] = (struct weft_info_entry){name, copy};
     }
-    // cppcheck-suppress memleak ; the entry has it
+    // cppcheck-suppress memleak ; the entry owns it
     return MPI_SUCCESS;
 }
 

@@ -262,8 +262,7 @@ static int find_dead(int rank, pmix_status_t rc)
 }
 
 /* Explains why a wait for a rank (or WEFT_REPLY_FROM_ALL) failed, with the dead rank if known. */
-static int explain_wait(const char *what, int rank, enum weft_await await, pmix_status_t rc,
-                        char *why, size_t len)
+static int explain_wait(const char *what, int rank, pmix_status_t rc, char *why, size_t len)
 {
     char host[256], subject[400];
     int dead = find_dead(rank, rc);
@@ -282,7 +281,7 @@ static int explain_wait(const char *what, int rank, enum weft_await await, pmix_
     else
         snprintf(subject, sizeof subject, "rank %d on %s did not answer (%s)", rank,
                  weft_boot_host(rank, host, sizeof host),
-                 await == WEFT_AWAIT_TIMEOUT ? "time is up" : PMIx_Error_string(rc));
+                 rc == PMIX_ERR_TIMEOUT ? "time is up" : PMIx_Error_string(rc));
     return fail(why, len, "this rank could not %s because %s: look for the first error of the job",
                 what, subject);
 }
@@ -301,22 +300,16 @@ static int fence(struct weft_meanwhile meanwhile, char *why, size_t len)
     bool yes = true;
     PMIX_INFO_LOAD(&reply->how[0], PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
     reply->how_count = 1;
-    enum weft_await await = WEFT_AWAIT_DONE;
     pmix_status_t rc = PMIx_Fence_nb(NULL, 0, reply->how, 1, weft_reply_done, reply);
-    if (rc == PMIX_SUCCESS) {
-        await = weft_reply_await(reply, WEFT_REPLY_FROM_ALL, 0, meanwhile);
-        if (await == WEFT_AWAIT_DONE)
-            rc = reply->status;
-    } else if (rc == PMIX_OPERATION_SUCCEEDED) {
+    if (rc == PMIX_SUCCESS)
+        rc = weft_reply_await(&reply, WEFT_REPLY_FROM_ALL, 0, meanwhile);
+    else if (rc == PMIX_OPERATION_SUCCEEDED)
         rc = PMIX_SUCCESS;
-    }
-    if (await == WEFT_AWAIT_DONE)
-        weft_reply_free(reply);
+    weft_reply_free(reply);
     /* A server reports success although it left out ranks that it knows to be dead. */
-    if (await == WEFT_AWAIT_DONE && rc == PMIX_SUCCESS &&
-        !weft_failure_reported(WEFT_REPLY_FROM_ALL))
+    if (rc == PMIX_SUCCESS && !weft_failure_reported(WEFT_REPLY_FROM_ALL))
         return 0;
-    return explain_wait("meet the other ranks", WEFT_REPLY_FROM_ALL, await, rc, why, len);
+    return explain_wait("meet the other ranks", WEFT_REPLY_FROM_ALL, rc, why, len);
 }
 
 int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len)
@@ -324,41 +317,35 @@ int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len)
     return fence((struct weft_meanwhile){progress, arg, progress != NULL}, why, len);
 }
 
-int weft_boot_fence_telling(void (*tell)(void *), void *arg, char *why, size_t len)
+int weft_boot_fence_idle(void (*report)(void *), void *arg, char *why, size_t len)
 {
-    return fence((struct weft_meanwhile){tell, arg, false}, why, len);
+    return fence((struct weft_meanwhile){report, arg, false}, why, len);
 }
 
-/* One PMIx_Get. Returns how the wait ended; after WEFT_AWAIT_DONE *rc is the status and, if that is
- * PMIX_SUCCESS, *out is the reply with the value, for the caller to free. refresh: bypasses the
- * server's cache, because the rank may have published more since. */
-static enum weft_await request(int rank, const char *key, bool refresh, double deadline,
-                               pmix_status_t *rc, struct weft_reply **out)
+/* One PMIx_Get. If the status is PMIX_SUCCESS, *out is the reply with the value, for the caller to free.
+ * refresh: bypasses the server's cache, because the rank may have published more since. */
+static pmix_status_t request(int rank, const char *key, bool refresh, double deadline,
+                             struct weft_reply **out)
 {
     int seconds = (int)(deadline - weft_reply_clock()) + 1;
-    enum weft_await await = WEFT_AWAIT_DONE;
     struct weft_reply *reply = weft_reply_new();
-
-    *rc = PMIX_ERR_NOMEM;
+    *out = NULL;
     if (!reply)
-        return await;
+        return PMIX_ERR_NOMEM;
     PMIX_LOAD_PROCID(&reply->from, boot.self.nspace, (pmix_rank_t)rank);
     PMIX_LOAD_KEY(reply->key, key);
     PMIX_INFO_LOAD(&reply->how[0], PMIX_TIMEOUT, &seconds, PMIX_INT);
     PMIX_INFO_LOAD(&reply->how[1], PMIX_GET_REFRESH_CACHE, &refresh, PMIX_BOOL);
     reply->how_count = 2;
-    *rc =
+    pmix_status_t rc =
         PMIx_Get_nb(&reply->from, reply->key, reply->how, refresh ? 2 : 1, weft_reply_value, reply);
-    if (*rc == PMIX_SUCCESS) {
-        await = weft_reply_await(reply, rank, deadline, (struct weft_meanwhile){0});
-        if (await == WEFT_AWAIT_DONE)
-            *rc = reply->status;
-    }
-    if (await == WEFT_AWAIT_DONE && *rc == PMIX_SUCCESS)
+    if (rc == PMIX_SUCCESS)
+        rc = weft_reply_await(&reply, rank, deadline, (struct weft_meanwhile){0});
+    if (rc == PMIX_SUCCESS)
         *out = reply;
-    else if (await == WEFT_AWAIT_DONE)
+    else
         weft_reply_free(reply);
-    return await;
+    return rc;
 }
 
 /* Copies a value to the caller; fails if it is too long. */
@@ -418,24 +405,22 @@ int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int t
 
     double deadline = weft_reply_clock() + timeout_s;
     struct weft_reply *reply = NULL;
-    enum weft_await await;
     pmix_status_t rc;
 
     /* If a rank has published other keys but not this one, PMIx replies at once that the key does
      * not exist: retry until the deadline. Every second time with refresh: a later value of a rank
      * on another node is found only with it, one of a rank on this node only without it. */
     for (bool refresh = false;; refresh = !refresh) {
-        await = request(rank, full, refresh, deadline, &rc, &reply);
-        if (await != WEFT_AWAIT_DONE || weft_reply_clock() > deadline)
-            break;
-        if ((rc != PMIX_ERR_NOT_FOUND && rc != PMIX_ERR_TIMEOUT) || weft_failure_reported(rank))
+        rc = request(rank, full, refresh, deadline, &reply);
+        bool missing = rc == PMIX_ERR_NOT_FOUND || rc == PMIX_ERR_TIMEOUT;
+        if (!missing || weft_reply_clock() > deadline || weft_failure_reported(rank))
             break;
         usleep(RETRY_PAUSE_US);
     }
     if (!reply) {
         char what[128];
         snprintf(what, sizeof what, "fetch %.64s of rank %d", key, rank);
-        return explain_wait(what, rank, await, rc, why, len);
+        return explain_wait(what, rank, rc, why, len);
     }
     int result = deliver(rank, key, reply->bytes, reply->size, value, bytes, why, len);
     weft_reply_free(reply);

@@ -48,9 +48,9 @@ int weft_boot_put(const char *key, const void *bytes, size_t size, char *why, si
  * server of libpmix 4.2, that is, mpirun. */
 int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len);
 
-/* The same for a rank with nothing to progress: it sleeps, and calls tell(arg) (NULL: nothing) about
+/* The same for a rank with nothing to progress: it sleeps, and calls report(arg) (NULL: nothing) about
  * 20 times a second, because hundreds of polling ranks take the cores from the ranks they wait for. */
-int weft_boot_fence_telling(void (*tell)(void *), void *arg, char *why, size_t len);
+int weft_boot_fence_idle(void (*report)(void *), void *arg, char *why, size_t len);
 
 /* Fetches a rank's value: *bytes is the size of the buffer, then the length of the value; a longer
  * value is an error. Waits at most timeout_s seconds for the rank to publish it; the rank's death
@@ -72,7 +72,7 @@ const char *weft_boot_pset_name(int set);
 int weft_boot_pset_size(int set);
 int weft_boot_pset_member(int set, int i);
 
-/* Stands for the launcher among the failures. */
+/* The launcher, among the failures. */
 #define WEFT_BOOT_LAUNCHER (-1)
 
 /* Returns each rank that the launcher reports dead once, and WEFT_BOOT_LAUNCHER once if the

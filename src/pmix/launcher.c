@@ -34,8 +34,8 @@ static const struct launcher launchers[] = {
     {"MVAPICH's mpirun", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK",
      "start it with weftrun, or with a launcher that offers PMIx"},
     {"jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK",
-     "start it with weftrun, or ask for the PMIx support of jsrun"},
-    {"a launcher that speaks PMI-1 or PMI-2, such as MPICH's mpiexec,", "PMI_SIZE", "PMI_RANK",
+     "start it with weftrun, or enable the PMIx support of jsrun"},
+    {"a launcher with PMI-1 or PMI-2, such as MPICH's mpiexec,", "PMI_SIZE", "PMI_RANK",
      "start it with weftrun, or with a launcher that offers PMIx (\"mpiexec --pmi=pmix\" on Cray)"},
 };
 

@@ -75,25 +75,18 @@ struct weft_reply {
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool done, abandoned;
-    pmix_status_t status; /* valid after WEFT_AWAIT_DONE, like the next two */
+    pmix_status_t status; /* valid when done, like the value */
     void *bytes;          /* the value, freed with the reply */
     size_t size;
 };
 
-/* A reply to pass to PMIx as callback data; NULL without memory. */
+/* A reply to pass to PMIx as callback data; NULL without memory. Freeing NULL is allowed. */
 struct weft_reply *weft_reply_new(void);
 void weft_reply_free(struct weft_reply *reply);
 
 /* The callbacks of PMIx_Fence_nb and PMIx_Get_nb. The second copies a byte object. */
 void weft_reply_done(pmix_status_t status, void *reply);
 void weft_reply_value(pmix_status_t status, pmix_value_t *value, void *reply);
-
-enum weft_await {
-    WEFT_AWAIT_DONE,    /* the reply is complete */
-    WEFT_AWAIT_TIMEOUT, /* the deadline has passed */
-    WEFT_AWAIT_DEAD,    /* a rank that the reply depends on is dead */
-    WEFT_AWAIT_LOST     /* the connection to the launcher is lost */
-};
 
 #define WEFT_REPLY_FROM_ALL (-1)
 
@@ -104,11 +97,12 @@ struct weft_meanwhile {
     bool often;
 };
 
-/* Waits for a reply until the deadline (seconds of weft_reply_clock, 0: none) or the death of rank
- * `from` (or WEFT_REPLY_FROM_ALL). Unless the result is WEFT_AWAIT_DONE, the reply belongs to PMIx's
- * thread, and the caller must not use it again. */
-enum weft_await weft_reply_await(struct weft_reply *reply, int from, double deadline,
-                                 struct weft_meanwhile meanwhile);
+/* Waits for a reply until the deadline (seconds of weft_reply_clock, 0: none), the death of rank `from`
+ * (or WEFT_REPLY_FROM_ALL), or the loss of the launcher. Returns the status of the reply, or
+ * PMIX_ERR_TIMEOUT, PMIX_ERR_PROC_TERM_WO_SYNC or PMIX_ERR_LOST_CONNECTION; the reply then belongs to
+ * PMIx's thread, and *reply becomes NULL. */
+pmix_status_t weft_reply_await(struct weft_reply **reply, int from, double deadline,
+                               struct weft_meanwhile meanwhile);
 
 /* Seconds of a monotonic clock. */
 double weft_reply_clock(void);

@@ -44,6 +44,8 @@ struct weft_reply *weft_reply_new(void)
 
 void weft_reply_free(struct weft_reply *reply)
 {
+    if (!reply)
+        return;
     pthread_cond_destroy(&reply->changed);
     pthread_mutex_destroy(&reply->lock);
     for (size_t i = 0; i < reply->how_count; i++)
@@ -118,35 +120,38 @@ static bool wait_a_little(struct weft_reply *reply, unsigned round, struct weft_
     return done;
 }
 
-/* Leaves the reply to the callback, unless the callback has come meanwhile. */
-static enum weft_await abandon(struct weft_reply *reply, enum weft_await reason)
+/* Leaves the reply to the callback, and returns the reason, unless the callback has come meanwhile. */
+static pmix_status_t abandon(struct weft_reply **reply, pmix_status_t reason)
 {
-    pthread_mutex_lock(&reply->lock);
-    bool done = reply->done;
-    reply->abandoned = !done;
-    pthread_mutex_unlock(&reply->lock);
-    return done ? WEFT_AWAIT_DONE : reason;
+    pthread_mutex_lock(&(*reply)->lock);
+    bool done = (*reply)->done;
+    (*reply)->abandoned = !done;
+    pthread_mutex_unlock(&(*reply)->lock);
+    if (done)
+        return (*reply)->status;
+    *reply = NULL;
+    return reason;
 }
 
-enum weft_await weft_reply_await(struct weft_reply *reply, int from, double deadline,
-                                 struct weft_meanwhile meanwhile)
+pmix_status_t weft_reply_await(struct weft_reply **reply, int from, double deadline,
+                               struct weft_meanwhile meanwhile)
 {
     double failed_since = 0;
 
-    for (unsigned round = 0; !wait_a_little(reply, round, meanwhile);
+    for (unsigned round = 0; !wait_a_little(*reply, round, meanwhile);
          round += round < ROUNDS_BEFORE_NAP) {
         bool dead = weft_failure_reported(from), lost = weft_failure_launcher_lost();
         if (!dead && !lost && deadline == 0)
             continue;
         double now = weft_reply_clock();
         if (deadline > 0 && now > deadline)
-            return abandon(reply, WEFT_AWAIT_TIMEOUT);
+            return abandon(reply, PMIX_ERR_TIMEOUT);
         if (!dead && !lost)
             continue;
         if (failed_since == 0)
             failed_since = now;
         if (now > failed_since + GRACE)
-            return abandon(reply, lost ? WEFT_AWAIT_LOST : WEFT_AWAIT_DEAD);
+            return abandon(reply, lost ? PMIX_ERR_LOST_CONNECTION : PMIX_ERR_PROC_TERM_WO_SYNC);
     }
-    return WEFT_AWAIT_DONE;
+    return (*reply)->status;
 }

@@ -367,9 +367,10 @@ int weft_server_start(struct job *job, int *wake)
     if (rc == PMIX_SUCCESS)
         rc = register_job(job);
     if (rc != PMIX_SUCCESS) {
-        weft_lines_print("libpmix's server cannot be started on %s: %s; check that the loopback "
-                         "interface is up (ip link), and run weftrun --verbose for libpmix's messages.",
-                         job->host, PMIx_Error_string(rc));
+        weft_lines_print(
+            "libpmix's server cannot be started on %s: %s; check that the loopback "
+            "interface is up (ip link), and run weftrun --verbose for libpmix's messages.",
+            job->host, PMIx_Error_string(rc));
         return -1;
     }
     *wake = server.wake;
@@ -414,8 +415,8 @@ void weft_server_tell_death(const struct rank *rank)
     if (rc == PMIX_SUCCESS)
         return;
     if (rc != PMIX_OPERATION_SUCCEEDED)
-        weft_lines_print("The death of rank %d cannot be reported to the other ranks: %s.", rank->rank,
-                         PMIx_Error_string(rc));
+        weft_lines_print("The death of rank %d cannot be reported to the other ranks: %s.",
+                         rank->rank, PMIx_Error_string(rc));
     on_notified(rc, notice);
 }
 
@@ -424,9 +425,9 @@ bool weft_server_aborted(struct abort_call *call)
     eventfd_t ignored;
     eventfd_read(server.wake, &ignored);
     pthread_mutex_lock(&server.lock);
-    bool news = server.aborted && !server.taken;
+    bool any = server.aborted && !server.taken;
     server.taken = server.aborted;
     *call = server.call;
     pthread_mutex_unlock(&server.lock);
-    return news;
+    return any;
 }

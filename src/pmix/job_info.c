@@ -47,7 +47,7 @@ static bool integer(const pmix_value_t *v, int64_t *out)
         *out = (int64_t)v->data.field;                                                             \
         return true;
     switch (v->type) {
-        INTEGER(PMIX_BYTE, uint8)
+        INTEGER(PMIX_BYTE, byte)
         INTEGER(PMIX_UINT8, uint8)
         INTEGER(PMIX_INT8, int8)
         INTEGER(PMIX_UINT16, uint16)

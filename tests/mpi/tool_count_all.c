@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,rxm-push,sockets,net-soft,shm,shm-copy seconds=40
+// run: ranks=2 lanes=rxm,rxm-soft,rxm-push,net-soft,shm,shm-copy seconds=40
 // run: ranks=4 lanes=mixed seconds=40
 // run: ranks=1 lanes=self seconds=40
 /*

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_Dims_create: a number as a product of so many factors, as close to each other as they can be.
+ * MPI_Dims_create: factors a number into n factors that are as close to each other as possible.
  *
- * Close means: the largest less the smallest factor is as small as it can be. Of several such
- * products it is the one whose smallest factor is the largest, then the second smallest, and so on.
- * In three dimensions that also gives subdomains of less surface than the smallest largest factor
- * would, where the two differ (4620: 22 15 14, not 21 20 11).
+ * Closest means the smallest difference of the largest and the smallest factor. Among such products
+ * the largest smallest factor wins, then the largest second smallest, and so on. In three dimensions
+ * this gives subdomains with less surface than minimising the largest factor (4620: 22 15 14, not
+ * 21 20 11).
  *
- * Invariant: best[] is the closest product found so far, its factors in decreasing order.
+ * Invariant: best[] is the closest product found so far, factors in decreasing order.
  */
 #include "core/object/error.h"
 #include "core/comm/topology.h"
@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIVISORS_MAX = 1600 }; /* those of 2095133040; no int has more */
+enum { DIVISORS_MAX = 1600 }; /* the divisors of 2095133040; no int has more */
 
 struct search {
-    int n;           /* factors wanted */
+    int n;           /* the number of factors */
     int *now, *best; /* n each */
     bool found;
     int ndivisors, divisors[DIVISORS_MAX]; /* of the whole product, in increasing order */
@@ -53,7 +53,7 @@ static bool is_better(const struct search *search)
     return now < best;
 }
 
-/* Whether n factors, none above f, can have a product of rest or more. */
+/* True if n factors of at most f can have a product of rest or more. */
 static bool reaches(int f, int n, int64_t rest)
 {
     int64_t power = 1;
@@ -62,9 +62,10 @@ static bool reaches(int f, int n, int64_t rest)
     return power >= rest;
 }
 
-/* Tries factors, the largest first, none above `most`; none that is further below the first one than
- * the best product has it. The smallest factor is at most the n-th root, and so at most the first
- * divisor that reaches: from there on the first factor may be that far above it. */
+/* Tries factors of at most `most`, the largest first, and skips factors that lie further below the
+ * first factor than in the best product. The smallest factor is at most the n-th root of the
+ * product, and so at most `lowest`, the first divisor that reaches it: a first factor whose distance
+ * from `lowest` exceeds that of the best product ends the search. */
 static void factor(struct search *search, int at, int rest, int most)
 {
     int left = search->n - at, lowest = 0;

@@ -103,7 +103,7 @@ struct weft_topology *weft_topology_dist(int in, const int *sources, const int *
     return dist;
 }
 
-/* The first ranks of a group, of all its ranks in an order. NULL when memory is short. */
+/* The group of the first `size` ranks in an order. NULL without memory. */
 static struct weft_group *first_ranks(struct weft_group *group, const int *order, int size)
 {
     if (!order && size == group->size)
@@ -127,8 +127,7 @@ int weft_topology_attach(struct weft_comm *over, const int *order, int size,
         failed = made ? MPI_SUCCESS : weft_error_set(MPI_ERR_NO_MEM, "no memory for a topology");
         if (made)
             made->topology = weft_topology_keep(topology);
-        if (group)
-            weft_group_release(group);
+        weft_group_release(group);
     }
     weft_topology_release(topology);
     return weft_comm_agree(over, made, failed, out);
@@ -166,7 +165,7 @@ int weft_cart_rank(const struct weft_topology *cart, const int *coordinates)
     return rank;
 }
 
-/* The rank that is `by` further in a dimension. */
+/* The rank at distance `by` in a dimension, or MPI_PROC_NULL. */
 static int neighbour(const struct weft_topology *cart, int rank, int dimension, int64_t by)
 {
     const int *dims = cart->cart.dims;

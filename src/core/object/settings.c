@@ -51,8 +51,8 @@ const struct weft_setting weft_settings_table[] = {
      WEFT_SETTING_SAME | WEFT_SETTING_TUNES},
     {"eager_credits", WEFT_SETTING_BYTES, FIELD(eager_credits), "0", 64 << 10, 1 << 30, NULL,
      "bytes that each sender may have sent to a rank and that no receive has matched, a message "
-     "counting at least 256; further messages wait at their sender; 0: 8M, less in jobs of more "
-     "than 256 ranks, down to 512K",
+     "counting at least 256; further messages wait at their sender; 0: 16M, less in jobs of more "
+     "than 128 ranks, down to 512K",
      WEFT_SETTING_TUNES},
     {"rendezvous", WEFT_SETTING_CHOICE, FIELD(rendezvous), "auto", 0, 0, "auto|read|push",
      "protocol of long messages: the receiver reads them, or the sender pushes eager pieces; auto: "

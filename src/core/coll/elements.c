@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Copying data between buffers that different types describe.
+ * Copies data between buffers with different types: see elements.h.
  */
 #include "core/coll/elements.h"
 
 void weft_elements_copy(struct weft_elements from, struct weft_elements to)
 {
-    char piece[4096]; /* stays in the first-level cache between its two copies */
+    char piece[4096]; /* fits the first-level cache */
     size_t bytes = weft_elements_bytes(from);
     if (!bytes || weft_elements_start(from) == weft_elements_start(to))
         return;

@@ -161,7 +161,8 @@ static int distribute(MPI_Count size, int kind, int argument, int places, int pl
     return MPI_SUCCESS;
 }
 
-/* The arguments of MPI_Type_create_darray; only the global sizes are large counts in its _c form. */
+/* The arguments of MPI_Type_create_darray; only the global sizes are large counts in its _c
+ * form. */
 struct darray {
     int size, rank, order;
     size_t ndims;

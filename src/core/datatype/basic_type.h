@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Basic types as reductions distinguish them: the machine type of an element, and its group in
- * MPI 5.0, section 6.9.2. A C int and a Fortran INTEGER have the same machine type and are two basic
- * types, because the standard permits different operations on them.
+ * MPI 5.0, section 6.9.2. A C int and a Fortran INTEGER have the same machine type and are two
+ * basic types, because the standard permits different operations on them.
  *
  * Invariant: a buffer of one basic type is an array of its machine type; pairs have the padding of
  * the C structs below.
@@ -42,7 +42,8 @@ enum weft_basic_type {
     WEFT_BASIC_DOUBLE_COMPLEX,
     WEFT_BASIC_LONG_DOUBLE_COMPLEX,
     WEFT_BASIC_COMPLEX32,
-    /* logical: _Bool, and Fortran logicals by size in bytes; non-zero is true, results are 0 or 1 */
+    /* logical: _Bool, and Fortran logicals by size in bytes; non-zero is true, results are 0 or
+     * 1 */
     WEFT_BASIC_BOOL,
     WEFT_BASIC_LOGICAL1,
     WEFT_BASIC_LOGICAL2,
@@ -84,37 +85,20 @@ typedef _Float128 weft_real16 __attribute__((aligned(1)));
 typedef _Complex _Float128 weft_complex32 __attribute__((aligned(1)));
 #endif
 
-struct weft_float_int {
-    float value;
-    int index;
-};
-struct weft_double_int {
-    double value;
-    int index;
-};
-struct weft_long_int {
-    long value;
-    int index;
-};
-struct weft_2int {
-    int value, index;
-};
-struct weft_short_int {
-    short value;
-    int index;
-};
-struct weft_long_double_int {
-    long double value;
-    int index;
-};
-struct weft_2real {
-    weft_fortran_real value, index;
-};
-struct weft_2double_precision {
-    weft_fortran_double value, index;
-};
-struct weft_2integer {
-    weft_fortran_integer value, index;
-};
+/* A value and its index, for MINLOC and MAXLOC. */
+#define WEFT_PAIR(name, value_type, index_type)                                                    \
+    struct name {                                                                                  \
+        value_type value;                                                                          \
+        index_type index;                                                                          \
+    }
+WEFT_PAIR(weft_float_int, float, int);
+WEFT_PAIR(weft_double_int, double, int);
+WEFT_PAIR(weft_long_int, long, int);
+WEFT_PAIR(weft_2int, int, int);
+WEFT_PAIR(weft_short_int, short, int);
+WEFT_PAIR(weft_long_double_int, long double, int);
+WEFT_PAIR(weft_2real, weft_fortran_real, weft_fortran_real);
+WEFT_PAIR(weft_2double_precision, weft_fortran_double, weft_fortran_double);
+WEFT_PAIR(weft_2integer, weft_fortran_integer, weft_fortran_integer);
 
 #endif

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The bounds of a datatype: see build.h. Without marked bounds the extent is rounded up to a multiple
- * of the strictest alignment of its basic types, for all displacements (MPI 5.0, 5.1); docs/CODES.md
- * compares other libraries.
+ * The bounds of a datatype: see build.h. Without marked bounds the extent is rounded up to a
+ * multiple of the strictest alignment of its basic types, for all displacements (MPI 5.0, 5.1);
+ * docs/CODES.md compares other libraries.
  *
- * Invariant: without marked bounds, no element ends beyond the upper bound of the type. Rounding the
- * extent alone does not ensure this, because the padding of an element at an odd displacement may
- * end beyond it.
+ * Invariant: without marked bounds, no element ends beyond the upper bound of the type. Rounding
+ * the extent alone does not ensure this, because the padding of an element at an odd displacement
+ * may end beyond it.
  */
 #include "core/datatype/build.h"
 #include "core/object/error.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Builds datatypes from their envelopes. Every constructor but the arrays (array.c) makes blocks at a
- * constant stride (build_strided) or blocks at listed displacements (build_blocks).
+ * Builds datatypes from their envelopes. Every constructor but the arrays (array.c) makes blocks at
+ * a constant stride (build_strided) or blocks at listed displacements (build_blocks).
  *
  * Invariant: building takes time and memory proportional to the arguments of the constructor,
  * independent of the size of its constituent types.
@@ -155,7 +155,7 @@ static int build_dup(struct weft_datatype *type, const struct weft_datatype *old
     return MPI_SUCCESS;
 }
 
-int weft_datatype_build(struct weft_datatype *type)
+static int build(struct weft_datatype *type)
 {
     const struct weft_envelope *r = type->envelope;
     struct weft_datatype *const *types = r->types;
@@ -258,7 +258,7 @@ int weft_datatype_make(struct weft_envelope *envelope, struct weft_datatype **ou
     type->name = "";
     type->refs = 1;
     type->envelope = envelope;
-    int code = weft_datatype_build(type);
+    int code = build(type);
     if (!code && type->arena.failed)
         code = no_memory();
     if (code) {

@@ -17,7 +17,8 @@ struct weft_span {
     weft_wide low, high;
 };
 
-/* The bounds of a type map (MPI 5.0, 5.1.6). Marked bounds take precedence over those of the data. */
+/* The bounds of a type map (MPI 5.0, 5.1.6). Marked bounds take precedence over those of the
+ * data. */
 struct weft_bounds {
     struct weft_span data;   /* the bytes of data */
     struct weft_span whole;  /* elements without marked bounds, with their padding */
@@ -44,9 +45,8 @@ int weft_bounds_too_large(void);
 /* Sets the size and bounds of the type. Returns MPI_SUCCESS or MPI_ERR_COUNT, recorded. */
 int weft_bounds_apply(const struct weft_bounds *bounds, struct weft_datatype *type);
 
-/* Set layout, signature and bounds of a type from its envelope. Return MPI_SUCCESS or an error class
- * that was recorded; a failed allocation sets type->arena.failed instead. */
-int weft_datatype_build(struct weft_datatype *type);
+/* Set layout, signature and bounds of an array type from its envelope. Return MPI_SUCCESS or an
+ * error class that was recorded; a failed allocation sets type->arena.failed instead. */
 int weft_datatype_build_subarray(struct weft_datatype *type);
 int weft_datatype_build_darray(struct weft_datatype *type);
 

@@ -7,8 +7,8 @@
  *  - Packing and unpacking traverse a layout in the same order, so the packed form of a buffer does
  *    not depend on the pieces in which it is packed.
  *  - Unpacking writes only bytes of runs.
- *  - An address is an integer until a run is copied: with MPI_BOTTOM, and between runs, it points to
- *    no object.
+ *  - An address is an integer until a run is copied: with MPI_BOTTOM, and between runs, it points
+ *    to no object.
  */
 #include "core/datatype/copy.h"
 #include "core/datatype/strided_copy.h"

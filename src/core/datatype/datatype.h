@@ -2,9 +2,10 @@
 /*
  * Datatypes: the interface of this folder.
  *
- * A datatype is described by its layout, the offsets of the bytes of one element (layout.h), and its
- * signature, the basic types of these bytes (signature.h). Both are made when the type is built. The
- * packed form of a buffer is its bytes in type-map order without holes; messages carry it.
+ * A datatype is described by its layout, the offsets of the bytes of one element (layout.h), and
+ * its signature, the basic types of these bytes (signature.h). Both are made when the type is
+ * built. The packed form of a buffer is its bytes in type-map order without holes; messages carry
+ * it.
  *
  * Invariants:
  *  - WEFT_TYPE_CONTIGUOUS is set exactly if any count of elements occupies count * size bytes from
@@ -149,8 +150,8 @@ bool weft_datatype_rename(struct weft_datatype *type, const char *name);
 void weft_datatype_retain(const struct weft_datatype *type);
 void weft_datatype_release(const struct weft_datatype *type);
 
-/* The unnamed predefined type of MPI_Type_create_f90_*; typeclass is MPI_TYPECLASS_REAL, _COMPLEX or
- * _INTEGER, p and r may be MPI_UNDEFINED. Returns MPI_SUCCESS or an error class, recorded. */
+/* The unnamed predefined type of MPI_Type_create_f90_*; typeclass is MPI_TYPECLASS_REAL, _COMPLEX
+ * or _INTEGER, p and r may be MPI_UNDEFINED. Returns MPI_SUCCESS or an error class, recorded. */
 int weft_datatype_f90(int typeclass, int p, int r, struct weft_datatype **out);
 
 /* ---- external32 (MPI 5.0, section 14.5.2) ---- */

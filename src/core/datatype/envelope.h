@@ -4,8 +4,8 @@
  * MPI_Type_get_contents return them (MPI 5.0, section 5.1.13). Types are built from envelopes.
  *
  * Invariants:
- *  - Arguments are in the order of the standard. Counts of a large-count constructor are in `large`,
- *    which is empty for any other constructor.
+ *  - Arguments are in the order of the standard. Counts of a large-count constructor are in
+ *    `large`, which is empty for any other constructor.
  *  - An envelope holds a reference to each of its types.
  */
 #ifndef WEFT_DATATYPE_ENVELOPE_H

@@ -6,8 +6,8 @@
  * The packed form is converted one basic element at a time, in the order of the signature, so this
  * file does not depend on layouts.
  *
- * Invariant: an integer that is shorter in external32 loses its most significant bytes; a value that
- * fits the shorter form is restored exactly.
+ * Invariant: an integer that is shorter in external32 loses its most significant bytes; a value
+ * that fits the shorter form is restored exactly.
  */
 #include "core/datatype/datatype.h"
 
@@ -42,9 +42,9 @@ static void read_integer(unsigned char *out, const unsigned char *in, size_t siz
 }
 
 /*
- * long double. IEEE binary128 has 1 sign bit, 15 exponent bits and 112 fraction bits. The x86 format
- * has the same exponent and a significand of 64 bits with an explicit leading bit. If long double is
- * binary128, its bytes are reversed.
+ * long double. IEEE binary128 has 1 sign bit, 15 exponent bits and 112 fraction bits. The x86
+ * format has the same exponent and a significand of 64 bits with an explicit leading bit. If long
+ * double is binary128, its bytes are reversed.
  */
 #if LDBL_MANT_DIG == 64
 static void write_long_double(unsigned char *out, const unsigned char *in)

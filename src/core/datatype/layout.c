@@ -2,8 +2,8 @@
 /*
  * Builds layouts in normal form: see layout.h.
  *
- * Invariant: at most FLATTENED runs of a nested layout are visited, so the time to build a layout is
- * proportional to the number of its entries.
+ * Invariant: at most FLATTENED runs of a nested layout are visited, so the time to build a layout
+ * is proportional to the number of its entries.
  */
 #include "core/datatype/layout.h"
 #include "core/datatype/strided_copy.h"

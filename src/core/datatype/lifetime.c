@@ -2,10 +2,10 @@
 /*
  * Frees datatypes without references.
  *
- * Requests are not counted as references, because counting would cost instructions for each message.
- * A type without references is put on the list `unreferenced`. A sweep visits all requests once and
- * frees the listed types that no request uses; one sweep serves many types, so its cost per type is
- * small.
+ * Requests are not counted as references, because counting would cost instructions for each
+ * message. A type without references is put on the list `unreferenced`. A sweep visits all requests
+ * once and frees the listed types that no request uses; one sweep serves many types, so its cost
+ * per type is small.
  *
  * Invariants:
  *  - A listed type is not reachable by its handle: its kind is cleared. Its memory and its

@@ -23,8 +23,8 @@ static struct weft_basic plain(size_t size)
     return (struct weft_basic){(uint8_t)size, (uint8_t)size, WEFT_FORM_PLAIN, 1};
 }
 
-/* The external32 form of the first or only block of a type (tables of MPI 5.0). A C long has 4 bytes
- * there, wchar_t 2, long double 16. */
+/* The external32 form of the first or only block of a type (tables of MPI 5.0). A C long has 4
+ * bytes there, wchar_t 2, long double 16. */
 static struct weft_basic basic_of(const struct weft_predefined_type *row)
 {
     size_t bytes = row->second_offset ? row->first_size : row->size;
@@ -116,8 +116,8 @@ struct kind {
 };
 static struct kind *kinds;
 
-/* Floating-point types by decimal digits and decimal exponent. As in Fortran, the exponent is that of
- * the smallest numbers, which is one less than that of the largest. */
+/* Floating-point types by decimal digits and decimal exponent. As in Fortran, the exponent is that
+ * of the smallest numbers, which is one less than that of the largest. */
 static const struct {
     int digits, exponent;
     MPI_Datatype real, complex;

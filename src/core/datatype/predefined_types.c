@@ -2,8 +2,8 @@
 /*
  * The table of predefined datatypes.
  *
- * Invariant: sizes, alignments and offsets of C types come from the compiler. A type without a C type
- * takes its size from its handle value, which encodes it.
+ * Invariant: sizes, alignments and offsets of C types come from the compiler. A type without a C
+ * type takes its size from its handle value, which encodes it.
  */
 #include "core/datatype/predefined_types.h"
 #include "mpi.h"

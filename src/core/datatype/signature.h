@@ -5,8 +5,8 @@
  *
  * Invariants:
  *  - bytes > 0 and elements > 0. A type without elements has the signature NULL.
- *  - Adjacent elements of the same basic type are one entry. Repetitions and sequences have at least
- *    two passes or entries, so a signature has at most 63 levels.
+ *  - Adjacent elements of the same basic type are one entry. Repetitions and sequences have at
+ *    least two passes or entries, so a signature has at most 63 levels.
  *  - Signatures are immutable and may be shared, as layouts are.
  */
 #ifndef WEFT_DATATYPE_SIGNATURE_H

@@ -9,20 +9,20 @@
 
 #define INLINE static inline __attribute__((always_inline))
 
-/* Columns are copied in strips of STRIP passes, so that the processor prefetches the next strip while
- * the last columns of the current one are copied: without strips, a struct with holes takes 1.3 to
- * 1.7 times as long as a loop over its elements (bench/pack). Up to TILE packed bytes are one strip,
- * because they fit the first-level cache. */
+/* Columns are copied in strips of STRIP passes, so that the processor prefetches the next strip
+ * while the last columns of the current one are copied: without strips, a struct with holes
+ * takes 1.3 to 1.7 times as long as a loop over its elements (bench/pack). Up to TILE packed bytes
+ * are one strip, because they fit the first-level cache. */
 enum { STRIP = 64, TILE = 8192 };
 
 /*
- * Software prefetch for data that are not in a nearby cache (bench/pack, cold rows). In caches it may
- * double the time of the copy.
- *  - Runs of at most SHORT bytes: each BURST bytes, the lines AHEAD bytes further on are prefetched;
- *    packing gains 10 %, unpacking 20 %. Runs more than BURST bytes apart are not prefetched: the
- *    time goes into page translation.
- *  - Runs of SHORT to LONG bytes: a whole run is prefetched, AHEAD packed bytes before it is copied;
- *    packing gains up to 17 %, unpacking up to 20 %.
+ * Software prefetch for data that are not in a nearby cache (bench/pack, cold rows). In caches it
+ * may double the time of the copy.
+ *  - Runs of at most SHORT bytes: each BURST bytes, the lines AHEAD bytes further on are
+ *    prefetched; packing gains 10 %, unpacking 20 %. Runs more than BURST bytes apart are not
+ *    prefetched: the time goes into page translation.
+ *  - Runs of SHORT to LONG bytes: a whole run is prefetched, AHEAD packed bytes before it is
+ *    copied; packing gains up to 17 %, unpacking up to 20 %.
  *  - Longer runs: the processor prefetches them by itself.
  */
 enum { BURST = 512, AHEAD = 2048, LINE = 64, SHORT = 32, LONG = 4096 };
@@ -36,8 +36,8 @@ INLINE void copy(bool unpack, uintptr_t data, char *packed, size_t bytes)
         memcpy(packed, (const void *)data, bytes);
 }
 
-/* How a run is copied: as one piece; by its first and last piece, which cover it (ends); or by a call
- * of memcpy (piece is 0). */
+/* How a run is copied: as one piece; by its first and last piece, which cover it (ends); or by a
+ * call of memcpy (piece is 0). */
 struct how {
     size_t piece;
     bool ends;
@@ -90,9 +90,9 @@ INLINE void pack_four_eights(uintptr_t a, uintptr_t b, uintptr_t c, uintptr_t d,
     pack_pair(c, d, packed + 16);
 }
 
-/* count runs, stride bytes apart, four per iteration. All arguments are values, because the compiler
- * must assume that a store changes what a pointer points to. The last pieces have their own
- * addresses, advanced with the first ones. */
+/* count runs, stride bytes apart, four per iteration. All arguments are values, because the
+ * compiler must assume that a store changes what a pointer points to. The last pieces have their
+ * own addresses, advanced with the first ones. */
 INLINE void row(bool unpack, size_t count, const size_t bytes, const uintptr_t stride,
                 const size_t step, uintptr_t data, char *packed, const struct how how)
 {

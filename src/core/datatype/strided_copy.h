@@ -17,7 +17,8 @@
 #include <stdint.h>
 
 /* outer * inner runs of `bytes` bytes. In the buffer they are `stride` bytes apart, or at the
- * offsets `at` if that is set (outer is 1 then). In the packed form they are packed_stride apart. */
+ * offsets `at` if that is set (outer is 1 then). In the packed form they are packed_stride apart.
+ */
 struct weft_strided {
     size_t outer, inner, bytes, packed_stride;
     MPI_Aint outer_stride, stride;

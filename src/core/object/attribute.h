@@ -4,7 +4,8 @@
  *
  * Invariants:
  *  - A key and its number exist until the key is freed and no attribute uses it.
- *  - The attributes of an object are a list, the last one set first; they are deleted in this order.
+ *  - The attributes of an object are a list, the last one set first; they are deleted in this
+ *    order.
  *  - An attribute is removed from the list after its delete function has returned MPI_SUCCESS.
  *
  * Functions return MPI_SUCCESS or an error code that was recorded; an error code of a callback is
@@ -18,8 +19,8 @@
 
 #include <stdbool.h>
 
-/* A copy or a delete function; the kind of the key selects the member. The members differ only in the
- * type of the handle. */
+/* A copy or a delete function; the kind of the key selects the member. The members differ only in
+ * the type of the handle. */
 union weft_attribute_copy {
     MPI_Comm_copy_attr_function *comm;
     MPI_Type_copy_attr_function *type;
@@ -59,8 +60,8 @@ struct weft_attributed {
 struct weft_keyval *weft_keyval_make(enum weft_kind kind, union weft_attribute_copy copy,
                                      union weft_attribute_delete delete, void *extra);
 
-/* The key of a number, or NULL if there is none of that kind. A freed key is found while an attribute
- * uses it. */
+/* The key of a number, or NULL if there is none of that kind. A freed key is found while an
+ * attribute uses it. */
 struct weft_keyval *weft_keyval_find(enum weft_kind kind, int number);
 
 /* Frees the user's reference to a key. A second call has no effect. */
@@ -81,8 +82,8 @@ int weft_attribute_delete_all(struct weft_attributed of);
 /* Frees all attributes without calling their delete functions, at the end of the library. */
 void weft_attribute_free_all(struct weft_attribute **list);
 
-/* Calls the copy functions of all attributes of `from`, the first one set first, and sets the copies
- * on `to`. After an error the copies made so far remain. */
+/* Calls the copy functions of all attributes of `from`, the first one set first, and sets the
+ * copies on `to`. After an error the copies made so far remain. */
 int weft_attribute_copy_all(struct weft_attributed from, struct weft_attributed to);
 
 #endif

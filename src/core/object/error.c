@@ -293,8 +293,10 @@ void weft_errhandler_release(struct weft_errhandler *handler)
     free(handler);
 }
 
-static void print_line(const char *sentence)
+__attribute__((format(printf, 1, 0))) static void print_line(const char *format, va_list args)
 {
+    char sentence[SENTENCE];
+    vsnprintf(sentence, sizeof sentence, format, args);
     /* One write, so that the lines of several ranks are not interleaved. */
     char line[SENTENCE + 512];
     int n = weft.job.size > 0 ? snprintf(line, sizeof line, "weft: rank %d on %s: %s\n",
@@ -307,22 +309,18 @@ static void print_line(const char *sentence)
 
 void weft_warn(const char *format, ...)
 {
-    char sentence[SENTENCE];
     va_list args;
     va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
+    print_line(format, args);
     va_end(args);
-    print_line(sentence);
 }
 
 void weft_fatal(int code, const char *format, ...)
 {
-    char sentence[SENTENCE];
     va_list args;
     va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
+    print_line(format, args);
     va_end(args);
-    print_line(sentence);
     if (weft.job.size > 0)
         weft_boot_abort(code, NULL); /* the launcher need not print the sentence again */
     fflush(NULL);

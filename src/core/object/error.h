@@ -52,8 +52,8 @@ weft_error_setv(int errclass, const char *format, va_list args);
  * does so 0.2 s later, so that the rank with the cause reports first. */
 WEFT_COLD void weft_error_secondary(void);
 
-/* Calls the error handler of comm (NULL: of MPI_COMM_SELF, MPI 5.0 section 9.3) for a recorded error;
- * function is the name of the MPI function. Returns errclass, or does not return. */
+/* Calls the error handler of comm (NULL: of MPI_COMM_SELF, MPI 5.0 section 9.3) for a recorded
+ * error; function is the name of the MPI function. Returns errclass, or does not return. */
 WEFT_COLD int weft_error_raise(struct weft_comm *comm, int errclass, const char *function);
 
 /* weft_error_raise for a session. */
@@ -68,8 +68,8 @@ WEFT_COLD int weft_error_raise_in_status(struct weft_comm *comm, int cause, cons
 __attribute__((format(printf, 4, 5))) WEFT_COLD int
 weft_error(struct weft_comm *comm, int errclass, const char *function, const char *format, ...);
 
-/* Writes the text of a code, at most len bytes: that of its class, and the last sentence recorded for
- * it. Returns false if the code does not exist. */
+/* Writes the text of a code, at most len bytes: that of its class, and the last sentence recorded
+ * for it. Returns false if the code does not exist. */
 bool weft_error_text(int code, char *text, size_t len);
 
 /* Makes a user's error handler with one reference. Returns NULL if memory is short, recorded. */

@@ -2,9 +2,9 @@
 /*
  * Error classes, codes and strings of the user: see error_code.h.
  *
- * Invariants: codes[i] describes the number FIRST + i. A removed number has the class NO_CLASS and is
- * in the free list. `members` of a class counts its codes without itself, so adding and removing take
- * constant time.
+ * Invariants: codes[i] describes the number FIRST + i. A removed number has the class NO_CLASS and
+ * is in the free list. `members` of a class counts its codes without itself, so adding and removing
+ * take constant time.
  */
 #include "core/object/error_code.h"
 #include "core/object/error.h"

@@ -3,11 +3,11 @@
  * The table of predefined handles, and the table of integer forms.
  *
  * Integer forms are 4096 and above: 4096 + slot. Slots are in chunks that never move, so that a
- * thread may read a slot while another allocates one; allocation is under a lock. The slot of a freed
- * object is reused.
+ * thread may read a slot while another allocates one; allocation is under a lock. The slot of a
+ * freed object is reused.
  *
- * Invariant: a slot holds its object, or, if its lowest bit is set, the index of the next free slot.
- * free_slots is the first free slot; the list of free slots ends with `used`.
+ * Invariant: a slot holds its object, or, if its lowest bit is set, the index of the next free
+ * slot. free_slots is the first free slot; the list of free slots ends with `used`.
  */
 #include "core/object/handle.h"
 

@@ -6,8 +6,9 @@
  * Invariants:
  *  - Every object with a handle begins with struct weft_object. Its kind is WEFT_KIND_NONE from the
  *    moment the object is freed.
- *  - Every entry of weft_handles points to an object; an unassigned one to weft_no_object, whose kind
- *    no check accepts. So a handle is resolved by a compare and a load, and checked by one more load.
+ *  - Every entry of weft_handles points to an object; an unassigned one to weft_no_object, whose
+ *    kind no check accepts. So a handle is resolved by a compare and a load, and checked by one
+ *    more load.
  */
 #ifndef WEFT_HANDLE_H
 #define WEFT_HANDLE_H
@@ -71,14 +72,15 @@ void weft_handle_predefine(uintptr_t value, struct weft_object *object);
  * 4096 or more, allocated by the first call. Returns -1 if memory is short. */
 int weft_handle_to_int(void *handle);
 
-/* The handle of an integer form, or the predefined value `otherwise` if the integer is not in use. */
+/* The handle of an integer form, or the predefined value `otherwise` if the integer is not in
+ * use. */
 void *weft_handle_from_int(int value, uintptr_t otherwise);
 
 /* Frees the integer form of an object. */
 WEFT_COLD void weft_handle_free_int(struct weft_object *object);
 
-/* Called before an object is freed: frees its integer form and clears its kind, so that stale handles
- * are detected. */
+/* Called before an object is freed: frees its integer form and clears its kind, so that stale
+ * handles are detected. */
 static inline void weft_handle_retire(struct weft_object *object)
 {
     if (weft_unlikely(object->index))

@@ -2,8 +2,8 @@
 /*
  * The table of settings, and reading their values from the environment.
  *
- * Invariant: a value is accepted exactly as written, or rejected with a sentence. No value is clamped
- * and no variable is ignored.
+ * Invariant: a value is accepted exactly as written, or rejected with a sentence. No value is
+ * clamped and no variable is ignored.
  */
 #include "core/object/settings.h"
 
@@ -140,7 +140,6 @@ static char upper(char c)
 char *weft_settings_variable(const struct weft_setting *row, char *buf, size_t len)
 {
     int n = snprintf(buf, len, "WEFT_%s", row->name);
-
     for (int i = 0; i < n && (size_t)i < len; i++)
         buf[i] = upper(buf[i]);
     return buf;
@@ -178,7 +177,6 @@ static bool zero_apart(const struct weft_setting *row)
 static char *range(const struct weft_setting *row, char *buf, size_t len)
 {
     char low[32], high[32];
-
     switch (row->type) {
     case WEFT_SETTING_STRING:
         snprintf(buf, len, "at most %" PRId64 " characters", row->max);
@@ -206,7 +204,6 @@ static const char *zero_of(const struct weft_setting *row)
 char *weft_settings_bounds(const struct weft_setting *row, char *buf, size_t len)
 {
     char bounds[96];
-
     snprintf(buf, len, "%s%s", zero_of(row), range(row, bounds, sizeof bounds));
     return buf;
 }
@@ -221,7 +218,6 @@ static char *describe(const struct weft_setting *row, char *buf, size_t len)
         [WEFT_SETTING_BYTES] = {"a size from ", " in bytes, or with the suffix K, M or G"},
     };
     char bounds[96];
-
     snprintf(buf, len, "%s%s%s%s", zero_of(row), frames[row->type][0],
              range(row, bounds, sizeof bounds), frames[row->type][1]);
     return buf;
@@ -231,7 +227,6 @@ static char *describe(const struct weft_setting *row, char *buf, size_t len)
 static bool parse_digits(const char *text, size_t digits, int64_t *value)
 {
     int64_t sum = 0;
-
     if (digits == 0)
         return false;
     for (size_t i = 0; i < digits; i++) {
@@ -260,10 +255,8 @@ static bool parse_bytes(const char *text, int64_t *value)
 static int parse_choice(const char *choices, const char *text)
 {
     size_t len = strlen(text);
-
     for (int i = 0;; i++) {
         size_t word = strcspn(choices, "|");
-
         if (word == len && strncmp(choices, text, len) == 0)
             return i;
         if (choices[word] == '\0')
@@ -278,7 +271,6 @@ static bool assign(const struct weft_setting *row, const char *text)
     char **copy = &copies[row - weft_settings_table];
     int64_t value = 0;
     int choice;
-
     switch (row->type) {
     case WEFT_SETTING_STRING:
         if (strlen(text) > (size_t)row->max)
@@ -311,7 +303,6 @@ static bool assign(const struct weft_setting *row, const char *text)
 static size_t smallest(size_t a, size_t b, size_t c)
 {
     size_t least = a < b ? a : b;
-
     return least < c ? least : c;
 }
 
@@ -319,16 +310,13 @@ static size_t smallest(size_t a, size_t b, size_t c)
 static size_t distance(const char *a, const char *b)
 {
     size_t width = strlen(b), row[NAME_MAX_LEN + 1];
-
     for (size_t j = 0; j <= width; j++)
         row[j] = j;
     for (size_t i = 1; a[i - 1] != '\0'; i++) {
         size_t diagonal = row[0];
-
         row[0] = i;
         for (size_t j = 1; j <= width; j++) {
             size_t above = row[j];
-
             row[j] = smallest(above + 1, row[j - 1] + 1, diagonal + (upper(a[i - 1]) != b[j - 1]));
             diagonal = above;
         }
@@ -341,7 +329,6 @@ static void nearest(const char *name, char *buf, size_t len)
 {
     size_t best = SIZE_MAX;
     char variable[NAME_MAX_LEN];
-
     for (size_t i = 0; i < weft_settings_count; i++) {
         weft_settings_variable(&weft_settings_table[i], variable, sizeof variable);
         size_t d = distance(name, variable);
@@ -357,7 +344,6 @@ static void nearest(const char *name, char *buf, size_t len)
 static bool known(const char *name, size_t len)
 {
     char variable[NAME_MAX_LEN];
-
     for (size_t i = 0; i < weft_settings_count; i++) {
         weft_settings_variable(&weft_settings_table[i], variable, sizeof variable);
         if (strlen(variable) == len && strncmp(variable, name, len) == 0)
@@ -372,7 +358,6 @@ static int refuse_unknown(char *why, size_t len)
     for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
         size_t name_len = strcspn(*entry, "=");
         char name[128], suggestion[NAME_MAX_LEN];
-
         if (strncmp(*entry, "WEFT_", 5) != 0 || strncmp(*entry, "WEFT_TEST_", 10) == 0)
             continue;
         if (known(*entry, name_len) || strncmp(*entry, "WEFT_CC=", 8) == 0)
@@ -391,7 +376,6 @@ static int refuse_unknown(char *why, size_t len)
 bool weft_settings_set(const struct weft_setting *row, const char *text)
 {
     bool good = assign(row, text);
-
     if (good)
         was_set[row - weft_settings_table] = true;
     return good;
@@ -400,12 +384,10 @@ bool weft_settings_set(const struct weft_setting *row, const char *text)
 int weft_settings_load(char *why, size_t len)
 {
     int result = 0;
-
     for (size_t i = 0; i < weft_settings_count; i++) {
         const struct weft_setting *row = &weft_settings_table[i];
         char variable[NAME_MAX_LEN], allowed[160];
         const char *text = getenv(weft_settings_variable(row, variable, sizeof variable));
-
         if (was_set[i])
             continue;
         if (text != NULL && assign(row, text))

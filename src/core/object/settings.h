@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Settings. Each tunable of Weft is one row of weft_settings_table, which defines the environment
- * variable (WEFT_ and the name in capitals), the line of weft_info, the row in docs/GUIDE.md, and the
- * MPI_T control variable.
+ * variable (WEFT_ and the name in capitals), the line of weft_info, the row in docs/GUIDE.md, and
+ * the MPI_T control variable.
  *
  * Invariant: weft_settings is read only after weft_settings_load has returned 0. From then on each
  * field is within the bounds of its row. While MPI runs, only rows with WEFT_SETTING_LIVE change,
@@ -78,8 +78,8 @@ extern const struct weft_setting weft_settings_table[];
 extern const size_t weft_settings_count;
 
 /* Reads the values of all rows from the environment. Returns 0, or -1 with a sentence in why that
- * names the variable, its value, the allowed values and the remedy. A WEFT_ variable without a row is
- * an error, except WEFT_TEST_* and WEFT_CC. After -1, rejected rows have their defaults. May be
+ * names the variable, its value, the allowed values and the remedy. A WEFT_ variable without a row
+ * is an error, except WEFT_TEST_* and WEFT_CC. After -1, rejected rows have their defaults. May be
  * called again; rows set by weft_settings_set are not changed. */
 int weft_settings_load(char *why, size_t len);
 
@@ -90,7 +90,8 @@ bool weft_settings_set(const struct weft_setting *row, const char *text);
 /* Writes the current value of a row in the syntax of the environment variable. Returns buf. */
 char *weft_settings_format(const struct weft_setting *row, char *buf, size_t len);
 
-/* Writes the allowed values: "64K to 1G", "0, or 256 to 1M", "auto|provider|software". Returns buf. */
+/* Writes the allowed values: "64K to 1G", "0, or 256 to 1M", "auto|provider|software". Returns
+ * buf. */
 char *weft_settings_bounds(const struct weft_setting *row, char *buf, size_t len);
 
 /* "WEFT_EAGER_LIMIT" for "eager_limit". Returns buf. */

@@ -21,7 +21,7 @@ const struct weft_category_row weft_categories[WEFT_TOOL_CATEGORIES] = {
     [WEFT_TOOL_COLLECTIVES] = {"weft_collectives", "collective operations and their algorithms"},
 };
 
-enum weft_tool_category weft_tool_category_of_setting(int row)
+static enum weft_tool_category category_of_setting(int row)
 {
     static const struct {
         const char *begin; /* prefix of the setting's name */
@@ -50,7 +50,7 @@ static bool belongs(enum weft_category_kind kind, int index, int category)
 {
     switch (kind) {
     case WEFT_CATEGORY_CVARS:
-        return weft_tool_category_of_setting(index) == (enum weft_tool_category)category;
+        return category_of_setting(index) == (enum weft_tool_category)category;
     case WEFT_CATEGORY_PVARS:
         return weft_pvar_table[index].category == (enum weft_tool_category)category;
     case WEFT_CATEGORY_EVENTS:

@@ -11,8 +11,8 @@
  * Invariants:
  *  - Sums never decrease; weft_count_close stores sums derived from objects that are about to be
  *    freed.
- *  - Counters are written under the library's lock, if there are threads, and read without it: loads
- *    and stores are atomic.
+ *  - Counters are written under the library's lock, if there are threads, and read without it:
+ *    loads and stores are atomic.
  */
 #ifndef WEFT_COUNT_H
 #define WEFT_COUNT_H
@@ -92,8 +92,8 @@ static inline void weft_count_level(struct weft_peak *peak, uint64_t now)
         peak->most = now;
 }
 
-/* A send or control enters and leaves the backlog of a peer; *total and *backlog are the counters of
- * the lane. */
+/* A send or control enters and leaves the backlog of a peer; *total and *backlog are the counters
+ * of the lane. */
 static inline void weft_count_backlog_add(struct weft_peer *peer, uint64_t *total,
                                           struct weft_peak *backlog)
 {

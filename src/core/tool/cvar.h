@@ -4,8 +4,8 @@
  *
  * Invariants:
  *  - A value that is written is within the row's bounds, as one from the environment.
- *  - Before MPI starts every variable may be written; the value overrides the environment. While MPI
- *    runs, only variables with WEFT_SETTING_LIVE may be written.
+ *  - Before MPI starts every variable may be written; the value overrides the environment. While
+ *    MPI runs, only variables with WEFT_SETTING_LIVE may be written.
  */
 #ifndef WEFT_CVAR_H
 #define WEFT_CVAR_H

@@ -3,8 +3,8 @@
  * Events and their callbacks: see event.h.
  *
  * Invariants:
- *  - A registration is freed when none of its callbacks runs (busy == 0) and no loop visits the list
- *    (walks == 0); until then a dropped registration is marked dead.
+ *  - A registration is freed when none of its callbacks runs (busy == 0) and no loop visits the
+ *    list (walks == 0); until then a dropped registration is marked dead.
  *  - Callbacks of deferred events run without the lock, so that they may call MPI and block.
  */
 #include "core/tool/event.h"
@@ -55,11 +55,11 @@ const struct weft_event_row weft_event_types[WEFT_EVENTS] = {
          "rank|lane", WEFT_TOOL_PROCESS, {RANK, LANE}},
     [WEFT_EVENT_RENDEZVOUS] =
         {"weft_rendezvous",
-         "a send to a rank of MPI_COMM_WORLD was announced by an RTS; its data wait for the receive",
+         "a send to a rank of MPI_COMM_WORLD was announced by an RTS and waits for its receive",
          "rank|lane|tag|bytes", WEFT_TOOL_PROCESS, {RANK, LANE, TAG, BYTES}},
     [WEFT_EVENT_BACKLOG] =
         {"weft_backlog",
-         "a send to a rank of MPI_COMM_WORLD waits, because the rank or the network accepts no more",
+         "a send to a rank of MPI_COMM_WORLD waits, because the rank or network accepts no more",
          "rank|lane", WEFT_TOOL_PROCESS, {RANK, LANE}},
     [WEFT_EVENT_DEATH] =
         {"weft_death", "a rank of MPI_COMM_WORLD was reported dead",
@@ -80,7 +80,8 @@ int64_t weft_event_now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-int weft_event_level(MPI_T_cb_safety safety)
+/* The index of a level, the least restrictive first, or -1. */
+static int level_index(MPI_T_cb_safety safety)
 {
     static const MPI_T_cb_safety levels[LEVELS] = {
         MPI_T_CB_REQUIRE_NONE, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_T_CB_REQUIRE_THREAD_SAFE,
@@ -187,7 +188,7 @@ void weft_event_raise(enum weft_event_type type, const struct weft_event_data *d
     for (struct weft_registration *r = registrations; r; r = r->next) {
         if (r->dead || r->type != (int)type)
             continue;
-        int level = lowest(r, weft_event_level(here));
+        int level = lowest(r, level_index(here));
         if (level < 0 && lowest(r, 0) >= 0) {
             enqueue(r, &instance);
         } else if (level >= 0) {
@@ -310,7 +311,7 @@ void weft_registration_drop(struct weft_registration *registration, void *user_d
 int weft_registration_set(struct weft_registration *registration, MPI_T_cb_safety safety,
                           void *user_data, MPI_T_event_cb_function *callback)
 {
-    int level = weft_event_level(safety);
+    int level = level_index(safety);
     if (level < 0)
         return MPI_T_ERR_INVALID;
     registration->level[level].call = callback;
@@ -327,7 +328,7 @@ void weft_registration_on_drop(struct weft_registration *registration,
 
 bool weft_registration_has(const struct weft_registration *registration, MPI_T_cb_safety safety)
 {
-    int level = weft_event_level(safety);
+    int level = level_index(safety);
     return level >= 0 && registration->level[level].call;
 }
 

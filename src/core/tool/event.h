@@ -3,14 +3,14 @@
  * Events of MPI_T (MPI 5.0 section 15.3.8): callbacks for rare events on general paths.
  *
  * A callback is called at the event, inside the library, if its safety level permits that:
- * MPI_T_CB_REQUIRE_MPI_RESTRICTED, or MPI_T_CB_REQUIRE_THREAD_SAFE with a progress thread. A callback
- * of a lower level is deferred to the beginning of the next MPI function, where it may call MPI. Up
- * to WEFT_EVENTS_QUEUED deferred events are queued for a callback; further ones are dropped and
- * counted.
+ * MPI_T_CB_REQUIRE_MPI_RESTRICTED, or MPI_T_CB_REQUIRE_THREAD_SAFE with a progress thread. A
+ * callback of a lower level is deferred to the beginning of the next MPI function, where it may
+ * call MPI. Up to WEFT_EVENTS_QUEUED deferred events are queued for a callback; further ones are
+ * dropped and counted.
  *
  * Invariants:
- *  - Bit t of weft_event_armed is set exactly while a callback is registered for event type t, so an
- *    event without callbacks costs one load and one branch.
+ *  - Bit t of weft_event_armed is set exactly while a callback is registered for event type t, so
+ *    an event without callbacks costs one load and one branch.
  *  - The data of an instance are unchanged until its callback has returned.
  */
 #ifndef WEFT_EVENT_H
@@ -64,8 +64,8 @@ static inline bool weft_event_wanted(enum weft_event_type type)
     return weft_unlikely(weft_event_armed & 1U << type);
 }
 
-/* Raises an event of a rank of MPI_COMM_WORLD on a lane (enum weft_lane); tag and bytes are 0 if the
- * type does not have them. */
+/* Raises an event of a rank of MPI_COMM_WORLD on a lane (enum weft_lane); tag and bytes are 0 if
+ * the type does not have them. */
 static inline void weft_event_of_rank(enum weft_event_type type, int rank, int lane, int tag,
                                       uint64_t bytes)
 {
@@ -96,9 +96,6 @@ void weft_registration_on_drop(struct weft_registration *registration,
 /* Whether a callback is registered for exactly this level. */
 bool weft_registration_has(const struct weft_registration *registration, MPI_T_cb_safety safety);
 
-/* The index of a level, the least restrictive first, or -1. */
-int weft_event_level(MPI_T_cb_safety safety);
-
 /* An event whose callback is queued or running. */
 struct weft_instance {
     enum weft_event_type type;
@@ -112,8 +109,8 @@ struct weft_instance *weft_instance_find(MPI_T_event_instance handle);
 /* Copies one element. Returns its size in bytes. */
 size_t weft_instance_read(const struct weft_instance *instance, int element, void *to);
 
-/* The number of elements of a type; the displacement of an element in bytes, where the element after
- * the last one is the end. */
+/* The number of elements of a type; the displacement of an element in bytes, where the element
+ * after the last one is the end. */
 int weft_event_count(enum weft_event_type type);
 size_t weft_event_displacement(enum weft_event_type type, int element);
 

@@ -2,8 +2,8 @@
 /*
  * Sessions and handles of performance variables: see pvar.h.
  *
- * Invariant: the value of a handle of a sum is `sum`, plus the variable minus `base` while the handle
- * is started. A frozen handle is of ranks whose peers have been freed; it is not started.
+ * Invariant: the value of a handle of a sum is `sum`, plus the variable minus `base` while the
+ * handle is started. A frozen handle is of ranks whose peers have been freed; it is not started.
  */
 #include "core/tool/pvar.h"
 
@@ -70,8 +70,8 @@ void weft_pvar_free_all(void)
         weft_pvar_session_free(sessions);
 }
 
-/* Sets the watermark of one handle. All other handles store the maximum so far, and tracking restarts
- * from the current level. */
+/* Sets the watermark of one handle. All other handles store the maximum so far, and tracking
+ * restarts from the current level. */
 static void set_watermark(struct weft_pvar_handle *handle, uint64_t value)
 {
     struct weft_peak *peak = handle->row->peak;

@@ -2,8 +2,8 @@
 /*
  * Performance variables of MPI_T (MPI 5.0 section 15.3.7): their table, sessions and handles.
  *
- * A sum (class counter, aggregate or timer) always runs. Starting, stopping and resetting apply to a
- * handle, which stores what it has added up and the sum at its start. A high watermark is tracked
+ * A sum (class counter, aggregate or timer) always runs. Starting, stopping and resetting apply to
+ * a handle, which stores what it has added up and the sum at its start. A high watermark is tracked
  * once for all handles: a reset first stores the maximum so far in all other handles. Levels, sizes
  * and states are read directly.
  */
@@ -14,8 +14,8 @@
 
 struct weft_peak;
 
-/* The first of word, peak, value and of_rank that is not NULL yields the value. Times and percentages
- * are in billionths. */
+/* The first of word, peak, value and of_rank that is not NULL yields the value. Times and
+ * percentages are in billionths. */
 struct weft_pvar_row {
     const char *name;
     int class;
@@ -44,13 +44,15 @@ static inline bool weft_pvar_of_ranks(const struct weft_pvar_row *row)
 /* The current value; world is the rank in MPI_COMM_WORLD, for a variable of ranks. */
 uint64_t weft_pvar_raw(const struct weft_pvar_row *row, int world);
 
-/* Sessions. Functions here and below return codes of MPI_T; find returns NULL for a stale handle. */
+/* Sessions. Functions here and below return codes of MPI_T; find returns NULL for a stale
+ * handle. */
 struct weft_pvar_session;
 int weft_pvar_session_make(MPI_T_pvar_session *out);
 struct weft_pvar_session *weft_pvar_session_find(MPI_T_pvar_session handle);
 void weft_pvar_session_free(struct weft_pvar_session *session);
 
-/* Handles. `object` points to the MPI_Comm of a variable of ranks; *count is the number of values. */
+/* Handles. `object` points to the MPI_Comm of a variable of ranks; *count is the number of
+ * values. */
 struct weft_pvar_handle;
 int weft_pvar_make(struct weft_pvar_session *session, int row, const void *object,
                    MPI_T_pvar_handle *out, int *count);

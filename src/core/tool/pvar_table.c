@@ -2,8 +2,8 @@
 /*
  * The table of performance variables and their values: see pvar.h.
  *
- * Invariant: reading a variable has no side effect, and reads only memory that stays valid while MPI
- * starts, runs and stops, or that weft_count_close takes over under the lock.
+ * Invariant: reading a variable has no side effect, and reads only memory that stays valid while
+ * MPI starts, runs and stops, or that weft_count_close takes over under the lock.
  */
 #include "core/tool/pvar.h"
 #include "core/pt2pt/cell.h"

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_T (MPI 5.0 chapter 15): common functions, enumerations and categories. The entry points are in
- * core/mpi/tool_*.c.
+ * MPI_T (MPI 5.0 chapter 15): common functions, enumerations and categories. The entry points are
+ * in core/mpi/tool_*.c.
  *
  * Invariants:
  *  - The state of this folder is accessed under the lock of weft_enter_anytime, which requires
@@ -73,8 +73,6 @@ enum weft_tool_category {
     WEFT_TOOL_COLLECTIVES,
     WEFT_TOOL_CATEGORIES
 };
-
-enum weft_tool_category weft_tool_category_of_setting(int row);
 
 /* ---- In pvar.c and cvar.c */
 

@@ -108,6 +108,12 @@ tests_unit_sequence_test_SOURCES = tests/unit/sequence_test.c
 tests_unit_sequence_test_CFLAGS = $(UNIT_CFLAGS)
 tests_unit_sequence_test_LDADD = $(UNIT_LIBS)
 
+check_PROGRAMS += tests/unit/control_test
+TESTS += tests/unit/control_test
+tests_unit_control_test_SOURCES = tests/unit/control_test.c
+tests_unit_control_test_CFLAGS = $(UNIT_CFLAGS) $(FABRIC_CFLAGS)
+tests_unit_control_test_LDADD = $(UNIT_LIBS)
+
 check_PROGRAMS += tests/unit/share_test
 TESTS += tests/unit/share_test
 tests_unit_share_test_SOURCES = tests/unit/share_test.c

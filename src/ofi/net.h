@@ -25,9 +25,8 @@ void weft_net_free_signals(void);
  * in why. */
 int weft_net_open(const struct weft_job *job, char *why, size_t len);
 
-/* To be called once for each request that comes into being, after weft_net_open: the how manieth it
- * is (weft_request_numbered finds it by that). */
-void weft_net_adopt(struct weft_request *request, uint32_t number);
+/* To be called once for each request that comes into being, after weft_net_open. */
+void weft_net_adopt(struct weft_request *request);
 
 /* True when every peer must be connected before the first message may arrive. */
 bool weft_net_must_know_all(void);

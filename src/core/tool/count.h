@@ -44,6 +44,7 @@ struct weft_counts {
     uint64_t net_backlogged; /* messages and controls that had to wait */
     uint64_t net_controls;
     uint64_t net_questions; /* whether a peer has taken what was sent */
+    uint64_t net_dropped;   /* what came and does not fit what this rank has under way */
     uint64_t net_registrations;
     uint64_t net_stages; /* bytes of staging memory */
     struct weft_peak net_backlog;

@@ -100,6 +100,8 @@ const struct weft_pvar_row weft_pvar_table[] = {
             "rank's without receives (WEFT_EAGER_CREDITS)"),
     COUNTER("weft_net_relief_questions", WEFT_TOOL_NET, net_questions,
             "questions to peers whether they have taken what was sent"),
+    COUNTER("weft_net_dropped", WEFT_TOOL_NET, net_dropped,
+            "control messages that came and were dropped: they fit no operation of this rank"),
     COUNTER("weft_net_backlogged", WEFT_TOOL_NET, net_backlogged,
             "messages and controls that had to wait before the provider took them"),
     LEVEL("weft_net_backlog", WEFT_TOOL_NET, net_backlog, "messages and controls that wait now"),

@@ -245,8 +245,8 @@ static void send_off(struct report *report)
 {
     const struct weft_request *on = report->on;
     /* What a provider holds without a receive can only be seen in software. */
-    while (weft.net && !weft_net_software_matching() && weft_net_collect_any())
-        ;
+    if (weft.net)
+        weft_net_collect_all();
     weft_coll_each_active(see_collective, report);
     if (report->collectives > COLLECTIVES_SHOWN)
         add_line(report, "  and %d more collectives", report->collectives - COLLECTIVES_SHOWN);

@@ -129,9 +129,7 @@ static void answer(const struct weft_net_control *control)
 
 static void relieve(int world)
 {
-    if (!weft_net.software)
-        while (weft_net_collect_any())
-            ;
+    weft_net_collect_all();
     struct weft_peer *peer = weft_peer_get(world);
     if (peer && peer->lane == WEFT_LANE_NET)
         weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_RELIEVED});

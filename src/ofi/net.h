@@ -177,8 +177,9 @@ uint64_t weft_net_header_cookie(const void *header);
  * while it waits for the provider's word. False when there is none. */
 bool weft_net_collect(struct weft_channel *channel);
 
-/* The same of any channel. Nothing may be posted meanwhile. */
-bool weft_net_collect_any(void);
+/* Takes all the messages that the provider holds unexpected into software. Nothing may be posted
+ * meanwhile. */
+void weft_net_collect_all(void);
 
 /* Cancels a send of this lane, complete or not: at once when it has not left, else by asking the
  * receiver, whose answer the request then waits for (WEFT_REQUEST_CANCELLING). */

@@ -7,8 +7,8 @@
 Reads constants.tsv, types.tsv and functions.tsv beside this script and writes
 
     include/mpi.h                           the header of the standard
-    src/core/api/generated_unsupported.c    an entry for every function with status `no`
-    src/core/api/generated_forms.c          the forms with int counts (status `widen`)
+    src/core/mpi/generated_unsupported.c    an entry for every function with status `no`
+    src/core/mpi/generated_forms.c          the forms with int counts (status `widen`)
     src/weft.map                            the names the shared library exports
     docs/STATUS.md                          what is supported
 
@@ -280,7 +280,7 @@ def header(functions, constants, types):
     return "\n".join(parts) + "\n"
 
 
-# ---- src/core/api/generated_*.c
+# ---- src/core/mpi/generated_*.c
 
 
 def unsupported(functions):
@@ -291,7 +291,7 @@ def unsupported(functions):
              "MPI_COMM_NULL's when it takes none. Those of the tools interface return an error and "
              "call no handler, as the standard asks. Written by abi/generate.py from "
              "abi/functions.tsv; do not edit."),
-        '#include "core/api/api.h"\n',
+        '#include "core/mpi/api.h"\n',
         '#pragma GCC diagnostic ignored "-Wunused-parameter"',
     ]
     for f in functions:
@@ -328,7 +328,7 @@ def forms(functions):
              "with MPI_Count counts. This is the one file of the library that calls a PMPI name; "
              "the jump is direct because the library is linked with -Bsymbolic-functions. Written "
              "by abi/generate.py from abi/functions.tsv; do not edit."),
-        '#include "core/api/api.h"',
+        '#include "core/mpi/api.h"',
     ]
     for f in functions:
         if f.status != "widen":
@@ -418,8 +418,8 @@ def main(arguments):
         functions, constants, types = read_tables()
         outputs = {
             "include/mpi.h": header(functions, constants, types),
-            "src/core/api/generated_unsupported.c": unsupported(functions),
-            "src/core/api/generated_forms.c": forms(functions),
+            "src/core/mpi/generated_unsupported.c": unsupported(functions),
+            "src/core/mpi/generated_forms.c": forms(functions),
             "src/weft.map": version_script(functions),
             "docs/STATUS.md": status_page(functions),
         }

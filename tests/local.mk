@@ -9,6 +9,11 @@ AM_TESTS_ENVIRONMENT = \
     NM='$(NM)'; export NM; \
     WEFT_TEST_SANITIZE='$(enable_sanitize)'; export WEFT_TEST_SANITIZE;
 
+# Compiles and links a test in one step.
+LINK_TEST = $(LIBTOOL) $(AM_V_lt) --tag=CC --mode=link $(CC) $(DEFS) $(DEFAULT_INCLUDES) \
+    $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $(AM_LDFLAGS) $(LDFLAGS) \
+    -o $@
+
 # ---- The ABI: header, exported names and generated files agree with the tables
 dist_check_SCRIPTS = tests/abi/generated_test tests/abi/header_test tests/abi/pmpi_test
 TESTS += tests/abi/generated_test tests/abi/header_test tests/abi/pmpi_test
@@ -42,119 +47,58 @@ TESTS += tests/weft_info/run
 dist_check_SCRIPTS += tests/examples/run
 TESTS += tests/examples/run
 
-# ---- Unit tests: a program for each module, linked with the static objects for the hidden names
-UNIT_LIBS = libweft.la
+# ---- Unit tests
+# Each NAME_test.c is a program NAME_test.test, linked with the static objects for the hidden names.
+# UNIT_TESTS lists them when make runs; configure.ac defines it. match_bench prints what a match costs:
+# built, not run.
+EXTRA_DIST += tests/unit tests/typemap.h
+TEST_EXTENSIONS = .test
 if HAVE_CMOCKA
-UNIT_CFLAGS = $(AM_CFLAGS) $(CMOCKA_CFLAGS)
-UNIT_LIBS += $(CMOCKA_LIBS)
+UNIT_LIBS = libweft.la
+TESTS += $(UNIT_TESTS)
+check_PROGRAMS += tests/unit/match_bench
+tests_unit_match_bench_LDADD = $(UNIT_LIBS)
 
-# The matcher. match_bench prints what a match costs: built, not run.
-MATCH_TESTS = tests/unit/match_test tests/unit/match_random_test
-check_PROGRAMS += $(MATCH_TESTS) tests/unit/match_bench
-TESTS += $(MATCH_TESTS)
-tests_unit_match_test_SOURCES = tests/unit/match_test.c tests/unit/match_tools.h
-tests_unit_match_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_match_test_LDADD = $(UNIT_LIBS)
-tests_unit_match_random_test_SOURCES = tests/unit/match_random_test.c tests/unit/match_tools.h
-tests_unit_match_random_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_match_random_test_LDADD = $(UNIT_LIBS)
-tests_unit_match_bench_SOURCES = tests/unit/match_bench.c
-tests_unit_match_bench_LDADD = libweft.la
-
-# The space of a buffer for buffered sends
-check_PROGRAMS += tests/unit/bsend_test
-TESTS += tests/unit/bsend_test
-tests_unit_bsend_test_SOURCES = tests/unit/bsend_test.c
-tests_unit_bsend_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_bsend_test_LDADD = $(UNIT_LIBS)
-check_PROGRAMS += tests/unit/context_test
-TESTS += tests/unit/context_test
-tests_unit_context_test_SOURCES = tests/unit/context_test.c
-tests_unit_context_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_context_test_LDADD = $(UNIT_LIBS)
-
-# Partitioned communication
-check_PROGRAMS += tests/unit/partitioned_test
-TESTS += tests/unit/partitioned_test
-tests_unit_partitioned_test_SOURCES = tests/unit/partitioned_test.c
-tests_unit_partitioned_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_partitioned_test_LDADD = $(UNIT_LIBS)
-
-# Datatypes
-DATATYPE_TESTS = tests/unit/datatype_random_test
-check_PROGRAMS += $(DATATYPE_TESTS)
-TESTS += $(DATATYPE_TESTS)
-tests_unit_datatype_random_test_SOURCES = tests/unit/datatype_random_test.c tests/typemap.h
-tests_unit_datatype_random_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_datatype_random_test_LDADD = $(UNIT_LIBS)
-
-# The ring of the shared-memory lane, between two threads
-check_PROGRAMS += tests/unit/lock_test
-TESTS += tests/unit/lock_test
-tests_unit_lock_test_SOURCES = tests/unit/lock_test.c
-tests_unit_lock_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_lock_test_LDADD = $(UNIT_LIBS)
-
-check_PROGRAMS += tests/unit/ring_test
-TESTS += tests/unit/ring_test
-tests_unit_ring_test_SOURCES = tests/unit/ring_test.c
-tests_unit_ring_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_ring_test_LDADD = $(UNIT_LIBS)
-
-# Delivery by sequence number, completions in random order
-check_PROGRAMS += tests/unit/sequence_test
-TESTS += tests/unit/sequence_test
-tests_unit_sequence_test_SOURCES = tests/unit/sequence_test.c
-tests_unit_sequence_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_sequence_test_LDADD = $(UNIT_LIBS)
-
-check_PROGRAMS += tests/unit/control_test
-TESTS += tests/unit/control_test
-tests_unit_control_test_SOURCES = tests/unit/control_test.c
-tests_unit_control_test_CFLAGS = $(UNIT_CFLAGS) $(FABRIC_CFLAGS)
-tests_unit_control_test_LDADD = $(UNIT_LIBS)
-
-check_PROGRAMS += tests/unit/share_test
-TESTS += tests/unit/share_test
-tests_unit_share_test_SOURCES = tests/unit/share_test.c
-tests_unit_share_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_share_test_LDADD = $(UNIT_LIBS)
-
-# Settings, and the choice of provider and interface
-CHOICE_TESTS = tests/unit/settings_test tests/unit/select_test
-check_PROGRAMS += $(CHOICE_TESTS)
-TESTS += $(CHOICE_TESTS)
-tests_unit_settings_test_SOURCES = tests/unit/settings_test.c
-tests_unit_settings_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_settings_test_LDADD = $(UNIT_LIBS)
-tests_unit_select_test_SOURCES = tests/unit/select_test.c
-tests_unit_select_test_CFLAGS = $(UNIT_CFLAGS) $(FABRIC_CFLAGS)
-tests_unit_select_test_LDADD = $(UNIT_LIBS)
-
-# Collectives: the schedules of all ranks, carried out by a simulator
-check_PROGRAMS += tests/unit/coll_test
-TESTS += tests/unit/coll_test
-tests_unit_coll_test_SOURCES = tests/unit/coll_test.c
-tests_unit_coll_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_coll_test_LDADD = $(UNIT_LIBS)
-
-# Reductions and the table of predefined datatypes
-REDUCTION_TESTS = tests/unit/op_test tests/unit/predefined_types_test
-check_PROGRAMS += $(REDUCTION_TESTS)
-TESTS += $(REDUCTION_TESTS)
-tests_unit_op_test_SOURCES = tests/unit/op_test.c
-tests_unit_op_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_op_test_LDADD = $(UNIT_LIBS)
-tests_unit_predefined_types_test_SOURCES = tests/unit/predefined_types_test.c
-tests_unit_predefined_types_test_CFLAGS = $(UNIT_CFLAGS)
-tests_unit_predefined_types_test_LDADD = $(UNIT_LIBS)
+$(UNIT_TESTS): %.test: $(abs_top_srcdir)/%.c $(UNIT_LIBS)
+	@$(MKDIR_P) $(@D)
+	$(AM_V_CCLD)$(LINK_TEST) $(CMOCKA_CFLAGS) $(FABRIC_CFLAGS) $< $(UNIT_LIBS) $(CMOCKA_LIBS) $(LIBS)
+-include $(UNIT_TESTS:=.d)
 endif
 
 # ---- The contract with libfabric
 include tests/strict/local.mk
 
-# ---- Programs that call MPI, run by tests/run-mpi and tests/errors/run
-include tests/mpi/local.mk
-include tests/standard/local.mk
+# ---- Programs that call MPI
+# Each source file of these folders is a program of its own, found when make runs: a new test is one
+# file. tests/run reads from its first lines how to run it.
+MPI_TEST_LIBS = libmpi_abi.la
+MPI_TEST_FOLDERS = tests/mpi tests/standard
+MPI_TESTS = $(patsubst $(srcdir)/%.c,%,$(wildcard $(MPI_TEST_FOLDERS:%=$(srcdir)/%/*.c)))
+EXTRA_DIST += $(MPI_TEST_FOLDERS)
+dist_noinst_SCRIPTS += tests/run
+
+$(MPI_TESTS): %: $(srcdir)/%.c $(MPI_TEST_LIBS)
+	@$(MKDIR_P) $(@D)
+	$(AM_V_CCLD)$(LINK_TEST) $< $(MPI_TEST_LIBS) $(LIBS)
+-include $(MPI_TESTS:=.d)
+
+# make check builds them by this file, those in Fortran too.
+check_DATA = tests/built
+tests/built: $(MPI_TESTS) $(UNIT_TESTS) $(FORTRAN_TESTS)
+	@touch $@
+
+clean-local:
+	-rm -rf tests/built $(MPI_TEST_FOLDERS:=/.libs) tests/unit/.libs
+	-rm -f $(MPI_TESTS) $(MPI_TESTS:=.d) $(UNIT_TESTS) $(UNIT_TESTS:=.d)
+	-rm -f $(FORTRAN_TESTS)
+
+# Mistakes, looked at from outside by tests/errors/run
+check_PROGRAMS += tests/errors/victim
+tests_errors_victim_LDADD = $(MPI_TEST_LIBS)
+dist_noinst_SCRIPTS += tests/errors/run
+
+# On an RDMA adapter, by ci/rdmavm
+dist_noinst_SCRIPTS += tests/verbs/run
+
 include tests/fuzz/local.mk
 include tests/fortran/local.mk

@@ -14,11 +14,11 @@
  *    was matched, or its name fits more than one message; then it completes as if nobody had asked.
  *  - A request that asked (WEFT_REQUEST_CANCELLING) counts the answer in pending.
  */
-#include "core/error.h"
-#include "core/soft.h"
-#include "core/weft.h"
+#include "core/object/error.h"
+#include "core/pt2pt/sw_match.h"
+#include "core/process/weft.h"
 #include "ofi/net.h"
-#include "ofi/ofi.h"
+#include "ofi/ofi_internal.h"
 
 #include <stdlib.h>
 
@@ -113,8 +113,8 @@ static bool revoke(const struct weft_net_control *control)
         while (weft_net_collect(channel))
             ;
     bool rendezvous = control->count;
-    return weft_soft_revoke(channel, weft_comm_rank_of(channel->comm, control->from), control->tag,
-                            rendezvous ? control->number + 1 : 0, (uint32_t)control->other);
+    return weft_sw_revoke(channel, weft_comm_rank_of(channel->comm, control->from), control->tag,
+                          rendezvous ? control->number + 1 : 0, (uint32_t)control->other);
 }
 
 static void answer(const struct weft_net_control *control)

@@ -18,7 +18,7 @@
 #define WEFT_CHECK_BENCH_H
 
 #include "ofi/check.h"
-#include "ofi/provider.h"
+#include "ofi/select/provider.h"
 
 #include <rdma/fabric.h>
 #include <rdma/fi_domain.h>

@@ -5,7 +5,7 @@
 #ifndef WEFT_CHECK_FACTS_H
 #define WEFT_CHECK_FACTS_H
 
-#include "ofi/provider.h"
+#include "ofi/select/provider.h"
 
 /* Writes lines of text, each ended by a newline. Returns buf. */
 char *weft_check_facts(const struct weft_provider_choice *choice, char *buf, size_t len);

@@ -7,10 +7,10 @@
  * handler may start operations and may be re-entered only through weft_net_withdraw and
  * weft_peer_connect, which progress while they wait: each reader owns the entries it has read.
  */
-#include "core/error.h"
-#include "core/weft.h"
+#include "core/object/error.h"
+#include "core/process/weft.h"
 #include "ofi/net.h"
-#include "ofi/ofi.h"
+#include "ofi/ofi_internal.h"
 
 #include <string.h>
 

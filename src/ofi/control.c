@@ -12,11 +12,11 @@
  *    their request, which waits for them. Only CANCEL and RELIEVE must come behind user messages,
  *    and name the sequence number up to which they do.
  */
-#include "core/error.h"
+#include "core/object/error.h"
 #include "core/tool/count.h"
-#include "core/weft.h"
+#include "core/process/weft.h"
 #include "ofi/net.h"
-#include "ofi/ofi.h"
+#include "ofi/ofi_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -171,7 +171,7 @@ static bool announced_wanted(const struct weft_net_control *control, const struc
     if (control->kind == WEFT_NET_CTS)
         weft_net_push_pieces(send, control->other, control->length);
     else if (control->kind == WEFT_NET_PLACE)
-        weft_net_staged_begin(send, control);
+        weft_net_rndv_write_begin(send, control);
     else
         weft_net_header_asked(send, control->other);
     return true;
@@ -216,11 +216,11 @@ static bool act(const struct weft_net_control *control, struct weft_peer *peer, 
     case WEFT_NET_WRITTEN:
         request = active(control->number, peer, WEFT_REQUEST_RECV, WEFT_NET_AWAITING_WRITES);
         if (request)
-            weft_net_staged_written(request, control);
+            weft_net_rndv_write_written(request, control);
         return request;
     case WEFT_NET_TAKEN: /* a send that has failed since is not there any more */
         request = active(control->number, peer, WEFT_REQUEST_SEND, WEFT_NET_WRITING);
-        return !request || weft_net_staged_taken(request);
+        return !request || weft_net_rndv_write_taken(request);
     case WEFT_NET_HEADER:
         request = active(control->number, peer, WEFT_REQUEST_RECV, WEFT_NET_ASKING_HEADER);
         if (request)

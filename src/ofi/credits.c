@@ -31,12 +31,12 @@
  *    revoked; both sides compute its cost from its length.
  *  - peer->stop is what weft_net_settle makes it whenever the long way is left.
  */
-#include "core/error.h"
-#include "core/settings.h"
+#include "core/object/error.h"
+#include "core/object/settings.h"
 #include "core/tool/count.h"
-#include "core/weft.h"
+#include "core/process/weft.h"
 #include "ofi/net.h"
-#include "ofi/ofi.h"
+#include "ofi/ofi_internal.h"
 
 #include <stdlib.h>
 
@@ -70,7 +70,7 @@ static void choose_part(const struct weft_provider_row *row)
 {
     bool narrow = row->flags & WEFT_PROVIDER_NARROW;
     unsigned part = narrow ? NARROW_PART : PART, most = most_part();
-    size_t each = row->flags & WEFT_PROVIDER_STOPS ? 1 : weft_layer_buffer(row);
+    size_t each = row->flags & WEFT_PROVIDER_STOPS ? 1 : weft_rxm_buffer(row);
     while (each && part < most && each << part < (size_t)1 << PART_ROOM)
         part++;
     if (part > most)
@@ -127,7 +127,7 @@ void weft_net_relieve(struct weft_peer *peer)
     peer->sent_mark = peer->sequence;
     peer->relieve_at = peer->sequence + weft_net.part;
     peer->unanswered++;
-    weft_counts.net_questions++;
+    weft_counts.net_flow_checks++;
     peer->reached = true;
     weft_net_settle(peer);
     weft_net_control(peer,

@@ -5,15 +5,15 @@
  * Invariant: two ranks talk only if what they published agrees: wire version, provider, usable tag
  * bits, who matches, eager limit. Otherwise the first contact says what differs.
  */
-#include "core/context.h"
-#include "core/error.h"
-#include "core/settings.h"
-#include "core/soft.h"
+#include "core/comm/context.h"
+#include "core/object/error.h"
+#include "core/object/settings.h"
+#include "core/pt2pt/sw_match.h"
 #include "core/tool/count.h"
-#include "core/weft.h"
+#include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/objects.h"
-#include "ofi/ofi.h"
+#include "ofi/ofi_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -194,9 +194,9 @@ static int make_room(char *why, size_t len)
     weft_net_fast.short_pieces = weft_net.spill_below ? 2 : 1;
     bool spills = !weft_net.spill_below ||
                   (weft_net.spill.iov_base && (weft_net.spill_mr || !weft_net.local_mr));
-    if (!spills || weft_net_claim_open() || weft_net_stage_open()) {
+    if (!spills || weft_net_claim_open() || weft_net_bounce_open()) {
         snprintf(why, len, "no memory for receive buffers of %zu bytes over %s%s",
-                 weft_net.eager_limit, weft_net_name(), weft_net_stage_advice());
+                 weft_net.eager_limit, weft_net_name(), weft_net_bounce_advice());
         return -1;
     }
     return weft_net_pool_open(why, len);
@@ -246,7 +246,7 @@ void weft_net_close(void)
                                    .av = weft_net.av,
                                    .cq = weft_net.cq,
                                    .ep = weft_net.ep};
-    weft_net_stage_close(); /* regions bound to the endpoint (FI_MR_ENDPOINT) go before it */
+    weft_net_bounce_close(); /* regions bound to the endpoint (FI_MR_ENDPOINT) go before it */
     if (objects.ep)
         fi_close(&objects.ep->fid);
     objects.ep = NULL;

@@ -5,9 +5,9 @@
  * Invariant: where the peer is dead and the launcher tells so, the error is MPI_ERR_PROC_ABORTED,
  * whoever noticed it first.
  */
-#include "core/error.h"
-#include "core/weft.h"
-#include "ofi/ofi.h"
+#include "core/object/error.h"
+#include "core/process/weft.h"
+#include "ofi/ofi_internal.h"
 
 #include <stdarg.h>
 
@@ -17,7 +17,7 @@ int weft_net_failed(const struct weft_peer *peer, const char *format, ...)
     if (peer && weft_failure_confirm(peer))
         return weft_failure_say(peer);
     va_start(args, format);
-    int code = weft_error_say_list(MPI_ERR_OTHER, format, args);
+    int code = weft_error_setv(MPI_ERR_OTHER, format, args);
     va_end(args);
     return code;
 }

@@ -11,7 +11,7 @@
 #ifndef WEFT_NET_H
 #define WEFT_NET_H
 
-#include "core/request.h"
+#include "core/pt2pt/request.h"
 #include "pmix/boot.h"
 
 #include <stdbool.h>
@@ -86,7 +86,7 @@ weft_net_give(const struct weft_peer *peer, const struct weft_channel *channel, 
                                 peer->net_addr, channel->net_bits | mode_bits | (uint32_t)tag);
 }
 
-/* Sends a dense message of fewer than peer->inject_below bytes, with no request. False when other
+/* Sends a contiguous message of fewer than peer->inject_below bytes, with no request. False when other
  * messages wait, there is something to think of (ofi/credits.c), or the provider is busy: then
  * nothing was sent. */
 static inline __attribute__((always_inline)) bool
@@ -107,10 +107,10 @@ int weft_net_isend(struct weft_request *request);
 
 /* Posts a receive to the provider (nothing older waits in software), from any source when the
  * request's peer is NULL. What the provider will not take, because its receive queue is full, is
- * left to the software (weft_soft_receive). Returns MPI_SUCCESS. */
+ * left to the software (weft_sw_receive). Returns MPI_SUCCESS. */
 int weft_net_irecv(struct weft_request *request);
 
-/* The same for a dense buffer and a receive with a tag from one source; the flag IN_NET is set. */
+/* The same for a contiguous buffer and a receive with a tag from one source; the flag IN_NET is set. */
 int weft_net_irecv_plain(struct weft_request *request);
 
 /* Whether the following may be used now. */

@@ -8,7 +8,7 @@
  */
 #include "ofi/objects.h"
 
-#include "core/settings.h"
+#include "core/object/settings.h"
 
 #include <rdma/fi_errno.h>
 #include <stdio.h>
@@ -122,7 +122,7 @@ static void advise(const struct weft_provider_choice *choice, const struct step 
 {
     bool adapter =
         choice->info->domain_attr->mr_mode & FI_MR_LOCAL && choice->row->flags & WEFT_PROVIDER_RXM;
-    size_t queue = weft_layer_queue();
+    size_t queue = weft_rxm_queue();
     if (adapter && choice->info->addr_format == FI_SOCKADDR_IB)
         snprintf(advice, len,
                  "%s offers no IP address, by which connections are made; 'rdma link' shows its "
@@ -133,7 +133,7 @@ static void advise(const struct weft_provider_choice *choice, const struct step 
                  "its completion queue is to have %zu entries for FI_UNIVERSE_SIZE=%zu ranks, and "
                  "'ibv_devinfo -v' shows the most that the adapter has (max_cqe); "
                  "'export FI_UNIVERSE_SIZE=' with fewer ranks shortens the queue",
-                 queue, weft_layer_ranks());
+                 queue, weft_rxm_ranks());
     else
         snprintf(advice, len,
                  "weft_info shows the providers, WEFT_PROVIDER chooses another, 'ulimit -n' shows "
@@ -158,7 +158,7 @@ int weft_objects_open(struct weft_objects *objects, const struct weft_provider_c
         weft_objects_close(objects);
         return step.rc;
     }
-    size_t locked = weft_layer_locked(choice->row);
+    size_t locked = weft_rxm_locked(choice->row);
     int rc = try_registration(objects, choice, locked);
     if (rc) {
         snprintf(why, len,

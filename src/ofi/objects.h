@@ -7,7 +7,7 @@
 #ifndef WEFT_OBJECTS_H
 #define WEFT_OBJECTS_H
 
-#include "ofi/provider.h"
+#include "ofi/select/provider.h"
 
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>

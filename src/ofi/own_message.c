@@ -4,9 +4,9 @@
  * so much (opx injects 16 bytes, efa 32). Elsewhere they are sent from a copy, which is given back
  * when the send has completed: for the callers both are the same.
  */
-#include "core/error.h"
-#include "core/weft.h"
-#include "ofi/ofi.h"
+#include "core/object/error.h"
+#include "core/process/weft.h"
+#include "ofi/ofi_internal.h"
 
 #include <string.h>
 
@@ -26,17 +26,17 @@ int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, ui
         return (int)fi_tinjectdata(weft_net.ep, data, bytes, cq_data, peer->net_addr, word);
     int rc = 0;
     struct own_message *own =
-        weft_net_stage_get_reserved(WEFT_NET_RESERVE_CONTROL, sizeof *own + bytes, &rc);
+        weft_net_bounce_get_reserved(WEFT_NET_RESERVE_CONTROL, sizeof *own + bytes, &rc);
     if (!own)
         return rc;
     own->op.kind = WEFT_NET_OWN;
     own->peer = peer;
     memcpy(own->data, data, bytes);
-    struct fid_mr *mr = weft_net.local_mr ? weft_net_stage_mr(own) : NULL;
+    struct fid_mr *mr = weft_net.local_mr ? weft_net_bounce_mr(own) : NULL;
     rc = (int)fi_tsenddata(weft_net.ep, own->data, bytes, weft_net_descriptor(mr), cq_data,
                            peer->net_addr, word, &own->op);
     if (rc)
-        weft_net_stage_put(own);
+        weft_net_bounce_put(own);
     else
         weft_net.outstanding++;
     return rc;
@@ -46,7 +46,7 @@ void weft_net_own_sent(struct weft_net_op *op, int error, const char *text)
 {
     struct own_message *own = (struct own_message *)op;
     struct weft_peer *peer = own->peer;
-    weft_net_stage_put(own);
+    weft_net_bounce_put(own);
     weft_net.outstanding--;
     char host[256];
     if (error && !weft_failure_confirm(peer))

@@ -10,11 +10,11 @@
  * Invariant: every buffer is either posted or in weft_net.unposted; a buffer's contents are
  * consumed (copied, matched, acted on) before it is posted again.
  */
-#include "core/error.h"
-#include "core/soft.h"
-#include "core/weft.h"
+#include "core/object/error.h"
+#include "core/pt2pt/sw_match.h"
+#include "core/process/weft.h"
 #include "ofi/net.h"
-#include "ofi/ofi.h"
+#include "ofi/ofi_internal.h"
 
 #include <stdbool.h>
 #include <stdio.h>
@@ -102,7 +102,7 @@ int weft_net_pool_open(char *why, size_t len)
             weft_net_register(weft_net.buffer_data, weft_net.nbuffers * apart, FI_RECV);
     if (weft_net.local_mr && !weft_net.buffer_mr) {
         snprintf(why, len, "%s registers no %zu receive buffers of %zu bytes%s", weft_net_name(),
-                 weft_net.nbuffers, weft_net.buffer_bytes, weft_net_stage_advice());
+                 weft_net.nbuffers, weft_net.buffer_bytes, weft_net_bounce_advice());
         return -1;
     }
     for (size_t i = weft_net.nbuffers; i-- > 0;) {
@@ -137,9 +137,9 @@ static inline void deliver(uint64_t tag, uint64_t cq_data, const void *data, siz
 {
     enum weft_message_form form = (enum weft_message_form)weft_net_form(tag);
     size_t length = form == WEFT_MESSAGE_RTS ? weft_net_header_length(data) : bytes;
-    if (weft_soft_arrive(weft_net_context(tag), (int)(cq_data >> weft_net.rank_shift),
-                         (int)(tag & weft_net.tag_mask), form, data, bytes, length,
-                         (uint32_t)cq_data & weft_net_fast.sequence_mask))
+    if (weft_sw_arrive(weft_net_context(tag), (int)(cq_data >> weft_net.rank_shift),
+                       (int)(tag & weft_net.tag_mask), form, data, bytes, length,
+                       (uint32_t)cq_data & weft_net_fast.sequence_mask))
         weft_fatal(MPI_ERR_NO_MEM, "no memory to keep an unexpected message of %zu bytes", bytes);
 }
 

@@ -20,11 +20,11 @@
  *    speaks of is longer than its header.
  *  - IN_NET is set from the post until its one completion.
  */
-#include "core/error.h"
-#include "core/soft.h"
-#include "core/weft.h"
+#include "core/object/error.h"
+#include "core/pt2pt/sw_match.h"
+#include "core/process/weft.h"
 #include "ofi/net.h"
-#include "ofi/ofi.h"
+#include "ofi/ofi_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -59,7 +59,7 @@ int weft_net_refused(struct weft_request *request)
     weft_net_fast.posts--;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     release(weft_net_part(request));
-    weft_soft_receive(request);
+    weft_sw_receive(request);
     return MPI_SUCCESS;
 }
 
@@ -71,13 +71,13 @@ void weft_net_adopt(struct weft_request *request)
     part->short_iov[1] = weft_net.spill;
 }
 
-/* Whether all that comes to a dense receive lands in its buffer. */
+/* Whether all that comes to a contiguous receive lands in its buffer. */
 static inline bool is_in_place(size_t capacity)
 {
     return capacity - WEFT_NET_SMALL - 1 < weft_net.in_place_room;
 }
 
-/* The iovecs of a dense receive of more than WEFT_NET_SMALL bytes: the request's small area, the
+/* The iovecs of a contiguous receive of more than WEFT_NET_SMALL bytes: the request's small area, the
  * rest of the buffer, the spill. Returns how many. */
 static inline size_t lay_out(struct weft_request *request, char *buffer, size_t capacity,
                              struct iovec *iov)
@@ -93,7 +93,7 @@ static inline size_t lay_out(struct weft_request *request, char *buffer, size_t 
     return capacity < weft_net.spill_below ? 3 : 2;
 }
 
-/* The iovecs of a receive that does not land in its buffer: not a dense one, memory that must be
+/* The iovecs of a receive that does not land in its buffer: not a contiguous one, memory that must be
  * registered, a provider with few iovecs. Returns how many, 0 when memory is short. */
 static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, void **descriptors)
 {
@@ -105,13 +105,13 @@ static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, vo
             request->capacity < weft_net.eager_limit ? request->capacity : weft_net.eager_limit;
         if (room < WEFT_NET_SMALL)
             room = WEFT_NET_SMALL;
-        part->packed = weft_net_stage_get(room);
+        part->packed = weft_net_bounce_get(room);
         if (!part->packed)
             return 0;
         iov[0] = (struct iovec){part->packed, room};
     }
     if (weft_net.local_mr) {
-        descriptors[0] = weft_net_descriptor(weft_net_stage_mr(part->packed));
+        descriptors[0] = weft_net_descriptor(weft_net_bounce_mr(part->packed));
         descriptors[1] = weft_net_descriptor(weft_net.spill_mr);
     }
     return iov[0].iov_len < weft_net.spill_below ? 2 : 1;
@@ -124,13 +124,13 @@ int weft_net_irecv(struct weft_request *request)
     size_t pieces = 0;
     request->flags |= WEFT_REQUEST_IN_NET;
     if (weft_net_fast.posts - weft_net.completed < weft_net.post_limit)
-        pieces = weft_net.header_apart && (request->type->flags & WEFT_TYPE_DENSE) &&
+        pieces = weft_net.header_apart && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
                          request->capacity > WEFT_NET_SMALL
                      ? lay_out(request, request->buffer, request->capacity, iov)
                      : lay_out_packed(request, iov, descriptors);
     if (!pieces) {
         request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
-        weft_soft_receive(request);
+        weft_sw_receive(request);
         return MPI_SUCCESS;
     }
     uint64_t word = request->channel->net_bits, ignore = weft_net.form_mask;
@@ -180,7 +180,7 @@ static inline __attribute__((always_inline)) void deliver(struct weft_request *r
         weft_net_matched_from(request->peer, length);
     else
         weft_net_matched(request->channel, request->source, length);
-    if (weft_unlikely(part->packed || !(request->type->flags & WEFT_TYPE_DENSE)))
+    if (weft_unlikely(part->packed || !(request->type->flags & WEFT_TYPE_CONTIGUOUS)))
         unpack(request, n);
     else if (n && !is_in_place(request->capacity))
         memcpy(request->buffer, part->small, n < WEFT_NET_SMALL ? n : WEFT_NET_SMALL);
@@ -219,7 +219,7 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
         finish_eager(request, entry->len);
         return;
     }
-    if (!part->packed && (request->type->flags & WEFT_TYPE_DENSE) &&
+    if (!part->packed && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
         is_in_place(request->capacity)) {
         weft_net_ask_header(request, (uint32_t)entry->data);
         return;

@@ -6,14 +6,14 @@
  * the backlog's head. So messages to a peer leave in the order in which they were started. Controls
  * wait in front of them: none of them must come behind a message that has not left.
  */
-#include "core/error.h"
-#include "core/settings.h"
-#include "core/soft.h"
+#include "core/object/error.h"
+#include "core/object/settings.h"
+#include "core/pt2pt/sw_match.h"
 #include "core/tool/count.h"
 #include "core/tool/event.h"
-#include "core/weft.h"
+#include "core/process/weft.h"
 #include "ofi/net.h"
-#include "ofi/ofi.h"
+#include "ofi/ofi_internal.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -32,7 +32,7 @@ static void *data_of(struct weft_request *request)
 /* The registration of what data_of returns. */
 static struct fid_mr *mr_of(struct weft_net_request *part)
 {
-    return part->packed && weft_net.local_mr ? weft_net_stage_mr(part->packed) : part->mr;
+    return part->packed && weft_net.local_mr ? weft_net_bounce_mr(part->packed) : part->mr;
 }
 
 static int send_rts(struct weft_peer *peer, struct weft_request *request)
@@ -67,7 +67,7 @@ static int announce(struct weft_peer *peer, struct weft_request *request)
         fi_close(&part->mr->fid);
     part->mr = NULL;
     weft_net_expose(request, data_of(request));
-    weft_counts.net_unpaid++;
+    weft_counts.net_credit_waits++;
     note_rendezvous(request);
     part->out.kind = WEFT_NET_OUT_RTS;
     request->pending = 1; /* no acknowledgement beside the FIN */
@@ -174,7 +174,7 @@ static void append(struct weft_peer *peer, struct weft_net_out *out)
         peer->next_backlogged = weft_net.backlogged;
         weft_net.backlogged = peer;
     }
-    weft_count_waits(peer, &weft_counts.net_backlogged, &weft_counts.net_backlog);
+    weft_count_backlog_add(peer, &weft_counts.net_backlogged, &weft_counts.net_backlog);
     out->next = *link;
     *link = out;
     if (link == peer->backlog_end)
@@ -198,7 +198,7 @@ void weft_net_push(struct weft_peer *peer, struct weft_net_out *out)
 /* The head, whose successor is given, leaves the backlog. */
 static void pop(struct weft_peer *peer, struct weft_net_out *head, struct weft_net_out *rest)
 {
-    weft_count_waits_no_more(peer, &weft_counts.net_backlog);
+    weft_count_backlog_remove(peer, &weft_counts.net_backlog);
     peer->backlog = rest;
     if (peer->controls_end == &head->next)
         peer->controls_end = &peer->backlog;
@@ -214,7 +214,7 @@ bool weft_net_take_back(struct weft_peer *peer, struct weft_net_out *out)
         link = &(*link)->next;
     if (!*link)
         return false;
-    weft_count_waits_no_more(peer, &weft_counts.net_backlog);
+    weft_count_backlog_remove(peer, &weft_counts.net_backlog);
     *link = out->next;
     if (peer->controls_end == &out->next)
         peer->controls_end = link;
@@ -288,13 +288,13 @@ int weft_net_retry(void)
 static bool prepare_eager(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    bool dense = (request->type->flags & WEFT_TYPE_DENSE) || !request->bytes;
+    bool contiguous = (request->type->flags & WEFT_TYPE_CONTIGUOUS) || !request->bytes;
     bool registered = weft_net.local_mr && request->bytes > weft_net.inject_max;
-    if (dense && registered)
+    if (contiguous && registered)
         part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_SEND);
-    if (dense && (!registered || part->mr))
+    if (contiguous && (!registered || part->mr))
         return true;
-    part->packed = weft_net_stage_get(request->bytes);
+    part->packed = weft_net_bounce_get(request->bytes);
     if (part->packed)
         weft_datatype_pack(request->type, request->buffer, 0, part->packed, request->bytes);
     return part->packed;
@@ -326,7 +326,7 @@ int weft_net_isend(struct weft_request *request)
     struct weft_peer *peer = request->peer;
     request->sequence = peer->sequence;
     if (request->bytes < peer->inject_below && request->mode != WEFT_SEND_SYNCHRONOUS &&
-        (request->type->flags & WEFT_TYPE_DENSE) &&
+        (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
         weft_net_inject(peer, request->channel, request->tag,
                         weft_net_mode_bits((enum weft_send_mode)request->mode), request->buffer,
                         request->bytes)) {

@@ -7,9 +7,9 @@
  * Invariant: every question is answered once, at once. CANCELLED: the message was unmatched and is
  * gone. TOO_LATE: it was matched, and completes as if nobody had asked.
  */
-#include "core/soft.h"
-#include "core/weft.h"
-#include "shm/inside.h"
+#include "core/pt2pt/sw_match.h"
+#include "core/process/weft.h"
+#include "shm/shm_internal.h"
 
 void weft_shm_cancel(struct weft_request *request)
 {
@@ -46,7 +46,7 @@ void weft_shm_cancel_answered(struct weft_request *request, bool cancelled)
 
 void weft_shm_cancel_asked(struct weft_shm_link *link, const struct weft_shm_body *body)
 {
-    bool gone = weft_soft_revoke_shared(body->context, body->source, body->tag, body->bytes);
+    bool gone = weft_sw_revoke_shared(body->context, body->source, body->tag, body->bytes);
     weft_shm_control(link,
                      &(struct weft_shm_body){.kind = gone ? WEFT_SHM_CANCELLED : WEFT_SHM_TOO_LATE,
                                              .word.cookie = body->word.cookie});

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The rings of cells (core/cell.h): a link for each peer and cell, made at first contact on a
+ * The rings of cells (core/pt2pt/cell.h): a link for each peer and cell, made at first contact on a
  * communicator of the cell, by whoever sends first. That one announces it through the peer's own ring.
  *
  * Which ring a communicator's messages are in must not change: so whether two ranks have cells was
@@ -13,13 +13,13 @@
  *  - A line that the holder of a cell cannot deal with stays where it is, and all behind it. What a
  *    ring of a cell has is complete when its turn is there: nothing is published early.
  */
-#include "core/cell.h"
+#include "core/pt2pt/cell.h"
 
-#include "core/error.h"
-#include "core/soft.h"
-#include "core/weft.h"
+#include "core/object/error.h"
+#include "core/pt2pt/sw_match.h"
+#include "core/process/weft.h"
 #include "shm/copy.h"
-#include "shm/inside.h"
+#include "shm/shm_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -156,7 +156,7 @@ static inline bool take_line(struct weft_ring_reader *in, const struct weft_ring
         weft_unlikely(body->form != WEFT_MESSAGE_EAGER))
         return false;
     struct weft_request *request =
-        weft_soft_take_plain(matcher, weft_match_label(body->context), body->key, bytes);
+        weft_sw_take_plain(matcher, weft_match_label(body->context), body->key, bytes);
     if (weft_unlikely(!request))
         return false;
     request->key = body->key;

@@ -7,10 +7,10 @@
  *
  * Invariant: a bit in the news is set before the first line is written, so no line stays unseen.
  */
-#include "core/cell.h"
-#include "core/error.h"
-#include "core/weft.h"
-#include "shm/inside.h"
+#include "core/pt2pt/cell.h"
+#include "core/object/error.h"
+#include "core/process/weft.h"
+#include "shm/shm_internal.h"
 
 #include <errno.h>
 #include <sched.h>
@@ -28,7 +28,7 @@ static void announce(int index)
 
 struct weft_shm_link *weft_shm_make_link(struct weft_peer *peer, struct weft_shm_share *share_out,
                                          struct weft_shm_share *share_in,
-                                         struct weft_ring_shape shape)
+                                         struct weft_ring_geometry shape)
 {
     int index = weft_shm_index(peer->world);
     struct weft_shm_link *link = aligned_alloc(WEFT_RING_LINE, sizeof *link);

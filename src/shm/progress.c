@@ -8,12 +8,12 @@
  * Invariant: a line is consumed after its data were used, and nothing that its handler calls comes
  * back here.
  */
-#include "core/cell.h"
-#include "core/error.h"
-#include "core/soft.h"
-#include "core/weft.h"
+#include "core/pt2pt/cell.h"
+#include "core/object/error.h"
+#include "core/pt2pt/sw_match.h"
+#include "core/process/weft.h"
 #include "shm/copy.h"
-#include "shm/inside.h"
+#include "shm/shm_internal.h"
 
 enum { LOOKS = 8, BATCH = 32, EARLY_STEP = 2048 };
 
@@ -79,11 +79,11 @@ static __attribute__((noinline)) void keep(struct weft_shm_link *link,
     enum weft_message_form form = (enum weft_message_form)body->form;
     if (body->kind == WEFT_SHM_RTS) {
         if (form == WEFT_MESSAGE_READY)
-            weft_soft_unready(body->context, body->source, body->tag, length);
+            weft_sw_unready(body->context, body->source, body->tag, length);
         form = WEFT_MESSAGE_RTS;
     }
-    struct weft_message *message = weft_soft_keep(body->context, body->source, body->tag, form,
-                                                  data, bytes, length, line->turn);
+    struct weft_message *message =
+        weft_sw_keep(body->context, body->source, body->tag, form, data, bytes, length, line->turn);
     if (!message)
         weft_fatal(MPI_ERR_NO_MEM,
                    "no memory to keep an unexpected message of %zu bytes from rank %d with tag %d; "
@@ -97,7 +97,7 @@ static struct weft_request *match(const struct weft_shm_body *body)
 {
     if (!weft_match_posted(weft_matcher_of(body->context)))
         return NULL;
-    return weft_soft_match(body->context, body->source, body->tag);
+    return weft_sw_match(body->context, body->source, body->tag);
 }
 
 static __attribute__((noinline)) void read_data(struct weft_shm_link *link,
@@ -188,7 +188,7 @@ static inline __attribute__((always_inline)) void deliver_short(struct weft_requ
         bytes = request->capacity;
     }
     request->bytes = bytes;
-    if (weft_likely(request->type->flags & WEFT_TYPE_DENSE))
+    if (weft_likely(request->type->flags & WEFT_TYPE_CONTIGUOUS))
         weft_shm_copy_short(request->buffer, body->data, bytes);
     else
         weft_datatype_unpack(request->type, request->buffer, 0, body->data, bytes);
@@ -229,7 +229,7 @@ static inline __attribute__((always_inline)) int drain(struct weft_shm_link *lin
             break;
         receive = weft_match_arrive_express(matcher, body->label, body->key);
         if (weft_likely(receive != NULL)) {
-            deliver_short(weft_soft_request(receive), body);
+            deliver_short(weft_sw_request(receive), body);
         } else {
             in->head = head;
             read_long(link, line);

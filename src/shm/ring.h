@@ -53,7 +53,7 @@ struct weft_ring_shared {
     _Alignas(WEFT_RING_LINE) _Atomic uint32_t filled; /* position that the writer's copying is at */
 };
 
-struct weft_ring_shape {
+struct weft_ring_geometry {
     uint32_t lines, data; /* powers of two; lines >= 4, data >= 256 */
 };
 
@@ -79,21 +79,21 @@ struct weft_ring_reader {
 };
 
 /* The bytes of shared memory that a ring takes; a multiple of WEFT_RING_LINE. */
-static inline size_t weft_ring_bytes(struct weft_ring_shape shape)
+static inline size_t weft_ring_bytes(struct weft_ring_geometry shape)
 {
     return sizeof(struct weft_ring_shared) + (size_t)shape.lines * sizeof(struct weft_ring_line) +
            shape.data;
 }
 
 /* The longest piece of data. */
-static inline size_t weft_ring_piece(struct weft_ring_shape shape)
+static inline size_t weft_ring_piece(struct weft_ring_geometry shape)
 {
     return shape.data / 4;
 }
 
 /* Take one end of a ring whose memory was never used. */
 static inline void weft_ring_open_writer(struct weft_ring_writer *w, void *memory,
-                                         struct weft_ring_shape shape)
+                                         struct weft_ring_geometry shape)
 {
     struct weft_ring_shared *shared = memory;
     struct weft_ring_line *lines = (struct weft_ring_line *)(shared + 1);
@@ -106,7 +106,7 @@ static inline void weft_ring_open_writer(struct weft_ring_writer *w, void *memor
 }
 
 static inline void weft_ring_open_reader(struct weft_ring_reader *r, void *memory,
-                                         struct weft_ring_shape shape)
+                                         struct weft_ring_geometry shape)
 {
     struct weft_ring_shared *shared = memory;
     struct weft_ring_line *lines = (struct weft_ring_line *)(shared + 1);

@@ -8,10 +8,10 @@
  *  - It has no name: the maker's file descriptor and the mappings are all that keeps it.
  *  - Whether a member is attached is settled at the fence of MPI_Init, and never changes again.
  */
-#include "core/cell.h"
-#include "core/error.h"
-#include "core/settings.h"
-#include "shm/inside.h"
+#include "core/pt2pt/cell.h"
+#include "core/object/error.h"
+#include "core/object/settings.h"
+#include "shm/shm_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -66,7 +66,7 @@ static size_t rings_begin(int members)
 
 /* Rings are apart by whole pages and a few lines, so that the lines that a rank polls do not all
  * fall into the same set of its cache. */
-static size_t ring_stride(struct weft_ring_shape shape)
+static size_t ring_stride(struct weft_ring_geometry shape)
 {
     return round_up(sizeof(struct weft_shm_share) + weft_ring_bytes(shape), PAGE) + PAGE;
 }
@@ -110,20 +110,20 @@ static size_t segment_bytes(uint32_t cells)
  * are few, the data area is as large as a core's own cache: when the writer comes to a place again its
  * lines have left the reader's cache, and those that another core still has are the slowest to write
  * (1 MiB through 128 KiB took 190 us, through 1 MiB 48). */
-static struct weft_ring_shape choose_shape(int members)
+static struct weft_ring_geometry choose_shape(int members)
 {
     if (members <= 4)
-        return (struct weft_ring_shape){256, 1 << 20};
+        return (struct weft_ring_geometry){256, 1 << 20};
     if (members <= 16)
-        return (struct weft_ring_shape){128, 64 << 10};
-    return (struct weft_ring_shape){64, 32 << 10};
+        return (struct weft_ring_geometry){128, 64 << 10};
+    return (struct weft_ring_geometry){64, 32 << 10};
 }
 
 /* Those of cells have as many lines, and a data area that leaves the eager limit as it is. */
-static struct weft_ring_shape cell_shape(struct weft_ring_shape shape)
+static struct weft_ring_geometry cell_shape(struct weft_ring_geometry shape)
 {
     enum { MOST = 256 << 10 };
-    return (struct weft_ring_shape){shape.lines, shape.data < MOST ? shape.data : MOST};
+    return (struct weft_ring_geometry){shape.lines, shape.data < MOST ? shape.data : MOST};
 }
 
 struct weft_shm_member *weft_shm_member(int index)
@@ -423,7 +423,7 @@ static int try_to_read(void)
 
 static size_t choose_eager_limit(void)
 {
-    struct weft_ring_shape least = weft_shm.head->cells ? weft_shm.cell_shape : weft_shm.shape;
+    struct weft_ring_geometry least = weft_shm.head->cells ? weft_shm.cell_shape : weft_shm.shape;
     size_t most = weft_ring_piece(least), wanted = (size_t)weft_settings.shm_eager;
     enum { GOOD_WITH_SINGLE_COPY = 16 << 10, GOOD_WITHOUT = 32 << 10 };
     if (!wanted)

@@ -5,14 +5,14 @@
  * Invariant: while a link has a backlog nothing but its head, and pieces, is written to its ring. A
  * link with a backlog or sends to push is in weft_shm.busy.
  */
-#include "core/cell.h"
-#include "core/error.h"
-#include "core/soft.h"
+#include "core/pt2pt/cell.h"
+#include "core/object/error.h"
+#include "core/pt2pt/sw_match.h"
 #include "core/tool/count.h"
 #include "core/tool/event.h"
-#include "core/weft.h"
+#include "core/process/weft.h"
 #include "shm/copy.h"
-#include "shm/inside.h"
+#include "shm/shm_internal.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -84,7 +84,7 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
     if (!early) {
         pack(message, 0, place, message->bytes);
         *turn = weft_ring_publish(out, line);
-        weft_shm_ring_bell(link);
+        weft_shm_ring_doorbell(link);
         weft_ring_prepare(out, (uint32_t)message->bytes);
         return true;
     }
@@ -95,11 +95,11 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
         pack(message, done, place + done, part);
         weft_ring_fill(out, at + (uint32_t)(done + part));
     }
-    weft_shm_ring_bell(link);
+    weft_shm_ring_doorbell(link);
     return true;
 }
 
-/* Writes a message of at most WEFT_SHM_INLINE_BYTES dense bytes to the next line, for which there
+/* Writes a message of at most WEFT_SHM_INLINE_BYTES contiguous bytes to the next line, for which there
  * is room. Returns its turn. */
 static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm_link *link,
                                                                  const struct weft_channel *channel,
@@ -112,7 +112,7 @@ static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm
              channel->comm->rank, tag);
     weft_shm_copy_short(body->data, buffer, bytes);
     uint32_t turn = weft_ring_publish(&link->out, line);
-    weft_shm_ring_bell(link);
+    weft_shm_ring_doorbell(link);
     return turn;
 }
 
@@ -185,11 +185,11 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
         return false;
     struct weft_ring_line *line = weft_ring_line(&link->out);
     struct weft_shm_body *body = weft_shm_body(line);
-    bool dense = request->type->flags & WEFT_TYPE_DENSE;
+    bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
     describe(body, WEFT_SHM_RTS, form_of(request), 0, request->channel->context,
              request->channel->comm->rank, request->tag);
     body->word.cookie = (uintptr_t)request;
-    body->word.address = dense ? (uintptr_t)request->buffer : 0;
+    body->word.address = contiguous ? (uintptr_t)request->buffer : 0;
     body->word.length = request->bytes;
     part->state = WEFT_SHM_AWAITED;
     weft_counts.shm_rendezvous++;
@@ -198,7 +198,7 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
     weft_event_of_rank(WEFT_EVENT_RENDEZVOUS, link->peer->world, WEFT_LANE_SHM, request->tag,
                        request->bytes);
     request->sequence = weft_ring_publish(&link->out, line);
-    weft_shm_ring_bell(link);
+    weft_shm_ring_doorbell(link);
     return true;
 }
 
@@ -244,7 +244,7 @@ static bool write_control(struct weft_shm_link *link, const struct weft_shm_body
     memcpy(line->body, body, sizeof *body);
     link->controls_out++;
     weft_ring_publish(&link->out, line);
-    weft_shm_ring_bell(link);
+    weft_shm_ring_doorbell(link);
     return true;
 }
 
@@ -281,7 +281,7 @@ static void append(struct weft_shm_link *link, struct weft_shm_out *out)
 {
     if (!link->first)
         weft_event_of_rank(WEFT_EVENT_BACKLOG, link->peer->world, WEFT_LANE_SHM, 0, 0);
-    weft_count_waits(link->peer, &weft_counts.shm_backlogged, &weft_counts.shm_backlog);
+    weft_count_backlog_add(link->peer, &weft_counts.shm_backlogged, &weft_counts.shm_backlog);
     out->next = NULL;
     *link->last = out;
     link->last = &out->next;
@@ -294,7 +294,7 @@ static void append(struct weft_shm_link *link, struct weft_shm_out *out)
 /* Takes the head from the backlog; rest is what came after it. */
 static void pop(struct weft_shm_link *link, struct weft_shm_out *rest)
 {
-    weft_count_waits_no_more(link->peer, &weft_counts.shm_backlog);
+    weft_count_backlog_remove(link->peer, &weft_counts.shm_backlog);
     link->first = rest;
     if (!rest) {
         link->last = &link->first;
@@ -309,7 +309,7 @@ bool weft_shm_take_from_backlog(struct weft_shm_link *link, struct weft_shm_out 
         at = &(*at)->next;
     if (!*at)
         return false;
-    weft_count_waits_no_more(link->peer, &weft_counts.shm_backlog);
+    weft_count_backlog_remove(link->peer, &weft_counts.shm_backlog);
     *at = out->next;
     if (!*at)
         link->last = at;
@@ -327,7 +327,7 @@ static void start(struct weft_shm_link *link, struct weft_request *request)
         append(link, &part->out);
 }
 
-/* A dense standard message that does not fit a line, or finds no room now. */
+/* A contiguous standard message that does not fit a line, or finds no room now. */
 static __attribute__((noinline)) int isend_data(struct weft_shm_link *link,
                                                 struct weft_request *request)
 {
@@ -366,8 +366,9 @@ int weft_shm_isend_plain(const void *data, size_t bytes, struct weft_channel *ch
 int weft_shm_isend(struct weft_request *request)
 {
     struct weft_shm_link *link = weft_shm_link_of_channel(request->peer, request->channel);
-    bool dense = request->type->flags & WEFT_TYPE_DENSE;
-    if (!dense || form_of(request) != WEFT_MESSAGE_EAGER || request->bytes >= link->share_below) {
+    bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
+    if (!contiguous || form_of(request) != WEFT_MESSAGE_EAGER ||
+        request->bytes >= link->share_below) {
         start(link, request);
         return MPI_SUCCESS;
     }
@@ -440,13 +441,13 @@ static void pack_piece(struct weft_shm_link *link, struct weft_request *request,
         weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
         return;
     }
-    uint64_t begin = part->moved ? link->piece_pushed : weft_pace_clock();
-    if (weft_pace_past(&link->pace_pushed))
+    uint64_t begin = part->moved ? link->piece_pushed : weft_copy_tuning_clock();
+    if (weft_copy_tuning_past(&link->pace_pushed))
         pack_past(request, part->moved, place, bytes);
     else
         weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
-    link->piece_pushed = weft_pace_clock();
-    weft_pace_note(&link->pace_pushed, link->piece_pushed - begin);
+    link->piece_pushed = weft_copy_tuning_clock();
+    weft_copy_tuning_note(&link->pace_pushed, link->piece_pushed - begin);
 }
 
 /* Writes one piece of a send. False when there is no room. */
@@ -471,7 +472,7 @@ static bool push_one(struct weft_shm_link *link, struct weft_request *request)
     link->controls_out++;
     weft_counts.shm_pieces++;
     weft_ring_publish(&link->out, line);
-    weft_shm_ring_bell(link);
+    weft_shm_ring_doorbell(link);
     part->moved += bytes;
     return true;
 }

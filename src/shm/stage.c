@@ -13,9 +13,9 @@
  *  - A stage serves one offer at a time: weft_shm_stage_read does not return before its end, and who
  *    waits in it serves nobody.
  */
-#include "core/weft.h"
+#include "core/process/weft.h"
 #include "shm/copy.h"
-#include "shm/inside.h"
+#include "shm/shm_internal.h"
 
 #include <errno.h>
 #include <string.h>
@@ -100,7 +100,7 @@ static bool await_slot(const struct weft_shm_link *link, uint32_t laid)
 static void lay(const struct weft_shm_link *link, uint32_t laid, const char *from, size_t bytes)
 {
     char *slot = link->stage + (size_t)(laid % WEFT_STAGE_SLOTS) * WEFT_STAGE_PIECE;
-    if (weft_pace_past(&link->pace_laid)) {
+    if (weft_copy_tuning_past(&link->pace_laid)) {
         weft_shm_copy_past(slot, from, bytes);
         weft_shm_copied_past();
     } else {
@@ -115,14 +115,14 @@ void weft_shm_stage_offered(struct weft_shm_link *link, const struct weft_reques
     struct weft_shm_part part;
     uint32_t offer = body->bytes, laid = 0;
     size_t bytes = body->word.length;
-    uint64_t last = weft_pace_clock(), now;
+    uint64_t last = weft_copy_tuning_clock(), now;
     weft_stage_come(share, offer);
     while (weft_share_claim(share, offer, bytes, WEFT_STAGE_PIECE, &part) &&
            await_slot(link, laid)) {
         lay(link, laid, (const char *)request->buffer + part.offset, part.bytes);
         weft_stage_lay(share, offer, laid++, part.offset);
-        now = weft_pace_clock();
-        weft_pace_note(&link->pace_laid, now - last);
+        now = weft_copy_tuning_clock();
+        weft_copy_tuning_note(&link->pace_laid, now - last);
         last = now;
     }
 }

@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
+! run: ranks=1,3 lanes=rxm,shm seconds=40
 ! Messages, results, strings, LOGICALs, indices and special addresses, through one interface.
 #include "interface.inc"
 program basics

@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
+! run: ranks=1,3 lanes=rxm,shm seconds=40
 ! Procedures that a program hands to MPI, as mpi_f08 declares them: they are called with Fortran's
 ! handles, LOGICALs and extra states.
 module callbacks_procedures

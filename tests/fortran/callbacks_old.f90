@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
+! run: ranks=1,3 lanes=rxm,shm seconds=40
 ! Procedures that a program hands to MPI, in the style of the older interfaces: handles and
 ! attributes are INTEGERs.
 program callbacks_old

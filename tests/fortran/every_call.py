@@ -1,5 +1,6 @@
 #!/usr/bin/env python3
 # SPDX-License-Identifier: BSD-3-Clause
+# run: ranks=1 lanes=self seconds=30
 """Writes a program that calls every procedure of MPI once through one interface.
 
     tests/fortran/every_call.py mpif.h|mpi|mpi_f08 >PROGRAM

@@ -1,19 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Programs in Fortran, built by the wrapper of the build tree and run by tests/run-mpi; those whose
-# names are of three parts are one source for three interfaces. tests/mpi/list_test keeps this file,
-# tests/mpi.list and the folder in step.
-FORTRAN_TESTS = \
-    tests/fortran/basics_mpif \
-    tests/fortran/basics_mpi \
-    tests/fortran/basics_f08 \
-    tests/fortran/callbacks \
-    tests/fortran/callbacks_old \
-    tests/fortran/every_call_mpif \
-    tests/fortran/every_call_mpi \
-    tests/fortran/every_call_f08 \
-    tests/fortran/mixed \
-    tests/fortran/reductions \
-    tests/fortran/sections
+# Programs in Fortran, built by the wrapper of the build tree. Each file with a line '! run:' is a
+# program; a .F90 file, and what every_call.py writes, is three: one for each interface.
 EXTRA_DIST += tests/fortran/check.f90 tests/fortran/interface.inc
 EXTRA_DIST += tests/fortran/basics.F90 tests/fortran/sections.f90 tests/fortran/callbacks.f90 \
     tests/fortran/callbacks_old.f90 tests/fortran/mixed.c tests/fortran/mixed.f90 \
@@ -27,8 +14,12 @@ EXTRA_DIST += tests/fortran/pmpi_c.c tests/fortran/pmpi_f.f90 tests/fortran/pmpi
     tests/fortran/fixed.f
 
 if FORTRAN
-check_SCRIPTS += $(FORTRAN_TESTS)
-CLEANFILES += $(FORTRAN_TESTS) tests/fortran/*.f90 tests/fortran/*/*.mod
+fortran_three = tests/fortran/every_call \
+    $(patsubst $(srcdir)/%.F90,%,$(wildcard $(srcdir)/tests/fortran/*.F90))
+FORTRAN_TESTS = $(fortran_three:=_mpif) $(fortran_three:=_mpi) $(fortran_three:=_f08) \
+    tests/fortran/mixed \
+    $(patsubst $(srcdir)/%.f90,%,$(shell grep -l '^! run: ' $(srcdir)/tests/fortran/*.f90))
+CLEANFILES += tests/fortran/*.f90 tests/fortran/*/*.mod
 FORTRAN_TOOLS = tools/wrapper/mpifort-build libmpifort_abi.la $(srcdir)/tests/fortran/check.f90 \
     $(srcdir)/tests/fortran/interface.inc
 # $(call build_fortran,sources and flags): each program has a folder of its own for its modules.

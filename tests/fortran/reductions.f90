@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
+! run: ranks=1,3 lanes=rxm,shm seconds=40
 ! Reductions on every datatype of Fortran, with Fortran's own arithmetic beside them. The block of
 ! each datatype is the same but for the type.
 program reductions

@@ -1,4 +1,5 @@
 ! SPDX-License-Identifier: BSD-3-Clause
+! run: ranks=1,3 lanes=rxm,shm seconds=40
 ! Sections with gaps as buffers in mpi_f08: what arrives is what a contiguous copy would send, and
 ! nothing between the elements of a receive buffer is touched. A temporary that the compiler makes
 ! would be gone when a nonblocking call completes.

@@ -1,6 +1,5 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Random but valid programs, run by tests/run-mpi for some seconds each. tests/mpi/list_test keeps
-# this file, tests/mpi.list and the folder in step.
+# Random but valid programs, run by tests/run for some seconds each.
 FUZZ_TESTS = \
     tests/fuzz/p2p \
     tests/fuzz/p2p_threads

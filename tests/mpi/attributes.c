@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self seconds=30
+// run: ranks=3 lanes=rxm seconds=30
 /*
  * Attributes: keys, callbacks and their order, copies, deletions that are refused, keys freed while
  * they are in use, the predefined attributes, and what happens in MPI_Finalize.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2,5 lanes=rxm,rxm-soft,net-soft seconds=60
+// run: ranks=5 lanes=shm,mixed seconds=60
 /*
  * Nobody leaves a barrier before everybody has entered it: shown by a message that each rank sends
  * only after a rank that comes late has entered. Then many barriers in a row, and barriers while

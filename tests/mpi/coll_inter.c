@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2,5 lanes=rxm,rxm-soft seconds=60
+// run: ranks=9 lanes=rxm seconds=60
 /*
  * Collectives between two groups, of even and of odd ranks, for short and long data: every kind
  * against what it should bring, blocking, nonblocking and persistent ones at once with collectives

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2,5 lanes=rxm,shm seconds=30
+// run: ranks=1 lanes=self seconds=30
 /*
  * Send and receive buffers that begin at one address but share no byte of data, by types with holes
  * or by MPI_BOTTOM with absolute addresses, are taken by every collective; buffers whose data overlap

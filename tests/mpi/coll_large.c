@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=shm seconds=90 memory=5
+// run: ranks=1 lanes=self seconds=60 memory=3
 /*
  * Collectives beyond the reach of int: a broadcast of 2^31 + 5 bytes, every one of which arrives;
  * blocks that begin beyond 2^31 elements and beyond 4 GiB; counts beyond 2^32 of elements without

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2,5 lanes=rxm,rxm-soft seconds=60
+// run: ranks=1 lanes=self seconds=60
 /*
  * Neighbourhood collectives on grids, graphs and distributed graphs: edges that are periodic, that
  * lead to oneself, that are missing, and several between the same two ranks, each of which has to

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=4 lanes=rxm,rxm-soft,net-soft seconds=60
+// run: ranks=7 lanes=rxm seconds=60
+// run: ranks=1 lanes=self seconds=60
 /*
  * Nonblocking and persistent collectives: a later one completes while an earlier one cannot, one
  * barrier is not left before all have come, hundreds are under way at once, persistent ones are

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self seconds=30
+// run: ranks=2,5 lanes=rxm,rxm-soft seconds=30
+// run: ranks=5 lanes=shm,mixed seconds=40
 /*
  * Making communicators: dup, idup, create, create_group and split; who is in them, that their
  * messages do not mix, names, comparisons, disconnect, errors.

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self seconds=60
+// run: ranks=2 lanes=rxm seconds=200
+// run: ranks=2,3 lanes=shm seconds=60
 /*
  * 100,000 communicators, made and freed: memory does not grow, ids are used again. Then as many as
  * there are at one time, until the ids of one rank are used up: an error that says so, at all ranks

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=3 lanes=rxm,rxm-soft,shm,mixed seconds=60
+// run: ranks=1 lanes=self seconds=30
 /*
  * Threads that make communicators at the same time, in an order that differs between the ranks: each
  * over a communicator of its own, and by MPI_Comm_create_group over one that they share, told apart

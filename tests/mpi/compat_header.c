@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self seconds=30
 /*
  * weft_compat.h: handles survive the way to an integer and back, predefined ones and those made by
  * the program, statuses too; the functions that MPI 3.0 removed do what they did.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=shm,shm-copy seconds=40
 /*
  * The kernel begins to refuse copies between processes while the job runs (a filter of system calls):
  * first the sender may not write into the receiver's memory, then the receiver may not read the

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self seconds=30
+// run: ranks=2 lanes=rxm seconds=30
 /*
  * What a program may ask of its environment: versions and the ABI's queries before, during and after
  * MPI; the hardware's resources; memory kinds; memory from the library; MPI_Pcontrol.

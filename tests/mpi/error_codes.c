@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self seconds=30
 /*
  * Error classes, codes and strings that the program adds, and their removal; handlers of every kind
  * of object; codes of the program's own going through handlers.

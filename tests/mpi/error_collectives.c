@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=3 lanes=rxm seconds=30
+// run: ranks=1 lanes=self seconds=30
 /*
  * Bad arguments of collectives get exactly their error class, on every rank and before anything is
  * sent, so that the next collective works.

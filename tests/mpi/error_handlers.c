@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,net-soft,shm seconds=30
+// run: ranks=1 lanes=self seconds=30
 /*
  * Error handlers: a user's function is called once for each error, with the communicator and a code
  * of the right class, on the communicator that the error belongs to; what it left is what the call

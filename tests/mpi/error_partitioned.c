@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,net-soft seconds=40
+// run: ranks=1 lanes=self seconds=30
 /*
  * What mistakes with partitioned communication get: the class, the sentence, and that nothing has
  * happened: the operation completes as if the wrong call had not been made. Every rank sends to the

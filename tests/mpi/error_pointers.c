@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,net-soft seconds=30
+// run: ranks=1 lanes=self seconds=30
 /*
  * Null pointers where a call needs one: a request is missing (MPI_ERR_REQUEST), or a place for a
  * result, a status, or an array (MPI_ERR_ARG); and other arguments that can be seen to be wrong:

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-soft,rxm-push,rxm-small,soft-small,net-soft seconds=60
+// run: ranks=1 lanes=self seconds=30
 /*
  * A message that does not fit gives MPI_ERR_TRUNCATE in every form of receive, its status says whose
  * it was, and it hurts nothing else: the send is complete, the other direction of a send-receive has

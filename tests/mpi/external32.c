@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self seconds=30
 /*
  * MPI_Pack_external and MPI_Unpack_external: sizes and bytes of the standard's representation, known
  * values, and back again; of derived types too, and across the pieces in which it converts.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,net-soft seconds=30
 /*
  * A ping-pong of short messages is seldom interrupted: where the provider keeps little, a rank asks
  * its peer no more than once in a thousand messages whether it has taken them, but it does ask. Over
@@ -16,7 +17,7 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv, 2);
     tool_begin();
     CHECK_CODE(MPI_T_pvar_session_create(&session), MPI_SUCCESS);
-    MPI_T_pvar_handle questions = tool_pvar(session, "weft_net_relief_questions", NULL);
+    MPI_T_pvar_handle questions = tool_pvar(session, "weft_net_flow_checks", NULL);
     count_t before = tool_read(session, questions);
     for (int i = 0; i < 2 * MESSAGES; i++) {
         if (i % 2 == check.rank)

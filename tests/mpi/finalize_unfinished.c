@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2,5 lanes=rxm,rxm-soft,net-soft seconds=30
+// run: ranks=2 lanes=shm,shm-copy seconds=30
+// run: ranks=5 lanes=shm,mixed,mixed-soft seconds=40
 /*
  * A rank that sends and finalizes at once loses nothing: its eager messages, and its freed large
  * ones, reach a receiver that comes half a second later.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-soft seconds=30
 /*
  * The ends of long messages are told together: rank 1, outside of MPI until rank 0 has announced a
  * window of them, reads them one after the other and says so in few control messages. Then windows

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=3 lanes=rxm,net-soft,shm seconds=40
 /*
  * First contact with a rank that is outside of MPI. First rank 1 is there for a while when rank 0
  * sends it its first message: nothing fails, whatever limit the provider has for a connection. Then

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,net-soft seconds=120
 /*
  * 100000 messages of 8 bytes to 64 KiB, 400 MB together, lie unexpected at a rank that waits for one
  * sent behind them. What the receiver's memory grows by is bounded by the credits it gives, and

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self seconds=40
+// run: ranks=3 lanes=rxm,net-soft,shm seconds=40
 /*
  * A child that a rank forks is no rank: it may end in any way, by exit() too, which runs what libraries
  * want done at exit, at any time of the life of MPI, and its parent's job goes on as if it had never

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,net-soft,shm seconds=30
+// run: ranks=1 lanes=self seconds=30
 /*
  * Generalized requests: which of the user's functions is called when, how often and with what, for
  * every form of wait and test; what becomes of the errors they return; freed before and after the

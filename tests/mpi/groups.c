@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self seconds=30
+// run: ranks=5 lanes=rxm,shm seconds=30
 /*
  * Groups: every operation, against a model that counts with plain arrays; then the textbook cases
  * and the errors.

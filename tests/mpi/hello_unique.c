@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=8 lanes=rxm,net-soft,shm seconds=30
+// run: ranks=64 lanes=rxm,shm seconds=60
 /* Every rank is there exactly once, on a process of its own. */
 #include "check.h"
 

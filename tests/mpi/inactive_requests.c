@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm seconds=30
+// run: ranks=1 lanes=self seconds=30
 /*
  * Inactive persistent requests, never started or completed before, are to every form of wait and
  * test what null requests are: alone, in lists of nothing else, and beside an active one.

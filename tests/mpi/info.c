@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self seconds=30
+// run: ranks=2 lanes=rxm seconds=30
 /*
  * Info objects, before, during and after MPI; MPI_INFO_ENV; hints of communicators; the ABI;
  * memory; errors.

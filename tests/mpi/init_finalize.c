@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1,3 lanes=self,rxm seconds=30
+// run: ranks=3 lanes=shm,mixed seconds=40
+// run: ranks=256 lanes=shm seconds=150
 /* The queries of the start and the end, before, between and after them. */
 #include "check.h"
 

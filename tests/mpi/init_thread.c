@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,sockets,shm seconds=30
 /* MPI_Init_thread grants MPI_THREAD_MULTIPLE, and says so later. */
 #include "check.h"
 

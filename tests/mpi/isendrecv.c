@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2,3 lanes=rxm,rxm-soft,net-soft seconds=40
+// run: ranks=1 lanes=self seconds=40
+// run: ranks=2 lanes=rxm-push,rxm-small,soft-small seconds=60
+// run: ranks=3 lanes=shm,shm-copy,mixed,mixed-soft seconds=40
 /*
  * MPI_Isendrecv: one request for both directions, complete only when both are, for every size; many
  * at once; MPI_PROC_NULL on either side; freed while active; the status is that of the receive, its

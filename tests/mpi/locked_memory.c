@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-push,shm seconds=40
 /*
  * Windows of messages in both directions, with and without gaps between their bytes, that a provider
  * with a limit of locked memory does not register together: tests/strict/run refuses registrations,

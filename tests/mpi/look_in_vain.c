@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self seconds=30
+// run: ranks=2,9 lanes=rxm,shm seconds=30
+// run: ranks=4 lanes=net-soft,mixed seconds=30
 /*
  * A rank that waits by MPI_Iprobe, MPI_Test and their like alone gives its core away, as one that
  * waits in MPI_Wait does: each kind of call is counted by MPI_T, and a token goes round among more

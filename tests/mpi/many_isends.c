@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft seconds=90
+// run: ranks=1 lanes=self seconds=60
+// run: ranks=2 lanes=shm,shm-copy seconds=60
 /*
  * 3000 nonblocking sends of rendezvous size are on their way at once, to a receiver that takes the
  * first half in order and the second half backwards by tag. On one rank to itself.

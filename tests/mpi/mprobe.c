@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft seconds=60
+// run: ranks=3 lanes=rxm,rxm-push,rxm-small,shm,shm-copy,mixed seconds=60
+// run: ranks=1 lanes=self seconds=30
 /*
  * Matched probes: a message that was taken is nobody else's, its receive may come later, in any
  * order, blocking or not; what is not taken keeps its order. On one rank to itself.

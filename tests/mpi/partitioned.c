@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,net-soft,shm seconds=60
+// run: ranks=1 lanes=self seconds=40
 /*
  * The rules of partitioned communication, each by itself: sizes and protocols, every way to
  * complete, a thousand restarts without another word between the ranks, requests with one envelope,

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=4 lanes=rxm,rxm-soft,shm,mixed seconds=60
+// run: ranks=3 lanes=rxm-push,soft-small,shm-small seconds=60
+// run: ranks=1 lanes=self seconds=40
 /*
  * Random partitioned programs against a model. All ranks compute the same list of pairs from a seed
  * (who, to whom, how cut on each side, which type); each makes its requests, as far as the order

@@ -1,4 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm-push,rxm-small,soft-small seconds=60
+// run: ranks=2,3 lanes=rxm,rxm-soft,sockets,net-soft seconds=60
+// run: ranks=1 lanes=self seconds=60
+// run: ranks=3 lanes=shm,shm-copy,shm-small,mixed seconds=60
 /*
  * Persistent requests: every mode and protocol, started again and again with new data in the same
  * buffers; many at once, in any order; MPI_PROC_NULL; freed while active; a synchronous one that

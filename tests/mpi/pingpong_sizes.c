@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-soft,rxm-push,rxm-small,soft-small,sockets,net-soft,shm seconds=60
+// run: ranks=2 lanes=shm-copy,shm-small seconds=60
+// run: ranks=1 lanes=self seconds=60
 /*
  * Every size around a limit of a protocol or a provider goes to the peer and back intact: received
  * before and after it was sent, at aligned and at odd addresses, with nothing written outside. On

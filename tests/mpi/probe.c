@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft seconds=60
+// run: ranks=3 lanes=rxm,rxm-push,rxm-small,shm,shm-copy,mixed seconds=60
+// run: ranks=1 lanes=self seconds=30
 /*
  * Probe and Iprobe: the true length also of messages above the eager limit, wildcards, a probe and
  * the receive after it agree, a probe is no match (a synchronous send goes on waiting), nothing is

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self,rxm seconds=30
 /* Everything to and from MPI_PROC_NULL completes at once, touches nothing, and says so. */
 #include "check.h"
 

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2,7 lanes=rxm,rxm-soft,net-soft seconds=60
+// run: ranks=64 lanes=rxm,shm seconds=60
+// run: ranks=7 lanes=shm,shm-copy,mixed seconds=60
 /*
  * Every rank meets every other one: in step d a rank sends to the rank d places up the ring and
  * receives from the rank d places down. Made for many ranks on few cores.

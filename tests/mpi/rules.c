@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=3 lanes=rxm,shm seconds=30
 /*
  * Rules of chapters 6 to 11 that no other test comes across: which arguments do not count, which
  * calls are refused on what, what null handles answer, and in which order attributes go.

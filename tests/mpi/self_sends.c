@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm seconds=40
+// run: ranks=1 lanes=self seconds=40
 /*
  * Messages to oneself: every mode and size, receive first and send first, on MPI_COMM_WORLD and on
  * MPI_COMM_SELF, with named and with any source; a synchronous one completes only with its receive.

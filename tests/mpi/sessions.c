@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self seconds=30
+// run: ranks=2,5 lanes=rxm,rxm-soft seconds=40
 /*
  * Sessions: process sets, groups and communicators from them, error handlers, buffers, several
  * sessions at once, again and again, before MPI_Init, beside it, and after MPI_Finalize.

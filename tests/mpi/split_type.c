@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self seconds=30
+// run: ranks=3 lanes=rxm seconds=30
 /*
  * MPI_Comm_split_type: by node, by hardware that this process is bound to or not, by process set.
  * All ranks of this test are on one node, and bound to one processor with all their threads.

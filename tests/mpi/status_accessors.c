@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self seconds=30
 /* The accessors of MPI 4.1 read and write the three public fields of a status. */
 #include "check.h"
 

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=8 lanes=net-soft seconds=30
 /*
  * Ranks that rank 0 has never sent to send to it, more than it has receives posted for. A provider
  * that looks up who sends finds nobody. libfabric's net then takes 16 KiB for each look, or reads what

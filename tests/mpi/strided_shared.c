@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=shm,shm-copy,shm-small seconds=60
+// run: ranks=4 lanes=shm seconds=60
 /*
  * Long messages with random holes at either end, one way at a time, so that the other end is there to
  * help (src/shm/stage.c), or is not: the sender waits, or calls no MPI until the receiver has it all, or

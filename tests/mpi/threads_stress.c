@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=3 lanes=rxm,rxm-soft,net-soft,shm,mixed seconds=60
+// run: ranks=1 lanes=self seconds=60
 /*
  * Threads that do everything at the same time (MPI_THREAD_MULTIPLE). Each of four threads a rank, in
  * rounds: collectives on a communicator of its own, of which the threads of other ranks are at

@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-soft,rxm-push,net-soft,shm,shm-copy seconds=40
+// run: ranks=4 lanes=mixed seconds=40
+// run: ranks=1 lanes=self seconds=40
 /*
  * MPI_T with WEFT_COUNTERS=all, set as a control variable: bytes and receives, by rank and by lane,
  * are exactly those of a schedule whose sums are known, whatever the call and the protocol; polls
@@ -179,7 +182,7 @@ int main(int argc, char **argv)
     MPI_T_pvar_handle messages = tool_pvar(session, "weft_rank_messages_received", &world);
     MPI_T_pvar_handle bytes_in = tool_pvar(session, "weft_rank_bytes_received", &world);
     MPI_T_pvar_handle polls = tool_pvar(session, "weft_polls", NULL);
-    MPI_T_pvar_handle news = tool_pvar(session, "weft_polls_with_news", NULL);
+    MPI_T_pvar_handle news = tool_pvar(session, "weft_polls_with_events", NULL);
     MPI_T_pvar_handle waited = tool_pvar(session, "weft_time_waiting", NULL);
     for (int i = 0; i < 3; i++)
         by_lane[i] = tool_pvar(session, sent[i], NULL);

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,shm seconds=30
+// run: ranks=1 lanes=self seconds=30
 /*
  * MPI_T: its life beside MPI's, control variables, enumerations, categories.
  *

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,net-soft,shm seconds=30
+// run: ranks=1 lanes=self seconds=30
 /*
  * MPI_T: events. Each type and its elements are described; a callback that stands it is called where
  * the event happens, one that does not at the next MPI function, where it may call MPI; what does

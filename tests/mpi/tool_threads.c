@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,net-soft,shm seconds=40
 /*
  * MPI_T from several threads: samplers that each make sessions and handles, read and reset, set a
  * control variable and come and go with MPI_T_init_thread, while the ranks exchange messages; MPI

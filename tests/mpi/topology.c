@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self seconds=30
+// run: ranks=5 lanes=rxm,nodes seconds=30
 /*
  * Topologies: grids of every shape that fits, against coordinates counted by hand; graphs and
  * distributed graphs; MPI_Dims_create against all factorisations; errors.

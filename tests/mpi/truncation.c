@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-soft,rxm-push,rxm-small,soft-small,sockets,net-soft,shm seconds=60
+// run: ranks=2 lanes=shm-copy,shm-small seconds=60
+// run: ranks=1 lanes=self seconds=60
 /*
  * A receive that is too small fails alone: it gets MPI_ERR_TRUNCATE, writes nothing outside its
  * buffer, its send completes, and the messages before and after it are intact. Every protocol,

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm seconds=40
+// run: ranks=1 lanes=self seconds=40
 /*
  * Counts and displacements beyond 2^31 for real: types that reach over tens of GiB of address space
  * of which a few pages are touched, and a message of more than 2^31 elements' worth of counting.

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,net-soft,shm,shm-copy,shm-small seconds=60
+// run: ranks=1 lanes=self seconds=60
 /*
  * Data with holes of sizes around every limit of the protocols: from strided to contiguous buffers,
  * the other way, and between different strides; receives that are too short get MPI_ERR_TRUNCATE and

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm seconds=60
 /*
  * Messages of every size up to the eager limit and a little past it arrive before their receives and
  * are whole, received in order and in reverse: a provider may keep them in buffers that are smaller

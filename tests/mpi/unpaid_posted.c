@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm-unpaid,push-unpaid seconds=40
 /*
  * Messages for which there are no credits meet receives that wait for them: what announces such a
  * message falls into the buffer, and must not stay there. Rank 0 sends a window while rank 1 is

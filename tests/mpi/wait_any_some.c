@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm seconds=40
+// run: ranks=1 lanes=self seconds=40
 /*
  * MPI_Waitany, Testany, Waitsome, Testsome over many receives: every index once, with its own
  * status and data, completed entries null; all that has arrived is returned sooner or later, so no

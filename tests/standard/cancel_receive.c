@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-soft,shm seconds=60
+// run: ranks=1 lanes=self seconds=60
 /*
  * Cancel (MPI 5.0, 3.8.4): a receive that nothing matches is cancelled for sure, and MPI_Wait then
  * returns at once; one whose message has come may be either, and the program learns which by

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-soft,shm seconds=60
+// run: ranks=1 lanes=self seconds=60
 /*
  * The exchange in which every rank sends first and then receives (MPI 5.0, 3.5). It relies on
  * buffering: with messages below the eager limit it works, with buffered sends it always does. With

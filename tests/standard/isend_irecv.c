@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=rxm,rxm-soft,shm seconds=60
+// run: ranks=1 lanes=self seconds=60
 /*
  * Nonblocking communication (MPI 5.0, 3.7): computation between the start and the wait; two messages
  * of one sender that come in order to two nonblocking receives; and progress: a receive that was

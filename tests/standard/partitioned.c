@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=3 lanes=rxm,rxm-soft seconds=60
+// run: ranks=1 lanes=self seconds=60
 /*
  * Partitioned communication (MPI 5.0, chapter 4): as many partitions on both sides; one long
  * receive for many short contributions, and the reverse; partitions marked one by one, by range and

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=3 lanes=rxm,rxm-soft,shm seconds=60
+// run: ranks=1 lanes=self seconds=60
 /*
  * A ring with persistent requests (MPI 5.0, 3.9): the calls are set up once, then started together
  * by MPI_Startall and completed by MPI_Waitall as often as there are steps; the buffers change

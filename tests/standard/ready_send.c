@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=3 lanes=rxm,rxm-soft,shm,mixed seconds=60
+// run: ranks=1 lanes=self seconds=60
 /*
  * Ready sends (MPI 5.0, 3.4): allowed only when the receive is known to be posted. Here the receiver
  * says so, by a message or by being the sender itself; blocking, nonblocking and persistent, of

@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=4 lanes=rxm,rxm-soft,shm,mixed seconds=60
+// run: ranks=1 lanes=self seconds=60
 /*
  * Shifts around a ring (MPI 5.0, 3.11): every rank sends to the next and receives from the one
  * before, by MPI_Sendrecv, MPI_Sendrecv_replace and their nonblocking forms. After as many shifts as

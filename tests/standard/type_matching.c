@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=3 lanes=rxm,rxm-soft,shm seconds=60
+// run: ranks=1 lanes=self seconds=60
 /*
  * Types of sender and receiver (MPI 5.0, 3.3): the same type at both ends, in part of a buffer; the
  * bytes of any type as MPI_BYTE at both ends; characters; and a receive that is larger than the

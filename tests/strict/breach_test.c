@@ -4,7 +4,7 @@
  * that names the rule; and programs that keep the rules have to end well. One process sends to itself.
  * It finds the checker as Weft does, by Weft's own loader.
  */
-#include "ofi/load.h"
+#include "ofi/select/load.h"
 #include "rules.h"
 
 #include <dlfcn.h>

@@ -13,7 +13,7 @@
 
 #include <cmocka.h>
 
-#include "core/bsend_buffer.h"
+#include "core/pt2pt/bsend_buffer.h"
 #include "mpi.h"
 
 #include <stdio.h>

@@ -9,10 +9,10 @@
  * Whole buffers are compared, so what is written beside the data is seen too.
  */
 #include "core/coll/schedule.h"
-#include "core/error.h"
-#include "core/nodes.h"
-#include "core/settings.h"
-#include "core/weft.h"
+#include "core/object/error.h"
+#include "core/process/nodes.h"
+#include "core/object/settings.h"
+#include "core/process/weft.h"
 
 #include <setjmp.h>
 #include <stdarg.h>
@@ -716,7 +716,7 @@ static void test_needs(void **unused)
     weft_settings.coll_barrier = 4; /* a crowd is what rules ask for, not what it needs */
     assert_int_equal(weft_coll_choose(&barrier), WEFT_ALGORITHM_QUADNOMIAL);
     weft_settings.coll_barrier = 0;
-    barrier.gives |= WEFT_NEED_CROWD;
+    barrier.gives |= WEFT_NEED_OVERSUBSCRIBED;
     assert_int_equal(weft_coll_choose(&barrier), WEFT_ALGORITHM_QUADNOMIAL);
     barrier.size = 2;
     assert_int_equal(weft_coll_choose(&barrier), WEFT_ALGORITHM_DOUBLING);

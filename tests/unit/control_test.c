@@ -7,8 +7,8 @@
  * Rank 0 of three has contact with rank 1, and none with rank 2. There is no network.
  */
 #include "core/tool/count.h"
-#include "core/weft.h"
-#include "ofi/ofi.h"
+#include "core/process/weft.h"
+#include "ofi/ofi_internal.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

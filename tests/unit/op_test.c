@@ -17,7 +17,7 @@
 #include <wchar.h>
 #include <cmocka.h>
 
-#include "core/op.h"
+#include "core/coll/op.h"
 
 /* ---- the element kinds, described once more, independently of op.c ---- */
 
@@ -42,48 +42,48 @@ struct kind {
             sizeof((type){0}.index), sizeof(type)                                                  \
     }
 
-static const struct kind kinds[WEFT_ELEM_KINDS] = {
-    [WEFT_ELEM_NONE] = {.group = NOTHING},
-    [WEFT_ELEM_INT8] = NUMBER(C_INT, SIGNED, 1),
-    [WEFT_ELEM_INT16] = NUMBER(C_INT, SIGNED, 2),
-    [WEFT_ELEM_INT32] = NUMBER(C_INT, SIGNED, 4),
-    [WEFT_ELEM_INT64] = NUMBER(C_INT, SIGNED, 8),
-    [WEFT_ELEM_UINT8] = NUMBER(C_INT, UNSIGNED, 1),
-    [WEFT_ELEM_UINT16] = NUMBER(C_INT, UNSIGNED, 2),
-    [WEFT_ELEM_UINT32] = NUMBER(C_INT, UNSIGNED, 4),
-    [WEFT_ELEM_UINT64] = NUMBER(C_INT, UNSIGNED, 8),
-    [WEFT_ELEM_INTEGER1] = NUMBER(F_INT, SIGNED, 1),
-    [WEFT_ELEM_INTEGER2] = NUMBER(F_INT, SIGNED, 2),
-    [WEFT_ELEM_INTEGER4] = NUMBER(F_INT, SIGNED, 4),
-    [WEFT_ELEM_INTEGER8] = NUMBER(F_INT, SIGNED, 8),
-    [WEFT_ELEM_INTEGER16] = NUMBER(F_INT, SIGNED, 16),
-    [WEFT_ELEM_ADDRESS] = NUMBER(ADDRESS, SIGNED, sizeof(MPI_Aint)),
-    [WEFT_ELEM_FLOAT] = NUMBER(FLOATING, REAL, sizeof(float)),
-    [WEFT_ELEM_DOUBLE] = NUMBER(FLOATING, REAL, sizeof(double)),
-    [WEFT_ELEM_LONG_DOUBLE] = NUMBER(FLOATING, REAL, sizeof(long double)),
-    [WEFT_ELEM_REAL16] = NUMBER(FLOATING, REAL_16, 16),
-    [WEFT_ELEM_FLOAT_COMPLEX] = NUMBER(COMPLEX, REAL, sizeof(float)),
-    [WEFT_ELEM_DOUBLE_COMPLEX] = NUMBER(COMPLEX, REAL, sizeof(double)),
-    [WEFT_ELEM_LONG_DOUBLE_COMPLEX] = NUMBER(COMPLEX, REAL, sizeof(long double)),
-    [WEFT_ELEM_COMPLEX32] = NUMBER(COMPLEX, REAL_16, 16),
-    [WEFT_ELEM_BOOL] = NUMBER(LOGICAL, UNSIGNED, 1),
-    [WEFT_ELEM_LOGICAL1] = NUMBER(LOGICAL, SIGNED, 1),
-    [WEFT_ELEM_LOGICAL2] = NUMBER(LOGICAL, SIGNED, 2),
-    [WEFT_ELEM_LOGICAL4] = NUMBER(LOGICAL, SIGNED, 4),
-    [WEFT_ELEM_LOGICAL8] = NUMBER(LOGICAL, SIGNED, 8),
-    [WEFT_ELEM_LOGICAL16] = NUMBER(LOGICAL, SIGNED, 16),
-    [WEFT_ELEM_BYTE] = NUMBER(BYTE, UNSIGNED, 1),
-    [WEFT_ELEM_CHAR] = NUMBER(TEXT, UNSIGNED, 1),
-    [WEFT_ELEM_WCHAR] = NUMBER(TEXT, UNSIGNED, sizeof(wchar_t)),
-    [WEFT_ELEM_FLOAT_INT] = PAIR_KIND(struct weft_float_int, REAL, SIGNED),
-    [WEFT_ELEM_DOUBLE_INT] = PAIR_KIND(struct weft_double_int, REAL, SIGNED),
-    [WEFT_ELEM_LONG_INT] = PAIR_KIND(struct weft_long_int, SIGNED, SIGNED),
-    [WEFT_ELEM_2INT] = PAIR_KIND(struct weft_2int, SIGNED, SIGNED),
-    [WEFT_ELEM_SHORT_INT] = PAIR_KIND(struct weft_short_int, SIGNED, SIGNED),
-    [WEFT_ELEM_LONG_DOUBLE_INT] = PAIR_KIND(struct weft_long_double_int, REAL, SIGNED),
-    [WEFT_ELEM_2REAL] = PAIR_KIND(struct weft_2real, REAL, REAL),
-    [WEFT_ELEM_2DOUBLE_PRECISION] = PAIR_KIND(struct weft_2double_precision, REAL, REAL),
-    [WEFT_ELEM_2INTEGER] = PAIR_KIND(struct weft_2integer, SIGNED, SIGNED),
+static const struct kind kinds[WEFT_BASIC_KINDS] = {
+    [WEFT_BASIC_NONE] = {.group = NOTHING},
+    [WEFT_BASIC_INT8] = NUMBER(C_INT, SIGNED, 1),
+    [WEFT_BASIC_INT16] = NUMBER(C_INT, SIGNED, 2),
+    [WEFT_BASIC_INT32] = NUMBER(C_INT, SIGNED, 4),
+    [WEFT_BASIC_INT64] = NUMBER(C_INT, SIGNED, 8),
+    [WEFT_BASIC_UINT8] = NUMBER(C_INT, UNSIGNED, 1),
+    [WEFT_BASIC_UINT16] = NUMBER(C_INT, UNSIGNED, 2),
+    [WEFT_BASIC_UINT32] = NUMBER(C_INT, UNSIGNED, 4),
+    [WEFT_BASIC_UINT64] = NUMBER(C_INT, UNSIGNED, 8),
+    [WEFT_BASIC_INTEGER1] = NUMBER(F_INT, SIGNED, 1),
+    [WEFT_BASIC_INTEGER2] = NUMBER(F_INT, SIGNED, 2),
+    [WEFT_BASIC_INTEGER4] = NUMBER(F_INT, SIGNED, 4),
+    [WEFT_BASIC_INTEGER8] = NUMBER(F_INT, SIGNED, 8),
+    [WEFT_BASIC_INTEGER16] = NUMBER(F_INT, SIGNED, 16),
+    [WEFT_BASIC_ADDRESS] = NUMBER(ADDRESS, SIGNED, sizeof(MPI_Aint)),
+    [WEFT_BASIC_FLOAT] = NUMBER(FLOATING, REAL, sizeof(float)),
+    [WEFT_BASIC_DOUBLE] = NUMBER(FLOATING, REAL, sizeof(double)),
+    [WEFT_BASIC_LONG_DOUBLE] = NUMBER(FLOATING, REAL, sizeof(long double)),
+    [WEFT_BASIC_REAL16] = NUMBER(FLOATING, REAL_16, 16),
+    [WEFT_BASIC_FLOAT_COMPLEX] = NUMBER(COMPLEX, REAL, sizeof(float)),
+    [WEFT_BASIC_DOUBLE_COMPLEX] = NUMBER(COMPLEX, REAL, sizeof(double)),
+    [WEFT_BASIC_LONG_DOUBLE_COMPLEX] = NUMBER(COMPLEX, REAL, sizeof(long double)),
+    [WEFT_BASIC_COMPLEX32] = NUMBER(COMPLEX, REAL_16, 16),
+    [WEFT_BASIC_BOOL] = NUMBER(LOGICAL, UNSIGNED, 1),
+    [WEFT_BASIC_LOGICAL1] = NUMBER(LOGICAL, SIGNED, 1),
+    [WEFT_BASIC_LOGICAL2] = NUMBER(LOGICAL, SIGNED, 2),
+    [WEFT_BASIC_LOGICAL4] = NUMBER(LOGICAL, SIGNED, 4),
+    [WEFT_BASIC_LOGICAL8] = NUMBER(LOGICAL, SIGNED, 8),
+    [WEFT_BASIC_LOGICAL16] = NUMBER(LOGICAL, SIGNED, 16),
+    [WEFT_BASIC_BYTE] = NUMBER(BYTE, UNSIGNED, 1),
+    [WEFT_BASIC_CHAR] = NUMBER(TEXT, UNSIGNED, 1),
+    [WEFT_BASIC_WCHAR] = NUMBER(TEXT, UNSIGNED, sizeof(wchar_t)),
+    [WEFT_BASIC_FLOAT_INT] = PAIR_KIND(struct weft_float_int, REAL, SIGNED),
+    [WEFT_BASIC_DOUBLE_INT] = PAIR_KIND(struct weft_double_int, REAL, SIGNED),
+    [WEFT_BASIC_LONG_INT] = PAIR_KIND(struct weft_long_int, SIGNED, SIGNED),
+    [WEFT_BASIC_2INT] = PAIR_KIND(struct weft_2int, SIGNED, SIGNED),
+    [WEFT_BASIC_SHORT_INT] = PAIR_KIND(struct weft_short_int, SIGNED, SIGNED),
+    [WEFT_BASIC_LONG_DOUBLE_INT] = PAIR_KIND(struct weft_long_double_int, REAL, SIGNED),
+    [WEFT_BASIC_2REAL] = PAIR_KIND(struct weft_2real, REAL, REAL),
+    [WEFT_BASIC_2DOUBLE_PRECISION] = PAIR_KIND(struct weft_2double_precision, REAL, REAL),
+    [WEFT_BASIC_2INTEGER] = PAIR_KIND(struct weft_2integer, SIGNED, SIGNED),
 };
 
 static size_t stride(const struct kind *k)
@@ -356,7 +356,7 @@ static void only_what_the_standard_lists_is_allowed(void **state)
     struct weft_op user = {.object.kind = WEFT_KIND_OP, .id = WEFT_OP_USER};
 
     (void)state;
-    for (int elem = 0; elem < WEFT_ELEM_KINDS; elem++) {
+    for (int elem = 0; elem < WEFT_BASIC_KINDS; elem++) {
         for (int id = WEFT_OP_USER + 1; id < WEFT_OP_IDS; id++) {
             int expected = allowed(id, kinds[elem].group) ? MPI_SUCCESS : MPI_ERR_OP;
 
@@ -415,7 +415,7 @@ static void every_allowed_pair_computes_what_the_reference_does(void **state)
     random_state = given && *given ? strtoull(given, NULL, 0) : (uint64_t)time(NULL);
     print_message("WEFT_TEST_SEED=%llu\n", (unsigned long long)random_state);
     for (int id = WEFT_OP_USER + 1; id < WEFT_OP_IDS; id++) {
-        for (int elem = 0; elem < WEFT_ELEM_KINDS; elem++) {
+        for (int elem = 0; elem < WEFT_BASIC_KINDS; elem++) {
             if (!allowed(id, kinds[elem].group))
                 continue;
             pairs++;
@@ -433,11 +433,11 @@ static void equal_values_keep_the_lower_index(void **state)
     struct weft_double_int in[2] = {{2.5, 4}, {2.5, 9}}, inout[2] = {{2.5, 7}, {2.5, 7}};
 
     (void)state;
-    weft_op_apply(op_of(MPI_MINLOC), WEFT_ELEM_DOUBLE_INT, in, inout, 2);
+    weft_op_apply(op_of(MPI_MINLOC), WEFT_BASIC_DOUBLE_INT, in, inout, 2);
     assert_int_equal(inout[0].index, 4);
     assert_int_equal(inout[1].index, 7);
     inout[0].index = 7;
-    weft_op_apply(op_of(MPI_MAXLOC), WEFT_ELEM_DOUBLE_INT, in, inout, 2);
+    weft_op_apply(op_of(MPI_MAXLOC), WEFT_BASIC_DOUBLE_INT, in, inout, 2);
     assert_int_equal(inout[0].index, 4);
     assert_int_equal(inout[1].index, 7);
 }
@@ -454,7 +454,7 @@ static void a_nan_stays_in_inout_and_is_passed_over_in_in(void **state)
             in[i] = i & 1 ? 1.0 : (double)NAN;
             inout[i] = i & 1 ? (double)NAN : 1.0;
         }
-        weft_op_apply(op_of(ops[o]), WEFT_ELEM_DOUBLE, in, inout, 5);
+        weft_op_apply(op_of(ops[o]), WEFT_BASIC_DOUBLE, in, inout, 5);
         for (int i = 0; i < 5; i++)
             assert_true(i & 1 ? isnan(inout[i]) : inout[i] == 1.0);
     }
@@ -469,9 +469,9 @@ static void a_logical_of_any_bit_is_true_and_comes_out_as_one(void **state)
     memcpy(land, inout, sizeof inout);
     memcpy(lor, inout, sizeof inout);
     memcpy(lxor, inout, sizeof inout);
-    weft_op_apply(op_of(MPI_LAND), WEFT_ELEM_LOGICAL2, in, land, 3);
-    weft_op_apply(op_of(MPI_LOR), WEFT_ELEM_LOGICAL2, in, lor, 3);
-    weft_op_apply(op_of(MPI_LXOR), WEFT_ELEM_LOGICAL2, in, lxor, 3);
+    weft_op_apply(op_of(MPI_LAND), WEFT_BASIC_LOGICAL2, in, land, 3);
+    weft_op_apply(op_of(MPI_LOR), WEFT_BASIC_LOGICAL2, in, lor, 3);
+    weft_op_apply(op_of(MPI_LXOR), WEFT_BASIC_LOGICAL2, in, lxor, 3);
     assert_true(land[0] == 1 && land[1] == 0 && land[2] == 0);
     assert_true(lor[0] == 1 && lor[1] == 1 && lor[2] == 0);
     assert_true(lxor[0] == 0 && lxor[1] == 1 && lxor[2] == 0);

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/weft.h"
+#include "core/process/weft.h"
 #include "mpi.h"
 
 #include <string.h>

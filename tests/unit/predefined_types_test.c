@@ -11,8 +11,8 @@
 #include <string.h>
 #include <cmocka.h>
 
-#include "core/op.h"
-#include "core/predefined_types.h"
+#include "core/coll/op.h"
+#include "core/datatype/predefined_types.h"
 
 static const struct weft_predefined_type *row_of(unsigned handle)
 {
@@ -114,17 +114,17 @@ static void blocks_fill_the_type_and_lie_within_its_extent(void **state)
 
 static void an_element_kind_is_as_large_as_the_types_that_have_it(void **state)
 {
-    bool used[WEFT_ELEM_KINDS] = {false};
+    bool used[WEFT_BASIC_KINDS] = {false};
 
     (void)state;
     for (size_t i = 0; i < weft_predefined_types_count; i++) {
         const struct weft_predefined_type *row = &weft_predefined_types[i];
 
-        if (row->elem != WEFT_ELEM_NONE)
-            assert_int_equal(weft_elem_size(row->elem), row->extent);
-        used[row->elem] = true;
+        if (row->basic_type != WEFT_BASIC_NONE)
+            assert_int_equal(weft_basic_size(row->basic_type), row->extent);
+        used[row->basic_type] = true;
     }
-    for (int elem = 0; elem < WEFT_ELEM_KINDS; elem++) {
+    for (int elem = 0; elem < WEFT_BASIC_KINDS; elem++) {
         if (!used[elem])
             fail_msg("no predefined datatype is of element kind %d", elem);
     }

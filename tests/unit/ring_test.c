@@ -27,7 +27,7 @@ struct body {
 };
 
 struct run {
-    struct weft_ring_shape shape;
+    struct weft_ring_geometry shape;
     void *memory;
     uint64_t seed;
     uint32_t start;   /* position at which it begins */
@@ -165,7 +165,7 @@ static void read_all(const struct run *run)
     assert_int_equal(weft_ring_read(&r), (uint64_t)run->start + MESSAGES);
 }
 
-static void through(struct weft_ring_shape shape, uint64_t seed, uint32_t start)
+static void through(struct weft_ring_geometry shape, uint64_t seed, uint32_t start)
 {
     struct run run = {.shape = shape, .seed = seed, .start = start};
     pthread_t writer;
@@ -185,30 +185,30 @@ static void through(struct weft_ring_shape shape, uint64_t seed, uint32_t start)
 static void smallest_ring(void **state)
 {
     (void)state;
-    through((struct weft_ring_shape){4, 256}, 1, 0);
+    through((struct weft_ring_geometry){4, 256}, 1, 0);
 }
 
 static void usual_rings(void **state)
 {
     (void)state;
-    through((struct weft_ring_shape){64, 4096}, 2, 0);
-    through((struct weft_ring_shape){256, 16384}, 3, 0);
-    through((struct weft_ring_shape){64, 32768}, 7, UINT32_MAX - 65535);
+    through((struct weft_ring_geometry){64, 4096}, 2, 0);
+    through((struct weft_ring_geometry){256, 16384}, 3, 0);
+    through((struct weft_ring_geometry){64, 32768}, 7, UINT32_MAX - 65535);
 }
 
 /* Positions go through 2^32 on the way. */
 static void positions_wrap(void **state)
 {
     (void)state;
-    through((struct weft_ring_shape){16, 1024}, 4, UINT32_MAX - 1023);
-    through((struct weft_ring_shape){16, 1024}, 5, 0u - 4096 * 4);
+    through((struct weft_ring_geometry){16, 1024}, 4, UINT32_MAX - 1023);
+    through((struct weft_ring_geometry){16, 1024}, 5, 0u - 4096 * 4);
 }
 
 /* A full ring takes nothing, and as much as was consumed afterwards. */
 static void full_ring(void **state)
 {
     (void)state;
-    const struct weft_ring_shape shape = {8, 1024};
+    const struct weft_ring_geometry shape = {8, 1024};
     void *memory = aligned_alloc(WEFT_RING_LINE, weft_ring_bytes(shape));
     struct weft_ring_writer w;
     struct weft_ring_reader r;
@@ -240,7 +240,7 @@ static void medium_pieces_are_apart(void **state)
 {
     (void)state;
     enum { DATA = 32768, BYTES = 1024, PAGES = DATA / WEFT_RING_PAGE };
-    const struct weft_ring_shape shape = {64, DATA};
+    const struct weft_ring_geometry shape = {64, DATA};
     void *memory = aligned_alloc(WEFT_RING_LINE, weft_ring_bytes(shape));
     struct weft_ring_writer w;
     uint32_t at;
@@ -266,7 +266,7 @@ static void medium_pieces_are_apart(void **state)
 static void read_ring_has_room(void **state)
 {
     (void)state;
-    const struct weft_ring_shape shape = {8, 1024};
+    const struct weft_ring_geometry shape = {8, 1024};
     void *memory = aligned_alloc(WEFT_RING_LINE, weft_ring_bytes(shape));
     struct weft_ring_writer w;
     struct weft_ring_reader r;

@@ -12,8 +12,8 @@
 
 #include <cmocka.h>
 
-#include "ofi/adapter.h"
-#include "ofi/judge.h"
+#include "ofi/select/adapter.h"
+#include "ofi/select/provider_score.h"
 
 #include <arpa/inet.h>
 #include <errno.h>
@@ -111,8 +111,8 @@ static struct machine laptop(void)
 
 static int judge(struct machine *m, bool one_node)
 {
-    int rc = weft_judge(&m->settings, one_node, m->offers, m->count, m->interfaces,
-                        m->interface_count, m->verdicts, m->why, sizeof m->why);
+    int rc = weft_provider_score(&m->settings, one_node, m->offers, m->count, m->interfaces,
+                                 m->interface_count, m->verdicts, m->why, sizeof m->why);
 
     for (size_t i = 0; i < m->count; i++)
         assert_true(m->verdicts[i].reason[0] != '\0');
@@ -377,7 +377,7 @@ static void try_all(struct machine *m, char *order, size_t len)
                                  offer->provider, offer->ib_address ? "/ib" : "");
         assert_true(used < len);
         m->verdicts[at].usable = false;
-        at = weft_judge_next(&m->settings, m->offers, m->verdicts, m->count, at);
+        at = weft_provider_score_next(&m->settings, m->offers, m->verdicts, m->count, at);
     }
 }
 
@@ -459,7 +459,7 @@ static void assert_layer(int ranks, const char *universe, const char *depth)
         setenv(names[0], universe, 1);
     unsetenv(names[1]);
     unsetenv(names[2]);
-    weft_layer_prepare_adapter(ranks);
+    weft_rxm_prepare_adapter(ranks);
     assert_string_equal(getenv(names[0]), universe);
     assert_string_equal(getenv(names[1]), depth);
     assert_string_equal(getenv(names[2]), depth);
@@ -470,15 +470,15 @@ static void test_completion_queue(void **state)
 {
     (void)state;
     assert_layer(1, "16", "128");
-    assert_int_equal(weft_layer_queue(), 256 * 16);
+    assert_int_equal(weft_rxm_queue(), 256 * 16);
     assert_layer(127, "127", "128");
-    assert_true(weft_layer_queue() <= 32767);
+    assert_true(weft_rxm_queue() <= 32767);
     assert_layer(200, "200", "81");
-    assert_true(weft_layer_queue() <= 32767);
+    assert_true(weft_rxm_queue() <= 32767);
     assert_layer(511, "511", "32");
-    assert_true(weft_layer_queue() <= 32767);
+    assert_true(weft_rxm_queue() <= 32767);
     assert_layer(5000, "5000", "32");
-    assert_int_equal(weft_layer_queue(), 5000 * 64);
+    assert_int_equal(weft_rxm_queue(), 5000 * 64);
     assert_layer(-1, "300", "54"); /* the user's own */
 }
 

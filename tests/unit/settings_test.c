@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "core/settings.h"
+#include "core/object/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -2,11 +2,11 @@
 /*
  * Messages that both ends copy (src/shm/share.h): two threads claim parts of one offer after another;
  * all of a message is copied, by whoever claimed it, and who comes late gets nothing; or one lays pieces
- * that the other takes. And which way of copying wins (src/shm/pace.h). Build it with -fsanitize=thread to see its memory order judged.
+ * that the other takes. And which way of copying wins (src/shm/copy_tuning.h). Build it with -fsanitize=thread to see its memory order judged.
  *
  * Invariant: the reader changes source and target of an offer only when the one before is closed.
  */
-#include "shm/pace.h"
+#include "shm/copy_tuning.h"
 #include "shm/share.h"
 
 #include <pthread.h>
@@ -189,13 +189,13 @@ static void pieces_go_through_the_stage(void **state)
 }
 
 /* Pieces that took so long each way, and now and then a long time. Returns how many went past. */
-static int pieces(struct weft_shm_pace *pace, int count, const uint64_t nanoseconds[2])
+static int pieces(struct weft_shm_copy_tuning *pace, int count, const uint64_t nanoseconds[2])
 {
     int went_past = 0;
     for (int i = 0; i < count; i++) {
-        bool past = weft_pace_past(pace);
+        bool past = weft_copy_tuning_past(pace);
         went_past += past;
-        weft_pace_note(pace, nanoseconds[past] + (i % 37 ? 0 : 9000));
+        weft_copy_tuning_note(pace, nanoseconds[past] + (i % 37 ? 0 : 9000));
     }
     return went_past;
 }
@@ -203,20 +203,21 @@ static int pieces(struct weft_shm_pace *pace, int count, const uint64_t nanoseco
 static void the_faster_way_is_kept(void **state)
 {
     static const uint64_t near[2] = {100, 150}, far[2] = {500, 160}, nearer[2] = {100, 160};
-    struct weft_shm_pace pace = {0};
-    int period = WEFT_PACE_LEAST;
+    struct weft_shm_copy_tuning pace = {0};
+    int period = WEFT_COPY_TUNING_LEAST;
     (void)state;
-    for (; period < WEFT_PACE_MOST; period *= 2) /* each time the same: trials get rare */
-        assert_int_equal(pieces(&pace, period, near), WEFT_PACE_TRIAL);
-    assert_int_equal(pieces(&pace, WEFT_PACE_MOST, near), WEFT_PACE_TRIAL);
-    pieces(&pace, WEFT_PACE_LEAST, near);
+    for (; period < WEFT_COPY_TUNING_MOST; period *= 2) /* each time the same: trials get rare */
+        assert_int_equal(pieces(&pace, period, near), WEFT_COPY_TUNING_TRIAL);
+    assert_int_equal(pieces(&pace, WEFT_COPY_TUNING_MOST, near), WEFT_COPY_TUNING_TRIAL);
+    pieces(&pace, WEFT_COPY_TUNING_LEAST, near);
     /* The winner becomes slower than the other: not for long. */
-    assert_true(pieces(&pace, WEFT_PACE_LEAST, far) >= WEFT_PACE_LEAST - 2 * WEFT_PACE_TRIAL);
-    for (period = WEFT_PACE_LEAST; period < WEFT_PACE_MOST; period *= 2)
-        assert_true(pieces(&pace, period, far) >= period - 2 * WEFT_PACE_TRIAL);
+    assert_true(pieces(&pace, WEFT_COPY_TUNING_LEAST, far) >=
+                WEFT_COPY_TUNING_LEAST - 2 * WEFT_COPY_TUNING_TRIAL);
+    for (period = WEFT_COPY_TUNING_LEAST; period < WEFT_COPY_TUNING_MOST; period *= 2)
+        assert_true(pieces(&pace, period, far) >= period - 2 * WEFT_COPY_TUNING_TRIAL);
     /* The loser becomes faster: seen at the next trial. */
-    pieces(&pace, WEFT_PACE_MOST, nearer);
-    assert_true(pieces(&pace, WEFT_PACE_LEAST, nearer) <= 2 * WEFT_PACE_TRIAL);
+    pieces(&pace, WEFT_COPY_TUNING_MOST, nearer);
+    assert_true(pieces(&pace, WEFT_COPY_TUNING_LEAST, nearer) <= 2 * WEFT_COPY_TUNING_TRIAL);
 }
 
 /* A reader whose writer never comes has it all, in parts that get smaller, but not too small. */

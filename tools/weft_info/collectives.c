@@ -5,7 +5,7 @@
 #include "views.h"
 
 #include "core/coll/choose.h"
-#include "core/settings.h"
+#include "core/object/settings.h"
 
 #include <stdarg.h>
 #include <stdint.h>

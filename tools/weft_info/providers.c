@@ -5,7 +5,7 @@
 #include "views.h"
 
 #include "ofi/objects.h"
-#include "ofi/provider.h"
+#include "ofi/select/provider.h"
 
 #include <stdio.h>
 #include <stdlib.h>

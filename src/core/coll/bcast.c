@@ -59,7 +59,7 @@ static void scatter(struct weft_schedule *s, const struct weft_blocks *all, int 
 static struct weft_elements row_of(struct weft_schedule *s, struct weft_elements data, int root)
 {
     size_t bytes = weft_elements_bytes(data);
-    if (data.type->flags & WEFT_TYPE_DENSE)
+    if (data.type->flags & WEFT_TYPE_CONTIGUOUS)
         return weft_elements_of_bytes(data.at, bytes);
     struct weft_elements row = weft_schedule_row(s, bytes);
     if (s->rank == root)

@@ -5,9 +5,9 @@
  * Invariant: what the choice looks at is the same at every rank.
  */
 #include "core/coll/schedule.h"
-#include "core/nodes.h"
-#include "core/topology.h"
-#include "core/weft.h"
+#include "core/process/nodes.h"
+#include "core/comm/topology.h"
+#include "core/process/weft.h"
 
 static struct weft_elements elements_of(const struct weft_blocks *one)
 {
@@ -68,7 +68,7 @@ enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum wef
     if (equal_blocks(kind))
         choice.gives |= WEFT_NEED_EQUAL_BLOCKS;
     if (weft.crowded)
-        choice.gives |= WEFT_NEED_CROWD;
+        choice.gives |= WEFT_NEED_OVERSUBSCRIBED;
     const struct weft_nodes *nodes = nodes_among(s);
     if (nodes && (nodes->in_order || !s->op || s->op->commutative))
         choice.gives |= WEFT_NEED_NODES;

@@ -11,7 +11,7 @@
  */
 #include "core/coll/choose.h"
 
-#include "core/settings.h"
+#include "core/object/settings.h"
 
 #include <stdint.h>
 
@@ -27,7 +27,7 @@ const struct weft_coll_family weft_coll_families[] = {
      {{WEFT_ALGORITHM_DISSEMINATION, 0},
       {WEFT_ALGORITHM_DOUBLING, WEFT_NEED_POWER_OF_TWO},
       {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES},
-      {WEFT_ALGORITHM_QUADNOMIAL, WEFT_NEED_CROWD}},
+      {WEFT_ALGORITHM_QUADNOMIAL, WEFT_NEED_OVERSUBSCRIBED}},
      /* In pairs there are size * log2(size) messages at once, up and down a tree 2 * (size - 1), one
       * level after the other. Where ranks wait for cores and not for messages, each message less is
       * time: 4 ranks on 2 cores took 0.65 to 0.85 x as long. */
@@ -107,7 +107,7 @@ const struct weft_coll_family weft_coll_families[] = {
       {WEFT_ALGORITHM_BRUCK, 0},
       {WEFT_ALGORITHM_DOUBLING, WEFT_NEED_POWER_OF_TWO | WEFT_NEED_EQUAL_BLOCKS},
       {WEFT_ALGORITHM_NODES, WEFT_NEED_NODES},
-      {WEFT_ALGORITHM_QUADNOMIAL, WEFT_NEED_EQUAL_BLOCKS | WEFT_NEED_CROWD}},
+      {WEFT_ALGORITHM_QUADNOMIAL, WEFT_NEED_EQUAL_BLOCKS | WEFT_NEED_OVERSUBSCRIBED}},
      /* Doubling and Bruck send log2(size) messages, the ring size - 1; Bruck copies all data twice
       * more. 4 blocks of 16 KiB took doubling 0.77 x the ring's time, from 64 KiB on there is no
       * winner. To one rank and down a tree: as for the barrier. */
@@ -237,7 +237,7 @@ enum weft_algorithm weft_coll_choose(const struct weft_choice *choice)
     const struct weft_coll_family *family = weft_coll_family_of(choice->kind);
     enum weft_algorithm users = chosen(family);
     struct weft_choice anywhere = *choice;
-    anywhere.gives |= WEFT_NEED_CROWD;
+    anywhere.gives |= WEFT_NEED_OVERSUBSCRIBED;
     if (users != WEFT_ALGORITHM_AUTO && fits(family, users, &anywhere))
         return users;
     for (const struct weft_coll_rule *rule = family->rules;

@@ -34,12 +34,12 @@ enum weft_algorithm {
 /* What an algorithm asks for. */
 enum weft_need {
     WEFT_NEED_COMMUTATIVE = 1,
-    WEFT_NEED_POWER_OF_TWO = 2, /* ranks */
-    WEFT_NEED_EQUAL_BLOCKS = 4, /* not the v- and w-forms */
-    WEFT_NEED_NODES = 8,        /* several nodes, and one with several ranks; those of each node
+    WEFT_NEED_POWER_OF_TWO = 2,   /* ranks */
+    WEFT_NEED_EQUAL_BLOCKS = 4,   /* not the v- and w-forms */
+    WEFT_NEED_NODES = 8,          /* several nodes, and one with several ranks; those of each node
                                    neighbours, unless the operation commutes */
-    WEFT_NEED_CROWD = 16 /* more ranks than cores, all on one node, and no shared memory; what
-                                   a setting asks for runs without */
+    WEFT_NEED_OVERSUBSCRIBED = 16 /* more ranks than cores, all on one node without shared memory;
+                                     an algorithm that a setting names runs without it */
 };
 
 /* A collective as the rules see it. */

@@ -25,9 +25,9 @@
 #define WEFT_COLL_H
 
 #include "core/coll/elements.h"
-#include "core/comm.h"
-#include "core/op.h"
-#include "core/request.h"
+#include "core/comm/comm.h"
+#include "core/coll/op.h"
+#include "core/pt2pt/request.h"
 
 #include <stdbool.h>
 

@@ -10,11 +10,11 @@ void weft_elements_copy(struct weft_elements from, struct weft_elements to)
     size_t bytes = weft_elements_bytes(from);
     if (!bytes || weft_elements_start(from) == weft_elements_start(to))
         return;
-    if (from.type->flags & WEFT_TYPE_DENSE) {
+    if (from.type->flags & WEFT_TYPE_CONTIGUOUS) {
         weft_datatype_unpack(to.type, to.at, 0, from.at, bytes);
         return;
     }
-    if (to.type->flags & WEFT_TYPE_DENSE) {
+    if (to.type->flags & WEFT_TYPE_CONTIGUOUS) {
         weft_datatype_pack(from.type, from.at, 0, to.at, bytes);
         return;
     }

@@ -9,7 +9,7 @@
 #ifndef WEFT_ELEMENTS_H
 #define WEFT_ELEMENTS_H
 
-#include "core/datatype.h"
+#include "core/datatype/datatype.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,10 +11,10 @@
  *    request.
  */
 #include "core/coll/schedule.h"
-#include "core/error.h"
-#include "core/p2p.h"
+#include "core/object/error.h"
+#include "core/pt2pt/p2p.h"
 #include "core/tool/count.h"
-#include "core/weft.h"
+#include "core/process/weft.h"
 #include "shm/shm.h"
 
 #include <stdlib.h>
@@ -82,17 +82,17 @@ static void say_fault(const struct weft_schedule *s)
 {
     static const char same[] = "all ranks of a collective have to pass the same amount of data";
     if (s->fault == WEFT_FAULT_SHORT)
-        weft_error_say(s->error, "rank %d sent %zu bytes where %zu are expected; %s", s->fault_peer,
+        weft_error_set(s->error, "rank %d sent %zu bytes where %zu are expected; %s", s->fault_peer,
                        s->fault_got, s->fault_wanted, same);
     if (s->fault == WEFT_FAULT_LONG)
-        weft_error_say(s->error, "rank %d sent more than the %zu bytes expected; %s", s->fault_peer,
+        weft_error_set(s->error, "rank %d sent more than the %zu bytes expected; %s", s->fault_peer,
                        s->fault_wanted, same);
     if (s->fault == WEFT_FAULT_HEARD) {
-        weft_error_say(s->error,
+        weft_error_set(s->error,
                        "rank %d could not do its part of the collective, or has another amount of "
                        "data than the %zu bytes expected; its own error tells",
                        s->fault_peer, s->fault_wanted);
-        weft_error_hearsay();
+        weft_error_secondary();
     }
 }
 
@@ -117,7 +117,7 @@ static void start_send(struct weft_schedule *s, struct weft_step *step)
         start_spoilt_send(s, step, bytes);
         return;
     }
-    if ((type->flags & WEFT_TYPE_DENSE) &&
+    if ((type->flags & WEFT_TYPE_CONTIGUOUS) &&
         weft_p2p_inject(peer, channel, s->tag, WEFT_SEND_STANDARD, step->from.at, bytes))
         return;
     int code = weft_p2p_isend(channel, step->from.at, bytes, type, step->peer, s->tag,
@@ -134,7 +134,7 @@ static bool post(struct weft_schedule *s, struct weft_step *step)
     struct weft_channel *channel = step->channel;
     size_t bytes = weft_elements_bytes(step->to);
     if (weft.matcher.unexpected || (uint32_t)step->peer >= channel->sources ||
-        !(step->to.type->flags & WEFT_TYPE_DENSE) || weft_unlikely(!weft.requests.free) ||
+        !(step->to.type->flags & WEFT_TYPE_CONTIGUOUS) || weft_unlikely(!weft.requests.free) ||
         weft_unlikely(weft_count_all()))
         return false;
     struct weft_peer *peer = channel->comm->peers[step->peer];
@@ -315,7 +315,7 @@ static struct weft_schedule *make(const struct weft_coll_args *args, bool persis
     int tag = next_tag(args->comm, args->kind, persistent);
     struct weft_schedule *s = weft_schedule_get(args);
     if (!s) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for another collective; complete some first");
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for another collective; complete some first");
         return NULL;
     }
     weft_schedule_build(s, args);

@@ -10,7 +10,7 @@
  * have their own order.
  */
 #include "core/coll/schedule.h"
-#include "core/datatype.h"
+#include "core/datatype/datatype.h"
 
 static bool is_leader(const struct weft_schedule *s)
 {

@@ -162,7 +162,7 @@ static struct row make_row(const struct view *v, const struct weft_blocks *out)
     row.begin[0] = 0;
     for (int i = 0; i < s->size; i++)
         row.begin[i + 1] = row.begin[i] + weft_elements_bytes(weft_block(out, v->nodes->order[i]));
-    if (v->nodes->in_order && !out->displs.at && (out->type->flags & WEFT_TYPE_DENSE))
+    if (v->nodes->in_order && !out->displs.at && (out->type->flags & WEFT_TYPE_CONTIGUOUS))
         row.bytes = weft_elements_of_bytes(out->at, row.begin[s->size]);
     else
         row.bytes = weft_schedule_row(s, row.begin[s->size]);

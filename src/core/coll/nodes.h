@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Collectives through one leader a node, for the builders of each collective. Only for a communicator
- * whose nodes matter: weft_nodes_of (core/nodes.h) is not NULL.
+ * whose nodes matter: weft_nodes_of (core/process/nodes.h) is not NULL.
  *
  * Invariant: each writes steps for the whole communicator and leaves the schedule entered for it.
  */
@@ -9,7 +9,7 @@
 #define WEFT_COLL_NODES_H
 
 #include "core/coll/schedule.h"
-#include "core/nodes.h"
+#include "core/process/nodes.h"
 
 void weft_nodes_barrier(struct weft_schedule *s);
 void weft_nodes_bcast(struct weft_schedule *s, struct weft_elements data, int root);

@@ -29,7 +29,7 @@ static void from_root(struct weft_schedule *s, const struct weft_blocks *in,
 static struct weft_elements roots_row(struct weft_schedule *s, const struct weft_blocks *in,
                                       size_t block)
 {
-    if (s->rank == 0 && (in->type->flags & WEFT_TYPE_DENSE))
+    if (s->rank == 0 && (in->type->flags & WEFT_TYPE_CONTIGUOUS))
         return weft_elements_of_bytes(in->at, (size_t)s->size * block);
     struct weft_elements row = weft_schedule_row(s, (size_t)s->size * block);
     for (int p = 1; p < s->size; p++)

@@ -8,7 +8,7 @@
  */
 #include "core/coll/schedule.h"
 
-#include "core/error.h"
+#include "core/object/error.h"
 
 #include <stdlib.h>
 
@@ -72,9 +72,9 @@ int weft_schedule_keep(struct weft_schedule *s, const struct weft_coll_args *arg
     keep_types(s, &args->in);
     keep_types(s, &args->out);
     for (size_t i = 0; i < s->nkept; i++)
-        weft_datatype_hold(s->kept[i]);
+        weft_datatype_retain(s->kept[i]);
     if (s->op)
-        weft_op_hold(s->op);
+        weft_op_retain(s->op);
     s->keeps = true;
     return MPI_SUCCESS;
 }
@@ -143,7 +143,7 @@ void weft_schedule_among(struct weft_schedule *s, const int *ranks, int n, int m
 WEFT_COLD static void fail(struct weft_schedule *s, size_t bytes)
 {
     if (!s->failed)
-        weft_error_say(
+        weft_error_set(
             MPI_ERR_NO_MEM,
             "no memory for %zu bytes that the collective needs besides the buffers; pass "
             "fewer elements at a time",

@@ -1,0 +1,348 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Communicators: making, opening, freeing.
+ *
+ * Invariants:
+ *  - MPI_COMM_WORLD has the first block of context ids, MPI_COMM_SELF the second, the job the third.
+ *  - A dying communicator (after MPI_Comm_free) keeps its channels and context ids until a sweep
+ *    finds no reference. So this process does not offer an id while a message with that id can
+ *    arrive or leave: every message for it has a receive, posted before MPI_Comm_free.
+ */
+#include "core/comm/comm.h"
+#include "core/pt2pt/cell.h"
+#include "core/pt2pt/partitioned.h"
+#include "core/comm/session.h"
+#include "core/comm/topology.h"
+#include "core/process/weft.h"
+#include "ofi/net.h"
+#include "shm/shm.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct weft_comm weft_comm_world = {
+    .errhandler = &weft_errors_are_fatal, .handle = MPI_COMM_WORLD, .name = "MPI_COMM_WORLD"};
+struct weft_comm weft_comm_self = {
+    .errhandler = &weft_errors_are_fatal, .handle = MPI_COMM_SELF, .name = "MPI_COMM_SELF"};
+struct weft_comm weft_comm_job = {
+    .errhandler = &weft_errors_are_fatal, .handle = MPI_COMM_NULL, .name = "the job"};
+
+/* A sweep visits every request, so it runs once for so many dying communicators. */
+enum { SWEEP_AT = 64 };
+static struct weft_comm *dying;
+static size_t ndying, sweep_at = SWEEP_AT;
+
+/* ---- Channels */
+
+/* The number of a communicator's other processes on each lane. */
+struct lanes {
+    int shm, net;
+};
+
+static struct lanes lanes_of(const struct weft_comm *comm)
+{
+    struct lanes lanes = {0, 0};
+    for (int rank = 0; rank < comm->size; rank++) {
+        int world = weft_comm_world_of(comm, rank);
+        bool shm = weft.shm && weft_shm_reaches(world);
+        lanes.shm += shm;
+        lanes.net += !shm && world != weft.job.rank;
+    }
+    return lanes;
+}
+
+static void open_channel(struct weft_channel *channel, struct weft_comm *comm, struct lanes lanes,
+                         unsigned use)
+{
+    uint32_t context = (uint32_t)comm->block * WEFT_CONTEXTS + use;
+    *channel = (struct weft_channel){.context = context, .comm = comm};
+    if (lanes.net == 0 || weft_net_software_matching())
+        channel->held = WEFT_HELD_ALWAYS; /* the provider matches none of its messages */
+    channel->sources = (uint32_t)comm->size;
+    channel->wildcards_held = channel->held != 0 || lanes.shm > 0;
+    channel->net_bits = weft_net_context_bits(context);
+    channel->cell = weft_cell_of(context);
+    channel->net_rank = weft_net_rank_bits(comm->rank);
+}
+
+/* The channel of a use, or NULL. */
+static struct weft_channel *channel_for(struct weft_comm *comm, unsigned use)
+{
+    struct weft_comm *local = comm->local;
+    struct weft_channel *const channels[WEFT_CONTEXTS] = {
+        [WEFT_CONTEXT_P2P] = &comm->p2p,
+        [WEFT_CONTEXT_COLL] = &comm->coll,
+        [WEFT_CONTEXT_PARTITIONED] = &comm->part,
+        [WEFT_CONTEXT_MAKING] = &comm->making,
+        [WEFT_CONTEXT_GROUPING] = &comm->grouping,
+        [WEFT_CONTEXT_LOCAL_COLL] = local ? &local->coll : NULL,
+        [WEFT_CONTEXT_LOCAL_MAKING] = local ? &local->making : NULL,
+        [WEFT_CONTEXT_LOCAL_P2P] = local ? &local->p2p : NULL};
+    return channels[use];
+}
+
+struct weft_channel *weft_channel_of(uint32_t context)
+{
+    struct weft_comm *comm = weft_context_owner(context / WEFT_CONTEXTS);
+    return comm ? channel_for(comm, context % WEFT_CONTEXTS) : NULL;
+}
+
+void weft_comm_open(struct weft_comm *comm, int block)
+{
+    struct weft_comm *local = comm->local;
+    struct lanes lanes = lanes_of(comm), local_lanes = local ? lanes_of(local) : lanes;
+    comm->block = block;
+    if (local)
+        local->block = block;
+    for (unsigned use = 0; use < WEFT_CONTEXTS; use++) {
+        bool of_local = use >= WEFT_CONTEXT_LOCAL_COLL;
+        if (!of_local || local)
+            open_channel(channel_for(comm, use), of_local ? local : comm,
+                         of_local ? local_lanes : lanes, use);
+    }
+    weft_context_assign(block, comm);
+}
+
+/* ---- Making and freeing */
+
+/* Sets the fields that follow from the groups. */
+static bool fill(struct weft_comm *comm, struct weft_group *group, struct weft_group *remote)
+{
+    if (!weft_group_open_peers(remote))
+        return false;
+    comm->object.kind = WEFT_KIND_COMM;
+    comm->group = weft_group_keep(group);
+    comm->remote = weft_group_keep(remote);
+    comm->rank = group->rank;
+    comm->size = remote->size;
+    comm->peers = remote->peers;
+    comm->block = -1;
+    return true;
+}
+
+static struct weft_comm *make_one(struct weft_group *group, struct weft_group *remote,
+                                  struct weft_errhandler *errhandler)
+{
+    struct weft_comm *comm = calloc(1, sizeof *comm);
+    if (!comm)
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for another communicator");
+    if (!comm || !fill(comm, group, remote)) {
+        free(comm);
+        return NULL;
+    }
+    comm->handle = (MPI_Comm)comm;
+    comm->errhandler = errhandler ? errhandler : &weft_errors_are_fatal;
+    comm->errhandler->refs++;
+    comm->session = weft_session_keep(group->session);
+    return comm;
+}
+
+static void unmake(struct weft_comm *comm)
+{
+    if (comm->local)
+        unmake(comm->local);
+    weft_group_release(comm->group);
+    weft_group_release(comm->remote);
+    weft_errhandler_release(comm->errhandler);
+    weft_session_release(comm->session);
+    weft_attribute_free_all(&comm->attributes);
+    weft_topology_release(comm->topology);
+    if (comm->named)
+        free((char *)comm->name);
+    weft_handle_retire(&comm->object);
+    free(comm);
+}
+
+struct weft_comm *weft_comm_make(struct weft_group *group, struct weft_group *remote,
+                                 struct weft_errhandler *errhandler)
+{
+    struct weft_comm *comm = make_one(group, remote ? remote : group, errhandler);
+    if (!comm || !remote)
+        return comm;
+    comm->first_half = weft_group_world(group, 0) < weft_group_world(remote, 0);
+    comm->local = make_one(group, group, NULL);
+    if (!comm->local) {
+        unmake(comm);
+        return NULL;
+    }
+    return comm;
+}
+
+void weft_comm_drop(struct weft_comm *comm)
+{
+    if (!comm)
+        return;
+    weft_attribute_delete_all(weft_comm_attributed(comm));
+    unmake(comm);
+}
+
+void weft_comm_release(struct weft_comm *comm)
+{
+    weft_handle_retire(&comm->object);
+    comm->next_dying = dying;
+    dying = comm;
+    if (++ndying >= sweep_at)
+        weft_comm_sweep();
+}
+
+static bool has_channel(const struct weft_comm *comm, const struct weft_channel *channel)
+{
+    return (const char *)channel >= (const char *)comm &&
+           (const char *)channel < (const char *)(comm + 1);
+}
+
+/* Marks the dying communicator that a request refers to. It compares addresses and does not read
+ * channel->comm, because a request without a communicator may keep the pointer to a freed channel. */
+static void mark_referred(void *arg, struct weft_request *request)
+{
+    (void)arg;
+    for (struct weft_comm *comm = dying; comm; comm = comm->next_dying)
+        if (has_channel(comm, request->channel) ||
+            (comm->local && has_channel(comm->local, request->channel)))
+            comm->referred = true;
+}
+
+/* True while a channel is in weft.held: the next claim that finds nothing held takes it off. */
+static bool is_listed(struct weft_comm *comm)
+{
+    bool listed = false;
+    for (unsigned use = 0; use < WEFT_CONTEXTS; use++) {
+        const struct weft_channel *channel = channel_for(comm, use);
+        listed = listed || (channel && channel->listed);
+    }
+    return listed;
+}
+
+void weft_comm_sweep(void)
+{
+    if (!dying)
+        return;
+    for (struct weft_comm *comm = dying; comm; comm = comm->next_dying)
+        comm->referred = comm->uses || is_listed(comm);
+    weft_request_each(mark_referred, NULL);
+    struct weft_comm **link = &dying;
+    while (*link) {
+        struct weft_comm *comm = *link;
+        if (comm->referred) {
+            link = &comm->next_dying;
+            continue;
+        }
+        *link = comm->next_dying;
+        ndying--;
+        weft_partitioned_forget(&comm->part);
+        weft_context_free(comm->block);
+        unmake(comm);
+    }
+    sweep_at = ndying * 2 > SWEEP_AT ? ndying * 2 : SWEEP_AT;
+}
+
+struct activity {
+    const struct weft_comm *comm;
+    bool any;
+};
+
+static void see_active(void *arg, struct weft_request *request)
+{
+    struct activity *activity = arg;
+    if (has_channel(activity->comm, request->channel))
+        activity->any = true;
+}
+
+bool weft_comm_active(const struct weft_comm *comm)
+{
+    struct activity activity = {.comm = comm, .any = comm->uses != 0};
+    weft_request_each_active(see_active, &activity);
+    return activity.any;
+}
+
+/* ---- Predefined communicators */
+
+enum { PREDEFINED = 3 };
+
+static bool open_predefined(struct weft_comm *comm, struct weft_group *group, int block)
+{
+    if (!group || !fill(comm, group, group) || !weft_context_reserve(block))
+        return false;
+    weft_comm_open(comm, block);
+    return true;
+}
+
+void weft_comm_expose(bool visible)
+{
+    weft_comm_world.object.kind = visible ? WEFT_KIND_COMM : WEFT_KIND_NONE;
+    weft_comm_self.object.kind = weft_comm_world.object.kind;
+    weft_handle_predefine((uintptr_t)MPI_COMM_WORLD, &weft_comm_world.object);
+    weft_handle_predefine((uintptr_t)MPI_COMM_SELF, &weft_comm_self.object);
+}
+
+int weft_comm_init(void)
+{
+    struct weft_group *all = weft_group_run(weft.job.size, 0, 1);
+    struct weft_group *self = weft_group_run(1, weft.job.rank, 1);
+    if (!all || !self)
+        return MPI_ERR_NO_MEM;
+    bool well = open_predefined(&weft_comm_world, all, 0) &&
+                open_predefined(&weft_comm_self, self, 1) &&
+                open_predefined(&weft_comm_job, all, 2);
+    weft_group_release(all);
+    weft_group_release(self);
+    weft_comm_expose(false);
+    return well ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+}
+
+static void close_predefined(struct weft_comm *comm)
+{
+    if (comm->named)
+        free((char *)comm->name);
+    comm->named = false;
+    comm->name = "";
+    weft_attribute_free_all(&comm->attributes);
+    weft_errhandler_release(comm->errhandler);
+    comm->errhandler = &weft_errors_are_fatal;
+    weft_group_release(comm->group);
+    weft_group_release(comm->remote);
+    comm->group = comm->remote = NULL;
+    comm->object.kind = WEFT_KIND_NONE;
+}
+
+void weft_comm_finalize(void)
+{
+    while (dying) {
+        struct weft_comm *comm = dying;
+        dying = comm->next_dying;
+        weft_context_free(comm->block);
+        unmake(comm);
+    }
+    ndying = 0;
+    for (uint32_t block = PREDEFINED;
+         block < WEFT_CONTEXT_BLOCKS && weft_context_in_use() > PREDEFINED; block++) {
+        struct weft_comm *comm = weft_context_owner(block);
+        if (!comm)
+            continue;
+        weft_context_free((int)block);
+        unmake(comm);
+    }
+    close_predefined(&weft_comm_world);
+    close_predefined(&weft_comm_self);
+    close_predefined(&weft_comm_job);
+    weft_context_reset();
+}
+
+/* ---- Names and ranks */
+
+int weft_comm_set_name(struct weft_comm *comm, const char *name)
+{
+    char *copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
+    if (!copy)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for the name of a communicator");
+    if (comm->named)
+        free((char *)comm->name);
+    comm->name = copy;
+    comm->named = true;
+    return MPI_SUCCESS;
+}
+
+int weft_comm_rank_of(const struct weft_comm *comm, int world)
+{
+    return weft_group_rank_of(comm->remote, world);
+}

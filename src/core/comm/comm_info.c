@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Hints on communicators (MPI 5.0 section 7.4.4). The standard's assertions are stored and returned
+ * by MPI_Comm_get_info, and change nothing else yet. Other hints are ignored.
+ *
+ * Invariant: bit i of comm->assertions is set exactly if the user has asserted names[i].
+ */
+#include "core/comm/comm.h"
+#include "core/object/info.h"
+
+#include <string.h>
+
+static const char *const names[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_source",
+                                    "mpi_assert_exact_length", "mpi_assert_allow_overtaking",
+                                    "mpi_assert_strict_persistent_collective_ordering"};
+enum { NAMES = sizeof names / sizeof names[0] };
+
+int weft_comm_take_hints(struct weft_comm *comm, const struct weft_info *info)
+{
+    for (unsigned i = 0; i < NAMES; i++) {
+        const char *value = weft_info_get(info, names[i]);
+        if (value && !strcmp(value, "true"))
+            comm->assertions |= 1u << i;
+        else if (value && !strcmp(value, "false"))
+            comm->assertions &= ~(1u << i);
+    }
+    return MPI_SUCCESS;
+}
+
+struct weft_info *weft_comm_hints(const struct weft_comm *comm)
+{
+    struct weft_info *info = weft_info_make();
+    bool well = info && !weft_info_set(info, "mpi_memory_alloc_kinds", "mpi,system");
+    for (unsigned i = 0; well && i < NAMES; i++)
+        well = !weft_info_set(info, names[i], comm->assertions & 1u << i ? "true" : "false");
+    if (well)
+        return info;
+    weft_info_free(info);
+    return NULL;
+}

@@ -1,0 +1,230 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Making communicators: see comm_make.h.
+ *
+ * Invariant: the steps at which one process alone can fail (memory, a user's callback) come before
+ * the allocation of context ids, which each member enters with its result.
+ */
+#include "core/comm/comm_make.h"
+#include "core/comm/context_alloc.h"
+#include "core/coll/coll.h"
+#include "core/object/error.h"
+#include "core/comm/intercomm.h"
+#include "core/comm/session.h"
+#include "core/comm/topology.h"
+#include "core/process/weft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Tags that every provider has room for. */
+enum { MAKING_TAGS = 1 << 24 };
+
+int weft_comm_making_tag(struct weft_comm *over)
+{
+    return (int)(over->makings++ % MAKING_TAGS);
+}
+
+static uint64_t key_of(const struct weft_channel *channel, int tag)
+{
+    return (uint64_t)channel->context << 32 | (uint32_t)tag;
+}
+
+/* Prepares an allocation whose members are all processes of `over`. Returns its key. */
+static uint64_t prepare(struct weft_context_alloc *alloc, struct weft_comm *over)
+{
+    memset(alloc, 0, sizeof *alloc);
+    alloc->over = over;
+    alloc->use = WEFT_CONTEXT_MAKING;
+    alloc->tag = weft_comm_making_tag(over);
+    alloc->size = weft_comm_total(over);
+    alloc->index = weft_comm_place(over);
+    return key_of(&over->making, alloc->tag);
+}
+
+/* Opens the new communicator after a successful allocation, frees it after a failed one. */
+static int conclude(const struct weft_context_alloc *alloc, struct weft_comm *made,
+                    struct weft_comm **out)
+{
+    *out = NULL;
+    if (alloc->code != MPI_SUCCESS) {
+        weft_comm_drop(made);
+        return alloc->code;
+    }
+    if (made)
+        weft_comm_open(made, alloc->block);
+    else
+        weft_context_free(alloc->block);
+    *out = made;
+    return MPI_SUCCESS;
+}
+
+int weft_comm_agree(struct weft_comm *over, struct weft_comm *made, int failed,
+                    struct weft_comm **out)
+{
+    struct weft_context_alloc alloc;
+    uint64_t key = prepare(&alloc, over);
+    weft_context_alloc_start(&alloc, key, failed);
+    weft_context_alloc_wait(&alloc);
+    return conclude(&alloc, made, out);
+}
+
+int weft_comm_agree_group(struct weft_comm *over, struct weft_group *group,
+                          struct weft_group *remote, struct weft_comm **out)
+{
+    struct weft_comm *made = NULL;
+    int failed = group ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (group && group->rank != MPI_UNDEFINED && !(remote && remote->size == 0)) {
+        made = weft_comm_make(group, remote, over->errhandler);
+        failed = made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    }
+    weft_group_release(group);
+    weft_group_release(remote);
+    return weft_comm_agree(over, made, failed, out);
+}
+
+/* ---- Copies */
+
+/* A copy with attributes and topology that has no context ids yet. *code is an error class if the
+ * copy is NULL or incomplete. */
+static struct weft_comm *copy(struct weft_comm *over, const struct weft_info *hints, int *code)
+{
+    struct weft_comm *made =
+        weft_comm_make(over->group, over->local ? over->remote : NULL, over->errhandler);
+    *code = made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (!made)
+        return NULL;
+    made->topology = weft_topology_keep(over->topology);
+    weft_comm_take_hints(made, hints);
+    *code = weft_attribute_copy_all(weft_comm_attributed(over), weft_comm_attributed(made));
+    return made;
+}
+
+int weft_comm_dup(struct weft_comm *over, const struct weft_info *hints, struct weft_comm **out)
+{
+    int failed;
+    struct weft_comm *made = copy(over, hints, &failed);
+    return weft_comm_agree(over, made, failed, out);
+}
+
+/* An MPI_Comm_idup under way. */
+struct idup {
+    struct weft_context_alloc alloc;
+    struct weft_comm *made;
+    struct weft_request *request;
+};
+
+static void idup_ended(struct weft_context_alloc *alloc)
+{
+    struct idup *idup = alloc->arg;
+    struct weft_comm *out;
+    idup->request->error = (uint8_t)conclude(alloc, idup->made, &out);
+    weft_request_event(idup->request);
+    free(idup);
+}
+
+int weft_comm_idup(struct weft_comm *over, const struct weft_info *hints, struct weft_comm **out,
+                   struct weft_request **request)
+{
+    int failed;
+    struct idup *idup = malloc(sizeof *idup);
+    *request = idup ? weft_request_get(&weft.requests, WEFT_REQUEST_MAKING, 1) : NULL;
+    if (!*request)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to duplicate a communicator");
+    uint64_t key = prepare(&idup->alloc, over);
+    idup->made = *out = copy(over, hints, &failed);
+    idup->request = *request;
+    idup->alloc.arg = idup;
+    idup->alloc.end = idup_ended;
+    (*request)->channel = &over->p2p;
+    (*request)->peer = NULL;
+    (*request)->source = MPI_ANY_SOURCE;
+    (*request)->tag = MPI_ANY_TAG;
+    (*request)->bytes = 0;
+    weft_context_alloc_start(&idup->alloc, key, failed);
+    return MPI_SUCCESS;
+}
+
+/* ---- Subgroups */
+
+int weft_comm_create(struct weft_comm *over, struct weft_group *group, struct weft_comm **out)
+{
+    if (over->local)
+        return weft_intercomm_create_sub(over, group, out);
+    return weft_comm_agree_group(over, weft_group_keep(group), NULL, out);
+}
+
+int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int tag,
+                           struct weft_comm **out)
+{
+    *out = NULL;
+    if (group->rank == MPI_UNDEFINED)
+        return MPI_SUCCESS;
+    struct weft_context_alloc alloc = {.over = over,
+                                       .use = WEFT_CONTEXT_GROUPING,
+                                       .tag = tag,
+                                       .size = group->size,
+                                       .index = group->rank};
+    int *ranks = malloc((size_t)group->size * sizeof *ranks);
+    if (!ranks)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for the ranks of %d processes",
+                              group->size);
+    int failed = weft_group_translate(group, group->size, NULL, over->group, ranks);
+    if (failed) {
+        free(ranks);
+        return failed;
+    }
+    alloc.ranks = ranks;
+    struct weft_comm *made = weft_comm_make(group, NULL, over->errhandler);
+    weft_context_alloc_start(&alloc, key_of(&over->grouping, tag),
+                             made ? MPI_SUCCESS : MPI_ERR_NO_MEM);
+    weft_context_alloc_wait(&alloc);
+    free(ranks);
+    return conclude(&alloc, made, out);
+}
+
+/* ---- Split */
+
+int weft_comm_split(struct weft_comm *over, int color, int key, struct weft_comm **out)
+{
+    struct weft_comm *local = over->local ? over->local : over;
+    struct weft_choice *all = malloc((size_t)local->size * sizeof *all);
+    struct weft_choice mine = {color, key, local->rank};
+    *out = NULL;
+    if (!all)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
+                              local->size);
+    int code = weft_coll_allgather(local, weft_elements_of_bytes(&mine, sizeof mine),
+                                   weft_elements_of_bytes(all, sizeof mine));
+    if (code == MPI_SUCCESS && over->local)
+        code = weft_intercomm_split(over, all, color, out);
+    else if (code == MPI_SUCCESS)
+        code = weft_comm_agree_group(over, weft_choice_group(over->group, all, color), NULL, out);
+    free(all);
+    return code;
+}
+
+static int by_key(const void *a, const void *b)
+{
+    const struct weft_choice *x = a, *y = b;
+    if (x->key != y->key)
+        return x->key < y->key ? -1 : 1;
+    return x->rank < y->rank ? -1 : x->rank > y->rank;
+}
+
+struct weft_group *weft_choice_group(const struct weft_group *from, struct weft_choice *all,
+                                     int color)
+{
+    int n = 0;
+    for (int i = 0; i < from->size && color != MPI_UNDEFINED; i++)
+        if (all[i].color == color)
+            all[n++] = all[i];
+    qsort(all, (size_t)n, sizeof *all, by_key);
+    struct weft_group *group = weft_group_make(n);
+    if (!group)
+        return NULL;
+    for (int i = 0; i < n; i++)
+        group->table[i] = weft_group_world(from, all[i].rank);
+    group->session = weft_session_keep(from->session);
+    return weft_group_seal(group);
+}

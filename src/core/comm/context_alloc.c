@@ -1,0 +1,171 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Context allocation: see context_alloc.h.
+ *
+ * Invariant: a member that fails keeps sending and receiving to the end of the allocation, with an
+ * offer that makes all members fail, so that no member waits for it.
+ */
+#include "core/comm/context_alloc.h"
+#include "core/object/error.h"
+#include "core/pt2pt/p2p.h"
+#include "core/process/weft.h"
+
+#include <string.h>
+
+static struct weft_context_alloc *first; /* list of the allocations under way */
+
+/* The channel to a member, and the member's rank in it. */
+static struct weft_channel *route(const struct weft_context_alloc *alloc, int64_t index, int *rank)
+{
+    struct weft_comm *comm = alloc->over;
+    index = (index + alloc->size) % alloc->size;
+    if (alloc->use == WEFT_CONTEXT_GROUPING) {
+        *rank = alloc->ranks[index];
+        return &comm->grouping;
+    }
+    *rank = (int)index;
+    if (!comm->local)
+        return &comm->making;
+    int local = comm->local->size, first_half = comm->first_half ? local : comm->size;
+    bool in_first = index < first_half;
+    *rank = (int)(in_first ? index : index - first_half);
+    return in_first == comm->first_half ? &comm->local->making : &comm->making;
+}
+
+/* Keeps the first error. A word 0 of 0 makes all members fail: see ALL_WELL in context.c. */
+static void note(struct weft_context_alloc *alloc, int code)
+{
+    if (code == MPI_SUCCESS)
+        return;
+    if (!alloc->code)
+        alloc->code = code;
+    alloc->words[0] = 0;
+}
+
+/* Starts the messages of one round. */
+static void exchange(struct weft_context_alloc *alloc)
+{
+    const struct weft_datatype *bytes = weft_handle_object(MPI_BYTE);
+    int to, from;
+    struct weft_channel *out = route(alloc, alloc->index + alloc->step, &to);
+    struct weft_channel *in = route(alloc, alloc->index - alloc->step, &from);
+    alloc->send = alloc->receive = NULL;
+    note(alloc, weft_p2p_irecv(in, alloc->theirs, sizeof alloc->theirs, bytes, from, alloc->tag,
+                               &alloc->receive));
+    int code = weft_p2p_isend(out, alloc->words, sizeof alloc->words, bytes, to, alloc->tag,
+                              WEFT_SEND_STANDARD, &alloc->send);
+    if (code != MPI_SUCCESS)
+        alloc->send = NULL;
+    note(alloc, code);
+}
+
+static void bid(struct weft_context_alloc *alloc)
+{
+    alloc->bid.failed = alloc->code != MPI_SUCCESS;
+    weft_bid_offer(&alloc->bid);
+    memcpy(alloc->words, alloc->bid.offer, sizeof alloc->words);
+    alloc->step = 1;
+    if (alloc->size > 1)
+        exchange(alloc);
+}
+
+/* True if the request is complete, and frees it, or if there is none. */
+static bool completed(struct weft_context_alloc *alloc, struct weft_request **request)
+{
+    if (!*request)
+        return true;
+    if ((*request)->pending)
+        return false;
+    note(alloc, (*request)->error);
+    weft_request_put(*request);
+    *request = NULL;
+    return true;
+}
+
+int weft_bid_error(enum weft_bid_result result)
+{
+    if (result == WEFT_BID_FAILED)
+        return weft_error_set(MPI_ERR_OTHER, "another process failed to make the new communicator; "
+                                             "see the error message of that process");
+    if (result == WEFT_BID_EXHAUSTED)
+        return weft_error_set(MPI_ERR_OTHER,
+                              "no context id is free in all processes of the new communicator; "
+                              "this process has %d communicators of %d: free unused ones",
+                              weft_context_in_use(), WEFT_CONTEXT_BLOCKS);
+    return MPI_SUCCESS;
+}
+
+/* Evaluates the combined offers. True if the allocation has ended, and may be freed. */
+static bool settle(struct weft_context_alloc *alloc)
+{
+    enum weft_bid_result result = weft_bid_settle(&alloc->bid, alloc->words, &alloc->block);
+    if (result == WEFT_BID_AGAIN) {
+        weft_comm_sweep();
+        bid(alloc);
+        return false;
+    }
+    if (!alloc->code)
+        alloc->code = weft_bid_error(result);
+    alloc->over->uses--;
+    alloc->done = true;
+    if (alloc->end)
+        alloc->end(alloc);
+    return true;
+}
+
+/* Advances one allocation. True if it has ended, and may be freed. */
+static bool advance(struct weft_context_alloc *alloc, int *events)
+{
+    while (alloc->step < alloc->size) {
+        bool received = completed(alloc, &alloc->receive);
+        if (!completed(alloc, &alloc->send) || !received)
+            return false;
+        ++*events;
+        for (int i = 0; i < WEFT_CONTEXT_WORDS; i++)
+            alloc->words[i] &= alloc->theirs[i];
+        alloc->step *= 2;
+        if (alloc->step < alloc->size)
+            exchange(alloc);
+        else if (settle(alloc))
+            return true;
+    }
+    return alloc->size == 1 && settle(alloc);
+}
+
+void weft_context_alloc_start(struct weft_context_alloc *alloc, uint64_t key, int failed)
+{
+    alloc->over->uses++;
+    alloc->code = failed;
+    weft_bid_open(&alloc->bid, key);
+    bid(alloc);
+    if (alloc->size == 1 && settle(alloc))
+        return;
+    alloc->next = first;
+    first = alloc;
+    weft.others |= WEFT_OTHERS_AGREE;
+}
+
+int weft_context_alloc_progress(void)
+{
+    int events = 0;
+    struct weft_context_alloc **link = &first;
+    while (*link) {
+        struct weft_context_alloc *alloc = *link;
+        struct weft_context_alloc *next = alloc->next;
+        if (advance(alloc, &events))
+            *link = next;
+        else
+            link = &alloc->next;
+    }
+    if (!first)
+        weft.others &= (uint8_t)~WEFT_OTHERS_AGREE;
+    return events;
+}
+
+int weft_context_alloc_wait(struct weft_context_alloc *alloc)
+{
+    unsigned idle = 0;
+    while (!alloc->done)
+        weft_await(&idle, alloc->receive);
+    return alloc->code;
+}

@@ -1,0 +1,61 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Context allocation: the members of a new communicator agree on one block of context ids, by
+ * messages that progress advances. A blocking call waits for the allocation; MPI_Comm_idup does not.
+ *
+ * Members combine their offers (core/comm/context.h) by dissemination: after round k each member has
+ * the AND of the 2^(k+1) members before it. AND allows a member to be counted twice.
+ *
+ * Invariants:
+ *  - A started allocation ends with the same result at all members.
+ *  - It has ended exactly when `done` is set; then none of its messages is under way to this process.
+ */
+#ifndef WEFT_CONTEXT_ALLOC_H
+#define WEFT_CONTEXT_ALLOC_H
+
+#include "core/comm/comm.h"
+#include "core/comm/context.h"
+
+#include <stdbool.h>
+
+struct weft_request;
+
+struct weft_context_alloc {
+    /* Set by the caller */
+    struct weft_comm *over;    /* its channels carry the messages */
+    enum weft_context_use use; /* WEFT_CONTEXT_MAKING or WEFT_CONTEXT_GROUPING */
+    int tag;
+    int size, index;  /* the number of members, and the index of this process */
+    const int *ranks; /* WEFT_CONTEXT_GROUPING: the members' ranks in `over` */
+    void (*end)(struct weft_context_alloc *alloc); /* called at the end, may free it; or NULL */
+    void *arg;
+
+    /* The result */
+    bool done;
+    int code;  /* MPI_SUCCESS, or an error class with its sentence set */
+    int block; /* the block of context ids, taken by this process */
+
+    /* Private to context_alloc.c */
+    struct weft_bid bid;
+    uint64_t words[WEFT_CONTEXT_WORDS], theirs[WEFT_CONTEXT_WORDS];
+    int64_t step; /* the distance of the members that exchange messages in this round */
+    struct weft_request *send, *receive;
+    struct weft_context_alloc *next;
+};
+
+/* Starts an allocation whose caller's fields are set and all others zero. key: see struct weft_bid.
+ * failed: an error class (sentence set) with which this member enters; then all members fail. With
+ * WEFT_CONTEXT_MAKING all processes of `over` are members. In an inter-communicator the group whose
+ * first process has the lower world rank has the lower indices. */
+void weft_context_alloc_start(struct weft_context_alloc *alloc, uint64_t key, int failed);
+
+/* Waits for the end; returns `code`. */
+int weft_context_alloc_wait(struct weft_context_alloc *alloc);
+
+/* The error class of a bid's result, with its sentence set; MPI_SUCCESS for WEFT_BID_TAKEN. */
+int weft_bid_error(enum weft_bid_result result);
+
+/* Advances all allocations. Returns the number of completed rounds. */
+int weft_context_alloc_progress(void);
+
+#endif

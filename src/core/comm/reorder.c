@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The order of processes in topologies: see reorder.h.
+ */
+#include "core/comm/reorder.h"
+
+#include "core/coll/coll.h"
+#include "core/object/error.h"
+#include "core/process/hardware.h"
+#include "core/process/nodes.h"
+#include "core/process/weft.h"
+
+#include <stdlib.h>
+
+/* Sorts the ranks of one node by the core they are bound to (core[rank]), unless a rank is bound to
+ * no core. The sort is stable. */
+static void by_core(int *ranks, int n, const int32_t *core)
+{
+    for (int i = 0; i < n; i++)
+        if (core[ranks[i]] < 0)
+            return;
+    for (int i = 1; i < n; i++) {
+        int rank = ranks[i], at = i;
+        for (; at > 0 && core[ranks[at - 1]] > core[rank]; at--)
+            ranks[at] = ranks[at - 1];
+        ranks[at] = rank;
+    }
+}
+
+static void find_order(const struct weft_comm *over, const int32_t *core, int *order)
+{
+    const struct weft_nodes *nodes = weft_nodes_of(over->group);
+    for (int i = 0; i < over->size; i++)
+        order[i] = nodes ? nodes->order[i] : i;
+    if (!nodes && weft.job.one_node)
+        by_core(order, over->size, core);
+    for (int i = 0; nodes && i < nodes->count; i++)
+        by_core(order + nodes->begin[i], nodes->begin[i + 1] - nodes->begin[i], core);
+}
+
+int weft_reorder_find(struct weft_comm *over, int **order)
+{
+    int32_t mine = weft_hardware_core(), *core = malloc((size_t)over->size * sizeof *core);
+    int *found = malloc((size_t)over->size * sizeof *found), in_place = 0;
+    *order = NULL;
+    if (!core || !found)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for the order of %d processes", over->size);
+    int code = weft_coll_allgather(over, weft_elements_of_bytes(&mine, sizeof mine),
+                                   weft_elements_of_bytes(core, sizeof mine));
+    if (code == MPI_SUCCESS) {
+        find_order(over, core, found);
+        while (in_place < over->size && found[in_place] == in_place)
+            in_place++;
+        *order = in_place < over->size ? found : NULL;
+    }
+    if (!*order)
+        free(found);
+    free(core);
+    return code;
+}
+
+int64_t weft_reorder_crossings(const struct weft_comm *over, const int *order,
+                               const struct weft_edge *edges, int n)
+{
+    const struct weft_nodes *nodes = weft_nodes_of(over->group);
+    int64_t crossings = 0;
+    for (int i = 0; nodes && i < n; i++) {
+        int from = order ? order[edges[i].from] : edges[i].from;
+        int to = order ? order[edges[i].to] : edges[i].to;
+        crossings += nodes->node[from] != nodes->node[to] ? edges[i].weight : 0;
+    }
+    return crossings;
+}
+
+int weft_reorder_place(const int *order, int rank)
+{
+    int place = 0;
+    while (order && order[place] != rank)
+        place++;
+    return order ? place : rank;
+}

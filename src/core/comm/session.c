@@ -1,0 +1,203 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Sessions: see session.h.
+ *
+ * Invariant: the process sets are mpi://WORLD, mpi://SELF, and those of the launcher, in this order.
+ */
+#include "core/comm/session.h"
+#include "core/comm/context_alloc.h"
+#include "core/comm/comm_make.h"
+#include "core/comm/intercomm.h"
+#include "core/process/weft.h"
+#include "pmix/boot.h"
+
+#include <stdlib.h>
+#include <string.h>
+#include <strings.h>
+
+static const char *const own_sets[] = {"mpi://WORLD", "mpi://SELF"};
+enum { WORLD, SELF, OWN_SETS };
+
+/* ---- The object */
+
+static const struct {
+    const char *name;
+    int level;
+} levels[] = {{"MPI_THREAD_SINGLE", MPI_THREAD_SINGLE},
+              {"MPI_THREAD_FUNNELED", MPI_THREAD_FUNNELED},
+              {"MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
+              {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE}};
+enum { LEVELS = sizeof levels / sizeof levels[0] };
+
+/* The thread level of the info key. Without the key, and for MPI_THREAD_SINGLE: MPI_THREAD_MULTIPLE
+ * if the process has it. */
+static int level_of(const struct weft_info *info)
+{
+    const char *name = weft_info_get(info, "thread_level");
+    for (int i = 1; name && i < LEVELS; i++)
+        if (!strcmp(name, levels[i].name))
+            return levels[i].level;
+    return weft.thread_level == MPI_THREAD_MULTIPLE ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+}
+
+static const char *name_of(int level)
+{
+    int i = 0;
+    while (levels[i].level != level)
+        i++;
+    return levels[i].name;
+}
+
+struct weft_session *weft_session_open(const struct weft_info *info,
+                                       struct weft_errhandler *errhandler)
+{
+    struct weft_session *session = calloc(1, sizeof *session);
+    if (!session) {
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a session");
+        return NULL;
+    }
+    session->object.kind = WEFT_KIND_SESSION;
+    session->refs = 1;
+    session->thread_level = level_of(info);
+    session->errhandler = errhandler;
+    errhandler->refs++;
+    weft_enter_use(session->thread_level);
+    return session;
+}
+
+struct weft_session *weft_session_keep(struct weft_session *session)
+{
+    if (session)
+        session->refs++;
+    return session;
+}
+
+void weft_session_release(struct weft_session *session)
+{
+    if (!session || --session->refs > 0)
+        return;
+    weft_errhandler_release(session->errhandler);
+    free(session);
+}
+
+void weft_session_close(struct weft_session *session)
+{
+    weft_handle_retire(&session->object);
+    weft_leave_use(session->thread_level);
+    weft_session_release(session);
+}
+
+struct weft_info *weft_session_info(const struct weft_session *session)
+{
+    struct weft_info *info = weft_info_make();
+    if (info && (weft_info_set(info, "thread_level", name_of(session->thread_level)) ||
+                 weft_info_set(info, "mpi_memory_alloc_kinds", "mpi,system"))) {
+        weft_info_free(info);
+        info = NULL;
+    }
+    return info;
+}
+
+struct weft_session *weft_enter_session(const char *function, MPI_Session handle, int *code)
+{
+    weft_enter_anytime();
+    *code = MPI_SUCCESS;
+    struct weft_session *session = weft_handle_resolve(handle, WEFT_KIND_SESSION);
+    if (session)
+        return session;
+    *code = weft_error(NULL, MPI_ERR_SESSION, function, "%p is no session; was it finalized?",
+                       (void *)handle);
+    weft_leave_anytime();
+    return NULL;
+}
+
+int weft_leave_session(struct weft_session *session, int code, const char *function)
+{
+    if (code != MPI_SUCCESS)
+        code = weft_error_raise_in_session(session, code, function);
+    weft_leave_anytime();
+    return code;
+}
+
+/* ---- Process sets */
+
+int weft_session_psets(void)
+{
+    return OWN_SETS + weft_boot_psets();
+}
+
+const char *weft_session_pset_name(int n)
+{
+    return n < 0 ? NULL : n < OWN_SETS ? own_sets[n] : weft_boot_pset_name(n - OWN_SETS);
+}
+
+/* Names of sets are URIs, whose scheme and host are case-insensitive: so are the names of our own
+ * sets, which have no other part. */
+static int find_set(const char *name)
+{
+    int sets = weft_session_psets();
+    for (int i = 0; i < sets; i++)
+        if (!(i < OWN_SETS ? strcasecmp : strcmp)(name, weft_session_pset_name(i)))
+            return i;
+    return -1;
+}
+
+struct weft_group *weft_session_pset_group(struct weft_session *session, const char *name,
+                                           int *code)
+{
+    int set = find_set(name);
+    if (set < 0) {
+        *code = weft_error_set(
+            MPI_ERR_ARG, "there is no process set %s; MPI_Session_get_nth_pset names them", name);
+        return NULL;
+    }
+    int size = set == WORLD ? weft.job.size : set == SELF ? 1 : weft_boot_pset_size(set - OWN_SETS);
+    struct weft_group *group = weft_group_make(size);
+    *code = group ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (!group)
+        return NULL;
+    for (int i = 0; i < size; i++)
+        group->table[i] = set == WORLD  ? i
+                          : set == SELF ? weft.job.rank
+                                        : weft_boot_pset_member(set - OWN_SETS, i);
+    group->session = weft_session_keep(session);
+    return weft_group_seal(group);
+}
+
+/* ---- Communicators from groups */
+
+/* The message tag for a string tag: its FNV-1a hash. */
+static int tag_of(const char *text)
+{
+    uint32_t hash = 2166136261u;
+    for (const char *c = text; *c; c++)
+        hash = (hash ^ (unsigned char)*c) * 16777619u;
+    return (int)(hash & (uint32_t)weft.tag_ub);
+}
+
+int weft_comm_from_group(struct weft_group *group, const char *tag,
+                         struct weft_errhandler *errhandler, struct weft_comm **out)
+{
+    int code = weft_comm_create_group(&weft_comm_job, group, tag_of(tag), out);
+    if (*out && errhandler) {
+        weft_errhandler_release((*out)->errhandler);
+        (*out)->errhandler = errhandler;
+        errhandler->refs++;
+    }
+    return code;
+}
+
+int weft_intercomm_from_groups(struct weft_group *local, int leader, struct weft_group *remote,
+                               int remote_leader, const char *tag,
+                               struct weft_errhandler *errhandler, struct weft_comm **out)
+{
+    struct weft_comm *side;
+    *out = NULL;
+    int code = weft_comm_from_group(local, tag, errhandler, &side);
+    if (code != MPI_SUCCESS || !side)
+        return code;
+    int other = local->rank == leader ? weft_group_world(remote, remote_leader) : 0;
+    code = weft_intercomm_create(side, leader, &weft_comm_job, other, tag_of(tag), out);
+    weft_comm_release(side);
+    return code;
+}

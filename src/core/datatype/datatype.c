@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Packing and counting: see datatype.h.
+ */
+#include "core/datatype/datatype.h"
+#include "core/datatype/copy.h"
+
+#include <string.h>
+
+static inline __attribute__((always_inline)) void copy_bytes(enum weft_copy direction,
+                                                             const struct weft_datatype *type,
+                                                             const void *buffer, size_t offset,
+                                                             void *packed, size_t bytes)
+{
+    char *data = (char *)buffer + offset;
+    if (!bytes)
+        return;
+    if (type->flags & WEFT_TYPE_CONTIGUOUS)
+        memcpy(direction == WEFT_PACK ? packed : data, direction == WEFT_PACK ? data : packed,
+               bytes);
+    else
+        weft_layout_copy(direction, type->layout, type->extent, buffer, offset, offset + bytes,
+                         packed);
+}
+
+static inline __attribute__((always_inline)) void copy_elements(enum weft_copy direction,
+                                                                const struct weft_datatype *type,
+                                                                const void *buffer, size_t count,
+                                                                void *packed)
+{
+    if (!type->size || !count)
+        return;
+    if (type->flags & WEFT_TYPE_CONTIGUOUS)
+        copy_bytes(direction, type, buffer, 0, packed, count * type->size);
+    else
+        weft_layout_copy_all(direction, type->layout, type->extent, buffer, count, packed);
+}
+
+void weft_datatype_pack(const struct weft_datatype *type, const void *buffer, size_t offset,
+                        void *out, size_t bytes)
+{
+    copy_bytes(WEFT_PACK, type, buffer, offset, out, bytes);
+}
+
+void weft_datatype_unpack(const struct weft_datatype *type, void *buffer, size_t offset,
+                          const void *in, size_t bytes)
+{
+    copy_bytes(WEFT_UNPACK, type, buffer, offset, (void *)in, bytes);
+}
+
+void weft_datatype_pack_all(const struct weft_datatype *type, const void *buffer, size_t count,
+                            void *out)
+{
+    copy_elements(WEFT_PACK, type, buffer, count, out);
+}
+
+void weft_datatype_unpack_all(const struct weft_datatype *type, void *buffer, size_t count,
+                              const void *in)
+{
+    copy_elements(WEFT_UNPACK, type, buffer, count, (void *)in);
+}
+
+MPI_Count weft_datatype_count(const struct weft_datatype *type, size_t bytes)
+{
+    if (!type->size)
+        return bytes ? MPI_UNDEFINED : 0;
+    return bytes % type->size ? MPI_UNDEFINED : (MPI_Count)(bytes / type->size);
+}
+
+MPI_Count weft_datatype_elements(const struct weft_datatype *type, size_t bytes)
+{
+    const struct weft_signature *signature = type->signature;
+    size_t rest;
+    if (!signature)
+        return bytes ? MPI_UNDEFINED : 0;
+    MPI_Count whole = (MPI_Count)(bytes / type->size * signature->elements);
+    if (!weft_signature_count(signature, bytes % type->size, &rest))
+        return MPI_UNDEFINED;
+    return whole + (MPI_Count)rest;
+}
+
+bool weft_datatype_bytes_of(const struct weft_datatype *type, MPI_Count elements, size_t *bytes)
+{
+    const struct weft_signature *signature = type->signature;
+    *bytes = 0;
+    if (!signature)
+        return elements == 0;
+    size_t n = (size_t)elements;
+    if (__builtin_mul_overflow(n / signature->elements, type->size, bytes))
+        return false;
+    *bytes += weft_signature_bytes(signature, n % signature->elements);
+    return (MPI_Count)*bytes >= 0;
+}

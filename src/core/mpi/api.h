@@ -1,0 +1,35 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What every file of src/core/mpi needs: the standard's header and the one macro that exports an
+ * entry point.
+ *
+ * Invariant: PMPI_X is the strong symbol, MPI_X a weak alias at the same address, so a profiling
+ * library can define MPI_X and call PMPI_X. Nothing inside the library calls either name, except
+ * the forms with int counts (generated_forms.c), or a profiling library would see calls that the
+ * program never made.
+ */
+#ifndef WEFT_API_H
+#define WEFT_API_H
+
+#include "mpi.h"
+
+/*
+ * Exports PMPI_<name> and its weak alias MPI_<name>; stands before the definition of PMPI_<name>:
+ *
+ *     WEFT_EXPORT(Comm_rank);
+ *     int PMPI_Comm_rank(MPI_Comm comm, int *rank) { ... }
+ */
+#define WEFT_EXPORT(name)                                                                          \
+    __attribute__((visibility("default"))) extern __typeof__(PMPI_##name) PMPI_##name;             \
+    __attribute__((visibility("default"), weak,                                                    \
+                   alias("PMPI_" #name))) extern __typeof__(MPI_##name) MPI_##name
+
+/*
+ * Reports a function of the standard that is not built yet.
+ * function: its name with MPI_; comm: its communicator, MPI_COMM_NULL if it takes none.
+ * Calls the error handler of comm with MPI_ERR_UNSUPPORTED_OPERATION and returns what the entry
+ * point has to return when the handler comes back.
+ */
+int weft_api_unsupported(const char *function, MPI_Comm comm);
+
+#endif

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Running collective calls: see coll_call.h.
+ *
+ * Invariant: what the core returns is raised here, once; what a check finds wrong it has raised.
+ */
+#include "core/mpi/coll_call.h"
+#include "core/mpi/enter.h"
+#include "core/object/error.h"
+#include "core/process/weft.h"
+
+/* Enters the library, resolves everything. False: *code is what the entry point returns, and the
+ * library is left. */
+static bool begin(const struct weft_coll_call *call, bool persistent, struct weft_coll_args *args,
+                  int *code)
+{
+    struct weft_comm *comm = weft_enter_comm(call->function, call->comm, code);
+    if (weft_unlikely(!comm))
+        return false;
+    *code = weft_coll_check(call, comm, args);
+    if (weft_unlikely(*code != MPI_SUCCESS)) {
+        weft_coll_skip(comm, persistent);
+        weft_leave();
+        return false;
+    }
+    return true;
+}
+
+static int end(const struct weft_coll_call *call, const struct weft_coll_args *args, int code)
+{
+    return weft_leave_with(args->comm, code, call->function);
+}
+
+int weft_coll_blocking(const struct weft_coll_call *call)
+{
+    struct weft_coll_args args;
+    int code;
+    if (!begin(call, false, &args, &code))
+        return code;
+    return end(call, &args, weft_coll_run(&args));
+}
+
+/* Where a nonblocking or persistent call puts its request. */
+static bool check_request(const struct weft_coll_call *call, const MPI_Request *request, int *code)
+{
+    if (weft_likely(request != NULL))
+        return true;
+    *code = weft_enter(call->function);
+    if (*code != MPI_SUCCESS)
+        return false;
+    *code = weft_error(weft_comm_resolve(call->comm), MPI_ERR_ARG, call->function,
+                       "the pointer to the request is null");
+    weft_leave();
+    return false;
+}
+
+int weft_coll_nonblocking(const struct weft_coll_call *call, MPI_Request *handle)
+{
+    struct weft_coll_args args;
+    struct weft_request *request;
+    int code;
+    if (!check_request(call, handle, &code) || !begin(call, false, &args, &code))
+        return code;
+    code = weft_coll_start(&args, &request);
+    if (code == MPI_SUCCESS)
+        *handle = (MPI_Request)request;
+    return end(call, &args, code);
+}
+
+int weft_coll_persistent(const struct weft_coll_call *call, MPI_Info info, MPI_Request *handle)
+{
+    struct weft_coll_args args;
+    struct weft_request *request;
+    int code;
+    (void)info; /* the standard names no key for it */
+    if (!check_request(call, handle, &code) || !begin(call, true, &args, &code))
+        return code;
+    code = weft_coll_init(&args, &request);
+    if (code == MPI_SUCCESS) {
+        request->flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE;
+        *handle = (MPI_Request)request;
+    }
+    return end(call, &args, code);
+}

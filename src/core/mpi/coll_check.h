@@ -1,0 +1,69 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Pieces of which the checks of collectives are made: coll_check.c has those of ordinary
+ * communicators, coll_check_inter.c and coll_check_neighbor.c the others.
+ *
+ * Invariant: what is wrong has gone through the communicator's error handler when a function here
+ * returns an error, once. All return MPI_SUCCESS, or what the error handler lets through, which is
+ * an error too.
+ */
+#ifndef WEFT_COLL_CHECK_H
+#define WEFT_COLL_CHECK_H
+
+#include "core/mpi/coll_call.h"
+
+/* What is checked, and whom to tell what is wrong. */
+struct weft_check {
+    const struct weft_coll_call *call;
+    struct weft_comm *comm;
+    const char *function;
+};
+
+/* What weft_error returns, an error class and so never MPI_SUCCESS: callers rely on it, and who
+ * checks one file alone cannot see it. */
+static inline int weft_check_raised(int errclass)
+{
+    if (errclass == MPI_SUCCESS)
+        __builtin_unreachable();
+    return errclass;
+}
+
+static inline bool weft_check_in_place(const struct weft_coll_side *side)
+{
+    return side->buffer == MPI_IN_PLACE;
+}
+
+static inline struct weft_elements weft_check_one(const struct weft_blocks *one)
+{
+    return (struct weft_elements){one->at, one->count, one->type};
+}
+
+/* A count and a datatype; blocks: how many times as much the buffer holds. */
+int weft_check_elements(const struct weft_check *c, MPI_Count count, MPI_Datatype handle,
+                        size_t blocks, struct weft_blocks *out);
+
+/* A side that has n blocks: arrays if it is a vector, else one count. */
+int weft_check_blocks(const struct weft_check *c, const struct weft_coll_side *side, bool vector,
+                      int n, struct weft_blocks *out);
+
+/* A buffer of n blocks, of which counts and types are checked, that is not in place; which: "send",
+ * "receive" or "data". */
+int weft_check_buffer(const struct weft_check *c, const struct weft_coll_side *side, int n,
+                      struct weft_blocks *of, const char *which);
+
+/* The operation, for the type of args->in. */
+int weft_check_op(const struct weft_check *c, struct weft_coll_args *args);
+
+/* The counts of a reduce_scatter for so many ranks; args->in.count becomes their sum. */
+int weft_check_parts(const struct weft_check *c, int size, struct weft_coll_args *args);
+
+/* Says that send and receive buffer are the same. */
+int weft_check_same_memory(const struct weft_check *c);
+
+/* Everything, of a neighbourhood collective. */
+int weft_check_neighbor(const struct weft_check *c, struct weft_coll_args *args);
+
+/* Everything, on an inter-communicator. */
+int weft_check_inter(const struct weft_check *c, struct weft_coll_args *args);
+
+#endif

@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Memory from the library (MPI 5.0 section 9.2): ordinary memory, aligned to a cache line or to what
+ * the user asks for.
+ *
+ * Invariant: `allocated` holds the address of every block that was given out and not freed, so that
+ * MPI_Free_mem detects any other address.
+ */
+#include "core/mpi/api.h"
+#include "core/object/error.h"
+#include "core/object/info.h"
+#include "core/process/weft.h"
+
+#include <search.h>
+#include <stdlib.h>
+
+enum { CACHE_LINE = 64 };
+
+static void *allocated; /* a tree, see tsearch(3) */
+
+static int compare_addresses(const void *a, const void *b)
+{
+    return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
+}
+
+/* What the info object asks for, at least a cache line; 0 for what is no power of two. */
+static size_t alignment_of(const struct weft_info *info)
+{
+    const char *asked = weft_info_get(info, "mpi_minimum_memory_alignment");
+    size_t alignment = asked ? strtoul(asked, NULL, 10) : CACHE_LINE;
+    if (alignment & (alignment - 1))
+        return 0;
+    return alignment > CACHE_LINE ? alignment : CACHE_LINE;
+}
+
+static int allocate(MPI_Aint size, MPI_Info handle, void **out)
+{
+    const struct weft_info *info = handle == MPI_INFO_NULL ? NULL : weft_info_resolve(handle);
+    if (size < 0)
+        return weft_error_set(MPI_ERR_ARG, "the size %lld is negative", (long long)size);
+    if (!info && handle != MPI_INFO_NULL)
+        return weft_error_set(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)handle);
+    if (!out)
+        return weft_error_set(MPI_ERR_ARG, "the pointer to the address is null");
+    size_t alignment = alignment_of(info);
+    if (!alignment)
+        return weft_error_set(MPI_ERR_INFO_VALUE,
+                              "mpi_minimum_memory_alignment is no power of two");
+    void *memory = NULL;
+    if (posix_memalign(&memory, alignment, size ? (size_t)size : 1))
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for %lld bytes", (long long)size);
+    if (!tsearch(memory, &allocated, compare_addresses)) {
+        free(memory);
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to note the address of a block");
+    }
+    *out = memory;
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Alloc_mem);
+int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
+{
+    int code = weft_enter("MPI_Alloc_mem");
+    if (code)
+        return code;
+    code = allocate(size, info, baseptr);
+    if (code != MPI_SUCCESS)
+        code = weft_error_raise(NULL, code, "MPI_Alloc_mem");
+    weft_leave();
+    return code;
+}
+
+WEFT_EXPORT(Free_mem);
+int PMPI_Free_mem(void *base)
+{
+    int code = weft_enter("MPI_Free_mem");
+    if (code)
+        return code;
+    if (!base || tdelete(base, &allocated, compare_addresses))
+        free(base);
+    else
+        code =
+            weft_error(NULL, MPI_ERR_BASE, "MPI_Free_mem",
+                       "%p is no address that MPI_Alloc_mem gave out, or was freed before", base);
+    weft_leave();
+    return code;
+}

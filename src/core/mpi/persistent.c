@@ -1,0 +1,214 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Persistent requests (MPI 5.0 section 3.9): arguments are checked and resolved once, MPI_Start
+ * sends or receives with them as often as the user likes.
+ *
+ * Invariant: what an _init call hands out is inactive; MPI_Start makes it active, completion makes
+ * it inactive again (core/pt2pt/request.h), and MPI_Request_free ends it.
+ */
+#include "core/mpi/api.h"
+#include "core/mpi/call.h"
+#include "core/coll/coll.h"
+#include "core/object/error.h"
+#include "core/pt2pt/p2p.h"
+#include "core/pt2pt/partitioned.h"
+#include "core/process/weft.h"
+
+#include <stdbool.h>
+#include <stdio.h>
+
+/* Hands out an inactive request. */
+static void hand_out(struct weft_request *request, MPI_Request *handle)
+{
+    request->flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE;
+    *handle = (MPI_Request)request;
+}
+
+static int make_send(const struct weft_call *call, enum weft_send_mode mode, MPI_Request *handle)
+{
+    struct weft_resolved to;
+    int code;
+    if (!handle)
+        return weft_call_explain(call, false, true);
+    if (!weft_call_resolve(call, false, &to, &code)) {
+        if (code == MPI_SUCCESS)
+            hand_out(weft_request_to_nowhere(), handle);
+        return code;
+    }
+    struct weft_request *request = weft_request_get(
+        &weft.requests, mode == WEFT_SEND_BUFFERED ? WEFT_REQUEST_BSEND : WEFT_REQUEST_SEND, 0);
+    if (!request)
+        return weft_error_raise(to.comm, MPI_ERR_NO_MEM, call->function);
+    request->mode = (uint8_t)mode;
+    request->tag = call->tag;
+    request->bytes = to.bytes;
+    request->channel = &to.comm->p2p;
+    request->peer = NULL;
+    request->type = to.type;
+    request->buffer = (void *)call->buffer;
+    request->match.source = call->peer;
+    request->whole = NULL;
+    hand_out(request, handle);
+    return MPI_SUCCESS;
+}
+
+static int make_receive(const struct weft_call *call, MPI_Request *handle)
+{
+    struct weft_resolved from;
+    int code;
+    if (!handle)
+        return weft_call_explain(call, true, true);
+    if (!weft_call_resolve(call, true, &from, &code)) {
+        if (code == MPI_SUCCESS)
+            hand_out(weft_request_to_nowhere(), handle);
+        return code;
+    }
+    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_RECV, 0);
+    if (!request)
+        return weft_error_raise(from.comm, MPI_ERR_NO_MEM, call->function);
+    weft_p2p_describe(request, &from.comm->p2p, (void *)call->buffer, from.bytes, from.type, NULL,
+                      call->peer, call->tag);
+    hand_out(request, handle);
+    return MPI_SUCCESS;
+}
+
+static int init_send(const struct weft_call call, enum weft_send_mode mode, MPI_Request *request)
+{
+    int code = weft_enter(call.function);
+    if (code)
+        return code;
+    code = make_send(&call, mode, request);
+    weft_leave();
+    return code;
+}
+
+WEFT_EXPORT(Send_init_c);
+int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                     MPI_Comm comm, MPI_Request *request)
+{
+    return init_send((struct weft_call){"MPI_Send_init", buf, count, datatype, dest, tag, comm},
+                     WEFT_SEND_STANDARD, request);
+}
+
+WEFT_EXPORT(Ssend_init_c);
+int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
+{
+    return init_send((struct weft_call){"MPI_Ssend_init", buf, count, datatype, dest, tag, comm},
+                     WEFT_SEND_SYNCHRONOUS, request);
+}
+
+WEFT_EXPORT(Rsend_init_c);
+int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
+{
+    return init_send((struct weft_call){"MPI_Rsend_init", buf, count, datatype, dest, tag, comm},
+                     WEFT_SEND_READY, request);
+}
+
+WEFT_EXPORT(Bsend_init_c);
+int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
+                      MPI_Comm comm, MPI_Request *request)
+{
+    return init_send((struct weft_call){"MPI_Bsend_init", buf, count, datatype, dest, tag, comm},
+                     WEFT_SEND_BUFFERED, request);
+}
+
+WEFT_EXPORT(Recv_init_c);
+int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
+                     MPI_Comm comm, MPI_Request *request)
+{
+    struct weft_call call = {"MPI_Recv_init", buf, count, datatype, source, tag, comm};
+    int code = weft_enter("MPI_Recv_init");
+    if (code)
+        return code;
+    code = make_receive(&call, request);
+    weft_leave();
+    return code;
+}
+
+/* Whether a handle names an inactive request of the user's; if not, the error is raised. index is
+ * its place in an array, or -1. */
+static int check(MPI_Request handle, int index, const char *function)
+{
+    char which[32] = "";
+    if (index >= 0)
+        snprintf(which, sizeof which, "entry %d of the array, ", index);
+    const struct weft_request *request = weft_handle_resolve(handle, WEFT_KIND_REQUEST);
+    if (!request)
+        return weft_error(NULL, MPI_ERR_REQUEST, function, "%s%p is no request; was it freed?",
+                          which, (void *)handle);
+    if (request == &weft_request_null)
+        return weft_error(NULL, MPI_ERR_REQUEST, function, "%sMPI_REQUEST_NULL cannot be started",
+                          which);
+    struct weft_comm *comm = request->channel ? request->channel->comm : NULL;
+    if (!(request->flags & WEFT_REQUEST_PERSISTENT))
+        return weft_error(comm, MPI_ERR_REQUEST, function,
+                          "%s%p is not a persistent request; MPI_Send_init and its like make one",
+                          which, (void *)handle);
+    if (!(request->flags & WEFT_REQUEST_INACTIVE))
+        return weft_error(comm, MPI_ERR_REQUEST, function,
+                          "%s%p is active; wait for it before it is started again", which,
+                          (void *)handle);
+    return MPI_SUCCESS;
+}
+
+static int start(MPI_Request handle, const char *function)
+{
+    struct weft_request *request = (struct weft_request *)handle;
+    if (request->op == WEFT_REQUEST_COLL) {
+        weft_coll_restart(request);
+        return MPI_SUCCESS;
+    }
+    if (weft_request_is_partitioned(request)) {
+        weft_partitioned_start(request);
+        return MPI_SUCCESS;
+    }
+    int code = weft_p2p_restart(request);
+    return weft_likely(code == MPI_SUCCESS)
+               ? code
+               : weft_error_raise(request->channel->comm, code, function);
+}
+
+WEFT_EXPORT(Start);
+int PMPI_Start(MPI_Request *handle)
+{
+    int code = weft_enter("MPI_Start");
+    if (code)
+        return code;
+    if (!handle) {
+        code = weft_error(NULL, MPI_ERR_REQUEST, "MPI_Start", "the pointer to the request is null");
+    } else {
+        code = check(*handle, -1, "MPI_Start");
+        if (code == MPI_SUCCESS)
+            code = start(*handle, "MPI_Start");
+    }
+    weft_leave();
+    return code;
+}
+
+/* Nothing is started unless everything can be. */
+static int check_all(int count, const MPI_Request *handles)
+{
+    if (count < 0)
+        return weft_error(NULL, MPI_ERR_COUNT, "MPI_Startall", "the count %d is negative", count);
+    if (count && !handles)
+        return weft_error(NULL, MPI_ERR_REQUEST, "MPI_Startall", "the array of requests is null");
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < count && code == MPI_SUCCESS; i++)
+        code = check(handles[i], i, "MPI_Startall");
+    return code;
+}
+
+WEFT_EXPORT(Startall);
+int PMPI_Startall(int count, MPI_Request *handles)
+{
+    int code = weft_enter("MPI_Startall");
+    if (code)
+        return code;
+    code = check_all(count, handles);
+    for (int i = 0; i < count && code == MPI_SUCCESS; i++)
+        code = start(handles[i], "MPI_Startall");
+    weft_leave();
+    return code;
+}

@@ -1,0 +1,184 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Send and receive in one call (MPI 5.0 section 3.11), blocking or not, with two buffers or one.
+ *
+ * Invariants:
+ *  - The receive is posted before the send starts, so that neither waits for the other; nothing is
+ *    posted for a call whose send has bad arguments.
+ *  - With one buffer, what is sent is a copy that was taken before the receive was posted.
+ */
+#include "core/mpi/api.h"
+#include "core/mpi/call.h"
+#include "core/object/error.h"
+#include "core/pt2pt/p2p.h"
+#include "core/process/weft.h"
+
+#include <stdlib.h>
+
+/* Posts the receive; from MPI_PROC_NULL it is complete. */
+static int post(const struct weft_call *in, struct weft_request **receive)
+{
+    struct weft_resolved from;
+    int code;
+    if (!weft_call_resolve(in, true, &from, &code)) {
+        if (code == MPI_SUCCESS)
+            *receive = weft_request_to_nowhere();
+        return code;
+    }
+    code = weft_p2p_irecv(&from.comm->p2p, (void *)in->buffer, from.bytes, from.type, in->peer,
+                          in->tag, receive);
+    return code == MPI_SUCCESS ? code : weft_error_raise(from.comm, code, in->function);
+}
+
+static int send_now(const struct weft_call *out)
+{
+    struct weft_resolved to;
+    int code;
+    if (!weft_call_resolve(out, false, &to, &code))
+        return code;
+    code = weft_p2p_send(&to.comm->p2p, out->buffer, to.bytes, to.type, out->peer, out->tag,
+                         WEFT_SEND_STANDARD);
+    return code == MPI_SUCCESS ? code : weft_error_raise(to.comm, code, out->function);
+}
+
+static int exchange(const struct weft_call *out, const struct weft_call *in, MPI_Status *status)
+{
+    struct weft_request *receive;
+    int code = post(in, &receive);
+    if (code != MPI_SUCCESS)
+        return code;
+    code = send_now(out);
+    if (code != MPI_SUCCESS) {
+        weft_request_abandon(receive); /* its buffer stays the library's until a message comes */
+        return code;
+    }
+    weft_request_wait(receive);
+    code = receive->error;
+    weft_request_status(receive, status, false);
+    weft_request_put(receive);
+    return code == MPI_SUCCESS ? code
+                               : weft_error_raise(weft_comm_resolve(in->comm), code, in->function);
+}
+
+/* Starts both. The request is that of the receive, which waits for the send too. Takes over copy. */
+static int start_exchange(const struct weft_call *out, const struct weft_call *in, void *copy,
+                          MPI_Request *request)
+{
+    struct weft_request *receive, *send;
+    struct weft_resolved to;
+    int code = post(in, &receive);
+    if (code != MPI_SUCCESS) {
+        free(copy);
+        return code;
+    }
+    if (weft_call_resolve(out, false, &to, &code)) {
+        code = weft_p2p_isend(&to.comm->p2p, out->buffer, to.bytes, to.type, out->peer, out->tag,
+                              WEFT_SEND_STANDARD, &send);
+        if (code != MPI_SUCCESS) {
+            weft_request_abandon(receive);
+            free(copy);
+            return weft_error_raise(to.comm, code, out->function);
+        }
+        receive->channel = &to.comm->p2p; /* whose handler hears of the send, whatever the source */
+        weft_request_join(receive, send, copy);
+    }
+    *request = (MPI_Request)receive;
+    return MPI_SUCCESS;
+}
+
+/* Copies the data to be sent, and makes the call send the copy. *copy stays NULL when there is
+ * nothing to send. */
+static int take_copy(struct weft_call *out, void **copy)
+{
+    struct weft_resolved to;
+    int code;
+    *copy = NULL;
+    if (!weft_call_resolve(out, false, &to, &code) || !to.bytes)
+        return code;
+    *copy = malloc(to.bytes);
+    if (!*copy)
+        return weft_error(to.comm, MPI_ERR_NO_MEM, out->function,
+                          "no memory for a copy of the %zu bytes to be sent; MPI_Sendrecv with two "
+                          "buffers needs none",
+                          to.bytes);
+    weft_datatype_pack(to.type, out->buffer, 0, *copy, to.bytes);
+    out->buffer = *copy;
+    out->count = (MPI_Count)to.bytes;
+    out->datatype = MPI_BYTE;
+    return MPI_SUCCESS;
+}
+
+WEFT_EXPORT(Sendrecv_c);
+int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                    int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                    int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    struct weft_call out = {"MPI_Sendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm};
+    struct weft_call in = {"MPI_Sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm};
+    int code = weft_enter("MPI_Sendrecv");
+    if (code)
+        return code;
+    code = weft_call_explain(&out, false, false);
+    if (code == MPI_SUCCESS)
+        code = exchange(&out, &in, status);
+    weft_leave();
+    return code;
+}
+
+WEFT_EXPORT(Sendrecv_replace_c);
+int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                            int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+{
+    struct weft_call out = {"MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag, comm};
+    struct weft_call in = {"MPI_Sendrecv_replace", buf, count, datatype, source, recvtag, comm};
+    void *copy;
+    int code = weft_enter("MPI_Sendrecv_replace");
+    if (code)
+        return code;
+    code = take_copy(&out, &copy);
+    if (code == MPI_SUCCESS)
+        code = exchange(&out, &in, status);
+    free(copy);
+    weft_leave();
+    return code;
+}
+
+WEFT_EXPORT(Isendrecv_c);
+int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
+                     int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
+                     int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+{
+    struct weft_call out = {"MPI_Isendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm};
+    struct weft_call in = {"MPI_Isendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm};
+    int code = weft_enter("MPI_Isendrecv");
+    if (code)
+        return code;
+    code = weft_call_explain(&out, false, false);
+    if (code == MPI_SUCCESS)
+        code =
+            request ? start_exchange(&out, &in, NULL, request) : weft_call_explain(&in, true, true);
+    weft_leave();
+    return code;
+}
+
+WEFT_EXPORT(Isendrecv_replace_c);
+int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
+                             int sendtag, int source, int recvtag, MPI_Comm comm,
+                             MPI_Request *request)
+{
+    struct weft_call out = {"MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag, comm};
+    struct weft_call in = {"MPI_Isendrecv_replace", buf, count, datatype, source, recvtag, comm};
+    void *copy;
+    int code = weft_enter("MPI_Isendrecv_replace");
+    if (code)
+        return code;
+    code = take_copy(&out, &copy);
+    if (code == MPI_SUCCESS && request) {
+        code = start_exchange(&out, &in, copy, request);
+    } else if (code == MPI_SUCCESS) {
+        free(copy);
+        code = weft_call_explain(&in, true, true);
+    }
+    weft_leave();
+    return code;
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Error classes, recorded sentences and handlers: see error.h.
+ *
+ * Invariant: last_sentence and secondary describe an error of last_class; they change together,
+ * under the library's lock if there are threads.
+ */
+#include "core/object/error.h"
+#include "core/comm/comm.h"
+#include "core/object/error_code.h"
+#include "core/comm/session.h"
+#include "core/process/weft.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+
+enum { SENTENCE = 768 /* bytes */, SECONDARY_DELAY = 200000000 /* ns */ };
+static int last_class;
+static bool secondary;
+static char last_sentence[SENTENCE];
+
+struct weft_errhandler weft_errors_are_fatal = {
+    .object = {WEFT_KIND_ERRHANDLER, 0}, .refs = 1, .handle = MPI_ERRORS_ARE_FATAL};
+struct weft_errhandler weft_errors_abort = {
+    .object = {WEFT_KIND_ERRHANDLER, 0}, .refs = 1, .handle = MPI_ERRORS_ABORT};
+struct weft_errhandler weft_errors_return = {
+    .object = {WEFT_KIND_ERRHANDLER, 0}, .refs = 1, .handle = MPI_ERRORS_RETURN};
+
+static const char *const class_text[] = {
+    [MPI_SUCCESS] = "no error",
+    [MPI_ERR_BUFFER] = "invalid buffer",
+    [MPI_ERR_COUNT] = "invalid count",
+    [MPI_ERR_TYPE] = "invalid datatype",
+    [MPI_ERR_TAG] = "invalid tag",
+    [MPI_ERR_COMM] = "invalid communicator",
+    [MPI_ERR_RANK] = "invalid rank",
+    [MPI_ERR_REQUEST] = "invalid request",
+    [MPI_ERR_ROOT] = "invalid root",
+    [MPI_ERR_GROUP] = "invalid group",
+    [MPI_ERR_OP] = "invalid reduction operation",
+    [MPI_ERR_TOPOLOGY] = "invalid topology",
+    [MPI_ERR_DIMS] = "invalid dimension",
+    [MPI_ERR_ARG] = "invalid argument",
+    [MPI_ERR_UNKNOWN] = "unknown error",
+    [MPI_ERR_TRUNCATE] = "message truncated: the receive buffer is too small",
+    [MPI_ERR_OTHER] = "an error that has no class of its own",
+    [MPI_ERR_INTERN] = "internal error of the MPI library",
+    [MPI_ERR_PENDING] = "the operation has neither failed nor completed",
+    [MPI_ERR_IN_STATUS] = "the error codes are in the statuses",
+    [MPI_ERR_ACCESS] = "permission denied",
+    [MPI_ERR_AMODE] = "invalid access mode",
+    [MPI_ERR_ASSERT] = "invalid assertion",
+    [MPI_ERR_BAD_FILE] = "invalid file name",
+    [MPI_ERR_BASE] = "invalid base address",
+    [MPI_ERR_CONVERSION] = "error in a data conversion function",
+    [MPI_ERR_DISP] = "invalid displacement",
+    [MPI_ERR_DUP_DATAREP] = "the data representation exists already",
+    [MPI_ERR_FILE_EXISTS] = "the file exists",
+    [MPI_ERR_FILE_IN_USE] = "the file is in use",
+    [MPI_ERR_FILE] = "invalid file handle",
+    [MPI_ERR_INFO_KEY] = "info key too long or empty",
+    [MPI_ERR_INFO_NOKEY] = "no such info key",
+    [MPI_ERR_INFO_VALUE] = "info value too long or invalid",
+    [MPI_ERR_INFO] = "invalid info object",
+    [MPI_ERR_IO] = "input/output error",
+    [MPI_ERR_KEYVAL] = "invalid attribute key",
+    [MPI_ERR_LOCKTYPE] = "invalid lock type",
+    [MPI_ERR_NAME] = "the service name is not published",
+    [MPI_ERR_NO_MEM] = "out of memory",
+    [MPI_ERR_NOT_SAME] = "the argument differs between processes",
+    [MPI_ERR_NO_SPACE] = "not enough space",
+    [MPI_ERR_NO_SUCH_FILE] = "no such file",
+    [MPI_ERR_PORT] = "invalid port name",
+    [MPI_ERR_QUOTA] = "quota exceeded",
+    [MPI_ERR_READ_ONLY] = "read-only file or file system",
+    [MPI_ERR_RMA_ATTACH] = "memory cannot be attached",
+    [MPI_ERR_RMA_CONFLICT] = "conflicting accesses to a window",
+    [MPI_ERR_RMA_RANGE] = "target memory is not part of the window",
+    [MPI_ERR_RMA_SHARED] = "memory cannot be shared",
+    [MPI_ERR_RMA_SYNC] = "wrong synchronization of RMA calls",
+    [MPI_ERR_SERVICE] = "invalid service name",
+    [MPI_ERR_SIZE] = "invalid size",
+    [MPI_ERR_SPAWN] = "error in spawning processes",
+    [MPI_ERR_UNSUPPORTED_DATAREP] = "unsupported data representation",
+    [MPI_ERR_UNSUPPORTED_OPERATION] = "operation not supported",
+    [MPI_ERR_WIN] = "invalid window",
+    [MPI_ERR_RMA_FLAVOR] = "wrong window flavor",
+    [MPI_ERR_PROC_ABORTED] = "a peer process has aborted",
+    [MPI_ERR_VALUE_TOO_LARGE] = "the value does not fit into the variable",
+    [MPI_ERR_SESSION] = "invalid session",
+    [MPI_ERR_ERRHANDLER] = "invalid error handler",
+    [MPI_ERR_ABI] = "ABI error",
+};
+
+void weft_error_init(void)
+{
+    weft_handle_predefine((uintptr_t)MPI_ERRORS_ARE_FATAL, &weft_errors_are_fatal.object);
+    weft_handle_predefine((uintptr_t)MPI_ERRORS_ABORT, &weft_errors_abort.object);
+    weft_handle_predefine((uintptr_t)MPI_ERRORS_RETURN, &weft_errors_return.object);
+}
+
+int weft_error_setv(int errclass, const char *format, va_list args)
+{
+    vsnprintf(last_sentence, sizeof last_sentence, format, args);
+    last_class = errclass;
+    secondary = false;
+    return errclass;
+}
+
+int weft_error_set(int errclass, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    weft_error_setv(errclass, format, args);
+    va_end(args);
+    return errclass;
+}
+
+void weft_error_secondary(void)
+{
+    secondary = true;
+}
+
+/* The text of an error class of MPI_T, or NULL. */
+static const char *text_of_tool(int code)
+{
+    enum { FIRST = MPI_T_ERR_CANNOT_INIT };
+    static const char *const texts[] = {
+        [MPI_T_ERR_CANNOT_INIT - FIRST] = "MPI_T: it cannot be initialized now",
+        [MPI_T_ERR_NOT_ACCESSIBLE - FIRST] = "MPI_T: not accessible now",
+        [MPI_T_ERR_NOT_INITIALIZED - FIRST] = "MPI_T: not initialized; call MPI_T_init_thread",
+        [MPI_T_ERR_NOT_SUPPORTED - FIRST] = "MPI_T: not supported",
+        [MPI_T_ERR_MEMORY - FIRST] = "MPI_T: out of memory",
+        [MPI_T_ERR_INVALID - FIRST] = "MPI_T: invalid argument",
+        [MPI_T_ERR_INVALID_INDEX - FIRST] = "MPI_T: there is nothing of this index",
+        [MPI_T_ERR_INVALID_ITEM - FIRST] = "MPI_T: the enumeration has no such item",
+        [MPI_T_ERR_INVALID_SESSION - FIRST] = "MPI_T: no session, or one that was freed",
+        [MPI_T_ERR_INVALID_HANDLE - FIRST] = "MPI_T: no handle, or one that was freed",
+        [MPI_T_ERR_INVALID_NAME - FIRST] = "MPI_T: there is nothing of this name",
+        [MPI_T_ERR_OUT_OF_HANDLES - FIRST] = "MPI_T: no more handles",
+        [MPI_T_ERR_OUT_OF_SESSIONS - FIRST] = "MPI_T: no more sessions",
+        [MPI_T_ERR_CVAR_SET_NOT_NOW - FIRST] = "MPI_T: the variable cannot be set now",
+        [MPI_T_ERR_CVAR_SET_NEVER - FIRST] = "MPI_T: the variable cannot be set",
+        [MPI_T_ERR_PVAR_NO_WRITE - FIRST] = "MPI_T: the variable cannot be written or reset",
+        [MPI_T_ERR_PVAR_NO_STARTSTOP - FIRST] =
+            "MPI_T: the variable is continuous, it cannot be started or stopped",
+        [MPI_T_ERR_PVAR_NO_ATOMIC - FIRST] = "MPI_T: the variable cannot be read and reset at once",
+    };
+    int i = code - FIRST;
+    return i >= 0 && (size_t)i < sizeof texts / sizeof texts[0] ? texts[i] : NULL;
+}
+
+/* The text of another predefined class, or NULL. */
+static const char *text_of_class(int code)
+{
+    size_t n = sizeof class_text / sizeof class_text[0];
+    return code >= 0 && (size_t)code < n ? class_text[code] : NULL;
+}
+
+/* The text of any code, or NULL. May be empty for a code that the program has added. */
+static const char *known_text(int code)
+{
+    const char *text = weft_error_code_text(code);
+    if (!text)
+        text = text_of_tool(code);
+    return text ? text : text_of_class(code);
+}
+
+static const char *text_of(int errclass)
+{
+    const char *text = known_text(errclass);
+    if (!text)
+        return "unknown error class";
+    return *text ? text : "an error of the program's own";
+}
+
+/* Ends the job for an error: prints its sentence, if one is recorded, and the text of its class. */
+WEFT_COLD static _Noreturn void end_job(int errclass, const char *function)
+{
+    if (last_class == errclass && secondary) /* the rank with the cause ends this process first */
+        nanosleep(&(struct timespec){.tv_nsec = SECONDARY_DELAY}, NULL);
+    if (last_class == errclass && last_sentence[0])
+        weft_fatal(errclass, "%s: %s (%s)", function, last_sentence, text_of(errclass));
+    weft_fatal(errclass ? errclass : 1, "%s: %s", function, text_of(errclass));
+}
+
+/* Calls a handler with the code `raised`. If the handler ends the job, the report names `cause`. */
+static int raise_for(struct weft_errhandler *handler, void *object, int raised, int cause,
+                     const char *function)
+{
+    MPI_Comm comm = object;
+    MPI_Session session = object;
+    MPI_Win win = object;
+    MPI_File file = object;
+    int code = raised;
+    if (handler == &weft_errors_return)
+        return raised;
+    handler->refs++; /* the handler may free itself */
+    switch (handler->kind) {
+    case WEFT_KIND_COMM:
+        handler->call.comm(&comm, &code);
+        break;
+    case WEFT_KIND_SESSION:
+        handler->call.session(&session, &code);
+        break;
+    case WEFT_KIND_WIN:
+        handler->call.win(&win, &code);
+        break;
+    case WEFT_KIND_FILE:
+        handler->call.file(&file, &code);
+        break;
+    default:
+        end_job(cause, function);
+    }
+    weft_errhandler_release(handler);
+    return raised;
+}
+
+int weft_errhandler_raise(struct weft_errhandler *handler, void *handle, int code,
+                          const char *function)
+{
+    return raise_for(handler, handle, code, code, function);
+}
+
+int weft_error_raise_in_session(struct weft_session *session, int errclass, const char *function)
+{
+    return raise_for(session->errhandler, session, errclass, errclass, function);
+}
+
+int weft_error_raise(struct weft_comm *comm, int errclass, const char *function)
+{
+    if (!comm)
+        comm = &weft_comm_self;
+    return raise_for(comm->errhandler, comm->handle, errclass, errclass, function);
+}
+
+int weft_error_raise_in_status(struct weft_comm *comm, int cause, const char *function)
+{
+    if (!comm)
+        comm = &weft_comm_self;
+    return raise_for(comm->errhandler, comm->handle, MPI_ERR_IN_STATUS, cause, function);
+}
+
+int weft_error(struct weft_comm *comm, int errclass, const char *function, const char *format, ...)
+{
+    va_list args;
+    va_start(args, format);
+    weft_error_setv(errclass, format, args);
+    va_end(args);
+    return weft_error_raise(comm, errclass, function);
+}
+
+bool weft_error_text(int code, char *text, size_t len)
+{
+    const char *known = known_text(code);
+    if (!known)
+        return false;
+    if (code != MPI_SUCCESS && code == last_class && last_sentence[0] && text_of_class(code))
+        snprintf(text, len, "%s: %s", known, last_sentence);
+    else
+        snprintf(text, len, "%s", known);
+    return true;
+}
+
+struct weft_errhandler *weft_errhandler_make(enum weft_kind kind, union weft_errhandler_call call)
+{
+    struct weft_errhandler *handler = calloc(1, sizeof *handler);
+    if (!handler) {
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for an error handler");
+        return NULL;
+    }
+    handler->object.kind = WEFT_KIND_ERRHANDLER;
+    handler->refs = 1;
+    handler->kind = kind;
+    handler->call = call;
+    handler->handle = (MPI_Errhandler)handler;
+    return handler;
+}
+
+bool weft_errhandler_fits(const struct weft_errhandler *handler, enum weft_kind kind)
+{
+    return handler->kind == WEFT_KIND_NONE || handler->kind == kind;
+}
+
+void weft_errhandler_release(struct weft_errhandler *handler)
+{
+    if (--handler->refs > 0 || handler->kind == WEFT_KIND_NONE)
+        return;
+    weft_handle_retire(&handler->object);
+    free(handler);
+}
+
+static void print_line(const char *sentence)
+{
+    /* One write, so that the lines of several ranks are not interleaved. */
+    char line[SENTENCE + 512];
+    int n = weft.job.size > 0 ? snprintf(line, sizeof line, "weft: rank %d on %s: %s\n",
+                                         weft.job.rank, weft.job.host, sentence)
+                              : snprintf(line, sizeof line, "weft: %s\n", sentence);
+    if (n > 0)
+        fwrite(line, 1, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1, stderr);
+    fflush(stderr);
+}
+
+void weft_warn(const char *format, ...)
+{
+    char sentence[SENTENCE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    print_line(sentence);
+}
+
+void weft_fatal(int code, const char *format, ...)
+{
+    char sentence[SENTENCE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(sentence, sizeof sentence, format, args);
+    va_end(args);
+    print_line(sentence);
+    if (weft.job.size > 0)
+        weft_boot_abort(code, NULL); /* the launcher need not print the sentence again */
+    fflush(NULL);
+    _Exit(code);
+}

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The hang report: see hang.h.
+ *
+ * The fast path records nothing for a report. A waiting rank reads the clock every WEFT_HANG_POLLS
+ * polls without progress; the report finds the MPI function on the stack; the handler of SIGUSR1
+ * sets a bit of weft_gate, which every entry point tests anyway.
+ *
+ * Invariants:
+ *  - The signal handler only sets that bit and clears the two limits of the fast path that follow
+ *    from it (weft_send_tags, weft_receive_tags).
+ *  - A report completes no operation. It takes messages without a receive out of the provider into
+ *    the software matcher, because only there they can be listed.
+ *  - A report is one write.
+ */
+#include "core/process/hang.h"
+#include "core/pt2pt/cell.h"
+#include "core/coll/coll.h"
+#include "core/object/error.h"
+#include "core/pt2pt/partitioned.h"
+#include "core/object/settings.h"
+#include "core/pt2pt/sw_match.h"
+#include "core/tool/count.h"
+#include "core/process/weft.h"
+#include "ofi/net.h"
+#include "shm/shm.h"
+
+#include <dlfcn.h>
+#include <execinfo.h>
+#include <signal.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+enum {
+    COLLECTIVES_SHOWN = 4,
+    REQUESTS_SHOWN = 10,
+    MESSAGES_SHOWN = 5,
+    FRAMES = 32,
+    LINE = 640,
+    ROUTE = 320
+};
+
+/* ---- SIGUSR1 */
+
+static void on_signal(int signal)
+{
+    (void)signal;
+    __atomic_fetch_or(&weft_gate, WEFT_GATE_REPORT, __ATOMIC_RELAXED);
+    __atomic_store_n(&weft_send_tags, 0, __ATOMIC_RELAXED);
+    __atomic_store_n(&weft_receive_tags, 0, __ATOMIC_RELAXED);
+}
+
+static void clear_request(void)
+{
+    __atomic_fetch_and(&weft_gate, ~(unsigned)WEFT_GATE_REPORT, __ATOMIC_RELAXED);
+    weft_gate_update();
+}
+
+void weft_hang_open(void)
+{
+    struct sigaction action;
+    if (sigaction(SIGUSR1, NULL, &action) || action.sa_handler != SIG_DFL)
+        return;
+    memset(&action, 0, sizeof action);
+    action.sa_handler = on_signal;
+    action.sa_flags = SA_RESTART;
+    sigaction(SIGUSR1, &action, NULL);
+}
+
+void weft_hang_close(void)
+{
+    struct sigaction action;
+    if (!sigaction(SIGUSR1, NULL, &action) && action.sa_handler == on_signal)
+        signal(SIGUSR1, SIG_DFL);
+}
+
+/* ---- The text */
+
+struct report {
+    char text[(COLLECTIVES_SHOWN + REQUESTS_SHOWN + MESSAGES_SHOWN + 5) * LINE];
+    size_t used;
+    const struct weft_request *on;       /* the request waited for: shown first */
+    int requests, messages, collectives; /* the numbers found; the first few are shown */
+};
+
+__attribute__((format(printf, 2, 3))) static void add_line(struct report *report,
+                                                           const char *format, ...)
+{
+    char line[LINE];
+    va_list args;
+    va_start(args, format);
+    vsnprintf(line, sizeof line - 300, format, args);
+    va_end(args);
+    int n = snprintf(report->text + report->used, LINE, "weft: rank %d on %.255s: %s\n",
+                     weft.job.rank, weft.job.host, line);
+    report->used += (size_t)n;
+}
+
+static const char *plural(int n)
+{
+    return n == 1 ? "" : "s";
+}
+
+static const char *comm_name(const struct weft_comm *comm)
+{
+    return comm->name && *comm->name ? comm->name : "a communicator without a name";
+}
+
+/* The tag of a message, or the collective that sends it, and the communicator. */
+static void describe_tag(const struct weft_channel *channel, int tag, char *buf, size_t len)
+{
+    const char *comm = comm_name(channel->comm);
+    if (channel == &channel->comm->coll)
+        snprintf(buf, len, "for %s on %.100s", weft_coll_name_of_tag(tag), comm);
+    else if (channel == &channel->comm->making || channel == &channel->comm->grouping)
+        snprintf(buf, len, "for a communicator made over %.100s", comm);
+    else if (channel == &channel->comm->part)
+        snprintf(buf, len, "of partitioned communication on %.100s", comm);
+    else if (tag == MPI_ANY_TAG)
+        snprintf(buf, len, "any tag, %.100s", comm);
+    else
+        snprintf(buf, len, "tag %d, %.100s", tag, comm);
+}
+
+/* "rank 3 on n2, tag 7, MPI_COMM_WORLD"; rank is a rank in the communicator. */
+static char *describe_route(const struct weft_channel *channel, int rank, int tag, char *buf,
+                            size_t len)
+{
+    char host[256], text[160];
+    describe_tag(channel, tag, text, sizeof text);
+    if (rank < 0)
+        snprintf(buf, len, "any source, %s", text);
+    else
+        snprintf(buf, len, "rank %d on %.100s, %s", rank,
+                 weft_boot_host(weft_comm_world_of(channel->comm, rank), host, sizeof host), text);
+    return buf;
+}
+
+static void add_receive(struct report *report, const struct weft_request *request)
+{
+    char route[ROUTE];
+    bool in_net = request->flags & WEFT_REQUEST_IN_NET, waits = in_net || request->match.queued;
+    describe_route(request->channel, waits ? request->match.source : request->source,
+                   waits ? request->match.tag : request->tag, route, sizeof route);
+    const char *state = request->peer && request->peer->shm ? weft_shm_describe(request)
+                                                            : weft_net_describe(request);
+    if (request->match.queued && !in_net)
+        state = "held in software, no message matches yet";
+    else if (request->mode == WEFT_RECEIVE_WITH_SEND && request->pending == 1)
+        state = "received, but the send that belongs to it is not complete";
+    add_line(report, "  receive of up to %zu bytes from %s: %s", request->capacity, route, state);
+}
+
+static void add_send(struct report *report, const struct weft_request *request)
+{
+    static const char *const modes[] = {[WEFT_SEND_STANDARD] = "send",
+                                        [WEFT_SEND_SYNCHRONOUS] = "synchronous send",
+                                        [WEFT_SEND_READY] = "ready send",
+                                        [WEFT_SEND_BUFFERED] = "buffered send"};
+    char route[ROUTE];
+    const struct weft_channel *channel = request->channel;
+    describe_route(channel, weft_comm_rank_of(channel->comm, request->peer->world), request->tag,
+                   route, sizeof route);
+    const char *mode =
+        modes[request->mode < WEFT_MODE_OF_CELL ? request->mode : WEFT_SEND_STANDARD];
+    add_line(report, "  %s of %zu bytes to %s: %s", mode, request->bytes, route,
+             request->peer->lane == WEFT_LANE_SELF ? "in this process, no receive matches yet"
+             : request->peer->shm                  ? weft_shm_describe(request)
+                                                   : weft_net_describe(request));
+}
+
+static void add_probe(struct report *report, const struct weft_request *request)
+{
+    char route[ROUTE];
+    add_line(report, "  probe for a message from %s: none has arrived",
+             describe_route(request->channel, request->match.source, request->match.tag, route,
+                            sizeof route));
+}
+
+static void add_partitioned(struct report *report, const struct weft_request *request)
+{
+    char route[ROUTE], state[400];
+    int rank, tag;
+    bool sends = request->op == WEFT_REQUEST_PSEND;
+    weft_partitioned_describe(request, &rank, &tag, state, sizeof state);
+    describe_route(&request->channel->comm->p2p, rank, tag, route, sizeof route);
+    add_line(report, "  partitioned %s %s: %s", sends ? "send to" : "receive from", route, state);
+}
+
+static void add_request(struct report *report, const struct weft_request *request)
+{
+    if (report->requests++ >= REQUESTS_SHOWN)
+        return;
+    if (request->op == WEFT_REQUEST_PROBE)
+        add_probe(report, request);
+    else if (request->op == WEFT_REQUEST_GENERALIZED)
+        add_line(report, "  generalized request %p: MPI_Grequest_complete was not called for it",
+                 (const void *)request);
+    else if (request->op == WEFT_REQUEST_RECV)
+        add_receive(report, request);
+    else if (request->op == WEFT_REQUEST_MAKING)
+        add_line(report, "  MPI_Comm_idup of %.100s: not every rank takes part yet",
+                 comm_name(request->channel->comm));
+    else if (weft_request_is_partitioned(request))
+        add_partitioned(report, request);
+    else if (request->op == WEFT_REQUEST_FLUSH)
+        add_line(report, "  flush of a buffer: waits for buffered sends");
+    else
+        add_send(report, request);
+}
+
+static void add_collective(void *arg, const char *text)
+{
+    struct report *report = arg;
+    if (report->collectives++ < COLLECTIVES_SHOWN)
+        add_line(report, "  %s", text);
+}
+
+/* Collectives have lines of their own, so their messages are skipped, as are the messages of
+ * partitioned operations. Of a buffered send the inner send is shown, not the user's request. */
+static void add_active(void *arg, struct weft_request *request)
+{
+    struct report *report = arg;
+    bool inner = (request->flags & WEFT_REQUEST_PART) && request->whole->op >= WEFT_REQUEST_PSEND;
+    if (request != report->on && request->op != WEFT_REQUEST_NONE &&
+        request->op != WEFT_REQUEST_COLL && request->op != WEFT_REQUEST_BSEND && !inner)
+        add_request(report, request);
+}
+
+static void add_message(void *arg, struct weft_match_message *match)
+{
+    struct report *report = arg;
+    const struct weft_message *message = weft_message_of(match);
+    const struct weft_channel *channel = weft_channel_of(match->context);
+    char tag[160];
+    if (report->messages++ >= MESSAGES_SHOWN)
+        return;
+    if (channel)
+        describe_tag(channel, match->tag, tag, sizeof tag);
+    else
+        snprintf(tag, sizeof tag, "tag %d, context %u", match->tag, match->context);
+    add_line(report, "  no receive has matched the message of %zu bytes from rank %d, %s",
+             message->length, match->source, tag);
+}
+
+static void finish_report(struct report *report)
+{
+    const struct weft_request *on = report->on;
+    if (weft.net)
+        weft_net_collect_all();
+    weft_coll_each_active(add_collective, report);
+    if (report->collectives > COLLECTIVES_SHOWN)
+        add_line(report, "  and %d more collectives", report->collectives - COLLECTIVES_SHOWN);
+    if (on && on->pending > 0 && on->op != WEFT_REQUEST_NONE && on->op != WEFT_REQUEST_COLL)
+        add_request(report, on);
+    weft_request_each_active(add_active, report);
+    int more = report->requests - REQUESTS_SHOWN;
+    if (more > 0)
+        add_line(report, "  and %d more operation%s", more, plural(more));
+    else if (!report->requests)
+        add_line(report, "  no operation of this rank is under way");
+    weft_cells_each_message(add_message, report);
+    more = report->messages - MESSAGES_SHOWN;
+    if (more > 0)
+        add_line(report, "  and %d more message%s without a receive", more, plural(more));
+    if (write(STDERR_FILENO, report->text, report->used) < 0)
+        return; /* stderr is closed */
+}
+
+/* ---- The MPI function on the stack */
+
+/* The blocking call whose entry point is not on the stack, because it ended in a tail call. */
+static const char *tail_caller(const struct weft_request *on)
+{
+    if (!on || !on->channel || on->channel != &on->channel->comm->p2p)
+        return NULL;
+    if (on->op == WEFT_REQUEST_RECV)
+        return "MPI_Recv";
+    return on->mode == WEFT_SEND_READY         ? "MPI_Rsend"
+           : on->mode == WEFT_SEND_SYNCHRONOUS ? "MPI_Ssend"
+                                               : "MPI_Send";
+}
+
+/* The name of the MPI function that waits for the request `on` (or NULL). */
+static const char *waiting_function(const struct weft_request *on, char *buf, size_t len)
+{
+    void *frames[FRAMES];
+    Dl_info here, at;
+    int n = backtrace(frames, FRAMES);
+    bool left = false;
+    if (!dlsym(RTLD_DEFAULT, "PMPI_Recv") || !dladdr((void *)&weft_gate, &here))
+        n = 0; /* linked statically into a program that exports no names */
+    for (int i = 0; i < n && !left; i++) {
+        /* A return address can lie behind the end of the calling function. */
+        if (!dladdr((char *)frames[i] - 1, &at) || at.dli_fbase != here.dli_fbase) {
+            left = true;
+            continue;
+        }
+        const char *name = at.dli_sname ? at.dli_sname : "";
+        name += strncmp(name, "PMPI_", 5) == 0;
+        if (strncmp(name, "MPI_", 4) != 0)
+            continue;
+        size_t length = strlen(name);
+        if (length > 2 && strcmp(name + length - 2, "_c") == 0)
+            length -= 2; /* the large-count form is the same function to the user */
+        snprintf(buf, len, "%.*s", (int)length, name);
+        return buf;
+    }
+    const char *name = left ? tail_caller(on) : NULL;
+    return name ? name : "a blocking call";
+}
+
+/* ---- The time of a report */
+
+void weft_hang_check(unsigned polls, const struct weft_request *on)
+{
+    static _Thread_local double since, due; /* the start of this thread's wait, the next report */
+    if (on && on->op == WEFT_REQUEST_BSEND)
+        on = on->whole; /* a buffered send waits for its inner send */
+    struct report report = {.used = 0, .on = on};
+    bool signalled = __atomic_load_n(&weft_gate, __ATOMIC_RELAXED) & WEFT_GATE_REPORT;
+    double now = weft_seconds(), timeout = (double)weft_settings.hang_timeout;
+    if (polls == WEFT_HANG_POLLS) {
+        since = now;
+        due = now + timeout;
+    }
+    bool is_due = timeout > 0 && now >= due;
+    if (!signalled && !is_due)
+        return;
+    if (is_due)
+        due = since + 2 * (due - since);
+    if (signalled)
+        clear_request();
+    char function[64];
+    add_line(&report, "waiting for %.1f s in %s without progress", now - since,
+             waiting_function(on, function, sizeof function));
+    finish_report(&report);
+}
+
+void weft_hang_answer(const char *function)
+{
+    struct report report = {.used = 0};
+    clear_request();
+    add_line(&report, "received SIGUSR1, now in %s", function);
+    finish_report(&report);
+}
+
+/* ---- Messages left at the end */
+
+static void warn_left(void *arg, struct weft_match_message *match)
+{
+    int *left = arg;
+    const struct weft_message *message = weft_message_of(match);
+    const struct weft_channel *channel = weft_channel_of(match->context);
+    if (!channel || channel != &channel->comm->coll || (*left)++)
+        return;
+    weft_warn("a message of %zu bytes from rank %d for %s on %.100s was never received; have all "
+              "ranks made the same collective calls in the same order, with the same root?",
+              message->length, match->source, weft_coll_name_of_tag(match->tag),
+              comm_name(channel->comm));
+}
+
+void weft_hang_check_left(void)
+{
+    int left = 0;
+    if (!weft_coll_any_failed() && !weft_counts.deaths)
+        weft_cells_each_message(warn_left, &left);
+}

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The progress thread: takes the lock as any thread that calls MPI does, looks whether anything
+ * happened, and sleeps.
+ *
+ * It never waits for the lock. Who holds it is inside MPI and makes progress, or is about to leave;
+ * the thread looks again a little later. So it disturbs nobody, and may be stopped by who holds the
+ * lock. It sleeps until the provider's completion queue has something, where the provider tells;
+ * everything else that moves (a backlog, shared memory, connections) is looked at every PERIOD_MS.
+ *
+ * Invariant: it calls weft_progress with the lock held and nothing else of the library.
+ */
+#include "core/process/progress_thread.h"
+#include "core/process/weft.h"
+#include "ofi/net.h"
+
+#include <errno.h>
+#include <poll.h>
+#include <pthread.h>
+#include <signal.h>
+#include <stdbool.h>
+#include <unistd.h>
+
+enum { PERIOD_MS = 10, BUSY_PERIOD_MS = 1 };
+
+static pthread_t thread;
+static bool running;
+static int stop_pipe[2]; /* closed at its writing end: stop */
+
+/* Sleeps until the provider has news, a period is over, or it is time to stop. True for the last. */
+static bool sleep_until_news(int net_fd, int period)
+{
+    struct pollfd fds[2] = {{.fd = stop_pipe[0], .events = POLLIN},
+                            {.fd = net_fd, .events = POLLIN}}; /* one below 0 is passed over */
+    poll(fds, 2, period);
+    return fds[0].revents != 0;
+}
+
+static void *run(void *arg)
+{
+    bool stop = false;
+    while (!stop) {
+        int events = 0, net_fd = -1, period = BUSY_PERIOD_MS;
+        if (weft_lock_try()) {
+            events = weft_progress();
+            if (!events && !weft.shm && weft.net && weft_net_may_sleep()) {
+                net_fd = weft_net_wait_fd();
+                period = net_fd >= 0 ? PERIOD_MS : BUSY_PERIOD_MS;
+            }
+            weft_lock_leave();
+        }
+        stop = sleep_until_news(net_fd, events ? 0 : period);
+    }
+    return arg;
+}
+
+int weft_progress_thread_start(void)
+{
+    sigset_t all, before;
+    if (running)
+        return 0;
+    if (pipe(stop_pipe))
+        return errno;
+    sigfillset(&all); /* signals are the program's own threads' affair */
+    pthread_sigmask(SIG_SETMASK, &all, &before);
+    int rc = pthread_create(&thread, NULL, run, NULL);
+    pthread_sigmask(SIG_SETMASK, &before, NULL);
+    running = rc == 0;
+    if (!running) {
+        close(stop_pipe[0]);
+        close(stop_pipe[1]);
+    }
+    return rc;
+}
+
+void weft_progress_thread_stop(void)
+{
+    if (!running)
+        return;
+    close(stop_pipe[1]);
+    pthread_join(thread, NULL);
+    close(stop_pipe[0]);
+    running = false;
+}

@@ -1,0 +1,492 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The life of the process: start, gate, end.
+ *
+ * Invariant: the steps of weft_init are undone by weft_finalize in reverse order; between the
+ * fence that ends weft_init and the one in weft_finalize every rank of the job can be reached.
+ */
+#include "core/pt2pt/probe.h"
+#include "core/process/weft.h"
+#include "core/pt2pt/cell.h"
+#include "core/coll/coll.h"
+#include "core/object/error.h"
+#include "core/process/hang.h"
+#include "core/object/info.h"
+#include "core/process/nodes.h"
+#include "core/coll/op.h"
+#include "core/process/progress_thread.h"
+#include "core/pt2pt/partitioned.h"
+#include "core/object/settings.h"
+#include "core/tool/count.h"
+#include "core/tool/event.h"
+#include "ofi/net.h"
+#include "shm/shm.h"
+
+#include <pthread.h>
+#include <stdlib.h>
+#include <string.h>
+#include <time.h>
+#include <unistd.h>
+
+struct weft_process weft;
+unsigned weft_gate = WEFT_GATE_CLOSED;
+uint32_t weft_send_tags, weft_receive_tags;
+
+static pthread_t main_thread;
+
+/* Who uses MPI. It runs from the first user to the end: see weft_stop. */
+static enum { WORLD_NEVER, WORLD_IS, WORLD_WAS } world;
+static int sessions, threaded; /* open ones; those with a thread level beyond MPI_THREAD_SINGLE */
+static bool running, events_wait;
+
+enum { CORES_SECONDS = 60 };
+
+double weft_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_MONOTONIC, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+static int enter_rarely(const char *function)
+{
+    if (weft_gate & WEFT_GATE_CLOSED)
+        weft_fatal(MPI_ERR_OTHER, "%s was called %s; call it between MPI_Init and MPI_Finalize",
+                   function,
+                   world == WORLD_WAS ? "after MPI_Finalize"
+                   : running          ? "when all sessions were finalized"
+                                      : "before MPI_Init");
+    if (weft_gate & WEFT_GATE_EVENTS)
+        weft_event_deliver();
+    if (weft_gate & WEFT_GATE_THREADS)
+        weft_lock_enter();
+    if (weft_gate & WEFT_GATE_REPORT)
+        weft_hang_answer(function);
+    return MPI_SUCCESS;
+}
+
+int weft_enter_gated(const char *function)
+{
+    if (weft_unlikely(weft_gate != WEFT_GATE_THREADS))
+        return enter_rarely(function);
+    weft_lock_enter();
+    return MPI_SUCCESS;
+}
+
+void weft_leave_gated(void)
+{
+    if (weft_gate & WEFT_GATE_THREADS)
+        weft_lock_leave();
+}
+
+/* The progress thread may do so while others look at the gate. */
+void weft_gate_set_events(bool waiting)
+{
+    events_wait = waiting;
+    if (waiting && !(weft_gate & WEFT_GATE_CLOSED))
+        __atomic_fetch_or(&weft_gate, WEFT_GATE_EVENTS, __ATOMIC_RELAXED);
+    else
+        __atomic_fetch_and(&weft_gate, ~(unsigned)WEFT_GATE_EVENTS, __ATOMIC_RELAXED);
+    weft_gate_update();
+}
+
+void weft_enter_anytime(void)
+{
+    weft_lock_enter();
+}
+
+void weft_leave_anytime(void)
+{
+    weft_lock_leave();
+}
+
+static void init_tables(void)
+{
+    weft_error_init();
+    weft_request_init();
+    weft_probe_init();
+    weft_group_init();
+    weft_info_init();
+    weft_datatype_init();
+    weft_op_init();
+    weft_match_init(&weft.matcher);
+}
+
+int weft_thread_level(int asked)
+{
+    return asked < MPI_THREAD_FUNNELED     ? MPI_THREAD_SINGLE
+           : asked < MPI_THREAD_SERIALIZED ? MPI_THREAD_FUNNELED
+           : asked < MPI_THREAD_MULTIPLE   ? MPI_THREAD_SERIALIZED
+                                           : MPI_THREAD_MULTIPLE;
+}
+
+/* How many cores the node has may look different to its ranks, and so may whether there is shared
+ * memory: what all must know alike is rank 0's word, published with its address, and a setting. */
+static const char cores_key[] = "weft-cores";
+
+static void tell_cores(void)
+{
+    char why[512];
+    if (!weft.job.one_node || weft_settings.shm || weft.job.rank > 0)
+        return;
+    int32_t cores = (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
+    if (weft_boot_put(cores_key, &cores, sizeof cores, why, sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+}
+
+static void hear_cores(void)
+{
+    char why[512];
+    int32_t cores = 0;
+    size_t bytes = sizeof cores;
+    if (!weft.job.one_node || weft_settings.shm) /* weft.shm may differ between ranks */
+        return;
+    if (weft_boot_fetch(0, cores_key, &cores, &bytes, CORES_SECONDS, why, sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+    weft.crowded = weft.job.size > cores;
+}
+
+static void open_net(void)
+{
+    char why[768];
+    if (weft_net_open(&weft.job, why, sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+    weft.net = true;
+    weft.tag_ub = weft_net_tag_ub();
+}
+
+/* Nobody knows yet for whom it waits; the launcher does. */
+static void tell_of_waiting(void *arg)
+{
+    double *times = arg, now = weft_seconds(); /* since when, and when to speak */
+    if (now < times[1])
+        return;
+    weft_warn("waiting for %.1f s in MPI_Init or MPI_Session_init for other ranks, which have not "
+              "come that far: are all started, and do all call it? (weftrun says who is missing "
+              "when it gets SIGUSR1, or at its --timeout)",
+              now - times[0]);
+    times[1] = times[0] + 2 * (now - times[0]);
+}
+
+static void meet(void)
+{
+    char why[768];
+    double times[2] = {weft_seconds()};
+    times[1] = times[0] + (double)weft_settings.hang_timeout;
+    if (weft_boot_fence_idle(weft_settings.hang_timeout > 0 ? tell_of_waiting : NULL, times, why,
+                             sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "starting MPI: %s", why);
+}
+
+/* Opens the lanes and meets the others. A job whose ranks all share memory needs no network; whether
+ * they do is known to all of them after the fence. */
+static void join(void)
+{
+    bool all = weft_shm_expects_all(&weft.job);
+    weft_shm_offer(&weft.job);
+    tell_cores();
+    if (!all)
+        open_net();
+    weft_shm_open(&weft.job);
+    meet();
+    if (all && !weft_shm_has_all()) {
+        open_net();
+        meet();
+    }
+    weft_shm_begin();
+    weft.shm = weft_shm_is_open();
+    hear_cores();
+    if (!weft.net || !weft_net_must_know_all())
+        return;
+    for (int i = 0; i < weft.job.size; i++)
+        if (!weft_shm_reaches(i) && !weft_peer_connect(i))
+            weft_error_raise(NULL, MPI_ERR_OTHER, "MPI_Init");
+    meet();
+}
+
+/* From nothing to a process that can communicate, at a level of thread support. */
+static void weft_start(int thread_level)
+{
+    char why[768];
+    init_tables();
+    weft_cells_open(thread_level == MPI_THREAD_MULTIPLE);
+    weft_net_free_signals();
+    if (weft_settings_load(why, sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+    if (weft_boot_init(&weft.job, why, sizeof why)) {
+        weft.job.size = 0;
+        if (world == WORLD_WAS)
+            weft_fatal(MPI_ERR_OTHER,
+                       "MPI cannot start again after MPI_Finalize, because this launcher does not "
+                       "let a process join its job twice (%s); open a session before MPI_Finalize "
+                       "and finalize it last",
+                       why);
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+    }
+    weft.peers = malloc((size_t)weft.job.size * sizeof *weft.peers);
+    if (!weft.peers)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", weft.job.size);
+    for (int i = 0; i < weft.job.size; i++)
+        weft.peers[i] = &weft_peer_unknown;
+    weft_count_open();
+    weft.tag_ub = INT32_MAX;
+    if (weft.job.size > 1)
+        join();
+    if (weft_comm_init() != MPI_SUCCESS)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_COMM_WORLD of %d ranks", weft.job.size);
+    weft_progress_open();
+    main_thread = pthread_self();
+    running = true;
+}
+
+/* The gate follows from the users, and the progress thread, if it is wanted, from the gate. */
+static void set_gate(void)
+{
+    bool used = world == WORLD_IS || sessions;
+    bool helped = used && weft_settings.progress_thread && weft.job.size > 1;
+    bool threads =
+        (world == WORLD_IS && weft.thread_level == MPI_THREAD_MULTIPLE) || threaded || helped;
+    threads |= weft_cells_on;
+    unsigned bits = 0;
+    if (!used)
+        bits = WEFT_GATE_CLOSED;
+    else
+        bits = (threads ? WEFT_GATE_THREADS : 0) | (weft_count_all() ? WEFT_GATE_COUNT : 0) |
+               (events_wait ? WEFT_GATE_EVENTS : 0);
+    /* The handler of SIGUSR1 may set its bit at any moment, which is kept. */
+    __atomic_fetch_and(&weft_gate, bits | WEFT_GATE_REPORT, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&weft_gate, bits, __ATOMIC_RELAXED);
+    weft_gate_update();
+    int rc = helped ? weft_progress_thread_start() : 0;
+    if (rc)
+        weft_warn("the progress thread cannot be started: %s; raise the limit of processes "
+                  "(ulimit -u) or unset WEFT_PROGRESS_THREAD",
+                  strerror(rc));
+}
+
+int weft_init(int thread_level, int *provided)
+{
+    if (world != WORLD_NEVER)
+        weft_fatal(MPI_ERR_OTHER, "MPI_Init was called %s; a process can initialise MPI once",
+                   world == WORLD_WAS ? "after MPI_Finalize" : "twice");
+    if (!running)
+        weft_start(weft_thread_level(thread_level));
+    weft.thread_level = weft_thread_level(thread_level);
+    main_thread = pthread_self();
+    if (weft_info_fill_env(&weft_info_env, 0, NULL))
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_INFO_ENV");
+    world = WORLD_IS;
+    weft_comm_expose(true);
+    *provided = weft.thread_level;
+    set_gate();
+    weft_hang_open();
+    return MPI_SUCCESS;
+}
+
+static void see_orphan_send(void *arg, struct weft_request *request)
+{
+    if (request->op == WEFT_REQUEST_SEND)
+        *(bool *)arg = true;
+}
+
+static bool sends_under_way(void)
+{
+    bool any = false;
+    weft_request_each_active(see_orphan_send, &any);
+    return any || !weft_shm_is_idle() || (weft.net && !weft_net_idle());
+}
+
+static void progress_for_fence(void *arg)
+{
+    weft_await(arg, NULL);
+}
+
+static void drain(void)
+{
+    unsigned idle = 0;
+    while (sends_under_way())
+        if (!weft_progress())
+            weft_idle(&idle);
+}
+
+/* Leaves the job. Every rank comes here once: all have to be there before the fabric is closed. */
+static void weft_stop(void)
+{
+    char why[768];
+    unsigned idle = 0;
+    drain();
+    if (weft.job.size > 1 && weft_boot_fence(progress_for_fence, &idle, why, sizeof why))
+        weft_warn("MPI_Finalize: %s", why);
+    running = false;
+    weft_pvar_freeze();
+    weft_count_close();
+    weft_shm_close();
+    weft.shm = false;
+    if (weft.net)
+        weft_net_close();
+    weft.net = false;
+    if (weft_boot_finalize(why, sizeof why))
+        weft_warn("MPI_Finalize: %s", why);
+    weft_partitioned_close();
+    weft_comm_finalize();
+    weft_nodes_finalize();
+    weft_info_free(&weft_info_env);
+    for (int i = 0; i < weft.job.size; i++)
+        if (weft_peer_known(i))
+            free(weft.peers[i]);
+    free(weft.peers);
+    weft.peers = NULL;
+    weft_coll_finalize();
+    weft_request_finalize();
+    weft_datatype_finalize();
+    weft_match_close(&weft.matcher);
+    weft_cells_close();
+}
+
+/* What is cached on the predefined communicators goes first, while MPI can still be used (MPI 5.0,
+ * 11.2.4). */
+static void delete_attributes(void)
+{
+    struct weft_comm *const of[] = {&weft_comm_self, &weft_comm_world};
+    for (size_t i = 0; i < sizeof of / sizeof of[0]; i++) {
+        int code = weft_attribute_delete_all(weft_comm_attributed(of[i]));
+        if (code != MPI_SUCCESS)
+            weft_error_raise(of[i], code, "MPI_Finalize");
+    }
+}
+
+int weft_finalize(void)
+{
+    weft_progress_thread_stop(); /* from here on this thread progresses until the end */
+    delete_attributes();
+    if (weft.job.size > 1) {
+        /* Our own barrier waits for late ranks, where progress and errors are ours; the fence after
+         * it is short. */
+        int code = weft_coll_barrier(&weft_comm_job);
+        if (code != MPI_SUCCESS)
+            weft_error_raise(&weft_comm_world, code, "MPI_Finalize");
+    }
+    drain();
+    weft_hang_close();
+    if (sessions) {
+        weft_comm_expose(false);
+    } else {
+        if (weft.net && !weft_counts.deaths)
+            weft_net_collect_all();
+        weft_hang_check_left();
+        weft_stop();
+    }
+    world = WORLD_WAS;
+    set_gate();
+    return MPI_SUCCESS;
+}
+
+/* The process that registered it: a child that it forked may exit too, and is no rank of the job. */
+static pid_t stops_at_exit;
+
+static void stop_at_exit(void)
+{
+    if (getpid() != stops_at_exit)
+        return;
+    weft_progress_thread_stop();
+    if (running && world != WORLD_IS && !sessions)
+        weft_stop();
+}
+
+void weft_enter_use(int thread_level)
+{
+    if (!running)
+        weft_start(thread_level);
+    if (!stops_at_exit) {
+        stops_at_exit = getpid();
+        atexit(stop_at_exit);
+    }
+    sessions++;
+    threaded += thread_level > MPI_THREAD_SINGLE;
+    set_gate();
+}
+
+void weft_leave_use(int thread_level)
+{
+    weft_progress_thread_stop();
+    drain();
+    sessions--;
+    threaded -= thread_level > MPI_THREAD_SINGLE;
+    set_gate();
+}
+
+bool weft_is_running(void)
+{
+    return running;
+}
+
+bool weft_is_initialized(void)
+{
+    return world != WORLD_NEVER;
+}
+
+bool weft_is_finalized(void)
+{
+    return world == WORLD_WAS;
+}
+
+bool weft_is_world(void)
+{
+    return world == WORLD_IS;
+}
+
+bool weft_is_main_thread(void)
+{
+    return pthread_equal(pthread_self(), main_thread);
+}
+
+struct weft_peer weft_peer_unknown = {.lane = WEFT_LANE_UNKNOWN, .world = MPI_PROC_NULL};
+
+struct weft_peer *weft_peer_known(int world)
+{
+    struct weft_peer *peer = weft.peers[world];
+    return peer == &weft_peer_unknown ? NULL : peer;
+}
+
+struct weft_peer *weft_peer_get(int world)
+{
+    struct weft_peer *peer = weft_peer_known(world);
+    return peer ? peer : weft_peer_connect(world);
+}
+
+struct weft_peer *weft_peer_make(int world)
+{
+    struct weft_peer *peer = calloc(1, sizeof *peer);
+    if (!peer)
+        return NULL;
+    peer->world = world;
+    peer->sequence = world == weft.job.rank; /* of a message to itself: never WEFT_NO_SEQUENCE */
+    peer->backlog_end = peer->controls_end = &peer->backlog;
+    peer->sync_end = &peer->sync;
+    peer->readers_end = &peer->readers;
+    peer->lane = world == weft.job.rank    ? WEFT_LANE_SELF
+                 : weft_shm_reaches(world) ? WEFT_LANE_SHM
+                                           : WEFT_LANE_NET;
+    weft_counts.contacts += world != weft.job.rank;
+    weft.peers[world] = peer;
+    weft_event_of_rank(WEFT_EVENT_CONTACT, world, peer->lane, 0, 0);
+    return peer;
+}
+
+struct weft_peer *weft_peer_connect(int world)
+{
+    char why[512];
+    struct weft_peer *peer = weft_peer_make(world);
+    if (!peer) {
+        weft_error_set(MPI_ERR_OTHER, "no memory for one more peer (rank %d)", world);
+        return NULL;
+    }
+    if ((peer->lane == WEFT_LANE_NET && weft_net_connect(peer, why, sizeof why)) ||
+        (peer->lane == WEFT_LANE_SHM && weft_shm_connect(peer, why, sizeof why))) {
+        weft_error_set(MPI_ERR_OTHER, "%s", why);
+        weft.peers[world] = &weft_peer_unknown;
+        free(peer);
+        return NULL;
+    }
+    return peer;
+}

@@ -1,0 +1,324 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Buffered mode: see bsend.h.
+ *
+ * Invariant: entries are numbered, and leave a buffer's list only when sent; so everything that was
+ * in it at number n is sent exactly when the list has no entry below n. Flushes wait for that.
+ */
+#include "core/pt2pt/bsend.h"
+#include "core/pt2pt/cancel.h"
+#include "core/pt2pt/p2p.h"
+#include "core/comm/session.h"
+#include "core/process/weft.h"
+
+#include <stdlib.h>
+
+static struct weft_bsend_buffer process_buffer;
+
+static struct weft_bsend_buffer *buffer_of(struct weft_bsend_owner owner)
+{
+    return owner.comm      ? &owner.comm->bsend
+           : owner.session ? &owner.session->bsend
+                           : &process_buffer;
+}
+
+/* Whose buffer a communicator's messages go to. */
+static struct weft_bsend_owner owner_for(struct weft_comm *comm)
+{
+    if (comm->bsend.attached)
+        return (struct weft_bsend_owner){.comm = comm};
+    if (comm->session && comm->session->bsend.attached)
+        return (struct weft_bsend_owner){.session = comm->session};
+    return (struct weft_bsend_owner){NULL, NULL};
+}
+
+static const char *name_of(struct weft_bsend_owner owner)
+{
+    const struct weft_comm *comm = owner.comm;
+    if (!comm)
+        return owner.session ? "the session" : "this process";
+    return comm->name && *comm->name ? comm->name : "the communicator";
+}
+
+/* ---- Entries */
+
+static struct weft_bsend_entry *take(struct weft_bsend_buffer *buffer, size_t bytes)
+{
+    if (!buffer->automatic)
+        return weft_bsend_buffer_take(buffer, bytes);
+    size_t whole = sizeof(struct weft_bsend_entry) + bytes,
+           unit = _Alignof(struct weft_bsend_entry);
+    struct weft_bsend_entry *entry = aligned_alloc(unit, (whole + unit - 1) / unit * unit);
+    if (entry)
+        weft_bsend_buffer_append(buffer, entry);
+    return entry;
+}
+
+static bool sent_below(const struct weft_bsend_buffer *buffer, uint64_t number)
+{
+    return !buffer->oldest || buffer->oldest->number >= number;
+}
+
+static void give(struct weft_bsend_entry *entry)
+{
+    struct weft_bsend_buffer *buffer = entry->buffer;
+    if (buffer->automatic) {
+        weft_bsend_buffer_remove(entry);
+        free(entry);
+    } else {
+        weft_bsend_buffer_give(entry);
+    }
+    while (buffer->flushes && sent_below(buffer, buffer->flushes->posted)) {
+        struct weft_request *flush = buffer->flushes;
+        buffer->flushes = flush->next;
+        flush->error = buffer->error;
+        weft_request_event(flush);
+    }
+}
+
+/* The entry that a send's data lie in, and will no longer. */
+static void leave_entry(struct weft_request *send)
+{
+    struct weft_bsend_entry *entry =
+        (struct weft_bsend_entry *)((char *)send->buffer - offsetof(struct weft_bsend_entry, data));
+    send->buffer = NULL;
+    if (send->error && !entry->buffer->error)
+        entry->buffer->error = send->error;
+    give(entry);
+}
+
+/* ---- Sending */
+
+WEFT_COLD static int no_room(struct weft_bsend_owner owner, size_t bytes)
+{
+    const struct weft_bsend_buffer *buffer = buffer_of(owner);
+    if (!buffer->attached)
+        return weft_error_set(MPI_ERR_BUFFER,
+                              "no buffer is attached to keep the message of %zu bytes; call "
+                              "MPI_Buffer_attach before, or send in another mode",
+                              bytes);
+    if (buffer->automatic)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to keep a message of %zu bytes", bytes);
+    return weft_error_set(
+        MPI_ERR_BUFFER,
+        "the message of %zu bytes does not fit: it and MPI_BSEND_OVERHEAD (%d bytes) need one "
+        "piece, and the largest free one has %zu of the %zu bytes attached to %s; attach a larger "
+        "buffer, or wait with %s until earlier messages have left it",
+        bytes, MPI_BSEND_OVERHEAD, weft_bsend_buffer_room(buffer), buffer->size, name_of(owner),
+        owner.comm      ? "MPI_Comm_flush_buffer"
+        : owner.session ? "MPI_Session_flush_buffer"
+                        : "MPI_Buffer_flush");
+}
+
+/* Packs a message and sends it. *send is complete, its entry given back, or flagged BUFFERED. */
+static int start(struct weft_channel *channel, const void *data, size_t bytes,
+                 const struct weft_datatype *type, int dest, int tag, struct weft_request **send)
+{
+    struct weft_bsend_owner owner = owner_for(channel->comm);
+    struct weft_bsend_buffer *buffer = buffer_of(owner);
+    struct weft_bsend_entry *entry = take(buffer, bytes);
+    while (weft_unlikely(!entry)) { /* perhaps some message has left and nobody has looked */
+        if (!weft_progress())
+            return no_room(owner, bytes);
+        entry = take(buffer, bytes);
+    }
+    weft_datatype_pack(type, data, 0, entry->data, bytes);
+    int code = weft_p2p_isend(channel, entry->data, bytes, weft_handle_object(MPI_PACKED), dest,
+                              tag, WEFT_SEND_BUFFERED, send);
+    if (weft_likely(code == MPI_SUCCESS)) {
+        (*send)->whole = NULL;
+        if ((*send)->pending) {
+            (*send)->flags |= WEFT_REQUEST_BUFFERED;
+            return MPI_SUCCESS;
+        }
+        (*send)->buffer = NULL;
+        code = (*send)->error;
+        if (weft_unlikely(code != MPI_SUCCESS))
+            weft_request_put(*send);
+    }
+    give(entry);
+    return code;
+}
+
+int weft_bsend_send(struct weft_channel *channel, const void *data, size_t bytes,
+                    const struct weft_datatype *type, int dest, int tag)
+{
+    struct weft_request *send;
+    int code = start(channel, data, bytes, type, dest, tag, &send);
+    if (weft_likely(code == MPI_SUCCESS) && !send->pending)
+        weft_request_put(send);
+    return code;
+}
+
+/* ---- What the user holds */
+
+static void hold(struct weft_request *held, struct weft_request *send)
+{
+    held->whole = send;
+    send->whole = held;
+    send->flags |= WEFT_REQUEST_BUFFERED;
+}
+
+int weft_bsend_isend(struct weft_channel *channel, const void *data, size_t bytes,
+                     const struct weft_datatype *type, int dest, int tag, struct weft_request **out)
+{
+    struct weft_request *held = weft_request_get(&weft.requests, WEFT_REQUEST_BSEND, 0), *send;
+    if (weft_unlikely(!held))
+        return MPI_ERR_NO_MEM;
+    int code = start(channel, data, bytes, type, dest, tag, &send);
+    if (code != MPI_SUCCESS || !send->pending) {
+        weft_request_put(held);
+        *out = send;
+        return code;
+    }
+    held->channel = channel;
+    held->peer = NULL;
+    held->type = NULL;
+    hold(held, send);
+    *out = held;
+    return MPI_SUCCESS;
+}
+
+int weft_bsend_restart(struct weft_request *held)
+{
+    struct weft_request *send = NULL;
+    int code = start(held->channel, held->buffer, held->bytes, held->type, held->match.source,
+                     held->tag, &send);
+    if (weft_likely(code == MPI_SUCCESS))
+        hold(held, send);
+    return code;
+}
+
+void weft_bsend_release(struct weft_request *held)
+{
+    struct weft_request *send = held->whole;
+    held->whole = NULL;
+    if (!send)
+        return;
+    send->whole = NULL;
+    if (!send->pending)
+        weft_request_put(send);
+}
+
+void weft_bsend_ended(struct weft_request *send)
+{
+    struct weft_request *held = send->whole;
+    if (send->buffer)
+        leave_entry(send);
+    if (!held) {
+        weft_request_put(send);
+    } else if (held->pending) { /* it waits for what becomes of a cancel */
+        held->flags |= send->flags & WEFT_REQUEST_CANCELLED;
+        weft_request_event(held);
+    }
+}
+
+void weft_bsend_cancel(struct weft_request *held)
+{
+    struct weft_request *send = held->whole;
+    if (!send || held->pending)
+        return;
+    held->pending = 1;
+    weft_cancel(send);
+    if (!held->pending || (send->flags & WEFT_REQUEST_CANCELLING))
+        return;
+    held->flags |= send->flags & WEFT_REQUEST_CANCELLED;
+    held->pending = 0;
+}
+
+/* ---- Buffers come and go */
+
+WEFT_COLD static int nothing_attached(struct weft_bsend_owner owner)
+{
+    return weft_error_set(MPI_ERR_BUFFER, "no buffer is attached to %s; call %s first",
+                          name_of(owner),
+                          owner.comm      ? "MPI_Comm_attach_buffer"
+                          : owner.session ? "MPI_Session_attach_buffer"
+                                          : "MPI_Buffer_attach");
+}
+
+/* Tells once of messages that could not be sent after their sends had returned. */
+WEFT_COLD static int not_sent(struct weft_bsend_owner owner)
+{
+    struct weft_bsend_buffer *buffer = buffer_of(owner);
+    int error = buffer->error;
+    buffer->error = MPI_SUCCESS;
+    return weft_error_set(error, "a message from the buffer attached to %s could not be sent",
+                          name_of(owner));
+}
+
+int weft_bsend_attach(struct weft_bsend_owner owner, void *base, size_t size)
+{
+    struct weft_bsend_buffer *buffer = buffer_of(owner);
+    if (buffer->attached)
+        return weft_error_set(MPI_ERR_BUFFER,
+                              "a buffer is attached to %s already, and there can be one; call %s "
+                              "before",
+                              name_of(owner),
+                              owner.comm      ? "MPI_Comm_detach_buffer"
+                              : owner.session ? "MPI_Session_detach_buffer"
+                                              : "MPI_Buffer_detach");
+    bool automatic = base == MPI_BUFFER_AUTOMATIC;
+    weft_bsend_buffer_open(buffer, base, automatic ? 0 : size);
+    buffer->attached = true;
+    buffer->automatic = automatic;
+    return MPI_SUCCESS;
+}
+
+static void wait_below(struct weft_bsend_buffer *buffer, uint64_t number)
+{
+    unsigned idle = 0;
+    while (!sent_below(buffer, number))
+        weft_await(&idle, NULL);
+}
+
+int weft_bsend_flush(struct weft_bsend_owner owner)
+{
+    struct weft_bsend_buffer *buffer = buffer_of(owner);
+    if (!buffer->attached)
+        return nothing_attached(owner);
+    wait_below(buffer, buffer->entries);
+    return buffer->error ? not_sent(owner) : MPI_SUCCESS;
+}
+
+int weft_bsend_iflush(struct weft_bsend_owner owner, struct weft_request **out)
+{
+    struct weft_bsend_buffer *buffer = buffer_of(owner);
+    if (!buffer->attached)
+        return nothing_attached(owner);
+    struct weft_request *flush = weft_request_get(&weft.requests, WEFT_REQUEST_FLUSH, 1);
+    if (!flush)
+        return MPI_ERR_NO_MEM;
+    flush->source = MPI_ANY_SOURCE;
+    flush->tag = MPI_ANY_TAG;
+    flush->bytes = 0;
+    flush->channel = &(owner.comm ? owner.comm : &weft_comm_self)->p2p;
+    flush->peer = NULL;
+    flush->next = NULL;
+    flush->posted = buffer->entries;
+    *out = flush;
+    if (sent_below(buffer, flush->posted)) {
+        flush->error = buffer->error;
+        flush->pending = 0;
+        return MPI_SUCCESS;
+    }
+    struct weft_request **end = &buffer->flushes;
+    while (*end)
+        end = &(*end)->next;
+    *end = flush;
+    return MPI_SUCCESS;
+}
+
+int weft_bsend_detach(struct weft_bsend_owner owner, void **base, size_t *size)
+{
+    struct weft_bsend_buffer *buffer = buffer_of(owner);
+    if (!buffer->attached)
+        return nothing_attached(owner);
+    wait_below(buffer, UINT64_MAX);
+    *base = buffer->base;
+    *size = buffer->size;
+    buffer->attached = false;
+    buffer->automatic = false;
+    buffer->size = 0; /* as no buffer: nothing fits */
+    return buffer->error ? not_sent(owner) : MPI_SUCCESS;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Generalized requests: see generalized.h.
+ *
+ * Invariant: request->buffer is the request's struct weft_generalized until weft_generalized_free.
+ */
+#include "core/pt2pt/generalized.h"
+#include "core/object/error.h"
+#include "core/process/weft.h"
+
+#include <stdlib.h>
+
+static struct weft_generalized *functions_of(const struct weft_request *request)
+{
+    return request->buffer;
+}
+
+/* What a function of the user returned, and the sentence if it is an error. */
+static int returned(int code, const char *which)
+{
+    if (code != MPI_SUCCESS)
+        weft_error_set(code, "the %s function of a generalized request returned %d", which, code);
+    return code;
+}
+
+struct weft_request *weft_generalized_new(const struct weft_generalized *functions)
+{
+    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_GENERALIZED, 1);
+    if (!request)
+        return NULL;
+    struct weft_generalized *copy = malloc(sizeof *copy);
+    if (!copy) {
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for the functions of a generalized request");
+        weft_request_put(request);
+        return NULL;
+    }
+    *copy = *functions;
+    request->buffer = copy;
+    request->channel = NULL;
+    request->peer = NULL;
+    return request;
+}
+
+int weft_generalized_complete(struct weft_request *request)
+{
+    int code = MPI_SUCCESS;
+    request->pending = 0;
+    if (request->flags & WEFT_REQUEST_ORPHAN) {
+        code = weft_generalized_free(request);
+        weft_request_put(request);
+    }
+    return code;
+}
+
+int weft_generalized_query(const struct weft_request *request, MPI_Status *status)
+{
+    const struct weft_generalized *functions = functions_of(request);
+    MPI_Status unseen = {0};
+    if (status == MPI_STATUS_IGNORE) /* the function need not know about it */
+        status = &unseen;
+    weft_status_clear(status);
+    if (!functions->query)
+        return MPI_SUCCESS;
+    int error = status->MPI_ERROR;
+    int code = functions->query(functions->state, status);
+    status->MPI_ERROR = error; /* it is for the calls that complete many to set */
+    return returned(code, "query");
+}
+
+int weft_generalized_free(struct weft_request *request)
+{
+    struct weft_generalized *functions = functions_of(request);
+    int code = functions->free ? functions->free(functions->state) : MPI_SUCCESS;
+    request->buffer = NULL;
+    free(functions);
+    return returned(code, "free");
+}
+
+int weft_generalized_cancel(const struct weft_request *request)
+{
+    const struct weft_generalized *functions = functions_of(request);
+    int code = MPI_SUCCESS;
+    if (functions->cancel)
+        code = functions->cancel(functions->state, !request->pending);
+    return returned(code, "cancel");
+}

@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Generalized requests (MPI 5.0, 13.2): the operation is the user's, its request is ours.
+ *
+ * Invariant: pending is 1 until MPI_Grequest_complete; the free function is called once, by whichever
+ * comes last, the completion or the call that gives the request up.
+ *
+ * The functions are the user's own and may call MPI: the library's lock is a recursive one.
+ */
+#ifndef WEFT_GENERALIZED_H
+#define WEFT_GENERALIZED_H
+
+#include "core/pt2pt/request.h"
+
+/* What the user hands over; a NULL function is not called. */
+struct weft_generalized {
+    MPI_Grequest_query_function *query;
+    MPI_Grequest_free_function *free;
+    MPI_Grequest_cancel_function *cancel;
+    void *state;
+};
+
+/* A new active request. NULL when memory is short, the sentence said. */
+struct weft_request *weft_generalized_new(const struct weft_generalized *functions);
+
+/* The user's part of the operation is done. Returns MPI_SUCCESS, or what the free function of a
+ * request returned that was given up before. */
+int weft_generalized_complete(struct weft_request *request);
+
+/* Asks the user for the status of a complete request; status may be MPI_STATUS_IGNORE. Returns what
+ * the query function returned. */
+int weft_generalized_query(const struct weft_request *request, MPI_Status *status);
+
+/* Calls the free function and forgets all four. Returns what it returned. */
+int weft_generalized_free(struct weft_request *request);
+
+/* Calls the cancel function. Returns what it returned. */
+int weft_generalized_cancel(const struct weft_request *request);
+
+#endif

@@ -1,0 +1,297 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Point-to-point: which lane, and who matches.
+ *
+ * Invariants (PROTOCOLS: "Matching", "ANY_SOURCE across lanes"):
+ *  - A message in software is older than everything of its context still inside the provider, so a
+ *    receive asks the software first.
+ *  - A receive is in one place only, the provider or the software. From the first message to or
+ *    from itself on a channel, a process keeps its wildcard receives there in software, where both
+ *    lanes meet; those already posted are taken back from the provider, the newest first, so that
+ *    a message arriving meanwhile still finds the oldest that matches.
+ */
+#include "core/pt2pt/p2p.h"
+#include "core/pt2pt/bsend.h"
+#include "core/pt2pt/cell.h"
+#include "core/pt2pt/sw_match.h"
+#include "core/tool/count.h"
+#include "ofi/net.h"
+#include "shm/shm.h"
+
+#include <stdlib.h>
+
+static struct weft_peer *peer_of(struct weft_channel *channel, int rank)
+{
+    struct weft_comm *comm = channel->comm;
+    struct weft_peer *peer = comm->peers[rank];
+    if (weft_unlikely(peer->lane == WEFT_LANE_UNKNOWN)) {
+        peer = weft_peer_get(weft_comm_world_of(comm, rank));
+        if (peer)
+            comm->peers[rank] = peer;
+    }
+    return peer;
+}
+
+struct request_list {
+    struct weft_request **items;
+    size_t count, room;
+};
+
+/* The posted receives of a channel: those in the provider, and those in software, which are all
+ * younger, because while there are any no receive goes to the provider. */
+struct posted {
+    struct weft_channel *channel;
+    struct request_list in_net, in_software;
+    uint64_t first_wildcard; /* of those in the provider */
+};
+
+static void append(struct request_list *list, struct weft_request *request)
+{
+    if (list->count == list->room) {
+        size_t room = list->room ? 2 * list->room : 64;
+        struct weft_request **items = realloc(list->items, room * sizeof *items);
+        if (!items)
+            weft_fatal(MPI_ERR_NO_MEM, "no memory to reorder %zu posted receives", list->count);
+        list->items = items;
+        list->room = room;
+    }
+    list->items[list->count++] = request;
+}
+
+static void collect_posted(void *arg, struct weft_request *request)
+{
+    struct posted *posted = arg;
+    if (request->op != WEFT_REQUEST_RECV || request->channel != posted->channel)
+        return;
+    if (request->flags & WEFT_REQUEST_IN_NET) {
+        if (!request->peer && request->posted < posted->first_wildcard)
+            posted->first_wildcard = request->posted;
+        append(&posted->in_net, request);
+    } else if (request->match.queued) {
+        append(&posted->in_software, request);
+    }
+}
+
+static int newest_in_net_first(const void *a, const void *b)
+{
+    uint64_t x = (*(struct weft_request *const *)a)->posted;
+    uint64_t y = (*(struct weft_request *const *)b)->posted;
+    return x < y ? 1 : x > y ? -1 : 0;
+}
+
+static int oldest_in_software_first(const void *a, const void *b)
+{
+    uint64_t x = (*(struct weft_request *const *)a)->match.order;
+    uint64_t y = (*(struct weft_request *const *)b)->match.order;
+    return x > y ? 1 : x < y ? -1 : 0;
+}
+
+static void sort(struct request_list *list, int (*order)(const void *, const void *))
+{
+    if (list->count)
+        qsort(list->items, list->count, sizeof *list->items, order);
+}
+
+/* The lanes of a channel begin to mix: its wildcards move into software, and so does every receive
+ * posted after the first of them. */
+WEFT_COLD static void mix_lanes(struct weft_channel *channel)
+{
+    struct posted posted = {.channel = channel, .first_wildcard = UINT64_MAX};
+    size_t taken = 0;
+    channel->wildcards_held = channel->took_back = true;
+    weft_match_spill(weft_matcher_of_channel(channel)); /* from here on their order counts */
+    weft_request_each_active(collect_posted, &posted);
+    if (posted.first_wildcard != UINT64_MAX) {
+        struct weft_request **net = posted.in_net.items, **soft = posted.in_software.items;
+        sort(&posted.in_net, newest_in_net_first);
+        sort(&posted.in_software, oldest_in_software_first);
+        for (size_t i = 0; i < posted.in_software.count; i++)
+            weft_sw_withdraw(soft[i]);
+        for (size_t i = 0; i < posted.in_net.count && net[i]->posted >= posted.first_wildcard; i++)
+            if (weft_net_withdraw(net[i]))
+                net[taken++] = net[i];
+        while (taken > 0)
+            weft_sw_receive(net[--taken]);
+        for (size_t i = 0; i < posted.in_software.count; i++)
+            weft_sw_receive(soft[i]);
+    }
+    free(posted.in_net.items);
+    free(posted.in_software.items);
+}
+
+/* The peer of a send. Returns MPI_SUCCESS, or an error whose sentence is said. */
+static int destination(struct weft_channel *channel, int dest, struct weft_peer **peer)
+{
+    *peer = peer_of(channel, dest);
+    if (weft_unlikely(!*peer))
+        return MPI_ERR_OTHER;
+    return weft_unlikely((*peer)->lane == WEFT_LANE_DEAD) ? weft_failure_say(*peer) : MPI_SUCCESS;
+}
+
+/* Sends what the request describes; pending is 1. */
+static int start_send(struct weft_request *request)
+{
+    struct weft_channel *channel = request->channel;
+    if (weft_unlikely(weft_count_all()))
+        weft_count_send(request);
+    if (request->peer->lane == WEFT_LANE_SHM)
+        return weft_shm_isend(request);
+    if (weft_likely(request->peer->lane == WEFT_LANE_NET))
+        return weft_net_isend(request);
+    if (!channel->wildcards_held)
+        mix_lanes(channel);
+    request->sequence = request->peer->sequence++;
+    weft_counts.self_messages++;
+    weft_counts.self_bytes += request->bytes;
+    return weft_sw_arrive(channel->context, channel->comm->rank, request->tag, WEFT_MESSAGE_LOCAL,
+                          &request, sizeof request, request->bytes, request->sequence);
+}
+
+/* Data in one piece are bytes, whatever their type: nothing has to be packed. */
+static void simplify(const void **buffer, const struct weft_datatype **type, size_t bytes)
+{
+    void *run =
+        (*type)->flags & WEFT_TYPE_CONTIGUOUS ? NULL : weft_datatype_run(*type, *buffer, bytes);
+    if (!run)
+        return;
+    *buffer = run;
+    *type = weft_datatype_byte();
+}
+
+int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t bytes,
+                   const struct weft_datatype *type, int dest, int tag, enum weft_send_mode mode,
+                   struct weft_request **out)
+{
+    struct weft_peer *peer;
+    simplify(&buffer, &type, bytes);
+    int code = destination(channel, dest, &peer);
+    if (weft_unlikely(code != MPI_SUCCESS))
+        return code;
+    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_SEND, 1);
+    if (weft_unlikely(!request))
+        return MPI_ERR_NO_MEM;
+    request->mode = (uint8_t)mode;
+    request->tag = tag;
+    request->bytes = bytes;
+    request->channel = channel;
+    request->peer = peer;
+    request->type = type;
+    request->buffer = (void *)buffer;
+    *out = request;
+    code = start_send(request);
+    if (weft_unlikely(code != MPI_SUCCESS))
+        weft_request_put(request);
+    return code;
+}
+
+int weft_p2p_receive_slowly(struct weft_request *request)
+{
+    static uint32_t from_any_source; /* receives that were started so far */
+    struct weft_match_receive *match = &request->match;
+    struct weft_channel *channel = request->channel;
+    match->context = channel->context;
+    if (!request->peer)
+        request->sequence = from_any_source++;
+    if (weft_unlikely(weft_count_all()))
+        weft_count_receive(request);
+    bool local = request->peer &&
+                 (request->peer->lane == WEFT_LANE_SELF || request->peer->lane == WEFT_LANE_SHM);
+    if (request->peer && request->peer->lane == WEFT_LANE_DEAD &&
+        !weft_match_find(weft_matcher_of_channel(channel), match->context, match->source,
+                         match->tag)) {
+        request->error = (uint8_t)weft_failure_say(request->peer);
+        request->bytes = 0;
+        weft_request_event(request);
+        return MPI_SUCCESS;
+    }
+    if (local && !channel->wildcards_held)
+        mix_lanes(channel);
+    if (local || channel->held || (!request->peer && channel->wildcards_held) ||
+        weft_match_find(weft_matcher_of_channel(channel), match->context, match->source,
+                        match->tag)) {
+        weft_sw_receive(request);
+        return MPI_SUCCESS;
+    }
+    return weft_net_irecv(request);
+}
+
+int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
+                   const struct weft_datatype *type, int source, int tag, struct weft_request **out)
+{
+    struct weft_peer *peer = NULL;
+    simplify((const void **)&buffer, &type, bytes);
+    if (source >= 0) {
+        peer = peer_of(channel, source);
+        if (weft_unlikely(!peer))
+            return MPI_ERR_OTHER;
+    }
+    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_RECV, 1);
+    *out = request;
+    if (weft_unlikely(!request))
+        return MPI_ERR_NO_MEM;
+    weft_p2p_describe(request, channel, buffer, bytes, type, peer, source, tag);
+    return weft_p2p_receive_slowly(request);
+}
+
+int weft_p2p_restart(struct weft_request *request)
+{
+    int code = MPI_SUCCESS, rank = request->match.source;
+    if (request->op == WEFT_REQUEST_SEND)
+        code = destination(request->channel, rank, &request->peer);
+    else if (request->op == WEFT_REQUEST_RECV) {
+        request->peer = rank < 0 ? NULL : peer_of(request->channel, rank);
+        code = rank < 0 || request->peer ? MPI_SUCCESS : MPI_ERR_OTHER;
+    }
+    if (weft_unlikely(code != MPI_SUCCESS))
+        return code;
+    request->flags = WEFT_REQUEST_PERSISTENT;
+    request->error = MPI_SUCCESS;
+    if (request->op == WEFT_REQUEST_NONE)
+        return MPI_SUCCESS;
+    if (request->op == WEFT_REQUEST_BSEND) {
+        code = weft_bsend_restart(request);
+        if (weft_unlikely(code != MPI_SUCCESS))
+            request->flags |= WEFT_REQUEST_INACTIVE;
+        return code;
+    }
+    request->pending = 1;
+    code =
+        request->op == WEFT_REQUEST_SEND ? start_send(request) : weft_p2p_receive_slowly(request);
+    if (weft_unlikely(code != MPI_SUCCESS)) {
+        request->pending = 0;
+        request->flags |= WEFT_REQUEST_INACTIVE;
+    }
+    return code;
+}
+
+int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes,
+                  const struct weft_datatype *type, int dest, int tag, enum weft_send_mode mode)
+{
+    struct weft_request *request;
+    struct weft_peer *peer = channel->comm->peers[dest];
+    bool in_cell = channel->cell && peer->lane == WEFT_LANE_SHM;
+    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_CONTIGUOUS) && !in_cell &&
+        weft_p2p_inject(peer, channel, tag, mode, buffer, bytes))
+        return MPI_SUCCESS;
+    int code = weft_p2p_isend(channel, buffer, bytes, type, dest, tag, mode, &request);
+    if (code != MPI_SUCCESS)
+        return code;
+    weft_request_wait(request);
+    code = request->error;
+    weft_request_put(request);
+    return code;
+}
+
+int weft_p2p_recv(struct weft_channel *channel, void *buffer, size_t bytes,
+                  const struct weft_datatype *type, int source, int tag, MPI_Status *status)
+{
+    struct weft_request *request;
+    int code = weft_p2p_irecv(channel, buffer, bytes, type, source, tag, &request);
+    if (code != MPI_SUCCESS)
+        return code;
+    weft_request_wait(request);
+    code = request->error;
+    weft_request_status(request, status, false);
+    weft_request_put(request);
+    return code;
+}

@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What partitioned sends and receives have in common: their life, their messages, the queue of
+ * those that progress must look at, and what is said of them.
+ *
+ * Invariants:
+ *  - Every operation is on the list `all` from its making to its end, and in the queue at most once.
+ *  - The queue is empty exactly when weft.partitioned is NULL.
+ */
+#include "core/pt2pt/partitioned.h"
+#include "core/object/error.h"
+#include "core/pt2pt/p2p.h"
+#include "core/pt2pt/partitioned_internal.h"
+#include "core/process/weft.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+static struct weft_partitioned *all;
+static struct weft_partitioned **queue_end = &weft.partitioned;
+
+static struct weft_partitioned *base_of(const struct weft_request *request)
+{
+    return request->buffer;
+}
+
+/* ---- Life */
+
+WEFT_COLD int weft_partitioned_no_memory(const struct weft_partition_arguments *arguments,
+                                         const char *what)
+{
+    return weft_error_set(MPI_ERR_NO_MEM, "no memory for a %s of %u partitions; make it fewer",
+                          what, arguments->partitions);
+}
+
+bool weft_partitioned_open(struct weft_partitioned *base,
+                           const struct weft_partition_arguments *arguments,
+                           enum weft_request_kind op)
+{
+    struct weft_request *request = weft_request_get(&weft.requests, op, 0);
+    if (!request)
+        return false;
+    request->flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE;
+    request->source = MPI_ANY_SOURCE; /* with tag and bytes: the status of a send */
+    request->tag = MPI_ANY_TAG;
+    request->bytes = 0;
+    request->channel = arguments->channel;
+    request->peer = NULL;
+    request->type = arguments->type; /* so it lives as long as the request */
+    request->buffer = base;
+    base->is = *arguments;
+    base->request = request;
+    base->bytes = arguments->count * arguments->type->size;
+    base->next = all;
+    base->link = &all;
+    if (all)
+        all->link = &base->next;
+    all = base;
+    return true;
+}
+
+static void leave_queue(struct weft_partitioned *base)
+{
+    struct weft_partitioned **link = &weft.partitioned;
+    while (*link != base)
+        link = &(*link)->next_queued;
+    *link = base->next_queued;
+    if (!*link)
+        queue_end = link;
+    base->queued = false;
+}
+
+void weft_partitioned_drop(struct weft_partitioned *base)
+{
+    if (base->queued)
+        leave_queue(base);
+    *base->link = base->next;
+    if (base->next)
+        base->next->link = base->link;
+}
+
+bool weft_partitioned_has_id(uint32_t id)
+{
+    for (const struct weft_partitioned *base = all; base; base = base->next)
+        if (base->id == id && base->request && base->request->op == WEFT_REQUEST_PSEND)
+            return true;
+    return false;
+}
+
+uint32_t weft_partitioned_count(const struct weft_request *request)
+{
+    return base_of(request)->is.partitions;
+}
+
+void weft_partitioned_start(struct weft_request *request)
+{
+    base_of(request)->error = MPI_SUCCESS;
+    request->flags = WEFT_REQUEST_PERSISTENT;
+    request->error = MPI_SUCCESS;
+    request->pending = 1;
+    if (request->op == WEFT_REQUEST_PSEND)
+        weft_psend_start(weft_psend_of(request));
+    else
+        weft_precv_start(weft_precv_of(request));
+}
+
+void weft_partitioned_free(struct weft_request *request)
+{
+    if (request->op == WEFT_REQUEST_PSEND)
+        weft_psend_delete(weft_psend_of(request));
+    else
+        weft_precv_abandon(weft_precv_of(request));
+    request->buffer = NULL;
+}
+
+static void delete_one(struct weft_partitioned *base)
+{
+    if (base->request && base->request->op == WEFT_REQUEST_PSEND)
+        weft_psend_delete((struct weft_psend *)base);
+    else
+        weft_precv_delete((struct weft_precv *)base);
+}
+
+void weft_partitioned_close(void)
+{
+    weft_announcement_close();
+    while (all)
+        delete_one(all);
+}
+
+/* ---- Messages */
+
+/* Makes a request that was just started a part; it may be complete. */
+static void adopt(struct weft_request *part, struct weft_request *whole)
+{
+    part->whole = whole;
+    part->flags |= WEFT_REQUEST_PART;
+    if (!part->pending)
+        weft_partitioned_part(part);
+}
+
+int weft_partitioned_send(const struct weft_partition_arguments *to, int tag, const void *data,
+                          size_t bytes, const struct weft_datatype *type,
+                          struct weft_request *whole, void *copy)
+{
+    struct weft_request *part;
+    int code =
+        weft_p2p_isend(to->channel, data, bytes, type, to->rank, tag, WEFT_SEND_STANDARD, &part);
+    if (code != MPI_SUCCESS)
+        return code;
+    part->part.copy = copy;
+    adopt(part, whole);
+    return MPI_SUCCESS;
+}
+
+int weft_partitioned_receive(const struct weft_partition_arguments *from, int tag, void *data,
+                             size_t bytes, const struct weft_datatype *type,
+                             struct weft_request *whole, uint32_t index)
+{
+    struct weft_request *part;
+    int code = weft_p2p_irecv(from->channel, data, bytes, type, from->rank, tag, &part);
+    if (code != MPI_SUCCESS)
+        return code;
+    part->sequence = index;
+    adopt(part, whole);
+    return MPI_SUCCESS;
+}
+
+void weft_partitioned_part(struct weft_request *part)
+{
+    struct weft_request *whole = part->whole;
+    if (whole == &weft_announcements)
+        weft_announcement_part(part);
+    else if (whole->op == WEFT_REQUEST_PSEND)
+        weft_psend_part(weft_psend_of(whole), part);
+    else
+        weft_precv_part(weft_precv_of(whole), part);
+}
+
+/* ---- Progress */
+
+void weft_partitioned_queue(struct weft_partitioned *base)
+{
+    if (base->queued)
+        return;
+    base->queued = true;
+    base->next_queued = NULL;
+    *queue_end = base;
+    queue_end = &base->next_queued;
+}
+
+int weft_partitioned_progress(void)
+{
+    int seen = 0;
+    while (weft.partitioned) {
+        struct weft_partitioned *base = weft.partitioned;
+        leave_queue(base);
+        if (base == &weft_announcer)
+            weft_announcement_advance();
+        else if (base->request && base->request->op == WEFT_REQUEST_PSEND)
+            weft_psend_advance((struct weft_psend *)base);
+        else
+            weft_precv_advance((struct weft_precv *)base);
+        seen++;
+    }
+    return seen;
+}
+
+/* ---- What is said of them */
+
+struct text {
+    char *buf;
+    size_t len, used;
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct text *text, const char *format, ...)
+{
+    va_list args;
+    if (text->used >= text->len)
+        return;
+    va_start(args, format);
+    int n = vsnprintf(text->buf + text->used, text->len - text->used, format, args);
+    va_end(args);
+    text->used += n > 0 ? (size_t)n : 0;
+}
+
+static bool lacks(const struct weft_request *request, uint32_t partition)
+{
+    return request->op == WEFT_REQUEST_PSEND ? !weft_psend_has(request, partition)
+                                             : !weft_precv_has(request, partition);
+}
+
+enum { RANGES_SHOWN = 8 };
+
+/* "1, 3 to 5 and 2 more": the partitions that are not marked, or have not arrived. Returns how
+ * many. */
+static uint32_t add_lacking(struct text *text, const struct weft_request *request)
+{
+    uint32_t n = weft_partitioned_count(request), lacking = 0, shown = 0, end;
+    int ranges = 0;
+    for (uint32_t i = 0; i < n; i = end) {
+        end = i + 1;
+        if (!lacks(request, i))
+            continue;
+        while (end < n && lacks(request, end))
+            end++;
+        lacking += end - i;
+        if (ranges == RANGES_SHOWN)
+            continue;
+        shown += end - i;
+        add(text, ranges++ ? ", %u" : " %u", i);
+        if (end - i > 1)
+            add(text, end - i == 2 ? ", %u" : " to %u", end - 1);
+    }
+    if (shown < lacking)
+        add(text, " and %u more", lacking - shown);
+    return lacking;
+}
+
+static void describe_send(struct text *text, const struct weft_request *request)
+{
+    const struct weft_psend *send = weft_psend_of(request);
+    if (send->unflushed) {
+        add(text, "not marked ready yet:");
+        add_lacking(text, request);
+    } else {
+        add(text, "all partitions are ready, %u messages are still under way", send->under_way);
+    }
+}
+
+static void describe_receive(struct text *text, const struct weft_request *request)
+{
+    const struct weft_precv *recv = weft_precv_of(request);
+    if (!recv->base.id) {
+        add(text, "no MPI_Psend_init with that tag was heard of");
+        return;
+    }
+    add(text, "not arrived yet:");
+    if (!add_lacking(text, request))
+        add(text, " the end of the sender's round");
+    add(text, " (the sender has sent %u of its %u)", recv->announced, recv->sender.partitions);
+}
+
+char *weft_partitioned_describe(const struct weft_request *request, int *rank, int *tag, char *buf,
+                                size_t len)
+{
+    struct text text = {buf, len, 0};
+    const struct weft_partitioned *base = base_of(request);
+    *rank = base->is.rank;
+    *tag = base->is.tag;
+    add(&text, "%u partitions of %zu bytes, ", base->is.partitions, base->bytes);
+    if (request->op == WEFT_REQUEST_PSEND)
+        describe_send(&text, request);
+    else
+        describe_receive(&text, request);
+    return buf;
+}

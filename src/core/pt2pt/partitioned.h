@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Partitioned communication (MPI 5.0, chapter 4): messages whose partitions travel when they are
+ * marked ready, each on its own.
+ *
+ * The protocol is made of ordinary messages on a channel of its own (comm->part), so that no
+ * receive nor probe of the user ever meets them, and so that every lane carries them.
+ *
+ *  1. Announcements. MPI_Psend_init takes an id that no other partitioned send of this process has
+ *     and sends, with tag WEFT_PARTITIONED_ANNOUNCE: the id, the user's tag, how many partitions
+ *     there are and how long one is. MPI_Precv_init posts a receive for one announcement of its
+ *     source. Announcements of one source arrive in the order of its inits; each goes to the oldest
+ *     receive with its tag that has none yet, or is kept until there is one. So matching happens
+ *     once, in the order of the inits on both sides, and neither init waits.
+ *  2. Notices. All that follows between the two carries the id as its tag, and so arrives in the
+ *     order it was sent. A range of partitions that is ready is sent as a notice (the first, and how
+ *     many), which carries the data too if they are at most WEFT_PARTITIONED_INLINE bytes. If they
+ *     are longer the next message of this id is the data, from the sender's buffer straight to the
+ *     receiver's.
+ *  3. Rounds. Between MPI_Start and the notice of the last partition the receiver has one receive
+ *     for a notice posted; the data of a long one is received beside it. It has none at any other
+ *     time: what the sender sends ahead of the receiver's start waits like every message without a
+ *     receive, and rounds need no numbers.
+ *
+ * When the two sides are cut differently, the sender's partitions travel as they are and the
+ * receiver counts: with S and R partitions over the same bytes, its partition i is covered by the
+ * sender's floor(i * S / R) up to, but not including, ceil((i + 1) * S / R), and has arrived when so
+ * many have. That holds for empty partitions too.
+ *
+ * Ready partitions leave in the call that marks them. Only when all WEFT_PARTITIONED_SLOTS buffers
+ * for notices are with the provider do they wait, in a queue that progress empties; neighbours in
+ * the queue become one range. So small partitions are gathered exactly when the network is the
+ * bottleneck.
+ *
+ * Invariants:
+ *  - The user's request is active and incomplete exactly while its pending is 1; only
+ *    weft_psend_advance and weft_precv_advance bring it to 0 (and the start of one with
+ *    MPI_PROC_NULL).
+ *  - Completions of its messages (weft_partitioned_part) count and queue; they neither send nor post, so
+ *    they may happen anywhere. What follows from them happens in weft_partitioned_progress.
+ *  - A round allocates nothing (except for a piece that begins inside an element of a receive type
+ *    with gaps: receive_data in partitioned_recv.c).
+ */
+#ifndef WEFT_PARTITIONED_H
+#define WEFT_PARTITIONED_H
+
+#include "core/pt2pt/request.h"
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+enum {
+    WEFT_PARTITIONED_ANNOUNCE = 0, /* the tag of announcements; ids begin behind it */
+    WEFT_PARTITIONED_INLINE = 4096,
+    WEFT_PARTITIONED_CHUNK = 1 << 20, /* a long range travels in pieces of about so many bytes */
+    WEFT_PARTITIONED_SLOTS = 8,
+    WEFT_PARTITIONED_PIECES = 64 /* messages with data that a receive has under way at most */
+};
+
+/* What an _init call was given, checked. */
+struct weft_partition_arguments {
+    struct weft_channel *channel; /* comm->part */
+    void *buffer;
+    const struct weft_datatype *type;
+    uint32_t partitions;
+    size_t count;  /* elements in one partition */
+    int rank, tag; /* the other side, perhaps MPI_PROC_NULL; the user's tag */
+};
+
+/* Make an inactive request of kind WEFT_REQUEST_PSEND or WEFT_REQUEST_PRECV. Return an MPI error
+ * class; its sentence is said. */
+int weft_psend_init(const struct weft_partition_arguments *arguments, struct weft_request **out);
+int weft_precv_init(const struct weft_partition_arguments *arguments, struct weft_request **out);
+
+static inline bool weft_request_is_partitioned(const struct weft_request *request)
+{
+    return request->op == WEFT_REQUEST_PSEND || request->op == WEFT_REQUEST_PRECV;
+}
+
+/* How many partitions a request of either kind has. */
+uint32_t weft_partitioned_count(const struct weft_request *request);
+
+/* Starts an inactive request of either kind. */
+void weft_partitioned_start(struct weft_request *request);
+
+/* Marks a partition of an active send. False, and nothing happened, when it was marked before in
+ * this round. */
+bool weft_psend_mark(struct weft_request *request, uint32_t partition);
+
+/* Whether a partition of an active send is marked. */
+bool weft_psend_has(const struct weft_request *request, uint32_t partition);
+
+/* Takes the mark of a partition back that was not flushed. */
+void weft_psend_unmark(struct weft_request *request, uint32_t partition);
+
+/* Sends a range of partitions, all marked. */
+void weft_psend_flush(struct weft_request *request, uint32_t first, uint32_t count);
+
+/* Whether everything that belongs to a partition of an active receive is here. */
+bool weft_precv_has(const struct weft_request *request, uint32_t partition);
+
+/* Before an inactive or complete request of either kind goes back to the pool. */
+void weft_partitioned_free(struct weft_request *request);
+
+/* A message of a partitioned operation is complete (WEFT_REQUEST_PART). */
+void weft_partitioned_part(struct weft_request *part);
+
+/* Does what completions left to do; called by weft_progress while weft.partitioned is not NULL.
+ * Returns the number of operations it looked at. */
+WEFT_COLD int weft_partitioned_progress(void);
+
+/* The rank and tag that a request was made with, and what it waits for, for people: "partitions 1,
+ * 3 to 5 are not marked ready". Returns buf. */
+char *weft_partitioned_describe(const struct weft_request *request, int *rank, int *tag, char *buf,
+                                size_t len);
+
+/* Forgets what is kept for a channel that nobody uses any longer. */
+void weft_partitioned_forget(const struct weft_channel *channel);
+
+/* Forgets everything; after the lanes are closed, before the requests go. */
+void weft_partitioned_close(void);
+
+#endif

@@ -1,0 +1,178 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Inside partitioned communication: what a send, a receive and an announcement are, and what the
+ * files of the module call of each other. The protocol is in core/pt2pt/partitioned.h.
+ *
+ * Invariants:
+ *  - The buffer of a user's partitioned request is its struct weft_psend or weft_precv, which begins
+ *    with a struct weft_partitioned.
+ *  - A message of an operation is a request of the pool with WEFT_REQUEST_PART, whose whole is the
+ *    user's request; that of an announcement has weft_announcements.
+ */
+#ifndef WEFT_PARTITIONED_STATE_H
+#define WEFT_PARTITIONED_STATE_H
+
+#include "core/pt2pt/partitioned.h"
+
+/* What a send announces. */
+struct weft_announcement {
+    uint64_t bytes; /* of one partition */
+    uint32_t partitions, id;
+    int32_t tag;
+    uint32_t unused;
+};
+
+/* What a notice says, and before it, in the same bytes, which partitions are meant. */
+struct weft_partition_range {
+    uint32_t first, count;
+};
+
+/* What both sides have. */
+struct weft_partitioned {
+    struct weft_partition_arguments is;
+    struct weft_request
+        *request;  /* the user's; NULL: given up, its announcement is still to come */
+    size_t bytes;  /* of data in one partition */
+    uint32_t id;   /* 0: a receive that has not matched */
+    uint8_t error; /* what happened in this round */
+    bool queued;   /* for weft_partitioned_progress */
+    struct weft_partitioned *next_queued;
+    struct weft_partitioned *next, **link; /* among all of this process */
+};
+
+struct weft_psend {
+    struct weft_partitioned base;
+    uint64_t *ready; /* a bit for each partition that was marked in this round */
+    uint32_t unflushed;
+    struct weft_partition_range *queue; /* marked and not sent: entries head to tail; has room for a
+                                           range for each partition */
+    uint32_t head, tail;
+    uint32_t under_way;  /* messages of this round that are not complete */
+    uint32_t free_slots; /* a bit for each */
+    size_t slot_bytes;
+    char *slots; /* where notices are written */
+};
+
+/* One message with data that a receive waits for. */
+struct weft_piece {
+    struct weft_partition_range range;
+    void *staging; /* malloc'ed when the data cannot land in their places, or NULL */
+};
+
+struct weft_precv {
+    struct weft_partitioned base;
+    struct weft_announcement sender; /* once base.id is set */
+    uint8_t unmatchable;             /* the error that keeps its announcement from coming, or 0 */
+    bool listening;                  /* a receive for a notice is posted */
+    bool heard;                      /* a notice came in this round */
+    bool lost;                       /* no more notices will come in this round */
+    uint32_t announced;              /* partitions of the sender, in this round */
+    uint32_t *covered;               /* of each own partition: how many of the sender's arrived */
+    struct weft_request *notice;     /* has come, and is to be looked at */
+    char *landing;                   /* where notices land */
+    size_t landing_bytes;
+    uint64_t free_pieces; /* a bit for each */
+    struct weft_piece pieces[WEFT_PARTITIONED_PIECES];
+    struct weft_precv *next_waiting; /* for an announcement */
+};
+
+/* ---- partitioned.c */
+
+/* Says that there is no memory for an operation, "send" or "receive". Returns MPI_ERR_NO_MEM. */
+int weft_partitioned_no_memory(const struct weft_partition_arguments *arguments, const char *what);
+
+/* Fills what both sides have and makes the user's request. False when memory is short,
+ * the sentence said. */
+bool weft_partitioned_open(struct weft_partitioned *base,
+                           const struct weft_partition_arguments *arguments,
+                           enum weft_request_kind op);
+
+/* Off all lists; the memory is the caller's. */
+void weft_partitioned_drop(struct weft_partitioned *base);
+
+/* Has the next weft_partitioned_progress look at it. */
+void weft_partitioned_queue(struct weft_partitioned *base);
+
+/* True when a send of this process has that id. */
+bool weft_partitioned_has_id(uint32_t id);
+
+/* Starts a message of the operation to, or from, its other side; its whole is that user's request
+ * or weft_announcements. What is complete at once is handed to weft_partitioned_part. Return an MPI
+ * error class; its sentence is said. copy is what a send's part.copy is to be, index a receive's
+ * sequence. */
+int weft_partitioned_send(const struct weft_partition_arguments *to, int tag, const void *data,
+                          size_t bytes, const struct weft_datatype *type,
+                          struct weft_request *whole, void *copy);
+int weft_partitioned_receive(const struct weft_partition_arguments *from, int tag, void *data,
+                             size_t bytes, const struct weft_datatype *type,
+                             struct weft_request *whole, uint32_t index);
+
+/* ---- partitioned_announce.c */
+
+/* The whole of announcements, sent or received. */
+extern struct weft_request weft_announcements;
+
+/* What stands in the queue of weft_partitioned_progress for weft_announcement_advance: it has no
+ * request. */
+extern struct weft_partitioned weft_announcer;
+
+/* Posts the receives of announcements that are due. */
+void weft_announcement_advance(void);
+
+/* Gives a send its id and announces it. Returns an MPI error class; its sentence is said. */
+int weft_announce(struct weft_psend *send);
+
+/* Finds a receive its announcement: now, or when it comes. As above. */
+int weft_announcement_await(struct weft_precv *recv);
+
+/* Takes a receive off the list of those that wait. */
+void weft_announcement_forget(struct weft_precv *recv);
+
+/* An announcement has been sent, or has come. */
+void weft_announcement_part(struct weft_request *part);
+
+void weft_announcement_close(void);
+
+/* ---- partitioned_send.c */
+
+void weft_psend_start(struct weft_psend *send);
+void weft_psend_part(struct weft_psend *send, struct weft_request *part);
+
+/* Sends what can be sent, and completes the user's request when all is done. */
+void weft_psend_advance(struct weft_psend *send);
+void weft_psend_delete(struct weft_psend *send);
+
+/* ---- partitioned_recv.c */
+
+void weft_precv_start(struct weft_precv *recv);
+void weft_precv_part(struct weft_precv *recv, struct weft_request *part);
+
+/* Looks at what came, posts what is wanted next, and completes the user's request when all is here. */
+void weft_precv_advance(struct weft_precv *recv);
+
+/* It has its announcement. */
+void weft_precv_matched(struct weft_precv *recv, const struct weft_announcement *announcement);
+
+/* It will get none, for that error. */
+void weft_precv_unmatchable(struct weft_precv *recv, int error);
+
+/* The user gave the request up: deleted now, or when its announcement comes. */
+void weft_precv_abandon(struct weft_precv *recv);
+void weft_precv_delete(struct weft_precv *recv);
+
+static inline struct weft_psend *weft_psend_of(const struct weft_request *request)
+{
+    return request->buffer;
+}
+
+static inline struct weft_precv *weft_precv_of(const struct weft_request *request)
+{
+    return request->buffer;
+}
+
+static inline bool weft_partitioned_active(const struct weft_partitioned *base)
+{
+    return base->request && base->request->pending > 0;
+}
+
+#endif

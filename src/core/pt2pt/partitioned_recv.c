@@ -1,0 +1,315 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Partitioned receives: notices are received one at a time, their data beside each other
+ * (core/pt2pt/partitioned.h).
+ *
+ * Invariant: a receive for a notice is posted (listening) only in an active round that has more to
+ * come, and only while a piece is free for the data that may follow it.
+ */
+#include "core/object/error.h"
+#include "core/pt2pt/partitioned_internal.h"
+#include "core/process/weft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { NOTICE = WEFT_PARTITIONED_PIECES }; /* the index of what is no piece */
+
+#define ALL_PIECES UINT64_MAX
+_Static_assert(WEFT_PARTITIONED_PIECES == 64, "one bit for each piece");
+
+/* ---- Life */
+
+int weft_precv_init(const struct weft_partition_arguments *arguments, struct weft_request **out)
+{
+    int code = MPI_SUCCESS;
+    struct weft_precv *recv = calloc(1, sizeof *recv);
+    if (!recv)
+        return weft_partitioned_no_memory(arguments, "receive");
+    if (!weft_partitioned_open(&recv->base, arguments, WEFT_REQUEST_PRECV)) {
+        free(recv);
+        return MPI_ERR_NO_MEM;
+    }
+    recv->free_pieces = ALL_PIECES;
+    recv->covered = malloc(((size_t)arguments->partitions + 1) * sizeof *recv->covered);
+    if (!recv->covered)
+        code = weft_partitioned_no_memory(arguments, "receive");
+    else if (arguments->rank != MPI_PROC_NULL)
+        code = weft_announcement_await(recv);
+    *out = recv->base.request;
+    if (code != MPI_SUCCESS) {
+        weft_request_put(recv->base.request);
+        weft_precv_delete(recv);
+    }
+    return code;
+}
+
+void weft_precv_delete(struct weft_precv *recv)
+{
+    if (!recv->base.id)
+        weft_announcement_forget(recv);
+    weft_partitioned_drop(&recv->base);
+    free(recv->landing);
+    free(recv->covered);
+    free(recv);
+}
+
+void weft_precv_abandon(struct weft_precv *recv)
+{
+    if (recv->base.id || recv->unmatchable || recv->base.is.rank == MPI_PROC_NULL)
+        weft_precv_delete(recv);
+    else
+        recv->base.request = NULL;
+}
+
+/* ---- Matching */
+
+void weft_precv_matched(struct weft_precv *recv, const struct weft_announcement *announcement)
+{
+    size_t all = announcement->bytes * announcement->partitions, data = 0;
+    recv->sender = *announcement;
+    recv->base.id = announcement->id;
+    if (!recv->base.request) {
+        weft_precv_delete(recv);
+        return;
+    }
+    if (announcement->bytes <= WEFT_PARTITIONED_INLINE)
+        data = all < WEFT_PARTITIONED_INLINE ? all : WEFT_PARTITIONED_INLINE;
+    recv->landing_bytes = sizeof(struct weft_partition_range) + data;
+    recv->landing = malloc(recv->landing_bytes);
+    if (!recv->landing)
+        recv->unmatchable = (uint8_t)weft_error_set(
+            MPI_ERR_NO_MEM, "no memory for a partitioned receive; free some requests first");
+    weft_partitioned_queue(&recv->base);
+}
+
+void weft_precv_unmatchable(struct weft_precv *recv, int error)
+{
+    recv->unmatchable = (uint8_t)error;
+    if (!recv->base.request)
+        weft_precv_delete(recv);
+    else
+        weft_partitioned_queue(&recv->base);
+}
+
+/* ---- Counting */
+
+/* The first of `to` partitions that partition i of `from` shares bytes with, when both are cuts of
+ * the same bytes; and the one behind the last. */
+static uint32_t first_shared(uint64_t i, uint64_t from, uint64_t to)
+{
+    return (uint32_t)(i * to / from);
+}
+
+static uint32_t end_shared(uint64_t i, uint64_t from, uint64_t to)
+{
+    return (uint32_t)(((i + 1) * to + from - 1) / from);
+}
+
+bool weft_precv_has(const struct weft_request *request, uint32_t partition)
+{
+    const struct weft_precv *recv = weft_precv_of(request);
+    uint32_t n = recv->base.is.partitions, sent = recv->sender.partitions;
+    if (!recv->base.id)
+        return false;
+    return recv->covered[partition] ==
+           end_shared(partition, n, sent) - first_shared(partition, n, sent);
+}
+
+static void cover(struct weft_precv *recv, struct weft_partition_range range)
+{
+    uint32_t n = recv->base.is.partitions, sent = recv->sender.partitions;
+    for (uint32_t j = range.first; n && j < range.first + range.count; j++) {
+        uint32_t end = n == sent ? j + 1 : end_shared(j, sent, n);
+        for (uint32_t i = n == sent ? j : first_shared(j, sent, n); i < end; i++)
+            recv->covered[i]++;
+    }
+}
+
+/* ---- Receiving */
+
+/* The part of the buffer, in bytes of data, where a range's data belong. */
+struct room {
+    size_t offset, bytes;
+};
+
+static struct room room_of(const struct weft_precv *recv, struct weft_partition_range range)
+{
+    size_t all = recv->base.bytes * recv->base.is.partitions;
+    struct room room = {range.first * recv->sender.bytes, range.count * recv->sender.bytes};
+    if (room.offset > all)
+        room.offset = all;
+    if (room.bytes > all - room.offset)
+        room.bytes = all - room.offset; /* the sizes disagree: finish tells */
+    return room;
+}
+
+static void receive_data(struct weft_precv *recv, struct weft_partition_range range)
+{
+    const struct weft_partition_arguments *is = &recv->base.is;
+    const struct weft_datatype *type = weft_datatype_byte();
+    struct room room = room_of(recv, range);
+    uint32_t index = (uint32_t)__builtin_ctzll(recv->free_pieces);
+    struct weft_piece *piece = &recv->pieces[index];
+    char *data = is->buffer;
+    piece->range = range;
+    piece->staging = NULL;
+    if (is->type->flags & WEFT_TYPE_CONTIGUOUS) {
+        data += room.offset;
+    } else if (room.bytes && room.offset % is->type->size == 0) {
+        type = is->type;
+        data += (ptrdiff_t)(room.offset / type->size) * type->extent;
+    } else if (room.bytes) {
+        data = piece->staging = malloc(room.bytes);
+        if (!data) {
+            room.bytes = 0;
+            recv->base.error = (uint8_t)weft_error_set(
+                MPI_ERR_NO_MEM, "no memory to unpack %u partitions; cut both sides alike",
+                range.count);
+        }
+    }
+    recv->free_pieces &= ~(UINT64_C(1) << index);
+    int code = weft_partitioned_receive(is, (int)recv->base.id, data, room.bytes, type,
+                                        recv->base.request, index);
+    if (code != MPI_SUCCESS) {
+        recv->base.error = (uint8_t)code;
+        recv->lost = true;
+        free(piece->staging);
+        recv->free_pieces |= UINT64_C(1) << index;
+    }
+}
+
+static void piece_arrived(struct weft_precv *recv, struct weft_request *part)
+{
+    struct weft_piece *piece = &recv->pieces[part->sequence];
+    if (part->error && !recv->base.error)
+        recv->base.error = part->error;
+    if (piece->staging)
+        weft_datatype_unpack(recv->base.is.type, recv->base.is.buffer,
+                             room_of(recv, piece->range).offset, piece->staging, part->bytes);
+    free(piece->staging);
+    cover(recv, piece->range);
+    recv->free_pieces |= UINT64_C(1) << part->sequence;
+    weft_request_put(part);
+}
+
+void weft_precv_part(struct weft_precv *recv, struct weft_request *part)
+{
+    if (part->sequence == NOTICE) {
+        recv->listening = false;
+        recv->notice = part;
+    } else {
+        piece_arrived(recv, part);
+    }
+    weft_partitioned_queue(&recv->base);
+}
+
+/* Takes the data that came with a notice, or posts their receive. */
+static void take_notice(struct weft_precv *recv)
+{
+    struct weft_request *part = recv->notice;
+    struct weft_partition_range range;
+    recv->notice = NULL;
+    if (part->error) {
+        recv->base.error = part->error;
+        recv->lost = true;
+        weft_request_put(part);
+        return;
+    }
+    memcpy(&range, recv->landing, sizeof range);
+    recv->heard = true;
+    recv->announced += range.count;
+    if (range.count * recv->sender.bytes <= WEFT_PARTITIONED_INLINE) {
+        struct room room = room_of(recv, range);
+        weft_datatype_unpack(recv->base.is.type, recv->base.is.buffer, room.offset,
+                             recv->landing + sizeof range, room.bytes);
+        cover(recv, range);
+    } else {
+        receive_data(recv, range);
+    }
+    weft_request_put(part);
+}
+
+static bool more_to_come(const struct weft_precv *recv)
+{
+    return !recv->lost && !(recv->heard && recv->announced == recv->sender.partitions);
+}
+
+/* Posts the receive of the next notice. */
+static void listen(struct weft_precv *recv)
+{
+    recv->listening = true;
+    int code = weft_partitioned_receive(&recv->base.is, (int)recv->base.id, recv->landing,
+                                        recv->landing_bytes, weft_datatype_byte(),
+                                        recv->base.request, NOTICE);
+    if (code != MPI_SUCCESS) {
+        recv->base.error = (uint8_t)code;
+        recv->lost = true;
+        recv->listening = false;
+    }
+}
+
+/* ---- Rounds */
+
+static void check_sizes(struct weft_precv *recv)
+{
+    const struct weft_announcement *sender = &recv->sender;
+    size_t sent = sender->bytes * sender->partitions;
+    size_t own = recv->base.bytes * recv->base.is.partitions;
+    if (sent == own || (recv->base.error && recv->base.error != MPI_ERR_TRUNCATE))
+        return;
+    recv->base.error = (uint8_t)weft_error_set(
+        MPI_ERR_TRUNCATE,
+        "the partitioned send of rank %d with tag %d has %u partitions of %zu bytes, and its "
+        "receive %u of %zu; give both the same number of bytes in all",
+        recv->base.is.rank, recv->base.is.tag, sender->partitions, (size_t)sender->bytes,
+        recv->base.is.partitions, recv->base.bytes);
+}
+
+static void finish(struct weft_precv *recv)
+{
+    struct weft_request *request = recv->base.request;
+    size_t own = recv->base.bytes * recv->base.is.partitions;
+    if (recv->base.id && !recv->lost)
+        check_sizes(recv);
+    size_t sent = recv->lost ? 0 : recv->sender.bytes * recv->sender.partitions;
+    request->source = recv->base.is.rank;
+    request->tag = recv->base.is.tag;
+    request->bytes = sent < own ? sent : own;
+    request->error = recv->base.error;
+    weft_request_event(request);
+}
+
+void weft_precv_advance(struct weft_precv *recv)
+{
+    if (!weft_partitioned_active(&recv->base))
+        return;
+    if (recv->unmatchable && !recv->lost) {
+        recv->base.error = recv->unmatchable;
+        recv->lost = true;
+    }
+    if (!recv->base.id && !recv->lost)
+        return;
+    do {
+        if (recv->notice)
+            take_notice(recv);
+        if (!recv->listening && more_to_come(recv) && recv->free_pieces)
+            listen(recv);
+    } while (recv->notice);
+    if (!recv->listening && !more_to_come(recv) && recv->free_pieces == ALL_PIECES)
+        finish(recv);
+}
+
+void weft_precv_start(struct weft_precv *recv)
+{
+    recv->heard = recv->lost = false;
+    recv->announced = 0;
+    memset(recv->covered, 0, recv->base.is.partitions * sizeof *recv->covered);
+    if (recv->base.is.rank == MPI_PROC_NULL) {
+        struct weft_request *request = recv->base.request;
+        request->source = MPI_PROC_NULL;
+        weft_request_event(request);
+        return;
+    }
+    weft_precv_advance(recv);
+}

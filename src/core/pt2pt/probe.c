@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Probes: see probe.h.
+ *
+ * A probe looks into the software matcher only. Where the provider matches, it first takes what the
+ * provider holds unexpected of the channel into software, in order: those messages are older than
+ * all that follow, and receives look at them first.
+ *
+ * Invariant: a probe and the receive after it agree, because both ask weft_match_find, and nothing
+ * that a probe has seen can be matched by a receive that was posted before it: the matcher would have
+ * given it away at its arrival.
+ */
+#include "core/pt2pt/probe.h"
+#include "core/pt2pt/cell.h"
+#include "core/process/weft.h"
+#include "ofi/net.h"
+
+struct weft_message weft_message_no_proc = {.object = {WEFT_KIND_MESSAGE, 0}};
+
+void weft_probe_init(void)
+{
+    weft_handle_predefine((uintptr_t)MPI_MESSAGE_NO_PROC, &weft_message_no_proc.object);
+}
+
+static struct weft_message *find(const struct weft_channel *channel, int source, int tag)
+{
+    struct weft_match_message *match =
+        weft_match_find(weft_matcher_of_channel(channel), channel->context, source, tag);
+    return match ? weft_message_of(match) : NULL;
+}
+
+struct weft_message *weft_probe_look(struct weft_channel *channel, int source, int tag)
+{
+    bool provider_matches = channel->held < WEFT_HELD_ALWAYS;
+    struct weft_message *message = find(channel, source, tag);
+    if (message)
+        return message;
+    weft_look();
+    while (!(message = find(channel, source, tag)) && provider_matches && weft_net_collect(channel))
+        ;
+    return message;
+}
+
+int weft_probe_source(const struct weft_channel *channel, int source)
+{
+    struct weft_comm *comm = channel->comm;
+    struct weft_peer *peer = source >= 0 ? weft_comm_peer(comm, source) : NULL;
+    if (!peer || peer->lane != WEFT_LANE_DEAD)
+        return MPI_SUCCESS;
+    return weft_failure_say(peer);
+}
+
+int weft_probe_wait(struct weft_channel *channel, int source, int tag, struct weft_message **out)
+{
+    struct weft_request waiting = {.op = WEFT_REQUEST_PROBE, .pending = 1, .channel = channel};
+    unsigned idle = 0;
+    waiting.match.source = source;
+    waiting.match.tag = tag;
+    while (!(*out = weft_probe_look(channel, source, tag))) {
+        int code = weft_probe_source(channel, source);
+        if (code != MPI_SUCCESS)
+            return code;
+        weft_idle_for(&idle, &waiting);
+    }
+    return MPI_SUCCESS;
+}
+
+void weft_probe_take(struct weft_channel *channel, struct weft_message *message)
+{
+    weft_match_take(weft_matcher_of_channel(channel), &message->match);
+    weft_gate_update();
+    message->channel = channel;
+    channel->comm->uses++; /* until its receive */
+}
+
+void weft_probe_status(const struct weft_message *message, MPI_Status *status)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    status->MPI_SOURCE = message->match.source;
+    status->MPI_TAG = message->match.tag;
+    weft_status_set_bytes(status, message->length);
+    weft_status_set_cancelled(status, false);
+}

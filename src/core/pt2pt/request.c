@@ -1,0 +1,299 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The request pool, waiting, statuses.
+ *
+ * Invariant: a request in the free list has kind WEFT_KIND_NONE, so a handle used after it was
+ * freed is caught as long as nobody else got the object.
+ */
+#include "core/pt2pt/request.h"
+#include "core/pt2pt/bsend.h"
+#include "core/coll/coll.h"
+#include "core/object/error.h"
+#include "core/pt2pt/generalized.h"
+#include "core/pt2pt/partitioned.h"
+#include "core/tool/count.h"
+#include "core/process/weft.h"
+#include "ofi/net.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct weft_request weft_request_null = {.object = {WEFT_KIND_REQUEST, 0},
+                                         .flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE};
+
+void weft_request_init(void)
+{
+    weft_handle_predefine((uintptr_t)MPI_REQUEST_NULL, &weft_request_null.object);
+}
+
+void weft_request_finalize(void)
+{
+    struct weft_request_pool *pool = &weft.requests;
+    for (size_t i = 0; i < pool->nslabs; i++)
+        free(pool->slabs[i]);
+    for (struct weft_request **array = pool->slabs; array;) {
+        void *before = array[-1];
+        free(array - 1);
+        array = before;
+    }
+    *pool = (struct weft_request_pool){0};
+}
+
+static const char no_memory[] = "no memory for another request; complete or free some first";
+
+/* Room for one more slab: an array twice as long, which leads to the one before. */
+static bool make_room(struct weft_request_pool *pool)
+{
+    size_t room = pool->room ? 2 * pool->room : 16;
+    if (pool->nslabs < pool->room)
+        return true;
+    struct weft_request **array = malloc((room + 1) * sizeof *array);
+    if (!array)
+        return false;
+    *array++ = (void *)pool->slabs;
+    if (pool->nslabs)
+        memcpy(array, pool->slabs, pool->nslabs * sizeof *array);
+    pool->slabs = array;
+    pool->room = room;
+    return true;
+}
+
+struct weft_request *weft_request_grow(struct weft_request_pool *pool)
+{
+    struct weft_request *slab = NULL;
+    if (make_room(pool))
+        slab = aligned_alloc(64, WEFT_REQUEST_SLAB * sizeof *slab);
+    if (!slab) {
+        weft_error_set(MPI_ERR_NO_MEM, no_memory);
+        return NULL;
+    }
+    memset(slab, 0, WEFT_REQUEST_SLAB * sizeof *slab);
+    for (int i = WEFT_REQUEST_SLAB - 1; i >= 0; i--) {
+        slab[i].number = (uint32_t)(pool->nslabs * WEFT_REQUEST_SLAB + (size_t)i);
+        weft_net_adopt(&slab[i]);
+        slab[i].next = pool->free;
+        pool->free = &slab[i];
+    }
+    pool->slabs[pool->nslabs] = slab;
+    pool->nslabs++;
+    return pool->free;
+}
+
+struct weft_request *weft_request_to_nowhere(void)
+{
+    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_NONE, 0);
+    if (!request)
+        weft_fatal(MPI_ERR_NO_MEM, no_memory);
+    request->source = MPI_PROC_NULL;
+    request->tag = MPI_ANY_TAG;
+    request->bytes = 0;
+    request->channel = NULL;
+    return request;
+}
+
+void weft_request_put(struct weft_request *request)
+{
+    weft_request_push(&weft.requests, request);
+}
+
+/* A part ends, and is an event of its whole. */
+static void end_part(struct weft_request *request)
+{
+    struct weft_request *whole = request->whole;
+    if (whole->op >= WEFT_REQUEST_PSEND) {
+        weft_partitioned_part(request);
+        return;
+    }
+    if (request->error && !whole->error)
+        whole->error = request->error;
+    whole->mode = 0;
+    free(request->part.copy);
+    weft_request_put(request);
+    weft_request_event(whole);
+}
+
+void weft_request_last(struct weft_request *request)
+{
+    bool receive = request->op == WEFT_REQUEST_RECV;
+    if (receive && (request->flags & WEFT_REQUEST_COUNTED))
+        weft_count_received(request);
+    if (request->flags & WEFT_REQUEST_PART) {
+        end_part(request);
+        return;
+    }
+    if (receive && !(request->flags & WEFT_REQUEST_ORPHAN))
+        return;
+    if (!receive && (request->flags & WEFT_REQUEST_BUFFERED)) {
+        weft_bsend_ended(request);
+        return;
+    }
+    if (request->op == WEFT_REQUEST_BSEND)
+        weft_bsend_release(request);
+    weft_request_put(request);
+}
+
+void weft_request_join(struct weft_request *whole, struct weft_request *send, void *copy)
+{
+    whole->mode = WEFT_RECEIVE_WITH_SEND;
+    whole->pending++;
+    send->whole = whole;
+    send->part.copy = copy;
+    send->flags |= WEFT_REQUEST_PART;
+    if (!send->pending)
+        end_part(send);
+}
+
+int weft_request_abandon(struct weft_request *request)
+{
+    if (request->pending) {
+        request->flags |= WEFT_REQUEST_ORPHAN;
+        return MPI_SUCCESS;
+    }
+    int code =
+        request->op == WEFT_REQUEST_GENERALIZED ? weft_generalized_free(request) : MPI_SUCCESS;
+    if (request->op == WEFT_REQUEST_COLL)
+        weft_coll_release(request);
+    if (request->op == WEFT_REQUEST_BSEND)
+        weft_bsend_release(request);
+    if (weft_request_is_partitioned(request))
+        weft_partitioned_free(request);
+    weft_request_put(request);
+    return code;
+}
+
+struct weft_request *weft_request_numbered(uint64_t number)
+{
+    uint64_t slab = number / WEFT_REQUEST_SLAB;
+    return slab < weft.requests.nslabs ? &weft.requests.slabs[slab][number % WEFT_REQUEST_SLAB]
+                                       : NULL;
+}
+
+void weft_request_each(void (*see)(void *arg, struct weft_request *request), void *arg)
+{
+    for (size_t s = 0; s < weft.requests.nslabs; s++)
+        for (int i = 0; i < WEFT_REQUEST_SLAB; i++)
+            if (weft.requests.slabs[s][i].object.kind == WEFT_KIND_REQUEST)
+                see(arg, &weft.requests.slabs[s][i]);
+}
+
+void weft_request_each_active(void (*see)(void *arg, struct weft_request *request), void *arg)
+{
+    for (size_t s = 0; s < weft.requests.nslabs; s++)
+        for (int i = 0; i < WEFT_REQUEST_SLAB; i++) {
+            struct weft_request *request = &weft.requests.slabs[s][i];
+            if (request->object.kind == WEFT_KIND_REQUEST && request->pending > 0)
+                see(arg, request);
+        }
+}
+
+void weft_request_truncated(struct weft_request *request, size_t length)
+{
+    request->error = (uint8_t)weft_error_set(
+        MPI_ERR_TRUNCATE,
+        "the message of %zu bytes from rank %d with tag %d does not fit into the receive's %zu "
+        "bytes; give the receive a larger count, or probe for the length first",
+        length, request->source, request->tag, request->capacity);
+}
+
+static void wait_among_threads(const struct weft_request *request)
+{
+    unsigned idle = 0;
+    while (request->pending > 0) {
+        if (weft_poll()) {
+            idle = 0;
+            weft_share(); /* the news may have been for them */
+        } else {
+            weft_idle_for(&idle, request);
+        }
+    }
+}
+
+WEFT_HOT void weft_request_wait(struct weft_request *request)
+{
+    if (weft_unlikely(weft_gate))
+        wait_among_threads(request);
+    else
+        weft_request_wait_alone(request);
+}
+
+WEFT_HOT void weft_request_wait_alone(struct weft_request *request)
+{
+    unsigned idle = 0;
+    while (request->pending > 0) {
+        if (weft_poll())
+            idle = 0;
+        else
+            weft_idle_for(&idle, request);
+    }
+}
+
+/* Where a status keeps what the user may only ask for by function. */
+enum { BYTES_LOW, BYTES_HIGH, CANCELLED };
+
+void weft_status_set_bytes(MPI_Status *status, size_t bytes)
+{
+    status->MPI_internal[BYTES_LOW] = (int)(uint32_t)bytes;
+    status->MPI_internal[BYTES_HIGH] = (int)(uint32_t)((uint64_t)bytes >> 32);
+}
+
+size_t weft_status_bytes(const MPI_Status *status)
+{
+    return (size_t)(uint32_t)status->MPI_internal[BYTES_LOW] |
+           (size_t)(uint32_t)status->MPI_internal[BYTES_HIGH] << 32;
+}
+
+void weft_status_set_cancelled(MPI_Status *status, bool cancelled)
+{
+    status->MPI_internal[CANCELLED] = cancelled;
+}
+
+bool weft_status_cancelled(const MPI_Status *status)
+{
+    return status->MPI_internal[CANCELLED] != 0;
+}
+
+void weft_request_status(const struct weft_request *request, MPI_Status *status, bool with_error)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    if (request->op == WEFT_REQUEST_SEND || request->op == WEFT_REQUEST_COLL ||
+        request->op == WEFT_REQUEST_BSEND) {
+        /* only the error and whether it was cancelled count */
+        weft_status_clear(status);
+        if (with_error)
+            status->MPI_ERROR = request->error;
+        weft_status_set_cancelled(status, request->flags & WEFT_REQUEST_CANCELLED);
+        return;
+    }
+    status->MPI_SOURCE = request->source;
+    status->MPI_TAG = request->tag;
+    if (with_error)
+        status->MPI_ERROR = request->error;
+    weft_status_set_bytes(status, request->bytes);
+    weft_status_set_cancelled(status, request->flags & WEFT_REQUEST_CANCELLED);
+}
+
+void weft_status_clear(MPI_Status *status)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    status->MPI_SOURCE = MPI_ANY_SOURCE;
+    status->MPI_TAG = MPI_ANY_TAG;
+    weft_status_set_bytes(status, 0);
+    weft_status_set_cancelled(status, false);
+}
+
+void weft_status_proc_null(MPI_Status *status)
+{
+    weft_status_clear(status);
+    if (status != MPI_STATUS_IGNORE)
+        status->MPI_SOURCE = MPI_PROC_NULL;
+}
+
+void weft_status_empty(MPI_Status *status)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    weft_status_clear(status);
+    status->MPI_ERROR = MPI_SUCCESS;
+}

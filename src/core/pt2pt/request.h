@@ -1,0 +1,253 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Requests: one object for every operation that has begun and not been waited for.
+ *
+ * Invariants:
+ *  - pending counts the events an operation still waits for (a provider completion, an
+ *    acknowledgement, a match…); it is complete exactly when pending is 0, and then source, tag,
+ *    error and bytes are final.
+ *  - A request's memory never moves and is never given back: slabs only grow. So providers and
+ *    peers may hold its address (a cookie) until the operation is complete.
+ *  - A request freed by the user before it completes (MPI_Request_free) is returned to the pool by
+ *    whoever brings pending to 0: weft_request_event.
+ *  - A persistent request keeps its arguments (buffer, type, match or tag, and a send's rank in
+ *    match.source) from its making to its end. While it is inactive its pending is 0, and every wait
+ *    and test passes it over like MPI_REQUEST_NULL, which is an inactive request itself.
+ */
+#ifndef WEFT_REQUEST_H
+#define WEFT_REQUEST_H
+
+#include "core/comm/comm.h"
+#include "core/datatype/datatype.h"
+#include "core/pt2pt/match.h"
+#include "core/pt2pt/peer.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+struct weft_schedule;
+
+enum weft_request_kind {
+    WEFT_REQUEST_NONE, /* to or from MPI_PROC_NULL */
+    WEFT_REQUEST_SEND,
+    WEFT_REQUEST_RECV,
+    WEFT_REQUEST_PROBE,       /* only to say what a rank waits for; never in the pool */
+    WEFT_REQUEST_FLUSH,       /* of a buffer for buffered sends */
+    WEFT_REQUEST_GENERALIZED, /* the user's own: core/pt2pt/generalized.h */
+    WEFT_REQUEST_BSEND,       /* what the user holds of a buffered send: core/pt2pt/bsend.h */
+    WEFT_REQUEST_MAKING,      /* MPI_Comm_idup: core/comm/comm_make.h */
+    WEFT_REQUEST_COLL,        /* a collective: core/coll/coll.h */
+    WEFT_REQUEST_PSEND,       /* partitioned: core/pt2pt/partitioned.h */
+    WEFT_REQUEST_PRECV,
+    WEFT_REQUEST_ANNOUNCEMENT /* the whole of partitioned sends' announcements; never in the pool */
+};
+
+enum weft_send_mode {
+    WEFT_SEND_STANDARD,
+    WEFT_SEND_SYNCHRONOUS,
+    WEFT_SEND_READY,
+    WEFT_SEND_BUFFERED /* below the entry points: a standard send from an attached buffer */
+};
+
+/* The mode of a receive, or of nothing from MPI_PROC_NULL, while a send that it waits for too (its
+ * part) is under way; else 0. A send or receive that was made in a cell (core/pt2pt/cell.h) has this and the
+ * cell's number. */
+enum { WEFT_RECEIVE_WITH_SEND = 1, WEFT_MODE_OF_CELL = 16 };
+
+enum weft_request_flag {
+    WEFT_REQUEST_ORPHAN = 1, /* the user freed it while it was active */
+    WEFT_REQUEST_IN_NET = 2, /* a receive that the provider matches */
+    WEFT_REQUEST_CANCELLED = 4,
+    WEFT_REQUEST_PERSISTENT = 8,
+    WEFT_REQUEST_INACTIVE = 16,   /* persistent and not started, or completed since */
+    WEFT_REQUEST_PART = 32,       /* its completion is for its whole to know */
+    WEFT_REQUEST_BUFFERED = 64,   /* a send whose end is for core/pt2pt/bsend.c to know */
+    WEFT_REQUEST_COUNTED = 64,    /* a receive whose end is for core/tool/count.h to count */
+    WEFT_REQUEST_CANCELLING = 128 /* a send: the receiver was asked, pending counts its answer */
+};
+
+/* A request's room for its lane. The first part is for any lane that works on it; the net lane keeps
+ * things in the rest from one operation to the next. */
+enum { WEFT_LANE_BYTES = 256, WEFT_LANE_SCRATCH = 64 };
+
+struct weft_request {
+    struct weft_object object;
+    uint8_t op;    /* enum weft_request_kind */
+    uint8_t mode;  /* enum weft_send_mode; receives: WEFT_RECEIVE_WITH_SEND */
+    uint8_t flags; /* enum weft_request_flag */
+    uint8_t error; /* MPI error class of what happened to it */
+    int32_t pending;
+    /* up to here: struct weft_request_head */
+
+    union { /* receives: what came; sends: tag */
+        struct {
+            int32_t source, tag;
+        };
+        uint64_t key; /* both: weft_match_key */
+    };
+    uint32_t sequence; /* sends: of the message among all to its peer; receives from any source:
+                            their order of start; receives that are parts: for their whole's use */
+    uint32_t number;   /* for good: its slab and its place there, see weft_request_numbered */
+    size_t bytes;      /* data received; data to send */
+
+    struct weft_channel *channel;
+    struct weft_peer *peer; /* NULL while a receive's source is not known */
+    const struct weft_datatype *type;
+    void *buffer;
+    size_t capacity;           /* bytes of data the buffer's type map takes */
+    struct weft_request *next; /* in the pool's free list, or in a lane's queue */
+    uint64_t posted;           /* receives in the provider: their order among each other; flushes:
+                                  which entries they wait for */
+    union {
+        struct weft_match_receive match;
+        struct {        /* of sends, where match has its link */
+            void *copy; /* freed with the part; may be NULL */
+        } part;
+        struct weft_schedule *schedule; /* of collectives: what it completes with */
+    };
+    union {
+        struct weft_request *whole; /* of a part; of a buffered send the user's request, and the
+                                       other way round */
+        MPI_Request *place; /* of the pool's first, while MPI_Irecv thinks: see irecv_fast */
+    };
+
+    _Alignas(16) unsigned char lane[WEFT_LANE_BYTES]; /* belongs to the lane (fi_context2 …) */
+};
+
+/* The first 16 bytes of a request, written in one piece. */
+struct weft_request_head {
+    struct weft_object object;
+    uint8_t op, mode, flags, error;
+    int32_t pending;
+};
+
+_Static_assert(offsetof(struct weft_request, source) == sizeof(struct weft_request_head),
+               "the head is the beginning of a request");
+_Static_assert(sizeof((struct weft_request *)0)->part <= offsetof(struct weft_match_receive, order),
+               "match.queued stays false under a send, match.source is its rank");
+
+/* The sequence of a send that the receiver has, so that it cannot be cancelled. */
+enum { WEFT_NO_SEQUENCE = 0 };
+
+struct weft_request_pool {
+    struct weft_request *free;
+    /* Another thread may read these two: the array is replaced by a longer one, and kept. */
+    struct weft_request **_Atomic slabs;
+    _Atomic size_t nslabs;
+    size_t room; /* members of the array; the one before the first is the array before, or NULL */
+};
+
+enum { WEFT_REQUEST_SLAB = 256 };
+
+/* The integer form of a request is its number, and this (MPI_Request_toint): other handles have less,
+ * so a request needs no entry in their table, which would cost time for each message. */
+enum { WEFT_REQUEST_INTEGERS = 1 << 30 };
+
+/* What MPI_REQUEST_NULL names; nobody writes to it. */
+extern struct weft_request weft_request_null;
+
+/* A complete request for an operation with MPI_PROC_NULL: source MPI_PROC_NULL, no bytes (MPI 5.0,
+ * 3.10). Ends the job when memory is short. */
+WEFT_COLD struct weft_request *weft_request_to_nowhere(void);
+
+/* Makes MPI_REQUEST_NULL valid. Called once. */
+void weft_request_init(void);
+void weft_request_finalize(void);
+
+/* Slow path of weft_request_get: one more slab. NULL when memory is short, the sentence said. */
+WEFT_COLD struct weft_request *weft_request_grow(struct weft_request_pool *pool);
+
+/* Takes the first of a pool that is not empty; the rest of the request is undefined. */
+static inline __attribute__((always_inline)) struct weft_request *
+weft_request_pop(struct weft_request_pool *pool, enum weft_request_kind op, int flags, int pending)
+{
+    struct weft_request *request = pool->free;
+    const struct weft_request_head head = {{WEFT_KIND_REQUEST, 0}, (uint8_t)op, 0,
+                                           (uint8_t)flags,         0,           pending};
+    pool->free = request->next;
+    memcpy(request, &head, sizeof head);
+    return request;
+}
+
+/* A request of that op, no flags, no error, pending as given; the rest is undefined. NULL when
+ * memory is short (MPI_ERR_NO_MEM), the sentence said. */
+static inline struct weft_request *weft_request_get(struct weft_request_pool *pool,
+                                                    enum weft_request_kind op, int pending)
+{
+    if (weft_unlikely(!pool->free) && !weft_request_grow(pool))
+        return NULL;
+    return weft_request_pop(pool, op, 0, pending);
+}
+
+/* Gives a request back: to its pool, where that is known, or just so. */
+static inline void weft_request_push(struct weft_request_pool *pool, struct weft_request *request)
+{
+    weft_handle_retire(&request->object);
+    request->next = pool->free;
+    pool->free = request;
+}
+
+void weft_request_put(struct weft_request *request);
+
+/* The request with that number; NULL when there is none. For any thread. */
+struct weft_request *weft_request_numbered(uint64_t number);
+
+/* Calls see(arg, request) for each request that is handed out and not complete. Slow: reports and
+ * rare reorderings only. */
+void weft_request_each_active(void (*see)(void *arg, struct weft_request *request), void *arg);
+
+/* The same for each that is handed out, complete and inactive ones included. */
+void weft_request_each(void (*see)(void *arg, struct weft_request *request), void *arg);
+
+/* Makes whole wait for a send of its own too, which the user does not see: whole takes over its
+ * error. copy is freed when the send is complete; may be NULL. */
+void weft_request_join(struct weft_request *whole, struct weft_request *send, void *copy);
+
+/* The user gives up a request: it ends now, or as soon as it is complete. Returns MPI_SUCCESS, or
+ * what the free function of a generalized request returned. */
+int weft_request_abandon(struct weft_request *request);
+
+/* The last event of a request that nobody waits for: gives back what it holds, and itself;
+ * a part becomes an event of its whole. */
+WEFT_COLD void weft_request_last(struct weft_request *request);
+
+/* Something an operation waited for has happened. */
+static inline __attribute__((always_inline)) void weft_request_event(struct weft_request *request)
+{
+    if (--request->pending == 0 &&
+        weft_unlikely(request->flags &
+                      (WEFT_REQUEST_ORPHAN | WEFT_REQUEST_BUFFERED | WEFT_REQUEST_PART)))
+        weft_request_last(request);
+}
+
+/* Notes that a message of length bytes is too long for a receive, whose source and tag are set. */
+WEFT_COLD void weft_request_truncated(struct weft_request *request, size_t length);
+
+/* Whose error handler hears of a failed request; NULL: that of MPI_COMM_SELF. (Only requests that
+ * never fail, and those of the user's own making, have no channel.) */
+static inline struct weft_comm *weft_request_comm(const struct weft_request *request)
+{
+    return request->channel ? request->channel->comm : NULL;
+}
+
+/* Progresses until the request is complete. The second is for who knows that the gate is open. */
+void weft_request_wait(struct weft_request *request);
+void weft_request_wait_alone(struct weft_request *request);
+
+/* Fills a user's status (may be MPI_STATUS_IGNORE) from a complete request; MPI_ERROR too only if
+ * with_error is set (MPI 5.0, 3.2.5). */
+void weft_request_status(const struct weft_request *request, MPI_Status *status, bool with_error);
+
+/* The empty status of MPI 5.0 section 3.7.3, of what is no operation; weft_status_clear leaves its
+ * MPI_ERROR, for operations that have nothing to tell. */
+void weft_status_empty(MPI_Status *status);
+void weft_status_clear(MPI_Status *status);
+
+/* The status of a receive from, or a probe of, MPI_PROC_NULL (MPI 5.0, 3.10). */
+void weft_status_proc_null(MPI_Status *status);
+void weft_status_set_bytes(MPI_Status *status, size_t bytes);
+size_t weft_status_bytes(const MPI_Status *status);
+void weft_status_set_cancelled(MPI_Status *status, bool cancelled);
+bool weft_status_cancelled(const MPI_Status *status);
+
+#endif

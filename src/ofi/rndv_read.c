@@ -1,0 +1,481 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Rendezvous: the sender exposes its buffer and sends an RTS; the receiver reads what fits with
+ * fi_read, several pieces at a time, and answers FIN. Data that are not contiguous at the sender are
+ * written by it instead (rndv_write.c), and where the provider has nothing that can be trusted, or has no
+ * registered memory left, the sender pushes messages of at most the eager limit (rndv_send.c).
+ *
+ * Invariants:
+ *  - The receiver answers every RTS once, also one whose message does not fit: with FIN after the
+ *    last byte has arrived, with PLACE, or with CTS.
+ *  - A receive is complete when every byte it wants has arrived; its pending stays 1 until then.
+ *  - Over a stream no more than the window's bytes are being read from one peer when another read of
+ *    a message that has a window is begun, if any is out. What has no room waits in the peer's readers,
+ *    in order, and others behind it; while one waits a read is out, and its end makes room.
+ *
+ * The window: what was asked for lies in the sender's socket, up to megabytes of the kernel's pages,
+ * which have likely left its cache before the other core takes them: a bare loop of reads was up to
+ * 1.4 times as fast with a bound. Pieces are at most half the window, so that one is on its way
+ * while the other is asked for. Messages of up to 1 MiB have none, unless the user sets one: the
+ * sender's calls weigh more there, and it makes fewer where it finds several requests at a time.
+ */
+#include "core/object/error.h"
+#include "core/object/settings.h"
+#include "core/tool/count.h"
+#include "core/process/weft.h"
+#include "ofi/net.h"
+#include "ofi/ofi_internal.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+enum { READS_AT_ONCE = 8, STAGED_READS_AT_ONCE = 4, NO_ROOM = 1, HALF = 512 * 1024 };
+
+static struct weft_net_transfer *free_transfers;
+
+struct fid_mr *weft_net_register(void *data, size_t bytes, uint64_t access)
+{
+    struct fid_mr *mr = NULL;
+    if (fi_mr_reg(weft_net.domain, data, bytes ? bytes : 1, access, 0, ++weft_net.next_key, 0, &mr,
+                  NULL))
+        return NULL;
+    weft_counts.net_registrations++;
+    if (weft_net.choice.info->domain_attr->mr_mode & FI_MR_ENDPOINT &&
+        (fi_mr_bind(mr, &weft_net.ep->fid, 0) || fi_mr_enable(mr))) {
+        fi_close(&mr->fid);
+        return NULL;
+    }
+    return mr;
+}
+
+struct fid_mr *weft_net_register_for(const struct weft_request *request, void *data, size_t bytes,
+                                     uint64_t access)
+{
+    struct fid_mr *mr = weft_net_register(data, bytes, access);
+    if (mr && request->peer)
+        request->peer->counts.registrations++;
+    return mr;
+}
+
+void weft_net_expose(struct weft_request *request, void *data)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    bool contiguous = part->packed || request->type->flags & WEFT_TYPE_CONTIGUOUS;
+    part->header = (struct weft_net_header){.version = WEFT_NET_WIRE_VERSION,
+                                            .staged = !contiguous,
+                                            .ready = request->mode == WEFT_SEND_READY,
+                                            .number = request->number,
+                                            .length = request->bytes};
+    part->stalled = false;
+    if (!weft_net.can_read || !contiguous)
+        return;
+    struct fid_mr *mr = part->packed
+                            ? weft_net_bounce_mr(data)
+                            : weft_net_register_for(request, data, request->bytes, FI_REMOTE_READ);
+    if (!part->packed)
+        part->mr = mr;
+    if (!mr) { /* it passes through stages */
+        part->header.staged = true;
+        return;
+    }
+    part->header.key = fi_mr_key(mr);
+    part->header.address = weft_net.virtual_addresses ? (uintptr_t)data : 0;
+}
+
+size_t weft_net_header_length(const void *header)
+{
+    struct weft_net_header copy;
+    memcpy(&copy, header, sizeof copy);
+    return copy.length;
+}
+
+bool weft_net_header_ready(const void *header)
+{
+    struct weft_net_header copy;
+    memcpy(&copy, header, sizeof copy);
+    return copy.ready;
+}
+
+uint64_t weft_net_header_cookie(const void *header)
+{
+    struct weft_net_header copy;
+    memcpy(&copy, header, sizeof copy);
+    return copy.number + UINT64_C(1);
+}
+
+/* FINs of one peer are told together while as many more of its messages are on their way: a window
+ * of long messages then costs a sixth of the control messages, and a sender of few at a time never
+ * has more than half of them held back. None waits longer than the fetches that are under way, in
+ * whatever way they travel. */
+static void tell_finished(struct weft_peer *peer)
+{
+    if (!peer->fins || (peer->fins < WEFT_FINS_AT_ONCE && peer->fins < peer->fetching))
+        return;
+    struct weft_net_control fin = {.kind = WEFT_NET_FIN, .count = (uint8_t)peer->fins};
+    memcpy(&fin.number, peer->fin_numbers, peer->fins * sizeof peer->fin_numbers[0]);
+    peer->fins = 0;
+    weft_net_control(peer, fin);
+}
+
+void weft_net_fetched(struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    struct weft_peer *peer = request->peer;
+    bool was_read = part->phase == WEFT_NET_READING;
+    weft_net_release(part);
+    part->phase = WEFT_NET_NO_RENDEZVOUS;
+    peer->fetching--;
+    if (weft_likely(peer->lane != WEFT_LANE_DEAD)) {
+        if (was_read)
+            peer->fin_numbers[peer->fins++] = part->header.number;
+        tell_finished(peer);
+    }
+    weft_request_event(request);
+}
+
+struct weft_net_transfer *weft_net_transfer_get(void)
+{
+    struct weft_net_transfer *transfer = free_transfers;
+    if (transfer)
+        free_transfers = transfer->next;
+    else
+        transfer = malloc(sizeof *transfer);
+    return transfer;
+}
+
+void weft_net_transfer_put(struct weft_net_transfer *transfer)
+{
+    transfer->next = free_transfers;
+    free_transfers = transfer;
+}
+
+void weft_net_transfer_close(void)
+{
+    struct weft_net_transfer *transfer;
+    while ((transfer = free_transfers) != NULL) {
+        free_transfers = transfer->next;
+        free(transfer);
+    }
+}
+
+void weft_net_stall(struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    if (part->stalled)
+        return;
+    part->stalled = true;
+    part->next_stalled = weft_net.stalled;
+    weft_net.stalled = request;
+}
+
+static bool is_contiguous(const struct weft_request *request)
+{
+    return request->type->flags & WEFT_TYPE_CONTIGUOUS;
+}
+
+/* Whether reads go into the user's buffer: a contiguous one, which the provider may write to. */
+static bool reads_in_place(const struct weft_request *request)
+{
+    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    return is_contiguous(request) && (!weft_net.local_mr || part->mr);
+}
+
+/* Begins to read bytes of a message to their offset. Returns 0, -FI_EAGAIN or an error. */
+static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_transfer *read = weft_net_transfer_get();
+    if (!read)
+        return -FI_EAGAIN;
+    read->op.kind = WEFT_NET_READ;
+    read->request = request;
+    read->offset = offset;
+    read->bytes = bytes;
+    bool in_place = reads_in_place(request);
+    int rc = 0;
+    read->stage =
+        in_place ? NULL : weft_net_bounce_get_reserved(WEFT_NET_RESERVE_PIECE, bytes, &rc);
+    char *to = read->stage ? read->stage : (char *)request->buffer + offset;
+    if (!rc) {
+        struct fid_mr *mr =
+            read->stage && weft_net.local_mr ? weft_net_bounce_mr(read->stage) : part->mr;
+        rc = (int)fi_read(weft_net.ep, to, bytes, weft_net_descriptor(mr), request->peer->net_addr,
+                          part->header.address + offset, part->header.key, &read->op);
+    }
+    if (rc) {
+        weft_net_bounce_put(read->stage);
+        weft_net_transfer_put(read);
+        return rc;
+    }
+    part->reads_out++;
+    request->peer->reading += bytes;
+    weft_net.outstanding++;
+    return 0;
+}
+
+/* Whether so many bytes of a message may be asked for now. */
+static bool has_room(const struct weft_request *request, size_t bytes)
+{
+    size_t reading = request->peer->reading;
+    bool bounded = request->bytes > 2 * HALF || weft_settings.read_window;
+    return !bounded || !reading || reading + bytes <= weft_net.read_window;
+}
+
+/* Over a stream a message of 1 MiB to two chunks comes in halves where one read after the other is
+ * better than one: while peers read from this rank too, as else both sides of an exchange write all
+ * they have to send into their sockets before they read anything; and where TCP paces itself. */
+static size_t longest_read(const struct weft_request *request)
+{
+    bool exchange = weft_counts.net_rendezvous != weft_counts.net_rendezvous_over;
+    size_t bytes = request->bytes, most = weft_net.read_chunk;
+    bool halves = weft_net.paced || (weft_net.read_window != SIZE_MAX && exchange);
+    return halves && bytes >= 2 * HALF && bytes < 2 * most && most > HALF ? HALF : most;
+}
+
+/* Returns 0 when all that may be asked for was, NO_ROOM, -FI_EAGAIN or an error. */
+static int read_pieces(struct weft_request *request, int *issued)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    bool in_place = reads_in_place(request);
+    size_t most = longest_read(request);
+    if (!in_place && most > weft_net_piece_bytes(request->bytes))
+        most = weft_net_piece_bytes(request->bytes);
+    while (part->moved < request->bytes &&
+           part->reads_out < (in_place ? READS_AT_ONCE : STAGED_READS_AT_ONCE)) {
+        size_t n = request->bytes - part->moved < most ? request->bytes - part->moved : most;
+        if (!has_room(request, n))
+            return NO_ROOM;
+        int rc = begin_read(request, part->moved, n);
+        if (rc)
+            return rc;
+        part->moved += n;
+        ++*issued;
+    }
+    return 0;
+}
+
+/* Nothing more is asked for; what was asked for still comes. */
+static void give_up(struct weft_request *request, int error)
+{
+    request->error = (uint8_t)error;
+    request->bytes = weft_net_part(request)->moved;
+}
+
+static bool is_finished(const struct weft_request *request)
+{
+    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    return !part->reads_out && !part->stalled && part->moved >= request->bytes;
+}
+
+static void append_reader(struct weft_peer *peer, struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    part->next_stalled = NULL;
+    part->stalled = true;
+    *peer->readers_end = request;
+    peer->readers_end = &part->next_stalled;
+}
+
+static void drop_first_reader(struct weft_peer *peer)
+{
+    struct weft_net_request *part = weft_net_part(peer->readers);
+    peer->readers = part->next_stalled;
+    if (!peer->readers)
+        peer->readers_end = &peer->readers;
+    part->stalled = false;
+}
+
+/* Gives the provider as many reads of a request as it may have at once. Returns how many. */
+static int issue_reads(struct weft_request *request)
+{
+    struct weft_peer *peer = request->peer;
+    bool first = peer->readers == request;
+    int issued = 0;
+    int rc = peer->readers && !first ? NO_ROOM : read_pieces(request, &issued);
+    if (first && rc != NO_ROOM)
+        drop_first_reader(peer);
+    if (rc == NO_ROOM) {
+        if (!first)
+            append_reader(peer, request);
+    } else if (rc == -FI_EAGAIN && request->peer->lane == WEFT_LANE_DEAD) {
+        give_up(request, weft_failure_say(request->peer));
+    } else if (rc == -FI_EAGAIN) {
+        weft_net_stall(request);
+    } else if (rc) {
+        give_up(request,
+                weft_net_failed(request->peer, "reading %zu bytes from rank %d over %s failed: %s",
+                                request->bytes, request->peer->world, weft_net_name(),
+                                fi_strerror(-rc)));
+    }
+    return issued;
+}
+
+/* A read from a peer has ended: those that wait for its room go on. */
+static void serve_readers(struct weft_peer *peer)
+{
+    struct weft_request *first;
+    while ((first = peer->readers) != NULL) {
+        issue_reads(first);
+        if (peer->readers == first)
+            return;
+        if (is_finished(first))
+            weft_net_fetched(first);
+    }
+}
+
+static int read_on(struct weft_request *request)
+{
+    int issued = issue_reads(request);
+    if (is_finished(request))
+        weft_net_fetched(request);
+    return issued;
+}
+
+void weft_net_fetch(struct weft_request *request, const void *header)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    memcpy(&part->header, header, sizeof part->header);
+    request->peer->fetching++;
+    part->moved = part->arrived = 0;
+    part->reads_out = 0;
+    part->stalled = false;
+    request->bytes = part->header.length;
+    if (weft_unlikely(request->bytes > request->capacity)) {
+        weft_request_truncated(request, request->bytes);
+        request->bytes = request->capacity;
+    }
+    if (!weft_net.can_read || (part->header.staged && !weft_net.can_write)) {
+        weft_net_pushed_fetch(request);
+        return;
+    }
+    if (part->header.staged) {
+        weft_net_rndv_write_fetch(request);
+        return;
+    }
+    part->phase = WEFT_NET_READING;
+    if (weft_net.local_mr && is_contiguous(request) && request->bytes)
+        part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_READ);
+    read_on(request);
+}
+
+void weft_net_ask_header(struct weft_request *request, uint32_t number)
+{
+    weft_net_part(request)->phase = WEFT_NET_ASKING_HEADER;
+    weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_ASK_HEADER,
+                                                              .number = number,
+                                                              .other = request->number});
+}
+
+void weft_net_header_asked(struct weft_request *send, uint64_t receive)
+{
+    const struct weft_net_header *header = &weft_net_part(send)->header;
+    weft_net_control(send->peer, (struct weft_net_control){.kind = WEFT_NET_HEADER,
+                                                           .count = header->staged,
+                                                           .number = receive,
+                                                           .other = header->number,
+                                                           .length = header->length,
+                                                           .address = header->address,
+                                                           .key = header->key});
+}
+
+void weft_net_header_told(struct weft_request *request, const struct weft_net_control *answer)
+{
+    weft_net_fetch(request, &(struct weft_net_header){.version = answer->version,
+                                                      .staged = answer->count,
+                                                      .number = (uint32_t)answer->other,
+                                                      .length = answer->length,
+                                                      .address = answer->address,
+                                                      .key = answer->key});
+}
+
+/* Whether all the reads that there may be at once were out until now. */
+static bool was_full(const struct weft_request *request)
+{
+    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    return part->moved < request->bytes &&
+           part->reads_out == (reads_in_place(request) ? READS_AT_ONCE : STAGED_READS_AT_ONCE) - 1;
+}
+
+/* One read of a request has ended. */
+static void read_ended(struct weft_request *request, int error, const char *text)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    if (weft_unlikely(part->phase != WEFT_NET_READING)) { /* see weft_net_fetch_abandon */
+        weft_net_fetched(request);
+        return;
+    }
+    if (weft_unlikely(error))
+        give_up(request,
+                weft_net_failed(request->peer, "reading %zu bytes from rank %d over %s failed: %s",
+                                request->bytes, request->peer->world, weft_net_name(), text));
+    else if (!part->stalled && was_full(request))
+        issue_reads(request);
+    if (is_finished(request))
+        weft_net_fetched(request);
+}
+
+void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
+{
+    struct weft_net_transfer *read = (struct weft_net_transfer *)op;
+    struct weft_request *request = read->request;
+    struct weft_peer *peer = request->peer;
+    size_t offset = read->offset, bytes = read->bytes;
+    if (read->stage && !error)
+        weft_datatype_unpack(request->type, request->buffer, offset, read->stage, bytes);
+    weft_net_bounce_put(read->stage);
+    weft_net_transfer_put(read);
+    weft_net_part(request)->reads_out--;
+    peer->reading -= bytes;
+    weft_net.outstanding--;
+    read_ended(request, error, text);
+    serve_readers(peer);
+}
+
+bool weft_net_fetch_waits(const struct weft_request *request)
+{
+    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    bool for_data =
+        part->phase == WEFT_NET_AWAITING_WRITES || part->phase == WEFT_NET_AWAITING_PIECES;
+    return part->phase == WEFT_NET_ASKING_HEADER || (for_data && !part->reads_out);
+}
+
+/* What a dead rank has written may still be on its way into the buffer. A read from it ends when the
+ * provider gives the connection up: after the last byte that came through it. */
+void weft_net_fetch_abandon(struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    request->bytes = 0;
+    if (part->phase == WEFT_NET_ASKING_HEADER) {
+        part->phase = WEFT_NET_NO_RENDEZVOUS;
+        weft_request_event(request);
+        return;
+    }
+    if (part->phase != WEFT_NET_AWAITING_WRITES || begin_read(request, 0, 1))
+        weft_net_fetched(request);
+}
+
+static int move_on(struct weft_request *request)
+{
+    switch (weft_net_part(request)->phase) {
+    case WEFT_NET_WRITING:
+        return weft_net_rndv_write_write(request);
+    case WEFT_NET_PUSHING:
+        return weft_net_push_more(request);
+    default:
+        return read_on(request);
+    }
+}
+
+int weft_net_move_more(void)
+{
+    struct weft_request *list = weft_net.stalled;
+    int issued = 0;
+    weft_net.stalled = NULL;
+    while (list) {
+        struct weft_request *request = list;
+        list = weft_net_part(request)->next_stalled;
+        weft_net_part(request)->stalled = false;
+        issued += move_on(request);
+    }
+    return issued;
+}

@@ -1,0 +1,90 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Where an operation of the net lane stands, in words.
+ *
+ * Invariant: it reads what send.c, recv.c and rendezvous.c keep, and changes nothing.
+ */
+#include "core/process/weft.h"
+#include "ofi/net.h"
+#include "ofi/ofi_internal.h"
+
+#include <stdio.h>
+
+static char words[256];
+
+static bool in_backlog(const struct weft_request *request)
+{
+    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    for (const struct weft_net_out *out = request->peer->backlog; out; out = out->next)
+        if (out == &part->out)
+            return true;
+    return false;
+}
+
+static bool is_unacknowledged(const struct weft_request *request)
+{
+    for (const struct weft_request *r = request->peer->sync; r; r = r->next)
+        if (r == request)
+            return true;
+    return false;
+}
+
+static const char *describe_rendezvous(const struct weft_request *request)
+{
+    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    if (part->reads_out) {
+        snprintf(words, sizeof words, "matched, %zu of %zu bytes are pushed", part->moved,
+                 request->capacity);
+        return words;
+    }
+    return "announced (RTS sent), waiting for the receiver to match it and fetch the data";
+}
+
+static const char *describe_send(const struct weft_request *request)
+{
+    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    if (request->flags & WEFT_REQUEST_CANCELLING)
+        return "to be cancelled, waiting for the receiver to say whether it has matched";
+    if (in_backlog(request))
+        return "in the backlog: that rank takes nothing now; does it call MPI, can it be reached?";
+    if (part->out.kind == WEFT_NET_OUT_RTS)
+        return describe_rendezvous(request);
+    if (is_unacknowledged(request))
+        return "sent, waiting for the acknowledgement that a receive matched it";
+    snprintf(words, sizeof words, "given to %s, which has not reported it sent", weft_net_name());
+    return words;
+}
+
+static const char *describe_receive(const struct weft_request *request)
+{
+    const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
+    if (request->flags & WEFT_REQUEST_IN_NET)
+        snprintf(words, sizeof words, "posted in %s, no message matches yet", weft_net_name());
+    else if (part->phase == WEFT_NET_NO_RENDEZVOUS)
+        snprintf(words, sizeof words,
+                 "received, waiting for the send that is part of the operation");
+    else if (part->phase == WEFT_NET_ASKING_HEADER)
+        snprintf(words, sizeof words, "matched, waiting for the sender to say how long it is");
+    else if (part->phase == WEFT_NET_READING)
+        snprintf(words, sizeof words, "matched, reading: %zu of %zu bytes asked for, %d reads out",
+                 part->moved, request->bytes, part->reads_out);
+    else
+        snprintf(words, sizeof words, "matched, %zu of %zu bytes have come", part->arrived,
+                 request->bytes);
+    return words;
+}
+
+const char *weft_net_describe(const struct weft_request *request)
+{
+    return request->op == WEFT_REQUEST_RECV ? describe_receive(request) : describe_send(request);
+}
+
+struct weft_net_levels weft_net_levels(void)
+{
+    if (!weft.net)
+        return (struct weft_net_levels){0};
+    return (struct weft_net_levels){.posted = weft_net_fast.posts - weft_net.completed,
+                                    .room = weft_net.post_limit,
+                                    .completed = weft_net.completed,
+                                    .eager_limit = weft_net.eager_limit};
+}

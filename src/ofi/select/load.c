@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Brings libfabric into the process, when the net lane is first needed. A job whose ranks all share
+ * memory needs none of it, and it is dear: the libraries that Debian's brings along (those of PSM)
+ * measure the clock for a fifth of a second as soon as they are loaded.
+ *
+ * libfabric is called through the structures it gives out, but for the six functions below. They have
+ * libfabric's own names, hidden in this library, so that its headers and the rest of src/ofi need not
+ * know how it came here. Structures only grow at their ends, and what is handed to libfabric comes
+ * from it or is of the version that weft_provider_select() asks for; so the functions may be the
+ * running library's default versions.
+ *
+ * Invariant: before weft_fabric_load() has returned 0, fi_version() is 0 and nothing else is called.
+ */
+#include "ofi/select/load.h"
+
+#include "ofi/signals.h"
+
+#include <dlfcn.h>
+#include <rdma/fabric.h>
+#include <rdma/fi_errno.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <string.h>
+
+static const char library[] = "libfabric.so.1";
+
+static struct {
+    uint32_t (*version)(void);
+    int (*getinfo)(uint32_t, const char *, const char *, uint64_t, const struct fi_info *,
+                   struct fi_info **);
+    void (*freeinfo)(struct fi_info *);
+    struct fi_info *(*dupinfo)(const struct fi_info *);
+    int (*fabric)(struct fi_fabric_attr *, struct fid_fabric **, void *);
+    const char *(*strerror)(int);
+} real;
+
+/* Sets a pointer to a function, which C does not let one cast a pointer to an object to. */
+static bool find(void *handle, const char *name, void *function)
+{
+    void *found = dlsym(handle, name);
+    memcpy(function, &found, sizeof found);
+    return found != NULL;
+}
+
+int weft_fabric_load(char *why, size_t len)
+{
+    struct weft_signals before;
+
+    if (real.version)
+        return 0;
+    weft_signals_keep(&before);
+    void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
+    weft_signals_restore(&before);
+    if (!handle || !find(handle, "fi_getinfo", &real.getinfo) ||
+        !find(handle, "fi_freeinfo", &real.freeinfo) ||
+        !find(handle, "fi_dupinfo", &real.dupinfo) || !find(handle, "fi_fabric", &real.fabric) ||
+        !find(handle, "fi_strerror", &real.strerror) ||
+        !find(handle, "fi_version", &real.version)) {
+        snprintf(why, len,
+                 "The network needs %s, which cannot be loaded: %s; install libfabric, or "
+                 "correct LD_LIBRARY_PATH.",
+                 library, dlerror());
+        return -1;
+    }
+    return 0;
+}
+
+uint32_t fi_version(void)
+{
+    return real.version ? real.version() : 0;
+}
+
+int fi_getinfo(uint32_t version, const char *node, const char *service, uint64_t flags,
+               const struct fi_info *hints, struct fi_info **info)
+{
+    return real.getinfo(version, node, service, flags, hints, info);
+}
+
+void fi_freeinfo(struct fi_info *info)
+{
+    real.freeinfo(info);
+}
+
+struct fi_info *fi_dupinfo(const struct fi_info *info)
+{
+    return real.dupinfo(info);
+}
+
+int fi_fabric(struct fi_fabric_attr *attr, struct fid_fabric **fabric, void *context)
+{
+    return real.fabric(attr, fabric, context);
+}
+
+const char *fi_strerror(int errnum)
+{
+    return real.strerror(errnum);
+}

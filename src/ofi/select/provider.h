@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Which provider and which interface: the run-time table of what we know of each provider, and the
+ * choice among what this machine has.
+ *
+ * Invariant: the choice is a pure function of the settings, the job's shape (one node or several),
+ * the table, what fi_getinfo lists and what of that can be opened; the order of fi_getinfo's list
+ * never decides. Every candidate that is not chosen has a reason that a person can read.
+ */
+#ifndef WEFT_PROVIDER_H
+#define WEFT_PROVIDER_H
+
+#include "core/comm/context.h"
+#include "core/object/settings.h"
+#include "pmix/boot.h"
+#include <rdma/fabric.h>
+
+/* The version of libfabric's interface that all of Weft asks for: the oldest it was measured with. */
+#define WEFT_FI_VERSION FI_VERSION(1, 17)
+
+/* Bits of the tag word that Weft needs where the provider matches: 3 of kind, those of a context id,
+ * 25 of the user's tag. */
+enum { WEFT_KIND_BITS = 3, WEFT_TAG_BITS = WEFT_KIND_BITS + WEFT_CONTEXT_BITS + 25 };
+
+/* Room for the reason of one candidate: a sentence. */
+enum { WEFT_REASON_BYTES = 480 };
+
+enum weft_provider_flag {
+    WEFT_PROVIDER_REFUSED = 1,     /* never chosen by itself: known to be wrong or slow */
+    WEFT_PROVIDER_ONE_NODE = 2,    /* reaches only peers on the same node */
+    WEFT_PROVIDER_SPILL = 4,       /* a message longer than its posted receive breaks something:
+                                     receives must always have room for an eager message */
+    WEFT_PROVIDER_NO_READ = 8,     /* its fi_read is absent or not to be trusted: push rendezvous */
+    WEFT_PROVIDER_SOURCE_SEQ = 16, /* the CQ data also carries the provider's own source id */
+    WEFT_PROVIDER_KNOW_ALL = 32,   /* where receives name a source, a message from one that is not
+                                      in the address vector goes astray: insert all before the
+                                      first message, if the provider matches */
+    WEFT_PROVIDER_RXM = 64,        /* ofi_rxm's buffers bound its eager messages, see layer.c */
+    WEFT_PROVIDER_NARROW = 128,    /* its stream stalls for good when the kernel's window shuts amid
+                                      a message's header: little may be on its way, see credits.c */
+    WEFT_PROVIDER_STREAM = 256,   /* what is read passes through the kernel's socket buffers: little
+                                      of it is to be on its way, see rendezvous.c */
+    WEFT_PROVIDER_FEW = 512,      /* each posted receive makes every message slower, see pool.c */
+    WEFT_PROVIDER_STOPS = 1024,   /* keeps a handful of messages that have no receive and then reads
+                                    no further: they do not pile up in it, see credits.c */
+    WEFT_PROVIDER_CONNECTS = 2048 /* a connection needs the peer's progress, and each direction is
+                                     one of its own: see weft_net_connect */
+};
+
+struct weft_provider_row {
+    const char *pattern;               /* glob on the provider name, e.g. "tcp;ofi_rxm" */
+    uint32_t min_version, max_version; /* FI_VERSION bounds of the provider, both included */
+    int matching;                      /* WEFT_MATCHING_PROVIDER or _SOFTWARE */
+    size_t eager_limit;                /* bytes */
+    int rank;                          /* higher is preferred */
+    unsigned flags;                    /* enum weft_provider_flag */
+    const char *note;                  /* what to know, for weft_info */
+};
+
+extern const struct weft_provider_row weft_provider_table[];
+extern const size_t weft_provider_count;
+
+struct weft_provider_choice {
+    struct fi_info *info;                /* owned; fi_freeinfo'd by weft_provider_free */
+    const struct weft_provider_row *row; /* the row that applies (the last one applies to all) */
+    bool software_matching;              /* after WEFT_MATCHING */
+    bool push;                           /* no fi_read to rely on: the sender pushes long ones */
+    size_t eager_limit;                  /* after WEFT_EAGER_LIMIT; at most what the row allows */
+    char interface[64];                  /* name of the interface, or the domain's name */
+};
+
+/* One line per candidate, in the order of preference, for weft_info and for the error sentence. */
+struct weft_provider_candidate {
+    char provider[64], domain[64], interface[64], address[96];
+    uint32_t version;
+    bool chosen;
+    char reason[WEFT_REASON_BYTES]; /* why it was chosen or refused */
+};
+
+/* Sets what ofi_rxm should know for a job of so many ranks before libfabric is first asked, unless
+ * the user did. */
+void weft_rxm_prepare(int ranks);
+
+/* The part of it for adapters. */
+void weft_rxm_prepare_adapter(int ranks);
+
+/* Ranks that ofi_rxm sizes its queues for, and entries of the completion queue that it makes on an
+ * adapter. */
+size_t weft_rxm_ranks(void);
+size_t weft_rxm_queue(void);
+
+/* Bytes of memory that ofi_rxm must be able to lock on an adapter; 0 for other providers. */
+size_t weft_rxm_locked(const struct weft_provider_row *row);
+
+/* The longest eager message in bytes for a row of the table, with what ofi_rxm allows. */
+size_t weft_rxm_eager_limit(const struct weft_provider_row *row);
+
+/* What a message that waits in ofi_rxm takes there at least, in bytes; 0 for other providers: not
+ * known. */
+size_t weft_rxm_buffer(const struct weft_provider_row *row);
+
+/* Chooses by settings and job. With candidates != NULL returns there a malloc'ed array of *count
+ * candidates (also on failure), to be freed by the caller. Returns 0, or -1 with a sentence in why:
+ * no such provider (and which there are), no such interface (and which there are)… */
+int weft_provider_select(const struct weft_settings *settings, const struct weft_job *job,
+                         struct weft_provider_choice *choice,
+                         struct weft_provider_candidate **candidates, size_t *count, char *why,
+                         size_t len);
+
+/* The same, and opens what it chose. Where that fails the next candidate of the same provider is
+ * tried, and where all of them fail and WEFT_PROVIDER names none, the next provider. A fall to
+ * another provider is reported by rank 0, any other under WEFT_VERBOSE; with candidates != NULL
+ * their reasons tell, and nothing is reported. The sentence in why is about the first one. */
+struct weft_objects;
+int weft_provider_open(const struct weft_settings *settings, const struct weft_job *job,
+                       struct weft_provider_choice *choice, struct weft_objects *objects,
+                       struct weft_provider_candidate **candidates, size_t *count, char *why,
+                       size_t len);
+
+/* The versions of libfabric, as FI_VERSION has them: of the headers we were built with, and of the
+ * library that runs. */
+void weft_provider_versions(uint32_t *built, uint32_t *running);
+
+void weft_provider_free(struct weft_provider_choice *choice);
+
+#endif

@@ -1,0 +1,381 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Ranks what the machine offers and says why. The invariants are in the header.
+ *
+ * Preference, from the strongest ground to the weakest: usable at all; on an interface that suits
+ * the job; the provider's rank in the table; the place in WEFT_IFACE; an IP address; loopback on one
+ * node; the interface of the default route; the lowest interface; IPv4 before IPv6. The rest only makes the
+ * order total, so that it cannot depend on how libfabric lists things.
+ */
+#include "ofi/select/provider_score.h"
+
+#include <fnmatch.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+enum { NAME_MAX_LEN = 64, PARTS_MAX = 8 };
+
+/* What one judgement works on; qsort needs all of it in each element. */
+struct trial {
+    const struct weft_offer *offer;
+    struct weft_verdict verdict;
+    bool one_node;
+    bool wanted; /* passes the user's own WEFT_PROVIDER and WEFT_IFACE */
+};
+
+/* The name that libfabric uses for a utility provider, or NULL when it is none. */
+static const char *utility_name(const char *part)
+{
+    static const char *const short_names[][2] = {{"rxm", "ofi_rxm"}, {"rxd", "ofi_rxd"}};
+
+    for (size_t i = 0; i < sizeof short_names / sizeof short_names[0]; i++)
+        if (strcmp(part, short_names[i][0]) == 0)
+            return short_names[i][1];
+    return strncmp(part, "ofi_", 4) == 0 ? part : NULL;
+}
+
+char *weft_provider_canonical(const char *name, char *buf, size_t len)
+{
+    char copy[NAME_MAX_LEN * 4], *parts[PARTS_MAX], *rest = copy, *part;
+    size_t count = 0, at = 0;
+
+    snprintf(copy, sizeof copy, "%s", name);
+    while (count < PARTS_MAX && (part = strsep(&rest, ";")) != NULL)
+        if (*part != '\0' && strncmp(part, "ofi_hook", 8) != 0)
+            parts[count++] = part;
+    if (len > 0)
+        buf[0] = '\0';
+    for (int utilities = 0; utilities <= 1; utilities++) {
+        for (size_t i = 0; i < count; i++) {
+            const char *utility = utility_name(parts[i]);
+
+            if ((utility != NULL) != utilities || at >= len)
+                continue;
+            at += (size_t)snprintf(buf + at, len - at, "%s%s", at > 0 ? ";" : "",
+                                   utility != NULL ? utility : parts[i]);
+        }
+    }
+    return buf;
+}
+
+const struct weft_provider_row *weft_provider_row_of(const char *canonical, uint32_t version)
+{
+    const struct weft_provider_row *row = weft_provider_table;
+
+    while (row < &weft_provider_table[weft_provider_count - 1] &&
+           (fnmatch(row->pattern, canonical, 0) != 0 || version < row->min_version ||
+            version > row->max_version))
+        row++;
+    return row;
+}
+
+int weft_provider_match(const char *wanted, const char *canonical)
+{
+    char pattern[NAME_MAX_LEN * 4], core[NAME_MAX_LEN];
+
+    weft_provider_canonical(wanted, pattern, sizeof pattern);
+    if (pattern[0] == '\0' || fnmatch(pattern, canonical, 0) == 0)
+        return 2;
+    snprintf(core, sizeof core, "%.*s", (int)strcspn(canonical, ";"), canonical);
+    return fnmatch(pattern, core, 0) == 0 ? 1 : 0;
+}
+
+/* Bits of a tag that a memory tag format leaves to the application. */
+static int tag_bits(uint64_t format)
+{
+    return format == 0 ? 0 : 64 - __builtin_clzll(format);
+}
+
+bool weft_offer_better(const struct weft_offer *a, const struct weft_offer *b)
+{
+    int a_features = a->directed + a->read, b_features = b->directed + b->read;
+
+    if (a_features != b_features)
+        return a_features > b_features;
+    return tag_bits(a->tag_format) > tag_bits(b->tag_format);
+}
+
+static int compare_numbers(int64_t a, int64_t b)
+{
+    return (a > b) - (a < b);
+}
+
+/* Compares two offers, both usable or both not: < 0 when a is preferred, > 0 for b. *why is set to
+ * the ground. */
+static int prefer(const struct trial *a, const struct trial *b, const char **why)
+{
+    const struct weft_interface *a_if = a->verdict.interface, *b_if = b->verdict.interface;
+    int order;
+
+    *why = "its interface suits the job better";
+    if ((order = compare_numbers(a->verdict.fitness, b->verdict.fitness)) != 0)
+        return order;
+    *why = "higher rank";
+    if ((order = compare_numbers(b->verdict.row->rank, a->verdict.row->rank)) != 0)
+        return order;
+    *why = "earlier in WEFT_IFACE";
+    if ((order = compare_numbers(a->verdict.place, b->verdict.place)) != 0)
+        return order;
+    *why = "it has an IP address";
+    if ((order = compare_numbers(a->offer->ib_address, b->offer->ib_address)) != 0)
+        return order;
+    if (a_if != NULL && b_if != NULL) {
+        *why = "loopback is always there on one node";
+        if (a->one_node && (order = compare_numbers(!!(b_if->flags & IFF_LOOPBACK),
+                                                    !!(a_if->flags & IFF_LOOPBACK))) != 0)
+            return order;
+        *why = "it has the default route";
+        if ((order = compare_numbers(b_if->default_route, a_if->default_route)) != 0)
+            return order;
+        *why = "first of equals";
+        if ((order = compare_numbers(a_if->index, b_if->index)) != 0)
+            return order;
+        *why = "IPv4 before IPv6";
+        if ((order = compare_numbers(a->offer->address.ss_family, b->offer->address.ss_family)) !=
+            0)
+            return order;
+    }
+    *why = "first of equals";
+    return 0;
+}
+
+/* A total order over trials, for qsort. */
+static int compare_trials(const void *left, const void *right)
+{
+    const struct trial *a = left, *b = right;
+    const char *why;
+    int order;
+
+    if (a->verdict.usable != b->verdict.usable)
+        return a->verdict.usable ? -1 : 1;
+    if (a->wanted != b->wanted)
+        return a->wanted ? -1 : 1;
+    if ((order = prefer(a, b, &why)) != 0)
+        return order;
+    if ((order = strcmp(a->offer->provider, b->offer->provider)) != 0)
+        return order;
+    if ((order = strcmp(a->offer->domain, b->offer->domain)) != 0)
+        return order;
+    return memcmp(&a->offer->address, &b->offer->address, sizeof a->offer->address);
+}
+
+#define REFUSE(trial, ...)                                                                         \
+    do {                                                                                           \
+        (trial)->verdict.usable = false;                                                           \
+        snprintf((trial)->verdict.reason, sizeof(trial)->verdict.reason, __VA_ARGS__);             \
+    } while (0)
+
+/* Refuses by the provider: what the user asked for, what the table knows, what it lacks. */
+static void judge_provider(struct trial *t, const struct weft_settings *settings, int best_match)
+{
+    const struct weft_provider_row *row = t->verdict.row;
+    bool insisted = settings->provider[0] != '\0';
+    int bits = tag_bits(t->offer->tag_format);
+
+    t->wanted =
+        best_match > 0 && weft_provider_match(settings->provider, t->offer->provider) == best_match;
+    if (!t->wanted)
+        REFUSE(t, "WEFT_PROVIDER=%.64s asks for another", settings->provider);
+    else if (!insisted && (row->flags & WEFT_PROVIDER_REFUSED))
+        REFUSE(t, "%s", row->note);
+    else if (!t->one_node && (row->flags & WEFT_PROVIDER_ONE_NODE))
+        REFUSE(t, "does not reach other nodes");
+    else if (bits < WEFT_TAG_BITS)
+        REFUSE(t, "has %d tag bits, Weft needs %d", bits, (int)WEFT_TAG_BITS);
+    else if (settings->matching == WEFT_MATCHING_PROVIDER && !t->offer->directed)
+        REFUSE(t, "WEFT_MATCHING=provider, but it cannot receive from one source only");
+}
+
+/* Refuses or marks down by the interface. */
+static void judge_interface(struct trial *t, const struct weft_settings *settings)
+{
+    const struct weft_interface *interface = t->verdict.interface;
+    enum weft_iface_match match = WEFT_IFACE_ALLOWED;
+    const char *reason = "";
+
+    if (settings->iface[0] != '\0')
+        match =
+            weft_interface_match(settings->iface, interface, t->offer->domain, &t->verdict.place);
+    t->verdict.fitness = WEFT_FIT;
+    if (interface != NULL && match != WEFT_IFACE_INSISTED)
+        t->verdict.fitness = weft_interface_fitness(interface, t->one_node, &reason);
+    t->wanted = t->wanted && match != WEFT_IFACE_NO;
+    if (!t->verdict.usable)
+        return;
+    if (match == WEFT_IFACE_NO)
+        REFUSE(t, "WEFT_IFACE=%.64s asks for another", settings->iface);
+    else if (t->verdict.fitness == WEFT_UNFIT)
+        REFUSE(t, "%s", reason);
+    else
+        snprintf(t->verdict.reason, sizeof t->verdict.reason, "%s", reason);
+}
+
+static void judge_offer(struct trial *t, const struct weft_settings *settings, int best_match,
+                        const struct weft_interface *interfaces, size_t interface_count)
+{
+    const struct weft_offer *offer = t->offer;
+
+    t->verdict.row = weft_provider_row_of(offer->provider, offer->version);
+    t->verdict.interface =
+        weft_interface_of(interfaces, interface_count, (const struct sockaddr *)&offer->address);
+    t->verdict.usable = true;
+    t->verdict.push = !offer->read || (t->verdict.row->flags & WEFT_PROVIDER_NO_READ);
+    t->verdict.software = settings->matching == WEFT_MATCHING_SOFTWARE || !offer->directed ||
+                          (settings->matching == WEFT_MATCHING_AUTO &&
+                           t->verdict.row->matching == WEFT_MATCHING_SOFTWARE);
+    judge_provider(t, settings, best_match);
+    judge_interface(t, settings);
+}
+
+/* What a person calls the place an offer uses. */
+static const char *place_name(const struct trial *t)
+{
+    return t->verdict.interface != NULL ? t->verdict.interface->name : t->offer->domain;
+}
+
+/* Says of the winner why it won, after a caution that its interface may carry. */
+static void explain_winner(struct trial *t, const struct weft_settings *settings)
+{
+    const struct weft_interface *interface = t->verdict.interface;
+    char caution[sizeof t->verdict.reason];
+    const char *provider = "the highest rank", *on = "";
+
+    if (settings->provider[0] != '\0')
+        provider = "asked for by WEFT_PROVIDER";
+    if (settings->iface[0] != '\0')
+        on = ", interface asked for by WEFT_IFACE";
+    else if (interface != NULL && (interface->flags & IFF_LOOPBACK))
+        on = ", on loopback: every rank is on this node";
+    else if (interface != NULL && interface->default_route)
+        on = ", on the interface of the default route";
+    snprintf(caution, sizeof caution, "%s", t->verdict.reason);
+    snprintf(t->verdict.reason, sizeof t->verdict.reason, "%s%s%s%.60s", provider, on,
+             caution[0] != '\0' ? "; nothing better although " : "", caution);
+}
+
+/* Says of a usable offer why another one was preferred. */
+static void explain_loser(struct trial *t, const struct trial *winner)
+{
+    const char *ground;
+    char caution[sizeof t->verdict.reason];
+    bool same_provider = strcmp(t->offer->provider, winner->offer->provider) == 0;
+
+    snprintf(caution, sizeof caution, "%s", t->verdict.reason);
+    prefer(winner, t, &ground);
+    if (t->verdict.fitness > winner->verdict.fitness)
+        snprintf(t->verdict.reason, sizeof t->verdict.reason, "%s", caution);
+    else
+        snprintf(t->verdict.reason, sizeof t->verdict.reason, "%.64s is preferred: %s",
+                 same_provider ? place_name(winner) : winner->offer->provider, ground);
+}
+
+/* The distinct providers offered, "sockets, tcp;ofi_rxm". Returns buf. */
+static char *provider_names(const struct weft_offer *offers, size_t count, char *buf, size_t len)
+{
+    size_t at = 0;
+
+    buf[0] = '\0';
+    for (size_t i = 0; i < count; i++) {
+        size_t before = 0;
+
+        while (before < i && strcmp(offers[before].provider, offers[i].provider) != 0)
+            before++;
+        if (before == i && at < len)
+            at += (size_t)snprintf(buf + at, len - at, "%s%s", at > 0 ? ", " : "",
+                                   offers[i].provider);
+    }
+    return buf;
+}
+
+/* The sentence for a judgement that left nothing, trials being sorted. */
+static void explain_failure(const struct weft_settings *settings, bool one_node, int best_match,
+                            const struct trial *trials, const struct weft_offer *offers,
+                            size_t count, const struct weft_interface *interfaces,
+                            size_t interface_count, char *why, size_t len)
+{
+    char names[320];
+    bool on_interface = false;
+    int place;
+
+    for (size_t i = 0; i < count; i++)
+        if (weft_interface_match(settings->iface, trials[i].verdict.interface,
+                                 trials[i].offer->domain, &place) != WEFT_IFACE_NO)
+            on_interface = true;
+    if (best_match == 0)
+        snprintf(why, len,
+                 "No libfabric provider here is called WEFT_PROVIDER=%.64s; there are %s: name one "
+                 "of them, or unset WEFT_PROVIDER.",
+                 settings->provider, provider_names(offers, count, names, sizeof names));
+    else if (settings->iface[0] != '\0' && !on_interface)
+        snprintf(why, len,
+                 "No interface that libfabric can use matches WEFT_IFACE=%.64s; this machine has "
+                 "%s: name one of them, or unset WEFT_IFACE.",
+                 settings->iface,
+                 weft_interface_names(interfaces, interface_count, names, sizeof names));
+    else
+        snprintf(
+            why, len,
+            "None of the %zu ways out that libfabric offers suits a job on %s; the nearest was "
+            "%s on %s, refused because: %s; see 'weft_info --providers', then set "
+            "WEFT_PROVIDER or WEFT_IFACE.",
+            count, one_node ? "one node" : "several nodes", trials[0].offer->provider,
+            place_name(&trials[0]), trials[0].verdict.reason);
+}
+
+int weft_provider_score(const struct weft_settings *settings, bool one_node,
+                        const struct weft_offer *offers, size_t count,
+                        const struct weft_interface *interfaces, size_t interface_count,
+                        struct weft_verdict *verdicts, char *why, size_t len)
+{
+    struct trial *trials = calloc(count > 0 ? count : 1, sizeof *trials);
+    int best_match = 0, result = -1;
+
+    if (trials == NULL) {
+        snprintf(why, len, "Out of memory while judging %zu providers.", count);
+        return -1;
+    }
+    for (size_t i = 0; i < count; i++) {
+        int match = weft_provider_match(settings->provider, offers[i].provider);
+
+        best_match = match > best_match ? match : best_match;
+    }
+    for (size_t i = 0; i < count; i++) {
+        trials[i].offer = &offers[i];
+        trials[i].verdict.offer = i;
+        trials[i].one_node = one_node;
+        judge_offer(&trials[i], settings, best_match, interfaces, interface_count);
+    }
+    qsort(trials, count, sizeof *trials, compare_trials);
+    if (count > 0 && trials[0].verdict.usable) {
+        for (size_t i = 1; i < count && trials[i].verdict.usable; i++)
+            explain_loser(&trials[i], &trials[0]);
+        explain_winner(&trials[0], settings);
+        result = 0;
+    } else {
+        explain_failure(settings, one_node, best_match, trials, offers, count, interfaces,
+                        interface_count, why, len);
+    }
+    for (size_t i = 0; i < count; i++)
+        verdicts[i] = trials[i].verdict;
+    free(trials);
+    return result;
+}
+
+size_t weft_provider_score_next(const struct weft_settings *settings,
+                                const struct weft_offer *offers,
+                                const struct weft_verdict *verdicts, size_t count, size_t failed)
+{
+    const char *provider = offers[verdicts[failed].offer].provider;
+    size_t first = count;
+
+    for (size_t i = 0; i < count; i++) {
+        if (!verdicts[i].usable)
+            continue;
+        if (strcmp(offers[verdicts[i].offer].provider, provider) == 0)
+            return i;
+        if (first == count)
+            first = i;
+    }
+    return settings->provider[0] == '\0' ? first : count;
+}

@@ -1,0 +1,71 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What we know of each provider, one row for each behaviour.
+ *
+ * Invariant: the first row whose pattern and version bounds fit applies, and the last row fits
+ * everything. Patterns are in the canonical form (weft_provider_canonical): the core provider
+ * first, the utility provider above it second. A row says WEFT_MATCHING_PROVIDER only where
+ * 'weft_info --check' passed, or where the provider's sources and users leave no doubt.
+ *
+ * The eager limit of verbs;ofi_rxm is where its own segmentation starts, which crashes on a claimed
+ * or truncated message; on streams below the same layer it is moved up (layer.c): an announcement is
+ * a packet of its own there, 4 to 6 us of the sender's, a tenth of 256 KiB. Where software matches,
+ * 64 KiB is the most (select.c). Elsewhere the limit bounds what unexpected messages cost.
+ */
+#include "ofi/select/provider.h"
+
+/* The version of a core provider is a hundred times libfabric's own: 117.0 is 1.17. */
+#define SINCE(major, minor)  FI_VERSION((major)*100 + (minor), 0)
+#define BEFORE(major, minor) (SINCE(major, minor) - 1)
+#define ALL                  0, UINT32_MAX
+
+enum { KIB = 1024 };
+
+const struct weft_provider_row weft_provider_table[] = {
+    {"cxi", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 100, 0,
+     "Slingshot: matching in hardware; 48 tag bits, one receive iovec, no discard"},
+    {"opx", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 96, WEFT_PROVIDER_SOURCE_SEQ,
+     "Omni-Path: CQ data of 4 bytes is also its source id, so a sent eager message is not "
+     "cancelled"},
+    {"psm2", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 95, WEFT_PROVIDER_CONNECTS,
+     "Omni-Path: 60 tag bits beside CQ data, one receive iovec"},
+    {"psm3", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 94, WEFT_PROVIDER_CONNECTS,
+     "Intel Ethernet and Omni-Path: 60 tag bits beside CQ data, one receive iovec"},
+    {"efa", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 90, 0,
+     "AWS: keeps the order with a reorder buffer of its own"},
+    {"verbs;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 85,
+     WEFT_PROVIDER_SPILL | WEFT_PROVIDER_RXM,
+     "InfiniBand and RoCE: above 16 KiB its segmentation crashes on claim and truncation"},
+    {"net", ALL, WEFT_MATCHING_SOFTWARE, 64 * KIB, 61,
+     WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_KNOW_ALL,
+     "TCP, 1.17's trial of what became tcp: keeps 4 unexpected messages, so the core matches; "
+     "quicker than tcp;ofi_rxm, for it needs no layer above it"},
+    {"tcp;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 256 * KIB, 60,
+     WEFT_PROVIDER_SPILL | WEFT_PROVIDER_RXM | WEFT_PROVIDER_STREAM,
+     "TCP: a truncated eager message takes the next one with it, so receives get spill room"},
+    {"tcp", SINCE(2, 0), UINT32_MAX, WEFT_MATCHING_SOFTWARE, 64 * KIB, 61,
+     WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_KNOW_ALL | WEFT_PROVIDER_STREAM,
+     "TCP: keeps 64 unexpected messages of a peer, so the core matches; quicker than tcp;ofi_rxm, "
+     "for it needs no layer above it"},
+    {"tcp", SINCE(1, 18), BEFORE(2, 0), WEFT_MATCHING_SOFTWARE, 16 * KIB, 50,
+     WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_KNOW_ALL,
+     "TCP: keeps 64 unexpected messages of a peer, then blocks the line behind them"},
+    {"sockets", ALL, WEFT_MATCHING_SOFTWARE, 16 * KIB, 40,
+     WEFT_PROVIDER_SPILL | WEFT_PROVIDER_KNOW_ALL | WEFT_PROVIDER_NARROW,
+     "TCP, deprecated: peek overlooks messages under load, the search among unexpected ones is "
+     "quadratic, a source it does not know matches every receive, and a flood stalls its stream"},
+    {"shm", SINCE(1, 19), UINT32_MAX, WEFT_MATCHING_SOFTWARE, 16 * KIB, 30, WEFT_PROVIDER_ONE_NODE,
+     "shared memory: Weft's own lane does the same without libfabric"},
+    {"shm", 0, BEFORE(1, 19), WEFT_MATCHING_SOFTWARE, 4 * KIB, 30,
+     WEFT_PROVIDER_ONE_NODE | WEFT_PROVIDER_REFUSED,
+     "before 1.19 it matches unexpected messages with a stale mask and stalls after 1024 of them"},
+    {"net;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 64 * KIB, 25,
+     WEFT_PROVIDER_SPILL | WEFT_PROVIDER_RXM,
+     "TCP, 1.17's trial of what became tcp, under the same layer as tcp;ofi_rxm"},
+    {"udp;ofi_rxd", ALL, WEFT_MATCHING_SOFTWARE, 4 * KIB, 10, 0,
+     "UDP: a claimed message is truncated, and truncation goes unreported; slow"},
+    {"*", ALL, WEFT_MATCHING_SOFTWARE, 16 * KIB, 5, 0,
+     "not known to Weft: 'weft_info --check' tells whether it can match tags by itself"},
+};
+
+const size_t weft_provider_count = sizeof weft_provider_table / sizeof weft_provider_table[0];

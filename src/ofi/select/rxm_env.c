@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The environment of ofi_rxm, the layer that puts tagged messages on connections: it takes its sizes
+ * from there only, when libfabric is first asked for providers.
+ *
+ * Adapters. ofi_rxm makes one completion queue with room for all that every connection may have
+ * under way: (MSG_TX_SIZE + MSG_RX_SIZE) x FI_UNIVERSE_SIZE entries, which libfabric takes to be 256
+ * ranks. No adapter known to us has fewer than 32767. So FI_UNIVERSE_SIZE is the job's size, and the
+ * queues of a connection are as long as that bound permits: 128 (ofi_rxm's own choice) up to 127
+ * ranks, then fewer, and not fewer than 32. Each entry of a receive queue is a registered buffer of
+ * 16 KiB for each connection, so this also bounds what many connections cost. Over streams
+ * FI_UNIVERSE_SIZE is left alone: queues grow there, and ofi_rxm would allocate 8 KiB a rank in advance.
+ *
+ * Streams. ofi_rxm's sizes are made for InfiniBand: 4096 receives of 16 KiB below itself, 64 MB a
+ * rank, and above 16 KiB a protocol that needs one more round. A stream needs no such depth, and
+ * takes 256 KiB at once faster than it would be asked to be read: one system call instead of three.
+ *
+ * Over a stream the layer of libfabric 1.17 receives into the user's buffer, and into memory that it
+ * takes when it needs it where a message comes before its receive. Then the buffers that it keeps hold
+ * little more than headers, and may be small: 1024 of 64 KiB are 64 MB a rank, all written when it
+ * opens, and headers 64 KiB apart share few sets of the cache, which costs 2 % of a small message.
+ * Later layers do not receive like that, and have no eager limit but the length of their buffers: a
+ * longer message is sent in segments, whose completion comes after those of later messages, and
+ * which crash when the connection ends amid them (2.1). A layer of 1.17 that is told not to receive
+ * like that stands still with small buffers. In all these cases the buffers are as long as the limit,
+ * 64 KiB: the layer sends in segments only where its limit is below that.
+ *
+ * Invariants: a variable that the user has set is left as it is; where there is InfiniBand, no size
+ * of a buffer is changed; no message is sent eagerly that the layer would not send at once.
+ */
+#include "ofi/select/provider.h"
+
+#include <rdma/fabric.h>
+#include <stdbool.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+enum {
+    OWN_BUFFER = 16 << 10,
+    POOLS = 2,              /* of receives, and of eager sends */
+    BUFFERS_AT_ONCE = 1024, /* by which a pool grows, from the first message on */
+    GROWTHS = 2             /* that are to be possible */
+};
+
+/* Whether the layer has an eager limit apart from the length of its buffers. */
+static bool has_eager_limit(void)
+{
+    return fi_version() < FI_VERSION(1, 18);
+}
+
+/* Entries of completion queues and of the queues of one connection, which are two of equal length. */
+enum { QUEUE = 32767, DEEPEST = 128, SHALLOWEST = 32 };
+
+/* libfabric may size what it needs in any job by the number of ranks: no job is smaller than this. */
+enum { LEAST_RANKS = 16, OWN_RANKS = 256 };
+
+static size_t number_in(const char *name, size_t otherwise)
+{
+    const char *text = getenv(name);
+    size_t number = text ? strtoul(text, NULL, 10) : 0;
+    return number ? number : otherwise;
+}
+
+static void set_number(const char *name, size_t number)
+{
+    char text[24];
+    snprintf(text, sizeof text, "%zu", number);
+    setenv(name, text, 0);
+}
+
+void weft_rxm_prepare_adapter(int ranks)
+{
+    set_number("FI_UNIVERSE_SIZE", ranks > LEAST_RANKS ? (size_t)ranks : LEAST_RANKS);
+    size_t depth = QUEUE / 2 / weft_rxm_ranks();
+    depth = depth > DEEPEST ? DEEPEST : depth < SHALLOWEST ? SHALLOWEST : depth;
+    set_number("FI_OFI_RXM_MSG_TX_SIZE", depth);
+    set_number("FI_OFI_RXM_MSG_RX_SIZE", depth);
+}
+
+size_t weft_rxm_ranks(void)
+{
+    return number_in("FI_UNIVERSE_SIZE", OWN_RANKS);
+}
+
+size_t weft_rxm_queue(void)
+{
+    return (number_in("FI_OFI_RXM_MSG_TX_SIZE", DEEPEST) +
+            number_in("FI_OFI_RXM_MSG_RX_SIZE", DEEPEST)) *
+           weft_rxm_ranks();
+}
+
+void weft_rxm_prepare(int ranks)
+{
+    /* With several endpoints a process these have no address vector of type FI_AV_MAP. With a table
+     * they connect in the first send, and abort the process if the peer does not answer. */
+    setenv("PSM2_MULTI_EP", "0", 0);
+    setenv("PSM3_MULTI_EP", "0", 0);
+    if (access("/sys/class/infiniband", F_OK) == 0) {
+        weft_rxm_prepare_adapter(ranks);
+        return;
+    }
+    setenv("FI_OFI_RXM_MSG_RX_SIZE", "256", 0);
+    if (getenv("FI_OFI_RXM_BUFFER_SIZE") || getenv("FI_OFI_RXM_EAGER_LIMIT"))
+        return;
+    bool apart = has_eager_limit() && !getenv("FI_OFI_RXM_ENABLE_DYN_RBUF") &&
+                 !getenv("FI_OFI_RXM_ENABLE_DIRECT_SEND");
+    setenv("FI_OFI_RXM_EAGER_LIMIT", apart ? "262144" : "65536", 1);
+    setenv("FI_OFI_RXM_BUFFER_SIZE", apart ? "2048" : "65536", 1);
+}
+
+size_t weft_rxm_eager_limit(const struct weft_provider_row *row)
+{
+    if (!(row->flags & WEFT_PROVIDER_RXM))
+        return row->eager_limit;
+    const char *text = has_eager_limit() ? getenv("FI_OFI_RXM_EAGER_LIMIT") : NULL;
+    if (!text)
+        text = getenv("FI_OFI_RXM_BUFFER_SIZE");
+    size_t limit = text ? strtoul(text, NULL, 10) : OWN_BUFFER;
+    return limit < row->eager_limit ? limit : row->eager_limit;
+}
+
+size_t weft_rxm_buffer(const struct weft_provider_row *row)
+{
+    if (!(row->flags & WEFT_PROVIDER_RXM))
+        return 0;
+    return number_in("FI_OFI_RXM_BUFFER_SIZE", OWN_BUFFER);
+}
+
+size_t weft_rxm_locked(const struct weft_provider_row *row)
+{
+    return (size_t)POOLS * BUFFERS_AT_ONCE * GROWTHS * weft_rxm_buffer(row);
+}

@@ -1,0 +1,405 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Asks libfabric what there is, has it judged, and keeps the fi_info of the choice.
+ *
+ * Invariant: what we ask for is the same whatever the user wants, so that weft_info shows exactly
+ * what a job sees; and FI_PROVIDER stays the user's own filter, which we never set.
+ */
+#include "ofi/select/provider_score.h"
+
+#include "core/object/error.h"
+#include "ofi/select/adapter.h"
+#include "ofi/select/load.h"
+#include "ofi/objects.h"
+
+#include <rdma/fi_domain.h>
+#include <rdma/fi_endpoint.h>
+#include <rdma/fi_errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The eager limit at most where a message may pass through buffers of that length: the software's, and
+ * those of pushed pieces. */
+enum { COPIED_LIMIT = 64 << 10 };
+
+/* Everything offered: offers[i] was made from infos[i], a node of one of the lists. */
+struct market {
+    struct fi_info *lists[4];
+    struct weft_offer *offers;
+    struct fi_info **infos;
+    size_t count, room;
+};
+
+static const uint64_t RMA_BOTH = FI_RMA | FI_READ | FI_REMOTE_READ | FI_WRITE | FI_REMOTE_WRITE;
+
+/* What an endpoint must be able to do, and what Weft is ready to do for the provider. */
+static struct fi_info *make_hints(uint64_t caps)
+{
+    struct fi_info *hints = fi_allocinfo();
+
+    if (hints == NULL)
+        return NULL;
+    hints->caps = caps;
+    /* every request embeds a fi_context2 */
+    hints->mode = FI_CONTEXT | FI_CONTEXT2;
+    hints->ep_attr->type = FI_EP_RDM;
+    /* MPI's order among messages of one sender; nothing else needs an order */
+    hints->tx_attr->msg_order = FI_ORDER_SAS;
+    hints->rx_attr->msg_order = FI_ORDER_SAS;
+    /* rendezvous registers at both ends, sends address or offset as the provider wants, and takes
+     * the provider's keys; cxi binds regions to the endpoint */
+    hints->domain_attr->mr_mode =
+        FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
+    /* the sender's rank and sequence; also makes psm2 pick the tag form that leaves 60 bits */
+    hints->domain_attr->cq_data_size = 4;
+    /* Weft's own lock keeps to one thread at a time in a domain */
+    hints->domain_attr->threading = FI_THREAD_DOMAIN;
+    /* progress inside MPI calls; how the provider makes connections is its own affair */
+    hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
+    hints->domain_attr->control_progress = FI_PROGRESS_UNSPEC;
+    hints->domain_attr->av_type = FI_AV_UNSPEC;
+    /* overruns must come back as EAGAIN, not as lost messages */
+    hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
+    return hints;
+}
+
+static bool same_offer(const struct weft_offer *a, const struct weft_offer *b)
+{
+    return strcmp(a->provider, b->provider) == 0 && strcmp(a->domain, b->domain) == 0 &&
+           memcmp(&a->address, &b->address, sizeof a->address) == 0;
+}
+
+/* The IP source address of a candidate; left zero for every other kind of address. */
+static void copy_address(const struct fi_info *info, struct sockaddr_storage *address)
+{
+    const struct sockaddr *source = info->src_addr;
+
+    memset(address, 0, sizeof *address);
+    if (source == NULL || info->src_addrlen > sizeof *address)
+        return;
+    if (info->addr_format != FI_SOCKADDR && info->addr_format != FI_SOCKADDR_IN &&
+        info->addr_format != FI_SOCKADDR_IN6)
+        return;
+    if (source->sa_family == AF_INET || source->sa_family == AF_INET6)
+        memcpy(address, source, info->src_addrlen);
+}
+
+/* Takes a candidate in, unless the same way out is known already and no worse. */
+static int add_offer(struct market *m, struct fi_info *info)
+{
+    struct weft_offer offer = {.version = info->fabric_attr->prov_version,
+                               .directed = (info->caps & FI_DIRECTED_RECV) != 0,
+                               .read = (info->caps & RMA_BOTH) == RMA_BOTH,
+                               .ib_address = info->addr_format == FI_SOCKADDR_IB,
+                               .tag_format = info->ep_attr->mem_tag_format};
+    size_t at = 0;
+
+    weft_provider_canonical(info->fabric_attr->prov_name, offer.provider, sizeof offer.provider);
+    snprintf(offer.domain, sizeof offer.domain, "%s", info->domain_attr->name);
+    copy_address(info, &offer.address);
+    while (at < m->count && !same_offer(&m->offers[at], &offer))
+        at++;
+    if (at < m->count && !weft_offer_better(&offer, &m->offers[at]))
+        return 0;
+    if (at == m->room) {
+        size_t room = m->room > 0 ? 2 * m->room : 32;
+        struct weft_offer *offers = realloc(m->offers, room * sizeof *offers);
+        if (offers != NULL)
+            m->offers = offers;
+        struct fi_info **infos = realloc(m->infos, room * sizeof *infos);
+        if (infos != NULL)
+            m->infos = infos;
+        if (offers == NULL || infos == NULL)
+            return -FI_ENOMEM;
+        m->room = room;
+    }
+    m->offers[at] = offer;
+    m->infos[at] = info;
+    if (at == m->count)
+        m->count++;
+    return 0;
+}
+
+/* Asks for all that Weft likes, then does without what it can replace: directed receives by
+ * software matching, remote reads and writes by pushing. Only the first question costs time. */
+static int gather(struct market *m)
+{
+    static const uint64_t questions[] = {FI_TAGGED | RMA_BOTH | FI_DIRECTED_RECV,
+                                         FI_TAGGED | RMA_BOTH, FI_TAGGED | FI_DIRECTED_RECV,
+                                         FI_TAGGED};
+    int rc = 0;
+
+    _Static_assert(sizeof questions / sizeof questions[0] == sizeof m->lists / sizeof m->lists[0],
+                   "one list for each question");
+    for (size_t i = 0; i < sizeof questions / sizeof questions[0] && rc == 0; i++) {
+        struct fi_info *hints = make_hints(questions[i]);
+
+        if (hints == NULL)
+            return -FI_ENOMEM;
+        rc = fi_getinfo(WEFT_FI_VERSION, NULL, NULL, 0, hints, &m->lists[i]);
+        fi_freeinfo(hints);
+        if (rc == -FI_ENODATA)
+            rc = 0;
+        for (struct fi_info *info = m->lists[i]; info != NULL && rc == 0; info = info->next)
+            rc = add_offer(m, info);
+    }
+    return rc;
+}
+
+static void close_market(struct market *m)
+{
+    for (size_t i = 0; i < sizeof m->lists / sizeof m->lists[0]; i++)
+        if (m->lists[i] != NULL)
+            fi_freeinfo(m->lists[i]);
+    free(m->offers);
+    free(m->infos);
+}
+
+/* Why fi_getinfo gave nothing. */
+static void explain_nothing(int rc, char *why, size_t len)
+{
+    const char *filter = getenv("FI_PROVIDER");
+
+    if (rc == -FI_ENOSYS)
+        snprintf(
+            why, len,
+            "libfabric %u.%u is running, but Weft needs %u.%u or newer: install it, or correct "
+            "LD_LIBRARY_PATH.",
+            FI_MAJOR(fi_version()), FI_MINOR(fi_version()), FI_MAJOR(WEFT_FI_VERSION),
+            FI_MINOR(WEFT_FI_VERSION));
+    else if (rc != 0)
+        snprintf(why, len,
+                 "libfabric cannot list its providers: fi_getinfo says '%s'; try fi_info.",
+                 fi_strerror(-rc));
+    else if (filter != NULL)
+        snprintf(why, len,
+                 "libfabric offers no provider with tagged messages and FI_PROVIDER=%.64s; correct "
+                 "or unset FI_PROVIDER.",
+                 filter);
+    else
+        snprintf(why, len,
+                 "libfabric offers no provider with tagged messages; see what 'fi_info -l' lists, "
+                 "and install a provider.");
+}
+
+/* Writes the verdicts out for people. */
+static struct weft_provider_candidate *list_candidates(const struct market *m,
+                                                       const struct weft_verdict *verdicts)
+{
+    struct weft_provider_candidate *list = calloc(m->count > 0 ? m->count : 1, sizeof *list);
+
+    for (size_t i = 0; i < m->count && list != NULL; i++) {
+        const struct weft_offer *offer = &m->offers[verdicts[i].offer];
+        const struct weft_interface *interface = verdicts[i].interface;
+
+        memcpy(list[i].provider, offer->provider, sizeof list[i].provider);
+        memcpy(list[i].domain, offer->domain, sizeof list[i].domain);
+        snprintf(list[i].interface, sizeof list[i].interface, "%s",
+                 interface != NULL ? interface->name : offer->domain);
+        weft_interface_address((const struct sockaddr *)&offer->address, list[i].address,
+                               sizeof list[i].address);
+        list[i].version = offer->version;
+        memcpy(list[i].reason, verdicts[i].reason, sizeof list[i].reason);
+    }
+    return list;
+}
+
+/* Fills the choice from the winning verdict. */
+static int take(const struct market *m, const struct weft_settings *settings,
+                const struct weft_verdict *verdict, struct weft_provider_choice *choice)
+{
+    struct fi_info *info = fi_dupinfo(m->infos[verdict->offer]);
+    size_t limit = weft_rxm_eager_limit(verdict->row);
+
+    if (info == NULL)
+        return -1;
+    bool copied =
+        verdict->software || verdict->push || settings->rendezvous == WEFT_RENDEZVOUS_PUSH;
+    if (copied && limit > COPIED_LIMIT)
+        limit = COPIED_LIMIT;
+    if (settings->eager_limit > 0 && (size_t)settings->eager_limit < limit)
+        limit = (size_t)settings->eager_limit;
+    if (info->ep_attr->max_msg_size < limit)
+        limit = info->ep_attr->max_msg_size;
+    *choice = (struct weft_provider_choice){.info = info,
+                                            .row = verdict->row,
+                                            .software_matching = verdict->software,
+                                            .push = verdict->push,
+                                            .eager_limit = limit};
+    snprintf(choice->interface, sizeof choice->interface, "%s",
+             verdict->interface != NULL ? verdict->interface->name : info->domain_attr->name);
+    return 0;
+}
+
+static bool same_provider(const struct market *m, const struct weft_verdict *a,
+                          const struct weft_verdict *b)
+{
+    return strcmp(m->offers[a->offer].provider, m->offers[b->offer].provider) == 0;
+}
+
+/* A job that goes over another provider than the best must not do so silently. */
+static void report_fall(const struct market *m, const struct weft_settings *settings,
+                        const struct weft_job *job, const struct weft_verdict *failed,
+                        const struct weft_verdict *next, const char *why)
+{
+    const struct weft_offer *other = &m->offers[next->offer];
+    bool same = same_provider(m, failed, next);
+
+    if (settings->verbose || (!same && job->rank == 0))
+        weft_warn("%s; trying %s on %s instead%s", why, other->provider,
+                  next->interface != NULL ? next->interface->name : other->domain,
+                  same ? "" : " (WEFT_PROVIDER names the one to use)");
+}
+
+/* Takes the first verdict that can be opened; without objects, the first one. Returns its index, or
+ * the market's count with a sentence about the first one in why. */
+static size_t settle(const struct market *m, const struct weft_settings *settings,
+                     const struct weft_job *job, struct weft_verdict *verdicts, bool silent,
+                     struct weft_provider_choice *choice, struct weft_objects *objects, char *why,
+                     size_t len)
+{
+    char failure[1024], of_provider[sizeof failure] = ""; /* of its first entry that was tried */
+    size_t at = 0, next;
+
+    for (;;) {
+        if (take(m, settings, &verdicts[at], choice) != 0) {
+            snprintf(why, len, "Out of memory while choosing a libfabric provider.");
+            return m->count;
+        }
+        int rc = objects == NULL
+                     ? 0
+                     : weft_objects_open(objects, choice, job->size, failure, sizeof failure);
+        if (rc == 0)
+            break;
+        weft_provider_free(choice);
+        if (at == 0)
+            snprintf(why, len, "%s", failure);
+        if (of_provider[0] == '\0')
+            memcpy(of_provider, failure, sizeof failure);
+        verdicts[at].usable = false;
+        snprintf(verdicts[at].reason, sizeof verdicts[at].reason, "%.*s",
+                 (int)sizeof verdicts[at].reason - 1, failure);
+        next = weft_provider_score_next(settings, m->offers, verdicts, m->count, at);
+        /* Without file descriptors no other opens either, and in libfabric 2.1 some crash. */
+        if (next == m->count || rc == -FI_EMFILE)
+            return m->count;
+        bool same = same_provider(m, &verdicts[at], &verdicts[next]);
+        if (!silent)
+            report_fall(m, settings, job, &verdicts[at], &verdicts[next],
+                        same ? failure : of_provider);
+        if (!same)
+            of_provider[0] = '\0';
+        at = next;
+    }
+    if (at > 0)
+        snprintf(verdicts[at].reason, sizeof verdicts[at].reason,
+                 "the best of those that could be opened");
+    return at;
+}
+
+/* libfabric does not offer an adapter without an active port. A job that would go over it then fails,
+ * which the sentence in why explains, or goes over a slower provider, which rank 0 reports. */
+static void report_idle_adapter(const struct weft_settings *settings, const struct weft_job *job,
+                                const struct weft_provider_row *row, bool silent, char *why,
+                                size_t len)
+{
+    static const char advice[] = "'rdma link' shows it with its interface, which 'ip link set dev "
+                                 "INTERFACE up' starts";
+    const struct weft_provider_row *adapter = weft_provider_row_of("verbs;ofi_rxm", 0);
+    char state[128];
+
+    if ((row != NULL && row->rank >= adapter->rank) ||
+        weft_provider_match(settings->provider, adapter->pattern) == 0 ||
+        !weft_adapter_all_down(WEFT_ADAPTER_ROOT, state, sizeof state))
+        return;
+    if (row == NULL)
+        snprintf(why + strlen(why), len - strlen(why), " No adapter can be used: %s; %s.", state,
+                 advice);
+    else if (!silent && job->rank == 0 && settings->provider[0] == '\0')
+        weft_warn("no RDMA adapter is used, for %s; %s, and WEFT_PROVIDER=%s does without", state,
+                  advice, row->pattern);
+}
+
+static int choose(const struct weft_settings *settings, const struct weft_job *job,
+                  struct weft_provider_choice *choice, struct weft_objects *objects,
+                  struct weft_provider_candidate **candidates, size_t *count, char *why, size_t len)
+{
+    struct market market = {0};
+    struct weft_interface *interfaces = NULL;
+    struct weft_verdict *verdicts = NULL;
+    size_t interface_count = 0, chosen = 0;
+    int rc, result = -1;
+
+    memset(choice, 0, sizeof *choice);
+    if (candidates != NULL) {
+        *candidates = NULL;
+        *count = 0;
+    }
+    if (weft_fabric_load(why, len) != 0)
+        return -1;
+    weft_rxm_prepare(job->size);
+    rc = gather(&market);
+    if (rc != 0 || market.count == 0) {
+        explain_nothing(rc, why, len);
+        goto out;
+    }
+    interfaces = weft_interface_list(&interface_count);
+    verdicts = calloc(market.count, sizeof *verdicts);
+    if (interfaces == NULL || verdicts == NULL) {
+        snprintf(why, len, "Cannot list this machine's network interfaces: %m.");
+        goto out;
+    }
+    result = weft_provider_score(settings, job->one_node, market.offers, market.count, interfaces,
+                                 interface_count, verdicts, why, len);
+    if (result == 0) {
+        chosen =
+            settle(&market, settings, job, verdicts, candidates != NULL, choice, objects, why, len);
+        result = chosen < market.count ? 0 : -1;
+    }
+    if (candidates != NULL && (*candidates = list_candidates(&market, verdicts)) != NULL) {
+        *count = market.count;
+        if (result == 0)
+            (*candidates)[chosen].chosen = true;
+    }
+    report_idle_adapter(settings, job, result == 0 ? choice->row : NULL, candidates != NULL, why,
+                        len);
+out:
+    free(verdicts);
+    free(interfaces);
+    close_market(&market);
+    return result;
+}
+
+int weft_provider_select(const struct weft_settings *settings, const struct weft_job *job,
+                         struct weft_provider_choice *choice,
+                         struct weft_provider_candidate **candidates, size_t *count, char *why,
+                         size_t len)
+{
+    return choose(settings, job, choice, NULL, candidates, count, why, len);
+}
+
+int weft_provider_open(const struct weft_settings *settings, const struct weft_job *job,
+                       struct weft_provider_choice *choice, struct weft_objects *objects,
+                       struct weft_provider_candidate **candidates, size_t *count, char *why,
+                       size_t len)
+{
+    return choose(settings, job, choice, objects, candidates, count, why, len);
+}
+
+void weft_provider_versions(uint32_t *built, uint32_t *running)
+{
+    char why[256];
+
+    if (weft_fabric_load(why, sizeof why) != 0)
+        weft_warn("%s", why);
+    *built = FI_VERSION(FI_MAJOR_VERSION, FI_MINOR_VERSION);
+    *running = fi_version();
+}
+
+void weft_provider_free(struct weft_provider_choice *choice)
+{
+    if (choice->info != NULL)
+        fi_freeinfo(choice->info);
+    choice->info = NULL;
+}

@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Shared by the files of src/pmix only:
+ *
+ *   launcher.c   detects the launcher from the environment
+ *   job_info.c   reads the launcher's data: sizes, neighbours, hosts
+ *   reply.c      the reply to a nonblocking PMIx call, and the wait for it
+ *   failure.c    dead ranks, and a lost connection to the launcher
+ *   singleton.c  the values that a singleton publishes
+ *   psets.c      the launcher's process sets
+ *   boot.c       the interface, boot.h
+ *
+ * Invariant: launcher.c and singleton.c never call PMIx, the others only between PMIx_Init and
+ * PMIx_Finalize.
+ */
+#ifndef WEFT_PMIX_INTERNAL_H
+#define WEFT_PMIX_INTERNAL_H
+
+#include <pmix.h>
+#include <pthread.h>
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+/* ---- launcher.c */
+
+enum weft_launch {
+    WEFT_LAUNCH_SINGLETON, /* no launcher, or a launcher of one process without PMIx */
+    WEFT_LAUNCH_PMIX,      /* the environment names a PMIx server */
+    WEFT_LAUNCH_BROKEN     /* a launcher of several processes without PMIx */
+};
+
+/* Detects the launcher. Fills name (for messages), and why for WEFT_LAUNCH_BROKEN. */
+enum weft_launch weft_launcher_detect(char *name, size_t name_len, char *why, size_t len);
+
+/* The next step if the PMIx server of the environment cannot be joined: a clause that begins with a
+ * verb and has no full stop. */
+const char *weft_launcher_remedy(void);
+
+/* ---- job_info.c */
+
+/* Sets the job to read from; size is 1 until the job's size is known. */
+void weft_job_info_open(const pmix_proc_t *self, int size);
+
+/* The value of a key of a rank (PMIX_RANK_WILDCARD: of the job) that is in this process already, for
+ * the caller to PMIX_VALUE_RELEASE; or NULL. Never waits. */
+pmix_value_t *weft_job_info_value(pmix_rank_t rank, const char *key);
+
+/* The same for a number of any integer type; false if it is unknown. */
+bool weft_job_info_number(pmix_rank_t rank, const char *key, int64_t *value);
+
+/* The same for a string: a copy that the caller frees; NULL if it is unknown or empty. */
+char *weft_job_info_text(pmix_rank_t rank, const char *key);
+
+/* Stores in *ranks an array, for the caller to free, of the ranks on this node, ascending, with this
+ * rank. Returns their number; 0 without memory. */
+int weft_job_info_neighbours(int **ranks);
+
+/* Writes the lowest rank on its node for each rank; false if the launcher's map is incomplete. */
+bool weft_job_info_nodes(int32_t *first);
+
+/* Writes the host of a rank; false, with buf unchanged, if it is unknown. */
+bool weft_job_info_host(int rank, char *buf, size_t len);
+
+/* ---- reply.c */
+
+/* Also holds the arguments of the call, because PMIx keeps pointers to them until it replies. */
+struct weft_reply {
+    pmix_proc_t from;
+    pmix_key_t key;
+    pmix_info_t how[2]; /* how_count of them loaded; destroyed with the reply */
+    size_t how_count;
+
+    pthread_mutex_t lock;
+    pthread_cond_t changed;
+    bool done, abandoned;
+    pmix_status_t status; /* valid when done, like the value */
+    void *bytes;          /* the value, freed with the reply */
+    size_t size;
+};
+
+/* A reply to pass to PMIx as callback data; NULL without memory. Freeing NULL is allowed. */
+struct weft_reply *weft_reply_new(void);
+void weft_reply_free(struct weft_reply *reply);
+
+/* The callbacks of PMIx_Fence_nb and PMIx_Get_nb. The second copies a byte object. */
+void weft_reply_done(pmix_status_t status, void *reply);
+void weft_reply_value(pmix_status_t status, pmix_value_t *value, void *reply);
+
+#define WEFT_REPLY_FROM_ALL (-1)
+
+/* A function to call during a wait (NULL: none): in every poll, or between sleeps of 50 ms. */
+struct weft_meanwhile {
+    void (*call)(void *);
+    void *arg;
+    bool often;
+};
+
+/* Waits for a reply until the deadline (seconds of weft_reply_clock, 0: none), the death of rank `from`
+ * (or WEFT_REPLY_FROM_ALL), or the loss of the launcher. Returns the status of the reply, or
+ * PMIX_ERR_TIMEOUT, PMIX_ERR_PROC_TERM_WO_SYNC or PMIX_ERR_LOST_CONNECTION; the reply then belongs to
+ * PMIx's thread, and *reply becomes NULL. */
+pmix_status_t weft_reply_await(struct weft_reply **reply, int from, double deadline,
+                               struct weft_meanwhile meanwhile);
+
+/* Seconds of a monotonic clock. */
+double weft_reply_clock(void);
+
+/* ---- failure.c */
+
+/* Registers for reports of dead ranks of the job. Returns 0, or -1 without memory. A launcher that
+ * reports no deaths is no error. */
+int weft_failure_open(const pmix_proc_t *self, int size);
+
+/* Forgets all failures; called after PMIx_Finalize, when no event handler can run. */
+void weft_failure_close(void);
+
+/* True if this rank, or any rank (WEFT_REPLY_FROM_ALL), was reported dead. */
+bool weft_failure_reported(int rank);
+
+/* The lowest rank reported dead, or -1. */
+int weft_failure_lowest(void);
+
+/* True if the connection to the launcher is lost. */
+bool weft_failure_launcher_lost(void);
+
+/* ---- psets.c; weft_psets_nspace is in boot.c: the namespace of the job, NULL for a singleton */
+const char *weft_psets_nspace(void);
+void weft_psets_close(void);
+
+/* ---- singleton.c */
+
+/* Stores a copy of a value under a key of less than sizeof(pmix_key_t) bytes. Returns 0, or -1
+ * without memory. */
+int weft_singleton_publish(const char *key, const void *value, size_t bytes);
+
+/* The newest value of a key and its length, or NULL. */
+const void *weft_singleton_find(const char *key, size_t *bytes);
+
+/* Frees all values. */
+void weft_singleton_close(void);
+
+#endif

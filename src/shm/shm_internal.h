@@ -1,0 +1,345 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Inside the shared-memory lane: the segment, what lies in a ring's line, and what this process
+ * keeps for itself.
+ *
+ * Invariants:
+ *  - Only this process writes the private side (struct weft_shm, links); of the shared side a member
+ *    writes its own entry and its ends of rings, except that others set bits in its news and clear
+ *    its bell.
+ *  - A link exists from first contact, whoever made it, to weft_shm_close.
+ */
+#ifndef WEFT_SHM_INTERNAL_H
+#define WEFT_SHM_INTERNAL_H
+
+#include "core/pt2pt/request.h"
+#include "core/pt2pt/sw_match.h"
+#include "shm/copy_tuning.h"
+#include "shm/ring.h"
+#include "shm/share.h"
+#include "shm/shm.h"
+
+#include <sched.h>
+#include <stdatomic.h>
+
+/* ---- The shared side */
+
+enum { WEFT_SHM_VERSION = 6, WEFT_SHM_NEWS_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
+
+struct weft_shm_head {
+    uint64_t nonce; /* the same as in the card that tells where the segment is */
+    uint32_t version, members;
+    struct weft_ring_geometry shape;
+    uint32_t cells; /* rings that threads have for each pair besides: 0 or WEFT_CELLS */
+    struct weft_ring_geometry cell_shape;
+    _Atomic uint32_t attached;                   /* members that are */
+    _Atomic uint64_t cores[WEFT_SHM_CORE_WORDS]; /* a bit for each that a member may run on */
+};
+
+struct weft_shm_member {
+    _Alignas(WEFT_RING_LINE) _Atomic uint32_t attached;
+    int32_t pid, world;
+    uint32_t cells;                                 /* rings of cells that it reads: all or none */
+    uint64_t nonce_address;                         /* of a copy of the nonce in its own memory */
+    _Alignas(WEFT_RING_LINE) _Atomic uint32_t bell; /* 1: it sleeps, on this word */
+    _Alignas(WEFT_RING_LINE) _Atomic uint64_t news[]; /* a bit for each member that writes to it */
+};
+
+/* ---- Lines */
+
+enum weft_shm_kind {
+    WEFT_SHM_INLINE, /* a message, whole in its line */
+    WEFT_SHM_DATA,   /* a message in the data area; if synchronous, with the sender's cookie */
+    WEFT_SHM_EARLY,  /* the same, published while it is being copied */
+    WEFT_SHM_RTS,    /* a message to be fetched: cookie, address (0: cannot be read), length */
+    WEFT_SHM_ACK,    /* the synchronous send of cookie has matched */
+    WEFT_SHM_FIN,    /* the data of the RTS of cookie were taken */
+    WEFT_SHM_CTS, /* push `length` bytes of the RTS of cookie to the receiver's cookie `address` */
+    WEFT_SHM_PIECE, /* bytes in the data area for the receiver's cookie, at offset `length` */
+    WEFT_SHM_SHARE, /* copy parts of the RTS of cookie to address, `length` in all; offer `bytes` */
+    WEFT_SHM_LAY, /* lay parts of the RTS of cookie into my stage, `length` in all; offer `bytes` */
+    WEFT_SHM_CANCEL, /* forget the message that had turn `bytes`; the answer names the cookie */
+    WEFT_SHM_CANCELLED,
+    WEFT_SHM_TOO_LATE,
+    WEFT_SHM_CELL /* there is something in the ring of cell `cookie` from now on */
+};
+
+enum { WEFT_SHM_INLINE_BYTES = 32 };
+
+/* What is in a line. Label and key are what a short standard message is matched by: its kind and
+ * form are 0, as in the receive that waits for it, so that they are compared with the context. */
+struct weft_shm_body {
+    uint32_t bytes, pad;
+    union {
+        struct {
+            int32_t source, tag; /* the sender's rank in the communicator */
+        };
+        uint64_t key; /* weft_match_key */
+    };
+    union {
+        struct {
+            uint32_t context;
+            uint8_t kind; /* enum weft_shm_kind */
+            uint8_t form; /* enum weft_message_form; of an RTS, what it would be sent as eagerly */
+            uint16_t zero;
+        };
+        uint64_t label;
+    };
+    union {
+        unsigned char data[WEFT_SHM_INLINE_BYTES];
+        struct {
+            uint64_t cookie, address, length;
+        } word;
+    };
+};
+
+_Static_assert(sizeof(struct weft_shm_body) == WEFT_RING_BODY, "a body fills its line");
+_Static_assert(WEFT_SHM_INLINE == 0 && WEFT_MESSAGE_EAGER == 0, "a short message's label");
+
+/* What is kept of an RTS. */
+struct weft_shm_header {
+    uint64_t cookie, address, length;
+};
+
+/* ---- The private side */
+
+struct weft_shm_out {
+    struct weft_shm_out *next;
+    bool control; /* of a struct weft_shm_control, else of a request */
+};
+
+struct weft_shm_control {
+    struct weft_shm_out out;
+    struct weft_shm_body body;
+};
+
+/* Where a request stands. */
+enum weft_shm_state {
+    WEFT_SHM_SENT,    /* eagerly */
+    WEFT_SHM_QUEUED,  /* in the backlog */
+    WEFT_SHM_AWAITED, /* written; an ACK, a FIN or a CTS is to come */
+    WEFT_SHM_PUSHING,
+    WEFT_SHM_MATCHED,  /* the receiver said so */
+    WEFT_SHM_PUSHED_AT /* a receive, being pushed to */
+};
+
+/* What this lane keeps in a request: the first WEFT_LANE_SCRATCH bytes of its lane part. */
+struct weft_shm_request {
+    uint8_t state; /* enum weft_shm_state */
+    bool rendezvous;
+    struct weft_shm_out out;
+    struct weft_request *next; /* among those that are pushed, or pushed at */
+    uint64_t receiver;         /* sends: the cookie to push to */
+    size_t moved, whole;       /* bytes pushed or received, and how many are to be */
+};
+
+_Static_assert(sizeof(struct weft_shm_request) <= WEFT_LANE_SCRATCH, "lane part of a request");
+
+struct weft_shm_link {
+    _Alignas(WEFT_RING_LINE) struct weft_ring_writer out;
+    struct weft_shm_out *first, **last; /* the backlog */
+    size_t share_below;                 /* as a peer's, which has that of its own link */
+    _Atomic uint32_t *bell;
+    struct weft_shm_share *share_out, *share_in;        /* of messages to it, and from it */
+    char *stage;                                        /* its stage */
+    struct weft_shm_copy_tuning pace_pushed, pace_laid; /* of what is written for it */
+    uint64_t piece_pushed; /* when the last one was, by weft_copy_tuning_clock */
+    uint32_t offer;        /* the last one in share_in */
+    _Alignas(WEFT_RING_LINE) struct weft_ring_reader in;
+    struct weft_peer *peer;
+    int32_t pid;
+    bool buried;  /* its process has ended */
+    bool no_read; /* its memory cannot be read */
+    bool listed;  /* in weft_shm.busy */
+    bool of_cell; /* one of the following */
+    struct weft_shm_link *
+        *cells; /* of a peer's own link, where both have cells: those of the cells, NULL
+                                     before first contact there */
+    struct weft_shm_link *next_busy;
+    struct weft_request *pushed;        /* sends to it, in order of their CTS */
+    struct weft_request *pushed_at;     /* receives from it */
+    uint64_t controls_out, controls_in; /* lines that were no messages */
+};
+
+/* The links of a cell that this process reads, by who holds the cell. */
+struct weft_shm_cell {
+    _Alignas(WEFT_RING_LINE) struct weft_shm_link **active;
+    int nactive, look;
+};
+
+struct weft_shm {
+    /* what progress reads */
+    struct weft_shm_link **active; /* links, the ones to poll */
+    int nactive, look;             /* where the next poll begins */
+    int news_words;
+    _Atomic uint64_t *news;
+    uint64_t *known;            /* the news that were seen */
+    struct weft_shm_link *busy; /* links with a backlog or pushed sends */
+
+    size_t eager_limit, piece, short_piece;
+    bool open;
+    bool single_copy; /* memory of other processes can be read */
+    bool early;   /* long data are published while they are copied: cores enough for both ends */
+    bool barrier; /* membarrier() works */
+    int members, self;
+    int *world; /* ranks of the members, ascending */
+    struct weft_shm_head *head;
+    char *stage; /* where others lay pieces of messages to this rank */
+    size_t bytes;
+    int fd;
+    struct weft_ring_geometry shape, cell_shape;
+    struct weft_shm_control *free_controls;
+    struct weft_shm_cell *cells; /* NULL: this process has none */
+    bool more_news;              /* more than one word of news, or cells, are to be looked at */
+};
+
+extern WEFT_HIDDEN struct weft_shm weft_shm;
+
+static inline struct weft_shm_request *weft_shm_part(struct weft_request *request)
+{
+    return (struct weft_shm_request *)request->lane;
+}
+
+static inline struct weft_shm_body *weft_shm_body(struct weft_ring_line *line)
+{
+    return (struct weft_shm_body *)line->body;
+}
+
+/* segment.c */
+struct weft_shm_member *weft_shm_member(int index);
+
+/* Of the messages from one member to another; the ring lies behind it. */
+struct weft_shm_share *weft_shm_share(int from, int to);
+
+/* The same of a cell; the ring lies behind it. */
+struct weft_shm_share *weft_shm_cell_share(int from, int to, uint32_t cell);
+
+/* A member's stage, WEFT_STAGE_SLOTS pieces, for the one message that it reads at a time. */
+char *weft_shm_stage(int index);
+
+/* The member that is a world rank, or -1. */
+int weft_shm_index(int world);
+
+/* link.c: connects to members that have written for the first time. Returns how many. */
+WEFT_COLD int weft_shm_read_news(void);
+
+/* True when something has come that was not read yet. */
+bool weft_shm_has_mail(void);
+void weft_shm_free_links(void);
+
+/* A link between the ends of two rings, with nothing in it, not yet read. NULL when memory is short. */
+struct weft_shm_link *weft_shm_make_link(struct weft_peer *peer, struct weft_shm_share *share_out,
+                                         struct weft_shm_share *share_in,
+                                         struct weft_ring_geometry shape);
+
+/* cell.c */
+
+/* The link of a peer's for a channel that has a cell, where both ends have cells: made, and announced,
+ * when there is none. */
+struct weft_shm_link *weft_shm_link_of_cell(struct weft_shm_link *own, uint32_t cell);
+
+/* The link that messages on a channel to and from a peer go through. */
+struct weft_shm_link *weft_shm_link_of_channel(struct weft_peer *peer,
+                                               const struct weft_channel *channel);
+
+/* That of a cell, or NULL before first contact there. */
+static inline struct weft_shm_link *weft_shm_cell_known(const struct weft_shm_link *own,
+                                                        uint32_t cell)
+{
+    return own->cells ? own->cells[cell] : NULL;
+}
+
+/* Reads what a cell's link has still brought, and no more after that. */
+void weft_shm_leave_cell(struct weft_shm_link *link, uint32_t cell);
+
+/* Gives a link that was just made room for its cells'. False when memory is short. */
+bool weft_shm_prepare_cells(struct weft_shm_link *link, int index);
+
+/* A peer has announced a cell's ring. */
+void weft_shm_cell_announced(struct weft_shm_link *own, uint64_t cell);
+
+/* Reads the rings of all cells, by the holder of the lock of the process. Returns the number of lines. */
+int weft_shm_poll_cells(void);
+
+void weft_shm_open_cells(void);
+void weft_shm_close_cells(void);
+
+/* sleep.c */
+void weft_shm_open_sleep(void);
+WEFT_COLD void weft_shm_wake(_Atomic uint32_t *bell);
+
+/* To be called after writing to a peer's ring. */
+static inline void weft_shm_ring_doorbell(const struct weft_shm_link *link)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    if (weft_unlikely(atomic_load_explicit(link->bell, memory_order_relaxed)))
+        weft_shm_wake(link->bell);
+}
+
+/* To be called in a loop that waits for something of a peer: now and then lets others run. True when the
+ * peer's process has ended; what it did before is seen by now. */
+bool weft_shm_is_gone(const struct weft_shm_link *link, unsigned *looks);
+
+/* send.c */
+
+/* Writes a control to a peer's ring, or puts it at the end of the backlog. */
+void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *body);
+
+/* Says whether sends to a peer may go straight to its ring. */
+void weft_shm_set_share(struct weft_shm_link *link);
+
+/* Writes what waits. Returns the number of events. */
+WEFT_COLD int weft_shm_retry(void);
+
+/* A send's last event: ACK, FIN, the last piece. */
+void weft_shm_matched(struct weft_request *request);
+
+/* The receiver wants a message pushed. */
+void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t length);
+
+/* Takes an out from the backlog. False when it is not there. */
+bool weft_shm_take_from_backlog(struct weft_shm_link *link, struct weft_shm_out *out);
+void weft_shm_drop_backlog(struct weft_shm_link *link);
+void weft_shm_free_controls(void);
+
+/* progress.c: reads what a link has brought. Returns the number of lines. */
+int weft_shm_drain(struct weft_shm_link *link);
+
+/* The same for the link of a cell, whose matcher is given. */
+int weft_shm_drain_cell(struct weft_shm_link *link, struct weft_matcher *matcher);
+
+/* fetch.c: a piece of a pushed message arrived. */
+void weft_shm_piece_arrived(struct weft_shm_link *link, const struct weft_shm_body *body,
+                            const void *data);
+
+/* Ends the receives that a dead peer was pushing to. */
+void weft_shm_drop_pushed(struct weft_shm_link *link);
+
+/* share.c */
+
+/* Reads from a peer's memory: 0, or an errno. */
+int weft_shm_read_memory(int pid, uint64_t address, void *to, size_t bytes);
+
+/* The same for the message that the sender knows by a cookie, which may copy some of it. */
+int weft_shm_share_read(struct weft_shm_link *link, uint64_t cookie, uint64_t address, void *to,
+                        size_t bytes);
+
+/* The receiver of a send offers to share the copying. */
+void weft_shm_share_offered(struct weft_shm_link *link, const struct weft_request *request,
+                            const struct weft_shm_body *body);
+
+/* stage.c */
+
+/* weft_shm_share_read for a receive whose buffer is not contiguous. */
+int weft_shm_stage_read(struct weft_shm_link *link, uint64_t cookie, uint64_t address,
+                        struct weft_request *request, size_t bytes);
+
+/* The receiver of a send asks for pieces in its stage. */
+void weft_shm_stage_offered(struct weft_shm_link *link, const struct weft_request *request,
+                            const struct weft_shm_body *body);
+
+/* cancel.c */
+void weft_shm_cancel_asked(struct weft_shm_link *link, const struct weft_shm_body *body);
+void weft_shm_cancel_answered(struct weft_request *request, bool cancelled);
+
+#endif

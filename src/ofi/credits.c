@@ -134,10 +134,13 @@ void weft_net_relieve(struct weft_peer *peer)
                      (struct weft_net_control){.kind = WEFT_NET_RELIEVE, .length = peer->sequence});
 }
 
-void weft_net_relieved(struct weft_peer *peer)
+bool weft_net_relieved(struct weft_peer *peer)
 {
+    if (!peer->unanswered)
+        return false;
     peer->unanswered--;
     weft_net_settle(peer);
+    return true;
 }
 
 void weft_net_credits_arrived(struct weft_peer *peer, uint64_t credits)

@@ -63,11 +63,10 @@ int weft_net_refused(struct weft_request *request)
     return MPI_SUCCESS;
 }
 
-void weft_net_adopt(struct weft_request *request, uint32_t number)
+void weft_net_adopt(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     part->op.kind = WEFT_NET_REQUEST;
-    part->number = number;
     part->short_iov[0] = (struct iovec){part->small, WEFT_NET_SMALL};
     part->short_iov[1] = weft_net.spill;
 }

@@ -248,8 +248,8 @@ static void add_message(void *arg, struct weft_match_message *match)
 static void finish_report(struct report *report)
 {
     const struct weft_request *on = report->on;
-    while (weft.net && !weft_net_software_matching() && weft_net_collect_any())
-        ;
+    if (weft.net)
+        weft_net_collect_all();
     weft_coll_each_active(add_collective, report);
     if (report->collectives > COLLECTIVES_SHOWN)
         add_line(report, "  and %d more collectives", report->collectives - COLLECTIVES_SHOWN);

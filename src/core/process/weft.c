@@ -371,6 +371,8 @@ int weft_finalize(void)
     if (sessions) {
         weft_comm_expose(false);
     } else {
+        if (weft.net && !weft_counts.deaths)
+            weft_net_collect_all();
         weft_hang_check_left();
         weft_stop();
     }

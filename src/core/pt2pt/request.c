@@ -70,7 +70,7 @@ struct weft_request *weft_request_grow(struct weft_request_pool *pool)
     memset(slab, 0, WEFT_REQUEST_SLAB * sizeof *slab);
     for (int i = WEFT_REQUEST_SLAB - 1; i >= 0; i--) {
         slab[i].number = (uint32_t)(pool->nslabs * WEFT_REQUEST_SLAB + (size_t)i);
-        weft_net_adopt(&slab[i], slab[i].number);
+        weft_net_adopt(&slab[i]);
         slab[i].next = pool->free;
         pool->free = &slab[i];
     }

@@ -43,6 +43,7 @@ struct weft_counts {
     uint64_t net_backlogged;   /* messages and controls that entered the backlog */
     uint64_t net_controls;
     uint64_t net_flow_checks; /* requests to a peer to confirm what it has received */
+    uint64_t net_dropped;     /* control messages that named no operation of this process */
     uint64_t net_registrations;
     uint64_t net_bounce_bytes;
     struct weft_peak net_backlog;

@@ -134,6 +134,8 @@ const struct weft_pvar_row weft_pvar_table[] = {
           "(WEFT_EAGER_CREDITS)"),
     COUNT("weft_net_flow_checks", COUNTER, NET, net_flow_checks,
           "requests to peers to confirm that they have received what was sent"),
+    COUNT("weft_net_dropped", COUNTER, NET, net_dropped,
+          "control messages that were dropped because they named no operation of this rank"),
     COUNT("weft_net_backlogged", COUNTER, NET, net_backlogged,
           "messages and controls that waited before the provider accepted them"),
     PEAK("weft_net_backlog", LEVEL, NET, net_backlog, "messages and controls that wait now"),

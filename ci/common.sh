@@ -216,10 +216,10 @@ finish()
 sanitized_small=(--without big_4g --without unexpected_flood_20000 --without cancel_race_100000
     --without flood_memory --without 'million_*' --without comm_many)
 # shellcheck disable=SC2034  # used by those who source this
-sanitized_runs=(--lanes rxm,shm,self --max-ranks 4 --without strided_shared "${sanitized_small[@]}")
+sanitized_runs=(--lanes 'rxm,shm,self' --max-ranks 4 --without strided_shared "${sanitized_small[@]}")
 random_programs=('*random*' 'fuzz/*' cancel_race coll_model persistent)
 # shellcheck disable=SC2034  # likewise
-sanitized_random_runs=(--lanes rxm-soft,shm-copy,mixed --max-ranks 4 "${random_programs[@]}")
+sanitized_random_runs=(--lanes 'rxm-soft,shm-copy,mixed' --max-ranks 4 "${random_programs[@]}")
 
 # suppressions KIND: the file for lsan, tsan or valgrind; $dir is for builds.
 suppressions()

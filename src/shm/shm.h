@@ -20,7 +20,7 @@
  * buffer when it was posted. Longer ones are announced by an RTS; on the match the receiver copies
  * them out of the sender's memory (process_vm_readv: one copy), a sender that waits helps it to
  * (share.h; stage.c where the receive has holes), and the receiver says FIN; or, where the kernel does
- * not permit that or the sender's buffer is not dense, says CTS, and the sender pushes them in pieces
+ * not permit that or the sender's buffer is not contiguous, says CTS, and the sender pushes them in pieces
  * through the data area.
  *
  * Invariants:
@@ -82,7 +82,7 @@ void weft_shm_close(void);
 /* First contact with a peer that weft_shm_reaches. Returns 0, or -1 with a sentence in why. */
 int weft_shm_connect(struct weft_peer *peer, char *why, size_t len);
 
-/* Sends a dense message of fewer than peer->share_below bytes, with no request. False when there is no
+/* Sends a contiguous message of fewer than peer->share_below bytes, with no request. False when there is no
  * room: then nothing was sent. */
 bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
                      const void *data, size_t bytes);

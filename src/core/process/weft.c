@@ -170,8 +170,8 @@ static void meet(void)
     char why[768];
     double times[2] = {weft_seconds()};
     times[1] = times[0] + (double)weft_settings.hang_timeout;
-    if (weft_boot_fence_telling(weft_settings.hang_timeout > 0 ? tell_of_waiting : NULL, times, why,
-                                sizeof why))
+    if (weft_boot_fence_idle(weft_settings.hang_timeout > 0 ? tell_of_waiting : NULL, times, why,
+                             sizeof why))
         weft_fatal(MPI_ERR_OTHER, "starting MPI: %s", why);
 }
 
@@ -370,6 +370,8 @@ int weft_finalize(void)
     if (sessions) {
         weft_comm_expose(false);
     } else {
+        if (weft.net && !weft_counts.deaths)
+            weft_net_collect_all();
         weft_hang_check_left();
         weft_stop();
     }

@@ -145,7 +145,8 @@ static int start_send(struct weft_request *request)
 /* Data in one piece are bytes, whatever their type: nothing has to be packed. */
 static void simplify(const void **buffer, const struct weft_datatype **type, size_t bytes)
 {
-    void *run = (*type)->flags & WEFT_TYPE_DENSE ? NULL : weft_datatype_run(*type, *buffer, bytes);
+    void *run =
+        (*type)->flags & WEFT_TYPE_CONTIGUOUS ? NULL : weft_datatype_run(*type, *buffer, bytes);
     if (!run)
         return;
     *buffer = run;
@@ -260,7 +261,7 @@ int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes
 {
     struct weft_request *request;
     struct weft_peer *peer = channel->comm->peers[dest];
-    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE) &&
+    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_CONTIGUOUS) &&
         weft_p2p_inject(peer, channel, tag, mode, buffer, bytes))
         return MPI_SUCCESS;
     int code = weft_p2p_isend(channel, buffer, bytes, type, dest, tag, mode, &request);

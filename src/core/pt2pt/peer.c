@@ -74,12 +74,12 @@ struct weft_peer *weft_peer_connect(unsigned deal, int world)
     char why[512];
     struct weft_peer *peer = weft_peer_make(deal, world);
     if (!peer) {
-        weft_error_say(MPI_ERR_OTHER, "no memory for one more peer (rank %d)", world);
+        weft_error_set(MPI_ERR_OTHER, "no memory for one more peer (rank %d)", world);
         return NULL;
     }
     if ((peer->lane == WEFT_LANE_NET && weft_net_connect(peer, why, sizeof why)) ||
         (peer->lane == WEFT_LANE_SHM && weft_shm_connect(peer, why, sizeof why))) {
-        weft_error_say(MPI_ERR_OTHER, "%s", why);
+        weft_error_set(MPI_ERR_OTHER, "%s", why);
         weft.peers[deal][world] = &weft_peer_unknown;
         free(peer);
         return NULL;

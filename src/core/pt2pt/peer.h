@@ -92,7 +92,7 @@ struct weft_peer *weft_peer_get(unsigned deal, int world);
 /* An object for a world rank that has none, not connected. NULL when memory is short. */
 struct weft_peer *weft_peer_make(unsigned deal, int world);
 
-/* First contact with a world rank in a deal. Returns NULL with the reason in weft_error_say
+/* First contact with a world rank in a deal. Returns NULL with the reason in weft_error_set
  * (MPI_ERR_OTHER). */
 struct weft_peer *weft_peer_connect(unsigned deal, int world);
 

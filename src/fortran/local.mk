@@ -12,7 +12,7 @@ FORTRAN_FILES = mpif.h weft_mpi_constants.f90 mpi.f90 mpi_f08.f90 glue.c hand.h
 FORTRAN_TABLES = $(srcdir)/abi/constants.tsv $(srcdir)/abi/functions.tsv $(srcdir)/abi/fortran.tsv
 CLEANFILES += $(FORTRAN_STAMP) $(FORTRAN_FILES:%=$(FORTRAN_DIR)/%)
 DISTCLEANFILES = src/fortran/compiler/ISO_Fortran_binding.h
-$(FORTRAN_STAMP): $(srcdir)/abi/fortran.py $(srcdir)/abi/generate.py $(FORTRAN_TABLES)
+$(FORTRAN_STAMP): $(srcdir)/abi/fortran.py $(srcdir)/abi/tables.py $(FORTRAN_TABLES)
 	$(AM_V_GEN)$(PYTHON3) -B $(srcdir)/abi/fortran.py $(FORTRAN_DIR) && touch $@
 $(FORTRAN_FILES:%=$(FORTRAN_DIR)/%): $(FORTRAN_STAMP) ;
 

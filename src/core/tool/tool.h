@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_T (MPI 5.0 chapter 15): what its parts share. Entry points are in core/mpi/tool_*.c.
+ * MPI_T (MPI 5.0 chapter 15): what its parts share. Entry points: core/mpi/tool.c.
  *
  * Invariants:
  *  - Everything here is touched only under the lock (weft_enter_anytime), which needs neither MPI

@@ -63,6 +63,10 @@ $(ENTRY_STAMP): $(ENTRY_WRITERS) $(ENTRY_TABLES)
 $(ENTRY_FILES): $(ENTRY_STAMP) ;
 $(libweft_la_OBJECTS): | $(ENTRY_STAMP)
 
+# In a release a generated file is as old as its stamp: an older one would be made again.
+dist-hook:
+	cd $(distdir) && touch -r $(ENTRY_STAMP) $(ENTRY_FILES) && touch -r $(FORTRAN_STAMP) $(FORTRAN_FILES)
+
 # MPI's semantics
 libweft_la_SOURCES += src/core/process/weft.c src/core/process/weft.h src/core/pt2pt/progress.c
 libweft_la_SOURCES += src/core/coll/coll.c src/core/coll/coll.h

@@ -138,7 +138,7 @@ check()
     rm -f "$out"
 }
 
-# check_aloud NAME COMMAND...: shows what the command says in any case, for its figures matter.
+# check_aloud NAME COMMAND...: always shows the command's output, because its figures matter.
 check_aloud()
 {
     local name=$1 code=0
@@ -147,7 +147,7 @@ check_aloud()
     check "$name" test "$code" -eq 0
 }
 
-# skip NAME WHY: said loudly, for what is skipped is not tested.
+# skip NAME WHY: printed clearly, because a skipped test tests nothing.
 skip()
 {
     say "############ SKIPPED: $1: $2"
@@ -162,12 +162,12 @@ closing_line()
     say "$1 passed, $2 failed$tail"
 }
 
-# How the suites say that something failed: ours, automake, tests/run at its end.
+# The lines by which suites report a failure: ours, automake's, those of tests/run at its end.
 failure_lines='^(not ok |(FAIL|ERROR|XPASS): |failed: |    again: )'
 
 # add_suite NAME COMMAND...: runs what ends with a closing line of its own, showing it as it comes,
 # and adds its counts. A suite that fails without owning up to a failure counts as one, and so does
-# one that says nothing or ran nothing.
+# a suite that prints nothing or ran nothing.
 add_suite()
 {
     local name=$1 out code line
@@ -208,4 +208,37 @@ finish()
 {
     closing_line "$passed" "$failed" "$skipped"
     ((failed == 0))
+}
+
+# The runs of tests/run that ci/sanitize makes with AddressSanitizer, each a set of arguments; ci/test
+# does not make them again without it. Left out is what only costs time and memory there: gigabytes,
+# floods and great numbers. Random programs go over more lanes than the others.
+sanitized_small=(--without big_4g --without unexpected_flood_20000 --without cancel_race_100000
+    --without flood_memory --without 'million_*' --without comm_many)
+# shellcheck disable=SC2034  # used by those who source this
+sanitized_runs=(--lanes rxm,shm,self --max-ranks 4 --without strided_shared "${sanitized_small[@]}")
+random_programs=('*random*' 'fuzz/*' cancel_race coll_model persistent)
+# shellcheck disable=SC2034  # likewise
+sanitized_random_runs=(--lanes rxm-soft,shm-copy,mixed --max-ranks 4 "${random_programs[@]}")
+
+# suppressions KIND: the file for lsan, tsan or valgrind; $dir is for builds.
+suppressions()
+{
+    local supp=$source_dir/tests/suppressions
+    if [[ -e $supp/$1-pmix5.supp ]] && pkg-config --atleast-version=5 pmix; then
+        cat "$supp/$1.supp" "$supp/$1-pmix5.supp" >"$dir/$1.supp"
+        say "$dir/$1.supp"
+    else
+        say "$supp/$1.supp"
+    fi
+}
+
+# sanitized COMMAND...: with what AddressSanitizer and UndefinedBehaviorSanitizer are to look for.
+sanitized()
+{
+    local checks=detect_leaks=1:fast_unwind_on_malloc=0:detect_stack_use_after_return=1
+    checks+=:allocator_may_return_null=1 # a test asks for more than there is
+    WEFT_TEST_SHORT=1 ASAN_OPTIONS=$checks:strict_string_checks=1 \
+        LSAN_OPTIONS=suppressions=$(suppressions lsan):print_suppressions=0 \
+        UBSAN_OPTIONS=print_stacktrace=1:halt_on_error=1 "$@"
 }

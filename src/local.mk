@@ -105,7 +105,6 @@ libweft_la_SOURCES += src/core/datatype/bounds.c
 libweft_la_SOURCES += src/core/datatype/build.c src/core/datatype/build.h
 libweft_la_SOURCES += src/core/datatype/copy.c src/core/datatype/copy.h
 libweft_la_SOURCES += src/core/datatype/external32.c
-libweft_la_SOURCES += src/core/datatype/iov.c src/core/datatype/iov.h
 libweft_la_SOURCES += src/core/datatype/lifetime.c
 libweft_la_SOURCES += src/core/datatype/predefined.c
 libweft_la_SOURCES += src/core/datatype/envelope.c src/core/datatype/envelope.h

@@ -4,9 +4,8 @@
 // run: ranks=3 lanes=soft-small,shm,shm-small,mixed-soft seconds=60
 // run: ranks=2 lanes=rxm-small seconds=60
 /*
- * Random but valid communication programs, as many as fit into the time, or as many as wanted:
- *
- *     p2p [seconds [rounds]]      4 seconds unless told, or WEFT_TEST_FUZZ_SECONDS
+ * Random but valid communication programs: 24 rounds, or with WEFT_TEST_FUZZ_SECONDS as many as fit
+ * into that time.
  *
  * Round r of a seed is one schedule (schedule.h). WEFT_TEST_SEED repeats all, WEFT_TEST_ROUND plays
  * one round of it alone. With FUZZ_THREADS (p2p_threads.c) that many threads of each rank play at
@@ -16,13 +15,14 @@
 #include "fuzz.h"
 
 #include <limits.h>
+#include <math.h>
 #include <pthread.h>
 
 #ifndef FUZZ_THREADS
 #define FUZZ_THREADS 1
 #endif
 
-enum { SIZE = 150, BUFFER = 2000000, BETWEEN = 4, FRESH = 12 };
+enum { ROUNDS = 24, SIZE = 150, BUFFER = 2000000, BETWEEN = 4, FRESH = 12 };
 enum { OF_PROCESS, OF_COMMS, AUTOMATIC, BUFFERS }; /* for buffered sends */
 
 struct player {
@@ -211,8 +211,8 @@ int main(int argc, char **argv)
 {
     static struct player players[FUZZ_THREADS];
     start_mpi(&argc, &argv);
-    int seconds = argc > 1 ? atoi(argv[1]) : check_setting("WEFT_TEST_FUZZ_SECONDS", 4);
-    int rounds = argc > 2 ? atoi(argv[2]) : 1 << 30, only = check_setting("WEFT_TEST_ROUND", -1);
+    int seconds = check_setting("WEFT_TEST_FUZZ_SECONDS", 0);
+    int rounds = seconds ? INT_MAX : ROUNDS, only = check_setting("WEFT_TEST_ROUND", -1);
     uint64_t seed = check_seed();
     long operations = 0, messages = 0, played = 0;
     for (int t = 0; t < FUZZ_THREADS; t++) {
@@ -220,7 +220,7 @@ int main(int argc, char **argv)
         player->seed = seed + (uint64_t)t * 0xD1B54A32D192ED03u;
         player->first = only >= 0 ? only : 0;
         player->rounds = only >= 0 ? only + 1 : rounds;
-        player->end = MPI_Wtime() + seconds;
+        player->end = seconds ? MPI_Wtime() + seconds : INFINITY;
         player->comms[0] = MPI_COMM_WORLD;
         player->comms[1] = MPI_COMM_SELF;
         if (FUZZ_THREADS > 1) { /* to themselves */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=5 lanes=rxm,rxm-soft,sockets,net-soft,shm,shm-copy,mixed seconds=60
+// run: ranks=5 lanes=rxm,rxm-soft,net-soft,shm,shm-copy,mixed seconds=60
 // run: ranks=16 lanes=rxm,shm seconds=60
 /* All ranks exchange with all ranks at once, one message of each size in every direction. */
 #include "check.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=4 lanes=rxm,rxm-soft,sockets,net-soft,shm,shm-copy,mixed,mixed-soft seconds=60
+// run: ranks=4 lanes=rxm,rxm-soft,net-soft,shm,shm-copy,mixed,mixed-soft seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Every rank sends to every rank, itself included, while all receive from any source: each message

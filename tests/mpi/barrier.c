@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2,5 lanes=rxm,rxm-soft,sockets,net-soft seconds=60
+// run: ranks=2,5 lanes=rxm,rxm-soft,net-soft seconds=60
 // run: ranks=5 lanes=shm,mixed seconds=60
 /*
  * Nobody leaves a barrier before everybody has entered it: shown by a message that each rank sends

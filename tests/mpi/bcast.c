@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2,3,8 lanes=rxm seconds=60
-// run: ranks=5 lanes=rxm-soft,sockets,net-soft,shm,shm-copy,mixed seconds=60
+// run: ranks=5 lanes=rxm-soft,net-soft,shm,shm-copy,mixed seconds=60
 // run: ranks=1 lanes=self seconds=60
 /* MPI_Bcast: every root, sizes from 0 to a megabyte, types with holes, and many in a row. */
 #include "check.h"

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft,shm,shm-copy seconds=40
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm,shm-copy seconds=40
 // run: ranks=1 lanes=self seconds=40
 /* Both sides send 8 MB and receive 8 MB at the same time, by Isend with Recv and by Sendrecv. */
 #include "check.h"

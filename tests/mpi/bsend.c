@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2,3 lanes=rxm,rxm-soft,sockets,net-soft seconds=60
+// run: ranks=2,3 lanes=rxm,rxm-soft,net-soft seconds=60
 // run: ranks=1 lanes=self seconds=60
 // run: ranks=2 lanes=rxm-push,rxm-small,soft-small seconds=60
 // run: ranks=3 lanes=shm,shm-copy,mixed seconds=60

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft,shm seconds=60
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * MPI_BUFFER_AUTOMATIC, for the process and for a communicator: any number and size of messages is

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft,shm seconds=60
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * The limits of an attached buffer: of exactly the size the standard tells it suffices; what does

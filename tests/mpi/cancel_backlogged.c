@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2,3 lanes=rxm,rxm-soft,sockets,net-soft seconds=30
+// run: ranks=2,3 lanes=rxm,rxm-soft,net-soft seconds=30
 // run: ranks=3 lanes=shm,shm-copy,shm-small,mixed seconds=30
 /*
  * A send that waits for the connection is cancelled, and another to the same rank follows at once.

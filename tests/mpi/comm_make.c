@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=1 lanes=self seconds=30
 // run: ranks=2,5 lanes=rxm,rxm-soft seconds=30
-// run: ranks=3 lanes=sockets seconds=40
 // run: ranks=5 lanes=shm,mixed seconds=40
 /*
  * Making communicators: dup, idup, create, create_group and split; who is in them, that their

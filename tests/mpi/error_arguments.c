@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,sockets,net-soft seconds=30
+// run: ranks=2 lanes=rxm,net-soft seconds=30
 // run: ranks=1 lanes=self seconds=30
 /*
  * Every bad argument of point-to-point calls gets exactly its error class, from every form of send

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,sockets,net-soft,shm seconds=30
+// run: ranks=2 lanes=rxm,net-soft,shm seconds=30
 // run: ranks=1 lanes=self seconds=30
 /*
  * Error handlers: a user's function is called once for each error, with the communicator and a code

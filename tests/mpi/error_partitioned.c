@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,sockets,net-soft seconds=40
+// run: ranks=2 lanes=rxm,net-soft seconds=40
 // run: ranks=1 lanes=self seconds=30
 /*
  * What mistakes with partitioned communication get: the class, the sentence, and that nothing has

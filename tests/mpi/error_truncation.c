@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,rxm-push,rxm-small,soft-small,sockets,net-soft seconds=60
+// run: ranks=2 lanes=rxm,rxm-soft,rxm-push,rxm-small,soft-small,net-soft seconds=60
 // run: ranks=1 lanes=self seconds=30
 /*
  * A message that does not fit gives MPI_ERR_TRUNCATE in every form of receive, its status says whose

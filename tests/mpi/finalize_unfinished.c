@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2,5 lanes=rxm,rxm-soft,sockets,net-soft seconds=30
+// run: ranks=2,5 lanes=rxm,rxm-soft,net-soft seconds=30
 // run: ranks=2 lanes=shm,shm-copy seconds=30
 // run: ranks=5 lanes=shm,mixed,mixed-soft seconds=40
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,sockets,net-soft,shm seconds=30
+// run: ranks=2 lanes=rxm,net-soft,shm seconds=30
 // run: ranks=1 lanes=self seconds=30
 /*
  * Generalized requests: which of the user's functions is called when, how often and with what, for

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft,shm,shm-copy,shm-small seconds=30
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm,shm-copy,shm-small seconds=30
 // run: ranks=1 lanes=self seconds=30
 /*
  * A receive writes the bytes of its message and not one more: short messages in large buffers, by

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets seconds=40
+// run: ranks=2 lanes=rxm,rxm-soft seconds=40
 // run: ranks=1 lanes=self seconds=40
 /*
  * While a receive from any source waits beside traffic with oneself, the library looks again and

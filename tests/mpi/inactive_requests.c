@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft,shm seconds=30
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm seconds=30
 // run: ranks=1 lanes=self seconds=30
 /*
  * Inactive persistent requests, never started or completed before, are to every form of wait and

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2,5 lanes=rxm,rxm-soft seconds=30
-// run: ranks=4 lanes=sockets seconds=40
 // run: ranks=5 lanes=shm,mixed seconds=40
 /*
  * Inter-communicators: making them, messages on them in every mode, what is made of them, errors.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=4 lanes=rxm,rxm-soft,sockets,net-soft,shm,mixed seconds=40
+// run: ranks=4 lanes=rxm,rxm-soft,net-soft,shm,mixed seconds=40
 /*
  * A rank computes for a second without calling MPI while all others send to it, small and large;
  * then it takes everything. Nobody may fail or give up in the meantime.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft,shm seconds=60
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm seconds=60
 /*
  * 5000 receives posted with different tags, more than any provider's queue holds, and the messages
  * come in reverse order, by blocking sends, some of them rendezvous. Nothing may wait for a receive

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft seconds=90
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft seconds=90
 // run: ranks=1 lanes=self seconds=60
 // run: ranks=2 lanes=shm,shm-copy seconds=60
 /*

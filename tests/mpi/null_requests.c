@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,sockets,net-soft,shm seconds=30
+// run: ranks=2 lanes=rxm,net-soft,shm seconds=30
 // run: ranks=1 lanes=self seconds=30
 /*
  * Wait and test of null requests and of empty lists: complete at once, with the empty status and

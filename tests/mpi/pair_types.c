@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft,shm,shm-copy,shm-small seconds=40
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm,shm-copy,shm-small seconds=40
 // run: ranks=1 lanes=self seconds=40
 /*
  * The pair types (MPI_DOUBLE_INT and its kin) have holes: both members travel, eager and

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,sockets,net-soft,shm seconds=40
+// run: ranks=2 lanes=rxm,net-soft,shm seconds=40
 // run: ranks=1 lanes=self seconds=40
 /*
  * Partitions travel when they are marked, not when all are: the receiver sees one arrive, and only

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=4 lanes=rxm,rxm-soft,sockets,shm,mixed seconds=60
+// run: ranks=4 lanes=rxm,rxm-soft,shm,mixed seconds=60
 // run: ranks=3 lanes=rxm-push,soft-small,shm-small seconds=60
 // run: ranks=1 lanes=self seconds=40
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,sockets,net-soft,shm seconds=60
+// run: ranks=2 lanes=rxm,net-soft,shm seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * What partitioned communication is for: several threads mark partitions of one send, each its own,

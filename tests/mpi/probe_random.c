@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2,5 lanes=rxm,rxm-soft seconds=60
-// run: ranks=4 lanes=rxm-push,rxm-small,soft-small,sockets,net-soft seconds=60
+// run: ranks=4 lanes=rxm-push,rxm-small,soft-small,net-soft seconds=60
 // run: ranks=1 lanes=self seconds=30
 // run: ranks=5 lanes=shm,shm-copy,shm-small,mixed,mixed-soft seconds=60
 /*

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,rxm-push,sockets,net-soft,shm seconds=60
+// run: ranks=2 lanes=rxm,rxm-soft,rxm-push,net-soft,shm seconds=60
 /*
  * With the progress thread a rank answers while its program is outside of MPI: a send to it is
  * cancelled, a synchronous send is acknowledged, and a long message is fetched, all while it looks

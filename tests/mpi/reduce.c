@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2,3,7 lanes=rxm seconds=60
-// run: ranks=5 lanes=rxm-soft,sockets,net-soft,shm,mixed seconds=60
+// run: ranks=5 lanes=rxm-soft,net-soft,shm,mixed seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * MPI_Reduce: every operation on every type, every root, counts 0, 1, odd and large, in place at

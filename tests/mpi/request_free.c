@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft,shm,shm-copy seconds=40
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm,shm-copy seconds=40
 // run: ranks=1 lanes=self seconds=40
 /*
  * MPI_Request_free of active requests: the handle becomes null at once, the message still travels,

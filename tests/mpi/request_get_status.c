@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft,shm seconds=40
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm seconds=40
 // run: ranks=1 lanes=self seconds=40
 /*
  * MPI_Request_get_status tells without ending: the request stays until it is waited for, asking

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2,7 lanes=rxm,rxm-soft,sockets,net-soft seconds=60
+// run: ranks=2,7 lanes=rxm,rxm-soft,net-soft seconds=60
 // run: ranks=64 lanes=rxm,shm seconds=60
 // run: ranks=7 lanes=shm,shm-copy,mixed seconds=60
 /*

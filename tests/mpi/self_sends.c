@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft,shm seconds=40
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm seconds=40
 // run: ranks=1 lanes=self seconds=40
 /*
  * Messages to oneself: every mode and size, receive first and send first, on MPI_COMM_WORLD and on

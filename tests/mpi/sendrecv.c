@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=3 lanes=rxm,rxm-soft,sockets,net-soft,shm,shm-copy,mixed seconds=40
+// run: ranks=3 lanes=rxm,rxm-soft,net-soft,shm,shm-copy,mixed seconds=40
 // run: ranks=1 lanes=self seconds=40
 /*
  * MPI_Sendrecv: shifts of every size around the ring without deadlock, different lengths and types

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft,shm,shm-copy seconds=40
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm,shm-copy seconds=40
 /*
  * A synchronous send completes only after its receive has started: shown by the order of events.
  * Even ranks send, the next odd rank receives.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft,shm seconds=30
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm seconds=30
 // run: ranks=1 lanes=self seconds=30
 /* Tags from 0 to 2^24 - 1, or to MPI_TAG_UB if that is less, are told apart bit by bit, by named
  * receives and in statuses. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft,shm seconds=30
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm seconds=30
 // run: ranks=1 lanes=self seconds=30
 /*
  * MPI_T: performance variables. Each counts what it says: messages by lane and by rank, rendezvous,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,rxm-push,sockets,net-soft,shm,shm-copy seconds=30
+// run: ranks=2 lanes=rxm,rxm-soft,rxm-push,net-soft,shm,shm-copy seconds=30
 /*
  * MPI_T: what is counted for each rank on slow ways. Messages to a rank that looks away wait at their
  * sender, are counted as they begin to wait, and are no longer there when it has received them; an

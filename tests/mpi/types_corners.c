@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,sockets,net-soft,shm seconds=60
+// run: ranks=2 lanes=rxm,net-soft,shm seconds=60
 // run: ranks=1 lanes=self seconds=40
 /*
  * Corners of chapter 5: addresses from MPI_BOTTOM, types without data but with an extent, duplicates,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,sockets,net-soft,shm,shm-copy,shm-small seconds=60
+// run: ranks=2 lanes=rxm,net-soft,shm,shm-copy,shm-small seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Messages between different but matching datatypes: a random nested type is sent and received by a

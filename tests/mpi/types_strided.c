@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,sockets,net-soft,shm,shm-copy,shm-small seconds=60
+// run: ranks=2 lanes=rxm,net-soft,shm,shm-copy,shm-small seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Data with holes of sizes around every limit of the protocols: from strided to contiguous buffers,

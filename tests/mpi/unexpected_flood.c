@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft,shm,shm-copy seconds=60
+// run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm,shm-copy seconds=60
 /* 2000 small messages lie unexpected and are all received, in order and in reverse. */
 #include "flood.h"
 

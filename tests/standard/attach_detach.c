@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,shm seconds=60
+// run: ranks=2 lanes=rxm,rxm-soft,shm seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * A buffer for 10000 bytes is attached, detached and attached again (MPI 5.0, 3.6), with room as

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,shm seconds=60
+// run: ranks=2 lanes=rxm,rxm-soft,shm seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Cancel (MPI 5.0, 3.8.4): a receive that nothing matches is cancelled for sure, and MPI_Wait then

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,shm seconds=60
+// run: ranks=2 lanes=rxm,rxm-soft,shm seconds=60
 /*
  * The exchange that is always right (MPI 5.0, 3.5): even ranks send and then receive, odd ranks
  * receive and then send. It needs no buffering, so it works with sends of every mode and length.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,shm seconds=60
+// run: ranks=2 lanes=rxm,rxm-soft,shm seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * The exchange in which every rank receives first and then sends (MPI 5.0, 3.5): no message is ever

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,shm seconds=60
+// run: ranks=2 lanes=rxm,rxm-soft,shm seconds=60
 /*
  * The first program of the chapter (MPI 5.0, 3.1): rank 0 sends a greeting, rank 1 receives it with
  * room to spare and learns its length from the status.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,shm,shm-copy seconds=60
+// run: ranks=2 lanes=rxm,rxm-soft,shm,shm-copy seconds=60
 /*
  * Two messages received in the other order than they were sent, by their tags (MPI 5.0, 3.5): the
  * first is buffered, the second synchronous. Each send and receive finds its counterpart, so the

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=3 lanes=rxm,rxm-soft,sockets,shm,mixed seconds=60
+// run: ranks=3 lanes=rxm,rxm-soft,shm,mixed seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Threads that probe (MPI 5.0, 3.8.2): with MPI_Probe and MPI_Recv one thread can take the message

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,shm,shm-copy seconds=60
+// run: ranks=2 lanes=rxm,rxm-soft,shm,shm-copy seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Messages do not overtake (MPI 5.0, 3.5): rank 0 sends twice with the same tag; the receiver's

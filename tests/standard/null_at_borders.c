@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=4 lanes=rxm,rxm-soft,sockets,shm seconds=60
+// run: ranks=4 lanes=rxm,rxm-soft,shm seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * A line of ranks that exchange with both neighbours (MPI 5.0, 3.10): at the ends the neighbour is

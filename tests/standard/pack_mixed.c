@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,sockets seconds=60
+// run: ranks=2 lanes=rxm seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Mixed data in one message (MPI 5.0, 5.2): an integer, some characters and some doubles are packed

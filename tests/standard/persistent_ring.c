@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=3 lanes=rxm,rxm-soft,sockets,shm seconds=60
+// run: ranks=3 lanes=rxm,rxm-soft,shm seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * A ring with persistent requests (MPI 5.0, 3.9): the calls are set up once, then started together

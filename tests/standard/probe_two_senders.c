@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=3 lanes=rxm,rxm-soft,sockets,shm,mixed seconds=60
+// run: ranks=3 lanes=rxm,rxm-soft,shm,mixed seconds=60
 /*
  * Two ranks send messages of different types to a third, which probes to learn whose is there
  * (MPI 5.0, 3.8.1).

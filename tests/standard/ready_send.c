@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=3 lanes=rxm,rxm-soft,sockets,shm,mixed seconds=60
+// run: ranks=3 lanes=rxm,rxm-soft,shm,mixed seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Ready sends (MPI 5.0, 3.4): allowed only when the receive is known to be posted. Here the receiver

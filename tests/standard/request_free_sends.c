@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm,rxm-soft,sockets,shm seconds=60
+// run: ranks=2 lanes=rxm,rxm-soft,shm seconds=60
 /*
  * Sends whose requests are freed at once (MPI 5.0, 3.7.3): rank 0 and rank 1 send each other in
  * turn; a freed send is known to be complete, and its buffer free for the next, when the answer to

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=4 lanes=rxm,rxm-soft,sockets,shm,mixed seconds=60
+// run: ranks=4 lanes=rxm,rxm-soft,shm,mixed seconds=60
 /*
  * A server and its clients (MPI 5.0, 3.7.5): the last rank keeps a receive posted for each client
  * and handles whichever completes, once with MPI_Waitany and once with MPI_Waitsome. With

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=4 lanes=rxm,rxm-soft,sockets,shm,mixed seconds=60
+// run: ranks=4 lanes=rxm,rxm-soft,shm,mixed seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Shifts around a ring (MPI 5.0, 3.11): every rank sends to the next and receives from the one

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=3 lanes=rxm,rxm-soft,sockets,shm seconds=60
+// run: ranks=3 lanes=rxm,rxm-soft,shm seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Types of sender and receiver (MPI 5.0, 3.3): the same type at both ends, in part of a buffer; the

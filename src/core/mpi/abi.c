@@ -48,7 +48,7 @@ static int check_size(const struct weft_info *info, const char *key, int expecte
     const char *told = weft_info_get(info, key);
     if (!told || atoi(told) == expected)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_ABI,
+    return weft_error_set(MPI_ERR_ABI,
                           "%s is %s, but Weft has the Fortran datatypes of a compiler where it is "
                           "%d; compile without options that change the size of default types",
                           key, told, expected);
@@ -58,7 +58,7 @@ int weft_mpi_abi_set_fortran_info(struct weft_info *info)
 {
     int code = MPI_SUCCESS;
     if (fortran)
-        return weft_error_say(MPI_ERR_ABI, "the sizes of Fortran's types were told before, and can "
+        return weft_error_set(MPI_ERR_ABI, "the sizes of Fortran's types were told before, and can "
                                            "be told once");
     code = check_size(info, "mpi_logical_size", 4);
     if (!code)
@@ -84,7 +84,7 @@ int weft_mpi_abi_get_fortran_info(MPI_Info *info)
 int weft_mpi_check_logical(int size, void *is_true, void *is_false)
 {
     if (size != 1 && size != 2 && size != 4 && size != 8 && size != 16)
-        return weft_error_say(MPI_ERR_ARG, "%d is no size of a LOGICAL: 1, 2, 4, 8 or 16 bytes",
+        return weft_error_set(MPI_ERR_ARG, "%d is no size of a LOGICAL: 1, 2, 4, 8 or 16 bytes",
                               size);
     if (!is_true || !is_false)
         return weft_arg_no_result(is_true ? "value of .FALSE." : "value of .TRUE.");
@@ -94,7 +94,7 @@ int weft_mpi_check_logical(int size, void *is_true, void *is_false)
 int weft_mpi_abi_set_fortran_booleans(int size, void *is_true, void *is_false)
 {
     if (logicals[size].known)
-        return weft_error_say(MPI_ERR_ABI,
+        return weft_error_set(MPI_ERR_ABI,
                               "the values of a LOGICAL of %d bytes were told before, and can be "
                               "told once",
                               size);

@@ -13,8 +13,8 @@
 int weft_arg_bad_comm(MPI_Comm handle)
 {
     if (handle == MPI_COMM_NULL)
-        return weft_error_say(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
-    return weft_error_say(MPI_ERR_COMM, "%p is no communicator; was it freed?", (void *)handle);
+        return weft_error_set(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
+    return weft_error_set(MPI_ERR_COMM, "%p is no communicator; was it freed?", (void *)handle);
 }
 
 int weft_arg_comm_or_null(MPI_Comm handle, struct weft_comm **comm)
@@ -27,7 +27,7 @@ int weft_arg_intra(MPI_Comm handle, struct weft_comm **comm)
 {
     int code = weft_arg_comm(handle, comm);
     if (code == MPI_SUCCESS && (*comm)->local)
-        code = weft_error_say(MPI_ERR_COMM, "an inter-communicator was passed where an "
+        code = weft_error_set(MPI_ERR_COMM, "an inter-communicator was passed where an "
                                             "intra-communicator is needed; MPI_Intercomm_merge "
                                             "makes one");
     return code;
@@ -37,7 +37,7 @@ int weft_arg_inter(MPI_Comm handle, struct weft_comm **comm)
 {
     int code = weft_arg_comm(handle, comm);
     if (code == MPI_SUCCESS && !(*comm)->local)
-        code = weft_error_say(MPI_ERR_COMM, "an intra-communicator was passed where an "
+        code = weft_error_set(MPI_ERR_COMM, "an intra-communicator was passed where an "
                                             "inter-communicator is needed; MPI_Comm_test_inter "
                                             "tells them apart");
     return code;
@@ -47,7 +47,7 @@ static int with_topology(MPI_Comm handle, int kind, const char *name, struct wef
 {
     int code = weft_arg_comm(handle, comm);
     if (code == MPI_SUCCESS && (!(*comm)->topology || (*comm)->topology->kind != kind))
-        code = weft_error_say(MPI_ERR_TOPOLOGY, "the communicator has no %s topology", name);
+        code = weft_error_set(MPI_ERR_TOPOLOGY, "the communicator has no %s topology", name);
     return code;
 }
 
@@ -71,13 +71,13 @@ int weft_arg_dist_graph(MPI_Comm handle, struct weft_comm **comm)
 int weft_arg_bad_group(MPI_Group handle)
 {
     if (handle == MPI_GROUP_NULL)
-        return weft_error_say(MPI_ERR_GROUP, "the group is MPI_GROUP_NULL");
-    return weft_error_say(MPI_ERR_GROUP, "%p is no group; was it freed?", (void *)handle);
+        return weft_error_set(MPI_ERR_GROUP, "the group is MPI_GROUP_NULL");
+    return weft_error_set(MPI_ERR_GROUP, "%p is no group; was it freed?", (void *)handle);
 }
 
 int weft_arg_bad_type(MPI_Datatype handle)
 {
-    return weft_error_say(MPI_ERR_TYPE, "%p is no datatype; was it freed?", (void *)handle);
+    return weft_error_set(MPI_ERR_TYPE, "%p is no datatype; was it freed?", (void *)handle);
 }
 
 int weft_arg_type_or_null(MPI_Datatype handle, struct weft_datatype **type)
@@ -90,7 +90,7 @@ int weft_arg_committed(MPI_Datatype handle, struct weft_datatype **type)
 {
     int code = weft_arg_type(handle, type);
     if (code == MPI_SUCCESS && !((*type)->flags & WEFT_TYPE_COMMITTED))
-        code = weft_error_say(MPI_ERR_TYPE,
+        code = weft_error_set(MPI_ERR_TYPE,
                               "the datatype is not committed; call MPI_Type_commit first");
     return code;
 }
@@ -100,7 +100,7 @@ int weft_arg_session(MPI_Session handle, struct weft_session **session)
     *session = weft_handle_resolve(handle, WEFT_KIND_SESSION);
     if (*session)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_SESSION, "%p is no session; was it finalized?", (void *)handle);
+    return weft_error_set(MPI_ERR_SESSION, "%p is no session; was it finalized?", (void *)handle);
 }
 
 int weft_arg_op(MPI_Op handle, struct weft_op **op)
@@ -108,7 +108,7 @@ int weft_arg_op(MPI_Op handle, struct weft_op **op)
     *op = weft_handle_resolve(handle, WEFT_KIND_OP);
     if (*op)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_OP, "%p is no operation; was it freed?", (void *)handle);
+    return weft_error_set(MPI_ERR_OP, "%p is no operation; was it freed?", (void *)handle);
 }
 
 int weft_arg_info(MPI_Info handle, struct weft_info **info)
@@ -116,7 +116,7 @@ int weft_arg_info(MPI_Info handle, struct weft_info **info)
     *info = weft_info_resolve(handle);
     if (*info)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)handle);
+    return weft_error_set(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)handle);
 }
 
 int weft_arg_info_or_null(MPI_Info handle, struct weft_info **info)
@@ -129,7 +129,7 @@ int weft_arg_writable(MPI_Info handle, struct weft_info **info)
 {
     int code = weft_arg_info(handle, info);
     if (code == MPI_SUCCESS && (*info)->predefined)
-        code = weft_error_say(MPI_ERR_INFO, "MPI_INFO_ENV cannot be changed");
+        code = weft_error_set(MPI_ERR_INFO, "MPI_INFO_ENV cannot be changed");
     return code;
 }
 
@@ -138,10 +138,10 @@ int weft_arg_errhandler(enum weft_kind kind, MPI_Errhandler handle, struct weft_
     struct weft_errhandler *handler = weft_handle_resolve(handle, WEFT_KIND_ERRHANDLER);
     *out = NULL;
     if (!handler)
-        return weft_error_say(MPI_ERR_ERRHANDLER, "%p is no error handler; was it freed?",
+        return weft_error_set(MPI_ERR_ERRHANDLER, "%p is no error handler; was it freed?",
                               (void *)handle);
     if (kind != WEFT_KIND_NONE && !weft_errhandler_fits(handler, kind))
-        return weft_error_say(
+        return weft_error_set(
             MPI_ERR_ERRHANDLER,
             "the error handler was made for another kind of object; %s makes one for this",
             kind == WEFT_KIND_COMM      ? "MPI_Comm_create_errhandler"
@@ -155,19 +155,19 @@ int weft_arg_errhandler(enum weft_kind kind, MPI_Errhandler handle, struct weft_
 
 int weft_arg_no_result(const char *what)
 {
-    return weft_error_say(MPI_ERR_ARG, "the pointer to the %s is null", what);
+    return weft_error_set(MPI_ERR_ARG, "the pointer to the %s is null", what);
 }
 
 int weft_arg_given(bool given, const char *what)
 {
-    return given ? MPI_SUCCESS : weft_error_say(MPI_ERR_ARG, "the %s is a null pointer", what);
+    return given ? MPI_SUCCESS : weft_error_set(MPI_ERR_ARG, "the %s is a null pointer", what);
 }
 
 int weft_arg_tag(int tag)
 {
     if (tag >= 0 && tag <= weft.tag_ub)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_TAG, "the tag %d is not between 0 and MPI_TAG_UB = %d", tag,
+    return weft_error_set(MPI_ERR_TAG, "the tag %d is not between 0 and MPI_TAG_UB = %d", tag,
                           weft.tag_ub);
 }
 
@@ -175,14 +175,14 @@ int weft_arg_count(MPI_Count count)
 {
     if (count >= 0)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_COUNT, "the count %lld is negative", (long long)count);
+    return weft_error_set(MPI_ERR_COUNT, "the count %lld is negative", (long long)count);
 }
 
 int weft_arg_status(const MPI_Status *status)
 {
     if (status != MPI_STATUS_IGNORE)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_ARG, "the status is MPI_STATUS_IGNORE; the call that is to fill "
+    return weft_error_set(MPI_ERR_ARG, "the status is MPI_STATUS_IGNORE; the call that is to fill "
                                        "it needs one too");
 }
 

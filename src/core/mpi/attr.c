@@ -32,10 +32,10 @@ static int find_keyval(enum weft_kind kind, int number, struct weft_keyval **out
     if (*out)
         return MPI_SUCCESS;
     if (is_predefined(kind, number))
-        return weft_error_say(
+        return weft_error_set(
             MPI_ERR_KEYVAL, "the predefined attribute with key %d cannot be set, deleted or freed",
             number);
-    return weft_error_say(MPI_ERR_KEYVAL,
+    return weft_error_set(MPI_ERR_KEYVAL,
                           "%d is no attribute key for this kind of object; was it freed?", number);
 }
 

@@ -25,7 +25,7 @@ static int check_count(MPI_Count count, const struct weft_datatype *type, size_t
     size_t widest = type->size > extent ? type->size : extent, bytes;
     if (weft_unlikely(__builtin_mul_overflow((size_t)count, widest, &bytes) ||
                       __builtin_mul_overflow(bytes, blocks, &bytes) || (MPI_Count)bytes < 0))
-        return weft_error_say(MPI_ERR_COUNT, "%lld elements of %zu bytes are too much",
+        return weft_error_set(MPI_ERR_COUNT, "%lld elements of %zu bytes are too much",
                               (long long)count, widest);
     return MPI_SUCCESS;
 }
@@ -47,13 +47,13 @@ static int check_vector(const struct weft_coll_side *side, int n, struct weft_bl
 {
     int code = side->types || n == 0 ? MPI_SUCCESS : check_type(side->type, &out->type);
     if (code == MPI_SUCCESS && n > 0 && (!side->counts.at || !side->displs.at))
-        code = weft_error_say(MPI_ERR_ARG, "the array of %s is a null pointer",
+        code = weft_error_set(MPI_ERR_ARG, "the array of %s is a null pointer",
                               side->counts.at ? "displacements" : "counts");
     for (int i = 0; i < n && code == MPI_SUCCESS; i++) {
         const struct weft_datatype *type = out->type;
         int64_t count = weft_int_of(side->counts, i);
         if (count < 0)
-            code = weft_error_say(MPI_ERR_COUNT, "the count of entry %d, %lld, is negative", i,
+            code = weft_error_set(MPI_ERR_COUNT, "the count of entry %d, %lld, is negative", i,
                                   (long long)count);
         else if (side->types)
             code = check_type(side->types[i], &type);
@@ -72,12 +72,12 @@ static int check_vector(const struct weft_coll_side *side, int n, struct weft_bl
 int weft_coll_check_op(const struct weft_op *op, const struct weft_datatype *type)
 {
     if (weft_unlikely(op->id == WEFT_OP_REPLACE || op->id == WEFT_OP_NO_OP))
-        return weft_error_say(MPI_ERR_OP,
+        return weft_error_set(MPI_ERR_OP,
                               "MPI_REPLACE and MPI_NO_OP are for one-sided communication only");
     bool predefined = type->flags & WEFT_TYPE_PREDEFINED;
     if (weft_unlikely(op->id != WEFT_OP_USER &&
-                      (!predefined || weft_op_check(op, type->elem) != MPI_SUCCESS)))
-        return weft_error_say(
+                      (!predefined || weft_op_check(op, type->basic_type) != MPI_SUCCESS)))
+        return weft_error_set(
             MPI_ERR_OP,
             "%s does not apply to %s; MPI 5.0 section 6.9.2 lists what it takes, and "
             "MPI_Op_create makes operations for other types",
@@ -97,7 +97,7 @@ static int check_root(const struct weft_check *c, struct weft_coll_args *args)
 {
     args->root = c->call->root;
     if (weft_unlikely(args->root < 0 || args->root >= c->comm->size))
-        return weft_error_say(MPI_ERR_ROOT,
+        return weft_error_set(MPI_ERR_ROOT,
                               "root %d is not in the communicator, which has ranks 0 to %d",
                               args->root, c->comm->size - 1);
     return MPI_SUCCESS;
@@ -110,14 +110,14 @@ int weft_check_buffer(const struct weft_check *c, const struct weft_coll_side *s
 {
     of->at = (void *)side->buffer;
     if (weft_unlikely(weft_check_in_place(side)))
-        return weft_error_say(MPI_ERR_BUFFER, "MPI_IN_PLACE cannot be the %s buffer of rank %d",
+        return weft_error_set(MPI_ERR_BUFFER, "MPI_IN_PLACE cannot be the %s buffer of rank %d",
                               which, c->comm->rank);
     if (weft_likely(of->at != NULL))
         return MPI_SUCCESS;
     for (int i = 0; i < n; i++) {
         struct weft_elements block = weft_block(of, i);
         if (block.at == NULL && weft_elements_bytes(block) && block.type->true_lb == 0)
-            return weft_error_say(MPI_ERR_BUFFER,
+            return weft_error_set(MPI_ERR_BUFFER,
                                   "the %s buffer is a null pointer, but the count is %zu", which,
                                   block.count);
         if (!of->displs.at)
@@ -128,7 +128,7 @@ int weft_check_buffer(const struct weft_check *c, const struct weft_coll_side *s
 
 int weft_check_same_memory(const struct weft_check *c)
 {
-    return weft_error_say(MPI_ERR_BUFFER,
+    return weft_error_set(MPI_ERR_BUFFER,
                           "send and receive buffer are the same memory; pass MPI_IN_PLACE as "
                           "%s buffer",
                           c->call->kind == WEFT_COLL_SCATTER || c->call->kind == WEFT_COLL_SCATTERV
@@ -150,7 +150,7 @@ static int check_own(const struct weft_check *c, const struct weft_coll_args *ar
 {
     size_t sent = weft_elements_bytes(gives), received = weft_elements_bytes(gets);
     if (weft_unlikely(sent != received))
-        return weft_error_say(MPI_ERR_COUNT,
+        return weft_error_set(MPI_ERR_COUNT,
                               "rank %d sends itself %zu bytes, but is to receive %zu",
                               c->comm->rank, sent, received);
     if (weft_unlikely(overlap(gives, gets) ||
@@ -218,14 +218,14 @@ int weft_check_parts(const struct weft_check *c, int size, struct weft_coll_args
     struct weft_ints counts = c->call->receive.counts;
     MPI_Count sum = 0;
     if (!counts.at)
-        return weft_error_say(MPI_ERR_ARG, "the array of counts is a null pointer");
+        return weft_error_set(MPI_ERR_ARG, "the array of counts is a null pointer");
     for (int i = 0; i < size; i++) {
         int64_t count = weft_int_of(counts, i);
         if (count < 0)
-            return weft_error_say(MPI_ERR_COUNT, "the count of entry %d, %lld, is negative", i,
+            return weft_error_set(MPI_ERR_COUNT, "the count of entry %d, %lld, is negative", i,
                                   (long long)count);
         if (__builtin_add_overflow(sum, (MPI_Count)count, &sum))
-            return weft_error_say(MPI_ERR_COUNT,
+            return weft_error_set(MPI_ERR_COUNT,
                                   "the counts add up to more than fits an MPI_Count");
     }
     return weft_check_elements(sum, c->call->send.type, 1, &args->in);

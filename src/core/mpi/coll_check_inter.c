@@ -13,7 +13,7 @@ static int check_root(const struct weft_check *c, struct weft_coll_args *args)
     int root = args->root = c->call->root;
     if (root == MPI_ROOT || root == MPI_PROC_NULL || (root >= 0 && root < c->comm->size))
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_ROOT,
+    return weft_error_set(MPI_ERR_ROOT,
                           "root %d is neither MPI_ROOT nor MPI_PROC_NULL nor in the "
                           "other group, which has ranks 0 to %d",
                           root, c->comm->size - 1);
@@ -149,6 +149,6 @@ int weft_check_inter(const struct weft_check *c, struct weft_coll_args *args)
     case WEFT_COLL_ALLTOALLW:
         return check_exchange(c, args);
     default:
-        return weft_error_say(MPI_ERR_COMM, "it is not defined on inter-communicators");
+        return weft_error_set(MPI_ERR_COMM, "it is not defined on inter-communicators");
     }
 }

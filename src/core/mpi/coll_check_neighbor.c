@@ -18,7 +18,7 @@ int weft_check_neighbor(const struct weft_check *c, struct weft_coll_args *args)
     bool vector = kind != WEFT_COLL_NEIGHBOR_ALLGATHER && kind != WEFT_COLL_NEIGHBOR_ALLTOALL;
     int in, out, code;
     if (!c->comm->topology)
-        return weft_error_say(MPI_ERR_TOPOLOGY,
+        return weft_error_set(MPI_ERR_TOPOLOGY,
                               "the communicator has no topology; MPI_Cart_create, "
                               "MPI_Dist_graph_create and their like make one that "
                               "has");

@@ -12,7 +12,7 @@ int weft_mpi_check_color(int color)
 {
     if (color >= 0 || color == MPI_UNDEFINED)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_ARG, "the color %d is negative and not MPI_UNDEFINED", color);
+    return weft_error_set(MPI_ERR_ARG, "the color %d is negative and not MPI_UNDEFINED", color);
 }
 
 /* A group that has to be part of a communicator's local group. */
@@ -21,7 +21,7 @@ int weft_mpi_check_subgroup(struct weft_comm *comm, struct weft_group *group)
     for (int i = 0; i < group->size; i++) {
         int world = weft_group_world(group, i);
         if (weft_group_rank_of(comm->group, world) < 0)
-            return weft_error_say(MPI_ERR_GROUP,
+            return weft_error_set(MPI_ERR_GROUP,
                                   "rank %d of the group (rank %d of the job) is not in the "
                                   "communicator",
                                   i, world);
@@ -34,17 +34,17 @@ int weft_mpi_check_leaders(struct weft_comm *local, int leader, MPI_Comm peer, i
                            int tag)
 {
     if (leader < 0 || leader >= local->size)
-        return weft_error_say(
+        return weft_error_set(
             MPI_ERR_RANK, "the local leader %d is not in the communicator, which has ranks 0 to %d",
             leader, local->size - 1);
     if (local->rank != leader)
         return MPI_SUCCESS;
     const struct weft_comm *across = weft_comm_resolve(peer);
     if (!across)
-        return weft_error_say(MPI_ERR_COMM, "the peer communicator %p is none; was it freed?",
+        return weft_error_set(MPI_ERR_COMM, "the peer communicator %p is none; was it freed?",
                               (void *)peer);
     if (remote_leader < 0 || remote_leader >= across->size)
-        return weft_error_say(MPI_ERR_RANK,
+        return weft_error_set(MPI_ERR_RANK,
                               "the remote leader %d is not in the peer communicator, which has "
                               "ranks 0 to %d",
                               remote_leader, across->size - 1);
@@ -74,7 +74,7 @@ int weft_mpi_comm_compare(struct weft_comm *one, struct weft_comm *two, int *res
 int weft_mpi_comm_free(struct weft_comm *comm)
 {
     if (comm == &weft_comm_world || comm == &weft_comm_self)
-        return weft_error_say(MPI_ERR_COMM, "%s is predefined and cannot be freed", comm->name);
+        return weft_error_set(MPI_ERR_COMM, "%s is predefined and cannot be freed", comm->name);
     if (comm->bsend.attached) {
         void *base;
         size_t size;

@@ -11,7 +11,7 @@
 int weft_mpi_type_free(struct weft_datatype *type)
 {
     if (type->flags & WEFT_TYPE_PREDEFINED)
-        return weft_error_say(MPI_ERR_TYPE, "%s is predefined and cannot be freed",
+        return weft_error_set(MPI_ERR_TYPE, "%s is predefined and cannot be freed",
                               *type->name ? type->name : "the datatype of a Fortran kind");
     int code = weft_attribute_delete_all(weft_datatype_attributed(type));
     if (code == MPI_SUCCESS)
@@ -24,9 +24,9 @@ int weft_mpi_type_dup(struct weft_datatype *old, struct weft_datatype **made)
     struct weft_datatype *type;
     struct weft_envelope *envelope = weft_envelope_new(MPI_COMBINER_DUP, 0, 0, 0, 1);
     if (!envelope)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for another datatype");
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for another datatype");
     envelope->types[0] = old;
-    weft_datatype_hold(old);
+    weft_datatype_retain(old);
     int code = weft_datatype_make(envelope, &type);
     if (code != MPI_SUCCESS)
         return code;
@@ -44,14 +44,14 @@ int weft_mpi_type_set_name(struct weft_datatype *type, const char *name)
 {
     if (weft_datatype_rename(type, name))
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_NO_MEM, "no memory for the name");
+    return weft_error_set(MPI_ERR_NO_MEM, "no memory for the name");
 }
 
 int weft_mpi_status_set_elements(MPI_Status *status, struct weft_datatype *type, MPI_Count count)
 {
     size_t bytes;
     if (count < 0 || !weft_datatype_bytes_of(type, count, &bytes))
-        return weft_error_say(MPI_ERR_COUNT, "%lld basic elements of that datatype cannot be",
+        return weft_error_set(MPI_ERR_COUNT, "%lld basic elements of that datatype cannot be",
                               (long long)count);
     weft_status_set_bytes(status, bytes);
     return MPI_SUCCESS;
@@ -83,7 +83,7 @@ int weft_mpi_type_match_size(int typeclass, int size, MPI_Datatype *datatype)
             return MPI_SUCCESS;
         }
     }
-    return weft_error_say(MPI_ERR_ARG, "there is no type of %d bytes in class %d", size, typeclass);
+    return weft_error_set(MPI_ERR_ARG, "there is no type of %d bytes in class %d", size, typeclass);
 }
 
 struct pair {

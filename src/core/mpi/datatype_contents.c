@@ -23,13 +23,13 @@ static size_t types_of(const struct weft_envelope *envelope)
 
 static const struct weft_envelope *envelope_of(const struct weft_datatype *type)
 {
-    return type->recipe ? type->recipe : &named;
+    return type->envelope ? type->envelope : &named;
 }
 
 int weft_mpi_check_results(bool given)
 {
     return given ? MPI_SUCCESS
-                 : weft_error_say(MPI_ERR_ARG, "one of the pointers to the results is null");
+                 : weft_error_set(MPI_ERR_ARG, "one of the pointers to the results is null");
 }
 
 /* The forms without _c return no large counts. */
@@ -37,7 +37,7 @@ int weft_mpi_check_small(struct weft_datatype *type, const char *function)
 {
     if (!envelope_of(type)->nlarge)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_TYPE, "the datatype was made with large counts; call %s_c",
+    return weft_error_set(MPI_ERR_TYPE, "the datatype was made with large counts; call %s_c",
                           function);
 }
 
@@ -45,7 +45,7 @@ int weft_mpi_check_derived(struct weft_datatype *type)
 {
     if (envelope_of(type) != &named)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_TYPE,
+    return weft_error_set(MPI_ERR_TYPE,
                           "a named datatype has no contents; MPI_Type_get_envelope tells them");
 }
 
@@ -92,7 +92,7 @@ int weft_mpi_type_get_contents(struct weft_datatype *type, MPI_Count max_integer
     if (short_of(max_integers, integers, envelope->nintegers) ||
         short_of(max_addresses, addresses, envelope->naddresses) ||
         short_of(max_large, large, envelope->nlarge) || short_of(max_types, types, ntypes))
-        return weft_error_say(MPI_ERR_ARG,
+        return weft_error_set(MPI_ERR_ARG,
                               "the arrays are too short for the %zu integers, %zu addresses, %zu "
                               "large counts and %zu datatypes",
                               envelope->nintegers, envelope->naddresses, envelope->nlarge, ntypes);
@@ -100,7 +100,7 @@ int weft_mpi_type_get_contents(struct weft_datatype *type, MPI_Count max_integer
     copy(addresses, envelope->addresses, envelope->naddresses, sizeof *addresses);
     copy(large, envelope->large, envelope->nlarge, sizeof *large);
     for (size_t i = 0; i < ntypes; i++) {
-        weft_datatype_hold(envelope->types[i]);
+        weft_datatype_retain(envelope->types[i]);
         types[i] = envelope->types[i]->handle;
     }
     return MPI_SUCCESS;

@@ -22,7 +22,7 @@ struct mine {
 
 static int no_memory(void)
 {
-    return weft_error_say(MPI_ERR_NO_MEM, "no memory for a graph");
+    return weft_error_set(MPI_ERR_NO_MEM, "no memory for a graph");
 }
 
 /* Checks ranks and weights of a list. */
@@ -31,17 +31,17 @@ static int check_list(const struct weft_comm *comm, int n, const int *ranks, con
 {
     bool weighted = weights != MPI_UNWEIGHTED && weights != MPI_WEIGHTS_EMPTY;
     if (n < 0)
-        return weft_error_say(MPI_ERR_ARG, "the number of %ss, %d, is negative", what, n);
+        return weft_error_set(MPI_ERR_ARG, "the number of %ss, %d, is negative", what, n);
     if (n > 0 && (!ranks || !weights || weights == MPI_WEIGHTS_EMPTY))
-        return weft_error_say(MPI_ERR_ARG, "the array of %ss or of their weights is missing", what);
+        return weft_error_set(MPI_ERR_ARG, "the array of %ss or of their weights is missing", what);
     for (int i = 0; i < n; i++) {
         if (ranks[i] < 0 || ranks[i] >= comm->size)
-            return weft_error_say(MPI_ERR_RANK,
+            return weft_error_set(MPI_ERR_RANK,
                                   "%s %d is rank %d, which is not in the communicator of %d "
                                   "processes",
                                   what, i, ranks[i], comm->size);
         if (weighted && weights[i] < 0)
-            return weft_error_say(MPI_ERR_ARG, "the weight of %s %d, %d, is negative", what, i,
+            return weft_error_set(MPI_ERR_ARG, "the weight of %s %d, %d, is negative", what, i,
                                   weights[i]);
     }
     return MPI_SUCCESS;
@@ -295,15 +295,15 @@ int weft_mpi_check_edges(struct weft_comm *comm, int n, const int *sources, cons
     int64_t total = 0;
     int code = check_list(comm, n, sources, MPI_UNWEIGHTED, "source");
     if (code == MPI_SUCCESS && n > 0 && !degrees)
-        code = weft_error_say(MPI_ERR_ARG, "the array of degrees is null");
+        code = weft_error_set(MPI_ERR_ARG, "the array of degrees is null");
     for (int i = 0; i < n && code == MPI_SUCCESS; i++) {
         if (degrees[i] < 0)
-            code = weft_error_say(MPI_ERR_ARG, "the degree of source %d, %d, is negative", i,
+            code = weft_error_set(MPI_ERR_ARG, "the degree of source %d, %d, is negative", i,
                                   degrees[i]);
         total += degrees[i];
     }
     if (code == MPI_SUCCESS && total > INT32_MAX / (int)sizeof(struct weft_edge))
-        code = weft_error_say(MPI_ERR_ARG, "%lld edges are too many for one process to name",
+        code = weft_error_set(MPI_ERR_ARG, "%lld edges are too many for one process to name",
                               (long long)total);
     if (code == MPI_SUCCESS)
         code = check_list(comm, (int)total, targets, weights, "destination");
@@ -347,7 +347,7 @@ int weft_mpi_dist_graph_neighbors(struct weft_comm *comm, int maxin, int sources
     copy(destinations, dist->dist.destinations, dist->dist.out, maxout);
     copy(destination_weights, dist->dist.destination_weights, dist->dist.out, maxout);
     if (maxin < 0 || maxout < 0)
-        return weft_error_say(MPI_ERR_ARG, "the room for %d and %d neighbours is negative", maxin,
+        return weft_error_set(MPI_ERR_ARG, "the room for %d and %d neighbours is negative", maxin,
                               maxout);
     return MPI_SUCCESS;
 }

@@ -29,7 +29,7 @@ int weft_arg_file(MPI_File handle, struct weft_errhandler ***file)
     *file = &file_handler;
     if (handle == MPI_FILE_NULL)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_FILE,
+    return weft_error_set(MPI_ERR_FILE,
                           "%p is no file; files are not supported by this version of Weft",
                           (void *)handle);
 }
@@ -48,7 +48,7 @@ int weft_mpi_error_string(int errorcode, char *string, int *resultlen)
 {
     char text[MPI_MAX_ERROR_STRING];
     if (!weft_error_text(errorcode, text, sizeof text))
-        return weft_error_say(MPI_ERR_ARG, "%d is no error code", errorcode);
+        return weft_error_set(MPI_ERR_ARG, "%d is no error code", errorcode);
     weft_arg_copy_name(text, string, resultlen);
     return MPI_SUCCESS;
 }
@@ -58,7 +58,7 @@ int weft_mpi_error_class(int errorcode, int *errorclass)
     char text[8];
     int class = weft_error_code_class(errorcode);
     if (!weft_error_text(errorcode, text, sizeof text))
-        return weft_error_say(MPI_ERR_ARG, "%d is no error code", errorcode);
+        return weft_error_set(MPI_ERR_ARG, "%d is no error code", errorcode);
     *errorclass = class >= 0 ? class : errorcode;
     return MPI_SUCCESS;
 }

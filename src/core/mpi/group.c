@@ -13,24 +13,24 @@ static int check_ranks(const struct weft_group *group, int n, const int *ranks, 
                        bool once)
 {
     if (n < 0)
-        return weft_error_say(MPI_ERR_ARG, "the number of ranks, %d, is negative", n);
+        return weft_error_set(MPI_ERR_ARG, "the number of ranks, %d, is negative", n);
     if (n > 0 && !ranks)
-        return weft_error_say(MPI_ERR_ARG, "the array of ranks is null");
+        return weft_error_set(MPI_ERR_ARG, "the array of ranks is null");
     bool *seen = once ? calloc((size_t)group->size + 1, 1) : NULL;
     int code = once && !seen
-                   ? weft_error_say(MPI_ERR_NO_MEM, "no memory to check the ranks of a group")
+                   ? weft_error_set(MPI_ERR_NO_MEM, "no memory to check the ranks of a group")
                    : MPI_SUCCESS;
     for (int i = 0; i < n && code == MPI_SUCCESS; i++) {
         if (null_too && ranks[i] == MPI_PROC_NULL)
             continue;
         if (ranks[i] < 0 || ranks[i] >= group->size)
             code =
-                weft_error_say(MPI_ERR_RANK,
+                weft_error_set(MPI_ERR_RANK,
                                "entry %d of the array, %d, is no rank of the group, which has %d "
                                "processes",
                                i, ranks[i], group->size);
         else if (once && seen[ranks[i]])
-            code = weft_error_say(MPI_ERR_RANK,
+            code = weft_error_set(MPI_ERR_RANK,
                                   "rank %d appears twice in the array, the second time as entry %d",
                                   ranks[i], i);
         else if (once)
@@ -58,7 +58,7 @@ struct weft_group *weft_mpi_group_leave_out(struct weft_group *group, int n, con
 {
     bool *out = calloc((size_t)group->size + 1, 1);
     if (!out) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for a group of %d processes", group->size);
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a group of %d processes", group->size);
         return NULL;
     }
     for (int i = 0; i < n; i++)
@@ -72,7 +72,7 @@ struct weft_group *weft_mpi_group_leave_out(struct weft_group *group, int n, con
 
 static int range_error(int i, const int range[3], const char *what)
 {
-    return weft_error_say(MPI_ERR_ARG, "range %d, (%d, %d, %d), %s", i, range[0], range[1],
+    return weft_error_set(MPI_ERR_ARG, "range %d, (%d, %d, %d), %s", i, range[0], range[1],
                           range[2], what);
 }
 
@@ -91,9 +91,9 @@ static int unroll(const struct weft_group *group, int n, int ranges[][3], int **
     *out = NULL;
     *count = 0;
     if (n < 0)
-        return weft_error_say(MPI_ERR_ARG, "the number of ranges, %d, is negative", n);
+        return weft_error_set(MPI_ERR_ARG, "the number of ranges, %d, is negative", n);
     if (n > 0 && !ranges)
-        return weft_error_say(MPI_ERR_ARG, "the array of ranges is null");
+        return weft_error_set(MPI_ERR_ARG, "the array of ranges is null");
     for (int i = 0; i < n; i++) {
         if (ranges[i][2] == 0)
             return range_error(i, ranges[i], "has a stride of zero");
@@ -103,7 +103,7 @@ static int unroll(const struct weft_group *group, int n, int ranges[][3], int **
     }
     int *ranks = malloc(((size_t)total + 1) * sizeof *ranks);
     if (!ranks)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for a group of %lld processes",
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for a group of %lld processes",
                               (long long)total);
     for (int i = 0; i < n; i++)
         for (int64_t k = 0; k < range_length(ranges[i]); k++)

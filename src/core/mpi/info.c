@@ -10,16 +10,16 @@
 int weft_mpi_check_key(const char *key)
 {
     if (!key)
-        return weft_error_say(MPI_ERR_INFO_KEY, "the key is a null pointer");
+        return weft_error_set(MPI_ERR_INFO_KEY, "the key is a null pointer");
     if (!*key || strnlen(key, MPI_MAX_INFO_KEY) >= MPI_MAX_INFO_KEY)
-        return weft_error_say(MPI_ERR_INFO_KEY, "the key is %s; it can have 1 to %d characters",
+        return weft_error_set(MPI_ERR_INFO_KEY, "the key is %s; it can have 1 to %d characters",
                               *key ? "too long" : "empty", MPI_MAX_INFO_KEY - 1);
     return MPI_SUCCESS;
 }
 
 int weft_mpi_check_value(const char *value)
 {
-    return value ? MPI_SUCCESS : weft_error_say(MPI_ERR_INFO_VALUE, "the value is a null pointer");
+    return value ? MPI_SUCCESS : weft_error_set(MPI_ERR_INFO_VALUE, "the value is a null pointer");
 }
 
 int weft_mpi_info_create_env(int argc, char *argv[], struct weft_info **made)
@@ -37,7 +37,7 @@ int weft_mpi_info_delete(struct weft_info *info, const char *key)
 {
     if (weft_info_delete(info, key))
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_INFO_NOKEY, "the info object has no key %s", key);
+    return weft_error_set(MPI_ERR_INFO_NOKEY, "the info object has no key %s", key);
 }
 
 /* The value of a key, for a call that returns in *flag whether there is one. */
@@ -63,7 +63,7 @@ static int check_length(int length)
 {
     if (length >= 0)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_ARG, "the length %d is negative", length);
+    return weft_error_set(MPI_ERR_ARG, "the length %d is negative", length);
 }
 
 int weft_mpi_info_get(struct weft_info *info, const char *key, int length, char *value, int *flag)
@@ -101,7 +101,7 @@ int weft_mpi_info_get_string(struct weft_info *info, const char *key, int *room,
 int weft_mpi_info_get_nthkey(struct weft_info *info, int n, char *key)
 {
     if (n < 0 || n >= info->count)
-        return weft_error_say(MPI_ERR_ARG, "there is no key %d; the info object has %d", n,
+        return weft_error_set(MPI_ERR_ARG, "there is no key %d; the info object has %d", n,
                               info->count);
     memcpy(key, info->entries[n].key, strlen(info->entries[n].key) + 1);
     return MPI_SUCCESS;

@@ -34,17 +34,17 @@ static size_t alignment_of(const struct weft_info *info)
 int weft_mpi_alloc_mem(MPI_Aint size, struct weft_info *info, void *baseptr)
 {
     if (size < 0)
-        return weft_error_say(MPI_ERR_ARG, "the size %lld is negative", (long long)size);
+        return weft_error_set(MPI_ERR_ARG, "the size %lld is negative", (long long)size);
     size_t alignment = alignment_of(info);
     if (!alignment)
-        return weft_error_say(MPI_ERR_INFO_VALUE,
+        return weft_error_set(MPI_ERR_INFO_VALUE,
                               "mpi_minimum_memory_alignment is no power of two");
     void *memory = NULL;
     if (posix_memalign(&memory, alignment, size ? (size_t)size : 1))
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for %lld bytes", (long long)size);
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for %lld bytes", (long long)size);
     if (!tsearch(memory, &allocated, compare_addresses)) {
         free(memory);
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory to note the address of a block");
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to note the address of a block");
     }
     *(void **)baseptr = memory;
     return MPI_SUCCESS;
@@ -53,7 +53,7 @@ int weft_mpi_alloc_mem(MPI_Aint size, struct weft_info *info, void *baseptr)
 int weft_mpi_free_mem(void *base)
 {
     if (base && !tdelete(base, &allocated, compare_addresses))
-        return weft_error_say(MPI_ERR_BASE,
+        return weft_error_set(MPI_ERR_BASE,
                               "%p is no address that MPI_Alloc_mem gave out, or was freed before",
                               base);
     free(base);

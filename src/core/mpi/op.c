@@ -11,7 +11,7 @@
 int weft_mpi_op_free(struct weft_op *op)
 {
     if (op->id != WEFT_OP_USER)
-        return weft_error_say(MPI_ERR_OP, "the predefined operation with handle %p cannot be freed",
+        return weft_error_set(MPI_ERR_OP, "the predefined operation with handle %p cannot be freed",
                               (void *)op->handle);
     weft_handle_retire(&op->object);
     weft_op_release(op);
@@ -24,12 +24,12 @@ int weft_mpi_check_local_buffers(const void *inbuf, void *inoutbuf, MPI_Count co
     if (!type->size || type->true_lb != 0)
         return MPI_SUCCESS;
     if (inbuf == MPI_IN_PLACE || inoutbuf == MPI_IN_PLACE)
-        return weft_error_say(MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed here");
+        return weft_error_set(MPI_ERR_BUFFER, "MPI_IN_PLACE is not allowed here");
     if (count && inbuf == inoutbuf)
-        return weft_error_say(MPI_ERR_BUFFER,
+        return weft_error_set(MPI_ERR_BUFFER,
                               "both buffers are the same memory; they may not overlap");
     if (count && (!inbuf || !inoutbuf))
-        return weft_error_say(MPI_ERR_BUFFER, "a buffer is a null pointer, but the count is %lld",
+        return weft_error_set(MPI_ERR_BUFFER, "a buffer is a null pointer, but the count is %lld",
                               (long long)count);
     return MPI_SUCCESS;
 }
@@ -38,11 +38,11 @@ int weft_mpi_grequest_complete(MPI_Request handle)
 {
     struct weft_request *request = weft_handle_resolve(handle, WEFT_KIND_REQUEST);
     if (!request || request->op != WEFT_REQUEST_GENERALIZED)
-        return weft_error_say(MPI_ERR_REQUEST,
+        return weft_error_set(MPI_ERR_REQUEST,
                               "%p is no request of MPI_Grequest_start; was it completed and waited "
                               "for?",
                               (void *)handle);
     if (!request->pending)
-        return weft_error_say(MPI_ERR_REQUEST, "%p has been completed before", (void *)handle);
+        return weft_error_set(MPI_ERR_REQUEST, "%p has been completed before", (void *)handle);
     return weft_generalized_complete(request);
 }

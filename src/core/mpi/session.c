@@ -66,7 +66,7 @@ int weft_mpi_session_get_nth_pset(int n, int *length, char *name)
 {
     const char *found = weft_session_pset_name(n);
     if (!found)
-        return weft_error_say(MPI_ERR_ARG, "there is no process set %d; there are %d", n,
+        return weft_error_set(MPI_ERR_ARG, "there is no process set %d; there are %d", n,
                               weft_session_psets());
     if (!length || (*length > 0 && !name))
         return weft_arg_no_result(length ? "name" : "length");
@@ -111,7 +111,7 @@ static struct weft_group *enter_group(const char *function, MPI_Group handle, in
 
 static int bad_rank(const char *what, int rank, const struct weft_group *group)
 {
-    return weft_error_say(MPI_ERR_RANK,
+    return weft_error_set(MPI_ERR_RANK,
                           "the %s leader %d is not in its group, which has %d processes", what,
                           rank, group->size);
 }
@@ -120,12 +120,12 @@ static int bad_rank(const char *what, int rank, const struct weft_group *group)
 static int check(const struct weft_group *group, const char *tag, const void *out)
 {
     if (!tag || strnlen(tag, MPI_MAX_STRINGTAG_LEN) >= MPI_MAX_STRINGTAG_LEN)
-        return weft_error_say(MPI_ERR_ARG, "the tag is %s; it can have up to %d characters",
+        return weft_error_set(MPI_ERR_ARG, "the tag is %s; it can have up to %d characters",
                               tag ? "too long" : "a null pointer", MPI_MAX_STRINGTAG_LEN - 1);
     if (!out)
         return weft_arg_no_result("new communicator");
     if (group->size > 0 && group->rank == MPI_UNDEFINED)
-        return weft_error_say(MPI_ERR_GROUP,
+        return weft_error_set(MPI_ERR_GROUP,
                               "this process is not in the group; only members call this");
     return MPI_SUCCESS;
 }
@@ -188,7 +188,7 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
     if (code == MPI_SUCCESS && (local_leader < 0 || local_leader >= local->size))
         code = bad_rank("local", local_leader, local);
     if (code == MPI_SUCCESS && leads && !remote)
-        code = weft_error_say(MPI_ERR_GROUP, "the remote group %p is none", (void *)remote_group);
+        code = weft_error_set(MPI_ERR_GROUP, "the remote group %p is none", (void *)remote_group);
     if (code == MPI_SUCCESS && leads && (remote_leader < 0 || remote_leader >= remote->size))
         code = bad_rank("remote", remote_leader, remote);
     if (code == MPI_SUCCESS)

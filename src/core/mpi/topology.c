@@ -15,7 +15,7 @@
 
 static int null_array(const char *what)
 {
-    return weft_error_say(MPI_ERR_ARG, "the array of %s is null", what);
+    return weft_error_set(MPI_ERR_ARG, "the array of %s is null", what);
 }
 
 /* Attaches a topology over so many places, and frees the order. */
@@ -40,9 +40,9 @@ static void find_place(struct weft_comm *comm, int *order, int places, int *newr
 int weft_mpi_dims_create(int nnodes, int ndims, int dims[])
 {
     if (nnodes < 1)
-        return weft_error_say(MPI_ERR_ARG, "the number of processes, %d, is not positive", nnodes);
+        return weft_error_set(MPI_ERR_ARG, "the number of processes, %d, is not positive", nnodes);
     if (ndims < 0)
-        return weft_error_say(MPI_ERR_DIMS, "the number of dimensions, %d, is negative", ndims);
+        return weft_error_set(MPI_ERR_DIMS, "the number of dimensions, %d, is negative", ndims);
     if (ndims == 0)
         return MPI_SUCCESS;
     return dims ? weft_dims_create(nnodes, ndims, dims) : null_array("dimensions");
@@ -51,16 +51,16 @@ int weft_mpi_dims_create(int nnodes, int ndims, int dims[])
 int weft_mpi_check_grid(struct weft_comm *comm, int ndims, const int *dims, const int *periods)
 {
     if (ndims < 0)
-        return weft_error_say(MPI_ERR_DIMS, "the number of dimensions, %d, is negative", ndims);
+        return weft_error_set(MPI_ERR_DIMS, "the number of dimensions, %d, is negative", ndims);
     if (ndims > 0 && (!dims || !periods))
         return null_array(dims ? "periods" : "dimensions");
     for (int i = 0; i < ndims; i++)
         if (dims[i] < 1)
-            return weft_error_say(MPI_ERR_DIMS, "dimension %d is %d, which is not positive", i,
+            return weft_error_set(MPI_ERR_DIMS, "dimension %d is %d, which is not positive", i,
                                   dims[i]);
     int needed = weft_cart_size(ndims, dims);
     if (needed > comm->size)
-        return weft_error_say(MPI_ERR_DIMS,
+        return weft_error_set(MPI_ERR_DIMS,
                               "the grid has %d places, but the communicator only %d processes",
                               needed, comm->size);
     return MPI_SUCCESS;
@@ -91,7 +91,7 @@ int weft_mpi_cart_get(struct weft_comm *comm, int maxdims, int dims[], int perio
     const struct weft_topology *cart = comm->topology;
     int n = cart->cart.ndims;
     if (maxdims < n)
-        return weft_error_say(MPI_ERR_ARG, "there is room for %d dimensions; the grid has %d",
+        return weft_error_set(MPI_ERR_ARG, "there is room for %d dimensions; the grid has %d",
                               maxdims, n);
     if (n > 0 && (!dims || !periods || !coords))
         return null_array(!dims ? "dimensions" : !periods ? "periods" : "coordinates");
@@ -110,7 +110,7 @@ int weft_mpi_cart_rank(struct weft_comm *comm, const int *coords, int *rank)
         return null_array(rank ? "coordinates" : "ranks");
     for (int i = 0; i < cart->cart.ndims; i++)
         if (!cart->cart.periods[i] && (coords[i] < 0 || coords[i] >= cart->cart.dims[i]))
-            return weft_error_say(MPI_ERR_ARG,
+            return weft_error_set(MPI_ERR_ARG,
                                   "coordinate %d is %d, outside of its dimension of %d, which is "
                                   "not periodic",
                                   i, coords[i], cart->cart.dims[i]);
@@ -122,11 +122,11 @@ int weft_mpi_cart_coords(struct weft_comm *comm, int rank, int maxdims, int coor
 {
     int n = comm->topology->cart.ndims;
     if (rank < 0 || rank >= comm->size)
-        return weft_error_say(MPI_ERR_RANK,
+        return weft_error_set(MPI_ERR_RANK,
                               "rank %d is not in the communicator, which has ranks 0 to %d", rank,
                               comm->size - 1);
     if (maxdims < n)
-        return weft_error_say(MPI_ERR_ARG, "there is room for %d coordinates; the grid has %d",
+        return weft_error_set(MPI_ERR_ARG, "there is room for %d coordinates; the grid has %d",
                               maxdims, n);
     if (n > 0 && !coords)
         return null_array("coordinates");
@@ -138,7 +138,7 @@ int weft_mpi_check_dimension(struct weft_comm *comm, int direction)
 {
     if (direction >= 0 && direction < comm->topology->cart.ndims)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_ARG, "there is no dimension %d; the grid has %d", direction,
+    return weft_error_set(MPI_ERR_ARG, "there is no dimension %d; the grid has %d", direction,
                           comm->topology->cart.ndims);
 }
 
@@ -177,20 +177,20 @@ int weft_mpi_cart_sub(struct weft_comm *comm, const int *remain, struct weft_com
 int weft_mpi_check_graph(struct weft_comm *comm, int nnodes, const int *index, const int *edges)
 {
     if (nnodes < 0 || nnodes > comm->size)
-        return weft_error_say(MPI_ERR_ARG,
+        return weft_error_set(MPI_ERR_ARG,
                               "the graph has %d nodes, but the communicator has %d processes",
                               nnodes, comm->size);
     if (nnodes > 0 && (!index || (index[nnodes - 1] > 0 && !edges)))
         return null_array(index ? "edges" : "degrees");
     for (int i = 0; i < nnodes; i++)
         if (index[i] < (i ? index[i - 1] : 0))
-            return weft_error_say(MPI_ERR_ARG,
+            return weft_error_set(MPI_ERR_ARG,
                                   "entry %d of the index, %d, is less than the one "
                                   "before",
                                   i, index[i]);
     for (int i = 0; nnodes && i < index[nnodes - 1]; i++)
         if (edges[i] < 0 || edges[i] >= nnodes)
-            return weft_error_say(MPI_ERR_ARG, "edge %d leads to %d, which is no node of %d", i,
+            return weft_error_set(MPI_ERR_ARG, "edge %d leads to %d, which is no node of %d", i,
                                   edges[i], nnodes);
     return MPI_SUCCESS;
 }
@@ -244,7 +244,7 @@ int weft_mpi_graph_get(struct weft_comm *comm, int maxindex, int maxedges, int i
     const struct weft_topology *graph = comm->topology;
     int nodes = graph->graph.nnodes, all = graph->graph.nedges;
     if (maxindex < nodes || maxedges < all)
-        return weft_error_say(MPI_ERR_ARG,
+        return weft_error_set(MPI_ERR_ARG,
                               "there is room for %d nodes and %d edges; the graph has %d and %d",
                               maxindex, maxedges, nodes, all);
     if ((nodes > 0 && !index) || (all > 0 && !edges))
@@ -259,7 +259,7 @@ static int check_node(const struct weft_comm *comm, int rank)
 {
     if (rank >= 0 && rank < comm->topology->graph.nnodes)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_RANK, "rank %d is not in the graph, which has %d nodes", rank,
+    return weft_error_set(MPI_ERR_RANK, "rank %d is not in the graph, which has %d nodes", rank,
                           comm->topology->graph.nnodes);
 }
 
@@ -280,7 +280,7 @@ int weft_mpi_graph_neighbors(struct weft_comm *comm, int rank, int maxneighbors,
         return code;
     int n = weft_graph_neighbours(comm->topology, rank, &list);
     if (maxneighbors < n)
-        return weft_error_say(MPI_ERR_ARG, "there is room for %d neighbours; rank %d has %d",
+        return weft_error_set(MPI_ERR_ARG, "there is room for %d neighbours; rank %d has %d",
                               maxneighbors, rank, n);
     if (n > 0 && !neighbors)
         return null_array("neighbours");

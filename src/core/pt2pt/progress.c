@@ -53,7 +53,7 @@ static int move_others(int events)
     events += weft_context_alloc_progress() + weft_coll_progress() + weft_partitioned_progress();
     if (weft_count_all()) {
         weft_counts.polls++;
-        weft_counts.news += events > 0;
+        weft_counts.polls_with_events += events > 0;
     }
     return events;
 }

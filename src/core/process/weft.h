@@ -29,14 +29,13 @@ enum weft_others {
 struct weft_process {
     struct weft_vci vcis[WEFT_VCIS_MAX]; /* nvcis of them are in use */
     unsigned nvcis;
-    unsigned
-        deals; /* the numbers that communicators of this node are dealt onto: nvcis, unless this
-                       process has one VCI and others of its node have more */
+    /* Communicators of this node are dealt onto this many numbers: nvcis, unless this process has one
+     * VCI and others of its node have more. */
+    unsigned deals;
     struct weft_job job;
-    struct weft_peer *
-        *peers[WEFT_VCIS_MAX];            /* by deal and world rank; NULL: no peer of that deal */
-    uint8_t others;                       /* what else progress has to do: enum weft_others */
-    struct weft_partitioned *partitioned; /* operations that have something to do */
+    struct weft_peer **peers[WEFT_VCIS_MAX]; /* by deal and world rank; or NULL */
+    struct weft_partitioned *partitioned;    /* operations that have something to do */
+    uint8_t others;                          /* what else progress has to do: enum weft_others */
     int tag_ub;
     bool net;     /* the net lane is open: not every rank is reached through shared memory */
     bool shm;     /* that lane is open: some rank is */

@@ -18,7 +18,7 @@ int PMPI_Session_init(MPI_Info handle, MPI_Errhandler errhandler, MPI_Session *s
 {
     struct weft_session *made = NULL;
     struct weft_errhandler *handler;
-    struct weft_info *info;
+    struct weft_info *info = NULL;
     int code;
     weft_enter_anytime();
     weft_error_init();

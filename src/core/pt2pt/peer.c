@@ -54,6 +54,7 @@ struct weft_peer *weft_peer_make(unsigned deal, int world)
         return NULL;
     peer->world = world;
     peer->deal = (uint8_t)deal;
+    peer->vci = (uint8_t)(deal % weft.nvcis);
     peer->sequence = world == weft.job.rank; /* of a message to itself: never WEFT_NO_SEQUENCE */
     peer->backlog_end = peer->controls_end = &peer->backlog;
     peer->sync_end = &peer->sync;

@@ -39,6 +39,7 @@
 #include "core/pt2pt/match.h"
 #include "core/pt2pt/peer.h"
 #include "core/pt2pt/request.h"
+#include "ofi/net.h"
 
 enum { WEFT_VCIS_MAX = WEFT_LOCKS_MAX };
 
@@ -52,6 +53,7 @@ struct weft_vci {
     unsigned turn;                 /* polls: the network is polled at every NET_TURN-th */
     unsigned idle_looks;           /* calls of weft_look without an event */
     unsigned polls;                /* since the other VCIs were progressed last */
+    struct weft_net_fast net;      /* its endpoint; ep is NULL if it has none */
     struct weft_matcher matcher;
 };
 

@@ -43,8 +43,10 @@ enum weft_provider_flag {
     WEFT_PROVIDER_FEW = 512,      /* each posted receive makes every message slower, see pool.c */
     WEFT_PROVIDER_STOPS = 1024,   /* keeps a handful of messages that have no receive and then reads
                                     no further: they do not pile up in it, see credits.c */
-    WEFT_PROVIDER_CONNECTS = 2048 /* a connection needs the peer's progress, and each direction is
-                                     one of its own: see weft_net_connect */
+    WEFT_PROVIDER_CONNECTS = 2048, /* a connection needs the peer's progress, and each direction is
+                                      one of its own: see weft_net_connect */
+    WEFT_PROVIDER_ONE_ENDPOINT = 4096 /* each endpoint takes a context of the adapter, of which a
+                                         node has about one for each core: a process opens one */
 };
 
 struct weft_provider_row {

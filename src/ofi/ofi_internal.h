@@ -218,6 +218,7 @@ struct weft_net_vci {
     struct weft_sequences sequences; /* of the user messages that the core matches */
     uint32_t first_sender;           /* the sender number that is index 0 in sequences */
     uint64_t completed;              /* receives */
+    size_t announced;                /* rendezvous sends that are not complete */
     size_t outstanding;              /* control sends, reads, writes and pieces under way */
     uint64_t next_key;
     struct iovec spill; /* where what does not fit a receive goes */
@@ -226,12 +227,12 @@ struct weft_net_vci {
     unsigned one_by_one; /* polls that took few messages, while all buffers are wanted */
     char *buffer_data;
     struct fid_mr *buffer_mr;
-    struct weft_net_claim *claim;       /* peek_claim.c */
-    struct weft_net_bounce *bounce;     /* bounce_pool.c */
-    struct weft_net_question *asked;    /* requests of peers that this rank has to answer: cancel.c */
-    bool answering;                     /* within weft_net_cancel_answer */
-    unsigned retries;                   /* calls of weft_net_retry */
-    int connecting_back;                /* the world rank that this rank connects back to, or -1 */
+    struct weft_net_claim *claim;    /* peek_claim.c */
+    struct weft_net_bounce *bounce;  /* bounce_pool.c */
+    struct weft_net_question *asked; /* requests of peers that this rank has to answer: cancel.c */
+    bool answering;                  /* within weft_net_cancel_answer */
+    unsigned retries;                /* calls of weft_net_retry */
+    int connecting_back;             /* the world rank that this rank connects back to, or -1 */
     struct weft_net_control_out *free_controls;
     struct weft_net_transfer *free_transfers;
     uint32_t *strangers; /* owed to ranks that are no peers yet, by world rank; NULL: nothing */
@@ -250,9 +251,9 @@ struct weft_net {
     uint64_t tag_mask, form_mask, space_bit;
     uint32_t sequence_mask; /* how much of a peer's sequence the completion data carry */
     unsigned sender_shift, sender_bits; /* of the sender number in the tag word */
-    size_t spill_below; /* receives with less room than this get the spill area too; 0 where the
+    size_t spill_below;   /* receives with less room than this get the spill area too; 0 where the
                            provider truncates by itself */
-    uint64_t stop_step; /* what each completed receive adds to posts_stop */
+    uint64_t stop_step;   /* what each completed receive adds to posts_stop */
     bool header_apart;    /* there are iovecs to keep headers out of buffers, and no FI_MR_LOCAL */
     size_t in_place_room; /* what is more than WEFT_NET_SMALL by fewer bytes than this */
     uint64_t post_limit;  /* receives that the provider may hold on one endpoint */

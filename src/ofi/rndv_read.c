@@ -200,8 +200,9 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
     if (!rc) {
         struct fid_mr *mr =
             read->stage && weft_net.local_mr ? weft_net_bounce_mr(net, read->stage) : part->mr;
-        rc = (int)fi_read(net->objects.ep, to, bytes, weft_net_descriptor(mr), request->peer->net_addr,
-                          part->header.address + offset, part->header.key, &read->op);
+        rc = (int)fi_read(net->objects.ep, to, bytes, weft_net_descriptor(mr),
+                          request->peer->net_addr, part->header.address + offset, part->header.key,
+                          &read->op);
     }
     if (rc) {
         weft_net_bounce_put(net, read->stage);
@@ -227,7 +228,7 @@ static bool has_room(const struct weft_request *request, size_t bytes)
  * they have to send into their sockets before they read anything; and where TCP paces itself. */
 static size_t longest_read(const struct weft_request *request)
 {
-    bool exchange = weft_counts.net_rendezvous != weft_counts.net_rendezvous_over;
+    bool exchange = weft_net_of(request)->announced > 0;
     size_t bytes = request->bytes, most = weft_net.read_chunk;
     bool halves = weft_net.paced || (weft_net.read_window != SIZE_MAX && exchange);
     return halves && bytes >= 2 * HALF && bytes < 2 * most && most > HALF ? HALF : most;

@@ -33,8 +33,9 @@ static void *data_of(struct weft_request *request)
 static struct fid_mr *mr_of(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    return part->packed && weft_net.local_mr ? weft_net_bounce_mr(weft_net_of(request), part->packed)
-                                             : part->mr;
+    return part->packed && weft_net.local_mr
+               ? weft_net_bounce_mr(weft_net_of(request), part->packed)
+               : part->mr;
 }
 
 static int send_rts(struct weft_peer *peer, struct weft_request *request)
@@ -52,13 +53,21 @@ static int send_rts(struct weft_peer *peer, struct weft_request *request)
     return 0;
 }
 
+/* Counts a rendezvous send that begins, and one that ends. */
 static void note_rendezvous(const struct weft_request *request)
 {
+    weft_net_of(request)->announced++;
     weft_count_add(&weft_counts.net_rendezvous, 1);
     weft_count_add(&weft_counts.net_rendezvous_bytes, request->bytes);
     request->peer->counts.rendezvous++;
     weft_event_of_rank(WEFT_EVENT_RENDEZVOUS, request->peer->world, WEFT_LANE_NET, request->tag,
                        request->bytes);
+}
+
+static void end_rendezvous(const struct weft_request *request)
+{
+    weft_net_of(request)->announced--;
+    weft_count_add(&weft_counts.net_rendezvous_over, 1);
 }
 
 /* No credits for an eager message: it is announced instead. */
@@ -83,9 +92,9 @@ static int send_eager(struct weft_peer *peer, struct weft_request *request)
     if (weft_unlikely(!weft_net_affordable(peer, request->bytes)))
         return announce(peer, request);
     bool sync = request->mode == WEFT_SEND_SYNCHRONOUS;
-    uint64_t form = sync ? (uint64_t)WEFT_MESSAGE_SYNC << weft_net.form_shift
-                         : weft_net_mode_bits(&request->vci->net,
-                                              (enum weft_send_mode)request->mode);
+    uint64_t form =
+        sync ? (uint64_t)WEFT_MESSAGE_SYNC << weft_net.form_shift
+             : weft_net_mode_bits(&request->vci->net, (enum weft_send_mode)request->mode);
     uint64_t word = form | request->channel->net_bits | (uint32_t)request->tag;
     uint64_t data = cq_data(peer, request);
     bool inject = request->bytes <= weft_net.inject_max;
@@ -153,7 +162,8 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_net_out *out,
         return;
     }
     struct weft_request *request = request_of(out);
-    weft_count_add(&weft_counts.net_rendezvous_over, out->kind == WEFT_NET_OUT_RTS);
+    if (out->kind == WEFT_NET_OUT_RTS)
+        end_rendezvous(request);
     request->error = (uint8_t)weft_net_failed(
         peer,
         "sending %zu bytes with tag %d to rank %d on %s over %s failed: %s; see whether that rank "
@@ -343,7 +353,8 @@ int weft_net_isend(struct weft_request *request)
 void weft_net_sent(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    weft_count_add(&weft_counts.net_rendezvous_over, part->out.kind == WEFT_NET_OUT_RTS);
+    if (weft_unlikely(part->out.kind == WEFT_NET_OUT_RTS))
+        end_rendezvous(request);
     part->phase = WEFT_NET_NO_RENDEZVOUS;
     weft_net_release(request);
     weft_request_event(request);

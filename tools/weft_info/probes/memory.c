@@ -3,8 +3,8 @@
  * Probes of registered memory: how much can be registered, and remote reads and writes of it.
  * The invariant is in check_probes.h.
  */
-#include "ofi/check_facts.h"
-#include "ofi/check_probes.h"
+#include "facts.h"
+#include "probes.h"
 
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>

@@ -17,7 +17,7 @@
 #ifndef WEFT_CHECK_BENCH_H
 #define WEFT_CHECK_BENCH_H
 
-#include "ofi/check.h"
+#include "run.h"
 #include "ofi/select/provider.h"
 
 #include <rdma/fabric.h>

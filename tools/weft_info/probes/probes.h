@@ -8,7 +8,7 @@
 #ifndef WEFT_CHECK_PROBES_H
 #define WEFT_CHECK_PROBES_H
 
-#include "ofi/check_bench.h"
+#include "bench.h"
 
 /* check_message.c: messages whose receives match in the order of sending */
 void weft_probe_basic(struct weft_bench *bench);

@@ -258,7 +258,9 @@ void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t
     }
     struct weft_peer *peer = weft_peer_known(control.deal, control.from);
     if (peer && peer->lane == WEFT_LANE_DEAD)
-        return; /* what it speaks of was ended when it died */
+        return; /* what it is about was ended when it died */
+    if (control.kind == WEFT_NET_CONNECTED && !control.count)
+        return;
     if (is_question(&control)) {
         if (control.kind != WEFT_NET_CONNECTED || !weft_net_connected_by(control.deal, control.from))
             weft_net_cancel_asked(net, &control);

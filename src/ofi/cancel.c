@@ -50,14 +50,14 @@ void weft_net_cancel(struct weft_request *request)
     part->out.kind = rendezvous ? WEFT_NET_OUT_RTS : WEFT_NET_OUT_EAGER;
     request->flags |= WEFT_REQUEST_CANCELLING;
     request->pending++;
-    weft_net_control(
-        peer, (struct weft_net_control){.kind = WEFT_NET_CANCEL,
-                                        .count = rendezvous,
-                                        .context = request->channel->context,
-                                        .tag = request->tag,
-                                        .number = request->number,
-                                        .other = request->sequence & weft_net.sequence_mask,
-                                        .length = peer->sequence});
+    weft_net_control(peer,
+                     (struct weft_net_control){.kind = WEFT_NET_CANCEL,
+                                               .count = rendezvous,
+                                               .context = request->channel->context,
+                                               .tag = request->tag,
+                                               .number = request->number,
+                                               .other = request->sequence & weft_net.sequence_mask,
+                                               .length = peer->sequence});
 }
 
 /* A cancelled synchronous send waits for no acknowledgement. If it has one already, that was of a

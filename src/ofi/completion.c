@@ -81,8 +81,7 @@ WEFT_COLD static bool read_error(struct weft_net_vci *net, int *events)
     if (fi_cq_readerr(cq, &error, 0) != 1)
         return false;
     ++*events;
-    const char *text =
-        fi_cq_strerror(cq, error.prov_errno, error.err_data, data, sizeof data);
+    const char *text = fi_cq_strerror(cq, error.prov_errno, error.err_data, data, sizeof data);
     if (!text || !*text || error.prov_errno == 0)
         text = fi_strerror(error.err);
     struct weft_net_op *op = error.op_context;

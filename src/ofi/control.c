@@ -131,7 +131,8 @@ static struct weft_request *active(uint64_t number, const struct weft_peer *peer
                                    enum weft_request_kind op, enum weft_net_phase phase)
 {
     struct weft_request *request = weft_request_numbered(number);
-    bool is_it = request && request->vci->number == peer->vci && request->object.kind == WEFT_KIND_REQUEST && request->op == op &&
+    bool is_it = request && request->vci->number == peer->vci &&
+                 request->object.kind == WEFT_KIND_REQUEST && request->op == op &&
                  request->pending > 0 && request->peer == peer &&
                  weft_net_part(request)->phase == phase;
     return is_it ? request : NULL;
@@ -156,8 +157,9 @@ static bool finished(const struct weft_net_control *fin, const struct weft_peer 
 static bool cancel_answered(const struct weft_net_control *answer, const struct weft_peer *peer)
 {
     struct weft_request *send = weft_request_numbered(answer->number);
-    if (!send || send->vci->number != peer->vci || send->object.kind != WEFT_KIND_REQUEST || send->op != WEFT_REQUEST_SEND ||
-        send->peer != peer || !(send->flags & WEFT_REQUEST_CANCELLING))
+    if (!send || send->vci->number != peer->vci || send->object.kind != WEFT_KIND_REQUEST ||
+        send->op != WEFT_REQUEST_SEND || send->peer != peer ||
+        !(send->flags & WEFT_REQUEST_CANCELLING))
         return false;
     return weft_net_cancel_answered(send, answer->kind == WEFT_NET_CANCELLED);
 }
@@ -262,7 +264,8 @@ void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t
     if (control.kind == WEFT_NET_CONNECTED && !control.count)
         return;
     if (is_question(&control)) {
-        if (control.kind != WEFT_NET_CONNECTED || !weft_net_connected_by(control.deal, control.from))
+        if (control.kind != WEFT_NET_CONNECTED ||
+            !weft_net_connected_by(control.deal, control.from))
             weft_net_cancel_asked(net, &control);
     } else if (!peer ||
                !act(&control, peer, (const char *)data + sizeof control, bytes - sizeof control)) {

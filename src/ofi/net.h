@@ -139,9 +139,10 @@ weft_net_post_short(struct weft_net_fast *net, struct weft_request *request, uin
 
 WEFT_COLD int weft_net_refused(struct weft_request *request);
 
-static inline __attribute__((always_inline)) int
-weft_net_irecv_short(struct weft_net_fast *net, struct weft_request *request, uint64_t source,
-                     uint64_t word)
+static inline __attribute__((always_inline)) int weft_net_irecv_short(struct weft_net_fast *net,
+                                                                      struct weft_request *request,
+                                                                      uint64_t source,
+                                                                      uint64_t word)
 {
     return weft_likely(!weft_net_post_short(net, request, source, word))
                ? MPI_SUCCESS

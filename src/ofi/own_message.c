@@ -35,8 +35,8 @@ int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, ui
     own->peer = peer;
     memcpy(own->data, data, bytes);
     struct fid_mr *mr = weft_net.local_mr ? weft_net_bounce_mr(net, own) : NULL;
-    rc = (int)fi_tsenddata(ep, own->data, bytes, weft_net_descriptor(mr), cq_data,
-                           peer->net_addr, word, &own->op);
+    rc = (int)fi_tsenddata(ep, own->data, bytes, weft_net_descriptor(mr), cq_data, peer->net_addr,
+                           word, &own->op);
     if (rc)
         weft_net_bounce_put(net, own);
     else

@@ -62,14 +62,14 @@ static int ask(struct weft_net_vci *net, uint64_t flags, size_t bytes)
     struct weft_net_claim *claim = net->claim;
     struct iovec iov = {claim->buffer, bytes};
     void *descriptor = weft_net_descriptor(claim->mr);
-    struct fi_msg_tagged message = {.msg_iov = &iov,
-                                    .desc = &descriptor,
-                                    .iov_count = bytes ? 1 : 0,
-                                    .addr = FI_ADDR_UNSPEC,
-                                    .tag = claim->channel ? claim->channel->net_bits : 0,
-                                    .ignore = claim->channel ? weft_net.form_mask | weft_net.tag_mask
-                                                            : weft_net.space_bit - 1,
-                                    .context = &claim->op};
+    struct fi_msg_tagged message = {
+        .msg_iov = &iov,
+        .desc = &descriptor,
+        .iov_count = bytes ? 1 : 0,
+        .addr = FI_ADDR_UNSPEC,
+        .tag = claim->channel ? claim->channel->net_bits : 0,
+        .ignore = claim->channel ? weft_net.form_mask | weft_net.tag_mask : weft_net.space_bit - 1,
+        .context = &claim->op};
     return (int)fi_trecvmsg(net->objects.ep, &message, flags | FI_COMPLETION);
 }
 
@@ -197,9 +197,10 @@ void weft_net_claimed(struct weft_net_vci *net, const struct fi_cq_tagged_entry 
     enum weft_message_form form = (enum weft_message_form)weft_net_form(claim->tag);
     uint32_t context = weft_net_context(claim->tag);
     size_t length = form == WEFT_MESSAGE_RTS ? weft_net_header_length(claim->buffer) : entry->len;
-    if (weft_sw_arrive(&weft.vcis[net->number].matcher, context, (int)(claim->data >> weft_net.rank_shift),
-                       (int)(claim->tag & weft_net.tag_mask), form, claim->buffer, entry->len, length,
-                       (uint32_t)claim->data & weft_net.sequence_mask))
+    if (weft_sw_arrive(&weft.vcis[net->number].matcher, context,
+                       (int)(claim->data >> weft_net.rank_shift),
+                       (int)(claim->tag & weft_net.tag_mask), form, claim->buffer, entry->len,
+                       length, (uint32_t)claim->data & weft_net.sequence_mask))
         weft_fatal(MPI_ERR_NO_MEM, "no memory to keep an unexpected message of %zu bytes", length);
     claim->state = IDLE;
     hold(claim->channel, -1);

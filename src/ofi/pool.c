@@ -128,7 +128,8 @@ void weft_net_pool_close(struct weft_net_vci *net)
 }
 
 /* Hands a user message to the matcher. */
-static inline void deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *data, size_t bytes)
+static inline void deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *data,
+                           size_t bytes)
 {
     const struct weft_net_vci *net = arg;
     enum weft_message_form form = (enum weft_message_form)weft_net_form(tag);
@@ -160,14 +161,15 @@ WEFT_COLD static void report(const struct fi_cq_tagged_entry *entry,
 static void message_arrived(struct weft_net_vci *net, const struct fi_cq_tagged_entry *entry,
                             const void *data)
 {
-    enum weft_sequence_verdict verdict = weft_sequence_arrive(
-        &net->sequences, weft_net_sender(entry->tag) - net->first_sender, entry->tag, entry->data,
-        data, entry->len, deliver, net);
+    enum weft_sequence_verdict verdict =
+        weft_sequence_arrive(&net->sequences, weft_net_sender(entry->tag) - net->first_sender,
+                             entry->tag, entry->data, data, entry->len, deliver, net);
     if (weft_unlikely(verdict > WEFT_SEQUENCE_KEPT))
         report(entry, verdict);
 }
 
-void weft_net_pool_received(struct weft_net_vci *net, struct weft_net_op *op, const struct fi_cq_tagged_entry *entry)
+void weft_net_pool_received(struct weft_net_vci *net, struct weft_net_op *op,
+                            const struct fi_cq_tagged_entry *entry)
 {
     struct weft_net_buffer *buffer = (struct weft_net_buffer *)op;
     net->posted--;
@@ -178,8 +180,8 @@ void weft_net_pool_received(struct weft_net_vci *net, struct weft_net_op *op, co
     put_aside(net, buffer);
 }
 
-void weft_net_pool_failed(struct weft_net_vci *net, struct weft_net_op *op, const struct fi_cq_err_entry *error,
-                          const char *text)
+void weft_net_pool_failed(struct weft_net_vci *net, struct weft_net_op *op,
+                          const struct fi_cq_err_entry *error, const char *text)
 {
     struct weft_net_buffer *buffer = (struct weft_net_buffer *)op;
     net->posted--;

@@ -104,8 +104,7 @@ weft_fast_post(void *buffer, MPI_Count count, MPI_Datatype datatype, int source,
     if (bytes < peer->land_below && weft_likely(weft_net_may_post(&vci->net))) {
         weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
-        weft_net_irecv_short(&vci->net, receive, peer->net_addr,
-                             channel->net_bits | (uint32_t)tag);
+        weft_net_irecv_short(&vci->net, receive, peer->net_addr, channel->net_bits | (uint32_t)tag);
     } else if (bytes < peer->listen_below) {
         weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, 0, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);

@@ -185,10 +185,11 @@ static void open_vcis(bool threads)
     if (weft.net)
         weft.tag_ub = weft_net_tag_ub();
     if (weft.shm && weft_shm_rings() < weft.deals)
-        weft_fatal(MPI_ERR_OTHER,
-                   "the ranks of this node have rings for %u VCIs and rank 0 has %u; give all ranks "
-                   "the same WEFT_VCIS",
-                   weft_shm_rings(), weft.deals);
+        weft_fatal(
+            MPI_ERR_OTHER,
+            "the ranks of this node have rings for %u VCIs and rank 0 has %u; give all ranks "
+            "the same WEFT_VCIS",
+            weft_shm_rings(), weft.deals);
     weft_vcis_open(threads && (!weft.net || weft_net_has_all()) ? weft.deals : 1);
     weft_shm_open_vcis();
     if (!weft_peers_open(0))

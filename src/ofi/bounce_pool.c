@@ -36,12 +36,15 @@ struct stage {
     _Alignas(64) char data[];
 };
 
-static struct stage *lists[CLASSES];
-static size_t kept;
-static struct {
-    struct stage *stage; /* NULL where local buffers need no registration */
-    bool out;
-} reserves[WEFT_NET_RESERVES];
+/* Of one VCI. */
+struct weft_net_bounce {
+    struct stage *lists[CLASSES];
+    size_t kept;
+    struct {
+        struct stage *stage; /* NULL where local buffers need no registration */
+        bool out;
+    } reserves[WEFT_NET_RESERVES];
+};
 
 const char *weft_net_bounce_advice(void)
 {
@@ -59,124 +62,133 @@ static void destroy(struct stage *stage)
 {
     if (stage->mr)
         fi_close(&stage->mr->fid);
-    weft_counts.net_bounce_bytes -= stage->bytes;
+    weft_count_add(&weft_counts.net_bounce_bytes, -(uint64_t)stage->bytes);
     free(stage);
 }
 
-static void drop_kept(void)
+static void drop_kept(struct weft_net_bounce *pool)
 {
     for (unsigned class = 0; class < CLASSES; class ++)
-        while (lists[class]) {
-            struct stage *stage = lists[class];
-            lists[class] = stage->next;
+        while (pool->lists[class]) {
+            struct stage *stage = pool->lists[class];
+            pool->lists[class] = stage->next;
             destroy(stage);
         }
-    kept = 0;
+    pool->kept = 0;
 }
 
 /* A new stage, registered where that is needed. NULL when there is no memory, or it is refused. */
-static struct stage *make(unsigned class, size_t room)
+static struct stage *make(struct weft_net_vci *net, unsigned class, size_t room)
 {
     struct stage *stage = aligned_alloc(64, sizeof *stage + room);
     if (!stage)
         return NULL;
-    weft_counts.net_bounce_bytes += room;
+    weft_count_add(&weft_counts.net_bounce_bytes, room);
     stage->mr = NULL;
     stage->bytes = room;
     stage->class = class;
-    if (weft_net.local_mr && !weft_net_bounce_mr(stage->data)) {
+    if (weft_net.local_mr && !weft_net_bounce_mr(net, stage->data)) {
         destroy(stage);
         return NULL;
     }
     return stage;
 }
 
-int weft_net_bounce_open(void)
+int weft_net_bounce_open(struct weft_net_vci *net)
 {
     static const size_t room[WEFT_NET_RESERVES] = {
         [WEFT_NET_RESERVE_CONTROL] = CONTROL_ROOM, [WEFT_NET_RESERVE_PIECE] = WEFT_NET_SLOT};
+    net->bounce = calloc(1, sizeof *net->bounce);
+    if (!net->bounce)
+        return -1;
     for (int i = 0; i < WEFT_NET_RESERVES && weft_net.local_mr; i++)
-        if (!(reserves[i].stage = make(CLASSES, room[i])))
+        if (!(net->bounce->reserves[i].stage = make(net, CLASSES, room[i])))
             return -1;
     return 0;
 }
 
-void weft_net_bounce_close(void)
+void weft_net_bounce_close(struct weft_net_vci *net)
 {
-    drop_kept();
-    for (int i = 0; i < WEFT_NET_RESERVES; i++) {
-        if (reserves[i].stage)
-            destroy(reserves[i].stage);
-        reserves[i].stage = NULL;
-        reserves[i].out = false;
-    }
+    if (!net->bounce)
+        return;
+    drop_kept(net->bounce);
+    for (int i = 0; i < WEFT_NET_RESERVES; i++)
+        if (net->bounce->reserves[i].stage)
+            destroy(net->bounce->reserves[i].stage);
+    free(net->bounce);
+    net->bounce = NULL;
 }
 
-static bool is_short(void)
+static bool is_short(const struct weft_net_bounce *pool)
 {
-    return reserves[WEFT_NET_RESERVE_CONTROL].out || reserves[WEFT_NET_RESERVE_PIECE].out;
+    return pool->reserves[WEFT_NET_RESERVE_CONTROL].out ||
+           pool->reserves[WEFT_NET_RESERVE_PIECE].out;
 }
 
-void *weft_net_bounce_get(size_t bytes)
+void *weft_net_bounce_get(struct weft_net_vci *net, size_t bytes)
 {
+    struct weft_net_bounce *pool = net->bounce;
     unsigned class = 0;
     while (class < CLASSES && bytes > (size_t)1 << (SMALLEST + class))
         class ++;
-    if (class < CLASSES && lists[class]) {
-        struct stage *stage = lists[class];
-        lists[class] = stage->next;
-        kept -= stage->bytes;
+    if (class < CLASSES && pool->lists[class]) {
+        struct stage *stage = pool->lists[class];
+        pool->lists[class] = stage->next;
+        pool->kept -= stage->bytes;
         return stage->data;
     }
-    if (is_short())
+    if (is_short(pool))
         return NULL;
     size_t room = class < CLASSES ? (size_t)1 << (SMALLEST + class) : (bytes + 63) / 64 * 64;
-    struct stage *stage = make(class, room);
-    if (!stage && kept) { /* of other lengths: what they have locked may be enough */
-        drop_kept();
-        stage = make(class, room);
+    struct stage *stage = make(net, class, room);
+    if (!stage && pool->kept) { /* of other lengths: what they have locked may be enough */
+        drop_kept(pool);
+        stage = make(net, class, room);
     }
     return stage ? stage->data : NULL;
 }
 
-void *weft_net_bounce_get_reserved(enum weft_net_reserve which, size_t bytes, int *error)
+void *weft_net_bounce_get_reserved(struct weft_net_vci *net, enum weft_net_reserve which,
+                                   size_t bytes, int *error)
 {
-    void *data = weft_net_bounce_get(bytes);
-    struct stage *stage = reserves[which].stage;
+    struct weft_net_bounce *pool = net->bounce;
+    void *data = weft_net_bounce_get(net, bytes);
+    struct stage *stage = pool->reserves[which].stage;
     if (data)
         return data;
-    if (!stage || reserves[which].out) {
+    if (!stage || pool->reserves[which].out) {
         *error = stage ? -FI_EAGAIN : -FI_ENOMEM;
         return NULL;
     }
-    reserves[which].out = true;
+    pool->reserves[which].out = true;
     return stage->data;
 }
 
-void weft_net_bounce_put(void *data)
+void weft_net_bounce_put(struct weft_net_vci *net, void *data)
 {
     if (!data)
         return;
+    struct weft_net_bounce *pool = net->bounce;
     struct stage *stage = stage_of(data);
     for (int i = 0; i < WEFT_NET_RESERVES; i++)
-        if (stage == reserves[i].stage) {
-            reserves[i].out = false;
+        if (stage == pool->reserves[i].stage) {
+            pool->reserves[i].out = false;
             return;
         }
-    if (stage->class == CLASSES || kept + stage->bytes > KEPT_BYTES) {
+    if (stage->class == CLASSES || pool->kept + stage->bytes > KEPT_BYTES) {
         destroy(stage);
         return;
     }
-    stage->next = lists[stage->class];
-    lists[stage->class] = stage;
-    kept += stage->bytes;
+    stage->next = pool->lists[stage->class];
+    pool->lists[stage->class] = stage;
+    pool->kept += stage->bytes;
 }
 
-struct fid_mr *weft_net_bounce_mr(void *data)
+struct fid_mr *weft_net_bounce_mr(struct weft_net_vci *net, void *data)
 {
     struct stage *stage = stage_of(data);
     if (!stage->mr)
-        stage->mr = weft_net_register(stage->data, stage->bytes,
+        stage->mr = weft_net_register(net, stage->data, stage->bytes,
                                       FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ |
                                           FI_REMOTE_WRITE);
     return stage->mr;

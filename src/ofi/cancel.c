@@ -22,12 +22,10 @@
 
 #include <stdlib.h>
 
-struct question {
+struct weft_net_question {
     struct weft_net_control control;
-    struct question *next;
+    struct weft_net_question *next;
 };
-
-static struct question *first, **last = &first;
 
 /* ---- The sender */
 
@@ -47,19 +45,19 @@ void weft_net_cancel(struct weft_request *request)
                                        : request->bytes > weft_net.eager_limit;
     if (!request->pending && (rendezvous || request->mode == WEFT_SEND_SYNCHRONOUS))
         return; /* complete means matched */
-    if (!rendezvous && peer->sequence - request->sequence > weft_net_fast.sequence_mask)
+    if (!rendezvous && peer->sequence - request->sequence > weft_net.sequence_mask)
         return; /* its number names a later message too */
     part->out.kind = rendezvous ? WEFT_NET_OUT_RTS : WEFT_NET_OUT_EAGER;
     request->flags |= WEFT_REQUEST_CANCELLING;
     request->pending++;
-    weft_net_control(
-        peer, (struct weft_net_control){.kind = WEFT_NET_CANCEL,
-                                        .count = rendezvous,
-                                        .context = request->channel->context,
-                                        .tag = request->tag,
-                                        .number = request->number,
-                                        .other = request->sequence & weft_net_fast.sequence_mask,
-                                        .length = peer->sequence});
+    weft_net_control(peer,
+                     (struct weft_net_control){.kind = WEFT_NET_CANCEL,
+                                               .count = rendezvous,
+                                               .context = request->channel->context,
+                                               .tag = request->tag,
+                                               .number = request->number,
+                                               .other = request->sequence & weft_net.sequence_mask,
+                                               .length = peer->sequence});
 }
 
 /* A cancelled synchronous send waits for no acknowledgement. If it has one already, that was of a
@@ -91,23 +89,23 @@ bool weft_net_cancel_answered(struct weft_request *request, bool cancelled)
 
 /* ---- The receiver */
 
-void weft_net_cancel_asked(const struct weft_net_control *control)
+void weft_net_cancel_asked(struct weft_net_vci *net, const struct weft_net_control *control)
 {
-    struct question *question = malloc(sizeof *question);
+    struct weft_net_question **last = &net->asked, *question = malloc(sizeof *question);
     if (!question)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to answer a cancelled send of rank %d",
                    control->from);
     question->control = *control;
     question->next = NULL;
+    while (*last)
+        last = &(*last)->next;
     *last = question;
-    last = &question->next;
-    weft_net.asked = true;
 }
 
 static bool revoke(const struct weft_net_control *control)
 {
     struct weft_channel *channel = weft_channel_of(control->context);
-    if (!channel)
+    if (!channel || channel->comm->deal != control->deal)
         return false;
     if (!weft_net.software)
         while (weft_net_collect(channel))
@@ -119,7 +117,7 @@ static bool revoke(const struct weft_net_control *control)
 
 static void answer(const struct weft_net_control *control)
 {
-    struct weft_peer *peer = weft_peer_get(0, control->from);
+    struct weft_peer *peer = weft_peer_get(control->deal, control->from);
     bool gone = revoke(control);
     if (peer && peer->lane == WEFT_LANE_NET)
         weft_net_control(
@@ -127,49 +125,45 @@ static void answer(const struct weft_net_control *control)
                                             .number = control->number});
 }
 
-static void relieve(int world)
+static void relieve(struct weft_net_vci *net, const struct weft_net_control *control)
 {
-    weft_net_collect_all();
-    struct weft_peer *peer = weft_peer_get(0, world);
+    weft_net_collect_unexpected(net);
+    struct weft_peer *peer = weft_peer_get(control->deal, control->from);
     if (peer && peer->lane == WEFT_LANE_NET)
         weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_RELIEVED});
 }
 
 /* Whether what was sent before the question has been delivered, or will never be. */
-static bool is_due(const struct weft_net_control *control)
+static bool is_due(const struct weft_net_vci *net, const struct weft_net_control *control)
 {
-    const struct weft_peer *peer = weft_peer_known(0, control->from);
+    const struct weft_peer *peer = weft_peer_known(control->deal, control->from);
+    uint32_t sender = weft_net_sender_number(control->deal, control->from) - net->first_sender;
     return !weft_net.software || (peer && peer->lane == WEFT_LANE_DEAD) ||
-           weft_sequence_reached(&weft_net.sequences, (uint32_t)control->from,
-                                 (uint32_t)control->length);
+           weft_sequence_reached(&net->sequences, sender, (uint32_t)control->length);
 }
 
-int weft_net_cancel_answer(void)
+int weft_net_cancel_answer(struct weft_net_vci *net)
 {
-    static bool busy; /* collecting makes progress, which comes back here */
     int answers = 0;
-    if (busy)
+    if (net->answering) /* collecting makes progress, which comes back here */
         return 0;
-    busy = true;
-    for (struct question **link = &first; *link;) {
-        struct question *question = *link;
-        if (!is_due(&question->control)) {
+    net->answering = true;
+    for (struct weft_net_question **link = &net->asked; *link;) {
+        struct weft_net_question *question = *link;
+        if (!is_due(net, &question->control)) {
             link = &question->next;
             continue;
         }
         *link = question->next;
-        if (!*link)
-            last = link;
         if (question->control.kind == WEFT_NET_RELIEVE)
-            relieve(question->control.from);
+            relieve(net, &question->control);
         else if (question->control.kind == WEFT_NET_CONNECTED)
-            weft_net_connect_back(question->control.from);
+            weft_net_connect_back(net, question->control.deal, question->control.from);
         else
             answer(&question->control);
         free(question);
         answers++;
     }
-    weft_net.asked = first != NULL;
-    busy = false;
+    net->answering = false;
     return answers;
 }

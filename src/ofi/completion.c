@@ -21,7 +21,8 @@ static inline struct weft_request *request_of(struct weft_net_op *op)
     return weft_net_whole((struct weft_net_request *)op);
 }
 
-static __attribute__((noinline)) void dispatch_rarer(const struct fi_cq_tagged_entry *entry)
+static __attribute__((noinline)) void dispatch_rarer(struct weft_net_vci *net,
+                                                     const struct fi_cq_tagged_entry *entry)
 {
     struct weft_net_op *op = entry->op_context;
     switch ((enum weft_net_op_kind)op->kind) {
@@ -29,7 +30,7 @@ static __attribute__((noinline)) void dispatch_rarer(const struct fi_cq_tagged_e
         weft_net_sent(request_of(op));
         return;
     case WEFT_NET_POOL:
-        weft_net_pool_received(op, entry);
+        weft_net_pool_received(net, op, entry);
         return;
     case WEFT_NET_READ:
         weft_net_read_done(op, 0, NULL);
@@ -38,7 +39,7 @@ static __attribute__((noinline)) void dispatch_rarer(const struct fi_cq_tagged_e
         weft_net_write_done(op, 0, NULL);
         return;
     case WEFT_NET_CLAIM:
-        weft_net_claimed(entry);
+        weft_net_claimed(net, entry);
         return;
     case WEFT_NET_PIECE:
         weft_net_piece_done(op, 0, NULL);
@@ -49,13 +50,13 @@ static __attribute__((noinline)) void dispatch_rarer(const struct fi_cq_tagged_e
     }
 }
 
-static inline void dispatch(const struct fi_cq_tagged_entry *entry)
+static inline void dispatch(struct weft_net_vci *net, const struct fi_cq_tagged_entry *entry)
 {
     struct weft_net_op *op = entry->op_context;
     if (op->kind == WEFT_NET_REQUEST && request_of(op)->op == WEFT_REQUEST_RECV)
         weft_net_received(request_of(op), entry);
     else
-        dispatch_rarer(entry);
+        dispatch_rarer(net, entry);
 }
 
 WEFT_COLD static void send_failed(struct weft_request *request, const char *text)
@@ -72,15 +73,15 @@ WEFT_COLD static void send_failed(struct weft_request *request, const char *text
 
 /* Reads one error entry and adds it to the events, unless it is only a PEEK that found no message:
  * that does not end a wait. False when the queue has no error entry after all. */
-WEFT_COLD static bool read_error(int *events)
+WEFT_COLD static bool read_error(struct weft_net_vci *net, int *events)
 {
+    struct fid_cq *cq = net->objects.cq;
     struct fi_cq_err_entry error = {0};
     char data[256];
-    if (fi_cq_readerr(weft_net.cq, &error, 0) != 1)
+    if (fi_cq_readerr(cq, &error, 0) != 1)
         return false;
     ++*events;
-    const char *text =
-        fi_cq_strerror(weft_net.cq, error.prov_errno, error.err_data, data, sizeof data);
+    const char *text = fi_cq_strerror(cq, error.prov_errno, error.err_data, data, sizeof data);
     if (!text || !*text || error.prov_errno == 0)
         text = fi_strerror(error.err);
     struct weft_net_op *op = error.op_context;
@@ -96,7 +97,7 @@ WEFT_COLD static bool read_error(int *events)
             send_failed(request_of(op), text);
         break;
     case WEFT_NET_POOL:
-        weft_net_pool_failed(op, &error, text);
+        weft_net_pool_failed(net, op, &error, text);
         break;
     case WEFT_NET_READ:
         weft_net_read_done(op, error.err, text);
@@ -105,7 +106,7 @@ WEFT_COLD static bool read_error(int *events)
         weft_net_write_done(op, error.err, text);
         break;
     case WEFT_NET_CLAIM:
-        weft_net_claim_failed(&error, text);
+        weft_net_claim_failed(net, &error, text);
         --*events;
         break;
     case WEFT_NET_PIECE:
@@ -118,50 +119,62 @@ WEFT_COLD static bool read_error(int *events)
     return true;
 }
 
-WEFT_HOT int weft_net_progress(void)
+WEFT_HOT int weft_net_progress(unsigned vci)
 {
+    struct weft_net_vci *net = &weft_net.vcis[vci];
     struct fi_cq_tagged_entry entries[BATCH];
     int events = 0;
-    if (weft_net.posted < weft_net.wanted) /* what the last poll took: whoever answers has by now */
-        weft_net_pool_post_more();
+    if (net->posted < net->wanted) /* what the last poll took: whoever answers has by now */
+        weft_net_pool_post_more(net);
     /* Reading goes on after an error, because psm2 and psm3 make no progress in a read that returns
      * what is in the queue already, and each progress may queue the error of a PEEK. */
     ssize_t n;
-    while ((n = fi_cq_read(weft_net.cq, entries, BATCH)) == -FI_EAVAIL && read_error(&events))
+    while ((n = fi_cq_read(net->objects.cq, entries, BATCH)) == -FI_EAVAIL &&
+           read_error(net, &events))
         ;
     if (n > 0) {
         for (ssize_t i = 0; i < n; i++)
-            dispatch(&entries[i]);
+            dispatch(net, &entries[i]);
         events += (int)n;
     } else if (weft_unlikely(n != -FI_EAGAIN && n != -FI_EAVAIL && n != 0)) {
         weft_fatal(MPI_ERR_OTHER, "reading completions from %s failed: %s", weft_net_name(),
                    fi_strerror((int)-n));
     }
-    if (weft_unlikely(weft_net.backlogged != NULL))
-        events += weft_net_retry();
-    if (weft_unlikely(weft_net.stalled != NULL))
-        events += weft_net_move_more();
-    if (weft_unlikely(weft.vcis[0].held != NULL))
-        weft_net_claim();
-    if (weft_unlikely(weft_net.asked))
-        events += weft_net_cancel_answer();
+    if (weft_unlikely(net->backlogged != NULL))
+        events += weft_net_retry(net);
+    if (weft_unlikely(net->stalled != NULL))
+        events += weft_net_move_more(net);
+    if (weft_unlikely(weft.vcis[vci].held != NULL))
+        weft_net_claim(net);
+    if (weft_unlikely(net->asked != NULL))
+        events += weft_net_cancel_answer(net);
     return events;
 }
 
-int weft_net_wait_fd(void)
+static bool may_sleep(const struct weft_net_vci *net)
 {
-    return weft_net.wait_fd;
+    struct fid *queue = &net->objects.cq->fid;
+    return !net->backlogged && !net->stalled && net->posted >= net->wanted && !net->asked &&
+           !weft.vcis[net->number].held && net->objects.wait_fd >= 0 &&
+           !fi_trywait(net->objects.fabric, &queue, 1);
 }
 
-bool weft_net_may_sleep(void)
+int weft_net_wait_fds(int fds[WEFT_LOCKS_MAX])
 {
-    struct fid *queue = &weft_net.cq->fid;
-    return !weft_net.backlogged && !weft_net.stalled && weft_net.posted >= weft_net.wanted &&
-           !weft_net.asked && !weft.vcis[0].held && weft_net.wait_fd >= 0 &&
-           !fi_trywait(weft_net.fabric, &queue, 1);
+    for (unsigned i = 0; i < weft_net.nvcis; i++) {
+        if (!may_sleep(&weft_net.vcis[i]))
+            return 0;
+        fds[i] = weft_net.vcis[i].objects.wait_fd;
+    }
+    return (int)weft_net.nvcis;
 }
 
 bool weft_net_idle(void)
 {
-    return !weft_net.backlogged && !weft_net.stalled && !weft_net.outstanding && !weft_net.asked;
+    bool idle = true;
+    for (unsigned i = 0; i < weft_net.nvcis; i++) {
+        const struct weft_net_vci *net = &weft_net.vcis[i];
+        idle = idle && !net->backlogged && !net->stalled && !net->outstanding && !net->asked;
+    }
+    return idle;
 }

@@ -21,51 +21,51 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct control_out {
+struct weft_net_control_out {
     struct weft_net_out out;
     struct weft_net_control control;
-    struct control_out *next; /* in the free list */
+    struct weft_net_control_out *next; /* in the free list */
 };
 
-static struct control_out *free_controls;
-
-static struct control_out *whole(struct weft_net_out *out)
+static struct weft_net_control_out *whole(struct weft_net_out *out)
 {
-    return (struct control_out *)((char *)out - offsetof(struct control_out, out));
+    return (struct weft_net_control_out *)((char *)out -
+                                           offsetof(struct weft_net_control_out, out));
 }
 
-void weft_net_control_drop(struct weft_net_out *out)
+void weft_net_control_drop(struct weft_net_vci *net, struct weft_net_out *out)
 {
-    struct control_out *control = whole(out);
-    control->next = free_controls;
-    free_controls = control;
-    weft_net.outstanding--;
+    struct weft_net_control_out *control = whole(out);
+    control->next = net->free_controls;
+    net->free_controls = control;
+    net->outstanding--;
 }
 
-void weft_net_control_close(void)
+void weft_net_control_close(struct weft_net_vci *net)
 {
-    struct control_out *control;
-    while ((control = free_controls) != NULL) {
-        free_controls = control->next;
+    struct weft_net_control_out *control;
+    while ((control = net->free_controls) != NULL) {
+        net->free_controls = control->next;
         free(control);
     }
 }
 
 int weft_net_control_send(struct weft_peer *peer, struct weft_net_out *out)
 {
-    struct control_out *control = whole(out);
+    struct weft_net_control_out *control = whole(out);
     int rc = weft_net_send_own(peer, &control->control, sizeof control->control,
                                (uint32_t)weft.job.rank, weft_net.space_bit);
     if (!rc)
-        weft_net_control_drop(out);
+        weft_net_control_drop(weft_net_of_peer(peer), out);
     return rc;
 }
 
 void weft_net_control(struct weft_peer *peer, struct weft_net_control control)
 {
-    struct control_out *out = free_controls;
+    struct weft_net_vci *net = weft_net_of_peer(peer);
+    struct weft_net_control_out *out = net->free_controls;
     if (out)
-        free_controls = out->next;
+        net->free_controls = out->next;
     else
         out = malloc(sizeof *out);
     if (!out)
@@ -74,8 +74,9 @@ void weft_net_control(struct weft_peer *peer, struct weft_net_control control)
     out->control = control;
     out->control.version = WEFT_NET_WIRE_VERSION;
     out->control.from = weft.job.rank;
-    weft_net.outstanding++;
-    weft_counts.net_controls++;
+    out->control.deal = peer->deal;
+    net->outstanding++;
+    weft_count_add(&weft_counts.net_controls, 1);
     weft_net_push(peer, &out->out);
 }
 
@@ -118,7 +119,7 @@ bool weft_net_acknowledged(struct weft_peer *peer, uint32_t context, int tag)
 
 void weft_net_drop(const char *what, int from)
 {
-    if (weft_counts.net_dropped++ == 0)
+    if (__atomic_fetch_add(&weft_counts.net_dropped, 1, __ATOMIC_RELAXED) == 0)
         weft_warn("%s (rank %d) is dropped, and so is what follows of its kind; all ranks must run "
                   "the same version of Weft, and no other program may send to this address",
                   what, from);
@@ -130,7 +131,8 @@ static struct weft_request *active(uint64_t number, const struct weft_peer *peer
                                    enum weft_request_kind op, enum weft_net_phase phase)
 {
     struct weft_request *request = weft_request_numbered(number);
-    bool is_it = request && request->object.kind == WEFT_KIND_REQUEST && request->op == op &&
+    bool is_it = request && request->vci->number == peer->vci &&
+                 request->object.kind == WEFT_KIND_REQUEST && request->op == op &&
                  request->pending > 0 && request->peer == peer &&
                  weft_net_part(request)->phase == phase;
     return is_it ? request : NULL;
@@ -155,8 +157,9 @@ static bool finished(const struct weft_net_control *fin, const struct weft_peer 
 static bool cancel_answered(const struct weft_net_control *answer, const struct weft_peer *peer)
 {
     struct weft_request *send = weft_request_numbered(answer->number);
-    if (!send || send->object.kind != WEFT_KIND_REQUEST || send->op != WEFT_REQUEST_SEND ||
-        send->peer != peer || !(send->flags & WEFT_REQUEST_CANCELLING))
+    if (!send || send->vci->number != peer->vci || send->object.kind != WEFT_KIND_REQUEST ||
+        send->op != WEFT_REQUEST_SEND || send->peer != peer ||
+        !(send->flags & WEFT_REQUEST_CANCELLING))
         return false;
     return weft_net_cancel_answered(send, answer->kind == WEFT_NET_CANCELLED);
 }
@@ -241,7 +244,7 @@ static bool is_question(const struct weft_net_control *control)
            control->kind == WEFT_NET_CONNECTED;
 }
 
-void weft_net_control_arrived(const void *data, size_t bytes)
+void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t bytes)
 {
     struct weft_net_control control;
     if (bytes < sizeof control) {
@@ -250,18 +253,20 @@ void weft_net_control_arrived(const void *data, size_t bytes)
     }
     memcpy(&control, data, sizeof control);
     if (control.version != WEFT_NET_WIRE_VERSION || control.from < 0 ||
-        control.from >= weft.job.size) {
-        weft_net_drop("a control message of another version or an unknown rank", control.from);
+        control.from >= weft.job.size || !weft_net_takes_deal(net, control.deal)) {
+        weft_net_drop("a control message of another version, an unknown rank or another VCI",
+                      control.from);
         return;
     }
-    struct weft_peer *peer = weft_peer_known(0, control.from);
+    struct weft_peer *peer = weft_peer_known(control.deal, control.from);
     if (peer && peer->lane == WEFT_LANE_DEAD)
         return; /* what it is about was ended when it died */
     if (control.kind == WEFT_NET_CONNECTED && !control.count)
         return;
     if (is_question(&control)) {
-        if (control.kind != WEFT_NET_CONNECTED || !weft_net_connected_by(control.from))
-            weft_net_cancel_asked(&control);
+        if (control.kind != WEFT_NET_CONNECTED ||
+            !weft_net_connected_by(control.deal, control.from))
+            weft_net_cancel_asked(net, &control);
     } else if (!peer ||
                !act(&control, peer, (const char *)data + sizeof control, bytes - sizeof control)) {
         weft_net_drop("a control message about an operation that this rank does not have",

@@ -57,7 +57,7 @@ static const int64_t largest = 16 << 20, smallest = 512 << 10, all_together = IN
 
 static unsigned most_part(void)
 {
-    bool short_number = weft_net.software && weft_net_fast.sequence_mask <= 0xff;
+    bool short_number = weft_net.software && weft_net.sequence_mask <= 0xff;
     return short_number ? SHORT_NUMBER_PART : MOST_PART;
 }
 
@@ -93,18 +93,21 @@ void weft_net_credits_open(int ranks)
     weft_net.inject_short = weft_net.inject_max < short_most ? weft_net.inject_max : short_most;
 }
 
-void weft_net_credits_close(void)
+/* What is owed to a rank that is no peer yet. */
+static uint32_t *stranger(const struct weft_net_vci *net, unsigned deal, int world)
 {
-    free(weft_net.strangers);
+    return &net->strangers[weft_net_sender_number(deal, world) - net->first_sender];
 }
 
 void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits)
 {
     peer->credits_end = peer->sequence + credits;
     peer->relieve_at = peer->sequence + weft_net.part;
-    if (weft_net.strangers) {
-        peer->owed += weft_net.strangers[peer->world];
-        weft_net.strangers[peer->world] = 0;
+    struct weft_net_vci *net = weft_net_of_peer(peer);
+    if (net->strangers) {
+        uint32_t *owed = stranger(net, peer->deal, peer->world);
+        peer->owed += *owed;
+        *owed = 0;
     }
     weft_net_settle(peer);
 }
@@ -127,7 +130,7 @@ void weft_net_relieve(struct weft_peer *peer)
     peer->sent_mark = peer->sequence;
     peer->relieve_at = peer->sequence + weft_net.part;
     peer->unanswered++;
-    weft_counts.net_flow_checks++;
+    weft_count_add(&weft_counts.net_flow_checks, 1);
     peer->reached = true;
     weft_net_settle(peer);
     weft_net_control(peer,
@@ -158,16 +161,18 @@ void weft_net_credits_return(struct weft_peer *peer)
 }
 
 /* A rank that only ever sends to wildcards needs no contact before it has earned a return. */
-static void matched_stranger(int world, size_t length)
+static void matched_stranger(unsigned deal, int world, size_t length)
 {
-    if (!weft_net.strangers)
-        weft_net.strangers = calloc((size_t)weft.job.size, sizeof *weft_net.strangers);
-    if (!weft_net.strangers)
+    struct weft_net_vci *net = &weft_net.vcis[deal % weft.nvcis];
+    if (!net->strangers)
+        net->strangers = calloc(weft_net_senders(), sizeof *net->strangers);
+    if (!net->strangers)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to count the messages of %d ranks", weft.job.size);
-    weft_net.strangers[world] += weft_net_cost(length);
-    if (weft_net.strangers[world] < weft_net.credits_step)
+    uint32_t *owed = stranger(net, deal, world);
+    *owed += weft_net_cost(length);
+    if (*owed < weft_net.credits_step)
         return;
-    struct weft_peer *peer = weft_peer_connect(0, world); /* takes the count over */
+    struct weft_peer *peer = weft_peer_connect(deal, world); /* takes the count over */
     if (peer)
         weft_net_credits_return(peer);
 }
@@ -176,7 +181,7 @@ void weft_net_matched(const struct weft_channel *channel, int source, size_t len
 {
     struct weft_peer *peer = weft_comm_peer(channel->comm, source);
     if (!peer)
-        matched_stranger(weft_comm_world_of(channel->comm, source), length);
+        matched_stranger(channel->comm->deal, weft_comm_world_of(channel->comm, source), length);
     else if (peer->lane == WEFT_LANE_NET)
         weft_net_matched_from(peer, length);
 }

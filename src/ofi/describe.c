@@ -82,10 +82,12 @@ const char *weft_net_describe(const struct weft_request *request)
 
 struct weft_net_levels weft_net_levels(void)
 {
-    if (!weft.net)
-        return (struct weft_net_levels){0};
-    return (struct weft_net_levels){.posted = weft_net_fast.posts - weft_net.completed,
-                                    .room = weft_net.post_limit,
-                                    .completed = weft_net.completed,
-                                    .eager_limit = weft_net.eager_limit};
+    struct weft_net_levels levels = {0};
+    for (unsigned i = 0; i < weft_net.nvcis; i++) {
+        levels.posted += weft.vcis[i].net.posts - weft_net.vcis[i].completed;
+        levels.room += weft_net.post_limit;
+        levels.completed += weft_net.vcis[i].completed;
+    }
+    levels.eager_limit = weft_net.eager_limit;
+    return levels;
 }

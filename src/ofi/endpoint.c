@@ -1,9 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The endpoint: opened once, its address published, its peers' addresses inserted on first contact.
+ * The endpoints, one for each VCI: opened once, their addresses published, the addresses of peers
+ * inserted on first contact.
+ *
+ * A rank publishes its addresses before the others are known, so a rank with MPI_THREAD_MULTIPLE
+ * opens WEFT_VCIS endpoints. After the fence rank 0's card tells all ranks alike onto how many numbers
+ * communicators are dealt. A message of deal d goes to endpoint d of a rank that has several, else to
+ * the rank's only endpoint.
  *
  * Invariant: two ranks talk only if what they published agrees: wire version, provider, usable tag
- * bits, who matches, eager limit. Otherwise the first contact says what differs.
+ * bits, who matches, eager limit, endpoints. Otherwise the first contact says what differs.
  */
 #include "core/comm/context.h"
 #include "core/object/error.h"
@@ -29,16 +35,16 @@ enum {
 };
 
 struct weft_net weft_net;
-struct weft_net_fast weft_net_fast;
 
-/* What a rank publishes. */
+/* What a rank publishes, up to its last address. */
 struct card {
     uint32_t wire_version, tag_bits, software;
+    uint32_t credits; /* what it gives to each sender */
     uint64_t eager_limit;
     char provider[48];
-    uint32_t address_bytes;
-    uint32_t credits; /* what it gives to each sender */
-    char address[ADDRESS_BYTES];
+    uint32_t address_bytes; /* of each endpoint, one behind the other */
+    uint16_t endpoints, vcis;
+    char addresses[WEFT_VCIS_MAX * ADDRESS_BYTES];
 };
 
 static struct card own;
@@ -63,9 +69,20 @@ int weft_net_tag_ub(void)
     return (int)weft_net.tag_mask;
 }
 
-uint64_t weft_net_context_bits(uint32_t context)
+uint64_t weft_net_context_bits(unsigned deal, uint32_t context)
 {
-    return weft_net.sender_bits | (uint64_t)context << weft_net.context_shift;
+    uint64_t sender = weft_net.sender_bits ? weft_net_sender_number(deal, weft.job.rank) : 0;
+    return sender << weft_net.sender_shift | (uint64_t)context << weft_net.context_shift;
+}
+
+unsigned weft_net_deals(void)
+{
+    return weft_net.deals;
+}
+
+bool weft_net_has_all(void)
+{
+    return weft_net.nvcis == weft_net.deals;
 }
 
 uint64_t weft_net_rank_bits(int rank)
@@ -78,38 +95,45 @@ static int usable_bits(uint64_t format)
     return format ? 64 - __builtin_clzll(format) : 64;
 }
 
-/* Lays out the tag word in the bits that the provider carries. */
-static int lay_tags(const struct fi_info *info, const struct weft_job *job, char *why, size_t len)
+/* The bits of the tag word that are left for the user's tag with so many deals. */
+static int tag_bits(const struct weft_job *job, unsigned deals)
+{
+    int sender = weft_net.software ? usable_bits((uint64_t)job->size * deals) : 0;
+    return (int)own.tag_bits - WEFT_KIND_BITS - sender - WEFT_CONTEXT_BITS;
+}
+
+/* Takes over the bits that the provider carries in a tag and in completion data. */
+static int take_bits(const struct fi_info *info, const struct weft_job *job, char *why, size_t len)
 {
     int bits = usable_bits(info->ep_attr->mem_tag_format);
-    int sender = weft_net.software ? usable_bits((uint64_t)job->size) : 0;
-    int tag = bits - WEFT_KIND_BITS - sender - WEFT_CONTEXT_BITS;
-    if (tag > TAG_BITS)
-        tag = TAG_BITS;
-    if (tag < WEFT_LEAST_TAG_BITS) {
-        snprintf(why, len,
-                 "%s carries only %d tag bits, Weft needs %d with %s matching and %d ranks; choose "
-                 "another provider (WEFT_PROVIDER)",
-                 weft_net_name(), bits,
-                 WEFT_KIND_BITS + sender + WEFT_CONTEXT_BITS + WEFT_LEAST_TAG_BITS,
-                 weft_net.software ? "software" : "provider", job->size);
-        return -1;
-    }
-    weft_net.tag_mask = (UINT64_C(1) << tag) - 1;
-    weft_net.context_shift = (unsigned)tag;
-    weft_net.form_shift = (unsigned)bits - WEFT_KIND_BITS;
-    weft_net.form_mask = UINT64_C(3) << weft_net.form_shift;
-    weft_net_fast.form_mask = weft_net.form_mask;
-    weft_net_fast.ready_bits = (uint64_t)WEFT_MESSAGE_READY << weft_net.form_shift;
-    weft_net.sender_shift = weft_net.form_shift - (unsigned)sender;
-    weft_net.sender_bits = sender ? (uint64_t)job->rank << weft_net.sender_shift : 0;
+    own.tag_bits = (uint32_t)bits;
+    own.software = weft_net.software;
     weft_net.space_bit = UINT64_C(1) << (bits - 1);
     bool wide = info->domain_attr->cq_data_size >= 8;
     weft_net.rank_shift = wide ? 32 : 8;
-    weft_net_fast.sequence_mask = wide ? UINT32_MAX : 0xff;
-    own.tag_bits = (uint32_t)bits;
-    own.software = weft_net.software;
-    return 0;
+    weft_net.sequence_mask = wide ? UINT32_MAX : 0xff;
+    if (tag_bits(job, 1) >= WEFT_LEAST_TAG_BITS)
+        return 0;
+    snprintf(why, len,
+             "%s carries only %d tag bits, Weft needs %d with %s matching and %d ranks; choose "
+             "another provider (WEFT_PROVIDER)",
+             weft_net_name(), bits, bits - tag_bits(job, 1) + WEFT_LEAST_TAG_BITS,
+             weft_net.software ? "software" : "provider", job->size);
+    return -1;
+}
+
+/* Lays out the tag word, once the number of deals is known. */
+static void lay_out_tags(const struct weft_job *job)
+{
+    int tag = tag_bits(job, weft_net.deals);
+    weft_net.form_shift = own.tag_bits - WEFT_KIND_BITS;
+    weft_net.form_mask = UINT64_C(3) << weft_net.form_shift;
+    weft_net.sender_bits = own.tag_bits - WEFT_KIND_BITS - WEFT_CONTEXT_BITS - (unsigned)tag;
+    weft_net.sender_shift = weft_net.form_shift - weft_net.sender_bits;
+    if (tag > TAG_BITS)
+        tag = TAG_BITS;
+    weft_net.tag_mask = (UINT64_C(1) << tag) - 1;
+    weft_net.context_shift = (unsigned)tag;
 }
 
 /* Whether new TCP connections send at an estimated rate, on loopback too: BBR does. */
@@ -158,7 +182,8 @@ static void take_facts(const struct fi_info *info)
     weft_net.post_limit = room > 2 * RESERVED_RECEIVES ? room - RESERVED_RECEIVES : room / 2;
     weft_net.header_apart = info->rx_attr->iov_limit >= 3 && !weft_net.local_mr;
     weft_net.stop_step = !weft_net.local_mr;
-    weft_net_fast.posts_stop = weft_net.stop_step ? weft_net.post_limit : 0;
+    bool spills = choice->row->flags & WEFT_PROVIDER_SPILL && info->rx_attr->iov_limit > 1;
+    weft_net.spill_below = spills ? weft_net.eager_limit : 0;
     bool numbered = info->domain_attr->cq_data_size >= 8;
     weft_net.in_place_room = weft_net.header_apart && numbered && !weft_net.software
                                  ? weft_net.eager_limit - WEFT_NET_SMALL
@@ -167,69 +192,180 @@ static void take_facts(const struct fi_info *info)
              choice->interface);
 }
 
-/* Takes over what was opened for the choice. */
-static void take_objects(const struct weft_objects *objects)
+/* Memory for receives without a place of their own. */
+static bool open_spill(struct weft_net_vci *net)
 {
-    weft_net.fabric = objects->fabric;
-    weft_net.domain = objects->domain;
-    weft_net.av = objects->av;
-    weft_net.cq = objects->cq;
-    weft_net.ep = objects->ep;
-    weft_net.wait_fd = objects->wait_fd;
-    weft_net_fast.ep = weft_net.ep;
-    weft_net_fast.inject = weft_net.ep->tagged->injectdata;
-    weft_net_fast.post = weft_net.ep->tagged->recvv;
+    if (!weft_net.spill_below)
+        return true;
+    net->spill = (struct iovec){malloc(weft_net.eager_limit), weft_net.eager_limit};
+    if (net->spill.iov_base && weft_net.local_mr)
+        net->spill_mr = weft_net_register(net, net->spill.iov_base, weft_net.eager_limit, FI_RECV);
+    return net->spill.iov_base && (net->spill_mr || !weft_net.local_mr);
 }
 
-static int make_room(char *why, size_t len)
+/* The part of a VCI whose libfabric objects are open. */
+static int open_vci(struct weft_net_vci *net, char *why, size_t len)
 {
-    const struct fi_info *info = weft_net.choice.info;
-    if ((weft_net.choice.row->flags & WEFT_PROVIDER_SPILL) && info->rx_attr->iov_limit > 1) {
-        weft_net.spill = (struct iovec){malloc(weft_net.eager_limit), weft_net.eager_limit};
-        weft_net.spill_below = weft_net.eager_limit;
-        if (weft_net.spill.iov_base && weft_net.local_mr)
-            weft_net.spill_mr =
-                weft_net_register(weft_net.spill.iov_base, weft_net.eager_limit, FI_RECV);
-    }
-    weft_net_fast.short_pieces = weft_net.spill_below ? 2 : 1;
-    bool spills = !weft_net.spill_below ||
-                  (weft_net.spill.iov_base && (weft_net.spill_mr || !weft_net.local_mr));
-    if (!spills || weft_net_claim_open() || weft_net_bounce_open()) {
+    net->connecting_back = -1;
+    if (!open_spill(net) || weft_net_claim_open(net) || weft_net_bounce_open(net)) {
         snprintf(why, len, "no memory for receive buffers of %zu bytes over %s%s",
                  weft_net.eager_limit, weft_net_name(), weft_net_bounce_advice());
         return -1;
     }
-    return weft_net_pool_open(why, len);
+    return weft_net_pool_open(net, why, len);
+}
+
+static void close_vci(struct weft_net_vci *net)
+{
+    weft_net_bounce_close(net); /* regions bound to the endpoint (FI_MR_ENDPOINT) go before it */
+    if (net->objects.ep)
+        fi_close(&net->objects.ep->fid);
+    net->objects.ep = NULL;
+    weft_net_claim_close(net);
+    weft_net_pool_close(net);
+    if (net->spill_mr)
+        fi_close(&net->spill_mr->fid);
+    free(net->spill.iov_base);
+    weft_objects_close(&net->objects);
+    weft_net_transfer_close(net);
+    weft_net_control_close(net);
+    free(net->strangers);
+    weft.vcis[net->number].net = (struct weft_net_fast){0};
+    *net = (struct weft_net_vci){0};
+}
+
+static void close_from(unsigned first)
+{
+    while (weft_net.nvcis > first)
+        close_vci(&weft_net.vcis[--weft_net.nvcis]);
+}
+
+/* Opens the endpoints of the other VCIs, or none of them: some providers have few. */
+static void open_others(const struct weft_job *job, unsigned vcis)
+{
+    char why[512];
+    bool one = weft_net.choice.row->flags & WEFT_PROVIDER_ONE_ENDPOINT ||
+               tag_bits(job, vcis) < WEFT_LEAST_TAG_BITS;
+    for (unsigned i = 1; i < vcis && !one; i++) {
+        struct weft_net_vci *net = &weft_net.vcis[i];
+        net->number = i;
+        if (weft_objects_open(&net->objects, &weft_net.choice, job->size, i + 1, why, sizeof why))
+            break;
+        weft_net.nvcis++;
+        if (open_vci(net, why, sizeof why))
+            break;
+        if (weft_net.nvcis == vcis)
+            return;
+    }
+    if (weft_settings.verbose && vcis > 1)
+        weft_warn("threads share one endpoint of %s: %s", weft_net_name(),
+                  one ? "it has few, or few tag bits" : why);
+    close_from(1);
 }
 
 static int publish(char *why, size_t len)
 {
-    size_t bytes = sizeof own.address;
-    int rc = fi_getname(&weft_net.ep->fid, own.address, &bytes);
-    if (rc) {
-        snprintf(why, len, "%s has no address: %s", weft_net_name(), fi_strerror(-rc));
-        return -1;
+    size_t used = 0;
+    for (unsigned i = 0; i < weft_net.nvcis; i++) {
+        size_t bytes = ADDRESS_BYTES;
+        int rc = fi_getname(&weft_net.vcis[i].objects.ep->fid, own.addresses + used, &bytes);
+        if (rc) {
+            snprintf(why, len, "%s has no address: %s", weft_net_name(), fi_strerror(-rc));
+            return -1;
+        }
+        own.address_bytes = (uint32_t)bytes;
+        used += bytes;
     }
     own.wire_version = WEFT_NET_WIRE_VERSION;
     own.eager_limit = weft_net.eager_limit;
-    own.address_bytes = (uint32_t)bytes;
+    own.endpoints = (uint16_t)weft_net.nvcis;
     own.credits = weft_net.credits;
     snprintf(own.provider, sizeof own.provider, "%s", weft_net.choice.info->fabric_attr->prov_name);
-    return weft_boot_publish(address_key, &own, sizeof own, why, len);
+    return weft_boot_publish(address_key, &own, offsetof(struct card, addresses) + used, why, len);
 }
 
-int weft_net_open(const struct weft_job *job, char *why, size_t len)
+int weft_net_open(const struct weft_job *job, unsigned vcis, char *why, size_t len)
 {
-    struct weft_objects objects;
-    if (weft_provider_open(&weft_settings, job, &weft_net.choice, &objects, NULL, NULL, why, len))
+    struct weft_net_vci *first = &weft_net.vcis[0];
+    if (weft_provider_open(&weft_settings, job, &weft_net.choice, &first->objects, NULL, NULL, why,
+                           len))
         return -1;
-    take_objects(&objects);
-    take_facts(weft_net.choice.info);
-    if (lay_tags(weft_net.choice.info, job, why, len))
+    const struct fi_info *info = weft_net.choice.info;
+    weft_net.nvcis = 1;
+    take_facts(info);
+    if (take_bits(info, job, why, len))
         return -1;
     weft_net_credits_open(job->size);
-    if (make_room(why, len) || publish(why, len))
+    if (open_vci(first, why, len))
         return -1;
+    open_others(job, vcis);
+    own.vcis = (uint16_t)vcis;
+    return publish(why, len);
+}
+
+/* Gives each VCI what its fast path reads. */
+static void open_fast(void)
+{
+    uint64_t stop = weft_net.stop_step ? weft_net.post_limit : 0;
+    for (unsigned i = 0; i < weft_net.nvcis; i++) {
+        struct weft_net_vci *net = &weft_net.vcis[i];
+        struct fid_ep *ep = net->objects.ep;
+        weft.vcis[i].net = (struct weft_net_fast){.ep = ep,
+                                                  .inject = ep->tagged->injectdata,
+                                                  .post = ep->tagged->recvv,
+                                                  .ready_bits = (uint64_t)WEFT_MESSAGE_READY
+                                                                << weft_net.form_shift,
+                                                  .sequence_mask = weft_net.sequence_mask,
+                                                  .short_pieces = weft_net.spill_below ? 2 : 1,
+                                                  .posts_stop = stop,
+                                                  .form_mask = weft_net.form_mask};
+        net->first_sender = weft_net.nvcis == 1 ? 0 : weft_net_sender_number(i, 0);
+        weft_sequences_open(&net->sequences, (uint32_t)weft_net_senders(), weft_net.sequence_mask,
+                            weft_net_window());
+    }
+}
+
+static int fetch(int rank, struct card *card, char *why, size_t len)
+{
+    size_t bytes = sizeof *card, fixed = offsetof(struct card, addresses);
+    if (weft_boot_fetch(rank, address_key, card, &bytes, FETCH_SECONDS, why, len))
+        return -1;
+    if (bytes >= fixed && card->address_bytes <= ADDRESS_BYTES &&
+        card->endpoints - 1U < WEFT_VCIS_MAX && card->vcis - 1U < WEFT_VCIS_MAX &&
+        bytes == fixed + (size_t)card->endpoints * card->address_bytes)
+        return 0;
+    snprintf(why, len,
+             "rank %d published an address of %zu bytes, which this rank cannot read; start all "
+             "ranks with the same libmpi_abi.so.1",
+             rank, bytes);
+    return -1;
+}
+
+/* Rank `rank` has fewer endpoints than there are deals, but more than one. */
+static int too_few(int rank, const struct card *card, char *why, size_t len)
+{
+    char host[256];
+    if (card->endpoints == 1 || card->endpoints >= weft_net.deals)
+        return 0;
+    snprintf(why, len,
+             "rank %d on %s has %u endpoints and rank 0 has %u; give all ranks the same WEFT_VCIS",
+             rank, weft_boot_host(rank, host, sizeof host), card->endpoints, weft_net.deals);
+    return -1;
+}
+
+int weft_net_agree(const struct weft_job *job, unsigned *deals, char *why, size_t len)
+{
+    struct card first;
+    if (job->rank > 0 && fetch(0, &first, why, len))
+        return -1;
+    const struct card *card = job->rank > 0 ? &first : &own;
+    weft_net.deals = card->endpoints;
+    *deals = card->vcis;
+    if (too_few(job->rank, &own, why, len))
+        return -1;
+    close_from(weft_net.deals);
+    lay_out_tags(job);
+    open_fast();
     if (weft_settings.verbose > 1 || (weft_settings.verbose && job->rank == 0))
         weft_warn("%s, %s matching, eager up to %zu bytes, inject up to %zu, tags up to %d, "
                   "rendezvous by %s",
@@ -241,42 +377,26 @@ int weft_net_open(const struct weft_job *job, char *why, size_t len)
 
 void weft_net_close(void)
 {
-    struct weft_objects objects = {.fabric = weft_net.fabric,
-                                   .domain = weft_net.domain,
-                                   .av = weft_net.av,
-                                   .cq = weft_net.cq,
-                                   .ep = weft_net.ep};
-    weft_net_bounce_close(); /* regions bound to the endpoint (FI_MR_ENDPOINT) go before it */
-    if (objects.ep)
-        fi_close(&objects.ep->fid);
-    objects.ep = NULL;
-    weft_net_claim_close();
-    weft_net_pool_close();
-    if (weft_net.spill_mr)
-        fi_close(&weft_net.spill_mr->fid);
-    free(weft_net.spill.iov_base);
-    weft_objects_close(&objects);
+    close_from(0);
     weft_provider_free(&weft_net.choice);
-    weft_net_transfer_close();
-    weft_net_control_close();
-    weft_net_credits_close();
     weft_net = (struct weft_net){0};
-    weft_net_fast = (struct weft_net_fast){0};
 }
 
-char *weft_net_own_address(char *buf, size_t len)
+char *weft_net_own_address(const struct weft_peer *peer, char *buf, size_t len)
 {
-    fi_av_straddr(weft_net.av, own.address, buf, &len);
+    fi_av_straddr(weft_net_of_peer(peer)->objects.av, own.addresses + peer->vci * own.address_bytes,
+                  buf, &len);
     return buf;
 }
 
 char *weft_net_peer_address(struct weft_peer *peer, char *buf, size_t len)
 {
+    struct fid_av *av = weft_net_of_peer(peer)->objects.av;
     char address[ADDRESS_BYTES];
     size_t bytes = sizeof address;
     buf[0] = 0;
-    if (!fi_av_lookup(weft_net.av, peer->net_addr, address, &bytes))
-        fi_av_straddr(weft_net.av, address, buf, &len);
+    if (!fi_av_lookup(av, peer->net_addr, address, &bytes))
+        fi_av_straddr(av, address, buf, &len);
     return buf;
 }
 
@@ -307,7 +427,7 @@ static int differs(const struct card *card, int rank, char *why, size_t len)
                  rank, host, card->tag_bits, (unsigned long long)card->eager_limit, own.tag_bits,
                  (unsigned long long)own.eager_limit);
     else
-        return 0;
+        return too_few(rank, card, why, len);
     return -1;
 }
 
@@ -315,13 +435,16 @@ static int differs(const struct card *card, int rank, char *why, size_t len)
  * the provider's own limit: then it is repeated, and reported. Returns what fi_av_insert returns. */
 static int insert(struct weft_peer *peer, const struct card *card)
 {
+    struct fid_av *av = weft_net_of_peer(peer)->objects.av;
+    unsigned endpoint = card->endpoints == 1 ? 0 : peer->deal;
+    const char *address = card->addresses + endpoint * card->address_bytes;
     char there[128];
     int n;
     peer->backlog_since = weft_seconds();
-    while ((n = fi_av_insert(weft_net.av, card->address, 1, &peer->net_addr, 0, NULL)) == 0 &&
+    while ((n = fi_av_insert(av, address, 1, &peer->net_addr, 0, NULL)) == 0 &&
            weft_net.choice.row->flags & WEFT_PROVIDER_CONNECTS && peer->lane == WEFT_LANE_NET) {
         size_t bytes = sizeof there;
-        weft_net_report_unreachable(peer, fi_av_straddr(weft_net.av, card->address, there, &bytes));
+        weft_net_report_unreachable(peer, fi_av_straddr(av, address, there, &bytes));
         weft_failure_check();
     }
     return n;
@@ -335,48 +458,36 @@ static void connect_both_ways(struct weft_peer *peer)
     unsigned idle = 0;
     weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CONNECTED, .count = 1});
     while (!peer->connected_back && peer->lane == WEFT_LANE_NET)
-        if (!weft_net_progress())
+        if (!weft_net_progress(peer->vci))
             weft_idle(&idle);
 }
 
-static int connecting_back = -1; /* the world rank that this rank connects back to */
-
-bool weft_net_connected_by(int world)
+bool weft_net_connected_by(unsigned deal, int world)
 {
-    struct weft_peer *peer = weft_peer_known(0, world);
+    struct weft_peer *peer = weft_peer_known(deal, world);
     if (peer)
         peer->connected_back = true;
     return peer;
 }
 
-void weft_net_connect_back(int world)
+void weft_net_connect_back(struct weft_net_vci *net, unsigned deal, int world)
 {
-    if (weft_net_connected_by(world))
+    if (weft_net_connected_by(deal, world))
         return;
-    connecting_back = world;
-    if (!weft_peer_connect(0, world))
+    net->connecting_back = world;
+    if (!weft_peer_connect(deal, world))
         weft_fatal(MPI_ERR_OTHER,
                    "rank %d waits until this rank has connected to it over %s, which fails; see "
                    "whether that rank runs the same version of Weft",
                    world, weft_net_name());
-    connecting_back = -1;
+    net->connecting_back = -1;
 }
 
 int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
 {
     struct card card;
-    peer->connected_back = peer->world == connecting_back;
-    size_t bytes = sizeof card;
-    if (weft_boot_fetch(peer->world, address_key, &card, &bytes, FETCH_SECONDS, why, len))
-        return -1;
-    if (bytes != sizeof card) {
-        snprintf(why, len,
-                 "rank %d published an address of %zu bytes instead of %zu; start all "
-                 "ranks with the same libmpi_abi.so.1",
-                 peer->world, bytes, sizeof card);
-        return -1;
-    }
-    if (differs(&card, peer->world, why, len))
+    peer->connected_back = peer->world == weft_net_of_peer(peer)->connecting_back;
+    if (fetch(peer->world, &card, why, len) || differs(&card, peer->world, why, len))
         return -1;
     int n = insert(peer, &card);
     if (peer->lane == WEFT_LANE_DEAD)

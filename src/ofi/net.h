@@ -21,9 +21,18 @@
 /* Lets crash signals be crash signals again: libraries that libfabric brings along catch them. */
 void weft_net_free_signals(void);
 
-/* Opens the provider that fits and publishes this rank's address. Returns 0, or -1 with a sentence
- * in why. */
-int weft_net_open(const struct weft_job *job, char *why, size_t len);
+/* Opens the provider that fits, with endpoints for so many VCIs (one only where the provider has no
+ * more), and publishes their addresses. Returns 0, or -1 with a sentence in why. */
+int weft_net_open(const struct weft_job *job, unsigned vcis, char *why, size_t len);
+
+/* After the fence: rank 0 settles for the job onto how many numbers communicators are dealt, those
+ * with ranks of other nodes (weft_net_deals: 1 or *deals) and the others. Endpoints beyond that are
+ * closed. Returns 0, or -1 with a sentence in why. */
+int weft_net_agree(const struct weft_job *job, unsigned *deals, char *why, size_t len);
+unsigned weft_net_deals(void);
+
+/* True if this rank has an endpoint for each of weft_net_deals. */
+bool weft_net_has_all(void);
 
 /* To be called once for each request that comes into being, after weft_net_open. */
 void weft_net_adopt(struct weft_request *request);
@@ -40,9 +49,9 @@ bool weft_net_idle(void);
 /* Sets a new peer's address. Returns 0, or -1 with a sentence in why. */
 int weft_net_connect(struct weft_peer *peer, char *why, size_t len);
 
-/* The largest user tag, and the bits of a context id in the tag word. */
+/* The largest user tag, and the bits of a communicator's deal and context id in the tag word. */
 int weft_net_tag_ub(void);
-uint64_t weft_net_context_bits(uint32_t context);
+uint64_t weft_net_context_bits(unsigned deal, uint32_t context);
 
 /* A rank in a communicator as bits of the completion data. */
 uint64_t weft_net_rank_bits(int rank);
@@ -53,49 +62,43 @@ bool weft_net_software_matching(void);
 /* "tcp;ofi_rxm on lo", or "no provider". */
 const char *weft_net_name(void);
 
-/* What the fast path needs of the provider: its fi_tinjectdata and fi_trecvv, bound. */
+/* What the fast path reads of an endpoint; each VCI has its own (struct weft_vci). */
 struct fid_ep;
 struct weft_net_fast {
     ssize_t (*inject)(struct fid_ep *ep, const void *data, size_t bytes, uint64_t cq_data,
-                      uint64_t address, uint64_t word);
+                      uint64_t address, uint64_t word); /* the provider's fi_tinjectdata */
     struct fid_ep *ep;
     uint64_t ready_bits;    /* the form of a message in ready mode, in the tag word */
     uint32_t sequence_mask; /* how much of a peer's sequence the completion data carry */
+    uint32_t short_pieces;  /* iovecs of a receive that lands in its request */
     ssize_t (*post)(struct fid_ep *ep, const struct iovec *iov, void **descriptors, size_t pieces,
-                    uint64_t source, uint64_t word, uint64_t ignore, void *context);
+                    uint64_t source, uint64_t word, uint64_t ignore,
+                    void *context); /* its fi_trecvv */
     uint64_t posts, posts_stop; /* receives posted so far, and where to stop for now: completed ones
                                    plus what the provider may hold; 0: the long way always */
-    size_t short_pieces;        /* iovecs of a receive that lands in its request */
     uint64_t form_mask;         /* what such a receive ignores */
 };
-extern WEFT_HIDDEN struct weft_net_fast weft_net_fast;
 
 /* What the mode of an eager send that is not synchronous adds to the tag word. */
-static inline __attribute__((always_inline)) uint64_t weft_net_mode_bits(enum weft_send_mode mode)
+static inline __attribute__((always_inline)) uint64_t
+weft_net_mode_bits(const struct weft_net_fast *net, enum weft_send_mode mode)
 {
-    return mode == WEFT_SEND_READY ? weft_net_fast.ready_bits : 0;
-}
-
-/* Gives the provider a message with its number. 0, or it is busy. */
-static inline __attribute__((always_inline)) ssize_t
-weft_net_give(const struct weft_peer *peer, const struct weft_channel *channel, int tag,
-              uint64_t mode_bits, const void *data, size_t bytes, uint32_t number)
-{
-    return weft_net_fast.inject(weft_net_fast.ep, data, bytes,
-                                (number & weft_net_fast.sequence_mask) | channel->net_rank,
-                                peer->net_addr, channel->net_bits | mode_bits | (uint32_t)tag);
+    return mode == WEFT_SEND_READY ? net->ready_bits : 0;
 }
 
 /* Sends a contiguous message of fewer than peer->inject_below bytes, with no request. False when other
  * messages wait, there is something to think of (ofi/credits.c), or the provider is busy: then
  * nothing was sent. */
 static inline __attribute__((always_inline)) bool
-weft_net_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
-                uint64_t mode_bits, const void *data, size_t bytes)
+weft_net_inject(const struct weft_net_fast *net, struct weft_peer *peer,
+                const struct weft_channel *channel, int tag, uint64_t mode_bits, const void *data,
+                size_t bytes)
 {
     uint32_t number = peer->sequence;
     if (weft_unlikely(number == peer->stop) ||
-        weft_unlikely(weft_net_give(peer, channel, tag, mode_bits, data, bytes, number)))
+        weft_unlikely(net->inject(net->ep, data, bytes,
+                                  (number & net->sequence_mask) | channel->net_rank, peer->net_addr,
+                                  channel->net_bits | mode_bits | (uint32_t)tag)))
         return false;
     peer->sequence++;
     return true;
@@ -114,9 +117,9 @@ int weft_net_irecv(struct weft_request *request);
 int weft_net_irecv_plain(struct weft_request *request);
 
 /* Whether the following may be used now. */
-static inline bool weft_net_may_post(void)
+static inline bool weft_net_may_post(const struct weft_net_fast *net)
 {
-    return weft_likely(weft_net_fast.posts < weft_net_fast.posts_stop);
+    return weft_likely(net->posts < net->posts_stop);
 }
 
 /* The same for one of up to WEFT_NET_SMALL bytes from a peer whose land_below says that it lands in
@@ -126,23 +129,24 @@ static inline bool weft_net_may_post(void)
 enum { WEFT_NET_SMALL = 64, WEFT_NET_SHORT_AT = 200 /* its iovecs in the lane part */ };
 
 static inline __attribute__((always_inline)) ssize_t
-weft_net_post_short(struct weft_request *request, uint64_t source, uint64_t word)
+weft_net_post_short(struct weft_net_fast *net, struct weft_request *request, uint64_t source,
+                    uint64_t word)
 {
-    request->posted = weft_net_fast.posts;
-    __atomic_signal_fence(__ATOMIC_ACQ_REL); /* so that memory is added to: one instruction */
-    weft_net_fast.posts++;
-    return weft_net_fast.post(
-        weft_net_fast.ep, (const struct iovec *)(request->lane + WEFT_NET_SHORT_AT), NULL,
-        weft_net_fast.short_pieces, source, word, weft_net_fast.form_mask, request->lane);
+    request->posted = net->posts++;
+    return net->post(net->ep, (const struct iovec *)(request->lane + WEFT_NET_SHORT_AT), NULL,
+                     net->short_pieces, source, word, net->form_mask, request->lane);
 }
 
 WEFT_COLD int weft_net_refused(struct weft_request *request);
 
-static inline __attribute__((always_inline)) int
-weft_net_irecv_short(struct weft_request *request, uint64_t source, uint64_t word)
+static inline __attribute__((always_inline)) int weft_net_irecv_short(struct weft_net_fast *net,
+                                                                      struct weft_request *request,
+                                                                      uint64_t source,
+                                                                      uint64_t word)
 {
-    return weft_likely(!weft_net_post_short(request, source, word)) ? MPI_SUCCESS
-                                                                    : weft_net_refused(request);
+    return weft_likely(!weft_net_post_short(net, request, source, word))
+               ? MPI_SUCCESS
+               : weft_net_refused(request);
 }
 
 /* What a rank's death leaves behind. True for a send that only waits for its peer's word; ends such
@@ -192,15 +196,14 @@ void weft_net_collect_all(void);
  * receiver, whose answer the request then waits for (WEFT_REQUEST_CANCELLING). */
 void weft_net_cancel(struct weft_request *request);
 
-/* Reads completions, retries backlogs, claims messages for held receives. Returns the number of
- * events. */
-int weft_net_progress(void);
+/* Reads completions of a VCI, retries backlogs, claims messages for held receives. Returns the number
+ * of events. */
+int weft_net_progress(unsigned vci);
 
-/* A file descriptor that is readable when weft_net_progress has something to do, or -1: the provider
- * has none, or nobody wants to wait (WEFT_PROGRESS_THREAD). Only after weft_net_may_sleep returned
- * true, which it does while nothing has to be tried again and again. */
-int weft_net_wait_fd(void);
-bool weft_net_may_sleep(void);
+/* Stores the file descriptors that become readable when weft_net_progress has something to do, one for
+ * each VCI, and returns how many; 0: something has to be tried again and again, or the provider has
+ * none (WEFT_PROGRESS_THREAD asks for them). */
+int weft_net_wait_fds(int fds[WEFT_LOCKS_MAX]);
 
 /* How much there is of what this lane counts anyway: receives that the provider holds, how many it
  * may hold, and how many it has ended; the longest eager message. All 0 while it is closed. */

@@ -141,7 +141,7 @@ static void advise(const struct weft_provider_choice *choice, const struct step 
 }
 
 int weft_objects_open(struct weft_objects *objects, const struct weft_provider_choice *choice,
-                      int ranks, char *why, size_t len)
+                      int ranks, unsigned endpoints, char *why, size_t len)
 {
     struct fi_info *info = choice->info;
     char text[320];
@@ -158,7 +158,7 @@ int weft_objects_open(struct weft_objects *objects, const struct weft_provider_c
         weft_objects_close(objects);
         return step.rc;
     }
-    size_t locked = weft_rxm_locked(choice->row);
+    size_t locked = weft_rxm_locked(choice->row) * endpoints;
     int rc = try_registration(objects, choice, locked);
     if (rc) {
         snprintf(why, len,

@@ -22,10 +22,10 @@ struct weft_objects {
     int wait_fd; /* of the completion queue, or -1 */
 };
 
-/* Opens an endpoint for a job of so many ranks, after the choice's fi_info was cut down to what Weft
+/* Opens endpoint number `endpoints` of this process for a job of so many ranks, after the choice's fi_info was cut down to what Weft
  * uses of it. Returns 0, or libfabric's error with a sentence in why that says what the user can do. */
 int weft_objects_open(struct weft_objects *objects, const struct weft_provider_choice *choice,
-                      int ranks, char *why, size_t len);
+                      int ranks, unsigned endpoints, char *why, size_t len);
 
 void weft_objects_close(struct weft_objects *objects);
 

@@ -8,8 +8,9 @@
  *
  * space separates user messages (0) from control messages (1) and is always matched. form says what
  * a user message is (enum weft_message_form); receives ignore it and read it back from the
- * completion. sender is the sender's rank in MPI_COMM_WORLD, with as many bits as the job's size
- * needs, where the core matches; where the provider matches, sender has no bits. The CQ data carries
+ * completion. Where the core matches, sender is the sender number, deal * job size + rank in
+ * MPI_COMM_WORLD, because each deal has sequence numbers of its own (core/pt2pt/vci.h); where the
+ * provider matches, sender has no bits. The CQ data carries
  * the sender's rank in the communicator and the message's sequence number (8 or 32 bits). Where the
  * provider matches and the sequence number has 32 bits, an RTS carries the number of the send's
  * request in its place.
@@ -29,7 +30,9 @@
 #define WEFT_OFI_H
 
 #include "core/pt2pt/request.h"
+#include "core/process/weft.h"
 #include "ofi/net.h"
+#include "ofi/objects.h"
 #include "ofi/select/provider.h"
 #include "ofi/sequence.h"
 
@@ -115,7 +118,8 @@ enum weft_net_control_kind {
 };
 
 struct weft_net_control {
-    uint8_t version, kind, count, pad;
+    uint8_t version, kind, count;
+    uint8_t deal; /* of the peer: core/pt2pt/vci.h */
     int32_t from; /* world rank of the sender */
     uint32_t context;
     int32_t tag;
@@ -129,7 +133,7 @@ _Static_assert(offsetof(struct weft_net_control, number) + WEFT_FINS_AT_ONCE * s
                    sizeof(struct weft_net_control),
                "the numbers of a FIN");
 
-enum { WEFT_NET_WIRE_VERSION = 9 };
+enum { WEFT_NET_WIRE_VERSION = 10 };
 
 /* The ring of a staged rendezvous, part of what both sides must agree on: slots of so many bytes. */
 enum { WEFT_NET_SLOT = 1 << 20, WEFT_NET_SLOTS = 4 };
@@ -203,57 +207,86 @@ struct weft_net_buffer {
     char *data;
 };
 
+/* What belongs to one VCI: an endpoint of its own, in a domain of its own (FI_THREAD_DOMAIN), and all
+ * that is under way on it. Only a thread that holds the VCI uses it. */
+struct weft_net_vci {
+    unsigned number;
+    struct weft_objects objects;
+    struct weft_peer *backlogged; /* peers with a backlog */
+    struct weft_request *stalled; /* rendezvous the provider would not read or write for */
+    struct weft_net_buffer *unposted;
+    size_t posted, wanted;           /* of the pool's buffers; wanted is few or nbuffers */
+    struct weft_sequences sequences; /* of the user messages that the core matches */
+    uint32_t first_sender;           /* the sender number that is index 0 in sequences */
+    uint64_t completed;              /* receives */
+    size_t announced;                /* rendezvous sends that are not complete */
+    size_t outstanding;              /* control sends, reads, writes and pieces under way */
+    uint64_t next_key;
+    struct iovec spill; /* where what does not fit a receive goes */
+    struct fid_mr *spill_mr;
+    struct weft_net_buffer *buffers;
+    unsigned one_by_one; /* polls that took few messages, while all buffers are wanted */
+    char *buffer_data;
+    struct fid_mr *buffer_mr;
+    struct weft_net_claim *claim;    /* peek_claim.c */
+    struct weft_net_bounce *bounce;  /* bounce_pool.c */
+    struct weft_net_question *asked; /* requests of peers that this rank has to answer: cancel.c */
+    bool answering;                  /* within weft_net_cancel_answer */
+    unsigned retries;                /* calls of weft_net_retry */
+    int connecting_back;             /* the world rank that this rank connects back to, or -1 */
+    struct weft_net_control_out *free_controls;
+    struct weft_net_transfer *free_transfers;
+    uint32_t *strangers; /* owed to ranks that are no peers yet, by world rank; NULL: nothing */
+};
+
+/* What all VCIs have alike; not changed after weft_net_agree. */
 struct weft_net {
-    /* what the fast path reads */
-    struct fid_ep *ep;
+    struct weft_net_vci vcis[WEFT_VCIS_MAX];
+    unsigned nvcis; /* endpoints that are open: `deals`, or 1 */
+    unsigned deals; /* communicators with ranks of other nodes are dealt onto so many numbers */
     size_t inject_short; /* the longest message that is injected for one credit */
     size_t inject_max, eager_limit;
     unsigned rank_shift, form_shift;
     uint32_t credits_step; /* owed to one peer before they are returned */
     unsigned context_shift;
     uint64_t tag_mask, form_mask, space_bit;
-    unsigned sender_shift;
-    uint64_t sender_bits; /* this rank's, in the tag word of what it sends */
-    struct iovec spill;   /* where what does not fit a receive goes */
+    uint32_t sequence_mask; /* how much of a peer's sequence the completion data carry */
+    unsigned sender_shift, sender_bits; /* of the sender number in the tag word */
     size_t spill_below;   /* receives with less room than this get the spill area too; 0 where the
                            provider truncates by itself */
-
-    /* the rest */
-    struct fid_cq *cq;
-    int wait_fd;                  /* of the queue, or -1 */
-    struct weft_peer *backlogged; /* peers with a backlog */
-    struct weft_request *stalled; /* rendezvous the provider would not read or write for */
-    struct weft_net_buffer *unposted;
-    size_t posted, wanted;           /* of the pool's buffers; wanted is few or nbuffers */
-    struct weft_sequences sequences; /* of the user messages that the core matches */
-    uint64_t completed, stop_step;   /* receives completed; what each adds to posts_stop */
+    uint64_t stop_step;   /* what each completed receive adds to posts_stop */
     bool header_apart;    /* there are iovecs to keep headers out of buffers, and no FI_MR_LOCAL */
     size_t in_place_room; /* what is more than WEFT_NET_SMALL by fewer bytes than this */
-    uint64_t post_limit;  /* receives that the provider may hold */
-    size_t outstanding;   /* control sends, reads, writes and pieces under way */
+    uint64_t post_limit;  /* receives that the provider may hold on one endpoint */
     bool software, virtual_addresses, provider_keys, local_mr, can_read, can_write;
-    uint64_t next_key;
     size_t read_chunk;  /* bytes of one read */
     size_t read_window; /* and of all the reads from one peer */
     bool paced;         /* a stream whose TCP sends at a rate that it has estimated */
-    struct fid_fabric *fabric;
-    struct fid_domain *domain;
-    struct fid_av *av;
-    struct weft_net_buffer *buffers;
     size_t nbuffers, buffer_bytes, few;
-    unsigned one_by_one; /* polls that took few messages, while all buffers are wanted */
-    char *buffer_data;
-    struct fid_mr *buffer_mr, *spill_mr;
     struct weft_provider_choice choice;
     char name[160];
-    bool asked;          /* peers wait for an answer of this rank, or for relief */
     uint32_t credits;    /* what each peer gets from this rank */
     uint32_t part;       /* messages after which a peer is asked whether it has taken them */
     unsigned part_shift; /* so many bytes, as a power of two, count as one more of these */
-    uint32_t *strangers; /* owed to ranks that are no peers yet, by world rank; NULL: nothing */
 };
 
 extern WEFT_HIDDEN struct weft_net weft_net;
+
+/* The part of the VCI that a peer, a request or a channel belongs to. */
+static inline struct weft_net_vci *weft_net_of_peer(const struct weft_peer *peer)
+{
+    return &weft_net.vcis[peer->vci];
+}
+
+static inline struct weft_net_vci *weft_net_of(const struct weft_request *request)
+{
+    return &weft_net.vcis[request->vci->number];
+}
+
+static inline struct weft_net_vci *weft_net_of_channel(const struct weft_channel *channel)
+{
+    return &weft_net.vcis[channel->comm->vci->number];
+}
 
 /* The context bits and tag of a user message's tag word. */
 static inline int weft_net_form(uint64_t word)
@@ -267,10 +300,28 @@ static inline uint32_t weft_net_context(uint64_t word)
                       weft_net.context_shift);
 }
 
-/* The sender of a user message where the core matches: its rank in MPI_COMM_WORLD. */
+/* The sender number of a user message where the core matches. */
 static inline uint32_t weft_net_sender(uint64_t word)
 {
     return (uint32_t)((word & ((UINT64_C(1) << weft_net.form_shift) - 1)) >> weft_net.sender_shift);
+}
+
+/* Where the core matches: the number of a sender in the tag word, and how many send to one VCI of
+ * this process. */
+static inline uint32_t weft_net_sender_number(unsigned deal, int world)
+{
+    return deal * (uint32_t)weft.job.size + (uint32_t)world;
+}
+
+static inline size_t weft_net_senders(void)
+{
+    return (size_t)weft.job.size * (weft_net.nvcis == 1 ? weft_net.deals : 1);
+}
+
+/* Whether messages of a deal arrive on a VCI. */
+static inline bool weft_net_takes_deal(const struct weft_net_vci *net, unsigned deal)
+{
+    return deal < weft_net.deals && (weft_net.nvcis == 1 || deal == net->number);
 }
 
 /* send.c */
@@ -282,7 +333,7 @@ void weft_net_push(struct weft_peer *peer, struct weft_net_out *out);
 bool weft_net_take_back(struct weft_peer *peer, struct weft_net_out *out);
 
 /* Retries every backlog; reports peers not reached within WEFT_CONNECT_TIMEOUT. */
-WEFT_COLD int weft_net_retry(void);
+WEFT_COLD int weft_net_retry(struct weft_net_vci *net);
 
 /* Reports a peer at that address as not reached, when that is due. */
 WEFT_COLD void weft_net_report_unreachable(struct weft_peer *peer, const char *address);
@@ -299,7 +350,6 @@ void weft_net_credits_open(int ranks);
 /* The user messages that a sender may have undelivered. Of each two questions one message may have
  * been sent after the question was due. */
 uint32_t weft_net_window(void);
-void weft_net_credits_close(void);
 
 /* First contact: the peer gives this rank so many. */
 void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits);
@@ -392,21 +442,23 @@ WEFT_COLD void weft_net_receive_failed(struct weft_request *request,
  * registration for everything, NULL when the provider refuses. Advice is the end of a sentence about
  * memory that is short. */
 enum weft_net_reserve { WEFT_NET_RESERVE_CONTROL, WEFT_NET_RESERVE_PIECE, WEFT_NET_RESERVES };
-int weft_net_bounce_open(void);
-void weft_net_bounce_close(void);
+int weft_net_bounce_open(struct weft_net_vci *net);
+void weft_net_bounce_close(struct weft_net_vci *net);
 const char *weft_net_bounce_advice(void);
-void *weft_net_bounce_get(size_t bytes);
-void *weft_net_bounce_get_reserved(enum weft_net_reserve which, size_t bytes, int *error);
-void weft_net_bounce_put(void *data);
-struct fid_mr *weft_net_bounce_mr(void *data);
+void *weft_net_bounce_get(struct weft_net_vci *net, size_t bytes);
+void *weft_net_bounce_get_reserved(struct weft_net_vci *net, enum weft_net_reserve which,
+                                   size_t bytes, int *error);
+void weft_net_bounce_put(struct weft_net_vci *net, void *data);
+struct fid_mr *weft_net_bounce_mr(struct weft_net_vci *net, void *data);
 
 /* Gives up what the lane part of a request holds. */
-static inline void weft_net_release(struct weft_net_request *part)
+static inline void weft_net_release(struct weft_request *request)
 {
+    struct weft_net_request *part = weft_net_part(request);
     if (weft_unlikely(part->mr != NULL))
         fi_close(&part->mr->fid);
     if (part->packed)
-        weft_net_bounce_put(part->packed);
+        weft_net_bounce_put(weft_net_of(request), part->packed);
     part->mr = NULL;
     part->packed = NULL;
 }
@@ -423,9 +475,9 @@ struct weft_net_transfer {
 };
 
 /* Get returns NULL when memory is short. */
-struct weft_net_transfer *weft_net_transfer_get(void);
-void weft_net_transfer_put(struct weft_net_transfer *transfer);
-void weft_net_transfer_close(void);
+struct weft_net_transfer *weft_net_transfer_get(struct weft_net_vci *net);
+void weft_net_transfer_put(struct weft_net_vci *net, struct weft_net_transfer *transfer);
+void weft_net_transfer_close(struct weft_net_vci *net);
 
 /* Fills the header of a send, whose buffer is registered if it can be. If not, its data pass through
  * stages. */
@@ -441,7 +493,7 @@ WEFT_COLD void weft_net_header_told(struct weft_request *request,
 /* The provider took no more of a request's pieces: it is asked again by weft_net_move_more, which
  * returns how many pieces it took. */
 void weft_net_stall(struct weft_request *request);
-WEFT_COLD int weft_net_move_more(void);
+WEFT_COLD int weft_net_move_more(struct weft_net_vci *net);
 
 /* A receive has all that it wanted, or what there will be: it is complete, and its sender is told if
  * it waits for that. */
@@ -485,10 +537,10 @@ void weft_net_control(struct weft_peer *peer, struct weft_net_control control);
 /* Gives one queued control message to the provider: 0, -FI_EAGAIN or an error. */
 int weft_net_control_send(struct weft_peer *peer, struct weft_net_out *out);
 
-void weft_net_control_close(void);
+void weft_net_control_close(struct weft_net_vci *net);
 
 /* Frees one that will never be sent. */
-void weft_net_control_drop(struct weft_net_out *out);
+void weft_net_control_drop(struct weft_net_vci *net, struct weft_net_out *out);
 
 /* Takes a synchronous send out of those that wait for an acknowledgement. False when it is not among
  * them. */
@@ -498,19 +550,20 @@ bool weft_net_forget_sync(struct weft_request *request);
 bool weft_net_acknowledged(struct weft_peer *peer, uint32_t context, int tag);
 
 /* A control message arrived. */
-void weft_net_control_arrived(const void *data, size_t bytes);
+void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t bytes);
 
 /* Counts what arrived and is ignored, because it does not fit what this rank has under way; reports
  * the first, of a rank (-1: unknown). */
 WEFT_COLD void weft_net_drop(const char *what, int from);
 
 /* pool.c: the pre-posted receives */
-int weft_net_pool_open(char *why, size_t len);
-void weft_net_pool_close(void);
-void weft_net_pool_received(struct weft_net_op *op, const struct fi_cq_tagged_entry *entry);
-WEFT_COLD void weft_net_pool_failed(struct weft_net_op *op, const struct fi_cq_err_entry *error,
-                                    const char *text);
-void weft_net_pool_post_more(void);
+int weft_net_pool_open(struct weft_net_vci *net, char *why, size_t len);
+void weft_net_pool_close(struct weft_net_vci *net);
+void weft_net_pool_received(struct weft_net_vci *net, struct weft_net_op *op,
+                            const struct fi_cq_tagged_entry *entry);
+WEFT_COLD void weft_net_pool_failed(struct weft_net_vci *net, struct weft_net_op *op,
+                                    const struct fi_cq_err_entry *error, const char *text);
+void weft_net_pool_post_more(struct weft_net_vci *net);
 
 /* cancel.c */
 
@@ -519,32 +572,37 @@ bool weft_net_cancel_answered(struct weft_request *request, bool cancelled);
 
 /* A question or a plea for relief arrived; it is answered by weft_net_cancel_answer, outside of
  * completion handlers. */
-void weft_net_cancel_asked(const struct weft_net_control *control);
+void weft_net_cancel_asked(struct weft_net_vci *net, const struct weft_net_control *control);
 
 /* Answers what was asked. Returns how many. */
-WEFT_COLD int weft_net_cancel_answer(void);
+WEFT_COLD int weft_net_cancel_answer(struct weft_net_vci *net);
 
 /* claim.c */
 
 /* Looks for the next message of a held channel; what it finds is news, looking is not. */
-void weft_net_claim(void);
-void weft_net_claimed(const struct fi_cq_tagged_entry *entry);
-WEFT_COLD void weft_net_claim_failed(const struct fi_cq_err_entry *error, const char *text);
-int weft_net_claim_open(void);
-void weft_net_claim_close(void);
+void weft_net_claim(struct weft_net_vci *net);
+void weft_net_claimed(struct weft_net_vci *net, const struct fi_cq_tagged_entry *entry);
+WEFT_COLD void weft_net_claim_failed(struct weft_net_vci *net, const struct fi_cq_err_entry *error,
+                                     const char *text);
+int weft_net_claim_open(struct weft_net_vci *net);
+void weft_net_claim_close(struct weft_net_vci *net);
+
+/* Takes all the messages that the provider holds unexpected on a VCI into software. */
+void weft_net_collect_unexpected(struct weft_net_vci *net);
 
 /* endpoint.c: a peer has connected to this rank. The first is for completion handlers, and returns
  * false where this rank has to connect to that peer, by the second, outside of them. */
-bool weft_net_connected_by(int world);
-void weft_net_connect_back(int world);
+bool weft_net_connected_by(unsigned deal, int world);
+void weft_net_connect_back(struct weft_net_vci *net, unsigned deal, int world);
 
-/* The addresses of this rank's endpoint and of a peer's, for people. Return buf. */
-char *weft_net_own_address(char *buf, size_t len);
+/* The addresses of a peer's endpoint and of this rank's for that peer, for people. Return buf. */
+char *weft_net_own_address(const struct weft_peer *peer, char *buf, size_t len);
 char *weft_net_peer_address(struct weft_peer *peer, char *buf, size_t len);
 
 /* endpoint.c: registers memory for the provider's own use when it wants that (FI_MR_LOCAL); NULL
  * otherwise or on failure. */
-struct fid_mr *weft_net_register(void *data, size_t bytes, uint64_t access);
+struct fid_mr *weft_net_register(struct weft_net_vci *net, void *data, size_t bytes,
+                                 uint64_t access);
 
 /* The same for a message, counted for its peer, if that is known. */
 struct fid_mr *weft_net_register_for(const struct weft_request *request, void *data, size_t bytes,

@@ -22,23 +22,25 @@ _Static_assert(sizeof(struct own_message) + WEFT_NET_CONTROL_BYTES <= 256,
 int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, uint64_t cq_data,
                       uint64_t word)
 {
+    struct weft_net_vci *net = weft_net_of_peer(peer);
+    struct fid_ep *ep = net->objects.ep;
     if (weft_likely(bytes <= weft_net.inject_max))
-        return (int)fi_tinjectdata(weft_net.ep, data, bytes, cq_data, peer->net_addr, word);
+        return (int)fi_tinjectdata(ep, data, bytes, cq_data, peer->net_addr, word);
     int rc = 0;
     struct own_message *own =
-        weft_net_bounce_get_reserved(WEFT_NET_RESERVE_CONTROL, sizeof *own + bytes, &rc);
+        weft_net_bounce_get_reserved(net, WEFT_NET_RESERVE_CONTROL, sizeof *own + bytes, &rc);
     if (!own)
         return rc;
     own->op.kind = WEFT_NET_OWN;
     own->peer = peer;
     memcpy(own->data, data, bytes);
-    struct fid_mr *mr = weft_net.local_mr ? weft_net_bounce_mr(own) : NULL;
-    rc = (int)fi_tsenddata(weft_net.ep, own->data, bytes, weft_net_descriptor(mr), cq_data,
-                           peer->net_addr, word, &own->op);
+    struct fid_mr *mr = weft_net.local_mr ? weft_net_bounce_mr(net, own) : NULL;
+    rc = (int)fi_tsenddata(ep, own->data, bytes, weft_net_descriptor(mr), cq_data, peer->net_addr,
+                           word, &own->op);
     if (rc)
-        weft_net_bounce_put(own);
+        weft_net_bounce_put(net, own);
     else
-        weft_net.outstanding++;
+        net->outstanding++;
     return rc;
 }
 
@@ -46,8 +48,9 @@ void weft_net_own_sent(struct weft_net_op *op, int error, const char *text)
 {
     struct own_message *own = (struct own_message *)op;
     struct weft_peer *peer = own->peer;
-    weft_net_bounce_put(own);
-    weft_net.outstanding--;
+    struct weft_net_vci *net = weft_net_of_peer(peer);
+    weft_net_bounce_put(net, own);
+    net->outstanding--;
     char host[256];
     if (error && !weft_failure_confirm(peer))
         weft_warn("a control message to rank %d on %s could not be sent over %s: %s", peer->world,

@@ -7,7 +7,7 @@
  * receive wants there becomes an unexpected message in software, older than all that follows.
  *
  * Invariants:
- *  - One claim is under way at a time, and from its PEEK until the message is in software it counts
+ *  - One claim of a VCI is under way at a time, and from its PEEK until the message is in software it counts
  *    as one held receive of its channel, so that no later receive overtakes it through the
  *    provider.
  *  - A found message is claimed with the context of its PEEK, untouched in between.
@@ -23,58 +23,61 @@
 
 enum claim_state { IDLE, PEEKING, FOUND, CLAIMING };
 
-static struct {
+struct weft_net_claim {
     struct weft_net_op op;
     enum claim_state state;
     struct weft_channel *channel; /* whose context it looks for, or has found; NULL: any's */
     int reserved;                 /* how many probes and cancels collect, one inside the other */
     bool empty;                   /* the last PEEK found nothing */
-    fi_addr_t source;
     uint64_t tag, data;
-    size_t bytes;
-    char *buffer;
     struct fid_mr *mr;
-} claim;
+    char *buffer;
+};
 
-int weft_net_claim_open(void)
+int weft_net_claim_open(struct weft_net_vci *net)
 {
-    claim.op.kind = WEFT_NET_CLAIM;
-    claim.state = IDLE;
-    claim.buffer = malloc(weft_net.eager_limit);
-    if (claim.buffer && weft_net.local_mr)
-        claim.mr = weft_net_register(claim.buffer, weft_net.eager_limit, FI_RECV);
-    return claim.buffer && (claim.mr || !weft_net.local_mr) ? 0 : -1;
+    struct weft_net_claim *claim = net->claim = calloc(1, sizeof *claim);
+    if (!claim)
+        return -1;
+    claim->op.kind = WEFT_NET_CLAIM;
+    claim->buffer = malloc(weft_net.eager_limit);
+    if (claim->buffer && weft_net.local_mr)
+        claim->mr = weft_net_register(net, claim->buffer, weft_net.eager_limit, FI_RECV);
+    return claim->buffer && (claim->mr || !weft_net.local_mr) ? 0 : -1;
 }
 
-void weft_net_claim_close(void)
+void weft_net_claim_close(struct weft_net_vci *net)
 {
-    if (claim.mr)
-        fi_close(&claim.mr->fid);
-    claim.mr = NULL;
-    free(claim.buffer);
-    claim.buffer = NULL;
+    if (!net->claim)
+        return;
+    if (net->claim->mr)
+        fi_close(&net->claim->mr->fid);
+    free(net->claim->buffer);
+    free(net->claim);
+    net->claim = NULL;
 }
 
-static int ask(uint64_t flags, size_t bytes)
+static int ask(struct weft_net_vci *net, uint64_t flags, size_t bytes)
 {
-    struct iovec iov = {claim.buffer, bytes};
-    void *descriptor = weft_net_descriptor(claim.mr);
-    struct fi_msg_tagged message = {.msg_iov = &iov,
-                                    .desc = &descriptor,
-                                    .iov_count = bytes ? 1 : 0,
-                                    .addr = FI_ADDR_UNSPEC,
-                                    .tag = claim.channel ? claim.channel->net_bits : 0,
-                                    .ignore = claim.channel ? weft_net.form_mask | weft_net.tag_mask
-                                                            : weft_net.space_bit - 1,
-                                    .context = &claim.op};
-    return (int)fi_trecvmsg(weft_net.ep, &message, flags | FI_COMPLETION);
+    struct weft_net_claim *claim = net->claim;
+    struct iovec iov = {claim->buffer, bytes};
+    void *descriptor = weft_net_descriptor(claim->mr);
+    struct fi_msg_tagged message = {
+        .msg_iov = &iov,
+        .desc = &descriptor,
+        .iov_count = bytes ? 1 : 0,
+        .addr = FI_ADDR_UNSPEC,
+        .tag = claim->channel ? claim->channel->net_bits : 0,
+        .ignore = claim->channel ? weft_net.form_mask | weft_net.tag_mask : weft_net.space_bit - 1,
+        .context = &claim->op};
+    return (int)fi_trecvmsg(net->objects.ep, &message, flags | FI_COMPLETION);
 }
 
-static void fetch_found(void)
+static void fetch_found(struct weft_net_vci *net)
 {
-    int rc = ask(FI_CLAIM, weft_net.eager_limit);
+    int rc = ask(net, FI_CLAIM, weft_net.eager_limit);
     if (rc == 0)
-        claim.state = CLAIMING;
+        net->claim->state = CLAIMING;
     else if (rc != -FI_EAGAIN)
         weft_fatal(MPI_ERR_OTHER,
                    "%s cannot hand over a message it has found: %s; try "
@@ -90,10 +93,11 @@ static void hold(struct weft_channel *channel, int by)
 
 /* Looks for a message of one channel, or of any. 0 when an answer is to come, -FI_ENOMSG when there
  * is none, -FI_EAGAIN when the provider is busy. */
-static int peek(struct weft_channel *channel)
+static int peek(struct weft_net_vci *net, struct weft_channel *channel)
 {
-    claim.channel = channel;
-    int rc = ask(FI_PEEK | FI_CLAIM, 0);
+    struct weft_net_claim *claim = net->claim;
+    claim->channel = channel;
+    int rc = ask(net, FI_PEEK | FI_CLAIM, 0);
     if (rc == -FI_ENOMSG || rc == -FI_EAGAIN)
         return rc;
     if (rc)
@@ -101,20 +105,21 @@ static int peek(struct weft_channel *channel)
                    "%s cannot look into its messages: %s; try "
                    "WEFT_MATCHING=software",
                    weft_net_name(), fi_strerror(-rc));
-    claim.state = PEEKING;
+    claim->state = PEEKING;
     hold(channel, 1);
     return 0;
 }
 
-void weft_net_claim(void)
+void weft_net_claim(struct weft_net_vci *net)
 {
-    if (claim.state == FOUND)
-        fetch_found();
-    if (claim.state != IDLE || claim.reserved)
+    struct weft_net_claim *claim = net->claim;
+    if (claim->state == FOUND)
+        fetch_found(net);
+    if (claim->state != IDLE || claim->reserved)
         return;
     /* Round robin: the channel looked at goes to the end of the list. Those that are held no longer
      * leave it, all at once: one that a probe collects comes back to the front each time. */
-    struct weft_channel *channel, **held = &weft.vcis[0].held;
+    struct weft_channel *channel, **held = &weft.vcis[net->number].held;
     while ((channel = *held) != NULL) {
         *held = channel->next_held;
         channel->next_held = NULL;
@@ -127,80 +132,90 @@ void weft_net_claim(void)
     while (*held)
         held = &(*held)->next_held;
     *held = channel;
-    peek(channel);
+    peek(net, channel);
 }
 
 /* Waits until no claim is under way. Progress retries a CLAIM that the provider was too busy for only
  * while receives are held. */
-static void finish(void)
+static void finish(struct weft_net_vci *net)
 {
-    while (claim.state != IDLE) {
-        weft_net_progress();
-        if (claim.state == FOUND)
-            fetch_found();
+    while (net->claim->state != IDLE) {
+        weft_net_progress(net->number);
+        if (net->claim->state == FOUND)
+            fetch_found(net);
     }
 }
 
 /* May be called again from inside: a question of a cancelled send that comes in meanwhile. What the
  * outer call has found stays known, and the claim reserved, or the outer one would wait for a moment
  * without a claim while every progress begins another. */
-static bool collect(struct weft_channel *channel)
+static bool collect(struct weft_net_vci *net, struct weft_channel *channel)
 {
-    claim.reserved++;
-    finish(); /* another channel's, or the outer call's */
-    bool outer_empty = claim.empty;
+    struct weft_net_claim *claim = net->claim;
+    claim->reserved++;
+    finish(net); /* another channel's, or the outer call's */
+    bool outer_empty = claim->empty;
     int rc;
-    while ((rc = peek(channel)) == -FI_EAGAIN)
-        weft_net_progress();
-    claim.empty = rc != 0;
-    finish();
-    bool found = !claim.empty;
-    claim.empty = outer_empty;
-    claim.reserved--;
+    while ((rc = peek(net, channel)) == -FI_EAGAIN)
+        weft_net_progress(net->number);
+    claim->empty = rc != 0;
+    finish(net);
+    bool found = !claim->empty;
+    claim->empty = outer_empty;
+    claim->reserved--;
     return found;
 }
 
 bool weft_net_collect(struct weft_channel *channel)
 {
-    return collect(channel);
+    return collect(weft_net_of_channel(channel), channel);
+}
+
+void weft_net_collect_unexpected(struct weft_net_vci *net)
+{
+    if (!weft_net.software)
+        while (collect(net, NULL))
+            ;
 }
 
 void weft_net_collect_all(void)
 {
-    if (!weft_net.software)
-        while (collect(NULL))
-            ;
+    for (unsigned i = 0; i < weft_net.nvcis; i++)
+        weft_net_collect_unexpected(&weft_net.vcis[i]);
 }
 
-void weft_net_claimed(const struct fi_cq_tagged_entry *entry)
+void weft_net_claimed(struct weft_net_vci *net, const struct fi_cq_tagged_entry *entry)
 {
-    if (claim.state == PEEKING) {
-        claim.tag = entry->tag;
-        claim.data = entry->data;
-        claim.bytes = entry->len;
-        claim.state = FOUND;
-        fetch_found();
+    struct weft_net_claim *claim = net->claim;
+    if (claim->state == PEEKING) {
+        claim->tag = entry->tag;
+        claim->data = entry->data;
+        claim->state = FOUND;
+        fetch_found(net);
         return;
     }
-    enum weft_message_form form = (enum weft_message_form)weft_net_form(claim.tag);
-    uint32_t context = weft_net_context(claim.tag);
-    size_t length = form == WEFT_MESSAGE_RTS ? weft_net_header_length(claim.buffer) : entry->len;
-    if (weft_sw_arrive(&weft.vcis[0].matcher, context, (int)(claim.data >> weft_net.rank_shift),
-                       (int)(claim.tag & weft_net.tag_mask), form, claim.buffer, entry->len, length,
-                       (uint32_t)claim.data & weft_net_fast.sequence_mask))
+    enum weft_message_form form = (enum weft_message_form)weft_net_form(claim->tag);
+    uint32_t context = weft_net_context(claim->tag);
+    size_t length = form == WEFT_MESSAGE_RTS ? weft_net_header_length(claim->buffer) : entry->len;
+    if (weft_sw_arrive(&weft.vcis[net->number].matcher, context,
+                       (int)(claim->data >> weft_net.rank_shift),
+                       (int)(claim->tag & weft_net.tag_mask), form, claim->buffer, entry->len,
+                       length, (uint32_t)claim->data & weft_net.sequence_mask))
         weft_fatal(MPI_ERR_NO_MEM, "no memory to keep an unexpected message of %zu bytes", length);
-    claim.state = IDLE;
-    hold(claim.channel, -1);
+    claim->state = IDLE;
+    hold(claim->channel, -1);
 }
 
-void weft_net_claim_failed(const struct fi_cq_err_entry *error, const char *text)
+void weft_net_claim_failed(struct weft_net_vci *net, const struct fi_cq_err_entry *error,
+                           const char *text)
 {
-    if (claim.state != PEEKING || error->err != FI_ENOMSG)
+    struct weft_net_claim *claim = net->claim;
+    if (claim->state != PEEKING || error->err != FI_ENOMSG)
         weft_fatal(MPI_ERR_OTHER,
                    "%s failed to hand over a message it had found: %s; try "
                    "WEFT_MATCHING=software",
                    weft_net_name(), text);
-    claim.empty = true;
-    claim.state = IDLE;
-    hold(claim.channel, -1);
+    claim->empty = true;
+    claim->state = IDLE;
+    hold(claim->channel, -1);
 }

@@ -36,9 +36,9 @@ static char *landing(struct weft_request *request)
     return part->packed ? part->packed : part->small;
 }
 
-static __attribute__((noinline)) void release(struct weft_net_request *part)
+static __attribute__((noinline)) void release(struct weft_request *request)
 {
-    weft_net_release(part);
+    weft_net_release(request);
 }
 
 /* Gives a receive to the provider. False when it does not take it. */
@@ -47,8 +47,9 @@ static inline __attribute__((always_inline)) bool post(struct weft_request *requ
                                                        size_t pieces, fi_addr_t source,
                                                        uint64_t word, uint64_t ignore)
 {
-    request->posted = weft_net_fast.posts++;
-    return weft_likely(!fi_trecvv(weft_net.ep, iov, descriptors, pieces, source, word, ignore,
+    struct weft_net_fast *net = &request->vci->net;
+    request->posted = net->posts++;
+    return weft_likely(!fi_trecvv(net->ep, iov, descriptors, pieces, source, word, ignore,
                                   &weft_net_part(request)->op));
 }
 
@@ -56,9 +57,9 @@ static inline __attribute__((always_inline)) bool post(struct weft_request *requ
  * that follow tell more if it is grave. */
 int weft_net_refused(struct weft_request *request)
 {
-    weft_net_fast.posts--;
+    request->vci->net.posts--;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
-    release(weft_net_part(request));
+    release(request);
     weft_sw_receive(request);
     return MPI_SUCCESS;
 }
@@ -68,7 +69,7 @@ void weft_net_adopt(struct weft_request *request)
     struct weft_net_request *part = weft_net_part(request);
     part->op.kind = WEFT_NET_REQUEST;
     part->short_iov[0] = (struct iovec){part->small, WEFT_NET_SMALL};
-    part->short_iov[1] = weft_net.spill;
+    part->short_iov[1] = weft_net_of(request)->spill;
 }
 
 /* Whether all that comes to a contiguous receive lands in its buffer. */
@@ -84,12 +85,12 @@ static inline size_t lay_out(struct weft_request *request, char *buffer, size_t 
 {
     if (weft_likely(is_in_place(capacity))) {
         iov[0] = (struct iovec){buffer, capacity};
-        iov[1] = weft_net.spill;
+        iov[1] = weft_net_of(request)->spill;
         return capacity < weft_net.spill_below ? 2 : 1;
     }
     iov[0] = weft_net_part(request)->short_iov[0];
     iov[1] = (struct iovec){buffer + WEFT_NET_SMALL, capacity - WEFT_NET_SMALL};
-    iov[2] = weft_net.spill;
+    iov[2] = weft_net_of(request)->spill;
     return capacity < weft_net.spill_below ? 3 : 2;
 }
 
@@ -98,21 +99,22 @@ static inline size_t lay_out(struct weft_request *request, char *buffer, size_t 
 static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, void **descriptors)
 {
     struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_vci *net = weft_net_of(request);
     iov[0] = part->short_iov[0];
-    iov[1] = weft_net.spill;
+    iov[1] = net->spill;
     if (request->capacity > WEFT_NET_SMALL || weft_net.local_mr) {
         size_t room =
             request->capacity < weft_net.eager_limit ? request->capacity : weft_net.eager_limit;
         if (room < WEFT_NET_SMALL)
             room = WEFT_NET_SMALL;
-        part->packed = weft_net_bounce_get(room);
+        part->packed = weft_net_bounce_get(net, room);
         if (!part->packed)
             return 0;
         iov[0] = (struct iovec){part->packed, room};
     }
     if (weft_net.local_mr) {
-        descriptors[0] = weft_net_descriptor(weft_net_bounce_mr(part->packed));
-        descriptors[1] = weft_net_descriptor(weft_net.spill_mr);
+        descriptors[0] = weft_net_descriptor(weft_net_bounce_mr(net, part->packed));
+        descriptors[1] = weft_net_descriptor(net->spill_mr);
     }
     return iov[0].iov_len < weft_net.spill_below ? 2 : 1;
 }
@@ -123,7 +125,7 @@ int weft_net_irecv(struct weft_request *request)
     void *descriptors[3] = {NULL, NULL, NULL};
     size_t pieces = 0;
     request->flags |= WEFT_REQUEST_IN_NET;
-    if (weft_net_fast.posts - weft_net.completed < weft_net.post_limit)
+    if (request->vci->net.posts - weft_net_of(request)->completed < weft_net.post_limit)
         pieces = weft_net.header_apart && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
                          request->capacity > WEFT_NET_SMALL
                      ? lay_out(request, request->buffer, request->capacity, iov)
@@ -147,12 +149,13 @@ int weft_net_irecv(struct weft_request *request)
 int weft_net_irecv_plain(struct weft_request *request)
 {
     struct iovec iov[3];
+    struct weft_net_fast *net = &request->vci->net;
     uint64_t source = request->peer->net_addr;
     uint64_t word = request->channel->net_bits | (uint32_t)request->match.tag;
-    if (weft_unlikely(!weft_net_may_post()))
+    if (weft_unlikely(!weft_net_may_post(net)))
         return weft_net_irecv(request);
     if (request->capacity < request->peer->land_below)
-        return weft_net_irecv_short(request, source, word);
+        return weft_net_irecv_short(net, request, source, word);
     if (weft_unlikely(!weft_net.header_apart))
         return weft_net_irecv(request);
     size_t pieces = lay_out(request, request->buffer, request->capacity, iov);
@@ -185,7 +188,7 @@ static inline __attribute__((always_inline)) void deliver(struct weft_request *r
     else if (n && !is_in_place(request->capacity))
         memcpy(request->buffer, part->small, n < WEFT_NET_SMALL ? n : WEFT_NET_SMALL);
     if (weft_unlikely(part->packed || part->mr))
-        release(part);
+        release(request);
     weft_request_event(request);
 }
 
@@ -208,7 +211,7 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
     if (!request->peer) {
         request->error = MPI_ERR_OTHER;
         request->bytes = 0;
-        release(part);
+        release(request);
         weft_request_event(request);
         return;
     }
@@ -226,15 +229,15 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
     }
     struct weft_net_header header;
     memcpy(&header, landing(request), sizeof header);
-    release(part);
+    release(request);
     weft_net_fetch(request, &header);
 }
 
 WEFT_HOT void weft_net_received(struct weft_request *request,
                                 const struct fi_cq_tagged_entry *entry)
 {
-    weft_net.completed++;
-    weft_net_fast.posts_stop += weft_net.stop_step;
+    weft_net_of(request)->completed++;
+    request->vci->net.posts_stop += weft_net.stop_step;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     request->source = (int)(entry->data >> weft_net.rank_shift);
     request->tag = (int)(entry->tag & weft_net.tag_mask);
@@ -257,11 +260,11 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
                              const char *text)
 {
     struct weft_net_request *part = weft_net_part(request);
-    weft_net.completed++;
-    weft_net_fast.posts_stop += weft_net.stop_step;
+    weft_net_of(request)->completed++;
+    request->vci->net.posts_stop += weft_net.stop_step;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     if (error->err == FI_ECANCELED) {
-        release(part);
+        release(request);
         part->withdrawn = true;
         return;
     }
@@ -283,23 +286,23 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
         request->peer, "a receive of up to %zu bytes failed in %s: %s; see whether the peer runs",
         request->capacity, weft_net_name(), text);
     request->bytes = 0;
-    release(part);
+    release(request);
     weft_request_event(request);
 }
 
 bool weft_net_withdraw(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    unsigned idle = 0;
+    unsigned vci = request->vci->number, idle = 0;
     part->withdrawn = false;
     /* Not while its completion may be queued: psm2 and psm3 then cancel another operation, which
      * has got the same internal request. */
-    while (request->flags & WEFT_REQUEST_IN_NET && weft_net_progress())
+    while (request->flags & WEFT_REQUEST_IN_NET && weft_net_progress(vci))
         ;
     if (request->flags & WEFT_REQUEST_IN_NET)
-        fi_cancel(&weft_net.ep->fid, &part->op); /* its return value proves nothing */
+        fi_cancel(&request->vci->net.ep->fid, &part->op); /* its return value proves nothing */
     while (request->flags & WEFT_REQUEST_IN_NET)
-        if (!weft_net_progress())
+        if (!weft_net_progress(vci))
             weft_idle(&idle);
     return part->withdrawn;
 }

@@ -31,17 +31,16 @@
 
 enum { READS_AT_ONCE = 8, STAGED_READS_AT_ONCE = 4, NO_ROOM = 1, HALF = 512 * 1024 };
 
-static struct weft_net_transfer *free_transfers;
-
-struct fid_mr *weft_net_register(void *data, size_t bytes, uint64_t access)
+struct fid_mr *weft_net_register(struct weft_net_vci *net, void *data, size_t bytes,
+                                 uint64_t access)
 {
     struct fid_mr *mr = NULL;
-    if (fi_mr_reg(weft_net.domain, data, bytes ? bytes : 1, access, 0, ++weft_net.next_key, 0, &mr,
+    if (fi_mr_reg(net->objects.domain, data, bytes ? bytes : 1, access, 0, ++net->next_key, 0, &mr,
                   NULL))
         return NULL;
-    weft_counts.net_registrations++;
+    weft_count_add(&weft_counts.net_registrations, 1);
     if (weft_net.choice.info->domain_attr->mr_mode & FI_MR_ENDPOINT &&
-        (fi_mr_bind(mr, &weft_net.ep->fid, 0) || fi_mr_enable(mr))) {
+        (fi_mr_bind(mr, &net->objects.ep->fid, 0) || fi_mr_enable(mr))) {
         fi_close(&mr->fid);
         return NULL;
     }
@@ -51,7 +50,7 @@ struct fid_mr *weft_net_register(void *data, size_t bytes, uint64_t access)
 struct fid_mr *weft_net_register_for(const struct weft_request *request, void *data, size_t bytes,
                                      uint64_t access)
 {
-    struct fid_mr *mr = weft_net_register(data, bytes, access);
+    struct fid_mr *mr = weft_net_register(weft_net_of(request), data, bytes, access);
     if (mr && request->peer)
         request->peer->counts.registrations++;
     return mr;
@@ -116,7 +115,7 @@ void weft_net_fetched(struct weft_request *request)
     struct weft_net_request *part = weft_net_part(request);
     struct weft_peer *peer = request->peer;
     bool was_read = part->phase == WEFT_NET_READING;
-    weft_net_release(part);
+    weft_net_release(request);
     part->phase = WEFT_NET_NO_RENDEZVOUS;
     peer->fetching--;
     if (weft_likely(peer->lane != WEFT_LANE_DEAD)) {
@@ -127,27 +126,27 @@ void weft_net_fetched(struct weft_request *request)
     weft_request_event(request);
 }
 
-struct weft_net_transfer *weft_net_transfer_get(void)
+struct weft_net_transfer *weft_net_transfer_get(struct weft_net_vci *net)
 {
-    struct weft_net_transfer *transfer = free_transfers;
+    struct weft_net_transfer *transfer = net->free_transfers;
     if (transfer)
-        free_transfers = transfer->next;
+        net->free_transfers = transfer->next;
     else
         transfer = malloc(sizeof *transfer);
     return transfer;
 }
 
-void weft_net_transfer_put(struct weft_net_transfer *transfer)
+void weft_net_transfer_put(struct weft_net_vci *net, struct weft_net_transfer *transfer)
 {
-    transfer->next = free_transfers;
-    free_transfers = transfer;
+    transfer->next = net->free_transfers;
+    net->free_transfers = transfer;
 }
 
-void weft_net_transfer_close(void)
+void weft_net_transfer_close(struct weft_net_vci *net)
 {
     struct weft_net_transfer *transfer;
-    while ((transfer = free_transfers) != NULL) {
-        free_transfers = transfer->next;
+    while ((transfer = net->free_transfers) != NULL) {
+        net->free_transfers = transfer->next;
         free(transfer);
     }
 }
@@ -158,8 +157,9 @@ void weft_net_stall(struct weft_request *request)
     if (part->stalled)
         return;
     part->stalled = true;
-    part->next_stalled = weft_net.stalled;
-    weft_net.stalled = request;
+    struct weft_net_vci *net = weft_net_of(request);
+    part->next_stalled = net->stalled;
+    net->stalled = request;
 }
 
 static bool is_contiguous(const struct weft_request *request)
@@ -178,7 +178,8 @@ static bool reads_in_place(const struct weft_request *request)
 static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
 {
     struct weft_net_request *part = weft_net_part(request);
-    struct weft_net_transfer *read = weft_net_transfer_get();
+    struct weft_net_vci *net = weft_net_of(request);
+    struct weft_net_transfer *read = weft_net_transfer_get(net);
     if (!read)
         return -FI_EAGAIN;
     read->op.kind = WEFT_NET_READ;
@@ -188,22 +189,23 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
     bool in_place = reads_in_place(request);
     int rc = 0;
     read->stage =
-        in_place ? NULL : weft_net_bounce_get_reserved(WEFT_NET_RESERVE_PIECE, bytes, &rc);
+        in_place ? NULL : weft_net_bounce_get_reserved(net, WEFT_NET_RESERVE_PIECE, bytes, &rc);
     char *to = read->stage ? read->stage : (char *)request->buffer + offset;
     if (!rc) {
         struct fid_mr *mr =
-            read->stage && weft_net.local_mr ? weft_net_bounce_mr(read->stage) : part->mr;
-        rc = (int)fi_read(weft_net.ep, to, bytes, weft_net_descriptor(mr), request->peer->net_addr,
-                          part->header.address + offset, part->header.key, &read->op);
+            read->stage && weft_net.local_mr ? weft_net_bounce_mr(net, read->stage) : part->mr;
+        rc = (int)fi_read(net->objects.ep, to, bytes, weft_net_descriptor(mr),
+                          request->peer->net_addr, part->header.address + offset, part->header.key,
+                          &read->op);
     }
     if (rc) {
-        weft_net_bounce_put(read->stage);
-        weft_net_transfer_put(read);
+        weft_net_bounce_put(net, read->stage);
+        weft_net_transfer_put(net, read);
         return rc;
     }
     part->reads_out++;
     request->peer->reading += bytes;
-    weft_net.outstanding++;
+    net->outstanding++;
     return 0;
 }
 
@@ -220,7 +222,7 @@ static bool has_room(const struct weft_request *request, size_t bytes)
  * they have to send into their sockets before they read anything; and where TCP paces itself. */
 static size_t longest_read(const struct weft_request *request)
 {
-    bool exchange = weft_counts.net_rendezvous != weft_counts.net_rendezvous_over;
+    bool exchange = weft_net_of(request)->announced > 0;
     size_t bytes = request->bytes, most = weft_net.read_chunk;
     bool halves = weft_net.paced || (weft_net.read_window != SIZE_MAX && exchange);
     return halves && bytes >= 2 * HALF && bytes < 2 * most && most > HALF ? HALF : most;
@@ -416,11 +418,12 @@ void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
     size_t offset = read->offset, bytes = read->bytes;
     if (read->stage && !error)
         weft_datatype_unpack(request->type, request->buffer, offset, read->stage, bytes);
-    weft_net_bounce_put(read->stage);
-    weft_net_transfer_put(read);
+    struct weft_net_vci *net = weft_net_of_peer(peer);
+    weft_net_bounce_put(net, read->stage);
+    weft_net_transfer_put(net, read);
     weft_net_part(request)->reads_out--;
     peer->reading -= bytes;
-    weft_net.outstanding--;
+    net->outstanding--;
     read_ended(request, error, text);
     serve_readers(peer);
 }
@@ -460,11 +463,11 @@ static int move_on(struct weft_request *request)
     }
 }
 
-int weft_net_move_more(void)
+int weft_net_move_more(struct weft_net_vci *net)
 {
-    struct weft_request *list = weft_net.stalled;
+    struct weft_request *list = net->stalled;
     int issued = 0;
-    weft_net.stalled = NULL;
+    net->stalled = NULL;
     while (list) {
         struct weft_request *request = list;
         list = weft_net_part(request)->next_stalled;

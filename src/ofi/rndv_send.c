@@ -60,12 +60,13 @@ static size_t piece_room(void)
 static int push_one(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_vci *net = weft_net_of(request);
     size_t n = request->capacity - part->moved;
     int rc = 0;
     if (n > piece_room())
         n = piece_room();
     struct weft_net_piece *piece =
-        weft_net_bounce_get_reserved(WEFT_NET_RESERVE_PIECE, sizeof *piece + n, &rc);
+        weft_net_bounce_get_reserved(net, WEFT_NET_RESERVE_PIECE, sizeof *piece + n, &rc);
     if (!piece)
         return rc;
     piece->op.kind = WEFT_NET_PIECE;
@@ -74,13 +75,14 @@ static int push_one(struct weft_request *request)
     piece->bytes = n;
     piece->control = (struct weft_net_control){.version = WEFT_NET_WIRE_VERSION,
                                                .kind = WEFT_NET_DATA,
+                                               .deal = request->peer->deal,
                                                .from = weft.job.rank,
                                                .number = part->receive,
                                                .other = part->moved};
     weft_datatype_pack(request->type, request->buffer, part->moved, piece + 1, n);
     part->moved += n;
     part->reads_out++;
-    weft_net.outstanding++;
+    net->outstanding++;
     weft_net_push(request->peer, &piece->out);
     return 0;
 }
@@ -128,8 +130,9 @@ int weft_net_piece_send(struct weft_peer *peer, struct weft_net_out *out)
 {
     struct weft_net_piece *piece =
         (struct weft_net_piece *)((char *)out - offsetof(struct weft_net_piece, out));
-    struct fid_mr *mr = weft_net.local_mr ? weft_net_bounce_mr(piece) : NULL;
-    return (int)fi_tsenddata(weft_net.ep, &piece->control, sizeof piece->control + piece->bytes,
+    struct weft_net_vci *net = weft_net_of_peer(peer);
+    struct fid_mr *mr = weft_net.local_mr ? weft_net_bounce_mr(net, piece) : NULL;
+    return (int)fi_tsenddata(net->objects.ep, &piece->control, sizeof piece->control + piece->bytes,
                              weft_net_descriptor(mr), (uint32_t)weft.job.rank, peer->net_addr,
                              weft_net.space_bit, &piece->op);
 }
@@ -138,9 +141,10 @@ void weft_net_piece_done(struct weft_net_op *op, int error, const char *text)
 {
     struct weft_net_piece *piece = (struct weft_net_piece *)op;
     struct weft_request *request = piece->request;
-    weft_net_bounce_put(piece);
+    struct weft_net_vci *net = weft_net_of(request);
+    weft_net_bounce_put(net, piece);
     weft_net_part(request)->reads_out--;
-    weft_net.outstanding--;
+    net->outstanding--;
     if (error)
         request->error =
             weft_net_failed(request->peer, "sending %zu bytes to rank %d over %s failed: %s",

@@ -40,6 +40,7 @@ static size_t smaller(size_t a, size_t b)
 static void *make_place(struct weft_request *request, struct weft_net_control *place)
 {
     struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_vci *net = weft_net_of(request);
     struct fid_mr *mr;
     void *data = request->buffer;
     if (request->type->flags & WEFT_TYPE_CONTIGUOUS)
@@ -47,8 +48,8 @@ static void *make_place(struct weft_request *request, struct weft_net_control *p
     mr = part->mr;
     place->count = !mr;
     if (!mr) {
-        data = part->packed = weft_net_bounce_get(smaller(request->bytes, RING_BYTES));
-        mr = data ? weft_net_bounce_mr(data) : NULL;
+        data = part->packed = weft_net_bounce_get(net, smaller(request->bytes, RING_BYTES));
+        mr = data ? weft_net_bounce_mr(net, data) : NULL;
     }
     if (!mr)
         return NULL;
@@ -65,7 +66,7 @@ void weft_net_rndv_write_fetch(struct weft_request *request)
                                      .other = request->number,
                                      .length = request->bytes};
     if (request->bytes && !make_place(request, &place)) {
-        weft_net_release(part);
+        weft_net_release(request);
         weft_net_pushed_fetch(request);
         return;
     }
@@ -155,30 +156,31 @@ static int write_piece(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     size_t n = smaller(weft_net_piece_bytes(request->capacity), request->capacity - part->moved);
-    struct weft_net_transfer *write = weft_net_transfer_get();
+    struct weft_net_vci *net = weft_net_of(request);
+    struct weft_net_transfer *write = weft_net_transfer_get(net);
     if (!write)
         return -FI_EAGAIN;
     int rc = 0;
     if (!part->packed &&
-        (part->packed = weft_net_bounce_get_reserved(WEFT_NET_RESERVE_PIECE, n, &rc)) != NULL)
+        (part->packed = weft_net_bounce_get_reserved(net, WEFT_NET_RESERVE_PIECE, n, &rc)) != NULL)
         weft_datatype_pack(request->type, request->buffer, part->moved, part->packed, n);
     if (!rc) {
         *write = (struct weft_net_transfer){
             .op.kind = WEFT_NET_WRITE, .request = request, .bytes = n, .stage = part->packed};
         uint64_t at = part->ring ? part->moved % RING_BYTES : part->moved;
         rc = (int)fi_write(
-            weft_net.ep, part->packed, n,
-            weft_net_descriptor(weft_net.local_mr ? weft_net_bounce_mr(part->packed) : NULL),
+            net->objects.ep, part->packed, n,
+            weft_net_descriptor(weft_net.local_mr ? weft_net_bounce_mr(net, part->packed) : NULL),
             request->peer->net_addr, part->header.address + at, part->header.key, &write->op);
     }
     if (rc) {
-        weft_net_transfer_put(write);
+        weft_net_transfer_put(net, write);
         return rc;
     }
     part->packed = NULL;
     part->moved += n;
     part->reads_out++;
-    weft_net.outstanding++;
+    net->outstanding++;
     if (part->moved == request->capacity || (part->ring && part->moved % WEFT_NET_SLOT == 0))
         tell_written(request, false);
     return 0;
@@ -239,10 +241,11 @@ void weft_net_write_done(struct weft_net_op *op, int error, const char *text)
 {
     struct weft_net_transfer *write = (struct weft_net_transfer *)op;
     struct weft_request *request = write->request;
-    weft_net_bounce_put(write->stage);
-    weft_net_transfer_put(write);
+    struct weft_net_vci *net = weft_net_of(request);
+    weft_net_bounce_put(net, write->stage);
+    weft_net_transfer_put(net, write);
     weft_net_part(request)->reads_out--;
-    weft_net.outstanding--;
+    net->outstanding--;
     if (weft_unlikely(error))
         fail(request, fail_to_write(request, text));
     weft_net_rndv_write_write(request);

@@ -23,7 +23,7 @@
 
 static inline uint64_t cq_data(const struct weft_peer *peer, const struct weft_request *request)
 {
-    return request->channel->net_rank | (peer->sequence & weft_net_fast.sequence_mask);
+    return request->channel->net_rank | (peer->sequence & weft_net.sequence_mask);
 }
 
 static void *data_of(struct weft_request *request)
@@ -33,9 +33,12 @@ static void *data_of(struct weft_request *request)
 }
 
 /* The registration of what data_of returns. */
-static struct fid_mr *mr_of(struct weft_net_request *part)
+static struct fid_mr *mr_of(struct weft_request *request)
 {
-    return part->packed && weft_net.local_mr ? weft_net_bounce_mr(part->packed) : part->mr;
+    struct weft_net_request *part = weft_net_part(request);
+    return part->packed && weft_net.local_mr
+               ? weft_net_bounce_mr(weft_net_of(request), part->packed)
+               : part->mr;
 }
 
 static int send_rts(struct weft_peer *peer, struct weft_request *request)
@@ -53,31 +56,41 @@ static int send_rts(struct weft_peer *peer, struct weft_request *request)
     return 0;
 }
 
+/* Counts a rendezvous send that begins. */
 static void note_rendezvous(const struct weft_request *request)
 {
-    weft_counts.net_rendezvous++;
-    weft_counts.net_rendezvous_bytes += request->bytes;
+    weft_net_of(request)->announced++;
+    weft_count_add(&weft_counts.net_rendezvous, 1);
+    weft_count_add(&weft_counts.net_rendezvous_bytes, request->bytes);
     request->peer->counts.rendezvous++;
     weft_event_of_rank(WEFT_EVENT_RENDEZVOUS, request->peer->world, WEFT_LANE_NET, request->tag,
                        request->bytes);
 }
 
+/* Counts a rendezvous send that ends. */
+static void end_rendezvous(const struct weft_request *request)
+{
+    weft_net_of(request)->announced--;
+    weft_count_add(&weft_counts.net_rendezvous_over, 1);
+}
+
 static int send_eager(struct weft_peer *peer, struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
+    struct fid_ep *ep = weft_net_of(request)->objects.ep;
     bool sync = request->mode == WEFT_SEND_SYNCHRONOUS;
-    uint64_t form = sync ? (uint64_t)WEFT_MESSAGE_SYNC << weft_net.form_shift
-                         : weft_net_mode_bits((enum weft_send_mode)request->mode);
+    uint64_t form =
+        sync ? (uint64_t)WEFT_MESSAGE_SYNC << weft_net.form_shift
+             : weft_net_mode_bits(&request->vci->net, (enum weft_send_mode)request->mode);
     uint64_t word = form | request->channel->net_bits | (uint32_t)request->tag;
     uint64_t data = cq_data(peer, request);
     bool inject = request->bytes <= weft_net.inject_max;
     int rc;
     if (inject)
-        rc = (int)fi_tinjectdata(weft_net.ep, data_of(request), request->bytes, data,
-                                 peer->net_addr, word);
+        rc = (int)fi_tinjectdata(ep, data_of(request), request->bytes, data, peer->net_addr, word);
     else
-        rc = (int)fi_tsenddata(weft_net.ep, data_of(request), request->bytes,
-                               weft_net_descriptor(mr_of(part)), data, peer->net_addr, word,
+        rc = (int)fi_tsenddata(ep, data_of(request), request->bytes,
+                               weft_net_descriptor(mr_of(request)), data, peer->net_addr, word,
                                &part->op);
     if (rc)
         return rc;
@@ -114,7 +127,7 @@ static bool prepare_data(struct weft_request *request)
         part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_SEND);
     if (contiguous && (!registered || part->mr))
         return true;
-    part->packed = weft_net_bounce_get(request->bytes);
+    part->packed = weft_net_bounce_get(weft_net_of(request), request->bytes);
     if (part->packed)
         weft_datatype_pack(request->type, request->buffer, 0, part->packed, request->bytes);
     return part->packed;
@@ -133,7 +146,7 @@ static void prepare(struct weft_peer *peer, struct weft_request *request)
         request->pending = request->mode == WEFT_SEND_SYNCHRONOUS ? 2 : 1;
         return;
     }
-    weft_counts.net_credit_waits += is_short && !paid;
+    weft_count_add(&weft_counts.net_credit_waits, is_short && !paid);
     weft_net_expose(request);
     note_rendezvous(request);
 }
@@ -167,7 +180,7 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_net_out *out,
         if (!weft_failure_confirm(peer))
             weft_warn("an acknowledgement to rank %d on %s could not be sent over %s: %s",
                       peer->world, host, weft_net_name(), why);
-        weft_net_control_drop(out);
+        weft_net_control_drop(weft_net_of_peer(peer), out);
         return;
     }
     if (out->kind == WEFT_NET_OUT_PIECE) {
@@ -175,14 +188,15 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_net_out *out,
         return;
     }
     struct weft_request *request = request_of(out);
-    weft_counts.net_rendezvous_over += out->kind == WEFT_NET_OUT_RTS;
+    if (out->kind == WEFT_NET_OUT_RTS)
+        end_rendezvous(request);
     request->error = (uint8_t)weft_net_failed(
         peer,
         "sending %zu bytes with tag %d to rank %d on %s over %s failed: %s; see whether that rank "
         "still runs and its address can be reached (weft_info shows the interfaces, WEFT_IFACE "
         "chooses one)",
         request->bytes, request->tag, peer->world, host, weft_net_name(), why);
-    weft_net_release(weft_net_part(request));
+    weft_net_release(request);
     request->pending = 1;
     weft_request_event(request);
 }
@@ -196,8 +210,9 @@ static void append(struct weft_peer *peer, struct weft_net_out *out)
     }
     if (!peer->backlogged) {
         peer->backlogged = true;
-        peer->next_backlogged = weft_net.backlogged;
-        weft_net.backlogged = peer;
+        struct weft_net_vci *net = weft_net_of_peer(peer);
+        peer->next_backlogged = net->backlogged;
+        net->backlogged = peer;
     }
     weft_count_backlog_add(peer, &weft_counts.net_backlogged, &weft_counts.net_backlog);
     out->next = *link;
@@ -262,7 +277,7 @@ void weft_net_report_unreachable(struct weft_peer *peer, const char *address)
     weft_warn("no connection from %s to %s (rank %d on %s) over %s for %.0f seconds; still trying. "
               "If that rank is not just busy outside MPI, see whether its address can be reached "
               "(weft_info shows the interfaces, WEFT_IFACE chooses one)",
-              weft_net_own_address(here, sizeof here), address, peer->world,
+              weft_net_own_address(peer, here, sizeof here), address, peer->world,
               weft_boot_host(peer->world, host, sizeof host), weft_net_name(), waited);
 }
 
@@ -289,12 +304,11 @@ static int retry_peer(struct weft_peer *peer, bool look_at_clock)
     return sent;
 }
 
-int weft_net_retry(void)
+int weft_net_retry(struct weft_net_vci *net)
 {
-    static unsigned calls;
-    bool look_at_clock = (++calls & 1023) == 0;
+    bool look_at_clock = (++net->retries & 1023) == 0;
     int sent = 0;
-    struct weft_peer **link = &weft_net.backlogged;
+    struct weft_peer **link = &net->backlogged;
     while (*link) {
         struct weft_peer *peer = *link;
         sent += retry_peer(peer, look_at_clock);
@@ -318,7 +332,7 @@ static __attribute__((noinline)) int send_slowly(struct weft_request *request)
     request->pending = 1;
     if (!peer->backlog && request->bytes <= weft_net.eager_limit &&
         !weft_net_affordable(peer, request->bytes))
-        weft_net_progress(); /* credits may have come that nobody has looked at */
+        weft_net_progress(peer->vci); /* credits may have come that nobody has looked at */
     weft_net_push(peer, &part->out);
     weft_net_relieve(peer);
     return MPI_SUCCESS;
@@ -326,13 +340,14 @@ static __attribute__((noinline)) int send_slowly(struct weft_request *request)
 
 int weft_net_isend(struct weft_request *request)
 {
+    const struct weft_net_fast *net = &request->vci->net;
     struct weft_peer *peer = request->peer;
     request->sequence = peer->sequence;
     if (request->bytes < peer->inject_below && request->mode != WEFT_SEND_SYNCHRONOUS &&
         (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
-        weft_net_inject(peer, request->channel, request->tag,
-                        weft_net_mode_bits((enum weft_send_mode)request->mode), request->buffer,
-                        request->bytes)) {
+        weft_net_inject(net, peer, request->channel, request->tag,
+                        weft_net_mode_bits(net, (enum weft_send_mode)request->mode),
+                        request->buffer, request->bytes)) {
         request->pending = 0;
         return MPI_SUCCESS;
     }
@@ -342,9 +357,10 @@ int weft_net_isend(struct weft_request *request)
 void weft_net_sent(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    weft_counts.net_rendezvous_over += part->out.kind == WEFT_NET_OUT_RTS;
+    if (weft_unlikely(part->out.kind == WEFT_NET_OUT_RTS))
+        end_rendezvous(request);
     part->phase = WEFT_NET_NO_RENDEZVOUS;
-    weft_net_release(part);
+    weft_net_release(request);
     weft_request_event(request);
 }
 
@@ -388,7 +404,7 @@ void weft_net_drop_backlog(struct weft_peer *peer)
         struct weft_net_out *out = peer->backlog;
         pop(peer, out, out->next);
         if (out->kind == WEFT_NET_OUT_CONTROL)
-            weft_net_control_drop(out);
+            weft_net_control_drop(weft_net_of_peer(peer), out);
         else
             fail_out(peer, out, "the rank has ended");
     }

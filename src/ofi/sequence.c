@@ -50,7 +50,8 @@ static struct weft_early **find(struct weft_sequences *s, uint32_t sender, uint3
 
 enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t sender,
                                               uint64_t tag, uint64_t cq_data, const void *data,
-                                              size_t bytes, weft_sequence_deliver *deliver)
+                                              size_t bytes, weft_sequence_deliver *deliver,
+                                              void *arg)
 {
     if (sender >= s->ranks)
         return WEFT_SEQUENCE_IMPOSSIBLE;
@@ -59,7 +60,7 @@ enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t
         if (!s->next)
             return WEFT_SEQUENCE_NO_MEMORY;
         s->senders = s->ranks;
-        return weft_sequence_arrive(s, sender, tag, cq_data, data, bytes, deliver);
+        return weft_sequence_arrive(s, sender, tag, cq_data, data, bytes, deliver, arg);
     }
     uint32_t ahead = ((uint32_t)cq_data - s->next[sender]) & s->mask;
     uint32_t number = s->next[sender] + ahead;
@@ -85,14 +86,14 @@ enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t
 }
 
 void weft_sequence_deliver_kept(struct weft_sequences *s, uint32_t sender,
-                                weft_sequence_deliver *deliver)
+                                weft_sequence_deliver *deliver, void *arg)
 {
     struct weft_early **link, *early;
     while (link = find(s, sender, s->next[sender]), (early = *link) != NULL) {
         *link = early->next;
         s->early--;
         s->next[sender]++;
-        deliver(early->tag, early->cq_data, early->data, early->bytes);
+        deliver(arg, early->tag, early->cq_data, early->data, early->bytes);
         free(early);
     }
 }

@@ -46,30 +46,32 @@ enum weft_sequence_verdict {
     WEFT_SEQUENCE_NO_MEMORY
 };
 
-typedef void weft_sequence_deliver(uint64_t tag, uint64_t cq_data, const void *data, size_t bytes);
+typedef void weft_sequence_deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *data,
+                                   size_t bytes);
 
 /* The general path of weft_sequence_arrive: keeps a copy of a message that is not the next of its
  * sender, and allocates the table of numbers for the first message of all. */
 enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t sender,
                                               uint64_t tag, uint64_t cq_data, const void *data,
-                                              size_t bytes, weft_sequence_deliver *deliver);
+                                              size_t bytes, weft_sequence_deliver *deliver,
+                                              void *arg);
 
 /* Delivers the messages that waited for the one that was just delivered. */
 void weft_sequence_deliver_kept(struct weft_sequences *s, uint32_t sender,
-                                weft_sequence_deliver *deliver);
+                                weft_sequence_deliver *deliver, void *arg);
 
-/* A message arrived: the low bits of its CQ data are its number. Delivers it and those that waited
+/* A message arrived; deliver(arg, ...) is called for each that is due: the low bits of its CQ data are its number. Delivers it and those that waited
  * for it, or keeps a copy. */
 static inline __attribute__((always_inline)) enum weft_sequence_verdict
 weft_sequence_arrive(struct weft_sequences *s, uint32_t sender, uint64_t tag, uint64_t cq_data,
-                     const void *data, size_t bytes, weft_sequence_deliver *deliver)
+                     const void *data, size_t bytes, weft_sequence_deliver *deliver, void *arg)
 {
     if (weft_unlikely(sender >= s->senders) || weft_unlikely((s->next[sender] ^ cq_data) & s->mask))
-        return weft_sequence_keep(s, sender, tag, cq_data, data, bytes, deliver);
+        return weft_sequence_keep(s, sender, tag, cq_data, data, bytes, deliver, arg);
     s->next[sender]++;
-    deliver(tag, cq_data, data, bytes);
+    deliver(arg, tag, cq_data, data, bytes);
     if (weft_unlikely(s->early))
-        weft_sequence_deliver_kept(s, sender, deliver);
+        weft_sequence_deliver_kept(s, sender, deliver, arg);
     return WEFT_SEQUENCE_DELIVERED;
 }
 

@@ -26,7 +26,7 @@ void weft_shm_open_vcis(void)
     for (unsigned i = 0; weft_shm.open && i < weft.nvcis; i++) {
         struct weft_shm_vci *vci = &weft_shm.vcis[i];
         vci->first_news = (int)i * words;
-        vci->news = weft.nvcis == 1 ? (int)weft_shm.deals * words : words;
+        vci->news = weft.nvcis == 1 ? (int)weft.deals * words : words;
     }
 }
 

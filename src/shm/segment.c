@@ -10,6 +10,7 @@
  */
 #include "core/object/error.h"
 #include "core/object/settings.h"
+#include "core/process/weft.h"
 #include "shm/shm_internal.h"
 
 #include <errno.h>
@@ -95,14 +96,14 @@ static size_t extra_begin(void)
 static size_t extra_offset(int from, int to, unsigned deal)
 {
     size_t number = (size_t)to * (size_t)weft_shm.members + (size_t)from;
-    number = number * (weft_shm.deals - 1) + deal - 1;
+    number = number * (weft_shm.rings - 1) + deal - 1;
     return extra_begin() + number * ring_stride(weft_shm.extra_shape) +
            number % (PAGE / WEFT_RING_LINE) * WEFT_RING_LINE;
 }
 
 static size_t segment_bytes(void)
 {
-    return extra_begin() + pairs() * (weft_shm.deals - 1) * ring_stride(weft_shm.extra_shape);
+    return extra_begin() + pairs() * (weft_shm.rings - 1) * ring_stride(weft_shm.extra_shape);
 }
 
 /* The more ranks, the smaller each ring: a rank that talks to all others has two with each. Where there
@@ -207,6 +208,7 @@ static int make(struct card *card)
     weft_shm.head->version = WEFT_SHM_VERSION;
     weft_shm.head->members = (uint32_t)weft_shm.members;
     weft_shm.head->shape = weft_shm.shape;
+    weft_shm.head->rings = weft_shm.rings;
     weft_shm.head->deals = weft_shm.deals;
     weft_shm.head->extra_shape = weft_shm.extra_shape;
     *card = (struct card){nonce, weft_shm.bytes, getpid(), weft_shm.fd};
@@ -231,11 +233,13 @@ static int join(const struct card *card)
     errno = ENOENT;
     if (weft_shm.head->nonce != card->nonce || weft_shm.head->version != WEFT_SHM_VERSION ||
         weft_shm.head->members != (uint32_t)weft_shm.members ||
-        weft_shm.head->deals - 1 >= WEFT_LOCKS_MAX)
+        weft_shm.head->rings - 1 >= WEFT_LOCKS_MAX ||
+        weft_shm.head->deals - 1 >= weft_shm.head->rings)
         return -1;
     nonce = card->nonce;
     weft_shm.shape = weft_shm.head->shape;
     weft_shm.extra_shape = weft_shm.head->extra_shape;
+    weft_shm.rings = weft_shm.head->rings;
     weft_shm.deals = weft_shm.head->deals;
     return 0;
 }
@@ -344,7 +348,8 @@ bool weft_shm_expects_all(const struct weft_job *job)
 void weft_shm_offer(const struct weft_job *job, bool threads)
 {
     int first;
-    weft_shm.deals = threads ? (unsigned)weft_settings.vcis : 1;
+    weft_shm.rings = (unsigned)weft_settings.vcis; /* pages that are not used take no memory */
+    weft_shm.deals = threads ? weft_shm.rings : 1;
     weft_shm.fd = -1;
     weft_shm.members = neighbours(job, &first);
     if (!weft_settings.shm || weft_shm.members < 2)
@@ -378,6 +383,11 @@ void weft_shm_open(const struct weft_job *job)
 }
 
 /* ---- After the fence */
+
+unsigned weft_shm_rings(void)
+{
+    return weft_shm.rings;
+}
 
 unsigned weft_shm_deals(void)
 {
@@ -425,7 +435,7 @@ static int try_to_read(void)
 
 static size_t choose_eager_limit(void)
 {
-    struct weft_ring_geometry least = weft_shm.deals > 1 ? weft_shm.extra_shape : weft_shm.shape;
+    struct weft_ring_geometry least = weft.deals > 1 ? weft_shm.extra_shape : weft_shm.shape;
     size_t most = weft_ring_piece(least), wanted = (size_t)weft_settings.shm_eager;
     enum { GOOD_WITH_SINGLE_COPY = 16 << 10, GOOD_WITHOUT = 32 << 10 };
     if (!wanted)

@@ -48,8 +48,10 @@ void weft_shm_offer(const struct weft_job *job, bool threads);
  * lane stays closed and reaches nobody. */
 void weft_shm_open(const struct weft_job *job);
 
-/* The deals of this node (core/pt2pt/vci.h): WEFT_VCIS if the maker of the segment has threads, else
- * 1. While the lane is open. */
+/* While the lane is open: rings from each rank of the node to each other, one for each deal that there
+ * may be (core/pt2pt/vci.h), and the deals that the maker of the segment wants: all, or 1 without
+ * threads. */
+unsigned weft_shm_rings(void);
 unsigned weft_shm_deals(void);
 
 /* Gives each VCI of this process its part of the lane, once their number is settled. */

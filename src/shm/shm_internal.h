@@ -24,12 +24,13 @@
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 7, WEFT_SHM_NEWS_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
+enum { WEFT_SHM_VERSION = 8, WEFT_SHM_NEWS_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the card that tells where the segment is */
     uint32_t version, members;
-    uint32_t deals; /* rings from each member to each other: core/pt2pt/vci.h */
+    uint32_t rings; /* from each member to each other, one for each deal: core/pt2pt/vci.h */
+    uint32_t deals; /* that the maker wants */
     struct weft_ring_geometry shape, extra_shape; /* of the rings of deal 0, and of the others */
     _Atomic uint32_t attached;                    /* members that are */
     _Atomic uint64_t cores[WEFT_SHM_CORE_WORDS];  /* a bit for each that a member may run on */
@@ -186,7 +187,7 @@ struct weft_shm {
     size_t bytes;
     int fd;
     struct weft_ring_geometry shape, extra_shape;
-    unsigned deals;
+    unsigned rings, deals; /* of the head */
 };
 
 extern WEFT_HIDDEN struct weft_shm weft_shm;

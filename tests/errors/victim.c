@@ -814,6 +814,28 @@ static void isendrecv_with_the_dead(void)
     _exit(0);
 }
 
+/* First contact with a dead rank, through communicators on other VCIs than the one on which its death
+ * was noticed. */
+static void deals_of_the_dead(void)
+{
+    MPI_Comm twins[2];
+    int provided, codes[2];
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    MPI_Comm_rank(MPI_COMM_WORLD, &rank);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 2; i++)
+        MPI_Comm_dup(MPI_COMM_WORLD, &twins[i]);
+    if (rank == 1)
+        raise(SIGKILL);
+    expect_aborted("MPI_Recv",
+                   MPI_Recv(&value, 1, MPI_INT, 1, 1, MPI_COMM_WORLD, MPI_STATUS_IGNORE));
+    codes[0] = MPI_Recv(&value, 1, MPI_INT, 1, 1, twins[0], MPI_STATUS_IGNORE);
+    codes[1] = MPI_Ssend(&value, 1, MPI_INT, 1, 1, twins[1]);
+    fprintf(stderr, "aborted: %d %d, %d wrong\n", codes[0] == MPI_ERR_PROC_ABORTED,
+            codes[1] == MPI_ERR_PROC_ABORTED, wrong);
+    _exit(0);
+}
+
 /* With the default handler the first who needs the dead ends the job, and says why. */
 static void go_on_in_vain(void)
 {
@@ -1016,6 +1038,7 @@ static const struct {
             {"go-on-testing", go_on_testing},
             {"go-on-in-vain", go_on_in_vain},
             {"isendrecv-with-the-dead", isendrecv_with_the_dead},
+            {"deals-of-the-dead", deals_of_the_dead},
             {"holes-of-the-dead", holes_of_the_dead},
             {"copies-of-a-dead-sender", copies_of_a_dead_sender},
             {"holes-of-a-dead-sender", holes_of_a_dead_sender},

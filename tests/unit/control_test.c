@@ -56,6 +56,8 @@ static int set_up(void **state)
 {
     (void)state;
     weft.job.size = RANKS;
+    weft_net.nvcis = 1;
+    weft_net.deals = 2; /* of a rank without threads in a job with threads */
     weft.peers[0] = peers;
     for (int i = 0; i < REQUESTS; i++) {
         enum weft_request_kind op = i < SENDS ? WEFT_REQUEST_SEND : WEFT_REQUEST_RECV;
@@ -97,7 +99,7 @@ static void expect_ignored(struct weft_net_control control, size_t data, bool co
     for (int i = 0; i < REQUESTS; i++)
         before[i] = *requests[i];
     memcpy(message, &control, sizeof control);
-    weft_net_control_arrived(message, sizeof control + data);
+    weft_net_control_arrived(&weft_net.vcis[0], message, sizeof control + data);
     assert_int_equal(weft_counts.net_dropped - dropped, counted);
     for (int i = 0; i < REQUESTS; i++)
         assert_memory_equal(&before[i], requests[i], sizeof before[i]);
@@ -132,6 +134,27 @@ static void other_ranks(void **state)
                 control.from = others[o];
                 expect_dropped(control, 8);
             }
+}
+
+/* The peer of another deal, whom this rank has no contact with, and deals that there are not. With
+ * several endpoints, a message of another VCI's deal too. */
+static void other_deals(void **state)
+{
+    static const uint8_t others[] = {1, 2, UINT8_MAX};
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int i = 0; i < REQUESTS; i++)
+            for (size_t o = 0; o < sizeof others / sizeof others[0]; o++) {
+                struct weft_net_control control = about(about_requests[kind], requests[i]->number);
+                control.deal = others[o];
+                expect_dropped(control, 8);
+            }
+    struct weft_net_control misdirected = about(WEFT_NET_RELIEVE, 0);
+    weft_net.nvcis = 2;
+    misdirected.deal = 1;
+    expect_dropped(misdirected, 0);
+    assert_null(weft_net.vcis[0].asked);
+    weft_net.nvcis = 1;
 }
 
 static void no_requests(void **state)
@@ -179,16 +202,16 @@ static void other_messages(void **state)
     control.version++;
     control.kind = UINT8_MAX;
     expect_dropped(control, 0);
-    weft_net_control_arrived(&control, sizeof control - 1);
+    weft_net_control_arrived(&weft_net.vcis[0], &control, sizeof control - 1);
     assert_int_equal(weft_counts.net_dropped - dropped, 6);
 }
 
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(other_phases),   cmocka_unit_test(other_ranks),
-        cmocka_unit_test(no_requests),    cmocka_unit_test(other_lengths),
-        cmocka_unit_test(other_messages),
+        cmocka_unit_test(other_phases),  cmocka_unit_test(other_ranks),
+        cmocka_unit_test(other_deals),   cmocka_unit_test(no_requests),
+        cmocka_unit_test(other_lengths), cmocka_unit_test(other_messages),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -49,7 +49,7 @@ static uint64_t cq_data_of(uint32_t number)
            (number & world.sequences.mask);
 }
 
-static void deliver(uint64_t tag, uint64_t cq_data, const void *data, size_t bytes);
+static void deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *data, size_t bytes);
 
 static enum weft_sequence_verdict arrive(struct flying message)
 {
@@ -57,7 +57,7 @@ static enum weft_sequence_verdict arrive(struct flying message)
     uint32_t payload[4] = {message.number, message.number, message.number, message.number};
     size_t bytes = (1 + message.number % 4) * sizeof payload[0];
     return weft_sequence_arrive(&world.sequences, message.sender, message.sender,
-                                cq_data_of(message.number), payload, bytes, deliver);
+                                cq_data_of(message.number), payload, bytes, deliver, NULL);
 }
 
 /* Completes one of the messages on their way, sometimes with a second completion. */
@@ -75,8 +75,9 @@ static void complete_one(void)
     world.twice++;
 }
 
-static void deliver(uint64_t tag, uint64_t cq_data, const void *data, size_t bytes)
+static void deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *data, size_t bytes)
 {
+    (void)arg;
     uint32_t number = world.first + world.delivered[tag]++;
     assert_int_equal(cq_data, cq_data_of(number));
     assert_int_equal(bytes, (1 + number % 4) * sizeof number);

@@ -62,7 +62,7 @@ static void open_channel(struct weft_channel *channel, struct weft_comm *comm, s
         channel->held = WEFT_HELD_ALWAYS; /* the provider matches none of its messages */
     channel->sources = (uint32_t)comm->size;
     channel->wildcards_held = channel->held != 0 || lanes.shm > 0;
-    channel->net_bits = weft_net_context_bits(context);
+    channel->net_bits = weft_net_context_bits(comm->deal, context);
     channel->net_rank = weft_net_rank_bits(comm->rank);
 }
 
@@ -91,8 +91,9 @@ struct weft_channel *weft_channel_of(uint32_t context)
 /* Deals a communicator onto a VCI. far: some rank is not reached through shared memory. */
 static void deal(struct weft_comm *comm, int block, bool far)
 {
+    unsigned deals = far ? weft_net_deals() : weft.deals;
     comm->block = block;
-    comm->deal = far || block < PREDEFINED ? 0 : (unsigned)(block - PREDEFINED + 1) % weft.deals;
+    comm->deal = block < PREDEFINED ? 0 : (unsigned)(block - PREDEFINED + 1) % deals;
     comm->vci = &weft.vcis[comm->deal % weft.nvcis];
     comm->peers = weft_group_open_peers(comm->remote, comm->deal);
     if (!comm->peers)

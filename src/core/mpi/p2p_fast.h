@@ -51,7 +51,7 @@ static inline __attribute__((always_inline)) bool weft_fast_send(const void *buf
         return false;
     struct weft_peer *peer = comm->peers[dest];
     if (weft_likely(bytes < peer->inject_below))
-        return weft_net_inject(peer, &comm->p2p, tag, 0, buffer, bytes);
+        return weft_net_inject(&comm->vci->net, peer, &comm->p2p, tag, 0, buffer, bytes);
     return bytes < peer->share_below && weft_shm_inject(peer, &comm->p2p, tag, buffer, bytes);
 }
 
@@ -72,7 +72,7 @@ weft_fast_isend(const void *buffer, MPI_Count count, MPI_Datatype datatype, int 
         return bytes < peer->share_below
                    ? weft_shm_inject_request(peer, &comm->p2p, tag, buffer, bytes)
                    : NULL;
-    if (weft_unlikely(!weft_net_inject(peer, &comm->p2p, tag, 0, buffer, bytes)))
+    if (weft_unlikely(!weft_net_inject(&comm->vci->net, peer, &comm->p2p, tag, 0, buffer, bytes)))
         return NULL;
     struct weft_request *send = weft_request_pop(&comm->vci->requests, WEFT_REQUEST_SEND, 0, 0);
     send->tag = tag;
@@ -101,10 +101,10 @@ weft_fast_post(void *buffer, MPI_Count count, MPI_Datatype datatype, int source,
     struct weft_request *receive = vci->requests.free;
     if (weft_unlikely(vci->matcher.unexpected) || weft_unlikely(!receive))
         return NULL;
-    if (bytes < peer->land_below && weft_likely(weft_net_may_post())) {
+    if (bytes < peer->land_below && weft_likely(weft_net_may_post(&vci->net))) {
         weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
-        weft_net_irecv_short(receive, peer->net_addr, channel->net_bits | (uint32_t)tag);
+        weft_net_irecv_short(&vci->net, receive, peer->net_addr, channel->net_bits | (uint32_t)tag);
     } else if (bytes < peer->listen_below) {
         weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, 0, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);

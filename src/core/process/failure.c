@@ -29,8 +29,8 @@ int weft_failure_say(const struct weft_peer *peer)
 
 bool weft_failure_confirm(const struct weft_peer *peer)
 {
-    enum { WAIT_MS = 300 };      /* a launcher's report can follow the provider's error */
-    static double waited = -1.0; /* the end of the last such wait, in seconds */
+    enum { WAIT_MS = 300 };              /* a launcher's report can follow the provider's error */
+    static _Atomic double waited = -1.0; /* the end of the last such wait, in seconds */
     int rank = peer ? peer->world : WEFT_BOOT_ANYBODY;
     bool dead = weft_boot_has_failed(rank);
     if (dead || (waited >= 0.0 && weft_seconds() - waited < 1.0))

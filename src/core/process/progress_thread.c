@@ -27,13 +27,14 @@ static pthread_t thread;
 static bool running;
 static int stop_pipe[2]; /* closed at its writing end: stop */
 
-/* Sleeps until the completion queue has an entry, a period is over, or the thread must stop. Returns
+/* Sleeps until a completion queue has an entry, a period is over, or the thread must stop. Returns
  * true in the last case. */
-static bool sleep_until_news(int net_fd, int period)
+static bool sleep_until_news(const int *net_fds, int count, int period)
 {
-    struct pollfd fds[2] = {{.fd = stop_pipe[0], .events = POLLIN},
-                            {.fd = net_fd, .events = POLLIN}}; /* one below 0 is passed over */
-    poll(fds, 2, period);
+    struct pollfd fds[1 + WEFT_LOCKS_MAX] = {{.fd = stop_pipe[0], .events = POLLIN}};
+    for (int i = 0; i < count; i++)
+        fds[1 + i] = (struct pollfd){.fd = net_fds[i], .events = POLLIN};
+    poll(fds, (nfds_t)count + 1, period);
     return fds[0].revents != 0;
 }
 
@@ -41,16 +42,14 @@ static void *run(void *arg)
 {
     bool stop = false;
     while (!stop) {
-        int events = 0, net_fd = -1, period = BUSY_PERIOD_MS;
+        int net_fds[WEFT_LOCKS_MAX], events = 0, count = 0, period = BUSY_PERIOD_MS;
         if (weft_vcis_try()) {
             events = weft_progress();
-            if (!events && !weft.shm && weft.net && weft_net_may_sleep()) {
-                net_fd = weft_net_wait_fd();
-                period = net_fd >= 0 ? PERIOD_MS : BUSY_PERIOD_MS;
-            }
+            if (!events && !weft.shm && weft.net && (count = weft_net_wait_fds(net_fds)) > 0)
+                period = PERIOD_MS;
             weft_vcis_leave();
         }
-        stop = sleep_until_news(net_fd, events ? 0 : period);
+        stop = sleep_until_news(net_fds, count, events ? 0 : period);
     }
     return arg;
 }

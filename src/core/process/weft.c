@@ -143,13 +143,12 @@ static void fetch_cores(void)
     weft.crowded = weft.job.size > cores;
 }
 
-static void open_net(void)
+static void open_net(bool threads)
 {
     char why[768];
-    if (weft_net_open(&weft.job, why, sizeof why))
+    if (weft_net_open(&weft.job, threads ? (unsigned)weft_settings.vcis : 1, why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
     weft.net = true;
-    weft.tag_ub = weft_net_tag_ub();
 }
 
 /* Before the addresses are exchanged only the launcher can name the missing ranks. */
@@ -175,11 +174,23 @@ static void meet(void)
         weft_fatal(MPI_ERR_OTHER, "starting MPI: %s", why);
 }
 
-/* Where there is a segment, its maker has settled the number of deals for all ranks of the node. */
+/* Rank 0 settles the number of deals for the job. It made the segment where there is no net. A rank
+ * whose provider has fewer endpoints than there are deals has one VCI. */
 static void open_vcis(bool threads)
 {
+    char why[768];
     weft.deals = weft.shm ? weft_shm_deals() : threads ? (unsigned)weft_settings.vcis : 1;
-    weft_vcis_open(threads ? weft.deals : 1);
+    if (weft.net && weft_net_agree(&weft.job, &weft.deals, why, sizeof why))
+        weft_fatal(MPI_ERR_OTHER, "%s", why);
+    if (weft.net)
+        weft.tag_ub = weft_net_tag_ub();
+    if (weft.shm && weft_shm_rings() < weft.deals)
+        weft_fatal(
+            MPI_ERR_OTHER,
+            "the ranks of this node have rings for %u VCIs and rank 0 has %u; give all ranks "
+            "the same WEFT_VCIS",
+            weft_shm_rings(), weft.deals);
+    weft_vcis_open(threads && (!weft.net || weft_net_has_all()) ? weft.deals : 1);
     weft_shm_open_vcis();
     if (!weft_peers_open(0))
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", weft.job.size);
@@ -193,22 +204,23 @@ static void join(bool threads)
     weft_shm_offer(&weft.job, threads);
     publish_cores();
     if (!all)
-        open_net();
+        open_net(threads);
     weft_shm_open(&weft.job);
     meet();
     if (all && !weft_shm_has_all()) {
-        open_net();
+        open_net(threads);
         meet();
     }
-    weft_shm_begin();
     weft.shm = weft_shm_is_open();
     open_vcis(threads);
+    weft_shm_begin();
     fetch_cores();
     if (!weft.net || !weft_net_must_know_all())
         return;
-    for (int i = 0; i < weft.job.size; i++)
-        if (!weft_shm_reaches(i) && !weft_peer_connect(0, i))
-            weft_error_raise(NULL, MPI_ERR_OTHER, "MPI_Init");
+    for (unsigned deal = 0; deal < weft_net_deals(); deal++)
+        for (int i = 0; i < weft.job.size; i++)
+            if (!weft_shm_reaches(i) && !weft_peer_connect(deal, i))
+                weft_error_raise(NULL, MPI_ERR_OTHER, "MPI_Init");
     meet();
 }
 

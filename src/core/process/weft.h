@@ -29,8 +29,8 @@ enum weft_others {
 struct weft_process {
     struct weft_vci vcis[WEFT_VCIS_MAX]; /* nvcis of them are in use */
     unsigned nvcis;
-    /* Communicators of this node are dealt onto this many numbers: nvcis, unless this process has one
-     * VCI and others of its node have more. */
+    /* Communicators are dealt onto this many numbers: nvcis, unless this process has one VCI and rank 0
+     * has more. */
     unsigned deals;
     struct weft_job job;
     struct weft_peer **peers[WEFT_VCIS_MAX]; /* by deal and world rank; or NULL */

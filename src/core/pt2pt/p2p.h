@@ -49,8 +49,9 @@ static inline bool weft_p2p_inject(struct weft_peer *peer, const struct weft_cha
                                    int tag, enum weft_send_mode mode, const void *data,
                                    size_t bytes)
 {
+    const struct weft_net_fast *net = &channel->comm->vci->net;
     if (bytes < peer->inject_below)
-        return weft_net_inject(peer, channel, tag, weft_net_mode_bits(mode), data, bytes);
+        return weft_net_inject(net, peer, channel, tag, weft_net_mode_bits(net, mode), data, bytes);
     return mode == WEFT_SEND_STANDARD && bytes < peer->share_below && data &&
            weft_shm_inject(peer, channel, tag, data, bytes);
 }

@@ -54,6 +54,7 @@ struct weft_peer *weft_peer_make(unsigned deal, int world)
         return NULL;
     peer->world = world;
     peer->deal = (uint8_t)deal;
+    peer->vci = (uint8_t)(deal % weft.nvcis);
     peer->sequence = world == weft.job.rank; /* of a message to itself: never WEFT_NO_SEQUENCE */
     peer->backlog_end = peer->controls_end = &peer->backlog;
     peer->sync_end = &peer->sync;
@@ -61,7 +62,7 @@ struct weft_peer *weft_peer_make(unsigned deal, int world)
     peer->lane = world == weft.job.rank    ? WEFT_LANE_SELF
                  : weft_shm_reaches(world) ? WEFT_LANE_SHM
                                            : WEFT_LANE_NET;
-    if (deal > 0 && peer->lane == WEFT_LANE_SHM && weft_boot_has_failed(world))
+    if (deal > 0 && peer->lane != WEFT_LANE_SELF && weft_boot_has_failed(world))
         peer->lane = WEFT_LANE_DEAD; /* weft_failure_check may have seen the other deals only */
     weft_count_add(&weft_counts.contacts, world != weft.job.rank);
     weft.peers[deal][world] = peer;

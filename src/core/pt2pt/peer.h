@@ -41,6 +41,7 @@ struct weft_peer {
     bool reached;      /* the provider took something for it */
     bool backlogged;   /* in the net lane's list of peers with a backlog */
     uint8_t deal;      /* the table it is in: core/pt2pt/vci.h */
+    uint8_t vci;       /* the number of the VCI it belongs to */
     int32_t world;     /* its rank in MPI_COMM_WORLD */
     uint32_t sequence; /* of the next user message to it on the net lane, or to itself */
     uint64_t net_addr; /* fi_addr_t */

@@ -67,8 +67,8 @@ static int move_others(int events)
 static inline int progress_vci(struct weft_vci *vci)
 {
     int events = weft.shm ? weft_shm_progress(vci->number) : 0;
-    if (weft.net && !vci->number)
-        events += weft_net_progress();
+    if (vci->net.ep)
+        events += weft_net_progress(vci->number);
     return events;
 }
 
@@ -129,7 +129,7 @@ WEFT_HOT int weft_poll(struct weft_vci *vci)
     int events = weft_shm_progress(0);
     if (!weft.net || ++turn % NET_TURN)
         return events;
-    return events + weft_net_progress();
+    return events + weft_net_progress(0);
 }
 
 static void yield_core(void)

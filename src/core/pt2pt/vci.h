@@ -2,18 +2,20 @@
 /*
  * VCIs (virtual communication interfaces): what several threads can work on at the same time.
  *
- * A VCI has a lock, a software matcher, a pool of requests, a table of peers, and its part of the
- * shared-memory lane: rings of its own to each process of the node. Each communicator belongs to one
- * VCI with all its channels, so threads that each use their own communicator do not meet.
+ * A VCI has a lock, a software matcher, a pool of requests, a table of peers, and its parts of the
+ * lanes: rings of its own to each process of the node, and an endpoint of its own (struct weft_net_vci,
+ * ofi/ofi_internal.h). Each communicator belongs to one VCI with all its channels, so threads that each
+ * use their own communicator do not meet.
  *
- * A process has one VCI. With MPI_THREAD_MULTIPLE it has WEFT_VCIS of them. Predefined communicators
- * belong to VCI 0; communicators that the program makes are dealt onto the VCIs by context id, alike on
- * all ranks. A communicator with ranks of other nodes belongs to VCI 0, because the net lane has one
- * endpoint, which belongs to VCI 0.
+ * A process has one VCI. With MPI_THREAD_MULTIPLE it has WEFT_VCIS of them, if rank 0 has. Each
+ * communicator has a number below weft.deals, its deal, which is the same on all ranks: 0 for the
+ * predefined ones, and by context id for those that the program makes. A process with several VCIs has
+ * the communicator on the VCI with that number. If rank 0 has one endpoint for several VCIs, the deal of
+ * a communicator with ranks of other nodes is 0 (weft_net_deals). If another rank has one endpoint where
+ * rank 0 has several, it has one VCI.
  *
- * A peer object belongs to the table with the number of its communicators' VCI (struct weft_comm,
- * `deal`). A process with one VCI has a peer object for each number that a process of its node deals
- * onto, so that both ends of a ring agree on the ring.
+ * Peer objects are for each deal, and so are rings, sequence numbers and credits. A process with one VCI
+ * has them for each deal that messages come on, so that both ends agree.
  *
  * Locking, with MPI_THREAD_MULTIPLE:
  *  - An operation on a communicator holds the lock of its VCI (weft_enter_on).
@@ -39,6 +41,7 @@
 #include "core/pt2pt/match.h"
 #include "core/pt2pt/peer.h"
 #include "core/pt2pt/request.h"
+#include "ofi/net.h"
 
 enum { WEFT_VCIS_MAX = WEFT_LOCKS_MAX };
 
@@ -52,6 +55,7 @@ struct weft_vci {
     unsigned turn;                 /* polls: the network is polled at every NET_TURN-th */
     unsigned idle_looks;           /* calls of weft_look without an event */
     unsigned polls;                /* since the other VCIs were progressed last */
+    struct weft_net_fast net;      /* its endpoint; ep is NULL if it has none */
     struct weft_matcher matcher;
 };
 

@@ -25,12 +25,15 @@ enum { KIB = 1024 };
 const struct weft_provider_row weft_provider_table[] = {
     {"cxi", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 100, 0,
      "Slingshot: matching in hardware; 48 tag bits, one receive iovec, no discard"},
-    {"opx", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 96, WEFT_PROVIDER_SOURCE_SEQ,
+    {"opx", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 96,
+     WEFT_PROVIDER_SOURCE_SEQ | WEFT_PROVIDER_ONE_ENDPOINT,
      "Omni-Path: CQ data of 4 bytes is also its source id, so a sent eager message is not "
      "cancelled"},
-    {"psm2", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 95, WEFT_PROVIDER_CONNECTS,
+    {"psm2", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 95,
+     WEFT_PROVIDER_CONNECTS | WEFT_PROVIDER_ONE_ENDPOINT,
      "Omni-Path: 60 tag bits beside CQ data, one receive iovec"},
-    {"psm3", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 94, WEFT_PROVIDER_CONNECTS,
+    {"psm3", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 94,
+     WEFT_PROVIDER_CONNECTS | WEFT_PROVIDER_ONE_ENDPOINT,
      "Intel Ethernet and Omni-Path: 60 tag bits beside CQ data, one receive iovec"},
     {"efa", ALL, WEFT_MATCHING_PROVIDER, 16 * KIB, 90, 0,
      "AWS: keeps the order with a reorder buffer of its own"},

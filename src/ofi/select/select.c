@@ -271,7 +271,7 @@ static size_t settle(const struct market *m, const struct weft_settings *setting
         }
         int rc = objects == NULL
                      ? 0
-                     : weft_objects_open(objects, choice, job->size, failure, sizeof failure);
+                     : weft_objects_open(objects, choice, job->size, 1, failure, sizeof failure);
         if (rc == 0)
             break;
         weft_provider_free(choice);

@@ -70,7 +70,7 @@ static void open_endpoint(struct weft_bench *bench, const struct weft_provider_c
     char why[sizeof bench->shared->outcome.detail];
 
     directed.software_matching = false;
-    if (weft_objects_open(&objects, &directed, bench->sides, why, sizeof why) != 0)
+    if (weft_objects_open(&objects, &directed, bench->sides, 1, why, sizeof why) != 0)
         BROKEN(bench, "%s", why);
     bench->domain = objects.domain;
     bench->av = objects.av;

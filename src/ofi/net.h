@@ -171,15 +171,6 @@ void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, 
  * sender may send as much again. length is the message's, whatever the receive took of it. */
 void weft_net_matched(const struct weft_channel *channel, int source, size_t length);
 
-/* The length of the user's message behind an RTS header. */
-size_t weft_net_header_length(const void *header);
-
-/* Whether it was sent in ready mode. */
-bool weft_net_header_ready(const void *header);
-
-/* What names a message by its RTS header: the sender's cookie. */
-uint64_t weft_net_header_cookie(const void *header);
-
 /* Takes the oldest message that the provider holds unexpected of a channel into software. Progresses
  * while it waits for the provider's word. False when there is none. */
 bool weft_net_collect(struct weft_channel *channel);

@@ -254,6 +254,21 @@ struct weft_net {
 
 extern WEFT_HIDDEN struct weft_net weft_net;
 
+/* The form of a user message, two bits of its tag word. */
+enum weft_message_form {
+    WEFT_MESSAGE_EAGER,
+    WEFT_MESSAGE_SYNC,
+    WEFT_MESSAGE_RTS, /* its data are a struct weft_net_header */
+    WEFT_MESSAGE_READY
+};
+
+/* The id of a message that was announced by an RTS (struct weft_arrival); of any other message it is
+ * the sequence number. */
+static inline uint64_t weft_net_rts_id(uint32_t number)
+{
+    return UINT64_C(1) << 32 | number;
+}
+
 /* The context bits and tag of a user message's tag word. */
 static inline int weft_net_form(uint64_t word)
 {
@@ -506,6 +521,9 @@ WEFT_COLD void weft_net_drop(const char *what, int from);
 /* pool.c: the pre-posted receives */
 int weft_net_pool_open(char *why, size_t len);
 void weft_net_pool_close(void);
+
+/* Passes a user message to the matcher: the tag word, CQ data and data of its completion. */
+void weft_net_deliver(uint64_t tag, uint64_t cq_data, const void *data, size_t bytes);
 void weft_net_pool_received(struct weft_net_op *op, const struct fi_cq_tagged_entry *entry);
 WEFT_COLD void weft_net_pool_failed(struct weft_net_op *op, const struct fi_cq_err_entry *error,
                                     const char *text);

@@ -170,12 +170,7 @@ static inline __attribute__((always_inline)) void deliver(struct weft_request *r
                                                           size_t length)
 {
     struct weft_net_request *part = weft_net_part(request);
-    size_t n = length;
-    if (weft_unlikely(n > request->capacity)) {
-        weft_request_truncated(request, length);
-        n = request->capacity;
-    }
-    request->bytes = n;
+    size_t n = weft_request_fit(request, length);
     if (weft_likely(request->peer != NULL))
         weft_net_matched_from(request->peer, length);
     else

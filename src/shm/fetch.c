@@ -71,12 +71,7 @@ void weft_shm_fetch(struct weft_request *request, const void *data)
     struct weft_shm_link *link = request->peer->shm;
     struct weft_shm_header header;
     memcpy(&header, data, sizeof header);
-    size_t bytes = header.length;
-    if (bytes > request->capacity) {
-        weft_request_truncated(request, bytes);
-        bytes = request->capacity;
-    }
-    request->bytes = bytes;
+    size_t bytes = weft_request_fit(request, header.length);
     if (!link || link->buried) {
         request->error = (uint8_t)weft_failure_say(request->peer);
         request->bytes = 0;

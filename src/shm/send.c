@@ -30,26 +30,26 @@ enum {
     PACKED_AT_ONCE = 8 << 10
 };
 
-/* What a message is. */
+/* A message to be written to the data area. */
 struct outgoing {
     uint32_t context;
     int32_t source, tag;
-    uint8_t form;
+    uint8_t mode; /* enum weft_send_mode */
     uint64_t cookie;
     const struct weft_datatype *type; /* NULL: bytes in a row */
     const void *buffer;
     size_t bytes;
 };
 
-static inline void describe(struct weft_shm_body *body, enum weft_shm_kind kind, uint8_t form,
+static inline void describe(struct weft_shm_body *body, enum weft_shm_kind kind, uint8_t mode,
                             size_t bytes, uint32_t context, int source, int tag)
 {
     body->bytes = (uint32_t)bytes;
     body->key = weft_match_key(source, tag);
     body->label = weft_match_label(context);
-    if (kind || form) {
+    if (kind || mode) {
         body->kind = (uint8_t)kind;
-        body->form = form;
+        body->mode = mode;
     }
 }
 
@@ -76,7 +76,7 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
     struct weft_ring_line *line = weft_ring_line(out);
     struct weft_shm_body *body = weft_shm_body(line);
     bool early = link->early && message->bytes >= EARLY_FROM;
-    describe(body, early ? WEFT_SHM_EARLY : WEFT_SHM_DATA, message->form, message->bytes,
+    describe(body, early ? WEFT_SHM_EARLY : WEFT_SHM_DATA, message->mode, message->bytes,
              message->context, message->source, message->tag);
     body->word.cookie = message->cookie;
     line->at = at;
@@ -107,7 +107,7 @@ static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm
 {
     struct weft_ring_line *line = weft_ring_line(&link->out);
     struct weft_shm_body *body = weft_shm_body(line);
-    describe(body, WEFT_SHM_INLINE, WEFT_MESSAGE_EAGER, bytes, channel->context,
+    describe(body, WEFT_SHM_INLINE, WEFT_SEND_STANDARD, bytes, channel->context,
              channel->comm->rank, tag);
     weft_shm_copy_short(body->data, buffer, bytes);
     uint32_t turn = weft_ring_publish(&link->out, line);
@@ -124,7 +124,6 @@ static __attribute__((noinline)) bool inject_data(struct weft_shm_link *link,
     const struct outgoing message = {.context = channel->context,
                                      .source = channel->comm->rank,
                                      .tag = tag,
-                                     .form = WEFT_MESSAGE_EAGER,
                                      .buffer = data,
                                      .bytes = bytes};
     if (bytes > WEFT_SHM_INLINE_BYTES)
@@ -183,14 +182,6 @@ static struct weft_request *request_of(struct weft_shm_out *out)
     return (struct weft_request *)((char *)part - offsetof(struct weft_request, lane));
 }
 
-/* Of a message's data; an RTS says it too, for the sake of ready mode. */
-static uint8_t form_of(const struct weft_request *request)
-{
-    return request->mode == WEFT_SEND_SYNCHRONOUS ? WEFT_MESSAGE_SYNC
-           : request->mode == WEFT_SEND_READY     ? WEFT_MESSAGE_READY
-                                                  : WEFT_MESSAGE_EAGER;
-}
-
 static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
 {
     struct weft_shm_request *part = weft_shm_part(request);
@@ -199,7 +190,7 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
     struct weft_ring_line *line = weft_ring_line(&link->out);
     struct weft_shm_body *body = weft_shm_body(line);
     bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
-    describe(body, WEFT_SHM_RTS, form_of(request), 0, request->channel->context,
+    describe(body, WEFT_SHM_RTS, request->mode, 0, request->channel->context,
              request->channel->comm->rank, request->tag);
     body->word.cookie = (uintptr_t)request;
     body->word.address = contiguous ? (uintptr_t)request->buffer : 0;
@@ -224,7 +215,7 @@ static bool write_message(struct weft_shm_link *link, struct weft_request *reque
     const struct outgoing message = {.context = request->channel->context,
                                      .source = request->channel->comm->rank,
                                      .tag = request->tag,
-                                     .form = form_of(request),
+                                     .mode = request->mode,
                                      .cookie = (uintptr_t)request,
                                      .type = request->type,
                                      .buffer = request->buffer,
@@ -356,7 +347,7 @@ int weft_shm_isend(struct weft_request *request)
 {
     struct weft_shm_link *link = request->peer->shm;
     bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
-    if (!contiguous || form_of(request) != WEFT_MESSAGE_EAGER ||
+    if (!contiguous || request->mode != WEFT_SEND_STANDARD ||
         request->bytes >= request->peer->share_below) {
         start(link, request);
         return MPI_SUCCESS;

@@ -96,11 +96,16 @@ struct weft_request *weft_shm_inject_request(struct weft_peer *peer, struct weft
  * in the request's error. */
 int weft_shm_isend(struct weft_request *request);
 
-/* A receive, whose source and tag are set, matched an RTS: header is what weft_sw_keep was given
- * for it. Gets the data, tells the sender; completes the request. */
+/* A receive, whose source and tag are set, matched an RTS with that header: fetches the data, sends
+ * FIN, completes the request. */
 void weft_shm_fetch(struct weft_request *request, const void *header);
 
-/* Tells the sender of a synchronous message, by its cookie, that it has matched. */
+/* Unpacks the data of a message that its sender may still be writing, from a line of the peer's ring,
+ * and waits until the sender has written all. False if the sender's process ends before. */
+bool weft_shm_unpack(const struct weft_peer *peer, const void *line,
+                     const struct weft_datatype *type, void *buffer, size_t bytes);
+
+/* Sends the ACK of a synchronous message, which the cookie names. */
 void weft_shm_acknowledge(struct weft_peer *peer, uint64_t cookie);
 
 /* Cancels a send of this lane, complete or not, like weft_net_cancel. */

@@ -24,7 +24,7 @@
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 7, WEFT_SHM_NEWS_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
+enum { WEFT_SHM_VERSION = 8, WEFT_SHM_NEWS_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the card that tells where the segment is */
@@ -64,8 +64,13 @@ enum weft_shm_kind {
 
 enum { WEFT_SHM_INLINE_BYTES = 32 };
 
+/* The body of an RTS: all that the receiver needs to fetch the message. */
+struct weft_shm_header {
+    uint64_t cookie, address, length;
+};
+
 /* What is in a line. Label and key are what a short standard message is matched by: its kind and
- * form are 0, as in the receive that waits for it, so that they are compared with the context. */
+ * mode are 0, as in the receive that waits for it, so that they are compared with the context. */
 struct weft_shm_body {
     uint32_t bytes, pad;
     union {
@@ -78,26 +83,19 @@ struct weft_shm_body {
         struct {
             uint32_t context;
             uint8_t kind; /* enum weft_shm_kind */
-            uint8_t form; /* enum weft_message_form; of an RTS, what it would be sent as eagerly */
+            uint8_t mode; /* enum weft_send_mode */
             uint16_t zero;
         };
         uint64_t label;
     };
     union {
         unsigned char data[WEFT_SHM_INLINE_BYTES];
-        struct {
-            uint64_t cookie, address, length;
-        } word;
+        struct weft_shm_header word;
     };
 };
 
 _Static_assert(sizeof(struct weft_shm_body) == WEFT_RING_BODY, "a body fills its line");
-_Static_assert(WEFT_SHM_INLINE == 0 && WEFT_MESSAGE_EAGER == 0, "a short message's label");
-
-/* What is kept of an RTS. */
-struct weft_shm_header {
-    uint64_t cookie, address, length;
-};
+_Static_assert(WEFT_SHM_INLINE == 0 && WEFT_SEND_STANDARD == 0, "a short message's label");
 
 /* ---- The private side */
 

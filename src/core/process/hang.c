@@ -236,7 +236,7 @@ static void add_message(void *arg, struct weft_match_message *match)
     else
         snprintf(tag, sizeof tag, "tag %d, context %u", match->tag, match->context);
     add_line(report, "  no receive has matched the message of %zu bytes from rank %d, %s",
-             message->length, match->source, tag);
+             message->arrival.length, match->source, tag);
 }
 
 static void finish_report(struct report *report)
@@ -352,7 +352,7 @@ static void warn_left(void *arg, struct weft_match_message *match)
         return;
     weft_warn("a message of %zu bytes from rank %d for %s on %.100s was never received; have all "
               "ranks made the same collective calls in the same order, with the same root?",
-              message->length, match->source, weft_coll_name_of_tag(match->tag),
+              message->arrival.length, match->source, weft_coll_name_of_tag(match->tag),
               comm_name(channel->comm));
 }
 

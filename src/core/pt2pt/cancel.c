@@ -30,6 +30,21 @@ static void cancel_receive(struct weft_request *request)
     weft_request_event(request);
 }
 
+/* A send of this process to itself, pending or, if it was copied, complete. */
+static void cancel_self(struct weft_request *request)
+{
+    const struct weft_arrival name = {.context = request->channel->context,
+                                      .source = request->channel->comm->rank,
+                                      .tag = request->tag,
+                                      .lane = WEFT_LANE_SELF,
+                                      .id = request->sequence};
+    if (!weft_sw_revoke(&request->channel->comm->vci->matcher, &name))
+        return;
+    request->flags |= WEFT_REQUEST_CANCELLED;
+    if (request->pending)
+        weft_request_event(request);
+}
+
 static void cancel_send(struct weft_request *request)
 {
     switch ((enum weft_lane)request->peer->lane) {
@@ -40,11 +55,7 @@ static void cancel_send(struct weft_request *request)
         weft_shm_cancel(request);
         return;
     case WEFT_LANE_SELF:
-        if (!weft_sw_revoke_local(request))
-            return;
-        request->flags |= WEFT_REQUEST_CANCELLED;
-        if (request->pending)
-            weft_request_event(request);
+        cancel_self(request);
         return;
     default:
         return; /* nobody is left to say what became of it */

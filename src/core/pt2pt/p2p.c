@@ -137,9 +137,17 @@ static int start_send(struct weft_request *request)
     request->sequence = request->peer->sequence++;
     weft_count_add(&weft_counts.self_messages, 1);
     weft_count_add(&weft_counts.self_bytes, request->bytes);
-    return weft_sw_arrive(&channel->comm->vci->matcher, channel->context, channel->comm->rank,
-                          request->tag, WEFT_MESSAGE_LOCAL, &request, sizeof request,
-                          request->bytes, request->sequence);
+    const struct weft_arrival message = {.context = channel->context,
+                                         .source = channel->comm->rank,
+                                         .tag = request->tag,
+                                         .lane = WEFT_LANE_SELF,
+                                         .mode = request->mode,
+                                         .place = WEFT_DATA_LOCAL,
+                                         .data = request,
+                                         .bytes = request->bytes,
+                                         .length = request->bytes,
+                                         .id = request->sequence};
+    return weft_sw_arrive(&channel->comm->vci->matcher, &message);
 }
 
 /* Data in one piece are bytes, whatever their type: nothing has to be packed. */

@@ -78,6 +78,6 @@ void weft_probe_status(const struct weft_message *message, MPI_Status *status)
         return;
     status->MPI_SOURCE = message->match.source;
     status->MPI_TAG = message->match.tag;
-    weft_status_set_bytes(status, message->length);
+    weft_status_set_bytes(status, message->arrival.length);
     weft_status_set_cancelled(status, false);
 }

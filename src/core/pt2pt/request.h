@@ -210,6 +210,20 @@ static inline __attribute__((always_inline)) void weft_request_event(struct weft
 /* Notes that a message of length bytes is too long for a receive, whose source and tag are set. */
 WEFT_COLD void weft_request_truncated(struct weft_request *request, size_t length);
 
+/* Sets how many bytes a receive, whose source and tag are set, takes of a message of length bytes, and
+ * returns them; records the error if the message is truncated. */
+static inline __attribute__((always_inline)) size_t weft_request_fit(struct weft_request *request,
+                                                                     size_t length)
+{
+    size_t bytes = length;
+    if (weft_unlikely(length > request->capacity)) {
+        weft_request_truncated(request, length);
+        bytes = request->capacity;
+    }
+    request->bytes = bytes;
+    return bytes;
+}
+
 /* Whose error handler hears of a failed request; NULL: that of MPI_COMM_SELF. (Only requests that
  * never fail, and those of the user's own making, have no channel.) */
 static inline struct weft_comm *weft_request_comm(const struct weft_request *request)

@@ -128,6 +128,7 @@ libweft_la_SOURCES += src/core/object/info.c src/core/object/info.h
 libweft_la_SOURCES += src/core/pt2pt/peer.c src/core/pt2pt/vci.c src/core/pt2pt/vci.h
 libweft_la_SOURCES += src/core/comm/intercomm.c src/core/comm/intercomm.h
 libweft_la_SOURCES += src/core/process/lock.c src/core/process/lock.h
+libweft_la_SOURCES += src/core/pt2pt/lane.c src/core/pt2pt/lane.h
 libweft_la_SOURCES += src/core/pt2pt/match.c src/core/pt2pt/match.h
 libweft_la_SOURCES += src/core/coll/op.c src/core/coll/op.h
 libweft_la_SOURCES += src/core/pt2pt/p2p.c src/core/pt2pt/p2p.h

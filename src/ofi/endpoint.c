@@ -386,10 +386,11 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
                  peer->world, fi_strerror(n < 0 ? -n : FI_EINVAL));
         return -1;
     }
-    peer->inject_below = weft_count_all() ? 0 : weft_net.inject_short + 1;
-    *(weft_net.software ? &peer->listen_below : &peer->post_below) = (size_t)INT32_MAX + 1;
+    peer->send_below = weft_count_all() ? 0 : weft_net.inject_short + 1;
+    *(weft_net.software ? &peer->recv_software_below : &peer->recv_provider_below) =
+        (size_t)INT32_MAX + 1;
     if (!weft_net.software && weft_net.stop_step)
-        peer->land_below = WEFT_NET_SMALL + 1;
+        peer->recv_in_request_below = WEFT_NET_SMALL + 1;
     weft_net_credits_meet(peer, card.credits);
     if (weft_settings.verbose > 1) {
         char there[128], host[256];

@@ -86,7 +86,7 @@ weft_net_give(const struct weft_peer *peer, const struct weft_channel *channel, 
                                 peer->net_addr, channel->net_bits | mode_bits | (uint32_t)tag);
 }
 
-/* Sends a contiguous message of fewer than peer->inject_below bytes, with no request. False when other
+/* Sends a contiguous message of fewer than peer->send_below bytes, with no request. False when other
  * messages wait, there is something to think of (ofi/credits.c), or the provider is busy: then
  * nothing was sent. */
 static inline __attribute__((always_inline)) bool
@@ -119,7 +119,7 @@ static inline bool weft_net_may_post(void)
     return weft_likely(weft_net_fast.posts < weft_net_fast.posts_stop);
 }
 
-/* The same for one of up to WEFT_NET_SMALL bytes from a peer whose land_below says that it lands in
+/* The same for one of up to WEFT_NET_SMALL bytes from a peer whose recv_in_request_below says that it lands in
  * its request: whose net_addr is given, and the tag with the context's bits. 0, or the provider does
  * not take it: then it is for weft_net_refused, which leaves it to the software and returns
  * MPI_SUCCESS. */
@@ -145,16 +145,12 @@ weft_net_irecv_short(struct weft_request *request, uint64_t source, uint64_t wor
                                                                     : weft_net_refused(request);
 }
 
-/* What a rank's death leaves behind. True for a send that only waits for its peer's word; ends such
- * a send (its error is set); forgets what was still to be sent to the peer, failing its sends. */
+/* What a rank's death leaves behind. True for a send, or a receive that is being fetched, that only
+ * waits for a message of its peer; ends such an operation (its error is set); drops what was still to
+ * be sent to the peer, and fails its sends. */
 bool weft_net_waits_for_peer(const struct weft_request *request);
 void weft_net_abandon(struct weft_request *request);
 void weft_net_drop_backlog(struct weft_peer *peer);
-
-/* The same for a receive that has matched and is being fetched: true when it only waits for its
- * peer's word; ends it (its error is set). */
-bool weft_net_fetch_waits(const struct weft_request *request);
-void weft_net_fetch_abandon(struct weft_request *request);
 
 /* Takes a receive back from the provider, waiting for the provider's word. True when it was taken
  * back, false when a message had matched it (it completes as usual). */

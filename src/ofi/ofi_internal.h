@@ -460,6 +460,8 @@ WEFT_COLD int weft_net_move_more(void);
 /* A receive has all that it wanted, or what there will be: it is complete, and its sender is told if
  * it waits for that. */
 void weft_net_fetched(struct weft_request *request);
+bool weft_net_fetch_waits(const struct weft_request *request);
+void weft_net_fetch_abandon(struct weft_request *request);
 void weft_net_read_done(struct weft_net_op *op, int error, const char *text);
 
 /* rndv_write.c: the receiver's side, then the sender's. */

@@ -123,6 +123,7 @@ int weft_net_irecv(struct weft_request *request)
     void *descriptors[3] = {NULL, NULL, NULL};
     size_t pieces = 0;
     request->flags |= WEFT_REQUEST_IN_NET;
+    request->owner = WEFT_LANE_NET;
     if (weft_net_fast.posts - weft_net.completed < weft_net.post_limit)
         pieces = weft_net.header_apart && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
                          request->capacity > WEFT_NET_SMALL
@@ -151,7 +152,7 @@ int weft_net_irecv_plain(struct weft_request *request)
     uint64_t word = request->channel->net_bits | (uint32_t)request->match.tag;
     if (weft_unlikely(!weft_net_may_post()))
         return weft_net_irecv(request);
-    if (request->capacity < request->peer->land_below)
+    if (request->capacity < request->peer->recv_in_request_below)
         return weft_net_irecv_short(request, source, word);
     if (weft_unlikely(!weft_net.header_apart))
         return weft_net_irecv(request);

@@ -325,7 +325,7 @@ int weft_net_isend(struct weft_request *request)
 {
     struct weft_peer *peer = request->peer;
     request->sequence = peer->sequence;
-    if (request->bytes < peer->inject_below && request->mode != WEFT_SEND_SYNCHRONOUS &&
+    if (request->bytes < peer->send_below && request->mode != WEFT_SEND_SYNCHRONOUS &&
         (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
         weft_net_inject(peer, request->channel, request->tag,
                         weft_net_mode_bits((enum weft_send_mode)request->mode), request->buffer,
@@ -356,24 +356,17 @@ static bool awaits_acknowledgement(const struct weft_request *request)
 bool weft_net_waits_for_peer(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
-    if (request->op != WEFT_REQUEST_SEND || request->peer->lane == WEFT_LANE_SELF)
-        return false;
-    if (request->flags & WEFT_REQUEST_CANCELLING)
-        return true;
+    if (request->op == WEFT_REQUEST_RECV)
+        return weft_net_fetch_waits(request);
     return part->out.kind == WEFT_NET_OUT_RTS ? part->reads_out == 0 && !part->stalled
                                               : awaits_acknowledgement(request);
 }
 
 void weft_net_abandon(struct weft_request *request)
 {
-    if (request->flags & WEFT_REQUEST_CANCELLING) {
-        bool last = request->pending == 1;
-        request->flags &= (uint8_t)~WEFT_REQUEST_CANCELLING;
-        weft_request_event(request);
-        if (last)
-            return;
-    }
-    if (weft_net_forget_sync(request))
+    if (request->op == WEFT_REQUEST_RECV)
+        weft_net_fetch_abandon(request);
+    else if (weft_net_forget_sync(request))
         weft_request_event(request);
     else
         weft_net_sent(request);

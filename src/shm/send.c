@@ -162,7 +162,7 @@ WEFT_HOT struct weft_request *weft_shm_inject_request(struct weft_peer *peer,
     if (weft_unlikely(!inject(peer->shm, channel, tag, data, bytes, &sequence)))
         return NULL;
     struct weft_request *request =
-        weft_request_pop(&channel->comm->vci->requests, WEFT_REQUEST_SEND, 0, 0);
+        weft_request_pop(&channel->comm->vci->requests, WEFT_REQUEST_SEND, 0, WEFT_LANE_SHM, 0);
     request->tag = tag;
     request->sequence = sequence;
     request->bytes = bytes;
@@ -276,7 +276,7 @@ static void make_busy(struct weft_shm_link *link)
 void weft_shm_set_share(struct weft_shm_link *link)
 {
     bool open = !link->first && !link->buried && !weft_count_all();
-    link->peer->share_below = open ? weft_shm.eager_limit + 1 : 0;
+    link->peer->send_below = open ? weft_shm.eager_limit + 1 : 0;
 }
 
 static void append(struct weft_shm_link *link, struct weft_shm_out *out)
@@ -287,7 +287,7 @@ static void append(struct weft_shm_link *link, struct weft_shm_out *out)
     out->next = NULL;
     *link->last = out;
     link->last = &out->next;
-    link->peer->share_below = 0;
+    link->peer->send_below = 0;
     make_busy(link);
 }
 
@@ -348,7 +348,7 @@ int weft_shm_isend(struct weft_request *request)
     struct weft_shm_link *link = request->peer->shm;
     bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
     if (!contiguous || request->mode != WEFT_SEND_STANDARD ||
-        request->bytes >= request->peer->share_below) {
+        request->bytes >= request->peer->send_below) {
         start(link, request);
         return MPI_SUCCESS;
     }
@@ -547,22 +547,12 @@ void weft_shm_drop_backlog(struct weft_shm_link *link)
 bool weft_shm_waits_for_peer(const struct weft_request *request)
 {
     const struct weft_shm_request *part = (const struct weft_shm_request *)request->lane;
-    return request->op == WEFT_REQUEST_SEND &&
-           ((request->flags & WEFT_REQUEST_CANCELLING) || part->state == WEFT_SHM_AWAITED);
+    return request->op == WEFT_REQUEST_SEND && part->state == WEFT_SHM_AWAITED;
 }
 
 void weft_shm_abandon(struct weft_request *request)
 {
-    struct weft_shm_request *part = weft_shm_part(request);
-    if (request->flags & WEFT_REQUEST_CANCELLING) {
-        bool last = request->pending == 1;
-        request->flags &= (uint8_t)~WEFT_REQUEST_CANCELLING;
-        weft_request_event(request);
-        if (last)
-            return;
-    }
-    part->state = WEFT_SHM_MATCHED;
-    weft_request_event(request);
+    weft_shm_matched(request);
 }
 
 const char *weft_shm_describe(const struct weft_request *request)

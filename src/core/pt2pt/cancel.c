@@ -8,10 +8,7 @@
  */
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/bsend.h"
-#include "core/pt2pt/sw_match.h"
-#include "core/process/weft.h"
-#include "ofi/net.h"
-#include "shm/shm.h"
+#include "core/pt2pt/lane.h"
 
 static void cancel_receive(struct weft_request *request)
 {
@@ -30,38 +27,6 @@ static void cancel_receive(struct weft_request *request)
     weft_request_event(request);
 }
 
-/* A send of this process to itself, pending or, if it was copied, complete. */
-static void cancel_self(struct weft_request *request)
-{
-    const struct weft_arrival name = {.context = request->channel->context,
-                                      .source = request->channel->comm->rank,
-                                      .tag = request->tag,
-                                      .lane = WEFT_LANE_SELF,
-                                      .id = request->sequence};
-    if (!weft_sw_revoke(&request->channel->comm->vci->matcher, &name))
-        return;
-    request->flags |= WEFT_REQUEST_CANCELLED;
-    if (request->pending)
-        weft_request_event(request);
-}
-
-static void cancel_send(struct weft_request *request)
-{
-    switch ((enum weft_lane)request->peer->lane) {
-    case WEFT_LANE_NET:
-        weft_net_cancel(request);
-        return;
-    case WEFT_LANE_SHM:
-        weft_shm_cancel(request);
-        return;
-    case WEFT_LANE_SELF:
-        cancel_self(request);
-        return;
-    default:
-        return; /* nobody is left to say what became of it */
-    }
-}
-
 void weft_cancel(struct weft_request *request)
 {
     if (request->flags & (WEFT_REQUEST_CANCELLED | WEFT_REQUEST_CANCELLING))
@@ -69,7 +34,7 @@ void weft_cancel(struct weft_request *request)
     if (request->op == WEFT_REQUEST_RECV && request->pending)
         cancel_receive(request);
     else if (request->op == WEFT_REQUEST_SEND && !request->error)
-        cancel_send(request);
+        weft_lane_cancel(request);
     else if (request->op == WEFT_REQUEST_BSEND)
         weft_bsend_cancel(request);
 }

@@ -14,8 +14,6 @@
 #include "core/pt2pt/bsend.h"
 #include "core/pt2pt/sw_match.h"
 #include "core/tool/count.h"
-#include "ofi/net.h"
-#include "shm/shm.h"
 
 #include <stdlib.h>
 
@@ -128,26 +126,9 @@ static int start_send(struct weft_request *request)
     struct weft_channel *channel = request->channel;
     if (weft_unlikely(weft_count_all()))
         weft_count_send(request);
-    if (request->peer->lane == WEFT_LANE_SHM)
-        return weft_shm_isend(request);
-    if (weft_likely(request->peer->lane == WEFT_LANE_NET))
-        return weft_net_isend(request);
-    if (!channel->wildcards_held)
+    if (request->peer->lane == WEFT_LANE_SELF && !channel->wildcards_held)
         mix_lanes(channel);
-    request->sequence = request->peer->sequence++;
-    weft_count_add(&weft_counts.self_messages, 1);
-    weft_count_add(&weft_counts.self_bytes, request->bytes);
-    const struct weft_arrival message = {.context = channel->context,
-                                         .source = channel->comm->rank,
-                                         .tag = request->tag,
-                                         .lane = WEFT_LANE_SELF,
-                                         .mode = request->mode,
-                                         .place = WEFT_DATA_LOCAL,
-                                         .data = request,
-                                         .bytes = request->bytes,
-                                         .length = request->bytes,
-                                         .id = request->sequence};
-    return weft_sw_arrive(&channel->comm->vci->matcher, &message);
+    return weft_lane_send(request);
 }
 
 /* Data in one piece are bytes, whatever their type: nothing has to be packed. */
@@ -270,7 +251,7 @@ int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes
     struct weft_request *request;
     struct weft_peer *peer = channel->comm->peers[dest];
     if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_CONTIGUOUS) &&
-        weft_p2p_inject(peer, channel, tag, mode, buffer, bytes))
+        weft_lane_inject(peer, channel, tag, mode, buffer, bytes))
         return MPI_SUCCESS;
     int code = weft_p2p_isend(channel, buffer, bytes, type, dest, tag, mode, &request);
     if (code != MPI_SUCCESS)

@@ -7,10 +7,7 @@
 #ifndef WEFT_P2P_H
 #define WEFT_P2P_H
 
-#include "core/pt2pt/request.h"
-#include "core/process/weft.h"
-#include "ofi/net.h"
-#include "shm/shm.h"
+#include "core/pt2pt/lane.h"
 
 /* Starts a send of bytes = count * type->size bytes of data. Returns an MPI error class; on
  * MPI_SUCCESS *out is the request. */
@@ -41,18 +38,6 @@ weft_p2p_describe(struct weft_request *request, struct weft_channel *channel, vo
     request->capacity = bytes;
     request->match.source = source;
     request->match.tag = tag;
-}
-
-/* Sends a contiguous message in one of the ways that need no request, if there is one now. Not for the
- * synchronous mode. */
-static inline bool weft_p2p_inject(struct weft_peer *peer, const struct weft_channel *channel,
-                                   int tag, enum weft_send_mode mode, const void *data,
-                                   size_t bytes)
-{
-    if (bytes < peer->inject_below)
-        return weft_net_inject(peer, channel, tag, weft_net_mode_bits(mode), data, bytes);
-    return mode == WEFT_SEND_STANDARD && bytes < peer->share_below && data &&
-           weft_shm_inject(peer, channel, tag, data, bytes);
 }
 
 /* Blocking forms; receive fills status unless it is NULL. They return the operation's error class,

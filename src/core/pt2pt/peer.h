@@ -50,17 +50,16 @@ struct weft_peer {
     uint32_t owed;        /* credits of its messages that matched here, not returned yet */
     uint8_t unanswered;   /* questions whether it has taken all */
     bool connected_back;  /* it can send to this rank without waiting for this rank */
-    size_t inject_below;  /* bytes below which a message may be injected at once on the net lane, if
-                            nothing stops it; else 0 */
-    size_t land_below;    /* the same for posting a receive from it that lands in its request to the
-                            provider; 0 where that is not given such ones */
-    size_t post_below;   /* the same for posting a receive from it to the provider: 2 GiB where that
-                             matches, or 0 */
-    size_t listen_below; /* the same for posting one in the software matcher: 2 GiB where that
-                             matches, or 0 */
-    size_t share_below;  /* bytes below which a message may be written to shared memory at once: on
-                            that lane, while its backlog is empty, else 0 */
-    struct weft_shm_link *shm; /* what the shared-memory lane has of it; stays when it is dead */
+    /* Limits of the fast path, in bytes: each takes only what is shorter, so 0 stops it. The lane sets
+     * them at first contact; a dead peer has none. */
+    size_t
+        send_below; /* of a send by the lane's inject function; 0 with WEFT_COUNTERS=all, and while
+                          the lane shm has a backlog */
+    size_t
+        recv_in_request_below;  /* of a receive posted to the provider that lands in its request */
+    size_t recv_provider_below; /* of any posted to the provider, where the provider matches */
+    size_t recv_software_below; /* of one posted to the matcher, where software matches */
+    struct weft_shm_link *shm;  /* what the shared-memory lane has of it; stays when it is dead */
     struct weft_net_out *backlog, **controls_end,
         **backlog_end;    /* what was not sent yet: controls, then user messages, in order */
     double report_after;  /* seconds without a connection before the next report; 0: the first */

@@ -11,9 +11,7 @@
  * given it away at its arrival.
  */
 #include "core/pt2pt/probe.h"
-#include "core/pt2pt/sw_match.h"
-#include "core/process/weft.h"
-#include "ofi/net.h"
+#include "core/pt2pt/lane.h"
 
 struct weft_message weft_message_no_proc = {.object = {WEFT_KIND_MESSAGE, 0}};
 

@@ -10,10 +10,10 @@
 #include "core/coll/coll.h"
 #include "core/object/error.h"
 #include "core/pt2pt/generalized.h"
+#include "core/pt2pt/lane.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/tool/count.h"
 #include "core/process/weft.h"
-#include "ofi/net.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ struct weft_request *weft_request_get(struct weft_vci *vci, enum weft_request_ki
 {
     if (weft_unlikely(!vci->requests.free) && !weft_request_grow(vci))
         return NULL;
-    return weft_request_pop(&vci->requests, op, 0, pending);
+    return weft_request_pop(&vci->requests, op, 0, WEFT_LANE_UNKNOWN, pending);
 }
 
 struct weft_request *weft_request_to_nowhere(struct weft_vci *vci)

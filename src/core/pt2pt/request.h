@@ -76,7 +76,9 @@ struct weft_request {
     uint8_t mode;  /* enum weft_send_mode; receives: WEFT_RECEIVE_WITH_SEND */
     uint8_t flags; /* enum weft_request_flag */
     uint8_t error; /* MPI error class of what happened to it */
-    int32_t pending;
+    int16_t pending;
+    uint8_t owner; /* enum weft_lane: whose state `lane` holds; WEFT_LANE_UNKNOWN: none */
+    uint8_t unused;
     /* up to here: struct weft_request_head */
 
     union { /* receives: what came; sends: tag */
@@ -116,7 +118,8 @@ struct weft_request {
 struct weft_request_head {
     struct weft_object object;
     uint8_t op, mode, flags, error;
-    int32_t pending;
+    int16_t pending;
+    uint8_t owner, unused;
 };
 
 _Static_assert(offsetof(struct weft_request, source) == sizeof(struct weft_request_head),
@@ -157,11 +160,15 @@ WEFT_COLD struct weft_request *weft_request_grow(struct weft_vci *vci);
 
 /* Takes the first of a pool that is not empty; the rest of the request is undefined. */
 static inline __attribute__((always_inline)) struct weft_request *
-weft_request_pop(struct weft_request_pool *pool, enum weft_request_kind op, int flags, int pending)
+weft_request_pop(struct weft_request_pool *pool, enum weft_request_kind op, int flags,
+                 enum weft_lane owner, int pending)
 {
     struct weft_request *request = pool->free;
-    const struct weft_request_head head = {{WEFT_KIND_REQUEST, 0}, (uint8_t)op, 0,
-                                           (uint8_t)flags,         0,           pending};
+    const struct weft_request_head head = {.object = {WEFT_KIND_REQUEST, 0},
+                                           .op = (uint8_t)op,
+                                           .flags = (uint8_t)flags,
+                                           .pending = (int16_t)pending,
+                                           .owner = (uint8_t)owner};
     pool->free = request->next;
     memcpy(request, &head, sizeof head);
     return request;

@@ -8,9 +8,7 @@
 #include "core/pt2pt/sw_match.h"
 #include "core/tool/count.h"
 #include "core/tool/event.h"
-#include "core/process/weft.h"
-#include "ofi/net.h"
-#include "shm/shm.h"
+#include "core/pt2pt/lane.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -110,38 +108,17 @@ static void take_data(struct weft_request *receive, const struct weft_arrival *m
     }
 }
 
-/* Reports to the sender that its message has matched. */
-static void report_match(const struct weft_request *receive, const struct weft_arrival *message)
-{
-    bool synchronous = message->mode == WEFT_SEND_SYNCHRONOUS;
-    if (message->lane == WEFT_LANE_SHM && synchronous)
-        weft_shm_acknowledge(receive->peer, message->cookie);
-    if (message->lane != WEFT_LANE_NET)
-        return;
-    if (synchronous)
-        weft_net_acknowledge(receive->peer, receive->channel, message->tag);
-    weft_net_matched(receive->channel, message->source, message->length);
-}
-
-static void fetch(struct weft_request *receive, const struct weft_arrival *message)
-{
-    if (message->lane == WEFT_LANE_SHM)
-        weft_shm_fetch(receive, message->data);
-    else
-        weft_net_fetch(receive, message->data);
-}
-
 void weft_deliver(struct weft_request *receive, const struct weft_arrival *message)
 {
     receive->source = message->source;
     receive->tag = message->tag;
     if (weft_likely(find_sender(receive, message))) {
         if (message->place == WEFT_DATA_AT_SENDER) {
-            fetch(receive, message);
+            weft_lane_fetch(receive, message);
             return;
         }
         take_data(receive, message);
-        report_match(receive, message);
+        weft_lane_matched(receive, message);
     }
     weft_request_event(receive);
 }
@@ -161,6 +138,7 @@ void weft_sw_receive(struct weft_request *request)
     struct weft_match_receive *receive = &request->match;
     struct weft_match_message *match = NULL;
     receive->context = request->channel->context;
+    request->owner = WEFT_LANE_UNKNOWN;
     struct weft_matcher *matcher = matcher_of(request->channel);
     if (matcher->unexpected)
         match = weft_match_find(matcher, receive->context, receive->source, receive->tag);

@@ -93,6 +93,7 @@ libweft_la_SOURCES += src/core/coll/scan.c
 libweft_la_SOURCES += src/core/coll/scatter.c
 libweft_la_SOURCES += src/core/comm/context_alloc.c src/core/comm/context_alloc.h
 libweft_la_SOURCES += src/core/object/attribute.c src/core/object/attribute.h
+libweft_la_SOURCES += src/core/pt2pt/backlog.c
 libweft_la_SOURCES += src/core/pt2pt/bsend.c src/core/pt2pt/bsend.h
 libweft_la_SOURCES += src/core/pt2pt/bsend_buffer.c src/core/pt2pt/bsend_buffer.h
 libweft_la_SOURCES += src/core/comm/comm.c src/core/comm/comm.h

@@ -22,19 +22,19 @@
 #include <string.h>
 
 struct control_out {
-    struct weft_net_out out;
+    struct weft_backlog_entry out;
     struct weft_net_control control;
     struct control_out *next; /* in the free list */
 };
 
 static struct control_out *free_controls;
 
-static struct control_out *whole(struct weft_net_out *out)
+static struct control_out *whole(struct weft_backlog_entry *out)
 {
     return (struct control_out *)((char *)out - offsetof(struct control_out, out));
 }
 
-void weft_net_control_drop(struct weft_net_out *out)
+void weft_net_control_drop(struct weft_backlog_entry *out)
 {
     struct control_out *control = whole(out);
     control->next = free_controls;
@@ -51,7 +51,7 @@ void weft_net_control_close(void)
     }
 }
 
-int weft_net_control_send(struct weft_peer *peer, struct weft_net_out *out)
+int weft_net_control_send(struct weft_peer *peer, struct weft_backlog_entry *out)
 {
     struct control_out *control = whole(out);
     int rc = weft_net_send_own(peer, &control->control, sizeof control->control,

@@ -317,7 +317,7 @@ static int insert(struct weft_peer *peer, const struct card *card)
 {
     char there[128];
     int n;
-    peer->backlog_since = weft_seconds();
+    peer->backlog.since = weft_seconds();
     while ((n = fi_av_insert(weft_net.av, card->address, 1, &peer->net_addr, 0, NULL)) == 0 &&
            weft_net.choice.row->flags & WEFT_PROVIDER_CONNECTS && peer->lane == WEFT_LANE_NET) {
         size_t bytes = sizeof there;

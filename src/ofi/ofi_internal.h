@@ -59,17 +59,12 @@ struct weft_net_op {
     uint8_t kind; /* enum weft_net_op_kind */
 };
 
-/* Something to be sent, in order, to one peer. */
+/* What an entry of a peer's backlog is part of. */
 enum weft_net_out_kind {
     WEFT_NET_OUT_EAGER,
     WEFT_NET_OUT_RTS,
     WEFT_NET_OUT_CONTROL,
     WEFT_NET_OUT_PIECE
-};
-
-struct weft_net_out {
-    struct weft_net_out *next;
-    uint8_t kind; /* enum weft_net_out_kind */
 };
 
 /* The payload of an RTS. */
@@ -161,7 +156,7 @@ enum weft_net_phase {
 /* What the net lane keeps in a request. */
 struct weft_net_request {
     struct weft_net_op op;
-    struct weft_net_out out;
+    struct weft_backlog_entry out;
     bool withdrawn;     /* receives: the provider gave it back unmatched */
     bool stalled;       /* in the list weft_net.stalled, or in the readers of its peer */
     bool ring;          /* staged sends: what is written to is a ring */
@@ -290,10 +285,10 @@ static inline uint32_t weft_net_sender(uint64_t word)
 /* send.c */
 
 /* Sends something now, or puts it at the end of the peer's backlog. */
-void weft_net_push(struct weft_peer *peer, struct weft_net_out *out);
+void weft_net_push(struct weft_peer *peer, struct weft_backlog_entry *out);
 
-/* Takes something out of the peer's backlog. False when it is not there. */
-bool weft_net_take_back(struct weft_peer *peer, struct weft_net_out *out);
+/* Removes an entry from the peer's backlog. False if it is not there. */
+bool weft_net_take_back(struct weft_peer *peer, const struct weft_backlog_entry *out);
 
 /* Retries every backlog; reports peers not reached within WEFT_CONNECT_TIMEOUT. */
 WEFT_COLD int weft_net_retry(void);
@@ -354,7 +349,7 @@ static inline void weft_net_settle(struct weft_peer *peer)
     int32_t credits = weft_net_credits_left(peer);
     int32_t messages = (int32_t)(peer->relieve_at - peer->sequence);
     int32_t first = credits < messages ? credits : messages;
-    bool here = peer->backlog || weft_net_must_wait(peer) || first < 0;
+    bool here = peer->backlog.first || weft_net_must_wait(peer) || first < 0;
     peer->stop = peer->sequence + (here ? 0 : (uint32_t)first);
 }
 
@@ -482,8 +477,8 @@ void weft_net_piece_arrived(struct weft_request *request, size_t offset, const v
                             size_t bytes);
 void weft_net_push_pieces(struct weft_request *request, uint64_t receive, size_t length);
 int weft_net_push_more(struct weft_request *request);
-int weft_net_piece_send(struct weft_peer *peer, struct weft_net_out *out);
-WEFT_COLD void weft_net_piece_failed(struct weft_net_out *out, const char *text);
+int weft_net_piece_send(struct weft_peer *peer, struct weft_backlog_entry *out);
+WEFT_COLD void weft_net_piece_failed(struct weft_backlog_entry *out, const char *text);
 void weft_net_piece_done(struct weft_net_op *op, int error, const char *text);
 
 /* own_message.c */
@@ -499,12 +494,12 @@ void weft_net_own_sent(struct weft_net_op *op, int error, const char *text);
 void weft_net_control(struct weft_peer *peer, struct weft_net_control control);
 
 /* Gives one queued control message to the provider: 0, -FI_EAGAIN or an error. */
-int weft_net_control_send(struct weft_peer *peer, struct weft_net_out *out);
+int weft_net_control_send(struct weft_peer *peer, struct weft_backlog_entry *out);
 
 void weft_net_control_close(void);
 
 /* Frees one that will never be sent. */
-void weft_net_control_drop(struct weft_net_out *out);
+void weft_net_control_drop(struct weft_backlog_entry *out);
 
 /* Takes a synchronous send out of those that wait for an acknowledgement. False when it is not among
  * them. */

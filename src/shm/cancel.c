@@ -16,7 +16,7 @@ void weft_shm_cancel(struct weft_request *request)
     struct weft_shm_request *part = weft_shm_part(request);
     struct weft_shm_link *link = request->peer->shm;
     if (request->pending && part->state == WEFT_SHM_QUEUED &&
-        weft_shm_take_from_backlog(link, &part->out)) {
+        weft_shm_take_back(link, &part->out)) {
         request->flags |= WEFT_REQUEST_CANCELLED;
         weft_shm_matched(request);
         return;

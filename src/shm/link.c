@@ -71,7 +71,6 @@ static struct weft_shm_link *make_link(struct weft_peer *peer, int index)
                                    .pid = weft_shm_member(index)->pid,
                                    .no_read = !weft_shm.single_copy,
                                    .early = weft_shm.early && !peer->deal};
-    link->last = &link->first;
     weft_ring_open_writer(&link->out, link->share_out + 1, shape);
     weft_ring_open_reader(&link->in, link->share_in + 1, shape);
     link->stage = weft_shm_stage(index);
@@ -89,7 +88,7 @@ int weft_shm_connect(struct weft_peer *peer, char *why, size_t len)
         return -1;
     }
     peer->shm = link;
-    weft_shm_set_share(link);
+    weft_shm_set_limit(link);
     peer->recv_software_below = (size_t)INT32_MAX + 1;
     announce(index, peer->deal);
     return 0;
@@ -151,7 +150,7 @@ void weft_shm_bury(struct weft_peer *peer)
             vci->active[i--] = vci->active[--vci->nactive];
     vci->look = 0;
     link->buried = true;
-    weft_shm_set_share(link);
+    weft_shm_set_limit(link);
     weft_shm_drop_backlog(link);
     weft_shm_drop_pushed(link);
 }

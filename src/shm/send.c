@@ -175,7 +175,7 @@ WEFT_HOT struct weft_request *weft_shm_inject_request(struct weft_peer *peer,
 
 /* ---- With a request */
 
-static struct weft_request *request_of(struct weft_shm_out *out)
+static struct weft_request *request_of(struct weft_backlog_entry *out)
 {
     struct weft_shm_request *part =
         (struct weft_shm_request *)((char *)out - offsetof(struct weft_shm_request, out));
@@ -228,7 +228,7 @@ static bool write_message(struct weft_shm_link *link, struct weft_request *reque
     return true;
 }
 
-static struct weft_shm_control *control_of(struct weft_shm_out *out)
+static struct weft_shm_control *control_of(struct weft_backlog_entry *out)
 {
     return (struct weft_shm_control *)((char *)out - offsetof(struct weft_shm_control, out));
 }
@@ -252,9 +252,9 @@ static bool write_control(struct weft_shm_link *link, const struct weft_shm_body
     return true;
 }
 
-static bool write_out(struct weft_shm_link *link, struct weft_shm_out *out)
+static bool write_out(struct weft_shm_link *link, struct weft_backlog_entry *out)
 {
-    if (!out->control)
+    if (out->kind == WEFT_SHM_OUT_REQUEST)
         return write_message(link, request_of(out));
     if (!write_control(link, &control_of(out)->body))
         return false;
@@ -273,48 +273,24 @@ static void make_busy(struct weft_shm_link *link)
     link->vci->busy = link;
 }
 
-void weft_shm_set_share(struct weft_shm_link *link)
+void weft_shm_set_limit(struct weft_shm_link *link)
 {
-    bool open = !link->first && !link->buried && !weft_count_all();
+    bool open = !link->peer->backlog.first && !link->buried && !weft_count_all();
     link->peer->send_below = open ? weft_shm.eager_limit + 1 : 0;
 }
 
-static void append(struct weft_shm_link *link, struct weft_shm_out *out)
+static void append(struct weft_shm_link *link, struct weft_backlog_entry *out)
 {
-    if (!link->first)
-        weft_event_of_rank(WEFT_EVENT_BACKLOG, link->peer->world, WEFT_LANE_SHM, 0, 0);
-    weft_count_backlog_add(link->peer, &weft_counts.shm_backlogged, &weft_counts.shm_backlog);
-    out->next = NULL;
-    *link->last = out;
-    link->last = &out->next;
+    weft_backlog_append(link->peer, out, false);
     link->peer->send_below = 0;
     make_busy(link);
 }
 
-/* Takes the head from the backlog; rest is what came after it. */
-static void pop(struct weft_shm_link *link, struct weft_shm_out *rest)
+bool weft_shm_take_back(struct weft_shm_link *link, const struct weft_backlog_entry *out)
 {
-    weft_count_backlog_remove(link->peer, &weft_counts.shm_backlog);
-    link->first = rest;
-    if (!rest) {
-        link->last = &link->first;
-        weft_shm_set_share(link);
-    }
-}
-
-bool weft_shm_take_from_backlog(struct weft_shm_link *link, struct weft_shm_out *out)
-{
-    struct weft_shm_out **at = &link->first;
-    while (*at && *at != out)
-        at = &(*at)->next;
-    if (!*at)
-        return false;
-    weft_count_backlog_remove(link->peer, &weft_counts.shm_backlog);
-    *at = out->next;
-    if (!*at)
-        link->last = at;
-    weft_shm_set_share(link);
-    return true;
+    bool found = weft_backlog_remove(link->peer, out);
+    weft_shm_set_limit(link);
+    return found;
 }
 
 static void start(struct weft_shm_link *link, struct weft_request *request)
@@ -323,7 +299,7 @@ static void start(struct weft_shm_link *link, struct weft_request *request)
     *part = (struct weft_shm_request){.state = WEFT_SHM_QUEUED};
     part->rendezvous = request->bytes > weft_shm.eager_limit;
     request->pending = 1;
-    if (link->first || !write_message(link, request))
+    if (link->peer->backlog.first || !write_message(link, request))
         append(link, &part->out);
 }
 
@@ -358,7 +334,7 @@ int weft_shm_isend(struct weft_request *request)
 
 void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *body)
 {
-    if (link->buried || (!link->first && write_control(link, body)))
+    if (link->buried || (!link->peer->backlog.first && write_control(link, body)))
         return;
     struct weft_shm_control *control = link->vci->free_controls;
     if (control)
@@ -367,7 +343,7 @@ void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *bo
         control = malloc(sizeof *control);
     if (!control)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to answer a message of rank %d", link->peer->world);
-    control->out.control = true;
+    control->out.kind = WEFT_SHM_OUT_CONTROL;
     control->body = *body;
     append(link, &control->out);
 }
@@ -376,9 +352,9 @@ void weft_shm_free_controls(void)
 {
     for (int i = 0; i < WEFT_LOCKS_MAX; i++) {
         struct weft_shm_vci *vci = &weft_shm.vcis[i];
-        struct weft_shm_out *out = vci->free_controls ? &vci->free_controls->out : NULL;
+        struct weft_backlog_entry *out = vci->free_controls ? &vci->free_controls->out : NULL;
         while (out) {
-            struct weft_shm_out *next = out->next;
+            struct weft_backlog_entry *next = out->next;
             free(control_of(out));
             out = next;
         }
@@ -477,13 +453,14 @@ static int push_more(struct weft_shm_link *link)
 static int retry(struct weft_shm_link *link)
 {
     int events = 0;
-    while (link->first) {
-        struct weft_shm_out *out = link->first, *rest = out->next;
+    while (link->peer->backlog.first) {
+        struct weft_backlog_entry *out = link->peer->backlog.first, *rest = out->next;
         if (!write_out(link, out))
             break;
-        pop(link, rest); /* out is free now, or somebody else's */
+        weft_backlog_pop(link->peer, out, rest); /* out is free now, or somebody else's */
         events++;
     }
+    weft_shm_set_limit(link);
     return events + push_more(link);
 }
 
@@ -494,7 +471,7 @@ int weft_shm_retry(struct weft_shm_vci *vci)
     while (*at) {
         struct weft_shm_link *link = *at;
         events += retry(link);
-        if (link->first || link->pushed) {
+        if (link->peer->backlog.first || link->pushed) {
             at = &link->next_busy;
         } else {
             *at = link->next_busy;
@@ -529,10 +506,10 @@ static void fail(struct weft_request *request)
 
 void weft_shm_drop_backlog(struct weft_shm_link *link)
 {
-    while (link->first) {
-        struct weft_shm_out *out = link->first;
-        pop(link, out->next);
-        if (out->control)
+    while (link->peer->backlog.first) {
+        struct weft_backlog_entry *out = link->peer->backlog.first;
+        weft_backlog_pop(link->peer, out, out->next);
+        if (out->kind == WEFT_SHM_OUT_CONTROL)
             free_control(link->vci, control_of(out));
         else
             fail(request_of(out));

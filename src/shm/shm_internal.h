@@ -99,13 +99,11 @@ _Static_assert(WEFT_SHM_INLINE == 0 && WEFT_SEND_STANDARD == 0, "a short message
 
 /* ---- The private side */
 
-struct weft_shm_out {
-    struct weft_shm_out *next;
-    bool control; /* of a struct weft_shm_control, else of a request */
-};
+/* What an entry of the backlog is part of. */
+enum weft_shm_out_kind { WEFT_SHM_OUT_REQUEST, WEFT_SHM_OUT_CONTROL };
 
 struct weft_shm_control {
-    struct weft_shm_out out;
+    struct weft_backlog_entry out; /* its next links free controls too */
     struct weft_shm_body body;
 };
 
@@ -123,7 +121,7 @@ enum weft_shm_state {
 struct weft_shm_request {
     uint8_t state; /* enum weft_shm_state */
     bool rendezvous;
-    struct weft_shm_out out;
+    struct weft_backlog_entry out;
     struct weft_request *next; /* among those that are pushed, or pushed at */
     uint64_t receiver;         /* sends: the cookie to push to */
     size_t moved, whole;       /* bytes pushed or received, and how many are to be */
@@ -133,9 +131,8 @@ _Static_assert(sizeof(struct weft_shm_request) <= WEFT_LANE_SCRATCH, "lane part 
 
 struct weft_shm_link {
     _Alignas(WEFT_RING_LINE) struct weft_ring_writer out;
-    struct weft_shm_out *first, **last; /* the backlog */
-    struct weft_shm_vci *vci;           /* that reads it */
-    struct weft_matcher *matcher;       /* of the same VCI */
+    struct weft_shm_vci *vci;     /* that reads it */
+    struct weft_matcher *matcher; /* of the same VCI */
     _Atomic uint32_t *bell;
     struct weft_shm_share *share_out, *share_in;        /* of messages to it, and from it */
     char *stage;                                        /* its stage */
@@ -239,8 +236,8 @@ bool weft_shm_is_gone(const struct weft_shm_link *link, unsigned *looks);
 /* Writes a control to a peer's ring, or puts it at the end of the backlog. */
 void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *body);
 
-/* Says whether sends to a peer may go straight to its ring. */
-void weft_shm_set_share(struct weft_shm_link *link);
+/* Sets the peer's limit of the fast path: 0 while there is a backlog, when it is dead. */
+void weft_shm_set_limit(struct weft_shm_link *link);
 
 /* Writes what waits. Returns the number of events. */
 WEFT_COLD int weft_shm_retry(struct weft_shm_vci *vci);
@@ -251,8 +248,8 @@ void weft_shm_matched(struct weft_request *request);
 /* The receiver wants a message pushed. */
 void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t length);
 
-/* Takes an out from the backlog. False when it is not there. */
-bool weft_shm_take_from_backlog(struct weft_shm_link *link, struct weft_shm_out *out);
+/* Removes an entry from the backlog. False if it is not there. */
+bool weft_shm_take_back(struct weft_shm_link *link, const struct weft_backlog_entry *out);
 void weft_shm_drop_backlog(struct weft_shm_link *link);
 void weft_shm_free_controls(void);
 

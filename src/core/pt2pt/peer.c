@@ -54,7 +54,7 @@ struct weft_peer *weft_peer_make(unsigned deal, int world)
     peer->world = world;
     peer->deal = (uint8_t)deal;
     peer->sequence = world == weft.job.rank; /* of a message to itself: never WEFT_NO_SEQUENCE */
-    peer->backlog_end = peer->controls_end = &peer->backlog;
+    peer->backlog.end = peer->backlog.controls_end = &peer->backlog.first;
     peer->sync_end = &peer->sync;
     peer->readers_end = &peer->readers;
     peer->lane = (uint8_t)weft_lane_to(world);

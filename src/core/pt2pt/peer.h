@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 struct weft_request;
-struct weft_net_out;
 struct weft_shm_link;
 
 enum { WEFT_FINS_AT_ONCE = 10 };
@@ -26,6 +25,19 @@ enum weft_lane {
     WEFT_LANE_SHM,
     WEFT_LANE_NET,
     WEFT_LANE_DEAD /* its process has ended: nothing is sent or posted any more */
+};
+
+/* What a lane could not send to a peer yet, in order: entries leave at the front. Controls that may
+ * overtake user messages (the net lane's) stand before all of these. An entry is part of a request's lane
+ * state or of a control message; kind is the lane's own. */
+struct weft_backlog_entry {
+    struct weft_backlog_entry *next;
+    uint8_t kind;
+};
+
+struct weft_backlog {
+    struct weft_backlog_entry *first, **controls_end, **end;
+    double since; /* seconds: when it last became non-empty */
 };
 
 /* What is counted of each peer, on slow ways only: see core/tool/count.h. */
@@ -60,10 +72,8 @@ struct weft_peer {
     size_t recv_provider_below; /* of any posted to the provider, where the provider matches */
     size_t recv_software_below; /* of one posted to the matcher, where software matches */
     struct weft_shm_link *shm;  /* what the shared-memory lane has of it; stays when it is dead */
-    struct weft_net_out *backlog, **controls_end,
-        **backlog_end;    /* what was not sent yet: controls, then user messages, in order */
-    double report_after;  /* seconds without a connection before the next report; 0: the first */
-    double backlog_since; /* when its head began to wait */
+    struct weft_backlog backlog;
+    double report_after; /* seconds without a connection before the next report; 0: the first */
     struct weft_request *sync, **sync_end; /* eager synchronous sends not yet matched */
     struct weft_peer *next_backlogged;
     struct weft_request *readers, **readers_end; /* receives whose reads wait for room */
@@ -94,5 +104,12 @@ struct weft_peer *weft_peer_make(unsigned deal, int world);
 /* First contact with a world rank in a deal. Returns NULL with the reason in weft_error_set
  * (MPI_ERR_OTHER). */
 struct weft_peer *weft_peer_connect(unsigned deal, int world);
+
+/* backlog.c: appends an entry; removes the first, which may be freed by now and was followed by rest;
+ * removes any, and returns false if it is not there. */
+void weft_backlog_append(struct weft_peer *peer, struct weft_backlog_entry *entry, bool overtakes);
+void weft_backlog_pop(struct weft_peer *peer, const struct weft_backlog_entry *first,
+                      struct weft_backlog_entry *rest);
+bool weft_backlog_remove(struct weft_peer *peer, const struct weft_backlog_entry *entry);
 
 #endif

@@ -7,8 +7,8 @@
 #include "core/mpi/coll_call.h"
 #include "core/mpi/arg.h"
 
-/* Enters the library, resolves everything. False: *code is what the entry point returns, and the
- * library is left. */
+/* Enters the library, resolves all handles. False: the library is left, and the entry point returns
+ * *code. */
 static bool begin(const struct weft_coll_call *call, bool persistent, struct weft_coll_args *args,
                   int *code)
 {

@@ -2,11 +2,10 @@
 /*
  * Reading the rings.
  *
- * A poll looks at LOOKS rings at most, taking turns where there are more, so that it costs the same
- * with 64 ranks on the node as with 8; the next begins with the ring that brought something last.
+ * A poll reads LOOKS rings at most, in turn, so that it costs the same with 64 ranks on the node as
+ * with 8; the next poll begins with the ring that was read last.
  *
- * Invariant: a line is consumed after its data were used, and nothing that its handler calls comes
- * back here.
+ * Invariant: a line is consumed after its data were used, and no handler of a line reads the ring again.
  */
 #include "core/object/error.h"
 #include "core/pt2pt/sw_match.h"
@@ -16,8 +15,8 @@
 
 enum { LOOKS = 8, BATCH = 32, EARLY_STEP = 2048 };
 
-/* Waits until data that were published early are there up to a position. False when their writer
- * has died before. */
+/* Waits until data that were published early are complete up to a position. False if their writer's
+ * process has ended before. */
 static bool wait_filled(const struct weft_shm_link *link, uint32_t upto)
 {
     unsigned looks = 0;
@@ -104,11 +103,11 @@ static __attribute__((noinline)) void read_control(struct weft_shm_link *link,
         weft_ring_consume_data(&link->in, at, bytes);
         return;
     case WEFT_SHM_CANCEL:
-        weft_shm_cancel_asked(link, body);
+        weft_shm_cancel_requested(link, body);
         break;
     case WEFT_SHM_CANCELLED:
     case WEFT_SHM_TOO_LATE:
-        weft_shm_cancel_answered(request, body->kind == WEFT_SHM_CANCELLED);
+        weft_shm_cancel_replied(request, body->kind == WEFT_SHM_CANCELLED);
         break;
     default:
         weft_fatal(
@@ -132,7 +131,9 @@ static inline __attribute__((always_inline)) void deliver_short(struct weft_requ
     weft_request_event(request);
 }
 
-/* Short messages are read without publishing the position to the ring until something else comes. */
+/* Reads up to BATCH lines. A short message for the first receive of the express queue is delivered
+ * here, without a description; all other messages by weft_deliver. The consumer index is published
+ * once for a run of short messages. */
 int weft_shm_drain(struct weft_shm_link *link)
 {
     struct weft_ring_reader *in = &link->in;
@@ -171,9 +172,11 @@ int weft_shm_progress(unsigned number)
             events += weft_shm_drain(link);
     }
     vci->look = look;
-    uint64_t news = atomic_load_explicit(&weft_shm.news[vci->first_news], memory_order_relaxed);
-    if (weft_unlikely(news != weft_shm.known[vci->first_news]) || weft_unlikely(vci->news > 1))
-        events += weft_shm_read_news(vci);
+    uint64_t contacts =
+        atomic_load_explicit(&weft_shm.contacts[vci->first_contacts], memory_order_relaxed);
+    if (weft_unlikely(contacts != weft_shm.accepted[vci->first_contacts]) ||
+        weft_unlikely(vci->contacts > 1))
+        events += weft_shm_accept_contacts(vci);
     if (weft_unlikely(vci->busy != NULL))
         events += weft_shm_retry(vci);
     return events;

@@ -18,15 +18,15 @@
 
 /* Data from EARLY_FROM bytes on are published before they are copied, EARLY_STEP at a time, so
  * that the reader copies behind the writer. PIECES_AT_ONCE bounds what one call pushes to a peer.
- * Messages of up to SHORT_PUSH bytes go in short pieces: nobody copies beside the first and the last.
- * Messages of PACED_FROM bytes are larger than caches; what goes past these is packed in parts
- * that stay in the nearest one. */
+ * Messages of up to SHORT_PUSH bytes are pushed in short pieces, because the first and the last piece
+ * are copied by one end alone. Messages of TUNED_FROM bytes are larger than caches; what is copied past
+ * the caches is packed PACKED_AT_ONCE bytes at a time, which stay in the first-level cache. */
 enum {
     EARLY_FROM = 3072,
     EARLY_STEP = 2048,
     PIECES_AT_ONCE = 8,
     SHORT_PUSH = 128 << 10,
-    PACED_FROM = 4 << 20,
+    TUNED_FROM = 4 << 20,
     PACKED_AT_ONCE = 8 << 10
 };
 
@@ -61,8 +61,7 @@ static void pack(const struct outgoing *message, size_t offset, void *to, size_t
         memcpy(to, (const char *)message->buffer + offset, bytes);
 }
 
-/* Writes a message to the data area; *turn is then what names it. False when there is no room
- * now. */
+/* Writes a message to the data area; *turn is the turn of its line. False if there is no room now. */
 static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
                                                  const struct outgoing *message, uint32_t *turn)
 {
@@ -115,7 +114,7 @@ static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm
     return turn;
 }
 
-/* The rest of weft_shm_inject. */
+/* The general part of inject. */
 static __attribute__((noinline)) bool inject_data(struct weft_shm_link *link,
                                                   const struct weft_channel *channel, int tag,
                                                   const void *data, size_t bytes,
@@ -134,7 +133,7 @@ static __attribute__((noinline)) bool inject_data(struct weft_shm_link *link,
     return true;
 }
 
-/* Writes a short message where there is a line for it. *sequence names it. */
+/* Writes a message if there is room; *sequence is the turn of its line. */
 static inline __attribute__((always_inline)) bool inject(struct weft_shm_link *link,
                                                          const struct weft_channel *channel,
                                                          int tag, const void *data, size_t bytes,
@@ -396,17 +395,17 @@ static void pack_piece(struct weft_shm_link *link, struct weft_request *request,
                        size_t bytes)
 {
     struct weft_shm_request *part = weft_shm_part(request);
-    if (part->whole < PACED_FROM) {
+    if (part->whole < TUNED_FROM) {
         weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
         return;
     }
     uint64_t begin = part->moved ? link->piece_pushed : weft_copy_tuning_clock();
-    if (weft_copy_tuning_past(&link->pace_pushed))
+    if (weft_copy_tuning_past(&link->push_tuning))
         pack_past(request, part->moved, place, bytes);
     else
         weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
     link->piece_pushed = weft_copy_tuning_clock();
-    weft_copy_tuning_note(&link->pace_pushed, link->piece_pushed - begin);
+    weft_copy_tuning_note(&link->push_tuning, link->piece_pushed - begin);
 }
 
 /* Writes one piece of a send. False when there is no room. */
@@ -457,7 +456,7 @@ static int retry(struct weft_shm_link *link)
         struct weft_backlog_entry *out = link->peer->backlog.first, *rest = out->next;
         if (!write_out(link, out))
             break;
-        weft_backlog_pop(link->peer, out, rest); /* out is free now, or somebody else's */
+        weft_backlog_pop(link->peer, out, rest); /* out may be freed or reused */
         events++;
     }
     weft_shm_set_limit(link);

@@ -156,7 +156,7 @@ static void read_all(const struct run *run)
     struct weft_ring_reader r;
     uint64_t state = run->seed;
     weft_ring_open_reader(&r, run->memory, run->shape);
-    r.head = r.told = r.data_head = r.data_told = run->start;
+    r.head = r.told = r.data_head = r.data_published = run->start;
     for (uint32_t n = 0; n < MESSAGES; n++) {
         struct message message = next_message(run, &state);
         read_one(&r, &message, n);

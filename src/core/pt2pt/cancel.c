@@ -3,8 +3,8 @@
  * Cancelling operations: see cancel.h.
  *
  * Invariant: either an operation is cancelled and no message was taken or delivered for it, or it
- * completes as usual. A receive is cancelled by whoever matches it (the provider or the software
- * matcher), a send by the side where its message waits for a match.
+ * completes as usual. A receive is cancelled where it is matched (in the provider or the software
+ * matcher), a send where its message waits for a match.
  */
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/bsend.h"
@@ -18,7 +18,7 @@ static void cancel_receive(struct weft_request *request)
     else if (request->match.queued)
         taken_back = weft_sw_withdraw(request);
     if (!taken_back)
-        return; /* its message is here, or on its way */
+        return; /* its message has matched */
     request->channel->took_back = true;
     request->flags |= WEFT_REQUEST_CANCELLED;
     request->source = MPI_ANY_SOURCE;

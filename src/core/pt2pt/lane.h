@@ -55,8 +55,8 @@ weft_lane_inject(struct weft_peer *peer, const struct weft_channel *channel, int
  * this process, MPI_ERR_NO_MEM with the sentence recorded. */
 int weft_lane_send(struct weft_request *request);
 
-/* Cancels a send, complete or not: at once if it has not left, else the receiver is asked, and the
- * request waits for the reply (WEFT_REQUEST_CANCELLING). */
+/* Cancels a send, complete or not: at once if it has not left, else by a control to the
+ * receiver, and the request waits for the reply (WEFT_REQUEST_CANCELLING). */
 void weft_lane_cancel(struct weft_request *request);
 
 /* ---- Matched receives */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Point-to-point: which lane, and who matches.
+ * Point-to-point: the choice of the lane, and where a receive is matched.
  *
- * Invariants (PROTOCOLS: "Matching", "ANY_SOURCE across lanes"):
+ * Invariants:
  *  - A message in software is older than everything of its context still inside the provider, so a
- *    receive asks the software first.
+ *    receive looks into software first.
  *  - A receive is in one place only, the provider or the software. From the first message to or
  *    from itself on a channel, a process keeps its wildcard receives there in software, where both
- *    lanes meet; those already posted are taken back from the provider, the newest first, so that
+ *    lanes meet; those already posted are withdrawn from the provider, the newest first, so that
  *    a message arriving meanwhile still finds the oldest that matches.
  */
 #include "core/pt2pt/p2p.h"
@@ -111,7 +111,7 @@ WEFT_COLD static void mix_lanes(struct weft_channel *channel)
     free(posted.in_software.items);
 }
 
-/* The peer of a send. Returns MPI_SUCCESS, or an error whose sentence is said. */
+/* The peer of a send. Returns MPI_SUCCESS, or an error whose sentence is recorded. */
 static int destination(struct weft_channel *channel, int dest, struct weft_peer **peer)
 {
     *peer = peer_of(channel, dest);

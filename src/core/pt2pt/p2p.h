@@ -22,7 +22,7 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
                    struct weft_request **out);
 
 /* Starts an inactive persistent request: a send, a receive, or nothing to MPI_PROC_NULL. Returns
- * MPI_SUCCESS, or an error class whose sentence is said; then the request is inactive still. */
+ * MPI_SUCCESS, or an error class whose sentence is recorded; then the request is inactive still. */
 int weft_p2p_restart(struct weft_request *request);
 
 /* What a receive's request holds when it starts. */
@@ -41,7 +41,7 @@ weft_p2p_describe(struct weft_request *request, struct weft_channel *channel, vo
 }
 
 /* Blocking forms; receive fills status unless it is NULL. They return the operation's error class,
- * its sentence said. */
+ * its sentence recorded. */
 int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes,
                   const struct weft_datatype *type, int dest, int tag, enum weft_send_mode mode);
 int weft_p2p_recv(struct weft_channel *channel, void *buffer, size_t bytes,

@@ -6,9 +6,9 @@
  * provider holds unexpected of the channel into software, in order: those messages are older than
  * all that follow, and receives look at them first.
  *
- * Invariant: a probe and the receive after it agree, because both ask weft_match_find, and nothing
+ * Invariant: a probe and the receive after it agree, because both call weft_match_find, and nothing
  * that a probe has seen can be matched by a receive that was posted before it: the matcher would have
- * given it away at its arrival.
+ * delivered it at its arrival.
  */
 #include "core/pt2pt/probe.h"
 #include "core/pt2pt/lane.h"

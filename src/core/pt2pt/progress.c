@@ -166,7 +166,7 @@ void weft_look(struct weft_vci *vci)
         yield_between_looks();
 }
 
-/* How long a rank sleeps after so many sleeps without news. */
+/* Microseconds of the next sleep, after so many sleeps without an event. */
 static unsigned sleep_length(unsigned sleeps)
 {
     unsigned doublings = sleeps / SLEEPS_OF_A_LENGTH;
@@ -175,8 +175,8 @@ static unsigned sleep_length(unsigned sleeps)
     return doublings < 9 ? SLEEP_US << doublings : LONGEST_SLEEP_US;
 }
 
-/* Gives the core away after so many polls without news. True after a sleep so long that what else a
- * waiting rank looks for is due. */
+/* Yields or sleeps after so many polls without an event. True after a sleep so long that the checks of
+ * a waiting rank are due. */
 static bool yield_or_sleep(unsigned polls, bool threads)
 {
     /* Threads come here without the lock. */

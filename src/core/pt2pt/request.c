@@ -3,7 +3,7 @@
  * The request pool, waiting, statuses.
  *
  * Invariant: a request in the free list has kind WEFT_KIND_NONE, so a handle used after it was
- * freed is caught as long as nobody else got the object.
+ * freed is detected until the object is in use again.
  */
 #include "core/pt2pt/request.h"
 #include "core/pt2pt/bsend.h"
@@ -260,7 +260,7 @@ WEFT_HOT void weft_request_wait(struct weft_request *request)
         weft_idle_end();
 }
 
-/* Where a status keeps what the user may only ask for by function. */
+/* The members of a status that the user reads by functions only. */
 enum { BYTES_LOW, BYTES_HIGH, CANCELLED };
 
 void weft_status_set_bytes(MPI_Status *status, size_t bytes)

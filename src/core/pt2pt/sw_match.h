@@ -32,7 +32,7 @@ struct weft_arrival {
     uint8_t mode;           /* enum weft_send_mode */
     uint8_t place;          /* enum weft_data_place */
     struct weft_peer *peer; /* the sender, or NULL if the lane does not have it at hand */
-    const void *data;       /* as the place says */
+    const void *data;       /* depends on place */
     size_t bytes;           /* to keep of data: those of the packed data or of the header */
     size_t length;          /* bytes of the user's message: what a probe reports */
     uint64_t id;     /* names the message among those of its sender on its lane, for a cancel */
@@ -61,7 +61,7 @@ void weft_sw_receive(struct weft_request *request);
 /* Takes a message out of the matcher. */
 void weft_sw_take(struct weft_matcher *matcher, struct weft_message *message);
 
-/* A receive of a message that a matched probe took: request as above; the message is gone then. */
+/* A receive of a message that a matched probe took: request as above; the message is freed. */
 void weft_sw_receive_taken(struct weft_request *request, struct weft_message *message);
 
 /* Posts a receive from one source, when no message waits in the matcher: weft_sw_receive without its

@@ -74,6 +74,7 @@ libweft_la_SOURCES += src/core/coll/coll.c src/core/coll/coll.h
 libweft_la_SOURCES += src/core/coll/elements.c src/core/coll/elements.h
 libweft_la_SOURCES += src/core/coll/schedule.c src/core/coll/schedule.h
 libweft_la_SOURCES += src/core/coll/engine.c
+libweft_la_SOURCES += src/core/coll/refusal.c src/core/coll/refusal.h
 libweft_la_SOURCES += src/core/coll/build.c
 libweft_la_SOURCES += src/core/coll/choose.c src/core/coll/choose.h
 libweft_la_SOURCES += src/core/coll/tree.h

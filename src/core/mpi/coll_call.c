@@ -17,7 +17,7 @@ static bool begin(const struct weft_coll_call *call, bool persistent, struct wef
         return false;
     *code = weft_coll_check(call, comm, args);
     if (weft_unlikely(*code != MPI_SUCCESS)) {
-        weft_coll_skip(comm, persistent);
+        weft_coll_refuse(comm, persistent, *code);
         weft_leave_with(comm, *code, call->function);
         return false;
     }

@@ -110,9 +110,14 @@ static bool revoke(const struct weft_net_control *control)
     if (!weft_net.software)
         while (weft_net_collect(channel))
             ;
-    bool rendezvous = control->count;
-    return weft_sw_revoke(channel, weft_comm_rank_of(channel->comm, control->from), control->tag,
-                          rendezvous ? control->number + 1 : 0, (uint32_t)control->other);
+    const struct weft_arrival name = {.context = control->context,
+                                      .source = weft_comm_rank_of(channel->comm, control->from),
+                                      .tag = control->tag,
+                                      .lane = WEFT_LANE_NET,
+                                      .id = control->count
+                                                ? weft_net_rts_id((uint32_t)control->number)
+                                                : (uint32_t)control->other};
+    return weft_sw_revoke(&channel->comm->vci->matcher, &name);
 }
 
 static void answer(const struct weft_net_control *control)

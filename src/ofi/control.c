@@ -22,18 +22,18 @@
 #include <string.h>
 
 struct weft_net_control_out {
-    struct weft_net_out out;
+    struct weft_backlog_entry out;
     struct weft_net_control control;
     struct weft_net_control_out *next; /* in the free list */
 };
 
-static struct weft_net_control_out *whole(struct weft_net_out *out)
+static struct weft_net_control_out *whole(struct weft_backlog_entry *out)
 {
     return (struct weft_net_control_out *)((char *)out -
                                            offsetof(struct weft_net_control_out, out));
 }
 
-void weft_net_control_drop(struct weft_net_vci *net, struct weft_net_out *out)
+void weft_net_control_drop(struct weft_net_vci *net, struct weft_backlog_entry *out)
 {
     struct weft_net_control_out *control = whole(out);
     control->next = net->free_controls;
@@ -50,7 +50,7 @@ void weft_net_control_close(struct weft_net_vci *net)
     }
 }
 
-int weft_net_control_send(struct weft_peer *peer, struct weft_net_out *out)
+int weft_net_control_send(struct weft_peer *peer, struct weft_backlog_entry *out)
 {
     struct weft_net_control_out *control = whole(out);
     int rc = weft_net_send_own(peer, &control->control, sizeof control->control,

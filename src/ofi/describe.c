@@ -15,7 +15,7 @@ static char words[256];
 static bool in_backlog(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
-    for (const struct weft_net_out *out = request->peer->backlog; out; out = out->next)
+    for (const struct weft_backlog_entry *out = request->peer->backlog.first; out; out = out->next)
         if (out == &part->out)
             return true;
     return false;

@@ -440,7 +440,7 @@ static int insert(struct weft_peer *peer, const struct card *card)
     const char *address = card->addresses + endpoint * card->address_bytes;
     char there[128];
     int n;
-    peer->backlog_since = weft_seconds();
+    peer->backlog.since = weft_seconds();
     while ((n = fi_av_insert(av, address, 1, &peer->net_addr, 0, NULL)) == 0 &&
            weft_net.choice.row->flags & WEFT_PROVIDER_CONNECTS && peer->lane == WEFT_LANE_NET) {
         size_t bytes = sizeof there;
@@ -497,10 +497,11 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
                  peer->world, fi_strerror(n < 0 ? -n : FI_EINVAL));
         return -1;
     }
-    peer->inject_below = weft_count_all() ? 0 : weft_net.inject_short + 1;
-    *(weft_net.software ? &peer->listen_below : &peer->post_below) = (size_t)INT32_MAX + 1;
+    peer->send_below = weft_count_all() ? 0 : weft_net.inject_short + 1;
+    *(weft_net.software ? &peer->recv_software_below : &peer->recv_provider_below) =
+        (size_t)INT32_MAX + 1;
     if (!weft_net.software && weft_net.stop_step)
-        peer->land_below = WEFT_NET_SMALL + 1;
+        peer->recv_in_request_below = WEFT_NET_SMALL + 1;
     weft_net_credits_meet(peer, card.credits);
     if (weft_settings.verbose > 1) {
         char there[128], host[256];

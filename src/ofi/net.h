@@ -86,7 +86,7 @@ weft_net_mode_bits(const struct weft_net_fast *net, enum weft_send_mode mode)
     return mode == WEFT_SEND_READY ? net->ready_bits : 0;
 }
 
-/* Sends a contiguous message of fewer than peer->inject_below bytes, with no request. False when other
+/* Sends a contiguous message of fewer than peer->send_below bytes, with no request. False when other
  * messages wait, there is something to think of (ofi/credits.c), or the provider is busy: then
  * nothing was sent. */
 static inline __attribute__((always_inline)) bool
@@ -122,7 +122,7 @@ static inline bool weft_net_may_post(const struct weft_net_fast *net)
     return weft_likely(net->posts < net->posts_stop);
 }
 
-/* The same for one of up to WEFT_NET_SMALL bytes from a peer whose land_below says that it lands in
+/* The same for one of up to WEFT_NET_SMALL bytes from a peer whose recv_in_request_below says that it lands in
  * its request: whose net_addr is given, and the tag with the context's bits. 0, or the provider does
  * not take it: then it is for weft_net_refused, which leaves it to the software and returns
  * MPI_SUCCESS. */
@@ -149,16 +149,12 @@ static inline __attribute__((always_inline)) int weft_net_irecv_short(struct wef
                : weft_net_refused(request);
 }
 
-/* What a rank's death leaves behind. True for a send that only waits for its peer's word; ends such
- * a send (its error is set); forgets what was still to be sent to the peer, failing its sends. */
+/* What a rank's death leaves behind. True for a send, or a receive that is being fetched, that only
+ * waits for a message of its peer; ends such an operation (its error is set); drops what was still to
+ * be sent to the peer, and fails its sends. */
 bool weft_net_waits_for_peer(const struct weft_request *request);
 void weft_net_abandon(struct weft_request *request);
 void weft_net_drop_backlog(struct weft_peer *peer);
-
-/* The same for a receive that has matched and is being fetched: true when it only waits for its
- * peer's word; ends it (its error is set). */
-bool weft_net_fetch_waits(const struct weft_request *request);
-void weft_net_fetch_abandon(struct weft_request *request);
 
 /* Takes a receive back from the provider, waiting for the provider's word. True when it was taken
  * back, false when a message had matched it (it completes as usual). */
@@ -174,15 +170,6 @@ void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, 
 /* An eager message of a rank of the channel's communicator has matched, or is gone, in software: its
  * sender may send as much again. length is the message's, whatever the receive took of it. */
 void weft_net_matched(const struct weft_channel *channel, int source, size_t length);
-
-/* The length of the user's message behind an RTS header. */
-size_t weft_net_header_length(const void *header);
-
-/* Whether it was sent in ready mode. */
-bool weft_net_header_ready(const void *header);
-
-/* What names a message by its RTS header: the sender's cookie. */
-uint64_t weft_net_header_cookie(const void *header);
 
 /* Takes the oldest message that the provider holds unexpected of a channel into software. Progresses
  * while it waits for the provider's word. False when there is none. */

@@ -62,18 +62,13 @@ struct weft_net_op {
     uint8_t kind; /* enum weft_net_op_kind */
 };
 
-/* Something to be sent, in order, to one peer. */
+/* What an entry of a peer's backlog is part of. */
 enum weft_net_out_kind {
     WEFT_NET_OUT_UNPREPARED, /* a user message that becomes one of the next two as it is first tried */
     WEFT_NET_OUT_EAGER,
     WEFT_NET_OUT_RTS,
     WEFT_NET_OUT_CONTROL,
     WEFT_NET_OUT_PIECE
-};
-
-struct weft_net_out {
-    struct weft_net_out *next;
-    uint8_t kind; /* enum weft_net_out_kind */
 };
 
 /* The payload of an RTS. */
@@ -166,7 +161,7 @@ enum weft_net_phase {
 /* What the net lane keeps in a request. */
 struct weft_net_request {
     struct weft_net_op op;
-    struct weft_net_out out;
+    struct weft_backlog_entry out;
     bool withdrawn;     /* receives: the provider gave it back unmatched */
     bool stalled;       /* in the list weft_net.stalled, or in the readers of its peer */
     bool ring;          /* staged sends: what is written to is a ring */
@@ -288,6 +283,21 @@ static inline struct weft_net_vci *weft_net_of_channel(const struct weft_channel
     return &weft_net.vcis[channel->comm->vci->number];
 }
 
+/* The form of a user message, two bits of its tag word. */
+enum weft_message_form {
+    WEFT_MESSAGE_EAGER,
+    WEFT_MESSAGE_SYNC,
+    WEFT_MESSAGE_RTS, /* its data are a struct weft_net_header */
+    WEFT_MESSAGE_READY
+};
+
+/* The id of a message that was announced by an RTS (struct weft_arrival); of any other message it is
+ * the sequence number. */
+static inline uint64_t weft_net_rts_id(uint32_t number)
+{
+    return UINT64_C(1) << 32 | number;
+}
+
 /* The context bits and tag of a user message's tag word. */
 static inline int weft_net_form(uint64_t word)
 {
@@ -327,10 +337,10 @@ static inline bool weft_net_takes_deal(const struct weft_net_vci *net, unsigned 
 /* send.c */
 
 /* Sends something now, or puts it at the end of the peer's backlog. */
-void weft_net_push(struct weft_peer *peer, struct weft_net_out *out);
+void weft_net_push(struct weft_peer *peer, struct weft_backlog_entry *out);
 
-/* Takes something out of the peer's backlog. False when it is not there. */
-bool weft_net_take_back(struct weft_peer *peer, struct weft_net_out *out);
+/* Removes an entry from the peer's backlog. False if it is not there. */
+bool weft_net_take_back(struct weft_peer *peer, const struct weft_backlog_entry *out);
 
 /* Retries every backlog; reports peers not reached within WEFT_CONNECT_TIMEOUT. */
 WEFT_COLD int weft_net_retry(struct weft_net_vci *net);
@@ -390,7 +400,7 @@ static inline void weft_net_settle(struct weft_peer *peer)
     int32_t credits = weft_net_credits_left(peer);
     int32_t messages = (int32_t)(peer->relieve_at - peer->sequence);
     int32_t first = credits < messages ? credits : messages;
-    bool here = peer->backlog || weft_net_must_wait(peer) || first < 0;
+    bool here = peer->backlog.first || weft_net_must_wait(peer) || first < 0;
     peer->stop = peer->sequence + (here ? 0 : (uint32_t)first);
 }
 
@@ -498,6 +508,8 @@ WEFT_COLD int weft_net_move_more(struct weft_net_vci *net);
 /* A receive has all that it wanted, or what there will be: it is complete, and its sender is told if
  * it waits for that. */
 void weft_net_fetched(struct weft_request *request);
+bool weft_net_fetch_waits(const struct weft_request *request);
+void weft_net_fetch_abandon(struct weft_request *request);
 void weft_net_read_done(struct weft_net_op *op, int error, const char *text);
 
 /* rndv_write.c: the receiver's side, then the sender's. */
@@ -518,8 +530,8 @@ void weft_net_piece_arrived(struct weft_request *request, size_t offset, const v
                             size_t bytes);
 void weft_net_push_pieces(struct weft_request *request, uint64_t receive, size_t length);
 int weft_net_push_more(struct weft_request *request);
-int weft_net_piece_send(struct weft_peer *peer, struct weft_net_out *out);
-WEFT_COLD void weft_net_piece_failed(struct weft_net_out *out, const char *text);
+int weft_net_piece_send(struct weft_peer *peer, struct weft_backlog_entry *out);
+WEFT_COLD void weft_net_piece_failed(struct weft_backlog_entry *out, const char *text);
 void weft_net_piece_done(struct weft_net_op *op, int error, const char *text);
 
 /* own_message.c */
@@ -535,12 +547,12 @@ void weft_net_own_sent(struct weft_net_op *op, int error, const char *text);
 void weft_net_control(struct weft_peer *peer, struct weft_net_control control);
 
 /* Gives one queued control message to the provider: 0, -FI_EAGAIN or an error. */
-int weft_net_control_send(struct weft_peer *peer, struct weft_net_out *out);
+int weft_net_control_send(struct weft_peer *peer, struct weft_backlog_entry *out);
 
 void weft_net_control_close(struct weft_net_vci *net);
 
 /* Frees one that will never be sent. */
-void weft_net_control_drop(struct weft_net_vci *net, struct weft_net_out *out);
+void weft_net_control_drop(struct weft_net_vci *net, struct weft_backlog_entry *out);
 
 /* Takes a synchronous send out of those that wait for an acknowledgement. False when it is not among
  * them. */
@@ -559,6 +571,10 @@ WEFT_COLD void weft_net_drop(const char *what, int from);
 /* pool.c: the pre-posted receives */
 int weft_net_pool_open(struct weft_net_vci *net, char *why, size_t len);
 void weft_net_pool_close(struct weft_net_vci *net);
+
+/* Passes a user message to the matcher: the tag word, CQ data and data of its completion. arg: the
+ * struct weft_net_vci at which it arrived. */
+void weft_net_deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *data, size_t bytes);
 void weft_net_pool_received(struct weft_net_vci *net, struct weft_net_op *op,
                             const struct fi_cq_tagged_entry *entry);
 WEFT_COLD void weft_net_pool_failed(struct weft_net_vci *net, struct weft_net_op *op,

@@ -194,14 +194,7 @@ void weft_net_claimed(struct weft_net_vci *net, const struct fi_cq_tagged_entry 
         fetch_found(net);
         return;
     }
-    enum weft_message_form form = (enum weft_message_form)weft_net_form(claim->tag);
-    uint32_t context = weft_net_context(claim->tag);
-    size_t length = form == WEFT_MESSAGE_RTS ? weft_net_header_length(claim->buffer) : entry->len;
-    if (weft_sw_arrive(&weft.vcis[net->number].matcher, context,
-                       (int)(claim->data >> weft_net.rank_shift),
-                       (int)(claim->tag & weft_net.tag_mask), form, claim->buffer, entry->len,
-                       length, (uint32_t)claim->data & weft_net.sequence_mask))
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to keep an unexpected message of %zu bytes", length);
+    weft_net_deliver(net, claim->tag, claim->data, claim->buffer, entry->len);
     claim->state = IDLE;
     hold(claim->channel, -1);
 }

@@ -127,17 +127,33 @@ void weft_net_pool_close(struct weft_net_vci *net)
     free(net->buffer_data);
 }
 
-/* Hands a user message to the matcher. */
-static inline void deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *data,
-                           size_t bytes)
+void weft_net_deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *data, size_t bytes)
 {
     const struct weft_net_vci *net = arg;
     enum weft_message_form form = (enum weft_message_form)weft_net_form(tag);
-    size_t length = form == WEFT_MESSAGE_RTS ? weft_net_header_length(data) : bytes;
-    if (weft_sw_arrive(&weft.vcis[net->number].matcher, weft_net_context(tag),
-                       (int)(cq_data >> weft_net.rank_shift), (int)(tag & weft_net.tag_mask), form,
-                       data, bytes, length, (uint32_t)cq_data & weft_net.sequence_mask))
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to keep an unexpected message of %zu bytes", bytes);
+    struct weft_arrival message = {.context = weft_net_context(tag),
+                                   .source = (int)(cq_data >> weft_net.rank_shift),
+                                   .tag = (int)(tag & weft_net.tag_mask),
+                                   .lane = WEFT_LANE_NET,
+                                   .data = data,
+                                   .bytes = bytes,
+                                   .length = bytes,
+                                   .id = (uint32_t)cq_data & weft_net.sequence_mask};
+    if (form == WEFT_MESSAGE_RTS) {
+        struct weft_net_header header;
+        if (bytes < sizeof header) {
+            weft_net_drop("an RTS that is too short", message.source);
+            return;
+        }
+        memcpy(&header, data, sizeof header);
+        message.mode = header.ready ? WEFT_SEND_READY : WEFT_SEND_STANDARD;
+        message.place = WEFT_DATA_AT_SENDER;
+        message.length = header.length;
+        message.id = weft_net_rts_id(header.number);
+    } else if (form != WEFT_MESSAGE_EAGER) {
+        message.mode = form == WEFT_MESSAGE_SYNC ? WEFT_SEND_SYNCHRONOUS : WEFT_SEND_READY;
+    }
+    weft_sw_arrive(&weft.vcis[net->number].matcher, &message);
 }
 
 /* A message that can be neither delivered nor kept. */
@@ -163,7 +179,7 @@ static void message_arrived(struct weft_net_vci *net, const struct fi_cq_tagged_
 {
     enum weft_sequence_verdict verdict =
         weft_sequence_arrive(&net->sequences, weft_net_sender(entry->tag) - net->first_sender,
-                             entry->tag, entry->data, data, entry->len, deliver, net);
+                             entry->tag, entry->data, data, entry->len, weft_net_deliver, net);
     if (weft_unlikely(verdict > WEFT_SEQUENCE_KEPT))
         report(entry, verdict);
 }

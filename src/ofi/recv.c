@@ -125,6 +125,7 @@ int weft_net_irecv(struct weft_request *request)
     void *descriptors[3] = {NULL, NULL, NULL};
     size_t pieces = 0;
     request->flags |= WEFT_REQUEST_IN_NET;
+    request->owner = WEFT_LANE_NET;
     if (request->vci->net.posts - weft_net_of(request)->completed < weft_net.post_limit)
         pieces = weft_net.header_apart && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
                          request->capacity > WEFT_NET_SMALL
@@ -154,7 +155,7 @@ int weft_net_irecv_plain(struct weft_request *request)
     uint64_t word = request->channel->net_bits | (uint32_t)request->match.tag;
     if (weft_unlikely(!weft_net_may_post(net)))
         return weft_net_irecv(request);
-    if (request->capacity < request->peer->land_below)
+    if (request->capacity < request->peer->recv_in_request_below)
         return weft_net_irecv_short(net, request, source, word);
     if (weft_unlikely(!weft_net.header_apart))
         return weft_net_irecv(request);
@@ -173,12 +174,7 @@ static inline __attribute__((always_inline)) void deliver(struct weft_request *r
                                                           size_t length)
 {
     struct weft_net_request *part = weft_net_part(request);
-    size_t n = length;
-    if (weft_unlikely(n > request->capacity)) {
-        weft_request_truncated(request, length);
-        n = request->capacity;
-    }
-    request->bytes = n;
+    size_t n = weft_request_fit(request, length);
     if (weft_likely(request->peer != NULL))
         weft_net_matched_from(request->peer, length);
     else

@@ -75,27 +75,6 @@ void weft_net_expose(struct weft_request *request)
     part->header.address = weft_net.virtual_addresses ? (uintptr_t)request->buffer : 0;
 }
 
-size_t weft_net_header_length(const void *header)
-{
-    struct weft_net_header copy;
-    memcpy(&copy, header, sizeof copy);
-    return copy.length;
-}
-
-bool weft_net_header_ready(const void *header)
-{
-    struct weft_net_header copy;
-    memcpy(&copy, header, sizeof copy);
-    return copy.ready;
-}
-
-uint64_t weft_net_header_cookie(const void *header)
-{
-    struct weft_net_header copy;
-    memcpy(&copy, header, sizeof copy);
-    return copy.number + UINT64_C(1);
-}
-
 /* FINs of one peer are told together while as many more of its messages are on their way: a window
  * of long messages then costs a sixth of the control messages, and a sender of few at a time never
  * has more than half of them held back. None waits longer than the fetches that are under way, in
@@ -335,11 +314,7 @@ void weft_net_fetch(struct weft_request *request, const void *header)
     part->moved = part->arrived = 0;
     part->reads_out = 0;
     part->stalled = false;
-    request->bytes = part->header.length;
-    if (weft_unlikely(request->bytes > request->capacity)) {
-        weft_request_truncated(request, request->bytes);
-        request->bytes = request->capacity;
-    }
+    weft_request_fit(request, part->header.length);
     if (!weft_net.can_read || (part->header.staged && !weft_net.can_write)) {
         weft_net_pushed_fetch(request);
         return;

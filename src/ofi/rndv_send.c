@@ -19,7 +19,7 @@ enum { PIECES_AT_ONCE = 8 };
 
 struct weft_net_piece {
     struct weft_net_op op;
-    struct weft_net_out out;
+    struct weft_backlog_entry out;
     struct weft_request *request; /* the send it is a part of */
     size_t bytes;
     struct weft_net_control control; /* the data follow */
@@ -126,7 +126,7 @@ void weft_net_push_pieces(struct weft_request *request, uint64_t receive, size_t
     weft_net_push_more(request);
 }
 
-int weft_net_piece_send(struct weft_peer *peer, struct weft_net_out *out)
+int weft_net_piece_send(struct weft_peer *peer, struct weft_backlog_entry *out)
 {
     struct weft_net_piece *piece =
         (struct weft_net_piece *)((char *)out - offsetof(struct weft_net_piece, out));
@@ -152,7 +152,7 @@ void weft_net_piece_done(struct weft_net_op *op, int error, const char *text)
     weft_net_push_more(request);
 }
 
-void weft_net_piece_failed(struct weft_net_out *out, const char *text)
+void weft_net_piece_failed(struct weft_backlog_entry *out, const char *text)
 {
     struct weft_net_piece *piece =
         (struct weft_net_piece *)((char *)out - offsetof(struct weft_net_piece, out));

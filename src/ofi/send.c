@@ -105,13 +105,13 @@ static int send_eager(struct weft_peer *peer, struct weft_request *request)
     return 0;
 }
 
-static struct weft_request *request_of(struct weft_net_out *out)
+static struct weft_request *request_of(struct weft_backlog_entry *out)
 {
     return weft_net_whole(
         (struct weft_net_request *)((char *)out - offsetof(struct weft_net_request, out)));
 }
 
-static bool is_control(const struct weft_net_out *out)
+static bool is_control(const struct weft_backlog_entry *out)
 {
     return out->kind == WEFT_NET_OUT_CONTROL || out->kind == WEFT_NET_OUT_PIECE;
 }
@@ -151,7 +151,7 @@ static void prepare(struct weft_peer *peer, struct weft_request *request)
     note_rendezvous(request);
 }
 
-static int try_out(struct weft_peer *peer, struct weft_net_out *out)
+static int try_out(struct weft_peer *peer, struct weft_backlog_entry *out)
 {
     if (!is_control(out) && weft_unlikely(weft_net_must_wait(peer)))
         return -FI_EAGAIN;
@@ -172,7 +172,8 @@ static int try_out(struct weft_peer *peer, struct weft_net_out *out)
     return -FI_EOPNOTSUPP;
 }
 
-WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_net_out *out, const char *why)
+WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_backlog_entry *out,
+                               const char *why)
 {
     char host[256];
     weft_boot_host(peer->world, host, sizeof host);
@@ -201,33 +202,22 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_net_out *out,
     weft_request_event(request);
 }
 
-static void append(struct weft_peer *peer, struct weft_net_out *out)
+static void append(struct weft_peer *peer, struct weft_backlog_entry *out)
 {
-    struct weft_net_out **link = is_control(out) ? peer->controls_end : peer->backlog_end;
-    if (!peer->backlog) {
-        peer->backlog_since = weft_seconds();
-        weft_event_of_rank(WEFT_EVENT_BACKLOG, peer->world, WEFT_LANE_NET, 0, 0);
-    }
     if (!peer->backlogged) {
         peer->backlogged = true;
         struct weft_net_vci *net = weft_net_of_peer(peer);
         peer->next_backlogged = net->backlogged;
         net->backlogged = peer;
     }
-    weft_count_backlog_add(peer, &weft_counts.net_backlogged, &weft_counts.net_backlog);
-    out->next = *link;
-    *link = out;
-    if (link == peer->backlog_end)
-        peer->backlog_end = &out->next;
-    if (is_control(out))
-        peer->controls_end = &out->next;
+    weft_backlog_append(peer, out, is_control(out));
     weft_net_settle(peer);
 }
 
-void weft_net_push(struct weft_peer *peer, struct weft_net_out *out)
+void weft_net_push(struct weft_peer *peer, struct weft_backlog_entry *out)
 {
     int rc = -FI_EAGAIN;
-    if (!peer->backlog || (is_control(out) && !is_control(peer->backlog)))
+    if (!peer->backlog.first || (is_control(out) && !is_control(peer->backlog.first)))
         rc = try_out(peer, out);
     if (rc == -FI_EAGAIN)
         append(peer, out);
@@ -235,40 +225,25 @@ void weft_net_push(struct weft_peer *peer, struct weft_net_out *out)
         fail_out(peer, out, fi_strerror(-rc));
 }
 
-/* The head, whose successor is given, leaves the backlog. */
-static void pop(struct weft_peer *peer, struct weft_net_out *head, struct weft_net_out *rest)
+static void pop(struct weft_peer *peer, const struct weft_backlog_entry *head,
+                struct weft_backlog_entry *rest)
 {
-    weft_count_backlog_remove(peer, &weft_counts.net_backlog);
-    peer->backlog = rest;
-    if (peer->controls_end == &head->next)
-        peer->controls_end = &peer->backlog;
-    if (peer->backlog_end == &head->next)
-        peer->backlog_end = &peer->backlog;
+    weft_backlog_pop(peer, head, rest);
     weft_net_settle(peer);
 }
 
-bool weft_net_take_back(struct weft_peer *peer, struct weft_net_out *out)
+bool weft_net_take_back(struct weft_peer *peer, const struct weft_backlog_entry *out)
 {
-    struct weft_net_out **link = &peer->backlog;
-    while (*link && *link != out)
-        link = &(*link)->next;
-    if (!*link)
-        return false;
-    weft_count_backlog_remove(peer, &weft_counts.net_backlog);
-    *link = out->next;
-    if (peer->controls_end == &out->next)
-        peer->controls_end = link;
-    if (peer->backlog_end == &out->next)
-        peer->backlog_end = link;
+    bool found = weft_backlog_remove(peer, out);
     weft_net_settle(peer);
-    return true;
+    return found;
 }
 
 /* A peer that never took anything may be unreachable, or may only be busy outside MPI: nobody can
  * tell, so this rank says what it waits for, again and again at doubling intervals, and goes on. */
 void weft_net_report_unreachable(struct weft_peer *peer, const char *address)
 {
-    double waited = weft_seconds() - peer->backlog_since;
+    double waited = weft_seconds() - peer->backlog.since;
     double next = peer->report_after > 0 ? peer->report_after : weft_settings.connect_timeout;
     if (waited < next)
         return;
@@ -284,8 +259,8 @@ void weft_net_report_unreachable(struct weft_peer *peer, const char *address)
 static int retry_peer(struct weft_peer *peer, bool look_at_clock)
 {
     int sent = 0;
-    while (peer->backlog) {
-        struct weft_net_out *out = peer->backlog, *rest = out->next;
+    while (peer->backlog.first) {
+        struct weft_backlog_entry *out = peer->backlog.first, *rest = out->next;
         int rc = try_out(peer, out); /* may free out */
         if (rc == -FI_EAGAIN) {
             if (look_at_clock && !peer->reached) {
@@ -312,7 +287,7 @@ int weft_net_retry(struct weft_net_vci *net)
     while (*link) {
         struct weft_peer *peer = *link;
         sent += retry_peer(peer, look_at_clock);
-        if (peer->backlog) {
+        if (peer->backlog.first) {
             link = &peer->next_backlogged;
             continue;
         }
@@ -330,7 +305,7 @@ static __attribute__((noinline)) int send_slowly(struct weft_request *request)
     part->reads_out = 0;
     part->out.kind = WEFT_NET_OUT_UNPREPARED;
     request->pending = 1;
-    if (!peer->backlog && request->bytes <= weft_net.eager_limit &&
+    if (!peer->backlog.first && request->bytes <= weft_net.eager_limit &&
         !weft_net_affordable(peer, request->bytes))
         weft_net_progress(peer->vci); /* credits may have come that nobody has looked at */
     weft_net_push(peer, &part->out);
@@ -343,7 +318,7 @@ int weft_net_isend(struct weft_request *request)
     const struct weft_net_fast *net = &request->vci->net;
     struct weft_peer *peer = request->peer;
     request->sequence = peer->sequence;
-    if (request->bytes < peer->inject_below && request->mode != WEFT_SEND_SYNCHRONOUS &&
+    if (request->bytes < peer->send_below && request->mode != WEFT_SEND_SYNCHRONOUS &&
         (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
         weft_net_inject(net, peer, request->channel, request->tag,
                         weft_net_mode_bits(net, (enum weft_send_mode)request->mode),
@@ -375,24 +350,17 @@ static bool awaits_acknowledgement(const struct weft_request *request)
 bool weft_net_waits_for_peer(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
-    if (request->op != WEFT_REQUEST_SEND || request->peer->lane == WEFT_LANE_SELF)
-        return false;
-    if (request->flags & WEFT_REQUEST_CANCELLING)
-        return true;
+    if (request->op == WEFT_REQUEST_RECV)
+        return weft_net_fetch_waits(request);
     return part->out.kind == WEFT_NET_OUT_RTS ? part->reads_out == 0 && !part->stalled
                                               : awaits_acknowledgement(request);
 }
 
 void weft_net_abandon(struct weft_request *request)
 {
-    if (request->flags & WEFT_REQUEST_CANCELLING) {
-        bool last = request->pending == 1;
-        request->flags &= (uint8_t)~WEFT_REQUEST_CANCELLING;
-        weft_request_event(request);
-        if (last)
-            return;
-    }
-    if (weft_net_forget_sync(request))
+    if (request->op == WEFT_REQUEST_RECV)
+        weft_net_fetch_abandon(request);
+    else if (weft_net_forget_sync(request))
         weft_request_event(request);
     else
         weft_net_sent(request);
@@ -400,8 +368,8 @@ void weft_net_abandon(struct weft_request *request)
 
 void weft_net_drop_backlog(struct weft_peer *peer)
 {
-    while (peer->backlog) {
-        struct weft_net_out *out = peer->backlog;
+    while (peer->backlog.first) {
+        struct weft_backlog_entry *out = peer->backlog.first;
         pop(peer, out, out->next);
         if (out->kind == WEFT_NET_OUT_CONTROL)
             weft_net_control_drop(weft_net_of_peer(peer), out);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Cancelling sends that have left, as src/ofi/cancel.c does: the sender asks, the receiver looks, its
- * answer decides. The question comes behind the message in the ring, so that the receiver has seen
- * the message; its turn names it.
+ * Cancelling sends that have left, as src/ofi/cancel.c does: the sender sends CANCEL, the receiver looks
+ * for the message, its reply decides. CANCEL follows the message in the ring, so the receiver has read
+ * the message by then; the turn of the message's line names it.
  *
- * Invariant: every question is answered once, at once. CANCELLED: the message was unmatched and is
- * gone. TOO_LATE: it was matched, and completes as if nobody had asked.
+ * Invariant: every CANCEL is replied to once, at once. CANCELLED: the message was unmatched and is
+ * discarded. TOO_LATE: the message had matched, and its send completes as usual.
  */
 #include "core/pt2pt/sw_match.h"
 #include "core/process/weft.h"
@@ -16,7 +16,7 @@ void weft_shm_cancel(struct weft_request *request)
     struct weft_shm_request *part = weft_shm_part(request);
     struct weft_shm_link *link = request->peer->shm;
     if (request->pending && part->state == WEFT_SHM_QUEUED &&
-        weft_shm_take_from_backlog(link, &part->out)) {
+        weft_shm_take_back(link, &part->out)) {
         request->flags |= WEFT_REQUEST_CANCELLED;
         weft_shm_matched(request);
         return;
@@ -33,21 +33,25 @@ void weft_shm_cancel(struct weft_request *request)
                                                    .word.cookie = (uintptr_t)request});
 }
 
-void weft_shm_cancel_answered(struct weft_request *request, bool cancelled)
+void weft_shm_cancel_replied(struct weft_request *request, bool cancelled)
 {
     request->flags &= (uint8_t)~WEFT_REQUEST_CANCELLING;
     if (cancelled) {
         request->flags |= WEFT_REQUEST_CANCELLED;
         if (weft_shm_part(request)->state == WEFT_SHM_AWAITED)
-            weft_shm_matched(request); /* no other word will come */
+            weft_shm_matched(request); /* no ACK or FIN will come */
     }
     weft_request_event(request);
 }
 
-void weft_shm_cancel_asked(struct weft_shm_link *link, const struct weft_shm_body *body)
+void weft_shm_cancel_requested(struct weft_shm_link *link, const struct weft_shm_body *body)
 {
-    bool gone =
-        weft_sw_revoke_shared(link->matcher, body->context, body->source, body->tag, body->bytes);
+    const struct weft_arrival name = {.context = body->context,
+                                      .source = body->source,
+                                      .tag = body->tag,
+                                      .lane = WEFT_LANE_SHM,
+                                      .id = body->bytes};
+    bool gone = weft_sw_revoke(link->matcher, &name);
     weft_shm_control(link,
                      &(struct weft_shm_body){.kind = gone ? WEFT_SHM_CANCELLED : WEFT_SHM_TOO_LATE,
                                              .word.cookie = body->word.cookie});

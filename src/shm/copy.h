@@ -43,8 +43,8 @@ static inline __attribute__((always_inline)) void weft_shm_copy_short(void *to, 
         *(char *)to = *(const char *)from;
 }
 
-/* Copies to a place that begins a cache line, past the caches. weft_shm_copied_past is to be called
- * before anybody is told. */
+/* Copies to a place that begins a cache line, past the caches. weft_shm_copied_past must
+ * follow before the copy is published. */
 static inline void weft_shm_copy_past(void *to, const void *from, size_t bytes)
 {
     size_t done = 0;
@@ -59,7 +59,7 @@ static inline void weft_shm_copy_past(void *to, const void *from, size_t bytes)
     memcpy((char *)to + done, (const char *)from + done, bytes - done);
 }
 
-/* What was copied so comes before what is stored from now on. */
+/* Orders what was copied past the caches before all later stores. */
 static inline void weft_shm_copied_past(void)
 {
 #if defined(__SSE2__)

@@ -1,20 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which way of copying to memory that another core reads is the faster one now: through the
- * caches, or past them (copy.h).
+ * The choice between two methods of copying to memory that another core reads: through the caches, or
+ * past them (copy.h).
  *
- * Between two cores of one cache the first way wins by a half. Between cores that share none,
- * lines that lie changed in the writer's cache reach the reader at a fifth of memory's speed, and
- * the second way wins by two or three. Where a process runs changes, on a virtual machine by the
- * second. So both are tried for a few pieces now and then, and the better one is kept until the
- * next time.
+ * Between two cores that share a cache, copying through it is faster by a half. Between cores that do
+ * not, modified lines in the writer's cache reach the reader at a fifth of memory's bandwidth, and
+ * copying past the caches is two or three times as fast. The cores of a process change, on a virtual
+ * machine within seconds. So both methods are tried for a few pieces from time to time, and the faster
+ * one is used until the next trial.
  *
- * A trial of a way that is five times slower costs as much as hundreds of pieces. So the next one
- * comes the later the more often the same way has won, unless that way has become slower than the
- * other one was.
+ * A trial of a method that is five times slower costs as much as hundreds of pieces. So the interval
+ * between trials doubles while the same method wins, unless it has become slower than the other was.
  *
- * Invariant: a trial of a way begins with as many pieces that are not counted as are counted, so
- * that what is counted finds memory as this way leaves it.
+ * Invariant: in a trial as many pieces are copied before the measurement as are measured, so that the
+ * measured ones find the caches as this method leaves them.
  */
 #ifndef WEFT_SHM_COPY_TUNING_H
 #define WEFT_SHM_COPY_TUNING_H
@@ -23,8 +22,8 @@
 #include <stdint.h>
 #include <time.h>
 
-/* In pieces. Of those counted the best GROUP of a TRIAL decides: an interruption spoils only its own
- * group. From the beginning of a trial to the next one it is LEAST to MOST. */
+/* In pieces. The best GROUP of those measured in a TRIAL decides, because an interruption disturbs only
+ * its own group. From LEAST to MOST pieces from the start of a trial to the next. */
 enum {
     WEFT_COPY_TUNING_TRIAL = 64,
     WEFT_COPY_TUNING_GROUP = 8,
@@ -35,7 +34,7 @@ enum {
 /* Begins as zero bytes. */
 struct weft_shm_copy_tuning {
     uint32_t pieces, period; /* since the trial began; until the next */
-    bool past;               /* the way that won */
+    bool past;               /* the method that won */
     uint64_t group, best[2]; /* nanoseconds; of the winner, since the last TRIAL pieces began */
 };
 
@@ -46,49 +45,50 @@ static inline uint64_t weft_copy_tuning_clock(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* The way to go for the next piece: past the caches? */
-static inline bool weft_copy_tuning_past(const struct weft_shm_copy_tuning *pace)
+/* True if the next piece is to be copied past the caches. */
+static inline bool weft_copy_tuning_past(const struct weft_shm_copy_tuning *tuning)
 {
-    uint32_t n = pace->pieces;
-    return n < 2 * WEFT_COPY_TUNING_TRIAL ? n >= WEFT_COPY_TUNING_TRIAL : pace->past;
+    uint32_t n = tuning->pieces;
+    return n < 2 * WEFT_COPY_TUNING_TRIAL ? n >= WEFT_COPY_TUNING_TRIAL : tuning->past;
 }
 
 /* At the end of a trial. */
-static inline void weft_copy_tuning_decide(struct weft_shm_copy_tuning *pace)
+static inline void weft_copy_tuning_decide(struct weft_shm_copy_tuning *tuning)
 {
-    bool past = pace->best[1] < pace->best[0];
+    bool past = tuning->best[1] < tuning->best[0];
     uint32_t later =
-        2 * pace->period < WEFT_COPY_TUNING_MOST ? 2 * pace->period : WEFT_COPY_TUNING_MOST;
-    pace->period = past == pace->past && pace->period ? later : WEFT_COPY_TUNING_LEAST;
-    pace->past = past;
+        2 * tuning->period < WEFT_COPY_TUNING_MOST ? 2 * tuning->period : WEFT_COPY_TUNING_MOST;
+    tuning->period = past == tuning->past && tuning->period ? later : WEFT_COPY_TUNING_LEAST;
+    tuning->past = past;
 }
 
-/* How long it took, since the last one if they follow each other: what counts is what comes through. */
-static inline void weft_copy_tuning_note(struct weft_shm_copy_tuning *pace, uint64_t nanoseconds)
+/* Counts a piece and its time: since the last piece if they follow each other, because throughput
+ * decides. */
+static inline void weft_copy_tuning_note(struct weft_shm_copy_tuning *tuning, uint64_t nanoseconds)
 {
-    uint32_t n = pace->pieces++;
+    uint32_t n = tuning->pieces++;
     bool trial = n < 2 * WEFT_COPY_TUNING_TRIAL;
-    uint64_t *best = &pace->best[trial ? n >= WEFT_COPY_TUNING_TRIAL : pace->past];
+    uint64_t *best = &tuning->best[trial ? n >= WEFT_COPY_TUNING_TRIAL : tuning->past];
     n %= WEFT_COPY_TUNING_TRIAL;
     if (n == 0 || (trial && n < WEFT_COPY_TUNING_TRIAL / 2)) {
         *best = UINT64_MAX;
-        pace->group = 0;
+        tuning->group = 0;
     }
     if (trial && n < WEFT_COPY_TUNING_TRIAL / 2)
         return;
-    pace->group += nanoseconds;
+    tuning->group += nanoseconds;
     if (n % WEFT_COPY_TUNING_GROUP == WEFT_COPY_TUNING_GROUP - 1) {
-        *best = pace->group < *best ? pace->group : *best;
-        pace->group = 0;
+        *best = tuning->group < *best ? tuning->group : *best;
+        tuning->group = 0;
     }
     if (n < WEFT_COPY_TUNING_TRIAL - 1)
         return;
-    if (pace->pieces == 2 * WEFT_COPY_TUNING_TRIAL)
-        weft_copy_tuning_decide(pace);
-    if (pace->pieces >= pace->period && pace->pieces > 2 * WEFT_COPY_TUNING_TRIAL)
-        pace->pieces = 0;
-    else if (pace->pieces >= WEFT_COPY_TUNING_LEAST && *best > pace->best[!pace->past])
-        pace->pieces = pace->period = 0;
+    if (tuning->pieces == 2 * WEFT_COPY_TUNING_TRIAL)
+        weft_copy_tuning_decide(tuning);
+    if (tuning->pieces >= tuning->period && tuning->pieces > 2 * WEFT_COPY_TUNING_TRIAL)
+        tuning->pieces = 0;
+    else if (tuning->pieces >= WEFT_COPY_TUNING_LEAST && *best > tuning->best[!tuning->past])
+        tuning->pieces = tuning->period = 0;
 }
 
 #endif

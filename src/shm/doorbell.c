@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Sleeping until a message comes, and waking who sleeps.
+ * Sleeping until a message comes, and waking a sleeping rank.
  *
- * A rank that sleeps sets its bell and looks once more; a rank that writes looks at the bell behind
- * it. Each must see what the other did, or the message is overlooked. A fence in the writer would
- * cost every message more than all the rest of it; so the sleeper, who has time, makes all
- * processors that run ranks pass a fence: membarrier(). Where the kernel has none, a sleep is short.
+ * A rank that goes to sleep sets its doorbell and then polls its rings once more; a rank that writes
+ * reads the doorbell after the write. One of both must see the other's store, or the message is missed.
+ * A fence in the writer would cost each message more than the rest of the write; so the sleeping rank
+ * makes all processors that run ranks execute a fence: membarrier(). If the kernel has no membarrier(),
+ * sleeps are short.
  *
- * Invariant: the bell is 1 from before the last look until the rank is awake, or a writer has
- * cleared it and is about to wake it.
+ * Invariant: the doorbell is 1 from before the last poll until the rank is awake, or a writer has
+ * cleared it and is about to wake the rank.
  */
 #include "shm/shm_internal.h"
 
@@ -19,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { UNSURE_US = 500 }; /* the longest sleep of a rank that can be overlooked */
+enum { UNSURE_US = 500 }; /* the longest sleep without membarrier() */
 
 static int membarrier(int command)
 {
@@ -33,22 +34,22 @@ void weft_shm_open_sleep(void)
                        membarrier(MEMBARRIER_CMD_REGISTER_GLOBAL_EXPEDITED) == 0;
 }
 
-void weft_shm_wake(_Atomic uint32_t *bell)
+void weft_shm_wake(_Atomic uint32_t *doorbell)
 {
-    if (atomic_exchange(bell, 0))
-        syscall(SYS_futex, bell, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
+    if (atomic_exchange(doorbell, 0))
+        syscall(SYS_futex, doorbell, FUTEX_WAKE, INT32_MAX, NULL, NULL, 0);
 }
 
 void weft_shm_sleep(unsigned microseconds)
 {
-    _Atomic uint32_t *bell = &weft_shm_member(weft_shm.self)->bell;
-    atomic_store(bell, 1);
+    _Atomic uint32_t *doorbell = &weft_shm_member(weft_shm.self)->doorbell;
+    atomic_store(doorbell, 1);
     if ((!weft_shm.barrier || membarrier(MEMBARRIER_CMD_GLOBAL_EXPEDITED)) &&
         microseconds > UNSURE_US)
         microseconds = UNSURE_US;
     struct timespec time = {.tv_sec = microseconds / 1000000,
                             .tv_nsec = (long)(microseconds % 1000000) * 1000};
-    if (!weft_shm_has_mail())
-        syscall(SYS_futex, bell, FUTEX_WAIT, 1, &time, NULL, 0);
-    atomic_store(bell, 0);
+    if (!weft_shm_has_arrivals())
+        syscall(SYS_futex, doorbell, FUTEX_WAIT, 1, &time, NULL, 0);
+    atomic_store(doorbell, 0);
 }

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Long messages, at the receiver: copied out of the sender's memory, or asked to be pushed.
+ * Long messages, at the receiver: copied out of the sender's memory, or pushed by the sender.
  *
- * Invariant: every RTS that matched is answered once, by FIN or CTS. After FIN nobody looks at the
- * sender's buffer any more. A receive that is pushed at is in its link's list until the last byte.
+ * Invariant: every RTS that matched is answered once, by FIN or CTS. After FIN the receiver does not
+ * read the sender's buffer any more. A receive that is pushed at is in its link's list until the last
+ * byte.
  */
 #include "core/object/error.h"
 #include "core/pt2pt/sw_match.h"
@@ -25,7 +26,7 @@ void weft_shm_acknowledge(struct weft_peer *peer, uint64_t cookie)
         answer(peer->shm, WEFT_SHM_ACK, cookie);
 }
 
-static void ask_for_push(struct weft_shm_link *link, struct weft_request *request,
+static void request_push(struct weft_shm_link *link, struct weft_request *request,
                          const struct weft_shm_header *header, size_t bytes)
 {
     struct weft_shm_request *part = weft_shm_part(request);
@@ -55,7 +56,7 @@ static bool is_refusal(int error)
     return error == EPERM || error == ENOSYS || error == EACCES;
 }
 
-/* With a core for each rank the sender, who mostly waits, takes part. */
+/* If each rank has a core, the sender, which mostly waits, copies a share. */
 static int fetch_memory(struct weft_shm_link *link, struct weft_request *request,
                         const struct weft_shm_header *header, size_t bytes)
 {
@@ -71,12 +72,7 @@ void weft_shm_fetch(struct weft_request *request, const void *data)
     struct weft_shm_link *link = request->peer->shm;
     struct weft_shm_header header;
     memcpy(&header, data, sizeof header);
-    size_t bytes = header.length;
-    if (bytes > request->capacity) {
-        weft_request_truncated(request, bytes);
-        bytes = request->capacity;
-    }
-    request->bytes = bytes;
+    size_t bytes = weft_request_fit(request, header.length);
     if (!link || link->buried) {
         request->error = (uint8_t)weft_failure_say(request->peer);
         request->bytes = 0;
@@ -89,7 +85,7 @@ void weft_shm_fetch(struct weft_request *request, const void *data)
         link->no_read = is_refusal(error);
     }
     if (bytes && (!header.address || link->no_read)) {
-        ask_for_push(link, request, &header, bytes);
+        request_push(link, request, &header, bytes);
         return;
     }
     if (weft_unlikely(error))

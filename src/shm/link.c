@@ -3,10 +3,10 @@
  * Links: one for each peer of this lane, with both rings of the pair.
  *
  * A VCI polls the rings of its links only. A rank that writes to another for the first time in a deal
- * sets its bit in that rank's news of the deal, one word for 64 members, and the rank makes its link
- * then.
+ * sets its bit in that rank's `contacts` of the deal, one word for 64 members, and the other rank makes
+ * its link when it reads the bit.
  *
- * Invariant: a bit in the news is set before the first line is written, so no line stays unseen.
+ * Invariant: a bit is set before the first line is written, so no line stays unread.
  */
 #include "core/object/error.h"
 #include "core/process/weft.h"
@@ -22,11 +22,11 @@
 
 void weft_shm_open_vcis(void)
 {
-    int words = weft_shm.news_words;
+    int words = weft_shm.contact_words;
     for (unsigned i = 0; weft_shm.open && i < weft.nvcis; i++) {
         struct weft_shm_vci *vci = &weft_shm.vcis[i];
-        vci->first_news = (int)i * words;
-        vci->news = weft.nvcis == 1 ? (int)weft.deals * words : words;
+        vci->first_contacts = (int)i * words;
+        vci->contacts = weft.nvcis == 1 ? (int)weft.deals * words : words;
     }
 }
 
@@ -49,10 +49,10 @@ static bool append_active(struct weft_shm_vci *vci, struct weft_shm_link *link)
 static void announce(int index, unsigned deal)
 {
     struct weft_shm_member *member = weft_shm_member(index);
-    uint64_t bit = UINT64_C(1) << (weft_shm.self % WEFT_SHM_NEWS_WORD);
-    int word = (int)deal * weft_shm.news_words + weft_shm.self / WEFT_SHM_NEWS_WORD;
-    atomic_fetch_or(&member->news[word], bit);
-    weft_shm_wake(&member->bell);
+    uint64_t bit = UINT64_C(1) << (weft_shm.self % WEFT_SHM_CONTACT_WORD);
+    int word = (int)deal * weft_shm.contact_words + weft_shm.self / WEFT_SHM_CONTACT_WORD;
+    atomic_fetch_or(&member->contacts[word], bit);
+    weft_shm_wake(&member->doorbell);
 }
 
 static struct weft_shm_link *make_link(struct weft_peer *peer, int index)
@@ -62,7 +62,7 @@ static struct weft_shm_link *make_link(struct weft_peer *peer, int index)
     struct weft_shm_link *link = aligned_alloc(WEFT_RING_LINE, sizeof *link);
     if (!link)
         return NULL;
-    *link = (struct weft_shm_link){.bell = &weft_shm_member(index)->bell,
+    *link = (struct weft_shm_link){.doorbell = &weft_shm_member(index)->doorbell,
                                    .vci = &weft_shm.vcis[vci],
                                    .matcher = &weft.vcis[vci].matcher,
                                    .share_out = weft_shm_share(weft_shm.self, index, peer->deal),
@@ -71,7 +71,6 @@ static struct weft_shm_link *make_link(struct weft_peer *peer, int index)
                                    .pid = weft_shm_member(index)->pid,
                                    .no_read = !weft_shm.single_copy,
                                    .early = weft_shm.early && !peer->deal};
-    link->last = &link->first;
     weft_ring_open_writer(&link->out, link->share_out + 1, shape);
     weft_ring_open_reader(&link->in, link->share_in + 1, shape);
     link->stage = weft_shm_stage(index);
@@ -89,21 +88,21 @@ int weft_shm_connect(struct weft_peer *peer, char *why, size_t len)
         return -1;
     }
     peer->shm = link;
-    weft_shm_set_share(link);
-    peer->listen_below = (size_t)INT32_MAX + 1;
+    weft_shm_set_limit(link);
+    peer->recv_software_below = (size_t)INT32_MAX + 1;
     announce(index, peer->deal);
     return 0;
 }
 
-int weft_shm_read_news(struct weft_shm_vci *vci)
+int weft_shm_accept_contacts(struct weft_shm_vci *vci)
 {
     int events = 0;
-    for (int i = vci->first_news; i < vci->first_news + vci->news; i++) {
-        unsigned deal = (unsigned)(i / weft_shm.news_words);
-        uint64_t fresh = atomic_load(&weft_shm.news[i]) & ~weft_shm.known[i];
-        weft_shm.known[i] |= fresh;
+    for (int i = vci->first_contacts; i < vci->first_contacts + vci->contacts; i++) {
+        unsigned deal = (unsigned)(i / weft_shm.contact_words);
+        uint64_t fresh = atomic_load(&weft_shm.contacts[i]) & ~weft_shm.accepted[i];
+        weft_shm.accepted[i] |= fresh;
         for (; fresh; fresh &= fresh - 1, events++) {
-            int index = i % weft_shm.news_words * WEFT_SHM_NEWS_WORD + __builtin_ctzll(fresh);
+            int index = i % weft_shm.contact_words * WEFT_SHM_CONTACT_WORD + __builtin_ctzll(fresh);
             if (!weft_peer_get(deal, weft_shm.world[index]))
                 weft_fatal(MPI_ERR_NO_MEM,
                            "no memory to talk to one more rank of this node "
@@ -115,11 +114,11 @@ int weft_shm_read_news(struct weft_shm_vci *vci)
 }
 
 /* By a rank without threads, whose one VCI has all links. */
-bool weft_shm_has_mail(void)
+bool weft_shm_has_arrivals(void)
 {
     const struct weft_shm_vci *vci = &weft_shm.vcis[0];
-    for (int i = vci->first_news; i < vci->first_news + vci->news; i++)
-        if (atomic_load(&weft_shm.news[i]) & ~weft_shm.known[i])
+    for (int i = vci->first_contacts; i < vci->first_contacts + vci->contacts; i++)
+        if (atomic_load(&weft_shm.contacts[i]) & ~weft_shm.accepted[i])
             return true;
     for (int i = 0; i < vci->nactive; i++)
         if (weft_ring_ready(&vci->active[i]->in))
@@ -151,7 +150,7 @@ void weft_shm_bury(struct weft_peer *peer)
             vci->active[i--] = vci->active[--vci->nactive];
     vci->look = 0;
     link->buried = true;
-    weft_shm_set_share(link);
+    weft_shm_set_limit(link);
     weft_shm_drop_backlog(link);
     weft_shm_drop_pushed(link);
 }

@@ -1,29 +1,29 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A ring: the one-way queue between two processes of a node, one writer, one reader. It knows no
- * MPI and no processes; both ends work on the same shared memory, which begins as zero bytes.
+ * A ring: the one-way queue between two processes of a node, one writer, one reader. It depends on
+ * neither MPI nor the segment; both ends work on the same shared memory, which begins as zero bytes.
  *
- *     struct weft_ring_shared   two cache lines: what the reader tells the writer, and the reverse
+ *     struct weft_ring_shared   two cache lines: one written by the reader, one by the writer
  *     line 0 .. line L-1        one cache line each: a turn, and 56 bytes
  *     data area                 D bytes, for what does not fit a line
  *
- * A line carries its own news: its last word to be written is its turn, the number of times that a
- * line was written to this ring, and the reader knows the next one. So a message that fits a line
- * costs one transfer of one cache line. How far the reader is, the writer needs to know only when it
- * thinks that the ring is full; the reader says it now and then.
+ * The last word of a line to be written is its turn: the number of lines written to this ring so far.
+ * The reader polls for the next turn, so a message that fits a line costs one transfer of one cache
+ * line. The writer needs the consumer index only when the ring seems full, so the reader publishes it
+ * once per quarter of the ring.
  *
  * Positions (of lines, and of bytes in the data area) count up from 0, modulo 2^32, and never go
- * back; the place is the position modulo L or D, which are powers of two.
+ * back; the index is the position modulo L or D, which are powers of two.
  *
  * Invariants:
- *  - Line p has turn p + 1 exactly while it holds what the writer put there at position p; what it
- *    held before had another turn. So no line is ever cleared.
+ *  - Line p has turn p + 1 exactly while it holds what the writer put there at position p; its former
+ *    content had another turn. So no line is ever cleared.
  *  - 0 <= tail - consumed <= L, and the same for data and D: nothing is overwritten before it was
  *    consumed.
- *  - A piece of data lies in one stretch and is at most a quarter of D, and the reader owes the
- *    writer less than a quarter of D and of L: so an empty ring always has room for a piece.
- *  - The data of a line are complete when its turn is there, or, if the writer says so in the line,
- *    as far as `filled` tells.
+ *  - A piece of data is contiguous and at most a quarter of D, and less than a quarter of D and of L is
+ *    consumed but not published: so an empty ring always has room for a piece.
+ *  - The data of a line are complete when its turn is there, or, if the line is marked as early, up to
+ *    the position in `filled`.
  */
 #ifndef WEFT_RING_H
 #define WEFT_RING_H
@@ -36,8 +36,8 @@
 enum { WEFT_RING_LINE = 64, WEFT_RING_BODY = 56 };
 
 /* Pieces of APART_FROM bytes up to a page begin at a page of the data area each, while there is room:
- * the reader's processor fetches ahead what follows the piece that it reads, though not across
- * pages, and would take the lines of the next piece from the writer that is about to fill them. */
+ * the reader's processor prefetches what follows the piece that it reads, though not across pages, and
+ * would take the lines of the next piece from the writer that is about to fill them. */
 enum { WEFT_RING_APART_FROM = 256, WEFT_RING_PAGE = 4096 };
 
 struct weft_ring_line {
@@ -50,14 +50,15 @@ _Static_assert(sizeof(struct weft_ring_line) == WEFT_RING_LINE, "a line is a cac
 
 struct weft_ring_shared {
     _Alignas(WEFT_RING_LINE) _Atomic uint64_t consumed; /* by the reader: lines, data << 32 */
-    _Alignas(WEFT_RING_LINE) _Atomic uint32_t filled; /* position that the writer's copying is at */
+    _Alignas(WEFT_RING_LINE) _Atomic uint32_t
+        filled; /* end of the data that the writer has copied so far */
 };
 
 struct weft_ring_geometry {
     uint32_t lines, data; /* powers of two; lines >= 4, data >= 256 */
 };
 
-/* What each end keeps for itself. */
+/* The private state of each end. */
 struct weft_ring_writer {
     uint32_t tail, limit; /* the next line's position; the first one that may not be written yet */
     uint32_t mask;        /* L - 1 */
@@ -65,7 +66,7 @@ struct weft_ring_writer {
     struct weft_ring_shared *shared;
     char *data;
     uint32_t data_tail, data_consumed, data_size;
-    uint32_t asked, laps; /* tail when it last asked; how often tail has wrapped around before */
+    uint32_t refreshed, laps; /* tail at the last refresh; wraps of tail before that */
 };
 
 struct weft_ring_reader {
@@ -74,8 +75,8 @@ struct weft_ring_reader {
     struct weft_ring_shared *shared;
     const char *data;
     uint32_t data_head, data_size;
-    uint32_t told, data_told; /* what `consumed` says */
-    uint32_t laps;            /* how often head has wrapped around before it told */
+    uint32_t published, data_published; /* the values in `consumed` */
+    uint32_t laps;                      /* wraps of head before that */
 };
 
 /* The bytes of shared memory that a ring takes; a multiple of WEFT_RING_LINE. */
@@ -117,8 +118,8 @@ static inline void weft_ring_open_reader(struct weft_ring_reader *r, void *memor
                                    .data_size = shape.data};
 }
 
-/* Fetches a cache line for writing. (Compilers write this instruction only for processors that they
- * are told of; those that do not know it take it as doing nothing.) */
+/* Fetches a cache line for writing. (Compilers emit this instruction only if the target is known to have
+ * it; processors without it execute it as a no-op.) */
 static inline void weft_ring_own(const void *line)
 {
 #if defined(__x86_64__)
@@ -130,17 +131,17 @@ static inline void weft_ring_own(const void *line)
 
 /* ---- The writer */
 
-/* Looks how far the reader is. */
-static inline void weft_ring_ask(struct weft_ring_writer *w)
+/* Reads the consumer index. */
+static inline void weft_ring_refresh(struct weft_ring_writer *w)
 {
     uint64_t consumed = atomic_load_explicit(&w->shared->consumed, memory_order_acquire);
-    w->laps += w->tail < w->asked;
-    w->asked = w->tail;
+    w->laps += w->tail < w->refreshed;
+    w->refreshed = w->tail;
     w->limit = (uint32_t)consumed + w->mask + 1;
     w->data_consumed = (uint32_t)(consumed >> 32);
 }
 
-/* True when the next line may be written, as far as this end knows. */
+/* True if the next line may be written, by the consumer index read last. */
 static inline bool weft_ring_has_line(const struct weft_ring_writer *w)
 {
     return w->tail != w->limit;
@@ -150,7 +151,7 @@ static inline bool weft_ring_has_line(const struct weft_ring_writer *w)
 static inline bool weft_ring_make_line(struct weft_ring_writer *w)
 {
     if (!weft_ring_has_line(w))
-        weft_ring_ask(w);
+        weft_ring_refresh(w);
     return weft_ring_has_line(w);
 }
 
@@ -181,8 +182,8 @@ static inline uint32_t weft_ring_stretch(const struct weft_ring_writer *w, uint3
     return whole > to_end ? start + to_end : start;
 }
 
-/* Where the next piece is to begin, if there is room. */
-static inline uint32_t weft_ring_wish(const struct weft_ring_writer *w, uint32_t whole)
+/* The preferred position of the next piece. */
+static inline uint32_t weft_ring_next_place(const struct weft_ring_writer *w, uint32_t whole)
 {
     uint32_t start = w->data_tail;
     if (whole >= WEFT_RING_APART_FROM && whole <= WEFT_RING_PAGE)
@@ -195,13 +196,13 @@ static inline bool weft_ring_fits(const struct weft_ring_writer *w, uint32_t sta
     return start + whole - w->data_consumed <= w->data_size;
 }
 
-/* Room for a piece of data, which belongs to the next line: writes its position to *at and returns
- * its place, or NULL when there is none now. */
+/* Reserves room for a piece of data of the next line: writes its position to *at and returns its
+ * address, or NULL if there is no room now. */
 static inline char *weft_ring_reserve(struct weft_ring_writer *w, uint32_t bytes, uint32_t *at)
 {
-    uint32_t whole = weft_ring_whole_lines(bytes), start = weft_ring_wish(w, whole);
+    uint32_t whole = weft_ring_whole_lines(bytes), start = weft_ring_next_place(w, whole);
     if (!weft_ring_fits(w, start, whole)) {
-        weft_ring_ask(w);
+        weft_ring_refresh(w);
         if (!weft_ring_fits(w, start, whole))
             start = weft_ring_stretch(w, w->data_tail, whole);
         if (!weft_ring_fits(w, start, whole))
@@ -212,18 +213,17 @@ static inline char *weft_ring_reserve(struct weft_ring_writer *w, uint32_t bytes
     return w->data + (start & (w->data_size - 1));
 }
 
-/* Fetches what a next piece like the last one will lie in, for writing: the reader had it last. To be
- * called when nobody waits for the writer any more. */
+/* Fetches for writing the lines of a next piece of the same size, which the reader had last. Called
+ * after the doorbell, when the reader no longer waits. */
 static inline void weft_ring_prepare(const struct weft_ring_writer *w, uint32_t bytes)
 {
-    uint32_t whole = weft_ring_whole_lines(bytes), start = weft_ring_wish(w, whole);
+    uint32_t whole = weft_ring_whole_lines(bytes), start = weft_ring_next_place(w, whole);
     char *place = w->data + (start & (w->data_size - 1));
     for (uint32_t done = 0; done < whole && done < WEFT_RING_PAGE; done += WEFT_RING_LINE)
         weft_ring_own(place + done);
 }
 
-/* Tells the reader that the data up to position upto are there, of a line that was published before
- * its data were complete. */
+/* Publishes that the data up to position upto are complete, of a line that was published early. */
 static inline void weft_ring_fill(struct weft_ring_writer *w, uint32_t upto)
 {
     atomic_store_explicit(&w->shared->filled, upto, memory_order_release);
@@ -232,7 +232,7 @@ static inline void weft_ring_fill(struct weft_ring_writer *w, uint32_t upto)
 /* The lines that were ever written. */
 static inline uint64_t weft_ring_written(const struct weft_ring_writer *w)
 {
-    return ((uint64_t)w->laps + (w->tail < w->asked)) << 32 | w->tail;
+    return ((uint64_t)w->laps + (w->tail < w->refreshed)) << 32 | w->tail;
 }
 
 /* ---- The reader */
@@ -244,7 +244,7 @@ static inline bool weft_ring_ready(const struct weft_ring_reader *r)
     return atomic_load_explicit(&line->turn, memory_order_acquire) == r->head + 1;
 }
 
-/* The line to read, when weft_ring_ready says that there is one. */
+/* The line to read, if weft_ring_ready returned true. */
 static inline const struct weft_ring_line *weft_ring_peek(const struct weft_ring_reader *r)
 {
     return &r->lines[r->head & r->mask];
@@ -262,12 +262,12 @@ static inline bool weft_ring_is_filled(const struct weft_ring_reader *r, uint32_
     return (int32_t)(filled - upto) >= 0;
 }
 
-/* Tells the writer how far this end is. */
-static inline void weft_ring_tell(struct weft_ring_reader *r)
+/* Publishes the consumer index. */
+static inline void weft_ring_publish_consumed(struct weft_ring_reader *r)
 {
-    r->laps += r->head < r->told;
-    r->told = r->head;
-    r->data_told = r->data_head;
+    r->laps += r->head < r->published;
+    r->published = r->head;
+    r->data_published = r->data_head;
     atomic_store_explicit(&r->shared->consumed, (uint64_t)r->data_head << 32 | r->head,
                           memory_order_release);
 }
@@ -276,14 +276,14 @@ static inline void weft_ring_tell(struct weft_ring_reader *r)
 static inline void weft_ring_consume_to(struct weft_ring_reader *r, uint32_t head)
 {
     r->head = head;
-    if (head - r->told > r->mask >> 2)
-        weft_ring_tell(r);
+    if (head - r->published > r->mask >> 2)
+        weft_ring_publish_consumed(r);
 }
 
 /* The lines that were ever read. */
 static inline uint64_t weft_ring_read(const struct weft_ring_reader *r)
 {
-    return ((uint64_t)r->laps + (r->head < r->told)) << 32 | r->head;
+    return ((uint64_t)r->laps + (r->head < r->published)) << 32 | r->head;
 }
 
 /* Done with a line. */
@@ -297,8 +297,9 @@ static inline void weft_ring_consume_data(struct weft_ring_reader *r, uint32_t a
 {
     r->head++;
     r->data_head = at + weft_ring_whole_lines(bytes);
-    if (r->data_head - r->data_told >= r->data_size >> 2 || r->head - r->told > r->mask >> 2)
-        weft_ring_tell(r);
+    if (r->data_head - r->data_published >= r->data_size >> 2 ||
+        r->head - r->published > r->mask >> 2)
+        weft_ring_publish_consumed(r);
 }
 
 #endif

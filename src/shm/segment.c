@@ -3,7 +3,7 @@
  * The segment: made by the lowest rank of the node, found by the others, left by all.
  *
  * Invariants:
- *  - Its sizes are written once, by the maker, before anyone else knows of it. Its memory begins as
+ *  - Its sizes are written once, by the maker, before it is published. Its memory begins as
  *    zero bytes, which is what empty rings and absent members look like.
  *  - It has no name: the maker's file descriptor and the mappings are all that keeps it.
  *  - Whether a member is attached is settled at the fence of MPI_Init, and never changes again.
@@ -32,7 +32,7 @@ struct weft_shm weft_shm;
 static const char card_key[] = "shm";
 enum { FETCH_SECONDS = 60, PAGE = 4096, STAGE_STRIDE = WEFT_STAGE_SLOTS * WEFT_STAGE_PIECE };
 
-/* Tells where a segment is; bytes is 0 where its maker could not make it. */
+/* Where the segment is; bytes is 0 if its maker could not make it. */
 struct card {
     uint64_t nonce, bytes;
     int32_t pid, fd;
@@ -47,15 +47,15 @@ static size_t round_up(size_t n, size_t unit)
     return (n + unit - 1) / unit * unit;
 }
 
-static int news_words(int members)
+static int contact_words(int members)
 {
-    return (members + WEFT_SHM_NEWS_WORD - 1) / WEFT_SHM_NEWS_WORD;
+    return (members + WEFT_SHM_CONTACT_WORD - 1) / WEFT_SHM_CONTACT_WORD;
 }
 
 static size_t member_bytes(int members)
 {
-    size_t news = (size_t)news_words(members) * WEFT_LOCKS_MAX * sizeof(uint64_t);
-    return sizeof(struct weft_shm_member) + round_up(news, WEFT_RING_LINE);
+    size_t contacts = (size_t)contact_words(members) * WEFT_LOCKS_MAX * sizeof(uint64_t);
+    return sizeof(struct weft_shm_member) + round_up(contacts, WEFT_RING_LINE);
 }
 
 static size_t rings_begin(int members)
@@ -106,9 +106,9 @@ static size_t segment_bytes(void)
     return extra_begin() + pairs() * (weft_shm.rings - 1) * ring_stride(weft_shm.extra_shape);
 }
 
-/* The more ranks, the smaller each ring: a rank that talks to all others has two with each. Where there
- * are few, the data area is as large as a core's own cache: when the writer comes to a place again its
- * lines have left the reader's cache, and those that another core still has are the slowest to write
+/* The more ranks, the smaller each ring: a rank connected to all others has two with each. Where there
+ * are few, the data area is as large as a core's own cache: when the writer reuses a line, it
+ * has left the reader's cache, and those that another core still has are the slowest to write
  * (1 MiB through 128 KiB took 190 us, through 1 MiB 48). */
 static struct weft_ring_geometry choose_shape(int members)
 {
@@ -215,7 +215,7 @@ static int make(struct card *card)
     return 0;
 }
 
-/* Maps what the card tells of. Returns 0, or -1 with errno set. */
+/* Maps the segment of a card. Returns 0, or -1 with errno set. */
 static int join(const struct card *card)
 {
     char path[64];
@@ -251,7 +251,7 @@ static void leave(void)
     if (weft_shm.fd >= 0)
         close(weft_shm.fd);
     free(weft_shm.world);
-    free(weft_shm.known);
+    free(weft_shm.accepted);
     for (int i = 0; i < WEFT_LOCKS_MAX; i++) {
         free(weft_shm.vcis[i].active);
         free(weft_shm.vcis[i].bounce);
@@ -259,7 +259,7 @@ static void leave(void)
     weft_shm = (struct weft_shm){.fd = -1};
 }
 
-/* Says why there is no segment, if anyone wants to know. */
+/* Reports why there is no segment, with WEFT_VERBOSE. */
 __attribute__((format(printf, 1, 2))) WEFT_COLD static void explain(const char *format, ...)
 {
     char why[512];
@@ -271,8 +271,8 @@ __attribute__((format(printf, 1, 2))) WEFT_COLD static void explain(const char *
         weft_warn("%s; messages on this node go over the network. WEFT_SHM=0 does not try it", why);
 }
 
-/* The maker's part: makes the segment and tells of it, also of failure. Returns 0 or -1. */
-static int make_and_tell(bool at_once)
+/* The maker: makes the segment and publishes its card, also if that failed. Returns 0 or -1. */
+static int make_and_publish(bool at_once)
 {
     char why[512];
     struct card card = {0};
@@ -288,7 +288,7 @@ static int make_and_tell(bool at_once)
     return -1;
 }
 
-/* The others' part: finds the segment. Returns 0 or -1. */
+/* All others: find the segment. Returns 0 or -1. */
 static int find_and_join(void)
 {
     char why[512];
@@ -335,7 +335,7 @@ static void become_member(const struct weft_job *job)
     publish_cores();
     atomic_store_explicit(&self->attached, 1, memory_order_release);
     atomic_fetch_add(&weft_shm.head->attached, 1);
-    weft_shm.news = self->news;
+    weft_shm.contacts = self->contacts;
     weft_shm.stage = weft_shm_stage(weft_shm.self);
 }
 
@@ -355,15 +355,16 @@ void weft_shm_offer(const struct weft_job *job, bool threads)
     if (!weft_settings.shm || weft_shm.members < 2)
         return;
     size_t n = (size_t)weft_shm.members;
-    weft_shm.news_words = news_words(weft_shm.members);
+    weft_shm.contact_words = contact_words(weft_shm.members);
     weft_shm.world = malloc(n * sizeof *weft_shm.world);
-    weft_shm.known = calloc((size_t)weft_shm.news_words * WEFT_LOCKS_MAX, sizeof *weft_shm.known);
-    if (!weft_shm.world || !weft_shm.known)
+    weft_shm.accepted =
+        calloc((size_t)weft_shm.contact_words * WEFT_LOCKS_MAX, sizeof *weft_shm.accepted);
+    if (!weft_shm.world || !weft_shm.accepted)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of the %d ranks of this node",
                    weft_shm.members);
     memcpy(weft_shm.world, job->local_peers + first, n * sizeof *weft_shm.world);
     weft_shm.self = weft_shm_index(job->rank);
-    if (weft_shm.self == 0 && make_and_tell(weft_shm_expects_all(job)))
+    if (weft_shm.self == 0 && make_and_publish(weft_shm_expects_all(job)))
         leave();
 }
 
@@ -375,7 +376,7 @@ void weft_shm_open(const struct weft_job *job)
         leave();
         return;
     }
-    if (wants_single_copy()) /* to be asked for where Yama guards processes of one user */
+    if (wants_single_copy()) /* required where Yama restricts ptrace */
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
     become_member(job);
     weft_shm_open_sleep();
@@ -443,7 +444,7 @@ static size_t choose_eager_limit(void)
     return wanted < most ? wanted : most;
 }
 
-/* Of a pushed message: long enough to cost little, short enough for both ends to copy at a time. */
+/* Of a pushed message: long enough to cost little, short enough for both ends to copy in parallel. */
 static size_t choose_piece(size_t good)
 {
     size_t most = weft_ring_piece(weft_shm.shape);

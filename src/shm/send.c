@@ -18,38 +18,38 @@
 
 /* Data from EARLY_FROM bytes on are published before they are copied, EARLY_STEP at a time, so
  * that the reader copies behind the writer. PIECES_AT_ONCE bounds what one call pushes to a peer.
- * Messages of up to SHORT_PUSH bytes go in short pieces: nobody copies beside the first and the last.
- * Messages of PACED_FROM bytes are larger than caches; what goes past these is packed in parts
- * that stay in the nearest one. */
+ * Messages of up to SHORT_PUSH bytes are pushed in short pieces, because the first and the last piece
+ * are copied by one end alone. Messages of TUNED_FROM bytes are larger than caches; what is copied past
+ * the caches is packed PACKED_AT_ONCE bytes at a time, which stay in the first-level cache. */
 enum {
     EARLY_FROM = 3072,
     EARLY_STEP = 2048,
     PIECES_AT_ONCE = 8,
     SHORT_PUSH = 128 << 10,
-    PACED_FROM = 4 << 20,
+    TUNED_FROM = 4 << 20,
     PACKED_AT_ONCE = 8 << 10
 };
 
-/* What a message is. */
+/* A message to be written to the data area. */
 struct outgoing {
     uint32_t context;
     int32_t source, tag;
-    uint8_t form;
+    uint8_t mode; /* enum weft_send_mode */
     uint64_t cookie;
     const struct weft_datatype *type; /* NULL: bytes in a row */
     const void *buffer;
     size_t bytes;
 };
 
-static inline void describe(struct weft_shm_body *body, enum weft_shm_kind kind, uint8_t form,
+static inline void describe(struct weft_shm_body *body, enum weft_shm_kind kind, uint8_t mode,
                             size_t bytes, uint32_t context, int source, int tag)
 {
     body->bytes = (uint32_t)bytes;
     body->key = weft_match_key(source, tag);
     body->label = weft_match_label(context);
-    if (kind || form) {
+    if (kind || mode) {
         body->kind = (uint8_t)kind;
-        body->form = form;
+        body->mode = mode;
     }
 }
 
@@ -61,8 +61,7 @@ static void pack(const struct outgoing *message, size_t offset, void *to, size_t
         memcpy(to, (const char *)message->buffer + offset, bytes);
 }
 
-/* Writes a message to the data area; *turn is then what names it. False when there is no room
- * now. */
+/* Writes a message to the data area; *turn is the turn of its line. False if there is no room now. */
 static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
                                                  const struct outgoing *message, uint32_t *turn)
 {
@@ -76,7 +75,7 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
     struct weft_ring_line *line = weft_ring_line(out);
     struct weft_shm_body *body = weft_shm_body(line);
     bool early = link->early && message->bytes >= EARLY_FROM;
-    describe(body, early ? WEFT_SHM_EARLY : WEFT_SHM_DATA, message->form, message->bytes,
+    describe(body, early ? WEFT_SHM_EARLY : WEFT_SHM_DATA, message->mode, message->bytes,
              message->context, message->source, message->tag);
     body->word.cookie = message->cookie;
     line->at = at;
@@ -107,7 +106,7 @@ static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm
 {
     struct weft_ring_line *line = weft_ring_line(&link->out);
     struct weft_shm_body *body = weft_shm_body(line);
-    describe(body, WEFT_SHM_INLINE, WEFT_MESSAGE_EAGER, bytes, channel->context,
+    describe(body, WEFT_SHM_INLINE, WEFT_SEND_STANDARD, bytes, channel->context,
              channel->comm->rank, tag);
     weft_shm_copy_short(body->data, buffer, bytes);
     uint32_t turn = weft_ring_publish(&link->out, line);
@@ -115,7 +114,7 @@ static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm
     return turn;
 }
 
-/* The rest of weft_shm_inject. */
+/* The general part of inject. */
 static __attribute__((noinline)) bool inject_data(struct weft_shm_link *link,
                                                   const struct weft_channel *channel, int tag,
                                                   const void *data, size_t bytes,
@@ -124,7 +123,6 @@ static __attribute__((noinline)) bool inject_data(struct weft_shm_link *link,
     const struct outgoing message = {.context = channel->context,
                                      .source = channel->comm->rank,
                                      .tag = tag,
-                                     .form = WEFT_MESSAGE_EAGER,
                                      .buffer = data,
                                      .bytes = bytes};
     if (bytes > WEFT_SHM_INLINE_BYTES)
@@ -135,7 +133,7 @@ static __attribute__((noinline)) bool inject_data(struct weft_shm_link *link,
     return true;
 }
 
-/* Writes a short message where there is a line for it. *sequence names it. */
+/* Writes a message if there is room; *sequence is the turn of its line. */
 static inline __attribute__((always_inline)) bool inject(struct weft_shm_link *link,
                                                          const struct weft_channel *channel,
                                                          int tag, const void *data, size_t bytes,
@@ -163,7 +161,7 @@ WEFT_HOT struct weft_request *weft_shm_inject_request(struct weft_peer *peer,
     if (weft_unlikely(!inject(peer->shm, channel, tag, data, bytes, &sequence)))
         return NULL;
     struct weft_request *request =
-        weft_request_pop(&channel->comm->vci->requests, WEFT_REQUEST_SEND, 0, 0);
+        weft_request_pop(&channel->comm->vci->requests, WEFT_REQUEST_SEND, 0, WEFT_LANE_SHM, 0);
     request->tag = tag;
     request->sequence = sequence;
     request->bytes = bytes;
@@ -176,19 +174,11 @@ WEFT_HOT struct weft_request *weft_shm_inject_request(struct weft_peer *peer,
 
 /* ---- With a request */
 
-static struct weft_request *request_of(struct weft_shm_out *out)
+static struct weft_request *request_of(struct weft_backlog_entry *out)
 {
     struct weft_shm_request *part =
         (struct weft_shm_request *)((char *)out - offsetof(struct weft_shm_request, out));
     return (struct weft_request *)((char *)part - offsetof(struct weft_request, lane));
-}
-
-/* Of a message's data; an RTS says it too, for the sake of ready mode. */
-static uint8_t form_of(const struct weft_request *request)
-{
-    return request->mode == WEFT_SEND_SYNCHRONOUS ? WEFT_MESSAGE_SYNC
-           : request->mode == WEFT_SEND_READY     ? WEFT_MESSAGE_READY
-                                                  : WEFT_MESSAGE_EAGER;
 }
 
 static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
@@ -199,7 +189,7 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
     struct weft_ring_line *line = weft_ring_line(&link->out);
     struct weft_shm_body *body = weft_shm_body(line);
     bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
-    describe(body, WEFT_SHM_RTS, form_of(request), 0, request->channel->context,
+    describe(body, WEFT_SHM_RTS, request->mode, 0, request->channel->context,
              request->channel->comm->rank, request->tag);
     body->word.cookie = (uintptr_t)request;
     body->word.address = contiguous ? (uintptr_t)request->buffer : 0;
@@ -224,7 +214,7 @@ static bool write_message(struct weft_shm_link *link, struct weft_request *reque
     const struct outgoing message = {.context = request->channel->context,
                                      .source = request->channel->comm->rank,
                                      .tag = request->tag,
-                                     .form = form_of(request),
+                                     .mode = request->mode,
                                      .cookie = (uintptr_t)request,
                                      .type = request->type,
                                      .buffer = request->buffer,
@@ -237,7 +227,7 @@ static bool write_message(struct weft_shm_link *link, struct weft_request *reque
     return true;
 }
 
-static struct weft_shm_control *control_of(struct weft_shm_out *out)
+static struct weft_shm_control *control_of(struct weft_backlog_entry *out)
 {
     return (struct weft_shm_control *)((char *)out - offsetof(struct weft_shm_control, out));
 }
@@ -261,9 +251,9 @@ static bool write_control(struct weft_shm_link *link, const struct weft_shm_body
     return true;
 }
 
-static bool write_out(struct weft_shm_link *link, struct weft_shm_out *out)
+static bool write_out(struct weft_shm_link *link, struct weft_backlog_entry *out)
 {
-    if (!out->control)
+    if (out->kind == WEFT_SHM_OUT_REQUEST)
         return write_message(link, request_of(out));
     if (!write_control(link, &control_of(out)->body))
         return false;
@@ -282,48 +272,24 @@ static void make_busy(struct weft_shm_link *link)
     link->vci->busy = link;
 }
 
-void weft_shm_set_share(struct weft_shm_link *link)
+void weft_shm_set_limit(struct weft_shm_link *link)
 {
-    bool open = !link->first && !link->buried && !weft_count_all();
-    link->peer->share_below = open ? weft_shm.eager_limit + 1 : 0;
+    bool open = !link->peer->backlog.first && !link->buried && !weft_count_all();
+    link->peer->send_below = open ? weft_shm.eager_limit + 1 : 0;
 }
 
-static void append(struct weft_shm_link *link, struct weft_shm_out *out)
+static void append(struct weft_shm_link *link, struct weft_backlog_entry *out)
 {
-    if (!link->first)
-        weft_event_of_rank(WEFT_EVENT_BACKLOG, link->peer->world, WEFT_LANE_SHM, 0, 0);
-    weft_count_backlog_add(link->peer, &weft_counts.shm_backlogged, &weft_counts.shm_backlog);
-    out->next = NULL;
-    *link->last = out;
-    link->last = &out->next;
-    link->peer->share_below = 0;
+    weft_backlog_append(link->peer, out, false);
+    link->peer->send_below = 0;
     make_busy(link);
 }
 
-/* Takes the head from the backlog; rest is what came after it. */
-static void pop(struct weft_shm_link *link, struct weft_shm_out *rest)
+bool weft_shm_take_back(struct weft_shm_link *link, const struct weft_backlog_entry *out)
 {
-    weft_count_backlog_remove(link->peer, &weft_counts.shm_backlog);
-    link->first = rest;
-    if (!rest) {
-        link->last = &link->first;
-        weft_shm_set_share(link);
-    }
-}
-
-bool weft_shm_take_from_backlog(struct weft_shm_link *link, struct weft_shm_out *out)
-{
-    struct weft_shm_out **at = &link->first;
-    while (*at && *at != out)
-        at = &(*at)->next;
-    if (!*at)
-        return false;
-    weft_count_backlog_remove(link->peer, &weft_counts.shm_backlog);
-    *at = out->next;
-    if (!*at)
-        link->last = at;
-    weft_shm_set_share(link);
-    return true;
+    bool found = weft_backlog_remove(link->peer, out);
+    weft_shm_set_limit(link);
+    return found;
 }
 
 static void start(struct weft_shm_link *link, struct weft_request *request)
@@ -332,7 +298,7 @@ static void start(struct weft_shm_link *link, struct weft_request *request)
     *part = (struct weft_shm_request){.state = WEFT_SHM_QUEUED};
     part->rendezvous = request->bytes > weft_shm.eager_limit;
     request->pending = 1;
-    if (link->first || !write_message(link, request))
+    if (link->peer->backlog.first || !write_message(link, request))
         append(link, &part->out);
 }
 
@@ -356,8 +322,8 @@ int weft_shm_isend(struct weft_request *request)
 {
     struct weft_shm_link *link = request->peer->shm;
     bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
-    if (!contiguous || form_of(request) != WEFT_MESSAGE_EAGER ||
-        request->bytes >= request->peer->share_below) {
+    if (!contiguous || request->mode != WEFT_SEND_STANDARD ||
+        request->bytes >= request->peer->send_below) {
         start(link, request);
         return MPI_SUCCESS;
     }
@@ -367,7 +333,7 @@ int weft_shm_isend(struct weft_request *request)
 
 void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *body)
 {
-    if (link->buried || (!link->first && write_control(link, body)))
+    if (link->buried || (!link->peer->backlog.first && write_control(link, body)))
         return;
     struct weft_shm_control *control = link->vci->free_controls;
     if (control)
@@ -376,7 +342,7 @@ void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *bo
         control = malloc(sizeof *control);
     if (!control)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to answer a message of rank %d", link->peer->world);
-    control->out.control = true;
+    control->out.kind = WEFT_SHM_OUT_CONTROL;
     control->body = *body;
     append(link, &control->out);
 }
@@ -385,9 +351,9 @@ void weft_shm_free_controls(void)
 {
     for (int i = 0; i < WEFT_LOCKS_MAX; i++) {
         struct weft_shm_vci *vci = &weft_shm.vcis[i];
-        struct weft_shm_out *out = vci->free_controls ? &vci->free_controls->out : NULL;
+        struct weft_backlog_entry *out = vci->free_controls ? &vci->free_controls->out : NULL;
         while (out) {
-            struct weft_shm_out *next = out->next;
+            struct weft_backlog_entry *next = out->next;
             free(control_of(out));
             out = next;
         }
@@ -429,17 +395,17 @@ static void pack_piece(struct weft_shm_link *link, struct weft_request *request,
                        size_t bytes)
 {
     struct weft_shm_request *part = weft_shm_part(request);
-    if (part->whole < PACED_FROM) {
+    if (part->whole < TUNED_FROM) {
         weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
         return;
     }
     uint64_t begin = part->moved ? link->piece_pushed : weft_copy_tuning_clock();
-    if (weft_copy_tuning_past(&link->pace_pushed))
+    if (weft_copy_tuning_past(&link->push_tuning))
         pack_past(request, part->moved, place, bytes);
     else
         weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
     link->piece_pushed = weft_copy_tuning_clock();
-    weft_copy_tuning_note(&link->pace_pushed, link->piece_pushed - begin);
+    weft_copy_tuning_note(&link->push_tuning, link->piece_pushed - begin);
 }
 
 /* Writes one piece of a send. False when there is no room. */
@@ -486,13 +452,14 @@ static int push_more(struct weft_shm_link *link)
 static int retry(struct weft_shm_link *link)
 {
     int events = 0;
-    while (link->first) {
-        struct weft_shm_out *out = link->first, *rest = out->next;
+    while (link->peer->backlog.first) {
+        struct weft_backlog_entry *out = link->peer->backlog.first, *rest = out->next;
         if (!write_out(link, out))
             break;
-        pop(link, rest); /* out is free now, or somebody else's */
+        weft_backlog_pop(link->peer, out, rest); /* out may be freed or reused */
         events++;
     }
+    weft_shm_set_limit(link);
     return events + push_more(link);
 }
 
@@ -503,7 +470,7 @@ int weft_shm_retry(struct weft_shm_vci *vci)
     while (*at) {
         struct weft_shm_link *link = *at;
         events += retry(link);
-        if (link->first || link->pushed) {
+        if (link->peer->backlog.first || link->pushed) {
             at = &link->next_busy;
         } else {
             *at = link->next_busy;
@@ -538,10 +505,10 @@ static void fail(struct weft_request *request)
 
 void weft_shm_drop_backlog(struct weft_shm_link *link)
 {
-    while (link->first) {
-        struct weft_shm_out *out = link->first;
-        pop(link, out->next);
-        if (out->control)
+    while (link->peer->backlog.first) {
+        struct weft_backlog_entry *out = link->peer->backlog.first;
+        weft_backlog_pop(link->peer, out, out->next);
+        if (out->kind == WEFT_SHM_OUT_CONTROL)
             free_control(link->vci, control_of(out));
         else
             fail(request_of(out));
@@ -556,22 +523,12 @@ void weft_shm_drop_backlog(struct weft_shm_link *link)
 bool weft_shm_waits_for_peer(const struct weft_request *request)
 {
     const struct weft_shm_request *part = (const struct weft_shm_request *)request->lane;
-    return request->op == WEFT_REQUEST_SEND &&
-           ((request->flags & WEFT_REQUEST_CANCELLING) || part->state == WEFT_SHM_AWAITED);
+    return request->op == WEFT_REQUEST_SEND && part->state == WEFT_SHM_AWAITED;
 }
 
 void weft_shm_abandon(struct weft_request *request)
 {
-    struct weft_shm_request *part = weft_shm_part(request);
-    if (request->flags & WEFT_REQUEST_CANCELLING) {
-        bool last = request->pending == 1;
-        request->flags &= (uint8_t)~WEFT_REQUEST_CANCELLING;
-        weft_request_event(request);
-        if (last)
-            return;
-    }
-    part->state = WEFT_SHM_MATCHED;
-    weft_request_event(request);
+    weft_shm_matched(request);
 }
 
 const char *weft_shm_describe(const struct weft_request *request)

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Who copies what of a long message that both its ends may copy. It knows no MPI and no processes;
+ * The division of a long message that both its ends may copy. It depends on neither MPI nor the segment;
  * both ends work on the same shared memory, which begins as zero bytes.
  *
- * The reader offers a message; whoever is free claims a part of what is left. Where both copy straight
- * to the place, that is half of it mostly. Where only the reader can bring data to their places,
- * because there are holes, the writer claims pieces and lays them into slots of the reader's stage, one
- * after the other and again from the first; the reader claims only while the writer has not come.
+ * The reader offers a message; each end claims parts of the rest while it is free. If both can copy
+ * straight to the destination, a claim is mostly half of the rest. If only the reader can, because the
+ * receive's data have holes, the writer claims pieces and copies them into the slots of the reader's
+ * stage, in a cycle; the reader claims only until the writer takes part.
  *
  * Invariants:
  *  - Each byte of an offer belongs to exactly one claim.
- *  - A claim is made for the offer that it names: who hears of an offer late gets nothing of the next.
- *  - A writer that has come stays until all is claimed, and lays every piece that it has claimed.
+ *  - A claim is made for the offer that it names: a late claim finds the offer withdrawn.
+ *  - A writer that takes part stays until all is claimed, and stages every piece that it has claimed.
  *  - A slot is written again only after the reader has taken what was in it.
  */
 #ifndef WEFT_SHM_SHARE_H
@@ -31,15 +31,15 @@ enum {
     WEFT_SHARE_LINE = 64
 };
 
-/* The stage: SLOTS pieces, few enough to stay in a cache, but as many as have left the reader's own when the
- * first slot's turn comes again. */
+/* The stage: SLOTS pieces, few enough for a shared cache, but so many that a slot has left the reader's
+ * own cache before the writer reuses it. */
 enum { WEFT_STAGE_PIECE = 32 << 10, WEFT_STAGE_SLOTS = 32 };
 
-/* In the upper half of each word is the number of the offer, in the lower half are units. */
+/* The upper half of each word is the number of the offer, the lower half a number of units. */
 struct weft_shm_share {
     _Alignas(WEFT_SHARE_LINE) _Atomic uint64_t claimed; /* by both ends */
     _Alignas(WEFT_SHARE_LINE) _Atomic uint64_t copied;  /* by the writer, or WEFT_SHARE_FAILED */
-    /* Of the stage, where in the lower half are pieces: */
+    /* Of the stage; the lower half is a number of pieces: */
     _Alignas(WEFT_SHARE_LINE) _Atomic uint64_t laid; /* by the writer */
     uint32_t begins[WEFT_STAGE_SLOTS]; /* the unit that each slot's piece begins with */
     _Alignas(WEFT_SHARE_LINE) _Atomic uint64_t taken; /* by the reader */
@@ -61,7 +61,7 @@ static inline uint32_t weft_share_units(size_t bytes)
     return (uint32_t)((bytes + WEFT_SHARE_UNIT - 1) / WEFT_SHARE_UNIT);
 }
 
-/* True when a message is long enough to be worth it, and not too long to be counted. */
+/* True if a message is long enough to gain by it, and its units can be counted. */
 static inline bool weft_share_pays(size_t bytes)
 {
     return bytes >= 2 * WEFT_SHARE_LEAST && bytes / WEFT_SHARE_UNIT < WEFT_SHARE_FAILED - 1;
@@ -125,7 +125,7 @@ static inline bool weft_share_reported(const struct weft_shm_share *share, uint3
 
 /* ---- The stage */
 
-/* By the writer: it has come for an offer, before its first claim. */
+/* By the writer: takes part in an offer, before its first claim. */
 static inline void weft_stage_come(struct weft_shm_share *share, uint32_t offer)
 {
     atomic_store_explicit(&share->laid, weft_share_word(offer, 0), memory_order_release);
@@ -146,7 +146,7 @@ static inline void weft_stage_lay(struct weft_shm_share *share, uint32_t offer, 
     atomic_store_explicit(&share->laid, weft_share_word(offer, laid + 1), memory_order_release);
 }
 
-/* By the reader: true when the writer has come; *laid is then how many pieces it has laid. */
+/* By the reader: true if the writer takes part; *laid is then the number of pieces it has staged. */
 static inline bool weft_stage_has_come(const struct weft_shm_share *share, uint32_t offer,
                                        uint32_t *laid)
 {

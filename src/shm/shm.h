@@ -7,30 +7,29 @@
  * others open it through /proc, whose path they get by PMIx. In it:
  *
  *     head      what it is, how it is laid out
- *     members   for each rank: its process, its bell (does it sleep?), its news (who has written to
- *               it for the first time, in each deal)
+ *     members   for each rank: its process, its doorbell (set while it sleeps), its contacts (a bit for
+ *               each rank that has written to it, in each deal)
  *     rings     for each ordered pair of ranks one ring (ring.h), of which no byte is touched, and
  *               so takes memory, before the first message
  *     stages    for each rank room for pieces that others bring it (stage.c), untouched likewise
  *     extra     if the maker has threads: for each pair a ring of each further deal
  *               (core/pt2pt/vci.h)
  *
- * A message goes one of three ways. Short ones lie in a line of the ring. Those up to the eager limit
- * lie in the ring's data area: one copy in, one out, and the way out is straight into the receive's
- * buffer when it was posted. Longer ones are announced by an RTS; on the match the receiver copies
- * them out of the sender's memory (process_vm_readv: one copy), a sender that waits helps it to
- * (share.h; stage.c where the receive has holes), and the receiver says FIN; or, where the kernel does
- * not permit that or the sender's buffer is not contiguous, says CTS, and the sender pushes them in pieces
- * through the data area.
+ * A message takes one of three protocols. A short one is in a line of the ring. One up to the eager limit
+ * is in the ring's data area: one copy in, one out, straight into the receive's buffer if it was posted.
+ * A longer one is announced by an RTS; after the match the receiver copies it out of the sender's memory
+ * (process_vm_readv: one copy), with the help of a sender that waits (share.h; stage.c if the receive has
+ * holes), and sends FIN; or, if the kernel does not permit that or the sender's buffer is not contiguous,
+ * the receiver sends CTS, and the sender pushes pieces through the data area.
  *
  * Invariants:
- *  - Messages and controls to one peer are written to its ring in the order of the calls. What finds
- *    no room waits in the link's backlog, and everything after it too; only pieces of pushed
- *    messages, which the receiver knows by its own cookie, may be overtaken.
+ *  - Messages and controls to one peer are written to its ring in the order of the calls. If one finds
+ *    no room, it and all after it wait in the peer's backlog; only pieces of pushed messages, which name
+ *    their receive, may overtake.
  *  - Every receive that a message of this lane could match waits in the software matcher.
  *  - A reader never waits for room: it empties its rings whatever it cannot write itself.
- *  - A sleeping rank has looked into all its rings after its bell was set, and who writes looks at
- *    the bell after writing (sleep.c).
+ *  - A sleeping rank has polled all its rings after it set its doorbell, and a writer reads the doorbell
+ *    after writing (doorbell.c).
  */
 #ifndef WEFT_SHM_H
 #define WEFT_SHM_H
@@ -38,14 +37,14 @@
 #include "core/pt2pt/request.h"
 #include "pmix/boot.h"
 
-/* Makes the node's segment, if that is this rank's part, and tells the others where it is: at once
+/* Makes the node's segment, if this rank is the lowest, and publishes where it is: at once
  * where weft_shm_expects_all, else together with the net lane's address. threads: this rank has
  * MPI_THREAD_MULTIPLE. */
 void weft_shm_offer(const struct weft_job *job, bool threads);
 
 /* Joins the segment. All ranks of the node call it after the former and before the fence of
- * MPI_Init; it waits for the rank that makes it. Where there can be none, or WEFT_SHM says so, the
- * lane stays closed and reaches nobody. */
+ * MPI_Init; it waits for the rank that makes it. Without a segment, or with WEFT_SHM=0, the lane stays
+ * closed and reaches no rank. */
 void weft_shm_open(const struct weft_job *job);
 
 /* While the lane is open: rings from each rank of the node to each other, one for each deal that there
@@ -57,7 +56,7 @@ unsigned weft_shm_deals(void);
 /* Gives each VCI of this process its part of the lane, once their number is settled. */
 void weft_shm_open_vcis(void);
 
-/* After the fence: finds out whether memory of other processes can be read. */
+/* After the fence: tests whether memory of other processes can be read. */
 void weft_shm_begin(void);
 
 /* The number of cores that the attached ranks of this node may run on, all together (each has its
@@ -72,7 +71,7 @@ bool weft_shm_has_all(void);
 /* True when a world rank, not this one, is reached through this lane. After the fence. */
 bool weft_shm_reaches(int world);
 
-/* Is there anybody at all? */
+/* Whether the lane is open. */
 bool weft_shm_is_open(void);
 
 /* For tests: how many ranks pretend to be a node (WEFT_TEST_NODE_SIZE), or 0. */
@@ -84,7 +83,7 @@ void weft_shm_close(void);
 /* First contact with a peer that weft_shm_reaches. Returns 0, or -1 with a sentence in why. */
 int weft_shm_connect(struct weft_peer *peer, char *why, size_t len);
 
-/* Sends a contiguous message of fewer than peer->share_below bytes, with no request. False when there is no
+/* Sends a contiguous message of fewer than peer->send_below bytes, with no request. False when there is no
  * room: then nothing was sent. */
 bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
                      const void *data, size_t bytes);
@@ -98,11 +97,16 @@ struct weft_request *weft_shm_inject_request(struct weft_peer *peer, struct weft
  * in the request's error. */
 int weft_shm_isend(struct weft_request *request);
 
-/* A receive, whose source and tag are set, matched an RTS: header is what weft_sw_keep was given
- * for it. Gets the data, tells the sender; completes the request. */
+/* A receive, whose source and tag are set, matched an RTS with that header: fetches the data, sends
+ * FIN, completes the request. */
 void weft_shm_fetch(struct weft_request *request, const void *header);
 
-/* Tells the sender of a synchronous message, by its cookie, that it has matched. */
+/* Unpacks the data of a message that its sender may still be writing, from a line of the peer's ring,
+ * and waits until the sender has written all. False if the sender's process ends before. */
+bool weft_shm_unpack(const struct weft_peer *peer, const void *line,
+                     const struct weft_datatype *type, void *buffer, size_t bytes);
+
+/* Sends the ACK of a synchronous message, which the cookie names. */
 void weft_shm_acknowledge(struct weft_peer *peer, uint64_t cookie);
 
 /* Cancels a send of this lane, complete or not, like weft_net_cancel. */
@@ -118,9 +122,9 @@ bool weft_shm_is_idle(void);
  * Touches nothing of the core: with threads, called without the lock. */
 void weft_shm_sleep(unsigned microseconds);
 
-/* What a rank's death leaves behind. Takes what it has sent completely; ends what was to be sent to
- * it and what it was pushing. Then: true for a send that only waits for its word; ends such a send
- * (its error is set). */
+/* After a rank's death: takes what it has sent completely; ends what was to be sent to it and what it
+ * was pushing. Then: true for a send that only waits for its ACK or FIN; ends such a send (its error is
+ * set). */
 void weft_shm_bury(struct weft_peer *peer);
 bool weft_shm_waits_for_peer(const struct weft_request *request);
 void weft_shm_abandon(struct weft_request *request);
@@ -133,7 +137,7 @@ uint64_t weft_shm_arrived_from(const struct weft_peer *peer);
 size_t weft_shm_bytes(void);
 size_t weft_shm_eager_limit(void);
 
-/* Where a request of this lane that is not complete stands, for people. Valid until the next call. */
+/* The state of a request of this lane that is not complete, as text. Valid until the next call. */
 const char *weft_shm_describe(const struct weft_request *request);
 
 #endif

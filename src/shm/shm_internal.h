@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Inside the shared-memory lane: the segment, what lies in a ring's line, and what this process
- * keeps for itself.
+ * Inside the shared-memory lane: the segment, the body of a ring's line, and the private state of this
+ * process.
  *
  * Invariants:
  *  - Only this process writes the private side (struct weft_shm, links); of the shared side a member
- *    writes its own entry and its ends of rings, except that others set bits in its news and clear
- *    its bell.
- *  - A link exists from first contact, whoever made it, to weft_shm_close.
+ *    writes its own entry and its ends of rings, except that others set bits in its contacts and
+ *    clear its doorbell.
+ *  - A link exists from first contact, by either side, to weft_shm_close.
  */
 #ifndef WEFT_SHM_INTERNAL_H
 #define WEFT_SHM_INTERNAL_H
@@ -24,10 +24,10 @@
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 8, WEFT_SHM_NEWS_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
+enum { WEFT_SHM_VERSION = 9, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
 
 struct weft_shm_head {
-    uint64_t nonce; /* the same as in the card that tells where the segment is */
+    uint64_t nonce; /* the same as in the card, by which ranks find the segment */
     uint32_t version, members;
     uint32_t rings; /* from each member to each other, one for each deal: core/pt2pt/vci.h */
     uint32_t deals; /* that the maker wants */
@@ -39,10 +39,10 @@ struct weft_shm_head {
 struct weft_shm_member {
     _Alignas(WEFT_RING_LINE) _Atomic uint32_t attached;
     int32_t pid, world;
-    uint64_t nonce_address;                         /* of a copy of the nonce in its own memory */
-    _Alignas(WEFT_RING_LINE) _Atomic uint32_t bell; /* 1: it sleeps, on this word */
-    /* A bit for each member that writes to it: news_words for each deal. */
-    _Alignas(WEFT_RING_LINE) _Atomic uint64_t news[];
+    uint64_t nonce_address; /* of a copy of the nonce in its own memory */
+    _Alignas(WEFT_RING_LINE) _Atomic uint32_t doorbell; /* 1: it sleeps, on this word */
+    /* A bit for each member that writes to it: contact_words for each deal. */
+    _Alignas(WEFT_RING_LINE) _Atomic uint64_t contacts[];
 };
 
 /* ---- Lines */
@@ -58,15 +58,20 @@ enum weft_shm_kind {
     WEFT_SHM_PIECE, /* bytes in the data area for the receiver's cookie, at offset `length` */
     WEFT_SHM_SHARE, /* copy parts of the RTS of cookie to address, `length` in all; offer `bytes` */
     WEFT_SHM_LAY, /* lay parts of the RTS of cookie into my stage, `length` in all; offer `bytes` */
-    WEFT_SHM_CANCEL, /* forget the message that had turn `bytes`; the answer names the cookie */
+    WEFT_SHM_CANCEL, /* discard the message that had turn `bytes`; the reply names the cookie */
     WEFT_SHM_CANCELLED,
     WEFT_SHM_TOO_LATE
 };
 
 enum { WEFT_SHM_INLINE_BYTES = 32 };
 
+/* The body of an RTS: all that the receiver needs to fetch the message. */
+struct weft_shm_header {
+    uint64_t cookie, address, length;
+};
+
 /* What is in a line. Label and key are what a short standard message is matched by: its kind and
- * form are 0, as in the receive that waits for it, so that they are compared with the context. */
+ * mode are 0, as in the receive that waits for it, so that they are compared with the context. */
 struct weft_shm_body {
     uint32_t bytes, pad;
     union {
@@ -79,46 +84,37 @@ struct weft_shm_body {
         struct {
             uint32_t context;
             uint8_t kind; /* enum weft_shm_kind */
-            uint8_t form; /* enum weft_message_form; of an RTS, what it would be sent as eagerly */
+            uint8_t mode; /* enum weft_send_mode */
             uint16_t zero;
         };
         uint64_t label;
     };
     union {
         unsigned char data[WEFT_SHM_INLINE_BYTES];
-        struct {
-            uint64_t cookie, address, length;
-        } word;
+        struct weft_shm_header word;
     };
 };
 
 _Static_assert(sizeof(struct weft_shm_body) == WEFT_RING_BODY, "a body fills its line");
-_Static_assert(WEFT_SHM_INLINE == 0 && WEFT_MESSAGE_EAGER == 0, "a short message's label");
-
-/* What is kept of an RTS. */
-struct weft_shm_header {
-    uint64_t cookie, address, length;
-};
+_Static_assert(WEFT_SHM_INLINE == 0 && WEFT_SEND_STANDARD == 0, "a short message's label");
 
 /* ---- The private side */
 
-struct weft_shm_out {
-    struct weft_shm_out *next;
-    bool control; /* of a struct weft_shm_control, else of a request */
-};
+/* What an entry of the backlog is part of. */
+enum weft_shm_out_kind { WEFT_SHM_OUT_REQUEST, WEFT_SHM_OUT_CONTROL };
 
 struct weft_shm_control {
-    struct weft_shm_out out;
+    struct weft_backlog_entry out; /* its next links free controls too */
     struct weft_shm_body body;
 };
 
-/* Where a request stands. */
+/* The state of a request. */
 enum weft_shm_state {
     WEFT_SHM_SENT,    /* eagerly */
     WEFT_SHM_QUEUED,  /* in the backlog */
     WEFT_SHM_AWAITED, /* written; an ACK, a FIN or a CTS is to come */
     WEFT_SHM_PUSHING,
-    WEFT_SHM_MATCHED,  /* the receiver said so */
+    WEFT_SHM_MATCHED,  /* ACK, FIN or the last piece */
     WEFT_SHM_PUSHED_AT /* a receive, being pushed to */
 };
 
@@ -126,7 +122,7 @@ enum weft_shm_state {
 struct weft_shm_request {
     uint8_t state; /* enum weft_shm_state */
     bool rendezvous;
-    struct weft_shm_out out;
+    struct weft_backlog_entry out;
     struct weft_request *next; /* among those that are pushed, or pushed at */
     uint64_t receiver;         /* sends: the cookie to push to */
     size_t moved, whole;       /* bytes pushed or received, and how many are to be */
@@ -136,13 +132,12 @@ _Static_assert(sizeof(struct weft_shm_request) <= WEFT_LANE_SCRATCH, "lane part 
 
 struct weft_shm_link {
     _Alignas(WEFT_RING_LINE) struct weft_ring_writer out;
-    struct weft_shm_out *first, **last; /* the backlog */
-    struct weft_shm_vci *vci;           /* that reads it */
-    struct weft_matcher *matcher;       /* of the same VCI */
-    _Atomic uint32_t *bell;
-    struct weft_shm_share *share_out, *share_in;        /* of messages to it, and from it */
-    char *stage;                                        /* its stage */
-    struct weft_shm_copy_tuning pace_pushed, pace_laid; /* of what is written for it */
+    struct weft_shm_vci *vci;     /* that reads it */
+    struct weft_matcher *matcher; /* of the same VCI */
+    _Atomic uint32_t *doorbell;
+    struct weft_shm_share *share_out, *share_in;           /* of messages to it, and from it */
+    char *stage;                                           /* its stage */
+    struct weft_shm_copy_tuning push_tuning, stage_tuning; /* of what is written for it */
     uint64_t piece_pushed; /* when the last one was, by weft_copy_tuning_clock */
     uint32_t offer;        /* the last one in share_in */
     _Alignas(WEFT_RING_LINE) struct weft_ring_reader in;
@@ -162,18 +157,18 @@ struct weft_shm_link {
 /* What a VCI has of this lane; only a thread that holds the VCI touches it. */
 struct weft_shm_vci {
     _Alignas(WEFT_RING_LINE) struct weft_shm_link **active; /* links, the ones to poll */
-    int nactive, room, look;    /* room: entries of active; look: where the next poll begins */
-    int first_news, news;       /* its part of the words of news */
-    struct weft_shm_link *busy; /* links with a backlog or pushed sends */
+    int nactive, room, look;      /* room: entries of active; look: index of the ring polled last */
+    int first_contacts, contacts; /* its words of contacts */
+    struct weft_shm_link *busy;   /* links with a backlog or pushed sends */
     struct weft_shm_control *free_controls;
     char *bounce; /* stage.c; NULL until it is needed */
 };
 
 struct weft_shm {
     struct weft_shm_vci vcis[WEFT_LOCKS_MAX];
-    _Atomic uint64_t *news; /* this member's, and what of it was seen */
-    uint64_t *known;
-    int news_words; /* of each deal */
+    _Atomic uint64_t *contacts; /* this member's, and those that have a link */
+    uint64_t *accepted;
+    int contact_words; /* of each deal */
 
     size_t eager_limit, piece, short_piece;
     bool open;
@@ -215,26 +210,26 @@ char *weft_shm_stage(int index);
 int weft_shm_index(int world);
 
 /* link.c: connects to members that have written to a VCI for the first time. Returns how many. */
-WEFT_COLD int weft_shm_read_news(struct weft_shm_vci *vci);
+WEFT_COLD int weft_shm_accept_contacts(struct weft_shm_vci *vci);
 
-/* True when something has come that was not read yet. */
-bool weft_shm_has_mail(void);
+/* True if there is a line or a contact that was not read. */
+bool weft_shm_has_arrivals(void);
 void weft_shm_free_links(void);
 
-/* sleep.c */
+/* doorbell.c */
 void weft_shm_open_sleep(void);
-WEFT_COLD void weft_shm_wake(_Atomic uint32_t *bell);
+WEFT_COLD void weft_shm_wake(_Atomic uint32_t *doorbell);
 
 /* To be called after writing to a peer's ring. */
 static inline void weft_shm_ring_doorbell(const struct weft_shm_link *link)
 {
     atomic_signal_fence(memory_order_seq_cst);
-    if (weft_unlikely(atomic_load_explicit(link->bell, memory_order_relaxed)))
-        weft_shm_wake(link->bell);
+    if (weft_unlikely(atomic_load_explicit(link->doorbell, memory_order_relaxed)))
+        weft_shm_wake(link->doorbell);
 }
 
-/* To be called in a loop that waits for something of a peer: now and then lets others run. True when the
- * peer's process has ended; what it did before is seen by now. */
+/* Called in a loop that waits for a peer: yields the core from time to time. True if the peer's process
+ * has ended; its stores before that are visible. */
 bool weft_shm_is_gone(const struct weft_shm_link *link, unsigned *looks);
 
 /* send.c */
@@ -242,8 +237,8 @@ bool weft_shm_is_gone(const struct weft_shm_link *link, unsigned *looks);
 /* Writes a control to a peer's ring, or puts it at the end of the backlog. */
 void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *body);
 
-/* Says whether sends to a peer may go straight to its ring. */
-void weft_shm_set_share(struct weft_shm_link *link);
+/* Sets the peer's limit of the fast path: 0 while there is a backlog, when it is dead. */
+void weft_shm_set_limit(struct weft_shm_link *link);
 
 /* Writes what waits. Returns the number of events. */
 WEFT_COLD int weft_shm_retry(struct weft_shm_vci *vci);
@@ -251,11 +246,11 @@ WEFT_COLD int weft_shm_retry(struct weft_shm_vci *vci);
 /* A send's last event: ACK, FIN, the last piece. */
 void weft_shm_matched(struct weft_request *request);
 
-/* The receiver wants a message pushed. */
+/* CTS: pushes a message to the receive that a cookie of the receiver names. */
 void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t length);
 
-/* Takes an out from the backlog. False when it is not there. */
-bool weft_shm_take_from_backlog(struct weft_shm_link *link, struct weft_shm_out *out);
+/* Removes an entry from the backlog. False if it is not there. */
+bool weft_shm_take_back(struct weft_shm_link *link, const struct weft_backlog_entry *out);
 void weft_shm_drop_backlog(struct weft_shm_link *link);
 void weft_shm_free_controls(void);
 
@@ -274,7 +269,7 @@ void weft_shm_drop_pushed(struct weft_shm_link *link);
 /* Reads from a peer's memory: 0, or an errno. */
 int weft_shm_read_memory(int pid, uint64_t address, void *to, size_t bytes);
 
-/* The same for the message that the sender knows by a cookie, which may copy some of it. */
+/* The same for the message that a cookie of the sender names; the sender may copy a share. */
 int weft_shm_share_read(struct weft_shm_link *link, uint64_t cookie, uint64_t address, void *to,
                         size_t bytes);
 
@@ -288,12 +283,12 @@ void weft_shm_share_offered(struct weft_shm_link *link, const struct weft_reques
 int weft_shm_stage_read(struct weft_shm_link *link, uint64_t cookie, uint64_t address,
                         struct weft_request *request, size_t bytes);
 
-/* The receiver of a send asks for pieces in its stage. */
+/* The receiver of a send requests pieces in its stage. */
 void weft_shm_stage_offered(struct weft_shm_link *link, const struct weft_request *request,
                             const struct weft_shm_body *body);
 
 /* cancel.c */
-void weft_shm_cancel_asked(struct weft_shm_link *link, const struct weft_shm_body *body);
-void weft_shm_cancel_answered(struct weft_request *request, bool cancelled);
+void weft_shm_cancel_requested(struct weft_shm_link *link, const struct weft_shm_body *body);
+void weft_shm_cancel_replied(struct weft_request *request, bool cancelled);
 
 #endif

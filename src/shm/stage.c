@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A long message from a buffer in one piece to one with holes: only the receiver can put its bytes
- * to their places.
+ * A long message from a buffer in one piece to one with holes: only the receiver can move its bytes
+ * to their destinations.
  *
  * Alone, it reads a part of the sender's memory into a buffer that stays in its cache, and unpacks
  * it from there; but the kernel's copy takes twice as long as the unpacking. So it offers the
- * message: a sender that has time lays pieces into the receiver's stage, in shared memory, and
- * from then on the receiver does nothing but unpack. A sender that computes costs it nothing.
+ * message: a sender that waits copies pieces into the receiver's stage, in shared memory, and from then
+ * on the receiver only unpacks. A sender that computes costs the receiver nothing.
  *
  * Invariants: those of share.h, and
- *  - The receiver says FIN after the last part was unpacked; the offer lies before FIN in the ring.
- *  - A stage serves one offer at a time: weft_shm_stage_read does not return before its end, and who
- *    waits in it serves nobody.
+ *  - The receiver sends FIN after the last part was unpacked; the offer is before FIN in the ring.
+ *  - A stage serves one offer at a time: weft_shm_stage_read does not return before its end, and
+ *    while it waits it reads no ring.
  */
 #include "core/process/weft.h"
 #include "shm/copy.h"
@@ -105,7 +105,7 @@ static bool await_slot(const struct weft_shm_link *link, uint32_t laid)
 static void lay(const struct weft_shm_link *link, uint32_t laid, const char *from, size_t bytes)
 {
     char *slot = link->stage + (size_t)(laid % WEFT_STAGE_SLOTS) * WEFT_STAGE_PIECE;
-    if (weft_copy_tuning_past(&link->pace_laid)) {
+    if (weft_copy_tuning_past(&link->stage_tuning)) {
         weft_shm_copy_past(slot, from, bytes);
         weft_shm_copied_past();
     } else {
@@ -127,7 +127,7 @@ void weft_shm_stage_offered(struct weft_shm_link *link, const struct weft_reques
         lay(link, laid, (const char *)request->buffer + part.offset, part.bytes);
         weft_stage_lay(share, offer, laid++, part.offset);
         now = weft_copy_tuning_clock();
-        weft_copy_tuning_note(&link->pace_laid, now - last);
+        weft_copy_tuning_note(&link->stage_tuning, now - last);
         last = now;
     }
 }

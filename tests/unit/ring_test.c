@@ -5,7 +5,7 @@
  * published before they are complete. Build it with -fsanitize=thread to see its memory order judged.
  *
  * Invariant: both threads draw the same numbers from the same seed, so the reader knows every byte
- * without being told by the ring.
+ * without a message from the ring.
  */
 #include "shm/ring.h"
 
@@ -156,7 +156,7 @@ static void read_all(const struct run *run)
     struct weft_ring_reader r;
     uint64_t state = run->seed;
     weft_ring_open_reader(&r, run->memory, run->shape);
-    r.head = r.told = r.data_head = r.data_told = run->start;
+    r.head = r.published = r.data_head = r.data_published = run->start;
     for (uint32_t n = 0; n < MESSAGES; n++) {
         struct message message = next_message(run, &state);
         read_one(&r, &message, n);

@@ -130,7 +130,7 @@ static void start_send(struct weft_schedule *s, struct weft_step *step)
         return;
     }
     if ((type->flags & WEFT_TYPE_CONTIGUOUS) &&
-        weft_p2p_inject(peer, channel, s->tag, WEFT_SEND_STANDARD, step->from.at, bytes))
+        weft_lane_inject(peer, channel, s->tag, WEFT_SEND_STANDARD, step->from.at, bytes))
         return;
     int code = weft_p2p_isend(channel, step->from.at, bytes, type, step->peer, s->tag,
                               WEFT_SEND_STANDARD, &step->request);
@@ -152,10 +152,10 @@ static bool post(struct weft_schedule *s, struct weft_step *step)
         weft_unlikely(weft_count_all()))
         return false;
     struct weft_peer *peer = channel->comm->peers[step->peer];
-    if (weft_unlikely(bytes >= peer->post_below))
+    if (weft_unlikely(bytes >= peer->recv_provider_below))
         return false;
     struct weft_request *request =
-        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
+        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, WEFT_LANE_NET, 1);
     weft_p2p_describe(request, channel, step->to.at, bytes, weft_datatype_byte(), peer, step->peer,
                       s->tag);
     step->request = request;

@@ -14,8 +14,7 @@
 #include "core/comm/session.h"
 #include "core/comm/topology.h"
 #include "core/process/weft.h"
-#include "ofi/net.h"
-#include "shm/shm.h"
+#include "core/pt2pt/lane.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -45,10 +44,9 @@ static struct lanes lanes_of(const struct weft_comm *comm)
 {
     struct lanes lanes = {0, 0};
     for (int rank = 0; rank < comm->size; rank++) {
-        int world = weft_comm_world_of(comm, rank);
-        bool shm = weft.shm && weft_shm_reaches(world);
-        lanes.shm += shm;
-        lanes.net += !shm && world != weft.job.rank;
+        enum weft_lane lane = weft_lane_to(weft_comm_world_of(comm, rank));
+        lanes.shm += lane == WEFT_LANE_SHM;
+        lanes.net += lane == WEFT_LANE_NET;
     }
     return lanes;
 }

@@ -49,10 +49,7 @@ static inline __attribute__((always_inline)) bool weft_fast_send(const void *buf
     if (weft_unlikely(!comm) ||
         !weft_fast_check(buffer, count, datatype, dest, tag, (uint32_t)comm->size, &bytes))
         return false;
-    struct weft_peer *peer = comm->peers[dest];
-    if (weft_likely(bytes < peer->inject_below))
-        return weft_net_inject(&comm->vci->net, peer, &comm->p2p, tag, 0, buffer, bytes);
-    return bytes < peer->share_below && weft_shm_inject(peer, &comm->p2p, tag, buffer, bytes);
+    return weft_lane_inject(comm->peers[dest], &comm->p2p, tag, WEFT_SEND_STANDARD, buffer, bytes);
 }
 
 /* The request of a message that the net lane has taken; complete from the beginning. */
@@ -68,13 +65,14 @@ weft_fast_isend(const void *buffer, MPI_Count count, MPI_Datatype datatype, int 
         return NULL;
     struct weft_peer *peer = comm->peers[dest];
     uint32_t sequence = peer->sequence;
-    if (bytes >= peer->inject_below)
-        return bytes < peer->share_below
-                   ? weft_shm_inject_request(peer, &comm->p2p, tag, buffer, bytes)
-                   : NULL;
+    if (weft_unlikely(bytes >= peer->send_below))
+        return NULL;
+    if (peer->lane == WEFT_LANE_SHM)
+        return weft_shm_inject_request(peer, &comm->p2p, tag, buffer, bytes);
     if (weft_unlikely(!weft_net_inject(&comm->vci->net, peer, &comm->p2p, tag, 0, buffer, bytes)))
         return NULL;
-    struct weft_request *send = weft_request_pop(&comm->vci->requests, WEFT_REQUEST_SEND, 0, 0);
+    struct weft_request *send =
+        weft_request_pop(&comm->vci->requests, WEFT_REQUEST_SEND, 0, WEFT_LANE_NET, 0);
     send->tag = tag;
     send->sequence = sequence; /* for MPI_Cancel */
     send->bytes = bytes;
@@ -101,16 +99,16 @@ weft_fast_post(void *buffer, MPI_Count count, MPI_Datatype datatype, int source,
     struct weft_request *receive = vci->requests.free;
     if (weft_unlikely(vci->matcher.unexpected) || weft_unlikely(!receive))
         return NULL;
-    if (bytes < peer->land_below && weft_likely(weft_net_may_post(&vci->net))) {
-        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
+    if (bytes < peer->recv_in_request_below && weft_likely(weft_net_may_post(&vci->net))) {
+        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, WEFT_LANE_NET, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
         weft_net_irecv_short(&vci->net, receive, peer->net_addr, channel->net_bits | (uint32_t)tag);
-    } else if (bytes < peer->listen_below) {
-        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, 0, 1);
+    } else if (bytes < peer->recv_software_below) {
+        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, 0, WEFT_LANE_UNKNOWN, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
         weft_sw_post(&vci->matcher, receive);
-    } else if (bytes < peer->post_below) {
-        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
+    } else if (bytes < peer->recv_provider_below) {
+        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, WEFT_LANE_NET, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
         weft_net_irecv_plain(receive);
     } else {

@@ -8,12 +8,9 @@
  * dropped, because the peer's lane is WEFT_LANE_DEAD.
  */
 #include "core/object/error.h"
-#include "core/pt2pt/sw_match.h"
+#include "core/pt2pt/lane.h"
 #include "core/tool/count.h"
 #include "core/tool/event.h"
-#include "core/process/weft.h"
-#include "ofi/net.h"
-#include "shm/shm.h"
 
 #include <stdlib.h>
 #include <time.h>
@@ -48,34 +45,27 @@ struct death {
     struct weft_request *found;
 };
 
+static bool is_posted(const struct weft_request *request)
+{
+    return request->op == WEFT_REQUEST_RECV &&
+           (request->match.queued || (request->flags & WEFT_REQUEST_IN_NET));
+}
+
 /* Finds the first operation to end. One at a time, because ending it may start others. */
 static void find_stranded(void *arg, struct weft_request *request)
 {
     struct death *death = arg;
     if (death->found || request->peer != death->peer)
         return;
-    bool stranded = request->op == WEFT_REQUEST_RECV
-                        ? request->match.queued || (request->flags & WEFT_REQUEST_IN_NET) ||
-                              (!death->peer->shm && weft_net_fetch_waits(request))
-                    : death->peer->shm ? weft_shm_waits_for_peer(request)
-                                       : weft_net_waits_for_peer(request);
-    if (stranded)
+    if (is_posted(request) || weft_lane_waits_for_peer(request))
         death->found = request;
 }
 
 static void end(struct weft_request *request)
 {
-    if (request->op == WEFT_REQUEST_SEND) {
+    if (!is_posted(request)) {
         request->error = (uint8_t)weft_failure_say(request->peer);
-        if (request->peer->shm)
-            weft_shm_abandon(request);
-        else
-            weft_net_abandon(request);
-        return;
-    }
-    if (!request->match.queued && !(request->flags & WEFT_REQUEST_IN_NET)) {
-        request->error = (uint8_t)weft_failure_say(request->peer);
-        weft_net_fetch_abandon(request);
+        weft_lane_abandon(request);
         return;
     }
     if (request->flags & WEFT_REQUEST_IN_NET) {
@@ -93,12 +83,7 @@ static void end(struct weft_request *request)
 
 static void bury(struct weft_peer *peer)
 {
-    weft_shm_bury(peer);
-    peer->lane = WEFT_LANE_DEAD;
-    peer->land_below = peer->post_below = 0;
-    peer->inject_below = 0;
-    peer->listen_below = 0;
-    weft_net_drop_backlog(peer);
+    weft_lane_bury(peer);
     struct death death = {.peer = peer};
     do {
         death.found = NULL;

@@ -18,11 +18,8 @@
 #include "core/object/error.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/object/settings.h"
-#include "core/pt2pt/sw_match.h"
+#include "core/pt2pt/lane.h"
 #include "core/tool/count.h"
-#include "core/process/weft.h"
-#include "ofi/net.h"
-#include "shm/shm.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -140,11 +137,8 @@ static void add_receive(struct report *report, const struct weft_request *reques
     bool in_net = request->flags & WEFT_REQUEST_IN_NET, waits = in_net || request->match.queued;
     describe_route(request->channel, waits ? request->match.source : request->source,
                    waits ? request->match.tag : request->tag, route, sizeof route);
-    const char *state = request->peer && request->peer->shm ? weft_shm_describe(request)
-                                                            : weft_net_describe(request);
-    if (request->match.queued && !in_net)
-        state = "held in software, no message matches yet";
-    else if (request->mode == WEFT_RECEIVE_WITH_SEND && request->pending == 1)
+    const char *state = weft_lane_describe(request);
+    if (!waits && request->mode == WEFT_RECEIVE_WITH_SEND && request->pending == 1)
         state = "received, but the send that belongs to it is not complete";
     add_line(report, "  receive of up to %zu bytes from %s: %s", request->capacity, route, state);
 }
@@ -160,9 +154,7 @@ static void add_send(struct report *report, const struct weft_request *request)
     describe_route(channel, weft_comm_rank_of(channel->comm, request->peer->world), request->tag,
                    route, sizeof route);
     add_line(report, "  %s of %zu bytes to %s: %s", modes[request->mode], request->bytes, route,
-             request->peer->lane == WEFT_LANE_SELF ? "in this process, no receive matches yet"
-             : request->peer->shm                  ? weft_shm_describe(request)
-                                                   : weft_net_describe(request));
+             weft_lane_describe(request));
 }
 
 static void add_probe(struct report *report, const struct weft_request *request)
@@ -236,7 +228,7 @@ static void add_message(void *arg, struct weft_match_message *match)
     else
         snprintf(tag, sizeof tag, "tag %d, context %u", match->tag, match->context);
     add_line(report, "  no receive has matched the message of %zu bytes from rank %d, %s",
-             message->length, match->source, tag);
+             message->arrival.length, match->source, tag);
 }
 
 static void finish_report(struct report *report)
@@ -352,7 +344,7 @@ static void warn_left(void *arg, struct weft_match_message *match)
         return;
     weft_warn("a message of %zu bytes from rank %d for %s on %.100s was never received; have all "
               "ranks made the same collective calls in the same order, with the same root?",
-              message->length, match->source, weft_coll_name_of_tag(match->tag),
+              message->arrival.length, match->source, weft_coll_name_of_tag(match->tag),
               comm_name(channel->comm));
 }
 

@@ -18,6 +18,7 @@
 #include "core/object/settings.h"
 #include "core/tool/count.h"
 #include "core/tool/event.h"
+#include "core/pt2pt/lane.h"
 #include "ofi/net.h"
 #include "shm/shm.h"
 
@@ -309,7 +310,7 @@ static bool sends_under_way(void)
 {
     bool any = false;
     weft_request_each_active(see_orphan_send, &any);
-    return any || !weft_shm_is_idle() || (weft.net && !weft_net_idle());
+    return any || !weft_lane_is_idle();
 }
 
 static void progress_for_fence(void *arg)

@@ -76,7 +76,7 @@ static void give(struct weft_bsend_entry *entry)
     }
 }
 
-/* The entry that a send's data lie in, and will no longer. */
+/* Detaches a send from the entry that holds its data; returns the entry. */
 static void leave_entry(struct weft_request *send)
 {
     struct weft_bsend_entry *entry =
@@ -117,7 +117,7 @@ static int start(struct weft_channel *channel, const void *data, size_t bytes,
     struct weft_bsend_owner owner = owner_for(channel->comm);
     struct weft_bsend_buffer *buffer = buffer_of(owner);
     struct weft_bsend_entry *entry = take(buffer, bytes);
-    while (weft_unlikely(!entry)) { /* perhaps some message has left and nobody has looked */
+    while (weft_unlikely(!entry)) { /* a send may be complete, and not yet polled */
         if (!weft_progress())
             return no_room(owner, bytes);
         entry = take(buffer, bytes);

@@ -4,13 +4,13 @@
  * its communicator, else to its session, else to the process, and sent from there as any other.
  *
  * Invariants:
- *  - An entry belongs to one send, whose end gives it back: sent, failed or cancelled.
- *  - To the user a buffered send is complete at once. If the send itself is too, its request is the
- *    user's, as an eager one's would be. If not, or if the user's request is persistent, there are
- *    two, each the other's `whole`: the user's (WEFT_REQUEST_BSEND), complete but while it waits for
- *    what becomes of a cancel, and the send's (WEFT_REQUEST_BUFFERED), which is given back when it
- *    has ended and the user's request lets go of it, in any order.
- *  - A message that does not fit leaves everything as it was.
+ *  - An entry belongs to one send, and is freed when that send ends: sent, failed or cancelled.
+ *  - To the user a buffered send is complete at once. If the send itself is complete too, its request is
+ *    the user's, like that of an eager send. If not, or if the user's request is persistent, there are
+ *    two requests, each the other's `whole`: the user's (WEFT_REQUEST_BSEND), complete except while a
+ *    cancel is undecided, and the send's (WEFT_REQUEST_BUFFERED), which returns to the pool when it has
+ *    ended and the user's request is freed, in any order.
+ *  - If a message does not fit, nothing changes.
  */
 #ifndef WEFT_BSEND_H
 #define WEFT_BSEND_H
@@ -19,15 +19,15 @@
 #include "core/datatype/datatype.h"
 #include "core/pt2pt/request.h"
 
-/* Who a buffer belongs to: a communicator, a session, or, both NULL, the process. The functions
- * below return an MPI error class, its sentence said. */
+/* The owner of a buffer: a communicator, a session, or, both NULL, the process. The functions
+ * below return an MPI error class, its sentence recorded. */
 struct weft_bsend_owner {
     struct weft_comm *comm;
     struct weft_session *session;
 };
 
 /* Sends a message of bytes = count * type->size bytes in buffered mode: when it returns the user's
- * buffer is free, and what is to be done is done. dest is a rank, not MPI_PROC_NULL. MPI_ERR_BUFFER
+ * buffer is free. dest is a rank, not MPI_PROC_NULL. MPI_ERR_BUFFER
  * when it does not fit. */
 int weft_bsend_send(struct weft_channel *channel, const void *buffer, size_t bytes,
                     const struct weft_datatype *type, int dest, int tag);
@@ -41,13 +41,13 @@ int weft_bsend_isend(struct weft_channel *channel, const void *buffer, size_t by
  * match.source and whose whole is NULL. */
 int weft_bsend_restart(struct weft_request *held);
 
-/* A user's request of kind WEFT_REQUEST_BSEND lets go of its send, if it has one. */
+/* Separates a user's request of kind WEFT_REQUEST_BSEND from its send, if it has one. */
 void weft_bsend_release(struct weft_request *held);
 
-/* Asks for its send to be cancelled. The request may be pending then, until that is decided. */
+/* Requests the cancel of its send. The request may be pending until that is decided. */
 void weft_bsend_cancel(struct weft_request *held);
 
-/* Attaches size bytes at buffer, or with MPI_BUFFER_AUTOMATIC whatever malloc gives. MPI_ERR_BUFFER
+/* Attaches size bytes at buffer, or with MPI_BUFFER_AUTOMATIC memory of malloc. MPI_ERR_BUFFER
  * when one is attached. */
 int weft_bsend_attach(struct weft_bsend_owner owner, void *buffer, size_t size);
 

@@ -2,7 +2,7 @@
 /*
  * The space of an attached buffer: see bsend_buffer.h.
  *
- * Invariant: an entry's header and data lie within [start, end) of the buffer, wherever the buffer
+ * Invariant: an entry's header and data are within [start, end) of the buffer, wherever the buffer
  * begins in memory.
  */
 #include "core/pt2pt/bsend_buffer.h"

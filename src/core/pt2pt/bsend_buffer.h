@@ -7,7 +7,7 @@
  * An entry takes the message's bytes and all of MPI_BSEND_OVERHEAD, although its header is smaller.
  * That is on purpose: with smaller entries than the model's, a buffer can be full where the model's
  * is not (what saves space in one lap leaves it at the wrong end in the next), and the model is what
- * programs compute their sizes by. So an entry lies exactly where the model puts it.
+ * programs compute their sizes by. So an entry is exactly where the model places it.
  *
  * Invariants:
  *  - Entries do not overlap; going from the oldest to the newest their places ascend, with at most
@@ -60,7 +60,7 @@ void weft_bsend_buffer_give(struct weft_bsend_entry *entry);
 /* Bytes of the largest piece that an entry could take now. */
 size_t weft_bsend_buffer_room(const struct weft_bsend_buffer *buffer);
 
-/* For entries that lie elsewhere: appends one as the newest; takes any out. */
+/* For entries outside the buffer: appends one as the newest; removes any. */
 void weft_bsend_buffer_append(struct weft_bsend_buffer *buffer, struct weft_bsend_entry *entry);
 void weft_bsend_buffer_remove(struct weft_bsend_entry *entry);
 

@@ -3,15 +3,12 @@
  * Cancelling operations: see cancel.h.
  *
  * Invariant: either an operation is cancelled and no message was taken or delivered for it, or it
- * completes as usual. A receive is cancelled by whoever matches it (the provider or the software
- * matcher), a send by the side where its message waits for a match.
+ * completes as usual. A receive is cancelled where it is matched (in the provider or the software
+ * matcher), a send where its message waits for a match.
  */
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/bsend.h"
-#include "core/pt2pt/sw_match.h"
-#include "core/process/weft.h"
-#include "ofi/net.h"
-#include "shm/shm.h"
+#include "core/pt2pt/lane.h"
 
 static void cancel_receive(struct weft_request *request)
 {
@@ -21,34 +18,13 @@ static void cancel_receive(struct weft_request *request)
     else if (request->match.queued)
         taken_back = weft_sw_withdraw(request);
     if (!taken_back)
-        return; /* its message is here, or on its way */
+        return; /* its message has matched */
     request->channel->took_back = true;
     request->flags |= WEFT_REQUEST_CANCELLED;
     request->source = MPI_ANY_SOURCE;
     request->tag = MPI_ANY_TAG;
     request->bytes = 0;
     weft_request_event(request);
-}
-
-static void cancel_send(struct weft_request *request)
-{
-    switch ((enum weft_lane)request->peer->lane) {
-    case WEFT_LANE_NET:
-        weft_net_cancel(request);
-        return;
-    case WEFT_LANE_SHM:
-        weft_shm_cancel(request);
-        return;
-    case WEFT_LANE_SELF:
-        if (!weft_sw_revoke_local(request))
-            return;
-        request->flags |= WEFT_REQUEST_CANCELLED;
-        if (request->pending)
-            weft_request_event(request);
-        return;
-    default:
-        return; /* nobody is left to say what became of it */
-    }
 }
 
 void weft_cancel(struct weft_request *request)
@@ -58,7 +34,7 @@ void weft_cancel(struct weft_request *request)
     if (request->op == WEFT_REQUEST_RECV && request->pending)
         cancel_receive(request);
     else if (request->op == WEFT_REQUEST_SEND && !request->error)
-        cancel_send(request);
+        weft_lane_cancel(request);
     else if (request->op == WEFT_REQUEST_BSEND)
         weft_bsend_cancel(request);
 }

@@ -7,8 +7,8 @@
 
 #include "core/pt2pt/request.h"
 
-/* Asks for a request to be cancelled. It is complete soon after, whatever other ranks' programs do,
- * once their Weft makes progress: cancelled (WEFT_REQUEST_CANCELLED), or as if nobody had asked. */
+/* Requests the cancel of a request. It completes independently of the programs of other ranks, once
+ * their libraries make progress: cancelled (WEFT_REQUEST_CANCELLED), or as usual. */
 void weft_cancel(struct weft_request *request);
 
 #endif

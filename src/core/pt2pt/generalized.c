@@ -56,7 +56,7 @@ int weft_generalized_query(const struct weft_request *request, MPI_Status *statu
 {
     const struct weft_generalized *functions = functions_of(request);
     MPI_Status unseen = {0};
-    if (status == MPI_STATUS_IGNORE) /* the function need not know about it */
+    if (status == MPI_STATUS_IGNORE) /* the function gets a status of its own */
         status = &unseen;
     weft_status_clear(status);
     if (!functions->query)

@@ -20,7 +20,7 @@ struct weft_generalized {
     void *state;
 };
 
-/* A new active request. NULL when memory is short, the sentence said. */
+/* A new active request. NULL if memory is short, the sentence recorded. */
 struct weft_request *weft_generalized_new(const struct weft_generalized *functions);
 
 /* The user's part of the operation is done. Returns MPI_SUCCESS, or what the free function of a
@@ -31,7 +31,7 @@ int weft_generalized_complete(struct weft_request *request);
  * the query function returned. */
 int weft_generalized_query(const struct weft_request *request, MPI_Status *status);
 
-/* Calls the free function and forgets all four. Returns what it returned. */
+/* Calls the free function and clears all four. Returns what it returned. */
 int weft_generalized_free(struct weft_request *request);
 
 /* Calls the cancel function. Returns what it returned. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The software matcher: posted receives on one side, unexpected messages on the other, matched by
- * (context, source, tag) as MPI 5.0 section 3.5 demands. It knows no network, no requests and no
- * memory: both kinds of entry are embedded in objects that belong to the caller.
+ * (context, source, tag) as MPI 5.0 section 3.5 demands. It depends on no lane and no
+ * requests, and allocates no entries: both kinds are embedded in objects of the caller.
  *
  * Invariants:
  *  - No entry in the posted queue matches any entry in the unexpected queue.
@@ -17,11 +17,11 @@
  * receives of these kinds while there are any. No division; no allocation but the larger bins, and
  * when memory is short the smaller ones stay.
  *
- * The match that counts most is that of a receive without wildcards and a message that arrives in
- * the order of the receives, or nearly so. For it receives stand in the express queue, an array in
- * the order of their posting, as long as all that are posted do without wildcards and few enough are
- * ahead of the one that is wanted. Else they move to the bins, and come back when those are empty.
- * Its two functions are written here, to be part of the entry point's and the lane's own code.
+ * The most frequent match is that of a receive without wildcards and a message that arrives in the order
+ * of the receives, or nearly so. For it such receives are in the express queue, an array in posting
+ * order, while no posted receive has a wildcard and few are ahead of the one that matches. Else they move
+ * to the bins, and the express queue is used again when the bins are empty. Its two functions are inline,
+ * because they are part of the fast paths.
  */
 #ifndef WEFT_MATCH_H
 #define WEFT_MATCH_H
@@ -77,11 +77,11 @@ struct weft_matcher {
     struct weft_match_receive **head, **tail; /* the express queue: entries from head to tail */
     struct weft_match_receive **room; /* end of the express queue's room; equal to its start while
                                          receives go to the bins */
-    uint32_t patience;                /* receives to go there even when the bins are empty */
-    uint64_t next_order;              /* receives that were posted to the bins so far */
-    size_t binned;                    /* receives in the bins */
-    size_t unexpected;                /* messages queued: a zero test is the caller's fast path */
-    size_t wild;                      /* receives with a wildcard */
+    uint32_t patience;   /* receives that still go to the bins, even if these are empty */
+    uint64_t next_order; /* receives that were posted to the bins so far */
+    size_t binned;       /* receives in the bins */
+    size_t unexpected;   /* messages queued: a zero test is the caller's fast path */
+    size_t wild;         /* receives with a wildcard */
     struct weft_match_bins posted_by_tag, messages_by_tag;
     /* receives of any tag; of any source; all messages, twice */
     struct weft_match_link posted_by_source[WEFT_MATCH_BINS];
@@ -91,7 +91,7 @@ struct weft_matcher {
     struct weft_match_receive *express[WEFT_MATCH_EXPRESS];
 };
 
-/* Source and tag in one word, as they lie in memory one after the other. */
+/* Source and tag in one word, in the order of the two fields in memory. */
 static inline uint64_t weft_match_key(int32_t source, int32_t tag)
 {
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
@@ -99,8 +99,8 @@ static inline uint64_t weft_match_key(int32_t source, int32_t tag)
     return (uint64_t)high << 32 | low;
 }
 
-/* A context beside 32 bits that are 0. A lane may have something else in them: then it is the label of
- * no receive. */
+/* A context beside 32 bits that are 0. A lane may store other bits there: then the label
+ * matches no receive. */
 static inline uint64_t weft_match_label(uint32_t context)
 {
     bool little = __BYTE_ORDER__ == __ORDER_LITTLE_ENDIAN__;
@@ -127,8 +127,8 @@ weft_match_post_express(struct weft_matcher *m, struct weft_match_receive *recei
     return true;
 }
 
-/* weft_match_arrive for a message that the first receive of the express queue gets; else NULL, and
- * nothing was done. */
+/* weft_match_arrive if the first receive of the express queue matches the message; else NULL, without
+ * effect. */
 static inline __attribute__((always_inline)) struct weft_match_receive *
 weft_match_arrive_express(struct weft_matcher *m, uint64_t label, uint64_t key)
 {
@@ -143,21 +143,21 @@ weft_match_arrive_express(struct weft_matcher *m, uint64_t label, uint64_t key)
     return r;
 }
 
-/* Moves all receives to the bins, where their order says which is older. */
+/* Moves all receives to the bins, which keep their posting order in `order`. */
 void weft_match_spill(struct weft_matcher *m);
 
 /* Makes both queues empty. */
 void weft_match_init(struct weft_matcher *m);
 
-/* Gives back what the bins took; the matcher is not used any more. */
+/* Frees the memory of the bins; the matcher is not used any more. */
 void weft_match_close(struct weft_matcher *m);
 
 /* Doubles the bins of (context, source, tag) of receives and of messages; the matcher does so itself
  * when they fill. Nothing when memory is short. */
 void weft_match_grow(struct weft_matcher *m);
 
-/* A message arrived: unlinks and returns the receive that gets it, or NULL when none matches. The
- * caller then copies it somewhere and calls weft_match_store. */
+/* A message arrived: unlinks and returns the receive that matches, or NULL. Then the caller copies the
+ * message and calls weft_match_store. */
 struct weft_match_receive *weft_match_arrive(struct weft_matcher *m, uint32_t context,
                                              int32_t source, int32_t tag);
 
@@ -172,8 +172,8 @@ struct weft_match_message *weft_match_find(struct weft_matcher *m, uint32_t cont
 /* Unlinks one message that weft_match_find returned (a receive, or a matched probe). */
 void weft_match_take(struct weft_matcher *m, struct weft_match_message *message);
 
-/* Appends a receive, its context, source and tag set, to the posted queue. The caller has just
- * asked weft_match_find and found nothing. */
+/* Appends a receive, its context, source and tag set, to the posted queue. weft_match_find has
+ * just returned NULL for them. */
 void weft_match_post(struct weft_matcher *m, struct weft_match_receive *receive);
 
 /* Withdraws a receive. Returns false when it is not queued any more. */

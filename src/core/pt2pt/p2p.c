@@ -1,21 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Point-to-point: which lane, and who matches.
+ * Point-to-point: the choice of the lane, and where a receive is matched.
  *
- * Invariants (PROTOCOLS: "Matching", "ANY_SOURCE across lanes"):
+ * Invariants:
  *  - A message in software is older than everything of its context still inside the provider, so a
- *    receive asks the software first.
+ *    receive looks into software first.
  *  - A receive is in one place only, the provider or the software. From the first message to or
  *    from itself on a channel, a process keeps its wildcard receives there in software, where both
- *    lanes meet; those already posted are taken back from the provider, the newest first, so that
+ *    lanes meet; those already posted are withdrawn from the provider, the newest first, so that
  *    a message arriving meanwhile still finds the oldest that matches.
  */
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/bsend.h"
 #include "core/pt2pt/sw_match.h"
 #include "core/tool/count.h"
-#include "ofi/net.h"
-#include "shm/shm.h"
 
 #include <stdlib.h>
 
@@ -113,7 +111,7 @@ WEFT_COLD static void mix_lanes(struct weft_channel *channel)
     free(posted.in_software.items);
 }
 
-/* The peer of a send. Returns MPI_SUCCESS, or an error whose sentence is said. */
+/* The peer of a send. Returns MPI_SUCCESS, or an error whose sentence is recorded. */
 static int destination(struct weft_channel *channel, int dest, struct weft_peer **peer)
 {
     *peer = peer_of(channel, dest);
@@ -128,18 +126,9 @@ static int start_send(struct weft_request *request)
     struct weft_channel *channel = request->channel;
     if (weft_unlikely(weft_count_all()))
         weft_count_send(request);
-    if (request->peer->lane == WEFT_LANE_SHM)
-        return weft_shm_isend(request);
-    if (weft_likely(request->peer->lane == WEFT_LANE_NET))
-        return weft_net_isend(request);
-    if (!channel->wildcards_held)
+    if (request->peer->lane == WEFT_LANE_SELF && !channel->wildcards_held)
         mix_lanes(channel);
-    request->sequence = request->peer->sequence++;
-    weft_count_add(&weft_counts.self_messages, 1);
-    weft_count_add(&weft_counts.self_bytes, request->bytes);
-    return weft_sw_arrive(&channel->comm->vci->matcher, channel->context, channel->comm->rank,
-                          request->tag, WEFT_MESSAGE_LOCAL, &request, sizeof request,
-                          request->bytes, request->sequence);
+    return weft_lane_send(request);
 }
 
 /* Data in one piece are bytes, whatever their type: nothing has to be packed. */
@@ -262,7 +251,7 @@ int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes
     struct weft_request *request;
     struct weft_peer *peer = channel->comm->peers[dest];
     if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_CONTIGUOUS) &&
-        weft_p2p_inject(peer, channel, tag, mode, buffer, bytes))
+        weft_lane_inject(peer, channel, tag, mode, buffer, bytes))
         return MPI_SUCCESS;
     int code = weft_p2p_isend(channel, buffer, bytes, type, dest, tag, mode, &request);
     if (code != MPI_SUCCESS)

@@ -7,10 +7,7 @@
 #ifndef WEFT_P2P_H
 #define WEFT_P2P_H
 
-#include "core/pt2pt/request.h"
-#include "core/process/weft.h"
-#include "ofi/net.h"
-#include "shm/shm.h"
+#include "core/pt2pt/lane.h"
 
 /* Starts a send of bytes = count * type->size bytes of data. Returns an MPI error class; on
  * MPI_SUCCESS *out is the request. */
@@ -25,7 +22,7 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
                    struct weft_request **out);
 
 /* Starts an inactive persistent request: a send, a receive, or nothing to MPI_PROC_NULL. Returns
- * MPI_SUCCESS, or an error class whose sentence is said; then the request is inactive still. */
+ * MPI_SUCCESS, or an error class whose sentence is recorded; then the request is inactive still. */
 int weft_p2p_restart(struct weft_request *request);
 
 /* What a receive's request holds when it starts. */
@@ -43,21 +40,8 @@ weft_p2p_describe(struct weft_request *request, struct weft_channel *channel, vo
     request->match.tag = tag;
 }
 
-/* Sends a contiguous message in one of the ways that need no request, if there is one now. Not for the
- * synchronous mode. */
-static inline bool weft_p2p_inject(struct weft_peer *peer, const struct weft_channel *channel,
-                                   int tag, enum weft_send_mode mode, const void *data,
-                                   size_t bytes)
-{
-    const struct weft_net_fast *net = &channel->comm->vci->net;
-    if (bytes < peer->inject_below)
-        return weft_net_inject(net, peer, channel, tag, weft_net_mode_bits(net, mode), data, bytes);
-    return mode == WEFT_SEND_STANDARD && bytes < peer->share_below && data &&
-           weft_shm_inject(peer, channel, tag, data, bytes);
-}
-
 /* Blocking forms; receive fills status unless it is NULL. They return the operation's error class,
- * its sentence said. */
+ * its sentence recorded. */
 int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes,
                   const struct weft_datatype *type, int dest, int tag, enum weft_send_mode mode);
 int weft_p2p_recv(struct weft_channel *channel, void *buffer, size_t bytes,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * What partitioned sends and receives have in common: their life, their messages, the queue of
- * those that progress must look at, and what is said of them.
+ * those that progress must advance, and their description for reports.
  *
  * Invariants:
  *  - Every operation is on the list `all` from its making to its end, and in the queue at most once.
@@ -208,7 +208,7 @@ int weft_partitioned_progress(void)
     return seen;
 }
 
-/* ---- What is said of them */
+/* ---- Reports */
 
 struct text {
     char *buf;

@@ -69,7 +69,7 @@ struct weft_partition_arguments {
 };
 
 /* Make an inactive request of kind WEFT_REQUEST_PSEND or WEFT_REQUEST_PRECV. Return an MPI error
- * class; its sentence is said. */
+ * class; its sentence is recorded. */
 int weft_psend_init(const struct weft_partition_arguments *arguments, struct weft_request **out);
 int weft_precv_init(const struct weft_partition_arguments *arguments, struct weft_request **out);
 
@@ -110,12 +110,12 @@ void weft_partitioned_part(struct weft_request *part);
  * Returns the number of operations it looked at. */
 WEFT_COLD int weft_partitioned_progress(void);
 
-/* The rank and tag that a request was made with, and what it waits for, for people: "partitions 1,
+/* The rank and tag that a request was made with, and what it waits for, as text: "partitions 1,
  * 3 to 5 are not marked ready". Returns buf. */
 char *weft_partitioned_describe(const struct weft_request *request, int *rank, int *tag, char *buf,
                                 size_t len);
 
-/* Forgets what is kept for a channel that nobody uses any longer. */
+/* Frees what is kept for a channel that is no longer used. */
 void weft_partitioned_forget(const struct weft_channel *channel);
 
 /* Forgets everything; after the lanes are closed, before the requests go. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Matching partitioned sends with partitioned receives: announcements and who gets them
+ * Matching partitioned sends with partitioned receives: announcements and their receives
  * (core/pt2pt/partitioned.h).
  *
  * Invariants:
@@ -115,7 +115,7 @@ static void append_arrival(struct arrival *arrival, struct arrivals *list)
     list->end = &arrival->next;
 }
 
-/* A new place for an announcement, on no list. NULL when memory is short: the sentence is said. */
+/* A new buffer for an announcement, on no list. NULL if memory is short: the sentence is recorded. */
 static struct arrival *new_place(struct weft_channel *channel, int rank)
 {
     struct arrival *arrival = malloc(sizeof *arrival);
@@ -130,7 +130,7 @@ static struct arrival *new_place(struct weft_channel *channel, int rank)
     return arrival;
 }
 
-/* Nothing more will come from where an arrival is from: nobody waits for it any longer. */
+/* No more announcements come from the source of an arrival: ends the receives that wait for one. */
 static void fail(const struct arrival *arrival, int error)
 {
     struct weft_precv **link = &waiting;
@@ -145,7 +145,7 @@ static void fail(const struct arrival *arrival, int error)
     }
 }
 
-/* Keeps an announcement until somebody wants it; the receive that it took is to be posted again. */
+/* Keeps an announcement until a receive matches it; the receive of announcements is posted again. */
 static void keep(struct arrival *arrival)
 {
     struct arrival *again = new_place(arrival->channel, arrival->rank);
@@ -207,8 +207,8 @@ void weft_announcement_part(struct weft_request *part)
     weft_request_put(part);
 }
 
-/* Posts the receive of an announcement. Returns an MPI error class whose sentence is said; then the
- * place is gone. */
+/* Posts the receive of an announcement. Returns an MPI error class whose sentence is recorded; then the
+ * buffer is freed. */
 static int expect(struct arrival *arrival)
 {
     struct weft_partition_arguments from = {.channel = arrival->channel, .rank = arrival->rank};

@@ -22,7 +22,7 @@ struct weft_announcement {
     uint32_t unused;
 };
 
-/* What a notice says, and before it, in the same bytes, which partitions are meant. */
+/* The content of a notice: the partitions that follow it, or whose data are in the same message. */
 struct weft_partition_range {
     uint32_t first, count;
 };
@@ -31,7 +31,7 @@ struct weft_partition_range {
 struct weft_partitioned {
     struct weft_partition_arguments is;
     struct weft_request
-        *request;  /* the user's; NULL: given up, its announcement is still to come */
+        *request;  /* the user's; NULL: freed, and its announcement is still to come */
     size_t bytes;  /* of data in one partition */
     uint32_t id;   /* 0: a receive that has not matched */
     uint8_t error; /* what happened in this round */
@@ -63,8 +63,8 @@ struct weft_precv {
     struct weft_partitioned base;
     struct weft_announcement sender; /* once base.id is set */
     uint8_t unmatchable;             /* the error that keeps its announcement from coming, or 0 */
-    bool listening;                  /* a receive for a notice is posted */
-    bool heard;                      /* a notice came in this round */
+    bool posted;                     /* a receive for a notice is posted */
+    bool noticed;                    /* a notice came in this round */
     bool lost;                       /* no more notices will come in this round */
     uint32_t announced;              /* partitions of the sender, in this round */
     uint32_t *covered;               /* of each own partition: how many of the sender's arrived */
@@ -81,8 +81,8 @@ struct weft_precv {
 /* Says that there is no memory for an operation, "send" or "receive". Returns MPI_ERR_NO_MEM. */
 int weft_partitioned_no_memory(const struct weft_partition_arguments *arguments, const char *what);
 
-/* Fills what both sides have and makes the user's request. False when memory is short,
- * the sentence said. */
+/* Fills what both sides have and makes the user's request. False if memory is short,
+ * the sentence recorded. */
 bool weft_partitioned_open(struct weft_partitioned *base,
                            const struct weft_partition_arguments *arguments,
                            enum weft_request_kind op);
@@ -98,7 +98,7 @@ bool weft_partitioned_has_id(uint32_t id);
 
 /* Starts a message of the operation to, or from, its other side; its whole is that user's request
  * or weft_announcements. What is complete at once is handed to weft_partitioned_part. Return an MPI
- * error class; its sentence is said. copy is what a send's part.copy is to be, index a receive's
+ * error class; its sentence is recorded. copy is what a send's part.copy is to be, index a receive's
  * sequence. */
 int weft_partitioned_send(const struct weft_partition_arguments *to, int tag, const void *data,
                           size_t bytes, const struct weft_datatype *type,
@@ -112,14 +112,14 @@ int weft_partitioned_receive(const struct weft_partition_arguments *from, int ta
 /* The whole of announcements, sent or received. */
 extern struct weft_request weft_announcements;
 
-/* What stands in the queue of weft_partitioned_progress for weft_announcement_advance: it has no
+/* The entry in the queue of weft_partitioned_progress that calls weft_announcement_advance: it has no
  * request. */
 extern struct weft_partitioned weft_announcer;
 
 /* Posts the receives of announcements that are due. */
 void weft_announcement_advance(void);
 
-/* Gives a send its id and announces it. Returns an MPI error class; its sentence is said. */
+/* Gives a send its id and announces it. Returns an MPI error class; its sentence is recorded. */
 int weft_announce(struct weft_psend *send);
 
 /* Finds a receive its announcement: now, or when it comes. As above. */
@@ -147,7 +147,7 @@ void weft_psend_delete(struct weft_psend *send);
 void weft_precv_start(struct weft_precv *recv);
 void weft_precv_part(struct weft_precv *recv, struct weft_request *part);
 
-/* Looks at what came, posts what is wanted next, and completes the user's request when all is here. */
+/* Takes what arrived, posts the next receives, and completes the user's request after the last. */
 void weft_precv_advance(struct weft_precv *recv);
 
 /* It has its announcement. */
@@ -156,7 +156,7 @@ void weft_precv_matched(struct weft_precv *recv, const struct weft_announcement 
 /* It will get none, for that error. */
 void weft_precv_unmatchable(struct weft_precv *recv, int error);
 
-/* The user gave the request up: deleted now, or when its announcement comes. */
+/* The user freed the request: deleted now, or when its announcement comes. */
 void weft_precv_abandon(struct weft_precv *recv);
 void weft_precv_delete(struct weft_precv *recv);
 

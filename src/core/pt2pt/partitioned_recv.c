@@ -3,7 +3,7 @@
  * Partitioned receives: notices are received one at a time, their data beside each other
  * (core/pt2pt/partitioned.h).
  *
- * Invariant: a receive for a notice is posted (listening) only in an active round that has more to
+ * Invariant: a receive for a notice is posted (`posted`) only in an active round that has more to
  * come, and only while a piece is free for the data that may follow it.
  */
 #include "core/object/error.h"
@@ -140,7 +140,7 @@ static struct room room_of(const struct weft_precv *recv, struct weft_partition_
     if (room.offset > all)
         room.offset = all;
     if (room.bytes > all - room.offset)
-        room.bytes = all - room.offset; /* the sizes disagree: finish tells */
+        room.bytes = all - room.offset; /* the sizes disagree: finish reports it */
     return room;
 }
 
@@ -196,7 +196,7 @@ static void piece_arrived(struct weft_precv *recv, struct weft_request *part)
 void weft_precv_part(struct weft_precv *recv, struct weft_request *part)
 {
     if (part->sequence == NOTICE) {
-        recv->listening = false;
+        recv->posted = false;
         recv->notice = part;
     } else {
         piece_arrived(recv, part);
@@ -217,7 +217,7 @@ static void take_notice(struct weft_precv *recv)
         return;
     }
     memcpy(&range, recv->landing, sizeof range);
-    recv->heard = true;
+    recv->noticed = true;
     recv->announced += range.count;
     if (range.count * recv->sender.bytes <= WEFT_PARTITIONED_INLINE) {
         struct room room = room_of(recv, range);
@@ -232,20 +232,20 @@ static void take_notice(struct weft_precv *recv)
 
 static bool more_to_come(const struct weft_precv *recv)
 {
-    return !recv->lost && !(recv->heard && recv->announced == recv->sender.partitions);
+    return !recv->lost && !(recv->noticed && recv->announced == recv->sender.partitions);
 }
 
 /* Posts the receive of the next notice. */
-static void listen(struct weft_precv *recv)
+static void post_notice(struct weft_precv *recv)
 {
-    recv->listening = true;
+    recv->posted = true;
     int code = weft_partitioned_receive(&recv->base.is, (int)recv->base.id, recv->landing,
                                         recv->landing_bytes, weft_datatype_byte(),
                                         recv->base.request, NOTICE);
     if (code != MPI_SUCCESS) {
         recv->base.error = (uint8_t)code;
         recv->lost = true;
-        recv->listening = false;
+        recv->posted = false;
     }
 }
 
@@ -293,16 +293,16 @@ void weft_precv_advance(struct weft_precv *recv)
     do {
         if (recv->notice)
             take_notice(recv);
-        if (!recv->listening && more_to_come(recv) && recv->free_pieces)
-            listen(recv);
+        if (!recv->posted && more_to_come(recv) && recv->free_pieces)
+            post_notice(recv);
     } while (recv->notice);
-    if (!recv->listening && !more_to_come(recv) && recv->free_pieces == ALL_PIECES)
+    if (!recv->posted && !more_to_come(recv) && recv->free_pieces == ALL_PIECES)
         finish(recv);
 }
 
 void weft_precv_start(struct weft_precv *recv)
 {
-    recv->heard = recv->lost = false;
+    recv->noticed = recv->lost = false;
     recv->announced = 0;
     memset(recv->covered, 0, recv->base.is.partitions * sizeof *recv->covered);
     if (recv->base.is.rank == MPI_PROC_NULL) {

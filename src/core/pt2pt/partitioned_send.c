@@ -36,7 +36,7 @@ static size_t words(uint32_t partitions)
     return ((size_t)partitions + 63) / 64;
 }
 
-/* False when memory is short. */
+/* False if memory is short. */
 static bool fill(struct weft_psend *send)
 {
     uint32_t n = send->base.is.partitions;

@@ -6,10 +6,9 @@
 
 #include "core/object/error.h"
 #include "core/process/weft.h"
+#include "core/pt2pt/lane.h"
 #include "core/tool/count.h"
 #include "core/tool/event.h"
-#include "ofi/net.h"
-#include "shm/shm.h"
 
 #include <stdlib.h>
 
@@ -56,12 +55,10 @@ struct weft_peer *weft_peer_make(unsigned deal, int world)
     peer->deal = (uint8_t)deal;
     peer->vci = (uint8_t)(deal % weft.nvcis);
     peer->sequence = world == weft.job.rank; /* of a message to itself: never WEFT_NO_SEQUENCE */
-    peer->backlog_end = peer->controls_end = &peer->backlog;
+    peer->backlog.end = peer->backlog.controls_end = &peer->backlog.first;
     peer->sync_end = &peer->sync;
     peer->readers_end = &peer->readers;
-    peer->lane = world == weft.job.rank    ? WEFT_LANE_SELF
-                 : weft_shm_reaches(world) ? WEFT_LANE_SHM
-                                           : WEFT_LANE_NET;
+    peer->lane = (uint8_t)weft_lane_to(world);
     if (deal > 0 && peer->lane != WEFT_LANE_SELF && weft_boot_has_failed(world))
         peer->lane = WEFT_LANE_DEAD; /* weft_failure_check may have seen the other deals only */
     weft_count_add(&weft_counts.contacts, world != weft.job.rank);
@@ -78,8 +75,7 @@ struct weft_peer *weft_peer_connect(unsigned deal, int world)
         weft_error_set(MPI_ERR_OTHER, "no memory for one more peer (rank %d)", world);
         return NULL;
     }
-    if ((peer->lane == WEFT_LANE_NET && weft_net_connect(peer, why, sizeof why)) ||
-        (peer->lane == WEFT_LANE_SHM && weft_shm_connect(peer, why, sizeof why))) {
+    if (weft_lane_connect(peer, why, sizeof why)) {
         weft_error_set(MPI_ERR_OTHER, "%s", why);
         weft.peers[deal][world] = &weft_peer_unknown;
         free(peer);

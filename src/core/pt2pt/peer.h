@@ -15,7 +15,6 @@
 #include <stdint.h>
 
 struct weft_request;
-struct weft_net_out;
 struct weft_shm_link;
 
 enum { WEFT_FINS_AT_ONCE = 10 };
@@ -28,7 +27,20 @@ enum weft_lane {
     WEFT_LANE_DEAD /* its process has ended: nothing is sent or posted any more */
 };
 
-/* What is counted of each peer, on slow ways only: see core/tool/count.h. */
+/* What a lane could not send to a peer yet, in order: entries leave at the front. Controls that may
+ * overtake user messages (the net lane's) come first. An entry is part of a request's lane
+ * state or of a control message; kind is the lane's own. */
+struct weft_backlog_entry {
+    struct weft_backlog_entry *next;
+    uint8_t kind;
+};
+
+struct weft_backlog {
+    struct weft_backlog_entry *first, **controls_end, **end;
+    double since; /* seconds: when it last became non-empty */
+};
+
+/* Counters of each peer, incremented on general paths only: see core/tool/count.h. */
 struct weft_peer_counts {
     uint64_t rendezvous;    /* sends announced to it, */
     uint64_t backlogged;    /* messages and controls to it that had to wait, */
@@ -37,42 +49,38 @@ struct weft_peer_counts {
 };
 
 struct weft_peer {
-    uint8_t lane;      /* enum weft_lane */
-    bool reached;      /* the provider took something for it */
-    bool backlogged;   /* in the net lane's list of peers with a backlog */
-    uint8_t deal;      /* the table it is in: core/pt2pt/vci.h */
-    uint8_t vci;       /* the number of the VCI it belongs to */
-    int32_t world;     /* its rank in MPI_COMM_WORLD */
-    uint32_t sequence; /* of the next user message to it on the net lane, or to itself */
-    uint64_t net_addr; /* fi_addr_t */
-    uint32_t stop;     /* the sequence number from which on sends go the long way: ofi/credits.c */
-    uint32_t credits_end; /* the one at which the credits end */
-    uint32_t relieve_at;  /* the one at which it is to be asked whether it has taken all */
-    uint32_t owed;        /* credits of its messages that matched here, not returned yet */
-    uint8_t unanswered;   /* questions whether it has taken all */
-    bool connected_back;  /* it can send to this rank without waiting for this rank */
-    size_t inject_below;  /* bytes below which a message may be injected at once on the net lane, if
-                            nothing stops it; else 0 */
-    size_t land_below;    /* the same for posting a receive from it that lands in its request to the
-                            provider; 0 where that is not given such ones */
-    size_t post_below;   /* the same for posting a receive from it to the provider: 2 GiB where that
-                             matches, or 0 */
-    size_t listen_below; /* the same for posting one in the software matcher: 2 GiB where that
-                             matches, or 0 */
-    size_t share_below;  /* bytes below which a message may be written to shared memory at once: on
-                            that lane, while its backlog is empty, else 0 */
-    struct weft_shm_link *shm; /* what the shared-memory lane has of it; stays when it is dead */
-    struct weft_net_out *backlog, **controls_end,
-        **backlog_end;    /* what was not sent yet: controls, then user messages, in order */
-    double report_after;  /* seconds without a connection before the next report; 0: the first */
-    double backlog_since; /* when its head began to wait */
+    uint8_t lane;         /* enum weft_lane */
+    bool reached;         /* the provider has accepted a message to it */
+    bool backlogged;      /* in the net lane's list of peers with a backlog */
+    uint8_t deal;         /* the table it is in: core/pt2pt/vci.h */
+    uint8_t vci;          /* the number of the VCI it belongs to */
+    int32_t world;        /* its rank in MPI_COMM_WORLD */
+    uint32_t sequence;    /* of the next user message to it on the net lane, or to itself */
+    uint64_t net_addr;    /* fi_addr_t */
+    uint32_t stop;        /* the sequence number at which the fast path must stop: ofi/credits.c */
+    uint32_t credits_end; /* sequence number at which the credits end */
+    uint32_t relieve_at;  /* sequence number at which the next flow check is due */
+    uint32_t owed;        /* credits to return: of its messages that matched here */
+    uint8_t unanswered;   /* flow checks that it has not replied to */
+    bool connected_back;  /* its connection to this rank exists */
+    /* Limits of the fast path, in bytes: each takes only what is shorter, so 0 stops it. The lane sets
+     * them at first contact; a dead peer has none. */
+    size_t send_below; /* of a send by the lane's inject function; 0 with WEFT_COUNTERS=all,
+                                     and while the lane shm has a backlog */
+    size_t
+        recv_in_request_below;  /* of a receive posted to the provider that lands in its request */
+    size_t recv_provider_below; /* of any posted to the provider, where the provider matches */
+    size_t recv_software_below; /* of one posted to the matcher, where software matches */
+    struct weft_shm_link *shm;  /* state of the shared-memory lane; kept when the peer is dead */
+    struct weft_backlog backlog;
+    double report_after; /* seconds without a connection before the next report; 0: the first */
     struct weft_request *sync, **sync_end; /* eager synchronous sends not yet matched */
     struct weft_peer *next_backlogged;
     struct weft_request *readers, **readers_end; /* receives whose reads wait for room */
     size_t reading;                              /* bytes of its messages that are being read */
-    uint32_t fetching;                           /* rendezvous receives from it under way */
-    uint32_t fins;                               /* how many of the following wait to be sent */
-    uint32_t fin_numbers[WEFT_FINS_AT_ONCE];     /* its sends whose data are all here */
+    uint32_t fetching;                           /* rendezvous receives from it that are active */
+    uint32_t fins;                               /* FINs to be sent: entries of fin_numbers */
+    uint32_t fin_numbers[WEFT_FINS_AT_ONCE];     /* numbers of its sends whose data have arrived */
     uint32_t sent_mark;   /* a value that sequence had, not 2^32 messages ago, */
     uint64_t sent_before; /* and how many messages there had been then */
     struct weft_peer_counts counts;
@@ -80,21 +88,28 @@ struct weft_peer {
 
 extern struct weft_peer weft_peer_unknown;
 
-/* Makes the table of peers of a deal. False when memory is short. */
+/* Makes the table of peers of a deal. False if memory is short. */
 bool weft_peers_open(unsigned deal);
 void weft_peers_close(void);
 
 /* The peer of a world rank in the table of a deal, or NULL before first contact. */
 struct weft_peer *weft_peer_known(unsigned deal, int world);
 
-/* The peer, known or not. NULL as for weft_peer_connect. */
+/* The peer, connected if necessary. NULL as for weft_peer_connect. */
 struct weft_peer *weft_peer_get(unsigned deal, int world);
 
-/* An object for a world rank that has none, not connected. NULL when memory is short. */
+/* An object for a world rank that has none, not connected. NULL if memory is short. */
 struct weft_peer *weft_peer_make(unsigned deal, int world);
 
 /* First contact with a world rank in a deal. Returns NULL with the reason in weft_error_set
  * (MPI_ERR_OTHER). */
 struct weft_peer *weft_peer_connect(unsigned deal, int world);
+
+/* backlog.c: appends an entry; removes the first, which may be freed by now and was followed by rest;
+ * removes any, and returns false if it is not there. */
+void weft_backlog_append(struct weft_peer *peer, struct weft_backlog_entry *entry, bool overtakes);
+void weft_backlog_pop(struct weft_peer *peer, const struct weft_backlog_entry *first,
+                      struct weft_backlog_entry *rest);
+bool weft_backlog_remove(struct weft_peer *peer, const struct weft_backlog_entry *entry);
 
 #endif

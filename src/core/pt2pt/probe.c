@@ -6,14 +6,12 @@
  * provider holds unexpected of the channel into software, in order: those messages are older than
  * all that follow, and receives look at them first.
  *
- * Invariant: a probe and the receive after it agree, because both ask weft_match_find, and nothing
+ * Invariant: a probe and the receive after it agree, because both call weft_match_find, and nothing
  * that a probe has seen can be matched by a receive that was posted before it: the matcher would have
- * given it away at its arrival.
+ * delivered it at its arrival.
  */
 #include "core/pt2pt/probe.h"
-#include "core/pt2pt/sw_match.h"
-#include "core/process/weft.h"
-#include "ofi/net.h"
+#include "core/pt2pt/lane.h"
 
 struct weft_message weft_message_no_proc = {.object = {WEFT_KIND_MESSAGE, 0}};
 
@@ -78,6 +76,6 @@ void weft_probe_status(const struct weft_message *message, MPI_Status *status)
         return;
     status->MPI_SOURCE = message->match.source;
     status->MPI_TAG = message->match.tag;
-    weft_status_set_bytes(status, message->length);
+    weft_status_set_bytes(status, message->arrival.length);
     weft_status_set_cancelled(status, false);
 }

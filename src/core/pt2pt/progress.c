@@ -11,12 +11,11 @@
 #include "core/comm/context_alloc.h"
 #include "core/coll/coll.h"
 #include "core/process/hang.h"
+#include "core/pt2pt/lane.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/object/settings.h"
 #include "core/tool/count.h"
 #include "core/process/weft.h"
-#include "ofi/net.h"
-#include "shm/shm.h"
 
 #include <sched.h>
 #include <unistd.h>
@@ -64,20 +63,12 @@ static int move_others(int events)
     return events;
 }
 
-static inline int progress_vci(struct weft_vci *vci)
-{
-    int events = weft.shm ? weft_shm_progress(vci->number) : 0;
-    if (vci->net.ep)
-        events += weft_net_progress(vci->number);
-    return events;
-}
-
 WEFT_HOT int weft_progress(void)
 {
     static unsigned quiet;
     int events = 0;
     for (unsigned i = 0; i < weft.nvcis; i++)
-        events += progress_vci(&weft.vcis[i]);
+        events += weft_lane_progress(&weft.vcis[i]);
     if (weft_unlikely(others_move()))
         events = move_others(events);
     /* A program may wait by tests alone, and for a rank that is dead. */
@@ -103,7 +94,7 @@ static __attribute__((noinline)) int progress_others(struct weft_vci *vci)
         struct weft_vci *other = &weft.vcis[i];
         if (other == vci || !weft_lock_try(&other->lock))
             continue;
-        progress_vci(other);
+        weft_lane_progress(other);
         weft_lock_leave(&other->lock);
     }
     return events;
@@ -111,7 +102,7 @@ static __attribute__((noinline)) int progress_others(struct weft_vci *vci)
 
 static inline __attribute__((always_inline)) int poll_one(struct weft_vci *vci)
 {
-    int events = progress_vci(vci);
+    int events = weft_lane_progress(vci);
     if (weft_likely(++vci->polls < POLLS_OF_ONE) &&
         (vci->polls < POLLS_OF_ONE_WITH_OTHERS || !others_move()))
         return events;
@@ -175,7 +166,7 @@ void weft_look(struct weft_vci *vci)
         yield_between_looks();
 }
 
-/* How long a rank sleeps after so many sleeps without news. */
+/* Microseconds of the next sleep, after so many sleeps without an event. */
 static unsigned sleep_length(unsigned sleeps)
 {
     unsigned doublings = sleeps / SLEEPS_OF_A_LENGTH;
@@ -184,8 +175,8 @@ static unsigned sleep_length(unsigned sleeps)
     return doublings < 9 ? SLEEP_US << doublings : LONGEST_SLEEP_US;
 }
 
-/* Gives the core away after so many polls without news. True after a sleep so long that what else a
- * waiting rank looks for is due. */
+/* Yields or sleeps after so many polls without an event. True after a sleep so long that the checks of
+ * a waiting rank are due. */
 static bool yield_or_sleep(unsigned polls, bool threads)
 {
     /* Threads come here without the lock. */

@@ -3,17 +3,17 @@
  * The request pool, waiting, statuses.
  *
  * Invariant: a request in the free list has kind WEFT_KIND_NONE, so a handle used after it was
- * freed is caught as long as nobody else got the object.
+ * freed is detected until the object is in use again.
  */
 #include "core/pt2pt/request.h"
 #include "core/pt2pt/bsend.h"
 #include "core/coll/coll.h"
 #include "core/object/error.h"
 #include "core/pt2pt/generalized.h"
+#include "core/pt2pt/lane.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/tool/count.h"
 #include "core/process/weft.h"
-#include "ofi/net.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -88,7 +88,7 @@ struct weft_request *weft_request_get(struct weft_vci *vci, enum weft_request_ki
 {
     if (weft_unlikely(!vci->requests.free) && !weft_request_grow(vci))
         return NULL;
-    return weft_request_pop(&vci->requests, op, 0, pending);
+    return weft_request_pop(&vci->requests, op, 0, WEFT_LANE_UNKNOWN, pending);
 }
 
 struct weft_request *weft_request_to_nowhere(struct weft_vci *vci)
@@ -260,7 +260,7 @@ WEFT_HOT void weft_request_wait(struct weft_request *request)
         weft_idle_end();
 }
 
-/* Where a status keeps what the user may only ask for by function. */
+/* The members of a status that the user reads by functions only. */
 enum { BYTES_LOW, BYTES_HIGH, CANCELLED };
 
 void weft_status_set_bytes(MPI_Status *status, size_t bytes)

@@ -6,10 +6,10 @@
  *  - pending counts the events an operation still waits for (a provider completion, an
  *    acknowledgement, a match…); it is complete exactly when pending is 0, and then source, tag,
  *    error and bytes are final.
- *  - A request's memory never moves and is never given back: slabs only grow. So providers and
- *    peers may hold its address (a cookie) until the operation is complete.
- *  - A request freed by the user before it completes (MPI_Request_free) is returned to the pool by
- *    whoever brings pending to 0: weft_request_event.
+ *  - A request's memory never moves and is never freed: pools only grow. So providers and peers may
+ *    hold its address (a cookie) until the operation is complete.
+ *  - A request freed by the user before it completes (MPI_Request_free) is returned to the pool when
+ *    pending becomes 0: weft_request_event.
  *  - A persistent request keeps its arguments (buffer, type, match or tag, and a send's rank in
  *    match.source) from its making to its end. While it is inactive its pending is 0, and every wait
  *    and test passes it over like MPI_REQUEST_NULL, which is an inactive request itself.
@@ -32,10 +32,10 @@ enum weft_request_kind {
     WEFT_REQUEST_NONE, /* to or from MPI_PROC_NULL */
     WEFT_REQUEST_SEND,
     WEFT_REQUEST_RECV,
-    WEFT_REQUEST_PROBE,       /* only to say what a rank waits for; never in the pool */
+    WEFT_REQUEST_PROBE,       /* only to report what a rank waits for; never in the pool */
     WEFT_REQUEST_FLUSH,       /* of a buffer for buffered sends */
     WEFT_REQUEST_GENERALIZED, /* the user's own: core/pt2pt/generalized.h */
-    WEFT_REQUEST_BSEND,       /* what the user holds of a buffered send: core/pt2pt/bsend.h */
+    WEFT_REQUEST_BSEND,       /* the user's request of a buffered send: core/pt2pt/bsend.h */
     WEFT_REQUEST_MAKING,      /* MPI_Comm_idup: core/comm/comm_make.h */
     WEFT_REQUEST_COLL,        /* a collective: core/coll/coll.h */
     WEFT_REQUEST_PSEND,       /* partitioned: core/pt2pt/partitioned.h */
@@ -60,10 +60,10 @@ enum weft_request_flag {
     WEFT_REQUEST_CANCELLED = 4,
     WEFT_REQUEST_PERSISTENT = 8,
     WEFT_REQUEST_INACTIVE = 16,   /* persistent and not started, or completed since */
-    WEFT_REQUEST_PART = 32,       /* its completion is for its whole to know */
-    WEFT_REQUEST_BUFFERED = 64,   /* a send whose end is for core/pt2pt/bsend.c to know */
-    WEFT_REQUEST_COUNTED = 64,    /* a receive whose end is for core/tool/count.h to count */
-    WEFT_REQUEST_CANCELLING = 128 /* a send: the receiver was asked, pending counts its answer */
+    WEFT_REQUEST_PART = 32,       /* its completion is an event of its whole */
+    WEFT_REQUEST_BUFFERED = 64,   /* a send whose end calls weft_bsend_ended */
+    WEFT_REQUEST_COUNTED = 64,    /* a receive whose end core/tool/count.h counts */
+    WEFT_REQUEST_CANCELLING = 128 /* a send: CANCEL was sent, pending counts the reply */
 };
 
 /* A request's room for its lane. The first part is for any lane that works on it; the net lane keeps
@@ -76,7 +76,9 @@ struct weft_request {
     uint8_t mode;  /* enum weft_send_mode; receives: WEFT_RECEIVE_WITH_SEND */
     uint8_t flags; /* enum weft_request_flag */
     uint8_t error; /* MPI error class of what happened to it */
-    int32_t pending;
+    int16_t pending;
+    uint8_t owner; /* enum weft_lane: whose state `lane` holds; WEFT_LANE_UNKNOWN: none */
+    uint8_t unused;
     /* up to here: struct weft_request_head */
 
     union { /* receives: what came; sends: tag */
@@ -91,7 +93,7 @@ struct weft_request {
     size_t bytes;      /* data received; data to send */
 
     struct weft_channel *channel;
-    struct weft_peer *peer; /* NULL while a receive's source is not known */
+    struct weft_peer *peer; /* NULL before a receive from any source matches */
     const struct weft_datatype *type;
     void *buffer;
     size_t capacity;           /* bytes of data the buffer's type map takes */
@@ -105,8 +107,8 @@ struct weft_request {
         } part;
         struct weft_schedule *schedule; /* of collectives: what it completes with */
     };
-    struct weft_request *whole; /* of a part; of a buffered send the user's request, and the other
-                                   way round */
+    struct weft_request *whole; /* of a part; of a buffered send the user's request, and vice
+                                   versa */
     struct weft_vci *vci;       /* whose pool it belongs to, for good */
 
     _Alignas(16) unsigned char lane[WEFT_LANE_BYTES]; /* belongs to the lane (fi_context2 …) */
@@ -116,7 +118,8 @@ struct weft_request {
 struct weft_request_head {
     struct weft_object object;
     uint8_t op, mode, flags, error;
-    int32_t pending;
+    int16_t pending;
+    uint8_t owner, unused;
 };
 
 _Static_assert(offsetof(struct weft_request, source) == sizeof(struct weft_request_head),
@@ -141,7 +144,7 @@ enum { WEFT_REQUEST_SLAB = 256 };
  * so a request needs no entry in their table, which would cost time for each message. */
 enum { WEFT_REQUEST_INTEGERS = 1 << 30 };
 
-/* What MPI_REQUEST_NULL names; nobody writes to it. */
+/* The object of MPI_REQUEST_NULL; never written to. */
 extern struct weft_request weft_request_null;
 
 /* A complete request for an operation with MPI_PROC_NULL: source MPI_PROC_NULL, no bytes (MPI 5.0,
@@ -152,23 +155,27 @@ WEFT_COLD struct weft_request *weft_request_to_nowhere(struct weft_vci *vci);
 void weft_request_init(void);
 void weft_request_finalize(void);
 
-/* Slow path of weft_request_get: one more slab. NULL when memory is short, the sentence said. */
+/* General path of weft_request_get: one more slab. NULL if memory is short, the sentence recorded. */
 WEFT_COLD struct weft_request *weft_request_grow(struct weft_vci *vci);
 
 /* Takes the first of a pool that is not empty; the rest of the request is undefined. */
 static inline __attribute__((always_inline)) struct weft_request *
-weft_request_pop(struct weft_request_pool *pool, enum weft_request_kind op, int flags, int pending)
+weft_request_pop(struct weft_request_pool *pool, enum weft_request_kind op, int flags,
+                 enum weft_lane owner, int pending)
 {
     struct weft_request *request = pool->free;
-    const struct weft_request_head head = {{WEFT_KIND_REQUEST, 0}, (uint8_t)op, 0,
-                                           (uint8_t)flags,         0,           pending};
+    const struct weft_request_head head = {.object = {WEFT_KIND_REQUEST, 0},
+                                           .op = (uint8_t)op,
+                                           .flags = (uint8_t)flags,
+                                           .pending = (int16_t)pending,
+                                           .owner = (uint8_t)owner};
     pool->free = request->next;
     memcpy(request, &head, sizeof head);
     return request;
 }
 
 /* A request of that op, no flags, no error, pending as given; the rest is undefined. NULL when
- * memory is short (MPI_ERR_NO_MEM), the sentence said. */
+ * memory is short (MPI_ERR_NO_MEM), the sentence recorded. */
 struct weft_request *weft_request_get(struct weft_vci *vci, enum weft_request_kind op, int pending);
 
 /* Gives a request back to its pool (inline: weft_request_push, vci.h). */
@@ -188,11 +195,11 @@ void weft_request_each(void (*see)(void *arg, struct weft_request *request), voi
  * error. copy is freed when the send is complete; may be NULL. */
 void weft_request_join(struct weft_request *whole, struct weft_request *send, void *copy);
 
-/* The user gives up a request: it ends now, or as soon as it is complete. Returns MPI_SUCCESS, or
+/* The user frees a request: it ends now, or as soon as it is complete. Returns MPI_SUCCESS, or
  * what the free function of a generalized request returned. */
 int weft_request_abandon(struct weft_request *request);
 
-/* The last event of a request that nobody waits for: gives back what it holds, and itself;
+/* The last event of a request that the user does not wait for: frees what it holds, and itself;
  * a part becomes an event of its whole. Where that needs all VCIs and the caller holds one, it is
  * deferred: the next thread that takes all VCIs calls the second. */
 WEFT_COLD void weft_request_last(struct weft_request *request);
@@ -210,8 +217,22 @@ static inline __attribute__((always_inline)) void weft_request_event(struct weft
 /* Notes that a message of length bytes is too long for a receive, whose source and tag are set. */
 WEFT_COLD void weft_request_truncated(struct weft_request *request, size_t length);
 
-/* Whose error handler hears of a failed request; NULL: that of MPI_COMM_SELF. (Only requests that
- * never fail, and those of the user's own making, have no channel.) */
+/* Sets how many bytes a receive, whose source and tag are set, takes of a message of length bytes, and
+ * returns them; records the error if the message is truncated. */
+static inline __attribute__((always_inline)) size_t weft_request_fit(struct weft_request *request,
+                                                                     size_t length)
+{
+    size_t bytes = length;
+    if (weft_unlikely(length > request->capacity)) {
+        weft_request_truncated(request, length);
+        bytes = request->capacity;
+    }
+    request->bytes = bytes;
+    return bytes;
+}
+
+/* The communicator whose error handler a failed request calls; NULL: MPI_COMM_SELF. (Only requests that
+ * never fail, and generalized requests, have no channel.) */
 static inline struct weft_comm *weft_request_comm(const struct weft_request *request)
 {
     return request->channel ? request->channel->comm : NULL;
@@ -225,7 +246,7 @@ void weft_request_wait(struct weft_request *request);
 void weft_request_status(const struct weft_request *request, MPI_Status *status, bool with_error);
 
 /* The empty status of MPI 5.0 section 3.7.3, of what is no operation; weft_status_clear leaves its
- * MPI_ERROR, for operations that have nothing to tell. */
+ * MPI_ERROR, for operations without a status of their own. */
 void weft_status_empty(MPI_Status *status);
 void weft_status_clear(MPI_Status *status);
 

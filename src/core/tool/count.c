@@ -7,25 +7,16 @@
 #include "core/tool/count.h"
 
 #include "core/object/settings.h"
-#include "core/process/weft.h"
-#include "ofi/net.h"
-#include "shm/shm.h"
+#include "core/pt2pt/lane.h"
 
 #include <stdlib.h>
 
 struct weft_counts weft_counts;
 struct weft_count_rank *weft_count_ranks;
 
-static enum weft_lane lane_of(int world)
-{
-    return world == weft.job.rank                ? WEFT_LANE_SELF
-           : weft.shm && weft_shm_reaches(world) ? WEFT_LANE_SHM
-                                                 : WEFT_LANE_NET;
-}
-
 static unsigned slot_of(int world)
 {
-    return (unsigned)lane_of(world) - WEFT_LANE_SELF;
+    return (unsigned)weft_lane_to(world) - WEFT_LANE_SELF;
 }
 
 void weft_count_open(void)

@@ -106,23 +106,6 @@ static inline void weft_count_level(struct weft_peak *peak, int64_t by)
         ;
 }
 
-/* A send or control enters and leaves the backlog of a peer; *total and *backlog are the counters
- * of the lane. */
-static inline void weft_count_backlog_add(struct weft_peer *peer, uint64_t *total,
-                                          struct weft_peak *backlog)
-{
-    weft_count_add(total, 1);
-    weft_count_level(backlog, 1);
-    peer->counts.backlogged++;
-    peer->counts.backlog++;
-}
-
-static inline void weft_count_backlog_remove(struct weft_peer *peer, struct weft_peak *backlog)
-{
-    weft_count_level(backlog, -1);
-    peer->counts.backlog--;
-}
-
 /* Counts an unexpected message; for no rank if this process does not have its communicator yet. */
 WEFT_COLD void weft_count_unexpected_of_rank(uint32_t context, int source);
 

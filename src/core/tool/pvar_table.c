@@ -9,8 +9,7 @@
 
 #include "core/tool/count.h"
 #include "core/process/weft.h"
-#include "ofi/net.h"
-#include "shm/shm.h"
+#include "core/pt2pt/lane.h"
 
 static uint64_t load(const uint64_t *word)
 {

@@ -1,0 +1,153 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Dispatch to the lanes, see lane.h; and the lane self, whose messages go straight to the matcher.
+ */
+#include "core/pt2pt/lane.h"
+#include "core/tool/count.h"
+
+/* ---- Messages of this process to itself */
+
+static struct weft_arrival describe_self(struct weft_request *send)
+{
+    return (struct weft_arrival){.context = send->channel->context,
+                                 .source = send->channel->comm->rank,
+                                 .tag = send->tag,
+                                 .lane = WEFT_LANE_SELF,
+                                 .mode = send->mode,
+                                 .place = WEFT_DATA_LOCAL,
+                                 .data = send,
+                                 .bytes = send->bytes,
+                                 .length = send->bytes,
+                                 .id = send->sequence};
+}
+
+static int send_self(struct weft_request *send)
+{
+    send->sequence = send->peer->sequence++;
+    weft_count_add(&weft_counts.self_messages, 1);
+    weft_count_add(&weft_counts.self_bytes, send->bytes);
+    const struct weft_arrival message = describe_self(send);
+    return weft_sw_arrive(&send->channel->comm->vci->matcher, &message);
+}
+
+/* A send that was copied is complete, and can be cancelled until the copy has matched. */
+static void cancel_self(struct weft_request *send)
+{
+    const struct weft_arrival name = describe_self(send);
+    if (!weft_sw_revoke(&send->channel->comm->vci->matcher, &name))
+        return;
+    send->flags |= WEFT_REQUEST_CANCELLED;
+    if (send->pending)
+        weft_request_event(send);
+}
+
+/* ---- Peers */
+
+enum weft_lane weft_lane_to(int world)
+{
+    return world == weft.job.rank    ? WEFT_LANE_SELF
+           : weft_shm_reaches(world) ? WEFT_LANE_SHM
+                                     : WEFT_LANE_NET;
+}
+
+int weft_lane_connect(struct weft_peer *peer, char *why, size_t len)
+{
+    if (peer->lane == WEFT_LANE_NET)
+        return weft_net_connect(peer, why, len);
+    return peer->lane == WEFT_LANE_SHM ? weft_shm_connect(peer, why, len) : 0;
+}
+
+void weft_lane_bury(struct weft_peer *peer)
+{
+    weft_shm_bury(peer);
+    peer->lane = WEFT_LANE_DEAD;
+    peer->send_below = 0;
+    peer->recv_in_request_below = peer->recv_provider_below = peer->recv_software_below = 0;
+    weft_net_drop_backlog(peer);
+}
+
+/* ---- Sends */
+
+int weft_lane_send(struct weft_request *request)
+{
+    request->owner = request->peer->lane;
+    if (request->owner == WEFT_LANE_SHM)
+        return weft_shm_isend(request);
+    return request->owner == WEFT_LANE_NET ? weft_net_isend(request) : send_self(request);
+}
+
+void weft_lane_cancel(struct weft_request *request)
+{
+    if (request->peer->lane == WEFT_LANE_DEAD)
+        return; /* no reply will come */
+    if (request->owner == WEFT_LANE_SHM)
+        weft_shm_cancel(request);
+    else if (request->owner == WEFT_LANE_NET)
+        weft_net_cancel(request);
+    else
+        cancel_self(request);
+}
+
+/* ---- Matched receives */
+
+void weft_lane_fetch(struct weft_request *receive, const struct weft_arrival *message)
+{
+    receive->owner = message->lane;
+    if (message->lane == WEFT_LANE_SHM)
+        weft_shm_fetch(receive, message->data);
+    else
+        weft_net_fetch(receive, message->data);
+}
+
+void weft_lane_matched(const struct weft_request *receive, const struct weft_arrival *message)
+{
+    bool synchronous = message->mode == WEFT_SEND_SYNCHRONOUS;
+    if (message->lane == WEFT_LANE_SHM && synchronous)
+        weft_shm_acknowledge(receive->peer, message->cookie);
+    if (message->lane != WEFT_LANE_NET)
+        return;
+    if (synchronous)
+        weft_net_acknowledge(receive->peer, receive->channel, message->tag);
+    weft_net_matched(receive->channel, message->source, message->length);
+}
+
+/* ---- Requests under way */
+
+bool weft_lane_is_idle(void)
+{
+    return weft_shm_is_idle() && (!weft.net || weft_net_idle());
+}
+
+bool weft_lane_waits_for_peer(const struct weft_request *request)
+{
+    if (request->flags & WEFT_REQUEST_CANCELLING)
+        return true;
+    if (request->owner == WEFT_LANE_SHM)
+        return weft_shm_waits_for_peer(request);
+    return request->owner == WEFT_LANE_NET && weft_net_waits_for_peer(request);
+}
+
+void weft_lane_abandon(struct weft_request *request)
+{
+    if (request->flags & WEFT_REQUEST_CANCELLING) {
+        bool last = request->pending == 1;
+        request->flags &= (uint8_t)~WEFT_REQUEST_CANCELLING;
+        weft_request_event(request);
+        if (last)
+            return;
+    }
+    if (request->owner == WEFT_LANE_SHM)
+        weft_shm_abandon(request);
+    else
+        weft_net_abandon(request);
+}
+
+const char *weft_lane_describe(const struct weft_request *request)
+{
+    if (request->owner == WEFT_LANE_SHM)
+        return weft_shm_describe(request);
+    if (request->owner == WEFT_LANE_NET)
+        return weft_net_describe(request);
+    return request->op == WEFT_REQUEST_RECV ? "held in software, no message matches yet"
+                                            : "in this process, no receive matches yet";
+}

@@ -1,0 +1,94 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Lanes: the interface between the core and the transports. A peer is reached through one lane, decided
+ * at first contact: self (this process), shm (a process of this node; src/shm) or net (src/ofi).
+ *
+ * Each function here branches on the lane of the peer, or on the owner of the request's lane state.
+ * This header is the only one through which the core, but for core/process and core/rma, includes
+ * headers of src/shm and src/ofi. What only one lane has, such as the provider's matching, is called by
+ * its own name (weft_net_, weft_shm_).
+ *
+ * Invariants:
+ *  - `owner` of a request names the lane whose state is in `lane`: set when a send starts, when a
+ *    receive is posted to the provider, and when a matched message has to be fetched.
+ *  - A lane completes its requests by weft_request_event. If one fails, the request has the error, and
+ *    the sentence is recorded, before the last event.
+ *  - Messages to a peer leave in the order of the calls.
+ */
+#ifndef WEFT_LANE_H
+#define WEFT_LANE_H
+
+#include "core/process/weft.h"
+#include "core/pt2pt/request.h"
+#include "core/pt2pt/sw_match.h"
+#include "ofi/net.h"
+#include "shm/shm.h"
+
+/* ---- Peers */
+
+/* The lane to a rank in MPI_COMM_WORLD. */
+enum weft_lane weft_lane_to(int world);
+
+/* First contact. Returns 0, or -1 with a sentence in why. */
+int weft_lane_connect(struct weft_peer *peer, char *why, size_t len);
+
+/* The process of a peer has ended: takes what it sent completely, and ends what is still to be sent to
+ * it and what it was pushing. The peer's lane is WEFT_LANE_DEAD then. */
+void weft_lane_bury(struct weft_peer *peer);
+
+/* ---- Sends */
+
+/* Sends a contiguous message without a request, if the lane takes it at once; else returns false, and
+ * nothing was sent. Not for the synchronous mode. */
+static inline __attribute__((always_inline)) bool
+weft_lane_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
+                 enum weft_send_mode mode, const void *data, size_t bytes)
+{
+    if (weft_unlikely(bytes >= peer->send_below))
+        return false;
+    const struct weft_net_fast *net = &channel->comm->vci->net;
+    if (weft_likely(peer->lane == WEFT_LANE_NET))
+        return weft_net_inject(net, peer, channel, tag, weft_net_mode_bits(net, mode), data, bytes);
+    return mode == WEFT_SEND_STANDARD && data && weft_shm_inject(peer, channel, tag, data, bytes);
+}
+
+/* Starts the send that a request describes; pending is 1. Returns MPI_SUCCESS, or, for a message to
+ * this process, MPI_ERR_NO_MEM with the sentence recorded. */
+int weft_lane_send(struct weft_request *request);
+
+/* Cancels a send, complete or not: at once if it has not left, else by a control to the
+ * receiver, and the request waits for the reply (WEFT_REQUEST_CANCELLING). */
+void weft_lane_cancel(struct weft_request *request);
+
+/* ---- Matched receives */
+
+/* Fetches the data of a message that was announced by an RTS, and completes the receive. */
+void weft_lane_fetch(struct weft_request *receive, const struct weft_arrival *message);
+
+/* A message has matched: returns its credits, and acknowledges it if it is synchronous. */
+void weft_lane_matched(const struct weft_request *receive, const struct weft_arrival *message);
+
+/* ---- Progress, and requests under way */
+
+/* Progresses the lanes of a VCI. Returns the number of events. */
+static inline int weft_lane_progress(const struct weft_vci *vci)
+{
+    int events = weft.shm ? weft_shm_progress(vci->number) : 0;
+    if (vci->net.ep)
+        events += weft_net_progress(vci->number);
+    return events;
+}
+
+/* True if the lanes have nothing left to send or to read. */
+bool weft_lane_is_idle(void);
+
+/* True for an operation that only waits for a message of its peer. Abandon ends such an operation, whose
+ * error is set, because the peer is dead. */
+bool weft_lane_waits_for_peer(const struct weft_request *request);
+void weft_lane_abandon(struct weft_request *request);
+
+/* The state of a send or receive that is not complete, as text for the user. Valid until the next
+ * call. */
+const char *weft_lane_describe(const struct weft_request *request);
+
+#endif

@@ -206,18 +206,6 @@ static int wait(MPI_Request *handle, MPI_Status *status)
     return finish_one(handle, status, "MPI_Wait");
 }
 
-/* MPI_Wait for all that is not complete at once. */
-static __attribute__((noinline)) int wait_in_scope(MPI_Request *handle, MPI_Status *status)
-{
-    struct weft_vci *vci = weft_request_scope(1, handle);
-    int code = weft_enter_scope("MPI_Wait", vci);
-    if (code)
-        return code;
-    code = wait(handle, status);
-    weft_leave_scope(vci);
-    return code;
-}
-
 WEFT_EXPORT(Wait);
 int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
 {
@@ -230,7 +218,13 @@ int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
         *handle = MPI_REQUEST_NULL;
         return MPI_SUCCESS;
     }
-    return wait_in_scope(handle, status);
+    struct weft_vci *vci = weft_request_scope(1, handle);
+    int code = weft_enter_scope("MPI_Wait", vci);
+    if (code)
+        return code;
+    code = wait(handle, status);
+    weft_leave_scope(vci);
+    return code;
 }
 
 WEFT_EXPORT(Test);

@@ -7,6 +7,15 @@
  */
 #include "core/mpi/api.h"
 
+WEFT_EXPORT(Accumulate);
+int PMPI_Accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                    int target_rank, MPI_Aint target_disp, int target_count,
+                    MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    return PMPI_Accumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                             target_count, target_datatype, op, win);
+}
+
 WEFT_EXPORT(Allgather);
 int PMPI_Allgather(const void *sendbuf, int sendcount, MPI_Datatype sendtype, void *recvbuf,
                    int recvcount, MPI_Datatype recvtype, MPI_Comm comm)
@@ -119,6 +128,25 @@ int PMPI_Gather_init(const void *sendbuf, int sendcount, MPI_Datatype sendtype, 
 {
     return PMPI_Gather_init_c(sendbuf, sendcount, sendtype, recvbuf, recvcount, recvtype, root,
                               comm, info, request);
+}
+
+WEFT_EXPORT(Get);
+int PMPI_Get(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+             MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win)
+{
+    return PMPI_Get_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                      target_count, target_datatype, win);
+}
+
+WEFT_EXPORT(Get_accumulate);
+int PMPI_Get_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                        void *result_addr, int result_count, MPI_Datatype result_datatype,
+                        int target_rank, MPI_Aint target_disp, int target_count,
+                        MPI_Datatype target_datatype, MPI_Op op, MPI_Win win)
+{
+    return PMPI_Get_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
+                                 result_count, result_datatype, target_rank, target_disp,
+                                 target_count, target_datatype, op, win);
 }
 
 WEFT_EXPORT(Iallgather);
@@ -316,6 +344,24 @@ int PMPI_Psend_init(const void *buf, int partitions, int count, MPI_Datatype dat
     return PMPI_Psend_init_c(buf, partitions, count, datatype, dest, tag, comm, info, request);
 }
 
+WEFT_EXPORT(Put);
+int PMPI_Put(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+             int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
+             MPI_Win win)
+{
+    return PMPI_Put_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                      target_count, target_datatype, win);
+}
+
+WEFT_EXPORT(Raccumulate);
+int PMPI_Raccumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                     int target_rank, MPI_Aint target_disp, int target_count,
+                     MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    return PMPI_Raccumulate_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                              target_count, target_datatype, op, win, request);
+}
+
 WEFT_EXPORT(Recv_init);
 int PMPI_Recv_init(void *buf, int count, MPI_Datatype datatype, int source, int tag, MPI_Comm comm,
                    MPI_Request *request)
@@ -358,6 +404,35 @@ int PMPI_Reduce_scatter_block_init(const void *sendbuf, void *recvbuf, int recvc
 {
     return PMPI_Reduce_scatter_block_init_c(sendbuf, recvbuf, recvcount, datatype, op, comm, info,
                                             request);
+}
+
+WEFT_EXPORT(Rget);
+int PMPI_Rget(void *origin_addr, int origin_count, MPI_Datatype origin_datatype, int target_rank,
+              MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype, MPI_Win win,
+              MPI_Request *request)
+{
+    return PMPI_Rget_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                       target_count, target_datatype, win, request);
+}
+
+WEFT_EXPORT(Rget_accumulate);
+int PMPI_Rget_accumulate(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+                         void *result_addr, int result_count, MPI_Datatype result_datatype,
+                         int target_rank, MPI_Aint target_disp, int target_count,
+                         MPI_Datatype target_datatype, MPI_Op op, MPI_Win win, MPI_Request *request)
+{
+    return PMPI_Rget_accumulate_c(origin_addr, origin_count, origin_datatype, result_addr,
+                                  result_count, result_datatype, target_rank, target_disp,
+                                  target_count, target_datatype, op, win, request);
+}
+
+WEFT_EXPORT(Rput);
+int PMPI_Rput(const void *origin_addr, int origin_count, MPI_Datatype origin_datatype,
+              int target_rank, MPI_Aint target_disp, int target_count, MPI_Datatype target_datatype,
+              MPI_Win win, MPI_Request *request)
+{
+    return PMPI_Rput_c(origin_addr, origin_count, origin_datatype, target_rank, target_disp,
+                       target_count, target_datatype, win, request);
 }
 
 WEFT_EXPORT(Rsend);
@@ -450,4 +525,25 @@ WEFT_EXPORT(Status_set_elements);
 int PMPI_Status_set_elements(MPI_Status *status, MPI_Datatype datatype, int count)
 {
     return PMPI_Status_set_elements_c(status, datatype, count);
+}
+
+WEFT_EXPORT(Win_allocate);
+int PMPI_Win_allocate(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm, void *baseptr,
+                      MPI_Win *win)
+{
+    return PMPI_Win_allocate_c(size, disp_unit, info, comm, baseptr, win);
+}
+
+WEFT_EXPORT(Win_allocate_shared);
+int PMPI_Win_allocate_shared(MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
+                             void *baseptr, MPI_Win *win)
+{
+    return PMPI_Win_allocate_shared_c(size, disp_unit, info, comm, baseptr, win);
+}
+
+WEFT_EXPORT(Win_create);
+int PMPI_Win_create(void *base, MPI_Aint size, int disp_unit, MPI_Info info, MPI_Comm comm,
+                    MPI_Win *win)
+{
+    return PMPI_Win_create_c(base, size, disp_unit, info, comm, win);
 }

@@ -17,6 +17,7 @@
 #include "core/pt2pt/partitioned.h"
 #include "core/object/settings.h"
 #include "core/pt2pt/sw_match.h"
+#include "core/rma/win.h"
 #include "core/tool/count.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
@@ -201,6 +202,8 @@ static void add_request(struct report *report, const struct weft_request *reques
                  comm_name(request->channel->comm));
     else if (weft_request_is_partitioned(request))
         add_partitioned(report, request);
+    else if (request->op == WEFT_REQUEST_RMA)
+        add_line(report, "  operation on a window: its target has not answered yet");
     else if (request->op == WEFT_REQUEST_FLUSH)
         add_line(report, "  flush of a buffer: waits for buffered sends");
     else
@@ -248,6 +251,7 @@ static void send_off(struct report *report)
     while (weft.net && !weft_net_software_matching() && weft_net_collect_any())
         ;
     weft_coll_each_active(see_collective, report);
+    weft_rma_each_wait(see_collective, report);
     if (report->collectives > COLLECTIVES_SHOWN)
         add_line(report, "  and %d more collectives", report->collectives - COLLECTIVES_SHOWN);
     if (on && on->pending > 0 && on->op != WEFT_REQUEST_NONE && on->op != WEFT_REQUEST_COLL)

@@ -10,6 +10,7 @@
 #include "core/process/hang.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/object/settings.h"
+#include "core/rma/win.h"
 #include "core/tool/count.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
@@ -51,6 +52,8 @@ static inline bool others_move(void)
 static int move_others(int events)
 {
     events += weft_context_alloc_progress() + weft_coll_progress() + weft_partitioned_progress();
+    if (weft.others & WEFT_OTHERS_WINDOWS)
+        events += weft_rma_progress();
     if (weft_count_all()) {
         weft_counts.polls++;
         weft_counts.news += events > 0;

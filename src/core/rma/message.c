@@ -1,0 +1,262 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Sending and receiving packets, and waiting for them: see message.h.
+ *
+ * Invariant: slots are posted and handled round-robin from `head` on, so packets are handled in the
+ * order in which they matched.
+ */
+#include "core/rma/message.h"
+#include "core/object/error.h"
+#include "core/process/hang.h"
+#include "core/process/weft.h"
+#include "core/pt2pt/cancel.h"
+#include "core/pt2pt/p2p.h"
+#include "core/tool/count.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct weft_rma_slot {
+    struct weft_request *request;
+    struct weft_rma_packet *packet;
+};
+
+static struct weft_win *all;
+enum { TAG = 0 };
+
+/* ---- Sending */
+
+struct weft_rma_packet *weft_rma_packet_make(enum weft_rma_packet_kind kind, size_t runs,
+                                             size_t bytes)
+{
+    struct weft_rma_packet *packet =
+        malloc(sizeof *packet + runs * sizeof(struct weft_run) + bytes); /* 16-byte aligned */
+    if (!packet)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a packet of %zu bytes to another rank's window",
+                   bytes);
+    *packet = (struct weft_rma_packet){
+        .kind = (uint8_t)kind, .runs = (uint32_t)runs, .bytes = (uint64_t)bytes};
+    return packet;
+}
+
+static size_t carried(const struct weft_rma_packet *packet)
+{
+    switch (packet->kind) {
+    case WEFT_RMA_COMPARE_AND_SWAP:
+        return 2 * (size_t)packet->bytes;
+    case WEFT_RMA_PUT:
+    case WEFT_RMA_RESULT:
+        return (size_t)packet->bytes;
+    case WEFT_RMA_ACCUMULATE:
+    case WEFT_RMA_GET_ACCUMULATE:
+        return packet->op == (uintptr_t)MPI_NO_OP ? 0 : (size_t)packet->bytes;
+    default:
+        return 0;
+    }
+}
+
+int weft_rma_packet_send(struct weft_win *win, int rank, struct weft_rma_packet *packet)
+{
+    struct weft_request *request;
+    size_t length = (size_t)(weft_rma_packet_data(packet) - (char *)packet) + carried(packet);
+    int code = weft_p2p_isend(&win->comm->part, packet, length, weft_datatype_byte(), rank, TAG,
+                              WEFT_SEND_STANDARD, &request);
+    if (code != MPI_SUCCESS || !request->pending) {
+        if (code == MPI_SUCCESS)
+            weft_request_put(request);
+        free(packet);
+        return code;
+    }
+    request->part.copy = packet;
+    request->whole = &win->whole;
+    request->flags |= WEFT_REQUEST_PART;
+    win->outgoing++;
+    return MPI_SUCCESS;
+}
+
+void weft_rma_part(struct weft_request *part)
+{
+    struct weft_win *win =
+        (struct weft_win *)((char *)part->whole - offsetof(struct weft_win, whole));
+    if (part->op != WEFT_REQUEST_SEND)
+        return; /* it is in a slot */
+    free(part->part.copy);
+    weft_request_put(part);
+    win->outgoing--;
+}
+
+int weft_rma_notify(struct weft_win *win, int rank, enum weft_rma_packet_kind kind, int op)
+{
+    struct weft_rma_packet *packet = weft_rma_packet_make(kind, 0, 0);
+    packet->op = (uint16_t)op;
+    return weft_rma_packet_send(win, rank, packet);
+}
+
+/* ---- Receiving */
+
+static int post(struct weft_win *win, struct weft_rma_slot *slot)
+{
+    int code = weft_p2p_irecv(&win->comm->part, slot->packet, win->packet, weft_datatype_byte(),
+                              MPI_ANY_SOURCE, TAG, &slot->request);
+    if (code != MPI_SUCCESS) {
+        slot->request = NULL;
+        return code;
+    }
+    slot->request->whole = &win->whole;
+    slot->request->flags |= WEFT_REQUEST_PART;
+    return MPI_SUCCESS;
+}
+
+/* Handles a packet that is complete, and posts its slot again. */
+static void take(struct weft_win *win, struct weft_rma_slot *slot)
+{
+    struct weft_request *request = slot->request;
+    if (request->error)
+        win->fault = request->error;
+    else
+        weft_rma_handle(win, request->source, slot->packet, request->bytes);
+    weft_request_put(request);
+    if (post(win, slot) != MPI_SUCCESS)
+        weft_fatal(MPI_ERR_OTHER, "a receive for the window %s cannot be posted again",
+                   weft_win_name(win));
+}
+
+int weft_rma_open(struct weft_win *win)
+{
+    int code = MPI_SUCCESS;
+    win->whole.op = WEFT_REQUEST_RMA;
+    if (win->comm->size == 1)
+        return MPI_SUCCESS;
+    win->slots = calloc(WEFT_RMA_SLOTS, sizeof *win->slots);
+    for (int i = 0; i < WEFT_RMA_SLOTS && win->slots && code == MPI_SUCCESS; i++) {
+        win->slots[i].packet = malloc(win->packet);
+        code = win->slots[i].packet
+                   ? post(win, &win->slots[i])
+                   : weft_error_say(MPI_ERR_NO_MEM, "no memory for the packets of a window");
+    }
+    win->next = all;
+    all = win;
+    weft.others |= WEFT_OTHERS_WINDOWS;
+    return win->slots ? code
+                      : weft_error_say(MPI_ERR_NO_MEM, "no memory for the packets of a window");
+}
+
+void weft_rma_close(struct weft_win *win)
+{
+    unsigned idle = 0;
+    for (int i = 0; i < WEFT_RMA_SLOTS && win->slots; i++) {
+        struct weft_request *request = win->slots[i].request;
+        if (request) {
+            weft_cancel(request);
+            while (request->pending)
+                weft_await(&idle, request);
+            weft_request_put(request);
+        }
+        free(win->slots[i].packet);
+    }
+    free(win->slots);
+    win->slots = NULL;
+    for (struct weft_win **link = &all; *link; link = &(*link)->next)
+        if (*link == win) {
+            *link = win->next;
+            break;
+        }
+    if (!all)
+        weft.others &= (uint8_t)~WEFT_OTHERS_WINDOWS;
+    while (win->outgoing)
+        weft_await(&idle, NULL);
+}
+
+/* ---- Progress */
+
+static int advance(struct weft_win *win)
+{
+    int events = 0;
+    while (win->slots && !win->slots[win->head].request->pending) {
+        take(win, &win->slots[win->head]);
+        win->head = (win->head + 1) % WEFT_RMA_SLOTS;
+        events++;
+    }
+    if (win->waiters)
+        events += weft_rma_grant(win);
+    if (win->ops)
+        events += weft_rma_issue(win);
+    return events;
+}
+
+/* Ranks have died: what they hold is taken back, what waits for them ends. */
+WEFT_COLD static void bury(struct weft_win *win)
+{
+    weft_rma_bury(win);
+    for (int rank = 0; rank < win->comm->size && win->ops; rank++)
+        if (win->targets[rank].unfinished && weft_rma_is_dead(win, rank))
+            weft_rma_abandon(win, rank);
+}
+
+int weft_rma_progress(void)
+{
+    static uint64_t deaths;
+    int events = 0;
+    bool any_died = weft_counts.deaths != deaths;
+    deaths = weft_counts.deaths;
+    for (struct weft_win *win = all; win; win = win->next) {
+        if (any_died)
+            bury(win);
+        events += advance(win);
+    }
+    return events;
+}
+
+/* ---- Waiting */
+
+bool weft_rma_is_dead(const struct weft_win *win, int rank)
+{
+    const struct weft_peer *peer =
+        rank < 0 || rank >= win->comm->size ? NULL : weft_comm_peer(win->comm, rank);
+    return peer && peer->lane == WEFT_LANE_DEAD;
+}
+
+int weft_rma_dead(const struct weft_win *win, int rank)
+{
+    return weft_failure_say(weft_comm_peer(win->comm, rank));
+}
+
+int weft_rma_await(struct weft_win *win, int rank, const char *what, unsigned *polls)
+{
+    /* A change of a lock word does not wake a rank that sleeps at its doorbell: sleeps stay short. */
+    enum { SHORT_SLEEPS = 40 };
+    win->waits_for = what;
+    win->waits_at = rank;
+    if (weft_progress()) {
+        *polls = 0;
+        weft_share();
+    } else {
+        unsigned n = ++*polls, most = (unsigned)weft.yield_after + SHORT_SLEEPS;
+        unsigned idle = n < most ? n : most;
+        if (n % WEFT_HANG_POLLS == 0 && !weft_failure_check())
+            weft_hang_check(n, NULL);
+        weft_idle(&idle);
+    }
+    win->waits_for = NULL;
+    return weft_counts.deaths && weft_rma_is_dead(win, rank) ? weft_rma_dead(win, rank)
+                                                             : MPI_SUCCESS;
+}
+
+void weft_rma_each_wait(void (*see)(void *arg, const char *text), void *arg)
+{
+    for (const struct weft_win *win = all; win; win = win->next) {
+        char text[400], whom[64] = "", holder[64] = "";
+        if (!win->waits_for)
+            continue;
+        if (win->waits_at >= 0)
+            snprintf(whom, sizeof whom, " of rank %d", win->waits_at);
+        struct weft_win_control *control =
+            win->waits_at >= 0 ? win->targets[win->waits_at].control : NULL;
+        if (control && weft_win_lock_holder(control) >= 0)
+            snprintf(holder, sizeof holder, "; rank %d holds the exclusive lock",
+                     weft_win_lock_holder(control));
+        snprintf(text, sizeof text, "window %s: waits for %s%s%s", weft_win_name(win),
+                 win->waits_for, whom, holder);
+        see(arg, text);
+    }
+}

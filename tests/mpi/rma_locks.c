@@ -41,7 +41,7 @@ int main(int argc, char **argv)
             double value;
             int index;
         } best;
-    } *window;
+    } * window;
     MPI_Win win;
     int64_t one = 1, got, last = -1;
     MPI_Win_allocate(sizeof *window, 8, MPI_INFO_NULL, MPI_COMM_WORLD, &window, &win);

@@ -101,8 +101,9 @@ static void issue(MPI_Win win, const struct op *op, struct running *running, int
     }
 }
 
-static const char *const sync_name[] = {"fence",    "post-start", "shared locks", "exclusive locks",
-                                        "lock_all", "requests",   "lock_all and flushes"};
+static const char *const sync_name[] = {
+    "fence",    "post-start", "shared locks",        "exclusive locks",
+    "lock_all", "requests",   "lock_all and flushes"};
 enum { SYNCS = 7 };
 
 static void epoch(MPI_Win win, unsigned sync, const struct op *ops, struct running *running,
@@ -200,10 +201,10 @@ static void check_window(uint64_t seed, uint64_t round, const int64_t *window,
                     /* The last one of a rank may be the last one of all. */
                     bool last = true;
                     for (int later = i + 1; later < OPS; later++)
-                        last = last && !(ops[later].class == REPLACE &&
-                                         ops[later].target == op->target &&
-                                         ops[later].first <= op->first + k &&
-                                         op->first + k < ops[later].first + ops[later].count);
+                        last = last &&
+                               !(ops[later].class == REPLACE && ops[later].target == op->target &&
+                                 ops[later].first <= op->first + k &&
+                                 op->first + k < ops[later].first + ops[later].count);
                     if (!open[c])
                         expected[c] = INT64_MIN;
                     open[c] = true;

@@ -123,8 +123,9 @@ static int check_swap(struct weft_rma_call *call)
 
 static int mismatch(const char *what, size_t there, size_t here)
 {
-    return weft_error_say(MPI_ERR_TYPE, "the %zu bytes at the target are not as many as the %zu "
-                                        "of the %s buffer",
+    return weft_error_say(MPI_ERR_TYPE,
+                          "the %zu bytes at the target are not as many as the %zu "
+                          "of the %s buffer",
                           there, here, what);
 }
 
@@ -133,8 +134,8 @@ static int check_data(const struct weft_rma_arguments *a, struct weft_rma_call *
     size_t origin = 0, result = 0, there = 0;
     bool reads_origin = a->op != MPI_NO_OP || !is_accumulate(a);
     bool has_result = a->kind == WEFT_RMA_GET_ACCUMULATE || a->kind == WEFT_RMA_COMPARE_AND_SWAP;
-    int code = reads_origin ? check_side(&a->origin, "origin", &call->origin, &origin)
-                            : MPI_SUCCESS;
+    int code =
+        reads_origin ? check_side(&a->origin, "origin", &call->origin, &origin) : MPI_SUCCESS;
     if (code == MPI_SUCCESS && has_result)
         code = check_side(&a->result, "result", &call->result, &result);
     if (code == MPI_SUCCESS)

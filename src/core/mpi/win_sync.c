@@ -197,4 +197,3 @@ int PMPI_Win_sync(MPI_Win handle)
     code = weft_win_sync(win);
     return weft_leave_win(win, code, function);
 }
-

@@ -23,8 +23,8 @@
 struct weft_partitioned;
 
 enum weft_others {
-    WEFT_OTHERS_AGREE = 1, /* agreements are under way: core/comm/context_alloc.h */
-    WEFT_OTHERS_COUNT = 2, /* polls are counted: core/tool/count.h */
+    WEFT_OTHERS_AGREE = 1,  /* agreements are under way: core/comm/context_alloc.h */
+    WEFT_OTHERS_COUNT = 2,  /* polls are counted: core/tool/count.h */
     WEFT_OTHERS_WINDOWS = 4 /* there are windows: core/rma/win.h */
 };
 

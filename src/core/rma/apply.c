@@ -270,8 +270,8 @@ int weft_rma_apply(const struct weft_rma_apply *apply, char *base, const struct 
         return combine_pairs(apply, base, runs, done, in, out);
     }
     for (size_t i = 0; i < nruns; i++) {
-        int failed = combine_run(apply, place(base, runs[i].at), runs[i].bytes, in ? in + done : NULL,
-                                 out ? out + done : NULL);
+        int failed = combine_run(apply, place(base, runs[i].at), runs[i].bytes,
+                                 in ? in + done : NULL, out ? out + done : NULL);
         code = failed ? failed : code;
         done += runs[i].bytes;
     }

@@ -121,7 +121,7 @@ int weft_win_flush(struct weft_win *win, int rank, bool local)
                               rank);
     look_now_and_then();
     return outcome(win, rank < 0 ? local ? finish_all_operations(win) : flush_all(win)
-                        : local  ? finish_operations(win, rank)
+                        : local ? finish_operations(win, rank)
                                  : flush_one(win, rank));
 }
 
@@ -170,7 +170,7 @@ int weft_win_fence(struct weft_win *win, int assert)
     code = flush_all(win);
     atomic_thread_fence(memory_order_seq_cst);
     int failed = weft_coll_barrier(win->comm);
-    win->fenced = !(assert & MPI_MODE_NOSUCCEED);
+    win->fenced = !(assert &MPI_MODE_NOSUCCEED);
     win->fence_used = false;
     return outcome(win, code ? code : failed);
 }
@@ -242,7 +242,7 @@ int weft_win_post(struct weft_win *win, struct weft_group *group, int assert)
     win->fenced = false;
     win->posted = weft_group_keep(group);
     atomic_thread_fence(memory_order_seq_cst);
-    return assert & MPI_MODE_NOCHECK ? MPI_SUCCESS : notify_group(win, group, WEFT_RMA_POST);
+    return assert &MPI_MODE_NOCHECK ? MPI_SUCCESS : notify_group(win, group, WEFT_RMA_POST);
 }
 
 static void mark_started(struct weft_win *win, const struct weft_group *group, bool started)
@@ -258,7 +258,7 @@ int weft_win_start(struct weft_win *win, struct weft_group *group, int assert)
         code = check_group(win, group);
     if (code == MPI_SUCCESS)
         code = no_access_yet(win);
-    if (code == MPI_SUCCESS && !(assert & MPI_MODE_NOCHECK))
+    if (code == MPI_SUCCESS && !(assert &MPI_MODE_NOCHECK))
         code = await_group(win, group, offsetof(struct weft_win_target, posts), "MPI_Win_post");
     if (code != MPI_SUCCESS)
         return code;
@@ -380,9 +380,9 @@ static bool needs_flush(const struct weft_win_target *target)
 
 static int no_locks(const struct weft_win *win)
 {
-    return win->no_locks ? weft_error_say(MPI_ERR_RMA_SYNC,
-                                          "the window was made with the info key no_locks")
-                         : MPI_SUCCESS;
+    return win->no_locks
+               ? weft_error_say(MPI_ERR_RMA_SYNC, "the window was made with the info key no_locks")
+               : MPI_SUCCESS;
 }
 
 int weft_win_lock(struct weft_win *win, int type, int rank, int assert)
@@ -395,9 +395,8 @@ int weft_win_lock(struct weft_win *win, int type, int rank, int assert)
     if (code == MPI_SUCCESS && win->targets[rank].lock)
         code = weft_error_say(MPI_ERR_RMA_SYNC, "rank %d of the window is locked already", rank);
     if (code == MPI_SUCCESS)
-        code = acquire(win, rank,
-                       type == MPI_LOCK_EXCLUSIVE ? WEFT_WIN_EXCLUSIVE : WEFT_WIN_SHARED,
-                       assert & MPI_MODE_NOCHECK);
+        code = acquire(win, rank, type == MPI_LOCK_EXCLUSIVE ? WEFT_WIN_EXCLUSIVE : WEFT_WIN_SHARED,
+                       assert &MPI_MODE_NOCHECK);
     if (code != MPI_SUCCESS)
         return code;
     win->fenced = false;
@@ -432,7 +431,7 @@ int weft_win_lock_all(struct weft_win *win, int assert)
         return code;
     win->fenced = false;
     win->access = WEFT_WIN_LOCKED_ALL;
-    win->lock_all_nocheck = assert & MPI_MODE_NOCHECK;
+    win->lock_all_nocheck = assert &MPI_MODE_NOCHECK;
     return outcome(win, MPI_SUCCESS);
 }
 

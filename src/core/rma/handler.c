@@ -99,8 +99,8 @@ static int carry_out(const struct weft_win *win, int source, const struct weft_r
         }
         return MPI_SUCCESS;
     case WEFT_RMA_COMPARE_AND_SWAP:
-        return weft_rma_compare_and_swap(&swap, (char *)(intptr_t)runs[0].at,
-                                         (size_t)packet->bytes, data, data + packet->bytes, out);
+        return weft_rma_compare_and_swap(&swap, (char *)(intptr_t)runs[0].at, (size_t)packet->bytes,
+                                         data, data + packet->bytes, out);
     default:
         return apply_to(win, source, packet, runs, out);
     }
@@ -115,8 +115,7 @@ static void operate(struct weft_win *win, int source, const struct weft_rma_pack
     if (code == MPI_SUCCESS && answers)
         result = weft_rma_packet_make(WEFT_RMA_RESULT, 0, (size_t)packet->bytes);
     if (code == MPI_SUCCESS)
-        code = carry_out(win, source, packet, runs,
-                         result ? weft_rma_packet_data(result) : NULL);
+        code = carry_out(win, source, packet, runs, result ? weft_rma_packet_data(result) : NULL);
     if (code != MPI_SUCCESS) {
         free(result);
         result = weft_rma_packet_make(WEFT_RMA_FAULT, 0, 0);

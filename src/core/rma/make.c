@@ -50,9 +50,12 @@ static size_t round_up(size_t n, size_t unit)
 /* ---- Hints */
 
 static const char *const hint_default[][2] = {
-    {"no_locks", "false"},          {"accumulate_ordering", "rar,raw,war,waw"},
-    {"accumulate_ops", "same_op_no_op"}, {"same_size", "false"},
-    {"same_disp_unit", "false"},    {"mpi_accumulate_granularity", "0"},
+    {"no_locks", "false"},
+    {"accumulate_ordering", "rar,raw,war,waw"},
+    {"accumulate_ops", "same_op_no_op"},
+    {"same_size", "false"},
+    {"same_disp_unit", "false"},
+    {"mpi_accumulate_granularity", "0"},
 };
 
 static bool is_true(const struct weft_info *info, const char *key)
@@ -139,8 +142,7 @@ static bool lay_out(const struct weft_win *win, const struct members *members,
                     const struct offer *offers, struct shape *shape)
 {
     enum { PAGE = 4096 };
-    bool allocates =
-        win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
+    bool allocates = win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
     size_t at = round_up((size_t)(members->n + 1) * CONTROL_BYTES, PAGE);
     for (int i = 0; i < members->n; i++) {
         size_t bytes = allocates ? (size_t)offers[members->rank[i]].bytes : 0;
@@ -169,8 +171,8 @@ static int open_segment(struct weft_win *win, const struct members *members, siz
     int code = weft_coll_allgather(win->comm, weft_elements_of_bytes(&card, sizeof card),
                                    weft_elements_of_bytes(cards, sizeof card));
     if (code == MPI_SUCCESS && members->self > 0)
-        failed = cards[maker].bytes == bytes ? weft_shm_window_join(&cards[maker], &win->segment)
-                                             : -1;
+        failed =
+            cards[maker].bytes == bytes ? weft_shm_window_join(&cards[maker], &win->segment) : -1;
     free(cards);
     if (failed > 0 && code == MPI_SUCCESS)
         weft_error_say(MPI_ERR_RMA_SHARED,
@@ -190,8 +192,7 @@ static void use_segment(struct weft_win *win, const struct members *members,
 {
     for (int i = 0; i < members->n; i++) {
         struct weft_win_target *target = &win->targets[members->rank[i]];
-        target->control =
-            (struct weft_win_control *)(win->segment.at + (i + 1) * CONTROL_BYTES);
+        target->control = (struct weft_win_control *)(win->segment.at + (i + 1) * CONTROL_BYTES);
         if (with_memory)
             target->base = win->segment.at + shape->at[i];
     }
@@ -220,8 +221,7 @@ static int open_memory(struct weft_win *win, const struct offer *offers)
 {
     bool all = false, large = false;
     struct members members = {0};
-    bool allocates =
-        win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
+    bool allocates = win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
     int code = find_members(win, &members);
     struct shape shape = {.at = code ? NULL : calloc((size_t)members.n, sizeof *shape.at)};
     if (!shape.at)
@@ -314,9 +314,9 @@ static struct weft_win *prepare(struct weft_comm *over, const struct weft_win_ar
     win->errhandler->refs++;
     win->targets = calloc((size_t)over->size, sizeof *win->targets);
     *code = arguments->failed ? arguments->failed
-            : win->targets    ? set_hints(win, arguments)
-                              : weft_error_say(MPI_ERR_NO_MEM, "no memory for a window of %d ranks",
-                                               over->size);
+            : win->targets
+                ? set_hints(win, arguments)
+                : weft_error_say(MPI_ERR_NO_MEM, "no memory for a window of %d ranks", over->size);
     return win;
 }
 
@@ -327,7 +327,10 @@ int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *argum
     struct weft_win *win = prepare(over, arguments, &code);
     struct weft_comm *comm = weft_comm_make(over->group, NULL, over->errhandler);
     *out = NULL;
-    code = weft_comm_agree(over, comm, code ? code : comm ? MPI_SUCCESS : MPI_ERR_NO_MEM,
+    code = weft_comm_agree(over, comm,
+                           code   ? code
+                           : comm ? MPI_SUCCESS
+                                  : MPI_ERR_NO_MEM,
                            &win->comm);
     if (code != MPI_SUCCESS) {
         give_memory_back(win);
@@ -394,8 +397,7 @@ int weft_win_attach(struct weft_win *win, void *base, MPI_Aint bytes)
                                   "window (%lld bytes at %p)",
                                   (long long)bytes, base, (long long)win->regions[i].bytes,
                                   (void *)win->regions[i].base);
-    struct weft_win_region *regions =
-        realloc(win->regions, (win->nregions + 1) * sizeof *regions);
+    struct weft_win_region *regions = realloc(win->regions, (win->nregions + 1) * sizeof *regions);
     if (!regions)
         return weft_error_say(MPI_ERR_NO_MEM, "no memory to attach %lld bytes to a window",
                               (long long)bytes);

@@ -49,8 +49,9 @@ enum {
     WEFT_RMA_PACKET_BYTES = 65536, /* long enough that the cost of a message is small */
     WEFT_RMA_DATA_BYTES = WEFT_RMA_PACKET_BYTES - sizeof(struct weft_rma_packet) -
                           WEFT_RMA_RUNS * sizeof(struct weft_run),
-    WEFT_RMA_ASKED = 32,   /* packets of a window that wait for a result, at most */
-    WEFT_RMA_OUTGOING = 64 /* packets of a window that are being sent, at most, before operations wait */
+    WEFT_RMA_ASKED = 32, /* packets of a window that wait for a result, at most */
+    WEFT_RMA_OUTGOING =
+        64 /* packets of a window that are being sent, at most, before operations wait */
 };
 
 /* Opens the messages of a window: posts the receives. */

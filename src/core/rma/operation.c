@@ -52,8 +52,8 @@ static int apply_part(const struct weft_rma_apply *apply, const struct weft_rma_
     bool reads = call->op->id != WEFT_OP_NO_OP;
     if (reads)
         weft_datatype_pack(call->origin.type, call->origin.at, from, in, bytes);
-    int code = weft_rma_apply(apply, base, runs, nruns, reads ? in : NULL,
-                              call->result.type ? out : NULL);
+    int code =
+        weft_rma_apply(apply, base, runs, nruns, reads ? in : NULL, call->result.type ? out : NULL);
     if (call->result.type)
         weft_datatype_unpack(call->result.type, call->result.at, from, out, bytes);
     return code;

@@ -204,11 +204,11 @@ void weft_rma_result(struct weft_win *win, int source, const struct weft_rma_pac
     struct weft_rma_op *op = find(win, source, packet->number);
     bool fault = packet->kind == WEFT_RMA_FAULT;
     if (fault)
-        win->fault = weft_error_say(packet->bytes < MPI_ERR_LASTCODE ? (int)packet->bytes
-                                                                     : MPI_ERR_OTHER,
-                                    "an operation on the window of rank %d failed there: the "
-                                    "memory is not attached, or not in the window",
-                                    source);
+        win->fault =
+            weft_error_say(packet->bytes < MPI_ERR_LASTCODE ? (int)packet->bytes : MPI_ERR_OTHER,
+                           "an operation on the window of rank %d failed there: the "
+                           "memory is not attached, or not in the window",
+                           source);
     if (!op)
         return;
     win->asked -= has_result(op);

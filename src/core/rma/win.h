@@ -112,7 +112,7 @@ struct weft_win {
     /* Messages: message.c */
     struct weft_rma_slot *slots; /* posted receives, in the order of their posting */
     int nslots, head;
-    struct weft_request whole; /* of its messages, which are WEFT_REQUEST_PARTs */
+    struct weft_request whole;          /* of its messages, which are WEFT_REQUEST_PARTs */
     size_t packet;                      /* bytes of the largest packet */
     struct weft_rma_op *ops, **ops_end; /* operations that are not complete, in order */
     uint64_t next_number;
@@ -207,12 +207,12 @@ struct weft_rma_data {
 struct weft_rma_call {
     enum weft_rma_kind kind;
     int target;
-    size_t bytes;                 /* more than 0 */
-    struct weft_rma_data origin;  /* of a get: where the data go */
-    struct weft_rma_data result;  /* of get_accumulate and compare_and_swap */
-    const void *compare;          /* of compare_and_swap */
-    int64_t at;                   /* of the first element, from the beginning of the target's window */
-    int64_t low, high;            /* the bytes from low to before high of it contain the data */
+    size_t bytes;                /* more than 0 */
+    struct weft_rma_data origin; /* of a get: where the data go */
+    struct weft_rma_data result; /* of get_accumulate and compare_and_swap */
+    const void *compare;         /* of compare_and_swap */
+    int64_t at;        /* of the first element, from the beginning of the target's window */
+    int64_t low, high; /* the bytes from low to before high of it contain the data */
     const struct weft_datatype *type; /* at the target */
     const struct weft_op *op;         /* of accumulate operations */
 };

@@ -649,6 +649,38 @@ static void partitions_of_the_dead(void)
     _exit(0);
 }
 
+/* Rank 1 dies with the exclusive lock of its window. Rank 0 gets an error from the lock that it waits
+ * for, from operations and a flush, and from a fence of another window. */
+static void windows_of_the_dead(void)
+{
+    MPI_Win win[2];
+    int *memory, here = 0, codes[3];
+    begin();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 2; i++) {
+        MPI_Win_allocate(sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
+                         &win[i]);
+        MPI_Win_set_errhandler(win[i], MPI_ERRORS_RETURN);
+    }
+    if (rank == 1) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win[0]);
+        MPI_Send(&here, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
+        MPI_Recv(&here, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        usleep(300000);
+        raise(SIGKILL);
+    }
+    MPI_Recv(&here, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(&here, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);
+    codes[0] = MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win[0]);
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, MPI_MODE_NOCHECK, win[0]);
+    MPI_Get(&here, 1, MPI_INT, 1, 0, 1, MPI_INT, win[0]);
+    codes[1] = MPI_Win_unlock(1, win[0]);
+    codes[2] = MPI_Win_fence(0, win[1]);
+    fprintf(stderr, "aborted: %d %d %d\n", codes[0] == MPI_ERR_PROC_ABORTED,
+            codes[1] == MPI_ERR_PROC_ABORTED, codes[2] == MPI_ERR_PROC_ABORTED);
+    _exit(0);
+}
+
 /* ---- A rank dies and the others go on */
 
 static int dead, living, wrong;
@@ -1011,6 +1043,7 @@ static const struct {
             {"wrong-tag", wrong_tag},
             {"partitions-missing", partitions_missing},
             {"partitions-of-the-dead", partitions_of_the_dead},
+            {"windows-of-the-dead", windows_of_the_dead},
             {"go-on", go_on},
             {"go-on-testing", go_on_testing},
             {"go-on-in-vain", go_on_in_vain},

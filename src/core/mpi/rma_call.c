@@ -185,7 +185,8 @@ int weft_rma_call(const struct weft_rma_arguments *a, bool wants_request, MPI_Re
         return code;
     if (wants_request && !request)
         code = weft_win_no_result("request");
-    else if (wants_request && win->access != WEFT_WIN_LOCKED && win->access != WEFT_WIN_LOCKED_ALL)
+    else if (wants_request && a->target != MPI_PROC_NULL && win->access != WEFT_WIN_LOCKED &&
+             win->access != WEFT_WIN_LOCKED_ALL)
         code = weft_error_say(MPI_ERR_RMA_SYNC, "operations with a request are for windows that "
                                                 "are locked");
     else if (resolve(win, a, &call, &code))

@@ -180,7 +180,7 @@ int PMPI_Win_detach(MPI_Win handle, const void *base)
     return weft_leave_win(win, code, function);
 }
 
-/* A rank whose memory is not in this process has size 0 and a null pointer. */
+/* Memory that is not in this process, or has no bytes, has size 0 and a null pointer. */
 static int shared_query(MPI_Win handle, int rank, MPI_Aint *size, MPI_Aint *unit, void *baseptr)
 {
     const char *function = "MPI_Win_shared_query";
@@ -198,9 +198,9 @@ static int shared_query(MPI_Win handle, int rank, MPI_Aint *size, MPI_Aint *unit
         if (rank == MPI_PROC_NULL)
             rank = weft_win_shared_rank(win);
         struct weft_win_target *at = rank < 0 ? NULL : &win->targets[rank];
-        char *base = at && at->base ? at->base : NULL;
+        char *base = at && at->bytes ? at->base : NULL;
         *size = base ? at->bytes : 0;
-        *unit = base ? at->unit : 0;
+        *unit = at ? at->unit : 0;
         memcpy(baseptr, &base, sizeof base);
     }
     return weft_leave_win(win, code, function);

@@ -162,7 +162,7 @@ static bool resolve(struct weft_win *win, const struct weft_rma_arguments *a,
     *code = weft_win_check_rank(win, a->target);
     if (*code == MPI_SUCCESS)
         *code = check_data(a, call);
-    if (*code == MPI_SUCCESS && is_accumulate(a))
+    if (*code == MPI_SUCCESS && call->bytes && is_accumulate(a))
         *code = check_op(a, call);
     if (*code == MPI_SUCCESS && a->kind == WEFT_RMA_COMPARE_AND_SWAP)
         *code = a->compare ? check_swap(call)

@@ -424,11 +424,18 @@ bool weft_win_contains(const struct weft_win *win, int64_t at, uint64_t bytes, c
         return at >= 0 && at <= win->bytes && bytes <= (uint64_t)(win->bytes - at);
     }
     *where = (char *)(intptr_t)at;
-    for (size_t i = 0; i < win->nregions; i++) {
+    for (size_t i = 0; i < win->nregions && bytes;) {
         uint64_t offset = (uint64_t)at - (uint64_t)(uintptr_t)win->regions[i].base;
         uint64_t room = (uint64_t)win->regions[i].bytes;
-        if (offset <= room && bytes <= room - offset)
-            return true;
+        if (offset >= room) {
+            i++;
+            continue;
+        }
+        /* What does not lie in this region has to begin in another one. */
+        uint64_t inside = bytes < room - offset ? bytes : room - offset;
+        at += (int64_t)inside;
+        bytes -= inside;
+        i = 0;
     }
-    return false;
+    return !bytes;
 }

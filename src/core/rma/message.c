@@ -22,6 +22,8 @@ struct weft_rma_slot {
 };
 
 static struct weft_win *all;
+static bool arrived; /* a slot is complete, perhaps */
+static bool busy;    /* some window has operations or waiters in a list, perhaps */
 enum { TAG = 0 };
 
 /* ---- Sending */
@@ -78,8 +80,10 @@ void weft_rma_part(struct weft_request *part)
 {
     struct weft_win *win =
         (struct weft_win *)((char *)part->whole - offsetof(struct weft_win, whole));
-    if (part->op != WEFT_REQUEST_SEND)
-        return; /* it is in a slot */
+    if (part->op != WEFT_REQUEST_SEND) {
+        arrived = true; /* it is in a slot */
+        return;
+    }
     free(part->part.copy);
     weft_request_put(part);
     win->outgoing--;
@@ -104,6 +108,7 @@ static int post(struct weft_win *win, struct weft_rma_slot *slot)
     }
     slot->request->whole = &win->whole;
     slot->request->flags |= WEFT_REQUEST_PART;
+    arrived = arrived || !slot->request->pending;
     return MPI_SUCCESS;
 }
 
@@ -193,16 +198,25 @@ WEFT_COLD static void bury(struct weft_win *win)
             weft_rma_abandon(win, rank);
 }
 
+void weft_rma_wake(void)
+{
+    busy = true;
+}
+
 int weft_rma_progress(void)
 {
     static uint64_t deaths;
     int events = 0;
     bool any_died = weft_counts.deaths != deaths;
+    if (!arrived && !busy && !any_died)
+        return 0;
     deaths = weft_counts.deaths;
+    arrived = busy = false;
     for (struct weft_win *win = all; win; win = win->next) {
         if (any_died)
             bury(win);
         events += advance(win);
+        busy = busy || win->ops || win->waiters;
     }
     return events;
 }

@@ -44,7 +44,7 @@ struct weft_rma_packet {
 };
 
 enum {
-    WEFT_RMA_SLOTS = 8,
+    WEFT_RMA_SLOTS = 2,            /* few: providers search their posted receives one by one */
     WEFT_RMA_RUNS = 256,           /* the most of a packet */
     WEFT_RMA_PACKET_BYTES = 65536, /* long enough that the cost of a message is small */
     WEFT_RMA_DATA_BYTES = WEFT_RMA_PACKET_BYTES - sizeof(struct weft_rma_packet) -
@@ -98,6 +98,9 @@ void weft_rma_abandon(struct weft_win *win, int rank);
 
 /* Sends a packet without runs and data. */
 int weft_rma_notify(struct weft_win *win, int rank, enum weft_rma_packet_kind kind, int op);
+
+/* There is something that progress is to look at in every turn: an operation or a waiter in a list. */
+void weft_rma_wake(void);
 
 /* Starts an operation by messages. Without a request its data may still be in the list of the window
  * when this returns. */

@@ -186,6 +186,8 @@ int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
     *win->ops_end = op;
     win->ops_end = &op->next;
     weft_rma_issue(win);
+    if (win->ops)
+        weft_rma_wake();
     return MPI_SUCCESS;
 }
 

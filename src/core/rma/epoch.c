@@ -325,6 +325,10 @@ static int take_word(struct weft_win *win, int rank, enum weft_win_lock type)
     struct weft_win_control *control = win->targets[rank].control;
     unsigned polls = 0;
     int code = MPI_SUCCESS;
+    /* Ranks that wait for this one's lock by messages go first: the handler, which takes it for them,
+     * runs only when this rank progresses. */
+    while (code == MPI_SUCCESS && rank == win->comm->rank && win->waiters)
+        code = weft_rma_await(win, rank, "the lock, behind ranks of other nodes,", &polls);
     while (code == MPI_SUCCESS && !weft_win_lock_try(control, type, win->comm->rank)) {
         int holder = weft_win_lock_holder(control);
         if (weft_counts.deaths && weft_rma_is_dead(win, holder)) {
@@ -366,6 +370,8 @@ static int begin_release(struct weft_win *win, int rank)
         return MPI_SUCCESS;
     if (target->control) {
         weft_win_lock_release(target->control, type);
+        if (rank == win->comm->rank)
+            weft_rma_grant(win);
         return MPI_SUCCESS;
     }
     target->flush = false; /* the answer to UNLOCK is one to a FLUSH as well */
@@ -410,13 +416,13 @@ int weft_win_unlock(struct weft_win *win, int rank)
     struct weft_win_target *target = &win->targets[rank];
     if (win->access != WEFT_WIN_LOCKED || !target->lock)
         return weft_error_say(MPI_ERR_RMA_SYNC, "rank %d of the window is not locked", rank);
-    look_now_and_then();
     int code = needs_flush(target) ? flush_one(win, rank) : finish_operations(win, rank);
     int failed = begin_release(win, rank);
     code = code ? code : failed;
     failed = await_answers(win, rank, "the end of the lock");
     if (--win->locks == 0)
         win->access = WEFT_WIN_NO_ACCESS;
+    look_now_and_then();
     return outcome(win, code ? code : failed);
 }
 

@@ -2,13 +2,13 @@
 /*
  * instr_calls WHAT [FIFO]: makes 1000 calls of MPI_Isend, MPI_Irecv, MPI_Send or MPI_Recv (WHAT is
  * isend, irecv, send or recv) of 8 bytes on rank 0 of two, for bench/instructions to count. With
- * isend-wait and irecv-wait the 1000 calls of MPI_Wait for them count too: the whole way of a message
- * at one of its ends. So that no polling counts, the messages of irecv-wait are all there when it is
- * waited for: rank 1 says so through the FIFO, when its sends are complete.
+ * isend-wait and irecv-wait the 1000 calls of MPI_Wait are counted too: all of a message's work at
+ * one end. So that no polling is counted, all messages of irecv-wait have arrived before MPI_Wait:
+ * rank 1 reports through the FIFO when its sends are complete.
  *
- * Invariant: the calls counted are made within measured() and nothing else is; everything was done
- * before in the same way outside of it, so that connections, pools and symbols are in place. Every
- * message finds its receive posted, except for recv.
+ * Invariant: measured() makes the counted calls and nothing else. The same calls are made outside of
+ * it before, so that connections, pools and symbols exist. Every message finds its receive posted,
+ * except for recv.
  */
 #include <fcntl.h>
 #include <mpi.h>
@@ -50,8 +50,8 @@ static inline __attribute__((always_inline)) void calls(enum what what)
     }
 }
 
-/* Its name is what callgrind looks for. Counting makes it differ from unmeasured(): compilers fold
- * functions with the same body into one. */
+/* callgrind finds the function by its name. The counter makes it differ from unmeasured(), because
+ * compilers merge functions with the same body. */
 __attribute__((noinline)) void measured(enum what what);
 void measured(enum what what)
 {

@@ -20,7 +20,7 @@
 #include <time.h>
 #include <unistd.h>
 
-enum { PATIENCE = 5 }; /* seconds between asking a job to go and killing it */
+enum { PATIENCE = 5 }; /* seconds between SIGTERM and SIGKILL of a job */
 
 struct job {
     char *const *command;
@@ -51,8 +51,8 @@ static void fifo_path(char path[PATH_MAX], int job, int rank, const char *what)
     snprintf(path, PATH_MAX, "%s/%c.%d.%s", directory, "abcdefgh"[job], rank, what);
 }
 
-/* A fifo opened for both ways at once: opening it waits for nobody, and it has no end of file here
- * while jobs come and go. */
+/* Opens a fifo for reading and writing, so that opening does not block, and jobs that start and end
+ * cause no end-of-file here. */
 static int make_fifo(int job, int rank, const char *what)
 {
     char path[PATH_MAX];
@@ -79,7 +79,7 @@ static void remove_directory(void)
     directory[0] = '\0';
 }
 
-/* Kills what jobs have orphaned: it is this process's child by now. */
+/* Kills orphans of jobs, which are children of this process now. */
 static void kill_adopted(void)
 {
     char path[64];
@@ -92,7 +92,7 @@ static void kill_adopted(void)
         fclose(f);
 }
 
-/* Waits for every child there is, killing after PATIENCE. Returns whether that had to be. */
+/* Waits for all children, and kills them after PATIENCE. True if it killed one. */
 static bool reap_everything(void)
 {
     double end = jobs_now() + PATIENCE;
@@ -115,7 +115,7 @@ static bool reap_everything(void)
     return killed;
 }
 
-/* Leaves nothing behind. Closing the fifos wakes the ranks that rest: they see the end. */
+/* Ends all processes and removes all files. Idle ranks end when the fifos are closed. */
 static void end_everything(void)
 {
     for (int job = 0; job < job_count; job++) {
@@ -175,7 +175,7 @@ void jobs_open(int count, int of_each, int seconds)
         }
 }
 
-/* The child's life before the job's program. */
+/* The child between fork and exec. */
 _Noreturn static void become(char **arguments, pid_t parent)
 {
     int null = open("/dev/null", O_RDONLY);
@@ -213,11 +213,11 @@ void jobs_start(int job, char *const command[])
     free(arguments);
     if (pid < 0)
         jobs_fail("cannot start job %c: %s", letter(job), strerror(errno));
-    setpgid(pid, pid); /* whoever of the two comes first */
+    setpgid(pid, pid); /* in parent and child, because either can run first */
     jobs[job].pid = pid;
 }
 
-/* A job has ended. That is right only when it was told to. */
+/* A job has ended: an error unless jobs are being ended. */
 static void judge(int job, int status)
 {
     const char *when = ending ? "ended" : "ended in the midst of the measurement";
@@ -244,8 +244,7 @@ static void take_signals(void)
             judge(job, status);
 }
 
-/* Waits for something to read from fd (-1: for a signal alone) until the time given. Returns false
- * when that is over. */
+/* Waits for data from fd (-1: only for a signal) until a time. False if the time has passed. */
 static bool await(int fd, double until)
 {
     struct pollfd fds[2] = {{.fd = signals, .events = POLLIN}, {.fd = fd, .events = POLLIN}};
@@ -303,7 +302,7 @@ struct bench_reply jobs_run(int job, const struct bench_order *order)
 {
     const struct bench_order rest = {.kind = BENCH_ORDER_REST};
     order_all(job, order);
-    /* Rank 0 has the clock: no other rank wakes this process before that is stopped. */
+    /* Rank 0 measures the time: no other rank wakes this process before it stops the clock. */
     struct bench_reply reply = await_reply(job, 0, false);
     for (int rank = 1; rank < ranks; rank++)
         reply.disturbed += await_reply(job, rank, false).disturbed;

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The jobs of bench/side_by_side: started, ordered about through their fifos, ended.
+ * The jobs of bench/side_by_side: starts them, controls them through their fifos, ends them.
  *
  * Each job is a command in a process group of its own, with "--turns DIR/a" (or b, c, ...) appended, where
  * DIR is a directory that this module makes. Its standard output goes to standard error.
  *
- * Invariant: whatever goes wrong ends in jobs_fail, which leaves neither a process nor a file
- * behind: this process adopts what its jobs orphan, and exits only when it has no child left.
- * Nothing is waited for without a limit in time.
+ * Invariant: every failure ends in jobs_fail, which leaves neither a process nor a file: this process
+ * adopts orphans of its jobs, and exits only when it has no child. Every wait has a time limit.
  */
 #ifndef BENCH_JOBS_H
 #define BENCH_JOBS_H
@@ -18,25 +17,25 @@
 
 enum { JOBS_MAX = 8, JOBS_MAX_RANKS = 64 };
 
-/* Takes what this process needs to look after children: signals, adoption, the directory. count:
- * how many jobs, at most JOBS_MAX. ranks: of each job. limit: seconds that a job may take for one
- * answer, and for its start and its end. */
+/* Sets up signals, adoption of orphans and the directory. count: the number of jobs, at most
+ * JOBS_MAX. ranks: of each job. limit: seconds that a job may take for one reply, and for its start
+ * and its end. */
 void jobs_open(int count, int ranks, int limit);
 
 /* Starts a job, by its number from 0 on, from a command that ends with NULL. Returns at once. */
 void jobs_start(int job, char *const command[]);
 
-/* Waits until all ranks of all jobs are there and rest. */
+/* Waits until all ranks of all jobs have started and are idle. */
 void jobs_await_all(void);
 
-/* Has a job run a batch while everything else rests. Returns when all its ranks rest again, with
- * what its rank 0 said, but disturbed is the sum of all ranks'. */
+/* Runs a batch of a job while all others are idle. Returns when all its ranks are idle, with the
+ * reply of its rank 0, but `disturbed` is the sum over all ranks. */
 struct bench_reply jobs_run(int job, const struct bench_order *order);
 
-/* Seconds by the clock that no one sets. */
+/* Seconds of a monotonic clock. */
 double jobs_now(void);
 
-/* Ends all jobs in peace; a job that ends otherwise than with exit code 0 is a failure. */
+/* Ends all jobs regularly; an exit code other than 0 is a failure. */
 void jobs_close(void);
 
 /* Ends everything, prints a sentence on standard error, and exits with code 1. */

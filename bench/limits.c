@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * limits: what this machine's memory and kernel can do at best, for those who judge a transport.
+ * limits: the best times of this machine's memory and kernel, as bounds of any transport.
  *
  *     limits [-n BATCHES]
  *
- * Two processes on a core each. Printed are medians of batches, in microseconds: the way of a cache
- * line from one core to the other; the way of a wake-up, from a futex call until the one who slept
- * runs; and by size, memcpy within one process, and process_vm_readv from the other's memory.
+ * Two processes on a core each. Prints medians of batches, in microseconds: the transfer of a cache
+ * line from one core to the other; a wake-up, from the futex call until the sleeper runs; and by
+ * size, memcpy within one process, and process_vm_readv from the other's memory.
  *
- * Invariant: every line is a row or begins with '#'; a figure that cannot be had here is a "-", and
- * a line with '#' says why.
+ * Invariant: every line is a row or begins with '#'; a figure that cannot be measured is a "-", and a
+ * line with '#' has the reason.
  */
 #include "raw_pair.h"
 
@@ -188,7 +188,7 @@ static int parse_batches(int argc, char **argv)
     return (int)n;
 }
 
-/* Shows the other process where to read, and tells who that is. */
+/* Exchanges addresses and process ids with the other process. */
 static void exchange(struct limits *l)
 {
     struct {

@@ -1,15 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * weft_memory: what a process of this job holds in memory, in KiB, at three moments: after
- * MPI_Init and a barrier; after a ring, in which each rank has talked with two others; after each
- * rank has sent 8 bytes to each and received from each.
+ * weft_memory: the memory of a rank in KiB at three times: after MPI_Init and a barrier; after a ring,
+ * in which each rank has contact with two others; after each rank has sent 8 bytes to all others.
  *
- * Printed for each moment are the means over all ranks of what /proc/self/smaps_rollup says:
- * resident (Rss), proportional (Pss: pages that several processes see are divided among them), and
- * private (Private_Clean and Private_Dirty); then the greatest Rss of any rank.
+ * Prints, for each time, the means over all ranks of /proc/self/smaps_rollup: resident (Rss),
+ * proportional (Pss: shared pages are divided among their processes), and private (Private_Clean and
+ * Private_Dirty); then the greatest Rss of any rank.
  *
- * Invariant: what the measuring itself needs is there before the first moment, and is the same for
- * every MPI.
+ * Invariant: the memory of the measurement itself is allocated before the first time, and is the same
+ * for every MPI.
  */
 #include <mpi.h>
 #include <stdio.h>
@@ -51,7 +50,7 @@ static void look(double kib[FIGURES])
         fail("found no line Rss in /proc/self/smaps_rollup");
 }
 
-/* All ranks look before any goes on: shared pages are counted while all are there. */
+/* All ranks measure before any continues, so that shared pages are counted while all ranks run. */
 static void report(const char *moment)
 {
     double mine[FIGURES], sum[FIGURES], greatest;

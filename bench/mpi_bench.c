@@ -41,7 +41,7 @@ bool mpi_bench_start(struct mpi_bench *b, const struct bench_program *program, i
     memset(b, 0, sizeof *b);
     b->program = program;
     b->good = true;
-    /* The options say how to start MPI; what is wrong with them is told by one rank, after it. */
+    /* The options determine how MPI starts; one rank prints their errors afterwards. */
     enum bench_outcome outcome =
         bench_options_parse(&b->options, program, *argc, *argv, why, sizeof why);
     init(b, argc, argv);
@@ -105,8 +105,8 @@ static bool validate(struct mpi_bench *b, size_t size, bool receiver)
     return !anywhere;
 }
 
-/* Another rank may still need this one's library: it is driven, as by a rank that waits for a
- * message, until all have reported. The message is its own, so that no rank waits for another. */
+/* Makes progress until all ranks have reported, because other ranks may still need it. It polls for a
+ * message of its own, so that no rank waits for another. */
 static void linger(struct mpi_bench *b)
 {
     MPI_Request request;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What the MPI benchmarks have in common: start, buffers, end.
+ * Shared by the MPI benchmarks: start, buffers, end.
  *
- * Invariant: only rank 0 prints, and nothing where there are --turns. A wrong command line or too few ranks is seen by every rank alike,
- * so all of them finalize and leave with the same code and no one has to be killed.
+ * Invariant: only rank 0 prints, and nothing with --turns. All ranks detect a wrong command line or
+ * too few ranks, so all of them finalize and exit with the same code.
  */
 #ifndef BENCH_MPI_BENCH_H
 #define BENCH_MPI_BENCH_H

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * weft_mt_rate: how many messages all threads of a job move. Thread t of rank 0 sends windows to
+ * weft_mt_rate: the message rate of all threads of a job. Thread t of rank 0 sends windows to
  * thread t of rank 1, over a communicator that only these two threads use. On one rank each thread
  * sends to itself, so that N threads take N cores and not 2 N; with --share-cores the two threads of
  * a pair share a core, to the same end.
  *
- * Invariant: only the first thread, which started MPI, talks to the harness; between batches the
- * others sleep. Around what is timed all meet at gates, which are passed by spinning, with the core
- * given away: a batch is too short for threads that first have to wake up, or to be moved to a core
- * that is free; so each has its core from the beginning.
+ * Invariant: only the first thread, which started MPI, calls the harness; the others sleep between
+ * batches. All threads meet at gates before and after the timed part. They pass a gate by spinning
+ * with sched_yield, because a batch is too short to wake threads up or to move them to a free core;
+ * so each thread is bound to its core from the start.
  */
 #include "window.h"
 

@@ -3,8 +3,8 @@
  * The command line that all benchmarks share. It follows the OSU micro-benchmarks in names and
  * defaults, so that scripts written for those run these.
  *
- * Invariant: after BENCH_RUN every field is within its bounds; the parser never prints and never
- * exits, because under MPI only one rank may speak and all must leave together.
+ * Invariant: after BENCH_RUN every field is within its bounds. The parser never prints or exits,
+ * because under MPI only one rank prints and all ranks must end together.
  */
 #ifndef BENCH_OPTIONS_H
 #define BENCH_OPTIONS_H
@@ -12,7 +12,7 @@
 #include <stdbool.h>
 #include <stddef.h>
 
-/* What a program understands beside -m, -i, -x, -c and -h. */
+/* The options of a program besides -m, -i, -x, -c and -h. */
 enum bench_feature {
     BENCH_WINDOW = 1,   /* -W: messages in flight */
     BENCH_PAIRS = 2,    /* -p: pairs of ranks; --per-message */

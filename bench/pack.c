@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * weft_pack: MPI_Pack and MPI_Unpack beside the loop that a person would write for the same data.
+ * weft_pack: compares MPI_Pack and MPI_Unpack with a loop written by hand for the same data.
  *
  *     weft_pack [-m MIN[:MAX]] [-b BAR] [-s SECONDS] [-l LAYOUT]
  *
- * For each layout (whose name contains LAYOUT), number of packed bytes and direction, the two are run
- * in turns until each has had so many seconds; printed is the median over the turns of the ratio of
- * their times, Weft's over the loop's. "warm": the same data again and again; "cold": data and packed
- * bytes were thrown out of the caches before. With -b every row that is above it in two measurements
- * is named, and the exit status is 1.
+ * For each layout (whose name contains LAYOUT), number of packed bytes and direction, the two run in
+ * turns, each for SECONDS. Prints the median over the turns of the ratio of their times, Weft's over
+ * the loop's. "warm": the same data repeatedly; "cold": data and packed bytes are flushed from the
+ * caches before. With -b every row above BAR in two measurements is named, and the exit status is 1.
  */
 #include <mpi.h>
 
@@ -41,7 +40,7 @@ struct particle {
 
 typedef void loop(const struct layout *l, char *data, char *packed);
 
-/* ---- What a person would write ---- */
+/* ---- Loops by hand ---- */
 
 static void pack_doubles(const struct layout *l, char *data, char *packed)
 {

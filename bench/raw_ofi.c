@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Two processes that talk through libfabric; see raw_ofi.h. Here is what happens before and after
- * the measurement: choice of the provider, opening, exchange of addresses, end.
+ * Two processes that communicate through libfabric; see raw_ofi.h. This file has the parts before and
+ * after the measurement: choice of the provider, opening, exchange of addresses, end.
  */
 #include "raw_ofi.h"
 
@@ -18,8 +18,8 @@
 
 _Noreturn void raw_fail(const struct raw *r, const char *what, int error)
 {
-    /* What is wrong with the machine is wrong on both sides: side 0 says it, and takes side 1 along
-     * before this second is over. */
+    /* Both sides find the same errors of the machine: side 0 prints them, and ends side 1 within this
+     * second. */
     if (r->side == 1)
         sleep(1);
     fprintf(stderr, "%s: side %d, provider %s: %s%s%s; weft_info lists what there is\n",
@@ -85,7 +85,7 @@ static struct fi_info *choose(struct raw *r, uint64_t caps)
     hints->domain_attr->mr_mode =
         FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
-    /* We poll all the time: a thread of the provider's own would only fight for the core. */
+    /* This process polls all the time: a progress thread of the provider would compete for the core. */
     hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
     hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
     hints->domain_attr->av_type = FI_AV_TABLE;
@@ -146,7 +146,7 @@ static struct fid_mr *register_buffer(struct raw *r, char *buffer, uint64_t acce
     return mr;
 }
 
-/* Registers only what the provider insists on, and what the other side will read. */
+/* Registers only buffers that the provider requires, and buffers that the other side reads. */
 static void register_buffers(struct raw *r, uint64_t caps)
 {
     bool local = r->info->domain_attr->mr_mode & FI_MR_LOCAL;

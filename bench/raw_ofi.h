@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Two processes that talk through libfabric with no MPI on top: the yardstick for Weft's overhead.
+ * Two processes that communicate through libfabric without MPI: the reference for Weft's overhead.
  *
- * The yardstick is meant to be hard to reach. It asks the provider for nothing but what its own
- * test needs (one kind of transfer, no message order, no data in completions, receives from
- * anyone), uses one completion queue in the smallest format, injects whatever the provider lets it
- * inject, keeps receives posted ahead, and polls without ever yielding.
+ * The reference is as fast as possible. It requests only the features of its own test (one kind of
+ * transfer, no message order, no data in completions, receives from any source), uses one completion
+ * queue in the smallest format, injects up to the provider's limit, posts receives ahead, and polls
+ * without yielding.
  *
  * Invariant: the two processes are parent (side 0) and child (side 1) of one fork and share one
- * page; addresses and barriers go through that page, so nothing but the measured transfers goes
- * through the provider. When either dies the other ends too.
+ * page. Addresses and barriers use that page, so only the measured transfers use the provider. When
+ * one process dies, the other ends too.
  */
 #ifndef BENCH_RAW_OFI_H
 #define BENCH_RAW_OFI_H
@@ -87,7 +87,7 @@ int raw_end(struct raw *r);
 /* Ends both processes with a sentence: what failed, and libfabric's text for error (0: none). */
 _Noreturn void raw_fail(const struct raw *r, const char *what, int error);
 
-/* Reports what waits in the error queue, and ends. */
+/* Prints the entry of the error queue, and exits. */
 _Noreturn void raw_fail_completion(const struct raw *r);
 
 double raw_seconds(void);
@@ -114,7 +114,7 @@ static inline void raw_complete(struct raw *r, int count)
     }
 }
 
-/* The provider is full: let it work, then try again. */
+/* -FI_EAGAIN: makes progress before the next attempt. */
 static inline void raw_again(struct raw *r, const char *what, ssize_t status)
 {
     if (status != -FI_EAGAIN)

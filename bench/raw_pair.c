@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Two processes on this machine and one page that both see; see raw_pair.h.
+ * Two processes on this machine and a shared page; see raw_pair.h.
  */
 #include "raw_pair.h"
 

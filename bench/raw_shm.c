@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * raw_shm: half the time of a ping-pong through memory that two processes share, with nothing on
- * top of it; the twin of weft_latency on one node. Up to 48 bytes travel in the cache line that
- * also says that they are there; more are written by the sender before its test begins, and copied
- * once, by the receiver, from the sender's memory into its own. No matching, no queue, no length:
- * nobody who has to do these can be faster.
+ * raw_shm: half the time of a ping-pong through shared memory without any protocol; the twin of
+ * weft_latency on one node. Up to 48 bytes are sent in the cache line whose turn the reader polls.
+ * More are written by the sender before the measurement, and copied once by the receiver out of the
+ * sender's memory. There is no matching, queue or length, so it is a lower bound for any library.
  *
- * Invariant: each line has one writer. What it writes last is the turn, by a release; what the
- * reader reads first is the turn, by an acquire.
+ * Invariant: each line has one writer, which writes the turn last, by a release; the reader reads the
+ * turn first, by an acquire.
  */
 #include "options.h"
 #include "raw_pair.h"

@@ -69,9 +69,9 @@ int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len)
     return 0;
 }
 
-int weft_boot_fence_telling(void (*tell)(void *), void *arg, char *why, size_t len)
+int weft_boot_fence_idle(void (*report)(void *), void *arg, char *why, size_t len)
 {
-    (void)tell, (void)arg, (void)why, (void)len;
+    (void)report, (void)arg, (void)why, (void)len;
     return 0;
 }
 

@@ -138,7 +138,7 @@ check()
     rm -f "$out"
 }
 
-# check_aloud NAME COMMAND...: shows what the command says in any case, for its figures matter.
+# check_aloud NAME COMMAND...: always shows the command's output, because its figures matter.
 check_aloud()
 {
     local name=$1 code=0
@@ -147,7 +147,7 @@ check_aloud()
     check "$name" test "$code" -eq 0
 }
 
-# skip NAME WHY: said loudly, for what is skipped is not tested.
+# skip NAME WHY: printed clearly, because a skipped test tests nothing.
 skip()
 {
     say "############ SKIPPED: $1: $2"
@@ -162,12 +162,12 @@ closing_line()
     say "$1 passed, $2 failed$tail"
 }
 
-# How the suites say that something failed: ours, automake, tests/run at its end.
+# The lines by which suites report a failure: ours, automake's, those of tests/run at its end.
 failure_lines='^(not ok |(FAIL|ERROR|XPASS): |failed: |    again: )'
 
 # add_suite NAME COMMAND...: runs what ends with a closing line of its own, showing it as it comes,
 # and adds its counts. A suite that fails without owning up to a failure counts as one, and so does
-# one that says nothing or ran nothing.
+# a suite that prints nothing or ran nothing.
 add_suite()
 {
     local name=$1 out code line
@@ -216,10 +216,10 @@ finish()
 sanitized_small=(--without big_4g --without unexpected_flood_20000 --without cancel_race_100000
     --without flood_memory --without 'million_*' --without comm_many)
 # shellcheck disable=SC2034  # used by those who source this
-sanitized_runs=(--lanes rxm,shm,self --max-ranks 4 --without strided_shared "${sanitized_small[@]}")
+sanitized_runs=(--lanes 'rxm,shm,self' --max-ranks 4 --without strided_shared "${sanitized_small[@]}")
 random_programs=('*random*' 'fuzz/*' cancel_race coll_model persistent)
 # shellcheck disable=SC2034  # likewise
-sanitized_random_runs=(--lanes rxm-soft,shm-copy,mixed --max-ranks 4 "${random_programs[@]}")
+sanitized_random_runs=(--lanes 'rxm-soft,shm-copy,mixed' --max-ranks 4 "${random_programs[@]}")
 
 # suppressions KIND: the file for lsan, tsan or valgrind; $dir is for builds.
 suppressions()

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * hello: every rank says who and where it is.
+ * hello: every rank prints its rank and its host.
  */
 #include <mpi.h>
 #include <stdio.h>

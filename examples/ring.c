@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * ring [LAPS]: a number travels around the ring of all ranks; every rank adds its own rank to it.
- * After LAPS laps rank 0 knows what it must have become. Runs on one rank too, which sends to
+ * After LAPS laps rank 0 checks the expected value. Runs on one rank too, which sends to
  * itself.
  */
 #include <mpi.h>

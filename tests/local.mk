@@ -98,8 +98,6 @@ tests_errors_victim_LDADD = $(MPI_TEST_LIBS)
 dist_noinst_SCRIPTS += tests/errors/run
 
 # On an RDMA adapter, by ci/rdmavm
-check_PROGRAMS += tests/verbs/refused
-tests_verbs_refused_LDADD = $(MPI_TEST_LIBS)
 dist_noinst_SCRIPTS += tests/verbs/run
 
 include tests/fuzz/local.mk

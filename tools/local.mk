@@ -61,7 +61,6 @@ tools_weft_info_weft_info_SOURCES += src/ofi/check_bench.c src/ofi/check_bench.h
 tools_weft_info_weft_info_SOURCES += src/ofi/check_facts.c src/ofi/check_facts.h
 tools_weft_info_weft_info_SOURCES += src/ofi/check_message.c src/ofi/check_match.c
 tools_weft_info_weft_info_SOURCES += src/ofi/check_memory.c src/ofi/check_probes.h
-tools_weft_info_weft_info_SOURCES += src/pmix/version.c src/pmix/version.h
 tools_weft_info_weft_info_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS) $(PMIX_CFLAGS)
 tools_weft_info_weft_info_LDADD = libweft.la
 

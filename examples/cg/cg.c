@@ -173,7 +173,7 @@ static const char *take(struct setup *s, int option, const char *text)
                    ? NULL
                    : "-n takes a number of steps, 0 or more";
     default:
-        return "there is an option that it does not know, or one without its value";
+        return "unknown option, or an option without its value";
     }
 }
 

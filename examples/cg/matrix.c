@@ -103,7 +103,7 @@ static void add(struct matrix *m, int row, int column, double value)
     m->entry[m->count++] = (struct entry){row, column, value};
 }
 
-/* Adds what one line of the file stands for. */
+/* Adds the entries of one line of the file. */
 static bool read_entry(struct reader *r, struct matrix *m)
 {
     int place[2];

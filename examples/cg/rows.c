@@ -148,7 +148,7 @@ static void prepare(struct rows *r, const struct parts *received, const struct p
                           MPI_COMM_WORLD, &r->request[r->requests++]);
 }
 
-/* Every rank knows what it needs; here it learns what others need of it. */
+/* Exchanges the needed elements: every rank gets the elements that others need from it. */
 static void find_neighbours(struct rows *r, int ranks)
 {
     struct parts received = parts_create(ranks), sent = parts_create(ranks);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What blocks tell each other before a step; see halo.h.
+ * The halo exchange before a step; see halo.h.
  */
 #include "halo.h"
 
@@ -55,7 +55,7 @@ void halo_start(struct halo *h, struct block *b)
             continue;
         double *into = sides[s].dx ? h->received[s] : edge(b, s, 1);
         int count = sides[s].dx ? b->y.count : b->x.count;
-        /* The tag says which side of the sender the message left from. */
+        /* The tag is the side of the sender that the message left from. */
         MPI_Irecv(into, count, MPI_DOUBLE, h->neighbour[s], s ^ 1, MPI_COMM_WORLD,
                   &h->requests[h->pending++]);
     }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What blocks tell each other before a step: the outermost row or column on each of four sides.
+ * The halo exchange before a step: the outermost row or column on each of four sides.
  *
  * Invariant: between halo_start and halo_finish the old field is only read, its border excepted,
  * which nobody may touch.

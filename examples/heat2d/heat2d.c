@@ -237,7 +237,7 @@ static bool serial_agrees(const struct run *r)
     return !differ;
 }
 
-/* Rank 0: tells what came out. Returns the exit code. */
+/* Rank 0: prints the result. Returns the exit code. */
 static int conclude(const struct run *r)
 {
     double sum = 0, low = r->plate[0], high = low;

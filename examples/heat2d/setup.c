@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What heat2d is asked to do; see setup.h.
+ * The options of heat2d; see setup.h.
  */
 #include "setup.h"
 
@@ -75,7 +75,7 @@ static const char *take(struct setup *s, int option, const char *value)
     case ':':
         return "the last option needs a value";
     default:
-        return "there is an option that it does not know";
+        return "unknown option";
     }
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What heat2d is asked to do, from its command line.
+ * The options of heat2d, from its command line.
  *
  * Invariant: after SETUP_RUN every value is one the solver can work with. The parser does not
  * print: all ranks read the same line, and only rank 0 speaks.

@@ -285,7 +285,7 @@ static const char *parse(struct setup *s, int argc, char **argv)
         else if (option == 's' && !count(optarg, 0, 1000000000, &s->steps))
             return "-s takes a number of steps, 0 to 1000000000";
         else if (option == '?')
-            return "there is an option that it does not know, or one without its value";
+            return "unknown option, or an option without its value";
     }
     return optind < argc ? "it takes options only" : NULL;
 }

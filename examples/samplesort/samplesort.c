@@ -232,7 +232,7 @@ static const char *parse(struct setup *s, int argc, char **argv)
         else if (option == 'd' && !count(optarg, 1, &s->values))
             return "-d takes a number of values, 1 to 2147483647";
         else if (option == '?')
-            return "there is an option that it does not know, or one without its value";
+            return "unknown option, or an option without its value";
     }
     return optind < argc ? "it takes options only" : NULL;
 }

@@ -38,7 +38,7 @@ struct field {
     double *old, *new;
 };
 
-/* What MPI_Neighbor_alltoallw wants to know. The neighbours of a Cartesian communicator come in this
+/* The arguments of MPI_Neighbor_alltoallw. The neighbours of a Cartesian communicator come in this
  * order: in each dimension first the lower one, then the higher one. */
 struct exchange {
     MPI_Datatype face[SIDES], shell[SIDES];
@@ -144,7 +144,7 @@ static struct exchange exchange_create(const struct box *b)
         starts[d] = high ? b->count[d] + 1 : 0;
         e.shell[side] = part(b, counts, starts);
         e.counts[side] = 1;
-        e.begins[side] = 0; /* the types know where they begin */
+        e.begins[side] = 0; /* the types contain the offsets */
     }
     return e;
 }
@@ -352,7 +352,7 @@ static const char *parse(struct setup *s, int argc, char **argv)
         else if (option == 'n' && (!number(&text, 0, &s->steps) || *text))
             return "-n takes a number of steps, 0 or more";
         else if (option == '?')
-            return "there is an option that it does not know, or one without its value";
+            return "unknown option, or an option without its value";
     }
     return optind < argc ? "it takes options only" : NULL;
 }

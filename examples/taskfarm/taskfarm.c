@@ -33,7 +33,7 @@ struct task {
 struct farm {
     struct setup setup;
     int ranks, tasks;
-    int next;       /* the first task that nobody has */
+    int next;       /* the first task that is not assigned */
     int unanswered; /* tasks that workers have */
     int own;        /* tasks that rank 0 did itself */
     bool *prime;    /* of each number below the limit: whether it is the lower of two twins */
@@ -142,7 +142,7 @@ static void farm_out(struct farm *f)
 
 /* ---- A worker, any other rank */
 
-/* Works until it is told to stop. Returns how many tasks it did, or -1 if the receive for one more
+/* Works until it receives the stop message. Returns how many tasks it did, or -1 if the receive for one more
  * could not be cancelled. */
 static int work(const struct setup *s)
 {
@@ -257,7 +257,7 @@ static const char *parse(struct setup *s, int argc, char **argv)
         else if (option == 's' && !count(optarg, 1, 1000000000, &s->size))
             return "-s takes how many numbers are in a task, 1 to 1000000000";
         else if (option == '?')
-            return "there is an option that it does not know, or one without its value";
+            return "unknown option, or an option without its value";
     }
     return optind < argc ? "it takes options only" : NULL;
 }

@@ -1,13 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Staging memory: where the packed form of data that are not dense is while it travels.
+ * Staging memory: where the packed form of data that are not contiguous is while it travels.
  *
  * Sizes are powers of two. What was used once is kept, with its registration, up to KEPT_BYTES; so a
  * program that sends the same kind of message again and again allocates and registers nothing.
  *
+ * Where local buffers must be registered (FI_MR_LOCAL), the memory that may be locked is limited, and
+ * the program's long messages may take all of it. So two stages, the reserves, are registered when the
+ * endpoint opens: one for controls and RTS headers, one for pieces. Each is for what one operation of
+ * the provider needs and then gives back. So a message whose buffer cannot be registered always goes
+ * on, piece by piece. A piece may wait in the backlog behind controls, which is why these have their
+ * own reserve. While a reserve is out nothing is registered for stages, because the provider has just
+ * refused that.
+ *
  * Invariants:
  *  - A stage is either handed out or in the list of its class; kept is the bytes of all in the lists.
- *  - Where local buffers must be registered (FI_MR_LOCAL), every stage is.
+ *    The reserves are in no list.
+ *  - Where local buffers must be registered, every stage is.
  */
 #include "core/tool/count.h"
 #include "ofi/net.h"
@@ -16,6 +25,7 @@
 #include <stdlib.h>
 
 enum { SMALLEST = 8, CLASSES = 16 }; /* 256 bytes to 8 MiB; longer ones are never kept */
+enum { CONTROL_ROOM = 1 << SMALLEST };
 #define KEPT_BYTES ((size_t)64 << 20)
 
 struct stage {
@@ -28,6 +38,10 @@ struct stage {
 
 static struct stage *lists[CLASSES];
 static size_t kept;
+static struct {
+    struct stage *stage; /* NULL where local buffers need no registration */
+    bool out;
+} reserves[WEFT_NET_RESERVES];
 
 const char *weft_net_bounce_advice(void)
 {
@@ -45,8 +59,62 @@ static void destroy(struct stage *stage)
 {
     if (stage->mr)
         fi_close(&stage->mr->fid);
-    weft_counts.net_stages -= stage->bytes;
+    weft_counts.net_bounce_bytes -= stage->bytes;
     free(stage);
+}
+
+static void drop_kept(void)
+{
+    for (unsigned class = 0; class < CLASSES; class ++)
+        while (lists[class]) {
+            struct stage *stage = lists[class];
+            lists[class] = stage->next;
+            destroy(stage);
+        }
+    kept = 0;
+}
+
+/* A new stage, registered where that is needed. NULL when there is no memory, or it is refused. */
+static struct stage *make(unsigned class, size_t room)
+{
+    struct stage *stage = aligned_alloc(64, sizeof *stage + room);
+    if (!stage)
+        return NULL;
+    weft_counts.net_bounce_bytes += room;
+    stage->mr = NULL;
+    stage->bytes = room;
+    stage->class = class;
+    if (weft_net.local_mr && !weft_net_bounce_mr(stage->data)) {
+        destroy(stage);
+        return NULL;
+    }
+    return stage;
+}
+
+int weft_net_bounce_open(void)
+{
+    static const size_t room[WEFT_NET_RESERVES] = {
+        [WEFT_NET_RESERVE_CONTROL] = CONTROL_ROOM, [WEFT_NET_RESERVE_PIECE] = WEFT_NET_SLOT};
+    for (int i = 0; i < WEFT_NET_RESERVES && weft_net.local_mr; i++)
+        if (!(reserves[i].stage = make(CLASSES, room[i])))
+            return -1;
+    return 0;
+}
+
+void weft_net_bounce_close(void)
+{
+    drop_kept();
+    for (int i = 0; i < WEFT_NET_RESERVES; i++) {
+        if (reserves[i].stage)
+            destroy(reserves[i].stage);
+        reserves[i].stage = NULL;
+        reserves[i].out = false;
+    }
+}
+
+static bool is_short(void)
+{
+    return reserves[WEFT_NET_RESERVE_CONTROL].out || reserves[WEFT_NET_RESERVE_PIECE].out;
 }
 
 void *weft_net_bounce_get(size_t bytes)
@@ -60,18 +128,28 @@ void *weft_net_bounce_get(size_t bytes)
         kept -= stage->bytes;
         return stage->data;
     }
-    size_t room = class < CLASSES ? (size_t)1 << (SMALLEST + class) : (bytes + 63) / 64 * 64;
-    struct stage *stage = aligned_alloc(64, sizeof *stage + room);
-    if (!stage)
+    if (is_short())
         return NULL;
-    weft_counts.net_stages += room;
-    stage->mr = NULL;
-    stage->bytes = room;
-    stage->class = class;
-    if (weft_net.local_mr && !weft_net_bounce_mr(stage->data)) {
-        destroy(stage);
+    size_t room = class < CLASSES ? (size_t)1 << (SMALLEST + class) : (bytes + 63) / 64 * 64;
+    struct stage *stage = make(class, room);
+    if (!stage && kept) { /* of other lengths: what they have locked may be enough */
+        drop_kept();
+        stage = make(class, room);
+    }
+    return stage ? stage->data : NULL;
+}
+
+void *weft_net_bounce_get_reserved(enum weft_net_reserve which, size_t bytes, int *error)
+{
+    void *data = weft_net_bounce_get(bytes);
+    struct stage *stage = reserves[which].stage;
+    if (data)
+        return data;
+    if (!stage || reserves[which].out) {
+        *error = stage ? -FI_EAGAIN : -FI_ENOMEM;
         return NULL;
     }
+    reserves[which].out = true;
     return stage->data;
 }
 
@@ -80,6 +158,11 @@ void weft_net_bounce_put(void *data)
     if (!data)
         return;
     struct stage *stage = stage_of(data);
+    for (int i = 0; i < WEFT_NET_RESERVES; i++)
+        if (stage == reserves[i].stage) {
+            reserves[i].out = false;
+            return;
+        }
     if (stage->class == CLASSES || kept + stage->bytes > KEPT_BYTES) {
         destroy(stage);
         return;
@@ -97,15 +180,4 @@ struct fid_mr *weft_net_bounce_mr(void *data)
                                       FI_SEND | FI_RECV | FI_READ | FI_WRITE | FI_REMOTE_READ |
                                           FI_REMOTE_WRITE);
     return stage->mr;
-}
-
-void weft_net_bounce_close(void)
-{
-    for (unsigned class = 0; class < CLASSES; class ++)
-        while (lists[class]) {
-            struct stage *stage = lists[class];
-            lists[class] = stage->next;
-            destroy(stage);
-        }
-    kept = 0;
 }

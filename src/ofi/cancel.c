@@ -2,8 +2,8 @@
 /*
  * Cancelling sends that have left: the sender asks, the receiver looks, its answer decides.
  *
- * A message is named by its sender, context and tag, and by its RTS cookie or, sent eagerly, its
- * sequence number. The question leaves behind the message. Where the provider matches, it has
+ * A message is named by its sender, context and tag, and by the number in its RTS or, sent eagerly,
+ * its sequence number. The question leaves behind the message. Where the provider matches, it has
  * matched the message before the question, or holds it unexpected: the receiver takes all that the
  * provider holds of the context into software, in order, and looks there. Where the core matches,
  * completions come in any order, so the question says how many messages were sent before it, and
@@ -57,32 +57,36 @@ void weft_net_cancel(struct weft_request *request)
                                         .count = rendezvous,
                                         .context = request->channel->context,
                                         .tag = request->tag,
-                                        .cookie = (uintptr_t)request,
+                                        .number = request->number,
                                         .other = request->sequence & weft_net_fast.sequence_mask,
                                         .length = peer->sequence});
 }
 
 /* A cancelled synchronous send waits for no acknowledgement. If it has one already, that was of a
- * later send, and overtook the answer. */
-static void forget_acknowledgement(struct weft_request *request)
+ * later send, and overtook the answer. False when there is no such send. */
+static bool forget_acknowledgement(struct weft_request *request)
 {
-    if (weft_net_forget_sync(request))
-        weft_request_event(request);
-    else
-        weft_net_acknowledged(request->peer->world, request->channel->context, request->tag);
+    if (!weft_net_forget_sync(request))
+        return weft_net_acknowledged(request->peer, request->channel->context, request->tag);
+    weft_request_event(request);
+    return true;
 }
 
-void weft_net_cancel_answered(struct weft_request *request, bool cancelled)
+bool weft_net_cancel_answered(struct weft_request *request, bool cancelled)
 {
+    const struct weft_net_request *part = weft_net_part(request);
+    bool rendezvous = part->out.kind == WEFT_NET_OUT_RTS;
+    bool fits = !cancelled || !rendezvous || part->phase == WEFT_NET_ANNOUNCED;
     request->flags &= (uint8_t)~WEFT_REQUEST_CANCELLING;
-    if (cancelled) {
+    if (cancelled && fits) {
         request->flags |= WEFT_REQUEST_CANCELLED;
-        if (weft_net_part(request)->out.kind == WEFT_NET_OUT_RTS)
+        if (rendezvous)
             weft_net_sent(request); /* there will be no FIN */
         else if (request->mode == WEFT_SEND_SYNCHRONOUS)
-            forget_acknowledgement(request);
+            fits = forget_acknowledgement(request);
     }
     weft_request_event(request);
+    return fits;
 }
 
 /* ---- The receiver */
@@ -110,7 +114,7 @@ static bool revoke(const struct weft_net_control *control)
             ;
     bool rendezvous = control->count;
     return weft_sw_revoke(channel, weft_comm_rank_of(channel->comm, control->from), control->tag,
-                          rendezvous ? control->cookie : 0, (uint32_t)control->other);
+                          rendezvous ? control->number + 1 : 0, (uint32_t)control->other);
 }
 
 static void answer(const struct weft_net_control *control)
@@ -120,14 +124,12 @@ static void answer(const struct weft_net_control *control)
     if (peer && peer->lane == WEFT_LANE_NET)
         weft_net_control(
             peer, (struct weft_net_control){.kind = gone ? WEFT_NET_CANCELLED : WEFT_NET_TOO_LATE,
-                                            .cookie = control->cookie});
+                                            .number = control->number});
 }
 
 static void relieve(int world)
 {
-    if (!weft_net.software)
-        while (weft_net_collect_any())
-            ;
+    weft_net_collect_all();
     struct weft_peer *peer = weft_peer_get(world);
     if (peer && peer->lane == WEFT_LANE_NET)
         weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_RELIEVED});

@@ -5,6 +5,8 @@
  */
 #include "ofi/check_bench.h"
 
+#include "ofi/objects.h"
+
 #include <rdma/fi_cm.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>
@@ -18,9 +20,7 @@
 
 enum {
     GUARD = 8, /* bytes behind each buffer, which no message may touch */
-    GUARD_VALUE = 0x55,
-    RECEIVE_QUEUE = 512, /* the queues that Weft asks for at most (endpoint.c) */
-    SEND_QUEUE = 256
+    GUARD_VALUE = 0x55
 };
 
 static _Noreturn void leave(void)
@@ -62,29 +62,20 @@ void weft_bench_step(struct weft_bench *bench, const char *format, ...)
 
 /* ---- Opening ---- */
 
-static size_t smaller(size_t a, size_t b)
+/* As Weft does, but with receives that name their source, also where Weft would match in software. */
+static void open_endpoint(struct weft_bench *bench, const struct weft_provider_choice *choice)
 {
-    return a < b ? a : b;
-}
+    struct weft_provider_choice directed = *choice;
+    struct weft_objects objects;
+    char why[sizeof bench->shared->outcome.detail];
 
-static void open_endpoint(struct weft_bench *bench)
-{
-    struct fi_info *info = bench->info;
-    struct fi_cq_attr cq = {.format = FI_CQ_FORMAT_TAGGED, .wait_obj = FI_WAIT_NONE};
-    struct fi_av_attr av = {.type = info->domain_attr->av_type, .count = (size_t)bench->sides};
-
-    info->rx_attr->size = smaller(info->rx_attr->size, RECEIVE_QUEUE);
-    info->tx_attr->size = smaller(info->tx_attr->size, SEND_QUEUE);
-    cq.size = info->rx_attr->size + info->tx_attr->size;
-    weft_bench_must(bench, fi_fabric(info->fabric_attr, &bench->fabric, NULL), "fi_fabric");
-    weft_bench_must(bench, fi_domain(bench->fabric, info, &bench->domain, NULL), "fi_domain");
-    weft_bench_must(bench, fi_cq_open(bench->domain, &cq, &bench->cq, NULL), "fi_cq_open");
-    weft_bench_must(bench, fi_av_open(bench->domain, &av, &bench->av, NULL), "fi_av_open");
-    weft_bench_must(bench, fi_endpoint(bench->domain, info, &bench->ep, NULL), "fi_endpoint");
-    weft_bench_must(bench, fi_ep_bind(bench->ep, &bench->cq->fid, FI_SEND | FI_RECV),
-                    "fi_ep_bind of the CQ");
-    weft_bench_must(bench, fi_ep_bind(bench->ep, &bench->av->fid, 0), "fi_ep_bind of the AV");
-    weft_bench_must(bench, fi_enable(bench->ep), "fi_enable");
+    directed.software_matching = false;
+    if (weft_objects_open(&objects, &directed, bench->sides, why, sizeof why) != 0)
+        BROKEN(bench, "%s", why);
+    bench->domain = objects.domain;
+    bench->av = objects.av;
+    bench->cq = objects.cq;
+    bench->ep = objects.ep;
 }
 
 void weft_bench_open(struct weft_bench *bench, const struct weft_provider_choice *choice)
@@ -95,7 +86,7 @@ void weft_bench_open(struct weft_bench *bench, const struct weft_provider_choice
     bench->info = choice->info;
     bench->eager = choice->eager_limit;
     weft_bench_step(bench, "opening the endpoint");
-    open_endpoint(bench);
+    open_endpoint(bench, choice);
     weft_bench_must(bench, fi_getname(&bench->ep->fid, shared->sides[bench->me].address, &bytes),
                     "fi_getname");
     shared->sides[bench->me].address_bytes = bytes;

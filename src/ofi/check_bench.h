@@ -60,7 +60,6 @@ struct weft_bench {
     int settle_ms; /* time in which a message over loopback arrives */
     struct fi_info *info;
     size_t eager; /* bytes of the longest message that Weft sends without an RTS */
-    struct fid_fabric *fabric;
     struct fid_domain *domain;
     struct fid_ep *ep;
     struct fid_cq *cq;

@@ -103,90 +103,166 @@ bool weft_net_forget_sync(struct weft_request *request)
     return true;
 }
 
-void weft_net_acknowledged(int from, uint32_t context, int tag)
+bool weft_net_acknowledged(struct weft_peer *peer, uint32_t context, int tag)
 {
-    struct weft_peer *peer = weft_peer_known(from);
-    struct weft_request **link = peer ? &peer->sync : NULL;
-    while (link && *link && ((*link)->channel->context != context || (*link)->tag != tag))
+    struct weft_request **link = &peer->sync;
+    while (*link && ((*link)->channel->context != context || (*link)->tag != tag))
         link = &(*link)->next;
-    struct weft_request *request = link ? *link : NULL;
-    if (!request) {
-        weft_warn("rank %d acknowledged a synchronous send with tag %d that this rank does not "
-                  "have; both must run the same version of Weft",
-                  from, tag);
-        return;
-    }
+    struct weft_request *request = *link;
+    if (!request)
+        return false;
     unlink_sync(peer, link);
     weft_request_event(request);
+    return true;
+}
+
+void weft_net_drop(const char *what, int from)
+{
+    if (weft_counts.net_dropped++ == 0)
+        weft_warn("%s (rank %d) is dropped, and so is what follows of its kind; all ranks must run "
+                  "the same version of Weft, and no other program may send to this address",
+                  what, from);
+}
+
+/* The active operation of this rank with a peer that the peer means by a number, in that phase. NULL
+ * when there is none. */
+static struct weft_request *active(uint64_t number, const struct weft_peer *peer,
+                                   enum weft_request_kind op, enum weft_net_phase phase)
+{
+    struct weft_request *request = weft_request_numbered(number);
+    bool is_it = request && request->object.kind == WEFT_KIND_REQUEST && request->op == op &&
+                 request->pending > 0 && request->peer == peer &&
+                 weft_net_part(request)->phase == phase;
+    return is_it ? request : NULL;
+}
+
+static bool finished(const struct weft_net_control *fin, const struct weft_peer *peer)
+{
+    uint32_t numbers[WEFT_FINS_AT_ONCE];
+    bool all = true;
+    if (fin->count > WEFT_FINS_AT_ONCE)
+        return false;
+    memcpy(numbers, &fin->number, sizeof numbers);
+    for (int i = 0; i < fin->count; i++) {
+        struct weft_request *send = active(numbers[i], peer, WEFT_REQUEST_SEND, WEFT_NET_ANNOUNCED);
+        if (send)
+            weft_net_sent(send);
+        all &= send != NULL;
+    }
+    return all;
+}
+
+static bool cancel_answered(const struct weft_net_control *answer, const struct weft_peer *peer)
+{
+    struct weft_request *send = weft_request_numbered(answer->number);
+    if (!send || send->object.kind != WEFT_KIND_REQUEST || send->op != WEFT_REQUEST_SEND ||
+        send->peer != peer || !(send->flags & WEFT_REQUEST_CANCELLING))
+        return false;
+    return weft_net_cancel_answered(send, answer->kind == WEFT_NET_CANCELLED);
+}
+
+/* What the receiver of an announced message wants. */
+static bool announced_wanted(const struct weft_net_control *control, const struct weft_peer *peer)
+{
+    struct weft_request *send =
+        active(control->number, peer, WEFT_REQUEST_SEND, WEFT_NET_ANNOUNCED);
+    if (!send || control->length > send->bytes)
+        return false;
+    if (control->kind == WEFT_NET_CTS)
+        weft_net_push_pieces(send, control->other, control->length);
+    else if (control->kind == WEFT_NET_PLACE)
+        weft_net_rndv_write_begin(send, control);
+    else
+        weft_net_header_asked(send, control->other);
+    return true;
+}
+
+static bool piece_arrived(const struct weft_net_control *control, const struct weft_peer *peer,
+                          const void *data, size_t bytes)
+{
+    struct weft_request *receive =
+        active(control->number, peer, WEFT_REQUEST_RECV, WEFT_NET_AWAITING_PIECES);
+    if (!receive || control->other > receive->bytes || bytes > receive->bytes - control->other)
+        return false;
+    weft_net_piece_arrived(receive, control->other, data, bytes);
+    return true;
+}
+
+/* Acts on a control message of a peer; data of so many bytes follow it. False if it does not fit what
+ * this rank has under way with the peer. */
+static bool act(const struct weft_net_control *control, struct weft_peer *peer, const void *data,
+                size_t bytes)
+{
+    struct weft_request *request;
+    switch ((enum weft_net_control_kind)control->kind) {
+    case WEFT_NET_ACK:
+        return weft_net_acknowledged(peer, control->context, control->tag);
+    case WEFT_NET_FIN:
+        return finished(control, peer);
+    case WEFT_NET_CTS:
+    case WEFT_NET_PLACE:
+    case WEFT_NET_ASK_HEADER:
+        return announced_wanted(control, peer);
+    case WEFT_NET_DATA:
+        return piece_arrived(control, peer, data, bytes);
+    case WEFT_NET_CREDITS:
+        weft_net_credits_arrived(peer, control->length);
+        return true;
+    case WEFT_NET_RELIEVED:
+        return weft_net_relieved(peer);
+    case WEFT_NET_CANCELLED:
+    case WEFT_NET_TOO_LATE:
+        return cancel_answered(control, peer);
+    case WEFT_NET_WRITTEN:
+        request = active(control->number, peer, WEFT_REQUEST_RECV, WEFT_NET_AWAITING_WRITES);
+        if (request)
+            weft_net_rndv_write_written(request, control);
+        return request;
+    case WEFT_NET_TAKEN: /* a send that has failed since is not there any more */
+        request = active(control->number, peer, WEFT_REQUEST_SEND, WEFT_NET_WRITING);
+        return !request || weft_net_rndv_write_taken(request);
+    case WEFT_NET_HEADER:
+        request = active(control->number, peer, WEFT_REQUEST_RECV, WEFT_NET_ASKING_HEADER);
+        if (request)
+            weft_net_header_told(request, control);
+        return request;
+    case WEFT_NET_CANCEL:
+    case WEFT_NET_RELIEVE:
+    case WEFT_NET_CONNECTED:
+        break; /* of strangers too */
+    }
+    return false;
+}
+
+/* The questions of ranks that this rank may not be connected to. */
+static bool is_question(const struct weft_net_control *control)
+{
+    return control->kind == WEFT_NET_CANCEL || control->kind == WEFT_NET_RELIEVE ||
+           control->kind == WEFT_NET_CONNECTED;
 }
 
 void weft_net_control_arrived(const void *data, size_t bytes)
 {
     struct weft_net_control control;
     if (bytes < sizeof control) {
-        weft_warn("a control message of %zu bytes is too short; something that is not Weft sends "
-                  "to this rank",
-                  bytes);
+        weft_net_drop("a control message that is too short", -1);
         return;
     }
     memcpy(&control, data, sizeof control);
-    if (control.from < 0 || control.from >= weft.job.size)
-        return;
-    struct weft_peer *sender = weft_peer_known(control.from);
-    if (sender && sender->lane == WEFT_LANE_DEAD)
-        return; /* what it speaks of was ended when it died */
-    struct weft_request *request = (struct weft_request *)(uintptr_t)control.cookie;
-    switch ((enum weft_net_control_kind)control.kind) {
-    case WEFT_NET_ACK:
-        weft_net_acknowledged(control.from, control.context, control.tag);
-        return;
-    case WEFT_NET_FIN:
-        weft_net_finished(&control);
-        return;
-    case WEFT_NET_CTS:
-        weft_net_push_pieces(request, control.other, control.length);
-        return;
-    case WEFT_NET_DATA:
-        weft_net_piece_arrived(&control, (const char *)data + sizeof control,
-                               bytes - sizeof control);
-        return;
-    case WEFT_NET_CREDITS:
-        if (sender)
-            weft_net_credits_arrived(sender, control.length);
-        return;
-    case WEFT_NET_RELIEVED:
-        if (sender)
-            weft_net_relieved(sender);
-        return;
-    case WEFT_NET_CONNECTED:
-        if (!weft_net_connected_by(control.from))
-            weft_net_cancel_asked(&control);
-        return;
-    case WEFT_NET_CANCEL:
-    case WEFT_NET_RELIEVE:
-        weft_net_cancel_asked(&control);
-        return;
-    case WEFT_NET_CANCELLED:
-    case WEFT_NET_TOO_LATE:
-        weft_net_cancel_answered(request, control.kind == WEFT_NET_CANCELLED);
-        return;
-    case WEFT_NET_PLACE:
-        weft_net_rndv_write_begin(request, &control);
-        return;
-    case WEFT_NET_WRITTEN:
-        weft_net_rndv_write_written(request, control.count);
-        return;
-    case WEFT_NET_TAKEN:
-        weft_net_rndv_write_taken(request);
-        return;
-    case WEFT_NET_ASK_HEADER:
-        weft_net_header_asked(&control);
-        return;
-    case WEFT_NET_HEADER:
-        weft_net_header_told(request, &control);
+    if (control.version != WEFT_NET_WIRE_VERSION || control.from < 0 ||
+        control.from >= weft.job.size) {
+        weft_net_drop("a control message of another version or an unknown rank", control.from);
         return;
     }
-    weft_warn("a control message of unknown kind %d came from rank %d; all ranks must run the same "
-              "version of Weft",
-              control.kind, control.from);
+    struct weft_peer *peer = weft_peer_known(control.from);
+    if (peer && peer->lane == WEFT_LANE_DEAD)
+        return; /* what it speaks of was ended when it died */
+    if (is_question(&control)) {
+        if (control.kind != WEFT_NET_CONNECTED || !weft_net_connected_by(control.from))
+            weft_net_cancel_asked(&control);
+    } else if (!peer ||
+               !act(&control, peer, (const char *)data + sizeof control, bytes - sizeof control)) {
+        weft_net_drop("a control message about an operation that this rank does not have",
+                      control.from);
+    }
 }

@@ -127,17 +127,20 @@ void weft_net_relieve(struct weft_peer *peer)
     peer->sent_mark = peer->sequence;
     peer->relieve_at = peer->sequence + weft_net.part;
     peer->unanswered++;
-    weft_counts.net_questions++;
+    weft_counts.net_flow_checks++;
     peer->reached = true;
     weft_net_settle(peer);
     weft_net_control(peer,
                      (struct weft_net_control){.kind = WEFT_NET_RELIEVE, .length = peer->sequence});
 }
 
-void weft_net_relieved(struct weft_peer *peer)
+bool weft_net_relieved(struct weft_peer *peer)
 {
+    if (!peer->unanswered)
+        return false;
     peer->unanswered--;
     weft_net_settle(peer);
+    return true;
 }
 
 void weft_net_credits_arrived(struct weft_peer *peer, uint64_t credits)

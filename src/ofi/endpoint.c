@@ -194,7 +194,7 @@ static int make_room(char *why, size_t len)
     weft_net_fast.short_pieces = weft_net.spill_below ? 2 : 1;
     bool spills = !weft_net.spill_below ||
                   (weft_net.spill.iov_base && (weft_net.spill_mr || !weft_net.local_mr));
-    if (!spills || weft_net_claim_open()) {
+    if (!spills || weft_net_claim_open() || weft_net_bounce_open()) {
         snprintf(why, len, "no memory for receive buffers of %zu bytes over %s%s",
                  weft_net.eager_limit, weft_net_name(), weft_net_bounce_advice());
         return -1;

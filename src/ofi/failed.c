@@ -17,7 +17,7 @@ int weft_net_failed(const struct weft_peer *peer, const char *format, ...)
     if (peer && weft_failure_confirm(peer))
         return weft_failure_say(peer);
     va_start(args, format);
-    int code = weft_error_say_list(MPI_ERR_OTHER, format, args);
+    int code = weft_error_setv(MPI_ERR_OTHER, format, args);
     va_end(args);
     return code;
 }

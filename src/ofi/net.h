@@ -25,9 +25,8 @@ void weft_net_free_signals(void);
  * in why. */
 int weft_net_open(const struct weft_job *job, char *why, size_t len);
 
-/* To be called once for each request that comes into being, after weft_net_open: the how manieth it
- * is (weft_request_numbered finds it by that). */
-void weft_net_adopt(struct weft_request *request, uint32_t number);
+/* To be called once for each request that comes into being, after weft_net_open. */
+void weft_net_adopt(struct weft_request *request);
 
 /* True when every peer must be connected before the first message may arrive. */
 bool weft_net_must_know_all(void);
@@ -87,7 +86,7 @@ weft_net_give(const struct weft_peer *peer, const struct weft_channel *channel, 
                                 peer->net_addr, channel->net_bits | mode_bits | (uint32_t)tag);
 }
 
-/* Sends a dense message of fewer than peer->inject_below bytes, with no request. False when other
+/* Sends a contiguous message of fewer than peer->inject_below bytes, with no request. False when other
  * messages wait, there is something to think of (ofi/credits.c), or the provider is busy: then
  * nothing was sent. */
 static inline __attribute__((always_inline)) bool
@@ -111,7 +110,7 @@ int weft_net_isend(struct weft_request *request);
  * left to the software (weft_sw_receive). Returns MPI_SUCCESS. */
 int weft_net_irecv(struct weft_request *request);
 
-/* The same for a dense buffer and a receive with a tag from one source; the flag IN_NET is set. */
+/* The same for a contiguous buffer and a receive with a tag from one source; the flag IN_NET is set. */
 int weft_net_irecv_plain(struct weft_request *request);
 
 /* Whether the following may be used now. */
@@ -178,8 +177,9 @@ uint64_t weft_net_header_cookie(const void *header);
  * while it waits for the provider's word. False when there is none. */
 bool weft_net_collect(struct weft_channel *channel);
 
-/* The same of any channel. Nothing may be posted meanwhile. */
-bool weft_net_collect_any(void);
+/* Takes all the messages that the provider holds unexpected into software. Nothing may be posted
+ * meanwhile. */
+void weft_net_collect_all(void);
 
 /* Cancels a send of this lane, complete or not: at once when it has not left, else by asking the
  * receiver, whose answer the request then waits for (WEFT_REQUEST_CANCELLING). */

@@ -130,10 +130,10 @@ static void advise(const struct weft_provider_choice *choice, const struct step 
                  choice->info->domain_attr->name);
     else if (adapter && (step->rc == -FI_EINVAL || step->rc == -FI_ENOMEM) && queue > 0)
         snprintf(advice, len,
-                 "its completion queue is to have %zu entries for FI_UNIVERSE_SIZE=%s ranks, and "
+                 "its completion queue is to have %zu entries for FI_UNIVERSE_SIZE=%zu ranks, and "
                  "'ibv_devinfo -v' shows the most that the adapter has (max_cqe); "
                  "'export FI_UNIVERSE_SIZE=' with fewer ranks shortens the queue",
-                 queue, getenv("FI_UNIVERSE_SIZE"));
+                 queue, weft_rxm_ranks());
     else
         snprintf(advice, len,
                  "weft_info shows the providers, WEFT_PROVIDER chooses another, 'ulimit -n' shows "
@@ -156,7 +156,7 @@ int weft_objects_open(struct weft_objects *objects, const struct weft_provider_c
                  info->fabric_attr->prov_name, choice->interface, step.what, fi_strerror(-step.rc),
                  text);
         weft_objects_close(objects);
-        return -1;
+        return step.rc;
     }
     size_t locked = weft_rxm_locked(choice->row);
     int rc = try_registration(objects, choice, locked);
@@ -168,7 +168,7 @@ int weft_objects_open(struct weft_objects *objects, const struct weft_provider_c
                  info->fabric_attr->prov_name, choice->interface, locked >> 10, fi_strerror(-rc),
                  locked_limit(text, sizeof text));
         weft_objects_close(objects);
-        return -1;
+        return rc;
     }
     return 0;
 }

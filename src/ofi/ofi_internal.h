@@ -18,8 +18,10 @@
  *  - Every operation given to the provider has a struct weft_net_op as its context, in memory that
  *    does not move until the operation's one completion has been read.
  *  - packed and mr of a request's lane part are NULL whenever they hold nothing, also while the
- *    request is in the pool; phase is WEFT_NET_NOT_FETCHING then. header holds a header only while
- *    phase is WEFT_NET_FETCHING, or in a send: the first bytes of any message may lie there.
+ *    request is in the pool; phase is WEFT_NET_NO_RENDEZVOUS then. In a receive header holds a header
+ *    only in the phases READING to AWAITING_PIECES: the first bytes of any message may lie there.
+ *  - A peer names a request by its number. A control message is acted on only if that request is
+ *    active, with that peer, and in the phase that the message is for (control.c).
  *  - A control message is at most WEFT_NET_CONTROL_BYTES, an RTS header at most
  *    WEFT_NET_HEADER_BYTES.
  */
@@ -39,7 +41,7 @@
 #include <rdma/fi_rma.h>
 #include <rdma/fi_tagged.h>
 
-enum { WEFT_NET_HEADER_BYTES = 40, WEFT_NET_CONTROL_BYTES = 56 };
+enum { WEFT_NET_HEADER_BYTES = 32, WEFT_NET_CONTROL_BYTES = 56 };
 
 enum weft_net_op_kind {
     WEFT_NET_REQUEST, /* of a struct weft_request: an eager message, or a receive that the provider
@@ -73,40 +75,40 @@ struct weft_net_out {
 /* The payload of an RTS. */
 struct weft_net_header {
     uint8_t version;
-    uint8_t staged; /* 0: the message can be read; 1: its sender packs and writes it (staged.c) */
-    uint8_t ready;  /* it was sent in ready mode */
+    uint8_t
+        staged; /* 0: the message can be read; 1: its sender packs and writes it (rndv_write.c) */
+    uint8_t ready; /* it was sent in ready mode */
     uint8_t pad;
     uint32_t number;  /* of the sender's request */
     uint64_t length;  /* bytes of the user's message */
-    uint64_t cookie;  /* the sender's request */
     uint64_t address; /* what fi_read wants: virtual address, or offset in the registration */
     uint64_t key;
 };
 
 enum weft_net_control_kind {
-    WEFT_NET_ACK, /* the oldest unacknowledged synchronous send of (context, tag) has matched */
-    WEFT_NET_FIN, /* the rendezvous of count sends are done: their numbers stand from cookie on */
-    WEFT_NET_CTS, /* push the rendezvous of cookie, length bytes, to the receiver's cookie `other` */
-    WEFT_NET_DATA,   /* a pushed piece for the receiver's cookie, at offset `other`; data follows */
-    WEFT_NET_CANCEL, /* forget the message of (context, tag) with that cookie (count 1), or with
-                           the sequence `other` (count 0); the answer names the cookie. Answered
-                           when the messages with sequences below `length` have been delivered */
-    WEFT_NET_CANCELLED, /* the send of cookie is cancelled */
+    WEFT_NET_ACK,  /* the oldest unacknowledged synchronous send of (context, tag) has matched */
+    WEFT_NET_FIN,  /* count sends have been read: their numbers stand from `number` on */
+    WEFT_NET_CTS,  /* push the message of the send `number`, length bytes, to the receive `other` */
+    WEFT_NET_DATA, /* a pushed piece for the receive `number`, at offset `other`; data follows */
+    WEFT_NET_CANCEL, /* forget the message of (context, tag) of the send `number`: announced (count
+                        1), or with the sequence `other` (count 0). Answered when the messages with
+                        sequences below `length` have been delivered */
+    WEFT_NET_CANCELLED, /* the send `number` is cancelled */
     WEFT_NET_TOO_LATE,  /* it has matched */
-    WEFT_NET_PLACE, /* write the message of cookie, length bytes, to (address, key), which is all of
-                       the buffer (count 0) or a ring (count 1), and tell the receiver's cookie
-                       `other` */
-    WEFT_NET_WRITTEN, /* so much has been written for the receiver's cookie: the next slot of its ring,
-                         or all; count 1: no more will come, the sender failed */
-    WEFT_NET_TAKEN,    /* a slot of the ring that the send of cookie fills is free again */
+    WEFT_NET_PLACE,     /* write the message of the send `number`, length bytes, to (address, key),
+                           which is all of the buffer (count 0) or a ring (count 1), and name the
+                           receive `other` in WRITTEN */
+    WEFT_NET_WRITTEN, /* for the receive `number`: the next slot of its ring, or all, is written; count
+                         1: the sender failed, and no more than length bytes will be */
+    WEFT_NET_TAKEN,    /* a slot of the ring that the send `number` fills is free again */
     WEFT_NET_CREDITS,  /* eager messages of `length` credits have matched */
     WEFT_NET_RELIEVE,  /* many messages were sent, all with sequences below `length`: when they have
                          been delivered, take what has no receive into software, answer */
     WEFT_NET_RELIEVED, /* it is done */
-    WEFT_NET_ASK_HEADER, /* the RTS of the send with that number (cookie) has matched, say again what
-                            it said, to the receiver's cookie `other` */
-    WEFT_NET_HEADER, /* that, for the receiver's cookie: staged (count), the send's number (context)
-                        and cookie (other), length, address, key */
+    WEFT_NET_ASK_HEADER, /* the RTS of the send `number` has matched, repeat its header for the receive
+                            `other` */
+    WEFT_NET_HEADER, /* the header, for the receive `number`: staged (count), number (other), length,
+                        address, key */
     WEFT_NET_CONNECTED /* the sender has connected to the receiver, which connects to the sender if
                           it has not */
 };
@@ -116,17 +118,17 @@ struct weft_net_control {
     int32_t from; /* world rank of the sender */
     uint32_t context;
     int32_t tag;
-    uint64_t cookie, other, length;
+    uint64_t number, other, length;
     uint64_t address, key;
 };
 
 _Static_assert(sizeof(struct weft_net_header) == WEFT_NET_HEADER_BYTES, "RTS header");
 _Static_assert(sizeof(struct weft_net_control) == WEFT_NET_CONTROL_BYTES, "control message");
-_Static_assert(offsetof(struct weft_net_control, cookie) + WEFT_FINS_AT_ONCE * sizeof(uint32_t) <=
+_Static_assert(offsetof(struct weft_net_control, number) + WEFT_FINS_AT_ONCE * sizeof(uint32_t) <=
                    sizeof(struct weft_net_control),
                "the numbers of a FIN");
 
-enum { WEFT_NET_WIRE_VERSION = 8 };
+enum { WEFT_NET_WIRE_VERSION = 9 };
 
 /* The ring of a staged rendezvous, part of what both sides must agree on: slots of so many bytes. */
 enum { WEFT_NET_SLOT = 1 << 20, WEFT_NET_SLOTS = 4 };
@@ -142,8 +144,19 @@ static inline size_t weft_net_piece_bytes(size_t bytes)
     return piece;
 }
 
-/* The phases of a receive that has matched an RTS. */
-enum weft_net_phase { WEFT_NET_NOT_FETCHING, WEFT_NET_ASKING_HEADER, WEFT_NET_FETCHING };
+/* How far the rendezvous of a request is. */
+enum weft_net_phase {
+    WEFT_NET_NO_RENDEZVOUS,
+    /* of a receive that has matched an RTS */
+    WEFT_NET_ASKING_HEADER,
+    WEFT_NET_READING,         /* it reads, and sends FIN */
+    WEFT_NET_AWAITING_WRITES, /* it has sent PLACE */
+    WEFT_NET_AWAITING_PIECES, /* it has sent CTS */
+    /* of a send whose RTS has left */
+    WEFT_NET_ANNOUNCED,
+    WEFT_NET_WRITING, /* PLACE has come */
+    WEFT_NET_PUSHING  /* CTS has come */
+};
 
 /* What the net lane keeps in a request. */
 struct weft_net_request {
@@ -152,8 +165,9 @@ struct weft_net_request {
     bool withdrawn;     /* receives: the provider gave it back unmatched */
     bool stalled;       /* in the list weft_net.stalled, or in the readers of its peer */
     bool ring;          /* staged sends: what is written to is a ring */
-    uint8_t phase;      /* receives: enum weft_net_phase */
+    uint8_t phase;      /* enum weft_net_phase */
     uint16_t reads_out; /* pieces under way: read, written or pushed */
+    bool cut;           /* staged sends: writing failed, and the receiver waits for more */
     void *packed;       /* a stage with packed data of a buffer that is not dense, or NULL */
     struct fid_mr *mr;  /* registration of the buffer, or NULL */
     union {
@@ -164,7 +178,7 @@ struct weft_net_request {
     size_t arrived; /* bytes received (pushed or written); staged sends: of those, what was taken */
     struct weft_request *next_stalled;
     struct iovec short_iov[2]; /* of a receive of up to WEFT_NET_SMALL bytes: small and the spill */
-    uint32_t number;           /* the request's, all its life */
+    uint32_t receive;          /* sends that are written or pushed: the receiver's number for it */
 };
 
 _Static_assert(sizeof(struct weft_net_request) <= WEFT_LANE_BYTES, "lane part of a request");
@@ -337,8 +351,8 @@ uint32_t weft_net_number(struct weft_peer *peer, size_t bytes, uint32_t cost);
  * weft_net_push. */
 void weft_net_relieve(struct weft_peer *peer);
 
-/* It has. */
-void weft_net_relieved(struct weft_peer *peer);
+/* It has. False when it was not asked. */
+bool weft_net_relieved(struct weft_peer *peer);
 
 /* Credits came back. */
 void weft_net_credits_arrived(struct weft_peer *peer, uint64_t credits);
@@ -370,14 +384,20 @@ void weft_net_received(struct weft_request *request, const struct fi_cq_tagged_e
 WEFT_COLD void weft_net_receive_failed(struct weft_request *request,
                                        const struct fi_cq_err_entry *error, const char *text);
 
-/* stage.c: memory for packed data. Get returns NULL when there is none, or where local buffers must be
- * registered, when the provider refuses; put takes NULL; mr returns the registration for everything,
- * NULL when the provider refuses. Advice is the end of a sentence about memory that is short. */
+/* bounce_pool.c: memory for packed data. Get returns NULL when there is none, or where local buffers must be
+ * registered, when the provider refuses. get_reserved is for what one operation of the provider needs,
+ * a control or RTS, or at most WEFT_NET_SLOT bytes of data: it also takes the reserve, and sets *error,
+ * when it returns NULL, to -FI_EAGAIN where the reserve comes back soon. put takes NULL; mr returns the
+ * registration for everything, NULL when the provider refuses. Advice is the end of a sentence about
+ * memory that is short. */
+enum weft_net_reserve { WEFT_NET_RESERVE_CONTROL, WEFT_NET_RESERVE_PIECE, WEFT_NET_RESERVES };
+int weft_net_bounce_open(void);
+void weft_net_bounce_close(void);
 const char *weft_net_bounce_advice(void);
 void *weft_net_bounce_get(size_t bytes);
+void *weft_net_bounce_get_reserved(enum weft_net_reserve which, size_t bytes, int *error);
 void weft_net_bounce_put(void *data);
 struct fid_mr *weft_net_bounce_mr(void *data);
-void weft_net_bounce_close(void);
 
 /* Gives up what the lane part of a request holds. */
 static inline void weft_net_release(struct weft_net_request *part)
@@ -392,22 +412,12 @@ static inline void weft_net_release(struct weft_net_request *part)
 
 /* rendezvous.c */
 
-/* How the message behind a header travels. */
-enum weft_net_way { WEFT_NET_BY_READS, WEFT_NET_BY_WRITES, WEFT_NET_BY_MESSAGES };
-
-static inline enum weft_net_way weft_net_way(const struct weft_net_header *header)
-{
-    if (!weft_net.can_read || (header->staged && !weft_net.can_write))
-        return WEFT_NET_BY_MESSAGES;
-    return header->staged ? WEFT_NET_BY_WRITES : WEFT_NET_BY_READS;
-}
-
 /* One piece of a rendezvous that is read or written: the provider's context. */
 struct weft_net_transfer {
     struct weft_net_op op;
     struct weft_request *request;
-    size_t offset, bytes;           /* of the packed form */
-    void *stage;                    /* where they are or go if the buffer is not dense, else NULL */
+    size_t offset, bytes; /* of the packed form */
+    void *stage;          /* where they are or go if the buffer is not contiguous, else NULL */
     struct weft_net_transfer *next; /* in the free list */
 };
 
@@ -423,7 +433,7 @@ WEFT_COLD void weft_net_expose(struct weft_request *request, void *data);
 /* A receive matched an RTS whose header it does not have: asks the sender, whose send has that
  * number. The answer goes on with weft_net_fetch. */
 WEFT_COLD void weft_net_ask_header(struct weft_request *request, uint32_t number);
-WEFT_COLD void weft_net_header_asked(const struct weft_net_control *question);
+WEFT_COLD void weft_net_header_asked(struct weft_request *send, uint64_t receive);
 WEFT_COLD void weft_net_header_told(struct weft_request *request,
                                     const struct weft_net_control *answer);
 
@@ -437,22 +447,24 @@ WEFT_COLD int weft_net_move_more(void);
 void weft_net_fetched(struct weft_request *request);
 void weft_net_read_done(struct weft_net_op *op, int error, const char *text);
 
-/* The receiver of some sends has read them. */
-void weft_net_finished(const struct weft_net_control *fin);
-
-/* staged.c: the receiver's side, then the sender's. */
+/* rndv_write.c: the receiver's side, then the sender's. */
 void weft_net_rndv_write_fetch(struct weft_request *request);
-void weft_net_rndv_write_written(struct weft_request *request, bool failed);
+void weft_net_rndv_write_written(struct weft_request *request,
+                                 const struct weft_net_control *written);
 void weft_net_rndv_write_begin(struct weft_request *request, const struct weft_net_control *place);
-void weft_net_rndv_write_taken(struct weft_request *request);
+bool weft_net_rndv_write_taken(struct weft_request *request); /* false: that slot was not written */
 
 /* Goes on writing. Returns how many pieces the provider took. */
 int weft_net_rndv_write_write(struct weft_request *request);
 void weft_net_write_done(struct weft_net_op *op, int error, const char *text);
 
-/* pushed.c */
-void weft_net_push_pieces(struct weft_request *request, uint64_t receiver, size_t length);
-void weft_net_piece_arrived(const struct weft_net_control *control, const void *data, size_t bytes);
+/* rndv_send.c: the receiver's side, then the sender's. weft_net_push_more goes on pushing and returns how
+ * many pieces the provider or the backlog took. */
+void weft_net_pushed_fetch(struct weft_request *request);
+void weft_net_piece_arrived(struct weft_request *request, size_t offset, const void *data,
+                            size_t bytes);
+void weft_net_push_pieces(struct weft_request *request, uint64_t receive, size_t length);
+int weft_net_push_more(struct weft_request *request);
 int weft_net_piece_send(struct weft_peer *peer, struct weft_net_out *out);
 WEFT_COLD void weft_net_piece_failed(struct weft_net_out *out, const char *text);
 void weft_net_piece_done(struct weft_net_op *op, int error, const char *text);
@@ -466,7 +478,7 @@ void weft_net_own_sent(struct weft_net_op *op, int error, const char *text);
 
 /* control.c */
 
-/* Queues a control message to a peer; kind, context, tag, cookie, other, length are set. */
+/* Queues a control message to a peer; what its kind has is set, but version and from. */
 void weft_net_control(struct weft_peer *peer, struct weft_net_control control);
 
 /* Gives one queued control message to the provider: 0, -FI_EAGAIN or an error. */
@@ -481,11 +493,15 @@ void weft_net_control_drop(struct weft_net_out *out);
  * them. */
 bool weft_net_forget_sync(struct weft_request *request);
 
-/* A synchronous send of (context, tag) to a world rank has matched: the oldest. */
-void weft_net_acknowledged(int from, uint32_t context, int tag);
+/* A synchronous send of (context, tag) to a peer has matched: the oldest. False when there is none. */
+bool weft_net_acknowledged(struct weft_peer *peer, uint32_t context, int tag);
 
 /* A control message arrived. */
 void weft_net_control_arrived(const void *data, size_t bytes);
+
+/* Counts what arrived and is ignored, because it does not fit what this rank has under way; reports
+ * the first, of a rank (-1: unknown). */
+WEFT_COLD void weft_net_drop(const char *what, int from);
 
 /* pool.c: the pre-posted receives */
 int weft_net_pool_open(char *why, size_t len);
@@ -497,8 +513,8 @@ void weft_net_pool_post_more(void);
 
 /* cancel.c */
 
-/* The answer to a cancelled send. */
-void weft_net_cancel_answered(struct weft_request *request, bool cancelled);
+/* The answer to a cancelled send. False when it does not fit what has come before. */
+bool weft_net_cancel_answered(struct weft_request *request, bool cancelled);
 
 /* A question or a plea for relief arrived; it is answered by weft_net_cancel_answer, outside of
  * completion handlers. */

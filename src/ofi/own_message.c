@@ -16,22 +16,25 @@ struct own_message {
     char data[];
 };
 
+_Static_assert(sizeof(struct own_message) + WEFT_NET_CONTROL_BYTES <= 256,
+               "the reserve for controls");
+
 int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, uint64_t cq_data,
                       uint64_t word)
 {
     if (weft_likely(bytes <= weft_net.inject_max))
         return (int)fi_tinjectdata(weft_net.ep, data, bytes, cq_data, peer->net_addr, word);
-    struct own_message *own = weft_net_bounce_get(sizeof *own + bytes);
+    int rc = 0;
+    struct own_message *own =
+        weft_net_bounce_get_reserved(WEFT_NET_RESERVE_CONTROL, sizeof *own + bytes, &rc);
     if (!own)
-        return -FI_EAGAIN;
+        return rc;
     own->op.kind = WEFT_NET_OWN;
     own->peer = peer;
     memcpy(own->data, data, bytes);
     struct fid_mr *mr = weft_net.local_mr ? weft_net_bounce_mr(own) : NULL;
-    int rc = weft_net.local_mr && !mr
-                 ? -FI_EAGAIN
-                 : (int)fi_tsenddata(weft_net.ep, own->data, bytes, weft_net_descriptor(mr),
-                                     cq_data, peer->net_addr, word, &own->op);
+    rc = (int)fi_tsenddata(weft_net.ep, own->data, bytes, weft_net_descriptor(mr), cq_data,
+                           peer->net_addr, word, &own->op);
     if (rc)
         weft_net_bounce_put(own);
     else

@@ -166,9 +166,11 @@ bool weft_net_collect(struct weft_channel *channel)
     return collect(channel);
 }
 
-bool weft_net_collect_any(void)
+void weft_net_collect_all(void)
 {
-    return collect(NULL);
+    if (!weft_net.software)
+        while (collect(NULL))
+            ;
 }
 
 void weft_net_claimed(const struct fi_cq_tagged_entry *entry)

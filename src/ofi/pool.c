@@ -86,8 +86,7 @@ int weft_net_pool_open(char *why, size_t len)
     bool narrow = weft_net.software && weft_net.choice.row->flags & WEFT_PROVIDER_FEW;
     weft_net.few = narrow && weft_net.nbuffers > FEW_BUFFERS ? FEW_BUFFERS : weft_net.nbuffers;
     weft_net.wanted = weft_net.few;
-    bool big = weft_net.software || !weft_net.can_write; /* pushed pieces are control messages */
-    weft_net.buffer_bytes = big ? weft_net.eager_limit : WEFT_NET_CONTROL_BYTES;
+    weft_net.buffer_bytes = weft_net.eager_limit; /* pushed pieces are control messages */
     size_t apart = weft_net.buffer_bytes + CACHE_LINE;
     weft_net.buffers = calloc(weft_net.nbuffers, sizeof *weft_net.buffers);
     weft_net.buffer_data = malloc(weft_net.nbuffers * apart);

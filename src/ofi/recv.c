@@ -63,22 +63,21 @@ int weft_net_refused(struct weft_request *request)
     return MPI_SUCCESS;
 }
 
-void weft_net_adopt(struct weft_request *request, uint32_t number)
+void weft_net_adopt(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     part->op.kind = WEFT_NET_REQUEST;
-    part->number = number;
     part->short_iov[0] = (struct iovec){part->small, WEFT_NET_SMALL};
     part->short_iov[1] = weft_net.spill;
 }
 
-/* Whether all that comes to a dense receive lands in its buffer. */
+/* Whether all that comes to a contiguous receive lands in its buffer. */
 static inline bool is_in_place(size_t capacity)
 {
     return capacity - WEFT_NET_SMALL - 1 < weft_net.in_place_room;
 }
 
-/* The iovecs of a dense receive of more than WEFT_NET_SMALL bytes: the request's small area, the
+/* The iovecs of a contiguous receive of more than WEFT_NET_SMALL bytes: the request's small area, the
  * rest of the buffer, the spill. Returns how many. */
 static inline size_t lay_out(struct weft_request *request, char *buffer, size_t capacity,
                              struct iovec *iov)
@@ -94,7 +93,7 @@ static inline size_t lay_out(struct weft_request *request, char *buffer, size_t 
     return capacity < weft_net.spill_below ? 3 : 2;
 }
 
-/* The iovecs of a receive that does not land in its buffer: not a dense one, memory that must be
+/* The iovecs of a receive that does not land in its buffer: not a contiguous one, memory that must be
  * registered, a provider with few iovecs. Returns how many, 0 when memory is short. */
 static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, void **descriptors)
 {
@@ -125,7 +124,7 @@ int weft_net_irecv(struct weft_request *request)
     size_t pieces = 0;
     request->flags |= WEFT_REQUEST_IN_NET;
     if (weft_net_fast.posts - weft_net.completed < weft_net.post_limit)
-        pieces = weft_net.header_apart && (request->type->flags & WEFT_TYPE_DENSE) &&
+        pieces = weft_net.header_apart && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
                          request->capacity > WEFT_NET_SMALL
                      ? lay_out(request, request->buffer, request->capacity, iov)
                      : lay_out_packed(request, iov, descriptors);
@@ -181,7 +180,7 @@ static inline __attribute__((always_inline)) void deliver(struct weft_request *r
         weft_net_matched_from(request->peer, length);
     else
         weft_net_matched(request->channel, request->source, length);
-    if (weft_unlikely(part->packed || !(request->type->flags & WEFT_TYPE_DENSE)))
+    if (weft_unlikely(part->packed || !(request->type->flags & WEFT_TYPE_CONTIGUOUS)))
         unpack(request, n);
     else if (n && !is_in_place(request->capacity))
         memcpy(request->buffer, part->small, n < WEFT_NET_SMALL ? n : WEFT_NET_SMALL);
@@ -220,7 +219,7 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
         finish_eager(request, entry->len);
         return;
     }
-    if (!part->packed && (request->type->flags & WEFT_TYPE_DENSE) &&
+    if (!part->packed && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
         is_in_place(request->capacity)) {
         weft_net_ask_header(request, (uint32_t)entry->data);
         return;

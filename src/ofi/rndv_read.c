@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Rendezvous: the sender exposes its buffer and sends an RTS; the receiver reads what fits with
- * fi_read, several pieces at a time, and answers FIN. Data that are not dense at the sender are
- * written by it instead (staged.c), and where the provider has nothing that can be trusted the
- * sender pushes messages of at most the eager limit (pushed.c).
+ * fi_read, several pieces at a time, and answers FIN. Data that are not contiguous at the sender are
+ * written by it instead (rndv_write.c), and where the provider has nothing that can be trusted, or has no
+ * registered memory left, the sender pushes messages of at most the eager limit (rndv_send.c).
  *
  * Invariants:
  *  - The receiver answers every RTS once, also one whose message does not fit: with FIN after the
@@ -60,15 +60,14 @@ struct fid_mr *weft_net_register_for(const struct weft_request *request, void *d
 void weft_net_expose(struct weft_request *request, void *data)
 {
     struct weft_net_request *part = weft_net_part(request);
-    bool dense = part->packed || request->type->flags & WEFT_TYPE_DENSE;
+    bool contiguous = part->packed || request->type->flags & WEFT_TYPE_CONTIGUOUS;
     part->header = (struct weft_net_header){.version = WEFT_NET_WIRE_VERSION,
-                                            .staged = !dense,
+                                            .staged = !contiguous,
                                             .ready = request->mode == WEFT_SEND_READY,
-                                            .number = part->number,
-                                            .length = request->bytes,
-                                            .cookie = (uintptr_t)request};
+                                            .number = request->number,
+                                            .length = request->bytes};
     part->stalled = false;
-    if (!weft_net.can_read || !dense)
+    if (!weft_net.can_read || !contiguous)
         return;
     struct fid_mr *mr = part->packed
                             ? weft_net_bounce_mr(data)
@@ -101,7 +100,7 @@ uint64_t weft_net_header_cookie(const void *header)
 {
     struct weft_net_header copy;
     memcpy(&copy, header, sizeof copy);
-    return copy.cookie;
+    return copy.number + UINT64_C(1);
 }
 
 /* FINs of one peer are told together while as many more of its messages are on their way: a window
@@ -113,45 +112,21 @@ static void tell_finished(struct weft_peer *peer)
     if (!peer->fins || (peer->fins < WEFT_FINS_AT_ONCE && peer->fins < peer->fetching))
         return;
     struct weft_net_control fin = {.kind = WEFT_NET_FIN, .count = (uint8_t)peer->fins};
-    memcpy(&fin.cookie, peer->fin_numbers, peer->fins * sizeof peer->fin_numbers[0]);
+    memcpy(&fin.number, peer->fin_numbers, peer->fins * sizeof peer->fin_numbers[0]);
     peer->fins = 0;
     weft_net_control(peer, fin);
-}
-
-/* The send to a rank which that rank means by a number it got with an RTS, or NULL. */
-static struct weft_request *announced(uint64_t number, int32_t to)
-{
-    struct weft_request *send = weft_request_numbered(number);
-    bool is_it = send && send->op == WEFT_REQUEST_SEND && send->pending &&
-                 send->peer == weft_peer_known(to) &&
-                 weft_net_part(send)->out.kind == WEFT_NET_OUT_RTS;
-    return is_it ? send : NULL;
-}
-
-void weft_net_finished(const struct weft_net_control *fin)
-{
-    uint32_t numbers[WEFT_FINS_AT_ONCE];
-    memcpy(numbers, &fin->cookie, sizeof numbers);
-    for (int i = 0; i < fin->count && i < WEFT_FINS_AT_ONCE; i++) {
-        struct weft_request *send = announced(numbers[i], fin->from);
-        if (send)
-            weft_net_sent(send);
-        else
-            weft_warn("rank %d has read a message that this rank does not send to it; both must "
-                      "run the same version of Weft",
-                      fin->from);
-    }
 }
 
 void weft_net_fetched(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     struct weft_peer *peer = request->peer;
+    bool was_read = part->phase == WEFT_NET_READING;
     weft_net_release(part);
-    part->phase = WEFT_NET_NOT_FETCHING;
+    part->phase = WEFT_NET_NO_RENDEZVOUS;
     peer->fetching--;
     if (weft_likely(peer->lane != WEFT_LANE_DEAD)) {
-        if (weft_net_way(&part->header) == WEFT_NET_BY_READS)
+        if (was_read)
             peer->fin_numbers[peer->fins++] = part->header.number;
         tell_finished(peer);
     }
@@ -193,16 +168,16 @@ void weft_net_stall(struct weft_request *request)
     weft_net.stalled = request;
 }
 
-static bool is_dense(const struct weft_request *request)
+static bool is_contiguous(const struct weft_request *request)
 {
-    return request->type->flags & WEFT_TYPE_DENSE;
+    return request->type->flags & WEFT_TYPE_CONTIGUOUS;
 }
 
-/* Whether reads go into the user's buffer: a dense one, which the provider may write to. */
+/* Whether reads go into the user's buffer: a contiguous one, which the provider may write to. */
 static bool reads_in_place(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
-    return is_dense(request) && (!weft_net.local_mr || part->mr);
+    return is_contiguous(request) && (!weft_net.local_mr || part->mr);
 }
 
 /* Begins to read bytes of a message to their offset. Returns 0, -FI_EAGAIN or an error. */
@@ -217,10 +192,11 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
     read->offset = offset;
     read->bytes = bytes;
     bool in_place = reads_in_place(request);
-    read->stage = in_place ? NULL : weft_net_bounce_get(bytes);
+    int rc = 0;
+    read->stage =
+        in_place ? NULL : weft_net_bounce_get_reserved(WEFT_NET_RESERVE_PIECE, bytes, &rc);
     char *to = read->stage ? read->stage : (char *)request->buffer + offset;
-    int rc = -FI_ENOMEM;
-    if (read->stage || in_place) {
+    if (!rc) {
         struct fid_mr *mr =
             read->stage && weft_net.local_mr ? weft_net_bounce_mr(read->stage) : part->mr;
         rc = (int)fi_read(weft_net.ep, to, bytes, weft_net_descriptor(mr), request->peer->net_addr,
@@ -359,7 +335,6 @@ void weft_net_fetch(struct weft_request *request, const void *header)
 {
     struct weft_net_request *part = weft_net_part(request);
     memcpy(&part->header, header, sizeof part->header);
-    part->phase = WEFT_NET_FETCHING;
     request->peer->fetching++;
     part->moved = part->arrived = 0;
     part->reads_out = 0;
@@ -369,49 +344,35 @@ void weft_net_fetch(struct weft_request *request, const void *header)
         weft_request_truncated(request, request->bytes);
         request->bytes = request->capacity;
     }
-    switch (weft_net_way(&part->header)) {
-    case WEFT_NET_BY_READS:
-        if (weft_net.local_mr && is_dense(request) && request->bytes)
-            part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_READ);
-        read_on(request);
-        return;
-    case WEFT_NET_BY_WRITES:
-        weft_net_rndv_write_fetch(request);
-        return;
-    case WEFT_NET_BY_MESSAGES:
-        weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_CTS,
-                                                                  .cookie = part->header.cookie,
-                                                                  .other = (uintptr_t)request,
-                                                                  .length = request->bytes});
-        if (!request->bytes)
-            weft_net_fetched(request);
+    if (!weft_net.can_read || (part->header.staged && !weft_net.can_write)) {
+        weft_net_pushed_fetch(request);
         return;
     }
+    if (part->header.staged) {
+        weft_net_rndv_write_fetch(request);
+        return;
+    }
+    part->phase = WEFT_NET_READING;
+    if (weft_net.local_mr && is_contiguous(request) && request->bytes)
+        part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_READ);
+    read_on(request);
 }
 
 void weft_net_ask_header(struct weft_request *request, uint32_t number)
 {
     weft_net_part(request)->phase = WEFT_NET_ASKING_HEADER;
     weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_ASK_HEADER,
-                                                              .cookie = number,
-                                                              .other = (uintptr_t)request});
+                                                              .number = number,
+                                                              .other = request->number});
 }
 
-void weft_net_header_asked(const struct weft_net_control *question)
+void weft_net_header_asked(struct weft_request *send, uint64_t receive)
 {
-    struct weft_request *send = announced(question->cookie, question->from);
-    if (!send) {
-        weft_warn("rank %d asked for the header of a message that this rank does not send to it; "
-                  "both must run the same version of Weft",
-                  question->from);
-        return;
-    }
     const struct weft_net_header *header = &weft_net_part(send)->header;
     weft_net_control(send->peer, (struct weft_net_control){.kind = WEFT_NET_HEADER,
                                                            .count = header->staged,
-                                                           .context = header->number,
-                                                           .cookie = question->other,
-                                                           .other = header->cookie,
+                                                           .number = receive,
+                                                           .other = header->number,
                                                            .length = header->length,
                                                            .address = header->address,
                                                            .key = header->key});
@@ -421,9 +382,8 @@ void weft_net_header_told(struct weft_request *request, const struct weft_net_co
 {
     weft_net_fetch(request, &(struct weft_net_header){.version = answer->version,
                                                       .staged = answer->count,
-                                                      .number = answer->context,
+                                                      .number = (uint32_t)answer->other,
                                                       .length = answer->length,
-                                                      .cookie = answer->other,
                                                       .address = answer->address,
                                                       .key = answer->key});
 }
@@ -440,7 +400,7 @@ static bool was_full(const struct weft_request *request)
 static void read_ended(struct weft_request *request, int error, const char *text)
 {
     struct weft_net_request *part = weft_net_part(request);
-    if (weft_unlikely(part->header.staged)) { /* see weft_net_fetch_abandon */
+    if (weft_unlikely(part->phase != WEFT_NET_READING)) { /* see weft_net_fetch_abandon */
         weft_net_fetched(request);
         return;
     }
@@ -474,9 +434,9 @@ void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
 bool weft_net_fetch_waits(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
-    return part->phase == WEFT_NET_ASKING_HEADER ||
-           (part->phase == WEFT_NET_FETCHING && !part->reads_out && !part->stalled &&
-            weft_net_way(&part->header) != WEFT_NET_BY_READS);
+    bool for_data =
+        part->phase == WEFT_NET_AWAITING_WRITES || part->phase == WEFT_NET_AWAITING_PIECES;
+    return part->phase == WEFT_NET_ASKING_HEADER || (for_data && !part->reads_out);
 }
 
 /* What a dead rank has written may still be on its way into the buffer. A read from it ends when the
@@ -486,12 +446,24 @@ void weft_net_fetch_abandon(struct weft_request *request)
     struct weft_net_request *part = weft_net_part(request);
     request->bytes = 0;
     if (part->phase == WEFT_NET_ASKING_HEADER) {
-        part->phase = WEFT_NET_NOT_FETCHING;
+        part->phase = WEFT_NET_NO_RENDEZVOUS;
         weft_request_event(request);
         return;
     }
-    if (weft_net_way(&part->header) != WEFT_NET_BY_WRITES || begin_read(request, 0, 1))
+    if (part->phase != WEFT_NET_AWAITING_WRITES || begin_read(request, 0, 1))
         weft_net_fetched(request);
+}
+
+static int move_on(struct weft_request *request)
+{
+    switch (weft_net_part(request)->phase) {
+    case WEFT_NET_WRITING:
+        return weft_net_rndv_write_write(request);
+    case WEFT_NET_PUSHING:
+        return weft_net_push_more(request);
+    default:
+        return read_on(request);
+    }
 }
 
 int weft_net_move_more(void)
@@ -503,8 +475,7 @@ int weft_net_move_more(void)
         struct weft_request *request = list;
         list = weft_net_part(request)->next_stalled;
         weft_net_part(request)->stalled = false;
-        issued += request->op == WEFT_REQUEST_SEND ? weft_net_rndv_write_write(request)
-                                                   : read_on(request);
+        issued += move_on(request);
     }
     return issued;
 }

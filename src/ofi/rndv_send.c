@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Pushed rendezvous, where the provider has no remote reads or writes that can be trusted: the
- * receiver answers the RTS with CTS, and the sender sends pieces of at most the eager limit as
- * control messages, several at a time, each with its offset.
+ * Pushed rendezvous, where the provider has no remote reads or writes that can be trusted, or the
+ * receiver has no registered memory left: the receiver answers the RTS with CTS, and the sender sends
+ * pieces of at most the eager limit as control messages, several at a time, each with its offset.
  *
  * Invariants:
  *  - A piece lies in a stage, packed, until the provider has sent it: nothing is allocated for one
  *    that an earlier one has not left behind.
- *  - A send's capacity is what the receiver asked for.
+ *  - A send's capacity is what the receiver asked for. While it has not been pushed, pieces are out or
+ *    the send is stalled.
  */
 #include "core/object/error.h"
 #include "core/process/weft.h"
@@ -24,20 +25,49 @@ struct weft_net_piece {
     struct weft_net_control control; /* the data follow */
 };
 
+/* ---- The receiver ---- */
+
+void weft_net_pushed_fetch(struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    part->phase = WEFT_NET_AWAITING_PIECES;
+    weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_CTS,
+                                                              .number = part->header.number,
+                                                              .other = request->number,
+                                                              .length = request->bytes});
+    if (!request->bytes)
+        weft_net_fetched(request);
+}
+
+void weft_net_piece_arrived(struct weft_request *request, size_t offset, const void *data,
+                            size_t bytes)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    weft_datatype_unpack(request->type, request->buffer, offset, data, bytes);
+    part->arrived += bytes;
+    if (part->arrived >= request->bytes)
+        weft_net_fetched(request);
+}
+
+/* ---- The sender ---- */
+
 static size_t piece_room(void)
 {
     return weft_net.eager_limit - sizeof(struct weft_net_control);
 }
 
+/* Returns 0, -FI_EAGAIN or an error. */
 static int push_one(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     size_t n = request->capacity - part->moved;
+    int rc = 0;
     if (n > piece_room())
         n = piece_room();
-    struct weft_net_piece *piece = weft_net_bounce_get(sizeof *piece + n);
+    struct weft_net_piece *piece =
+        weft_net_bounce_get_reserved(WEFT_NET_RESERVE_PIECE, sizeof *piece + n, &rc);
     if (!piece)
-        return 0;
+        return rc;
     piece->op.kind = WEFT_NET_PIECE;
     piece->out.kind = WEFT_NET_OUT_PIECE;
     piece->request = request;
@@ -45,40 +75,53 @@ static int push_one(struct weft_request *request)
     piece->control = (struct weft_net_control){.version = WEFT_NET_WIRE_VERSION,
                                                .kind = WEFT_NET_DATA,
                                                .from = weft.job.rank,
-                                               .cookie = part->header.key,
+                                               .number = part->receive,
                                                .other = part->moved};
     weft_datatype_pack(request->type, request->buffer, part->moved, piece + 1, n);
     part->moved += n;
     part->reads_out++;
     weft_net.outstanding++;
     weft_net_push(request->peer, &piece->out);
-    return 1;
+    return 0;
 }
 
-/* As many pieces as may be under way. Where memory is short at least one must be: its end goes on. */
-static void push_some(struct weft_request *request)
+/* The peer has died: no more is pushed. */
+static void give_up(struct weft_request *request)
 {
-    struct weft_net_request *part = weft_net_part(request);
-    while (part->moved < request->capacity && part->reads_out < PIECES_AT_ONCE)
-        if (!push_one(request))
-            break;
-    if (part->moved < request->capacity && !part->reads_out)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to push a message of %zu bytes to rank %d%s",
-                   request->capacity, request->peer->world, weft_net_bounce_advice());
+    request->error = (uint8_t)weft_failure_say(request->peer);
+    request->capacity = weft_net_part(request)->moved;
 }
 
-void weft_net_push_pieces(struct weft_request *request, uint64_t receiver, size_t length)
+int weft_net_push_more(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    part->header.key = receiver;
+    int pushed = 0, rc = 0;
+    if (weft_unlikely(request->peer->lane == WEFT_LANE_DEAD))
+        give_up(request);
+    while (!rc && part->moved < request->capacity && part->reads_out < PIECES_AT_ONCE) {
+        rc = push_one(request);
+        pushed += !rc;
+    }
+    if (part->moved >= request->capacity && !part->reads_out) {
+        weft_net_sent(request);
+    } else if (rc && !part->reads_out) { /* else the end of a piece goes on */
+        if (rc != -FI_EAGAIN)
+            weft_fatal(MPI_ERR_NO_MEM, "no memory to push a message of %zu bytes to rank %d",
+                       request->capacity, request->peer->world);
+        weft_net_stall(request);
+    }
+    return pushed;
+}
+
+void weft_net_push_pieces(struct weft_request *request, uint64_t receive, size_t length)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    part->phase = WEFT_NET_PUSHING;
+    part->receive = (uint32_t)receive;
     part->moved = 0;
     part->reads_out = 0;
     request->capacity = length;
-    if (!length) {
-        weft_net_sent(request);
-        return;
-    }
-    push_some(request);
+    weft_net_push_more(request);
 }
 
 int weft_net_piece_send(struct weft_peer *peer, struct weft_net_out *out)
@@ -95,18 +138,14 @@ void weft_net_piece_done(struct weft_net_op *op, int error, const char *text)
 {
     struct weft_net_piece *piece = (struct weft_net_piece *)op;
     struct weft_request *request = piece->request;
-    struct weft_net_request *part = weft_net_part(request);
     weft_net_bounce_put(piece);
-    part->reads_out--;
+    weft_net_part(request)->reads_out--;
     weft_net.outstanding--;
     if (error)
         request->error =
             weft_net_failed(request->peer, "sending %zu bytes to rank %d over %s failed: %s",
                             request->bytes, request->peer->world, weft_net_name(), text);
-    if (part->moved < request->capacity)
-        push_some(request);
-    else if (!part->reads_out)
-        weft_net_sent(request);
+    weft_net_push_more(request);
 }
 
 void weft_net_piece_failed(struct weft_net_out *out, const char *text)
@@ -115,14 +154,4 @@ void weft_net_piece_failed(struct weft_net_out *out, const char *text)
         (struct weft_net_piece *)((char *)out - offsetof(struct weft_net_piece, out));
     weft_net_part(piece->request)->moved = piece->request->capacity; /* no more pieces */
     weft_net_piece_done(&piece->op, FI_EIO, text);
-}
-
-void weft_net_piece_arrived(const struct weft_net_control *control, const void *data, size_t bytes)
-{
-    struct weft_request *request = (struct weft_request *)(uintptr_t)control->cookie;
-    struct weft_net_request *part = weft_net_part(request);
-    weft_datatype_unpack(request->type, request->buffer, control->other, data, bytes);
-    part->arrived += bytes;
-    if (part->arrived >= request->bytes)
-        weft_net_fetched(request);
 }

@@ -1,14 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Rendezvous of data that are not dense at the sender, or in memory that cannot be registered: packed
+ * Rendezvous of data that are not contiguous at the sender, or in memory that cannot be registered: packed
  * a piece at a time and written to the receiver while they are still in the cache.
  *
- * The receiver answers the RTS with PLACE: where the message goes. A dense buffer takes all of it, in
- * whatever time the sender needs, and the sender says WRITTEN once. For a buffer that is not dense,
+ * The receiver answers the RTS with PLACE: where the message goes. A contiguous buffer takes all of it, in
+ * whatever time the sender needs, and the sender says WRITTEN once. For a buffer that is not contiguous,
  * or that cannot be registered, there is a ring of slots: the sender says WRITTEN after each slot,
  * the receiver unpacks it, and says TAKEN when the sender needs that slot again. So packing, the wire
  * and unpacking work on different parts of the message at the same time, and nobody waits for an
- * answer as long as the ring is not full.
+ * answer as long as the ring is not full. Where there is no memory for a ring either, the receiver
+ * answers CTS, and the sender pushes pieces (rndv_send.c), which need none.
+ *
+ * When a write fails no other is begun. The receiver is told after the writes under way have ended,
+ * because its buffer is the user's again then, and how much had been written before.
  *
  * Invariants:
  *  - WRITTEN is sent after the write that it speaks of was given to the provider, and the provider
@@ -38,7 +42,7 @@ static void *make_place(struct weft_request *request, struct weft_net_control *p
     struct weft_net_request *part = weft_net_part(request);
     struct fid_mr *mr;
     void *data = request->buffer;
-    if (request->type->flags & WEFT_TYPE_DENSE)
+    if (request->type->flags & WEFT_TYPE_CONTIGUOUS)
         part->mr = weft_net_register_for(request, data, request->bytes, FI_READ | FI_REMOTE_WRITE);
     mr = part->mr;
     place->count = !mr;
@@ -55,16 +59,17 @@ static void *make_place(struct weft_request *request, struct weft_net_control *p
 
 void weft_net_rndv_write_fetch(struct weft_request *request)
 {
+    struct weft_net_request *part = weft_net_part(request);
     struct weft_net_control place = {.kind = WEFT_NET_PLACE,
-                                     .cookie = weft_net_part(request)->header.cookie,
-                                     .other = (uintptr_t)request};
+                                     .number = part->header.number,
+                                     .other = request->number,
+                                     .length = request->bytes};
     if (request->bytes && !make_place(request, &place)) {
-        request->error = (uint8_t)weft_error_say(
-            MPI_ERR_OTHER, "no memory over %s for a message of %zu bytes from rank %d%s",
-            weft_net_name(), request->bytes, request->peer->world, weft_net_bounce_advice());
-        request->bytes = 0;
+        weft_net_release(part);
+        weft_net_pushed_fetch(request);
+        return;
     }
-    place.length = request->bytes;
+    part->phase = WEFT_NET_AWAITING_WRITES;
     weft_net_control(request->peer, place);
     if (!request->bytes)
         weft_net_fetched(request);
@@ -80,19 +85,20 @@ static void take_slot(struct weft_request *request)
     part->arrived += n;
     if (part->arrived + RING_BYTES - WEFT_NET_SLOT < request->bytes)
         weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_TAKEN,
-                                                                  .cookie = part->header.cookie});
+                                                                  .number = part->header.number});
 }
 
-void weft_net_rndv_write_written(struct weft_request *request, bool failed)
+void weft_net_rndv_write_written(struct weft_request *request,
+                                 const struct weft_net_control *written)
 {
     struct weft_net_request *part = weft_net_part(request);
-    if (weft_unlikely(failed)) {
-        request->error = (uint8_t)weft_error_say(
+    if (weft_unlikely(written->count)) {
+        request->error = (uint8_t)weft_error_set(
             MPI_ERR_OTHER,
             "rank %d could not write its message of %zu bytes over %s; its own error "
             "tells why",
             request->peer->world, request->bytes, weft_net_name());
-        request->bytes = part->arrived;
+        request->bytes = smaller(request->bytes, written->length);
     } else if (part->packed) {
         take_slot(request);
     } else {
@@ -104,22 +110,36 @@ void weft_net_rndv_write_written(struct weft_request *request, bool failed)
 
 /* ---- The sender ---- */
 
-static void tell_written(struct weft_request *request, bool failed)
+/* What has been announced as written: whole slots of a ring, or nothing. */
+static size_t announced(const struct weft_net_request *part)
 {
-    weft_net_control(request->peer,
-                     (struct weft_net_control){.kind = WEFT_NET_WRITTEN,
-                                               .count = failed,
-                                               .cookie = weft_net_part(request)->header.cookie});
+    return part->ring ? part->moved / WEFT_NET_SLOT * WEFT_NET_SLOT : 0;
 }
 
-/* No more is written. The receiver is told, once. */
+static void tell_written(struct weft_request *request, bool failed)
+{
+    const struct weft_net_request *part = weft_net_part(request);
+    weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_WRITTEN,
+                                                              .count = failed,
+                                                              .number = part->receive,
+                                                              .length = announced(part)});
+}
+
+/* No more is written. */
 static void fail(struct weft_request *request, int error)
 {
     struct weft_net_request *part = weft_net_part(request);
-    if (request->error == MPI_SUCCESS && request->peer->lane != WEFT_LANE_DEAD)
-        tell_written(request, true);
+    part->cut |= part->moved < request->capacity;
     request->error = (uint8_t)error;
     request->capacity = part->moved;
+}
+
+/* All that was given to the provider has ended. */
+static void end(struct weft_request *request)
+{
+    if (weft_unlikely(weft_net_part(request)->cut) && request->peer->lane != WEFT_LANE_DEAD)
+        tell_written(request, true);
+    weft_net_sent(request);
 }
 
 static int fail_to_write(struct weft_request *request, const char *text)
@@ -138,10 +158,11 @@ static int write_piece(struct weft_request *request)
     struct weft_net_transfer *write = weft_net_transfer_get();
     if (!write)
         return -FI_EAGAIN;
-    if (!part->packed && (part->packed = weft_net_bounce_get(n)) != NULL)
+    int rc = 0;
+    if (!part->packed &&
+        (part->packed = weft_net_bounce_get_reserved(WEFT_NET_RESERVE_PIECE, n, &rc)) != NULL)
         weft_datatype_pack(request->type, request->buffer, part->moved, part->packed, n);
-    int rc = -FI_ENOMEM;
-    if (part->packed) {
+    if (!rc) {
         *write = (struct weft_net_transfer){
             .op.kind = WEFT_NET_WRITE, .request = request, .bytes = n, .stage = part->packed};
         uint64_t at = part->ring ? part->moved % RING_BYTES : part->moved;
@@ -185,27 +206,33 @@ int weft_net_rndv_write_write(struct weft_request *request)
     else if (rc)
         fail(request, fail_to_write(request, fi_strerror(-rc)));
     if (part->moved >= request->capacity && !part->reads_out && !part->stalled)
-        weft_net_sent(request);
+        end(request);
     return written;
 }
 
 void weft_net_rndv_write_begin(struct weft_request *request, const struct weft_net_control *place)
 {
     struct weft_net_request *part = weft_net_part(request);
-    part->header.cookie = place->other;
+    part->phase = WEFT_NET_WRITING;
+    part->receive = (uint32_t)place->other;
     part->header.address = place->address;
     part->header.key = place->key;
     part->ring = place->count;
+    part->cut = false;
     part->moved = part->arrived = 0;
     part->reads_out = 0;
     request->capacity = place->length;
     weft_net_rndv_write_write(request);
 }
 
-void weft_net_rndv_write_taken(struct weft_request *request)
+bool weft_net_rndv_write_taken(struct weft_request *request)
 {
-    weft_net_part(request)->arrived += WEFT_NET_SLOT;
+    struct weft_net_request *part = weft_net_part(request);
+    if (!part->ring || part->arrived + WEFT_NET_SLOT > part->moved)
+        return false;
+    part->arrived += WEFT_NET_SLOT;
     weft_net_rndv_write_write(request);
+    return true;
 }
 
 void weft_net_write_done(struct weft_net_op *op, int error, const char *text)

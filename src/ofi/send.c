@@ -40,12 +40,14 @@ static int send_rts(struct weft_peer *peer, struct weft_request *request)
     struct weft_net_request *part = weft_net_part(request);
     uint64_t word = (uint64_t)WEFT_MESSAGE_RTS << weft_net.form_shift | request->channel->net_bits |
                     (uint32_t)request->tag;
-    uint64_t data =
-        weft_net.in_place_room ? request->channel->net_rank | part->number : cq_data(peer, request);
+    uint64_t data = weft_net.in_place_room ? request->channel->net_rank | request->number
+                                           : cq_data(peer, request);
     int rc = weft_net_send_own(peer, &part->header, sizeof part->header, data, word);
-    if (!rc)
-        request->sequence = weft_net_number(peer, sizeof part->header, 0);
-    return rc;
+    if (rc)
+        return rc;
+    request->sequence = weft_net_number(peer, sizeof part->header, 0);
+    part->phase = WEFT_NET_ANNOUNCED;
+    return 0;
 }
 
 static void note_rendezvous(const struct weft_request *request)
@@ -65,7 +67,7 @@ static int announce(struct weft_peer *peer, struct weft_request *request)
         fi_close(&part->mr->fid);
     part->mr = NULL;
     weft_net_expose(request, data_of(request));
-    weft_counts.net_unpaid++;
+    weft_counts.net_credit_waits++;
     note_rendezvous(request);
     part->out.kind = WEFT_NET_OUT_RTS;
     request->pending = 1; /* no acknowledgement beside the FIN */
@@ -172,7 +174,7 @@ static void append(struct weft_peer *peer, struct weft_net_out *out)
         peer->next_backlogged = weft_net.backlogged;
         weft_net.backlogged = peer;
     }
-    weft_count_waits(peer, &weft_counts.net_backlogged, &weft_counts.net_backlog);
+    weft_count_backlog_add(peer, &weft_counts.net_backlogged, &weft_counts.net_backlog);
     out->next = *link;
     *link = out;
     if (link == peer->backlog_end)
@@ -196,7 +198,7 @@ void weft_net_push(struct weft_peer *peer, struct weft_net_out *out)
 /* The head, whose successor is given, leaves the backlog. */
 static void pop(struct weft_peer *peer, struct weft_net_out *head, struct weft_net_out *rest)
 {
-    weft_count_waits_no_more(peer, &weft_counts.net_backlog);
+    weft_count_backlog_remove(peer, &weft_counts.net_backlog);
     peer->backlog = rest;
     if (peer->controls_end == &head->next)
         peer->controls_end = &peer->backlog;
@@ -212,7 +214,7 @@ bool weft_net_take_back(struct weft_peer *peer, struct weft_net_out *out)
         link = &(*link)->next;
     if (!*link)
         return false;
-    weft_count_waits_no_more(peer, &weft_counts.net_backlog);
+    weft_count_backlog_remove(peer, &weft_counts.net_backlog);
     *link = out->next;
     if (peer->controls_end == &out->next)
         peer->controls_end = link;
@@ -281,48 +283,39 @@ int weft_net_retry(void)
     return sent;
 }
 
-static int prepare(struct weft_request *request)
+/* Makes an eager message ready: registered where that is needed, or packed. False where there is no
+ * memory for that. */
+static bool prepare_eager(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    bool dense = (request->type->flags & WEFT_TYPE_DENSE) || !request->bytes;
+    bool contiguous = (request->type->flags & WEFT_TYPE_CONTIGUOUS) || !request->bytes;
     bool registered = weft_net.local_mr && request->bytes > weft_net.inject_max;
-    if (request->bytes > weft_net.eager_limit) {
-        weft_net_expose(request, request->buffer);
-        return MPI_SUCCESS;
-    }
-    if (dense && registered)
+    if (contiguous && registered)
         part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_SEND);
-    if (dense && (!registered || part->mr))
-        return MPI_SUCCESS;
+    if (contiguous && (!registered || part->mr))
+        return true;
     part->packed = weft_net_bounce_get(request->bytes);
-    if (!part->packed)
-        return weft_error_say(MPI_ERR_NO_MEM,
-                              "no memory to pack a message of %zu bytes to rank %d%s",
-                              request->bytes, request->peer->world, weft_net_bounce_advice());
-    weft_datatype_pack(request->type, request->buffer, 0, part->packed, request->bytes);
-    return MPI_SUCCESS;
+    if (part->packed)
+        weft_datatype_pack(request->type, request->buffer, 0, part->packed, request->bytes);
+    return part->packed;
 }
 
-/* The way of every send that is not injected at once. */
+/* The way of every send that is not injected at once. A short message that there is no memory for is
+ * announced too: its data wait in the user's buffer. */
 static __attribute__((noinline)) int send_slowly(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    bool eager = request->bytes <= weft_net.eager_limit;
+    struct weft_peer *peer = request->peer;
     part->reads_out = 0;
+    bool eager = request->bytes <= weft_net.eager_limit && prepare_eager(request);
     part->out.kind = eager ? WEFT_NET_OUT_EAGER : WEFT_NET_OUT_RTS;
     request->pending = eager && request->mode == WEFT_SEND_SYNCHRONOUS ? 2 : 1;
-    int code = prepare(request);
-    if (weft_unlikely(code != MPI_SUCCESS)) {
-        request->error = (uint8_t)code;
-        weft_net_release(part);
-        request->pending = 0;
-        return MPI_SUCCESS;
-    }
-    if (!eager)
+    if (!eager) {
+        weft_net_expose(request, request->buffer);
         note_rendezvous(request);
-    struct weft_peer *peer = request->peer;
-    if (eager && !peer->backlog && !weft_net_affordable(peer, request->bytes))
+    } else if (!peer->backlog && !weft_net_affordable(peer, request->bytes)) {
         weft_net_progress(); /* credits may have come that nobody has looked at */
+    }
     weft_net_push(peer, &part->out);
     weft_net_relieve(peer);
     return MPI_SUCCESS;
@@ -333,7 +326,7 @@ int weft_net_isend(struct weft_request *request)
     struct weft_peer *peer = request->peer;
     request->sequence = peer->sequence;
     if (request->bytes < peer->inject_below && request->mode != WEFT_SEND_SYNCHRONOUS &&
-        (request->type->flags & WEFT_TYPE_DENSE) &&
+        (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
         weft_net_inject(peer, request->channel, request->tag,
                         weft_net_mode_bits((enum weft_send_mode)request->mode), request->buffer,
                         request->bytes)) {
@@ -345,8 +338,10 @@ int weft_net_isend(struct weft_request *request)
 
 void weft_net_sent(struct weft_request *request)
 {
-    weft_counts.net_rendezvous_over += weft_net_part(request)->out.kind == WEFT_NET_OUT_RTS;
-    weft_net_release(weft_net_part(request));
+    struct weft_net_request *part = weft_net_part(request);
+    weft_counts.net_rendezvous_over += part->out.kind == WEFT_NET_OUT_RTS;
+    part->phase = WEFT_NET_NO_RENDEZVOUS;
+    weft_net_release(part);
     weft_request_event(request);
 }
 

@@ -1,32 +1,26 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The interface of the bootstrap: join the job, exchange values, leave it or end it.
+ * The interface of the bootstrap: join the job, exchange values, leave or abort the job.
  *
- * Invariant: PMIx is open exactly while boot.joined is set; a singleton never sets it. A fence
- * always collects data: without, some launchers (Slurm with a flat tree) let it return at once, and
- * it would be no barrier.
+ * Invariants:
+ *  - PMIx is initialised exactly while boot.joined is set; a singleton never sets it.
+ *  - A fence always collects data, because without PMIX_COLLECT_DATA it is no barrier under some
+ *    launchers (Slurm with TreeWidth above the number of nodes).
  */
 #include "boot.h"
 #include "pmix/pmix_internal.h"
 
+#include <pmix_version.h>
 #include <pthread.h>
+#include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <unistd.h>
 
-/* PMIX_GET_REFRESH_CACHE and PMIX_ERR_LOST_CONNECTION, which PMIx 3 does not name. */
-#define REFRESH_CACHE   "pmix.get.refresh"
-#define LOST_CONNECTION (-61)
-
-/* Between two questions for a key that is not there yet. */
-#define RETRY_PAUSE_US 20000
-
-/* How long an error waits for the name of the dead rank. */
-#define NAME_PATIENCE_MS 200
-
-/* Seconds that ending the job may take before this process just leaves. */
-#define ABORT_PATIENCE 10
+#define RETRY_PAUSE_US 20000 /* between two PMIx_Get of a key that is not published yet */
+#define NAME_WAIT_MS   200   /* for the report that names the dead rank, after a failed wait */
+#define ABORT_SECONDS  10    /* for PMIx_Abort; then this process exits alone */
 
 static struct {
     bool joined;
@@ -37,10 +31,27 @@ static struct {
     char launcher[64];
 } boot;
 
-/* ---- joining and leaving */
+/* Writes an error sentence. Returns -1. */
+__attribute__((format(printf, 3, 4))) static int fail(char *why, size_t len, const char *format,
+                                                      ...)
+{
+    va_list args;
+    va_start(args, format);
+    vsnprintf(why, len, format, args);
+    va_end(args);
+    return -1;
+}
 
-/* PMIx prints a block of text for each of its plug-ins that cannot be opened, even when another one
- * does; the user can do nothing about it. A user who sets the variable knows better. */
+static int out_of_memory(const char *doing, char *why, size_t len)
+{
+    return fail(why, len, "rank %d on %s ran out of memory %s: free memory on this host", boot.rank,
+                boot.host, doing);
+}
+
+/* ---- Joining the job */
+
+/* Unless the user has set this variable, PMIx does not report plug-ins that it cannot open, because
+ * the reports are harmless where another plug-in opens. */
 #define PMIX_LOAD_ERRORS "PMIX_MCA_mca_base_component_show_load_errors"
 
 static pmix_status_t init_quietly(void)
@@ -54,38 +65,44 @@ static pmix_status_t init_quietly(void)
     return rc;
 }
 
+/* The name and version of the PMIx library: the part before "(PMIx Standard: ...)". */
+static void library_version(char *buf, size_t len)
+{
+    const char *text = PMIx_Get_version();
+    int n = (int)strcspn(text, "(,");
+    while (n > 0 && text[n - 1] == ' ')
+        n--;
+    snprintf(buf, len, "%.*s", n, text);
+}
+
+void weft_boot_versions(char *running, size_t running_len, char *built, size_t built_len)
+{
+    library_version(running, running_len);
+    snprintf(built, built_len, "%ld.%ld.%ld", (long)PMIX_VERSION_MAJOR, (long)PMIX_VERSION_MINOR,
+             (long)PMIX_VERSION_RELEASE);
+}
+
 static int explain_init(pmix_status_t rc, char *why, size_t len)
 {
-    const char *nspace = getenv("PMIX_NAMESPACE"), *version = getenv("PMIX_VERSION");
-    const char *own = PMIx_Get_version(); /* "OpenPMIx 4.2.2 (PMIx Standard: ...)" */
-    int own_len = (int)strcspn(own, "(");
-    while (own_len > 0 && own[own_len - 1] == ' ')
-        own_len--;
-    snprintf(
-        why, len,
-        "this process on %s was started by %s (PMIX_NAMESPACE=%s) but its PMIx server, version "
-        "%s, does not let it in (%s; here runs %.*s): %s, or unset PMIX_NAMESPACE to run "
-        "it alone",
-        boot.host, boot.launcher, nspace ? nspace : "", version ? version : "unknown",
-        PMIx_Error_string(rc), own_len, own, weft_launcher_remedy());
-    return -1;
+    const char *nspace = getenv("PMIX_NAMESPACE"), *server = getenv("PMIX_VERSION");
+    char own[64];
+    library_version(own, sizeof own);
+    return fail(why, len,
+                "this process on %s was started by %s (PMIX_NAMESPACE=%s) but its PMIx server, "
+                "version %s, refused the connection (%s; this process uses %s): %s, or unset "
+                "PMIX_NAMESPACE to run it alone",
+                boot.host, boot.launcher, nspace ? nspace : "", server ? server : "unknown",
+                PMIx_Error_string(rc), own, weft_launcher_remedy());
 }
 
-static int explain_memory(const char *doing, char *why, size_t len)
-{
-    snprintf(why, len, "rank %d on %s ran out of memory %s: free memory on this host", boot.rank,
-             boot.host, doing);
-    return -1;
-}
-
-static int64_t number_or(pmix_rank_t rank, const char *key, int64_t otherwise)
+static int number_or(pmix_rank_t rank, const char *key, int otherwise)
 {
     int64_t value;
-    return weft_job_info_number(rank, key, &value) ? value : otherwise;
+    return weft_job_info_number(rank, key, &value) ? (int)value : otherwise;
 }
 
-/* Fills the part of the job that is the same however it came about. */
-static void describe(struct weft_job *job, int local_size)
+/* Fills the fields of the job that a singleton has, too. */
+static void fill_job(struct weft_job *job, int local_size)
 {
     job->rank = boot.rank;
     job->size = boot.size;
@@ -99,14 +116,14 @@ static void describe(struct weft_job *job, int local_size)
     snprintf(job->launcher, sizeof job->launcher, "%s", boot.launcher);
 }
 
-static int join_alone(struct weft_job *job, char *why, size_t len)
+static int join_singleton(struct weft_job *job, char *why, size_t len)
 {
     boot.rank = 0;
     boot.size = 1;
     boot.peers = calloc(1, sizeof *boot.peers);
     if (!boot.peers)
-        return explain_memory("while starting", why, len);
-    describe(job, 1);
+        return out_of_memory("while starting", why, len);
+    fill_job(job, 1);
     job->appnum = 0;
     job->universe = -1;
     job->singleton = true;
@@ -114,14 +131,13 @@ static int join_alone(struct weft_job *job, char *why, size_t len)
     return 0;
 }
 
-/* Undoes a join that got as far as PMIx_Init. */
-static void leave(void)
+/* Leaves after PMIx_Init has succeeded. Returns the status of PMIx_Finalize. */
+static pmix_status_t leave(void)
 {
     boot.joined = false;
-    PMIx_Finalize(NULL, 0);
+    pmix_status_t rc = PMIx_Finalize(NULL, 0);
     weft_failure_close();
-    free(boot.peers);
-    boot.peers = NULL;
+    return rc;
 }
 
 static int join_job(struct weft_job *job, char *why, size_t len)
@@ -133,25 +149,23 @@ static int join_job(struct weft_job *job, char *why, size_t len)
     boot.rank = (int)boot.self.rank;
 
     weft_job_info_open(&boot.self, 1);
-    boot.size = (int)number_or(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 0);
+    boot.size = number_or(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 0);
     if (boot.rank >= boot.size) {
-        snprintf(why, len, "%s gave this process on %s rank %d in a job of %d, which cannot be: %s",
-                 boot.launcher, boot.host, boot.rank, boot.size, weft_launcher_remedy());
         leave();
-        return -1;
+        return fail(why, len, "%s gave this process on %s rank %d in a job of %d ranks: %s",
+                    boot.launcher, boot.host, boot.rank, boot.size, weft_launcher_remedy());
     }
     weft_job_info_open(&boot.self, boot.size);
     weft_job_info_host(boot.rank, boot.host, sizeof boot.host);
 
     int local_size = weft_job_info_neighbours(&boot.peers);
     if (local_size == 0 || weft_failure_open(&boot.self, boot.size) != 0) {
-        explain_memory("while starting", why, len);
         leave();
-        return -1;
+        return out_of_memory("while starting", why, len);
     }
-    describe(job, local_size);
-    job->appnum = (int)number_or(boot.self.rank, PMIX_APPNUM, 0);
-    job->universe = (int)number_or(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, -1);
+    fill_job(job, local_size);
+    job->appnum = number_or(boot.self.rank, PMIX_APPNUM, 0);
+    job->universe = number_or(PMIX_RANK_WILDCARD, PMIX_UNIV_SIZE, -1);
     job->singleton = false;
     snprintf(job->nspace, sizeof job->nspace, "%s", boot.self.nspace);
     return 0;
@@ -164,7 +178,7 @@ int weft_boot_init(struct weft_job *job, char *why, size_t len)
 
     switch (weft_launcher_detect(boot.launcher, sizeof boot.launcher, why, len)) {
     case WEFT_LAUNCH_SINGLETON:
-        return join_alone(job, why, len);
+        return join_singleton(job, why, len);
     case WEFT_LAUNCH_PMIX:
         return join_job(job, why, len);
     default:
@@ -179,41 +193,33 @@ const char *weft_psets_nspace(void)
 
 int weft_boot_finalize(char *why, size_t len)
 {
-    bool joined = boot.joined;
     pmix_status_t rc = PMIX_SUCCESS;
-
     weft_psets_close();
-    boot.joined = false;
-    if (joined) {
-        rc = PMIx_Finalize(NULL, 0);
-        weft_failure_close();
-    } else {
-        weft_singleton_close();
-    }
+    if (boot.joined)
+        rc = leave();
+    weft_singleton_close();
     free(boot.peers);
     boot.peers = NULL;
     if (rc == PMIX_SUCCESS)
         return 0;
-    snprintf(why, len,
-             "rank %d on %s could not say good-bye to %s (%s): look for an earlier error of %s",
-             boot.rank, boot.host, boot.launcher, PMIx_Error_string(rc), boot.launcher);
-    return -1;
+    return fail(why, len,
+                "rank %d on %s: PMIx_Finalize failed (%s): look for an earlier error of %s",
+                boot.rank, boot.host, PMIx_Error_string(rc), boot.launcher);
 }
 
-/* ---- exchanging */
+/* ---- Exchanging values */
 
-/* Other libraries in the same process may use PMIx as well; the prefix keeps their keys apart. */
+/* The prefix separates our keys from those of other libraries in this process that use PMIx. */
 static int make_key(pmix_key_t out, const char *key, char *why, size_t len)
 {
     int n = snprintf(out, sizeof(pmix_key_t), "weft.%s", key);
     if (n < (int)sizeof(pmix_key_t))
         return 0;
-    snprintf(why, len, "the key %.32s... is too long for PMIx: use at most %zu characters", key,
-             sizeof(pmix_key_t) - sizeof "weft.");
-    return -1;
+    return fail(why, len, "the key %.32s... is too long for PMIx: use at most %zu characters", key,
+                sizeof(pmix_key_t) - sizeof "weft.");
 }
 
-static int put(const char *key, const void *bytes, size_t size, bool show, char *why, size_t len)
+static int put(const char *key, const void *bytes, size_t size, bool commit, char *why, size_t len)
 {
     pmix_key_t full;
     if (make_key(full, key, why, len) != 0)
@@ -221,18 +227,17 @@ static int put(const char *key, const void *bytes, size_t size, bool show, char 
     if (!boot.joined)
         return weft_singleton_publish(full, bytes, size) == 0
                    ? 0
-                   : explain_memory("while publishing", why, len);
+                   : out_of_memory("while publishing", why, len);
 
     pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
                           .data.bo = {.bytes = (char *)(uintptr_t)bytes, .size = size}};
     pmix_status_t rc = PMIx_Put(PMIX_GLOBAL, full, &value);
-    if (rc == PMIX_SUCCESS && show)
+    if (rc == PMIX_SUCCESS && commit)
         rc = PMIx_Commit();
     if (rc == PMIX_SUCCESS)
         return 0;
-    snprintf(why, len, "rank %d on %s could not publish %s (%zu bytes) through %s: %s", boot.rank,
-             boot.host, key, size, boot.launcher, PMIx_Error_string(rc));
-    return -1;
+    return fail(why, len, "rank %d on %s could not publish %s (%zu bytes) through %s: %s",
+                boot.rank, boot.host, key, size, boot.launcher, PMIx_Error_string(rc));
 }
 
 int weft_boot_put(const char *key, const void *bytes, size_t size, char *why, size_t len)
@@ -245,43 +250,40 @@ int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why
     return put(key, bytes, size, true, why, len);
 }
 
-/* PMIx can end a wait with an error a moment before it tells who died; the name is worth a moment.
- * Returns the rank to blame, rank itself if it is dead, -1 for none known. */
-static int culprit(int rank, pmix_status_t rc)
+/* The dead rank that made a wait for `rank` fail: `rank` itself if it is dead, or -1. PMIx can end a
+ * wait shortly before it reports which rank died, so this waits for the report. */
+static int find_dead(int rank, pmix_status_t rc)
 {
-    for (int ms = 0; ms < NAME_PATIENCE_MS && rc == PMIX_ERR_PARTIAL_SUCCESS; ms++) {
-        if (weft_failure_reported(rank))
-            break;
+    for (int ms = 0;
+         ms < NAME_WAIT_MS && rc == PMIX_ERR_PARTIAL_SUCCESS && !weft_failure_reported(rank); ms++)
         usleep(1000);
-    }
     return rank != WEFT_REPLY_FROM_ALL && weft_failure_reported(rank) ? rank
                                                                       : weft_failure_lowest();
 }
 
-/* Says why a wait for rank (WEFT_REPLY_FROM_ALL: everyone) failed. Names the dead if known. */
-static int explain_wait(const char *what, int rank, enum weft_await await, pmix_status_t rc,
-                        char *why, size_t len)
+/* Explains why a wait for a rank (or WEFT_REPLY_FROM_ALL) failed, with the dead rank if known. */
+static int explain_wait(const char *what, int rank, pmix_status_t rc, char *why, size_t len)
 {
     char host[256], subject[400];
-    int dead = culprit(rank, rc);
-    bool lost = weft_failure_launcher_lost() || rc == PMIX_ERR_UNREACH || rc == LOST_CONNECTION ||
-                rc == PMIX_ERR_COMM_FAILURE;
+    int dead = find_dead(rank, rc);
+    bool lost = weft_failure_launcher_lost() || rc == PMIX_ERR_UNREACH ||
+                rc == PMIX_ERR_LOST_CONNECTION || rc == PMIX_ERR_COMM_FAILURE;
 
     if (dead >= 0)
         snprintf(subject, sizeof subject, "rank %d on %s has died", dead,
                  weft_boot_host(dead, host, sizeof host));
     else if (lost)
-        snprintf(subject, sizeof subject, "%s is gone (%s)", boot.launcher, PMIx_Error_string(rc));
+        snprintf(subject, sizeof subject, "the connection to %s is lost (%s)", boot.launcher,
+                 PMIx_Error_string(rc));
     else if (rank == WEFT_REPLY_FROM_ALL)
         snprintf(subject, sizeof subject, "a rank has died or left early (%s)",
                  PMIx_Error_string(rc));
     else
         snprintf(subject, sizeof subject, "rank %d on %s did not answer (%s)", rank,
                  weft_boot_host(rank, host, sizeof host),
-                 await == WEFT_AWAIT_TIMEOUT ? "time is up" : PMIx_Error_string(rc));
-    snprintf(why, len, "this rank could not %s because %s: look for the first error of the job",
-             what, subject);
-    return -1;
+                 rc == PMIX_ERR_TIMEOUT ? "time is up" : PMIx_Error_string(rc));
+    return fail(why, len, "this rank could not %s because %s: look for the first error of the job",
+                what, subject);
 }
 
 static int fence(struct weft_meanwhile meanwhile, char *why, size_t len)
@@ -293,27 +295,21 @@ static int fence(struct weft_meanwhile meanwhile, char *why, size_t len)
     }
     struct weft_reply *reply = weft_reply_new();
     if (!reply)
-        return explain_memory("before a barrier", why, len);
+        return out_of_memory("before a barrier", why, len);
 
     bool yes = true;
     PMIX_INFO_LOAD(&reply->how[0], PMIX_COLLECT_DATA, &yes, PMIX_BOOL);
     reply->how_count = 1;
-    enum weft_await await = WEFT_AWAIT_DONE;
     pmix_status_t rc = PMIx_Fence_nb(NULL, 0, reply->how, 1, weft_reply_done, reply);
-    if (rc == PMIX_SUCCESS) {
-        await = weft_reply_await(reply, WEFT_REPLY_FROM_ALL, 0, meanwhile);
-        if (await == WEFT_AWAIT_DONE)
-            rc = reply->status;
-    } else if (rc == PMIX_OPERATION_SUCCEEDED) {
+    if (rc == PMIX_SUCCESS)
+        rc = weft_reply_await(&reply, WEFT_REPLY_FROM_ALL, 0, meanwhile);
+    else if (rc == PMIX_OPERATION_SUCCEEDED)
         rc = PMIX_SUCCESS;
-    }
-    if (await == WEFT_AWAIT_DONE)
-        weft_reply_free(reply);
-    /* A server leaves ranks that it knows to be dead out of the count and calls that a success. */
-    if (await == WEFT_AWAIT_DONE && rc == PMIX_SUCCESS &&
-        !weft_failure_reported(WEFT_REPLY_FROM_ALL))
+    weft_reply_free(reply);
+    /* A server reports success although it left out ranks that it knows to be dead. */
+    if (rc == PMIX_SUCCESS && !weft_failure_reported(WEFT_REPLY_FROM_ALL))
         return 0;
-    return explain_wait("meet the other ranks", WEFT_REPLY_FROM_ALL, await, rc, why, len);
+    return explain_wait("meet the other ranks", WEFT_REPLY_FROM_ALL, rc, why, len);
 }
 
 int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len)
@@ -321,75 +317,66 @@ int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len)
     return fence((struct weft_meanwhile){progress, arg, progress != NULL}, why, len);
 }
 
-int weft_boot_fence_telling(void (*tell)(void *), void *arg, char *why, size_t len)
+int weft_boot_fence_idle(void (*report)(void *), void *arg, char *why, size_t len)
 {
-    return fence((struct weft_meanwhile){tell, arg, false}, why, len);
+    return fence((struct weft_meanwhile){report, arg, false}, why, len);
 }
 
-/* Asks PMIx once. Returns how the wait ended; after WEFT_AWAIT_DONE *rc is PMIx's word and, if that
- * is PMIX_SUCCESS, *out is the reply with the value, for the caller to free. refresh: do not trust
- * what this node has seen of that rank, it may have published more since. */
-static enum weft_await request(int rank, const char *key, bool refresh, double deadline,
-                               pmix_status_t *rc, struct weft_reply **out)
+/* One PMIx_Get. If the status is PMIX_SUCCESS, *out is the reply with the value, for the caller to free.
+ * refresh: bypasses the server's cache, because the rank may have published more since. */
+static pmix_status_t request(int rank, const char *key, bool refresh, double deadline,
+                             struct weft_reply **out)
 {
     int seconds = (int)(deadline - weft_reply_clock()) + 1;
-    enum weft_await await = WEFT_AWAIT_DONE;
     struct weft_reply *reply = weft_reply_new();
-
-    *rc = PMIX_ERR_NOMEM;
+    *out = NULL;
     if (!reply)
-        return await;
+        return PMIX_ERR_NOMEM;
     PMIX_LOAD_PROCID(&reply->from, boot.self.nspace, (pmix_rank_t)rank);
     PMIX_LOAD_KEY(reply->key, key);
     PMIX_INFO_LOAD(&reply->how[0], PMIX_TIMEOUT, &seconds, PMIX_INT);
-    PMIX_INFO_LOAD(&reply->how[1], REFRESH_CACHE, &refresh, PMIX_BOOL);
+    PMIX_INFO_LOAD(&reply->how[1], PMIX_GET_REFRESH_CACHE, &refresh, PMIX_BOOL);
     reply->how_count = 2;
-    *rc =
+    pmix_status_t rc =
         PMIx_Get_nb(&reply->from, reply->key, reply->how, refresh ? 2 : 1, weft_reply_value, reply);
-    if (*rc == PMIX_SUCCESS) {
-        await = weft_reply_await(reply, rank, deadline, (struct weft_meanwhile){0});
-        if (await == WEFT_AWAIT_DONE)
-            *rc = reply->status;
-    }
-    if (await == WEFT_AWAIT_DONE && *rc == PMIX_SUCCESS)
+    if (rc == PMIX_SUCCESS)
+        rc = weft_reply_await(&reply, rank, deadline, (struct weft_meanwhile){0});
+    if (rc == PMIX_SUCCESS)
         *out = reply;
-    else if (await == WEFT_AWAIT_DONE)
+    else
         weft_reply_free(reply);
-    return await;
+    return rc;
 }
 
-/* Copies a value to the caller, or says that it does not fit. */
+/* Copies a value to the caller; fails if it is too long. */
 static int deliver(int rank, const char *key, const void *from, size_t size, void *to,
                    size_t *bytes, char *why, size_t len)
 {
     size_t room = *bytes;
     *bytes = size;
-    if (size > room) {
-        snprintf(why, len,
-                 "rank %d on %s expected at most %zu bytes of %s from rank %d but it published "
-                 "%zu: run the same version of Weft on every host",
-                 boot.rank, boot.host, room, key, rank, size);
-        return -1;
-    }
+    if (size > room)
+        return fail(why, len,
+                    "rank %d on %s expected at most %zu bytes of %s from rank %d but it published "
+                    "%zu: run the same version of Weft on every host",
+                    boot.rank, boot.host, room, key, rank, size);
     if (size > 0)
         memcpy(to, from, size);
     return 0;
 }
 
-static int fetch_alone(const char *full, const char *key, void *value, size_t *bytes, char *why,
-                       size_t len)
+static int fetch_singleton(const char *full, const char *key, void *value, size_t *bytes, char *why,
+                           size_t len)
 {
     size_t size;
     const void *found = weft_singleton_find(full, &size);
     if (found)
         return deliver(0, key, found, size, value, bytes, why, len);
-    snprintf(why, len, "rank 0 on %s has not published %s: publish it before it is fetched",
-             boot.host, key);
-    return -1;
+    return fail(why, len, "rank 0 on %s has not published %s: publish it before it is fetched",
+                boot.host, key);
 }
 
-/* Takes a value that is in this process already, as after a fence, without a word to the server.
- * Returns 0 or -1 like weft_boot_fetch, 1 when the value is not here. */
+/* Fetches a value that is in this process already, as after a fence, without a request to the
+ * server. Returns 0 or -1 like weft_boot_fetch, 1 if the value is not here. */
 static int fetch_known(int rank, const char *full, const char *key, void *value, size_t *bytes,
                        char *why, size_t len)
 {
@@ -410,7 +397,7 @@ int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int t
     if (make_key(full, key, why, len) != 0)
         return -1;
     if (!boot.joined)
-        return fetch_alone(full, key, value, bytes, why, len);
+        return fetch_singleton(full, key, value, bytes, why, len);
 
     int known = fetch_known(rank, full, key, value, bytes, why, len);
     if (known <= 0)
@@ -418,24 +405,22 @@ int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int t
 
     double deadline = weft_reply_clock() + timeout_s;
     struct weft_reply *reply = NULL;
-    enum weft_await await;
     pmix_status_t rc;
 
-    /* A rank that has published other keys but not yet this one makes PMIx answer at once that the
-     * key does not exist; ask again until the time is up. Every other time with a refresh: without,
-     * what a rank of another node published later is not found; with, what one of this node did. */
+    /* If a rank has published other keys but not this one, PMIx replies at once that the key does
+     * not exist: retry until the deadline. Every second time with refresh: a later value of a rank
+     * on another node is found only with it, one of a rank on this node only without it. */
     for (bool refresh = false;; refresh = !refresh) {
-        await = request(rank, full, refresh, deadline, &rc, &reply);
-        if (await != WEFT_AWAIT_DONE || weft_reply_clock() > deadline)
-            break;
-        if ((rc != PMIX_ERR_NOT_FOUND && rc != PMIX_ERR_TIMEOUT) || weft_failure_reported(rank))
+        rc = request(rank, full, refresh, deadline, &reply);
+        bool missing = rc == PMIX_ERR_NOT_FOUND || rc == PMIX_ERR_TIMEOUT;
+        if (!missing || weft_reply_clock() > deadline || weft_failure_reported(rank))
             break;
         usleep(RETRY_PAUSE_US);
     }
     if (!reply) {
         char what[128];
         snprintf(what, sizeof what, "fetch %.64s of rank %d", key, rank);
-        return explain_wait(what, rank, await, rc, why, len);
+        return explain_wait(what, rank, rc, why, len);
     }
     int result = deliver(rank, key, reply->bytes, reply->size, value, bytes, why, len);
     weft_reply_free(reply);
@@ -456,22 +441,22 @@ bool weft_boot_nodes(int32_t *first)
     return boot.joined && weft_job_info_nodes(first);
 }
 
-/* ---- ending */
+/* ---- Aborting the job */
 
-static void *give_up_later(void *code)
+static void *exit_later(void *code)
 {
-    sleep(ABORT_PATIENCE);
+    sleep(ABORT_SECONDS);
     _exit((int)(intptr_t)code);
 }
 
 void weft_boot_abort(int code, const char *message)
 {
-    /* The shell sees the low byte only, and an aborted job must not look like a success. */
+    /* The shell receives the low byte only, and 0 would mean success. */
     int seen = (code & 0xff) ? code & 0xff : 1;
     pthread_t watchdog;
 
-    /* Both steps below can block: another thread may hold a stream, the launcher may be gone. */
-    if (pthread_create(&watchdog, NULL, give_up_later, (void *)(intptr_t)seen) == 0)
+    /* fflush blocks if another thread holds a stream, PMIx_Abort if the launcher is lost. */
+    if (pthread_create(&watchdog, NULL, exit_later, (void *)(intptr_t)seen) == 0)
         pthread_detach(watchdog);
     fflush(NULL);
     if (boot.joined)

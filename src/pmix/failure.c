@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The ranks that the launcher reported dead, and the launcher itself when it is gone.
+ * Failures that the launcher reports: dead ranks, and a lost connection to the launcher.
  *
- * Invariant: each rank is reported at most once, in the order in which the news came; `unread` is
- * the number of news in the list that weft_boot_next_failure has not returned yet, so that looking
- * for news costs one load while there are none. The handler runs on PMIx's thread.
+ * Invariant: each failure is in the list once, in the order of the reports. `unread` counts the
+ * failures that weft_boot_next_failure has not returned, so that a check costs one load while there
+ * is none. The event handlers run on PMIx's thread.
  */
 #include "boot.h"
 #include "pmix/pmix_internal.h"
@@ -14,24 +14,23 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The numbers are part of PMIx's ABI, but no version's headers name all of them. */
-static pmix_status_t deaths[] = {
-    -7,   /* PMIX_ERR_PROC_ABORTED, weftrun */
+/* Numbers of PMIx's ABI; no version's headers define all of them. */
+enum { LOST_CONNECTION_TO_SERVER = -101 };
+static pmix_status_t events[] = {
+    PMIX_ERR_LOST_CONNECTION,
+    LOST_CONNECTION_TO_SERVER,
+    -7,   /* PMIX_ERR_PROC_ABORTED: weftrun */
     -8,   /* PMIX_ERR_PROC_REQUESTED_ABORT */
-    -200, /* PMIX_ERR_PROC_TERM_WO_SYNC: left without finalizing */
+    -200, /* PMIX_ERR_PROC_TERM_WO_SYNC: ended without PMIx_Finalize */
     -400, /* PMIX_ERR_PROC_KILLED_BY_CMD */
     -402, /* PMIX_ERR_PROC_ABORTED_BY_SIG */
     -403, /* PMIX_ERR_PROC_SENSOR_BOUND_EXCEEDED */
     -404, /* PMIX_ERR_EXIT_NONZERO_TERM */
 };
-static pmix_status_t losses[] = {
-    -61,  /* PMIX_ERR_LOST_CONNECTION */
-    -101, /* PMIX_ERR_LOST_CONNECTION_TO_SERVER, its older name */
-};
 
 static struct {
     pthread_mutex_t lock; /* guards list, count, next */
-    int *list;            /* news in order: size ranks and the launcher at most */
+    int *list;            /* ranks and WEFT_BOOT_LAUNCHER, size + 1 at most */
     int count, next;
     atomic_int unread;
     atomic_bool any, lost;
@@ -40,7 +39,7 @@ static struct {
     char nspace[PMIX_MAX_NSLEN + 1];
 } failures = {.lock = PTHREAD_MUTEX_INITIALIZER};
 
-/* Adds one piece of news, unless it is old. */
+/* Adds a failure to the list, unless it is known. */
 static void report(int who)
 {
     atomic_bool *known = who == WEFT_BOOT_LAUNCHER ? &failures.lost : &failures.dead[who];
@@ -61,15 +60,11 @@ static void report_process(const pmix_proc_t *proc)
         report((int)proc->rank);
 }
 
-/* Launchers name the dead in one of three places: one process, an array of them, or, if neither is
- * there, as the source of the event. */
-static void on_death(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
-                     size_t ninfo, pmix_info_t *results, size_t nresults,
-                     pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
+/* An event names the dead processes in PMIX_EVENT_AFFECTED_PROC, or in PMIX_EVENT_AFFECTED_PROCS, or,
+ * without these, as its source: launchers differ. */
+static void report_deaths(const pmix_proc_t *source, const pmix_info_t *info, size_t ninfo)
 {
-    (void)id, (void)status, (void)results, (void)nresults;
     bool named = false;
-
     for (size_t i = 0; i < ninfo; i++) {
         const pmix_value_t *v = &info[i].value;
         if (PMIX_CHECK_KEY(&info[i], PMIX_EVENT_AFFECTED_PROC) && v->type == PMIX_PROC) {
@@ -85,17 +80,17 @@ static void on_death(size_t id, pmix_status_t status, const pmix_proc_t *source,
     }
     if (!named && source)
         report_process(source);
-    if (cbfunc)
-        cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
 
-static void on_lost_launcher(size_t id, pmix_status_t status, const pmix_proc_t *source,
-                             pmix_info_t info[], size_t ninfo, pmix_info_t *results,
-                             size_t nresults, pmix_event_notification_cbfunc_fn_t cbfunc,
-                             void *cbdata)
+static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source, pmix_info_t info[],
+                     size_t ninfo, pmix_info_t *results, size_t nresults,
+                     pmix_event_notification_cbfunc_fn_t cbfunc, void *cbdata)
 {
-    (void)id, (void)status, (void)source, (void)info, (void)ninfo, (void)results, (void)nresults;
-    report(WEFT_BOOT_LAUNCHER);
+    (void)id, (void)results, (void)nresults;
+    if (status == PMIX_ERR_LOST_CONNECTION || status == LOST_CONNECTION_TO_SERVER)
+        report(WEFT_BOOT_LAUNCHER);
+    else
+        report_deaths(source, info, ninfo);
     if (cbfunc)
         cbfunc(PMIX_EVENT_ACTION_COMPLETE, NULL, 0, NULL, NULL, cbdata);
 }
@@ -111,10 +106,8 @@ int weft_failure_open(const pmix_proc_t *self, int size)
     failures.size = size;
     failures.self = (int)self->rank;
     memcpy(failures.nspace, self->nspace, sizeof failures.nspace);
-    PMIx_Register_event_handler(deaths, sizeof deaths / sizeof *deaths, NULL, 0, on_death, NULL,
+    PMIx_Register_event_handler(events, sizeof events / sizeof *events, NULL, 0, on_event, NULL,
                                 NULL);
-    PMIx_Register_event_handler(losses, sizeof losses / sizeof *losses, NULL, 0, on_lost_launcher,
-                                NULL, NULL);
     return 0;
 }
 
@@ -163,11 +156,11 @@ bool weft_boot_next_failure(int *rank)
     if (atomic_load_explicit(&failures.unread, memory_order_acquire) == 0)
         return false;
     pthread_mutex_lock(&failures.lock);
-    bool news = failures.next < failures.count;
-    if (news) {
+    bool any = failures.next < failures.count;
+    if (any) {
         *rank = failures.list[failures.next++];
         atomic_fetch_sub(&failures.unread, 1);
     }
     pthread_mutex_unlock(&failures.lock);
-    return news;
+    return any;
 }

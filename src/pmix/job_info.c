@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What the launcher knows about the job: sizes, neighbours, hosts.
+ * The launcher's data about the job: sizes, neighbours, hosts.
  *
- * Invariant: nothing here waits for another process. Every question is about what the launcher gave
- * at the start, so it is asked with PMIX_OPTIONAL: a key that a launcher leaves out would otherwise
- * send a request to another node and could wait there for ever.
+ * Invariant: nothing here waits for another process. Every PMIx_Get passes PMIX_OPTIONAL, because the
+ * launcher provides these keys at the start, and a missing key would otherwise send a request to
+ * another node and could wait for ever.
  *
- * Launchers differ in which keys they give and in the integer types of their values; what is asked
- * here (job size, peers on this node, the node map) is given by Slurm, Open MPI and PRRTE alike.
+ * Launchers differ in the keys they provide and in the integer types of the values. The keys used
+ * here (job size, peers on this node, node map) are provided by Slurm, Open MPI and PRRTE.
  */
 #include "pmix/pmix_internal.h"
 
@@ -18,12 +18,12 @@
 static struct {
     pmix_proc_t self;
     int size;
-} facts;
+} job;
 
 void weft_job_info_open(const pmix_proc_t *self, int size)
 {
-    facts.self = *self;
-    facts.size = size;
+    job.self = *self;
+    job.size = size;
 }
 
 pmix_value_t *weft_job_info_value(pmix_rank_t rank, const char *key)
@@ -33,7 +33,7 @@ pmix_value_t *weft_job_info_value(pmix_rank_t rank, const char *key)
     pmix_value_t *value = NULL;
     bool yes = true;
 
-    PMIX_LOAD_PROCID(&about, facts.self.nspace, rank);
+    PMIX_LOAD_PROCID(&about, job.self.nspace, rank);
     PMIX_INFO_LOAD(&optional, PMIX_OPTIONAL, &yes, PMIX_BOOL);
     pmix_status_t rc = PMIx_Get(&about, key, &optional, 1, &value);
     PMIX_INFO_DESTRUCT(&optional);
@@ -42,49 +42,28 @@ pmix_value_t *weft_job_info_value(pmix_rank_t rank, const char *key)
 
 static bool integer(const pmix_value_t *v, int64_t *out)
 {
+#define INTEGER(type, field)                                                                       \
+    case type:                                                                                     \
+        *out = (int64_t)v->data.field;                                                             \
+        return true;
     switch (v->type) {
-    case PMIX_BYTE:
-    case PMIX_UINT8:
-        *out = v->data.uint8;
-        return true;
-    case PMIX_INT8:
-        /* A number that may be negative, and no character. */
-        // NOLINTNEXTLINE(bugprone-signed-char-misuse)
-        *out = v->data.int8;
-        return true;
-    case PMIX_UINT16:
-        *out = v->data.uint16;
-        return true;
-    case PMIX_INT16:
-        *out = v->data.int16;
-        return true;
-    case PMIX_UINT32:
-        *out = v->data.uint32;
-        return true;
-    case PMIX_INT32:
-        *out = v->data.int32;
-        return true;
-    case PMIX_UINT64:
-        *out = (int64_t)v->data.uint64;
-        return true;
-    case PMIX_INT64:
-        *out = v->data.int64;
-        return true;
-    case PMIX_UINT:
-        *out = v->data.uint;
-        return true;
-    case PMIX_INT:
-        *out = v->data.integer;
-        return true;
-    case PMIX_SIZE:
-        *out = (int64_t)v->data.size;
-        return true;
-    case PMIX_PROC_RANK:
-        *out = v->data.rank;
-        return true;
+        INTEGER(PMIX_BYTE, byte)
+        INTEGER(PMIX_UINT8, uint8)
+        INTEGER(PMIX_INT8, int8)
+        INTEGER(PMIX_UINT16, uint16)
+        INTEGER(PMIX_INT16, int16)
+        INTEGER(PMIX_UINT32, uint32)
+        INTEGER(PMIX_INT32, int32)
+        INTEGER(PMIX_UINT64, uint64)
+        INTEGER(PMIX_INT64, int64)
+        INTEGER(PMIX_UINT, uint)
+        INTEGER(PMIX_INT, integer)
+        INTEGER(PMIX_SIZE, size)
+        INTEGER(PMIX_PROC_RANK, rank)
     default:
         return false;
     }
+#undef INTEGER
 }
 
 bool weft_job_info_number(pmix_rank_t rank, const char *key, int64_t *number)
@@ -107,16 +86,9 @@ char *weft_job_info_text(pmix_rank_t rank, const char *key)
     return text;
 }
 
-static int ascending(const void *a, const void *b)
+/* Marks the ranks of a list such as "0,1,5-7"; ignores ranks outside of the job. */
+static void mark_ranks(const char *text, bool *marked)
 {
-    int x = *(const int *)a, y = *(const int *)b;
-    return (x > y) - (x < y);
-}
-
-/* Reads "0,1,5-7" into ranks, which holds size of them; what makes no sense is passed over. */
-static int parse_ranks(const char *text, int *ranks)
-{
-    int n = 0;
     while (*text) {
         char *end;
         long first = strtol(text, &end, 10), last = first;
@@ -124,116 +96,101 @@ static int parse_ranks(const char *text, int *ranks)
             break;
         if (*end == '-')
             last = strtol(end + 1, &end, 10);
-        for (long r = first; r >= 0 && r <= last && r < facts.size && n < facts.size; r++)
-            ranks[n++] = (int)r;
+        for (long r = first; r >= 0 && r <= last && r < job.size; r++)
+            marked[r] = true;
         text = *end == ',' ? end + 1 : end;
     }
-    return n;
-}
-
-/* Sorts, drops doubles, and makes sure that this process is its own neighbour. */
-static int tidy(int *ranks, int n)
-{
-    int self = (int)facts.self.rank, kept = 0;
-    bool found = false;
-
-    for (int i = 0; i < n; i++)
-        found = found || ranks[i] == self;
-    if (!found) {
-        n = n < facts.size ? n : facts.size - 1;
-        ranks[n++] = self;
-    }
-    qsort(ranks, (size_t)n, sizeof *ranks, ascending);
-    for (int i = 0; i < n; i++)
-        if (kept == 0 || ranks[kept - 1] != ranks[i])
-            ranks[kept++] = ranks[i];
-    return kept;
 }
 
 int weft_job_info_neighbours(int **ranks)
 {
-    *ranks = malloc((size_t)facts.size * sizeof **ranks);
-    if (!*ranks)
-        return 0;
+    int n = 0;
+    bool *marked = calloc((size_t)job.size, sizeof *marked);
+    *ranks = malloc((size_t)job.size * sizeof **ranks);
     char *text = weft_job_info_text(PMIX_RANK_WILDCARD, PMIX_LOCAL_PEERS);
-    int n = text ? parse_ranks(text, *ranks) : 0;
+    if (marked && *ranks) {
+        mark_ranks(text ? text : "", marked);
+        marked[job.self.rank] = true;
+        for (int r = 0; r < job.size; r++)
+            if (marked[r])
+                (*ranks)[n++] = r;
+    }
     free(text);
-    return tidy(*ranks, n);
+    free(marked);
+    return n;
 }
 
-/* Marks the ranks that run on a node with the lowest of them; false when they are not known. */
-static bool mark_node(const char *node, int32_t *first)
-{
-    pmix_proc_t *procs = NULL;
-    size_t n = 0;
-    pmix_rank_t lowest = PMIX_RANK_UNDEF;
+/* ---- The node map */
 
-    if (PMIx_Resolve_peers(node, facts.self.nspace, &procs, &n) != PMIX_SUCCESS)
-        return false;
+/* Calls see(arg, ranks, n, name) for each node with its ranks, until it returns false. Returns false
+ * if the launcher has no map. */
+static bool each_node(bool (*see)(void *, const pmix_proc_t *, size_t, const char *), void *arg)
+{
+    char *nodes = NULL, *rest = NULL;
+    bool known = PMIx_Resolve_nodes(job.self.nspace, &nodes) == PMIX_SUCCESS && nodes, more = true;
+    for (char *node = known ? strtok_r(nodes, ",", &rest) : NULL; node && known && more;
+         node = strtok_r(NULL, ",", &rest)) {
+        pmix_proc_t *procs = NULL;
+        size_t n = 0;
+        known = PMIx_Resolve_peers(node, job.self.nspace, &procs, &n) == PMIX_SUCCESS;
+        if (!known)
+            break;
+        more = see(arg, procs, n, node);
+        PMIX_PROC_FREE(procs, n);
+    }
+    free(nodes);
+    return known;
+}
+
+/* Writes the lowest rank of a node for each of its ranks. */
+static bool mark_node(void *arg, const pmix_proc_t *procs, size_t n, const char *name)
+{
+    (void)name;
+    int32_t *first = arg;
+    pmix_rank_t lowest = PMIX_RANK_UNDEF;
     for (size_t i = 0; i < n; i++)
         lowest = procs[i].rank < lowest ? procs[i].rank : lowest;
     for (size_t i = 0; i < n; i++)
-        if (procs[i].rank < (pmix_rank_t)facts.size)
+        if (procs[i].rank < (pmix_rank_t)job.size)
             first[procs[i].rank] = (int32_t)lowest;
-    PMIX_PROC_FREE(procs, n);
     return true;
 }
 
 bool weft_job_info_nodes(int32_t *first)
 {
-    char *nodes = NULL, *rest = NULL;
-    bool known = true;
-
-    for (int r = 0; r < facts.size; r++)
+    for (int r = 0; r < job.size; r++)
         first[r] = -1;
-    if (PMIx_Resolve_nodes(facts.self.nspace, &nodes) != PMIX_SUCCESS || !nodes)
-        return false;
-    for (char *node = strtok_r(nodes, ",", &rest); node && known; node = strtok_r(NULL, ",", &rest))
-        known = mark_node(node, first);
-    free(nodes);
-    for (int r = 0; r < facts.size; r++)
+    bool known = each_node(mark_node, first);
+    for (int r = 0; r < job.size; r++)
         known = known && first[r] >= 0;
     return known;
 }
 
-static bool runs_on(const char *node, int rank)
+struct host_search {
+    int rank;
+    char *buf;
+    size_t len;
+    bool found;
+};
+
+static bool search_node(void *arg, const pmix_proc_t *procs, size_t n, const char *name)
 {
-    pmix_proc_t *procs = NULL;
-    size_t n = 0;
-    bool found = false;
-
-    if (PMIx_Resolve_peers(node, facts.self.nspace, &procs, &n) != PMIX_SUCCESS)
-        return false;
-    for (size_t i = 0; i < n && !found; i++)
-        found = procs[i].rank == (pmix_rank_t)rank;
-    PMIX_PROC_FREE(procs, n);
-    return found;
-}
-
-/* Slurm gives no host name for ranks of other nodes, but the map of nodes says it too. */
-static bool host_by_map(int rank, char *buf, size_t len)
-{
-    char *nodes = NULL, *rest = NULL;
-    bool found = false;
-
-    if (PMIx_Resolve_nodes(facts.self.nspace, &nodes) != PMIX_SUCCESS || !nodes)
-        return false;
-    for (char *node = strtok_r(nodes, ",", &rest); node && !found;
-         node = strtok_r(NULL, ",", &rest)) {
-        found = runs_on(node, rank);
-        if (found)
-            snprintf(buf, len, "%s", node);
-    }
-    free(nodes);
-    return found;
+    struct host_search *search = arg;
+    for (size_t i = 0; i < n && !search->found; i++)
+        search->found = procs[i].rank == (pmix_rank_t)search->rank;
+    if (search->found)
+        snprintf(search->buf, search->len, "%s", name);
+    return !search->found;
 }
 
 bool weft_job_info_host(int rank, char *buf, size_t len)
 {
     char *text = weft_job_info_text((pmix_rank_t)rank, PMIX_HOSTNAME);
-    if (!text)
-        return host_by_map(rank, buf, len);
-    snprintf(buf, len, "%s", text);
+    struct host_search search = {rank, buf, len, text != NULL};
+    if (text)
+        snprintf(buf, len, "%s", text);
+    else
+        each_node(search_node, &search); /* Slurm: no PMIX_HOSTNAME for ranks of other nodes */
     free(text);
-    return true;
+    return search.found;
 }

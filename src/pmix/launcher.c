@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which launcher started this process, judged from the environment alone.
+ * Detects the launcher from the environment.
  *
- * Invariant: a process that is one of several never passes for a job of one. N processes that each
- * believe to be alone compute N times the wrong thing without a word, so the sign of a launcher
- * without PMIx is an error with the command that would have worked.
+ * Invariant: a process that a launcher started as one of several is never a singleton, because N
+ * singletons compute N wrong results without an error. So the variables of a launcher without
+ * PMIX_NAMESPACE are an error, which names the command that works.
  *
- * Only variables that describe the processes of one launch count. SLURM_NTASKS and the like describe
- * an allocation: they are set in a batch script and under salloc, where running a program directly
- * is a perfectly good job of one.
+ * Only variables of a launched process count. SLURM_NTASKS and similar variables describe an
+ * allocation: a batch script has them, and a program that it runs directly is a singleton.
  */
+#include "boot.h"
 #include "pmix/pmix_internal.h"
 
 #include <stdio.h>
@@ -18,13 +18,13 @@
 #include <unistd.h>
 
 struct launcher {
-    const char *name;     /* for people */
-    const char *size_var; /* number of processes of this launch */
-    const char *rank_var; /* which of them we are */
-    const char *remedy;   /* what to do instead */
+    const char *name;     /* for messages */
+    const char *size_var; /* the variable with the number of processes */
+    const char *rank_var; /* the variable with this process's rank */
+    const char *remedy;   /* the next step for the user */
 };
 
-/* In the order of asking. A step of Slurm comes first because srun --mpi=pmi2 sets PMI_SIZE too. */
+/* In the order of detection: srun first, because srun --mpi=pmi2 sets PMI_SIZE too. */
 static const struct launcher launchers[] = {
     {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID",
      "start it with \"srun --mpi=pmix\" (\"srun --mpi=list\" shows what this Slurm offers)"},
@@ -34,8 +34,8 @@ static const struct launcher launchers[] = {
     {"MVAPICH's mpirun", "MV2_COMM_WORLD_SIZE", "MV2_COMM_WORLD_RANK",
      "start it with weftrun, or with a launcher that offers PMIx"},
     {"jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK",
-     "start it with weftrun, or ask for the PMIx support of jsrun"},
-    {"a launcher that speaks PMI-1 or PMI-2, such as MPICH's mpiexec,", "PMI_SIZE", "PMI_RANK",
+     "start it with weftrun, or enable the PMIx support of jsrun"},
+    {"a launcher with PMI-1 or PMI-2, such as MPICH's mpiexec,", "PMI_SIZE", "PMI_RANK",
      "start it with weftrun, or with a launcher that offers PMIx (\"mpiexec --pmi=pmix\" on Cray)"},
 };
 
@@ -55,8 +55,8 @@ static const struct launcher *several_without_pmix(void)
     return NULL;
 }
 
-/* Who announced PMIX_NAMESPACE. The namespace is asked first: a mpirun inside a step of Slurm
- * inherits the step's variables, and only the namespace is always its own. */
+/* Launchers with PMIx. They are detected by PMIX_NAMESPACE first, because an mpirun inside a Slurm
+ * step inherits the step's other variables. */
 static const struct launcher srun_with_pmix = {
     "srun", NULL, NULL,
     "start it with \"srun --mpi=pmix\" (\"srun --mpi=list\" shows the PMIx versions it offers; in "
@@ -76,7 +76,7 @@ static bool begins(const char *text, const char *with)
     return strncmp(text, with, strlen(with)) == 0;
 }
 
-static const struct launcher *announcer(void)
+static const struct launcher *pmix_launcher(void)
 {
     const char *nspace = value_of("PMIX_NAMESPACE");
 
@@ -97,13 +97,13 @@ static const struct launcher *announcer(void)
 
 const char *weft_launcher_remedy(void)
 {
-    const struct launcher *by = announcer();
+    const struct launcher *by = pmix_launcher();
     return by ? by->remedy : unknown.remedy;
 }
 
 enum weft_launch weft_launcher_detect(char *name, size_t name_len, char *why, size_t len)
 {
-    const struct launcher *by = announcer();
+    const struct launcher *by = pmix_launcher();
     if (by) {
         snprintf(name, name_len, "%s", by->name);
         return WEFT_LAUNCH_PMIX;
@@ -126,4 +126,9 @@ enum weft_launch weft_launcher_detect(char *name, size_t name_len, char *why, si
              by->name, host, rank ? rank : "?", value_of(by->size_var), by->size_var, by->remedy,
              by->size_var);
     return WEFT_LAUNCH_BROKEN;
+}
+
+bool weft_boot_launcher(char *name, size_t name_len, char *why, size_t len)
+{
+    return weft_launcher_detect(name, name_len, why, len) != WEFT_LAUNCH_BROKEN;
 }

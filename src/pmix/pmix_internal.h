@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What the files of the bootstrap share among themselves; nobody outside src/pmix includes it.
+ * Shared by the files of src/pmix only:
  *
- *   launcher.c  reads the environment: which launcher started us, and can we join its job?
- *   facts.c     asks PMIx what the launcher knows: sizes, neighbours, hosts
- *   reply.c     one answer that PMIx's own thread brings, and the wait for it
- *   failure.c   the ranks reported dead, and the launcher reported gone
- *   alone.c     what a singleton published, since it has no PMIx to keep it
- *   psets.c     the launcher's process sets
- *   boot.c      the interface, boot.h
+ *   launcher.c   detects the launcher from the environment
+ *   job_info.c   reads the launcher's data: sizes, neighbours, hosts
+ *   reply.c      the reply to a nonblocking PMIx call, and the wait for it
+ *   failure.c    dead ranks, and a lost connection to the launcher
+ *   singleton.c  the values that a singleton publishes
+ *   psets.c      the launcher's process sets
+ *   boot.c       the interface, boot.h
  *
- * Invariant: launcher.c and alone.c never call PMIx; the others only between PMIx_Init and PMIx_Finalize.
+ * Invariant: launcher.c and singleton.c never call PMIx, the others only between PMIx_Init and
+ * PMIx_Finalize.
  */
 #ifndef WEFT_PMIX_INTERNAL_H
 #define WEFT_PMIX_INTERNAL_H
@@ -25,130 +26,119 @@
 /* ---- launcher.c */
 
 enum weft_launch {
-    WEFT_LAUNCH_SINGLETON, /* no launcher, or one that started a single process without PMIx */
-    WEFT_LAUNCH_PMIX,      /* a PMIx server is announced in the environment */
-    WEFT_LAUNCH_BROKEN /* a launcher started several processes and left us no PMIx to join them */
+    WEFT_LAUNCH_SINGLETON, /* no launcher, or a launcher of one process without PMIx */
+    WEFT_LAUNCH_PMIX,      /* the environment names a PMIx server */
+    WEFT_LAUNCH_BROKEN     /* a launcher of several processes without PMIx */
 };
 
-/* Judges the environment. name (what started us, for people) is always filled; why is filled for
- * WEFT_LAUNCH_BROKEN. */
+/* Detects the launcher. Fills name (for messages), and why for WEFT_LAUNCH_BROKEN. */
 enum weft_launch weft_launcher_detect(char *name, size_t name_len, char *why, size_t len);
 
-/* What the user can do when PMIx is announced but cannot be joined: a clause that begins with a
+/* The next step if the PMIx server of the environment cannot be joined: a clause that begins with a
  * verb and has no full stop. */
 const char *weft_launcher_remedy(void);
 
-/* ---- facts.c */
+/* ---- job_info.c */
 
-/* Remembers whose facts to ask for. size is the job's, once known. */
+/* Sets the job to read from; size is 1 until the job's size is known. */
 void weft_job_info_open(const pmix_proc_t *self, int size);
 
-/* What this process has already been told about rank (PMIX_RANK_WILDCARD: about the job) under a
- * key, for the caller to PMIX_VALUE_RELEASE, or NULL. Never waits. */
+/* The value of a key of a rank (PMIX_RANK_WILDCARD: of the job) that is in this process already, for
+ * the caller to PMIX_VALUE_RELEASE; or NULL. Never waits. */
 pmix_value_t *weft_job_info_value(pmix_rank_t rank, const char *key);
 
-/* A number the launcher knows about rank (PMIX_RANK_WILDCARD: about the job), whatever its integer
- * type. Returns false when it is not known. */
+/* The same for a number of any integer type; false if it is unknown. */
 bool weft_job_info_number(pmix_rank_t rank, const char *key, int64_t *value);
 
-/* The same for a text: a copy that the caller frees, or NULL. */
+/* The same for a string: a copy that the caller frees; NULL if it is unknown or empty. */
 char *weft_job_info_text(pmix_rank_t rank, const char *key);
 
-/* The ranks of the job that share this node, ascending, self among them. Returns how many and
- * stores in *ranks an array that the caller frees; 0 when memory runs out. */
+/* Stores in *ranks an array, for the caller to free, of the ranks on this node, ascending, with this
+ * rank. Returns their number; 0 without memory. */
 int weft_job_info_neighbours(int **ranks);
 
-/* For each rank the lowest rank on its node. False when the launcher has no complete map. */
+/* Writes the lowest rank on its node for each rank; false if the launcher's map is incomplete. */
 bool weft_job_info_nodes(int32_t *first);
 
-/* The host of a rank into buf. Returns false, and leaves buf alone, when it is not known. */
+/* Writes the host of a rank; false, with buf unchanged, if it is unknown. */
 bool weft_job_info_host(int rank, char *buf, size_t len);
 
 /* ---- reply.c */
 
-/* Holds the question as well, since PMIx keeps pointers into it until it has answered. */
+/* Also holds the arguments of the call, because PMIx keeps pointers to them until it replies. */
 struct weft_reply {
     pmix_proc_t from;
     pmix_key_t key;
-    pmix_info_t how[2]; /* how_count of them loaded; freed with the reply */
+    pmix_info_t how[2]; /* how_count of them loaded; destroyed with the reply */
     size_t how_count;
 
     pthread_mutex_t lock;
     pthread_cond_t changed;
     bool done, abandoned;
-    pmix_status_t status; /* valid after WEFT_AWAIT_DONE, like the two below */
-    void *bytes;          /* of the value; freed with the reply */
+    pmix_status_t status; /* valid when done, like the value */
+    void *bytes;          /* the value, freed with the reply */
     size_t size;
 };
 
-/* A reply to hand to PMIx as callback data; NULL when memory runs out. */
+/* A reply to pass to PMIx as callback data; NULL without memory. Freeing NULL is allowed. */
 struct weft_reply *weft_reply_new(void);
+void weft_reply_free(struct weft_reply *reply);
 
-/* The callbacks to give to PMIx_Fence_nb and PMIx_Get_nb. The second copies a byte object. */
+/* The callbacks of PMIx_Fence_nb and PMIx_Get_nb. The second copies a byte object. */
 void weft_reply_done(pmix_status_t status, void *reply);
 void weft_reply_value(pmix_status_t status, pmix_value_t *value, void *reply);
 
-enum weft_await {
-    WEFT_AWAIT_DONE,    /* the answer is there */
-    WEFT_AWAIT_TIMEOUT, /* deadline passed */
-    WEFT_AWAIT_DEAD,    /* a rank it depends on is dead */
-    WEFT_AWAIT_LOST     /* the launcher is gone */
-};
-
 #define WEFT_REPLY_FROM_ALL (-1)
 
-/* What is called (NULL: nothing) while something is waited for: over and over, or between long naps. */
+/* A function to call during a wait (NULL: none): in every poll, or between sleeps of 50 ms. */
 struct weft_meanwhile {
     void (*call)(void *);
     void *arg;
     bool often;
 };
 
-/* Waits for the answer.
- * from: the rank whose death makes the wait pointless, or WEFT_REPLY_FROM_ALL. deadline: seconds of
- * weft_reply_clock, 0 for none. On anything but WEFT_AWAIT_DONE the reply belongs to PMIx's thread
- * from then on and the caller must forget it. */
-enum weft_await weft_reply_await(struct weft_reply *reply, int from, double deadline,
-                                 struct weft_meanwhile meanwhile);
+/* Waits for a reply until the deadline (seconds of weft_reply_clock, 0: none), the death of rank `from`
+ * (or WEFT_REPLY_FROM_ALL), or the loss of the launcher. Returns the status of the reply, or
+ * PMIX_ERR_TIMEOUT, PMIX_ERR_PROC_TERM_WO_SYNC or PMIX_ERR_LOST_CONNECTION; the reply then belongs to
+ * PMIx's thread, and *reply becomes NULL. */
+pmix_status_t weft_reply_await(struct weft_reply **reply, int from, double deadline,
+                               struct weft_meanwhile meanwhile);
 
-void weft_reply_free(struct weft_reply *reply);
-
-/* Seconds on a clock that only goes forward. */
+/* Seconds of a monotonic clock. */
 double weft_reply_clock(void);
 
 /* ---- failure.c */
 
-/* Starts to listen for deaths among the size ranks of self's job. Returns 0, or -1 when memory runs
- * out. A launcher that reports no deaths is no error: nothing will ever be reported then. */
+/* Registers for reports of dead ranks of the job. Returns 0, or -1 without memory. A launcher that
+ * reports no deaths is no error. */
 int weft_failure_open(const pmix_proc_t *self, int size);
 
-/* Ends the listening; call it after PMIx_Finalize, when no handler can run any more. */
+/* Forgets all failures; called after PMIx_Finalize, when no event handler can run. */
 void weft_failure_close(void);
 
-/* Was this rank (WEFT_REPLY_FROM_ALL: any rank) reported dead? */
+/* True if this rank, or any rank (WEFT_REPLY_FROM_ALL), was reported dead. */
 bool weft_failure_reported(int rank);
 
-/* The lowest rank reported dead, -1 for none. */
+/* The lowest rank reported dead, or -1. */
 int weft_failure_lowest(void);
 
-/* Did the connection to the launcher break? */
+/* True if the connection to the launcher is lost. */
 bool weft_failure_launcher_lost(void);
 
-/* ---- boot.c, for psets.c: the job's name at the launcher, or NULL for a singleton. */
+/* ---- psets.c; weft_psets_nspace is in boot.c: the namespace of the job, NULL for a singleton */
 const char *weft_psets_nspace(void);
-
-/* ---- psets.c: forgets the sets. */
 void weft_psets_close(void);
 
-/* ---- alone.c */
+/* ---- singleton.c */
 
-/* Keeps a copy of a value under a key. Returns 0, or -1 when memory runs out. */
+/* Stores a copy of a value under a key of less than sizeof(pmix_key_t) bytes. Returns 0, or -1
+ * without memory. */
 int weft_singleton_publish(const char *key, const void *value, size_t bytes);
 
-/* The value kept under key and its length, or NULL. */
+/* The newest value of a key and its length, or NULL. */
 const void *weft_singleton_find(const char *key, size_t *bytes);
 
-/* Forgets everything. */
+/* Frees all values. */
 void weft_singleton_close(void);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The launcher's process sets: mpirun of PRRTE names them (--pset), most others have none.
+ * The launcher's process sets (mpirun --pset of PRRTE; most launchers have none).
  *
- * Invariant: the sets are asked for once, at the first question; one that cannot be told, or that has
- * processes of another job, is left out. A singleton has none and never asks.
+ * Invariant: the sets are queried once, at the first use. A set whose members are unknown or of
+ * another job is left out. A singleton has no set and queries nothing.
  */
 #include "boot.h"
 #include "pmix/pmix_internal.h"
@@ -17,14 +17,12 @@ struct set {
     int size;
 };
 
-static bool asked;
+static bool queried;
 static struct set *sets;
 static int nsets;
 
-#ifdef PMIX_QUERY_PSET_MEMBERSHIP
-
-/* Asks one question. The answer is to be freed with PMIX_INFO_FREE. */
-static pmix_info_t *ask(const char *key, const char *set, size_t *count)
+/* One query. The caller frees the result by PMIX_INFO_FREE. */
+static pmix_info_t *query_pmix(const char *key, const char *set, size_t *count)
 {
     pmix_query_t query;
     pmix_info_t *answer = NULL;
@@ -44,7 +42,7 @@ static pmix_info_t *ask(const char *key, const char *set, size_t *count)
     return answer;
 }
 
-/* The ranks of a set, if all are of this job. */
+/* Stores the ranks of a set; false if a member is of another job. */
 static bool members(const char *nspace, const pmix_value_t *value, struct set *set)
 {
     if (value->type != PMIX_DATA_ARRAY || !value->data.darray ||
@@ -66,7 +64,7 @@ static void add(const char *nspace, const char *name)
 {
     size_t count;
     struct set set = {.name = strdup(name)};
-    pmix_info_t *answer = ask(PMIX_QUERY_PSET_MEMBERSHIP, name, &count);
+    pmix_info_t *answer = query_pmix(PMIX_QUERY_PSET_MEMBERSHIP, name, &count);
     struct set *more = realloc(sets, ((size_t)nsets + 1) * sizeof *more);
     if (more)
         sets = more;
@@ -80,10 +78,10 @@ static void add(const char *nspace, const char *name)
         PMIX_INFO_FREE(answer, count);
 }
 
-static void ask_all(const char *nspace)
+static void query_sets(const char *nspace)
 {
     size_t count;
-    pmix_info_t *answer = ask(PMIX_QUERY_PSET_NAMES, NULL, &count);
+    pmix_info_t *answer = query_pmix(PMIX_QUERY_PSET_NAMES, NULL, &count);
     if (count && answer[0].value.type == PMIX_STRING && answer[0].value.data.string) {
         char *rest, *names = answer[0].value.data.string;
         for (char *name = strtok_r(names, ",", &rest); name; name = strtok_r(NULL, ",", &rest))
@@ -93,21 +91,12 @@ static void ask_all(const char *nspace)
         PMIX_INFO_FREE(answer, count);
 }
 
-#else
-
-static void ask_all(const char *nspace)
-{
-    (void)nspace; /* PMIx 3 knows no process sets */
-}
-
-#endif
-
 int weft_boot_psets(void)
 {
     const char *nspace = weft_psets_nspace();
-    if (!asked && nspace)
-        ask_all(nspace);
-    asked = true;
+    if (!queried && nspace)
+        query_sets(nspace);
+    queried = true;
     return nsets;
 }
 
@@ -135,5 +124,5 @@ void weft_psets_close(void)
     free(sets);
     sets = NULL;
     nsets = 0;
-    asked = false;
+    queried = false;
 }

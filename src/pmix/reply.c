@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * One answer that PMIx's own thread brings, and the wait for it.
+ * The reply to a nonblocking PMIx call, and the wait for it.
  *
- * Invariant: a reply is freed exactly once, by whoever comes last: by the waiter when the answer
- * was there in time, by PMIx's callback when the waiter has given up before. That is why a wait can
- * be abandoned at all; PMIx itself cannot take back what it was asked.
+ * Invariant: a reply is freed once: by the waiter if the callback came in time, else by the callback.
+ * So a wait can time out although PMIx cannot cancel a call.
  */
 #include "pmix/pmix_internal.h"
 
@@ -13,13 +12,13 @@
 #include <string.h>
 #include <time.h>
 
-/* Rounds of progress before the waiter starts to nap: PMIx's thread may need the very core that the
- * waiter spins on. */
+/* Rounds of progress before the waiter sleeps between rounds, because PMIx's thread may need the core
+ * that the waiter spins on. */
 #define ROUNDS_BEFORE_NAP 1000
-#define NAP_WITH_PROGRESS 100e-6 /* seconds; bounds what the nap adds to a message's latency */
-#define NAP_WITHOUT       50e-3  /* seconds; bounds how late a death or a deadline is noticed */
+#define NAP_WITH_PROGRESS 100e-6 /* seconds: adds at most that to a message's latency */
+#define NAP_WITHOUT       50e-3  /* seconds: delays the detection of a death or a deadline */
 
-/* Seconds that a wait goes on after a death, for PMIx to answer it properly with an error. */
+/* Seconds from a death to the end of a wait, in which PMIx can reply with a proper error. */
 #define GRACE 2.0
 
 double weft_reply_clock(void)
@@ -45,6 +44,8 @@ struct weft_reply *weft_reply_new(void)
 
 void weft_reply_free(struct weft_reply *reply)
 {
+    if (!reply)
+        return;
     pthread_cond_destroy(&reply->changed);
     pthread_mutex_destroy(&reply->lock);
     for (size_t i = 0; i < reply->how_count; i++)
@@ -53,7 +54,7 @@ void weft_reply_free(struct weft_reply *reply)
     free(reply);
 }
 
-/* Ends the reply with the lock held; frees it when nobody waits any more. */
+/* Completes the reply with the lock held; frees it if the waiter has timed out. */
 static void finish(struct weft_reply *reply, pmix_status_t status)
 {
     reply->status = status;
@@ -91,7 +92,7 @@ void weft_reply_value(pmix_status_t status, pmix_value_t *value, void *reply)
     finish(r, status);
 }
 
-/* Waits with the lock held for at most some seconds. */
+/* Waits with the lock held, for less than a second. */
 static void nap(struct weft_reply *reply, double seconds)
 {
     struct timespec until;
@@ -104,7 +105,7 @@ static void nap(struct weft_reply *reply, double seconds)
     pthread_cond_timedwait(&reply->changed, &reply->lock, &until);
 }
 
-/* One round of waiting; returns whether the answer is there. */
+/* One round of waiting. True if the reply is complete. */
 static bool wait_a_little(struct weft_reply *reply, unsigned round, struct weft_meanwhile meanwhile)
 {
     if (meanwhile.call)
@@ -119,35 +120,38 @@ static bool wait_a_little(struct weft_reply *reply, unsigned round, struct weft_
     return done;
 }
 
-/* Gives the reply away to the callback to come. An answer in the last instant still counts. */
-static enum weft_await abandon(struct weft_reply *reply, enum weft_await reason)
+/* Leaves the reply to the callback, and returns the reason, unless the callback has come meanwhile. */
+static pmix_status_t abandon(struct weft_reply **reply, pmix_status_t reason)
 {
-    pthread_mutex_lock(&reply->lock);
-    bool done = reply->done;
-    reply->abandoned = !done;
-    pthread_mutex_unlock(&reply->lock);
-    return done ? WEFT_AWAIT_DONE : reason;
+    pthread_mutex_lock(&(*reply)->lock);
+    bool done = (*reply)->done;
+    (*reply)->abandoned = !done;
+    pthread_mutex_unlock(&(*reply)->lock);
+    if (done)
+        return (*reply)->status;
+    *reply = NULL;
+    return reason;
 }
 
-enum weft_await weft_reply_await(struct weft_reply *reply, int from, double deadline,
-                                 struct weft_meanwhile meanwhile)
+pmix_status_t weft_reply_await(struct weft_reply **reply, int from, double deadline,
+                               struct weft_meanwhile meanwhile)
 {
-    double hopeless_since = 0;
+    double failed_since = 0;
 
-    for (unsigned round = 0; !wait_a_little(reply, round, meanwhile);
+    for (unsigned round = 0; !wait_a_little(*reply, round, meanwhile);
          round += round < ROUNDS_BEFORE_NAP) {
         bool dead = weft_failure_reported(from), lost = weft_failure_launcher_lost();
         if (!dead && !lost && deadline == 0)
             continue;
         double now = weft_reply_clock();
         if (deadline > 0 && now > deadline)
-            return abandon(reply, WEFT_AWAIT_TIMEOUT);
+            return abandon(reply, PMIX_ERR_TIMEOUT);
         if (!dead && !lost)
             continue;
-        if (hopeless_since == 0)
-            hopeless_since = now;
-        if (now > hopeless_since + GRACE)
-            return abandon(reply, lost ? WEFT_AWAIT_LOST : WEFT_AWAIT_DEAD);
+        if (failed_since == 0)
+            failed_since = now;
+        if (now > failed_since + GRACE)
+            return abandon(reply, lost ? PMIX_ERR_LOST_CONNECTION : PMIX_ERR_PROC_TERM_WO_SYNC);
     }
-    return WEFT_AWAIT_DONE;
+    return (*reply)->status;
 }

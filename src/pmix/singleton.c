@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What a singleton published, for itself to fetch: there is no PMIx to keep it.
+ * The values that a singleton publishes for itself, since it has no PMIx server.
  *
- * Invariant: a key appears once; publishing it again replaces its value.
+ * Invariant: the newest value of a key is the first one in the list.
  */
 #include "pmix/pmix_internal.h"
 
@@ -11,61 +11,43 @@
 
 struct entry {
     struct entry *next;
-    char *key;
-    void *value;
     size_t bytes;
+    pmix_key_t key;
+    char value[];
 };
 
 static struct entry *entries;
 
-static struct entry *find(const char *key)
-{
-    struct entry *e = entries;
-    while (e && strcmp(e->key, key) != 0)
-        e = e->next;
-    return e;
-}
-
 int weft_singleton_publish(const char *key, const void *value, size_t bytes)
 {
-    struct entry *e = find(key);
-    void *copy = malloc(bytes ? bytes : 1);
-    if (!copy)
+    struct entry *entry = malloc(sizeof *entry + bytes);
+    if (!entry)
         return -1;
-    if (!e) {
-        e = calloc(1, sizeof *e);
-        if (!e || !(e->key = strdup(key))) {
-            free(e);
-            free(copy);
-            return -1;
-        }
-        e->next = entries;
-        entries = e;
-    }
+    entry->next = entries;
+    entry->bytes = bytes;
+    memcpy(entry->key, key, strlen(key) + 1);
     if (bytes)
-        memcpy(copy, value, bytes);
-    free(e->value);
-    e->value = copy;
-    e->bytes = bytes;
+        memcpy(entry->value, value, bytes);
+    entries = entry;
     return 0;
 }
 
 const void *weft_singleton_find(const char *key, size_t *bytes)
 {
-    struct entry *e = find(key);
-    if (!e)
+    struct entry *entry = entries;
+    while (entry && strcmp(entry->key, key) != 0)
+        entry = entry->next;
+    if (!entry)
         return NULL;
-    *bytes = e->bytes;
-    return e->value;
+    *bytes = entry->bytes;
+    return entry->value;
 }
 
 void weft_singleton_close(void)
 {
     while (entries) {
-        struct entry *e = entries;
-        entries = e->next;
-        free(e->key);
-        free(e->value);
-        free(e);
+        struct entry *entry = entries;
+        entries = entry->next;
+        free(entry);
     }
 }

@@ -43,7 +43,7 @@ WEFT_COLD static void failed_to_read(struct weft_request *request, int error)
     if (error == ESRCH)
         request->error = (uint8_t)weft_failure_say(request->peer);
     else
-        request->error = (uint8_t)weft_error_say(
+        request->error = (uint8_t)weft_error_set(
             MPI_ERR_OTHER,
             "the message of %zu bytes from rank %d with tag %d cannot be copied: %s; is its send "
             "buffer still there?",
@@ -59,7 +59,7 @@ static bool is_refusal(int error)
 static int fetch_memory(struct weft_shm_link *link, struct weft_request *request,
                         const struct weft_shm_header *header, size_t bytes)
 {
-    if (!(request->type->flags & WEFT_TYPE_DENSE))
+    if (!(request->type->flags & WEFT_TYPE_CONTIGUOUS))
         return weft_shm_stage_read(link, header->cookie, header->address, request, bytes);
     if (!weft_shm.early)
         return weft_shm_read_memory(link->pid, header->address, request->buffer, bytes);

@@ -188,7 +188,7 @@ static inline __attribute__((always_inline)) void deliver_short(struct weft_requ
         bytes = request->capacity;
     }
     request->bytes = bytes;
-    if (weft_likely(request->type->flags & WEFT_TYPE_DENSE))
+    if (weft_likely(request->type->flags & WEFT_TYPE_CONTIGUOUS))
         weft_shm_copy_short(request->buffer, body->data, bytes);
     else
         weft_datatype_unpack(request->type, request->buffer, 0, body->data, bytes);

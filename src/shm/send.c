@@ -99,7 +99,7 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
     return true;
 }
 
-/* Writes a message of at most WEFT_SHM_INLINE_BYTES dense bytes to the next line, for which there
+/* Writes a message of at most WEFT_SHM_INLINE_BYTES contiguous bytes to the next line, for which there
  * is room. Returns its turn. */
 static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm_link *link,
                                                                  const struct weft_channel *channel,
@@ -185,11 +185,11 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
         return false;
     struct weft_ring_line *line = weft_ring_line(&link->out);
     struct weft_shm_body *body = weft_shm_body(line);
-    bool dense = request->type->flags & WEFT_TYPE_DENSE;
+    bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
     describe(body, WEFT_SHM_RTS, form_of(request), 0, request->channel->context,
              request->channel->comm->rank, request->tag);
     body->word.cookie = (uintptr_t)request;
-    body->word.address = dense ? (uintptr_t)request->buffer : 0;
+    body->word.address = contiguous ? (uintptr_t)request->buffer : 0;
     body->word.length = request->bytes;
     part->state = WEFT_SHM_AWAITED;
     weft_counts.shm_rendezvous++;
@@ -281,7 +281,7 @@ static void append(struct weft_shm_link *link, struct weft_shm_out *out)
 {
     if (!link->first)
         weft_event_of_rank(WEFT_EVENT_BACKLOG, link->peer->world, WEFT_LANE_SHM, 0, 0);
-    weft_count_waits(link->peer, &weft_counts.shm_backlogged, &weft_counts.shm_backlog);
+    weft_count_backlog_add(link->peer, &weft_counts.shm_backlogged, &weft_counts.shm_backlog);
     out->next = NULL;
     *link->last = out;
     link->last = &out->next;
@@ -294,7 +294,7 @@ static void append(struct weft_shm_link *link, struct weft_shm_out *out)
 /* Takes the head from the backlog; rest is what came after it. */
 static void pop(struct weft_shm_link *link, struct weft_shm_out *rest)
 {
-    weft_count_waits_no_more(link->peer, &weft_counts.shm_backlog);
+    weft_count_backlog_remove(link->peer, &weft_counts.shm_backlog);
     link->first = rest;
     if (!rest) {
         link->last = &link->first;
@@ -309,7 +309,7 @@ bool weft_shm_take_from_backlog(struct weft_shm_link *link, struct weft_shm_out 
         at = &(*at)->next;
     if (!*at)
         return false;
-    weft_count_waits_no_more(link->peer, &weft_counts.shm_backlog);
+    weft_count_backlog_remove(link->peer, &weft_counts.shm_backlog);
     *at = out->next;
     if (!*at)
         link->last = at;
@@ -327,7 +327,7 @@ static void start(struct weft_shm_link *link, struct weft_request *request)
         append(link, &part->out);
 }
 
-/* A dense standard message that does not fit a line, or finds no room now. */
+/* A contiguous standard message that does not fit a line, or finds no room now. */
 static __attribute__((noinline)) int isend_data(struct weft_shm_link *link,
                                                 struct weft_request *request)
 {
@@ -366,8 +366,9 @@ int weft_shm_isend_plain(const void *data, size_t bytes, struct weft_channel *ch
 int weft_shm_isend(struct weft_request *request)
 {
     struct weft_shm_link *link = weft_shm_link_of_channel(request->peer, request->channel);
-    bool dense = request->type->flags & WEFT_TYPE_DENSE;
-    if (!dense || form_of(request) != WEFT_MESSAGE_EAGER || request->bytes >= link->share_below) {
+    bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
+    if (!contiguous || form_of(request) != WEFT_MESSAGE_EAGER ||
+        request->bytes >= link->share_below) {
         start(link, request);
         return MPI_SUCCESS;
     }

@@ -20,7 +20,7 @@
  * buffer when it was posted. Longer ones are announced by an RTS; on the match the receiver copies
  * them out of the sender's memory (process_vm_readv: one copy), a sender that waits helps it to
  * (share.h; stage.c where the receive has holes), and the receiver says FIN; or, where the kernel does
- * not permit that or the sender's buffer is not dense, says CTS, and the sender pushes them in pieces
+ * not permit that or the sender's buffer is not contiguous, says CTS, and the sender pushes them in pieces
  * through the data area.
  *
  * Invariants:
@@ -74,12 +74,12 @@ void weft_shm_close(void);
 /* First contact with a peer that weft_shm_reaches. Returns 0, or -1 with a sentence in why. */
 int weft_shm_connect(struct weft_peer *peer, char *why, size_t len);
 
-/* Sends a dense message of fewer than peer->share_below bytes, with no request, on a channel without a
+/* Sends a contiguous message of fewer than peer->share_below bytes, with no request, on a channel without a
  * cell. False when there is no room: then nothing was sent. *sequence names the message. */
 bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
                      const void *data, size_t bytes, uint32_t *sequence);
 
-/* For cells, by who holds one (core/pt2pt/cell.h). The first sends a dense message on a channel of the cell, as
+/* For cells, by who holds one (core/pt2pt/cell.h). The first sends a contiguous message on a channel of the cell, as
  * weft_shm_inject does, to a peer with its rings open (peer->cells). False when there is no room
  * for it, or something waits to be sent before it: then nothing was sent. */
 bool weft_shm_cell_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
@@ -96,7 +96,7 @@ int weft_shm_cell_poll(uint32_t cell, struct weft_matcher *matcher);
  * in the request's error. */
 int weft_shm_isend(struct weft_request *request);
 
-/* The whole of sending a dense message as above: *out is set to its request, the first of
+/* The whole of sending a contiguous message as above: *out is set to its request, the first of
  * weft.requests, which has one. */
 int weft_shm_isend_plain(const void *data, size_t bytes, struct weft_channel *channel, int dest,
                          int tag, struct weft_peer *peer, MPI_Request *out);

@@ -330,7 +330,7 @@ void weft_shm_share_offered(struct weft_shm_link *link, const struct weft_reques
 
 /* stage.c */
 
-/* weft_shm_share_read for a receive whose buffer is not dense. */
+/* weft_shm_share_read for a receive whose buffer is not contiguous. */
 int weft_shm_stage_read(struct weft_shm_link *link, uint64_t cookie, uint64_t address,
                         struct weft_request *request, size_t bytes);
 

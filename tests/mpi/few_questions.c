@@ -17,7 +17,7 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv, 2);
     tool_begin();
     CHECK_CODE(MPI_T_pvar_session_create(&session), MPI_SUCCESS);
-    MPI_T_pvar_handle questions = tool_pvar(session, "weft_net_relief_questions", NULL);
+    MPI_T_pvar_handle questions = tool_pvar(session, "weft_net_flow_checks", NULL);
     count_t before = tool_read(session, questions);
     for (int i = 0; i < 2 * MESSAGES; i++) {
         if (i % 2 == check.rank)

@@ -218,7 +218,7 @@ static void test_orphan(void)
     fflush(stdout);
     if (job.rank != last()) {
         CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == -1);
-        CHECK(strstr(why, "is gone"));
+        CHECK(strstr(why, "is lost"));
     }
     for (double start = now(); !weft_boot_next_failure(&news) && now() - start < 20;)
         usleep(1000);

@@ -79,7 +79,7 @@ static void *deadlock_watch(void *arg)
 {
     const struct deadlock_case *it = arg;
     char where[64], who[32], what[160], tag[64];
-    snprintf(where, sizeof where, "s in %s without news", it->function);
+    snprintf(where, sizeof where, "s in %s without progress", it->function);
     snprintf(who, sizeof who, "weft: rank %d on", check.rank);
     snprintf(what, sizeof what, "  %s %d on ", it->operation, it->peer);
     snprintf(tag, sizeof tag, ", tag %d, MPI_COMM_WORLD: ", it->tag);

@@ -55,6 +55,7 @@ static int insert(struct fid_av *fid, const void *names, size_t count, fi_addr_t
         if (fi_av_lookup(av->real, *addresses, name, &bytes) || bytes > sizeof name)
             strict_die("the real provider cannot look up an address that it has taken");
         remember(av, name, bytes, *addresses);
+        av->domain->has_peers = true;
     }
     strict_leave(av->domain);
     return inserted;

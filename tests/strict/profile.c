@@ -10,6 +10,7 @@
  */
 #include "strict.h"
 
+#include <limits.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -143,6 +144,8 @@ const struct strict_profile *strict_profile(void)
     if (!chosen.name)
         strict_die("STRICT_PROFILE=%s is none of cxi, opx, efa, verbs, minimal",
                    name ? name : "(unset)");
+    chosen.registrable = UINT_MAX;
+    set_number("STRICT_REGISTRABLE", &chosen.registrable);
     set_number("STRICT_EAGAIN", &chosen.eagain);
     set_number("STRICT_EMPTY", &chosen.empty);
     set_number("STRICT_LATE", &chosen.late);

@@ -3,9 +3,13 @@
  * Memory regions. Descriptors are the checker's own; keys are random numbers where the provider
  * chooses them (FI_MR_PROV_KEY), so that none is used twice. The real provider only registers what
  * peers may access, with the same key.
+ *
+ * STRICT_REGISTRABLE plays a limit of locked memory: so many KiB may be registered beside what was
+ * registered before the first peer's address was inserted, and the rest is refused.
  */
 #include "strict.h"
 
+#include <limits.h>
 #include <stdlib.h>
 
 static const uint64_t LOCAL_ACCESS = FI_SEND | FI_RECV | FI_READ | FI_WRITE;
@@ -119,6 +123,7 @@ static int close_region(struct fid *fid)
     if (mr->real)
         fi_close(&mr->real->fid);
     unlink_region(domain, mr);
+    domain->registered -= mr->counted ? mr->bytes : 0;
     domain->users--;
     if (mr->ep)
         mr->ep->regions--;
@@ -162,9 +167,16 @@ static struct fi_ops fid_ops = {.size = sizeof(struct fi_ops),
                                 .bind = bind_region,
                                 .control = control_region};
 
+static bool is_too_much(const struct strict_domain *domain, size_t bytes)
+{
+    unsigned limit = strict_profile()->registrable;
+    return domain->has_peers && limit != UINT_MAX &&
+           domain->registered + bytes > (size_t)limit << 10;
+}
+
 static int register_region(struct strict_domain *domain, struct strict_mr *mr, uint64_t requested)
 {
-    int rc = choose_key(domain, requested, &mr->key);
+    int rc = is_too_much(domain, mr->bytes) ? -FI_ENOMEM : choose_key(domain, requested, &mr->key);
 
     if (!rc && mr->access & REMOTE_ACCESS)
         rc = fi_mr_reg(domain->real, mr->base, mr->bytes, mr->access, 0, mr->key, 0, &mr->real,
@@ -177,6 +189,8 @@ static int register_region(struct strict_domain *domain, struct strict_mr *mr, u
     mr->fid.key = FI_KEY_NOTAVAIL;
     mr->domain = domain;
     link_region(domain, mr);
+    mr->counted = domain->has_peers;
+    domain->registered += mr->counted ? mr->bytes : 0;
     domain->users++;
     if (!(strict_profile()->mr_mode & FI_MR_ENDPOINT))
         enable(mr);

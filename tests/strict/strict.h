@@ -39,6 +39,7 @@ struct strict_profile {
     unsigned eagain;          /* calls of a thousand that are answered -FI_EAGAIN */
     unsigned empty;           /* reads of a thousand that find nothing */
     unsigned late;            /* reads that a completion is held back at most */
+    unsigned registrable;     /* KiB that may be registered after the first peer was inserted */
 };
 
 const struct strict_profile *strict_profile(void);
@@ -86,6 +87,8 @@ struct strict_domain {
     bool managed; /* FI_RM_ENABLED */
     int inside;   /* the thread that is in a call, or 0 */
     unsigned users;
+    bool has_peers;            /* an address was inserted */
+    size_t registered;         /* bytes, since then */
     struct strict_op *ops;     /* in flight, or claimed */
     struct strict_mr *regions; /* open, newest first */
     struct strict_mr *by_key[STRICT_BUCKETS], *by_descriptor[STRICT_BUCKETS];
@@ -111,6 +114,7 @@ struct strict_mr {
     size_t bytes;
     uint64_t access, key;
     unsigned users; /* operations in flight */
+    bool counted;   /* in the domain's registered */
     struct strict_mr *next, **link;
     struct strict_mr *next_by_key, *next_by_descriptor;
 };

@@ -716,7 +716,7 @@ static void test_needs(void **unused)
     weft_settings.coll_barrier = 4; /* a crowd is what rules ask for, not what it needs */
     assert_int_equal(weft_coll_choose(&barrier), WEFT_ALGORITHM_QUADNOMIAL);
     weft_settings.coll_barrier = 0;
-    barrier.gives |= WEFT_NEED_CROWD;
+    barrier.gives |= WEFT_NEED_OVERSUBSCRIBED;
     assert_int_equal(weft_coll_choose(&barrier), WEFT_ALGORITHM_QUADNOMIAL);
     barrier.size = 2;
     assert_int_equal(weft_coll_choose(&barrier), WEFT_ALGORITHM_DOUBLING);

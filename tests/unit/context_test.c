@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Bids for context ids, in one process; what the others offer is made up. No block is offered by two
- * bids at a time, or taken twice; who waits with the lowest key goes first; all blocks can be taken,
- * and the end is told.
+ * Bids for context ids, in one process; the test makes up the offers of the other members. No block
+ * is offered by two bids at a time, or taken twice; the waiting bid with the lowest key goes first;
+ * all blocks can be taken, and then a bid is exhausted.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -33,7 +33,7 @@ static enum weft_bid_result settle_alone(struct weft_bid *bid, int *block)
 
 static enum weft_bid_result settle_refused(struct weft_bid *bid)
 {
-    /* All are well, but somebody else does not hold. */
+    /* No member failed, but some other bid is not exclusive. */
     uint64_t words[WEFT_CONTEXT_WORDS] = {2};
     int block;
     return weft_bid_settle(bid, words, &block);
@@ -103,21 +103,21 @@ static void lowest_key_first(void **state)
     weft_bid_offer(&high);
     weft_bid_offer(&low);
     assert_int_equal(settle_refused(&high), WEFT_BID_AGAIN);
-    /* Nobody else waits: it holds, and offers nearly all that there is in the window. */
+    /* No other bid waits: the bid is exclusive and offers all free blocks of the window but those of low. */
     weft_bid_offer(&high);
-    assert_true(high.holding);
+    assert_true(high.exclusive);
     assert_false(overlap(&high, &low));
     assert_int_equal(settle_refused(&low), WEFT_BID_AGAIN);
-    /* The lower key has to wait for the holder's round only. */
+    /* The lower key waits for one round of the exclusive bid only. */
     weft_bid_offer(&low);
-    assert_false(low.holding || offers_anything(&low));
+    assert_false(low.exclusive || offers_anything(&low));
     assert_int_equal(settle_refused(&high), WEFT_BID_AGAIN);
     weft_bid_offer(&high);
-    assert_false(high.holding);
+    assert_false(high.exclusive);
     assert_int_equal(settle_refused(&low), WEFT_BID_AGAIN);
     weft_bid_offer(&low);
-    assert_true(low.holding);
-    /* One that begins now finds what the holder has not offered: nothing, in this window. */
+    assert_true(low.exclusive);
+    /* A bid that begins now finds no block that the exclusive bid has not offered. */
     weft_bid_open(&late, 1);
     weft_bid_offer(&late);
     assert_false(overlap(&late, &low));
@@ -125,15 +125,15 @@ static void lowest_key_first(void **state)
     assert_int_equal(settle_refused(&high), WEFT_BID_AGAIN);
     assert_int_equal(settle_refused(&late), WEFT_BID_AGAIN);
     weft_bid_offer(&high);
-    assert_false(high.holding);
+    assert_false(high.exclusive);
     weft_bid_offer(&late);
-    assert_true(late.holding);
+    assert_true(late.exclusive);
     int other;
     assert_int_equal(settle_alone(&late, &other), WEFT_BID_TAKEN);
     assert_int_not_equal(block, other);
     assert_int_equal(settle_refused(&high), WEFT_BID_AGAIN);
     weft_bid_offer(&high);
-    assert_true(high.holding);
+    assert_true(high.exclusive);
     assert_int_equal(settle_alone(&high, &other), WEFT_BID_TAKEN);
 }
 

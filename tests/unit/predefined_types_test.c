@@ -120,9 +120,9 @@ static void an_element_kind_is_as_large_as_the_types_that_have_it(void **state)
     for (size_t i = 0; i < weft_predefined_types_count; i++) {
         const struct weft_predefined_type *row = &weft_predefined_types[i];
 
-        if (row->elem != WEFT_BASIC_NONE)
-            assert_int_equal(weft_elem_size(row->elem), row->extent);
-        used[row->elem] = true;
+        if (row->basic_type != WEFT_BASIC_NONE)
+            assert_int_equal(weft_basic_size(row->basic_type), row->extent);
+        used[row->basic_type] = true;
     }
     for (int elem = 0; elem < WEFT_BASIC_KINDS; elem++) {
         if (!used[elem])

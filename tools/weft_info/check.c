@@ -35,7 +35,7 @@ static void print_use(const char *whose, const struct weft_check_use *use)
            use->write ? ", packed and written where they have holes" : "");
 }
 
-/* Says what the table relies on and what failed. Returns 1 if there is such a thing. */
+/* Prints features that the table relies on and that failed. Returns 1 if there is one. */
 static int disagree(bool wrong, const char *reliance, const char *remedy)
 {
     if (wrong)
@@ -65,7 +65,7 @@ static int print_agreement(const struct weft_check_report *report)
     return bad;
 }
 
-/* What changes nothing in the conclusion, but is good to know. */
+/* Notes that do not change the conclusion. */
 static void print_remarks(const struct weft_check_report *report)
 {
     const struct weft_check_outcome *o = report->outcomes;

@@ -3,8 +3,8 @@
  * weft_info: what Weft would use on this machine and why, its settings, and the self-test of a
  * provider.
  *
- * Invariant: it joins no job, so it runs anywhere, also inside one. Exit status: 0 all is well, 1
- * something needs mending, 2 the command line was not understood.
+ * Invariant: it joins no job, so it runs anywhere, also inside one. Exit status: 0 no error, 1 an
+ * error that the user can correct, 2 a wrong command line.
  */
 #include "config.h"
 
@@ -37,19 +37,19 @@ static void print_help(void)
            "  --collectives    only the algorithms of collectives\n"
            "  --mpi-t          only the performance variables and events of MPI_T\n"
            "  --markdown       the settings as a table in Markdown\n"
-           "  --check          try out what PROVIDER (default: the one Weft would choose) can\n"
-           "                   really do, between processes of this node\n"
+           "  --check          test PROVIDER (default: the one Weft would choose) between\n"
+           "                   processes of this node\n"
            "  --timeout SECS   let each test of --check take at most SECS seconds (default %d)\n"
            "  --help           print this text\n"
            "  --version        print Weft's version\n"
            "\n"
-           "Exit status: 0 all is well, 1 something needs mending, 2 wrong usage.\n",
+           "Exit status: 0 no error, 1 an error that the user can correct, 2 wrong usage.\n",
            (int)TIMEOUT_DEFAULT);
 }
 
 static int complain(const char *text, const char *about)
 {
-    fprintf(stderr, "weft_info: %s%s; 'weft_info --help' shows what there is.\n", text, about);
+    fprintf(stderr, "weft_info: %s%s; 'weft_info --help' lists the options.\n", text, about);
     return 2;
 }
 

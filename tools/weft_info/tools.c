@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What MPI_T offers, asked of MPI_T itself, as a tool would. The invariant is in views.h.
+ * Performance variables and events, read through MPI_T as by a tool. The invariant is in views.h.
  */
 #include "views.h"
 
@@ -58,7 +58,7 @@ static int join_elements(MPI_T_enum names, int count, char *line, size_t len)
 static int print_events(void)
 {
     int num = 0, bad = MPI_T_event_get_num(&num);
-    printf("\nEvents of MPI_T, and what each tells:\n");
+    printf("\nEvents of MPI_T:\n");
     for (int i = 0; !bad && i < num; i++) {
         char name[NAME], text[TEXT], elements[TEXT];
         int name_len = NAME, text_len = TEXT, count = 0;

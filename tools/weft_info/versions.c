@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The versions of what Weft stands on, and the launcher. The invariant is in views.h.
+ * The versions of libfabric and PMIx, and the launcher. The invariant is in views.h.
  */
 #include "views.h"
 
 #include "ofi/select/provider.h"
-#include "pmix/version.h"
+#include "pmix/boot.h"
 
 #include <stdio.h>
 

@@ -2,8 +2,8 @@
 /*
  * The sections of weft_info's output. All print to stdout, and problems to stderr.
  *
- * Invariant: a view returns 0 when all is well with what it shows, and 1 when a user has something
- * to mend; it prints the sentence that says what.
+ * Invariant: a view returns 0 without an error, and 1 after it has printed an error that the user
+ * can correct.
  */
 #ifndef WEFT_INFO_VIEWS_H
 #define WEFT_INFO_VIEWS_H

@@ -2,9 +2,11 @@
 /*
  * Binding of ranks to processors with hwloc.
  *
- * Invariant: only processors that weftrun itself may use are ever given out, so taskset, cgroups
- * and a batch system's share of the machine are respected; two ranks share a core or hardware
- * thread never, a NUMA node only when ranks outnumber nodes, and then in equal blocks.
+ * Invariants:
+ *  - Ranks get only processors that weftrun may use, so the limits of taskset, cgroups and batch
+ *    systems apply.
+ *  - Two ranks never share a core or hardware thread. They share a NUMA node only if ranks outnumber
+ *    nodes, and then in equal blocks.
  */
 #include "bind.h"
 #include "lines.h"
@@ -16,7 +18,7 @@
 #include <hwloc.h>
 #include <hwloc/glibc-sched.h>
 
-/* The objects of one kind that have processors; *n of them, to be freed. NULL: no memory. */
+/* The *n objects of one kind with processors, to be freed. NULL without memory. */
 static hwloc_obj_t *list_objects(hwloc_topology_t topo, hwloc_obj_type_t type, int *n)
 {
     int all = hwloc_get_nbobjs_by_type(topo, type);
@@ -35,14 +37,14 @@ static void report(hwloc_topology_t topo, const struct rank *r, const char *what
     char text[1024];
     if (!r->bound) {
         hwloc_bitmap_list_snprintf(text, sizeof text, hwloc_topology_get_topology_cpuset(topo));
-        weft_lines_say("rank %d is not bound (processors %s).", r->rank, text);
+        weft_lines_print("rank %d is not bound (processors %s).", r->rank, text);
         return;
     }
     hwloc_bitmap_t set = hwloc_bitmap_alloc();
     hwloc_cpuset_from_glibc_sched_affinity(topo, set, &r->cpus, sizeof r->cpus);
     hwloc_bitmap_list_snprintf(text, sizeof text, set);
     hwloc_bitmap_free(set);
-    weft_lines_say("rank %d is bound to %s %d (processors %s).", r->rank, what, which, text);
+    weft_lines_print("rank %d is bound to %s %d (processors %s).", r->rank, what, which, text);
 }
 
 static int load(hwloc_topology_t *topo)
@@ -54,8 +56,8 @@ static int load(hwloc_topology_t *topo)
             return 0;
         hwloc_topology_destroy(*topo);
     }
-    weft_lines_say("hwloc cannot read this machine's topology: %s; use --bind none.",
-                   strerror(errno));
+    weft_lines_print("hwloc cannot read this machine's topology: %s; use --bind none.",
+                     strerror(errno));
     return -1;
 }
 
@@ -69,13 +71,13 @@ static int plan(struct job *job, hwloc_topology_t topo)
     int n = 0, status = 0;
     hwloc_obj_t *objs = list_objects(topo, type, &n);
     if (!objs || n == 0) {
-        weft_lines_say("hwloc finds nothing of the kind \"%s\" on %s; use --bind none.",
-                       names[job->bind], job->host);
+        weft_lines_print("hwloc finds nothing of the kind \"%s\" on %s; use --bind none.",
+                         names[job->bind], job->host);
         status = -1;
     } else if (job->bind != BIND_NUMA && job->size > n) {
-        weft_lines_say("--bind %s needs one %s for each of %d ranks, but %s offers %d; start "
-                       "fewer ranks or use --bind none.",
-                       names[job->bind], names[job->bind], job->size, job->host, n);
+        weft_lines_print("--bind %s needs one %s for each of %d ranks, but %s offers %d; start "
+                         "fewer ranks or use --bind none.",
+                         names[job->bind], names[job->bind], job->size, job->host, n);
         status = -1;
     }
     for (int i = 0; status == 0 && i < job->size; i++) {

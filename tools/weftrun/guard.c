@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The scratch directory and the guard. PR_SET_PDEATHSIG ends a rank with weftrun but not the
- * processes the rank started, and nobody would remove the directory: the guard does both.
+ * The scratch directory and the guard: a process that, if weftrun is killed, removes the directory and
+ * kills the processes that ranks have started. (PR_SET_PDEATHSIG kills the ranks only.)
  *
- * Invariant: the guard holds the only read end of a pipe whose write end only weftrun holds (ranks
- * drop it at exec), so end-of-file means weftrun is gone, however it went. A pid is noted by its
- * own process before it executes anything and withdrawn before it is reaped, so no pid in the
- * guard's list can have been given to somebody else.
+ * Invariants:
+ *  - The guard reads a pipe whose only write end is weftrun's (ranks close it at exec), so end-of-file
+ *    means that weftrun has ended, for whatever reason.
+ *  - A process adds its pid before exec, and weftrun removes it before it reaps the process, so the
+ *    guard's list has no pid that the kernel has reused.
  */
 #include "guard.h"
 #include "lines.h"
@@ -41,7 +42,7 @@ static void remove_tree(const char *path)
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
-/* The guard's whole life. pids: room for every rank of the job. */
+/* The main function of the guard. pids: room for every rank of the job. */
 _Noreturn static void guard_main(int fd, const char *scratch, pid_t *pids)
 {
     int n = 0, pid;
@@ -62,7 +63,7 @@ _Noreturn static void guard_main(int fd, const char *scratch, pid_t *pids)
     }
     for (int i = 0; i < n; i++)
         kill(-pids[i], SIGKILL);
-    /* A rank that died this moment may still be writing its last file: look twice. */
+    /* Twice, because a dying rank may still create a file. */
     remove_tree(scratch);
     if (n > 0) {
         usleep(100000);
@@ -80,20 +81,20 @@ static int make_scratch(struct job *job)
     /* libpmix binds sockets and maps files below it; leave room for their names. */
     if (n < 0 || (size_t)n > sizeof job->scratch - 512) {
         job->scratch[0] = 0;
-        weft_lines_say("The name of TMPDIR is too long; set TMPDIR to a shorter one.");
+        weft_lines_print("The name of TMPDIR is too long; set TMPDIR to a shorter one.");
         return -1;
     }
     if (!mkdtemp(job->scratch)) {
         job->scratch[0] = 0;
-        weft_lines_say("No scratch directory can be made in %s: %s; set TMPDIR to a directory "
-                       "that you may write to.",
-                       base, strerror(errno));
+        weft_lines_print("No scratch directory can be made in %s: %s; set TMPDIR to a directory "
+                         "that you may write to.",
+                         base, strerror(errno));
         return -1;
     }
     return 0;
 }
 
-/* In the guard: apart from the terminal, the caller's pipes and the signals meant for weftrun. */
+/* In the guard: leaves the terminal, the caller's pipes and the signals sent to weftrun. */
 static void guard_detach(int fd)
 {
     setsid();
@@ -116,7 +117,7 @@ int weft_guard_start(struct job *job)
     if (!pids || make_scratch(job))
         goto fail;
     if (pipe2(fds, O_CLOEXEC) || (guard.pid = fork()) < 0) {
-        weft_lines_say("The guard process cannot be started: %s.", strerror(errno));
+        weft_lines_print("The guard process cannot be started: %s.", strerror(errno));
         goto fail;
     }
     if (guard.pid == 0) {
@@ -146,7 +147,7 @@ int weft_guard_fd(void)
 void weft_guard_note(int fd, pid_t pid)
 {
     int word = pid;
-    /* If the guard was killed there is still PR_SET_PDEATHSIG; nothing to do about it here. */
+    /* If the guard was killed, PR_SET_PDEATHSIG still kills the ranks. */
     if (write(fd, &word, sizeof word) < 0)
         return;
 }

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* The scratch directory, and the small process that cleans up if weftrun itself is killed. */
+/* The scratch directory, and the process that cleans up if weftrun is killed. */
 #ifndef WEFTRUN_GUARD_H
 #define WEFTRUN_GUARD_H
 
 #include "state.h"
 
 /* Makes job->scratch under $TMPDIR or /tmp and starts the guard. Must be called while weftrun has
- * one thread. Returns 0, or -1 after saying why. */
+ * one thread. Returns 0, or -1 after printing why. */
 int weft_guard_start(struct job *job);
 
 /* The descriptor a new rank writes its pid to, see weft_guard_note. */
 int weft_guard_fd(void);
 
-/* Tells the guard that process group pid exists (pid) or is about to be reaped (-pid). Safe
- * between fork and exec. */
+/* Adds process group pid to the guard's list, or removes it (-pid) before it is reaped. Safe between
+ * fork and exec. */
 void weft_guard_note(int fd, pid_t pid);
 
 /* Removes the scratch directory and ends the guard. */

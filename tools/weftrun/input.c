@@ -2,10 +2,10 @@
 /*
  * Standard input.
  *
- * Invariant: a file or pipe is handed to rank 0 itself, so nothing is copied, what rank 0 does not
- * read stays for whoever comes next (a shell's read loop), and nothing is read ahead. Only a
- * terminal is forwarded through a pipe, because rank 0's process group is not the terminal's
- * foreground group and may not read it; it is read only while weftrun is in the foreground.
+ * Invariant: rank 0 inherits a file or pipe, so nothing is copied or read ahead, and unread data stay
+ * for the next reader (a shell's read loop). Only a terminal is forwarded through a pipe, because
+ * rank 0's process group is not the terminal's foreground group and may not read it. weftrun reads
+ * the terminal only while it is in the foreground.
  */
 #include "input.h"
 #include "lines.h"
@@ -18,7 +18,7 @@
 
 static struct {
     int null;
-    int pipe_in, pipe_out; /* forwarding of a terminal; -1 where not or no more */
+    int pipe_in, pipe_out; /* forward a terminal; -1 if not used or closed */
     char buf[4096];
     size_t begin, end;
     bool eof;
@@ -29,13 +29,13 @@ int weft_input_start(void)
     int fds[2];
     input.null = open("/dev/null", O_RDWR | O_CLOEXEC);
     if (input.null < 0) {
-        weft_lines_say("/dev/null cannot be opened: %s.", strerror(errno));
+        weft_lines_print("/dev/null cannot be opened: %s.", strerror(errno));
         return -1;
     }
     if (!isatty(0))
         return 0;
     if (pipe2(fds, O_CLOEXEC) || fcntl(fds[1], F_SETFL, O_NONBLOCK)) {
-        weft_lines_say("No pipe for rank 0's input: %s.", strerror(errno));
+        weft_lines_print("No pipe for rank 0's input: %s.", strerror(errno));
         return -1;
     }
     input.pipe_out = fds[0];
@@ -56,7 +56,7 @@ void weft_input_started(void)
         close(input.pipe_out);
         input.pipe_out = -1;
     } else {
-        dup2(input.null, 0); /* rank 0 is the only reader, its end is seen by the writer */
+        dup2(input.null, 0); /* rank 0 is the only reader, so the writer notices its end */
     }
 }
 

@@ -13,17 +13,17 @@ int weft_input_start(void);
 /* The descriptor that rank is to read from. */
 int weft_input_of(int rank);
 
-/* Rank 0 runs: weftrun lets go of its copies of what rank 0 reads. */
+/* Called when rank 0 runs: closes weftrun's copies of rank 0's descriptors. */
 void weft_input_started(void);
 
-/* Puts what forwarding waits for into fds (room for 1). Returns how many; *again becomes true
- * when this should be asked again within half a second. */
+/* Writes the descriptor to poll into fds (room for 1). Returns the number; sets *again if it must be
+ * called again within half a second. */
 int weft_input_poll(struct pollfd *fds, bool *again);
 
-/* Forwards what can be forwarded without blocking. */
+/* Forwards input without blocking. */
 void weft_input_move(void);
 
-/* Rank 0 is gone, or never came: nothing more to forward. */
+/* Called when rank 0 has ended or could not start: ends forwarding. */
 void weft_input_stop(void);
 
 #endif

@@ -2,10 +2,11 @@
 /*
  * Starting ranks: environment, pipes, fork, exec.
  *
- * Invariant: everything that allocates happens before fork, because other threads (PMIx's) may
- * hold malloc's lock; between fork and exec there are system calls only. Each rank leads its own
- * process group, dies with weftrun (PR_SET_PDEATHSIG), and is known to the guard before it
- * executes anything.
+ * Invariants:
+ *  - Memory is allocated before fork, because PMIx's threads may hold malloc's lock; between fork and
+ *    exec there are system calls only.
+ *  - Each rank leads its own process group, is killed at weftrun's end (PR_SET_PDEATHSIG), and is in
+ *    the guard's list before exec.
  */
 #include "launch.h"
 #include "guard.h"
@@ -32,13 +33,13 @@
 
 extern char **environ;
 
-/* What a child that could not execute tells its parent. */
+/* The report of a child that could not execute its program. */
 struct complaint {
     int error;
     bool in_chdir;
 };
 
-/* Whether path is a file that can be executed; errno says why not. */
+/* True if path is an executable file; else errno has the reason. */
 static bool executable(const char *path)
 {
     struct stat st;
@@ -51,8 +52,8 @@ static bool executable(const char *path)
     return access(path, X_OK) == 0;
 }
 
-/* Looks for name in PATH as a shell does: a file that may not be executed is passed over, but
- * remembered as the reason. Returns a new string or NULL with errno. */
+/* Searches PATH as a shell does: skips a file that is not executable, and returns EACCES if no other
+ * is found. Returns a new string, or NULL with errno. */
 static char *search_path(const char *name)
 {
     const char *dirs = getenv("PATH");
@@ -77,7 +78,7 @@ static char *search_path(const char *name)
     return NULL;
 }
 
-/* A name with a slash counts from weftrun's directory, also with --wdir. */
+/* A name with a slash is relative to weftrun's directory, also with --wdir. */
 static char *place(const struct app *app)
 {
     const char *name = app->argv[0];
@@ -99,8 +100,8 @@ int weft_launch_resolve(struct job *job)
         struct app *app = &job->apps[i];
         struct stat st;
         if (app->dir && (stat(app->dir, &st) || access(app->dir, X_OK))) {
-            weft_lines_say("The directory %s of --wdir cannot be entered: %s.", app->dir,
-                           strerror(errno));
+            weft_lines_print("The directory %s of --wdir cannot be entered: %s.", app->dir,
+                             strerror(errno));
             return LAUNCH_NOT_USABLE;
         }
         app->path = place(app);
@@ -108,11 +109,11 @@ int weft_launch_resolve(struct job *job)
             continue;
         int error = errno;
         bool here = error == ENOENT && !strchr(app->argv[0], '/') && executable(app->argv[0]);
-        weft_lines_say("The program %s cannot be executed on %s: %s%s%s%s.", app->argv[0],
-                       job->host, strerror(error),
-                       here ? "; it is not in PATH but in this directory, so write ./" : "",
-                       here ? app->argv[0] : "",
-                       error == ENOENT && !here && !strchr(app->argv[0], '/') ? " in PATH" : "");
+        weft_lines_print("The program %s cannot be executed on %s: %s%s%s%s.", app->argv[0],
+                         job->host, strerror(error),
+                         here ? "; it is not in PATH but in this directory, so write ./" : "",
+                         here ? app->argv[0] : "",
+                         error == ENOENT && !here && !strchr(app->argv[0], '/') ? " in PATH" : "");
         return error == ENOENT || error == ENOTDIR ? LAUNCH_NOT_FOUND : LAUNCH_NOT_USABLE;
     }
     return 0;
@@ -148,7 +149,7 @@ static void free_env(char **env)
     free(env);
 }
 
-/* Puts setting ("VAR=VAL") into env, in place of an older one. There is room for one more. */
+/* Sets "VAR=VAL" in env, which has room for one more entry. */
 static int set_env(char **env, const char *setting)
 {
     size_t name = strcspn(setting, "=") + 1;
@@ -162,7 +163,7 @@ static int set_env(char **env, const char *setting)
     return 0;
 }
 
-/* A new environment for rank, to be freed by free_env; NULL after saying why not. */
+/* A new environment for rank, to be freed by free_env; NULL after printing why. */
 static char **make_env(const struct rank *rank)
 {
     size_t n = 0;
@@ -177,7 +178,7 @@ static char **make_env(const struct rank *rank)
     if (ok)
         ok = set_env(env, "WEFTRUN_VERSION=" PACKAGE_VERSION) == 0;
     if (!ok)
-        weft_lines_say("No memory for the environment of rank %d.", rank->rank);
+        weft_lines_print("No memory for the environment of rank %d.", rank->rank);
     else if (weft_server_env(rank, &env))
         ok = false;
     if (ok)
@@ -206,7 +207,7 @@ static int open_pipes(struct pipes *p)
     return fcntl(p->out[0], F_SETFL, O_NONBLOCK) || fcntl(p->err[0], F_SETFL, O_NONBLOCK);
 }
 
-/* The child's life before the program's. System calls only. */
+/* The child between fork and exec: system calls only. */
 _Noreturn static void child(const struct rank *rank, char **env, int in, struct pipes *p,
                             const struct launch_context *ctx, pid_t parent, int guard)
 {
@@ -237,21 +238,21 @@ fail:
     _exit(LAUNCH_NOT_USABLE);
 }
 
-/* Says why a child could not execute its program and returns the exit code. */
+/* Prints why a child could not execute its program. Returns the exit code. */
 static int explain(const struct job *job, const struct rank *rank, struct complaint why)
 {
     const char *program = rank->app->argv[0];
     if (why.in_chdir)
-        weft_lines_say("The directory %s of --wdir cannot be entered on %s: %s.", rank->app->dir,
-                       job->host, strerror(why.error));
+        weft_lines_print("The directory %s of --wdir cannot be entered on %s: %s.", rank->app->dir,
+                         job->host, strerror(why.error));
     else
-        weft_lines_say("The program %s of rank %d cannot be executed on %s: %s%s.", program,
-                       rank->rank, job->host, strerror(why.error),
-                       why.error == ENOENT    ? "; its interpreter (the #! line, or the dynamic "
-                                                "loader) is missing"
-                       : why.error == ENOEXEC ? "; a script needs a #! line, a binary must be "
-                                                "built for this machine"
-                                              : "");
+        weft_lines_print("The program %s of rank %d cannot be executed on %s: %s%s.", program,
+                         rank->rank, job->host, strerror(why.error),
+                         why.error == ENOENT    ? "; its interpreter (the #! line, or the dynamic "
+                                                  "loader) is missing"
+                         : why.error == ENOEXEC ? "; a script needs a #! line, a binary must be "
+                                                  "built for this machine"
+                                                : "");
     return LAUNCH_NOT_USABLE;
 }
 
@@ -263,8 +264,8 @@ int weft_launch_rank(struct job *job, struct rank *rank, int in, const struct la
     struct pipes p;
     char **env = NULL;
     if (open_pipes(&p)) {
-        weft_lines_say("No pipes for rank %d: %s; raise the limit of open files (ulimit -n).",
-                       rank->rank, strerror(errno));
+        weft_lines_print("No pipes for rank %d: %s; raise the limit of open files (ulimit -n).",
+                         rank->rank, strerror(errno));
         goto out;
     }
     env = make_env(rank);
@@ -274,9 +275,10 @@ int weft_launch_rank(struct job *job, struct rank *rank, int in, const struct la
     if (pid == 0)
         child(rank, env, in, &p, ctx, parent, weft_guard_fd());
     if (pid < 0) {
-        weft_lines_say("Rank %d of %d cannot be started: fork: %s; start fewer ranks or raise the "
-                       "limit of processes (ulimit -u, or the cgroup's pids.max).",
-                       rank->rank, job->size, strerror(errno));
+        weft_lines_print(
+            "Rank %d of %d cannot be started: fork: %s; start fewer ranks or raise the "
+            "limit of processes (ulimit -u, or the cgroup's pids.max).",
+            rank->rank, job->size, strerror(errno));
         goto out;
     }
     close(p.exec[1]);

@@ -2,9 +2,9 @@
 /*
  * Limits of the machine.
  *
- * Invariant: a job that is refused here has started nothing. The needs are counted from what this
- * program and libpmix do per rank, rounded up; a limit that cannot be read is taken as no limit.
- * Neither weftrun nor libpmix as it is used here puts anything into /dev/shm or on disk.
+ * Invariant: a job that is refused here has started no process. The requirements are those of
+ * weftrun and libpmix for each rank, rounded up; a limit that cannot be read counts as no limit.
+ * Neither weftrun nor its libpmix uses /dev/shm or the disk.
  */
 #include "limits.h"
 #include "lines.h"
@@ -17,14 +17,14 @@
 #include <string.h>
 #include <unistd.h>
 
-/* Per rank: the pipes of stdout and stderr and PMIx's socket. Besides: ours (signals, wake, guard,
- * /dev/null, the terminal's pipe, six ends while a rank is being started) and libpmix's (listener,
- * event loops); about 25 are in use at most, the rest is for what libpmix opens for a moment. */
+/* For each rank: the pipes of stdout and stderr, and PMIx's socket. For the job: weftrun's (signals,
+ * wake, guard, /dev/null, the terminal's pipe, six ends while a rank starts) and libpmix's (listener,
+ * event loops): about 25, and a reserve for files that libpmix opens briefly. */
 #define FILES_PER_RANK 3
 #define FILES_BESIDES  44
 
-/* A rank of an MPI program has its own thread, PMIx's, and one or two of the provider's; weftrun
- * has its own, PMIx's two and the guard. */
+/* A rank has its main thread, one of PMIx, and one or two of the provider; weftrun has its main
+ * thread, two of PMIx, and the guard. */
 #define TASKS_PER_RANK 4
 #define TASKS_BESIDES  4
 
@@ -41,9 +41,9 @@ static int check_files(int size, struct rlimit *before)
     if (raised.rlim_cur == RLIM_INFINITY || raised.rlim_cur >= need)
         return 0;
     long fit = ((long)raised.rlim_cur - FILES_BESIDES) / FILES_PER_RANK;
-    weft_lines_say("%d ranks need %lu open files in weftrun, but the limit (RLIMIT_NOFILE) is "
-                   "%lu; raise it (ulimit -Hn) or start at most %ld ranks.",
-                   size, (unsigned long)need, (unsigned long)raised.rlim_cur, fit > 0 ? fit : 0);
+    weft_lines_print("%d ranks need %lu open files in weftrun, but the limit (RLIMIT_NOFILE) is "
+                     "%lu; raise it (ulimit -Hn) or start at most %ld ranks.",
+                     size, (unsigned long)need, (unsigned long)raised.rlim_cur, fit > 0 ? fit : 0);
     return -1;
 }
 
@@ -82,9 +82,9 @@ static int refuse_tasks(int size, const char *limit, long most, long used, long 
                         const char *remedy)
 {
     long fit = (most - used - TASKS_BESIDES) / TASKS_PER_RANK;
-    weft_lines_say("%d ranks need %ld processes and threads, but of the %ld that %s allows %ld "
-                   "are in use; %s or start at most %ld ranks.",
-                   size, need, most, limit, used, remedy, fit > 0 ? fit : 0);
+    weft_lines_print("%d ranks need %ld processes and threads, but of the %ld that %s allows %ld "
+                     "are in use; %s or start at most %ld ranks.",
+                     size, need, most, limit, used, remedy, fit > 0 ? fit : 0);
     return -1;
 }
 
@@ -119,7 +119,7 @@ static int check_tasks(int size)
     if (most >= 0 && used >= 0 && used + need > most)
         return refuse_tasks(size, "the cgroup's pids.max", most, used, need, "raise it");
     struct rlimit r;
-    /* The kernel does not hold root to RLIMIT_NPROC. */
+    /* RLIMIT_NPROC does not apply to root. */
     if (geteuid() == 0 || getrlimit(RLIMIT_NPROC, &r) || r.rlim_cur == RLIM_INFINITY)
         return 0;
     used = count_tasks();

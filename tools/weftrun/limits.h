@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* Whether the machine's limits allow a job of this size, asked before anything is started. */
+/* Checks the machine's limits before a job of this size starts. */
 #ifndef WEFTRUN_LIMITS_H
 #define WEFTRUN_LIMITS_H
 
@@ -7,9 +7,9 @@
 
 #include <sys/resource.h>
 
-/* Raises weftrun's own limit of open files as far as allowed; *before is what it was, to be given
- * back to the ranks. Returns 0 if job->size ranks fit, or -1 after saying which limit, how much
- * there is, how much is needed, and what to do. */
+/* Raises weftrun's limit of open files as far as allowed; *before is the old limit, to be restored in
+ * the ranks. Returns 0 if job->size ranks fit, or -1 after printing the limit, its value, the
+ * requirement and the next step. */
 int weft_limits_check(const struct job *job, struct rlimit *before);
 
 #endif

@@ -3,10 +3,10 @@
  * Collects each rank's bytes until a line is complete and queues whole lines for weftrun's stdout
  * and stderr.
  *
- * Invariant: a queue holds whole lines in the order they will be written, and a queue is the only
- * writer of its file. Where stdout and stderr are the same file (a terminal, 2>&1) they share one
- * queue, so that half a line of one is never followed by a line of the other. Nothing here blocks:
- * a reader that is slow fills the queue, a full queue stops the reading of the ranks' pipes.
+ * Invariant: a queue holds whole lines in the order in which they are written, and is the only writer
+ * of its file. If stdout and stderr are the same file (a terminal, 2>&1), they share one queue, so
+ * that lines never mix. Nothing here blocks: a slow reader fills the queue, and a full queue stops
+ * reading from the ranks' pipes.
  */
 #include "lines.h"
 
@@ -20,8 +20,8 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-#define QUEUE_HIGH     (1u << 20) /* memory queued beyond which ranks have to wait */
-#define LINE_MAX_BYTES (1u << 20) /* a line longer than this goes out in pieces */
+#define QUEUE_HIGH     (1u << 20) /* bytes queued above which ranks' pipes are not read */
+#define LINE_MAX_BYTES (1u << 20) /* a longer line is written in pieces */
 #define CHUNK_MIN      4096
 #define CHUNK_MAX      65536
 
@@ -35,15 +35,15 @@ struct chunk {
 struct queue {
     struct chunk *head, *tail;
     size_t memory;            /* of all chunks */
-    bool broken;              /* a write failed: throw away what comes */
-    const struct stream *cut; /* whose unfinished line the last byte belongs to, or NULL */
+    bool broken;              /* a write failed: all further output is dropped */
+    const struct stream *cut; /* the stream whose unfinished line ends the queue, or NULL */
 };
 
 static struct {
     bool on, tag, single;
     struct queue queues[2];
     struct queue *to[2]; /* for stdout and stderr; both the same queue if the same file */
-    bool whole[3];       /* by fd: never blocks however much is written (a regular file) */
+    bool whole[3];       /* by fd: a regular file, so a write of any size does not block */
 } lines;
 
 static bool same_file(void)
@@ -65,7 +65,7 @@ void weft_lines_start(bool tag, bool single)
     }
 }
 
-/* Adds bytes for fd to the end of q. Out of memory is the end: output would be lost unseen. */
+/* Appends bytes for fd to q. Lack of memory ends weftrun, because output would be lost. */
 static void queue_add(struct queue *q, int fd, const char *data, size_t len)
 {
     if (q->broken)
@@ -104,7 +104,7 @@ static void queue_drop(struct queue *q)
     q->memory = 0;
 }
 
-/* If somebody else's unfinished line is at the end of q, ends it before s (NULL: weftrun) writes. */
+/* Ends another stream's unfinished line at the end of q before s (NULL: weftrun) writes. */
 static void queue_turn(struct queue *q, const struct stream *s, int fd)
 {
     if (q->cut && q->cut != s && !(lines.single && s))
@@ -113,14 +113,14 @@ static void queue_turn(struct queue *q, const struct stream *s, int fd)
         q->cut = NULL;
 }
 
-/* Passes on len bytes of s, each line with its tag; they need not end in a newline. */
+/* Queues len bytes of s, each line with its tag; the last line may be unfinished. */
 static void put(struct stream *s, const char *data, size_t len)
 {
     int fd = s->err ? 2 : 1;
     struct queue *q = lines.to[s->err];
     queue_turn(q, s, fd);
     if (s->mid_line && q->cut != s)
-        s->mid_line = false; /* a piece of a long line that was interrupted: begins anew */
+        s->mid_line = false; /* another stream ended its long line: begin a new one */
     char tag[16];
     size_t tag_len = lines.tag ? (size_t)snprintf(tag, sizeof tag, "[%d] ", s->rank) : 0;
     while (len > 0) {
@@ -143,7 +143,7 @@ static void put_part(struct stream *s)
     s->len = 0;
 }
 
-/* Keeps bytes of a line that is not complete. */
+/* Stores the bytes of an unfinished line. */
 static void keep(struct stream *s, const char *data, size_t len)
 {
     if (s->len + len > s->cap) {
@@ -186,7 +186,7 @@ static void close_stream(struct stream *s)
     s->fd = -1;
 }
 
-/* One read; returns whether there may be more. */
+/* One read. True if there may be more data. */
 static bool read_once(struct stream *s)
 {
     static char buf[CHUNK_MAX];
@@ -215,8 +215,8 @@ void weft_lines_read(struct stream *s)
 
 void weft_lines_finish(struct stream *s)
 {
-    /* Somebody outside the rank's process group may hold the pipe open and write without end:
-     * what the rank itself wrote is at most the pipe's size. */
+    /* A process outside of the rank's process group may keep writing to the pipe; the rank's own
+     * data are at most the size of the pipe. */
     for (int i = 0; i < 32 && s->fd >= 0 && read_once(s); i++)
         ;
     if (s->fd >= 0)
@@ -258,8 +258,8 @@ static int queue_write(struct queue *q)
             queue_drop(q);
             q->broken = true;
             if (error != EPIPE)
-                weft_lines_say("Writing to %s failed: %s; the job is stopped.",
-                               fd == 1 ? "stdout" : "stderr", strerror(error));
+                weft_lines_print("Writing to %s failed: %s; the job is stopped.",
+                                 fd == 1 ? "stdout" : "stderr", strerror(error));
             return error;
         }
         if (n == 0)
@@ -295,7 +295,7 @@ void weft_lines_stop(void)
     lines.on = false;
 }
 
-void weft_lines_say(const char *format, ...)
+void weft_lines_print(const char *format, ...)
 {
     char text[8192] = "weftrun: ";
     size_t len = strlen(text);
@@ -309,7 +309,7 @@ void weft_lines_say(const char *format, ...)
     text[len++] = '\n';
     if (!lines.on) {
         if (write(2, text, len) < 0)
-            return; /* stderr is gone: there is nobody to tell */
+            return; /* stderr is closed */
         return;
     }
     queue_turn(lines.to[1], NULL, 2);

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The one loop of weftrun: starts ranks, moves output, takes signals, reaps.
+ * The event loop of weftrun: starts ranks, forwards output, handles signals, reaps.
  *
- * Invariant: nothing in it waits but poll, so that no rank, reader or user can hold up the others.
- * Only this file reaps, and before it does, the rest of the rank's process group is killed and the
- * guard told: until then the pid cannot have been given to somebody else.
+ * Invariants:
+ *  - Only poll blocks, so no rank, reader or user delays the others.
+ *  - Only this file reaps. Before it reaps a rank it kills the rank's process group and removes the
+ *    pid from the guard's list, because the kernel cannot reuse the pid before that.
  */
 #include "loop.h"
 #include "guard.h"
@@ -21,7 +22,7 @@
 #include <sys/wait.h>
 #include <unistd.h>
 
-/* A rank that was reaped and whose end is not judged yet. */
+/* A reaped rank whose status is not evaluated yet. */
 struct ended {
     struct rank *rank;
     int status;
@@ -51,7 +52,7 @@ int weft_loop_block_signals(sigset_t *before)
     our_signals(&set);
     if (sigprocmask(SIG_BLOCK, &set, before) == 0)
         return 0;
-    weft_lines_say("Signals cannot be blocked: %s.", strerror(errno));
+    weft_lines_print("Signals cannot be blocked: %s.", strerror(errno));
     return -1;
 }
 
@@ -63,7 +64,7 @@ static struct rank *find_rank(pid_t pid)
     return NULL;
 }
 
-/* Ends everything of a rank whose process is dead but not reaped, and reaps it. */
+/* Kills the process group of a dead rank, and reaps the rank. */
 static int bury(struct rank *rank)
 {
     int status = 0;
@@ -78,8 +79,8 @@ static int bury(struct rank *rank)
     if (rank->rank == 0)
         weft_input_stop();
     if (loop.job->verbose)
-        weft_lines_say("rank %d (pid %d) ended with wait status 0x%x.", rank->rank, (int)rank->pid,
-                       (unsigned)status);
+        weft_lines_print("rank %d (pid %d) ended with wait status 0x%x.", rank->rank,
+                         (int)rank->pid, (unsigned)status);
     return status;
 }
 
@@ -92,7 +93,7 @@ static int bury_all_dead(void)
             return n;
         struct rank *rank = find_rank(info.si_pid);
         if (!rank) {
-            waitpid(info.si_pid, NULL, 0); /* the guard: somebody killed it */
+            waitpid(info.si_pid, NULL, 0); /* the guard was killed */
             continue;
         }
         loop.ended[n].rank = rank;
@@ -100,8 +101,8 @@ static int bury_all_dead(void)
     }
 }
 
-/* Judges what happened since the last time. Several ends can be found at once; crashes count
- * before aborts and aborts before exit codes, for that is the order of cause and effect. */
+/* Evaluates the ends of ranks since the last call: crashes before aborts, aborts before exit codes,
+ * because a crash can cause the others' aborts, and an abort their exits. */
 static void judge(void)
 {
     struct abort_call call;
@@ -116,7 +117,7 @@ static void judge(void)
             weft_policy_ended(loop.ended[i].rank, loop.ended[i].status);
 }
 
-/* Ctrl-Z: the ranks stop with weftrun and go on with it. */
+/* Ctrl-Z: the ranks stop and continue together with weftrun. */
 static void pause_all(void)
 {
     for (int i = 0; i < loop.launched; i++)
@@ -128,7 +129,7 @@ static void pause_all(void)
             kill(-loop.job->ranks[i].pid, SIGCONT);
 }
 
-/* Takes the signals that came. Returns whether one of them ends jobs. */
+/* Handles the pending signals. True if one of them ends the job. */
 static bool take_signals(void)
 {
     struct signalfd_siginfo info;
@@ -157,8 +158,8 @@ static void launch_next(void)
     if (rank->rank == 0)
         weft_input_started();
     if (loop.job->verbose)
-        weft_lines_say("rank %d is pid %d on %s: %s.", rank->rank, (int)rank->pid, loop.job->host,
-                       rank->app->path);
+        weft_lines_print("rank %d is pid %d on %s: %s.", rank->rank, (int)rank->pid, loop.job->host,
+                         rank->app->path);
 }
 
 static int add_stream(int n, struct stream *s)
@@ -218,7 +219,7 @@ static void turn(bool launching)
     write_lines();
 }
 
-/* All ranks are gone: what is left to write is written, unless the user has had enough. */
+/* After the end of all ranks: writes the queued output, until a signal ends weftrun. */
 static void drain(void)
 {
     while (!weft_lines_empty()) {
@@ -243,7 +244,7 @@ static int prepare(struct job *job)
     loop.signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
     if (loop.ended && loop.fds && loop.polled && loop.signals >= 0)
         return weft_input_start();
-    weft_lines_say("The launcher's loop cannot be set up: %s.", strerror(errno));
+    weft_lines_print("The launcher's loop cannot be set up: %s.", strerror(errno));
     return -1;
 }
 

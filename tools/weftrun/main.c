@@ -2,9 +2,9 @@
 /*
  * weftrun: starts the ranks of an MPI program on this machine.
  *
- * Invariant: whatever happens between start-up and the last line, the ranks are ended, then the
- * scratch directory and the guard. Nothing is printed unless asked for or
- * unless something is wrong.
+ * Invariants:
+ *  - On every path the ranks are ended first, then the scratch directory and the guard.
+ *  - weftrun prints only errors, and what an option requests.
  */
 #include "bind.h"
 #include "guard.h"
@@ -21,14 +21,14 @@
 #include <stdlib.h>
 #include <unistd.h>
 
-/* The exit code of a wrong command line or a job that this machine cannot hold. */
+/* The exit code of a wrong command line, or of a job beyond the machine's limits. */
 #define EXIT_REFUSED 2
 
 static int make_ranks(struct job *job)
 {
     job->ranks = calloc((size_t)job->size, sizeof *job->ranks);
     if (!job->ranks) {
-        weft_lines_say("No memory for %d ranks.", job->size);
+        weft_lines_print("No memory for %d ranks.", job->size);
         return -1;
     }
     for (int a = 0; a < job->napps; a++) {
@@ -45,7 +45,7 @@ static int make_ranks(struct job *job)
     return 0;
 }
 
-/* Descriptors 0 to 2 must exist, or a pipe would get such a number and be mistaken for it. */
+/* Opens descriptors 0 to 2 if they are closed; else a pipe would get such a number. */
 static void fill_standard_fds(void)
 {
     int fd;
@@ -56,7 +56,7 @@ static void fill_standard_fds(void)
         close(fd);
 }
 
-/* Everything from the first process on; undone here whatever fails. */
+/* Starts all processes and threads, and ends them on every path. */
 static int run(struct job *job, struct launch_context *ctx)
 {
     int wake, code = EXIT_REFUSED;

@@ -2,10 +2,9 @@
 /*
  * Reads `weftrun [options] program args [: [options] program args]...`.
  *
- * Invariant: options stand before the program's name; from the name on, every word up to a lone
- * ':' belongs to the program and is never looked at. -n, -x and --wdir count for their own part
- * of the line, as does --pset, all other options for the whole job wherever they stand. What test
- * scripts written for other launchers pass is understood where it means the same here.
+ * Invariant: options come before the program's name; from the name to a lone ':' every word is an
+ * argument of the program. -n, -x, --wdir and --pset apply to their part of the line, all other
+ * options to the whole job. Options of other launchers are accepted if they mean the same here.
  */
 #include "options.h"
 #include "lines.h"
@@ -23,11 +22,8 @@
 #define PACKAGE_VERSION "unconfigured"
 #endif
 
-/* More ranks than any one machine runs; keeps products of the count far from overflow. */
-#define RANKS_MAX 100000
-
-/* libpmix's and MPI's limit of a process set's name is longer. */
-#define SET_NAME_MAX 256
+#define RANKS_MAX    100000 /* more than one machine runs; products of it do not overflow */
+#define SET_NAME_MAX 256    /* below the limits of libpmix and MPI */
 
 enum option_id {
     OPT_COUNT,
@@ -47,7 +43,7 @@ enum option_id {
     OPT_NODES,
 };
 
-/* Long names may stand behind a single dash too, as in MPICH. */
+/* Long names are also accepted with a single dash, as by MPICH. */
 static const struct option_row {
     const char *name;
     enum option_id id;
@@ -70,16 +66,16 @@ static const struct option_row {
     {"--help", OPT_HELP, false},
     {"-V", OPT_VERSION, false},
     {"--version", OPT_VERSION, false},
-    /* Open MPI's and MPICH's names for what is here too, */
+    /* Open MPI's and MPICH's names of the same options */
     {"--bind-to", OPT_BIND, true},
     {"--wd", OPT_DIR, true},
     {"--tag-output", OPT_TAG, false},
     {"--prepend-rank", OPT_TAG, false},
     {"-l", OPT_TAG, false},
-    /* for what is so without asking, */
+    /* Options for weftrun's default behaviour: ignored */
     {"--oversubscribe", OPT_ANYWAY, false},
     {"--allow-run-as-root", OPT_ANYWAY, false},
-    /* and for what is not to be had. */
+    /* Options that weftrun does not support */
     {"--host", OPT_NODES, true},
     {"-H", OPT_NODES, true},
     {"--hosts", OPT_NODES, true},
@@ -95,15 +91,15 @@ static const char help[] =
     "\n"
     "  -n N               number of ranks of this program (default 1)\n"
     "  -x, --env VAR=VAL  set a variable for this program's ranks (repeatable)\n"
-    "  --pset NAME        make this program's ranks a process set, which MPI sessions find\n"
+    "  --pset NAME        make this program's ranks a process set of MPI sessions\n"
     "  --wdir DIR         start this program's ranks in DIR\n"
     "  --tag              begin each line of output with the rank, as [3]\n"
     "  --bind WHAT        give each rank a core, hwthread or numa node; none (default)\n"
-    "  --report-bindings  say on stderr what each rank is bound to\n"
+    "  --report-bindings  print the binding of each rank on stderr\n"
     "  --timeout SECS     stop the job after SECS seconds, exit code 124\n"
     "                     (as the variable MPIEXEC_TIMEOUT does)\n"
     "  --keep-going       a rank that fails does not stop the others\n"
-    "  -v, --verbose      say what is done on stderr\n"
+    "  -v, --verbose      print each step on stderr\n"
     "  -h, --help         this text\n"
     "  -V, --version      the version\n"
     "  --oversubscribe and other options that are common elsewhere: weftrun(1)\n"
@@ -111,7 +107,7 @@ static const char help[] =
     "Exit code: 0, or that of the first rank that failed (128 + S for signal S).\n"
     "More in weftrun(1).\n";
 
-/* Finds the row that word names, as "--opt" or "--opt=value"; *value then points behind the '='. */
+/* The row of "--opt" or "--opt=value"; *value points behind the '=', or is NULL. */
 static const struct option_row *find_row(const char *word, const char **value)
 {
     size_t len = strcspn(word, "=");
@@ -134,7 +130,7 @@ static int read_count(struct app *app, const char *text)
     errno = 0;
     long n = strtol(text, &end, 10);
     if (errno || end == text || *end || n < 1 || n > RANKS_MAX) {
-        weft_lines_say("-n needs a number of ranks from 1 to %d, not \"%s\".", RANKS_MAX, text);
+        weft_lines_print("-n needs a number of ranks from 1 to %d, not \"%s\".", RANKS_MAX, text);
         return -1;
     }
     app->count = (int)n;
@@ -146,7 +142,7 @@ static int read_timeout(struct job *job, const char *from, const char *text)
     char *end;
     double secs = strtod(text, &end);
     if (end == text || *end || !isfinite(secs) || secs < 0 || secs > 1e8) {
-        weft_lines_say("%s needs a time in seconds, 0 for no limit, not \"%s\".", from, text);
+        weft_lines_print("%s needs a time in seconds, 0 for no limit, not \"%s\".", from, text);
         return -1;
     }
     job->timeout = secs;
@@ -166,7 +162,7 @@ static int read_bind(struct job *job, const char *text)
             return 0;
         }
     }
-    weft_lines_say("--bind takes core, hwthread, numa or none, not \"%s\".", text);
+    weft_lines_print("--bind takes core, hwthread, numa or none, not \"%s\".", text);
     return -1;
 }
 
@@ -174,14 +170,14 @@ static int read_env(struct app *app, const char *text)
 {
     const char *eq = strchr(text, '=');
     if (!eq || eq == text) {
-        weft_lines_say("-x needs VARIABLE=VALUE, not \"%s\" (variables that are already in the "
-                       "environment reach every rank without it).",
-                       text);
+        weft_lines_print("-x needs VARIABLE=VALUE, not \"%s\" (variables that are already in the "
+                         "environment reach every rank without it).",
+                         text);
         return -1;
     }
     const char **more = realloc(app->env, (size_t)(app->nenv + 1) * sizeof *more);
     if (!more) {
-        weft_lines_say("No memory for the option -x.");
+        weft_lines_print("No memory for the option -x.");
         return -1;
     }
     app->env = more;
@@ -192,8 +188,8 @@ static int read_env(struct app *app, const char *text)
 static int read_set(struct app *app, const char *text)
 {
     if (!*text || strchr(text, ',') || strlen(text) >= SET_NAME_MAX) {
-        weft_lines_say("--pset needs a name of 1 to %d characters without a comma, not \"%s\".",
-                       SET_NAME_MAX - 1, text);
+        weft_lines_print("--pset needs a name of 1 to %d characters without a comma, not \"%s\".",
+                         SET_NAME_MAX - 1, text);
         return -1;
     }
     app->set = text;
@@ -209,7 +205,7 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
         return read_timeout(job, "--timeout", value);
     case OPT_BIND:
         return read_bind(job, value);
-    case OPT_EXPORT: /* "-x VAR" is Open MPI's: every rank gets it without */
+    case OPT_EXPORT: /* "-x VAR" of Open MPI: ranks inherit the environment anyway */
         if (!strchr(value, '=') && getenv(value))
             return 0;
         return read_env(app, value);
@@ -233,20 +229,20 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
         job->verbose = true;
         return 0;
     case OPT_NODES:
-        weft_lines_say("weftrun starts ranks on this machine only, and has no list of hosts to "
-                       "read (\"%s\"); on several machines use srun --mpi=pmix or Open MPI's "
-                       "mpirun.",
-                       value);
+        weft_lines_print("weftrun starts ranks on this machine only, and has no list of hosts to "
+                         "read (\"%s\"); on several machines use srun --mpi=pmix or Open MPI's "
+                         "mpirun.",
+                         value);
         return -1;
     case OPT_ANYWAY: /* ranks may outnumber cores, and root may start them */
     case OPT_HELP:
-    case OPT_VERSION:
-        return 0; /* the last two ended the reading before */
+    case OPT_VERSION: /* handled by read_options */
+        return 0;
     }
     return 0;
 }
 
-/* Reads the options at *at of one part of the line, up to the program's name. */
+/* Reads the options of one part of the line, from *at to the program's name. */
 static int read_options(struct job *job, struct app *app, int argc, char **argv, int *at,
                         bool *done)
 {
@@ -256,12 +252,12 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
             return 0;
         const struct option_row *row = find_row(word, &value);
         if (!row || (value && !row->takes_value)) {
-            weft_lines_say("Unknown option \"%s\"; weftrun --help lists those there are.", word);
+            weft_lines_print("Unknown option \"%s\"; weftrun --help lists all options.", word);
             return -1;
         }
         if (row->takes_value && !value) {
             if (*at == argc) {
-                weft_lines_say("The option %s needs a value; see weftrun --help.", word);
+                weft_lines_print("The option %s needs a value; see weftrun --help.", word);
                 return -1;
             }
             value = argv[(*at)++];
@@ -289,19 +285,20 @@ static int read_part(struct job *job, struct app *app, int argc, char **argv, in
     while (*at < argc && strcmp(argv[*at], ":") != 0)
         (*at)++;
     if (*at == begin) {
-        weft_lines_say("No program was given; use weftrun -n N program args, see weftrun --help.");
+        weft_lines_print(
+            "No program was given; use weftrun -n N program args, see weftrun --help.");
         return -1;
     }
     int words = *at - begin;
     app->argv = calloc((size_t)words + 1, sizeof *app->argv);
     if (!app->argv) {
-        weft_lines_say("No memory for the command line.");
+        weft_lines_print("No memory for the command line.");
         return -1;
     }
     memcpy(app->argv, argv + begin, (size_t)words * sizeof *app->argv);
     job->size += app->count;
     if (job->size > RANKS_MAX) {
-        weft_lines_say("%d ranks in all are more than weftrun's %d.", job->size, RANKS_MAX);
+        weft_lines_print("%d ranks in all are more than weftrun's %d.", job->size, RANKS_MAX);
         return -1;
     }
     return 0;
@@ -317,7 +314,7 @@ int weft_options_read(struct job *job, int argc, char **argv, bool *done)
     do {
         struct app *more = realloc(job->apps, (size_t)(job->napps + 1) * sizeof *more);
         if (!more) {
-            weft_lines_say("No memory for the command line.");
+            weft_lines_print("No memory for the command line.");
             return -1;
         }
         job->apps = more;

@@ -2,10 +2,9 @@
 /*
  * The rules by which a job ends.
  *
- * Invariant: the exit code is set once, by the first cause (a rank's failure, an abort, the
- * timeout, an impatient user), and whatever the stopping of the other ranks brings is a
- * consequence: it changes nothing and is not reported. Stopping always ends: SIGTERM, and SIGKILL
- * when the grace is over.
+ * Invariant: the first cause (a rank's failure, an abort, the timeout, a user's signal) sets the exit
+ * code. Ends of ranks that follow from stopping the job change nothing and are not reported. To stop
+ * the job, ranks get SIGTERM, and SIGKILL after the grace period.
  */
 #include "policy.h"
 #include "lines.h"
@@ -27,7 +26,7 @@ static struct {
     struct job *job;
     int code;
     bool code_set;
-    bool stopping;     /* by us */
+    bool stopping;     /* weftrun has sent SIGTERM or SIGKILL */
     int user_signal;   /* the first INT, TERM or HUP, 0: none */
     double timeout_at; /* seconds of the monotonic clock; INFINITY: never */
     double kill_at;    /* likewise */
@@ -114,7 +113,7 @@ static const char *phase_words(const struct rank *r)
     }
 }
 
-/* What becomes of the others, for the end of a sentence. */
+/* The end of an error sentence: what happens to the other ranks. */
 static const char *others_words(bool go_on, char *buf, size_t len)
 {
     int n = count_running();
@@ -141,12 +140,12 @@ static void say_ended(const struct rank *r, int status, bool go_on)
     } else {
         snprintf(how, sizeof how, "exited with code %d", WEXITSTATUS(status));
     }
-    weft_lines_say("rank %d (pid %d on %s, program %s) %s %s; %s.", r->rank, (int)r->pid,
-                   policy.job->host, r->app->argv[0], how, phase_words(r),
-                   others_words(go_on, others, sizeof others));
+    weft_lines_print("rank %d (pid %d on %s, program %s) %s %s; %s.", r->rank, (int)r->pid,
+                     policy.job->host, r->app->argv[0], how, phase_words(r),
+                     others_words(go_on, others, sizeof others));
 }
 
-/* A rank's end while the job is being ended anyway: only a crash of its own is news. */
+/* The end of a rank while the job is being stopped: only a crash is reported. */
 static void ended_while_stopping(struct rank *r, int status, int code)
 {
     int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
@@ -168,7 +167,7 @@ void weft_policy_ended(struct rank *r, int status)
     }
     if (code == 0 && !deserted)
         return;
-    /* Nobody waits for a rank that finalized: the others may finish their work. */
+    /* No rank waits for one that has finalized: the others may finish their work. */
     bool go_on = policy.job->keep_going || phase == PHASE_LEFT;
     bool quiet = WIFEXITED(status) && !deserted && (phase == PHASE_LEFT || count_running() == 0);
     if (!quiet)
@@ -189,11 +188,11 @@ void weft_policy_aborted(const struct abort_call *call)
         code = 1; /* a shell would take 256 for success */
     if (call->rank >= 0) {
         const struct rank *r = &policy.job->ranks[call->rank];
-        weft_lines_say("rank %d (pid %d on %s, program %s) aborted the job with code %d%s%s%s.",
-                       r->rank, (int)r->pid, policy.job->host, r->app->argv[0], call->code,
-                       call->text[0] ? " (" : "", call->text, call->text[0] ? ")" : "");
+        weft_lines_print("rank %d (pid %d on %s, program %s) aborted the job with code %d%s%s%s.",
+                         r->rank, (int)r->pid, policy.job->host, r->app->argv[0], call->code,
+                         call->text[0] ? " (" : "", call->text, call->text[0] ? ")" : "");
     }
-    stop(code, call->rank); /* the caller ends by itself and may be saying why just now */
+    stop(code, call->rank); /* the caller exits by itself, and may be printing its reason */
 }
 
 static void kill_all(void)
@@ -238,10 +237,10 @@ static void say_stubborn(void)
         else if (list[len - 1] != '.')
             len += (size_t)snprintf(list + len, sizeof list - len, "...");
     }
-    weft_lines_say("%d of %d ranks did not end within %g s of signal %d (%s) and were killed: "
-                   "%s.",
-                   n, policy.job->size, SIGNAL_GRACE, policy.user_signal,
-                   strsignal(policy.user_signal), list);
+    weft_lines_print("%d of %d ranks did not end within %g s of signal %d (%s) and were killed: "
+                     "%s.",
+                     n, policy.job->size, SIGNAL_GRACE, policy.user_signal,
+                     strsignal(policy.user_signal), list);
 }
 
 int weft_policy_tick(void)
@@ -250,8 +249,8 @@ int weft_policy_tick(void)
     if (t >= policy.timeout_at) {
         policy.timeout_at = INFINITY;
         if (!policy.stopping) {
-            weft_lines_say("the job ran longer than the %g s of %s and is stopped, exit code %d.",
-                           policy.job->timeout, policy.job->timeout_from, CODE_TIMEOUT);
+            weft_lines_print("the job ran longer than the %g s of %s and is stopped, exit code %d.",
+                             policy.job->timeout, policy.job->timeout_from, CODE_TIMEOUT);
             weft_suspects_say(policy.job);
             stop(CODE_TIMEOUT, -1);
         }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* What the end of a rank, a signal or a timeout means: the exit code and who is stopped. */
+/* The exit code of the job, and which ranks are stopped after the end of a rank, a signal or the
+ * timeout. */
 #ifndef WEFTRUN_POLICY_H
 #define WEFTRUN_POLICY_H
 
 #include "server.h"
 #include "state.h"
 
-/* Forgets all: a new job begins. */
+/* Resets the state for a new job. */
 void weft_policy_start(struct job *job);
 
 /* The pid of a rank was reaped with this wait status. */
@@ -18,14 +19,14 @@ void weft_policy_aborted(const struct abort_call *call);
 /* weftrun got this signal (INT, TERM, HUP, USR1, USR2). */
 void weft_policy_signal(int sig);
 
-/* Ends the job with code for a reason that was said already (output broken, a rank that cannot be
- * executed). Nothing if it is ending. */
+/* Stops the job with this exit code, for a reason that is already printed (broken output, a rank that
+ * cannot be executed). No effect while the job is being stopped. */
 void weft_policy_stop(int code);
 
-/* Acts on what is due by now. Returns milliseconds until it must be called again, -1 for never. */
+/* Handles timeouts that have passed. Returns milliseconds until the next call, or -1. */
 int weft_policy_tick(void);
 
-/* Whether the job is being ended: no more ranks shall be started. */
+/* True while the job is being stopped: no more ranks are started. */
 bool weft_policy_stopping(void);
 
 int weft_policy_exit_code(void);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The only file of weftrun that talks to libpmix.
+ * The PMIx server; the only file of weftrun that calls libpmix.
  *
- * Invariant: functions called on_* run on PMIx's thread; they touch only a rank's phase (atomic)
- * and the abort mailbox (under its lock), answer at once and never wait. Everything else runs on
- * the main thread. All ranks are on this node, so PMIx answers fences and fetches by itself; the
- * upcalls for them exist for calls about processes that are not ours.
+ * Invariant: functions named on_* run on PMIx's thread. They access only a rank's phase (atomic) and
+ * the stored abort call (under its lock), and reply without waiting. All other functions run on the
+ * main thread. All ranks are on this node, so libpmix completes their fences and fetches itself; the
+ * upcalls handle calls about processes of other jobs.
  */
 #include "server.h"
 #include "lines.h"
@@ -49,8 +49,8 @@ static pmix_status_t on_finalized(const pmix_proc_t *proc, void *object, pmix_op
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* Whoever is named in procs, the whole job ends: MPI_Abort may do so, and what is left of a job
- * whose parts were shot is of no use to anybody. */
+/* Ends the whole job, whichever processes procs names: MPI_Abort allows that, and the rest of a job
+ * would wait for the killed processes. */
 static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status, const char msg[],
                               pmix_proc_t procs[], size_t nprocs, pmix_op_cbfunc_t done, void *arg)
 {
@@ -68,7 +68,7 @@ static pmix_status_t on_abort(const pmix_proc_t *proc, void *object, int status,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* All participants are here, so what was collected here is everything. */
+/* All participants are local, so the data collected here are complete. */
 static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pmix_info_t info[],
                               size_t ninfo, char *data, size_t ndata, pmix_modex_cbfunc_t done,
                               void *arg)
@@ -78,7 +78,7 @@ static pmix_status_t on_fence(const pmix_proc_t procs[], size_t nprocs, const pm
     return PMIX_SUCCESS;
 }
 
-/* Asked for data of a process that is no rank of ours. */
+/* A request for data of a process that is no rank of this job. */
 static pmix_status_t on_fetch(const pmix_proc_t *proc, const pmix_info_t info[], size_t ninfo,
                               pmix_modex_cbfunc_t done, void *arg)
 {
@@ -101,7 +101,7 @@ static pmix_status_t on_deregister_events(pmix_status_t *codes, size_t ncodes,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* Ranks on this node were told by PMIx already, and there are no others. */
+/* PMIx has notified the ranks on this node already, and there are no others. */
 static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
                                pmix_data_range_t range, pmix_info_t info[], size_t ninfo,
                                pmix_op_cbfunc_t done, void *arg)
@@ -110,16 +110,14 @@ static pmix_status_t on_notify(pmix_status_t code, const pmix_proc_t *source,
     return PMIX_OPERATION_SUCCEEDED;
 }
 
-/* ---- Process sets: those that the command line names, each all ranks of the parts with one name */
-
-#ifdef PMIX_QUERY_PSET_MEMBERSHIP /* PMIx 3 knows none */
+/* ---- Process sets: a set has all ranks of the parts of the command line with its --pset name */
 
 static bool in_set(const struct app *app, const char *set)
 {
     return app->set && strcmp(app->set, set) == 0;
 }
 
-/* "name,name", to be freed; NULL when there are none, or memory is short. */
+/* "name,name", to be freed; NULL if there are no sets, or without memory. */
 static char *list_sets(const struct job *job)
 {
     size_t room = 1;
@@ -180,7 +178,7 @@ static void free_answer(void *arg)
     PMIX_INFO_FREE(answer, 1);
 }
 
-/* One question at a time, as Weft asks. */
+/* One query at a time, as Weft's library makes them. */
 static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t queries[], size_t nqueries,
                               pmix_info_cbfunc_t done, void *arg)
 {
@@ -199,9 +197,7 @@ static pmix_status_t on_query(pmix_proc_t *proc, pmix_query_t queries[], size_t 
     return PMIX_SUCCESS;
 }
 
-#endif
-
-/* What is not named here (publish, lookup, spawn, connect...) PMIx answers "not supported". */
+/* For upcalls missing here (publish, lookup, spawn, connect, ...) PMIx replies "not supported". */
 static pmix_server_module_t module = {
     .client_connected2 = on_connected,
     .client_finalized = on_finalized,
@@ -211,9 +207,7 @@ static pmix_server_module_t module = {
     .register_events = on_register_events,
     .deregister_events = on_deregister_events,
     .notify_event = on_notify,
-#ifdef PMIX_QUERY_PSET_MEMBERSHIP
     .query = on_query,
-#endif
 };
 
 static void load_u32(pmix_info_t *info, const char *key, uint32_t value)
@@ -284,7 +278,7 @@ static char *list_ranks(int n)
     return text;
 }
 
-/* The facts that are the same for all ranks; returns how many entries of info it filled. */
+/* Fills the job data that are the same for all ranks. Returns the number of entries. */
 static size_t load_job(pmix_info_t *info, const struct job *job)
 {
     char *peers = list_ranks(job->size), *nodes = NULL, *procs = NULL;
@@ -331,17 +325,17 @@ static pmix_status_t register_job(struct job *job)
     return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
 }
 
-/* PMIx's other stores for job data share memory and locks with the ranks, and a rank that is killed
- * at the wrong moment makes them fail in the server (seen: "ERROR in file gds_ds21_lock_pthread.c").
- * "hash" shares nothing. Ranks inherit the choice. */
+/* Selects the PMIx store "hash", for the ranks too. The other stores share memory and locks with the
+ * ranks, and fail in the server if a rank is killed while it holds a lock ("ERROR in file
+ * gds_ds21_lock_pthread.c"). */
 static void choose_store(void)
 {
     setenv("PMIX_MCA_gds", "hash", 0);
 }
 
-/* libpmix logs source lines on stderr when a rank dies while it connects; weftrun says in its own
- * words what happened. With --verbose everything is shown. Only weftrun's libpmix obeys: the
- * variable is gone before ranks start. */
+/* Without --verbose, suppresses libpmix's log lines about a rank that dies while it connects, because
+ * weftrun reports the death itself. Applies to weftrun's libpmix only: the variable is unset before
+ * ranks start. */
 static void hush(bool verbose)
 {
     char number[16];
@@ -359,7 +353,7 @@ int weft_server_start(struct job *job, int *wake)
     server.job = job;
     server.wake = eventfd(0, EFD_CLOEXEC | EFD_NONBLOCK);
     if (server.wake < 0) {
-        weft_lines_say("An eventfd cannot be made; raise the limit of open files (ulimit -n).");
+        weft_lines_print("An eventfd cannot be made; raise the limit of open files (ulimit -n).");
         return -1;
     }
     pmix_info_t *info;
@@ -373,9 +367,10 @@ int weft_server_start(struct job *job, int *wake)
     if (rc == PMIX_SUCCESS)
         rc = register_job(job);
     if (rc != PMIX_SUCCESS) {
-        weft_lines_say("libpmix's server cannot be started on %s: %s; look whether the loopback "
-                       "interface is up (ip link) and run weftrun --verbose for libpmix's words.",
-                       job->host, PMIx_Error_string(rc));
+        weft_lines_print(
+            "libpmix's server cannot be started on %s: %s; check that the loopback "
+            "interface is up (ip link), and run weftrun --verbose for libpmix's messages.",
+            job->host, PMIx_Error_string(rc));
         return -1;
     }
     *wake = server.wake;
@@ -389,11 +384,11 @@ int weft_server_env(const struct rank *rank, char ***env)
     pmix_status_t rc = PMIx_server_setup_fork(&proc, env);
     if (rc == PMIX_SUCCESS)
         return 0;
-    weft_lines_say("libpmix cannot prepare rank %d: %s.", rank->rank, PMIx_Error_string(rc));
+    weft_lines_print("libpmix cannot prepare rank %d: %s.", rank->rank, PMIx_Error_string(rc));
     return -1;
 }
 
-/* Kept until PMIx has delivered the event. */
+/* Freed when PMIx has delivered the event. */
 struct notice {
     pmix_proc_t dead;
     pmix_info_t *info;
@@ -420,8 +415,8 @@ void weft_server_tell_death(const struct rank *rank)
     if (rc == PMIX_SUCCESS)
         return;
     if (rc != PMIX_OPERATION_SUCCEEDED)
-        weft_lines_say("The other ranks cannot be told that rank %d is dead: %s.", rank->rank,
-                       PMIx_Error_string(rc));
+        weft_lines_print("The death of rank %d cannot be reported to the other ranks: %s.",
+                         rank->rank, PMIx_Error_string(rc));
     on_notified(rc, notice);
 }
 
@@ -430,9 +425,9 @@ bool weft_server_aborted(struct abort_call *call)
     eventfd_t ignored;
     eventfd_read(server.wake, &ignored);
     pthread_mutex_lock(&server.lock);
-    bool news = server.aborted && !server.taken;
+    bool any = server.aborted && !server.taken;
     server.taken = server.aborted;
     *call = server.call;
     pthread_mutex_unlock(&server.lock);
-    return news;
+    return any;
 }

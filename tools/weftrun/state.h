@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What weftrun knows about a job: its options, its applications (one for each part of the command
- * line between ':'), its ranks.
+ * The state of a job: options, applications (one for each part of the command line between ':'),
+ * ranks.
  *
- * Invariant: everything here belongs to the main thread, except rank.phase, which PMIx's thread
- * sets and which only ever grows. After start-up the arrays never move, so pointers to ranks and
- * streams stay good until the end.
+ * Invariants:
+ *  - Only the main thread accesses it, except rank.phase, which PMIx's thread sets and only raises.
+ *  - The arrays do not move after start-up, so pointers to ranks and streams stay valid.
  */
 #ifndef WEFTRUN_STATE_H
 #define WEFTRUN_STATE_H
@@ -18,29 +18,29 @@
 
 enum bind_kind { BIND_NONE, BIND_HWTHREAD, BIND_CORE, BIND_NUMA };
 
-/* How far a rank got: the difference decides what its end means for the others. */
+/* The phase in which a rank ends decides whether the others can continue. */
 enum phase {
-    PHASE_STARTED, /* runs, has not called PMIx_Init */
-    PHASE_JOINED,  /* PMIx_Init seen: peers may be waiting for it */
-    PHASE_LEFT,    /* PMIx_Finalize seen: nobody waits for it any more */
+    PHASE_STARTED, /* has not called PMIx_Init */
+    PHASE_JOINED,  /* between PMIx_Init and PMIx_Finalize: peers may wait for it */
+    PHASE_LEFT,    /* has called PMIx_Finalize: no peer waits for it */
 };
 
 struct app {
     char **argv;      /* NULL-terminated, as typed */
-    char *path;       /* what to execute, found in PATH */
+    char *path;       /* the executable, found in PATH */
     const char *dir;  /* working directory or NULL */
-    const char *set;  /* the process set that its ranks are, or NULL */
-    const char **env; /* VAR=VAL settings of -x, nenv of them */
+    const char *set;  /* the process set of its ranks, or NULL */
+    const char **env; /* VAR=VAL of -x, nenv of them */
     int nenv;
     int first, count; /* world ranks first .. first + count - 1 */
 };
 
-/* One direction of one rank's output: the pipe and the line that is not complete yet. */
+/* The stdout or stderr of a rank: its pipe and its unfinished line. */
 struct stream {
     int fd; /* read end, -1 once closed */
     int rank;
     bool err;      /* stderr, else stdout */
-    bool mid_line; /* the last byte handed on was not a newline */
+    bool mid_line; /* the last byte queued was not a newline */
     char *part;    /* bytes of the unfinished line */
     size_t len, cap;
 };
@@ -62,7 +62,7 @@ struct job {
     enum bind_kind bind;
     bool report_bindings, tag, keep_going, verbose;
     double timeout;           /* seconds, 0: none */
-    const char *timeout_from; /* the option or variable that gave it */
+    const char *timeout_from; /* the option or variable that set it */
 
     struct app *apps;
     int napps;
@@ -71,7 +71,7 @@ struct job {
 
     char host[256];
     char nspace[256];
-    char scratch[4096]; /* our directory, removed at the end */
+    char scratch[4096]; /* the scratch directory, removed at the end */
 };
 
 #endif

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Ranks for which the others may be waiting: who is stopped, and who never joined MPI. Only weftrun
- * sees both, because such a rank says nothing itself, and others in MPI_Init know nobody yet.
+ * Ranks that the others may be waiting for: stopped ranks, and ranks that never called MPI_Init. Only
+ * weftrun can report them, because such ranks print nothing, and ranks in MPI_Init have no contact
+ * with each other yet.
  *
- * Invariant: it looks and tells; nothing changes.
+ * Invariant: this file only reads state and prints.
  */
 #include "suspects.h"
 #include "lines.h"
@@ -13,8 +14,8 @@
 
 enum { SHOWN = 8 };
 
-/* The letter that the kernel gives the state of a process: 'T' stopped by a signal, 't' by a
- * debugger; 0 when it cannot be read. */
+/* The state letter of a process in /proc: 'T' stopped by a signal, 't' by a debugger; 0 if it cannot
+ * be read. */
 static char state_of(pid_t pid)
 {
     char path[64], text[512] = "";
@@ -25,7 +26,7 @@ static char state_of(pid_t pid)
     size_t n = fread(text, 1, sizeof text - 1, file);
     fclose(file);
     text[n] = 0;
-    const char *name_ends = strrchr(text, ')'); /* the name may have spaces and brackets */
+    const char *name_ends = strrchr(text, ')'); /* the name may contain spaces and brackets */
     return name_ends && name_ends[1] == ' ' ? name_ends[2] : 0;
 }
 
@@ -48,14 +49,15 @@ void weft_suspects_say(const struct job *job)
         bool outside = joined && atomic_load(&rank->phase) == PHASE_STARTED;
         if (!rank->running || (!stopped && !outside) || found++ >= SHOWN)
             continue;
-        weft_lines_say("rank %d (pid %d on %s, program %s) %s%s%s.", rank->rank, (int)rank->pid,
-                       job->host, rank->app->argv[0],
-                       outside ? "has not joined MPI, and the others wait in MPI_Init for it" : "",
-                       outside && stopped ? "; it " : "",
-                       state == 'T'   ? "is stopped by a signal (kill -CONT lets it go on)"
-                       : state == 't' ? "is stopped by a debugger"
-                                      : "");
+        weft_lines_print("rank %d (pid %d on %s, program %s) %s%s%s.", rank->rank, (int)rank->pid,
+                         job->host, rank->app->argv[0],
+                         outside ? "has not joined MPI, and the others wait in MPI_Init for it"
+                                 : "",
+                         outside && stopped ? "; it " : "",
+                         state == 'T'   ? "is stopped by a signal (kill -CONT lets it go on)"
+                         : state == 't' ? "is stopped by a debugger"
+                                        : "");
     }
     if (found > SHOWN)
-        weft_lines_say("So it is with %d more ranks.", found - SHOWN);
+        weft_lines_print("The same applies to %d more ranks.", found - SHOWN);
 }

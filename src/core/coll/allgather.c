@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_Allgather and MPI_Allgatherv: short blocks in log2(size) rounds that double what each rank has
- * (doubling, Bruck); long ones around a ring.
+ * MPI_Allgather and MPI_Allgatherv: short blocks in log2(size) rounds, each of which doubles the
+ * blocks of a rank (doubling, Bruck); long blocks around a ring.
  *
- * Invariant: in Bruck's rounds, block i of a rank's row belongs to the rank i further; the row is
- * turned into place only at the end.
+ * Invariant: in Bruck's rounds, block i of a rank's row is that of rank + i; the row is rotated at
+ * the end.
  */
 #include "core/coll/nodes.h"
 
@@ -12,16 +12,16 @@ void weft_build_ring(struct weft_schedule *s, const struct weft_blocks *all, int
 {
     int up = (s->rank + 1) % s->size, down = (s->rank + s->size - 1) % s->size;
     int b = (s->rank - first + s->size) % s->size;
-    uint32_t begin = s->after, here = begin; /* here: after this mark the block to send is here */
+    uint32_t begin = s->after, present = begin; /* mark after which block b is present */
     for (int step = 1; step < s->size; step++) {
         int next = (b + s->size - 1) % s->size;
-        /* The receive of a step is posted while the last step's messages are on their way. */
+        /* The receive of a step overlaps with the messages of the previous step. */
         weft_schedule_wait_for(s, begin);
         weft_schedule_receive(s, down, weft_block(all, next));
         uint32_t received = s->count;
-        weft_schedule_wait_for(s, here);
+        weft_schedule_wait_for(s, present);
         weft_schedule_send(s, up, weft_block(all, b));
-        here = received;
+        present = received;
         b = next;
     }
 }
@@ -32,7 +32,7 @@ static void ring(struct weft_schedule *s, struct weft_elements in, const struct 
     weft_build_ring(s, out, 0);
 }
 
-/* Blocks are of equal size and ranks a power of two: whole ranges of `out` are exchanged. */
+/* Exchanges ranges of `out`: blocks have equal size, and the number of ranks is a power of two. */
 static void doubling(struct weft_schedule *s, struct weft_elements in,
                      const struct weft_blocks *out)
 {
@@ -48,7 +48,7 @@ static void doubling(struct weft_schedule *s, struct weft_elements in,
     }
 }
 
-/* Where the blocks of the ranks from this one on begin in a row of bytes: size + 1 offsets. */
+/* The offsets of the packed blocks, from that of this rank on, then the end. */
 static size_t *row_of_blocks(struct weft_schedule *s, const struct weft_blocks *out)
 {
     size_t *begin = weft_schedule_memory(s, ((size_t)s->size + 1) * sizeof *begin);
@@ -80,7 +80,7 @@ static void bruck(struct weft_schedule *s, struct weft_elements in, const struct
                            weft_block(out, (s->rank + i) % s->size));
 }
 
-/* To rank 0, and all of them down a tree: fewer messages than by doubling, one after the other. */
+/* A gather to rank 0 and a broadcast: fewer messages than doubling, in more levels. */
 static void up_and_down(struct weft_schedule *s, struct weft_elements in,
                         const struct weft_blocks *out)
 {

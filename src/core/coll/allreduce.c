@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_Allreduce: recursive doubling for short vectors; for long ones recursive halving, after which
- * every rank has its part of the result, and the same way back (Rabenseifner); or the same around a
- * ring.
+ * MPI_Allreduce: recursive doubling for short vectors; for long vectors a reduce-scatter and an
+ * allgather, by recursive halving and its reverse (Rabenseifner) or around a ring.
  *
- * Invariant: all ranks return the same bits. With doubling both partners combine the same operands
- * in the same order; otherwise each part is computed once and then copied.
+ * Invariant: all ranks have the same bits. With doubling both partners combine the same operands in
+ * the same order; otherwise each part is computed once and then copied.
  */
 #include "core/coll/nodes.h"
 #include "core/coll/reduction.h"
@@ -26,24 +25,24 @@ static void by_partners(struct weft_schedule *s, struct weft_elements result, bo
     weft_schedule_copy(s, r.mine, result);
 }
 
-/* Block b goes around from rank b + 1 on and becomes complete at rank b; then complete blocks go
- * around. */
+/* Block b moves around the ring from rank b + 1 and is complete at rank b; then the complete blocks
+ * move around the ring. */
 static void by_ring(struct weft_schedule *s, struct weft_elements result)
 {
     struct weft_blocks blocks = weft_schedule_cut(s, result, s->size);
     if (s->failed)
         return;
-    struct weft_elements came =
+    struct weft_elements received =
         weft_schedule_elements(s, result.type, weft_block(&blocks, 0).count);
     int up = (s->rank + 1) % s->size, down = (s->rank + s->size - 1) % s->size, b = down;
     for (int step = 1; step < s->size; step++) {
         int next = (b + s->size - 1) % s->size;
         struct weft_elements mine = weft_block(&blocks, next);
-        came.count = mine.count;
-        weft_schedule_receive(s, down, came);
+        received.count = mine.count;
+        weft_schedule_receive(s, down, received);
         weft_schedule_send(s, up, weft_block(&blocks, b));
         weft_schedule_fence(s);
-        weft_schedule_combine(s, came, mine.at);
+        weft_schedule_combine(s, received, mine.at);
         weft_schedule_fence(s);
         b = next;
     }

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw: every pair of ranks exchanges its blocks, a number of
- * pairs at a time; short blocks of equal size in log2(size) rounds (Bruck).
+ * MPI_Alltoall, MPI_Alltoallv, MPI_Alltoallw: every pair of ranks exchanges its blocks, a limited
+ * number of pairs at a time; short blocks of equal size in log2(size) rounds (Bruck).
  *
- * Invariant: who talks to whom is the same for every number of pairs at a time, so that ranks need
- * not agree on it.
+ * Invariant: the messages are the same for every limit, so ranks need not use the same limit.
  */
 #include "core/coll/schedule.h"
 
+/* Pairs at a time: linear, and pairwise. */
 enum { MANY_AT_A_TIME = 32, FEW_AT_A_TIME = 2 };
 
-/* In step i to the rank i further, from the rank i back. Empty blocks are not sent. */
+/* Step i: send to rank + i, receive from rank - i. Empty blocks are not sent. */
 static void pairs(struct weft_schedule *s, const struct weft_blocks *in,
                   const struct weft_blocks *out, int at_a_time)
 {
-    uint32_t marks[MANY_AT_A_TIME]; /* behind the messages of the last steps */
+    uint32_t marks[MANY_AT_A_TIME]; /* after the messages of the last steps */
     uint32_t begin = s->after;
     for (int i = 1; i < s->size; i++) {
         int to = (int)(((int64_t)s->rank + i) % s->size);
@@ -27,52 +27,51 @@ static void pairs(struct weft_schedule *s, const struct weft_blocks *in,
             weft_schedule_send(s, to, weft_block(in, to));
         marks[i % at_a_time] = s->count;
     }
-    weft_schedule_wait_for(s, begin); /* while the messages are on their way */
+    weft_schedule_wait_for(s, begin); /* the copy overlaps with the messages */
     weft_schedule_copy(s, weft_block(in, s->rank), weft_block(out, s->rank));
 }
 
-/* The blocks of a row whose place has this bit, from place i on: where the run ends. */
+/* The end of the run of blocks from i whose index has this bit set. */
 static int end_of_run(int i, int bit, int size)
 {
     int end = (i | (bit - 1)) + 1;
     return end < size ? end : size;
 }
 
-/* Copies the blocks with this bit between the row and a place where they stand together. Returns
+/* Copies the blocks whose index has this bit set between the row and a contiguous buffer. Returns
  * their bytes. */
 static size_t pack(struct weft_schedule *s, struct weft_elements row, size_t block, int bit,
-                   struct weft_elements together, bool unpack)
+                   struct weft_elements packed, bool unpack)
 {
     size_t used = 0;
     for (int i = bit; i < s->size; i = end_of_run(i, bit, s->size) + bit) {
         size_t bytes = (size_t)(end_of_run(i, bit, s->size) - i) * block;
-        struct weft_elements here = weft_elements_slice(row, (size_t)i * block, bytes);
-        struct weft_elements there = weft_elements_slice(together, used, bytes);
-        weft_schedule_copy(s, unpack ? there : here, unpack ? here : there);
+        struct weft_elements blocks = weft_elements_slice(row, (size_t)i * block, bytes);
+        struct weft_elements slice = weft_elements_slice(packed, used, bytes);
+        weft_schedule_copy(s, unpack ? slice : blocks, unpack ? blocks : slice);
         used += bytes;
     }
     return used;
 }
 
-/* The block for the rank i further stands at place i, and travels by the bits of i. In the end place
- * i holds what the rank i back has sent. */
+/* The block for rank + i is at index i of the row and is sent in the rounds of the bits of i. At
+ * the end index i has the block from rank - i. */
 static void bruck(struct weft_schedule *s, const struct weft_blocks *in,
                   const struct weft_blocks *out)
 {
     size_t block = weft_elements_bytes(weft_block(in, 0)), n = (size_t)s->size;
     struct weft_elements row = weft_schedule_row(s, n * block);
-    struct weft_elements going = weft_schedule_row(s, (n / 2 + 1) * block);
-    struct weft_elements coming = weft_schedule_row(s, (n / 2 + 1) * block);
+    struct weft_elements sent = weft_schedule_row(s, (n / 2 + 1) * block);
+    struct weft_elements received = weft_schedule_row(s, (n / 2 + 1) * block);
     for (int i = 0; i < s->size; i++)
         weft_schedule_copy(s, weft_block(in, (s->rank + i) % s->size),
                            weft_elements_slice(row, (size_t)i * block, block));
     for (int bit = 1; bit < s->size; bit *= 2) {
-        size_t bytes = pack(s, row, block, bit, going, false);
-        going.count = coming.count = bytes;
-        weft_schedule_receive(s, (s->rank + s->size - bit) % s->size, coming);
-        weft_schedule_send(s, (s->rank + bit) % s->size, going);
+        sent.count = received.count = pack(s, row, block, bit, sent, false);
+        weft_schedule_receive(s, (s->rank + s->size - bit) % s->size, received);
+        weft_schedule_send(s, (s->rank + bit) % s->size, sent);
         weft_schedule_fence(s);
-        pack(s, row, block, bit, coming, true);
+        pack(s, row, block, bit, received, true);
     }
     for (int i = 0; i < s->size; i++)
         weft_schedule_copy(s, weft_elements_slice(row, (size_t)i * block, block),
@@ -88,7 +87,7 @@ void weft_build_alltoall(struct weft_schedule *s, const struct weft_blocks *in,
         pairs(s, in, out, algorithm == WEFT_ALGORITHM_PAIRWISE ? FEW_AT_A_TIME : MANY_AT_A_TIME);
 }
 
-/* In place: in step t the ranks whose sum is t modulo size exchange their blocks, which go out of a
+/* In place. Step t: two ranks whose sum is t modulo size exchange their blocks; sends use a
  * copy. */
 void weft_build_alltoall_in_place(struct weft_schedule *s, const struct weft_blocks *blocks)
 {

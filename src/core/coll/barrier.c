@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_Barrier by dissemination: in round k every rank tells the one 2^k further that it, and
- * everybody it has heard of, is there. Where ranks are a power of two they may tell each other in
- * pairs instead (doubling): as many rounds, and fewer turns where ranks share a core.
+ * MPI_Barrier by dissemination: in round k each rank sends a message to rank + 2^k. For a power of
+ * two, pairs may exchange messages instead (doubling): the same number of rounds, with fewer
+ * context switches if ranks share a core.
  *
- * Invariant: after round k a rank has heard of the 2^(k+1) - 1 ranks before it, directly or not.
+ * Invariant: after round k a rank depends on the 2^(k+1) - 1 ranks before it.
  */
 #include "core/coll/nodes.h"
 #include "core/coll/tree.h"
 
-/* A message up and one down for each rank but the top: fewer than by pairs, one after the other. */
+/* One message up and one down a tree for each rank except the root. */
 static void up_and_down(struct weft_schedule *s)
 {
     struct weft_elements nothing = weft_schedule_row(s, 0);
@@ -18,10 +18,10 @@ static void up_and_down(struct weft_schedule *s)
         weft_schedule_receive(s, (int)weft_tree_child(&tree, i).place, nothing);
     weft_schedule_fence(s);
     if (tree.parent >= 0) {
-        uint32_t heard = s->count;
+        uint32_t received = s->count;
         weft_schedule_wait_for(s, 0);
         weft_schedule_receive(s, (int)tree.parent, nothing);
-        weft_schedule_wait_for(s, heard);
+        weft_schedule_wait_for(s, received);
         weft_schedule_send(s, (int)tree.parent, nothing);
         weft_schedule_fence(s);
     }

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_Bcast: short data down a tree; long data down a chain, a segment at a time, or scattered down a
- * tree in as many pieces as there are ranks, then every piece around a ring.
+ * MPI_Bcast: short data down a tree; long data in segments down a chain, or scattered down a tree,
+ * one piece for each rank, followed by an allgather around a ring.
  *
- * Invariant: pieces are cut out of the row of data bytes, not out of elements, because ranks may
- * describe the same data by different types.
+ * Invariant: segments and pieces are parts of the packed form, because ranks may use different
+ * types for the same data.
  */
 #include "core/coll/nodes.h"
 #include "core/coll/tree.h"
 
-/* Bytes that go down the chain at a time. */
+/* Bytes of a segment in the chain. */
 enum { SEGMENT = 64 * 1024 };
 
-/* Places are ranks counted from the root. */
+/* A place is a rank counted from the root. */
 static int rank_of(const struct weft_schedule *s, int root, int64_t place)
 {
     return (int)((place + root) % s->size);
@@ -41,7 +41,7 @@ static struct weft_elements pieces(const struct weft_blocks *all, int64_t first,
                                                weft_elements_bytes(last));
 }
 
-/* A rank gets the pieces of its whole subtree and passes on those of its children's. */
+/* A rank receives the pieces of its subtree and sends those of its children's subtrees. */
 static void scatter(struct weft_schedule *s, const struct weft_blocks *all, int root)
 {
     struct weft_tree tree = tree_of(s, root, 2);
@@ -54,12 +54,11 @@ static void scatter(struct weft_schedule *s, const struct weft_blocks *all, int 
     }
 }
 
-/* The data as a row of bytes: types with holes are sent out of their packed form, which the root
- * fills first. */
+/* The packed form of the data, which the root packs first unless the type is contiguous. */
 static struct weft_elements row_of(struct weft_schedule *s, struct weft_elements data, int root)
 {
     size_t bytes = weft_elements_bytes(data);
-    if (data.type->flags & WEFT_TYPE_DENSE)
+    if (data.type->flags & WEFT_TYPE_CONTIGUOUS)
         return weft_elements_of_bytes(data.at, bytes);
     struct weft_elements row = weft_schedule_row(s, bytes);
     if (s->rank == root)
@@ -67,7 +66,7 @@ static struct weft_elements row_of(struct weft_schedule *s, struct weft_elements
     return row;
 }
 
-/* The others take the data out of the row. */
+/* Unpacks the data at all ranks but the root. */
 static void unpack(struct weft_schedule *s, struct weft_elements row, struct weft_elements data,
                    int root)
 {
@@ -82,7 +81,7 @@ static struct weft_elements segment(struct weft_elements row, size_t at)
     return weft_elements_slice(row, at, left < SEGMENT ? left : SEGMENT);
 }
 
-/* Segments from rank to rank: while one is passed on, the next ones come. */
+/* Segments from rank to rank; up to AHEAD receives overlap with the sends. */
 static void down_the_chain(struct weft_schedule *s, struct weft_elements data, int root)
 {
     enum { AHEAD = 4 };
@@ -90,14 +89,14 @@ static void down_the_chain(struct weft_schedule *s, struct weft_elements data, i
     size_t segments = (row.count + SEGMENT - 1) / SEGMENT;
     int place = (s->rank - root + s->size) % s->size;
     uint32_t begin = s->count, received[AHEAD] = {0};
-    bool gets = place > 0, gives = place + 1 < s->size;
+    bool receives = place > 0, sends = place + 1 < s->size;
     for (size_t i = 0; i < segments + AHEAD; i++) {
-        if (i >= AHEAD && gives) { /* the segment that is AHEAD back */
+        if (i >= AHEAD && sends) {
             size_t at = (i - AHEAD) * SEGMENT;
-            weft_schedule_wait_for(s, gets ? received[i % AHEAD] : begin);
+            weft_schedule_wait_for(s, receives ? received[i % AHEAD] : begin);
             weft_schedule_send(s, rank_of(s, root, place + 1), segment(row, at));
         }
-        if (i < segments && gets) {
+        if (i < segments && receives) {
             weft_schedule_wait_for(s, begin);
             weft_schedule_receive(s, rank_of(s, root, place - 1), segment(row, i * SEGMENT));
             received[i % AHEAD] = s->count;
@@ -113,7 +112,7 @@ static void scatter_and_ring(struct weft_schedule *s, struct weft_elements data,
     if (s->failed)
         return;
     scatter(s, &all, root);
-    weft_schedule_fence(s); /* the ring brings pieces again that are being passed on */
+    weft_schedule_fence(s); /* the ring receives into pieces that the scatter sends */
     weft_build_ring(s, &all, root);
     unpack(s, bytes, data, root);
 }

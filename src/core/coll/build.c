@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * From the arguments of a collective to its schedule: which algorithm, which builder.
+ * Selects the algorithm and calls the builder of a collective.
  *
- * Invariant: what the choice looks at is the same at every rank.
+ * Invariant: the selection depends on values that are the same at every rank.
  */
 #include "core/coll/schedule.h"
 #include "core/process/nodes.h"
@@ -20,7 +20,7 @@ static bool equal_blocks(enum weft_coll_kind kind)
            kind == WEFT_COLL_ALLTOALL;
 }
 
-/* The bytes that the rules of the family count. */
+/* The bytes that the rules of the family compare: weft_coll_family.bytes. */
 static size_t bytes_of(const struct weft_schedule *s, const struct weft_coll_args *args)
 {
     size_t sum = 0;
@@ -46,11 +46,12 @@ static size_t bytes_of(const struct weft_schedule *s, const struct weft_coll_arg
     case WEFT_COLL_EXSCAN:
         return weft_elements_bytes(elements_of(&args->in));
     default:
-        return 0; /* only one algorithm is compatible, or all are: see alltoall.c */
+        return 0; /* one algorithm, or all algorithms are compatible: see alltoall.c */
     }
 }
 
-/* The nodes of the ranks that steps are for, or NULL where they do not matter. */
+/* The nodes of the current group, or NULL if it is not a whole intra-communicator on several
+ * nodes. */
 static const struct weft_nodes *nodes_among(const struct weft_schedule *s)
 {
     const struct weft_comm *comm = s->channel->comm;
@@ -68,7 +69,7 @@ enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum wef
     if (equal_blocks(kind))
         choice.gives |= WEFT_NEED_EQUAL_BLOCKS;
     if (weft.crowded)
-        choice.gives |= WEFT_NEED_CROWD;
+        choice.gives |= WEFT_NEED_OVERSUBSCRIBED;
     const struct weft_nodes *nodes = nodes_among(s);
     if (nodes && (nodes->in_order || !s->op || s->op->commutative))
         choice.gives |= WEFT_NEED_NODES;

@@ -1,25 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Collective operations: what is asked for, and how it is run. A collective is a schedule
- * (core/coll/schedule.h) that a builder writes from the arguments and the engine carries out over
- * point-to-point messages on the communicator's collective channel: now (blocking), in the
- * background (nonblocking), or as often as the user likes (persistent).
+ * Collective operations: the interface of this folder. A builder translates the arguments into a
+ * schedule (schedule.h); the engine executes it with point-to-point messages on the collective
+ * channel of the communicator, blocking, nonblocking or persistent.
  *
  * Invariants:
- *  - Which algorithm runs follows from what every rank of a correct program passes alike: the size
- *    of the communicator, the bytes of data (count times the size of the type), the operation.
- *    Never from the type map, the address or the timing, which may differ between ranks.
- *  - A reduction combines the same operands in the same order whenever size, root, count, type and
- *    operation are the same, and in the order of ranks unless the operation is commutative.
- *  - A failed message does not end the pattern: the rank goes on sending and receiving, or the
- *    others would wait for it for ever. The last error is the result, because its sentence is the
- *    one that MPI_Error_string tells.
- *  - Every collective call on a communicator takes the next sequence number, also one that fails
- *    before anything is sent: so ranks stay in step, and what one of them did not receive is never
- *    taken for a message of a later call.
+ *  - The algorithm depends only on values that are the same at every rank of a correct program: the
+ *    size of the communicator, the bytes of data (count times type size), and the operation; not on
+ *    type maps, addresses or timing.
+ *  - A reduction with the same size, root, count, type and operation combines the same operands in
+ *    the same order, and in the order of ranks unless the operation is commutative.
+ *  - After a failed message the rank continues to send and receive, so that no other rank waits
+ *    forever. The last error is the result, because MPI_Error_string returns its sentence.
+ *  - Each collective call on a communicator takes the next sequence number, including one that
+ *    fails before it sends. So all ranks use the same numbers, and a message that was not received
+ *    is never matched by a later call.
  *
- * Functions return an MPI error class after saying its sentence. MPI_ERR_NO_MEM is returned before
- * anything was sent.
+ * Functions return MPI_SUCCESS or an MPI error class that was recorded. MPI_ERR_NO_MEM is returned
+ * before anything is sent.
  */
 #ifndef WEFT_COLL_H
 #define WEFT_COLL_H
@@ -31,8 +29,8 @@
 
 #include <stdbool.h>
 
-/* The kind is part of the tag: where ranks call different ones, their messages do not match, so the
- * report of a hang names them instead of wrong data going unnoticed. */
+/* The kind is part of the tag. If ranks call different collectives, their messages do not match,
+ * and the hang report names both, instead of a delivery of wrong data. */
 enum weft_coll_kind {
     WEFT_COLL_BARRIER,
     WEFT_COLL_BCAST,
@@ -56,35 +54,33 @@ enum weft_coll_kind {
     WEFT_COLL_NEIGHBOR_ALLTOALL,
     WEFT_COLL_NEIGHBOR_ALLTOALLV,
     WEFT_COLL_NEIGHBOR_ALLTOALLW,
-    WEFT_COLL_KINDS /* how many there are; at most 32 fit into a tag */
+    WEFT_COLL_KINDS /* number of kinds, at most 32: 5 bits of the tag */
 };
 
 /*
- * The arguments of a collective, checked and resolved. `in` is what the rank gives, `out` what it
- * gets; nothing is MPI_IN_PLACE.
+ * The arguments of a collective, checked and resolved: `in` is the send buffer, `out` the receive
+ * buffer, neither is MPI_IN_PLACE.
  *
- *  - One buffer where there is one: in.at, in.count, in.type are the data of a broadcast (at every
- *    rank), a reduction's or scan's operand, what a rank gives to a gather; out is what it gets from
- *    a scatter. A reduction's result goes to out.at.
- *  - Blocks where there are some: a scatter's in, a gather's out, both of alltoall. A reduce_scatter
- *    has in.count elements in all; its out has as many elements as the rank's own of out.counts, or
- *    out.count where there are none.
- *  - In place: in.at == out.at for reductions and scans, `in` is the own block of `out` for gathers
- *    and the reverse for scatters; then the copy of the own data is none. alltoall has `in_place`,
- *    and `in` does not count.
+ *  - Single buffers: `in` of a broadcast (at all ranks), reduction, scan and gather, `out` of a
+ *    scatter. The result of a reduction is at out.at.
+ *  - Blocks: `in` of a scatter, `out` of a gather, both of alltoall. For reduce_scatter in.count is
+ *    the sum of all blocks, out.counts[rank] or out.count the elements of the result.
+ *  - In place: in.at == out.at for reductions and scans; `in` is the rank's block of `out` for
+ *    gathers, and the reverse for scatters, so that the copy of it is omitted. alltoall sets
+ *    `in_place` and ignores `in`.
  */
 struct weft_coll_args {
     enum weft_coll_kind kind;
     struct weft_comm *comm;
     struct weft_blocks in, out;
     const struct weft_op *op;
-    int root; /* of an inter-communicator: also MPI_ROOT, MPI_PROC_NULL */
+    int root; /* inter-communicator: also MPI_ROOT, MPI_PROC_NULL */
     bool in_place;
 };
 
 struct weft_schedule;
 
-/* Runs a collective to its end. */
+/* Executes a collective. */
 int weft_coll_run(const struct weft_coll_args *args);
 
 /* Starts a collective; *request completes with it. */
@@ -94,43 +90,36 @@ int weft_coll_start(const struct weft_coll_args *args, struct weft_request **req
 int weft_coll_init(const struct weft_coll_args *args, struct weft_request **request);
 void weft_coll_restart(struct weft_request *request);
 
-/* Whether any collective of this process went wrong. */
+/* Whether any collective of this process has failed. */
 bool weft_coll_any_failed(void);
 
-/* Takes the sequence number of a call whose arguments turned out to be wrong. */
+/* Takes the sequence number of a call with invalid arguments. */
 void weft_coll_skip(struct weft_comm *comm, bool persistent);
 
-/* ---- The usual ones, blocking, for the core's own use */
+/* ---- Blocking collectives for the library's own use */
 
 int weft_coll_barrier(struct weft_comm *comm);
 
-/* The data of root becomes everybody's. */
 int weft_coll_bcast(struct weft_comm *comm, struct weft_elements data, int root);
 
-/* Combines the elements `in` of all ranks; the result, bit by bit the same, is at `out` of all
- * ranks. in.at == out is in place. */
+/* The result is bitwise equal on all ranks. in.at == out is in place. */
 int weft_coll_allreduce(struct weft_comm *comm, struct weft_elements in, void *out,
                         const struct weft_op *op);
 
-/* Puts the elements `in` of rank r behind r blocks of `out` at root; out.count is that of one
- * block, and out is not looked at elsewhere. In place: `in` is the own block. */
-int weft_coll_gather(struct weft_comm *comm, struct weft_elements in, struct weft_elements out,
-                     int root);
-
-/* The same with the result on every rank. */
+/* out.count is the count of one block. */
 int weft_coll_allgather(struct weft_comm *comm, struct weft_elements in, struct weft_elements out);
 
-/* ---- For weft.c and request.c */
+/* ---- For progress, requests and finalization */
 
-/* Moves every active schedule along; called by weft_progress while weft_coll_active is not NULL.
- * Returns the number of schedules that moved. */
+/* Advances all active schedules; called by progress while weft_coll_active is not NULL. Returns the
+ * number of schedules that advanced. */
 extern WEFT_HIDDEN struct weft_schedule *weft_coll_active;
 int weft_coll_progress(void);
 
-/* Gives back what a persistent collective's request holds. */
+/* Frees the schedule of a persistent request. */
 void weft_coll_release(struct weft_request *request);
 
-/* Frees what the engine keeps for reuse. */
+/* Frees all schedules that are kept for reuse. */
 void weft_coll_finalize(void);
 
 /* ---- For reports */
@@ -138,11 +127,11 @@ void weft_coll_finalize(void);
 /* "MPI_Allreduce". */
 const char *weft_coll_name(enum weft_coll_kind kind);
 
-/* What a tag on a collective channel belongs to: "MPI_Allreduce", or "a collective". */
+/* The collective of a tag on a collective channel: "MPI_Allreduce", or "a collective". */
 const char *weft_coll_name_of_tag(int tag);
 
-/* Calls see(arg, text) with a line for each collective under way: "MPI_Allreduce (doubling) on
- * MPI_COMM_WORLD: step 3 of 7, receive from rank 2". */
+/* Calls see(arg, text) with a line for each active collective: "MPI_Allreduce on MPI_COMM_WORLD
+ * (doubling): waits in step 3 of 7, receive from rank 2". */
 void weft_coll_each_active(void (*see)(void *arg, const char *text), void *arg);
 
 #endif

@@ -1,32 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The engine: carries schedules out over point-to-point messages.
+ * The engine: executes schedules with point-to-point messages.
  *
  * Invariants:
- *  - A schedule that is under way is in the list of active ones, and only progress moves it on: so
- *    whoever waits, for whatever, moves them all. But a blocking one, while there is one thread, is
- *    moved by its call alone: then a poll costs no more than for a message.
- *  - Every request that is started here is given back here, also after another one failed.
- *  - A schedule that nobody waits for is given back when it is complete; a persistent one with its
- *    request.
+ *  - An active schedule is in the list weft_coll_active and is advanced by progress, whatever the
+ *    caller of progress waits for. Exception: with one thread a blocking schedule is advanced by
+ *    its call only, so that its polls cost as much as those for a message.
+ *  - Each request that the engine starts is freed by the engine, also after another one failed.
+ *  - A nonblocking schedule is freed when it is complete, a persistent one with its request.
  */
 #include "core/coll/schedule.h"
 #include "core/object/error.h"
 #include "core/pt2pt/p2p.h"
 #include "core/tool/count.h"
 #include "core/process/weft.h"
-#include "shm/shm.h"
 
 #include <stdlib.h>
 
 struct weft_schedule *weft_coll_active;
 static struct weft_schedule **active_end = &weft_coll_active;
-static struct weft_schedule *waited_for; /* the blocking one that is not in the list */
-static bool advancing; /* progress may come back here while a message is started */
+static struct weft_schedule *blocking; /* the blocking schedule that is not in the list */
+static bool advancing;                 /* starting a message may call progress, and so the engine */
 static bool any_failed;
 
-/* ---- Tags: kind 5 bits, persistent 1, between groups 1, sequence number 18, or what there is room
- * for: 8 at least */
+/* ---- Tags: kind 5 bits, persistent 1, inter-communicator 1, sequence number 18, fewer (at least
+ * 8) if the provider's tags are shorter */
 
 enum { KIND_BITS = 5, PERSISTENT_BIT = 1 << KIND_BITS, INTER_BIT = 2 << KIND_BITS };
 enum { SEQUENCE_SHIFT = KIND_BITS + 2, SEQUENCE_MASK = (1 << 18) - 1 };
@@ -34,9 +32,9 @@ enum { SEQUENCE_SHIFT = KIND_BITS + 2, SEQUENCE_MASK = (1 << 18) - 1 };
 _Static_assert(WEFT_COLL_KINDS <= 1 << KIND_BITS, "a kind does not fit into the tag");
 _Static_assert(SEQUENCE_SHIFT + 8 <= WEFT_LEAST_TAG_BITS, "few numbers fit into the tag");
 
-/* Persistent ones are numbered apart, when they are made: they may be started in any order. What a
- * collective on an inter-communicator sends within the local group is told from that group's own
- * collectives. */
+/* Persistent collectives have their own sequence numbers, taken when they are made, because they
+ * may be started in any order. INTER_BIT separates the messages that a collective on an
+ * inter-communicator sends within the local group from that group's own collectives. */
 static int next_tag(struct weft_comm *comm, enum weft_coll_kind kind, bool persistent)
 {
     uint32_t *sequence = persistent ? &comm->coll_inits : &comm->coll_sequence;
@@ -60,45 +58,47 @@ const char *weft_coll_name_of_tag(int tag)
 
 /* ---- Steps */
 
-/* Keeps the first error of this rank's own; one that another rank tells only before that. */
-static bool keep(struct weft_schedule *s, int code, enum weft_fault fault)
+/* Stores an error: the first one of this rank, which replaces one of another rank. Returns whether
+ * it was stored. */
+static bool set_error(struct weft_schedule *s, int code, enum weft_fault fault)
 {
     any_failed = true;
-    if (s->error != MPI_SUCCESS && (s->fault != WEFT_FAULT_HEARD || fault == WEFT_FAULT_HEARD))
+    if (s->error != MPI_SUCCESS && (s->fault != WEFT_FAULT_REMOTE || fault == WEFT_FAULT_REMOTE))
         return false;
     s->error = code;
     s->fault = fault;
     return true;
 }
 
-static void note(struct weft_schedule *s, int code)
+static void check(struct weft_schedule *s, int code)
 {
     if (weft_unlikely(code != MPI_SUCCESS))
-        keep(s, code, WEFT_FAULT_SAID);
+        set_error(s, code, WEFT_FAULT_RECORDED);
 }
 
-/* Says what the fault of a schedule is that has ended: until now another sentence may have come. */
-static void say_fault(const struct weft_schedule *s)
+/* Records the sentence of a complete schedule's error, at its end because another sentence may have
+ * been recorded since. */
+static void record_fault(const struct weft_schedule *s)
 {
     static const char same[] = "all ranks of a collective have to pass the same amount of data";
     if (s->fault == WEFT_FAULT_SHORT)
-        weft_error_say(s->error, "rank %d sent %zu bytes where %zu are expected; %s", s->fault_peer,
+        weft_error_set(s->error, "rank %d sent %zu bytes where %zu are expected; %s", s->fault_peer,
                        s->fault_got, s->fault_wanted, same);
     if (s->fault == WEFT_FAULT_LONG)
-        weft_error_say(s->error, "rank %d sent more than the %zu bytes expected; %s", s->fault_peer,
+        weft_error_set(s->error, "rank %d sent more than the %zu bytes expected; %s", s->fault_peer,
                        s->fault_wanted, same);
-    if (s->fault == WEFT_FAULT_HEARD) {
-        weft_error_say(s->error,
+    if (s->fault == WEFT_FAULT_REMOTE) {
+        weft_error_set(s->error,
                        "rank %d could not do its part of the collective, or has another amount of "
-                       "data than the %zu bytes expected; its own error tells",
+                       "data than the %zu bytes expected; see the error of that rank",
                        s->fault_peer, s->fault_wanted);
-        weft_error_hearsay();
+        weft_error_secondary();
     }
 }
 
-/* What this rank was to send after something failed: no part of it is right, and who receives it has
- * to know. A message of another length than any that can be expected tells. */
-static void start_spoilt_send(struct weft_schedule *s, struct weft_step *step, size_t bytes)
+/* Sends an error message instead of data, after this rank has failed. A message of 0 bytes where
+ * data are expected, or of 1 byte where none are, is an error message. */
+static void start_error_send(struct weft_schedule *s, struct weft_step *step, size_t bytes)
 {
     static const char nothing;
     int code = weft_p2p_isend(step->channel, &nothing, bytes == 0, weft_datatype_byte(), step->peer,
@@ -114,27 +114,28 @@ static void start_send(struct weft_schedule *s, struct weft_step *step)
     struct weft_peer *peer = channel->comm->peers[step->peer];
     size_t bytes = weft_elements_bytes(step->from);
     if (weft_unlikely(s->error != MPI_SUCCESS)) {
-        start_spoilt_send(s, step, bytes);
+        start_error_send(s, step, bytes);
         return;
     }
-    if ((type->flags & WEFT_TYPE_DENSE) &&
+    if ((type->flags & WEFT_TYPE_CONTIGUOUS) &&
         weft_p2p_inject(peer, channel, s->tag, WEFT_SEND_STANDARD, step->from.at, bytes))
         return;
     int code = weft_p2p_isend(channel, step->from.at, bytes, type, step->peer, s->tag,
                               WEFT_SEND_STANDARD, &step->request);
     if (weft_unlikely(code != MPI_SUCCESS)) {
         step->request = NULL;
-        note(s, code);
+        check(s, code);
     }
 }
 
-/* Straight to the provider, if nothing speaks against it. */
+/* The fast path of a receive: posts it to the provider. Returns false if the general path is
+ * required. */
 static bool post(struct weft_schedule *s, struct weft_step *step)
 {
     struct weft_channel *channel = step->channel;
     size_t bytes = weft_elements_bytes(step->to);
     if (weft.matcher.unexpected || (uint32_t)step->peer >= channel->sources ||
-        !(step->to.type->flags & WEFT_TYPE_DENSE) || weft_unlikely(!weft.requests.free) ||
+        !(step->to.type->flags & WEFT_TYPE_CONTIGUOUS) || weft_unlikely(!weft.requests.free) ||
         weft_unlikely(weft_count_all()))
         return false;
     struct weft_peer *peer = channel->comm->peers[step->peer];
@@ -145,7 +146,7 @@ static bool post(struct weft_schedule *s, struct weft_step *step)
     weft_p2p_describe(request, channel, step->to.at, bytes, weft_datatype_byte(), peer, step->peer,
                       s->tag);
     step->request = request;
-    note(s, weft_net_irecv_plain(request));
+    check(s, weft_net_irecv_plain(request));
     return true;
 }
 
@@ -157,7 +158,7 @@ static void start_receive(struct weft_schedule *s, struct weft_step *step)
                               step->to.type, step->peer, s->tag, &step->request);
     if (weft_unlikely(code != MPI_SUCCESS)) {
         step->request = NULL;
-        note(s, code);
+        check(s, code);
     }
 }
 
@@ -178,46 +179,53 @@ static void start(struct weft_schedule *s, struct weft_step *step)
     }
 }
 
-/* Notes what is wrong with a receive that is complete. Length tells: see start_spoilt_send. */
-static void judge_received(struct weft_schedule *s, const struct weft_step *step,
+/* Stores the error of a receive that failed or has an unexpected length: see start_error_send. */
+static void check_received(struct weft_schedule *s, const struct weft_step *step,
                            const struct weft_request *request)
 {
     size_t wanted = request->capacity;
-    bool spoilt = wanted ? request->bytes == 0 : request->error == MPI_ERR_TRUNCATE;
-    bool kept;
+    bool remote = wanted ? request->bytes == 0 : request->error == MPI_ERR_TRUNCATE;
+    bool stored;
     if (request->error != MPI_SUCCESS && request->error != MPI_ERR_TRUNCATE) {
-        note(s, request->error);
+        check(s, request->error);
         return;
     }
-    if (spoilt)
-        kept = keep(s, MPI_ERR_OTHER, WEFT_FAULT_HEARD);
+    if (remote)
+        stored = set_error(s, MPI_ERR_OTHER, WEFT_FAULT_REMOTE);
     else if (request->error == MPI_ERR_TRUNCATE)
-        kept = keep(s, MPI_ERR_TRUNCATE, WEFT_FAULT_LONG);
+        stored = set_error(s, MPI_ERR_TRUNCATE, WEFT_FAULT_LONG);
     else
-        kept = keep(s, MPI_ERR_COUNT, WEFT_FAULT_SHORT);
-    if (kept) {
+        stored = set_error(s, MPI_ERR_COUNT, WEFT_FAULT_SHORT);
+    if (stored) {
         s->fault_peer = step->peer;
         s->fault_wanted = wanted;
         s->fault_got = request->bytes;
     }
 }
 
-/* A message is complete. */
+/* Completes a message. */
 static void finish(struct weft_schedule *s, struct weft_step *step)
 {
     struct weft_request *request = step->request;
     if (step->kind != WEFT_STEP_RECEIVE)
-        note(s, request->error);
+        check(s, request->error);
     else if (weft_unlikely(request->error != MPI_SUCCESS || request->bytes != request->capacity))
-        judge_received(s, step, request);
+        check_received(s, step, request);
     weft_request_put(request);
     step->request = NULL;
 }
 
-/* Goes as far as it can: until it is complete, or waits for its first message under way. (It cannot
- * wait for anything else: with all that has started complete, the next step may start.) */
+static bool is_complete(const struct weft_schedule *s)
+{
+    return s->done == s->count;
+}
+
+/* Starts and completes steps until the schedule is complete or waits for a message (s->waits_for).
+ * If all started steps are complete, the next step can start. */
 static void advance(struct weft_schedule *s)
 {
+    bool by_progress = advancing;
+    advancing = true;
     for (;;) {
         for (; s->done < s->next; s->done++) {
             struct weft_step *step = &s->steps[s->done];
@@ -230,45 +238,39 @@ static void advance(struct weft_schedule *s)
             finish(s, step);
         }
         if (s->next == s->count || s->steps[s->next].after > s->done)
-            return;
+            break;
         start(s, &s->steps[s->next++]);
     }
+    advancing = by_progress;
 }
 
 /* ---- Active schedules */
 
-/* A schedule has ended: tells who has asked for it. */
+/* Completes the request of a complete schedule. */
 static void complete(struct weft_schedule *s)
 {
     struct weft_request *request = s->request;
     if (!request)
         return;
-    say_fault(s);
+    record_fault(s);
     request->error = (uint8_t)s->error;
     if (!s->persistent)
         weft_schedule_put(s);
     weft_request_event(request);
 }
 
-static bool is_complete(const struct weft_schedule *s)
-{
-    return s->done == s->count;
-}
-
 int weft_coll_progress(void)
 {
-    int moved = 0;
+    int advanced = 0;
     if (advancing)
         return 0;
     advancing = true;
     for (struct weft_schedule **link = &weft_coll_active; *link;) {
         struct weft_schedule *s = *link;
-        if (s->waits_for->pending) {
-            link = &s->next_active;
-            continue;
+        if (!s->waits_for->pending) {
+            advance(s);
+            advanced++;
         }
-        advance(s);
-        moved++;
         if (!is_complete(s)) {
             link = &s->next_active;
             continue;
@@ -279,25 +281,17 @@ int weft_coll_progress(void)
         complete(s);
     }
     advancing = false;
-    return moved;
+    return advanced;
 }
 
-/* Goes as far as it can, at first or because what it waited for is there. */
-static void go(struct weft_schedule *s)
-{
-    advancing = true;
-    advance(s);
-    advancing = false;
-}
-
-/* Begins a schedule. */
+/* Starts a schedule. It is in the list of active schedules unless it is complete. */
 static void begin(struct weft_schedule *s)
 {
     weft_counts.collectives++;
     s->next = s->done = 0;
     s->error = MPI_SUCCESS;
     s->fault = WEFT_FAULT_NONE;
-    go(s);
+    advance(s);
     if (is_complete(s)) {
         complete(s);
         return;
@@ -307,15 +301,15 @@ static void begin(struct weft_schedule *s)
     active_end = &s->next_active;
 }
 
-/* ---- What MPI asks for */
+/* ---- The interface: coll.h */
 
-/* A built schedule; NULL after saying why. */
+/* Builds a schedule. Returns NULL if memory is short, recorded. */
 static struct weft_schedule *make(const struct weft_coll_args *args, bool persistent)
 {
     int tag = next_tag(args->comm, args->kind, persistent);
     struct weft_schedule *s = weft_schedule_get(args);
     if (!s) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for another collective; complete some first");
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for another collective; complete some first");
         return NULL;
     }
     weft_schedule_build(s, args);
@@ -328,15 +322,15 @@ static struct weft_schedule *make(const struct weft_coll_args *args, bool persis
     return s;
 }
 
-/* Nobody else can move it on. */
-static void run_alone(struct weft_schedule *s)
+/* With one thread: the schedule is not in the list of active ones. */
+static void run_single_threaded(struct weft_schedule *s)
 {
     unsigned idle = 0;
-    waited_for = s;
-    go(s);
+    blocking = s;
+    advance(s);
     while (!is_complete(s)) {
         if (!s->waits_for->pending) {
-            go(s);
+            advance(s);
             idle = 0;
         } else if (weft_poll()) {
             idle = 0;
@@ -344,10 +338,10 @@ static void run_alone(struct weft_schedule *s)
             weft_idle_for(&idle, s->waits_for);
         }
     }
-    waited_for = NULL;
+    blocking = NULL;
 }
 
-static void run_among_threads(struct weft_schedule *s)
+static void run_multi_threaded(struct weft_schedule *s)
 {
     unsigned idle = 0;
     begin(s);
@@ -361,62 +355,52 @@ int weft_coll_run(const struct weft_coll_args *args)
     if (weft_unlikely(!s))
         return MPI_ERR_NO_MEM;
     if (weft_likely(!(weft_gate & WEFT_GATE_THREADS)))
-        run_alone(s);
+        run_single_threaded(s);
     else
-        run_among_threads(s);
+        run_multi_threaded(s);
     int code = s->error;
     if (weft_unlikely(code != MPI_SUCCESS))
-        say_fault(s);
+        record_fault(s);
     weft_schedule_put(s);
     return code;
 }
 
-/* A request for a schedule. */
-static int attach(struct weft_schedule *s, struct weft_request **out)
+/* Makes a schedule with a request. */
+static int make_request(const struct weft_coll_args *args, bool persistent,
+                        struct weft_request **out)
 {
-    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_COLL, 0);
+    struct weft_schedule *s = make(args, persistent);
+    struct weft_request *request = NULL;
+    if (weft_unlikely(!s))
+        return MPI_ERR_NO_MEM;
+    if (weft_schedule_retain(s, args) == MPI_SUCCESS)
+        request = weft_request_get(&weft.requests, WEFT_REQUEST_COLL, 0);
     if (weft_unlikely(!request)) {
         weft_schedule_put(s);
         return MPI_ERR_NO_MEM;
     }
     request->channel = s->channel;
     request->peer = NULL;
-    request->type = NULL; /* who looks for a type or a peer in requests finds none */
+    request->type = NULL; /* loops over all requests test both for NULL */
     request->schedule = s;
     s->request = request;
     *out = request;
     return MPI_SUCCESS;
 }
 
-int weft_coll_start(const struct weft_coll_args *args, struct weft_request **request)
-{
-    struct weft_schedule *s = make(args, false);
-    if (weft_unlikely(!s))
-        return MPI_ERR_NO_MEM;
-    int code = weft_schedule_keep(s, args);
-    if (weft_unlikely(code != MPI_SUCCESS)) {
-        weft_schedule_put(s);
-        return code;
-    }
-    code = attach(s, request);
-    if (code == MPI_SUCCESS) {
-        (*request)->pending = 1;
-        begin(s);
-    }
-    return code;
-}
-
 int weft_coll_init(const struct weft_coll_args *args, struct weft_request **request)
 {
-    struct weft_schedule *s = make(args, true);
-    if (weft_unlikely(!s))
-        return MPI_ERR_NO_MEM;
-    int code = weft_schedule_keep(s, args);
-    if (weft_unlikely(code != MPI_SUCCESS)) {
-        weft_schedule_put(s);
-        return code;
+    return make_request(args, true, request);
+}
+
+int weft_coll_start(const struct weft_coll_args *args, struct weft_request **request)
+{
+    int code = make_request(args, false, request);
+    if (code == MPI_SUCCESS) {
+        (*request)->pending = 1;
+        begin((*request)->schedule);
     }
-    return attach(s, request);
+    return code;
 }
 
 void weft_coll_restart(struct weft_request *request)
@@ -435,8 +419,8 @@ void weft_coll_release(struct weft_request *request)
 
 void weft_schedule_each_active(void (*see)(void *arg, const struct weft_schedule *s), void *arg)
 {
-    if (waited_for)
-        see(arg, waited_for);
+    if (blocking)
+        see(arg, blocking);
     for (const struct weft_schedule *s = weft_coll_active; s; s = s->next_active)
         see(arg, s);
 }

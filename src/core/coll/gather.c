@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_Gather and MPI_Gatherv: short blocks up a binomial tree, packed; others straight to the root.
+ * MPI_Gather and MPI_Gatherv: short blocks up a binomial tree, packed; long blocks directly to the
+ * root.
  *
- * Invariant: in the tree, block i of a rank's row belongs to the rank i places further from the
- * root, and every block is as many bytes, whatever type describes it at either end.
+ * Invariant: a place is a rank counted from the root. In the tree, block i of a rank's row is that
+ * of place + i, and all blocks have the same number of bytes.
  */
 #include "core/coll/schedule.h"
 #include "core/coll/tree.h"
@@ -22,9 +23,9 @@ static void to_root(struct weft_schedule *s, struct weft_elements in, const stru
     weft_schedule_copy(s, in, weft_block(out, root));
 }
 
-/* The root takes the other blocks out of its row; places are ranks counted from it. */
-static void deliver(struct weft_schedule *s, struct weft_elements row, size_t block,
-                    const struct weft_blocks *out)
+/* Unpacks the row of the root, except the root's block. */
+static void unpack(struct weft_schedule *s, struct weft_elements row, size_t block,
+                   const struct weft_blocks *out)
 {
     for (int p = 1; p < s->size; p++)
         weft_schedule_copy(s, weft_elements_slice(row, (size_t)p * block, block),
@@ -50,7 +51,7 @@ static void up_the_tree(struct weft_schedule *s, struct weft_elements in,
     if (tree.parent < 0) {
         weft_schedule_copy(s, in, weft_block(out, root));
         weft_schedule_fence(s);
-        deliver(s, row, block, out);
+        unpack(s, row, block, out);
         return;
     }
     if (tree.children)

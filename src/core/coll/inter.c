@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Collectives between the two groups of an inter-communicator. What one group computes goes through
- * its rank 0, the leader, to the other group. So do short blocks that are only moved: up a tree to
- * the leader, to the other side, and down a tree there. Long ones go straight to who gets them, each
- * once.
+ * Collectives between the two groups of an inter-communicator. The result of a reduction in one
+ * group is sent by its rank 0, the leader, to the other group. Short blocks are gathered up a tree
+ * to the leader, sent to the other group, and distributed down a tree. Long blocks are sent
+ * directly.
  *
- * Invariant: between two ranks of different groups only messages on the inter-communicator's own
- * channel go, between two of one group only messages on the local group's channel, so both kinds
- * have their own order.
+ * Invariant: messages between the groups use the channel of the inter-communicator, messages within
+ * a group the channel of its local communicator, so each channel has its own message order.
  */
 #include "core/coll/schedule.h"
 #include "core/datatype/datatype.h"
 
 static bool is_leader(const struct weft_schedule *s)
 {
-    return s->rank == 0; /* in both groups the same */
+    return s->rank == 0; /* s->rank is the rank in the local group for both channels */
 }
 
-/* ---- Within the own group */
+/* ---- Within the local group */
 
 static void local_reduce(struct weft_schedule *s, struct weft_elements in, void *out)
 {
@@ -81,7 +80,7 @@ static void reduce(struct weft_schedule *s, struct weft_elements in, void *out, 
 {
     if (root == MPI_PROC_NULL)
         return;
-    if (root == MPI_ROOT) { /* `in` has the count and the type, also here */
+    if (root == MPI_ROOT) { /* `in` has count and type at the root, too */
         weft_schedule_receive(s, 0, (struct weft_elements){out, in.count, in.type});
         return;
     }
@@ -103,7 +102,7 @@ static void allreduce(struct weft_schedule *s, struct weft_elements in, void *ou
     local_bcast(s, result);
 }
 
-/* The other group's sum, cut into the parts of the own group's ranks. */
+/* Scatters the reduction of the remote group among the ranks of the local group. */
 static void reduce_scatter(struct weft_schedule *s, struct weft_elements in, void *out,
                            const struct weft_blocks *parts)
 {
@@ -141,8 +140,8 @@ static void reduce_scatter(struct weft_schedule *s, struct weft_elements in, voi
     weft_schedule_enter(s, false);
 }
 
-/* Whether blocks of one group, equal and so many bytes each, go through its leader: the same answer on
- * both sides, from the group's size. Up a tree, as within one group. */
+/* Whether the blocks of a group, of `block` bytes each, are sent through its leader. `size` is the
+ * size of that group, so both groups have the same result. */
 static bool through_leader(enum weft_coll_kind kind, int size, size_t block)
 {
     struct weft_choice choice = {.kind = kind, .size = size, .bytes = block};
@@ -155,13 +154,13 @@ static struct weft_blocks blocks_of(struct weft_elements row, size_t block)
     return (struct weft_blocks){.at = row.at, .count = block, .type = weft_datatype_byte()};
 }
 
-/* All of a row of equal blocks that stand one behind the other. */
+/* The elements of n adjacent blocks. */
 static struct weft_elements all_of(const struct weft_blocks *blocks, int n)
 {
     return (struct weft_elements){blocks->at, (size_t)n * blocks->count, blocks->type};
 }
 
-/* The blocks of the own group, at the leader; of no use elsewhere. */
+/* Gathers the blocks of the local group at the leader; the row is empty at the other ranks. */
 static struct weft_elements local_gather(struct weft_schedule *s, struct weft_elements in)
 {
     size_t block = weft_elements_bytes(in);
@@ -175,7 +174,7 @@ static struct weft_elements local_gather(struct weft_schedule *s, struct weft_el
     return row;
 }
 
-/* The root gets a block from each rank of the other group. */
+/* The root receives a block from each rank of the remote group. */
 static void gather(struct weft_schedule *s, struct weft_elements in, const struct weft_blocks *out,
                    int root)
 {
@@ -201,7 +200,7 @@ static void gather(struct weft_schedule *s, struct weft_elements in, const struc
             weft_schedule_receive(s, r, weft_block(out, r));
 }
 
-/* The leader has the blocks of its group, as bytes, from the root. */
+/* The leader receives the blocks of its group from the root and scatters them. */
 static void scatter_from_leader(struct weft_schedule *s, struct weft_elements out, int root)
 {
     size_t block = weft_elements_bytes(out);
@@ -236,48 +235,48 @@ static void scatter(struct weft_schedule *s, const struct weft_blocks *in, struc
             weft_schedule_send(s, r, weft_block(in, r));
 }
 
-/* Each direction by its own blocks, which both sides know: those of the own group to the leader, to
- * the other leader, and there to all; or from everybody to everybody. */
+/* Each direction selects its method by the size of its own blocks: through both leaders, or from
+ * each rank to each rank. */
 static void allgather(struct weft_schedule *s, struct weft_elements in,
                       const struct weft_blocks *out)
 {
     size_t theirs = weft_elements_bytes(weft_block(out, 0));
-    bool give = through_leader(WEFT_COLL_GATHER, s->comm->local->size, weft_elements_bytes(in));
-    bool get = through_leader(WEFT_COLL_GATHER, s->size, theirs);
+    bool gathers = through_leader(WEFT_COLL_GATHER, s->comm->local->size, weft_elements_bytes(in));
+    bool bcasts = through_leader(WEFT_COLL_GATHER, s->size, theirs);
     struct weft_elements row = {NULL, 0, NULL}, all = all_of(out, s->size);
     uint32_t begin = s->count;
-    if (give)
+    if (gathers)
         row = local_gather(s, in);
     uint32_t gathered = s->count;
     weft_schedule_wait_for(s, begin);
-    if (get && is_leader(s))
+    if (bcasts && is_leader(s))
         weft_schedule_receive(s, 0, all);
     for (int i = 0; i < s->size; i++) {
         int r = (s->rank + i) % s->size;
-        if (!get && theirs)
+        if (!bcasts && theirs)
             weft_schedule_receive(s, r, weft_block(out, r));
-        if (!give && weft_elements_bytes(in))
+        if (!gathers && weft_elements_bytes(in))
             weft_schedule_send(s, r, in);
     }
     weft_schedule_wait_for(s, gathered);
-    if (give && is_leader(s))
+    if (gathers && is_leader(s))
         weft_schedule_send(s, 0, row);
-    if (get)
+    if (bcasts)
         local_bcast(s, all);
 }
 
-/* With each rank of the other group, beginning at the own place, so that not all begin with the
- * same; `all` instead of blocks goes to everyone. */
+/* Exchanges blocks with each rank of the remote group, starting at s->rank to distribute the load.
+ * If `all` is set, it is sent to all ranks instead of the blocks of `in`. */
 static void exchange(struct weft_schedule *s, const struct weft_elements *all,
                      const struct weft_blocks *in, const struct weft_blocks *out)
 {
     for (int i = 0; i < s->size; i++) {
         int r = (s->rank + i) % s->size;
-        struct weft_elements gets = weft_block(out, r), gives = all ? *all : weft_block(in, r);
-        if (weft_elements_bytes(gets))
-            weft_schedule_receive(s, r, gets);
-        if (weft_elements_bytes(gives))
-            weft_schedule_send(s, r, gives);
+        struct weft_elements to = weft_block(out, r), from = all ? *all : weft_block(in, r);
+        if (weft_elements_bytes(to))
+            weft_schedule_receive(s, r, to);
+        if (weft_elements_bytes(from))
+            weft_schedule_send(s, r, from);
     }
 }
 
@@ -322,7 +321,7 @@ void weft_build_inter(struct weft_schedule *s, const struct weft_coll_args *args
     case WEFT_COLL_ALLTOALLW:
         exchange(s, NULL, &args->in, &args->out);
         break;
-    default: /* scans and neighbourhoods are not defined between groups; the caller has checked */
+    default: /* scans and neighbourhood collectives are not defined; the caller has checked */
         break;
     }
 }

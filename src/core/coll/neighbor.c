@@ -1,11 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Neighbourhood collectives: a message along every edge of the topology, all at once.
+ * Neighbourhood collectives: one message along each edge of the topology, all concurrent.
  *
- * Invariant: messages between two ranks match in order, and where several edges lead from one rank
- * to another the standard (MPI 5.0, 8.6) pairs them by their order too; but in a grid what is sent
- * in one direction comes in from the other. So in a grid the two receives of a dimension are posted
- * in the reverse order of its sends.
+ * Invariant: several edges between the same two ranks match in order (MPI 5.0, 8.6), as their
+ * messages do. In a grid a message sent in one direction is received from the opposite direction,
+ * so the two receives of a dimension are posted in the reverse order of its sends.
  */
 #include "core/coll/schedule.h"
 

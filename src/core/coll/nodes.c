@@ -1,26 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Collectives through one leader a node: first within each node, over shared memory, then among the
- * leaders, over the network, then within the nodes again. Each part is an ordinary collective among
- * the ranks it is for.
+ * Collectives through one leader of each node: within each node over shared memory, then among the
+ * leaders over the network, then within the nodes again. Each phase is a collective of a subgroup.
  *
  * Invariants:
- *  - A node's leader is the lowest of its ranks, but the root leads its own node, so that data take
- *    no step more than they need.
- *  - Reductions combine nodes in the order of their lowest ranks. That is the order of ranks where
- *    the ranks of each node are neighbours; others come here only with operations that commute.
+ *  - The leader of a node is its lowest rank; the leader of the root's node is the root.
+ *  - Reductions combine nodes in the order of their lowest ranks, which is the order of ranks if
+ *    the ranks of each node are consecutive. Otherwise the operation is commutative.
  */
 #include "core/coll/nodes.h"
 
-/* One collective's view of the nodes. */
+/* The nodes of a collective. */
 struct view {
     struct weft_schedule *s;
     const struct weft_nodes *nodes;
     const int *leaders; /* of each node */
-    bool leads;         /* this rank is one */
+    bool leads;         /* this rank is a leader */
 };
 
-/* root: the rank that leads its node, or -1. */
+/* root: a rank that must be a leader, or -1. */
 static struct view view_of(struct weft_schedule *s, int root)
 {
     const struct weft_nodes *nodes = weft_nodes_of(s->channel->comm->group);
@@ -37,7 +35,7 @@ static struct view view_of(struct weft_schedule *s, int root)
     return v;
 }
 
-/* The next steps are among the ranks of this node. Returns the leader's place among them. */
+/* Sets the group to the ranks of this node. Returns the leader's rank in it. */
 static int enter_node(const struct view *v)
 {
     const struct weft_nodes *nodes = v->nodes;
@@ -47,7 +45,7 @@ static int enter_node(const struct view *v)
     return weft_nodes_place(nodes, v->leaders[nodes->mine]);
 }
 
-/* The next steps are among the leaders, of whom this rank is one. */
+/* Sets the group to the leaders. Called by leaders only. */
 static void enter_leaders(const struct view *v)
 {
     weft_schedule_fence(v->s);
@@ -72,8 +70,8 @@ static void reduce(struct weft_schedule *s, struct weft_elements in, void *out, 
                       weft_schedule_choose(s, WEFT_COLL_REDUCE, weft_elements_bytes(in)));
 }
 
-/* What the leader has becomes the node's. */
-static void tell_node(const struct view *v, struct weft_elements data)
+/* Broadcasts the leader's data in its node. */
+static void bcast_in_node(const struct view *v, struct weft_elements data)
 {
     weft_schedule_fence(v->s);
     bcast(v->s, data, enter_node(v));
@@ -91,7 +89,7 @@ void weft_nodes_barrier(struct weft_schedule *s)
         enter_leaders(&v);
         weft_build_barrier(s, weft_schedule_choose(s, WEFT_COLL_BARRIER, 0));
     }
-    tell_node(&v, weft_schedule_row(s, 0));
+    bcast_in_node(&v, weft_schedule_row(s, 0));
 }
 
 void weft_nodes_bcast(struct weft_schedule *s, struct weft_elements data, int root)
@@ -103,7 +101,7 @@ void weft_nodes_bcast(struct weft_schedule *s, struct weft_elements data, int ro
         enter_leaders(&v);
         bcast(s, data, v.nodes->node[root]);
     }
-    tell_node(&v, data);
+    bcast_in_node(&v, data);
 }
 
 void weft_nodes_reduce(struct weft_schedule *s, struct weft_elements in, void *out, int root)
@@ -138,14 +136,14 @@ void weft_nodes_allreduce(struct weft_schedule *s, struct weft_elements in, void
             s, result, out,
             weft_schedule_choose(s, WEFT_COLL_ALLREDUCE, weft_elements_bytes(result)));
     }
-    tell_node(&v, result);
+    bcast_in_node(&v, result);
 }
 
-/* ---- Allgather: the blocks stand in one row of bytes, node after node */
+/* ---- Allgather: all blocks, packed, in the order of the nodes */
 
 struct row {
     struct weft_elements bytes;
-    size_t *begin; /* of the blocks, in the nodes' order; size + 1 places */
+    size_t *begin; /* offsets of the size blocks, then the end */
 };
 
 static struct weft_elements part(const struct row *row, int first, int end)
@@ -162,14 +160,14 @@ static struct row make_row(const struct view *v, const struct weft_blocks *out)
     row.begin[0] = 0;
     for (int i = 0; i < s->size; i++)
         row.begin[i + 1] = row.begin[i] + weft_elements_bytes(weft_block(out, v->nodes->order[i]));
-    if (v->nodes->in_order && !out->displs.at && (out->type->flags & WEFT_TYPE_DENSE))
+    if (v->nodes->in_order && !out->displs.at && (out->type->flags & WEFT_TYPE_CONTIGUOUS))
         row.bytes = weft_elements_of_bytes(out->at, row.begin[s->size]);
     else
         row.bytes = weft_schedule_row(s, row.begin[s->size]);
     return row;
 }
 
-/* The leader gets the blocks of its node. */
+/* Gathers the blocks of a node at its leader. */
 static void collect(const struct view *v, struct weft_elements in, const struct row *row)
 {
     int first = v->nodes->begin[v->nodes->mine], own = v->s->rank;
@@ -185,7 +183,7 @@ static void collect(const struct view *v, struct weft_elements in, const struct 
     }
 }
 
-/* The leaders exchange the parts of their nodes. */
+/* Allgather of the nodes' blocks among the leaders. */
 static void exchange(const struct view *v, const struct row *row)
 {
     struct weft_schedule *s = v->s;
@@ -217,7 +215,7 @@ void weft_nodes_allgather(struct weft_schedule *s, struct weft_elements in,
     collect(&v, in, &row);
     if (v.leads)
         exchange(&v, &row);
-    tell_node(&v, row.bytes);
+    bcast_in_node(&v, row.bytes);
     weft_schedule_fence(s);
     if (row.bytes.at != out->at)
         for (int i = 0; i < s->size; i++)

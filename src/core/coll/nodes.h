@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Collectives through one leader a node, for the builders of each collective. Only for a communicator
- * whose nodes matter: weft_nodes_of (core/process/nodes.h) is not NULL.
+ * Collectives through one leader of each node. For communicators for which weft_nodes_of
+ * (core/process/nodes.h) is not NULL.
  *
- * Invariant: each writes steps for the whole communicator and leaves the schedule entered for it.
+ * Invariant: each function adds steps for the whole communicator, which is the schedule's group
+ * before and after.
  */
 #ifndef WEFT_COLL_NODES_H
 #define WEFT_COLL_NODES_H

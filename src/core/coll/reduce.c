@@ -1,58 +1,59 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_Reduce: short vectors up a tree; long ones by recursive halving, after which the root collects
- * the parts.
+ * MPI_Reduce: short vectors up a tree; long vectors by recursive halving, followed by a gather of
+ * the parts at the root.
  *
- * Invariant: in the tree a rank combines its own data with those of its children from the nearest
- * to the farthest, always as left operand, so what it holds are neighbouring ranks in order. The
- * tree's top is the root if the operation commutes, else rank 0, which passes the result on.
+ * Invariant: in the tree a rank combines its data, as the left operand, with those of its children,
+ * the nearest first, so the result covers a range of ranks in order. The top of the tree is the
+ * root if the operation is commutative, else rank 0, which sends the result to the root.
  */
 #include "core/coll/nodes.h"
 #include "core/coll/reduction.h"
 #include "core/coll/tree.h"
 
-/* Receives of children are posted at once if all that comes fits into so many bytes. */
+/* The receives of all children are posted at once if their data are at most this many bytes. */
 enum { AT_ONCE_BYTES = 64 * 1024 };
 
-/* What children send, and the mark behind its receive. */
-struct coming {
+/* The operand of a child, and the mark after its receive. */
+struct operand {
     struct weft_elements data;
     uint32_t received;
 };
 
 static void receive(struct weft_schedule *s, const struct weft_tree *tree, int i, int top,
-                    struct coming *from)
+                    struct operand *from)
 {
     weft_schedule_receive(s, (int)((weft_tree_child(tree, i).place + top) % s->size), from->data);
     from->received = s->count;
 }
 
-/* Combines own data with the children's: what comes is the right operand and so where the result
- * appears. The last room holds it; where there are fewer rooms than children, two take turns. */
+/* Combines this rank's data with those of its children. A child's operand is the right one, so the
+ * result is in its buffer; that of the last child is last_buffer, if set. Long operands alternate
+ * between two buffers. */
 static struct weft_elements combine(struct weft_schedule *s, const struct weft_tree *tree,
-                                    struct weft_elements data, int top, void *last_room)
+                                    struct weft_elements data, int top, void *last_buffer)
 {
     int n = tree->children;
-    int rooms = n > 2 && weft_elements_bytes(data) > AT_ONCE_BYTES / (size_t)n ? 2 : n;
-    struct coming *came = weft_schedule_memory(s, (size_t)n * sizeof *came);
+    int buffers = n > 2 && weft_elements_bytes(data) > AT_ONCE_BYTES / (size_t)n ? 2 : n;
+    struct operand *child = weft_schedule_memory(s, (size_t)n * sizeof *child);
     for (int i = 0; i < n && !s->failed; i++) {
-        bool is_last = last_room && (n - 1 - i) % rooms == 0;
-        came[i].data = data;
-        if (i >= rooms)
-            came[i].data.at = came[i - rooms].data.at;
+        bool is_last = last_buffer && (n - 1 - i) % buffers == 0;
+        child[i].data = data;
+        if (i >= buffers)
+            child[i].data.at = child[i - buffers].data.at;
         else if (is_last)
-            came[i].data.at = last_room;
+            child[i].data.at = last_buffer;
         else
-            came[i].data = weft_schedule_elements(s, data.type, data.count);
-        if (rooms == n)
-            receive(s, tree, i, top, &came[i]);
+            child[i].data = weft_schedule_elements(s, data.type, data.count);
+        if (buffers == n)
+            receive(s, tree, i, top, &child[i]);
     }
     for (int i = 0; i < n && !s->failed; i++) {
-        if (rooms < n)
-            receive(s, tree, i, top, &came[i]);
-        weft_schedule_wait_for(s, came[i].received);
-        weft_schedule_combine(s, data, came[i].data.at);
-        data = came[i].data;
+        if (buffers < n)
+            receive(s, tree, i, top, &child[i]);
+        weft_schedule_wait_for(s, child[i].received);
+        weft_schedule_combine(s, data, child[i].data.at);
+        data = child[i].data;
     }
     return data;
 }
@@ -63,8 +64,8 @@ static void up_the_tree(struct weft_schedule *s, struct weft_elements in, void *
     int top = s->op->commutative ? root : 0;
     struct weft_tree tree = weft_tree_of(s->size, radix, (s->rank - top + s->size) % s->size);
     struct weft_elements result = {out, in.count, in.type};
-    bool straight = s->rank == root && tree.parent < 0 && in.at != out;
-    struct weft_elements data = combine(s, &tree, in, top, straight ? out : NULL);
+    bool in_out = s->rank == root && tree.parent < 0 && in.at != out;
+    struct weft_elements data = combine(s, &tree, in, top, in_out ? out : NULL);
     if (tree.parent >= 0)
         weft_schedule_send(s, (int)((tree.parent + top) % s->size), data);
     else if (s->rank != root)
@@ -77,8 +78,8 @@ static void up_the_tree(struct weft_schedule *s, struct weft_elements in, void *
     }
 }
 
-/* The root gets every place's part into its own `mine`, all at once. */
-static void collect_parts(const struct weft_reduction *r)
+/* The root receives the parts of all places. */
+static void gather_parts(const struct weft_reduction *r)
 {
     for (int place = 0; place < 1 << r->levels; place++)
         if (place != r->place)
@@ -100,7 +101,7 @@ static void by_parts(struct weft_schedule *s, struct weft_elements in, void *out
     weft_reduction_fold(&r);
     weft_reduction_halve(&r);
     if (is_root) {
-        collect_parts(&r);
+        gather_parts(&r);
         weft_schedule_copy(s, r.mine, result);
     } else if (r.place >= 0) {
         weft_schedule_send(s, root, weft_reduction_part(&r, r.place, r.levels));

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_Reduce_scatter and MPI_Reduce_scatter_block: recursive halving, or every pair of ranks
- * exchanging its parts.
+ * MPI_Reduce_scatter and MPI_Reduce_scatter_block: recursive halving, or a pairwise exchange of
+ * parts.
  *
- * Invariant: halving begins with the neighbour, for the order of operands, so the places whose parts
- * stay together are those that agree in their lowest bits. The vector is therefore laid out by
- * places with their bits in reverse; there, what is given away and what is kept are rows.
+ * Invariant: halving starts with the adjacent rank, for the order of operands, so the parts that
+ * stay together belong to places with the same lowest bits. The vector is laid out by places with
+ * reversed bits, so that the part that is sent and the part that is kept are contiguous.
  */
 #include "core/coll/reduction.h"
 
-/* The parts that ranks get, in elements; n + 1 places where they begin. */
+/* The offsets of the ranks' parts, in elements, then the end. */
 static size_t *begins_of(struct weft_schedule *s, const struct weft_blocks *parts)
 {
     size_t *begin = weft_schedule_memory(s, ((size_t)s->size + 1) * sizeof *begin);
@@ -30,15 +30,14 @@ static int reverse(int place, int levels)
     return result;
 }
 
-/* The ranks [first, end) whose parts a place computes: its own, and that of the rank folded into
- * it. */
+/* The ranks [first, end) whose parts a place computes: its own, and the inactive rank before it. */
 static void ranks_of(const struct weft_reduction *r, int place, int *first, int *end)
 {
     *end = weft_reduction_rank(r, place) + 1;
     *first = place < r->extra ? *end - 2 : *end - 1;
 }
 
-/* Lays the operand out by reversed places. Returns where each begins, and the end. */
+/* Copies the operand to the order of reversed places. Returns the offset of each, then the end. */
 static size_t *lay_out(struct weft_reduction *r, struct weft_elements in, const size_t *begin)
 {
     struct weft_schedule *s = r->s;
@@ -63,7 +62,7 @@ static struct weft_elements between(const struct weft_reduction *r, const size_t
     return weft_elements_slice(r->mine, at[first], at[end] - at[first]);
 }
 
-/* Rows of places in reversed order: in each level one half is kept. */
+/* Each level keeps one half of the range of reversed places. */
 static void halve(struct weft_reduction *r, const size_t *at)
 {
     int first = 0, end = 1 << r->levels;
@@ -104,26 +103,26 @@ static void by_halving(struct weft_schedule *s, struct weft_elements in, struct 
     weft_schedule_copy(s, weft_elements_slice(r.mine, mine, out.count), out);
 }
 
-/* In step i to the rank i further, from the rank i back; while one part is combined the next is on
- * its way. */
+/* Step i: send to rank + i, receive from rank - i. A part is combined while the next is
+ * received. */
 static void by_pairs(struct weft_schedule *s, struct weft_elements in, struct weft_elements out,
                      const size_t *begin)
 {
     struct weft_elements sum = weft_schedule_elements(s, out.type, out.count);
-    struct weft_elements came[2] = {weft_schedule_elements(s, out.type, out.count),
-                                    weft_schedule_elements(s, out.type, out.count)};
+    struct weft_elements received[2] = {weft_schedule_elements(s, out.type, out.count),
+                                        weft_schedule_elements(s, out.type, out.count)};
     uint32_t last = 0;
     weft_schedule_copy(s, weft_elements_slice(in, begin[s->rank], out.count), sum);
     for (int i = 1; i <= s->size; i++) {
         if (i < s->size) {
             int to = (s->rank + i) % s->size, from = (s->rank + s->size - i) % s->size;
-            weft_schedule_receive(s, from, came[i % 2]);
+            weft_schedule_receive(s, from, received[i % 2]);
             weft_schedule_send(s, to,
                                weft_elements_slice(in, begin[to], begin[to + 1] - begin[to]));
         }
         if (i > 1) {
             weft_schedule_wait_for(s, last);
-            weft_schedule_combine(s, came[(i - 1) % 2], sum.at);
+            weft_schedule_combine(s, received[(i - 1) % 2], sum.at);
         }
         last = s->count;
     }

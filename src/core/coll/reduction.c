@@ -2,7 +2,7 @@
 /*
  * Recursive doubling and halving: see reduction.h.
  *
- * Invariant: every function here ends with a fence, so that what follows finds all messages done.
+ * Invariant: each function ends with a fence, so that later steps depend on all its messages.
  */
 #include "core/coll/reduction.h"
 
@@ -48,7 +48,7 @@ void weft_reduction_unfold(struct weft_reduction *r)
     weft_schedule_fence(s);
 }
 
-/* The place in `other` that answers to a part of `mine`. */
+/* The part of `other` at the offset of a part of `mine`. */
 static struct weft_elements in_other(const struct weft_reduction *r, struct weft_elements part)
 {
     part.at = (void *)((uintptr_t)r->other + ((uintptr_t)part.at - (uintptr_t)r->mine.at));
@@ -85,7 +85,7 @@ void weft_reduction_double(struct weft_reduction *r)
         weft_schedule_fence(r->s);
         if (partner < r->place) {
             weft_schedule_combine(r->s, theirs, r->mine.at);
-        } else { /* also when the operation commutes: partners compute the same bits */
+        } else { /* also if the operation is commutative: both partners compute the same bits */
             weft_schedule_combine(r->s, r->mine, theirs.at);
             r->other = r->mine.at;
             r->mine = theirs;

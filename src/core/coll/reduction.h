@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Reductions among a power of two of ranks: recursive doubling for latency, recursive halving for
- * bandwidth; both begin with the neighbour and double the distance.
+ * bandwidth. The first partner is the adjacent rank; the distance doubles at each level.
  *
- * Beyond the greatest power of two there are `extra` ranks. The first 2 * extra ranks are folded:
- * each even one gives its data to its odd neighbour and takes part no more. Those who take part have
- * places 0, 1, …, in the order of ranks.
+ * `extra` is the number of ranks beyond the largest power of two. The first 2 * extra ranks are
+ * folded: each even rank sends its data to the next rank and is then inactive. Active ranks have
+ * the places 0, 1, …, in the order of ranks.
  *
  * Invariants:
- *  - After level k, `mine` (or its part) holds the operands of the 2^(k+1) neighbouring places that
- *    differ in the lowest k + 1 bits, combined in their order: those of the lower half are the left
- *    operand. So operations need not commute, and after doubling all ranks hold the same bits.
- *  - Parts are cut in the middle at every level, by element; every rank can compute every other's.
+ *  - After level k, `mine` (or a part of it) is the combination of the operands of the 2^(k+1)
+ *    places that differ in the lowest k + 1 bits, in order: the lower half is the left operand. So
+ *    the operation need not be commutative, and after doubling all ranks have the same bits.
+ *  - Each level divides a part in the middle, by elements, so each rank can compute all parts.
  */
 #ifndef WEFT_REDUCTION_H
 #define WEFT_REDUCTION_H
@@ -20,35 +20,34 @@
 
 struct weft_reduction {
     struct weft_schedule *s;
-    struct weft_elements mine; /* begins as the rank's own data, becomes the result */
-    void *other;               /* room for as many elements; may change places with mine */
-    int levels;                /* 1 << levels ranks take part */
+    struct weft_elements mine; /* first the operand, finally the result */
+    void *other;               /* a buffer of the same size; may be swapped with mine.at */
+    int levels;                /* 1 << levels ranks are active */
     int extra;
-    int place; /* -1: folded away */
+    int place; /* -1: inactive */
 };
 
 /* Fills levels, extra and place. */
 void weft_reduction_init(struct weft_reduction *r);
 
-/* Folds, and gives folded ranks the result. */
+/* Folds, and sends the result to the inactive ranks. */
 void weft_reduction_fold(struct weft_reduction *r);
 void weft_reduction_unfold(struct weft_reduction *r);
 
-/* Recursive doubling: at every level whole vectors are exchanged, and everybody who takes part ends
- * with the result. */
+/* Recursive doubling: exchanges whole vectors; every active rank has the result. */
 void weft_reduction_double(struct weft_reduction *r);
 
-/* One level with parts: gives one part of `mine` away, and combines the other with the partner's. */
+/* One level of halving: sends one part of `mine`, and combines the other with the partner's. */
 void weft_reduction_exchange(struct weft_reduction *r, int partner, struct weft_elements give,
                              struct weft_elements keep);
 
-/* Recursive halving: ends with the part of the result in `mine` that weft_reduction_part names. */
+/* Recursive halving: weft_reduction_part of `mine` has this rank's part of the result. */
 void weft_reduction_halve(struct weft_reduction *r);
 
-/* The part of `mine` that belongs to a place after so many levels of halving. */
+/* The part of `mine` of a place after `levels` levels of halving. */
 struct weft_elements weft_reduction_part(const struct weft_reduction *r, int place, int levels);
 
-/* Halving backwards: everybody who takes part gets all parts. */
+/* The reverse of halving: every active rank receives all parts. */
 void weft_reduction_collect(struct weft_reduction *r);
 
 /* The rank of a place. */

@@ -2,9 +2,9 @@
 /*
  * MPI_Scan and MPI_Exscan: recursive doubling, or from rank to rank.
  *
- * Invariant: in the round with distance d a rank knows the operands of its row of d ranks, which
- * begins at a multiple of d, combined in order. A row is cut short only by the end of the
- * communicator, and then no rank behind it asks for it.
+ * Invariant: before the round with distance d, `row` is the combination, in order, of the d ranks
+ * from the multiple of d below this rank. Only the last such range may be shorter, and no rank
+ * needs it.
  */
 #include "core/coll/schedule.h"
 
@@ -12,8 +12,8 @@ static void by_doubling(struct weft_schedule *s, struct weft_elements in, struct
                         bool exclusive)
 {
     struct weft_elements row = weft_schedule_elements(s, in.type, in.count);
-    struct weft_elements came = weft_schedule_elements(s, in.type, in.count);
-    bool have = !exclusive; /* something at out */
+    struct weft_elements received = weft_schedule_elements(s, in.type, in.count);
+    bool have = !exclusive; /* out has a value */
     weft_schedule_copy(s, in, row);
     if (!exclusive)
         weft_schedule_copy(s, in, out);
@@ -21,21 +21,21 @@ static void by_doubling(struct weft_schedule *s, struct weft_elements in, struct
         int partner = s->rank ^ (int)distance;
         if (partner >= s->size)
             continue;
-        weft_schedule_receive(s, partner, came);
+        weft_schedule_receive(s, partner, received);
         weft_schedule_send(s, partner, row);
         weft_schedule_fence(s);
         if (partner > s->rank) {
-            weft_schedule_combine(s, row, came.at);
+            weft_schedule_combine(s, row, received.at);
             void *at = row.at;
-            row.at = came.at;
-            came.at = at;
+            row.at = received.at;
+            received.at = at;
             continue;
         }
-        weft_schedule_combine(s, came, row.at);
+        weft_schedule_combine(s, received, row.at);
         if (have)
-            weft_schedule_combine(s, came, out.at);
+            weft_schedule_combine(s, received, out.at);
         else
-            weft_schedule_copy(s, came, out);
+            weft_schedule_copy(s, received, out);
         have = true;
     }
 }

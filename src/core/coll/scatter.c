@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_Scatter and MPI_Scatterv: short blocks down a binomial tree, packed; others straight from the
- * root.
+ * MPI_Scatter and MPI_Scatterv: short blocks down a binomial tree, packed; long blocks directly
+ * from the root.
  *
- * Invariant: in the tree, block i of a rank's row belongs to the rank i places further from the
- * root, and every block is as many bytes, whatever type describes it at either end.
+ * Invariant: a place is a rank counted from the root. In the tree, block i of a rank's row is that
+ * of place + i, and all blocks have the same number of bytes.
  */
 #include "core/coll/schedule.h"
 #include "core/coll/tree.h"
@@ -25,11 +25,11 @@ static void from_root(struct weft_schedule *s, const struct weft_blocks *in,
     weft_schedule_copy(s, weft_block(in, root), out);
 }
 
-/* The row that the root sends: its blocks from its own on, packed. */
-static struct weft_elements roots_row(struct weft_schedule *s, const struct weft_blocks *in,
-                                      size_t block)
+/* The row of the root: all blocks, packed; its own block is not used. */
+static struct weft_elements root_row(struct weft_schedule *s, const struct weft_blocks *in,
+                                     size_t block)
 {
-    if (s->rank == 0 && (in->type->flags & WEFT_TYPE_DENSE))
+    if (s->rank == 0 && (in->type->flags & WEFT_TYPE_CONTIGUOUS))
         return weft_elements_of_bytes(in->at, (size_t)s->size * block);
     struct weft_elements row = weft_schedule_row(s, (size_t)s->size * block);
     for (int p = 1; p < s->size; p++)
@@ -46,7 +46,7 @@ static void down_the_tree(struct weft_schedule *s, const struct weft_blocks *in,
         s->rank == root ? weft_elements_bytes(weft_block(in, root)) : weft_elements_bytes(out);
     struct weft_elements row = out;
     if (tree.parent < 0) {
-        row = roots_row(s, in, block);
+        row = root_row(s, in, block);
     } else {
         if (tree.children)
             row = weft_schedule_row(s, (size_t)(tree.end - tree.place) * block);

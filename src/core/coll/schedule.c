@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Building schedules: steps and memory. Schedules that have ended are kept and used again, with
- * their row of steps, so that short collectives call no malloc.
+ * Schedules: steps and memory. Freed schedules are reused with their array of steps, so that short
+ * collectives do not call malloc.
  *
- * Invariant: in a schedule on the free list nothing is under way, and of its memory only the row of
- * steps is left.
+ * Invariant: a schedule in the free list has no active message, no references, and no memory except
+ * its array of steps.
  */
 #include "core/coll/schedule.h"
 
@@ -12,7 +12,8 @@
 
 #include <stdlib.h>
 
-enum { FIRST_STEPS = 32, MOST_STEPS_KEPT = 1024, MOST_KEPT = 64 };
+/* Initial length of the array of steps; longest array, and number of schedules, that are kept. */
+enum { FIRST_STEPS = 32, KEPT_STEPS_MAX = 1024, KEPT_MAX = 64 };
 
 struct weft_memory {
     struct weft_memory *next;
@@ -50,58 +51,58 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
     s->request = NULL;
     s->memory = NULL;
     s->used = 0;
-    s->keeps = false;
-    s->nkept = 0;
+    s->retains = false;
+    s->ntypes = 0;
     return s;
 }
 
-static void keep_types(struct weft_schedule *s, const struct weft_blocks *blocks)
+static void add_types(struct weft_schedule *s, const struct weft_blocks *blocks)
 {
-    s->kept[s->nkept++] = blocks->type;
+    s->types[s->ntypes++] = blocks->type;
     for (int i = 0; blocks->types && i < blocks->n; i++)
-        s->kept[s->nkept++] = weft_handle_object(blocks->types[i]);
+        s->types[s->ntypes++] = weft_handle_object(blocks->types[i]);
 }
 
-int weft_schedule_keep(struct weft_schedule *s, const struct weft_coll_args *args)
+int weft_schedule_retain(struct weft_schedule *s, const struct weft_coll_args *args)
 {
     size_t most =
         2 + (size_t)(args->in.types ? args->in.n : 0) + (size_t)(args->out.types ? args->out.n : 0);
-    s->kept = weft_schedule_memory(s, most * sizeof(struct weft_datatype *));
+    s->types = weft_schedule_memory(s, most * sizeof(struct weft_datatype *));
     if (s->failed)
         return MPI_ERR_NO_MEM;
-    keep_types(s, &args->in);
-    keep_types(s, &args->out);
-    for (size_t i = 0; i < s->nkept; i++)
-        weft_datatype_hold(s->kept[i]);
+    add_types(s, &args->in);
+    add_types(s, &args->out);
+    for (size_t i = 0; i < s->ntypes; i++)
+        weft_datatype_retain(s->types[i]);
     if (s->op)
-        weft_op_hold(s->op);
-    s->keeps = true;
+        weft_op_retain(s->op);
+    s->retains = true;
     return MPI_SUCCESS;
 }
 
-static void let_go(struct weft_schedule *s)
+static void release(struct weft_schedule *s)
 {
-    for (size_t i = 0; i < s->nkept; i++)
-        weft_datatype_release(s->kept[i]);
+    for (size_t i = 0; i < s->ntypes; i++)
+        weft_datatype_release(s->types[i]);
     if (s->op)
         weft_op_release(s->op);
 }
 
 void weft_schedule_put(struct weft_schedule *s)
 {
-    if (s->keeps)
-        let_go(s);
+    if (s->retains)
+        release(s);
     while (s->memory) {
         struct weft_memory *memory = s->memory;
         s->memory = memory->next;
         free(memory);
     }
-    if (s->room > MOST_STEPS_KEPT) {
+    if (s->room > KEPT_STEPS_MAX) {
         free(s->steps);
         s->steps = NULL;
         s->room = 0;
     }
-    if (free_count >= MOST_KEPT) {
+    if (free_count >= KEPT_MAX) {
         free(s->steps);
         free(s);
         return;
@@ -143,7 +144,7 @@ void weft_schedule_among(struct weft_schedule *s, const int *ranks, int n, int m
 WEFT_COLD static void fail(struct weft_schedule *s, size_t bytes)
 {
     if (!s->failed)
-        weft_error_say(
+        weft_error_set(
             MPI_ERR_NO_MEM,
             "no memory for %zu bytes that the collective needs besides the buffers; pass "
             "fewer elements at a time",
@@ -173,7 +174,7 @@ void *weft_schedule_memory(struct weft_schedule *s, size_t bytes)
 struct weft_elements weft_schedule_elements(struct weft_schedule *s,
                                             const struct weft_datatype *type, size_t count)
 {
-    /* The first element is the lowest unless the extent is negative. */
+    /* With a negative extent the last element has the lowest address. */
     size_t stretch = count ? (count - 1) * (size_t)llabs((long long)type->extent) : 0;
     uintptr_t memory =
         (uintptr_t)weft_schedule_memory(s, stretch + (size_t)(count ? type->true_extent : 0));
@@ -215,7 +216,7 @@ WEFT_COLD static void grow(struct weft_schedule *s)
     s->room = room;
 }
 
-/* The next step, or NULL when there is no room for it. */
+/* Appends a step. Returns NULL if memory is short. */
 static struct weft_step *add(struct weft_schedule *s, enum weft_step_kind kind, int peer)
 {
     if (weft_unlikely(s->count == s->room))

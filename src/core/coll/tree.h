@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * k-nomial trees over places 0, 1, …, size - 1; place 0 is the top. Written in base k, a place's
- * parent is the place itself without its lowest digit that is not 0.
+ * k-nomial trees over the places 0 to size - 1, with place 0 as the root. In base k, the parent of
+ * a place is the place with its lowest non-zero digit cleared.
  *
- * Invariant: the subtree of a place is a row of neighbouring places that begins with it, and the
- * subtrees of its children, nearest first, follow one another in that row.
+ * Invariant: the subtree of a place is a range of places that starts with it; the subtrees of its
+ * children, nearest first, follow in this range.
  */
 #ifndef WEFT_TREE_H
 #define WEFT_TREE_H
@@ -13,7 +13,7 @@
 
 struct weft_tree {
     int64_t size, place, radix;
-    int64_t parent; /* -1: it is the top */
+    int64_t parent; /* -1: the root */
     int64_t end;    /* the subtree is [place, end) */
     int children;
 };

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The life of communicators.
+ * Communicators: making, opening, freeing.
  *
  * Invariants:
  *  - MPI_COMM_WORLD has the first block of context ids, MPI_COMM_SELF the second, the job the third.
- *  - A dying communicator (the user has freed it) keeps its channels and context ids until a sweep
- *    finds nothing that refers to it. So an id is not offered again while a message of this process
- *    may come or go with it; and what others have sent has its receive here, posted before the user
- *    freed the communicator.
+ *  - A dying communicator (after MPI_Comm_free) keeps its channels and context ids until a sweep
+ *    finds no reference. So this process does not offer an id while a message with that id can
+ *    arrive or leave: every message for it has a receive, posted before MPI_Comm_free.
  */
 #include "core/comm/comm.h"
 #include "core/pt2pt/cell.h"
@@ -28,16 +27,16 @@ struct weft_comm weft_comm_self = {
 struct weft_comm weft_comm_job = {
     .errhandler = &weft_errors_are_fatal, .handle = MPI_COMM_NULL, .name = "the job"};
 
-/* A sweep looks at every request, so it waits until it is worth it. */
+/* A sweep visits every request, so it runs once for so many dying communicators. */
 enum { SWEEP_AT = 64 };
 static struct weft_comm *dying;
 static size_t ndying, sweep_at = SWEEP_AT;
 
 /* ---- Channels */
 
-/* How many peers of a communicator there are on each lane, this process left out. */
+/* The number of a communicator's other processes on each lane. */
 struct lanes {
-    int shared, far;
+    int shm, net;
 };
 
 static struct lanes lanes_of(const struct weft_comm *comm)
@@ -45,78 +44,68 @@ static struct lanes lanes_of(const struct weft_comm *comm)
     struct lanes lanes = {0, 0};
     for (int rank = 0; rank < comm->size; rank++) {
         int world = weft_comm_world_of(comm, rank);
-        bool shared = weft.shm && weft_shm_reaches(world);
-        lanes.shared += shared;
-        lanes.far += !shared && world != weft.job.rank;
+        bool shm = weft.shm && weft_shm_reaches(world);
+        lanes.shm += shm;
+        lanes.net += !shm && world != weft.job.rank;
     }
     return lanes;
 }
 
 static void open_channel(struct weft_channel *channel, struct weft_comm *comm, struct lanes lanes,
-                         int use)
+                         unsigned use)
 {
-    uint32_t context = (uint32_t)comm->block * WEFT_CONTEXTS + (uint32_t)use;
+    uint32_t context = (uint32_t)comm->block * WEFT_CONTEXTS + use;
     *channel = (struct weft_channel){.context = context, .comm = comm};
-    if (lanes.far == 0 || weft_net_software_matching())
-        channel->held = WEFT_HELD_ALWAYS; /* the provider matches nothing of it */
+    if (lanes.net == 0 || weft_net_software_matching())
+        channel->held = WEFT_HELD_ALWAYS; /* the provider matches none of its messages */
     channel->sources = (uint32_t)comm->size;
-    channel->wildcards_held = channel->held != 0 || lanes.shared > 0;
+    channel->wildcards_held = channel->held != 0 || lanes.shm > 0;
     channel->net_bits = weft_net_context_bits(context);
     channel->cell = weft_cell_of(context);
     channel->net_rank = weft_net_rank_bits(comm->rank);
 }
 
+/* The channel of a use, or NULL. */
+static struct weft_channel *channel_for(struct weft_comm *comm, unsigned use)
+{
+    struct weft_comm *local = comm->local;
+    struct weft_channel *const channels[WEFT_CONTEXTS] = {
+        [WEFT_CONTEXT_P2P] = &comm->p2p,
+        [WEFT_CONTEXT_COLL] = &comm->coll,
+        [WEFT_CONTEXT_PARTITIONED] = &comm->part,
+        [WEFT_CONTEXT_MAKING] = &comm->making,
+        [WEFT_CONTEXT_GROUPING] = &comm->grouping,
+        [WEFT_CONTEXT_LOCAL_COLL] = local ? &local->coll : NULL,
+        [WEFT_CONTEXT_LOCAL_MAKING] = local ? &local->making : NULL,
+        [WEFT_CONTEXT_LOCAL_P2P] = local ? &local->p2p : NULL};
+    return channels[use];
+}
+
 struct weft_channel *weft_channel_of(uint32_t context)
 {
     struct weft_comm *comm = weft_context_owner(context / WEFT_CONTEXTS);
-    if (!comm)
-        return NULL;
-    switch ((enum weft_context_use)(context % WEFT_CONTEXTS)) {
-    case WEFT_CONTEXT_P2P:
-        return &comm->p2p;
-    case WEFT_CONTEXT_COLL:
-        return &comm->coll;
-    case WEFT_CONTEXT_MAKING:
-        return &comm->making;
-    case WEFT_CONTEXT_GROUPING:
-        return &comm->grouping;
-    case WEFT_CONTEXT_LOCAL_COLL:
-        return comm->local ? &comm->local->coll : NULL;
-    case WEFT_CONTEXT_LOCAL_MAKING:
-        return comm->local ? &comm->local->making : NULL;
-    case WEFT_CONTEXT_LOCAL_P2P:
-        return comm->local ? &comm->local->p2p : NULL;
-    case WEFT_CONTEXT_PARTITIONED:
-        return &comm->part;
-    case WEFT_CONTEXTS:
-        break;
-    }
-    return NULL;
+    return comm ? channel_for(comm, context % WEFT_CONTEXTS) : NULL;
 }
 
 void weft_comm_open(struct weft_comm *comm, int block)
 {
     struct weft_comm *local = comm->local;
-    struct lanes lanes = lanes_of(comm);
+    struct lanes lanes = lanes_of(comm), local_lanes = local ? lanes_of(local) : lanes;
     comm->block = block;
-    open_channel(&comm->p2p, comm, lanes, WEFT_CONTEXT_P2P);
-    open_channel(&comm->coll, comm, lanes, WEFT_CONTEXT_COLL);
-    open_channel(&comm->part, comm, lanes, WEFT_CONTEXT_PARTITIONED);
-    open_channel(&comm->making, comm, lanes, WEFT_CONTEXT_MAKING);
-    open_channel(&comm->grouping, comm, lanes, WEFT_CONTEXT_GROUPING);
-    if (local) {
-        lanes = lanes_of(local);
+    if (local)
         local->block = block;
-        open_channel(&local->p2p, local, lanes, WEFT_CONTEXT_LOCAL_P2P);
-        open_channel(&local->coll, local, lanes, WEFT_CONTEXT_LOCAL_COLL);
-        open_channel(&local->making, local, lanes, WEFT_CONTEXT_LOCAL_MAKING);
+    for (unsigned use = 0; use < WEFT_CONTEXTS; use++) {
+        bool of_local = use >= WEFT_CONTEXT_LOCAL_COLL;
+        if (!of_local || local)
+            open_channel(channel_for(comm, use), of_local ? local : comm,
+                         of_local ? local_lanes : lanes, use);
     }
     weft_context_assign(block, comm);
 }
 
-/* ---- Beginning and end */
+/* ---- Making and freeing */
 
-/* Sets what follows from the groups; remote is the one that messages go to. */
+/* Sets the fields that follow from the groups. */
 static bool fill(struct weft_comm *comm, struct weft_group *group, struct weft_group *remote)
 {
     if (!weft_group_open_peers(remote))
@@ -136,7 +125,7 @@ static struct weft_comm *make_one(struct weft_group *group, struct weft_group *r
 {
     struct weft_comm *comm = calloc(1, sizeof *comm);
     if (!comm)
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for another communicator");
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for another communicator");
     if (!comm || !fill(comm, group, remote)) {
         free(comm);
         return NULL;
@@ -156,7 +145,7 @@ static void unmake(struct weft_comm *comm)
     weft_group_release(comm->remote);
     weft_errhandler_release(comm->errhandler);
     weft_session_release(comm->session);
-    weft_attribute_forget(&comm->attributes);
+    weft_attribute_free_all(&comm->attributes);
     weft_topology_release(comm->topology);
     if (comm->named)
         free((char *)comm->name);
@@ -202,9 +191,9 @@ static bool has_channel(const struct weft_comm *comm, const struct weft_channel 
            (const char *)channel < (const char *)(comm + 1);
 }
 
-/* Marks the dying communicators that a request refers to, complete or not,. Not by
- * way of channel->comm: the channel of a request that has none may be an old one. */
-static void see_request(void *arg, struct weft_request *request)
+/* Marks the dying communicator that a request refers to. It compares addresses and does not read
+ * channel->comm, because a request without a communicator may keep the pointer to a freed channel. */
+static void mark_referred(void *arg, struct weft_request *request)
 {
     (void)arg;
     for (struct weft_comm *comm = dying; comm; comm = comm->next_dying)
@@ -213,11 +202,15 @@ static void see_request(void *arg, struct weft_request *request)
             comm->referred = true;
 }
 
-/* A channel in the list of those held is taken off it by the next claim that finds nothing held. */
-static bool is_listed(const struct weft_comm *comm)
+/* True while a channel is in weft.held: the next claim that finds nothing held takes it off. */
+static bool is_listed(struct weft_comm *comm)
 {
-    return comm->p2p.listed || comm->coll.listed || comm->part.listed || comm->making.listed ||
-           comm->grouping.listed || (comm->local && is_listed(comm->local));
+    bool listed = false;
+    for (unsigned use = 0; use < WEFT_CONTEXTS; use++) {
+        const struct weft_channel *channel = channel_for(comm, use);
+        listed = listed || (channel && channel->listed);
+    }
+    return listed;
 }
 
 void weft_comm_sweep(void)
@@ -226,7 +219,7 @@ void weft_comm_sweep(void)
         return;
     for (struct weft_comm *comm = dying; comm; comm = comm->next_dying)
         comm->referred = comm->uses || is_listed(comm);
-    weft_request_each(see_request, NULL);
+    weft_request_each(mark_referred, NULL);
     struct weft_comm **link = &dying;
     while (*link) {
         struct weft_comm *comm = *link;
@@ -262,7 +255,7 @@ bool weft_comm_active(const struct weft_comm *comm)
     return activity.any;
 }
 
-/* ---- The predefined ones */
+/* ---- Predefined communicators */
 
 enum { PREDEFINED = 3 };
 
@@ -303,7 +296,7 @@ static void close_predefined(struct weft_comm *comm)
         free((char *)comm->name);
     comm->named = false;
     comm->name = "";
-    weft_attribute_forget(&comm->attributes);
+    weft_attribute_free_all(&comm->attributes);
     weft_errhandler_release(comm->errhandler);
     comm->errhandler = &weft_errors_are_fatal;
     weft_group_release(comm->group);
@@ -341,7 +334,7 @@ int weft_comm_set_name(struct weft_comm *comm, const char *name)
 {
     char *copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
     if (!copy)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for the name of a communicator");
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for the name of a communicator");
     if (comm->named)
         free((char *)comm->name);
     comm->name = copy;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Hints on communicators (MPI 5.0 section 7.4.4): the standard's assertions are kept and told again;
- * what Weft does does not depend on them yet, which a hint allows. Others are ignored.
+ * Hints on communicators (MPI 5.0 section 7.4.4). The standard's assertions are stored and returned
+ * by MPI_Comm_get_info, and change nothing else yet. Other hints are ignored.
  *
- * Invariant: comm->assertions has bit i set exactly when the user has asserted names[i].
+ * Invariant: bit i of comm->assertions is set exactly if the user has asserted names[i].
  */
 #include "core/comm/comm.h"
 #include "core/object/info.h"

@@ -2,8 +2,8 @@
 /*
  * Making communicators: see comm_make.h.
  *
- * Invariant: what one process alone can fail at (memory, a user's callback) is done before the
- * agreement, and brought along to it.
+ * Invariant: the steps at which one process alone can fail (memory, a user's callback) come before
+ * the allocation of context ids, which each member enters with its result.
  */
 #include "core/comm/comm_make.h"
 #include "core/comm/context_alloc.h"
@@ -30,31 +30,31 @@ static uint64_t key_of(const struct weft_channel *channel, int tag)
     return (uint64_t)channel->context << 32 | (uint32_t)tag;
 }
 
-/* Fills an agreement of all of `over`. */
-static uint64_t of_all(struct weft_context_alloc *agreement, struct weft_comm *over)
+/* Prepares an allocation whose members are all processes of `over`. Returns its key. */
+static uint64_t prepare(struct weft_context_alloc *alloc, struct weft_comm *over)
 {
-    memset(agreement, 0, sizeof *agreement);
-    agreement->over = over;
-    agreement->use = WEFT_CONTEXT_MAKING;
-    agreement->tag = weft_comm_making_tag(over);
-    agreement->size = weft_comm_total(over);
-    agreement->index = weft_comm_place(over);
-    return key_of(&over->making, agreement->tag);
+    memset(alloc, 0, sizeof *alloc);
+    alloc->over = over;
+    alloc->use = WEFT_CONTEXT_MAKING;
+    alloc->tag = weft_comm_making_tag(over);
+    alloc->size = weft_comm_total(over);
+    alloc->index = weft_comm_place(over);
+    return key_of(&over->making, alloc->tag);
 }
 
-/* An agreement has ended: opens what was made, or drops it. */
-static int conclude(const struct weft_context_alloc *agreement, struct weft_comm *made,
+/* Opens the new communicator after a successful allocation, frees it after a failed one. */
+static int conclude(const struct weft_context_alloc *alloc, struct weft_comm *made,
                     struct weft_comm **out)
 {
     *out = NULL;
-    if (agreement->code != MPI_SUCCESS) {
+    if (alloc->code != MPI_SUCCESS) {
         weft_comm_drop(made);
-        return agreement->code;
+        return alloc->code;
     }
     if (made)
-        weft_comm_open(made, agreement->block);
+        weft_comm_open(made, alloc->block);
     else
-        weft_context_free(agreement->block);
+        weft_context_free(alloc->block);
     *out = made;
     return MPI_SUCCESS;
 }
@@ -62,17 +62,31 @@ static int conclude(const struct weft_context_alloc *agreement, struct weft_comm
 int weft_comm_agree(struct weft_comm *over, struct weft_comm *made, int failed,
                     struct weft_comm **out)
 {
-    struct weft_context_alloc agreement;
-    uint64_t key = of_all(&agreement, over);
-    weft_context_alloc_start(&agreement, key, failed);
-    weft_context_alloc_wait(&agreement);
-    return conclude(&agreement, made, out);
+    struct weft_context_alloc alloc;
+    uint64_t key = prepare(&alloc, over);
+    weft_context_alloc_start(&alloc, key, failed);
+    weft_context_alloc_wait(&alloc);
+    return conclude(&alloc, made, out);
+}
+
+int weft_comm_agree_group(struct weft_comm *over, struct weft_group *group,
+                          struct weft_group *remote, struct weft_comm **out)
+{
+    struct weft_comm *made = NULL;
+    int failed = group ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (group && group->rank != MPI_UNDEFINED && !(remote && remote->size == 0)) {
+        made = weft_comm_make(group, remote, over->errhandler);
+        failed = made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    }
+    weft_group_release(group);
+    weft_group_release(remote);
+    return weft_comm_agree(over, made, failed, out);
 }
 
 /* ---- Copies */
 
-/* The copy, not open, with attributes and topology; *code is an error class when it is NULL or not
- * complete. hints: an info object, or NULL. */
+/* A copy with attributes and topology that has no context ids yet. *code is an error class if the
+ * copy is NULL or incomplete. */
 static struct weft_comm *copy(struct weft_comm *over, const struct weft_info *hints, int *code)
 {
     struct weft_comm *made =
@@ -93,41 +107,41 @@ int weft_comm_dup(struct weft_comm *over, const struct weft_info *hints, struct 
     return weft_comm_agree(over, made, failed, out);
 }
 
-/* A copy under way. */
-struct making {
-    struct weft_context_alloc agreement;
+/* An MPI_Comm_idup under way. */
+struct idup {
+    struct weft_context_alloc alloc;
     struct weft_comm *made;
     struct weft_request *request;
 };
 
-static void idup_ended(struct weft_context_alloc *agreement)
+static void idup_ended(struct weft_context_alloc *alloc)
 {
-    struct making *making = agreement->arg;
+    struct idup *idup = alloc->arg;
     struct weft_comm *out;
-    making->request->error = (uint8_t)conclude(agreement, making->made, &out);
-    weft_request_event(making->request);
-    free(making);
+    idup->request->error = (uint8_t)conclude(alloc, idup->made, &out);
+    weft_request_event(idup->request);
+    free(idup);
 }
 
 int weft_comm_idup(struct weft_comm *over, const struct weft_info *hints, struct weft_comm **out,
                    struct weft_request **request)
 {
     int failed;
-    struct making *making = malloc(sizeof *making);
-    *request = making ? weft_request_get(&weft.requests, WEFT_REQUEST_MAKING, 1) : NULL;
+    struct idup *idup = malloc(sizeof *idup);
+    *request = idup ? weft_request_get(&weft.requests, WEFT_REQUEST_MAKING, 1) : NULL;
     if (!*request)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to duplicate a communicator");
-    uint64_t key = of_all(&making->agreement, over);
-    making->made = *out = copy(over, hints, &failed);
-    making->request = *request;
-    making->agreement.arg = making;
-    making->agreement.end = idup_ended;
+    uint64_t key = prepare(&idup->alloc, over);
+    idup->made = *out = copy(over, hints, &failed);
+    idup->request = *request;
+    idup->alloc.arg = idup;
+    idup->alloc.end = idup_ended;
     (*request)->channel = &over->p2p;
     (*request)->peer = NULL;
     (*request)->source = MPI_ANY_SOURCE;
     (*request)->tag = MPI_ANY_TAG;
     (*request)->bytes = 0;
-    weft_context_alloc_start(&making->agreement, key, failed);
+    weft_context_alloc_start(&idup->alloc, key, failed);
     return MPI_SUCCESS;
 }
 
@@ -137,13 +151,7 @@ int weft_comm_create(struct weft_comm *over, struct weft_group *group, struct we
 {
     if (over->local)
         return weft_intercomm_create_sub(over, group, out);
-    struct weft_comm *made = NULL;
-    int failed = MPI_SUCCESS;
-    if (group->rank != MPI_UNDEFINED) {
-        made = weft_comm_make(group, NULL, over->errhandler);
-        failed = made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    }
-    return weft_comm_agree(over, made, failed, out);
+    return weft_comm_agree_group(over, weft_group_keep(group), NULL, out);
 }
 
 int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int tag,
@@ -152,29 +160,27 @@ int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int
     *out = NULL;
     if (group->rank == MPI_UNDEFINED)
         return MPI_SUCCESS;
-    struct weft_context_alloc agreement = {.over = over,
-                                           .use = WEFT_CONTEXT_GROUPING,
-                                           .tag = tag,
-                                           .size = group->size,
-                                           .index = group->rank};
-    int *ranks = malloc(2 * (size_t)group->size * sizeof *ranks);
+    struct weft_context_alloc alloc = {.over = over,
+                                       .use = WEFT_CONTEXT_GROUPING,
+                                       .tag = tag,
+                                       .size = group->size,
+                                       .index = group->rank};
+    int *ranks = malloc((size_t)group->size * sizeof *ranks);
     if (!ranks)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for the ranks of %d processes",
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for the ranks of %d processes",
                               group->size);
-    for (int i = 0; i < group->size; i++)
-        ranks[group->size + i] = i;
-    int failed = weft_group_translate(group, group->size, ranks + group->size, over->group, ranks);
+    int failed = weft_group_translate(group, group->size, NULL, over->group, ranks);
     if (failed) {
         free(ranks);
         return failed;
     }
-    agreement.ranks = ranks;
+    alloc.ranks = ranks;
     struct weft_comm *made = weft_comm_make(group, NULL, over->errhandler);
-    weft_context_alloc_start(&agreement, key_of(&over->grouping, tag),
+    weft_context_alloc_start(&alloc, key_of(&over->grouping, tag),
                              made ? MPI_SUCCESS : MPI_ERR_NO_MEM);
-    weft_context_alloc_wait(&agreement);
+    weft_context_alloc_wait(&alloc);
     free(ranks);
-    return conclude(&agreement, made, out);
+    return conclude(&alloc, made, out);
 }
 
 /* ---- Split */
@@ -186,22 +192,14 @@ int weft_comm_split(struct weft_comm *over, int color, int key, struct weft_comm
     struct weft_choice mine = {color, key, local->rank};
     *out = NULL;
     if (!all)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
                               local->size);
     int code = weft_coll_allgather(local, weft_elements_of_bytes(&mine, sizeof mine),
                                    weft_elements_of_bytes(all, sizeof mine));
-    if (code == MPI_SUCCESS && over->local) {
+    if (code == MPI_SUCCESS && over->local)
         code = weft_intercomm_split(over, all, color, out);
-    } else if (code == MPI_SUCCESS) {
-        struct weft_group *group = weft_choice_group(over->group, all, color);
-        struct weft_comm *made =
-            group && color != MPI_UNDEFINED ? weft_comm_make(group, NULL, over->errhandler) : NULL;
-        code = weft_comm_agree(
-            over, made, group && (made || color == MPI_UNDEFINED) ? MPI_SUCCESS : MPI_ERR_NO_MEM,
-            out);
-        if (group)
-            weft_group_release(group);
-    }
+    else if (code == MPI_SUCCESS)
+        code = weft_comm_agree_group(over, weft_choice_group(over->group, all, color), NULL, out);
     free(all);
     return code;
 }
@@ -219,24 +217,14 @@ struct weft_group *weft_choice_group(const struct weft_group *from, struct weft_
 {
     int n = 0;
     for (int i = 0; i < from->size && color != MPI_UNDEFINED; i++)
-        n += all[i].color == color;
-    struct weft_group *group = weft_group_make(n);
-    struct weft_choice *chosen = malloc(((size_t)n + 1) * sizeof *chosen);
-    if (!group || !chosen) {
-        free(group);
-        free(chosen);
-        weft_error_say(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
-                       from->size);
-        return NULL;
-    }
-    int k = 0;
-    for (int i = 0; i < from->size && n; i++)
         if (all[i].color == color)
-            chosen[k++] = all[i];
-    qsort(chosen, (size_t)n, sizeof *chosen, by_key);
+            all[n++] = all[i];
+    qsort(all, (size_t)n, sizeof *all, by_key);
+    struct weft_group *group = weft_group_make(n);
+    if (!group)
+        return NULL;
     for (int i = 0; i < n; i++)
-        group->table[i] = weft_group_world(from, chosen[i].rank);
-    free(chosen);
+        group->table[i] = weft_group_world(from, all[i].rank);
     group->session = weft_session_keep(from->session);
     return weft_group_seal(group);
 }

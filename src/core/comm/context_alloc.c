@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Agreements on context ids: see agree.h.
+ * Context allocation: see context_alloc.h.
  *
- * Invariant: a member that fails goes on sending and receiving to the end of the round, with an
- * offer that makes all fail; or the others would wait for it.
+ * Invariant: a member that fails keeps sending and receiving to the end of the allocation, with an
+ * offer that makes all members fail, so that no member waits for it.
  */
 #include "core/comm/context_alloc.h"
 #include "core/object/error.h"
@@ -12,16 +12,15 @@
 
 #include <string.h>
 
-static struct weft_context_alloc *first;
+static struct weft_context_alloc *first; /* list of the allocations under way */
 
-/* The channel and the rank in it of a member. */
-static struct weft_channel *route(const struct weft_context_alloc *agreement, int64_t index,
-                                  int *rank)
+/* The channel to a member, and the member's rank in it. */
+static struct weft_channel *route(const struct weft_context_alloc *alloc, int64_t index, int *rank)
 {
-    struct weft_comm *comm = agreement->over;
-    index = (index + agreement->size) % agreement->size;
-    if (agreement->use == WEFT_CONTEXT_GROUPING) {
-        *rank = agreement->ranks[index];
+    struct weft_comm *comm = alloc->over;
+    index = (index + alloc->size) % alloc->size;
+    if (alloc->use == WEFT_CONTEXT_GROUPING) {
+        *rank = alloc->ranks[index];
         return &comm->grouping;
     }
     *rank = (int)index;
@@ -33,123 +32,116 @@ static struct weft_channel *route(const struct weft_context_alloc *agreement, in
     return in_first == comm->first_half ? &comm->local->making : &comm->making;
 }
 
-static void note(struct weft_context_alloc *agreement, int code)
+/* Keeps the first error. A word 0 of 0 makes all members fail: see ALL_WELL in context.c. */
+static void note(struct weft_context_alloc *alloc, int code)
 {
     if (code == MPI_SUCCESS)
         return;
-    if (!agreement->code)
-        agreement->code = code;
-    agreement->words[0] = 0; /* not well: see context.c */
+    if (!alloc->code)
+        alloc->code = code;
+    alloc->words[0] = 0;
 }
 
 /* Starts the messages of one round. */
-static void exchange(struct weft_context_alloc *agreement)
+static void exchange(struct weft_context_alloc *alloc)
 {
     const struct weft_datatype *bytes = weft_handle_object(MPI_BYTE);
     int to, from;
-    struct weft_channel *out = route(agreement, agreement->index + agreement->step, &to);
-    struct weft_channel *in = route(agreement, agreement->index - agreement->step, &from);
-    agreement->send = agreement->receive = NULL;
-    note(agreement, weft_p2p_irecv(in, agreement->theirs, sizeof agreement->theirs, bytes, from,
-                                   agreement->tag, &agreement->receive));
-    int code = weft_p2p_isend(out, agreement->words, sizeof agreement->words, bytes, to,
-                              agreement->tag, WEFT_SEND_STANDARD, &agreement->send);
+    struct weft_channel *out = route(alloc, alloc->index + alloc->step, &to);
+    struct weft_channel *in = route(alloc, alloc->index - alloc->step, &from);
+    alloc->send = alloc->receive = NULL;
+    note(alloc, weft_p2p_irecv(in, alloc->theirs, sizeof alloc->theirs, bytes, from, alloc->tag,
+                               &alloc->receive));
+    int code = weft_p2p_isend(out, alloc->words, sizeof alloc->words, bytes, to, alloc->tag,
+                              WEFT_SEND_STANDARD, &alloc->send);
     if (code != MPI_SUCCESS)
-        agreement->send = NULL;
-    note(agreement, code);
+        alloc->send = NULL;
+    note(alloc, code);
 }
 
-static void bid(struct weft_context_alloc *agreement)
+static void bid(struct weft_context_alloc *alloc)
 {
-    agreement->bid.failed = agreement->code != MPI_SUCCESS;
-    weft_bid_offer(&agreement->bid);
-    memcpy(agreement->words, agreement->bid.offer, sizeof agreement->words);
-    agreement->step = 1;
-    if (agreement->size > 1)
-        exchange(agreement);
+    alloc->bid.failed = alloc->code != MPI_SUCCESS;
+    weft_bid_offer(&alloc->bid);
+    memcpy(alloc->words, alloc->bid.offer, sizeof alloc->words);
+    alloc->step = 1;
+    if (alloc->size > 1)
+        exchange(alloc);
 }
 
-/* True when a request is complete or there is none; then it is gone. */
-static bool passed(struct weft_context_alloc *agreement, struct weft_request **request)
+/* True if the request is complete, and frees it, or if there is none. */
+static bool completed(struct weft_context_alloc *alloc, struct weft_request **request)
 {
     if (!*request)
         return true;
     if ((*request)->pending)
         return false;
-    note(agreement, (*request)->error);
+    note(alloc, (*request)->error);
     weft_request_put(*request);
     *request = NULL;
     return true;
 }
 
-static void end(struct weft_context_alloc *agreement, int code)
+int weft_bid_error(enum weft_bid_result result)
 {
-    if (!agreement->code)
-        agreement->code = code;
-    agreement->over->uses--;
-    agreement->done = true;
-    if (agreement->end)
-        agreement->end(agreement);
+    if (result == WEFT_BID_FAILED)
+        return weft_error_set(MPI_ERR_OTHER, "another process failed to make the new communicator; "
+                                             "see the error message of that process");
+    if (result == WEFT_BID_EXHAUSTED)
+        return weft_error_set(MPI_ERR_OTHER,
+                              "no context id is free in all processes of the new communicator; "
+                              "this process has %d communicators of %d: free unused ones",
+                              weft_context_in_use(), WEFT_CONTEXT_BLOCKS);
+    return MPI_SUCCESS;
 }
 
-/* All offers are combined. True when that ends it. */
-static bool settle(struct weft_context_alloc *agreement)
+/* Evaluates the combined offers. True if the allocation has ended, and may be freed. */
+static bool settle(struct weft_context_alloc *alloc)
 {
-    switch (weft_bid_settle(&agreement->bid, agreement->words, &agreement->block)) {
-    case WEFT_BID_TAKEN:
-        end(agreement, MPI_SUCCESS);
-        return true;
-    case WEFT_BID_FAILED:
-        end(agreement, agreement->code
-                           ? agreement->code
-                           : weft_error_say(MPI_ERR_OTHER,
-                                            "another process of the communicator to be could not "
-                                            "take part; its own error tells why"));
-        return true;
-    case WEFT_BID_EXHAUSTED:
-        end(agreement,
-            weft_error_say(MPI_ERR_OTHER,
-                           "no context id is free in all processes of the communicator to be: "
-                           "this one has %d communicators of %d; free those that are not needed",
-                           weft_context_in_use(), WEFT_CONTEXT_BLOCKS));
-        return true;
-    case WEFT_BID_AGAIN:
-        break;
+    enum weft_bid_result result = weft_bid_settle(&alloc->bid, alloc->words, &alloc->block);
+    if (result == WEFT_BID_AGAIN) {
+        weft_comm_sweep();
+        bid(alloc);
+        return false;
     }
-    weft_comm_sweep();
-    bid(agreement);
-    return false;
+    if (!alloc->code)
+        alloc->code = weft_bid_error(result);
+    alloc->over->uses--;
+    alloc->done = true;
+    if (alloc->end)
+        alloc->end(alloc);
+    return true;
 }
 
-/* Looks at the messages of one agreement. True when it has ended; it may be gone then. */
-static bool advance(struct weft_context_alloc *agreement, int *events)
+/* Advances one allocation. True if it has ended, and may be freed. */
+static bool advance(struct weft_context_alloc *alloc, int *events)
 {
-    while (agreement->step < agreement->size) {
-        bool received = passed(agreement, &agreement->receive);
-        if (!passed(agreement, &agreement->send) || !received)
+    while (alloc->step < alloc->size) {
+        bool received = completed(alloc, &alloc->receive);
+        if (!completed(alloc, &alloc->send) || !received)
             return false;
         ++*events;
         for (int i = 0; i < WEFT_CONTEXT_WORDS; i++)
-            agreement->words[i] &= agreement->theirs[i];
-        agreement->step *= 2;
-        if (agreement->step < agreement->size)
-            exchange(agreement);
-        else if (settle(agreement))
+            alloc->words[i] &= alloc->theirs[i];
+        alloc->step *= 2;
+        if (alloc->step < alloc->size)
+            exchange(alloc);
+        else if (settle(alloc))
             return true;
     }
-    return agreement->size == 1 && settle(agreement);
+    return alloc->size == 1 && settle(alloc);
 }
 
-void weft_context_alloc_start(struct weft_context_alloc *agreement, uint64_t key, int failed)
+void weft_context_alloc_start(struct weft_context_alloc *alloc, uint64_t key, int failed)
 {
-    agreement->over->uses++;
-    agreement->code = failed;
-    weft_bid_open(&agreement->bid, key);
-    bid(agreement);
-    if (agreement->size == 1 && settle(agreement))
+    alloc->over->uses++;
+    alloc->code = failed;
+    weft_bid_open(&alloc->bid, key);
+    bid(alloc);
+    if (alloc->size == 1 && settle(alloc))
         return;
-    agreement->next = first;
-    first = agreement;
+    alloc->next = first;
+    first = alloc;
     weft.others |= WEFT_OTHERS_AGREE;
 }
 
@@ -158,22 +150,22 @@ int weft_context_alloc_progress(void)
     int events = 0;
     struct weft_context_alloc **link = &first;
     while (*link) {
-        struct weft_context_alloc *agreement = *link;
-        struct weft_context_alloc *next = agreement->next;
-        if (advance(agreement, &events))
+        struct weft_context_alloc *alloc = *link;
+        struct weft_context_alloc *next = alloc->next;
+        if (advance(alloc, &events))
             *link = next;
         else
-            link = &agreement->next;
+            link = &alloc->next;
     }
     if (!first)
         weft.others &= (uint8_t)~WEFT_OTHERS_AGREE;
     return events;
 }
 
-int weft_context_alloc_wait(struct weft_context_alloc *agreement)
+int weft_context_alloc_wait(struct weft_context_alloc *alloc)
 {
     unsigned idle = 0;
-    while (!agreement->done)
-        weft_await(&idle, agreement->receive);
-    return agreement->code;
+    while (!alloc->done)
+        weft_await(&idle, alloc->receive);
+    return alloc->code;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_Dims_create: a number as a product of so many factors, as close to each other as they can be.
+ * MPI_Dims_create: factors a number into n factors that are as close to each other as possible.
  *
- * Close means: the largest less the smallest factor is as small as it can be. Of several such
- * products it is the one whose smallest factor is the largest, then the second smallest, and so on.
- * In three dimensions that also gives subdomains of less surface than the smallest largest factor
- * would, where the two differ (4620: 22 15 14, not 21 20 11).
+ * Closest means the smallest difference of the largest and the smallest factor. Among such products
+ * the largest smallest factor wins, then the largest second smallest, and so on. In three dimensions
+ * this gives subdomains with less surface than minimising the largest factor (4620: 22 15 14, not
+ * 21 20 11).
  *
- * Invariant: best[] is the closest product found so far, its factors in decreasing order.
+ * Invariant: best[] is the closest product found so far, factors in decreasing order.
  */
 #include "core/object/error.h"
 #include "core/comm/topology.h"
@@ -15,10 +15,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { DIVISORS_MAX = 1600 }; /* those of 2095133040; no int has more */
+enum { DIVISORS_MAX = 1600 }; /* the divisors of 2095133040; no int has more */
 
 struct search {
-    int n;           /* factors wanted */
+    int n;           /* the number of factors */
     int *now, *best; /* n each */
     bool found;
     int ndivisors, divisors[DIVISORS_MAX]; /* of the whole product, in increasing order */
@@ -53,7 +53,7 @@ static bool is_better(const struct search *search)
     return now < best;
 }
 
-/* Whether n factors, none above f, can have a product of rest or more. */
+/* True if n factors of at most f can have a product of rest or more. */
 static bool reaches(int f, int n, int64_t rest)
 {
     int64_t power = 1;
@@ -62,9 +62,10 @@ static bool reaches(int f, int n, int64_t rest)
     return power >= rest;
 }
 
-/* Tries factors, the largest first, none above `most`; none that is further below the first one than
- * the best product has it. The smallest factor is at most the n-th root, and so at most the first
- * divisor that reaches: from there on the first factor may be that far above it. */
+/* Tries factors of at most `most`, the largest first, and skips factors that lie further below the
+ * first factor than in the best product. The smallest factor is at most the n-th root of the
+ * product, and so at most `lowest`, the first divisor that reaches it: a first factor whose distance
+ * from `lowest` exceeds that of the best product ends the search. */
 static void factor(struct search *search, int at, int rest, int most)
 {
     int left = search->n - at, lowest = 0;
@@ -104,7 +105,7 @@ int weft_dims_create(int nnodes, int ndims, int *dims)
     search.found = false;
     for (int i = 0; i < ndims; i++) {
         if (dims[i] < 0)
-            return weft_error_say(MPI_ERR_DIMS, "dimension %d is %d, which is negative", i,
+            return weft_error_set(MPI_ERR_DIMS, "dimension %d is %d, which is negative", i,
                                   dims[i]);
         search.n += dims[i] == 0;
         fixed *= dims[i] ? dims[i] : 1;
@@ -112,7 +113,7 @@ int weft_dims_create(int nnodes, int ndims, int *dims)
             break;
     }
     if (fixed > nnodes || nnodes % fixed || (search.n == 0 && fixed != nnodes))
-        return weft_error_say(MPI_ERR_DIMS,
+        return weft_error_set(MPI_ERR_DIMS,
                               "%d processes cannot be divided by the dimensions that are given, "
                               "whose product is %lld",
                               nnodes, (long long)fixed);
@@ -120,7 +121,7 @@ int weft_dims_create(int nnodes, int ndims, int *dims)
         return MPI_SUCCESS;
     search.now = malloc(2 * (size_t)search.n * sizeof(int));
     if (!search.now)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for %d dimensions", search.n);
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for %d dimensions", search.n);
     search.best = search.now + search.n;
     int rest = (int)(nnodes / fixed);
     find_divisors(&search, rest);

@@ -2,9 +2,8 @@
 /*
  * Groups: see group.h.
  *
- * Invariant: operations on two groups take time in proportion to their sizes and to the job's: they
- * go through a table by world rank (struct places), never through one group for each member of the
- * other.
+ * Invariant: an operation on two groups is linear in their sizes and in the job's size, because it
+ * uses a table by world rank (ranks_by_world).
  */
 #include "core/comm/group.h"
 #include "core/process/nodes.h"
@@ -24,25 +23,21 @@ void weft_group_init(void)
     weft_handle_predefine((uintptr_t)MPI_GROUP_EMPTY, &weft_group_empty.object);
 }
 
-/* One with room for so many ranks in its table. */
-static struct weft_group *make(int size, size_t room)
+static struct weft_group *allocate(int size, size_t table_size)
 {
-    struct weft_group *group = malloc(sizeof *group + room * sizeof group->table[0]);
+    struct weft_group *group = malloc(sizeof *group + table_size * sizeof group->table[0]);
     if (!group) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for a group of %d processes", size);
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a group of %d processes", size);
         return NULL;
     }
-    memset(group, 0, sizeof *group);
-    group->object.kind = WEFT_KIND_GROUP;
-    group->refs = 1;
-    group->size = size;
-    group->rank = MPI_UNDEFINED;
+    *group = (struct weft_group){
+        .object.kind = WEFT_KIND_GROUP, .refs = 1, .size = size, .rank = MPI_UNDEFINED};
     return group;
 }
 
 struct weft_group *weft_group_make(int size)
 {
-    return make(size, (size_t)size);
+    return allocate(size, (size_t)size);
 }
 
 static struct weft_group *find_own_rank(struct weft_group *group)
@@ -54,7 +49,7 @@ static struct weft_group *find_own_rank(struct weft_group *group)
 
 struct weft_group *weft_group_run(int size, int first, int stride)
 {
-    struct weft_group *group = make(size, 0);
+    struct weft_group *group = allocate(size, 0);
     if (!group)
         return NULL;
     group->first = first;
@@ -62,7 +57,7 @@ struct weft_group *weft_group_run(int size, int first, int stride)
     return find_own_rank(group);
 }
 
-/* The stride of the table's ranks, 0 if they have none. */
+/* The constant stride of the table's ranks, or 0. */
 static int32_t stride_of(const struct weft_group *group)
 {
     const int32_t *table = group->table;
@@ -105,7 +100,7 @@ struct weft_group *weft_group_keep(struct weft_group *group)
 
 void weft_group_release(struct weft_group *group)
 {
-    if (--group->refs > 0 || group == &weft_group_empty)
+    if (!group || --group->refs > 0 || group == &weft_group_empty)
         return;
     if (!group->shares_peers)
         free(group->peers);
@@ -131,7 +126,7 @@ bool weft_group_open_peers(struct weft_group *group)
     }
     group->peers = malloc((size_t)group->size * sizeof(struct weft_peer *));
     if (!group->peers) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for a table of %d peers", group->size);
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a table of %d peers", group->size);
         return false;
     }
     for (int i = 0; i < group->size; i++)
@@ -142,8 +137,8 @@ bool weft_group_open_peers(struct weft_group *group)
 int weft_group_rank_of(const struct weft_group *group, int world)
 {
     if (group->stride) {
-        int64_t far = (int64_t)world - group->first, rank = far / group->stride;
-        return far % group->stride == 0 && rank >= 0 && rank < group->size ? (int)rank : -1;
+        int64_t offset = (int64_t)world - group->first, rank = offset / group->stride;
+        return offset % group->stride == 0 && rank >= 0 && rank < group->size ? (int)rank : -1;
     }
     for (int rank = 0; rank < group->size; rank++)
         if (group->table[rank] == world)
@@ -151,39 +146,42 @@ int weft_group_rank_of(const struct weft_group *group, int world)
     return -1;
 }
 
-/* The rank in a group of every process of the job, -1 for the others; to be freed. NULL when memory
- * is short, the sentence said. */
-static int32_t *places(const struct weft_group *group)
+/* A table, for the caller to free: the rank in a group of each world rank, or -1. NULL without
+ * memory. */
+static int32_t *ranks_by_world(const struct weft_group *group)
 {
     size_t job = (size_t)weft.job.size;
-    int32_t *place = malloc((job ? job : 1) * sizeof *place);
-    if (!place) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory to compare groups of a job of %zu processes",
+    int32_t *rank = malloc((job ? job : 1) * sizeof *rank);
+    if (!rank) {
+        weft_error_set(MPI_ERR_NO_MEM, "no memory to compare groups of a job of %zu processes",
                        job);
         return NULL;
     }
-    memset(place, 0xff, job * sizeof *place);
+    memset(rank, 0xff, job * sizeof *rank);
     for (int i = 0; i < group->size; i++)
-        place[weft_group_world(group, i)] = i;
-    return place;
+        rank[weft_group_world(group, i)] = i;
+    return rank;
 }
 
 int weft_group_translate(const struct weft_group *from, int n, const int *ranks,
                          const struct weft_group *to, int *out)
 {
-    int32_t *place = places(to);
-    if (!place)
+    int32_t *rank_in_to = ranks_by_world(to);
+    if (!rank_in_to)
         return MPI_ERR_NO_MEM;
     for (int i = 0; i < n; i++) {
-        int at =
-            ranks[i] == MPI_PROC_NULL ? MPI_PROC_NULL : place[weft_group_world(from, ranks[i])];
-        out[i] = at == -1 ? MPI_UNDEFINED : at;
+        int rank = ranks ? ranks[i] : i;
+        if (rank != MPI_PROC_NULL) {
+            rank = rank_in_to[weft_group_world(from, rank)];
+            rank = rank < 0 ? MPI_UNDEFINED : rank;
+        }
+        out[i] = rank;
     }
-    free(place);
+    free(rank_in_to);
     return MPI_SUCCESS;
 }
 
-/* Of two groups of the same size. */
+/* The groups have the same size. */
 static bool identical(const struct weft_group *a, const struct weft_group *b)
 {
     if (a->stride || b->stride)
@@ -197,48 +195,45 @@ int weft_group_compare(const struct weft_group *a, const struct weft_group *b)
         return MPI_UNEQUAL;
     if (a == b || identical(a, b))
         return MPI_IDENT;
-    int32_t *place = places(a);
-    if (!place)
+    int32_t *rank_in_a = ranks_by_world(a);
+    if (!rank_in_a)
         return -1;
     int result = MPI_SIMILAR;
     for (int i = 0; i < b->size; i++)
-        if (place[weft_group_world(b, i)] < 0)
+        if (rank_in_a[weft_group_world(b, i)] < 0)
             result = MPI_UNEQUAL;
-    free(place);
+    free(rank_in_a);
     return result;
 }
 
-/* Appends to a group the members of another whose place in a third is known, or is not. */
-static void append(struct weft_group *to, const struct weft_group *from, const int32_t *place,
-                   bool known)
+/* Appends to `to` the members of `from` that are, or are not, in the group of `ranks` (made by
+ * ranks_by_world). */
+static void append(struct weft_group *to, const struct weft_group *from, const int32_t *ranks,
+                   bool members)
 {
     for (int i = 0; i < from->size; i++) {
         int world = weft_group_world(from, i);
-        if ((place[world] >= 0) == known)
+        if ((ranks[world] >= 0) == members)
             to->table[to->size++] = world;
     }
 }
 
-struct weft_group *weft_group_combine(enum weft_group_operation operation, struct weft_group *a,
-                                      struct weft_group *b)
+struct weft_group *weft_group_combine(enum weft_group_operation operation,
+                                      const struct weft_group *a, const struct weft_group *b)
 {
     bool both = operation == WEFT_GROUP_UNION;
-    int32_t *place = places(both ? a : b);
-    struct weft_group *result = place ? weft_group_make(a->size + (both ? b->size : 0)) : NULL;
-    if (!result) {
-        free(place);
-        return NULL;
+    int32_t *ranks = ranks_by_world(both ? a : b);
+    struct weft_group *result = ranks ? weft_group_make(a->size + (both ? b->size : 0)) : NULL;
+    if (result) {
+        result->size = 0;
+        append(result, a, ranks, operation != WEFT_GROUP_DIFFERENCE);
+        if (both)
+            append(result, b, ranks, false);
+        result->session = weft_session_keep(a->session ? a->session : b->session);
+        result = weft_group_seal(result);
     }
-    result->size = 0;
-    if (both) {
-        append(result, a, place, true);
-        append(result, b, place, false);
-    } else {
-        append(result, a, place, operation == WEFT_GROUP_INTERSECTION);
-    }
-    result->session = weft_session_keep(a->session ? a->session : b->session);
-    free(place);
-    return weft_group_seal(result);
+    free(ranks);
+    return result;
 }
 
 struct weft_group *weft_group_include(const struct weft_group *group, int n, const int *ranks)

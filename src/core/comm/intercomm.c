@@ -2,8 +2,8 @@
 /*
  * Inter-communicators: see intercomm.h.
  *
- * Invariant: a leader that fails says so to both sides, so that nobody waits for what it would have
- * passed on.
+ * Invariant: a leader that fails reports the failure to both sides, so that no process waits for
+ * data from it.
  */
 #include "core/comm/intercomm.h"
 #include "core/comm/context_alloc.h"
@@ -17,12 +17,12 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* How this process's side talks to the other one. */
+/* The two sides, and the route between them. */
 struct sides {
     struct weft_comm *local;
-    int leader;                  /* of the local side */
-    struct weft_channel *across; /* at the leader: to the other leader */
-    int other, tag;
+    int leader;                  /* its rank in `local` */
+    struct weft_channel *across; /* at the leader only: the channel to the remote leader, */
+    int remote_leader, tag;      /* its rank there, and the tag */
 };
 
 static bool leads(const struct sides *sides)
@@ -35,14 +35,14 @@ static struct sides sides_of(struct weft_comm *inter)
     return (struct sides){.local = inter->local,
                           .leader = 0,
                           .across = &inter->making,
-                          .other = 0,
+                          .remote_leader = 0,
                           .tag = weft_comm_making_tag(inter)};
 }
 
-/* ---- Across */
+/* ---- Exchange between the sides */
 
-/* The two sides have no way to fail together before they know one another. */
-static void *take(size_t bytes)
+/* Before the first exchange one side cannot make the other fail, so lack of memory ends the job. */
+static void *allocate(size_t bytes)
 {
     void *memory = malloc(bytes ? bytes : 1);
     if (!memory)
@@ -50,17 +50,17 @@ static void *take(size_t bytes)
     return memory;
 }
 
-/* Leaders exchange as many bytes as they know to come. */
+/* Leaders only: sends `bytes` bytes, receives `their_bytes`. */
 static int exchange(const struct sides *sides, const void *mine, size_t bytes, void *theirs,
                     size_t their_bytes)
 {
     const struct weft_datatype *type = weft_handle_object(MPI_BYTE);
     struct weft_request *receive;
-    int code = weft_p2p_irecv(sides->across, theirs, their_bytes, type, sides->other, sides->tag,
-                              &receive);
+    int code = weft_p2p_irecv(sides->across, theirs, their_bytes, type, sides->remote_leader,
+                              sides->tag, &receive);
     if (code != MPI_SUCCESS)
         return code;
-    int sent = weft_p2p_send(sides->across, mine, bytes, type, sides->other, sides->tag,
+    int sent = weft_p2p_send(sides->across, mine, bytes, type, sides->remote_leader, sides->tag,
                              WEFT_SEND_STANDARD);
     weft_request_wait(receive);
     code = receive->error;
@@ -68,46 +68,47 @@ static int exchange(const struct sides *sides, const void *mine, size_t bytes, v
     return code ? code : sent;
 }
 
-static int tell(const struct sides *sides, void *data, size_t bytes)
+static int broadcast(const struct sides *sides, void *data, size_t bytes)
 {
     return weft_coll_bcast(sides->local, weft_elements_of_bytes(data, bytes), sides->leader);
 }
 
-/* Gives the other side bytes of the leader's, and everybody here what came back, to be freed. All
- * fail when the leaders do. */
+/* Sends the leader's bytes to the other side. All processes of this side get the other side's bytes
+ * in *theirs, for the caller to free, or all fail. */
 static int swap(const struct sides *sides, const void *mine, size_t bytes, void **theirs,
                 size_t *their_bytes)
 {
     int64_t size = (int64_t)bytes, other = -1;
     char *data = NULL;
-    *theirs = NULL;
-    int code =
-        leads(sides) ? exchange(sides, &size, sizeof size, &other, sizeof other) : MPI_SUCCESS;
-    if (leads(sides) && code == MPI_SUCCESS) {
-        data = take((size_t)other);
-        code = exchange(sides, mine, bytes, data, (size_t)other);
+    int code = MPI_SUCCESS;
+    if (leads(sides)) {
+        code = exchange(sides, &size, sizeof size, &other, sizeof other);
+        if (code == MPI_SUCCESS) {
+            data = allocate((size_t)other);
+            code = exchange(sides, mine, bytes, data, (size_t)other);
+        }
+        if (code != MPI_SUCCESS)
+            other = -1;
     }
-    if (code != MPI_SUCCESS)
-        other = -1;
-    int failed = tell(sides, &other, sizeof other);
+    int failed = broadcast(sides, &other, sizeof other);
     if (code == MPI_SUCCESS)
         code = failed;
     if (code == MPI_SUCCESS && other < 0)
-        code = weft_error_say(MPI_ERR_OTHER,
-                              "rank %d of the local group could not reach the other group; its own "
-                              "error tells why",
+        code = weft_error_set(MPI_ERR_OTHER,
+                              "rank %d of the local group could not reach the other group; see the "
+                              "error message of that rank",
                               sides->leader);
     if (code == MPI_SUCCESS && !data)
-        data = take((size_t)other);
+        data = allocate((size_t)other);
     if (code == MPI_SUCCESS)
-        code = tell(sides, data, (size_t)other);
+        code = broadcast(sides, data, (size_t)other);
     if (code != MPI_SUCCESS) {
         free(data);
-        return code;
+        data = NULL;
     }
     *theirs = data;
     *their_bytes = (size_t)other;
-    return MPI_SUCCESS;
+    return code;
 }
 
 static struct weft_group *group_of(struct weft_session *session, const void *ranks, size_t bytes)
@@ -120,52 +121,37 @@ static struct weft_group *group_of(struct weft_session *session, const void *ran
     return weft_group_seal(group);
 }
 
-/* Tells the other side who is in a group, and learns who is in theirs. */
-static int swap_groups(struct sides *sides, const struct weft_group *mine, void **theirs,
+/* Exchanges the world ranks of two groups. */
+static int swap_groups(const struct sides *sides, const struct weft_group *mine, void **theirs,
                        size_t *bytes)
 {
     size_t size = (size_t)mine->size * sizeof(int32_t);
-    int32_t *ranks = take(size);
+    int32_t *ranks = allocate(size);
     weft_group_list(mine, ranks);
     int code = swap(sides, ranks, size, theirs, bytes);
     free(ranks);
     return code;
 }
 
-/* ---- Out of an inter-communicator */
+/* ---- Communicators made out of an inter-communicator */
 
-/* A communicator between two groups, for the processes in the first; NULL with MPI_SUCCESS for
- * others, and where a side is empty. */
-static struct weft_comm *between(struct weft_comm *over, struct weft_group *mine,
-                                 struct weft_group *theirs, int *failed)
+/* An inter-communicator between two groups. Drops their references; NULL: no memory for it. */
+static int make_between(struct weft_comm *over, struct weft_group *mine, struct weft_group *theirs,
+                        struct weft_comm **out)
 {
-    *failed = mine && theirs ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    if (*failed || mine->rank == MPI_UNDEFINED || theirs->size == 0)
-        return NULL;
-    struct weft_comm *made = weft_comm_make(mine, theirs, over->errhandler);
-    *failed = made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    return made;
-}
-
-static int agree_and_release(struct weft_comm *over, struct weft_group *mine,
-                             struct weft_group *theirs, struct weft_comm **out)
-{
-    int failed;
-    struct weft_comm *made = between(over, mine, theirs, &failed);
-    int code = weft_comm_agree(over, made, failed, out);
-    if (mine)
+    if (!theirs) {
         weft_group_release(mine);
-    if (theirs)
-        weft_group_release(theirs);
-    return code;
+        mine = NULL;
+    }
+    return weft_comm_agree_group(over, mine, theirs, out);
 }
 
-/* The group that the local side named: that of its first process that named one. */
+/* The new group of the local side: the one passed by its first process that passes a non-empty one. */
 static int local_choice(struct weft_comm *local, const struct weft_group *group,
                         struct weft_group **out)
 {
     int size = group->size, root = 0;
-    int *sizes = take((size_t)local->size * sizeof *sizes);
+    int *sizes = allocate((size_t)local->size * sizeof *sizes);
     int code = weft_coll_allgather(local, weft_elements_of_bytes(&size, sizeof size),
                                    weft_elements_of_bytes(sizes, sizeof size));
     while (code == MPI_SUCCESS && root < local->size - 1 && !sizes[root])
@@ -198,13 +184,12 @@ int weft_intercomm_create_sub(struct weft_comm *over, struct weft_group *group,
     if (code == MPI_SUCCESS)
         code = swap_groups(&sides, mine, &theirs, &bytes);
     if (code != MPI_SUCCESS) {
-        if (mine)
-            weft_group_release(mine);
+        weft_group_release(mine);
         return code;
     }
     struct weft_group *remote = group_of(over->session, theirs, bytes);
     free(theirs);
-    return agree_and_release(over, mine, remote, out);
+    return make_between(over, mine, remote, out);
 }
 
 int weft_intercomm_split(struct weft_comm *over, struct weft_choice *all, int color,
@@ -219,7 +204,7 @@ int weft_intercomm_split(struct weft_comm *over, struct weft_choice *all, int co
     struct weft_group *mine = weft_choice_group(over->group, all, color);
     struct weft_group *remote = weft_choice_group(over->remote, theirs, color);
     free(theirs);
-    return agree_and_release(over, mine, remote, out);
+    return make_between(over, mine, remote, out);
 }
 
 int weft_intercomm_merge(struct weft_comm *inter, bool high, struct weft_comm **out)
@@ -237,14 +222,10 @@ int weft_intercomm_merge(struct weft_comm *inter, bool high, struct weft_comm **
     struct weft_group *low = first ? inter->group : inter->remote,
                       *above = first ? inter->remote : inter->group;
     struct weft_group *all = weft_group_combine(WEFT_GROUP_UNION, low, above);
-    struct weft_comm *made = all ? weft_comm_make(all, NULL, inter->errhandler) : NULL;
-    code = weft_comm_agree(inter, made, made ? MPI_SUCCESS : MPI_ERR_NO_MEM, out);
-    if (all)
-        weft_group_release(all);
-    return code;
+    return weft_comm_agree_group(inter, all, NULL, out);
 }
 
-/* ---- Between two groups that have none yet */
+/* ---- An inter-communicator between two intra-communicators */
 
 /* Combines the words of both sides by AND. */
 static int combine(const struct sides *sides, uint64_t *words)
@@ -260,12 +241,12 @@ static int combine(const struct sides *sides, uint64_t *words)
             all[i] &= failed ? 0 : theirs[i];
         code = code ? code : failed;
     }
-    int failed = tell(sides, all, sizeof all);
+    int failed = broadcast(sides, all, sizeof all);
     memcpy(words, all, sizeof all);
     return code ? code : failed;
 }
 
-/* The agreement of two groups on a block of context ids. */
+/* Allocates a block of context ids for both sides. */
 static int agree(const struct sides *sides, uint64_t key, bool failed, int *block)
 {
     struct weft_bid bid;
@@ -283,23 +264,14 @@ static int agree(const struct sides *sides, uint64_t key, bool failed, int *bloc
         if (result == WEFT_BID_AGAIN)
             weft_comm_sweep();
     } while (result == WEFT_BID_AGAIN);
-    if (result == WEFT_BID_TAKEN || code != MPI_SUCCESS || failed)
-        return code;
-    return weft_error_say(MPI_ERR_OTHER,
-                          result == WEFT_BID_FAILED
-                              ? "another process of the inter-communicator to be could not take "
-                                "part; its own error tells why"
-                              : "no context id is free in all processes of the inter-communicator "
-                                "to be; free communicators that are not needed");
+    return code != MPI_SUCCESS || failed ? code : weft_bid_error(result);
 }
 
-static bool overlap(const struct weft_group *a, struct weft_group *b)
+static bool overlap(const struct weft_group *a, const struct weft_group *b)
 {
-    struct weft_group *common =
-        weft_group_combine(WEFT_GROUP_INTERSECTION, (struct weft_group *)a, b);
+    struct weft_group *common = weft_group_combine(WEFT_GROUP_INTERSECTION, a, b);
     bool any = !common || common->size > 0;
-    if (common)
-        weft_group_release(common);
+    weft_group_release(common);
     return any;
 }
 
@@ -308,14 +280,14 @@ int weft_intercomm_create(struct weft_comm *local, int leader, struct weft_comm 
 {
     struct sides sides = {.local = local, .leader = leader};
     size_t ranks = (size_t)local->size * sizeof(int32_t), bytes = sizeof(uint64_t) + ranks;
-    char *mine = take(bytes);
+    char *mine = allocate(bytes);
     void *theirs;
     uint64_t key = 0;
     int block = -1;
     *out = NULL;
     if (leads(&sides)) {
         sides.across = &peer->grouping;
-        sides.other = remote_leader;
+        sides.remote_leader = remote_leader;
         sides.tag = tag;
         key = (uint64_t)peer->grouping.context << 32 | (uint32_t)tag;
     }
@@ -334,12 +306,11 @@ int weft_intercomm_create(struct weft_comm *local, int leader, struct weft_comm 
     if (remote && !common)
         made = weft_comm_make(local->group, remote, local->errhandler);
     if (common)
-        code = weft_error_say(MPI_ERR_COMM,
+        code = weft_error_set(MPI_ERR_COMM,
                               "the two groups have a process in common; the groups of an "
                               "inter-communicator are disjoint");
     int agreed = agree(&sides, key, !made, &block);
-    if (remote)
-        weft_group_release(remote);
+    weft_group_release(remote);
     if (code == MPI_SUCCESS)
         code = made ? agreed : MPI_ERR_NO_MEM;
     if (code != MPI_SUCCESS) {

@@ -12,8 +12,8 @@
 
 #include <stdlib.h>
 
-/* Puts the ranks of one node in the order of the cores they are bound to; leaves them where one of
- * them is bound to none. Ranks of one core stay as they are. */
+/* Sorts the ranks of one node by the core they are bound to (core[rank]), unless a rank is bound to
+ * no core. The sort is stable. */
 static void by_core(int *ranks, int n, const int32_t *core)
 {
     for (int i = 0; i < n; i++)
@@ -27,7 +27,7 @@ static void by_core(int *ranks, int n, const int32_t *core)
     }
 }
 
-static void arrange(const struct weft_comm *over, const int32_t *core, int *order)
+static void find_order(const struct weft_comm *over, const int32_t *core, int *order)
 {
     const struct weft_nodes *nodes = weft_nodes_of(over->group);
     for (int i = 0; i < over->size; i++)
@@ -48,7 +48,7 @@ int weft_reorder_find(struct weft_comm *over, int **order)
     int code = weft_coll_allgather(over, weft_elements_of_bytes(&mine, sizeof mine),
                                    weft_elements_of_bytes(core, sizeof mine));
     if (code == MPI_SUCCESS) {
-        arrange(over, core, found);
+        find_order(over, core, found);
         while (in_place < over->size && found[in_place] == in_place)
             in_place++;
         *order = in_place < over->size ? found : NULL;

@@ -16,25 +16,36 @@
 #include <strings.h>
 
 static const char *const own_sets[] = {"mpi://WORLD", "mpi://SELF"};
-enum { OWN_SETS = 2 };
+enum { WORLD, SELF, OWN_SETS };
 
 /* ---- The object */
 
-/* The thread level that a session asks for; without a word, all levels where the process has them,
- * else the least. */
+static const struct {
+    const char *name;
+    int level;
+} levels[] = {{"MPI_THREAD_SINGLE", MPI_THREAD_SINGLE},
+              {"MPI_THREAD_FUNNELED", MPI_THREAD_FUNNELED},
+              {"MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
+              {"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE}};
+enum { LEVELS = sizeof levels / sizeof levels[0] };
+
+/* The thread level of the info key. Without the key, and for MPI_THREAD_SINGLE: MPI_THREAD_MULTIPLE
+ * if the process has it. */
 static int level_of(const struct weft_info *info)
 {
-    static const struct {
-        const char *name;
-        int level;
-    } levels[] = {{"MPI_THREAD_MULTIPLE", MPI_THREAD_MULTIPLE},
-                  {"MPI_THREAD_SERIALIZED", MPI_THREAD_SERIALIZED},
-                  {"MPI_THREAD_FUNNELED", MPI_THREAD_FUNNELED}};
-    const char *asked = weft_info_get(info, "thread_level");
-    for (size_t i = 0; asked && i < sizeof levels / sizeof levels[0]; i++)
-        if (!strcmp(asked, levels[i].name))
+    const char *name = weft_info_get(info, "thread_level");
+    for (int i = 1; name && i < LEVELS; i++)
+        if (!strcmp(name, levels[i].name))
             return levels[i].level;
     return weft.thread_level == MPI_THREAD_MULTIPLE ? MPI_THREAD_MULTIPLE : MPI_THREAD_SINGLE;
+}
+
+static const char *name_of(int level)
+{
+    int i = 0;
+    while (levels[i].level != level)
+        i++;
+    return levels[i].name;
 }
 
 struct weft_session *weft_session_open(const struct weft_info *info,
@@ -42,7 +53,7 @@ struct weft_session *weft_session_open(const struct weft_info *info,
 {
     struct weft_session *session = calloc(1, sizeof *session);
     if (!session) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for a session");
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a session");
         return NULL;
     }
     session->object.kind = WEFT_KIND_SESSION;
@@ -78,15 +89,8 @@ void weft_session_close(struct weft_session *session)
 
 struct weft_info *weft_session_info(const struct weft_session *session)
 {
-    static const char *const names[] = {"MPI_THREAD_SINGLE", "MPI_THREAD_FUNNELED",
-                                        "MPI_THREAD_SERIALIZED", "MPI_THREAD_MULTIPLE"};
-    int level = session->thread_level;
-    const char *name = names[level == MPI_THREAD_MULTIPLE     ? 3
-                             : level == MPI_THREAD_SERIALIZED ? 2
-                             : level == MPI_THREAD_FUNNELED   ? 1
-                                                              : 0];
     struct weft_info *info = weft_info_make();
-    if (info && (weft_info_set(info, "thread_level", name) ||
+    if (info && (weft_info_set(info, "thread_level", name_of(session->thread_level)) ||
                  weft_info_set(info, "mpi_memory_alloc_kinds", "mpi,system"))) {
         weft_info_free(info);
         info = NULL;
@@ -127,7 +131,8 @@ const char *weft_session_pset_name(int n)
     return n < 0 ? NULL : n < OWN_SETS ? own_sets[n] : weft_boot_pset_name(n - OWN_SETS);
 }
 
-/* Scheme and host of a URI are alike in small letters; so are our own sets, which have no more. */
+/* Names of sets are URIs, whose scheme and host are case-insensitive: so are the names of our own
+ * sets, which have no other part. */
 static int find_set(const char *name)
 {
     int sets = weft_session_psets();
@@ -140,31 +145,28 @@ static int find_set(const char *name)
 struct weft_group *weft_session_pset_group(struct weft_session *session, const char *name,
                                            int *code)
 {
-    int set = find_set(name), size = weft.job.size;
+    int set = find_set(name);
     if (set < 0) {
-        *code = weft_error_say(
+        *code = weft_error_set(
             MPI_ERR_ARG, "there is no process set %s; MPI_Session_get_nth_pset names them", name);
         return NULL;
     }
-    if (set == 1)
-        size = 1;
-    else if (set >= OWN_SETS)
-        size = weft_boot_pset_size(set - OWN_SETS);
+    int size = set == WORLD ? weft.job.size : set == SELF ? 1 : weft_boot_pset_size(set - OWN_SETS);
     struct weft_group *group = weft_group_make(size);
     *code = group ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (!group)
         return NULL;
     for (int i = 0; i < size; i++)
-        group->table[i] = set == 0   ? i
-                          : set == 1 ? weft.job.rank
-                                     : weft_boot_pset_member(set - OWN_SETS, i);
+        group->table[i] = set == WORLD  ? i
+                          : set == SELF ? weft.job.rank
+                                        : weft_boot_pset_member(set - OWN_SETS, i);
     group->session = weft_session_keep(session);
     return weft_group_seal(group);
 }
 
 /* ---- Communicators from groups */
 
-/* A message tag for a tag that is a string (FNV-1a). */
+/* The message tag for a string tag: its FNV-1a hash. */
 static int tag_of(const char *text)
 {
     uint32_t hash = 2166136261u;

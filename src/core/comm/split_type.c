@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_Comm_split_type: by node, by a piece of the node's hardware, by process set.
+ * MPI_Comm_split_type: by node, by a hardware resource of the node, or by process set.
  *
- * Invariant: whatever decides how many splits there are is known to all processes alike.
+ * Invariant: all processes make the same number of calls of weft_comm_split, because the number
+ * depends on data that all of them have.
  */
 #include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
@@ -15,16 +16,17 @@
 #include <stdlib.h>
 #include <string.h>
 
-static int node_of_mine(void)
+/* This process's node, as the lowest world rank on it. */
+static int own_node(void)
 {
     return weft.job.local_peers[0];
 }
 
-/* Splits by node and then by a number that tells instances on one node apart; -1: none. */
+/* Splits by node, then by the instance of a resource on the node (-1: no instance). */
 static int by_instance(struct weft_comm *over, int instance, int key, struct weft_comm **out)
 {
     struct weft_comm *node;
-    int code = weft_comm_split(over, node_of_mine(), key, &node);
+    int code = weft_comm_split(over, own_node(), key, &node);
     *out = NULL;
     if (code != MPI_SUCCESS || !node)
         return code;
@@ -39,54 +41,52 @@ static int by_set(struct weft_comm *over, const char *name, int key, struct weft
     struct weft_group *group = weft_session_pset_group(NULL, name, &code);
     int color = group && group->rank != MPI_UNDEFINED ? 0 : MPI_UNDEFINED;
     if (group && group->size == 1 && color == 0)
-        color = weft.job.rank; /* a set that every process has its own of: mpi://SELF */
-    if (group)
-        weft_group_release(group);
+        color = weft.job.rank; /* mpi://SELF: each process has its own set */
+    weft_group_release(group);
     return weft_comm_split(over, color, key, out);
 }
 
 static int by_name(struct weft_comm *over, const char *name, int key, struct weft_comm **out)
 {
     if (name && (!strcmp(name, "mpi_shared_memory") || !strcmp(name, "hwloc://Machine")))
-        return weft_comm_split(over, node_of_mine(), key, out);
+        return weft_comm_split(over, own_node(), key, out);
     int level = name ? weft_hardware_level(name) : -1;
     if (level < 0)
         return weft_comm_split(over, MPI_UNDEFINED, key, out);
     return by_instance(over, weft_hardware_instance(level), key, out);
 }
 
-/* Whether every process has an instance, and not all the same: then it is a way to split. */
-static int tells_apart(struct weft_comm *over, int64_t instance, bool *apart)
+/* Sets *result if every process has an instance, and not all have the same one. */
+static int splits(struct weft_comm *over, int instance, bool *result)
 {
-    int64_t *all = malloc((size_t)over->size * sizeof *all);
+    int *all = malloc((size_t)over->size * sizeof *all);
     if (!all)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
                               over->size);
     int code = weft_coll_allgather(over, weft_elements_of_bytes(&instance, sizeof instance),
                                    weft_elements_of_bytes(all, sizeof instance));
-    *apart = false;
-    bool complete = true;
+    bool differ = false, complete = true;
     for (int i = 0; i < over->size && code == MPI_SUCCESS; i++) {
-        *apart = *apart || all[i] != all[0];
+        differ = differ || all[i] != all[0];
         complete = complete && all[i] >= 0;
     }
-    *apart = *apart && complete;
+    *result = differ && complete;
     free(all);
     return code;
 }
 
-/* The first way, from the largest resource to the smallest, that makes smaller parts. */
+/* Splits by the largest resource that makes smaller parts. */
 static int unguided(struct weft_comm *over, int key, struct weft_comm **out)
 {
     struct weft_comm *local = over->local ? over->local : over;
-    bool apart = false;
-    int code = tells_apart(local, node_of_mine(), &apart);
-    if (code == MPI_SUCCESS && apart)
-        return weft_comm_split(over, node_of_mine(), key, out);
+    bool found = false;
+    int code = splits(local, own_node(), &found);
+    if (code == MPI_SUCCESS && found)
+        return weft_comm_split(over, own_node(), key, out);
     for (int level = 0; code == MPI_SUCCESS && weft_hardware_type(level); level++) {
         int instance = weft_hardware_instance(level);
-        code = tells_apart(local, instance, &apart);
-        if (code == MPI_SUCCESS && apart)
+        code = splits(local, instance, &found);
+        if (code == MPI_SUCCESS && found)
             return by_instance(over, instance, key, out);
     }
     return code == MPI_SUCCESS ? weft_comm_split(over, MPI_UNDEFINED, key, out) : code;
@@ -100,10 +100,10 @@ int weft_comm_split_type(struct weft_comm *over, int type, int key, const struct
     int code;
     *out = NULL;
     switch (type) {
-    case MPI_UNDEFINED: /* beside processes that name a type: those know only the one way to split */
+    case MPI_UNDEFINED: /* allowed beside MPI_COMM_TYPE_SHARED, which makes one split */
         return weft_comm_split(over, MPI_UNDEFINED, key, out);
     case MPI_COMM_TYPE_SHARED:
-        code = weft_comm_split(over, node_of_mine(), key, out);
+        code = weft_comm_split(over, own_node(), key, out);
         break;
     case MPI_COMM_TYPE_HW_GUIDED:
         code = by_name(over, resource, key, out);
@@ -115,7 +115,7 @@ int weft_comm_split_type(struct weft_comm *over, int type, int key, const struct
         code = unguided(over, key, out);
         break;
     default:
-        return weft_error_say(MPI_ERR_ARG, "%d is no type to split a communicator by", type);
+        return weft_error_set(MPI_ERR_ARG, "%d is no type to split a communicator by", type);
     }
     if (*out)
         weft_comm_take_hints(*out, hints);

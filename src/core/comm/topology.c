@@ -29,7 +29,7 @@ static struct weft_topology *make(int kind, size_t numbers)
 {
     struct weft_topology *topology = calloc(1, sizeof *topology + numbers * sizeof(int));
     if (!topology) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for a topology");
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a topology");
         return NULL;
     }
     topology->refs = 1;
@@ -103,7 +103,7 @@ struct weft_topology *weft_topology_dist(int in, const int *sources, const int *
     return dist;
 }
 
-/* The first ranks of a group, of all its ranks in an order. NULL when memory is short. */
+/* The group of the first `size` ranks in an order. NULL without memory. */
 static struct weft_group *first_ranks(struct weft_group *group, const int *order, int size)
 {
     if (!order && size == group->size)
@@ -124,11 +124,10 @@ int weft_topology_attach(struct weft_comm *over, const int *order, int size,
     if (!failed && weft_reorder_place(order, over->rank) < size) {
         struct weft_group *group = first_ranks(over->group, order, size);
         made = group ? weft_comm_make(group, NULL, over->errhandler) : NULL;
-        failed = made ? MPI_SUCCESS : weft_error_say(MPI_ERR_NO_MEM, "no memory for a topology");
+        failed = made ? MPI_SUCCESS : weft_error_set(MPI_ERR_NO_MEM, "no memory for a topology");
         if (made)
             made->topology = weft_topology_keep(topology);
-        if (group)
-            weft_group_release(group);
+        weft_group_release(group);
     }
     weft_topology_release(topology);
     return weft_comm_agree(over, made, failed, out);
@@ -166,7 +165,7 @@ int weft_cart_rank(const struct weft_topology *cart, const int *coordinates)
     return rank;
 }
 
-/* The rank that is `by` further in a dimension. */
+/* The rank at distance `by` in a dimension, or MPI_PROC_NULL. */
 static int neighbour(const struct weft_topology *cart, int rank, int dimension, int64_t by)
 {
     const int *dims = cart->cart.dims;

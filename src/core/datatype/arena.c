@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Memory that is given back all at once: see arena.h.
+ * Memory that is freed all at once: see arena.h.
  */
 #include "core/datatype/arena.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Memory that is given back all at once: what belongs to one datatype.
+ * Memory that is freed all at once: the layouts and signatures of one datatype.
  *
- * Invariant: once an allocation has failed, failed stays true, and whoever builds something checks
- * it once, at the end.
+ * Invariant: `failed` is set by the first failed allocation and stays set, so a builder checks it
+ * once, at its end.
  */
 #ifndef WEFT_DATATYPE_ARENA_H
 #define WEFT_DATATYPE_ARENA_H
@@ -14,17 +14,18 @@
 struct weft_arena {
     void **pieces;
     size_t count, room;
-    size_t bytes; /* of all pieces together */
+    size_t bytes; /* of all pieces */
     bool failed;
 };
 
-/* Memory of the arena, cleared. NULL when there is none. */
+/* Allocates zeroed memory. Returns NULL if there is none. */
 void *weft_arena_get(struct weft_arena *arena, size_t bytes);
 
-/* Makes memory from malloc, or NULL, a part of the arena; frees it when the arena has no room.
- * Returns the memory, or NULL. */
+/* Moves malloc'ed memory into the arena; NULL is returned unchanged. If the arena cannot grow, the
+ * memory is freed and NULL is returned. */
 void *weft_arena_adopt(struct weft_arena *arena, void *memory, size_t bytes);
 
+/* Frees all pieces and resets the arena. */
 void weft_arena_clear(struct weft_arena *arena);
 
 #endif

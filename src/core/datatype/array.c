@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Subarrays and distributed arrays (MPI 5.0, 5.1.3 and 5.1.4): a loop for every dimension, the
- * fastest first.
+ * Subarrays and distributed arrays (MPI 5.0, 5.1.3 and 5.1.4): one loop for each dimension, the
+ * fastest varying dimension first.
  *
- * Invariant: what has been built so far is the shape of the dimensions done, in an array of `unit`
- * bytes: the next dimension's index moves by that much.
+ * Invariant: `layout` describes the dimensions added so far, and `unit` is the size of the array of
+ * these dimensions in bytes: the stride of the next dimension.
  */
 #include "core/datatype/build.h"
 #include "core/object/error.h"
 
-/* The part of one dimension that the type takes: whole blocks a stride apart and the beginning of
- * another one, from index `first` on. */
+/* The indices that the type selects in one dimension: from `first`, `blocks` blocks of `block`
+ * indices, `stride` apart, then the first `rest` indices of another block. */
 struct part {
     MPI_Count first, block, blocks, stride, rest;
 };
@@ -18,18 +18,19 @@ struct part {
 struct array {
     struct weft_datatype *type;
     const struct weft_datatype *old;
-    const struct weft_layout *shape;
-    weft_wide unit, low, high; /* bytes: of the dimensions so far; of the first and last element */
-    weft_wide count;           /* elements */
+    const struct weft_layout *layout;
+    weft_wide unit;
+    weft_wide low, high; /* offsets of the first and last element, bytes */
+    weft_wide count;     /* elements selected */
 };
 
 static void begin(struct array *a, struct weft_datatype *type)
 {
-    const struct weft_datatype *old = type->recipe->types[0];
-    *a = (struct array){type, old, old->shape, old->extent, 0, 0, 1};
+    const struct weft_datatype *old = type->envelope->types[0];
+    *a = (struct array){type, old, old->layout, old->extent, 0, 0, 1};
 }
 
-/* False: the array is too large. */
+/* Returns false if the array is too large. */
 static bool add_dimension(struct array *a, MPI_Count size, struct part p)
 {
     struct weft_arena *arena = &a->type->arena;
@@ -42,13 +43,13 @@ static bool add_dimension(struct array *a, MPI_Count size, struct part p)
     if (!weft_bounds_fit(a->unit) || !weft_bounds_fit(a->count * (weft_wide)a->old->size))
         return false;
     if (!taken) {
-        a->shape = NULL;
+        a->layout = NULL;
         return true;
     }
     a->low += p.first * unit;
     a->high += last * unit;
     MPI_Aint step = (MPI_Aint)unit;
-    const struct weft_layout *one = a->shape;
+    const struct weft_layout *one = a->layout;
     const struct weft_layout *block = weft_layout_repeat(arena, one, (size_t)p.block, step);
     const struct weft_layout *blocks =
         weft_layout_repeat(arena, block, (size_t)p.blocks, (MPI_Aint)(p.stride * unit));
@@ -60,7 +61,7 @@ static bool add_dimension(struct array *a, MPI_Count size, struct part p)
                              (MPI_Aint)(p.blocks * p.stride * unit));
         blocks = weft_layout_list_end(&list);
     }
-    a->shape = weft_layout_shift(arena, blocks, (MPI_Aint)(p.first * unit));
+    a->layout = weft_layout_shift(arena, blocks, (MPI_Aint)(p.first * unit));
     return true;
 }
 
@@ -77,18 +78,18 @@ static int end(struct array *a)
     int code = weft_bounds_apply(&bounds, type);
     if (code || !type->size)
         return code;
-    type->shape = a->shape;
+    type->layout = a->layout;
     type->signature = weft_signature_repeat(&type->arena, a->old->signature, (size_t)a->count);
     return MPI_SUCCESS;
 }
 
 static int bad_order(int order)
 {
-    return weft_error_say(MPI_ERR_ARG, "the order %d is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN",
+    return weft_error_set(MPI_ERR_ARG, "the order %d is neither MPI_ORDER_C nor MPI_ORDER_FORTRAN",
                           order);
 }
 
-/* The i-th fastest dimension. */
+/* The dimension that varies i-th fastest. */
 static size_t dimension(size_t i, size_t ndims, int order)
 {
     return order == MPI_ORDER_C ? ndims - 1 - i : i;
@@ -96,7 +97,7 @@ static size_t dimension(size_t i, size_t ndims, int order)
 
 int weft_datatype_build_subarray(struct weft_datatype *type)
 {
-    const struct weft_envelope *r = type->recipe;
+    const struct weft_envelope *r = type->envelope;
     size_t ndims = (size_t)r->integers[0], first = r->nlarge ? 0 : 1;
     struct weft_numbers sizes = weft_envelope_numbers(r, first);
     struct weft_numbers taken = weft_envelope_numbers(r, first + ndims);
@@ -111,7 +112,7 @@ int weft_datatype_build_subarray(struct weft_datatype *type)
         MPI_Count size = weft_number(sizes, d), n = weft_number(taken, d);
         MPI_Count start = weft_number(starts, d);
         if (size < 1 || n < 1 || n > size || start < 0 || start > size - n)
-            return weft_error_say(MPI_ERR_ARG,
+            return weft_error_set(MPI_ERR_ARG,
                                   "%lld elements from index %lld on are no part of dimension %zu, "
                                   "which has %lld",
                                   (long long)n, (long long)start, d, (long long)size);
@@ -121,27 +122,27 @@ int weft_datatype_build_subarray(struct weft_datatype *type)
     return end(&a);
 }
 
-/* What the process at `place` of `places` gets of a dimension. Returns MPI_SUCCESS or MPI_ERR_ARG
- * with its sentence. */
+/* The indices of a dimension that process `place` of `places` has. Returns MPI_SUCCESS, or
+ * MPI_ERR_ARG, recorded. */
 static int distribute(MPI_Count size, int kind, int argument, int places, int place,
                       struct part *out)
 {
-    bool as_usual = argument == MPI_DISTRIBUTE_DFLT_DARG;
-    MPI_Count block = as_usual ? 1 : argument;
+    bool by_default = argument == MPI_DISTRIBUTE_DFLT_DARG;
+    MPI_Count block = by_default ? 1 : argument;
     *out = (struct part){0, size, 1, 0, 0};
     if (kind == MPI_DISTRIBUTE_NONE) {
         if (places != 1)
-            return weft_error_say(
+            return weft_error_set(
                 MPI_ERR_ARG, "a dimension that is not distributed has %d processes, not 1", places);
         return MPI_SUCCESS;
     }
-    if (kind == MPI_DISTRIBUTE_BLOCK && as_usual)
+    if (kind == MPI_DISTRIBUTE_BLOCK && by_default)
         block = size / places + (size % places != 0);
     if (block < 1)
-        return weft_error_say(MPI_ERR_ARG, "the distribution argument %lld is not positive",
+        return weft_error_set(MPI_ERR_ARG, "the distribution argument %lld is not positive",
                               (long long)block);
     if (kind == MPI_DISTRIBUTE_BLOCK && size / places + (size % places != 0) > block)
-        return weft_error_say(MPI_ERR_ARG, "%d blocks of %lld do not cover the %lld elements",
+        return weft_error_set(MPI_ERR_ARG, "%d blocks of %lld do not cover the %lld elements",
                               places, (long long)block, (long long)size);
     weft_wide first = (weft_wide)place * block;
     if (first >= size) {
@@ -160,7 +161,8 @@ static int distribute(MPI_Count size, int kind, int argument, int places, int pl
     return MPI_SUCCESS;
 }
 
-/* The distributions are integers in both forms; the global sizes are large counts in one. */
+/* The arguments of MPI_Type_create_darray; only the global sizes are large counts in its _c
+ * form. */
 struct darray {
     int size, rank, order;
     size_t ndims;
@@ -179,20 +181,20 @@ static int read_darray(const struct weft_envelope *r, struct darray *d)
     if (d->order != MPI_ORDER_C && d->order != MPI_ORDER_FORTRAN)
         return bad_order(d->order);
     if (d->size < 1 || d->rank < 0 || d->rank >= d->size)
-        return weft_error_say(MPI_ERR_ARG, "rank %d is not in a group of %d", d->rank, d->size);
+        return weft_error_set(MPI_ERR_ARG, "rank %d is not in a group of %d", d->rank, d->size);
     weft_wide places = 1;
     for (size_t i = 0; i < d->ndims; i++) {
         int kind = d->kinds[i];
         if (d->places[i] < 1 || weft_number(d->sizes, i) < 1)
-            return weft_error_say(MPI_ERR_ARG, "dimension %zu has %lld elements and %d processes",
+            return weft_error_set(MPI_ERR_ARG, "dimension %zu has %lld elements and %d processes",
                                   i, (long long)weft_number(d->sizes, i), d->places[i]);
         if (kind != MPI_DISTRIBUTE_NONE && kind != MPI_DISTRIBUTE_BLOCK &&
             kind != MPI_DISTRIBUTE_CYCLIC)
-            return weft_error_say(MPI_ERR_ARG, "%d is no distribution of dimension %zu", kind, i);
+            return weft_error_set(MPI_ERR_ARG, "%d is no distribution of dimension %zu", kind, i);
         places *= places > INT32_MAX ? 1 : d->places[i];
     }
     if (places != d->size)
-        return weft_error_say(MPI_ERR_ARG,
+        return weft_error_set(MPI_ERR_ARG,
                               "the process grid does not have as many places as the %d processes",
                               d->size);
     return MPI_SUCCESS;
@@ -202,13 +204,13 @@ int weft_datatype_build_darray(struct weft_datatype *type)
 {
     struct darray d;
     struct array a;
-    int code = read_darray(type->recipe, &d);
+    int code = read_darray(type->envelope, &d);
     if (code)
         return code;
     begin(&a, type);
     for (size_t i = 0; i < d.ndims; i++) {
         size_t at = dimension(i, d.ndims, d.order);
-        int after = 1; /* places of the dimensions behind this one: ranks are row-major always */
+        int after = 1; /* processes of the later dimensions: ranks are in row-major order */
         for (size_t j = at + 1; j < d.ndims; j++)
             after *= d.places[j];
         struct part part;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The bounds of a type: see build.h. The extent of a type without marked bounds is rounded up to a
- * multiple of the strictest alignment among its basic types, whatever the displacements are (MPI 5.0,
- * 5.1); docs/CODES.md says what other libraries do.
+ * The bounds of a datatype: see build.h. Without marked bounds the extent is rounded up to a
+ * multiple of the strictest alignment of its basic types, for all displacements (MPI 5.0, 5.1);
+ * docs/CODES.md compares other libraries.
  *
- * Invariant: no element ends behind the upper bound of a type that is built of it, unless bounds are
- * marked. Alignment alone does not ensure that: an element at an odd displacement may be padded
- * further than the type around it.
+ * Invariant: without marked bounds, no element ends beyond the upper bound of the type. Rounding
+ * the extent alone does not ensure this, because the padding of an element at an odd displacement
+ * may end beyond it.
  */
 #include "core/datatype/build.h"
 #include "core/object/error.h"
@@ -48,7 +48,7 @@ bool weft_bounds_fit(weft_wide n)
 
 int weft_bounds_too_large(void)
 {
-    return weft_error_say(MPI_ERR_COUNT,
+    return weft_error_set(MPI_ERR_COUNT,
                           "the datatype would span 2^63 bytes or more; counts, strides or "
                           "displacements are too large");
 }
@@ -58,7 +58,8 @@ void weft_bounds_count(struct weft_bounds *bounds, const struct weft_datatype *o
 {
     if (!length || !old->size || !weft_bounds_fit(bounds->size))
         return;
-    bounds->elem = !bounds->size || bounds->elem == old->elem ? old->elem : WEFT_BASIC_NONE;
+    bounds->basic_type =
+        !bounds->size || bounds->basic_type == old->basic_type ? old->basic_type : WEFT_BASIC_NONE;
     bounds->size += length * (weft_wide)old->size;
 }
 
@@ -83,7 +84,7 @@ int weft_bounds_apply(const struct weft_bounds *bounds, struct weft_datatype *ty
         return weft_bounds_too_large();
     type->size = (size_t)bounds->size;
     type->align = align;
-    type->elem = bounds->size ? bounds->elem : WEFT_BASIC_NONE;
+    type->basic_type = bounds->size ? bounds->basic_type : WEFT_BASIC_NONE;
     type->lb = span.any ? (MPI_Aint)span.low : 0;
     type->extent = span.any ? (MPI_Aint)(span.high - span.low) : 0;
     type->true_lb = bounds->data.any ? (MPI_Aint)bounds->data.low : 0;

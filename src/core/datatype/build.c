@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Building types by their recipes. All constructors but the arrays are one of two things: blocks of
- * one type at a constant stride, or blocks at displacements from a list.
+ * Builds datatypes from their envelopes. Every constructor but the arrays (array.c) makes blocks at
+ * a constant stride (build_strided) or blocks at listed displacements (build_blocks).
  *
- * Invariant: a type is built in time and memory proportional to the arguments of its constructor,
- * whatever its constituents are.
+ * Invariant: building takes time and memory proportional to the arguments of the constructor,
+ * independent of the size of its constituent types.
  */
 #include "core/datatype/build.h"
 #include "core/object/error.h"
@@ -13,17 +13,17 @@
 
 static int no_memory(void)
 {
-    return weft_error_say(MPI_ERR_NO_MEM,
+    return weft_error_set(MPI_ERR_NO_MEM,
                           "no memory for another datatype; free some that are not needed");
 }
 
 /* count blocks of `length` elements, stride bytes apart. */
-static int build_regular(struct weft_datatype *type, const struct weft_datatype *old,
+static int build_strided(struct weft_datatype *type, const struct weft_datatype *old,
                          MPI_Count count, MPI_Count length, weft_wide stride)
 {
     struct weft_bounds bounds = {0};
     if (length < 0)
-        return weft_error_say(MPI_ERR_ARG, "the block length %lld is negative", (long long)length);
+        return weft_error_set(MPI_ERR_ARG, "the block length %lld is negative", (long long)length);
     if (count <= 1)
         stride = 0;
     if (!weft_bounds_fit(stride))
@@ -40,19 +40,19 @@ static int build_regular(struct weft_datatype *type, const struct weft_datatype 
     int code = weft_bounds_apply(&bounds, type);
     if (code || !type->size)
         return code;
-    type->shape = weft_layout_repeat(&type->arena, old->shape, (size_t)length, old->extent);
-    type->shape = weft_layout_repeat(&type->arena, type->shape, (size_t)count, (MPI_Aint)stride);
+    type->layout = weft_layout_repeat(&type->arena, old->layout, (size_t)length, old->extent);
+    type->layout = weft_layout_repeat(&type->arena, type->layout, (size_t)count, (MPI_Aint)stride);
     type->signature =
         weft_signature_repeat(&type->arena, old->signature, (size_t)count * (size_t)length);
     return MPI_SUCCESS;
 }
 
-/* Blocks from lists: block i is lengths[i] elements of types[i] at byte places[i] * unit. */
+/* Block i is lengths[i] elements of types[i] at byte places[i] * unit. */
 struct blocks {
     size_t count;
     struct weft_numbers lengths, places;
     struct weft_datatype *const *types;
-    bool one_length, one_type; /* all as the first */
+    bool one_length, one_type; /* entry 0 is used for all blocks */
     MPI_Aint unit;
 };
 
@@ -72,7 +72,7 @@ static int bound_blocks(struct weft_datatype *type, const struct blocks *b)
     for (size_t i = 0; i < b->count; i++) {
         MPI_Count length = length_of(b, i);
         if (length < 0)
-            return weft_error_say(MPI_ERR_ARG, "the length %lld of block %zu is negative",
+            return weft_error_set(MPI_ERR_ARG, "the length %lld of block %zu is negative",
                                   (long long)length, i);
         weft_bounds_cover(&bounds, type_of(b, i), (weft_wide)weft_number(b->places, i) * b->unit,
                           length);
@@ -81,11 +81,11 @@ static int bound_blocks(struct weft_datatype *type, const struct blocks *b)
     return weft_bounds_apply(&bounds, type);
 }
 
-/* What a block of so many elements looks like: made once for blocks that follow each other. */
+/* Layout and signature of a block, reused for the next block if it is alike. */
 struct block {
     const struct weft_datatype *old;
     MPI_Count length;
-    const struct weft_layout *shape;
+    const struct weft_layout *layout;
     const struct weft_signature *signature;
 };
 
@@ -95,7 +95,7 @@ static void make_block(struct block *block, struct weft_arena *arena,
     if (block->old == old && block->length == length)
         return;
     *block = (struct block){old, length,
-                            weft_layout_repeat(arena, old->shape, (size_t)length, old->extent),
+                            weft_layout_repeat(arena, old->layout, (size_t)length, old->extent),
                             weft_signature_repeat(arena, old->signature, (size_t)length)};
 }
 
@@ -104,19 +104,19 @@ static int build_blocks(struct weft_datatype *type, const struct blocks *b)
     int code = bound_blocks(type, b);
     if (code || !type->size)
         return code;
-    struct weft_layout_list shapes;
+    struct weft_layout_list layouts;
     struct weft_signature_list signatures;
     struct block block = {0};
-    weft_layout_list_begin(&shapes, &type->arena, b->count);
+    weft_layout_list_begin(&layouts, &type->arena, b->count);
     weft_signature_list_begin(&signatures, &type->arena);
     for (size_t i = 0; i < b->count; i++) {
         make_block(&block, &type->arena, type_of(b, i), length_of(b, i));
-        /* Without data, the product may be anything: only bounded ones are used. */
+        /* Unsigned: the product may overflow for an empty block, whose offset is not used. */
         uintptr_t at = (uintptr_t)weft_number(b->places, i) * (uintptr_t)b->unit;
-        weft_layout_list_add(&shapes, block.shape, (MPI_Aint)at);
+        weft_layout_list_add(&layouts, block.layout, (MPI_Aint)at);
         weft_signature_list_add(&signatures, block.signature);
     }
-    type->shape = weft_layout_list_end(&shapes);
+    type->layout = weft_layout_list_end(&layouts);
     type->signature = weft_signature_list_end(&signatures);
     return MPI_SUCCESS;
 }
@@ -126,7 +126,7 @@ static int build_resized(struct weft_datatype *type, const struct weft_datatype 
 {
     MPI_Aint lb = weft_number(bounds, 0), extent = weft_number(bounds, 1), ub;
     if (__builtin_add_overflow(lb, extent, &ub))
-        return weft_error_say(MPI_ERR_ARG, "lower bound %lld and extent %lld are too large",
+        return weft_error_set(MPI_ERR_ARG, "lower bound %lld and extent %lld are too large",
                               (long long)lb, (long long)extent);
     struct weft_bounds data = {0};
     weft_bounds_cover(&data, old, 0, 1);
@@ -135,7 +135,7 @@ static int build_resized(struct weft_datatype *type, const struct weft_datatype 
     type->lb = lb;
     type->extent = extent;
     type->flags |= WEFT_TYPE_MARKED;
-    type->shape = old->shape;
+    type->layout = old->layout;
     type->signature = old->signature;
     return code;
 }
@@ -143,21 +143,21 @@ static int build_resized(struct weft_datatype *type, const struct weft_datatype 
 static int build_dup(struct weft_datatype *type, const struct weft_datatype *old)
 {
     type->size = old->size;
-    type->elem = old->elem;
+    type->basic_type = old->basic_type;
     type->align = old->align;
     type->lb = old->lb;
     type->extent = old->extent;
     type->true_lb = old->true_lb;
     type->true_extent = old->true_extent;
     type->flags = old->flags & (WEFT_TYPE_COMMITTED | WEFT_TYPE_MARKED);
-    type->shape = old->shape;
+    type->layout = old->layout;
     type->signature = old->signature;
     return MPI_SUCCESS;
 }
 
-int weft_datatype_build(struct weft_datatype *type)
+static int build(struct weft_datatype *type)
 {
-    const struct weft_envelope *r = type->recipe;
+    const struct weft_envelope *r = type->envelope;
     struct weft_datatype *const *types = r->types;
     const struct weft_datatype *old = r->ntypes ? types[0] : NULL;
     struct weft_numbers n = {0};
@@ -174,12 +174,12 @@ int weft_datatype_build(struct weft_datatype *type)
     case MPI_COMBINER_RESIZED:
         return build_resized(type, old, weft_envelope_bytes(r, 0));
     case MPI_COMBINER_CONTIGUOUS:
-        return build_regular(type, old, 1, (MPI_Count)count, 0);
+        return build_strided(type, old, 1, (MPI_Count)count, 0);
     case MPI_COMBINER_VECTOR:
-        return build_regular(type, old, (MPI_Count)count, weft_number(n, 1),
+        return build_strided(type, old, (MPI_Count)count, weft_number(n, 1),
                              (weft_wide)weft_number(n, 2) * old->extent);
     case MPI_COMBINER_HVECTOR:
-        return build_regular(type, old, (MPI_Count)count, weft_number(n, 1),
+        return build_strided(type, old, (MPI_Count)count, weft_number(n, 1),
                              weft_number(weft_envelope_bytes(r, 2), 0));
     case MPI_COMBINER_INDEXED:
         b.places = weft_envelope_numbers(r, 1 + count);
@@ -206,19 +206,19 @@ int weft_datatype_build(struct weft_datatype *type)
     case MPI_COMBINER_DARRAY:
         return weft_datatype_build_darray(type);
     default:
-        return weft_error_say(MPI_ERR_INTERN, "no constructor of datatypes has number %d",
+        return weft_error_set(MPI_ERR_INTERN, "no constructor of datatypes has number %d",
                               r->combiner);
     }
 }
 
 void weft_datatype_classify(struct weft_datatype *type)
 {
-    const struct weft_layout *shape = type->shape;
-    bool dense = !shape || (shape->kind == WEFT_LAYOUT_RUN && !shape->offset &&
-                            type->extent == (MPI_Aint)type->size);
-    if (dense)
-        type->flags |= WEFT_TYPE_DENSE;
-    if (shape && dense && (type->flags & WEFT_TYPE_COMMITTED) && type->size <= INT32_MAX)
+    const struct weft_layout *layout = type->layout;
+    bool contiguous = !layout || (layout->kind == WEFT_LAYOUT_RUN && !layout->offset &&
+                                  type->extent == (MPI_Aint)type->size);
+    if (contiguous)
+        type->flags |= WEFT_TYPE_CONTIGUOUS;
+    if (layout && contiguous && (type->flags & WEFT_TYPE_COMMITTED) && type->size <= INT32_MAX)
         type->flags |= WEFT_TYPE_PLAIN;
 }
 
@@ -228,37 +228,37 @@ void weft_datatype_commit(struct weft_datatype *type)
     weft_datatype_classify(type);
 }
 
-static void drop_recipe(struct weft_envelope *recipe)
+static void release_envelope(struct weft_envelope *envelope)
 {
-    for (size_t i = 0; i < recipe->ntypes; i++)
-        weft_datatype_release(recipe->types[i]);
-    weft_envelope_free(recipe);
+    for (size_t i = 0; i < envelope->ntypes; i++)
+        weft_datatype_release(envelope->types[i]);
+    free(envelope);
 }
 
 void weft_datatype_destroy(struct weft_datatype *type)
 {
-    if (type->recipe)
-        drop_recipe(type->recipe);
+    if (type->envelope)
+        release_envelope(type->envelope);
     weft_arena_clear(&type->arena);
-    weft_attribute_forget(&type->attributes);
+    weft_attribute_free_all(&type->attributes);
     free(type->own_name);
     free(type);
 }
 
-int weft_datatype_make(struct weft_envelope *recipe, struct weft_datatype **out)
+int weft_datatype_make(struct weft_envelope *envelope, struct weft_datatype **out)
 {
     struct weft_datatype *type = calloc(1, sizeof *type);
     *out = NULL;
     if (!type) {
-        drop_recipe(recipe);
+        release_envelope(envelope);
         return no_memory();
     }
     type->object.kind = WEFT_KIND_DATATYPE;
     type->handle = (MPI_Datatype)type;
     type->name = "";
     type->refs = 1;
-    type->recipe = recipe;
-    int code = weft_datatype_build(type);
+    type->envelope = envelope;
+    int code = build(type);
     if (!code && type->arena.failed)
         code = no_memory();
     if (code) {

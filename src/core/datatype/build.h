@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Inside the building of types: bounds, and who builds what.
+ * Internal to the construction of datatypes.
  *
- * Invariant: bounds are computed with 128 bits and checked before any shape is made of the same
- * arguments; so no arithmetic on shapes overflows.
+ * Invariant: bounds are computed with 128 bits and checked before a layout is built from the same
+ * arguments, so arithmetic on layouts does not overflow.
  */
 #ifndef WEFT_DATATYPE_BUILD_H
 #define WEFT_DATATYPE_BUILD_H
@@ -17,43 +17,46 @@ struct weft_span {
     weft_wide low, high;
 };
 
-/* Where the elements of a type map lie (MPI 5.0, 5.1.6): the data, which bound a type, and the marked
- * bounds in it, which do so instead when there are any. */
+/* The bounds of a type map (MPI 5.0, 5.1.6). Marked bounds take precedence over those of the
+ * data. */
 struct weft_bounds {
-    struct weft_span data, whole, marked; /* whole: of elements without marks, with their padding */
+    struct weft_span data;   /* the bytes of data */
+    struct weft_span whole;  /* elements without marked bounds, with their padding */
+    struct weft_span marked; /* elements with marked bounds */
     uint32_t align;
-    weft_wide size;
-    enum weft_basic_type elem; /* of all so far; meaningless while there are none */
+    weft_wide size;                  /* bytes of data */
+    enum weft_basic_type basic_type; /* common to all elements so far; valid if size > 0 */
 };
 
-/* Adds length times old, extents apart, the first at byte `at`. */
+/* Extends the bounds by `length` elements of old, the first at byte `at`. */
 void weft_bounds_cover(struct weft_bounds *bounds, const struct weft_datatype *old, weft_wide at,
                        weft_wide length);
 
-/* Counts the elements of that many old ones, which weft_bounds_cover does not. */
+/* Adds the size of `length` elements of old. */
 void weft_bounds_count(struct weft_bounds *bounds, const struct weft_datatype *old,
                        weft_wide length);
 
-/* Whether a number is below 2^63, and the error when it is not. */
+/* Whether n fits 64 bits. */
 bool weft_bounds_fit(weft_wide n);
+
+/* Records the error for a number that does not fit. Returns MPI_ERR_COUNT. */
 int weft_bounds_too_large(void);
 
-/* Gives the type its size and bounds. Returns MPI_SUCCESS or MPI_ERR_COUNT with its sentence. */
+/* Sets the size and bounds of the type. Returns MPI_SUCCESS or MPI_ERR_COUNT, recorded. */
 int weft_bounds_apply(const struct weft_bounds *bounds, struct weft_datatype *type);
 
-/* Give a type its shape, signature and bounds, by its recipe. Return MPI_SUCCESS or an error class
- * whose sentence was said; whether memory was short is in the arena. */
-int weft_datatype_build(struct weft_datatype *type);
+/* Set layout, signature and bounds of an array type from its envelope. Return MPI_SUCCESS or an
+ * error class that was recorded; a failed allocation sets type->arena.failed instead. */
 int weft_datatype_build_subarray(struct weft_datatype *type);
 int weft_datatype_build_darray(struct weft_datatype *type);
 
-/* Sets the flags that follow from shape and bounds. */
+/* Sets the flags that follow from layout and bounds. */
 void weft_datatype_classify(struct weft_datatype *type);
 
-/* Frees what the predefined types hold; MPI is over. */
-void weft_datatype_forget_predefined(void);
+/* Frees the memory of the predefined types at the end of MPI. */
+void weft_datatype_free_predefined(void);
 
-/* Frees a type that nothing uses, and gives up what it holds. */
+/* Frees a type that has no references and no requests, and releases its constituents. */
 void weft_datatype_destroy(struct weft_datatype *type);
 
 #endif

@@ -1,55 +1,63 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What the library asks a datatype: see datatype.h. Shapes and signatures do the work.
+ * Packing and counting: see datatype.h.
  */
 #include "core/datatype/datatype.h"
 #include "core/datatype/copy.h"
 
 #include <string.h>
 
+static inline __attribute__((always_inline)) void copy_bytes(enum weft_copy direction,
+                                                             const struct weft_datatype *type,
+                                                             const void *buffer, size_t offset,
+                                                             void *packed, size_t bytes)
+{
+    char *data = (char *)buffer + offset;
+    if (!bytes)
+        return;
+    if (type->flags & WEFT_TYPE_CONTIGUOUS)
+        memcpy(direction == WEFT_PACK ? packed : data, direction == WEFT_PACK ? data : packed,
+               bytes);
+    else
+        weft_layout_copy(direction, type->layout, type->extent, buffer, offset, offset + bytes,
+                         packed);
+}
+
+static inline __attribute__((always_inline)) void copy_elements(enum weft_copy direction,
+                                                                const struct weft_datatype *type,
+                                                                const void *buffer, size_t count,
+                                                                void *packed)
+{
+    if (!type->size || !count)
+        return;
+    if (type->flags & WEFT_TYPE_CONTIGUOUS)
+        copy_bytes(direction, type, buffer, 0, packed, count * type->size);
+    else
+        weft_layout_copy_all(direction, type->layout, type->extent, buffer, count, packed);
+}
+
 void weft_datatype_pack(const struct weft_datatype *type, const void *buffer, size_t offset,
                         void *out, size_t bytes)
 {
-    if (!bytes)
-        return;
-    if (type->flags & WEFT_TYPE_DENSE)
-        memcpy(out, (const char *)buffer + offset, bytes);
-    else
-        weft_layout_copy(WEFT_PACK, type->shape, type->extent, buffer, offset, offset + bytes, out);
+    copy_bytes(WEFT_PACK, type, buffer, offset, out, bytes);
 }
 
 void weft_datatype_unpack(const struct weft_datatype *type, void *buffer, size_t offset,
                           const void *in, size_t bytes)
 {
-    if (!bytes)
-        return;
-    if (type->flags & WEFT_TYPE_DENSE)
-        memcpy((char *)buffer + offset, in, bytes);
-    else
-        weft_layout_copy(WEFT_UNPACK, type->shape, type->extent, buffer, offset, offset + bytes,
-                         (void *)in);
+    copy_bytes(WEFT_UNPACK, type, buffer, offset, (void *)in, bytes);
 }
 
 void weft_datatype_pack_all(const struct weft_datatype *type, const void *buffer, size_t count,
                             void *out)
 {
-    if (!type->size || !count)
-        return;
-    if (type->flags & WEFT_TYPE_DENSE)
-        memcpy(out, buffer, count * type->size);
-    else
-        weft_layout_copy_all(WEFT_PACK, type->shape, type->extent, buffer, count, out);
+    copy_elements(WEFT_PACK, type, buffer, count, out);
 }
 
 void weft_datatype_unpack_all(const struct weft_datatype *type, void *buffer, size_t count,
                               const void *in)
 {
-    if (!type->size || !count)
-        return;
-    if (type->flags & WEFT_TYPE_DENSE)
-        memcpy(buffer, in, count * type->size);
-    else
-        weft_layout_copy_all(WEFT_UNPACK, type->shape, type->extent, buffer, count, (void *)in);
+    copy_elements(WEFT_UNPACK, type, buffer, count, (void *)in);
 }
 
 MPI_Count weft_datatype_count(const struct weft_datatype *type, size_t bytes)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Memory for recipes: see recipe.h. One piece for everything.
+ * Allocates envelopes: see envelope.h.
  */
 #include "core/datatype/envelope.h"
 
@@ -13,20 +13,15 @@ struct weft_envelope *weft_envelope_new(int combiner, size_t integers, size_t ad
                                         size_t large, size_t types)
 {
     size_t words = addresses + large + types;
-    struct weft_envelope *recipe =
-        calloc(1, sizeof *recipe + words * sizeof(uint64_t) + integers * sizeof(int));
-    if (!recipe)
+    struct weft_envelope *envelope =
+        calloc(1, sizeof *envelope + words * sizeof(uint64_t) + integers * sizeof(int));
+    if (!envelope)
         return NULL;
-    *recipe =
+    *envelope =
         (struct weft_envelope){combiner, integers, addresses, large, types, NULL, NULL, NULL, NULL};
-    recipe->addresses = (MPI_Aint *)(recipe + 1);
-    recipe->large = (MPI_Count *)(recipe->addresses + addresses);
-    recipe->types = (struct weft_datatype **)(recipe->large + large);
-    recipe->integers = (int *)(recipe->types + types);
-    return recipe;
-}
-
-void weft_envelope_free(struct weft_envelope *recipe)
-{
-    free(recipe);
+    envelope->addresses = (MPI_Aint *)(envelope + 1);
+    envelope->large = (MPI_Count *)(envelope->addresses + addresses);
+    envelope->types = (struct weft_datatype **)(envelope->large + large);
+    envelope->integers = (int *)(envelope->types + types);
+    return envelope;
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * How a datatype was made: the constructor and its arguments, as MPI_Type_get_envelope and
- * MPI_Type_get_contents return them (MPI 5.0, section 5.1.13). Types are built from recipes.
+ * The envelope of a datatype: its constructor and arguments, as MPI_Type_get_envelope and
+ * MPI_Type_get_contents return them (MPI 5.0, section 5.1.13). Types are built from envelopes.
  *
  * Invariants:
- *  - The arguments stand in the standard's order. Those of the forms with large counts are in
- *    `large`, which is not empty then; the others have integers and addresses only.
- *  - A recipe holds a reference to each of its types.
+ *  - Arguments are in the order of the standard. Counts of a large-count constructor are in
+ *    `large`, which is empty for any other constructor.
+ *  - An envelope holds a reference to each of its types.
  */
-#ifndef WEFT_DATATYPE_RECIPE_H
-#define WEFT_DATATYPE_RECIPE_H
+#ifndef WEFT_DATATYPE_ENVELOPE_H
+#define WEFT_DATATYPE_ENVELOPE_H
 
 #include "mpi.h"
 
@@ -27,15 +27,12 @@ struct weft_envelope {
     struct weft_datatype **types;
 };
 
-/* Room for so many arguments, cleared. NULL when memory is short. Types are the caller's to fill
- * in, with references. */
+/* Allocates an envelope for so many arguments, zeroed, as one piece that free() frees. Returns NULL
+ * if memory is short. The caller fills in the types, with references. */
 struct weft_envelope *weft_envelope_new(int combiner, size_t integers, size_t addresses,
                                         size_t large, size_t types);
 
-/* Frees it; the references to its types must be given up before. May be NULL. */
-void weft_envelope_free(struct weft_envelope *recipe);
-
-/* A row of numbers among the arguments, of either width. */
+/* Consecutive arguments, of either width. */
 struct weft_numbers {
     const int *narrow;
     const MPI_Count *wide; /* NULL: narrow */
@@ -46,20 +43,21 @@ static inline MPI_Count weft_number(struct weft_numbers numbers, size_t i)
     return numbers.wide ? numbers.wide[i] : numbers.narrow[i];
 }
 
-/* From argument `first` on, of the integers, or of the large counts where there are any. */
-static inline struct weft_numbers weft_envelope_numbers(const struct weft_envelope *recipe,
+/* The integers from index `first`, or the large counts if there are any. */
+static inline struct weft_numbers weft_envelope_numbers(const struct weft_envelope *envelope,
                                                         size_t first)
 {
-    if (recipe->nlarge)
-        return (struct weft_numbers){NULL, recipe->large + first};
-    return (struct weft_numbers){recipe->integers + first, NULL};
+    if (envelope->nlarge)
+        return (struct weft_numbers){NULL, envelope->large + first};
+    return (struct weft_numbers){envelope->integers + first, NULL};
 }
 
-/* The byte displacements: addresses, or large counts from `first` on. */
-static inline struct weft_numbers weft_envelope_bytes(const struct weft_envelope *recipe,
+/* The byte displacements: the addresses, or the large counts from index `first`. */
+static inline struct weft_numbers weft_envelope_bytes(const struct weft_envelope *envelope,
                                                       size_t first)
 {
-    return (struct weft_numbers){NULL, recipe->nlarge ? recipe->large + first : recipe->addresses};
+    return (struct weft_numbers){NULL,
+                                 envelope->nlarge ? envelope->large + first : envelope->addresses};
 }
 
 #endif

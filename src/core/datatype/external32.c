@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * external32: the data representation that is the same everywhere, big-endian, IEEE, with the sizes
- * of MPI 5.0, "External Data Representation: external32".
+ * external32, the portable data representation: big-endian, IEEE, with the sizes of MPI 5.0,
+ * "External Data Representation: external32".
  *
- * The packed form is converted basic element by basic element, in the order of the signature, so
- * that nothing here knows where the bytes lie.
+ * The packed form is converted one basic element at a time, in the order of the signature, so this
+ * file does not depend on layouts.
  *
- * Invariant: integers that external32 keeps shorter lose their most significant bytes; they come
- * back as they were if they fitted.
+ * Invariant: an integer that is shorter in external32 loses its most significant bytes; a value
+ * that fits the shorter form is restored exactly.
  */
 #include "core/datatype/datatype.h"
 
@@ -15,7 +15,7 @@
 #include <string.h>
 
 #if __BYTE_ORDER__ != __ORDER_LITTLE_ENDIAN__
-#error "external32 of this byte order is not written yet"
+#error "external32 supports little-endian machines only"
 #endif
 
 static void reverse(unsigned char *out, const unsigned char *in, size_t bytes)
@@ -24,7 +24,7 @@ static void reverse(unsigned char *out, const unsigned char *in, size_t bytes)
         out[i] = in[bytes - 1 - i];
 }
 
-/* An integer of so many bytes in memory, as the least significant of more or fewer bytes. */
+/* Converts an integer of `size` bytes to `external` bytes, extended or truncated. */
 static void write_integer(unsigned char *out, const unsigned char *in, size_t size, size_t external,
                           bool sign)
 {
@@ -42,9 +42,9 @@ static void read_integer(unsigned char *out, const unsigned char *in, size_t siz
 }
 
 /*
- * long double. IEEE's 128 bits are sign 1, exponent 15, fraction 112. x86 has the same exponent and
- * a significand of 64 bits whose leading bit is there; where long double is IEEE's 128 bits or a
- * double, bytes are reversed.
+ * long double. IEEE binary128 has 1 sign bit, 15 exponent bits and 112 fraction bits. The x86
+ * format has the same exponent and a significand of 64 bits with an explicit leading bit. If long
+ * double is binary128, its bytes are reversed.
  */
 #if LDBL_MANT_DIG == 64
 static void write_long_double(unsigned char *out, const unsigned char *in)
@@ -53,7 +53,7 @@ static void write_long_double(unsigned char *out, const unsigned char *in)
     uint16_t top;
     memcpy(&significand, in, sizeof significand);
     memcpy(&top, in + sizeof significand, sizeof top);
-    uint64_t fraction = significand << 1; /* without the leading bit */
+    uint64_t fraction = significand << 1; /* drops the leading bit */
     uint64_t high = (uint64_t)top << 48 | fraction >> 16, low = fraction << 48;
     for (int i = 0; i < 8; i++) {
         out[i] = (unsigned char)(high >> (56 - 8 * i));
@@ -69,18 +69,18 @@ static void read_long_double(unsigned char *out, const unsigned char *in)
         low = low << 8 | in[8 + i];
     }
     uint16_t top = (uint16_t)(high >> 48);
-    uint64_t fraction = high << 16 | low >> 48;       /* the upper 64 of 112 bits */
-    uint64_t rest = low << 16, lost = fraction << 63; /* 63 bits have room */
+    uint64_t fraction = high << 16 | low >> 48; /* the upper 64 of 112 bits, of which 63 fit */
+    uint64_t rest = low << 16, lost = fraction << 63;
     bool normal = top & 0x7fff, special = (top & 0x7fff) == 0x7fff;
     uint64_t significand = fraction >> 1 | (normal ? UINT64_C(1) << 63 : 0);
-    bool up = lost && (rest || significand & 1); /* to the nearest, to even */
+    bool up = lost && (rest || significand & 1); /* round to nearest, ties to even */
     if (special && !(significand << 1) && (lost || rest))
-        significand |= UINT64_C(1) << 62; /* still not a number */
+        significand |= UINT64_C(1) << 62; /* keep a NaN a NaN */
     else if (up && !special && !++significand) {
         significand = UINT64_C(1) << 63;
         top++;
     } else if (up && !normal && significand >> 63) {
-        top++; /* the largest number without a leading bit became the smallest with one */
+        top++; /* a denormal number was rounded up to the smallest normal one */
     }
     memset(out, 0, sizeof(long double));
     memcpy(out, &significand, sizeof significand);
@@ -89,7 +89,7 @@ static void read_long_double(unsigned char *out, const unsigned char *in)
 #else
 static void write_long_double(unsigned char *out, const unsigned char *in)
 {
-    _Static_assert(LDBL_MANT_DIG == 113, "this machine's long double has no external32 form yet");
+    _Static_assert(LDBL_MANT_DIG == 113, "long double is neither x86 extended nor binary128");
     reverse(out, in, sizeof(long double));
 }
 
@@ -99,46 +99,25 @@ static void read_long_double(unsigned char *out, const unsigned char *in)
 }
 #endif
 
-/* count basic elements. */
-static void write_basic(struct weft_basic basic, unsigned char *out, const unsigned char *in,
-                        size_t count)
+/* Converts count basic elements, to external32 or (read) from it. */
+static void convert_piece(struct weft_basic basic, bool read, unsigned char *out,
+                          const unsigned char *in, size_t count)
 {
     size_t size = basic.size / basic.parts, external = basic.external / basic.parts;
-    for (size_t n = count * basic.parts; n; n--, in += size, out += external)
-        switch ((enum weft_form)basic.form) {
-        case WEFT_FORM_PLAIN:
+    bool sign = basic.form == WEFT_FORM_SIGNED;
+    for (size_t n = count * basic.parts; n; n--) {
+        if (basic.form == WEFT_FORM_PLAIN)
             reverse(out, in, size);
-            break;
-        case WEFT_FORM_SIGNED:
-        case WEFT_FORM_UNSIGNED:
-            write_integer(out, in, size, external, basic.form == WEFT_FORM_SIGNED);
-            break;
-        case WEFT_FORM_LONG_DOUBLE:
-            write_long_double(out, in);
-            break;
-        }
+        else if (basic.form == WEFT_FORM_LONG_DOUBLE)
+            (read ? read_long_double : write_long_double)(out, in);
+        else
+            (read ? read_integer : write_integer)(out, in, size, external, sign);
+        in += read ? external : size;
+        out += read ? size : external;
+    }
 }
 
-static void read_basic(struct weft_basic basic, unsigned char *out, const unsigned char *in,
-                       size_t count)
-{
-    size_t size = basic.size / basic.parts, external = basic.external / basic.parts;
-    for (size_t n = count * basic.parts; n; n--, out += size, in += external)
-        switch ((enum weft_form)basic.form) {
-        case WEFT_FORM_PLAIN:
-            reverse(out, in, size);
-            break;
-        case WEFT_FORM_SIGNED:
-        case WEFT_FORM_UNSIGNED:
-            read_integer(out, in, size, external, basic.form == WEFT_FORM_SIGNED);
-            break;
-        case WEFT_FORM_LONG_DOUBLE:
-            read_long_double(out, in);
-            break;
-        }
-}
-
-/* A conversion under way: where it is in the packed form, and in external32. */
+/* The state of a conversion: the offset in the packed form, and the next byte in external32. */
 struct conversion {
     const struct weft_datatype *type;
     char *buffer;
@@ -156,11 +135,11 @@ static void convert_basic(struct conversion *c, struct weft_basic basic, size_t 
     while (count) {
         size_t n = count < most ? count : most, bytes = n * basic.size;
         if (c->read) {
-            read_basic(basic, piece, c->external, n);
+            convert_piece(basic, true, piece, c->external, n);
             weft_datatype_unpack(c->type, c->buffer, c->offset, piece, bytes);
         } else {
             weft_datatype_pack(c->type, c->buffer, c->offset, piece, bytes);
-            write_basic(basic, c->external, piece, n);
+            convert_piece(basic, false, c->external, piece, n);
         }
         c->offset += bytes;
         c->external += n * basic.external;

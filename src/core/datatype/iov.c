@@ -53,7 +53,7 @@ static void entries_part(struct out *out, const struct weft_layout *shape, MPI_A
 {
     bool blocks = shape->kind == WEFT_LAYOUT_BLOCKS;
     size_t block = blocks ? weft_layout_block(shape) : 0;
-    size_t i = blocks ? from / block : weft_layout_find(shape, from);
+    size_t i = blocks ? from / block : weft_find_start(shape->begin, shape->count, from);
     while (from < to && !out->full) {
         size_t begin = blocks ? i * block : shape->begin[i];
         size_t bytes = blocks ? block : weft_layout_entry(shape, i);

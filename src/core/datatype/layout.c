@@ -1,23 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Building normal forms: see shape.h.
+ * Builds layouts in normal form: see layout.h.
  *
- * Invariant: nothing here looks into a shape deeper than FLATTENED runs, so building takes time in
- * proportion to the number of entries.
+ * Invariant: at most FLATTENED runs of a nested layout are visited, so the time to build a layout
+ * is proportional to the number of its entries.
  */
 #include "core/datatype/layout.h"
-#include "core/datatype/iov.h"
 #include "core/datatype/strided_copy.h"
 
 #include <stdlib.h>
 #include <string.h>
 
-/* Entries of a list with at most so many runs are taken apart into them: a list of runs is copied
- * faster than a list of shapes, and grows by no more than this. */
-enum { FLATTENED = 4 };
-
-/* Lists of up to so many runs, and loops over fewer, are repeated column by column. */
-enum { FEW_RUNS = 32, SHORT_LOOP = 8 };
+enum {
+    FLATTENED = 4, /* a list entry with at most this many runs is replaced by its runs, because a
+                      list of runs is copied faster than a list of layouts */
+    FEW_RUNS = 32, /* lists with at most this many runs, and */
+    SHORT_LOOP = 8 /* loops over fewer runs, are copied column by column when they are repeated */
+};
 
 static size_t times(size_t a, size_t b)
 {
@@ -25,37 +24,37 @@ static size_t times(size_t a, size_t b)
     return __builtin_mul_overflow(a, b, &product) ? SIZE_MAX : product;
 }
 
-static const struct weft_layout *keep(struct weft_arena *arena, struct weft_layout shape)
+static const struct weft_layout *keep(struct weft_arena *arena, struct weft_layout layout)
 {
     struct weft_layout *kept = weft_arena_get(arena, sizeof *kept);
     if (kept)
-        *kept = shape;
+        *kept = layout;
     return kept;
 }
 
-/* Keeps a shape, and its columns if it has few runs and nothing deeper. */
-static const struct weft_layout *keep_columns(struct weft_arena *arena, struct weft_layout shape)
+/* Stores a layout, with its columns if it has few runs and no nested layout. */
+static const struct weft_layout *keep_columns(struct weft_arena *arena, struct weft_layout layout)
 {
-    bool loop = shape.kind == WEFT_LAYOUT_LOOP, list = shape.kind == WEFT_LAYOUT_LIST;
-    bool few = loop ? shape.count < SHORT_LOOP && shape.body->kind == WEFT_LAYOUT_RUN
-                    : shape.count <= FEW_RUNS && !shape.bodies;
+    bool loop = layout.kind == WEFT_LAYOUT_LOOP, list = layout.kind == WEFT_LAYOUT_LIST;
+    bool few = loop ? layout.count < SHORT_LOOP && layout.body->kind == WEFT_LAYOUT_RUN
+                    : layout.count <= FEW_RUNS && !layout.bodies;
     if (!few)
-        return keep(arena, shape);
+        return keep(arena, layout);
     struct weft_columns *columns =
-        weft_arena_get(arena, sizeof *columns + shape.count * sizeof columns->of[0]);
+        weft_arena_get(arena, sizeof *columns + layout.count * sizeof columns->of[0]);
     if (!columns)
         return NULL;
-    columns->n = shape.count;
-    columns->size = shape.size;
-    for (size_t i = 0; i < shape.count; i++) {
-        size_t pass = loop ? i * (size_t)shape.stride + (size_t)shape.body->offset : 0;
-        size_t bytes = list ? weft_layout_entry(&shape, i) : weft_layout_block(&shape);
-        columns->of[i] = (struct weft_column){loop ? pass : (uintptr_t)shape.at[i],
-                                              list ? shape.begin[i] : i * bytes, bytes};
+    columns->n = layout.count;
+    columns->size = layout.size;
+    for (size_t i = 0; i < layout.count; i++) {
+        size_t pass = loop ? i * (size_t)layout.stride + (size_t)layout.body->offset : 0;
+        size_t bytes = list ? weft_layout_entry(&layout, i) : weft_layout_block(&layout);
+        columns->of[i] = (struct weft_column){loop ? pass : (uintptr_t)layout.at[i],
+                                              list ? layout.begin[i] : i * bytes, bytes};
     }
     weft_columns_plan(columns);
-    shape.columns = columns;
-    return keep(arena, shape);
+    layout.columns = columns;
+    return keep(arena, layout);
 }
 
 const struct weft_layout *weft_layout_run(struct weft_arena *arena, size_t bytes)
@@ -66,16 +65,16 @@ const struct weft_layout *weft_layout_run(struct weft_arena *arena, size_t bytes
 }
 
 const struct weft_layout *weft_layout_shift(struct weft_arena *arena,
-                                            const struct weft_layout *shape, MPI_Aint by)
+                                            const struct weft_layout *layout, MPI_Aint by)
 {
-    if (!shape || !by)
-        return shape;
-    struct weft_layout moved = *shape;
+    if (!layout || !by)
+        return layout;
+    struct weft_layout moved = *layout;
     moved.offset += by;
     return keep(arena, moved);
 }
 
-/* Whether a loop goes on with the next pass of a loop around it. */
+/* Whether consecutive passes of an outer loop with this stride continue the inner loop. */
 static bool continues(const struct weft_layout *loop, MPI_Aint stride)
 {
     MPI_Aint next;
@@ -84,26 +83,26 @@ static bool continues(const struct weft_layout *loop, MPI_Aint stride)
 }
 
 const struct weft_layout *weft_layout_repeat(struct weft_arena *arena,
-                                             const struct weft_layout *shape, size_t count,
+                                             const struct weft_layout *layout, size_t count,
                                              MPI_Aint stride)
 {
-    if (!shape || !count)
+    if (!layout || !count)
         return NULL;
     if (count == 1)
-        return shape;
-    struct weft_layout loop = *shape;
-    loop.size = count * shape->size;
-    if (shape->kind == WEFT_LAYOUT_RUN && stride == (MPI_Aint)shape->size)
+        return layout;
+    struct weft_layout loop = *layout;
+    loop.size = count * layout->size;
+    if (layout->kind == WEFT_LAYOUT_RUN && stride == (MPI_Aint)layout->size)
         return keep(arena, loop);
-    loop.runs = times(count, shape->runs);
-    if (continues(shape, stride)) {
-        loop.count = count * shape->count;
+    loop.runs = times(count, layout->runs);
+    if (continues(layout, stride)) {
+        loop.count = count * layout->count;
         loop.columns = NULL;
         return keep_columns(arena, loop);
     }
     return keep_columns(arena,
                         (struct weft_layout){WEFT_LAYOUT_LOOP, .size = loop.size, .count = count,
-                                             .runs = loop.runs, .stride = stride, .body = shape});
+                                             .runs = loop.runs, .stride = stride, .body = layout});
 }
 
 void weft_layout_list_begin(struct weft_layout_list *list, struct weft_arena *arena, size_t room)
@@ -177,27 +176,39 @@ static void add_run(struct weft_layout_list *list, MPI_Aint at, size_t bytes)
     list->runs++;
 }
 
-void weft_layout_list_add(struct weft_layout_list *list, const struct weft_layout *shape,
-                          MPI_Aint at)
+/* Adds each run of a layout as an entry. */
+static void add_runs(struct weft_layout_list *list, const struct weft_layout *layout, MPI_Aint at)
 {
-    if (!shape || list->arena->failed)
-        return;
-    if (shape->kind == WEFT_LAYOUT_RUN) {
-        add_run(list, at + shape->offset, shape->size);
-        return;
-    }
-    if (shape->runs <= FLATTENED) {
-        struct weft_run runs[FLATTENED];
-        size_t n = weft_layout_runs(shape, at, 0, shape->size, runs, FLATTENED);
-        for (size_t i = 0; i < n; i++)
-            add_run(list, runs[i].at, runs[i].bytes);
-        return;
-    }
-    append(list, at, shape, shape->size);
-    list->runs = list->runs + shape->runs < list->runs ? SIZE_MAX : list->runs + shape->runs;
+    at += layout->offset;
+    if (layout->kind == WEFT_LAYOUT_RUN)
+        add_run(list, at, layout->size);
+    else if (layout->kind == WEFT_LAYOUT_LOOP)
+        for (size_t i = 0; i < layout->count; i++)
+            add_runs(list, layout->body, at + (MPI_Aint)i * layout->stride);
+    else
+        for (size_t i = 0; i < layout->count; i++)
+            if (layout->bodies && layout->bodies[i])
+                add_runs(list, layout->bodies[i], at + layout->at[i]);
+            else
+                add_run(list, at + layout->at[i],
+                        layout->kind == WEFT_LAYOUT_LIST ? weft_layout_entry(layout, i)
+                                                         : weft_layout_block(layout));
 }
 
-/* Whether all entries are the same, at offsets a constant stride apart. */
+void weft_layout_list_add(struct weft_layout_list *list, const struct weft_layout *layout,
+                          MPI_Aint at)
+{
+    if (!layout || list->arena->failed)
+        return;
+    if (layout->runs <= FLATTENED) {
+        add_runs(list, layout, at);
+        return;
+    }
+    append(list, at, layout, layout->size);
+    list->runs = list->runs + layout->runs < list->runs ? SIZE_MAX : list->runs + layout->runs;
+}
+
+/* Whether all entries have the same layout. */
 static bool same_entries(const struct weft_layout_list *list)
 {
     size_t bytes = list->size / list->count;
@@ -220,7 +231,7 @@ static bool evenly_spaced(const struct weft_layout_list *list)
     return true;
 }
 
-/* Gives the arrays to the arena, no longer than they need to be. */
+/* Trims the arrays and moves them into the arena. */
 static void keep_arrays(struct weft_layout_list *list)
 {
     size_t n = list->count;
@@ -229,7 +240,7 @@ static void keep_arrays(struct weft_layout_list *list)
         list->at = at ? at : list->at;
         size_t *begin = realloc(list->begin, (n + 1) * sizeof *begin);
         list->begin = begin ? begin : list->begin;
-        // cppcheck-suppress memleak ; both are in the list
+        // cppcheck-suppress memleak ; the list owns both
     }
     list->begin[n] = list->size;
     list->at = weft_arena_adopt(list->arena, list->at, n * sizeof *list->at);
@@ -274,17 +285,4 @@ const struct weft_layout *weft_layout_list_end(struct weft_layout_list *list)
                                     .size = list->size, .count = list->count, .runs = list->runs,
                                     .at = list->at, .begin = blocks ? NULL : list->begin,
                                     .bodies = (const struct weft_layout *const *)list->bodies});
-}
-
-size_t weft_layout_find(const struct weft_layout *list, size_t offset)
-{
-    size_t low = 0, high = list->count; /* begin[low] <= offset < begin[high] */
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (list->begin[middle] <= offset)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
 }

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * How long types live.
+ * Frees datatypes without references.
  *
- * Requests hold no references: counting them would cost every message something. Instead a type that
- * nobody holds any more waits here until no request names it. The requests are looked at once for
- * many types, so that freeing one costs little however many requests there are.
+ * Requests are not counted as references, because counting would cost instructions for each
+ * message. A type without references is put on the list `unreferenced`. A sweep visits all requests
+ * once and frees the listed types that no request uses; one sweep serves many types, so its cost
+ * per type is small.
  *
  * Invariants:
- *  - What waits has no handle: its kind is spoiled. Its memory and its constituents are whole.
- *  - Between two sweeps at least as many types come as the last one left.
+ *  - A listed type is not reachable by its handle: its kind is cleared. Its memory and its
+ *    constituents are intact.
+ *  - Between two sweeps at least as many types are listed as the first of them left.
  */
 #include "core/datatype/build.h"
 #include "core/pt2pt/request.h"
@@ -16,19 +18,28 @@
 
 #include <stdlib.h>
 
-enum { SWEEP_AT_LEAST = 16, SWEEP_BYTES = 1 << 20 };
+/* A sweep is due if the list holds sweep_at types, or more than 1 MiB. */
+enum { SWEEP_TYPES_MIN = 16, SWEEP_BYTES = 1 << 20 };
 
-static struct weft_datatype *waiting;
-static size_t waiting_types, waiting_bytes, sweep_at = SWEEP_AT_LEAST;
+static struct weft_datatype *unreferenced;
+static size_t unreferenced_types, unreferenced_bytes, sweep_at = SWEEP_TYPES_MIN;
 
-void weft_datatype_hold(const struct weft_datatype *type)
+void weft_datatype_retain(const struct weft_datatype *type)
 {
     if (!(type->flags & WEFT_TYPE_PREDEFINED))
         ((struct weft_datatype *)type)->refs++;
 }
 
+static void list_unreferenced(struct weft_datatype *type)
+{
+    type->next = unreferenced;
+    unreferenced = type;
+    unreferenced_types++;
+    unreferenced_bytes += type->arena.bytes;
+}
+
 struct candidates {
-    const struct weft_datatype **types; /* ascending addresses; NULL: used */
+    const struct weft_datatype **types; /* sorted by address */
     bool *used;
     size_t count;
 };
@@ -48,71 +59,64 @@ static void mark_used(void *arg, struct weft_request *request)
         c->used[found - c->types] = true;
 }
 
-/* Destroys what no request uses. Destroying may add more to the waiting. */
+/* Frees the listed types that no request uses. Freeing may list their constituents. If memory is
+ * short, all types stay listed. */
 static void sweep(void)
 {
-    struct candidates c = {calloc(waiting_types, sizeof *c.types),
-                           calloc(waiting_types, sizeof *c.used), 0};
-    if (!c.types || !c.used) { /* no memory: they wait on */
-        free(c.types);
-        free(c.used);
-        return;
+    struct candidates c = {calloc(unreferenced_types, sizeof *c.types),
+                           calloc(unreferenced_types, sizeof *c.used), 0};
+    if (c.types && c.used) {
+        for (struct weft_datatype *type = unreferenced; type; type = type->next)
+            c.types[c.count++] = type;
+        qsort(c.types, c.count, sizeof *c.types, by_address);
+        weft_request_each(mark_used, &c);
+        unreferenced = NULL;
+        unreferenced_types = unreferenced_bytes = 0;
+        for (size_t i = 0; i < c.count; i++)
+            if (c.used[i])
+                list_unreferenced((struct weft_datatype *)c.types[i]);
+        size_t left = unreferenced_types;
+        for (size_t i = 0; i < c.count; i++)
+            if (!c.used[i])
+                weft_datatype_destroy((struct weft_datatype *)c.types[i]);
+        sweep_at = 2 * left > SWEEP_TYPES_MIN ? 2 * left : SWEEP_TYPES_MIN;
     }
-    for (struct weft_datatype *type = waiting; type; type = type->next)
-        c.types[c.count++] = type;
-    qsort(c.types, c.count, sizeof *c.types, by_address);
-    weft_request_each(mark_used, &c);
-    waiting = NULL;
-    waiting_types = waiting_bytes = 0;
-    for (size_t i = 0; i < c.count; i++) {
-        struct weft_datatype *type = (struct weft_datatype *)c.types[i];
-        if (!c.used[i])
-            continue;
-        type->next = waiting;
-        waiting = type;
-        waiting_types++;
-        waiting_bytes += type->arena.bytes;
-    }
-    size_t left = waiting_types;
-    for (size_t i = 0; i < c.count; i++)
-        if (!c.used[i])
-            weft_datatype_destroy((struct weft_datatype *)c.types[i]);
     free(c.types);
     free(c.used);
-    sweep_at = 2 * left > SWEEP_AT_LEAST ? 2 * left : SWEEP_AT_LEAST;
 }
 
-void weft_datatype_release(const struct weft_datatype *held)
+static bool sweep_is_due(void)
+{
+    return unreferenced_types >= sweep_at ||
+           (unreferenced_bytes > SWEEP_BYTES && unreferenced_types > 0);
+}
+
+void weft_datatype_release(const struct weft_datatype *released)
 {
     static bool sweeping;
-    struct weft_datatype *type = (struct weft_datatype *)held;
+    struct weft_datatype *type = (struct weft_datatype *)released;
     if ((type->flags & WEFT_TYPE_PREDEFINED) || --type->refs)
         return;
     weft_handle_retire(&type->object);
-    type->next = waiting;
-    waiting = type;
-    waiting_types++;
-    waiting_bytes += type->arena.bytes;
+    list_unreferenced(type);
     if (sweeping)
-        return; /* a constituent of what is being destroyed */
+        return; /* a constituent of a type that the sweep frees */
     sweeping = true;
-    while (waiting_types >= sweep_at || (waiting_bytes > SWEEP_BYTES && waiting_types > 0)) {
-        size_t before = waiting_types;
+    for (size_t before = SIZE_MAX; sweep_is_due() && unreferenced_types < before;) {
+        before = unreferenced_types;
         sweep();
-        if (waiting_types >= before)
-            break;
     }
     sweeping = false;
 }
 
 void weft_datatype_finalize(void)
 {
-    while (waiting) {
-        struct weft_datatype *type = waiting;
-        waiting = type->next;
-        waiting_types--;
+    while (unreferenced) {
+        struct weft_datatype *type = unreferenced;
+        unreferenced = type->next;
+        unreferenced_types--;
         weft_datatype_destroy(type);
     }
-    waiting_bytes = 0;
-    weft_datatype_forget_predefined();
+    unreferenced_bytes = 0;
+    weft_datatype_free_predefined();
 }

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The datatypes that are there from the start: those with a handle of their own, and the unnamed
- * ones of Fortran's kinds, which come into being when they are asked for.
+ * Predefined datatypes: the named ones, and the unnamed ones of MPI_Type_create_f90_*, which are
+ * made by the first call that requests them.
  *
- * Invariant: these types are never freed before weft_datatype_finalize; the same arguments of
- * MPI_Type_create_f90_* give the same type.
+ * Invariant: predefined types are not freed before weft_datatype_finalize. Equal arguments of
+ * MPI_Type_create_f90_* return the same type.
  */
 #include "core/datatype/build.h"
 #include "core/object/error.h"
@@ -23,7 +23,7 @@ static struct weft_basic plain(size_t size)
     return (struct weft_basic){(uint8_t)size, (uint8_t)size, WEFT_FORM_PLAIN, 1};
 }
 
-/* How external32 writes the first or only block of a type (tables of MPI 5.0): C's long has 4
+/* The external32 form of the first or only block of a type (tables of MPI 5.0). A C long has 4
  * bytes there, wchar_t 2, long double 16. */
 static struct weft_basic basic_of(const struct weft_predefined_type *row)
 {
@@ -38,7 +38,7 @@ static struct weft_basic basic_of(const struct weft_predefined_type *row)
         return (struct weft_basic){(uint8_t)bytes, 2, WEFT_FORM_UNSIGNED, 1};
     if (handle == MPI_COMPLEX4 || handle == MPI_COMPLEX32)
         basic.parts = 2;
-    switch (row->elem) {
+    switch (row->basic_type) {
     case WEFT_BASIC_FLOAT_COMPLEX:
     case WEFT_BASIC_DOUBLE_COMPLEX:
         basic.parts = 2;
@@ -56,13 +56,13 @@ static struct weft_basic basic_of(const struct weft_predefined_type *row)
 /* A value and its index are two basic elements. */
 static void describe_pair(struct weft_datatype *type, const struct weft_predefined_type *row)
 {
-    struct weft_layout_list shapes;
+    struct weft_layout_list layouts;
     struct weft_signature_list signatures;
-    weft_layout_list_begin(&shapes, &type->arena, 2);
-    weft_layout_list_add(&shapes, weft_layout_run(&type->arena, row->first_size), 0);
-    weft_layout_list_add(&shapes, weft_layout_run(&type->arena, row->second_size),
+    weft_layout_list_begin(&layouts, &type->arena, 2);
+    weft_layout_list_add(&layouts, weft_layout_run(&type->arena, row->first_size), 0);
+    weft_layout_list_add(&layouts, weft_layout_run(&type->arena, row->second_size),
                          (MPI_Aint)row->second_offset);
-    type->shape = weft_layout_list_end(&shapes);
+    type->layout = weft_layout_list_end(&layouts);
     weft_signature_list_begin(&signatures, &type->arena);
     weft_signature_list_add(&signatures, weft_signature_basic(&type->arena, basic_of(row)));
     weft_signature_list_add(&signatures,
@@ -76,7 +76,7 @@ static void define(struct weft_datatype *type, const struct weft_predefined_type
     *type = (struct weft_datatype){
         .object = {WEFT_KIND_DATATYPE, 0},
         .flags = WEFT_TYPE_COMMITTED | WEFT_TYPE_PREDEFINED,
-        .elem = row->elem,
+        .basic_type = row->basic_type,
         .size = row->size,
         .extent = (MPI_Aint)row->extent,
         .true_extent =
@@ -89,7 +89,7 @@ static void define(struct weft_datatype *type, const struct weft_predefined_type
     if (pair) {
         describe_pair(type, row);
     } else {
-        type->shape = weft_layout_run(&type->arena, row->size);
+        type->layout = weft_layout_run(&type->arena, row->size);
         type->signature = weft_signature_basic(&type->arena, basic_of(row));
     }
     weft_datatype_classify(type);
@@ -116,8 +116,8 @@ struct kind {
 };
 static struct kind *kinds;
 
-/* A floating-point type by what it offers; p and r of MPI_UNDEFINED ask for nothing. As in Fortran the
- * range is that of small numbers, which is one less than that of large ones. */
+/* Floating-point types by decimal digits and decimal exponent. As in Fortran, the exponent is that
+ * of the smallest numbers, which is one less than that of the largest. */
 static const struct {
     int digits, exponent;
     MPI_Datatype real, complex;
@@ -154,17 +154,17 @@ static MPI_Datatype find_kind(int typeclass, int p, int r)
     return MPI_DATATYPE_NULL;
 }
 
-static struct weft_envelope *recipe_of(int combiner, int p, int r, MPI_Datatype base)
+static struct weft_envelope *envelope_of(int combiner, int p, int r, MPI_Datatype base)
 {
     bool integer = combiner == MPI_COMBINER_F90_INTEGER;
-    struct weft_envelope *recipe = weft_envelope_new(combiner, integer ? 1 : 2, 0, 0, 1);
-    if (!recipe)
+    struct weft_envelope *envelope = weft_envelope_new(combiner, integer ? 1 : 2, 0, 0, 1);
+    if (!envelope)
         return NULL;
-    recipe->integers[0] = integer ? r : p;
+    envelope->integers[0] = integer ? r : p;
     if (!integer)
-        recipe->integers[1] = r;
-    recipe->types[0] = weft_handle_object(base);
-    return recipe;
+        envelope->integers[1] = r;
+    envelope->types[0] = weft_handle_object(base);
+    return envelope;
 }
 
 int weft_datatype_f90(int typeclass, int p, int r, struct weft_datatype **out)
@@ -178,20 +178,20 @@ int weft_datatype_f90(int typeclass, int p, int r, struct weft_datatype **out)
             return MPI_SUCCESS;
         }
     if (typeclass != MPI_TYPECLASS_INTEGER && p == MPI_UNDEFINED && r == MPI_UNDEFINED)
-        return weft_error_say(MPI_ERR_ARG, "the precision or the range must be given, not "
+        return weft_error_set(MPI_ERR_ARG, "the precision or the range must be given, not "
                                            "MPI_UNDEFINED for both");
     MPI_Datatype base = find_kind(typeclass, p, r);
     if (base == MPI_DATATYPE_NULL)
-        return weft_error_say(MPI_ERR_ARG, "no Fortran type has precision %d and range %d", p, r);
-    struct weft_envelope *recipe = recipe_of(combiner, p, r, base);
+        return weft_error_set(MPI_ERR_ARG, "no Fortran type has precision %d and range %d", p, r);
+    struct weft_envelope *envelope = envelope_of(combiner, p, r, base);
     struct kind *kind = malloc(sizeof *kind);
-    if (!recipe || !kind) {
-        weft_envelope_free(recipe);
+    if (!envelope || !kind) {
+        free(envelope);
         free(kind);
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for another datatype");
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for another datatype");
     }
     *kind = (struct kind){combiner, p, r, NULL, kinds};
-    int code = weft_datatype_make(recipe, &kind->type);
+    int code = weft_datatype_make(envelope, &kind->type);
     if (code) {
         free(kind);
         return code;
@@ -203,7 +203,7 @@ int weft_datatype_f90(int typeclass, int p, int r, struct weft_datatype **out)
     return MPI_SUCCESS;
 }
 
-void weft_datatype_forget_predefined(void)
+void weft_datatype_free_predefined(void)
 {
     while (kinds) {
         struct kind *kind = kinds;
@@ -214,10 +214,10 @@ void weft_datatype_forget_predefined(void)
     }
     for (size_t i = 0; i < weft_predefined_types_count && i < MOST_TYPES; i++) {
         weft_arena_clear(&types[i].arena);
-        weft_attribute_forget(&types[i].attributes);
+        weft_attribute_free_all(&types[i].attributes);
         free(types[i].own_name);
         types[i].own_name = NULL;
-        types[i].shape = NULL;
+        types[i].layout = NULL;
         types[i].signature = NULL;
     }
 }

@@ -2,8 +2,8 @@
 /*
  * The table of predefined datatypes.
  *
- * Invariant: what C knows C says (sizeof, _Alignof, offsetof); the types whose size is part of
- * their handle's value take it from there.
+ * Invariant: sizes, alignments and offsets of C types come from the compiler. A type without a C
+ * type takes its size from its handle value, which encodes it.
  */
 #include "core/datatype/predefined_types.h"
 #include "mpi.h"
@@ -12,11 +12,11 @@
 #include <stdbool.h>
 #include <wchar.h>
 
-/* The value of a handle constant. A cast from pointer to integer is no constant expression in
- * ISO C; gcc and clang fold it in static initialisers, as every user's header relies on. */
+/* The value of a handle constant. ISO C does not allow a cast from pointer to integer in a constant
+ * expression; gcc and clang do. */
 #define VALUE(name) ((uint16_t)(uintptr_t)(name))
 
-/* Bytes of a fixed-size type: the ABI writes their logarithm into bits 3 to 5 of the handle. */
+/* Bytes of a fixed-size type: bits 3 to 5 of the handle are their binary logarithm. */
 #define ENCODED(name) (UINT32_C(1) << ((VALUE(name) >> 3) & 7))
 
 /* The integer kind of a C type, by its size. */
@@ -32,23 +32,23 @@
                          : WEFT_BASIC_UINT64)
 
 /* A row for a type that is one C type. */
-#define PLAIN(name, type, elem)                                                                    \
+#define PLAIN(name, type, basic_type)                                                              \
     {                                                                                              \
-        VALUE(name), #name, sizeof(type), sizeof(type), _Alignof(type), elem, 0, sizeof(type), 0   \
+        VALUE(name), #name, sizeof(type), sizeof(type), _Alignof(type), basic_type, 0,             \
+            sizeof(type), 0                                                                        \
     }
 
-/* A row for a type of so many bytes that C need not know; complex ones align like their half, and
- * nothing more strictly than 16 bytes. */
-#define SIZED(name, align, elem)                                                                   \
+/* A row for a fixed-size type. A complex type is aligned as its parts, at most to 16 bytes. */
+#define SIZED(name, align, basic_type)                                                             \
     {                                                                                              \
-        VALUE(name), #name, ENCODED(name), ENCODED(name), align, elem, 0, ENCODED(name), 0         \
+        VALUE(name), #name, ENCODED(name), ENCODED(name), align, basic_type, 0, ENCODED(name), 0   \
     }
 
 /* A row for a value and its index. */
-#define PAIR(name, type, elem)                                                                     \
+#define PAIR(name, type, basic_type)                                                               \
     {                                                                                              \
         VALUE(name), #name, sizeof((type){0}.value) + sizeof((type){0}.index), sizeof(type),       \
-            _Alignof(type), elem, offsetof(type, index), sizeof((type){0}.value),                  \
+            _Alignof(type), basic_type, offsetof(type, index), sizeof((type){0}.value),            \
             sizeof((type){0}.index)                                                                \
     }
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Basic elements in order: see signature.h.
+ * The sequence of basic elements of a datatype: see signature.h.
  */
 #include "core/datatype/signature.h"
+#include "core/datatype/layout.h"
 
 #include <stdlib.h>
 
@@ -57,7 +58,7 @@ static bool same_basic(struct weft_basic a, struct weft_basic b)
            a.parts == b.parts;
 }
 
-/* Makes *a a signature of itself and b behind it. False when they differ. */
+/* Appends b to *a, if both repeat the same body or basic element. Returns false otherwise. */
 static bool join(struct weft_signature *a, const struct weft_signature *self,
                  const struct weft_signature *b)
 {
@@ -78,8 +79,8 @@ static bool join(struct weft_signature *a, const struct weft_signature *self,
     return true;
 }
 
-/* Makes what came last an entry. */
-static void settle(struct weft_signature_list *list)
+/* Appends the pending signature as an entry. */
+static void append_last(struct weft_signature_list *list)
 {
     if (!list->last)
         return;
@@ -111,14 +112,14 @@ void weft_signature_list_add(struct weft_signature_list *list,
             return;
         }
     }
-    settle(list);
+    append_last(list);
     list->last = signature;
 }
 
 const struct weft_signature *weft_signature_list_end(struct weft_signature_list *list)
 {
     struct weft_arena *arena = list->arena;
-    settle(list);
+    append_last(list);
     size_t n = list->count;
     if (n < 2 || arena->failed) {
         const struct weft_signature *only = n && !arena->failed ? list->entries[0] : NULL;
@@ -145,20 +146,6 @@ const struct weft_signature *weft_signature_list_end(struct weft_signature_list 
     return keep(arena, all);
 }
 
-/* The last i of n with starts[i] <= at. */
-static size_t find(const size_t *starts, size_t n, size_t at)
-{
-    size_t low = 0, high = n;
-    while (high - low > 1) {
-        size_t middle = low + (high - low) / 2;
-        if (starts[middle] <= at)
-            low = middle;
-        else
-            high = middle;
-    }
-    return low;
-}
-
 bool weft_signature_count(const struct weft_signature *signature, size_t bytes, size_t *elements)
 {
     *elements = 0;
@@ -176,7 +163,7 @@ bool weft_signature_count(const struct weft_signature *signature, size_t bytes, 
             bytes %= signature->body->bytes;
             signature = signature->body;
         } else {
-            size_t i = find(signature->begin, signature->count, bytes);
+            size_t i = weft_find_start(signature->begin, signature->count, bytes);
             *elements += signature->before[i];
             bytes -= signature->begin[i];
             signature = signature->entries[i];
@@ -198,7 +185,7 @@ size_t weft_signature_bytes(const struct weft_signature *signature, size_t eleme
             elements %= signature->body->elements;
             signature = signature->body;
         } else {
-            size_t i = find(signature->before, signature->count, elements);
+            size_t i = weft_find_start(signature->before, signature->count, elements);
             bytes += signature->begin[i];
             elements -= signature->before[i];
             signature = signature->entries[i];

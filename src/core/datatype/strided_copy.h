@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Copying many runs of one length between where they lie in a buffer and a packed form.
+ * Copies many runs of equal length between a buffer and its packed form.
  *
- * The loops are stamped out per class of length, so that copying a run is a few moves and no call.
- * Data are addresses as integers, because what lies between the runs may be no object.
+ * The loops are instantiated for each class of length, so that a run is copied by a few moves
+ * without a call. Addresses are integers, because the bytes between runs may belong to no object.
  *
- * Invariant: no byte is written, and none read, that belongs to no run.
+ * Invariant: only bytes of runs are read or written.
  */
-#ifndef WEFT_DATATYPE_ROWS_H
-#define WEFT_DATATYPE_ROWS_H
+#ifndef WEFT_DATATYPE_STRIDED_COPY_H
+#define WEFT_DATATYPE_STRIDED_COPY_H
 
 #include "core/datatype/copy.h"
 #include "mpi.h"
@@ -16,33 +16,34 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* outer times inner runs of `bytes` bytes. In the buffer they are `stride` apart, or where the table
- * `at` says if there is one (outer is 1 then); packed, they are packed_stride apart. */
+/* outer * inner runs of `bytes` bytes. In the buffer they are `stride` bytes apart, or at the
+ * offsets `at` if that is set (outer is 1 then). In the packed form they are packed_stride apart.
+ */
 struct weft_strided {
     size_t outer, inner, bytes, packed_stride;
     MPI_Aint outer_stride, stride;
     const MPI_Aint *at;
 };
 
-/* Copies them, the first one from or to data and packed. */
-void weft_strided_copy(enum weft_copy way, const struct weft_strided *rows, uintptr_t data,
+/* Copies all runs; the first is at data and at packed. */
+void weft_strided_copy(enum weft_copy direction, const struct weft_strided *strided, uintptr_t data,
                        char *packed);
 
 /* Copies one run. */
-void weft_run_copy(enum weft_copy way, uintptr_t data, char *packed, size_t bytes);
+void weft_run_copy(enum weft_copy direction, uintptr_t data, char *packed, size_t bytes);
 
 /* One run of a body that is repeated. */
 struct weft_column {
-    uintptr_t at; /* where it lies in the buffer, from where the body begins */
-    size_t begin; /* where in the packed body */
+    uintptr_t at; /* offset in the body */
+    size_t begin; /* offset in the packed body */
     size_t bytes;
 };
 
-/* The moves that copy one body, the wide ones first: 16, 8, 4 bytes and one. A run of another length
- * is two moves that overlap. */
+/* The moves that copy one body, widest first: 16, 8, 4 and 1 bytes. A run of another length is two
+ * overlapping moves. */
 enum { WEFT_MOVES_OF_A_WIDTH = 2, WEFT_MOVES = 3 * WEFT_MOVES_OF_A_WIDTH + 1 };
 struct weft_moves {
-    size_t sixteens, eights, fours, ones; /* all 0: the body takes more, or other ones */
+    size_t sixteens, eights, fours, ones; /* numbers of moves; all 0: the body has no such form */
     uintptr_t at[WEFT_MOVES];
     size_t begin[WEFT_MOVES];
 };
@@ -54,11 +55,11 @@ struct weft_columns {
     struct weft_column of[];
 };
 
-/* Finds the moves of columns whose other members are there. */
+/* Computes columns->moves from the other members. */
 void weft_columns_plan(struct weft_columns *columns);
 
-/* Copies count bodies, stride apart in the buffer, packed without holes. */
-void weft_columns_copy(enum weft_copy way, const struct weft_columns *columns, size_t count,
+/* Copies count bodies, stride bytes apart in the buffer, contiguous in the packed form. */
+void weft_columns_copy(enum weft_copy direction, const struct weft_columns *columns, size_t count,
                        MPI_Aint stride, uintptr_t data, char *packed);
 
 #endif

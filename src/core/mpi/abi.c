@@ -32,7 +32,7 @@ static int leave(int code, const char *function)
 
 static int null_pointer(const char *what)
 {
-    return weft_error_say(MPI_ERR_ARG, "the pointer to the %s is null", what);
+    return weft_error_set(MPI_ERR_ARG, "the pointer to the %s is null", what);
 }
 
 static int set_size(struct weft_info *info, const char *key, size_t size)
@@ -67,7 +67,7 @@ static int check_size(const struct weft_info *info, const char *key, int expecte
     const char *told = weft_info_get(info, key);
     if (!told || atoi(told) == expected)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_ABI,
+    return weft_error_set(MPI_ERR_ABI,
                           "%s is %s, but Weft has the Fortran datatypes of a compiler where it is "
                           "%d; compile without options that change the size of default types",
                           key, told, expected);
@@ -80,9 +80,9 @@ int PMPI_Abi_set_fortran_info(MPI_Info handle)
     const struct weft_info *info = weft_info_resolve(handle);
     int code = MPI_SUCCESS;
     if (!info)
-        code = weft_error_say(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)handle);
+        code = weft_error_set(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)handle);
     else if (fortran)
-        code = weft_error_say(MPI_ERR_ABI, "the sizes of Fortran's types were told before, and can "
+        code = weft_error_set(MPI_ERR_ABI, "the sizes of Fortran's types were told before, and can "
                                            "be told once");
     if (!code)
         code = check_size(info, "mpi_logical_size", 4);
@@ -115,7 +115,7 @@ int PMPI_Abi_get_fortran_info(MPI_Info *out)
 static int check_logical(int size, const void *is_true, const void *is_false)
 {
     if (size != 1 && size != 2 && size != 4 && size != 8 && size != 16)
-        return weft_error_say(MPI_ERR_ARG, "%d is no size of a LOGICAL: 1, 2, 4, 8 or 16 bytes",
+        return weft_error_set(MPI_ERR_ARG, "%d is no size of a LOGICAL: 1, 2, 4, 8 or 16 bytes",
                               size);
     if (!is_true || !is_false)
         return null_pointer(is_true ? "value of .FALSE." : "value of .TRUE.");
@@ -129,7 +129,7 @@ int PMPI_Abi_set_fortran_booleans(int logical_size, void *logical_true, void *lo
     int code = check_logical(logical_size, logical_true, logical_false);
     if (!code && logicals[logical_size].known)
         code =
-            weft_error_say(MPI_ERR_ABI,
+            weft_error_set(MPI_ERR_ABI,
                            "the values of a LOGICAL of %d bytes were told before, and can be told "
                            "once",
                            logical_size);

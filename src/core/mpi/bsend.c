@@ -81,9 +81,9 @@ static int raised(struct weft_bsend_owner owner, int code, const char *function)
 static int attach(struct weft_bsend_owner owner, void *buffer, MPI_Count size)
 {
     if (buffer != MPI_BUFFER_AUTOMATIC && size < 0)
-        return weft_error_say(MPI_ERR_ARG, "the buffer's size %lld is negative", (long long)size);
+        return weft_error_set(MPI_ERR_ARG, "the buffer's size %lld is negative", (long long)size);
     if (!buffer && size > 0)
-        return weft_error_say(MPI_ERR_BUFFER,
+        return weft_error_set(MPI_ERR_BUFFER,
                               "the buffer is a null pointer, but its size is %lld bytes",
                               (long long)size);
     return weft_bsend_attach(owner, buffer, (size_t)size);
@@ -95,7 +95,7 @@ static int detach(struct weft_bsend_owner owner, void *buffer_addr, MPI_Count *s
     void *base = NULL;
     size_t bytes = 0;
     if (!buffer_addr || !size)
-        return weft_error_say(MPI_ERR_ARG, "the pointer to the buffer's %s is null",
+        return weft_error_set(MPI_ERR_ARG, "the pointer to the buffer's %s is null",
                               buffer_addr ? "size" : "address");
     int code = weft_bsend_detach(owner, &base, &bytes);
     *(void **)buffer_addr = base;
@@ -117,7 +117,7 @@ static int iflush(struct weft_bsend_owner owner, MPI_Request *request)
 {
     struct weft_request *started;
     if (!request)
-        return weft_error_say(MPI_ERR_ARG, "the pointer to the request is null");
+        return weft_error_set(MPI_ERR_ARG, "the pointer to the request is null");
     int code = weft_bsend_iflush(owner, &started);
     if (code == MPI_SUCCESS)
         *request = (MPI_Request)started;

@@ -93,7 +93,7 @@ int weft_coll_check_op(struct weft_comm *comm, const char *function, MPI_Op hand
                        "MPI_REPLACE and MPI_NO_OP are for one-sided communication only"));
     bool predefined = type->flags & WEFT_TYPE_PREDEFINED;
     if (weft_unlikely(op->id != WEFT_OP_USER &&
-                      (!predefined || weft_op_check(op, type->elem) != MPI_SUCCESS)))
+                      (!predefined || weft_op_check(op, type->basic_type) != MPI_SUCCESS)))
         return weft_check_raised(
             weft_error(comm, MPI_ERR_OP, function,
                        "%s does not apply to %s; MPI 5.0 section 6.9.2 lists what it takes, and "

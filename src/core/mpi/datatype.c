@@ -97,12 +97,12 @@ static int duplicate(MPI_Datatype handle, MPI_Datatype *result)
         return bad_type("MPI_Type_dup", handle);
     if (!result)
         return null_pointer("MPI_Type_dup", "new datatype");
-    struct weft_envelope *recipe = weft_envelope_new(MPI_COMBINER_DUP, 0, 0, 0, 1);
-    if (!recipe)
+    struct weft_envelope *envelope = weft_envelope_new(MPI_COMBINER_DUP, 0, 0, 0, 1);
+    if (!envelope)
         return weft_error(NULL, MPI_ERR_NO_MEM, "MPI_Type_dup", "no memory for another datatype");
-    recipe->types[0] = old;
-    weft_datatype_hold(old);
-    int code = weft_datatype_make(recipe, &type);
+    envelope->types[0] = old;
+    weft_datatype_retain(old);
+    int code = weft_datatype_make(envelope, &type);
     if (code)
         return weft_error_raise(NULL, code, "MPI_Type_dup");
     code = weft_attribute_copy_all(weft_datatype_attributed(old), weft_datatype_attributed(type));

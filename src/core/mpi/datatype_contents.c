@@ -15,16 +15,16 @@
 
 static const struct weft_envelope named = {.combiner = MPI_COMBINER_NAMED};
 
-/* What a recipe tells the user: the kinds of Fortran are types without constituents. */
-static size_t types_of(const struct weft_envelope *recipe)
+/* What a envelope tells the user: the kinds of Fortran are types without constituents. */
+static size_t types_of(const struct weft_envelope *envelope)
 {
-    bool kind = recipe->combiner == MPI_COMBINER_F90_REAL ||
-                recipe->combiner == MPI_COMBINER_F90_COMPLEX ||
-                recipe->combiner == MPI_COMBINER_F90_INTEGER;
-    return kind ? 0 : recipe->ntypes;
+    bool kind = envelope->combiner == MPI_COMBINER_F90_REAL ||
+                envelope->combiner == MPI_COMBINER_F90_COMPLEX ||
+                envelope->combiner == MPI_COMBINER_F90_INTEGER;
+    return kind ? 0 : envelope->ntypes;
 }
 
-static const struct weft_envelope *recipe_of(const char *function, MPI_Datatype handle, int *code)
+static const struct weft_envelope *envelope_of(const char *function, MPI_Datatype handle, int *code)
 {
     const struct weft_datatype *type = weft_handle_resolve(handle, WEFT_KIND_DATATYPE);
     *code = MPI_SUCCESS;
@@ -33,7 +33,7 @@ static const struct weft_envelope *recipe_of(const char *function, MPI_Datatype 
                            (void *)handle);
         return NULL;
     }
-    return type->recipe ? type->recipe : &named;
+    return type->envelope ? type->envelope : &named;
 }
 
 static int need_large(const char *function)
@@ -52,17 +52,17 @@ static int envelope(MPI_Datatype datatype, int *num_integers, int *num_addresses
 {
     const char *function = "MPI_Type_get_envelope";
     int code;
-    const struct weft_envelope *recipe = recipe_of(function, datatype, &code);
-    if (!recipe)
+    const struct weft_envelope *envelope = envelope_of(function, datatype, &code);
+    if (!envelope)
         return code;
     if (!num_integers || !num_addresses || !num_datatypes || !combiner)
         return null_result(function);
-    if (recipe->nlarge)
+    if (envelope->nlarge)
         return need_large(function);
-    *num_integers = recipe->nintegers > INT_MAX ? MPI_UNDEFINED : (int)recipe->nintegers;
-    *num_addresses = (int)recipe->naddresses;
-    *num_datatypes = (int)types_of(recipe);
-    *combiner = recipe->combiner;
+    *num_integers = envelope->nintegers > INT_MAX ? MPI_UNDEFINED : (int)envelope->nintegers;
+    *num_addresses = (int)envelope->naddresses;
+    *num_datatypes = (int)types_of(envelope);
+    *combiner = envelope->combiner;
     return MPI_SUCCESS;
 }
 
@@ -86,16 +86,16 @@ int PMPI_Type_get_envelope_c(MPI_Datatype datatype, MPI_Count *num_integers,
     int code = weft_enter("MPI_Type_get_envelope_c");
     if (code)
         return code;
-    const struct weft_envelope *recipe = recipe_of("MPI_Type_get_envelope_c", datatype, &code);
-    if (recipe &&
+    const struct weft_envelope *envelope = envelope_of("MPI_Type_get_envelope_c", datatype, &code);
+    if (envelope &&
         (!num_integers || !num_addresses || !num_large_counts || !num_datatypes || !combiner)) {
         code = null_result("MPI_Type_get_envelope_c");
-    } else if (recipe) {
-        *num_integers = (MPI_Count)recipe->nintegers;
-        *num_addresses = (MPI_Count)recipe->naddresses;
-        *num_large_counts = (MPI_Count)recipe->nlarge;
-        *num_datatypes = (MPI_Count)types_of(recipe);
-        *combiner = recipe->combiner;
+    } else if (envelope) {
+        *num_integers = (MPI_Count)envelope->nintegers;
+        *num_addresses = (MPI_Count)envelope->naddresses;
+        *num_large_counts = (MPI_Count)envelope->nlarge;
+        *num_datatypes = (MPI_Count)types_of(envelope);
+        *combiner = envelope->combiner;
     }
     weft_leave();
     return code;
@@ -119,32 +119,32 @@ static int contents(const char *function, MPI_Datatype datatype, const struct ro
                     bool large)
 {
     int code;
-    const struct weft_envelope *recipe = recipe_of(function, datatype, &code);
-    if (!recipe)
+    const struct weft_envelope *envelope = envelope_of(function, datatype, &code);
+    if (!envelope)
         return code;
-    if (recipe == &named)
+    if (envelope == &named)
         return weft_error(NULL, MPI_ERR_TYPE, function,
                           "a named datatype has no contents; MPI_Type_get_envelope tells them");
-    if (recipe->nlarge && !large)
+    if (envelope->nlarge && !large)
         return need_large(function);
-    size_t ntypes = types_of(recipe);
-    if (short_of(room->integers, room->to_integers, recipe->nintegers) ||
-        short_of(room->addresses, room->to_addresses, recipe->naddresses) ||
-        short_of(room->large, room->to_large, recipe->nlarge) ||
+    size_t ntypes = types_of(envelope);
+    if (short_of(room->integers, room->to_integers, envelope->nintegers) ||
+        short_of(room->addresses, room->to_addresses, envelope->naddresses) ||
+        short_of(room->large, room->to_large, envelope->nlarge) ||
         short_of(room->types, room->to_types, ntypes))
         return weft_error(NULL, MPI_ERR_ARG, function,
                           "the arrays are too short for the %zu integers, %zu addresses, %zu large "
                           "counts and %zu datatypes",
-                          recipe->nintegers, recipe->naddresses, recipe->nlarge, ntypes);
-    if (recipe->nintegers)
-        memcpy(room->to_integers, recipe->integers, recipe->nintegers * sizeof(int));
-    if (recipe->naddresses)
-        memcpy(room->to_addresses, recipe->addresses, recipe->naddresses * sizeof(MPI_Aint));
-    if (recipe->nlarge)
-        memcpy(room->to_large, recipe->large, recipe->nlarge * sizeof(MPI_Count));
+                          envelope->nintegers, envelope->naddresses, envelope->nlarge, ntypes);
+    if (envelope->nintegers)
+        memcpy(room->to_integers, envelope->integers, envelope->nintegers * sizeof(int));
+    if (envelope->naddresses)
+        memcpy(room->to_addresses, envelope->addresses, envelope->naddresses * sizeof(MPI_Aint));
+    if (envelope->nlarge)
+        memcpy(room->to_large, envelope->large, envelope->nlarge * sizeof(MPI_Count));
     for (size_t i = 0; i < ntypes; i++) {
-        weft_datatype_hold(recipe->types[i]);
-        room->to_types[i] = recipe->types[i]->handle;
+        weft_datatype_retain(envelope->types[i]);
+        room->to_types[i] = envelope->types[i]->handle;
     }
     return MPI_SUCCESS;
 }

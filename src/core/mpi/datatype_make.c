@@ -74,18 +74,18 @@ static int check(const struct call *call)
 {
     bool array = call->combiner == MPI_COMBINER_SUBARRAY || call->combiner == MPI_COMBINER_DARRAY;
     if (array && call->count < 1)
-        return weft_error_say(MPI_ERR_DIMS, "an array cannot have %lld dimensions",
+        return weft_error_set(MPI_ERR_DIMS, "an array cannot have %lld dimensions",
                               (long long)call->count);
     if (call->count < 0)
-        return weft_error_say(MPI_ERR_COUNT, "the count %lld is negative", (long long)call->count);
+        return weft_error_set(MPI_ERR_COUNT, "the count %lld is negative", (long long)call->count);
     if (has_null(call->integers) || has_null(call->addresses) || has_null(call->large) ||
         (call->ntypes && !call->types))
-        return weft_error_say(MPI_ERR_ARG, "one of the arrays is a null pointer");
+        return weft_error_set(MPI_ERR_ARG, "one of the arrays is a null pointer");
     if (has_endless(call->integers) || has_endless(call->addresses) || has_endless(call->large))
-        return weft_error_say(MPI_ERR_COUNT, "no array has %lld entries", (long long)call->count);
+        return weft_error_set(MPI_ERR_COUNT, "no array has %lld entries", (long long)call->count);
     for (MPI_Count i = 0; i < call->ntypes; i++)
         if (!weft_handle_resolve(call->types[i], WEFT_KIND_DATATYPE))
-            return weft_error_say(MPI_ERR_TYPE, "%p is no datatype; was it freed?",
+            return weft_error_set(MPI_ERR_TYPE, "%p is no datatype; was it freed?",
                                   (void *)call->types[i]);
     return MPI_SUCCESS;
 }
@@ -100,20 +100,20 @@ static int make(const struct call *call)
     struct weft_envelope *recipe = weft_envelope_new(
         call->combiner, total(call->integers), total(call->addresses), total(call->large), ntypes);
     if (!recipe)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for the arguments of a datatype");
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for the arguments of a datatype");
     copy(recipe->integers, call->integers, sizeof(int));
     copy(recipe->addresses, call->addresses, sizeof(MPI_Aint));
     copy(recipe->large, call->large, sizeof(MPI_Count));
     for (size_t i = 0; i < ntypes; i++) {
         recipe->types[i] = weft_handle_object(call->types[i]);
-        weft_datatype_hold(recipe->types[i]);
+        weft_datatype_retain(recipe->types[i]);
     }
     code = weft_datatype_make(recipe, &type);
     if (code)
         return code;
     if (!call->result) {
         weft_datatype_release(type);
-        return weft_error_say(MPI_ERR_ARG, "the pointer to the new datatype is null");
+        return weft_error_set(MPI_ERR_ARG, "the pointer to the new datatype is null");
     }
     *call->result = type->handle;
     return MPI_SUCCESS;

@@ -25,7 +25,7 @@ struct mine {
 
 static int no_memory(void)
 {
-    return weft_error_say(MPI_ERR_NO_MEM, "no memory for a graph");
+    return weft_error_set(MPI_ERR_NO_MEM, "no memory for a graph");
 }
 
 /* Checks ranks and weights of a list. */
@@ -34,17 +34,17 @@ static int check_list(const struct weft_comm *comm, int n, const int *ranks, con
 {
     bool weighted = weights != MPI_UNWEIGHTED && weights != MPI_WEIGHTS_EMPTY;
     if (n < 0)
-        return weft_error_say(MPI_ERR_ARG, "the number of %ss, %d, is negative", what, n);
+        return weft_error_set(MPI_ERR_ARG, "the number of %ss, %d, is negative", what, n);
     if (n > 0 && (!ranks || !weights || weights == MPI_WEIGHTS_EMPTY))
-        return weft_error_say(MPI_ERR_ARG, "the array of %ss or of their weights is missing", what);
+        return weft_error_set(MPI_ERR_ARG, "the array of %ss or of their weights is missing", what);
     for (int i = 0; i < n; i++) {
         if (ranks[i] < 0 || ranks[i] >= comm->size)
-            return weft_error_say(MPI_ERR_RANK,
+            return weft_error_set(MPI_ERR_RANK,
                                   "%s %d is rank %d, which is not in the communicator of %d "
                                   "processes",
                                   what, i, ranks[i], comm->size);
         if (weighted && weights[i] < 0)
-            return weft_error_say(MPI_ERR_ARG, "the weight of %s %d, %d, is negative", what, i,
+            return weft_error_set(MPI_ERR_ARG, "the weight of %s %d, %d, is negative", what, i,
                                   weights[i]);
     }
     return MPI_SUCCESS;
@@ -70,9 +70,9 @@ static int hand_out(struct weft_comm *over, int code, struct weft_comm *made, MP
 static int check_call(MPI_Info info, const MPI_Comm *newcomm)
 {
     if (info != MPI_INFO_NULL && !weft_info_resolve(info))
-        return weft_error_say(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)info);
+        return weft_error_set(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)info);
     if (!newcomm)
-        return weft_error_say(MPI_ERR_ARG, "the pointer to the new communicator is null");
+        return weft_error_set(MPI_ERR_ARG, "the pointer to the new communicator is null");
     return MPI_SUCCESS;
 }
 
@@ -321,15 +321,15 @@ static int check_edges(const struct weft_comm *comm, int n, const int *sources, 
     *count = 0;
     int code = check_list(comm, n, sources, MPI_UNWEIGHTED, "source");
     if (code == MPI_SUCCESS && n > 0 && !degrees)
-        code = weft_error_say(MPI_ERR_ARG, "the array of degrees is null");
+        code = weft_error_set(MPI_ERR_ARG, "the array of degrees is null");
     for (int i = 0; i < n && code == MPI_SUCCESS; i++) {
         if (degrees[i] < 0)
-            code = weft_error_say(MPI_ERR_ARG, "the degree of source %d, %d, is negative", i,
+            code = weft_error_set(MPI_ERR_ARG, "the degree of source %d, %d, is negative", i,
                                   degrees[i]);
         total += degrees[i];
     }
     if (code == MPI_SUCCESS && total > INT32_MAX / (int)sizeof(struct weft_edge))
-        code = weft_error_say(MPI_ERR_ARG, "%lld edges are too many for one process to name",
+        code = weft_error_set(MPI_ERR_ARG, "%lld edges are too many for one process to name",
                               (long long)total);
     if (code == MPI_SUCCESS)
         code = check_list(comm, (int)total, targets, weights, "destination");
@@ -412,7 +412,7 @@ int PMPI_Dist_graph_neighbors(MPI_Comm handle, int maxindegree, int sources[], i
         return code;
     const struct weft_topology *dist = comm->topology;
     if (maxindegree < 0 || maxoutdegree < 0)
-        code = weft_error_say(MPI_ERR_ARG, "the room for %d and %d neighbours is negative",
+        code = weft_error_set(MPI_ERR_ARG, "the room for %d and %d neighbours is negative",
                               maxindegree, maxoutdegree);
     copy(sources, dist->dist.sources, dist->dist.in, maxindegree);
     copy(sourceweights, dist->dist.source_weights, dist->dist.in, maxindegree);

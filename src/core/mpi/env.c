@@ -193,7 +193,7 @@ int PMPI_Get_hw_resource_info(MPI_Info *hw_info)
     if (code)
         return code;
     struct weft_info *info = hw_info ? weft_info_make() : NULL;
-    code = !hw_info ? weft_error_say(MPI_ERR_ARG, "the pointer to the info object is null")
+    code = !hw_info ? weft_error_set(MPI_ERR_ARG, "the pointer to the info object is null")
            : info   ? weft_info_set(info, "mpi_shared_memory", "true")
                     : MPI_ERR_NO_MEM;
     if (code == MPI_SUCCESS)

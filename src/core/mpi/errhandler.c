@@ -98,12 +98,12 @@ static struct weft_errhandler *fitting(MPI_Errhandler handle, enum weft_kind kin
 {
     struct weft_errhandler *handler = weft_handle_resolve(handle, WEFT_KIND_ERRHANDLER);
     if (!handler) {
-        weft_error_say(MPI_ERR_ERRHANDLER, "%p is no error handler; was it freed?", (void *)handle);
+        weft_error_set(MPI_ERR_ERRHANDLER, "%p is no error handler; was it freed?", (void *)handle);
         return NULL;
     }
     if (weft_errhandler_fits(handler, kind))
         return handler;
-    weft_error_say(MPI_ERR_ERRHANDLER,
+    weft_error_set(MPI_ERR_ERRHANDLER,
                    "the error handler was made for another kind of object; %s makes one for this",
                    kind == WEFT_KIND_COMM      ? "MPI_Comm_create_errhandler"
                    : kind == WEFT_KIND_SESSION ? "MPI_Session_create_errhandler"
@@ -193,7 +193,7 @@ int PMPI_Session_get_errhandler(MPI_Session handle, MPI_Errhandler *handler)
     if (handler)
         *handler = give(session->errhandler);
     else
-        code = weft_error_say(MPI_ERR_ARG, "the pointer to the error handler is null");
+        code = weft_error_set(MPI_ERR_ARG, "the pointer to the error handler is null");
     return weft_leave_session(session, code, function);
 }
 
@@ -216,7 +216,7 @@ static int enter_no_file(const char *function, MPI_File handle)
     int code = weft_enter(function);
     if (code || handle == MPI_FILE_NULL)
         return code;
-    code = weft_error_say(MPI_ERR_FILE,
+    code = weft_error_set(MPI_ERR_FILE,
                           "%p is no file; files are not supported by this version of Weft",
                           (void *)handle);
     code = weft_errhandler_raise(file_handler, MPI_FILE_NULL, code, function);
@@ -250,7 +250,7 @@ int PMPI_File_get_errhandler(MPI_File handle, MPI_Errhandler *handler)
     else
         code = weft_errhandler_raise(
             file_handler, MPI_FILE_NULL,
-            weft_error_say(MPI_ERR_ARG, "the pointer to the error handler is null"), function);
+            weft_error_set(MPI_ERR_ARG, "the pointer to the error handler is null"), function);
     weft_leave();
     return code;
 }

@@ -182,7 +182,7 @@ static struct weft_group *leave_out(const struct weft_group *group, int n, const
 {
     bool *out = calloc((size_t)group->size + 1, 1);
     if (!out) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for a group of %d processes", group->size);
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a group of %d processes", group->size);
         return NULL;
     }
     for (int i = 0; i < n; i++)

@@ -38,15 +38,15 @@ static int leave(int code, const char *function)
 
 static int null_pointer(const char *what)
 {
-    return weft_error_say(MPI_ERR_ARG, "the pointer to the %s is null", what);
+    return weft_error_set(MPI_ERR_ARG, "the pointer to the %s is null", what);
 }
 
 static int bad_key(const char *key)
 {
     if (!key)
-        return weft_error_say(MPI_ERR_INFO_KEY, "the key is a null pointer");
+        return weft_error_set(MPI_ERR_INFO_KEY, "the key is a null pointer");
     if (!*key || strnlen(key, MPI_MAX_INFO_KEY) >= MPI_MAX_INFO_KEY)
-        return weft_error_say(MPI_ERR_INFO_KEY, "the key is %s; it can have 1 to %d characters",
+        return weft_error_set(MPI_ERR_INFO_KEY, "the key is %s; it can have 1 to %d characters",
                               *key ? "too long" : "empty", MPI_MAX_INFO_KEY - 1);
     return MPI_SUCCESS;
 }
@@ -115,7 +115,7 @@ int PMPI_Info_set(MPI_Info handle, const char *key, const char *value)
     code = bad_key(key);
     if (code == MPI_SUCCESS)
         code = value ? weft_info_set(info, key, value)
-                     : weft_error_say(MPI_ERR_INFO_VALUE, "the value is a null pointer");
+                     : weft_error_set(MPI_ERR_INFO_VALUE, "the value is a null pointer");
     return leave(code, function);
 }
 
@@ -129,7 +129,7 @@ int PMPI_Info_delete(MPI_Info handle, const char *key)
         return code;
     code = bad_key(key);
     if (code == MPI_SUCCESS && !weft_info_delete(info, key))
-        code = weft_error_say(MPI_ERR_INFO_NOKEY, "the info object has no key %s", key);
+        code = weft_error_set(MPI_ERR_INFO_NOKEY, "the info object has no key %s", key);
     return leave(code, function);
 }
 
@@ -155,7 +155,7 @@ int PMPI_Info_get(MPI_Info handle, const char *key, int valuelen, char *value, i
         return code;
     const char *found = look_up(info, key, flag, &code);
     if (found && (valuelen < 0 || !value))
-        code = value ? weft_error_say(MPI_ERR_ARG, "the length %d is negative", valuelen)
+        code = value ? weft_error_set(MPI_ERR_ARG, "the length %d is negative", valuelen)
                      : null_pointer("value");
     else if (found) {
         size_t bytes = strnlen(found, (size_t)valuelen);
@@ -192,7 +192,7 @@ int PMPI_Info_get_string(MPI_Info handle, const char *key, int *buflen, char *va
     const char *found = look_up(info, key, flag, &code);
     if (found && (!buflen || *buflen < 0 || (*buflen > 0 && !value))) {
         code = !buflen       ? null_pointer("length")
-               : *buflen < 0 ? weft_error_say(MPI_ERR_ARG, "the length %d is negative", *buflen)
+               : *buflen < 0 ? weft_error_set(MPI_ERR_ARG, "the length %d is negative", *buflen)
                              : null_pointer("value");
     } else if (found) {
         if (*buflen > 0) {
@@ -231,7 +231,7 @@ int PMPI_Info_get_nthkey(MPI_Info handle, int n, char *key)
     if (!key)
         code = null_pointer("key");
     else if (n < 0 || n >= info->count)
-        code = weft_error_say(MPI_ERR_ARG, "there is no key %d; the info object has %d", n,
+        code = weft_error_set(MPI_ERR_ARG, "there is no key %d; the info object has %d", n,
                               info->count);
     else
         memcpy(key, info->entries[n].key, strlen(info->entries[n].key) + 1);

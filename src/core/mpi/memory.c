@@ -37,21 +37,21 @@ static int allocate(MPI_Aint size, MPI_Info handle, void **out)
 {
     const struct weft_info *info = handle == MPI_INFO_NULL ? NULL : weft_info_resolve(handle);
     if (size < 0)
-        return weft_error_say(MPI_ERR_ARG, "the size %lld is negative", (long long)size);
+        return weft_error_set(MPI_ERR_ARG, "the size %lld is negative", (long long)size);
     if (!info && handle != MPI_INFO_NULL)
-        return weft_error_say(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)handle);
+        return weft_error_set(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)handle);
     if (!out)
-        return weft_error_say(MPI_ERR_ARG, "the pointer to the address is null");
+        return weft_error_set(MPI_ERR_ARG, "the pointer to the address is null");
     size_t alignment = alignment_of(info);
     if (!alignment)
-        return weft_error_say(MPI_ERR_INFO_VALUE,
+        return weft_error_set(MPI_ERR_INFO_VALUE,
                               "mpi_minimum_memory_alignment is no power of two");
     void *memory = NULL;
     if (posix_memalign(&memory, alignment, size ? (size_t)size : 1))
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for %lld bytes", (long long)size);
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for %lld bytes", (long long)size);
     if (!tsearch(memory, &allocated, compare_addresses)) {
         free(memory);
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory to note the address of a block");
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to note the address of a block");
     }
     *out = memory;
     return MPI_SUCCESS;

@@ -21,9 +21,9 @@ static int check_type(MPI_Datatype handle, const struct weft_datatype **type)
 {
     *type = weft_handle_resolve(handle, WEFT_KIND_DATATYPE);
     if (weft_unlikely(!*type))
-        return weft_error_say(MPI_ERR_TYPE, "%p is no datatype; was it freed?", (void *)handle);
+        return weft_error_set(MPI_ERR_TYPE, "%p is no datatype; was it freed?", (void *)handle);
     if (weft_unlikely(!((*type)->flags & WEFT_TYPE_COMMITTED)))
-        return weft_error_say(MPI_ERR_TYPE,
+        return weft_error_set(MPI_ERR_TYPE,
                               "the datatype is not committed; call MPI_Type_commit first");
     return MPI_SUCCESS;
 }
@@ -31,10 +31,10 @@ static int check_type(MPI_Datatype handle, const struct weft_datatype **type)
 static int count_bytes(MPI_Count count, const struct weft_datatype *type, size_t *bytes)
 {
     if (weft_unlikely(count < 0))
-        return weft_error_say(MPI_ERR_COUNT, "the count %lld is negative", (long long)count);
+        return weft_error_set(MPI_ERR_COUNT, "the count %lld is negative", (long long)count);
     if (weft_unlikely(__builtin_mul_overflow((size_t)count, type->size, bytes) ||
                       (MPI_Count)*bytes < 0))
-        return weft_error_say(MPI_ERR_COUNT, "%lld elements of %zu bytes are too much",
+        return weft_error_set(MPI_ERR_COUNT, "%lld elements of %zu bytes are too much",
                               (long long)count, type->size);
     return MPI_SUCCESS;
 }
@@ -49,7 +49,7 @@ static int check_side(const struct weft_rma_side *side, const char *what,
         return code;
     data->at = (void *)side->at;
     if (weft_unlikely(!side->at && *bytes && data->type->true_lb == 0))
-        return weft_error_say(MPI_ERR_BUFFER, "the %s buffer is a null pointer", what);
+        return weft_error_set(MPI_ERR_BUFFER, "the %s buffer is a null pointer", what);
     return MPI_SUCCESS;
 }
 
@@ -63,7 +63,7 @@ static int check_range(const struct weft_win *win, const struct weft_rma_argumen
     const struct weft_datatype *type = call->type;
     bool dynamic = win->flavor == MPI_WIN_FLAVOR_DYNAMIC;
     if (weft_unlikely(!dynamic && a->disp < 0))
-        return weft_error_say(MPI_ERR_DISP, "the displacement %lld is negative",
+        return weft_error_set(MPI_ERR_DISP, "the displacement %lld is negative",
                               (long long)a->disp);
     wide at = (wide)a->disp * (dynamic ? 1 : target->unit);
     wide last = (wide)(a->count - 1) * type->extent;
@@ -71,7 +71,7 @@ static int check_range(const struct weft_win *win, const struct weft_rma_argumen
     wide high = at + type->true_lb + type->true_extent + (last > 0 ? last : 0);
     wide most = dynamic ? INT64_MAX : (wide)target->bytes;
     if (weft_unlikely((!dynamic && low < 0) || high > most || low < INT64_MIN || high < low))
-        return weft_error_say(MPI_ERR_RMA_RANGE,
+        return weft_error_set(MPI_ERR_RMA_RANGE,
                               "%lld elements at displacement %lld are not in the window of rank "
                               "%d, which has %lld bytes and the displacement unit %lld",
                               (long long)a->count, (long long)a->disp, a->target,
@@ -86,22 +86,22 @@ static int check_range(const struct weft_win *win, const struct weft_rma_argumen
 
 static bool same_element(const struct weft_datatype *a, const struct weft_datatype *b)
 {
-    return a->elem == b->elem && a->elem != WEFT_BASIC_NONE;
+    return a->basic_type == b->basic_type && a->basic_type != WEFT_BASIC_NONE;
 }
 
 static int check_op(const struct weft_rma_arguments *a, struct weft_rma_call *call)
 {
     const struct weft_op *op = weft_handle_resolve(a->op, WEFT_KIND_OP);
     if (!op || op->id == WEFT_OP_USER)
-        return weft_error_say(MPI_ERR_OP, "%p is no predefined operation", (void *)a->op);
+        return weft_error_set(MPI_ERR_OP, "%p is no predefined operation", (void *)a->op);
     if (op->id == WEFT_OP_NO_OP && a->kind == WEFT_RMA_ACCUMULATE)
-        return weft_error_say(MPI_ERR_OP, "MPI_NO_OP is for operations that have a result");
-    if (weft_op_check(op, call->type->elem) != MPI_SUCCESS)
-        return weft_error_say(MPI_ERR_OP, "%s does not apply to the datatype at the target",
+        return weft_error_set(MPI_ERR_OP, "MPI_NO_OP is for operations that have a result");
+    if (weft_op_check(op, call->type->basic_type) != MPI_SUCCESS)
+        return weft_error_set(MPI_ERR_OP, "%s does not apply to the datatype at the target",
                               op->name);
     if ((op->id != WEFT_OP_NO_OP && !same_element(call->origin.type, call->type)) ||
         (call->result.type && !same_element(call->result.type, call->type)))
-        return weft_error_say(MPI_ERR_TYPE,
+        return weft_error_set(MPI_ERR_TYPE,
                               "the datatypes of an accumulate operation are not made of the same "
                               "predefined type");
     call->op = op;
@@ -110,12 +110,12 @@ static int check_op(const struct weft_rma_arguments *a, struct weft_rma_call *ca
 
 static int check_swap(struct weft_rma_call *call)
 {
-    enum weft_basic_type elem = call->type->elem;
+    enum weft_basic_type elem = call->type->basic_type;
     bool takes = (elem >= WEFT_BASIC_INT8 && elem <= WEFT_BASIC_ADDRESS) ||
                  (elem >= WEFT_BASIC_BOOL && elem <= WEFT_BASIC_BYTE);
     if (takes && (call->type->flags & WEFT_TYPE_PREDEFINED))
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_TYPE, "MPI_Compare_and_swap takes predefined integers, logicals "
+    return weft_error_set(MPI_ERR_TYPE, "MPI_Compare_and_swap takes predefined integers, logicals "
                                         "and bytes, no other datatype");
 }
 
@@ -123,7 +123,7 @@ static int check_swap(struct weft_rma_call *call)
 
 static int mismatch(const char *what, size_t there, size_t here)
 {
-    return weft_error_say(MPI_ERR_TYPE,
+    return weft_error_set(MPI_ERR_TYPE,
                           "the %zu bytes at the target are not as many as the %zu "
                           "of the %s buffer",
                           there, here, what);
@@ -166,7 +166,7 @@ static bool resolve(struct weft_win *win, const struct weft_rma_arguments *a,
         *code = check_op(a, call);
     if (*code == MPI_SUCCESS && a->kind == WEFT_RMA_COMPARE_AND_SWAP)
         *code = a->compare ? check_swap(call)
-                           : weft_error_say(MPI_ERR_BUFFER, "the value to compare with is a null "
+                           : weft_error_set(MPI_ERR_BUFFER, "the value to compare with is a null "
                                                             "pointer");
     if (*code == MPI_SUCCESS && call->bytes)
         *code = check_range(win, a, call);
@@ -187,7 +187,7 @@ int weft_rma_call(const struct weft_rma_arguments *a, bool wants_request, MPI_Re
         code = weft_win_no_result("request");
     else if (wants_request && a->target != MPI_PROC_NULL && win->access != WEFT_WIN_LOCKED &&
              win->access != WEFT_WIN_LOCKED_ALL)
-        code = weft_error_say(MPI_ERR_RMA_SYNC, "operations with a request are for windows that "
+        code = weft_error_set(MPI_ERR_RMA_SYNC, "operations with a request are for windows that "
                                                 "are locked");
     else if (resolve(win, a, &call, &code))
         code = weft_rma_start(win, &call, wants_request, &started);

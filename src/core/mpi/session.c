@@ -21,7 +21,7 @@ static bool optional_info(MPI_Info handle, struct weft_info **info)
     *info = handle == MPI_INFO_NULL ? NULL : weft_info_resolve(handle);
     if (*info || handle == MPI_INFO_NULL)
         return true;
-    weft_error_say(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)handle);
+    weft_error_set(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)handle);
     return false;
 }
 
@@ -31,7 +31,7 @@ static struct weft_errhandler *handler_of(MPI_Errhandler handle, enum weft_kind 
     struct weft_errhandler *handler = weft_handle_resolve(handle, WEFT_KIND_ERRHANDLER);
     if (handler && weft_errhandler_fits(handler, kind))
         return handler;
-    weft_error_say(MPI_ERR_ERRHANDLER,
+    weft_error_set(MPI_ERR_ERRHANDLER,
                    handler ? "the error handler was made for another kind of object"
                            : "%p is no error handler; was it freed?",
                    (void *)handle);
@@ -40,7 +40,7 @@ static struct weft_errhandler *handler_of(MPI_Errhandler handle, enum weft_kind 
 
 static int null_result(const char *what)
 {
-    return weft_error_say(MPI_ERR_ARG, "the pointer to the %s is null", what);
+    return weft_error_set(MPI_ERR_ARG, "the pointer to the %s is null", what);
 }
 
 WEFT_EXPORT(Session_init);
@@ -140,7 +140,7 @@ int PMPI_Session_get_nth_pset(MPI_Session handle, MPI_Info info, int n, int *len
     if (!optional_info(info, &hints))
         code = MPI_ERR_INFO;
     else if (!found)
-        code = weft_error_say(MPI_ERR_ARG, "there is no process set %d; there are %d", n,
+        code = weft_error_set(MPI_ERR_ARG, "there is no process set %d; there are %d", n,
                               weft_session_psets());
     else if (!length || (*length > 0 && !name))
         code = null_result(length ? "name" : "length");
@@ -201,7 +201,7 @@ int PMPI_Group_from_session_pset(MPI_Session handle, const char *name, MPI_Group
 
 static int bad_rank(const char *what, int rank, const struct weft_group *group)
 {
-    return weft_error_say(MPI_ERR_RANK,
+    return weft_error_set(MPI_ERR_RANK,
                           "the %s leader %d is not in its group, which has %d processes", what,
                           rank, group->size);
 }
@@ -210,12 +210,12 @@ static int bad_rank(const char *what, int rank, const struct weft_group *group)
 static int check(const struct weft_group *group, const char *tag, const void *out)
 {
     if (!tag || strnlen(tag, MPI_MAX_STRINGTAG_LEN) >= MPI_MAX_STRINGTAG_LEN)
-        return weft_error_say(MPI_ERR_ARG, "the tag is %s; it can have up to %d characters",
+        return weft_error_set(MPI_ERR_ARG, "the tag is %s; it can have up to %d characters",
                               tag ? "too long" : "a null pointer", MPI_MAX_STRINGTAG_LEN - 1);
     if (!out)
         return null_result("new communicator");
     if (group->size > 0 && group->rank == MPI_UNDEFINED)
-        return weft_error_say(MPI_ERR_GROUP,
+        return weft_error_set(MPI_ERR_GROUP,
                               "this process is not in the group; only members call this");
     return MPI_SUCCESS;
 }
@@ -274,7 +274,7 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
     if (code == MPI_SUCCESS && (local_leader < 0 || local_leader >= local->size))
         code = bad_rank("local", local_leader, local);
     if (code == MPI_SUCCESS && leads && !remote)
-        code = weft_error_say(MPI_ERR_GROUP, "the remote group %p is none", (void *)remote_group);
+        code = weft_error_set(MPI_ERR_GROUP, "the remote group %p is none", (void *)remote_group);
     if (code == MPI_SUCCESS && leads && (remote_leader < 0 || remote_leader >= remote->size))
         code = bad_rank("remote", remote_leader, remote);
     if (code == MPI_SUCCESS && !optional_info(info, &hints))

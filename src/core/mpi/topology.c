@@ -38,7 +38,7 @@ static struct weft_comm *enter_with(const char *function, MPI_Comm handle, int k
 
 static int null_array(const char *what)
 {
-    return weft_error_say(MPI_ERR_ARG, "the array of %s is null", what);
+    return weft_error_set(MPI_ERR_ARG, "the array of %s is null", what);
 }
 
 WEFT_EXPORT(Topo_test);
@@ -67,7 +67,7 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[])
     if (code)
         return code;
     if (nnodes < 1 || ndims < 0)
-        code = weft_error_say(nnodes < 1 ? MPI_ERR_ARG : MPI_ERR_DIMS,
+        code = weft_error_set(nnodes < 1 ? MPI_ERR_ARG : MPI_ERR_DIMS,
                               nnodes < 1 ? "the number of processes, %d, is not positive"
                                          : "the number of dimensions, %d, is negative",
                               nnodes < 1 ? nnodes : ndims);
@@ -79,16 +79,16 @@ int PMPI_Dims_create(int nnodes, int ndims, int dims[])
 static int check_grid(int ndims, const int *dims, const int *periods, int size)
 {
     if (ndims < 0)
-        return weft_error_say(MPI_ERR_DIMS, "the number of dimensions, %d, is negative", ndims);
+        return weft_error_set(MPI_ERR_DIMS, "the number of dimensions, %d, is negative", ndims);
     if (ndims > 0 && (!dims || !periods))
         return null_array(dims ? "periods" : "dimensions");
     for (int i = 0; i < ndims; i++)
         if (dims[i] < 1)
-            return weft_error_say(MPI_ERR_DIMS, "dimension %d is %d, which is not positive", i,
+            return weft_error_set(MPI_ERR_DIMS, "dimension %d is %d, which is not positive", i,
                                   dims[i]);
     int needed = weft_cart_size(ndims, dims);
     if (needed > size)
-        return weft_error_say(MPI_ERR_DIMS,
+        return weft_error_set(MPI_ERR_DIMS,
                               "the grid has %d places, but the communicator only %d processes",
                               needed, size);
     return MPI_SUCCESS;
@@ -104,7 +104,7 @@ int PMPI_Cart_create(MPI_Comm comm, int ndims, const int dims[], const int perio
     if (!over)
         return code;
     code = newcomm ? check_grid(ndims, dims, periods, over->size)
-                   : weft_error_say(MPI_ERR_ARG, "the pointer to the new communicator is null");
+                   : weft_error_set(MPI_ERR_ARG, "the pointer to the new communicator is null");
     int *order = NULL;
     if (code == MPI_SUCCESS && reorder)
         code = weft_reorder_find(over, &order);
@@ -124,7 +124,7 @@ int PMPI_Cart_map(MPI_Comm comm, int ndims, const int dims[], const int periods[
     if (!over)
         return code;
     code = newrank ? check_grid(ndims, dims, periods, over->size)
-                   : weft_error_say(MPI_ERR_ARG, "the pointer to the rank is null");
+                   : weft_error_set(MPI_ERR_ARG, "the pointer to the rank is null");
     int *order = NULL;
     if (code == MPI_SUCCESS)
         code = weft_reorder_find(over, &order);
@@ -163,7 +163,7 @@ int PMPI_Cart_get(MPI_Comm handle, int maxdims, int dims[], int periods[], int c
     const struct weft_topology *cart = comm->topology;
     int n = cart->cart.ndims;
     if (maxdims < n) {
-        code = weft_error_say(MPI_ERR_ARG, "there is room for %d dimensions; the grid has %d",
+        code = weft_error_set(MPI_ERR_ARG, "there is room for %d dimensions; the grid has %d",
                               maxdims, n);
     } else if (n > 0 && (!dims || !periods || !coords)) {
         code = null_array(!dims ? "dimensions" : !periods ? "periods" : "coordinates");
@@ -190,7 +190,7 @@ int PMPI_Cart_rank(MPI_Comm handle, const int coords[], int *rank)
         code = null_array(rank ? "coordinates" : "ranks");
     for (int i = 0; i < cart->cart.ndims && code == MPI_SUCCESS; i++)
         if (!cart->cart.periods[i] && (coords[i] < 0 || coords[i] >= cart->cart.dims[i]))
-            code = weft_error_say(MPI_ERR_ARG,
+            code = weft_error_set(MPI_ERR_ARG,
                                   "coordinate %d is %d, outside of its dimension of %d, which is "
                                   "not periodic",
                                   i, coords[i], cart->cart.dims[i]);
@@ -209,11 +209,11 @@ int PMPI_Cart_coords(MPI_Comm handle, int rank, int maxdims, int coords[])
         return code;
     int n = comm->topology->cart.ndims;
     if (rank < 0 || rank >= comm->size)
-        code = weft_error_say(MPI_ERR_RANK,
+        code = weft_error_set(MPI_ERR_RANK,
                               "rank %d is not in the communicator, which has ranks 0 to %d", rank,
                               comm->size - 1);
     else if (maxdims < n)
-        code = weft_error_say(MPI_ERR_ARG, "there is room for %d coordinates; the grid has %d",
+        code = weft_error_set(MPI_ERR_ARG, "there is room for %d coordinates; the grid has %d",
                               maxdims, n);
     else if (n > 0 && !coords)
         code = null_array("coordinates");
@@ -231,10 +231,10 @@ int PMPI_Cart_shift(MPI_Comm handle, int direction, int disp, int *source, int *
     if (!comm)
         return code;
     if (direction < 0 || direction >= comm->topology->cart.ndims)
-        code = weft_error_say(MPI_ERR_ARG, "there is no dimension %d; the grid has %d", direction,
+        code = weft_error_set(MPI_ERR_ARG, "there is no dimension %d; the grid has %d", direction,
                               comm->topology->cart.ndims);
     else if (!source || !dest)
-        code = weft_error_say(MPI_ERR_ARG, "the pointer to the %s is null",
+        code = weft_error_set(MPI_ERR_ARG, "the pointer to the %s is null",
                               source ? "destination" : "source");
     else
         weft_cart_shift(comm->topology, comm->rank, direction, disp, source, dest);
@@ -287,20 +287,20 @@ int PMPI_Cart_sub(MPI_Comm handle, const int remain_dims[], MPI_Comm *newcomm)
 static int check_graph(int nnodes, const int *index, const int *edges, int size)
 {
     if (nnodes < 0 || nnodes > size)
-        return weft_error_say(MPI_ERR_ARG,
+        return weft_error_set(MPI_ERR_ARG,
                               "the graph has %d nodes, but the communicator has %d processes",
                               nnodes, size);
     if (nnodes > 0 && (!index || (index[nnodes - 1] > 0 && !edges)))
         return null_array(index ? "edges" : "degrees");
     for (int i = 0; i < nnodes; i++)
         if (index[i] < (i ? index[i - 1] : 0))
-            return weft_error_say(MPI_ERR_ARG,
+            return weft_error_set(MPI_ERR_ARG,
                                   "entry %d of the index, %d, is less than the one "
                                   "before",
                                   i, index[i]);
     for (int i = 0; nnodes && i < index[nnodes - 1]; i++)
         if (edges[i] < 0 || edges[i] >= nnodes)
-            return weft_error_say(MPI_ERR_ARG, "edge %d leads to %d, which is no node of %d", i,
+            return weft_error_set(MPI_ERR_ARG, "edge %d leads to %d, which is no node of %d", i,
                                   edges[i], nnodes);
     return MPI_SUCCESS;
 }
@@ -339,7 +339,7 @@ int PMPI_Graph_create(MPI_Comm comm, int nnodes, const int index[], const int ed
     if (!over)
         return code;
     code = newcomm ? check_graph(nnodes, index, edges, over->size)
-                   : weft_error_say(MPI_ERR_ARG, "the pointer to the new communicator is null");
+                   : weft_error_set(MPI_ERR_ARG, "the pointer to the new communicator is null");
     int *order = NULL;
     if (code == MPI_SUCCESS && reorder)
         code = order_graph(over, nnodes, index, edges, &order);
@@ -359,7 +359,7 @@ int PMPI_Graph_map(MPI_Comm comm, int nnodes, const int index[], const int edges
     if (!over)
         return code;
     code = newrank ? check_graph(nnodes, index, edges, over->size)
-                   : weft_error_say(MPI_ERR_ARG, "the pointer to the rank is null");
+                   : weft_error_set(MPI_ERR_ARG, "the pointer to the rank is null");
     int *order = NULL;
     if (code == MPI_SUCCESS)
         code = order_graph(over, nnodes, index, edges, &order);
@@ -400,7 +400,7 @@ int PMPI_Graph_get(MPI_Comm handle, int maxindex, int maxedges, int index[], int
     const struct weft_topology *graph = comm->topology;
     int nodes = graph->graph.nnodes, all = graph->graph.nedges;
     if (maxindex < nodes || maxedges < all)
-        code = weft_error_say(MPI_ERR_ARG,
+        code = weft_error_set(MPI_ERR_ARG,
                               "there is room for %d nodes and %d edges; the graph has %d and %d",
                               maxindex, maxedges, nodes, all);
     else if ((nodes > 0 && !index) || (all > 0 && !edges))
@@ -417,7 +417,7 @@ static int check_node(const struct weft_comm *comm, int rank)
 {
     if (rank >= 0 && rank < comm->topology->graph.nnodes)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_RANK, "rank %d is not in the graph, which has %d nodes", rank,
+    return weft_error_set(MPI_ERR_RANK, "rank %d is not in the graph, which has %d nodes", rank,
                           comm->topology->graph.nnodes);
 }
 
@@ -449,7 +449,7 @@ int PMPI_Graph_neighbors(MPI_Comm handle, int rank, int maxneighbors, int neighb
     if (code == MPI_SUCCESS)
         n = weft_graph_neighbours(comm->topology, rank, &list);
     if (code == MPI_SUCCESS && maxneighbors < n)
-        code = weft_error_say(MPI_ERR_ARG, "there is room for %d neighbours; rank %d has %d",
+        code = weft_error_set(MPI_ERR_ARG, "there is room for %d neighbours; rank %d has %d",
                               maxneighbors, rank, n);
     else if (n > 0 && !neighbors)
         code = null_array("neighbours");

@@ -44,13 +44,13 @@ int weft_win_check_rank(const struct weft_win *win, int rank)
 {
     if (weft_likely(rank >= 0 && rank < win->comm->size))
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_RANK, "rank %d is not in the window, which has ranks 0 to %d",
+    return weft_error_set(MPI_ERR_RANK, "rank %d is not in the window, which has ranks 0 to %d",
                           rank, win->comm->size - 1);
 }
 
 int weft_win_no_result(const char *what)
 {
-    return weft_error_say(MPI_ERR_ARG, "the pointer to the %s is null", what);
+    return weft_error_set(MPI_ERR_ARG, "the pointer to the %s is null", what);
 }
 
 /* ---- Making */
@@ -58,13 +58,13 @@ int weft_win_no_result(const char *what)
 static int check_arguments(const struct weft_win_arguments *arguments, MPI_Info info)
 {
     if (arguments->bytes < 0)
-        return weft_error_say(MPI_ERR_SIZE, "the size %lld is negative",
+        return weft_error_set(MPI_ERR_SIZE, "the size %lld is negative",
                               (long long)arguments->bytes);
     if (arguments->unit <= 0 || arguments->unit > INT_MAX)
-        return weft_error_say(MPI_ERR_DISP, "the displacement unit %lld is not between 1 and %d",
+        return weft_error_set(MPI_ERR_DISP, "the displacement unit %lld is not between 1 and %d",
                               (long long)arguments->unit, INT_MAX);
     if (arguments->flavor == MPI_WIN_FLAVOR_CREATE && !arguments->info && info != MPI_INFO_NULL)
-        return weft_error_say(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)info);
+        return weft_error_set(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)info);
     return MPI_SUCCESS;
 }
 
@@ -137,7 +137,7 @@ int PMPI_Win_free(MPI_Win *handle)
     if (!win)
         return code;
     if (win->access != WEFT_WIN_NO_ACCESS || win->posted || win->fence_used)
-        code = weft_error_say(MPI_ERR_RMA_SYNC, "an epoch of the window is open");
+        code = weft_error_set(MPI_ERR_RMA_SYNC, "an epoch of the window is open");
     else
         code = weft_attribute_delete_all(weft_win_attributed(win));
     if (code != MPI_SUCCESS)
@@ -158,9 +158,9 @@ int PMPI_Win_attach(MPI_Win handle, void *base, MPI_Aint size)
     if (!win)
         return code;
     if (win->flavor != MPI_WIN_FLAVOR_DYNAMIC)
-        code = weft_error_say(MPI_ERR_RMA_FLAVOR, "the window is not dynamic");
+        code = weft_error_set(MPI_ERR_RMA_FLAVOR, "the window is not dynamic");
     else if (size < 0)
-        code = weft_error_say(MPI_ERR_SIZE, "the size %lld is negative", (long long)size);
+        code = weft_error_set(MPI_ERR_SIZE, "the size %lld is negative", (long long)size);
     else
         code = size ? weft_win_attach(win, base, size) : MPI_SUCCESS;
     return weft_leave_win(win, code, function);
@@ -176,7 +176,7 @@ int PMPI_Win_detach(MPI_Win handle, const void *base)
         return code;
     code = win->flavor == MPI_WIN_FLAVOR_DYNAMIC
                ? weft_win_detach(win, base)
-               : weft_error_say(MPI_ERR_RMA_FLAVOR, "the window is not dynamic");
+               : weft_error_set(MPI_ERR_RMA_FLAVOR, "the window is not dynamic");
     return weft_leave_win(win, code, function);
 }
 
@@ -189,7 +189,7 @@ static int shared_query(MPI_Win handle, int rank, MPI_Aint *size, MPI_Aint *unit
     if (!win)
         return code;
     if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC)
-        code = weft_error_say(MPI_ERR_RMA_FLAVOR, "a dynamic window has no memory of its own");
+        code = weft_error_set(MPI_ERR_RMA_FLAVOR, "a dynamic window has no memory of its own");
     else if (rank != MPI_PROC_NULL)
         code = weft_win_check_rank(win, rank);
     if (code == MPI_SUCCESS && (!size || !unit || !baseptr))
@@ -250,7 +250,7 @@ int PMPI_Win_set_info(MPI_Win handle, MPI_Info info)
         return code;
     const struct weft_info *hints = weft_info_resolve(info);
     code = hints ? weft_win_take_hints(win, hints)
-                 : weft_error_say(MPI_ERR_INFO, "%p is no info object", (void *)info);
+                 : weft_error_set(MPI_ERR_INFO, "%p is no info object", (void *)info);
     return weft_leave_win(win, code, function);
 }
 
@@ -283,7 +283,7 @@ int PMPI_Win_set_name(MPI_Win handle, const char *name)
         memcpy(win->name, name, length);
         win->name[length] = '\0';
     } else {
-        code = weft_error_say(MPI_ERR_ARG, "the name is a null pointer");
+        code = weft_error_set(MPI_ERR_ARG, "the name is a null pointer");
     }
     return weft_leave_win(win, code, function);
 }
@@ -342,7 +342,7 @@ static struct weft_keyval *find_key(int key, int *code)
 {
     struct weft_keyval *keyval = weft_keyval_find(WEFT_KIND_WIN, key);
     if (!keyval)
-        *code = weft_error_say(MPI_ERR_KEYVAL, "%d is no attribute key of windows%s", key,
+        *code = weft_error_set(MPI_ERR_KEYVAL, "%d is no attribute key of windows%s", key,
                                key >= MPI_WIN_BASE && key <= MPI_WIN_MODEL
                                    ? " that can be set or deleted"
                                    : "; was it freed?");
@@ -407,7 +407,7 @@ int PMPI_Win_set_errhandler(MPI_Win handle, MPI_Errhandler wanted)
         return code;
     struct weft_errhandler *handler = weft_handle_resolve(wanted, WEFT_KIND_ERRHANDLER);
     if (!handler || !weft_errhandler_fits(handler, WEFT_KIND_WIN)) {
-        code = weft_error_say(MPI_ERR_ERRHANDLER,
+        code = weft_error_set(MPI_ERR_ERRHANDLER,
                               "%p is no error handler for windows; MPI_Win_create_errhandler "
                               "makes one",
                               (void *)wanted);

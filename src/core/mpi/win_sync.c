@@ -30,7 +30,7 @@ int PMPI_Win_post(MPI_Group with, int assert, MPI_Win handle)
         return code;
     struct weft_group *group = weft_group_resolve(with);
     code = group ? weft_win_post(win, group, assert)
-                 : weft_error_say(MPI_ERR_GROUP, "%p is no group", (void *)with);
+                 : weft_error_set(MPI_ERR_GROUP, "%p is no group", (void *)with);
     return weft_leave_win(win, code, function);
 }
 
@@ -44,7 +44,7 @@ int PMPI_Win_start(MPI_Group with, int assert, MPI_Win handle)
         return code;
     struct weft_group *group = weft_group_resolve(with);
     code = group ? weft_win_start(win, group, assert)
-                 : weft_error_say(MPI_ERR_GROUP, "%p is no group", (void *)with);
+                 : weft_error_set(MPI_ERR_GROUP, "%p is no group", (void *)with);
     return weft_leave_win(win, code, function);
 }
 
@@ -93,7 +93,7 @@ int PMPI_Win_lock(int lock_type, int rank, int assert, MPI_Win handle)
     if (!win)
         return code;
     if (lock_type != MPI_LOCK_EXCLUSIVE && lock_type != MPI_LOCK_SHARED)
-        code = weft_error_say(MPI_ERR_LOCKTYPE, "%d is no type of lock", lock_type);
+        code = weft_error_set(MPI_ERR_LOCKTYPE, "%d is no type of lock", lock_type);
     else if (rank != MPI_PROC_NULL && !(code = weft_win_check_rank(win, rank)))
         code = weft_win_lock(win, lock_type, rank, assert);
     return weft_leave_win(win, code, function);

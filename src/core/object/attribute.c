@@ -2,7 +2,7 @@
 /*
  * Attributes: see attribute.h.
  *
- * Invariant: keyvals[i] is the key with number FIRST_NUMBER + i, or NULL when that number is free.
+ * Invariant: keyvals[i] is the key with the number FIRST_NUMBER + i, or NULL if the number is free.
  */
 #include "core/object/attribute.h"
 #include "core/object/error.h"
@@ -17,8 +17,8 @@ static size_t keyvals_used, keyvals_room;
 
 /* ---- Keys */
 
-/* The first free place in the table, or -1 when memory is short. */
-static int free_place(void)
+/* The first free index in the table, or -1 if memory is short. */
+static int free_index(void)
 {
     for (size_t i = 0; i < keyvals_used; i++)
         if (!keyvals[i])
@@ -38,19 +38,19 @@ struct weft_keyval *weft_keyval_make(enum weft_kind kind, union weft_attribute_c
                                      union weft_attribute_delete delete, void *extra)
 {
     struct weft_keyval *keyval = malloc(sizeof *keyval);
-    int place = keyval ? free_place() : -1;
-    if (place < 0) {
+    int index = keyval ? free_index() : -1;
+    if (index < 0) {
         free(keyval);
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for another attribute key");
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for another attribute key");
         return NULL;
     }
     *keyval = (struct weft_keyval){.kind = kind,
-                                   .number = FIRST_NUMBER + place,
+                                   .number = FIRST_NUMBER + index,
                                    .refs = 1,
                                    .copy = copy,
                                    .delete = delete,
                                    .extra = extra};
-    keyvals[place] = keyval;
+    keyvals[index] = keyval;
     return keyval;
 }
 
@@ -80,7 +80,7 @@ void weft_keyval_free(struct weft_keyval *keyval)
 
 /* ---- Callbacks */
 
-static int ask_delete(struct weft_attributed of, const struct weft_attribute *attribute)
+static int call_delete(struct weft_attributed of, const struct weft_attribute *attribute)
 {
     const struct weft_keyval *keyval = attribute->keyval;
     int code = MPI_SUCCESS;
@@ -91,18 +91,18 @@ static int ask_delete(struct weft_attributed of, const struct weft_attribute *at
     else if (keyval->kind == WEFT_KIND_WIN && keyval->delete.win != MPI_WIN_NULL_DELETE_FN)
         code = keyval->delete.win(of.handle, keyval->number, attribute->value, keyval->extra);
     if (code != MPI_SUCCESS)
-        weft_error_say(code, "the delete function of attribute key %d returned %d", keyval->number,
+        weft_error_set(code, "the delete function of attribute key %d returned %d", keyval->number,
                        code);
     return code;
 }
 
-/* Whether an attribute is to be copied, and with what value. */
-static int ask_copy(struct weft_attributed from, const struct weft_attribute *attribute,
-                    void **value, int *flag)
+/* Sets *flag if the attribute is to be copied, and *value to the value of the copy. */
+static int call_copy(struct weft_attributed from, const struct weft_attribute *attribute,
+                     void **value, int *flag)
 {
     const struct weft_keyval *keyval = attribute->keyval;
     int code = MPI_SUCCESS, number = keyval->number;
-    /* The constants of the three kinds have the same values. */
+    /* The constants have the same values for all three kinds. */
     if (keyval->copy.comm == MPI_COMM_NULL_COPY_FN || keyval->copy.comm == MPI_COMM_DUP_FN) {
         *flag = keyval->copy.comm == MPI_COMM_DUP_FN;
         *value = attribute->value;
@@ -117,7 +117,7 @@ static int ask_copy(struct weft_attributed from, const struct weft_attribute *at
     else if (keyval->kind == WEFT_KIND_WIN)
         code = keyval->copy.win(from.handle, number, keyval->extra, attribute->value, value, flag);
     if (code != MPI_SUCCESS)
-        weft_error_say(code, "the copy function of attribute key %d returned %d", number, code);
+        weft_error_set(code, "the copy function of attribute key %d returned %d", number, code);
     return code;
 }
 
@@ -139,10 +139,9 @@ bool weft_attribute_get(struct weft_attributed of, const struct weft_keyval *key
     return attribute != NULL;
 }
 
-/* Asks, and deletes. */
 static int delete_attribute(struct weft_attributed of, struct weft_attribute *attribute)
 {
-    int code = ask_delete(of, attribute);
+    int code = call_delete(of, attribute);
     if (code != MPI_SUCCESS)
         return code;
     struct weft_attribute **link = of.list; /* the callback may have changed the list */
@@ -160,7 +159,7 @@ int weft_attribute_set(struct weft_attributed of, struct weft_keyval *keyval, vo
 {
     struct weft_attribute *fresh = malloc(sizeof *fresh);
     if (!fresh)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for another attribute");
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for another attribute");
     keyval->refs++;
     struct weft_attribute *old = find(of, keyval);
     int code = old ? delete_attribute(of, old) : MPI_SUCCESS;
@@ -178,7 +177,7 @@ int weft_attribute_delete_one(struct weft_attributed of, struct weft_keyval *key
 {
     struct weft_attribute *attribute = find(of, keyval);
     if (!attribute)
-        return weft_error_say(MPI_ERR_KEYVAL, "no attribute with key %d is set on the object",
+        return weft_error_set(MPI_ERR_KEYVAL, "no attribute with key %d is set on the object",
                               keyval->number);
     return delete_attribute(of, attribute);
 }
@@ -193,7 +192,7 @@ int weft_attribute_delete_all(struct weft_attributed of)
     return MPI_SUCCESS;
 }
 
-void weft_attribute_forget(struct weft_attribute **list)
+void weft_attribute_free_all(struct weft_attribute **list)
 {
     while (*list) {
         struct weft_attribute *attribute = *list;
@@ -203,14 +202,14 @@ void weft_attribute_forget(struct weft_attribute **list)
     }
 }
 
-/* From the last in the list, which was set first, so that the copy has them in the same order. */
+/* Copies in reverse list order, so that the copies are in the same order. */
 static int copy_from(const struct weft_attribute *attribute, struct weft_attributed from,
                      struct weft_attributed to)
 {
     void *value;
     int flag, code = attribute->next ? copy_from(attribute->next, from, to) : MPI_SUCCESS;
     if (code == MPI_SUCCESS)
-        code = ask_copy(from, attribute, &value, &flag);
+        code = call_copy(from, attribute, &value, &flag);
     if (code != MPI_SUCCESS || !flag)
         return code;
     return weft_attribute_set(to, attribute->keyval, value);

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Attributes: what users cache on communicators, datatypes and windows (MPI 5.0 section 7.7).
+ * Attributes that users cache on communicators, datatypes and windows (MPI 5.0 section 7.7).
  *
  * Invariants:
- *  - A key exists from its making until it is freed and no attribute has it any more; until then its
- *    number names it, and it is not given to another.
- *  - An object's attributes are a list, the one set last first; they are deleted in that order.
- *  - A callback sees the object as it is: an attribute leaves the list after its delete function has
- *    allowed it, and is copied before the copy can be seen.
+ *  - A key and its number exist until the key is freed and no attribute uses it.
+ *  - The attributes of an object are a list, the last one set first; they are deleted in this
+ *    order.
+ *  - An attribute is removed from the list after its delete function has returned MPI_SUCCESS.
  *
- * What a callback returns other than MPI_SUCCESS is an error code that goes to the caller, its
- * sentence said. Callbacks may call MPI, and these functions.
+ * Functions return MPI_SUCCESS or an error code that was recorded; an error code of a callback is
+ * returned to the caller. Callbacks may call MPI and these functions.
  */
 #ifndef WEFT_ATTRIBUTE_H
 #define WEFT_ATTRIBUTE_H
@@ -20,8 +19,8 @@
 
 #include <stdbool.h>
 
-/* A copy or a delete function; which member counts follows from the kind of the key. The three
- * differ in nothing but the type of the handle. */
+/* A copy or a delete function; the kind of the key selects the member. The members differ only in
+ * the type of the handle. */
 union weft_attribute_copy {
     MPI_Comm_copy_attr_function *comm;
     MPI_Type_copy_attr_function *type;
@@ -35,9 +34,9 @@ union weft_attribute_delete {
 };
 
 struct weft_keyval {
-    enum weft_kind kind; /* of the objects that it is for: WEFT_KIND_COMM, _DATATYPE or _WIN */
-    int number;          /* what the user sees */
-    int refs;            /* attributes that have it, and 1 until the user frees it */
+    enum weft_kind kind; /* kind of its objects: WEFT_KIND_COMM, _DATATYPE or _WIN */
+    int number;          /* the user's handle */
+    int refs;            /* number of attributes, and 1 until the user frees the key */
     bool freed;
     union weft_attribute_copy copy;
     union weft_attribute_delete delete;
@@ -57,34 +56,34 @@ struct weft_attributed {
     struct weft_attribute **list;
 };
 
-/* A new key. NULL when memory is short, the sentence said. */
+/* Makes a key. Returns NULL if memory is short, recorded. */
 struct weft_keyval *weft_keyval_make(enum weft_kind kind, union weft_attribute_copy copy,
                                      union weft_attribute_delete delete, void *extra);
 
-/* The key of a number, or NULL if there is none of that kind. One that was freed is found as long as
- * some attribute has it. */
+/* The key of a number, or NULL if there is none of that kind. A freed key is found while an
+ * attribute uses it. */
 struct weft_keyval *weft_keyval_find(enum weft_kind kind, int number);
 
-/* The user frees a key; once more, while some attribute still has it, changes nothing. */
+/* Frees the user's reference to a key. A second call has no effect. */
 void weft_keyval_free(struct weft_keyval *keyval);
 
-/* Sets an attribute; one of that key is deleted before. */
+/* Sets an attribute, after deleting the one with the same key. */
 int weft_attribute_set(struct weft_attributed of, struct weft_keyval *keyval, void *value);
 
-/* The value of an attribute. False when it is not set. */
+/* Reads an attribute. Returns false if it is not set. */
 bool weft_attribute_get(struct weft_attributed of, const struct weft_keyval *keyval, void **value);
 
-/* Deletes an attribute; nothing happens when it is not set (MPI_ERR_KEYVAL). */
+/* Deletes an attribute. Returns MPI_ERR_KEYVAL if it is not set. */
 int weft_attribute_delete_one(struct weft_attributed of, struct weft_keyval *keyval);
 
-/* Deletes all, the one set last first, up to the first that a callback does not allow. */
+/* Deletes all attributes, the last one set first, until a delete function returns an error. */
 int weft_attribute_delete_all(struct weft_attributed of);
 
-/* Frees all and asks nobody: the end of the library. */
-void weft_attribute_forget(struct weft_attribute **list);
+/* Frees all attributes without calling their delete functions, at the end of the library. */
+void weft_attribute_free_all(struct weft_attribute **list);
 
-/* Asks the copy functions of all attributes of an object, the one set first first, and sets those
- * that are to be copied on another one. After an error the copies made so far stand. */
+/* Calls the copy functions of all attributes of `from`, the first one set first, and sets the
+ * copies on `to`. After an error the copies made so far remain. */
 int weft_attribute_copy_all(struct weft_attributed from, struct weft_attributed to);
 
 #endif

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Error classes, sentences and handlers.
+ * Error classes, recorded sentences and handlers: see error.h.
  *
- * Invariant: last_sentence belongs to last_class; both change together, under the library's lock
- * when there are threads.
+ * Invariant: last_sentence and secondary describe an error of last_class; they change together,
+ * under the library's lock if there are threads.
  */
 #include "core/object/error.h"
 #include "core/comm/comm.h"
@@ -17,9 +17,9 @@
 #include <string.h>
 #include <time.h>
 
-enum { SENTENCE = 768, HEARSAY_WAIT = 200000000 /* ns */ };
+enum { SENTENCE = 768 /* bytes */, SECONDARY_DELAY = 200000000 /* ns */ };
 static int last_class;
-static bool hearsay; /* the last sentence */
+static bool secondary;
 static char last_sentence[SENTENCE];
 
 struct weft_errhandler weft_errors_are_fatal = {
@@ -102,29 +102,29 @@ void weft_error_init(void)
     weft_handle_predefine((uintptr_t)MPI_ERRORS_RETURN, &weft_errors_return.object);
 }
 
-int weft_error_say_list(int errclass, const char *format, va_list args)
+int weft_error_setv(int errclass, const char *format, va_list args)
 {
     vsnprintf(last_sentence, sizeof last_sentence, format, args);
     last_class = errclass;
-    hearsay = false;
+    secondary = false;
     return errclass;
 }
 
-int weft_error_say(int errclass, const char *format, ...)
+int weft_error_set(int errclass, const char *format, ...)
 {
     va_list args;
     va_start(args, format);
-    weft_error_say_list(errclass, format, args);
+    weft_error_setv(errclass, format, args);
     va_end(args);
     return errclass;
 }
 
-void weft_error_hearsay(void)
+void weft_error_secondary(void)
 {
-    hearsay = true;
+    secondary = true;
 }
 
-/* What the functions of MPI_T return. Classes too, with a range of their own in the ABI. */
+/* The text of an error class of MPI_T, or NULL. */
 static const char *text_of_tool(int code)
 {
     enum { FIRST = MPI_T_ERR_CANNOT_INIT };
@@ -153,14 +153,14 @@ static const char *text_of_tool(int code)
     return i >= 0 && (size_t)i < sizeof texts / sizeof texts[0] ? texts[i] : NULL;
 }
 
-/* Of a class other than those of MPI_T and the program's own; NULL when there is none. */
+/* The text of another predefined class, or NULL. */
 static const char *text_of_class(int code)
 {
     size_t n = sizeof class_text / sizeof class_text[0];
     return code >= 0 && (size_t)code < n ? class_text[code] : NULL;
 }
 
-/* Of any code; NULL when there is none. The program's own may be empty. */
+/* The text of any code, or NULL. May be empty for a code that the program has added. */
 static const char *known_text(int code)
 {
     const char *text = weft_error_code_text(code);
@@ -177,28 +177,27 @@ static const char *text_of(int errclass)
     return *text ? text : "an error of the program's own";
 }
 
-/* Ends the job for an error: its sentence if one was said, and the text of its class. */
+/* Ends the job for an error: prints its sentence, if one is recorded, and the text of its class. */
 WEFT_COLD static _Noreturn void end_job(int errclass, const char *function)
 {
-    if (last_class == errclass &&
-        hearsay) /* whose error it is says more, and ends this process too */
-        nanosleep(&(struct timespec){.tv_nsec = HEARSAY_WAIT}, NULL);
+    if (last_class == errclass && secondary) /* the rank with the cause ends this process first */
+        nanosleep(&(struct timespec){.tv_nsec = SECONDARY_DELAY}, NULL);
     if (last_class == errclass && last_sentence[0])
         weft_fatal(errclass, "%s: %s (%s)", function, last_sentence, text_of(errclass));
     weft_fatal(errclass ? errclass : 1, "%s: %s", function, text_of(errclass));
 }
 
-/* What an error handler is told is told; the job ends, if it must, for the cause. */
-static int raise_for(struct weft_errhandler *handler, void *object, int told, int cause,
+/* Calls a handler with the code `raised`. If the handler ends the job, the report names `cause`. */
+static int raise_for(struct weft_errhandler *handler, void *object, int raised, int cause,
                      const char *function)
 {
     MPI_Comm comm = object;
     MPI_Session session = object;
     MPI_Win win = object;
     MPI_File file = object;
-    int code = told;
+    int code = raised;
     if (handler == &weft_errors_return)
-        return told;
+        return raised;
     handler->refs++; /* the handler may free itself */
     switch (handler->kind) {
     case WEFT_KIND_COMM:
@@ -217,7 +216,7 @@ static int raise_for(struct weft_errhandler *handler, void *object, int told, in
         end_job(cause, function);
     }
     weft_errhandler_release(handler);
-    return told;
+    return raised;
 }
 
 int weft_errhandler_raise(struct weft_errhandler *handler, void *handle, int code,
@@ -249,7 +248,7 @@ int weft_error(struct weft_comm *comm, int errclass, const char *function, const
 {
     va_list args;
     va_start(args, format);
-    weft_error_say_list(errclass, format, args);
+    weft_error_setv(errclass, format, args);
     va_end(args);
     return weft_error_raise(comm, errclass, function);
 }
@@ -270,7 +269,7 @@ struct weft_errhandler *weft_errhandler_make(enum weft_kind kind, union weft_err
 {
     struct weft_errhandler *handler = calloc(1, sizeof *handler);
     if (!handler) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for an error handler");
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for an error handler");
         return NULL;
     }
     handler->object.kind = WEFT_KIND_ERRHANDLER;
@@ -294,9 +293,11 @@ void weft_errhandler_release(struct weft_errhandler *handler)
     free(handler);
 }
 
-static void print_line(const char *sentence)
+__attribute__((format(printf, 1, 0))) static void print_line(const char *format, va_list args)
 {
-    /* One write, so that lines of many ranks do not mix. */
+    char sentence[SENTENCE];
+    vsnprintf(sentence, sizeof sentence, format, args);
+    /* One write, so that the lines of several ranks are not interleaved. */
     char line[SENTENCE + 512];
     int n = weft.job.size > 0 ? snprintf(line, sizeof line, "weft: rank %d on %s: %s\n",
                                          weft.job.rank, weft.job.host, sentence)
@@ -308,24 +309,20 @@ static void print_line(const char *sentence)
 
 void weft_warn(const char *format, ...)
 {
-    char sentence[SENTENCE];
     va_list args;
     va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
+    print_line(format, args);
     va_end(args);
-    print_line(sentence);
 }
 
 void weft_fatal(int code, const char *format, ...)
 {
-    char sentence[SENTENCE];
     va_list args;
     va_start(args, format);
-    vsnprintf(sentence, sizeof sentence, format, args);
+    print_line(format, args);
     va_end(args);
-    print_line(sentence);
     if (weft.job.size > 0)
-        weft_boot_abort(code, NULL); /* the sentence is out: the launcher need not repeat it */
+        weft_boot_abort(code, NULL); /* the launcher need not print the sentence again */
     fflush(NULL);
     _Exit(code);
 }

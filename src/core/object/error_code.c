@@ -2,9 +2,9 @@
 /*
  * Error classes, codes and strings of the user: see error_code.h.
  *
- * Invariants: codes[i] describes the number MPI_ERR_LASTCODE + 1 + i. A removed number has the class
- * NO_CLASS and is in the free list. `members` of a class counts its codes without itself, so that
- * adding and removing take the same time however many codes there are.
+ * Invariants: codes[i] describes the number FIRST + i. A removed number has the class NO_CLASS and
+ * is in the free list. `members` of a class counts its codes without itself, so adding and removing
+ * take constant time.
  */
 #include "core/object/error_code.h"
 #include "core/object/error.h"
@@ -17,7 +17,7 @@ enum { FIRST = MPI_ERR_LASTCODE + 1, NO_CLASS = -1 };
 struct code {
     int class;
     int members; /* of a class: its codes */
-    int next;    /* of a removed number: the next one in the free list, or 0 */
+    int next;    /* of a removed number: the next in the free list, or 0 */
     char *text;
 };
 
@@ -45,12 +45,12 @@ static bool is_class(int number)
 
 static int no_code(int number, const char *what)
 {
-    return weft_error_say(MPI_ERR_ARG,
+    return weft_error_set(MPI_ERR_ARG,
                           "%d is no error %s that this program has added; was it removed?", number,
                           what);
 }
 
-/* A number that is free: a removed one, or the next. 0 when memory is short. */
+/* Takes a removed number, or else the next one. Returns 0 if memory is short. */
 static int take_number(void)
 {
     int number = removed, used = weft_error_code_last + 1 - FIRST;
@@ -73,7 +73,7 @@ static int add(int class, int *number)
 {
     int taken = take_number();
     if (!taken)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for another error code");
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for another error code");
     struct code *parent = find(class);
     if (parent)
         parent->members++;
@@ -90,7 +90,7 @@ int weft_error_class_add(int *number)
 int weft_error_code_add(int errorclass, int *number)
 {
     if (!is_class(errorclass))
-        return weft_error_say(MPI_ERR_ARG, "%d is no error class", errorclass);
+        return weft_error_set(MPI_ERR_ARG, "%d is no error class", errorclass);
     return add(errorclass, number);
 }
 
@@ -100,13 +100,13 @@ int weft_error_string_set(int number, const char *text)
     if (!code)
         return no_code(number, "code or class");
     if (strnlen(text, MPI_MAX_ERROR_STRING) >= MPI_MAX_ERROR_STRING)
-        return weft_error_say(MPI_ERR_ARG,
+        return weft_error_set(MPI_ERR_ARG,
                               "the string has more than the %d characters that it can "
                               "have",
                               MPI_MAX_ERROR_STRING - 1);
     char *copy = strdup(text);
     if (!copy)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for an error string");
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for an error string");
     free(code->text);
     code->text = copy;
     return MPI_SUCCESS;
@@ -116,7 +116,7 @@ static int remove_number(int number)
 {
     struct code *code = find(number);
     if (code->text)
-        return weft_error_say(MPI_ERR_OTHER,
+        return weft_error_set(MPI_ERR_OTHER,
                               "%d has a string still; call MPI_Remove_error_string first", number);
     struct code *parent = find(code->class);
     if (parent && parent != code)
@@ -132,7 +132,7 @@ int weft_error_class_remove(int number)
     if (!class || class->class != number)
         return no_code(number, "class");
     if (class->members)
-        return weft_error_say(MPI_ERR_OTHER,
+        return weft_error_set(MPI_ERR_OTHER,
                               "class %d has %d codes still; call MPI_Remove_error_code first",
                               number, class->members);
     return remove_number(number);
@@ -152,7 +152,7 @@ int weft_error_string_remove(int number)
     if (!code)
         return no_code(number, "code or class");
     if (!code->text)
-        return weft_error_say(MPI_ERR_OTHER, "%d has no string", number);
+        return weft_error_set(MPI_ERR_OTHER, "%d has no string", number);
     free(code->text);
     code->text = NULL;
     return MPI_SUCCESS;

@@ -2,12 +2,12 @@
 /*
  * The table of predefined handles, and the table of integer forms.
  *
- * Integer forms are 4096 and more. They index chunks that never move, so that a thread may read one
- * while another gives out new ones; writing is under a lock. The number of an object that was freed
- * is given out again.
+ * Integer forms are 4096 and above: 4096 + slot. Slots are in chunks that never move, so that a
+ * thread may read a slot while another allocates one; allocation is under a lock. The slot of a
+ * freed object is reused.
  *
- * Invariant: the slot of a number is the object with that index, or, when its lowest bit is set, the
- * next free slot; free_slots is the first one, and the last one's next is used.
+ * Invariant: a slot holds its object, or, if its lowest bit is set, the index of the next free
+ * slot. free_slots is the first free slot; the list of free slots ends with `used`.
  */
 #include "core/object/handle.h"
 
@@ -21,7 +21,7 @@ static struct weft_object weft_no_object;
 enum { CHUNK = 4096, CHUNKS = 4096 };
 typedef _Atomic uintptr_t slot;
 static slot *_Atomic chunks[CHUNKS];
-static _Atomic uint32_t used; /* slots given out so far */
+static _Atomic uint32_t used; /* slots allocated at least once */
 static uint32_t free_slots;
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -43,8 +43,8 @@ static slot *slot_of(uint32_t i)
     return &chunk[i % CHUNK];
 }
 
-/* The index that object gets, or 0 when there is no memory or no number left. */
-static uint32_t give_out(struct weft_object *object)
+/* Allocates the integer form of an object. Returns 0 if memory is short or all slots are in use. */
+static uint32_t allocate(struct weft_object *object)
 {
     uint32_t i = free_slots;
     if (i < used) {
@@ -72,7 +72,7 @@ int weft_handle_to_int(void *handle)
         return (int)object->index;
     pthread_mutex_lock(&lock);
     if (!object->index)
-        object->index = give_out(object);
+        object->index = allocate(object);
     pthread_mutex_unlock(&lock);
     return object->index ? (int)object->index : -1;
 }
@@ -88,7 +88,7 @@ void *weft_handle_from_int(int value, uintptr_t otherwise)
     return (void *)(object & 1 ? otherwise : object);
 }
 
-void weft_handle_forget(struct weft_object *object)
+void weft_handle_free_int(struct weft_object *object)
 {
     pthread_mutex_lock(&lock);
     uint32_t i = object->index - WEFT_PREDEFINED_HANDLES;

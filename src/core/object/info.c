@@ -17,7 +17,7 @@ void weft_info_init(void)
 
 static int no_memory(void)
 {
-    return weft_error_say(MPI_ERR_NO_MEM, "no memory for an info object");
+    return weft_error_set(MPI_ERR_NO_MEM, "no memory for an info object");
 }
 
 struct weft_info *weft_info_make(void)
@@ -71,7 +71,7 @@ static struct weft_info_entry *find(const struct weft_info *info, const char *ke
     return NULL;
 }
 
-/* Room for one more. */
+/* Makes room for one more entry. */
 static int grow(struct weft_info *info)
 {
     if (info->count < info->room)
@@ -89,13 +89,13 @@ static int check(const char *key, const char *value)
 {
     size_t key_length = strnlen(key, MPI_MAX_INFO_KEY);
     if (key_length == 0 || key_length >= MPI_MAX_INFO_KEY)
-        return weft_error_say(MPI_ERR_INFO_KEY,
+        return weft_error_set(MPI_ERR_INFO_KEY,
                               key_length ? "the key has more than the %d characters that it can "
                                            "have"
                                          : "the key is empty; it can have 1 to %d characters",
                               MPI_MAX_INFO_KEY - 1);
     if (strnlen(value, MPI_MAX_INFO_VAL) >= MPI_MAX_INFO_VAL)
-        return weft_error_say(MPI_ERR_INFO_VALUE,
+        return weft_error_set(MPI_ERR_INFO_VALUE,
                               "the value of %s has more than the %d characters that it can have",
                               key, MPI_MAX_INFO_VAL - 1);
     return MPI_SUCCESS;
@@ -121,7 +121,7 @@ int weft_info_set(struct weft_info *info, const char *key, const char *value)
     } else {
         info->entries[info->count++] = (struct weft_info_entry){name, copy};
     }
-    // cppcheck-suppress memleak ; the entry has it
+    // cppcheck-suppress memleak ; the entry owns it
     return MPI_SUCCESS;
 }
 

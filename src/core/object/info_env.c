@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What MPI_INFO_ENV tells about how the program was started (MPI 5.0 section 11.5.2).
+ * The contents of MPI_INFO_ENV: how the program was started (MPI 5.0 section 11.5.2).
  *
- * Invariant: a value is what was found, shortened at the end if it is too long for an info value;
- * what is not known has no key. thread_level is for what was asked before the program began: no
- * launcher asks.
+ * Invariant: a value that is too long is truncated; an unknown value has no key. There is no key
+ * thread_level, because no launcher requests a level.
  */
 #include "core/object/info.h"
 #include "core/process/weft.h"
@@ -31,7 +30,7 @@ static int set_number(struct weft_info *info, const char *key, int value)
     return weft_info_set(info, key, text);
 }
 
-/* The program's name and arguments, from the system: strings, each with its end. */
+/* Reads the program's name and arguments, each terminated by a NUL. Returns the number of bytes. */
 static size_t command_line(char *line, size_t room)
 {
     FILE *file = fopen("/proc/self/cmdline", "r");

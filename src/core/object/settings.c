@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The table of settings and its reader: text from the environment in, values within their bounds
- * out.
+ * The table of settings, and reading their values from the environment.
  *
- * Invariant: a value is either taken exactly as written or refused with a sentence; nothing is
- * clamped, guessed or ignored.
+ * Invariant: a value is accepted exactly as written, or rejected with a sentence. No value is
+ * clamped and no variable is ignored.
  */
 #include "core/object/settings.h"
 
@@ -23,9 +22,17 @@ struct weft_settings weft_settings;
 
 #define FIELD(member) offsetof(struct weft_settings, member)
 
+/* A row for the algorithm of a family of collectives. */
+#define COLL(family, choices, help)                                                                \
+    {                                                                                              \
+        "coll_" #family, WEFT_SETTING_CHOICE, FIELD(coll_##family), "auto", 0, 0, choices,         \
+            "algorithm of " help, WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES       \
+    }
+#define BY_SIZE "; the same on all ranks; auto: by size"
+
 const struct weft_setting weft_settings_table[] = {
     {"provider", WEFT_SETTING_STRING, FIELD(provider), "", 0, STRING_MAX, NULL,
-     "libfabric provider to insist on, by name or glob (tcp, \"verbs;ofi_rxm\", psm*); "
+     "libfabric provider to use, by name or glob (tcp, \"verbs;ofi_rxm\", psm*); "
      "empty: choose the best",
      WEFT_SETTING_SAME},
     {"iface", WEFT_SETTING_STRING, FIELD(iface), "", 0, STRING_MAX, NULL,
@@ -33,48 +40,50 @@ const struct weft_setting weft_settings_table[] = {
      "commas (eth0, ib*, 10.1.0.0/16); empty: choose",
      0},
     {"matching", WEFT_SETTING_CHOICE, FIELD(matching), "auto", 0, 0, "auto|provider|software",
-     "who matches tags on the network: the provider, Weft's own matcher, or what the provider "
-     "table says",
+     "where tags are matched on the network: in the provider, in Weft's software matcher, or as "
+     "the "
+     "provider table selects",
      WEFT_SETTING_TUNES},
-    /* Below 256 bytes what the protocol itself sends in eager messages no longer fits. */
+    /* At least 256 bytes: the control messages of the protocol are eager messages. */
     {"eager_limit", WEFT_SETTING_BYTES, FIELD(eager_limit), "0", 256, 1 << 20, NULL,
      "longest message sent without waiting for its receive, at most what the provider allows; "
      "0: the provider's own limit",
      WEFT_SETTING_SAME | WEFT_SETTING_TUNES},
     {"eager_credits", WEFT_SETTING_BYTES, FIELD(eager_credits), "0", 64 << 10, 1 << 30, NULL,
-     "bytes that each sender may have sent to a rank without waiting for receives, a message "
-     "counting at least 256; further messages wait at their sender; 0: 8M, less in jobs of more "
-     "than 256 ranks, down to 512K",
+     "bytes that each sender may have sent to a rank and that no receive has matched, a message "
+     "counting at least 256; further messages wait at their sender; 0: 16M, less in jobs of more "
+     "than 128 ranks, down to 512K",
      WEFT_SETTING_TUNES},
     {"rendezvous", WEFT_SETTING_CHOICE, FIELD(rendezvous), "auto", 0, 0, "auto|read|push",
-     "how long messages travel: read by the receiver, or pushed by the sender in eager pieces; "
-     "auto reads where the provider can",
+     "protocol of long messages: the receiver reads them, or the sender pushes eager pieces; auto: "
+     "read if the provider supports it",
      WEFT_SETTING_SAME | WEFT_SETTING_TUNES},
     {"read_chunk", WEFT_SETTING_BYTES, FIELD(read_chunk), "1M", 64 << 10, 1 << 30, NULL,
-     "bytes moved by one remote read of a long message", WEFT_SETTING_TUNES},
+     "bytes of one remote read of a long message", WEFT_SETTING_TUNES},
     {"read_window", WEFT_SETTING_BYTES, FIELD(read_window), "0", 128 << 10, 1 << 30, NULL,
-     "bytes of long messages that a rank reads from another at a time, one read at most half of "
-     "them; 0: 2M over tcp;ofi_rxm for messages above 1M, else no bound but eight reads of a "
-     "message",
+     "bytes of long messages that a rank reads from another at the same time, one read at most "
+     "half of them; 0: 2M over tcp;ofi_rxm for messages above 1M, else eight reads of each message",
      WEFT_SETTING_TUNES},
     {"shm", WEFT_SETTING_CHOICE, FIELD(shm), "1", 0, 0, "0|1",
-     "1: ranks of one node talk through shared memory; 0: through the network too",
+     "1: ranks of one node communicate through shared memory; 0: through the network",
      WEFT_SETTING_SAME},
     {"shm_eager", WEFT_SETTING_BYTES, FIELD(shm_eager), "0", 64, 1 << 20, NULL,
-     "longest message that shared memory takes without waiting for its receive, at most what its "
-     "rings have room for; 0: choose",
+     "longest message sent through shared memory without waiting for its receive, at most what the "
+     "rings hold; 0: choose",
      WEFT_SETTING_TUNES},
     {"shm_copy", WEFT_SETTING_CHOICE, FIELD(shm_copy), "auto", 0, 0, "auto|staged",
-     "how long messages travel on a node: copied once, out of the sender's memory, where the "
-     "system permits it, or staged: twice, through shared memory",
+     "how long messages are copied on a node: auto: once, out of the sender's memory, if the "
+     "system "
+     "permits it; staged: twice, through shared memory",
      WEFT_SETTING_TUNES},
     {"spin", WEFT_SETTING_INT, FIELD(spin), "0", 0, 1000000000, NULL,
-     "polls without news before a waiting rank yields its core; 0: many, or few where ranks "
-     "outnumber cores",
+     "polls without an event before a waiting rank yields its core; 0: many, or few if there are "
+     "more ranks than cores",
      WEFT_SETTING_TUNES},
     {"progress_thread", WEFT_SETTING_CHOICE, FIELD(progress_thread), "off", 0, 0, "off|on",
-     "a thread that moves messages along while the program is outside of MPI: costs every call a "
-     "lock, and a little of a core",
+     "a thread that makes progress while the program is outside of MPI: each call takes a lock, "
+     "and "
+     "the thread uses a small part of a core",
      0},
     {"connect_timeout", WEFT_SETTING_INT, FIELD(connect_timeout), "20", 1, 86400, NULL,
      "seconds without a connection to a peer before this rank reports it; then at doubling "
@@ -83,53 +92,30 @@ const struct weft_setting weft_settings_table[] = {
     {"hang_timeout", WEFT_SETTING_INT, FIELD(hang_timeout), "0", 0, 604800, NULL,
      "seconds a wait may last before the rank reports what it waits for; 0: never",
      WEFT_SETTING_LIVE},
-    {"coll_barrier", WEFT_SETTING_CHOICE, FIELD(coll_barrier), "auto", 0, 0,
-     "auto|dissemination|doubling|nodes|quadnomial",
-     "algorithm of MPI_Barrier (doubling: where the ranks are a power of two; nodes, here and "
-     "below: one rank of each node goes over the network for all of it; quadnomial: a message up "
-     "and one down a tree for each rank); the same on all ranks; auto: by nodes, and by whether "
-     "ranks outnumber cores",
-     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
-    {"coll_bcast", WEFT_SETTING_CHOICE, FIELD(coll_bcast), "auto", 0, 0,
-     "auto|binomial|quadnomial|scatter_ring|chain|nodes",
-     "algorithm of MPI_Bcast; the same on all ranks; auto: by size",
-     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
-    {"coll_reduce", WEFT_SETTING_CHOICE, FIELD(coll_reduce), "auto", 0, 0,
-     "auto|binomial|quadnomial|halving|nodes",
-     "algorithm of MPI_Reduce; the same on all ranks; auto: by size",
-     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
-    {"coll_allreduce", WEFT_SETTING_CHOICE, FIELD(coll_allreduce), "auto", 0, 0,
-     "auto|doubling|halving|ring|nodes",
-     "algorithm of MPI_Allreduce (ring: where the operation is commutative); the same on all "
-     "ranks; auto: by size",
-     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
-    {"coll_gather", WEFT_SETTING_CHOICE, FIELD(coll_gather), "auto", 0, 0, "auto|linear|binomial",
-     "algorithm of MPI_Gather; the same on all ranks; auto: by size",
-     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
-    {"coll_scatter", WEFT_SETTING_CHOICE, FIELD(coll_scatter), "auto", 0, 0, "auto|linear|binomial",
-     "algorithm of MPI_Scatter; the same on all ranks; auto: by size",
-     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
-    {"coll_allgather", WEFT_SETTING_CHOICE, FIELD(coll_allgather), "auto", 0, 0,
-     "auto|ring|bruck|doubling|nodes|quadnomial",
-     "algorithm of MPI_Allgather and MPI_Allgatherv (doubling: the first, where the ranks are "
-     "a power of two); the same on all ranks; auto: by size",
-     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
-    {"coll_alltoall", WEFT_SETTING_CHOICE, FIELD(coll_alltoall), "auto", 0, 0,
-     "auto|linear|pairwise|bruck",
-     "algorithm of MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw (bruck: the first); the same "
-     "on all ranks; auto: by size",
-     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
-    {"coll_reduce_scatter", WEFT_SETTING_CHOICE, FIELD(coll_reduce_scatter), "auto", 0, 0,
-     "auto|halving|pairwise",
-     "algorithm of MPI_Reduce_scatter and MPI_Reduce_scatter_block (pairwise: where the "
-     "operation is commutative); the same on all ranks; auto: by size",
-     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
-    {"coll_scan", WEFT_SETTING_CHOICE, FIELD(coll_scan), "auto", 0, 0, "auto|doubling|chain",
-     "algorithm of MPI_Scan and MPI_Exscan; the same on all ranks; auto: by size",
-     WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES},
+    COLL(barrier, "auto|dissemination|doubling|nodes|quadnomial",
+         "MPI_Barrier (doubling: if the number of ranks is a power of two; nodes, here and below: "
+         "one rank of each node sends over the network for all of its node; quadnomial: each rank "
+         "sends one message up and one down a tree); the same on all ranks; auto: by nodes, and by "
+         "whether there are more ranks than cores"),
+    COLL(bcast, "auto|binomial|quadnomial|scatter_ring|chain|nodes", "MPI_Bcast" BY_SIZE),
+    COLL(reduce, "auto|binomial|quadnomial|halving|nodes", "MPI_Reduce" BY_SIZE),
+    COLL(allreduce, "auto|doubling|halving|ring|nodes",
+         "MPI_Allreduce (ring: if the operation is commutative)" BY_SIZE),
+    COLL(gather, "auto|linear|binomial", "MPI_Gather" BY_SIZE),
+    COLL(scatter, "auto|linear|binomial", "MPI_Scatter" BY_SIZE),
+    COLL(allgather, "auto|ring|bruck|doubling|nodes|quadnomial",
+         "MPI_Allgather and MPI_Allgatherv (doubling: MPI_Allgather, if the number of ranks is a "
+         "power of two)" BY_SIZE),
+    COLL(alltoall, "auto|linear|pairwise|bruck",
+         "MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw (bruck: MPI_Alltoall)" BY_SIZE),
+    COLL(reduce_scatter, "auto|halving|pairwise",
+         "MPI_Reduce_scatter and MPI_Reduce_scatter_block (pairwise: if the operation is "
+         "commutative)" BY_SIZE),
+    COLL(scan, "auto|doubling|chain", "MPI_Scan and MPI_Exscan" BY_SIZE),
     {"counters", WEFT_SETTING_CHOICE, FIELD(counters), "basic", 0, 0, "basic|all",
-     "what is counted for MPI_T's performance variables: what costs nothing, or also bytes, "
-     "receives by sender, polls and time waited, for which every message takes a longer way",
+     "which performance variables of MPI_T are counted: basic: those without cost; all: also "
+     "bytes, receives by sender, polls and time waited, for which every message takes the general "
+     "path",
      WEFT_SETTING_TUNES},
     {"verbose", WEFT_SETTING_CHOICE, FIELD(verbose), "0", 0, 0, "0|1|2",
      "0: silent, 1: one line per job, 2: one line per rank and per peer", WEFT_SETTING_LIVE},
@@ -140,10 +126,10 @@ const size_t weft_settings_count = sizeof weft_settings_table / sizeof weft_sett
 _Static_assert(sizeof weft_settings_table / sizeof weft_settings_table[0] <= ROWS_MAX,
                "raise ROWS_MAX");
 
-/* Copies of string values: the environment may change under us once the program runs. */
+/* Copies of string values, because the program may change its environment. */
 static char *copies[ROWS_MAX];
 
-/* Rows whose value is no longer the environment's to say. */
+/* Rows set by weft_settings_set, which override the environment. */
 static bool was_set[ROWS_MAX];
 
 static char upper(char c)
@@ -154,28 +140,18 @@ static char upper(char c)
 char *weft_settings_variable(const struct weft_setting *row, char *buf, size_t len)
 {
     int n = snprintf(buf, len, "WEFT_%s", row->name);
-
     for (int i = 0; i < n && (size_t)i < len; i++)
         buf[i] = upper(buf[i]);
     return buf;
 }
 
-static int64_t *number_of(const struct weft_setting *row)
+/* The field of a row: an int64_t, int or const char * by its type. */
+static void *field_of(const struct weft_setting *row)
 {
-    return (int64_t *)((char *)&weft_settings + row->offset);
+    return (char *)&weft_settings + row->offset;
 }
 
-static int *choice_of(const struct weft_setting *row)
-{
-    return (int *)((char *)&weft_settings + row->offset);
-}
-
-static const char **string_of(const struct weft_setting *row)
-{
-    return (const char **)((char *)&weft_settings + row->offset);
-}
-
-/* Writes bytes with the largest suffix that loses nothing. */
+/* Writes bytes with the largest suffix that represents them exactly. */
 static void format_bytes(int64_t value, char *buf, size_t len)
 {
     static const struct {
@@ -192,7 +168,7 @@ static void format_bytes(int64_t value, char *buf, size_t len)
     snprintf(buf, len, "%" PRId64, value);
 }
 
-/* Zero is a value of its own, outside the bounds: the default that leaves it to Weft. */
+/* Whether 0 is allowed although it is below min: Weft chooses then. */
 static bool zero_apart(const struct weft_setting *row)
 {
     return row->min > 0 && strcmp(row->initial, "0") == 0;
@@ -201,7 +177,6 @@ static bool zero_apart(const struct weft_setting *row)
 static char *range(const struct weft_setting *row, char *buf, size_t len)
 {
     char low[32], high[32];
-
     switch (row->type) {
     case WEFT_SETTING_STRING:
         snprintf(buf, len, "at most %" PRId64 " characters", row->max);
@@ -229,12 +204,11 @@ static const char *zero_of(const struct weft_setting *row)
 char *weft_settings_bounds(const struct weft_setting *row, char *buf, size_t len)
 {
     char bounds[96];
-
     snprintf(buf, len, "%s%s", zero_of(row), range(row, bounds, sizeof bounds));
     return buf;
 }
 
-/* Writes what a row allows, as the middle of a sentence. Returns buf. */
+/* Writes the allowed values as a part of a sentence. Returns buf. */
 static char *describe(const struct weft_setting *row, char *buf, size_t len)
 {
     static const char *const frames[][2] = {
@@ -244,17 +218,15 @@ static char *describe(const struct weft_setting *row, char *buf, size_t len)
         [WEFT_SETTING_BYTES] = {"a size from ", " in bytes, or with the suffix K, M or G"},
     };
     char bounds[96];
-
     snprintf(buf, len, "%s%s%s%s", zero_of(row), frames[row->type][0],
              range(row, bounds, sizeof bounds), frames[row->type][1]);
     return buf;
 }
 
-/* Reads a decimal number that fills the whole text. Signs, blanks and fractions are no numbers. */
+/* Parses `digits` decimal digits. Signs, blanks and fractions are rejected. */
 static bool parse_digits(const char *text, size_t digits, int64_t *value)
 {
     int64_t sum = 0;
-
     if (digits == 0)
         return false;
     for (size_t i = 0; i < digits; i++) {
@@ -270,25 +242,10 @@ static bool parse_digits(const char *text, size_t digits, int64_t *value)
 
 static bool parse_bytes(const char *text, int64_t *value)
 {
+    static const char suffixes[] = "KMG";
     size_t len = strlen(text);
-    int shift = 0;
-
-    if (len > 0) {
-        switch (text[len - 1]) {
-        case 'k':
-        case 'K':
-            shift = 10;
-            break;
-        case 'm':
-        case 'M':
-            shift = 20;
-            break;
-        case 'g':
-        case 'G':
-            shift = 30;
-            break;
-        }
-    }
+    const char *suffix = len > 0 ? strchr(suffixes, upper(text[len - 1])) : NULL;
+    int shift = suffix ? 10 * (int)(suffix - suffixes + 1) : 0;
     if (!parse_digits(text, shift ? len - 1 : len, value))
         return false;
     return !__builtin_mul_overflow(*value, (int64_t)1 << shift, value);
@@ -298,10 +255,8 @@ static bool parse_bytes(const char *text, int64_t *value)
 static int parse_choice(const char *choices, const char *text)
 {
     size_t len = strlen(text);
-
     for (int i = 0;; i++) {
         size_t word = strcspn(choices, "|");
-
         if (word == len && strncmp(choices, text, len) == 0)
             return i;
         if (choices[word] == '\0')
@@ -310,26 +265,25 @@ static int parse_choice(const char *choices, const char *text)
     }
 }
 
-/* Stores text as the value of row. Returns false when the row does not allow it. */
+/* Stores text as the value of a row. Returns false if the row does not allow it. */
 static bool assign(const struct weft_setting *row, const char *text)
 {
     char **copy = &copies[row - weft_settings_table];
     int64_t value = 0;
     int choice;
-
     switch (row->type) {
     case WEFT_SETTING_STRING:
         if (strlen(text) > (size_t)row->max)
             return false;
         free(*copy);
         *copy = strdup(text);
-        *string_of(row) = *copy;
+        *(const char **)field_of(row) = *copy;
         return *copy != NULL;
     case WEFT_SETTING_CHOICE:
         choice = parse_choice(row->choices, text);
         if (choice < 0)
             return false;
-        *choice_of(row) = choice;
+        *(int *)field_of(row) = choice;
         return true;
     case WEFT_SETTING_INT:
         if (!parse_digits(text, strlen(text), &value))
@@ -342,32 +296,27 @@ static bool assign(const struct weft_setting *row, const char *text)
     }
     if ((value < row->min && !(value == 0 && zero_apart(row))) || value > row->max)
         return false;
-    *number_of(row) = value;
+    *(int64_t *)field_of(row) = value;
     return true;
 }
 
 static size_t smallest(size_t a, size_t b, size_t c)
 {
     size_t least = a < b ? a : b;
-
     return least < c ? least : c;
 }
 
-/* How many letters must be added, dropped or changed to turn a into b, which is in capitals
- * (Levenshtein's distance; the case of a does not count). */
+/* Levenshtein distance of a and b; b is in capitals, the case of a is ignored. */
 static size_t distance(const char *a, const char *b)
 {
     size_t width = strlen(b), row[NAME_MAX_LEN + 1];
-
     for (size_t j = 0; j <= width; j++)
         row[j] = j;
     for (size_t i = 1; a[i - 1] != '\0'; i++) {
         size_t diagonal = row[0];
-
         row[0] = i;
         for (size_t j = 1; j <= width; j++) {
             size_t above = row[j];
-
             row[j] = smallest(above + 1, row[j - 1] + 1, diagonal + (upper(a[i - 1]) != b[j - 1]));
             diagonal = above;
         }
@@ -375,17 +324,16 @@ static size_t distance(const char *a, const char *b)
     return row[width];
 }
 
-/* Writes the variable whose name is nearest to name. */
+/* Writes the name of the variable with the smallest distance to name. */
 static void nearest(const char *name, char *buf, size_t len)
 {
     size_t best = SIZE_MAX;
     char variable[NAME_MAX_LEN];
-
     for (size_t i = 0; i < weft_settings_count; i++) {
         weft_settings_variable(&weft_settings_table[i], variable, sizeof variable);
         size_t d = distance(name, variable);
         if (strncmp(name, variable, strlen(name)) == 0)
-            d = 0; /* WEFT_EAGER: cut short rather than misspelt */
+            d = 0; /* an abbreviation: WEFT_EAGER */
         if (d < best) {
             best = d;
             snprintf(buf, len, "%s", variable);
@@ -396,7 +344,6 @@ static void nearest(const char *name, char *buf, size_t len)
 static bool known(const char *name, size_t len)
 {
     char variable[NAME_MAX_LEN];
-
     for (size_t i = 0; i < weft_settings_count; i++) {
         weft_settings_variable(&weft_settings_table[i], variable, sizeof variable);
         if (strlen(variable) == len && strncmp(variable, name, len) == 0)
@@ -405,17 +352,16 @@ static bool known(const char *name, size_t len)
     return false;
 }
 
-/* A variable that no row knows was misspelt: the user believes in a setting that has no effect. */
+/* Rejects variables without a row, which are probably misspelt and would have no effect. */
 static int refuse_unknown(char *why, size_t len)
 {
     for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
         size_t name_len = strcspn(*entry, "=");
         char name[128], suggestion[NAME_MAX_LEN];
-
         if (strncmp(*entry, "WEFT_", 5) != 0 || strncmp(*entry, "WEFT_TEST_", 10) == 0)
             continue;
         if (known(*entry, name_len) || strncmp(*entry, "WEFT_CC=", 8) == 0)
-            continue; /* WEFT_CC is the wrapper compilers' */
+            continue; /* read by the wrapper compilers */
         snprintf(name, sizeof name, "%.*s", (int)(name_len < 100 ? name_len : 100), *entry);
         nearest(name, suggestion, sizeof suggestion);
         snprintf(why, len,
@@ -430,7 +376,6 @@ static int refuse_unknown(char *why, size_t len)
 bool weft_settings_set(const struct weft_setting *row, const char *text)
 {
     bool good = assign(row, text);
-
     if (good)
         was_set[row - weft_settings_table] = true;
     return good;
@@ -439,12 +384,10 @@ bool weft_settings_set(const struct weft_setting *row, const char *text)
 int weft_settings_load(char *why, size_t len)
 {
     int result = 0;
-
     for (size_t i = 0; i < weft_settings_count; i++) {
         const struct weft_setting *row = &weft_settings_table[i];
         char variable[NAME_MAX_LEN], allowed[160];
         const char *text = getenv(weft_settings_variable(row, variable, sizeof variable));
-
         if (was_set[i])
             continue;
         if (text != NULL && assign(row, text))
@@ -466,23 +409,22 @@ int weft_settings_load(char *why, size_t len)
 
 char *weft_settings_format(const struct weft_setting *row, char *buf, size_t len)
 {
-    const char *choice;
-
+    const char *choice = row->choices, *string;
     switch (row->type) {
     case WEFT_SETTING_STRING:
-        snprintf(buf, len, "%s", *string_of(row) != NULL ? *string_of(row) : "");
+        string = *(const char **)field_of(row);
+        snprintf(buf, len, "%s", string ? string : "");
         break;
     case WEFT_SETTING_CHOICE:
-        choice = row->choices;
-        for (int i = 0; i < *choice_of(row); i++)
+        for (int i = 0; i < *(int *)field_of(row); i++)
             choice += strcspn(choice, "|") + 1;
         snprintf(buf, len, "%.*s", (int)strcspn(choice, "|"), choice);
         break;
     case WEFT_SETTING_INT:
-        snprintf(buf, len, "%" PRId64, *number_of(row));
+        snprintf(buf, len, "%" PRId64, *(int64_t *)field_of(row));
         break;
     case WEFT_SETTING_BYTES:
-        format_bytes(*number_of(row), buf, len);
+        format_bytes(*(int64_t *)field_of(row), buf, len);
         break;
     }
     return buf;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The one table of settings. Every tunable of Weft is one row of weft_settings_table: name, type,
- * default, bounds, help. The row gives the environment variable (WEFT_ and the name in capitals),
- * the line in weft_info, the table in docs/GUIDE.md, and the MPI_T control variable.
+ * Settings. Each tunable of Weft is one row of weft_settings_table, which defines the environment
+ * variable (WEFT_ and the name in capitals), the line of weft_info, the row in docs/GUIDE.md, and
+ * the MPI_T control variable.
  *
- * Invariant: after weft_settings_load has returned 0 every field of weft_settings lies within its
- * row's bounds; while MPI runs only rows that are WEFT_SETTING_LIVE change, under the lock. Before
- * that nothing may read it.
+ * Invariant: weft_settings is read only after weft_settings_load has returned 0. From then on each
+ * field is within the bounds of its row. While MPI runs, only rows with WEFT_SETTING_LIVE change,
+ * under the lock.
  */
 #ifndef WEFT_SETTINGS_H
 #define WEFT_SETTINGS_H
@@ -24,23 +24,23 @@ enum weft_shm_copy { WEFT_SHM_COPY_AUTO, WEFT_SHM_COPY_STAGED };
 enum weft_rendezvous { WEFT_RENDEZVOUS_AUTO, WEFT_RENDEZVOUS_READ, WEFT_RENDEZVOUS_PUSH };
 
 struct weft_settings {
-    const char *provider;  /* provider name or pattern the user insists on; "" = choose */
-    const char *iface;     /* interface by name, glob, address or CIDR; "" = choose */
-    int matching;          /* enum weft_matching */
-    int64_t eager_limit;   /* bytes; 0 = the provider row's own limit */
-    int64_t eager_credits; /* bytes a sender may have unmatched at a receiver; 0 = by job size */
-    int rendezvous;        /* enum weft_rendezvous */
-    int64_t read_chunk;    /* bytes of one fi_read of a rendezvous */
-    int64_t read_window;   /* bytes being read from one peer; 0 = as the provider likes it */
-    int shm;               /* 1: shared memory on the node */
-    int64_t shm_eager;     /* bytes; longest message that shared memory takes at once, 0 = choose */
-    int shm_copy;          /* enum weft_shm_copy */
-    int64_t spin;          /* polls without news before a waiting rank yields its core; 0 = auto */
-    int progress_thread;   /* 1: one that progresses while the program computes */
+    const char *provider;    /* provider to use, by name or glob; "" = choose */
+    const char *iface;       /* interface by name, glob, address or CIDR; "" = choose */
+    int matching;            /* enum weft_matching */
+    int64_t eager_limit;     /* bytes; 0 = the limit of the provider table */
+    int64_t eager_credits;   /* bytes a sender may have unmatched at a receiver; 0 = by job size */
+    int rendezvous;          /* enum weft_rendezvous */
+    int64_t read_chunk;      /* bytes of one fi_read of a rendezvous */
+    int64_t read_window;     /* bytes being read from one peer; 0 = by provider */
+    int shm;                 /* 1: shared memory on the node */
+    int64_t shm_eager;       /* bytes; longest eager message in shared memory, 0 = choose */
+    int shm_copy;            /* enum weft_shm_copy */
+    int64_t spin;            /* polls without an event before a waiting rank yields; 0 = auto */
+    int progress_thread;     /* 1: start a progress thread */
     int64_t connect_timeout; /* seconds without a connection to a peer before it is reported */
     int64_t hang_timeout;    /* seconds a wait may last before the rank reports it; 0 = never */
-    /* Algorithms of collectives: 0 = what the table says, i = option i - 1 of the family in
-     * core/coll/choose.c */
+    /* Algorithms of collectives: 0 = by the rules of core/coll/choose.c, i = option i - 1 of the
+     * family there */
     int coll_barrier, coll_bcast, coll_reduce, coll_allreduce, coll_gather, coll_scatter,
         coll_allgather, coll_alltoall, coll_reduce_scatter, coll_scan;
     int counters; /* enum weft_counters */
@@ -58,9 +58,8 @@ enum weft_setting_type {
 
 enum weft_setting_flag {
     WEFT_SETTING_SAME = 1, /* all ranks must have the same value */
-    WEFT_SETTING_LIVE =
-        2, /* is looked at whenever it matters, so a tool may change it while MPI runs */
-    WEFT_SETTING_TUNES = 4 /* of no concern to a user before the program is tuned */
+    WEFT_SETTING_LIVE = 2, /* read at each use, so that a tool may change it while MPI runs */
+    WEFT_SETTING_TUNES = 4 /* for tuning only */
 };
 
 struct weft_setting {
@@ -68,8 +67,8 @@ struct weft_setting {
     enum weft_setting_type type;
     size_t offset;       /* of the field in struct weft_settings */
     const char *initial; /* default, as a user would write it */
-    int64_t min, max;    /* bounds for INT and BYTES (sizes accept the suffixes K, M, G); where the
-                            default is 0 it is allowed below min too */
+    int64_t min, max;    /* bounds of INT and BYTES; a default of 0 is allowed below min; of STRING:
+                            max is the length in bytes */
     const char *choices; /* for CHOICE: "auto|provider|software", in the order of the enum */
     const char *help;    /* one line */
     unsigned flags;      /* enum weft_setting_flag */
@@ -78,22 +77,20 @@ struct weft_setting {
 extern const struct weft_setting weft_settings_table[];
 extern const size_t weft_settings_count;
 
-/* Reads every WEFT_* variable of the table from the environment. Returns 0, or -1 with a sentence
- * in why that names the variable, its value, what is allowed, and what to do. A WEFT_ variable that
- * is in no row (a misspelt one) is an error too, with the nearest name that exists; variables that
- * begin with WEFT_TEST_ or WEFTRUN_, and WEFT_CC, belong to others and are passed over.
- * After -1 the rows that were refused hold their defaults, for weft_info to show. May be called
- * again: what weft_settings_set has set stays. */
+/* Reads the values of all rows from the environment. Returns 0, or -1 with a sentence in why that
+ * names the variable, its value, the allowed values and the remedy. A WEFT_ variable without a row
+ * is an error, except WEFT_TEST_* and WEFT_CC. After -1, rejected rows have their defaults. May be
+ * called again; rows set by weft_settings_set are not changed. */
 int weft_settings_load(char *why, size_t len);
 
-/* Gives a row a value, as text, that stands until the process ends, whatever the environment says:
- * weft_settings_load leaves it alone. False when the row does not allow it: then nothing changed. */
+/* Sets a row, from text, until the process ends; overrides the environment. Returns false, without
+ * effect, if the row does not allow the value. */
 bool weft_settings_set(const struct weft_setting *row, const char *text);
 
-/* Writes the value now in force of one row as a user would write it. Returns buf. */
+/* Writes the current value of a row in the syntax of the environment variable. Returns buf. */
 char *weft_settings_format(const struct weft_setting *row, char *buf, size_t len);
 
-/* Writes what a row allows: "64K to 1G", "0, or 256 to 1M", "auto|provider|software". Returns
+/* Writes the allowed values: "64K to 1G", "0, or 256 to 1M", "auto|provider|software". Returns
  * buf. */
 char *weft_settings_bounds(const struct weft_setting *row, char *buf, size_t len);
 

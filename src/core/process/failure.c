@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Dead ranks. The launcher reports them (weftrun --keep-going; others end the job); whatever needs a
- * dead rank ends with MPI_ERR_PROC_ABORTED, operations with others go on.
+ * Dead ranks. The launcher reports them (weftrun --keep-going; other launchers end the job).
+ * Operations that need a dead rank complete with MPI_ERR_PROC_ABORTED; other operations continue.
  *
- * Invariant: an operation that the provider still holds is left to the provider's completion; one
- * that only waits for the peer's word is ended here, and that word, should it still arrive, is
- * dropped because its sender's lane is WEFT_LANE_DEAD.
+ * Invariant: an operation that the provider has accepted is completed by the provider. An operation
+ * that waits for a message of the dead peer is completed here; if that message still arrives, it is
+ * dropped, because the peer's lane is WEFT_LANE_DEAD.
  */
 #include "core/object/error.h"
 #include "core/pt2pt/sw_match.h"
@@ -21,21 +21,21 @@
 int weft_failure_say(const struct weft_peer *peer)
 {
     char host[256];
-    return weft_error_say(MPI_ERR_PROC_ABORTED,
-                          "rank %d on %s has ended before it called MPI_Finalize; its own output "
-                          "or the launcher's tells why",
+    return weft_error_set(MPI_ERR_PROC_ABORTED,
+                          "rank %d on %s ended before it called MPI_Finalize; see its output or "
+                          "the launcher's for the reason",
                           peer->world, weft_boot_host(peer->world, host, sizeof host));
 }
 
 bool weft_failure_confirm(const struct weft_peer *peer)
 {
-    enum { PATIENCE_MS = 300 };
-    static double waited = -1.0; /* when such a wait ended last */
+    enum { WAIT_MS = 300 };      /* a launcher's report can follow the provider's error */
+    static double waited = -1.0; /* the end of the last such wait, in seconds */
     int rank = peer ? peer->world : WEFT_BOOT_ANYBODY;
     bool dead = weft_boot_has_failed(rank);
     if (dead || (waited >= 0.0 && weft_seconds() - waited < 1.0))
         return dead;
-    for (int ms = 0; ms < PATIENCE_MS && !dead; ms++) {
+    for (int ms = 0; ms < WAIT_MS && !dead; ms++) {
         nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
         dead = weft_boot_has_failed(rank);
     }
@@ -48,7 +48,7 @@ struct death {
     struct weft_request *found;
 };
 
-/* One operation at a time, because ending one may start others. */
+/* Finds the first operation to end. One at a time, because ending it may start others. */
 static void find_stranded(void *arg, struct weft_request *request)
 {
     struct death *death = arg;
@@ -80,7 +80,7 @@ static void end(struct weft_request *request)
     }
     if (request->flags & WEFT_REQUEST_IN_NET) {
         if (!weft_net_withdraw(request))
-            return; /* a message of it had arrived before */
+            return; /* a message had matched before */
     } else {
         weft_sw_withdraw(request);
     }
@@ -121,8 +121,8 @@ int weft_failure_check(void)
     while (weft_boot_next_failure(&rank)) {
         if (rank == WEFT_BOOT_LAUNCHER)
             weft_fatal(MPI_ERR_OTHER,
-                       "the launcher (%s) is gone, and with it the way to the other "
-                       "ranks; see its output or the system's log",
+                       "the connection to the launcher (%s) is lost, and the job cannot go on "
+                       "without it; see the launcher's output or the system's log",
                        weft.job.launcher);
         if (rank != weft.job.rank && rank >= 0 && rank < weft.job.size) {
             died(rank);

@@ -2,13 +2,16 @@
 /*
  * The hang report: see hang.h.
  *
- * Nothing is recorded while all is well. How long a wait lasts is asked for every WEFT_HANG_POLLS
- * polls without news; the MPI function is read off the stack; SIGUSR1 closes the gate that every
- * entry point looks at anyway.
+ * The fast path records nothing for a report. A waiting rank reads the clock every WEFT_HANG_POLLS
+ * polls without progress; the report finds the MPI function on the stack; the handler of SIGUSR1
+ * sets a bit of weft_gate, which every entry point tests anyway.
  *
  * Invariants:
- *  - The signal handler sets one bit and does nothing else.
- *  - A report changes nothing that it reports on, and leaves in one write.
+ *  - The signal handler only sets that bit and clears the two limits of the fast path that follow
+ *    from it (weft_send_tags, weft_receive_tags).
+ *  - A report completes no operation. It takes messages without a receive out of the provider into
+ *    the software matcher, because only there they can be listed.
+ *  - A report is one write.
  */
 #include "core/process/hang.h"
 #include "core/pt2pt/cell.h"
@@ -31,11 +34,18 @@
 #include <string.h>
 #include <unistd.h>
 
-enum { COLLECTIVES_SHOWN = 4, REQUESTS_SHOWN = 10, MESSAGES_SHOWN = 5, FRAMES = 32, LINE = 640 };
+enum {
+    COLLECTIVES_SHOWN = 4,
+    REQUESTS_SHOWN = 10,
+    MESSAGES_SHOWN = 5,
+    FRAMES = 32,
+    LINE = 640,
+    ROUTE = 320
+};
 
-/* ---- Who asks */
+/* ---- SIGUSR1 */
 
-static void asked(int signal)
+static void on_signal(int signal)
 {
     (void)signal;
     __atomic_fetch_or(&weft_gate, WEFT_GATE_REPORT, __ATOMIC_RELAXED);
@@ -43,7 +53,7 @@ static void asked(int signal)
     __atomic_store_n(&weft_receive_tags, 0, __ATOMIC_RELAXED);
 }
 
-static void open_gate(void)
+static void clear_request(void)
 {
     __atomic_fetch_and(&weft_gate, ~(unsigned)WEFT_GATE_REPORT, __ATOMIC_RELAXED);
     weft_gate_update();
@@ -55,7 +65,7 @@ void weft_hang_open(void)
     if (sigaction(SIGUSR1, NULL, &action) || action.sa_handler != SIG_DFL)
         return;
     memset(&action, 0, sizeof action);
-    action.sa_handler = asked;
+    action.sa_handler = on_signal;
     action.sa_flags = SA_RESTART;
     sigaction(SIGUSR1, &action, NULL);
 }
@@ -63,7 +73,7 @@ void weft_hang_open(void)
 void weft_hang_close(void)
 {
     struct sigaction action;
-    if (!sigaction(SIGUSR1, NULL, &action) && action.sa_handler == asked)
+    if (!sigaction(SIGUSR1, NULL, &action) && action.sa_handler == on_signal)
         signal(SIGUSR1, SIG_DFL);
 }
 
@@ -72,8 +82,8 @@ void weft_hang_close(void)
 struct report {
     char text[(COLLECTIVES_SHOWN + REQUESTS_SHOWN + MESSAGES_SHOWN + 5) * LINE];
     size_t used;
-    const struct weft_request *on;       /* shown first */
-    int requests, messages, collectives; /* found; the first of them are shown */
+    const struct weft_request *on;       /* the request waited for: shown first */
+    int requests, messages, collectives; /* the numbers found; the first few are shown */
 };
 
 __attribute__((format(printf, 2, 3))) static void add_line(struct report *report,
@@ -99,8 +109,8 @@ static const char *comm_name(const struct weft_comm *comm)
     return comm->name && *comm->name ? comm->name : "a communicator without a name";
 }
 
-/* What a message belongs to: its tag, or the collective that sends it, and the communicator. */
-static char *describe_tag(const struct weft_channel *channel, int tag, char *buf, size_t len)
+/* The tag of a message, or the collective that sends it, and the communicator. */
+static void describe_tag(const struct weft_channel *channel, int tag, char *buf, size_t len)
 {
     const char *comm = comm_name(channel->comm);
     if (channel == &channel->comm->coll)
@@ -113,37 +123,35 @@ static char *describe_tag(const struct weft_channel *channel, int tag, char *buf
         snprintf(buf, len, "any tag, %.100s", comm);
     else
         snprintf(buf, len, "tag %d, %.100s", tag, comm);
-    return buf;
 }
 
-/* "rank 3 on n2", by the rank in the communicator. */
-static char *describe_peer(const struct weft_comm *comm, int rank, char *buf, size_t len)
+/* "rank 3 on n2, tag 7, MPI_COMM_WORLD"; rank is a rank in the communicator. */
+static char *describe_route(const struct weft_channel *channel, int rank, int tag, char *buf,
+                            size_t len)
 {
-    char host[256];
+    char host[256], text[160];
+    describe_tag(channel, tag, text, sizeof text);
     if (rank < 0)
-        snprintf(buf, len, "any source");
+        snprintf(buf, len, "any source, %s", text);
     else
-        snprintf(buf, len, "rank %d on %.100s", rank,
-                 weft_boot_host(weft_comm_world_of(comm, rank), host, sizeof host));
+        snprintf(buf, len, "rank %d on %.100s, %s", rank,
+                 weft_boot_host(weft_comm_world_of(channel->comm, rank), host, sizeof host), text);
     return buf;
 }
 
 static void add_receive(struct report *report, const struct weft_request *request)
 {
-    char peer[160], tag[160];
-    const struct weft_channel *channel = request->channel;
+    char route[ROUTE];
     bool in_net = request->flags & WEFT_REQUEST_IN_NET, waits = in_net || request->match.queued;
-    describe_peer(channel->comm, waits ? request->match.source : request->source, peer,
-                  sizeof peer);
-    describe_tag(channel, waits ? request->match.tag : request->tag, tag, sizeof tag);
+    describe_route(request->channel, waits ? request->match.source : request->source,
+                   waits ? request->match.tag : request->tag, route, sizeof route);
     const char *state = request->peer && request->peer->shm ? weft_shm_describe(request)
                                                             : weft_net_describe(request);
     if (request->match.queued && !in_net)
         state = "held in software, no message matches yet";
     else if (request->mode == WEFT_RECEIVE_WITH_SEND && request->pending == 1)
         state = "received, but the send that belongs to it is not complete";
-    add_line(report, "  receive of up to %zu bytes from %s, %s: %s", request->capacity, peer, tag,
-             state);
+    add_line(report, "  receive of up to %zu bytes from %s: %s", request->capacity, route, state);
 }
 
 static void add_send(struct report *report, const struct weft_request *request)
@@ -152,14 +160,13 @@ static void add_send(struct report *report, const struct weft_request *request)
                                         [WEFT_SEND_SYNCHRONOUS] = "synchronous send",
                                         [WEFT_SEND_READY] = "ready send",
                                         [WEFT_SEND_BUFFERED] = "buffered send"};
-    char peer[160], tag[160];
+    char route[ROUTE];
     const struct weft_channel *channel = request->channel;
-    describe_peer(channel->comm, weft_comm_rank_of(channel->comm, request->peer->world), peer,
-                  sizeof peer);
-    describe_tag(channel, request->tag, tag, sizeof tag);
+    describe_route(channel, weft_comm_rank_of(channel->comm, request->peer->world), request->tag,
+                   route, sizeof route);
     const char *mode =
         modes[request->mode < WEFT_MODE_OF_CELL ? request->mode : WEFT_SEND_STANDARD];
-    add_line(report, "  %s of %zu bytes to %s, %s: %s", mode, request->bytes, peer, tag,
+    add_line(report, "  %s of %zu bytes to %s: %s", mode, request->bytes, route,
              request->peer->lane == WEFT_LANE_SELF ? "in this process, no receive matches yet"
              : request->peer->shm                  ? weft_shm_describe(request)
                                                    : weft_net_describe(request));
@@ -167,23 +174,20 @@ static void add_send(struct report *report, const struct weft_request *request)
 
 static void add_probe(struct report *report, const struct weft_request *request)
 {
-    char peer[160], tag[160];
-    describe_peer(request->channel->comm, request->match.source, peer, sizeof peer);
-    describe_tag(request->channel, request->match.tag, tag, sizeof tag);
-    add_line(report, "  probe for a message from %s, %s: none has arrived", peer, tag);
+    char route[ROUTE];
+    add_line(report, "  probe for a message from %s: none has arrived",
+             describe_route(request->channel, request->match.source, request->match.tag, route,
+                            sizeof route));
 }
 
 static void add_partitioned(struct report *report, const struct weft_request *request)
 {
-    char peer[160], tag[160], state[400];
-    int rank, user_tag;
-    const struct weft_comm *comm = request->channel->comm;
+    char route[ROUTE], state[400];
+    int rank, tag;
     bool sends = request->op == WEFT_REQUEST_PSEND;
-    weft_partitioned_describe(request, &rank, &user_tag, state, sizeof state);
-    describe_peer(comm, rank, peer, sizeof peer);
-    describe_tag(&comm->p2p, user_tag, tag, sizeof tag);
-    add_line(report, "  partitioned %s %s, %s: %s", sends ? "send to" : "receive from", peer, tag,
-             state);
+    weft_partitioned_describe(request, &rank, &tag, state, sizeof state);
+    describe_route(&request->channel->comm->p2p, rank, tag, route, sizeof route);
+    add_line(report, "  partitioned %s %s: %s", sends ? "send to" : "receive from", route, state);
 }
 
 static void add_request(struct report *report, const struct weft_request *request)
@@ -210,16 +214,16 @@ static void add_request(struct report *report, const struct weft_request *reques
         add_send(report, request);
 }
 
-static void see_collective(void *arg, const char *text)
+static void add_collective(void *arg, const char *text)
 {
     struct report *report = arg;
     if (report->collectives++ < COLLECTIVES_SHOWN)
         add_line(report, "  %s", text);
 }
 
-/* Collectives have their own lines, and the messages of theirs; a buffered send is shown itself, not
- * what the user holds of it. */
-static void see_request(void *arg, struct weft_request *request)
+/* Collectives have lines of their own, so their messages are skipped, as are the messages of
+ * partitioned operations. Of a buffered send the inner send is shown, not the user's request. */
+static void add_active(void *arg, struct weft_request *request)
 {
     struct report *report = arg;
     bool inner = (request->flags & WEFT_REQUEST_PART) && request->whole->op >= WEFT_REQUEST_PSEND;
@@ -228,7 +232,7 @@ static void see_request(void *arg, struct weft_request *request)
         add_request(report, request);
 }
 
-static void see_message(void *arg, struct weft_match_message *match)
+static void add_message(void *arg, struct weft_match_message *match)
 {
     struct report *report = arg;
     const struct weft_message *message = weft_message_of(match);
@@ -244,36 +248,35 @@ static void see_message(void *arg, struct weft_match_message *match)
              message->length, match->source, tag);
 }
 
-static void send_off(struct report *report)
+static void finish_report(struct report *report)
 {
     const struct weft_request *on = report->on;
-    /* What a provider holds without a receive can only be seen in software. */
-    while (weft.net && !weft_net_software_matching() && weft_net_collect_any())
-        ;
-    weft_coll_each_active(see_collective, report);
-    weft_rma_each_wait(see_collective, report);
+    if (weft.net)
+        weft_net_collect_all();
+    weft_coll_each_active(add_collective, report);
+    weft_rma_each_wait(add_collective, report);
     if (report->collectives > COLLECTIVES_SHOWN)
         add_line(report, "  and %d more collectives", report->collectives - COLLECTIVES_SHOWN);
     if (on && on->pending > 0 && on->op != WEFT_REQUEST_NONE && on->op != WEFT_REQUEST_COLL)
         add_request(report, on);
-    weft_request_each_active(see_request, report);
+    weft_request_each_active(add_active, report);
     int more = report->requests - REQUESTS_SHOWN;
     if (more > 0)
         add_line(report, "  and %d more operation%s", more, plural(more));
     else if (!report->requests)
         add_line(report, "  no operation of this rank is under way");
-    weft_cells_each_message(see_message, report);
+    weft_cells_each_message(add_message, report);
     more = report->messages - MESSAGES_SHOWN;
     if (more > 0)
         add_line(report, "  and %d more message%s without a receive", more, plural(more));
     if (write(STDERR_FILENO, report->text, report->used) < 0)
-        return; /* there is nobody to tell */
+        return; /* stderr is closed */
 }
 
-/* ---- Where we are */
+/* ---- The MPI function on the stack */
 
-/* A blocking call whose entry point left the stack by jumping to its long way. */
-static const char *jumped_from(const struct weft_request *on)
+/* The blocking call whose entry point is not on the stack, because it ended in a tail call. */
+static const char *tail_caller(const struct weft_request *on)
 {
     if (!on || !on->channel || on->channel != &on->channel->comm->p2p)
         return NULL;
@@ -284,17 +287,17 @@ static const char *jumped_from(const struct weft_request *on)
                                                : "MPI_Send";
 }
 
-/* The MPI function that waits, from the stack; on is the request it waits for, or NULL. */
-static const char *where(const struct weft_request *on, char *buf, size_t len)
+/* The name of the MPI function that waits for the request `on` (or NULL). */
+static const char *waiting_function(const struct weft_request *on, char *buf, size_t len)
 {
     void *frames[FRAMES];
     Dl_info here, at;
     int n = backtrace(frames, FRAMES);
     bool left = false;
     if (!dlsym(RTLD_DEFAULT, "PMPI_Recv") || !dladdr((void *)&weft_gate, &here))
-        n = 0; /* linked statically into a program that does not show its names */
+        n = 0; /* linked statically into a program that exports no names */
     for (int i = 0; i < n && !left; i++) {
-        /* What is on the stack is the return address, perhaps in the next function. */
+        /* A return address can lie behind the end of the calling function. */
         if (!dladdr((char *)frames[i] - 1, &at) || at.dli_fbase != here.dli_fbase) {
             left = true;
             continue;
@@ -305,52 +308,52 @@ static const char *where(const struct weft_request *on, char *buf, size_t len)
             continue;
         size_t length = strlen(name);
         if (length > 2 && strcmp(name + length - 2, "_c") == 0)
-            length -= 2; /* the form with large counts: one and the same function to the user */
+            length -= 2; /* the large-count form is the same function to the user */
         snprintf(buf, len, "%.*s", (int)length, name);
         return buf;
     }
-    const char *name = left ? jumped_from(on) : NULL;
+    const char *name = left ? tail_caller(on) : NULL;
     return name ? name : "a blocking call";
 }
 
-/* ---- When */
+/* ---- The time of a report */
 
 void weft_hang_check(unsigned polls, const struct weft_request *on)
 {
-    static _Thread_local double since, due; /* of this thread's wait */
+    static _Thread_local double since, due; /* the start of this thread's wait, the next report */
     if (on && on->op == WEFT_REQUEST_BSEND)
-        on = on->whole; /* it waits for what becomes of its send */
+        on = on->whole; /* a buffered send waits for its inner send */
     struct report report = {.used = 0, .on = on};
-    bool was_asked = __atomic_load_n(&weft_gate, __ATOMIC_RELAXED) & WEFT_GATE_REPORT;
+    bool signalled = __atomic_load_n(&weft_gate, __ATOMIC_RELAXED) & WEFT_GATE_REPORT;
     double now = weft_seconds(), timeout = (double)weft_settings.hang_timeout;
     if (polls == WEFT_HANG_POLLS) {
         since = now;
         due = now + timeout;
     }
     bool is_due = timeout > 0 && now >= due;
-    if (!was_asked && !is_due)
+    if (!signalled && !is_due)
         return;
     if (is_due)
         due = since + 2 * (due - since);
-    if (was_asked)
-        open_gate();
+    if (signalled)
+        clear_request();
     char function[64];
-    add_line(&report, "waiting for %.1f s in %s without news", now - since,
-             where(on, function, sizeof function));
-    send_off(&report);
+    add_line(&report, "waiting for %.1f s in %s without progress", now - since,
+             waiting_function(on, function, sizeof function));
+    finish_report(&report);
 }
 
 void weft_hang_answer(const char *function)
 {
     struct report report = {.used = 0};
-    open_gate();
-    add_line(&report, "asked by SIGUSR1 and now in %s", function);
-    send_off(&report);
+    clear_request();
+    add_line(&report, "received SIGUSR1, now in %s", function);
+    finish_report(&report);
 }
 
-/* ---- What is left at the end */
+/* ---- Messages left at the end */
 
-static void see_left(void *arg, struct weft_match_message *match)
+static void warn_left(void *arg, struct weft_match_message *match)
 {
     int *left = arg;
     const struct weft_message *message = weft_message_of(match);
@@ -367,5 +370,5 @@ void weft_hang_check_left(void)
 {
     int left = 0;
     if (!weft_coll_any_failed() && !weft_counts.deaths)
-        weft_cells_each_message(see_left, &left);
+        weft_cells_each_message(warn_left, &left);
 }

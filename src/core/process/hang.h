@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What a rank waits for, told on stderr: after WEFT_HANG_TIMEOUT seconds without news, and whenever
- * SIGUSR1 asks. And what is left at the end of collectives that did not fit together.
+ * The hang report: prints on stderr what a rank waits for, after WEFT_HANG_TIMEOUT seconds without
+ * progress and after SIGUSR1. Also warns in MPI_Finalize of messages left by mismatched collectives.
  */
 #ifndef WEFT_HANG_H
 #define WEFT_HANG_H
@@ -10,22 +10,22 @@
 
 struct weft_request;
 
-/* How many polls without news lie between two calls of weft_hang_check; a power of two. */
+/* Polls without progress between two calls of weft_hang_check; a power of two. */
 enum { WEFT_HANG_POLLS = 256 };
 
-/* Takes SIGUSR1, if the program left it alone, and gives it back. */
+/* Installs the handler of SIGUSR1 if the program has none; removes it. */
 void weft_hang_open(void);
 void weft_hang_close(void);
 
-/* Called by a waiting rank after polls (a multiple of WEFT_HANG_POLLS) polls without news; on is the
- * request it waits for, NULL when there is not one such. Reports when it is time. */
+/* Called by a waiting rank after `polls` polls (a multiple of WEFT_HANG_POLLS) without progress; on
+ * is the request it waits for, or NULL. Reports if the timeout has passed or SIGUSR1 has come. */
 WEFT_COLD void weft_hang_check(unsigned polls, const struct weft_request *on);
 
-/* Answers SIGUSR1 in a rank that does not wait but enters this MPI function. */
+/* Reports after SIGUSR1 in a rank that does not wait and enters this MPI function. */
 WEFT_COLD void weft_hang_answer(const char *function);
 
-/* At the end, when all ranks have entered MPI_Finalize: warns of a message of a collective that was
- * never received, as far as software sees it, since then ranks have called different things. */
+/* When all ranks have entered MPI_Finalize: warns of the first unreceived message of a collective
+ * in the software matcher, because such a message means that ranks called different collectives. */
 WEFT_COLD void weft_hang_check_left(void);
 
 #endif

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The node's hardware, as far as communicators are split by it: which instance of a resource this
- * process is bound to. The one file that uses hwloc is hardware.c.
+ * The hardware of the node, for splitting and reordering communicators: which instance of a resource
+ * this process is bound to. Only hardware.c uses hwloc.
  *
- * Invariant: the hardware is looked at once, at the first question; binding is asked for each time.
+ * Invariant: the topology is loaded once, at the first call; the binding is read at every call.
  */
 #ifndef WEFT_HARDWARE_H
 #define WEFT_HARDWARE_H
 
-/* The types of resource inside a node, the largest first: "hwloc://Package". NULL past the last. */
+/* The name of a resource type inside a node, the largest first: "hwloc://Package". NULL after the
+ * last level. */
 const char *weft_hardware_type(int level);
 
-/* The level of a type's name, or -1. */
+/* The level of a name, or -1. */
 int weft_hardware_level(const char *name);
 
-/* The number of the instance that this process is bound to, or -1 when it may run on several. */
+/* The logical index of the instance that this process is bound to; -1 if bound to several. */
 int weft_hardware_instance(int level);
 
-/* The number, in the order of the hardware, of the first processing unit that this process is bound
- * to; -1 when it may run on all of the node, or nobody knows. */
+/* The logical index of the first processing unit that this thread is bound to; -1 if it is not bound
+ * or the binding is unknown. */
 int weft_hardware_core(void);
 
 #endif

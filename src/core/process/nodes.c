@@ -2,8 +2,8 @@
 /*
  * Nodes of groups: see nodes.h.
  *
- * The map of the job is asked for at the first question, because most jobs have one rank a node, or
- * one node, and need none.
+ * The node map of the job is fetched at the first use, because most jobs have one rank a node, or
+ * one node, and never use it.
  */
 #include "core/process/nodes.h"
 
@@ -14,11 +14,11 @@
 
 #include <stdlib.h>
 
-static struct weft_nodes none; /* of groups in which nodes do not matter */
-static int32_t *map;           /* of each rank of the job: the lowest rank of its node */
-static bool asked;
+static struct weft_nodes none; /* marks groups in which nodes do not matter */
+static int32_t *map;           /* by world rank: the lowest rank of its node; or NULL */
+static bool map_fetched;
 
-/* Zeroes. */
+/* Allocates zeroed memory. */
 static void *table(size_t count, size_t each)
 {
     void *memory = calloc(count ? count : 1, each);
@@ -27,8 +27,8 @@ static void *table(size_t count, size_t each)
     return memory;
 }
 
-/* For tests: a node ends after every `size` of its ranks. */
-static void pretend(int size)
+/* WEFT_TEST_NODE_SIZE: cuts each node into nodes of `size` ranks. */
+static void cut_nodes(int size)
 {
     int *seen = table((size_t)weft.job.size, sizeof *seen);
     int32_t *head = table((size_t)weft.job.size, sizeof *head);
@@ -42,31 +42,32 @@ static void pretend(int size)
     free(head);
 }
 
-/* The map, or NULL when no ranks share a node, as far as anybody knows. */
+/* The map of the job, or NULL if nodes do not matter or the launcher has no map. */
 static const int32_t *map_of_job(void)
 {
-    if (asked)
+    if (map_fetched)
         return map;
-    asked = true;
-    int pretended = weft_shm_pretended_node();
-    if (!weft_settings.shm || (weft.job.one_node && !pretended))
+    map_fetched = true;
+    int test_size = weft_shm_pretended_node();
+    if (!weft_settings.shm || (weft.job.one_node && !test_size))
         return NULL;
     map = table((size_t)weft.job.size, sizeof *map);
     if (!weft_boot_nodes(map)) {
         free(map);
         return map = NULL;
     }
-    if (pretended)
-        pretend(pretended);
+    if (test_size)
+        cut_nodes(test_size);
     return map;
 }
 
-/* Numbers nodes in the order of their first ranks. Returns how many there are. Labels are ranks of
- * something that has `labels` of them. */
-static int number(const int32_t *label, int size, int labels, int *node)
+/* Fills node[] with numbers in the order of the first ranks. Returns the number of nodes. */
+static int number(const int32_t *label, int size, int *node)
 {
-    int *seen = table((size_t)labels, sizeof *seen),
-        count = 0; /* 1 + the number of a label's node */
+    int labels = 0, count = 0;
+    for (int r = 0; r < size; r++)
+        labels = label[r] >= labels ? label[r] + 1 : labels;
+    int *seen = table((size_t)labels, sizeof *seen); /* 1 + the number of a label's node, or 0 */
     for (int r = 0; r < size; r++) {
         if (!seen[label[r]])
             seen[label[r]] = ++count;
@@ -76,7 +77,7 @@ static int number(const int32_t *label, int size, int labels, int *node)
     return count;
 }
 
-/* Fills begin and order from node. */
+/* Fills begin and order from node: a counting sort. */
 static void put_in_order(struct weft_nodes *nodes, int size)
 {
     for (int r = 0; r < size; r++)
@@ -89,18 +90,15 @@ static void put_in_order(struct weft_nodes *nodes, int size)
         nodes->order[at] = r;
         nodes->in_order = nodes->in_order && at == r;
     }
-    for (int i = nodes->count; i > 0; i--) /* begin stands at the ends now */
+    for (int i = nodes->count; i > 0; i--) /* begin[i] is the end of node i now */
         nodes->begin[i] = nodes->begin[i - 1];
     nodes->begin[0] = 0;
 }
 
 struct weft_nodes *weft_nodes_arrange(const int32_t *label, int size, int rank)
 {
-    int labels = 0;
-    for (int r = 0; r < size; r++)
-        labels = label[r] >= labels ? label[r] + 1 : labels;
     int *node = table((size_t)size, sizeof *node);
-    int count = number(label, size, labels, node);
+    int count = number(label, size, node);
     if (count == 1 || count == size) {
         free(node);
         return NULL;
@@ -115,7 +113,6 @@ struct weft_nodes *weft_nodes_arrange(const int32_t *label, int size, int rank)
     return nodes;
 }
 
-/* Looks whether nodes matter in a group, once. */
 WEFT_COLD static struct weft_nodes *find(const struct weft_group *group)
 {
     const int32_t *of_job = map_of_job();
@@ -150,5 +147,5 @@ void weft_nodes_finalize(void)
 {
     free(map);
     map = NULL;
-    asked = false;
+    map_fetched = false;
 }

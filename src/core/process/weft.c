@@ -173,8 +173,8 @@ static void meet(void)
     char why[768];
     double times[2] = {weft_seconds()};
     times[1] = times[0] + (double)weft_settings.hang_timeout;
-    if (weft_boot_fence_telling(weft_settings.hang_timeout > 0 ? tell_of_waiting : NULL, times, why,
-                                sizeof why))
+    if (weft_boot_fence_idle(weft_settings.hang_timeout > 0 ? tell_of_waiting : NULL, times, why,
+                             sizeof why))
         weft_fatal(MPI_ERR_OTHER, "starting MPI: %s", why);
 }
 
@@ -371,6 +371,8 @@ int weft_finalize(void)
     if (sessions) {
         weft_comm_expose(false);
     } else {
+        if (weft.net && !weft_counts.deaths)
+            weft_net_collect_all();
         weft_hang_check_left();
         weft_stop();
     }
@@ -476,12 +478,12 @@ struct weft_peer *weft_peer_connect(int world)
     char why[512];
     struct weft_peer *peer = weft_peer_make(world);
     if (!peer) {
-        weft_error_say(MPI_ERR_OTHER, "no memory for one more peer (rank %d)", world);
+        weft_error_set(MPI_ERR_OTHER, "no memory for one more peer (rank %d)", world);
         return NULL;
     }
     if ((peer->lane == WEFT_LANE_NET && weft_net_connect(peer, why, sizeof why)) ||
         (peer->lane == WEFT_LANE_SHM && weft_shm_connect(peer, why, sizeof why))) {
-        weft_error_say(MPI_ERR_OTHER, "%s", why);
+        weft_error_set(MPI_ERR_OTHER, "%s", why);
         weft.peers[world] = &weft_peer_unknown;
         free(peer);
         return NULL;

@@ -93,13 +93,13 @@ WEFT_COLD static int no_room(struct weft_bsend_owner owner, size_t bytes)
 {
     const struct weft_bsend_buffer *buffer = buffer_of(owner);
     if (!buffer->attached)
-        return weft_error_say(MPI_ERR_BUFFER,
+        return weft_error_set(MPI_ERR_BUFFER,
                               "no buffer is attached to keep the message of %zu bytes; call "
                               "MPI_Buffer_attach before, or send in another mode",
                               bytes);
     if (buffer->automatic)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory to keep a message of %zu bytes", bytes);
-    return weft_error_say(
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to keep a message of %zu bytes", bytes);
+    return weft_error_set(
         MPI_ERR_BUFFER,
         "the message of %zu bytes does not fit: it and MPI_BSEND_OVERHEAD (%d bytes) need one "
         "piece, and the largest free one has %zu of the %zu bytes attached to %s; attach a larger "
@@ -230,7 +230,7 @@ void weft_bsend_cancel(struct weft_request *held)
 
 WEFT_COLD static int nothing_attached(struct weft_bsend_owner owner)
 {
-    return weft_error_say(MPI_ERR_BUFFER, "no buffer is attached to %s; call %s first",
+    return weft_error_set(MPI_ERR_BUFFER, "no buffer is attached to %s; call %s first",
                           name_of(owner),
                           owner.comm      ? "MPI_Comm_attach_buffer"
                           : owner.session ? "MPI_Session_attach_buffer"
@@ -243,7 +243,7 @@ WEFT_COLD static int not_sent(struct weft_bsend_owner owner)
     struct weft_bsend_buffer *buffer = buffer_of(owner);
     int error = buffer->error;
     buffer->error = MPI_SUCCESS;
-    return weft_error_say(error, "a message from the buffer attached to %s could not be sent",
+    return weft_error_set(error, "a message from the buffer attached to %s could not be sent",
                           name_of(owner));
 }
 
@@ -251,7 +251,7 @@ int weft_bsend_attach(struct weft_bsend_owner owner, void *base, size_t size)
 {
     struct weft_bsend_buffer *buffer = buffer_of(owner);
     if (buffer->attached)
-        return weft_error_say(MPI_ERR_BUFFER,
+        return weft_error_set(MPI_ERR_BUFFER,
                               "a buffer is attached to %s already, and there can be one; call %s "
                               "before",
                               name_of(owner),

@@ -25,7 +25,7 @@
  *  - A request belongs to the cell that its mode names, from its beginning to its end. It is completed
  *    by a holder of the cell, or of the lock of the process; and so is any other request whose
  *    receive stands in the cell's matcher, if it is plain: no flag (freed, persistent, part of
- *    another), a dense type, room for the message. Others are left to the long way: so are orders of
+ *    another), a contiguous type, room for the message. Others are left to the long way: so are orders of
  *    the user that came from elsewhere (MPI_Request_free, MPI_Cancel), which are flags.
  *  - In the cell's matcher the holder of a cell takes the first receive of the express queue only, so
  *    wildcards, and whatever is older than they, are matched the long way.

@@ -19,7 +19,7 @@ static struct weft_generalized *functions_of(const struct weft_request *request)
 static int returned(int code, const char *which)
 {
     if (code != MPI_SUCCESS)
-        weft_error_say(code, "the %s function of a generalized request returned %d", which, code);
+        weft_error_set(code, "the %s function of a generalized request returned %d", which, code);
     return code;
 }
 
@@ -30,7 +30,7 @@ struct weft_request *weft_generalized_new(const struct weft_generalized *functio
         return NULL;
     struct weft_generalized *copy = malloc(sizeof *copy);
     if (!copy) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for the functions of a generalized request");
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for the functions of a generalized request");
         weft_request_put(request);
         return NULL;
     }

@@ -150,7 +150,8 @@ static int start_send(struct weft_request *request)
 /* Data in one piece are bytes, whatever their type: nothing has to be packed. */
 static void simplify(const void **buffer, const struct weft_datatype **type, size_t bytes)
 {
-    void *run = (*type)->flags & WEFT_TYPE_DENSE ? NULL : weft_datatype_run(*type, *buffer, bytes);
+    void *run =
+        (*type)->flags & WEFT_TYPE_CONTIGUOUS ? NULL : weft_datatype_run(*type, *buffer, bytes);
     if (!run)
         return;
     *buffer = run;
@@ -269,7 +270,7 @@ int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes
     struct weft_request *request;
     struct weft_peer *peer = channel->comm->peers[dest];
     bool in_cell = channel->cell && peer->lane == WEFT_LANE_SHM;
-    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_DENSE) && !in_cell &&
+    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_CONTIGUOUS) && !in_cell &&
         weft_p2p_inject(peer, channel, tag, mode, buffer, bytes))
         return MPI_SUCCESS;
     int code = weft_p2p_isend(channel, buffer, bytes, type, dest, tag, mode, &request);

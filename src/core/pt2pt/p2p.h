@@ -47,7 +47,7 @@ weft_p2p_describe(struct weft_request *request, struct weft_channel *channel, vo
     request->match.tag = tag;
 }
 
-/* Sends a dense message in one of the ways that need no request, if there is one now. Not for the
+/* Sends a contiguous message in one of the ways that need no request, if there is one now. Not for the
  * synchronous mode, nor through shared memory on a channel that has a cell. */
 static inline bool weft_p2p_inject(struct weft_peer *peer, const struct weft_channel *channel,
                                    int tag, enum weft_send_mode mode, const void *data,

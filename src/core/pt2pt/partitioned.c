@@ -31,7 +31,7 @@ static struct weft_partitioned *base_of(const struct weft_request *request)
 WEFT_COLD int weft_partitioned_no_memory(const struct weft_partition_arguments *arguments,
                                          const char *what)
 {
-    return weft_error_say(MPI_ERR_NO_MEM, "no memory for a %s of %u partitions; make it fewer",
+    return weft_error_set(MPI_ERR_NO_MEM, "no memory for a %s of %u partitions; make it fewer",
                           what, arguments->partitions);
 }
 

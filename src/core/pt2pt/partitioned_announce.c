@@ -60,7 +60,7 @@ int weft_announce(struct weft_psend *send)
 {
     struct weft_announcement *what = malloc(sizeof *what);
     if (!what)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory to announce a partitioned send; free some "
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to announce a partitioned send; free some "
                                               "requests first");
     send->base.id = take_id();
     *what = (struct weft_announcement){.bytes = send->base.bytes,
@@ -120,7 +120,7 @@ static struct arrival *new_place(struct weft_channel *channel, int rank)
 {
     struct arrival *arrival = malloc(sizeof *arrival);
     if (!arrival) {
-        weft_error_say(MPI_ERR_NO_MEM, "no memory for the announcement of a partitioned send; free "
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for the announcement of a partitioned send; free "
                                        "some requests first");
         return NULL;
     }

@@ -78,7 +78,7 @@ void weft_precv_matched(struct weft_precv *recv, const struct weft_announcement 
     recv->landing_bytes = sizeof(struct weft_partition_range) + data;
     recv->landing = malloc(recv->landing_bytes);
     if (!recv->landing)
-        recv->unmatchable = (uint8_t)weft_error_say(
+        recv->unmatchable = (uint8_t)weft_error_set(
             MPI_ERR_NO_MEM, "no memory for a partitioned receive; free some requests first");
     weft_partitioned_queue(&recv->base);
 }
@@ -154,7 +154,7 @@ static void receive_data(struct weft_precv *recv, struct weft_partition_range ra
     char *data = is->buffer;
     piece->range = range;
     piece->staging = NULL;
-    if (is->type->flags & WEFT_TYPE_DENSE) {
+    if (is->type->flags & WEFT_TYPE_CONTIGUOUS) {
         data += room.offset;
     } else if (room.bytes && room.offset % is->type->size == 0) {
         type = is->type;
@@ -163,7 +163,7 @@ static void receive_data(struct weft_precv *recv, struct weft_partition_range ra
         data = piece->staging = malloc(room.bytes);
         if (!data) {
             room.bytes = 0;
-            recv->base.error = (uint8_t)weft_error_say(
+            recv->base.error = (uint8_t)weft_error_set(
                 MPI_ERR_NO_MEM, "no memory to unpack %u partitions; cut both sides alike",
                 range.count);
         }
@@ -258,7 +258,7 @@ static void check_sizes(struct weft_precv *recv)
     size_t own = recv->base.bytes * recv->base.is.partitions;
     if (sent == own || (recv->base.error && recv->base.error != MPI_ERR_TRUNCATE))
         return;
-    recv->base.error = (uint8_t)weft_error_say(
+    recv->base.error = (uint8_t)weft_error_set(
         MPI_ERR_TRUNCATE,
         "the partitioned send of rank %d with tag %d has %u partitions of %zu bytes, and its "
         "receive %u of %zu; give both the same number of bytes in all",

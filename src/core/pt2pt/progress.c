@@ -56,7 +56,7 @@ static int move_others(int events)
         events += weft_rma_progress();
     if (weft_count_all()) {
         weft_counts.polls++;
-        weft_counts.news += events > 0;
+        weft_counts.polls_with_events += events > 0;
     }
     return events;
 }

@@ -65,13 +65,13 @@ struct weft_request *weft_request_grow(struct weft_request_pool *pool)
     if (make_room(pool))
         slab = aligned_alloc(64, WEFT_REQUEST_SLAB * sizeof *slab);
     if (!slab) {
-        weft_error_say(MPI_ERR_NO_MEM, no_memory);
+        weft_error_set(MPI_ERR_NO_MEM, no_memory);
         return NULL;
     }
     memset(slab, 0, WEFT_REQUEST_SLAB * sizeof *slab);
     for (int i = WEFT_REQUEST_SLAB - 1; i >= 0; i--) {
         slab[i].number = (uint32_t)(pool->nslabs * WEFT_REQUEST_SLAB + (size_t)i);
-        weft_net_adopt(&slab[i], slab[i].number);
+        weft_net_adopt(&slab[i]);
         slab[i].next = pool->free;
         pool->free = &slab[i];
     }
@@ -193,7 +193,7 @@ void weft_request_each_active(void (*see)(void *arg, struct weft_request *reques
 
 void weft_request_truncated(struct weft_request *request, size_t length)
 {
-    request->error = (uint8_t)weft_error_say(
+    request->error = (uint8_t)weft_error_set(
         MPI_ERR_TRUNCATE,
         "the message of %zu bytes from rank %d with tag %d does not fit into the receive's %zu "
         "bytes; give the receive a larger count, or probe for the length first",

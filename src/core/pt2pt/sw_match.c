@@ -72,9 +72,9 @@ static void take_local(struct weft_request *request, struct weft_request *send)
         weft_request_truncated(request, n);
         n = request->capacity;
     }
-    if (send->type->flags & WEFT_TYPE_DENSE) {
+    if (send->type->flags & WEFT_TYPE_CONTIGUOUS) {
         weft_datatype_unpack(request->type, request->buffer, 0, send->buffer, n);
-    } else if (request->type->flags & WEFT_TYPE_DENSE) {
+    } else if (request->type->flags & WEFT_TYPE_CONTIGUOUS) {
         weft_datatype_pack(send->type, send->buffer, 0, request->buffer, n);
     } else {
         char piece[4096];
@@ -247,7 +247,7 @@ struct weft_message *weft_sw_keep(uint32_t context, int source, int tag,
     message->match.tag = tag;
     weft_match_store(weft_matcher_of(context), &message->match);
     weft_gate_update();
-    weft_count_kept(context, source);
+    weft_count_unexpected(context, source);
     weft_count_level(&weft_counts.unexpected_bytes,
                      weft_counts.unexpected_bytes.now + message->bytes);
     count_messages();
@@ -270,7 +270,7 @@ int weft_sw_arrive(uint32_t context, int source, int tag, enum weft_message_form
     if (form == WEFT_MESSAGE_RTS && weft_net_header_ready(data))
         weft_sw_unready(context, source, tag, length);
     if (!weft_sw_keep(context, source, tag, form, data, bytes, length, sequence))
-        return weft_error_say(MPI_ERR_NO_MEM,
+        return weft_error_set(MPI_ERR_NO_MEM,
                               "no memory to keep an unexpected message of %zu bytes from rank %d "
                               "with tag %d; post its receive earlier",
                               length, source, tag);

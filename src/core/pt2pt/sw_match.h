@@ -83,7 +83,7 @@ weft_sw_take_plain(struct weft_matcher *m, uint64_t label, uint64_t key, size_t 
         return NULL;
     struct weft_request *request = weft_sw_request(*m->head);
     if (request->flags || request->error || request->pending != 1 || request->capacity < bytes ||
-        !(request->type->flags & WEFT_TYPE_DENSE))
+        !(request->type->flags & WEFT_TYPE_CONTIGUOUS))
         return NULL;
     return weft_match_arrive_express(m, label, key) ? request : NULL;
 }

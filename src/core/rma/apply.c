@@ -39,7 +39,7 @@ static size_t value_bytes(enum weft_basic_type element)
 size_t weft_rma_element_bytes(enum weft_basic_type element)
 {
     size_t value = value_bytes(element);
-    return value ? value + sizeof(int) : weft_elem_size(element);
+    return value ? value + sizeof(int) : weft_basic_size(element);
 }
 
 /* Where the index is in memory. */
@@ -109,7 +109,7 @@ static void combine_plain(const struct weft_rma_apply *apply, char *at, size_t b
                           const char *in, char *out)
 {
     _Alignas(16) char copy[COPY_BYTES], operand[COPY_BYTES];
-    size_t size = weft_elem_size(apply->element), most = COPY_BYTES / size * size;
+    size_t size = weft_basic_size(apply->element), most = COPY_BYTES / size * size;
     if (out)
         memcpy(out, at, bytes);
     if (apply->op->id == WEFT_OP_NO_OP)
@@ -190,7 +190,7 @@ static bool takes_atomic(const char *at, size_t size)
 static int combine_run(const struct weft_rma_apply *apply, char *at, size_t bytes, const char *in,
                        char *out)
 {
-    size_t size = weft_elem_size(apply->element);
+    size_t size = weft_basic_size(apply->element);
     bool broken = false;
     if (!apply->alone && takes_atomic(at, size)) {
         uint64_t old[1];

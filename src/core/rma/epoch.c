@@ -114,7 +114,7 @@ int weft_win_flush(struct weft_win *win, int rank, bool local)
     bool inside = win->access == WEFT_WIN_LOCKED_ALL ||
                   (win->access == WEFT_WIN_LOCKED && (rank < 0 || win->targets[rank].lock));
     if (!inside)
-        return weft_error_say(MPI_ERR_RMA_SYNC,
+        return weft_error_set(MPI_ERR_RMA_SYNC,
                               rank < 0 ? "no target of the window is locked"
                                        : "rank %d of the window is not locked; a flush is for "
                                          "MPI_Win_lock and MPI_Win_lock_all",
@@ -143,7 +143,7 @@ static int no_access_yet(const struct weft_win *win)
 {
     if (win->access == WEFT_WIN_NO_ACCESS && !win->fence_used)
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_RMA_SYNC, "the window is %s; end that epoch first",
+    return weft_error_set(MPI_ERR_RMA_SYNC, "the window is %s; end that epoch first",
                           access_text[win->access]);
 }
 
@@ -151,7 +151,7 @@ static int bad_assertion(int assert, int allowed)
 {
     if (!(assert & ~allowed))
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_ASSERT, "the assertion %d has bits that this call does not take",
+    return weft_error_set(MPI_ERR_ASSERT, "the assertion %d has bits that this call does not take",
                           assert);
 }
 
@@ -164,7 +164,7 @@ int weft_win_fence(struct weft_win *win, int assert)
     if (code != MPI_SUCCESS)
         return code;
     if (win->access != WEFT_WIN_NO_ACCESS || win->posted)
-        return weft_error_say(MPI_ERR_RMA_SYNC, "the window is %s; end that epoch first",
+        return weft_error_set(MPI_ERR_RMA_SYNC, "the window is %s; end that epoch first",
                               win->posted ? "between MPI_Win_post and MPI_Win_wait"
                                           : access_text[win->access]);
     code = flush_all(win);
@@ -186,7 +186,7 @@ static int check_group(const struct weft_win *win, const struct weft_group *grou
 {
     for (int i = 0; i < group->size; i++)
         if (rank_in_window(win, group, i) < 0)
-            return weft_error_say(MPI_ERR_GROUP,
+            return weft_error_set(MPI_ERR_GROUP,
                                   "rank %d of the group (rank %d of the job) is not in the window",
                                   i, weft_group_world(group, i));
     return MPI_SUCCESS;
@@ -234,7 +234,7 @@ int weft_win_post(struct weft_win *win, struct weft_group *group, int assert)
     if (code == MPI_SUCCESS)
         code = check_group(win, group);
     if (code == MPI_SUCCESS && (win->posted || win->fence_used))
-        code = weft_error_say(MPI_ERR_RMA_SYNC, "the window is %s; end that epoch first",
+        code = weft_error_set(MPI_ERR_RMA_SYNC, "the window is %s; end that epoch first",
                               win->posted ? "between MPI_Win_post and MPI_Win_wait"
                                           : access_text[WEFT_WIN_NO_ACCESS]);
     if (code != MPI_SUCCESS)
@@ -272,7 +272,7 @@ int weft_win_start(struct weft_win *win, struct weft_group *group, int assert)
 int weft_win_complete(struct weft_win *win)
 {
     if (win->access != WEFT_WIN_STARTED)
-        return weft_error_say(MPI_ERR_RMA_SYNC, "MPI_Win_start was not called before");
+        return weft_error_set(MPI_ERR_RMA_SYNC, "MPI_Win_start was not called before");
     int code = finish_all_operations(win);
     atomic_thread_fence(memory_order_seq_cst);
     int failed = notify_group(win, win->started, WEFT_RMA_COMPLETE);
@@ -294,7 +294,7 @@ static int end_exposure(struct weft_win *win)
 
 static int not_posted(void)
 {
-    return weft_error_say(MPI_ERR_RMA_SYNC, "MPI_Win_post was not called before");
+    return weft_error_set(MPI_ERR_RMA_SYNC, "MPI_Win_post was not called before");
 }
 
 int weft_win_wait(struct weft_win *win)
@@ -333,7 +333,7 @@ static int take_word(struct weft_win *win, int rank, enum weft_win_lock type)
         int holder = weft_win_lock_holder(control);
         if (weft_counts.deaths && weft_rma_is_dead(win, holder)) {
             weft_rma_dead(win, holder);
-            return weft_error_say(MPI_ERR_PROC_ABORTED,
+            return weft_error_set(MPI_ERR_PROC_ABORTED,
                                   "rank %d died while it held the exclusive lock of rank %d's "
                                   "window; that window cannot be locked any more",
                                   holder, rank);
@@ -387,7 +387,7 @@ static bool needs_flush(const struct weft_win_target *target)
 static int no_locks(const struct weft_win *win)
 {
     return win->no_locks
-               ? weft_error_say(MPI_ERR_RMA_SYNC, "the window was made with the info key no_locks")
+               ? weft_error_set(MPI_ERR_RMA_SYNC, "the window was made with the info key no_locks")
                : MPI_SUCCESS;
 }
 
@@ -399,7 +399,7 @@ int weft_win_lock(struct weft_win *win, int type, int rank, int assert)
     if (code == MPI_SUCCESS && win->access != WEFT_WIN_LOCKED)
         code = no_access_yet(win);
     if (code == MPI_SUCCESS && win->targets[rank].lock)
-        code = weft_error_say(MPI_ERR_RMA_SYNC, "rank %d of the window is locked already", rank);
+        code = weft_error_set(MPI_ERR_RMA_SYNC, "rank %d of the window is locked already", rank);
     if (code == MPI_SUCCESS)
         code = acquire(win, rank, type == MPI_LOCK_EXCLUSIVE ? WEFT_WIN_EXCLUSIVE : WEFT_WIN_SHARED,
                        assert &MPI_MODE_NOCHECK);
@@ -415,7 +415,7 @@ int weft_win_unlock(struct weft_win *win, int rank)
 {
     struct weft_win_target *target = &win->targets[rank];
     if (win->access != WEFT_WIN_LOCKED || !target->lock)
-        return weft_error_say(MPI_ERR_RMA_SYNC, "rank %d of the window is not locked", rank);
+        return weft_error_set(MPI_ERR_RMA_SYNC, "rank %d of the window is not locked", rank);
     int code = needs_flush(target) ? flush_one(win, rank) : finish_operations(win, rank);
     int failed = begin_release(win, rank);
     code = code ? code : failed;
@@ -444,7 +444,7 @@ int weft_win_lock_all(struct weft_win *win, int assert)
 int weft_win_unlock_all(struct weft_win *win)
 {
     if (win->access != WEFT_WIN_LOCKED_ALL)
-        return weft_error_say(MPI_ERR_RMA_SYNC, "MPI_Win_lock_all was not called before");
+        return weft_error_set(MPI_ERR_RMA_SYNC, "MPI_Win_lock_all was not called before");
     int code = flush_all(win), failed;
     for (int rank = 0; rank < win->comm->size; rank++)
         if (win->targets[rank].lock && (failed = begin_release(win, rank)))
@@ -466,7 +466,7 @@ int weft_win_access(struct weft_win *win, int target)
     case WEFT_WIN_LOCKED:
         if (weft_likely(at->lock))
             return MPI_SUCCESS;
-        return weft_error_say(MPI_ERR_RMA_SYNC, "rank %d of the window is not locked", target);
+        return weft_error_set(MPI_ERR_RMA_SYNC, "rank %d of the window is not locked", target);
     case WEFT_WIN_LOCKED_ALL:
         if (weft_likely(at->lock))
             return MPI_SUCCESS;
@@ -474,13 +474,13 @@ int weft_win_access(struct weft_win *win, int target)
     case WEFT_WIN_STARTED:
         if (weft_likely(at->started))
             return MPI_SUCCESS;
-        return weft_error_say(MPI_ERR_RMA_SYNC, "rank %d is not in the group of MPI_Win_start",
+        return weft_error_set(MPI_ERR_RMA_SYNC, "rank %d is not in the group of MPI_Win_start",
                               target);
     case WEFT_WIN_NO_ACCESS:
         break;
     }
     if (!win->fenced)
-        return weft_error_say(MPI_ERR_RMA_SYNC,
+        return weft_error_set(MPI_ERR_RMA_SYNC,
                               "no epoch is open: call MPI_Win_fence, MPI_Win_start, MPI_Win_lock "
                               "or MPI_Win_lock_all first");
     win->fence_used = true;

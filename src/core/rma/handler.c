@@ -196,7 +196,7 @@ void weft_rma_handle(struct weft_win *win, int source, const struct weft_rma_pac
 {
     struct weft_win_target *origin = &win->targets[source];
     if (!is_whole(win, packet, length)) {
-        win->fault = weft_error_say(MPI_ERR_INTERN,
+        win->fault = weft_error_set(MPI_ERR_INTERN,
                                     "a packet of %zu bytes from rank %d for a window is damaged",
                                     length, source);
         return;

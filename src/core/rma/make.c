@@ -114,7 +114,7 @@ static int find_members(const struct weft_win *win, struct members *members)
 {
     members->rank = malloc((size_t)win->comm->size * sizeof *members->rank);
     if (!members->rank)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for the ranks of a window");
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for the ranks of a window");
     for (int rank = 0; rank < win->comm->size; rank++) {
         if (!shares(win, rank))
             continue;
@@ -175,7 +175,7 @@ static int open_segment(struct weft_win *win, const struct members *members, siz
             cards[maker].bytes == bytes ? weft_shm_window_join(&cards[maker], &win->segment) : -1;
     free(cards);
     if (failed > 0 && code == MPI_SUCCESS)
-        weft_error_say(MPI_ERR_RMA_SHARED,
+        weft_error_set(MPI_ERR_RMA_SHARED,
                        "the shared memory of %zu bytes for a window cannot be %s: %s", bytes,
                        members->self ? "opened" : "made", strerror(failed));
     int well = !failed, everywhere = 0;
@@ -208,7 +208,7 @@ static int use_private(struct weft_win *win, bool with_memory)
     size_t bytes = CONTROL_BYTES + ALIGNMENT + (with_memory ? (size_t)win->bytes : 0);
     win->private_memory = aligned_alloc(ALIGNMENT, round_up(bytes, ALIGNMENT));
     if (!win->private_memory)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for a window of %lld bytes",
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for a window of %lld bytes",
                               (long long)win->bytes);
     memset(win->private_memory, 0, CONTROL_BYTES);
     win->control = self->control = win->private_memory;
@@ -228,7 +228,7 @@ static int open_memory(struct weft_win *win, const struct offer *offers)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
     large = !lay_out(win, &members, offers, &shape);
     if (win->flavor == MPI_WIN_FLAVOR_SHARED && members.n < win->comm->size)
-        code = weft_error_say(MPI_ERR_RMA_SHARED,
+        code = weft_error_set(MPI_ERR_RMA_SHARED,
                               "%d of the %d ranks are on other nodes and cannot share memory; "
                               "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED makes a communicator "
                               "of those that can",
@@ -278,7 +278,7 @@ static int agree_on(struct weft_win *win, int code)
     if (code != MPI_SUCCESS || failed != MPI_SUCCESS)
         return code ? code : failed;
     return worst == MPI_SUCCESS ? worst
-                                : weft_error_say(worst, "another rank could not open its part of "
+                                : weft_error_set(worst, "another rank could not open its part of "
                                                         "the window; its own error tells why");
 }
 
@@ -316,7 +316,7 @@ static struct weft_win *prepare(struct weft_comm *over, const struct weft_win_ar
     *code = arguments->failed ? arguments->failed
             : win->targets
                 ? set_hints(win, arguments)
-                : weft_error_say(MPI_ERR_NO_MEM, "no memory for a window of %d ranks", over->size);
+                : weft_error_set(MPI_ERR_NO_MEM, "no memory for a window of %d ranks", over->size);
     return win;
 }
 
@@ -392,14 +392,14 @@ int weft_win_attach(struct weft_win *win, void *base, MPI_Aint bytes)
 {
     for (size_t i = 0; i < win->nregions; i++)
         if (overlaps(&win->regions[i], base, bytes))
-            return weft_error_say(MPI_ERR_RMA_ATTACH,
+            return weft_error_set(MPI_ERR_RMA_ATTACH,
                                   "the %lld bytes at %p overlap memory that is attached to the "
                                   "window (%lld bytes at %p)",
                                   (long long)bytes, base, (long long)win->regions[i].bytes,
                                   (void *)win->regions[i].base);
     struct weft_win_region *regions = realloc(win->regions, (win->nregions + 1) * sizeof *regions);
     if (!regions)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory to attach %lld bytes to a window",
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to attach %lld bytes to a window",
                               (long long)bytes);
     regions[win->nregions++] = (struct weft_win_region){base, bytes};
     win->regions = regions;
@@ -414,7 +414,7 @@ int weft_win_detach(struct weft_win *win, const void *base)
         win->regions[i] = win->regions[--win->nregions];
         return MPI_SUCCESS;
     }
-    return weft_error_say(MPI_ERR_RMA_ATTACH, "no memory at %p is attached to the window", base);
+    return weft_error_set(MPI_ERR_RMA_ATTACH, "no memory at %p is attached to the window", base);
 }
 
 bool weft_win_contains(const struct weft_win *win, int64_t at, uint64_t bytes, char **where)

@@ -137,13 +137,13 @@ int weft_rma_open(struct weft_win *win)
         win->slots[i].packet = malloc(win->packet);
         code = win->slots[i].packet
                    ? post(win, &win->slots[i])
-                   : weft_error_say(MPI_ERR_NO_MEM, "no memory for the packets of a window");
+                   : weft_error_set(MPI_ERR_NO_MEM, "no memory for the packets of a window");
     }
     win->next = all;
     all = win;
     weft.others |= WEFT_OTHERS_WINDOWS;
     return win->slots ? code
-                      : weft_error_say(MPI_ERR_NO_MEM, "no memory for the packets of a window");
+                      : weft_error_set(MPI_ERR_NO_MEM, "no memory for the packets of a window");
 }
 
 void weft_rma_close(struct weft_win *win)

@@ -86,7 +86,7 @@ static int accumulate(const struct weft_rma_apply *apply, const struct weft_rma_
     for (size_t done = 0, bytes; done < call->bytes; done += bytes) {
         struct weft_run runs[RUNS];
         size_t end = call->bytes - done < most ? call->bytes : done + most;
-        size_t n = weft_layout_runs_of_many(call->type->shape, call->type->extent,
+        size_t n = weft_layout_runs_of_many(call->type->layout, call->type->extent,
                                             (MPI_Aint)call->at, done, end, runs, RUNS);
         bytes = 0;
         for (size_t i = 0; i < n; i++)
@@ -111,7 +111,7 @@ static int operate_directly(struct weft_win *win, const struct weft_rma_call *ca
     const struct weft_win_target *target = &win->targets[call->target];
     struct weft_rma_data there = {place(target->base, call->at), call->type};
     struct weft_rma_apply apply = {.op = call->op,
-                                   .element = call->type->elem,
+                                   .element = call->type->basic_type,
                                    .control = target->control,
                                    .win = win,
                                    .rank = win->comm->rank,
@@ -152,7 +152,7 @@ static int check_own(const struct weft_win *win, const struct weft_rma_call *cal
     char *where;
     if (weft_win_contains(win, call->low, (uint64_t)(call->high - call->low), &where))
         return MPI_SUCCESS;
-    return weft_error_say(MPI_ERR_RMA_RANGE,
+    return weft_error_set(MPI_ERR_RMA_RANGE,
                           "the %lld bytes at %p are not attached to the window of rank %d",
                           (long long)(call->high - call->low), where, call->target);
 }

@@ -92,11 +92,11 @@ static size_t list_runs(const struct weft_rma_op *op, struct weft_run *runs, siz
     const struct weft_datatype *type = op->call.type;
     size_t left = op->call.bytes - op->sent;
     size_t most = left < WEFT_RMA_DATA_BYTES ? left : WEFT_RMA_DATA_BYTES, bytes = 0;
-    *nruns = weft_layout_runs_of_many(type->shape, type->extent, (MPI_Aint)op->call.at, op->sent,
+    *nruns = weft_layout_runs_of_many(type->layout, type->extent, (MPI_Aint)op->call.at, op->sent,
                                       op->sent + most, runs, WEFT_RMA_RUNS);
     for (size_t i = 0; i < *nruns; i++)
         bytes += runs[i].bytes;
-    size_t surplus = op->call.op ? bytes % weft_rma_element_bytes(type->elem) : 0;
+    size_t surplus = op->call.op ? bytes % weft_rma_element_bytes(type->basic_type) : 0;
     for (bytes -= surplus; surplus;) {
         struct weft_run *last = &runs[*nruns - 1];
         size_t cut = surplus < last->bytes ? surplus : last->bytes;
@@ -129,7 +129,7 @@ static int send_one(struct weft_win *win, struct weft_rma_op *op)
     packet->bytes = bytes;
     packet->number = op->number;
     packet->offset = op->sent;
-    packet->element = (uint8_t)op->call.type->elem;
+    packet->element = (uint8_t)op->call.type->basic_type;
     packet->op = op->call.op ? (uint16_t)(uintptr_t)op->call.op->handle : 0;
     memcpy(weft_rma_runs(packet), runs, nruns * sizeof *runs);
     write_data(op, packet, bytes);
@@ -171,7 +171,7 @@ int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
     struct weft_rma_op *op = calloc(1, sizeof *op);
     struct weft_win_target *target = &win->targets[call->target];
     if (!op)
-        return weft_error_say(MPI_ERR_NO_MEM, "no memory for an operation on rank %d's window",
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for an operation on rank %d's window",
                               call->target);
     op->call = *call;
     op->number = ++win->next_number;
@@ -180,7 +180,7 @@ int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
         memcpy(op->pair, call->compare, call->bytes);
         memcpy(op->pair + call->bytes, call->origin.at, call->bytes);
     }
-    hold_types(call, weft_datatype_hold);
+    hold_types(call, weft_datatype_retain);
     target->unsent++;
     target->unfinished++;
     *win->ops_end = op;
@@ -207,7 +207,7 @@ void weft_rma_result(struct weft_win *win, int source, const struct weft_rma_pac
     bool fault = packet->kind == WEFT_RMA_FAULT;
     if (fault)
         win->fault =
-            weft_error_say(packet->bytes < MPI_ERR_LASTCODE ? (int)packet->bytes : MPI_ERR_OTHER,
+            weft_error_set(packet->bytes < MPI_ERR_LASTCODE ? (int)packet->bytes : MPI_ERR_OTHER,
                            "an operation on the window of rank %d failed there: the "
                            "memory is not attached, or not in the window",
                            source);

@@ -1,10 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_T's categories (MPI 5.0 section 15.3.9): a root that holds the others, in which variables and
- * events are.
+ * The table of categories: see category.h.
  *
- * Invariant: the n-th thing of a kind in a category is the n-th of the whole table that belongs to
- * it; nothing belongs to two.
+ * Invariant: the members of a category are in the order of the table of their kind.
  */
 #include "core/tool/category.h"
 
@@ -15,18 +13,18 @@
 #include <string.h>
 
 const struct weft_category_row weft_categories[WEFT_TOOL_CATEGORIES] = {
-    [WEFT_TOOL_ALL] = {"weft", "everything that Weft lets tools see and set"},
+    [WEFT_TOOL_ALL] = {"weft", "all variables and events of Weft"},
     [WEFT_TOOL_PROCESS] = {"weft_process", "the process as a whole, waiting, messages by rank"},
-    [WEFT_TOOL_MATCHING] = {"weft_matching", "who matches messages, and what waits unmatched"},
+    [WEFT_TOOL_MATCHING] = {"weft_matching", "where messages are matched, and unmatched messages"},
     [WEFT_TOOL_NET] = {"weft_net", "messages over the network"},
     [WEFT_TOOL_SHM] = {"weft_shm", "messages through the shared memory of a node"},
     [WEFT_TOOL_COLLECTIVES] = {"weft_collectives", "collective operations and their algorithms"},
 };
 
-enum weft_tool_category weft_tool_category_of_setting(int row)
+static enum weft_tool_category category_of_setting(int row)
 {
     static const struct {
-        const char *begin; /* of the setting's name */
+        const char *begin; /* prefix of the setting's name */
         enum weft_tool_category category;
     } rules[] = {{"coll_", WEFT_TOOL_COLLECTIVES}, {"shm", WEFT_TOOL_SHM},
                  {"matching", WEFT_TOOL_MATCHING}, {"provider", WEFT_TOOL_NET},
@@ -52,7 +50,7 @@ static bool belongs(enum weft_category_kind kind, int index, int category)
 {
     switch (kind) {
     case WEFT_CATEGORY_CVARS:
-        return weft_tool_category_of_setting(index) == (enum weft_tool_category)category;
+        return category_of_setting(index) == (enum weft_tool_category)category;
     case WEFT_CATEGORY_PVARS:
         return weft_pvar_table[index].category == (enum weft_tool_category)category;
     case WEFT_CATEGORY_EVENTS:

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_T's categories: see category.c.
+ * Categories of MPI_T (MPI 5.0 section 15.3.9): a root, which contains the other categories; each
+ * variable and event belongs to one of these.
  */
 #ifndef WEFT_CATEGORY_H
 #define WEFT_CATEGORY_H
@@ -20,8 +21,8 @@ enum weft_category_kind {
     WEFT_CATEGORY_CATEGORIES
 };
 
-/* Writes the indices of what a category has of a kind, as many as there is room for. Returns how
- * many it has. */
+/* Writes the indices of the members of a kind in a category, at most room of them. Returns the
+ * number of members. */
 int weft_category_list(enum weft_category_kind kind, int category, int room, int *indices);
 
 #endif

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Counting: see count.h.
+ * Counters: see count.h.
  *
- * Invariant: the lane of a rank is counted as what it was before the rank died.
+ * Invariant: messages of a dead rank are counted for the lane that it had.
  */
 #include "core/tool/count.h"
 
@@ -16,7 +16,6 @@
 struct weft_counts weft_counts;
 struct weft_count_rank *weft_count_ranks;
 
-/* A message of shared memory has made its peer known. */
 static enum weft_lane lane_of(int world)
 {
     const struct weft_peer *peer = weft_peer_known(world);
@@ -80,16 +79,17 @@ void weft_count_received(const struct weft_request *request)
     weft_count_ranks[world].bytes_received += request->bytes;
 }
 
-void weft_count_kept_of_rank(uint32_t context, int source)
+void weft_count_unexpected_of_rank(uint32_t context, int source)
 {
     const struct weft_channel *channel = weft_channel_of(context);
     if (channel)
-        weft_count_ranks[weft_comm_world_of(channel->comm, source)].kept++;
+        weft_count_ranks[weft_comm_world_of(channel->comm, source)].unexpected_messages++;
 }
 
 void weft_count_waited(unsigned polls)
 {
-    static _Thread_local double last; /* of this thread's last poll without news */
+    static _Thread_local double
+        last; /* seconds: time of this thread's last poll without an event */
     double now = weft_seconds();
     if (polls > 1)
         weft_counts.waited += (uint64_t)((now - last) * 1e9);
@@ -101,7 +101,7 @@ void weft_count_waited(unsigned polls)
 static uint64_t net_sent_to(const struct weft_peer *peer)
 {
     if (peer->lane == WEFT_LANE_SELF)
-        return 0; /* its sequence numbers messages too */
+        return 0; /* the sequence numbers of this lane count messages to itself */
     return peer->sent_before + (peer->sequence - peer->sent_mark);
 }
 
@@ -111,7 +111,7 @@ uint64_t weft_count_sent_to(const struct weft_peer *peer)
            (peer->lane == WEFT_LANE_SELF ? weft_counts.self_messages : 0);
 }
 
-/* Adds up something of all peers. */
+/* The sum of a function over all peers. */
 static uint64_t sum(uint64_t (*of)(const struct weft_peer *peer))
 {
     uint64_t all = 0;

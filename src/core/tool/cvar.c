@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Handles of control variables: see cvar.h.
- *
- * Invariant: a handle is in the list from its making to its end.
  */
 #include "core/tool/cvar.h"
 
@@ -75,7 +73,7 @@ void weft_cvar_read(const struct weft_cvar_handle *handle, void *to)
         *(MPI_Count *)to = *(const int64_t *)field;
 }
 
-/* The text of a choice. False for a number that is none. */
+/* Writes the text of a choice. Returns false if the choice does not exist. */
 static bool text_of_choice(const struct weft_setting *row, int choice, char *text)
 {
     const struct weft_tool_enum items = {row->name, row->choices};
@@ -87,7 +85,7 @@ static bool text_of_choice(const struct weft_setting *row, int choice, char *tex
     return true;
 }
 
-/* What was written, as a user would write it in the environment. False for what cannot be. */
+/* Writes a value in the syntax of the environment variable. Returns false for an invalid value. */
 static bool text_of(const struct weft_setting *row, const void *value, char *text)
 {
     int choice;

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_T's control variables (MPI 5.0 section 15.3.6): the rows of the table of settings, and handles
- * for them.
+ * Control variables of MPI_T (MPI 5.0 section 15.3.6): handles for the rows of the settings table.
  *
  * Invariants:
- *  - A value that was written keeps to the row's bounds, as one from the environment does.
- *  - While MPI does not run every variable may be written, and MPI starts with what was written
- *    whatever the environment says; while it runs those only whose row is WEFT_SETTING_LIVE.
+ *  - A value that is written is within the row's bounds, as one from the environment.
+ *  - Before MPI starts every variable may be written; the value overrides the environment. While
+ *    MPI runs, only variables with WEFT_SETTING_LIVE may be written.
  */
 #ifndef WEFT_CVAR_H
 #define WEFT_CVAR_H
@@ -19,7 +18,7 @@ struct weft_cvar_handle;
 /* MPI_CHAR, MPI_INT (with an enumeration) or MPI_COUNT. */
 MPI_Datatype weft_cvar_type(const struct weft_setting *row);
 
-/* Codes of MPI_T. */
+/* Handles. Functions return codes of MPI_T; find returns NULL for a stale handle. */
 int weft_cvar_make(const struct weft_setting *row, MPI_T_cvar_handle *handle, int *count);
 struct weft_cvar_handle *weft_cvar_find(MPI_T_cvar_handle handle);
 void weft_cvar_free(struct weft_cvar_handle *handle);

@@ -3,9 +3,9 @@
  * Events and their callbacks: see event.h.
  *
  * Invariants:
- *  - A registration is freed when nothing runs or walks over it: busy counts callbacks of it that
- *    run, walks the loops over all; one that was given up meanwhile is only marked.
- *  - Callbacks of deferred events run without the lock, so they may call MPI, and wait in it.
+ *  - A registration is freed when none of its callbacks runs (busy == 0) and no loop visits the
+ *    list (walks == 0); until then a dropped registration is marked dead.
+ *  - Callbacks of deferred events run without the lock, so that they may call MPI and block.
  */
 #include "core/tool/event.h"
 
@@ -23,7 +23,7 @@ struct weft_registration {
     int type;
     bool dead;
     int busy;
-    MPI_Count dropped; /* events, since its handler was told */
+    MPI_Count dropped; /* events dropped since on_drop was last called */
     struct {
         MPI_T_event_cb_function *call;
         void *user_data;
@@ -35,44 +35,37 @@ struct weft_registration {
     struct weft_instance *first, **last;
 };
 
-#define ELEMENT(type, member)                                                                      \
-    {                                                                                              \
-        type, offsetof(struct weft_event_data, member)                                             \
-    }
+/* clang-format off */
+#define ELEMENT(type, member) {type, offsetof(struct weft_event_data, member)}
+#define RANK    ELEMENT(MPI_INT32_T, rank)
+#define LANE    ELEMENT(MPI_INT32_T, lane)
+#define TAG     ELEMENT(MPI_INT32_T, tag)
+#define CONTEXT ELEMENT(MPI_UINT32_T, context)
+#define BYTES   ELEMENT(MPI_UINT64_T, bytes)
 
 const struct weft_event_row weft_event_types[WEFT_EVENTS] = {
-    [WEFT_EVENT_UNEXPECTED] = {"weft_unexpected_message",
-                               "a message has come that no receive waits for; rank is its sender's "
-                               "in the communicator",
-                               "rank|tag|context|bytes",
-                               WEFT_TOOL_MATCHING,
-                               {ELEMENT(MPI_INT32_T, rank), ELEMENT(MPI_INT32_T, tag),
-                                ELEMENT(MPI_UINT32_T, context), ELEMENT(MPI_UINT64_T, bytes)}},
-    [WEFT_EVENT_CONTACT] = {"weft_contact",
-                            "the first contact with a rank of MPI_COMM_WORLD; lane 0 is this "
-                            "process, 1 shared memory, 2 the network",
-                            "rank|lane",
-                            WEFT_TOOL_PROCESS,
-                            {ELEMENT(MPI_INT32_T, rank), ELEMENT(MPI_INT32_T, lane)}},
-    [WEFT_EVENT_RENDEZVOUS] = {"weft_rendezvous",
-                               "a send is announced to a rank of MPI_COMM_WORLD; its data wait "
-                               "for their receive",
-                               "rank|lane|tag|bytes",
-                               WEFT_TOOL_PROCESS,
-                               {ELEMENT(MPI_INT32_T, rank), ELEMENT(MPI_INT32_T, lane),
-                                ELEMENT(MPI_INT32_T, tag), ELEMENT(MPI_UINT64_T, bytes)}},
-    [WEFT_EVENT_BACKLOG] = {"weft_backlog",
-                            "what is sent to a rank of MPI_COMM_WORLD begins to wait, because it "
-                            "or the network does not take more",
-                            "rank|lane",
-                            WEFT_TOOL_PROCESS,
-                            {ELEMENT(MPI_INT32_T, rank), ELEMENT(MPI_INT32_T, lane)}},
-    [WEFT_EVENT_DEATH] = {"weft_death",
-                          "a rank of MPI_COMM_WORLD was reported dead",
-                          "rank|lane",
-                          WEFT_TOOL_PROCESS,
-                          {ELEMENT(MPI_INT32_T, rank), ELEMENT(MPI_INT32_T, lane)}},
+    [WEFT_EVENT_UNEXPECTED] =
+        {"weft_unexpected_message",
+         "a message without a posted receive has arrived; rank is the source in the communicator",
+         "rank|tag|context|bytes", WEFT_TOOL_MATCHING, {RANK, TAG, CONTEXT, BYTES}},
+    [WEFT_EVENT_CONTACT] =
+        {"weft_contact",
+         "first contact with a rank of MPI_COMM_WORLD; lane 0 is this process, 1 shared memory, 2 "
+         "the network",
+         "rank|lane", WEFT_TOOL_PROCESS, {RANK, LANE}},
+    [WEFT_EVENT_RENDEZVOUS] =
+        {"weft_rendezvous",
+         "a send to a rank of MPI_COMM_WORLD was announced by an RTS and waits for its receive",
+         "rank|lane|tag|bytes", WEFT_TOOL_PROCESS, {RANK, LANE, TAG, BYTES}},
+    [WEFT_EVENT_BACKLOG] =
+        {"weft_backlog",
+         "a send to a rank of MPI_COMM_WORLD waits, because the rank or network accepts no more",
+         "rank|lane", WEFT_TOOL_PROCESS, {RANK, LANE}},
+    [WEFT_EVENT_DEATH] =
+        {"weft_death", "a rank of MPI_COMM_WORLD was reported dead",
+         "rank|lane", WEFT_TOOL_PROCESS, {RANK, LANE}},
 };
+/* clang-format on */
 
 unsigned weft_event_armed;
 
@@ -87,7 +80,8 @@ int64_t weft_event_now(void)
     return (int64_t)t.tv_sec * 1000000000 + t.tv_nsec;
 }
 
-int weft_event_level(MPI_T_cb_safety safety)
+/* The index of a level, the least restrictive first, or -1. */
+static int level_index(MPI_T_cb_safety safety)
 {
     static const MPI_T_cb_safety levels[LEVELS] = {
         MPI_T_CB_REQUIRE_NONE, MPI_T_CB_REQUIRE_MPI_RESTRICTED, MPI_T_CB_REQUIRE_THREAD_SAFE,
@@ -98,14 +92,14 @@ int weft_event_level(MPI_T_cb_safety safety)
     return -1;
 }
 
-/* What a callback must stand to be called where events happen. */
-static MPI_T_cb_safety demanded(void)
+/* The level that a callback requires to be called at the event. */
+static MPI_T_cb_safety immediate_level(void)
 {
     return weft_settings.progress_thread ? MPI_T_CB_REQUIRE_THREAD_SAFE
                                          : MPI_T_CB_REQUIRE_MPI_RESTRICTED;
 }
 
-/* The lowest level from one on that has a callback, or -1. */
+/* The lowest level >= from with a callback, or -1. */
 static int lowest(const struct weft_registration *registration, int from)
 {
     for (int i = from; i < LEVELS; i++)
@@ -136,7 +130,7 @@ static void destroy(struct weft_registration *registration)
     free(registration);
 }
 
-/* Frees what was given up and is not in use. */
+/* Frees the dead registrations that are not in use. */
 static void sweep(void)
 {
     struct weft_registration **link = &registrations;
@@ -188,13 +182,13 @@ static void enqueue(struct weft_registration *registration, const struct weft_in
 void weft_event_raise(enum weft_event_type type, const struct weft_event_data *data)
 {
     weft_enter_anytime();
-    MPI_T_cb_safety here = demanded();
+    MPI_T_cb_safety here = immediate_level();
     struct weft_instance instance = {.type = type, .when = weft_event_now(), .data = *data};
     walks++;
     for (struct weft_registration *r = registrations; r; r = r->next) {
         if (r->dead || r->type != (int)type)
             continue;
-        int level = lowest(r, weft_event_level(here));
+        int level = lowest(r, level_index(here));
         if (level < 0 && lowest(r, 0) >= 0) {
             enqueue(r, &instance);
         } else if (level >= 0) {
@@ -209,9 +203,9 @@ void weft_event_raise(enum weft_event_type type, const struct weft_event_data *d
     weft_leave_anytime();
 }
 
-/* ---- Delivering what was deferred */
+/* ---- Deferred events */
 
-/* The registration whose oldest waiting event is the oldest of all, or NULL. */
+/* The registration with the oldest queued event, or NULL. */
 static struct weft_registration *oldest(void)
 {
     struct weft_registration *found = NULL;
@@ -249,7 +243,7 @@ static void deliver_one(struct weft_registration *registration)
     free(instance);
 }
 
-static void tell_drops(struct weft_registration *registration)
+static void report_drops(struct weft_registration *registration)
 {
     MPI_Count dropped = registration->dropped;
     MPI_T_event_dropped_cb_function *call = registration->on_drop;
@@ -265,7 +259,7 @@ static void tell_drops(struct weft_registration *registration)
 
 void weft_event_deliver(void)
 {
-    static _Thread_local bool delivering; /* a callback that calls MPI comes here again */
+    static _Thread_local bool delivering; /* a callback that calls MPI enters this function again */
     struct weft_registration *registration;
     if (delivering)
         return;
@@ -274,7 +268,7 @@ void weft_event_deliver(void)
     while ((registration = oldest()) != NULL)
         deliver_one(registration);
     while ((registration = with_drops()) != NULL)
-        tell_drops(registration);
+        report_drops(registration);
     weft_gate_set_events(false);
     sweep();
     weft_leave_anytime();
@@ -317,7 +311,7 @@ void weft_registration_drop(struct weft_registration *registration, void *user_d
 int weft_registration_set(struct weft_registration *registration, MPI_T_cb_safety safety,
                           void *user_data, MPI_T_event_cb_function *callback)
 {
-    int level = weft_event_level(safety);
+    int level = level_index(safety);
     if (level < 0)
         return MPI_T_ERR_INVALID;
     registration->level[level].call = callback;
@@ -334,7 +328,7 @@ void weft_registration_on_drop(struct weft_registration *registration,
 
 bool weft_registration_has(const struct weft_registration *registration, MPI_T_cb_safety safety)
 {
-    int level = weft_event_level(safety);
+    int level = level_index(safety);
     return level >= 0 && registration->level[level].call;
 }
 
@@ -356,7 +350,7 @@ struct weft_instance *weft_instance_find(MPI_T_event_instance handle)
     return instance;
 }
 
-/* All types of elements have 4 or 8 bytes. */
+/* Elements have 4 or 8 bytes. */
 static size_t size_of(MPI_Datatype type)
 {
     return type == MPI_UINT64_T ? sizeof(uint64_t) : sizeof(uint32_t);

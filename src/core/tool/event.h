@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_T's events (MPI 5.0 section 15.3.8): things that happen on slow ways, told to callbacks.
+ * Events of MPI_T (MPI 5.0 section 15.3.8): callbacks for rare events on general paths.
  *
- * A callback is called where the event happens, inside the library, if it was registered for that:
- * MPI_T_CB_REQUIRE_MPI_RESTRICTED, or, with a progress thread, which may run beside the program,
- * MPI_T_CB_REQUIRE_THREAD_SAFE. One registered for less is called at the beginning of the next MPI
- * function, where it may call MPI itself; until then up to WEFT_EVENTS_QUEUED events wait for it,
- * and further ones are dropped and counted.
+ * A callback is called at the event, inside the library, if its safety level permits that:
+ * MPI_T_CB_REQUIRE_MPI_RESTRICTED, or MPI_T_CB_REQUIRE_THREAD_SAFE with a progress thread. A
+ * callback of a lower level is deferred to the beginning of the next MPI function, where it may
+ * call MPI. Up to WEFT_EVENTS_QUEUED deferred events are queued for a callback; further ones are
+ * dropped and counted.
  *
  * Invariants:
- *  - weft_event_armed has the bit of an event type exactly while somebody is registered for it: one
- *    load and a branch on a slow way is all that an event costs that nobody asks for.
- *  - The data of an instance stay as they are until its callback has returned.
+ *  - Bit t of weft_event_armed is set exactly while a callback is registered for event type t, so
+ *    an event without callbacks costs one load and one branch.
+ *  - The data of an instance are unchanged until its callback has returned.
  */
 #ifndef WEFT_EVENT_H
 #define WEFT_EVENT_H
@@ -23,32 +23,32 @@
 struct weft_info;
 
 enum weft_event_type {
-    WEFT_EVENT_UNEXPECTED, /* a message has come that no receive waits for */
-    WEFT_EVENT_CONTACT,    /* the first contact with a rank */
-    WEFT_EVENT_RENDEZVOUS, /* a send is announced, its data wait for their receive */
-    WEFT_EVENT_BACKLOG,    /* what is sent to a rank begins to wait */
+    WEFT_EVENT_UNEXPECTED, /* a message entered the unexpected queue */
+    WEFT_EVENT_CONTACT,    /* first contact with a rank */
+    WEFT_EVENT_RENDEZVOUS, /* a send was announced by an RTS */
+    WEFT_EVENT_BACKLOG,    /* a send to a rank entered the backlog */
     WEFT_EVENT_DEATH,      /* a rank was reported dead */
     WEFT_EVENTS
 };
 
 enum { WEFT_EVENT_ELEMENTS = 4, WEFT_EVENTS_QUEUED = 256 };
 
-/* What is told: one structure for all types, of which each has the elements that its row names. */
+/* The data of all event types; the row of a type lists its elements. */
 struct weft_event_data {
-    int32_t rank; /* in MPI_COMM_WORLD; of an unexpected message: in its communicator */
-    int32_t lane; /* enum weft_lane less WEFT_LANE_SELF */
+    int32_t rank; /* in MPI_COMM_WORLD; WEFT_EVENT_UNEXPECTED: in the communicator */
+    int32_t lane; /* enum weft_lane minus WEFT_LANE_SELF */
     int32_t tag;
-    uint32_t context; /* the communicator's context id */
-    uint64_t bytes;   /* of the user's message */
+    uint32_t context; /* context id of the communicator */
+    uint64_t bytes;   /* size of the message */
 };
 
 struct weft_event_row {
     const char *name, *help;
-    const char *elements; /* their names, as an enumeration: "rank|lane" */
+    const char *elements; /* names of the elements, as an enumeration: "rank|lane" */
     enum weft_tool_category category;
     struct {
         MPI_Datatype type;
-        size_t at; /* in struct weft_event_data */
+        size_t at; /* offset in struct weft_event_data */
     } element[WEFT_EVENT_ELEMENTS];
 };
 
@@ -56,7 +56,7 @@ extern const struct weft_event_row weft_event_types[WEFT_EVENTS];
 
 extern WEFT_HIDDEN unsigned weft_event_armed;
 
-/* Tells who is registered. */
+/* Calls, or queues, the callbacks of an event type. */
 WEFT_COLD void weft_event_raise(enum weft_event_type type, const struct weft_event_data *data);
 
 static inline bool weft_event_wanted(enum weft_event_type type)
@@ -64,8 +64,8 @@ static inline bool weft_event_wanted(enum weft_event_type type)
     return weft_unlikely(weft_event_armed & 1U << type);
 }
 
-/* Tells what happened with a rank of MPI_COMM_WORLD, on an enum weft_lane, to who asked for it; tag and
- * bytes are 0 where the type has none. */
+/* Raises an event of a rank of MPI_COMM_WORLD on a lane (enum weft_lane); tag and bytes are 0 if
+ * the type does not have them. */
 static inline void weft_event_of_rank(enum weft_event_type type, int rank, int lane, int tag,
                                       uint64_t bytes)
 {
@@ -75,16 +75,15 @@ static inline void weft_event_of_rank(enum weft_event_type type, int rank, int l
                       .rank = rank, .lane = lane - WEFT_LANE_SELF, .tag = tag, .bytes = bytes});
 }
 
-/* Calls the callbacks that could not be called where their events happened. Not with the lock held,
- * at the beginning of an MPI function. */
+/* Calls the deferred callbacks, at the beginning of an MPI function, without the lock. */
 WEFT_COLD void weft_event_deliver(void);
 
-/* ---- For the entry points: codes of MPI_T, under the lock */
+/* ---- For the entry points. Called under the lock; results are codes of MPI_T */
 
-/* Nanoseconds of the one source, a monotonic clock. */
+/* Nanoseconds of the only event source, a monotonic clock. */
 int64_t weft_event_now(void);
 
-/* One allocated handle. */
+/* Registrations: event handles of MPI_T. */
 struct weft_registration *weft_registration_find(MPI_T_event_registration handle);
 int weft_registration_make(int type, MPI_T_event_registration *handle);
 void weft_registration_drop(struct weft_registration *registration, void *user_data,
@@ -94,13 +93,10 @@ int weft_registration_set(struct weft_registration *registration, MPI_T_cb_safet
 void weft_registration_on_drop(struct weft_registration *registration,
                                MPI_T_event_dropped_cb_function *callback);
 
-/* Whether a callback is registered for that very level. */
+/* Whether a callback is registered for exactly this level. */
 bool weft_registration_has(const struct weft_registration *registration, MPI_T_cb_safety safety);
 
-/* The index of a level in the order of what it demands, or -1. */
-int weft_event_level(MPI_T_cb_safety safety);
-
-/* An instance whose callback is running. */
+/* An event whose callback is queued or running. */
 struct weft_instance {
     enum weft_event_type type;
     int64_t when;
@@ -110,13 +106,15 @@ struct weft_instance {
 
 struct weft_instance *weft_instance_find(MPI_T_event_instance handle);
 
-/* Copies one element; returns its bytes. */
+/* Copies one element. Returns its size in bytes. */
 size_t weft_instance_read(const struct weft_instance *instance, int element, void *to);
 
-/* Bytes from the first element of a type to the end of its last, as displacements tell. */
-size_t weft_event_displacement(enum weft_event_type type, int element);
+/* The number of elements of a type; the displacement of an element in bytes, where the element
+ * after the last one is the end. */
 int weft_event_count(enum weft_event_type type);
+size_t weft_event_displacement(enum weft_event_type type, int element);
 
+/* Frees all registrations at the last MPI_T_finalize. */
 void weft_event_free_all(void);
 
 #endif

@@ -2,8 +2,8 @@
 /*
  * Sessions and handles of performance variables: see pvar.h.
  *
- * Invariant: the value of a handle that adds up is sum plus, while it is started, what the variable
- * has grown by since base. A frozen handle, whose ranks' peers are gone, is not started.
+ * Invariant: the value of a handle of a sum is `sum`, plus the variable minus `base` while the
+ * handle is started. A frozen handle is of ranks whose peers have been freed; it is not started.
  */
 #include "core/tool/pvar.h"
 
@@ -21,7 +21,7 @@ struct weft_pvar_handle {
     int count;
     struct element {
         int32_t world;
-        uint64_t sum, base; /* a watermark's sum is the most of what other handles' resets ended */
+        uint64_t sum, base; /* watermark: sum is the maximum before other handles' resets */
     } element[];
 };
 
@@ -70,29 +70,16 @@ void weft_pvar_free_all(void)
         weft_pvar_session_free(sessions);
 }
 
-/* Calls see(arg, handle) for every handle there is. */
-static void each_handle(void (*see)(struct weft_pvar_handle *handle))
+/* Sets the watermark of one handle. All other handles store the maximum so far, and tracking
+ * restarts from the current level. */
+static void set_watermark(struct weft_pvar_handle *handle, uint64_t value)
 {
-    for (struct weft_pvar_session *s = sessions; s; s = s->next)
-        for (struct weft_pvar_handle *h = s->handles; h; h = h->next)
-            see(h);
-}
-
-/* ---- Watermarks */
-
-/* Everybody keeps what was reached; tracking begins anew. */
-static void end_epoch(struct weft_peak *peak)
-{
+    struct weft_peak *peak = handle->row->peak;
     for (struct weft_pvar_session *s = sessions; s; s = s->next)
         for (struct weft_pvar_handle *h = s->handles; h; h = h->next)
             if (h->row->peak == peak && h->element[0].sum < peak->most)
                 h->element[0].sum = peak->most;
     peak->most = peak->now;
-}
-
-static void set_watermark(struct weft_pvar_handle *handle, uint64_t value)
-{
-    end_epoch(handle->row->peak);
     handle->element[0].sum = value;
 }
 
@@ -106,7 +93,7 @@ struct weft_pvar_handle *weft_pvar_find(struct weft_pvar_session *session, MPI_T
     return h;
 }
 
-/* The communicator that a variable of ranks is bound to. Codes of MPI_T. */
+/* The communicator that a variable of ranks is bound to. Returns a code of MPI_T. */
 static int bound_comm(const void *object, struct weft_comm **comm)
 {
     MPI_Comm handle;
@@ -158,10 +145,10 @@ void weft_pvar_free(struct weft_pvar_session *session, struct weft_pvar_handle *
     free(handle);
 }
 
-void weft_pvar_each(struct weft_pvar_session *session, int (*deed)(struct weft_pvar_handle *))
+void weft_pvar_each(struct weft_pvar_session *session, int (*call)(struct weft_pvar_handle *))
 {
     for (struct weft_pvar_handle *h = session->handles; h; h = h->next)
-        deed(h);
+        call(h);
 }
 
 int weft_pvar_start(struct weft_pvar_handle *handle)
@@ -176,8 +163,8 @@ int weft_pvar_start(struct weft_pvar_handle *handle)
     return MPI_SUCCESS;
 }
 
-/* The value of an element; base becomes the variable as it is. */
-static uint64_t bring_up(struct weft_pvar_handle *handle, struct element *element)
+/* Adds the growth since base to sum, and sets base to the current value. Returns sum. */
+static uint64_t update_sum(struct weft_pvar_handle *handle, struct element *element)
 {
     if (!handle->started)
         return element->sum;
@@ -192,7 +179,7 @@ int weft_pvar_stop(struct weft_pvar_handle *handle)
     if (!weft_pvar_sums(handle->row))
         return MPI_T_ERR_PVAR_NO_STARTSTOP;
     for (int i = 0; i < handle->count; i++)
-        bring_up(handle, &handle->element[i]);
+        update_sum(handle, &handle->element[i]);
     handle->started = false;
     return MPI_SUCCESS;
 }
@@ -206,17 +193,17 @@ int weft_pvar_reset(struct weft_pvar_handle *handle)
         return MPI_SUCCESS;
     }
     for (int i = 0; i < handle->count; i++) {
-        bring_up(handle, &handle->element[i]);
+        update_sum(handle, &handle->element[i]);
         handle->element[i].sum = 0;
     }
     return MPI_SUCCESS;
 }
 
-/* Gives what is in an element to a buffer that is wanted in the variable's type. Billionths are what
- * fractions are kept in: of a second, or of 1. */
+/* Times and percentages are stored in billionths. */
 static const double billion = 1e9;
 
-static void give(const struct weft_pvar_handle *handle, int i, uint64_t value, void *to)
+/* Writes value i to a buffer of the variable's type. */
+static void store(const struct weft_pvar_handle *handle, int i, uint64_t value, void *to)
 {
     MPI_Datatype type = weft_pvar_type(handle->row);
     if (type == MPI_INT)
@@ -230,7 +217,7 @@ static void give(const struct weft_pvar_handle *handle, int i, uint64_t value, v
 static uint64_t value_of(struct weft_pvar_handle *handle, struct element *element)
 {
     if (weft_pvar_sums(handle->row))
-        return bring_up(handle, element);
+        return update_sum(handle, element);
     uint64_t now = weft_pvar_raw(handle->row, element->world);
     return handle->row->class == MPI_T_PVAR_CLASS_HIGHWATERMARK && element->sum > now ? element->sum
                                                                                       : now;
@@ -239,7 +226,7 @@ static uint64_t value_of(struct weft_pvar_handle *handle, struct element *elemen
 int weft_pvar_read(struct weft_pvar_handle *handle, void *to)
 {
     for (int i = 0; i < handle->count; i++)
-        give(handle, i, value_of(handle, &handle->element[i]), to);
+        store(handle, i, value_of(handle, &handle->element[i]), to);
     return MPI_SUCCESS;
 }
 
@@ -248,8 +235,8 @@ int weft_pvar_read_and_reset(struct weft_pvar_handle *handle, void *to)
     if (!weft_pvar_resets(handle->row))
         return MPI_T_ERR_PVAR_NO_ATOMIC;
     for (int i = 0; i < handle->count; i++) {
-        give(handle, i, value_of(handle, &handle->element[i]), to);
-        handle->element[i].sum = 0; /* what was read was brought up to now */
+        store(handle, i, value_of(handle, &handle->element[i]), to);
+        handle->element[i].sum = 0;
     }
     if (!weft_pvar_sums(handle->row))
         set_watermark(handle, handle->row->peak->now);
@@ -265,7 +252,7 @@ int weft_pvar_write(struct weft_pvar_handle *handle, const void *from)
         uint64_t value = fraction ? (uint64_t)(((const double *)from)[i] * billion)
                                   : ((const unsigned long long *)from)[i];
         if (weft_pvar_sums(handle->row)) {
-            bring_up(handle, &handle->element[i]);
+            update_sum(handle, &handle->element[i]);
             handle->element[i].sum = value;
         } else {
             set_watermark(handle, value);
@@ -274,15 +261,12 @@ int weft_pvar_write(struct weft_pvar_handle *handle, const void *from)
     return MPI_SUCCESS;
 }
 
-static void freeze(struct weft_pvar_handle *handle)
-{
-    if (!weft_pvar_of_ranks(handle->row))
-        return;
-    weft_pvar_stop(handle);
-    handle->frozen = true;
-}
-
 void weft_pvar_freeze(void)
 {
-    each_handle(freeze);
+    for (struct weft_pvar_session *s = sessions; s; s = s->next)
+        for (struct weft_pvar_handle *h = s->handles; h; h = h->next)
+            if (weft_pvar_of_ranks(h->row)) {
+                weft_pvar_stop(h);
+                h->frozen = true;
+            }
 }

@@ -2,8 +2,8 @@
 /*
  * The table of performance variables and their values: see pvar.h.
  *
- * Invariant: reading changes nothing, and reads only words that stay where they are while MPI
- * starts, runs and stops, or that weft_count_close takes over under the lock.
+ * Invariant: reading a variable has no side effect, and reads only memory that stays valid while
+ * MPI starts, runs and stops, or that weft_count_close takes over under the lock.
  */
 #include "core/tool/pvar.h"
 #include "core/pt2pt/cell.h"
@@ -13,170 +13,204 @@
 #include "ofi/net.h"
 #include "shm/shm.h"
 
-#define COUNTER(name, category, field, help)                                                       \
+static uint64_t load(const uint64_t *word)
+{
+    return __atomic_load_n(word, __ATOMIC_RELAXED);
+}
+
+/* ---- Values that are derived when they are read */
+
+#define VALUE(name, expression)                                                                    \
+    static uint64_t name(void)                                                                     \
     {                                                                                              \
-        name, MPI_T_PVAR_CLASS_COUNTER, category, WEFT_PVAR_WORD, &weft_counts.field, NULL, false, \
-            help                                                                                   \
+        return expression;                                                                         \
     }
-#define BYTES(name, category, field, help)                                                         \
+enum { STOPPED, RUNNING, IDLE };
+VALUE(state, !weft_is_running() ? STOPPED : weft_gate & WEFT_GATE_CLOSED ? IDLE : RUNNING)
+VALUE(request_bytes, weft.requests.nslabs *WEFT_REQUEST_SLAB * sizeof(struct weft_request))
+VALUE(posted, weft_cells_posted())
+VALUE(net_sent, weft_count_sent(WEFT_LANE_NET))
+VALUE(net_in_flight, load(&weft_counts.net_rendezvous) - load(&weft_counts.net_rendezvous_over))
+VALUE(net_receives, load(&weft_counts.net_receives) + weft_net_levels().completed)
+VALUE(net_posted, weft_net_levels().posted)
+VALUE(net_eager_limit, weft_net_levels().eager_limit)
+VALUE(shm_sent, weft_count_sent(WEFT_LANE_SHM))
+VALUE(shm_bytes, weft_shm_bytes())
+VALUE(shm_eager_limit, weft_shm_eager_limit())
+
+static uint64_t net_receive_queue(void)
+{
+    struct weft_net_levels net = weft_net_levels();
+    return net.room ? net.posted * UINT64_C(1000000000) / net.room : 0;
+}
+
+/* Counted for each rank with WEFT_COUNTERS=all. */
+#define RANK_VALUE(field)                                                                          \
+    static uint64_t rank_##field(int world)                                                        \
     {                                                                                              \
-        name, MPI_T_PVAR_CLASS_AGGREGATE, category, WEFT_PVAR_WORD, &weft_counts.field, NULL,      \
-            false, help                                                                            \
+        return weft_count_ranks ? weft_count_ranks[world].field : 0;                               \
     }
-#define ALL(name, class, category, field, help)                                                    \
+RANK_VALUE(bytes_sent)
+RANK_VALUE(received)
+RANK_VALUE(bytes_received)
+RANK_VALUE(unexpected_messages)
+
+/* Counted for each rank that this one is in contact with. */
+#define PEER_VALUE(name, expression)                                                               \
+    static uint64_t peer_##name(int world)                                                         \
     {                                                                                              \
-        name, class, category, WEFT_PVAR_WORD, &weft_counts.field, NULL, true,                     \
-            help " (WEFT_COUNTERS=all)"                                                            \
+        const struct weft_peer *peer = weft.peers ? weft_peer_known(world) : NULL;                 \
+        return peer ? expression : 0;                                                              \
     }
-#define DERIVED(name, class, category, source, help)                                               \
+PEER_VALUE(messages_sent, weft_count_sent_to(peer))
+PEER_VALUE(rendezvous, load(&peer->counts.rendezvous))
+PEER_VALUE(backlogged, load(&peer->counts.backlogged))
+PEER_VALUE(backlog, load(&peer->counts.backlog))
+PEER_VALUE(registrations, load(&peer->counts.registrations))
+
+/* ---- The table */
+
+#define ROW(name, kind, group, text, ...)                                                          \
     {                                                                                              \
-        name, class, category, source, NULL, NULL, false, help                                     \
+        name, MPI_T_PVAR_CLASS_##kind, WEFT_TOOL_##group, .help = text, __VA_ARGS__                \
     }
-#define RANKS(name, class, source, all, help)                                                      \
-    {                                                                                              \
-        name, class, WEFT_TOOL_PROCESS, source, NULL, NULL, all, help                              \
-    }
-#define LEVEL(name, category, field, help)                                                         \
-    {                                                                                              \
-        name, MPI_T_PVAR_CLASS_LEVEL, category, WEFT_PVAR_PEAK, NULL, &weft_counts.field, false,   \
-            help                                                                                   \
-    }
-#define HIGH(name, category, field, help)                                                          \
-    {                                                                                              \
-        name, MPI_T_PVAR_CLASS_HIGHWATERMARK, category, WEFT_PVAR_PEAK, NULL, &weft_counts.field,  \
-            false, help                                                                            \
-    }
+#define COUNT(name, kind, group, field, text)                                                      \
+    ROW(name, kind, group, text, .word = &weft_counts.field)
+#define ALL(name, kind, group, field, text)                                                        \
+    ROW(name, kind, group, text " (WEFT_COUNTERS=all)", .all = true, .word = &weft_counts.field)
+#define PEAK(name, kind, group, field, text)                                                       \
+    ROW(name, kind, group, text, .peak = &weft_counts.field)
+#define DERIVED(name, kind, group, function, text) ROW(name, kind, group, text, .value = function)
+#define RANKS(name, kind, function, text)          ROW(name, kind, PROCESS, text, .of_rank = function)
+#define RANKS_ALL(name, kind, function, text)                                                      \
+    ROW(name, kind, PROCESS, text " (WEFT_COUNTERS=all)", .all = true, .of_rank = function)
 
 enum { SELF, SHM, NET }; /* as in weft_counts.bytes_sent */
 
 const struct weft_pvar_row weft_pvar_table[] = {
-    DERIVED("weft_state", MPI_T_PVAR_CLASS_STATE, WEFT_TOOL_PROCESS, WEFT_PVAR_STATE,
-            "whether MPI runs in this process; idle: it does, and nobody uses it (all sessions are "
-            "finalized)"),
-    DERIVED("weft_peers", MPI_T_PVAR_CLASS_LEVEL, WEFT_TOOL_PROCESS, WEFT_PVAR_PEERS,
-            "other ranks that this one is in contact with"),
-    COUNTER("weft_contacts", WEFT_TOOL_PROCESS, contacts, "first contacts with other ranks"),
-    COUNTER("weft_deaths", WEFT_TOOL_PROCESS, deaths, "ranks in contact that were reported dead"),
-    COUNTER("weft_yields", WEFT_TOOL_PROCESS, yields,
-            "times that a waiting rank gave its core away"),
-    COUNTER("weft_sleeps", WEFT_TOOL_PROCESS, sleeps, "times that a waiting rank slept"),
-    {"weft_time_asleep", MPI_T_PVAR_CLASS_TIMER, WEFT_TOOL_PROCESS, WEFT_PVAR_WORD,
-     &weft_counts.asleep, NULL, false, "seconds that a waiting rank slept"},
-    DERIVED("weft_request_bytes", MPI_T_PVAR_CLASS_LEVEL, WEFT_TOOL_PROCESS,
-            WEFT_PVAR_REQUEST_BYTES, "memory of the pool of requests"),
-    COUNTER("weft_collectives", WEFT_TOOL_COLLECTIVES, collectives,
-            "collective operations started, the library's own included"),
+    DERIVED("weft_state", STATE, PROCESS, state,
+            "state of MPI in this process; idle: initialized, and all sessions are finalized"),
+    DERIVED("weft_peers", LEVEL, PROCESS, weft_count_peers,
+            "other ranks that this rank is in contact with"),
+    COUNT("weft_contacts", COUNTER, PROCESS, contacts, "first contacts with other ranks"),
+    COUNT("weft_deaths", COUNTER, PROCESS, deaths, "ranks in contact that were reported dead"),
+    COUNT("weft_yields", COUNTER, PROCESS, yields, "times that a waiting rank yielded its core"),
+    COUNT("weft_sleeps", COUNTER, PROCESS, sleeps, "times that a waiting rank slept"),
+    COUNT("weft_time_asleep", TIMER, PROCESS, asleep, "seconds that a waiting rank slept"),
+    DERIVED("weft_request_bytes", LEVEL, PROCESS, request_bytes, "memory of the request pool"),
+    COUNT("weft_collectives", COUNTER, COLLECTIVES, collectives,
+          "collective operations started, including the library's own"),
 
-    COUNTER("weft_self_messages_sent", WEFT_TOOL_PROCESS, self_messages,
-            "messages of this process to itself"),
-    BYTES("weft_self_bytes_sent", WEFT_TOOL_PROCESS, self_bytes,
+    COUNT("weft_self_messages_sent", COUNTER, PROCESS, self_messages,
+          "messages of this process to itself"),
+    COUNT("weft_self_bytes_sent", AGGREGATE, PROCESS, self_bytes,
           "bytes of messages of this process to itself"),
 
-    DERIVED("weft_posted_receives", MPI_T_PVAR_CLASS_LEVEL, WEFT_TOOL_MATCHING, WEFT_PVAR_POSTED,
-            "receives that wait in the software matcher"),
-    COUNTER("weft_unexpected_messages", WEFT_TOOL_MATCHING, kept,
-            "messages kept in memory because no receive waited for them"),
-    LEVEL("weft_unexpected_queue", WEFT_TOOL_MATCHING, unexpected,
-          "messages that are kept now; those inside a provider that matches are not seen"),
-    HIGH("weft_unexpected_queue_high", WEFT_TOOL_MATCHING, unexpected,
-         "the most messages kept at a time"),
-    LEVEL("weft_unexpected_bytes", WEFT_TOOL_MATCHING, unexpected_bytes,
-          "memory that the data of messages kept take"),
-    HIGH("weft_unexpected_bytes_high", WEFT_TOOL_MATCHING, unexpected_bytes,
-         "the most memory that they took"),
+    DERIVED("weft_posted_receives", LEVEL, MATCHING, posted,
+            "receives in the posted queue of the software matcher"),
+    COUNT("weft_unexpected_messages", COUNTER, MATCHING, unexpected_messages,
+          "messages that entered the unexpected queue of the software matcher"),
+    PEAK("weft_unexpected_queue", LEVEL, MATCHING, unexpected,
+         "messages in the unexpected queue, without those inside a provider that matches"),
+    PEAK("weft_unexpected_queue_high", HIGHWATERMARK, MATCHING, unexpected,
+         "largest number of messages in the unexpected queue"),
+    PEAK("weft_unexpected_bytes", LEVEL, MATCHING, unexpected_bytes,
+         "memory used by the data of unexpected messages"),
+    PEAK("weft_unexpected_bytes_high", HIGHWATERMARK, MATCHING, unexpected_bytes,
+         "largest memory used by the data of unexpected messages"),
 
-    DERIVED("weft_net_messages_sent", MPI_T_PVAR_CLASS_COUNTER, WEFT_TOOL_NET, WEFT_PVAR_NET_SENT,
-            "messages sent over the network, of collectives too, by whatever protocol"),
-    COUNTER("weft_net_rendezvous_sent", WEFT_TOOL_NET, net_rendezvous,
-            "messages announced over the network by an RTS"),
-    BYTES("weft_net_rendezvous_bytes_sent", WEFT_TOOL_NET, net_rendezvous_bytes,
+    DERIVED("weft_net_messages_sent", COUNTER, NET, net_sent,
+            "messages sent over the network by any protocol, including those of collectives"),
+    COUNT("weft_net_rendezvous_sent", COUNTER, NET, net_rendezvous,
+          "messages announced over the network by an RTS"),
+    COUNT("weft_net_rendezvous_bytes_sent", AGGREGATE, NET, net_rendezvous_bytes,
           "bytes of messages announced by an RTS"),
-    DERIVED("weft_net_rendezvous_in_flight", MPI_T_PVAR_CLASS_LEVEL, WEFT_TOOL_NET,
-            WEFT_PVAR_NET_IN_FLIGHT, "announced sends that have not ended"),
-    DERIVED("weft_net_fetching", MPI_T_PVAR_CLASS_LEVEL, WEFT_TOOL_NET, WEFT_PVAR_NET_FETCHING,
+    DERIVED("weft_net_rendezvous_in_flight", LEVEL, NET, net_in_flight,
+            "announced sends that have not completed"),
+    DERIVED("weft_net_fetching", LEVEL, NET, weft_count_fetching,
             "announced messages that have matched here and are being fetched"),
-    COUNTER("weft_net_credit_waits", WEFT_TOOL_NET, net_unpaid,
-            "short messages that were announced because their receiver has too many of this "
-            "rank's without receives (WEFT_EAGER_CREDITS)"),
-    COUNTER("weft_net_relief_questions", WEFT_TOOL_NET, net_questions,
-            "questions to peers whether they have taken what was sent"),
-    COUNTER("weft_net_backlogged", WEFT_TOOL_NET, net_backlogged,
-            "messages and controls that had to wait before the provider took them"),
-    LEVEL("weft_net_backlog", WEFT_TOOL_NET, net_backlog, "messages and controls that wait now"),
-    HIGH("weft_net_backlog_high", WEFT_TOOL_NET, net_backlog, "the most that waited at a time"),
-    COUNTER("weft_net_controls_sent", WEFT_TOOL_NET, net_controls,
-            "control messages (acknowledgements, ends of rendezvous, credits)"),
-    DERIVED("weft_net_receives", MPI_T_PVAR_CLASS_COUNTER, WEFT_TOOL_NET, WEFT_PVAR_NET_COMPLETED,
-            "receives that the provider has matched or given back"),
-    DERIVED("weft_net_posted_receives", MPI_T_PVAR_CLASS_LEVEL, WEFT_TOOL_NET, WEFT_PVAR_NET_POSTED,
-            "receives that the provider holds"),
-    DERIVED("weft_net_receive_queue", MPI_T_PVAR_CLASS_PERCENTAGE, WEFT_TOOL_NET,
-            WEFT_PVAR_NET_FILL, "how full the provider's receive queue is with them"),
-    COUNTER("weft_net_registrations", WEFT_TOOL_NET, net_registrations, "registrations of memory"),
-    {"weft_net_bounce_bytes", MPI_T_PVAR_CLASS_LEVEL, WEFT_TOOL_NET, WEFT_PVAR_WORD,
-     &weft_counts.net_stages, NULL, false, "memory for data that are packed while they travel"},
-    DERIVED("weft_net_eager_limit", MPI_T_PVAR_CLASS_SIZE, WEFT_TOOL_NET, WEFT_PVAR_NET_EAGER_LIMIT,
-            "longest message that is sent without waiting for its "
-            "receive; 0: no network is open"),
+    COUNT("weft_net_credit_waits", COUNTER, NET, net_credit_waits,
+          "short messages that were announced because this rank had no credits at the receiver "
+          "(WEFT_EAGER_CREDITS)"),
+    COUNT("weft_net_flow_checks", COUNTER, NET, net_flow_checks,
+          "requests to peers to confirm that they have received what was sent"),
+    COUNT("weft_net_dropped", COUNTER, NET, net_dropped,
+          "control messages that were dropped because they named no operation of this rank"),
+    COUNT("weft_net_backlogged", COUNTER, NET, net_backlogged,
+          "messages and controls that waited before the provider accepted them"),
+    PEAK("weft_net_backlog", LEVEL, NET, net_backlog, "messages and controls that wait now"),
+    PEAK("weft_net_backlog_high", HIGHWATERMARK, NET, net_backlog,
+         "largest number of messages and controls that waited"),
+    COUNT("weft_net_controls_sent", COUNTER, NET, net_controls,
+          "control messages (acknowledgements, ends of rendezvous, credits)"),
+    DERIVED("weft_net_receives", COUNTER, NET, net_receives,
+            "receives that the provider has matched or returned"),
+    DERIVED("weft_net_posted_receives", LEVEL, NET, net_posted, "receives posted to the provider"),
+    DERIVED("weft_net_receive_queue", PERCENTAGE, NET, net_receive_queue,
+            "part of the provider's receive queue that they occupy"),
+    COUNT("weft_net_registrations", COUNTER, NET, net_registrations, "memory registrations"),
+    COUNT("weft_net_bounce_bytes", LEVEL, NET, net_bounce_bytes,
+          "memory of bounce buffers, for data that are packed during the transfer"),
+    DERIVED("weft_net_eager_limit", SIZE, NET, net_eager_limit,
+            "longest message sent without waiting for its receive; 0: no network is open"),
 
-    DERIVED("weft_shm_messages_sent", MPI_T_PVAR_CLASS_COUNTER, WEFT_TOOL_SHM, WEFT_PVAR_SHM_SENT,
-            "messages sent through shared memory, of collectives too"),
-    DERIVED("weft_shm_messages_received", MPI_T_PVAR_CLASS_COUNTER, WEFT_TOOL_SHM,
-            WEFT_PVAR_SHM_ARRIVED, "messages that came through shared memory"),
-    COUNTER("weft_shm_rendezvous_sent", WEFT_TOOL_SHM, shm_rendezvous,
-            "messages announced through shared memory by an RTS"),
-    BYTES("weft_shm_rendezvous_bytes_sent", WEFT_TOOL_SHM, shm_rendezvous_bytes,
-          "bytes of messages so announced"),
-    COUNTER("weft_shm_pieces_sent", WEFT_TOOL_SHM, shm_pieces,
-            "pieces of long messages that were pushed, because their receiver could not read this "
-            "process's memory or the data have holes"),
-    COUNTER("weft_shm_backlogged", WEFT_TOOL_SHM, shm_backlogged,
-            "messages and controls that found no room"),
-    LEVEL("weft_shm_backlog", WEFT_TOOL_SHM, shm_backlog,
-          "messages and controls that wait for room now"),
-    HIGH("weft_shm_backlog_high", WEFT_TOOL_SHM, shm_backlog, "the most that waited at a time"),
-    DERIVED("weft_shm_bytes", MPI_T_PVAR_CLASS_SIZE, WEFT_TOOL_SHM, WEFT_PVAR_SHM_BYTES,
-            "the node's segment; what no message has touched takes no memory"),
-    DERIVED("weft_shm_eager_limit", MPI_T_PVAR_CLASS_SIZE, WEFT_TOOL_SHM, WEFT_PVAR_SHM_EAGER_LIMIT,
-            "longest message that is sent without waiting for its receive; 0: no shared memory"),
+    DERIVED("weft_shm_messages_sent", COUNTER, SHM, shm_sent,
+            "messages sent through shared memory, including those of collectives"),
+    DERIVED("weft_shm_messages_received", COUNTER, SHM, weft_count_shm_arrived,
+            "messages received through shared memory"),
+    COUNT("weft_shm_rendezvous_sent", COUNTER, SHM, shm_rendezvous,
+          "messages announced through shared memory by an RTS"),
+    COUNT("weft_shm_rendezvous_bytes_sent", AGGREGATE, SHM, shm_rendezvous_bytes,
+          "bytes of messages announced through shared memory"),
+    COUNT("weft_shm_pieces_sent", COUNTER, SHM, shm_pieces,
+          "pieces of long messages that were pushed, because the receiver could not read this "
+          "process's memory or the data are not contiguous"),
+    COUNT("weft_shm_backlogged", COUNTER, SHM, shm_backlogged,
+          "messages and controls that waited for space in a ring"),
+    PEAK("weft_shm_backlog", LEVEL, SHM, shm_backlog,
+         "messages and controls that wait for space now"),
+    PEAK("weft_shm_backlog_high", HIGHWATERMARK, SHM, shm_backlog,
+         "largest number of messages and controls that waited"),
+    DERIVED("weft_shm_bytes", SIZE, SHM, shm_bytes,
+            "size of the node's segment; pages that no message has used take no memory"),
+    DERIVED("weft_shm_eager_limit", SIZE, SHM, shm_eager_limit,
+            "longest message sent without waiting for its receive; 0: no shared memory"),
 
-    ALL("weft_net_bytes_sent", MPI_T_PVAR_CLASS_AGGREGATE, WEFT_TOOL_NET, bytes_sent[NET],
+    ALL("weft_net_bytes_sent", AGGREGATE, NET, bytes_sent[NET],
         "bytes of messages sent over the network"),
-    ALL("weft_net_messages_received", MPI_T_PVAR_CLASS_COUNTER, WEFT_TOOL_NET, received[NET],
+    ALL("weft_net_messages_received", COUNTER, NET, received[NET],
         "receives completed by messages from the network"),
-    ALL("weft_net_bytes_received", MPI_T_PVAR_CLASS_AGGREGATE, WEFT_TOOL_NET, bytes_received[NET],
-        "bytes that messages from the network brought"),
-    ALL("weft_shm_bytes_sent", MPI_T_PVAR_CLASS_AGGREGATE, WEFT_TOOL_SHM, bytes_sent[SHM],
+    ALL("weft_net_bytes_received", AGGREGATE, NET, bytes_received[NET],
+        "bytes received from the network"),
+    ALL("weft_shm_bytes_sent", AGGREGATE, SHM, bytes_sent[SHM],
         "bytes of messages sent through shared memory"),
-    ALL("weft_shm_bytes_received", MPI_T_PVAR_CLASS_AGGREGATE, WEFT_TOOL_SHM, bytes_received[SHM],
-        "bytes that receives got from it"),
-    ALL("weft_self_messages_received", MPI_T_PVAR_CLASS_COUNTER, WEFT_TOOL_PROCESS, received[SELF],
+    ALL("weft_shm_bytes_received", AGGREGATE, SHM, bytes_received[SHM],
+        "bytes received through shared memory"),
+    ALL("weft_self_messages_received", COUNTER, PROCESS, received[SELF],
         "receives completed by messages of this process"),
-    ALL("weft_polls", MPI_T_PVAR_CLASS_COUNTER, WEFT_TOOL_PROCESS, polls,
-        "times that the library looked for news"),
-    ALL("weft_polls_with_news", MPI_T_PVAR_CLASS_COUNTER, WEFT_TOOL_PROCESS, news,
-        "times that there were some"),
-    ALL("weft_time_waiting", MPI_T_PVAR_CLASS_TIMER, WEFT_TOOL_PROCESS, waited,
-        "seconds in which a waiting rank found nothing to do, those asleep included"),
+    ALL("weft_polls", COUNTER, PROCESS, polls, "times that the library polled for events"),
+    ALL("weft_polls_with_events", COUNTER, PROCESS, polls_with_events, "polls that found events"),
+    ALL("weft_time_waiting", TIMER, PROCESS, waited,
+        "seconds in which a waiting rank found no events, including those asleep"),
 
-    RANKS("weft_rank_messages_sent", MPI_T_PVAR_CLASS_COUNTER, WEFT_PVAR_RANK_SENT, false,
-          "messages sent to the process of each rank of a communicator, on whatever communicator"),
-    RANKS("weft_rank_bytes_sent", MPI_T_PVAR_CLASS_AGGREGATE, WEFT_PVAR_RANK_BYTES_SENT, true,
-          "the bytes of messages to each (WEFT_COUNTERS=all)"),
-    RANKS("weft_rank_messages_received", MPI_T_PVAR_CLASS_COUNTER, WEFT_PVAR_RANK_RECEIVED, true,
-          "receives that a message of each has completed (WEFT_COUNTERS=all)"),
-    RANKS("weft_rank_bytes_received", MPI_T_PVAR_CLASS_AGGREGATE, WEFT_PVAR_RANK_BYTES_RECEIVED,
-          true, "the bytes that they brought (WEFT_COUNTERS=all)"),
-    RANKS("weft_rank_unexpected_messages", MPI_T_PVAR_CLASS_COUNTER, WEFT_PVAR_RANK_KEPT, true,
-          "messages of each that were kept because no receive waited for them (WEFT_COUNTERS=all)"),
-    RANKS("weft_rank_rendezvous_sent", MPI_T_PVAR_CLASS_COUNTER, WEFT_PVAR_RANK_RENDEZVOUS, false,
-          "messages announced to each by an RTS"),
-    RANKS("weft_rank_backlogged", MPI_T_PVAR_CLASS_COUNTER, WEFT_PVAR_RANK_BACKLOGGED, false,
-          "messages and controls to each that had to wait"),
-    RANKS("weft_rank_backlog", MPI_T_PVAR_CLASS_LEVEL, WEFT_PVAR_RANK_BACKLOG, false,
-          "messages and controls to each that wait now"),
-    RANKS("weft_rank_registrations", MPI_T_PVAR_CLASS_COUNTER, WEFT_PVAR_RANK_REGISTRATIONS, false,
-          "registrations of memory for messages from and to each"),
+    RANKS("weft_rank_messages_sent", COUNTER, peer_messages_sent,
+          "messages sent to the process of each rank of a communicator, on any communicator"),
+    RANKS_ALL("weft_rank_bytes_sent", AGGREGATE, rank_bytes_sent,
+              "bytes of messages sent to each rank"),
+    RANKS_ALL("weft_rank_messages_received", COUNTER, rank_received,
+              "receives completed by a message of each rank"),
+    RANKS_ALL("weft_rank_bytes_received", AGGREGATE, rank_bytes_received,
+              "bytes received from each rank"),
+    RANKS_ALL("weft_rank_unexpected_messages", COUNTER, rank_unexpected_messages,
+              "messages of each rank that entered the unexpected queue"),
+    RANKS("weft_rank_rendezvous_sent", COUNTER, peer_rendezvous,
+          "messages announced to each rank by an RTS"),
+    RANKS("weft_rank_backlogged", COUNTER, peer_backlogged,
+          "messages and controls to each rank that waited"),
+    RANKS("weft_rank_backlog", LEVEL, peer_backlog,
+          "messages and controls to each rank that wait now"),
+    RANKS("weft_rank_registrations", COUNTER, peer_registrations,
+          "memory registrations for messages from and to each rank"),
 };
 
 const int weft_pvar_count = sizeof weft_pvar_table / sizeof weft_pvar_table[0];
@@ -205,98 +239,11 @@ bool weft_pvar_resets(const struct weft_pvar_row *row)
     return weft_pvar_sums(row) || row->class == MPI_T_PVAR_CLASS_HIGHWATERMARK;
 }
 
-/* ---- Values */
-
-static uint64_t word(const uint64_t *at)
-{
-    return __atomic_load_n(at, __ATOMIC_RELAXED);
-}
-
-static uint64_t state(void)
-{
-    enum { STOPPED, RUNNING, IDLE };
-    return !weft_is_running() ? STOPPED : weft_gate & WEFT_GATE_CLOSED ? IDLE : RUNNING;
-}
-
-static uint64_t fill(void)
-{
-    struct weft_net_levels net = weft_net_levels();
-    return net.room ? net.posted * UINT64_C(1000000000) / net.room : 0;
-}
-
-static uint64_t in_flight(void)
-{
-    return word(&weft_counts.net_rendezvous) - word(&weft_counts.net_rendezvous_over);
-}
-
-/* Counted for each rank with WEFT_COUNTERS=all. */
-static uint64_t of_rank(enum weft_pvar_source source, int world)
-{
-    const struct weft_count_rank *rank = weft_count_ranks ? &weft_count_ranks[world] : NULL;
-    if (!rank)
-        return 0;
-    return source == WEFT_PVAR_RANK_BYTES_SENT       ? rank->bytes_sent
-           : source == WEFT_PVAR_RANK_RECEIVED       ? rank->received
-           : source == WEFT_PVAR_RANK_BYTES_RECEIVED ? rank->bytes_received
-                                                     : rank->kept;
-}
-
-/* Of a rank that this one is in contact with. */
-static uint64_t of_peer(enum weft_pvar_source source, int world)
-{
-    const struct weft_peer *peer = weft.peers ? weft_peer_known(world) : NULL;
-    if (!peer)
-        return 0;
-    return source == WEFT_PVAR_RANK_SENT         ? weft_count_sent_to(peer)
-           : source == WEFT_PVAR_RANK_RENDEZVOUS ? word(&peer->counts.rendezvous)
-           : source == WEFT_PVAR_RANK_BACKLOGGED ? word(&peer->counts.backlogged)
-           : source == WEFT_PVAR_RANK_BACKLOG    ? word(&peer->counts.backlog)
-                                                 : word(&peer->counts.registrations);
-}
-
 uint64_t weft_pvar_raw(const struct weft_pvar_row *row, int world)
 {
-    switch (row->source) {
-    case WEFT_PVAR_WORD:
-        return word(row->word);
-    case WEFT_PVAR_PEAK:
-        return word(row->class == MPI_T_PVAR_CLASS_LEVEL ? &row->peak->now : &row->peak->most);
-    case WEFT_PVAR_STATE:
-        return state();
-    case WEFT_PVAR_NET_SENT:
-        return weft_count_sent(WEFT_LANE_NET);
-    case WEFT_PVAR_SHM_SENT:
-        return weft_count_sent(WEFT_LANE_SHM);
-    case WEFT_PVAR_SHM_ARRIVED:
-        return weft_count_shm_arrived();
-    case WEFT_PVAR_NET_EAGER_LIMIT:
-        return weft_net_levels().eager_limit;
-    case WEFT_PVAR_SHM_EAGER_LIMIT:
-        return weft_shm_eager_limit();
-    case WEFT_PVAR_SHM_BYTES:
-        return weft_shm_bytes();
-    case WEFT_PVAR_NET_POSTED:
-        return weft_net_levels().posted;
-    case WEFT_PVAR_NET_COMPLETED:
-        return word(&weft_counts.net_receives) + weft_net_levels().completed;
-    case WEFT_PVAR_NET_FILL:
-        return fill();
-    case WEFT_PVAR_NET_IN_FLIGHT:
-        return in_flight();
-    case WEFT_PVAR_NET_FETCHING:
-        return weft_count_fetching();
-    case WEFT_PVAR_POSTED:
-        return weft_cells_posted();
-    case WEFT_PVAR_REQUEST_BYTES:
-        return weft.requests.nslabs * WEFT_REQUEST_SLAB * sizeof(struct weft_request);
-    case WEFT_PVAR_PEERS:
-        return weft_count_peers();
-    case WEFT_PVAR_RANK_BYTES_SENT:
-    case WEFT_PVAR_RANK_RECEIVED:
-    case WEFT_PVAR_RANK_BYTES_RECEIVED:
-    case WEFT_PVAR_RANK_KEPT:
-        return of_rank(row->source, world);
-    default:
-        return of_peer(row->source, world);
-    }
+    if (row->word)
+        return load(row->word);
+    if (row->peak)
+        return load(row->class == MPI_T_PVAR_CLASS_LEVEL ? &row->peak->now : &row->peak->most);
+    return row->value ? row->value() : row->of_rank(world);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_T's beginning and end, strings, enumerations: see tool.h.
+ * Initialization of MPI_T, strings, enumerations: see tool.h.
  *
- * Invariant: uses counts the calls of MPI_T_init_thread that no MPI_T_finalize has answered.
+ * Invariant: uses is the number of calls of MPI_T_init_thread minus those of MPI_T_finalize.
  */
 #include "core/tool/tool.h"
 
@@ -16,8 +16,7 @@ enum { SETTINGS_MAX = 64 };
 
 static int uses;
 
-/* One for each setting that is a choice, by its row; the state of the process; one for each event
- * type. */
+/* Enumerations of settings with choices, by row; of weft_state; of event types. */
 static struct weft_tool_enum of_settings[SETTINGS_MAX];
 static const struct weft_tool_enum of_state = {"weft_state", "stopped|running|idle"};
 static struct weft_tool_enum of_events[WEFT_EVENTS];
@@ -53,8 +52,7 @@ void weft_tool_open(void)
     if (uses++)
         return;
     make_enums();
-    /* Variables have values before MPI runs. What is wrong with the environment is for MPI_Init to
-     * say. */
+    /* Variables are readable before MPI runs. MPI_Init reports errors of the environment. */
     if (!weft_is_running())
         weft_settings_load(why, sizeof why);
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_T (MPI 5.0 chapter 15): what its parts share. Entry points are in core/mpi/tool_*.c.
+ * MPI_T (MPI 5.0 chapter 15): common functions, enumerations and categories. The entry points are
+ * in core/mpi/tool_*.c.
  *
  * Invariants:
- *  - Everything here is touched only under the lock (weft_enter_anytime), which needs neither MPI
- *    nor threads; entry points of MPI_T return codes and call no error handler.
- *  - Handles are found in the lists of what exists before they are looked into, so one that was
- *    freed, or never was, is an error and nothing worse.
- *  - Numbers of variables, events and categories never change while the process lives.
+ *  - The state of this folder is accessed under the lock of weft_enter_anytime, which requires
+ *    neither an initialized MPI nor threads. Entry points return codes of MPI_T and call no error
+ *    handler.
+ *  - A handle is looked up in the list of existing ones before it is dereferenced, so that a stale
+ *    handle returns an error.
+ *  - Indices of variables, events and categories are constant.
  */
 #ifndef WEFT_TOOL_H
 #define WEFT_TOOL_H
@@ -18,21 +20,21 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* Enters MPI_T: MPI_SUCCESS with the lock held, or MPI_T_ERR_NOT_INITIALIZED without it. */
+/* Takes the lock. Returns MPI_SUCCESS, or MPI_T_ERR_NOT_INITIALIZED without the lock. */
 int weft_tool_enter(void);
 
-/* Leaves it. Returns code. */
+/* Releases the lock. Returns code. */
 int weft_tool_leave(int code);
 
-/* Begins and ends a use of MPI_T. */
+/* MPI_T_init_thread and MPI_T_finalize, which may be nested. */
 void weft_tool_open(void);
 int weft_tool_close(void);
 
-/* Gives a string to a caller who has room for *len bytes at to (MPI 5.0, 15.3.3): what fits, with an
- * end, and the bytes that it takes as a whole. Either pointer may be NULL. */
+/* Copies a string to a buffer of *len bytes (MPI 5.0, 15.3.3), truncated and terminated, and sets
+ * *len to the bytes of the whole string. Either pointer may be NULL. */
 void weft_tool_string(const char *text, char *to, int *len);
 
-/* Sets what a caller asked for, if it did. */
+/* Sets an output argument that may be NULL. */
 static inline void weft_tool_set(int *to, int value)
 {
     if (to)
@@ -49,21 +51,21 @@ struct weft_tool_enum {
 /* The enumeration of a handle, or NULL. */
 const struct weft_tool_enum *weft_tool_enum_of(MPI_T_enum handle);
 
-/* The handle of the enumeration of a setting (by its row), of that of pvar weft_state, or of the
- * elements of an event type. */
+/* Handles of enumerations: the choices of a setting, by row; the values of weft_state; the elements
+ * of an event type. */
 MPI_T_enum weft_tool_enum_of_setting(int row);
 MPI_T_enum weft_tool_enum_of_state(void);
 MPI_T_enum weft_tool_enum_of_event(int type);
 
-/* How many items it has; the text of one, not ended by a NUL, and its length. */
+/* The number of items; the text of an item, not terminated, and its length. */
 int weft_tool_enum_count(const struct weft_tool_enum *enumeration);
 const char *weft_tool_enum_item(const struct weft_tool_enum *enumeration, int item, int *len);
 
 /* ---- Categories */
 
-/* What a variable or event belongs to. */
+/* The category of a variable or event. */
 enum weft_tool_category {
-    WEFT_TOOL_ALL, /* the root: it holds the others */
+    WEFT_TOOL_ALL, /* the root, which contains the other categories */
     WEFT_TOOL_PROCESS,
     WEFT_TOOL_MATCHING,
     WEFT_TOOL_NET,
@@ -72,15 +74,13 @@ enum weft_tool_category {
     WEFT_TOOL_CATEGORIES
 };
 
-enum weft_tool_category weft_tool_category_of_setting(int row);
+/* ---- In pvar.c and cvar.c */
 
-/* ---- Ends: pvar.c, cvar.c */
-
-/* The end of the last use of MPI_T: free what the tool has left. */
+/* Free all handles and sessions at the last MPI_T_finalize. */
 void weft_pvar_free_all(void);
 void weft_cvar_free_all(void);
 
-/* MPI is about to give up its peers: variables of ranks keep what they have. */
+/* Stops variables of ranks before the peers are freed. */
 void weft_pvar_freeze(void);
 
 #endif

@@ -60,12 +60,12 @@ static const char *describe_receive(const struct weft_request *request)
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
     if (request->flags & WEFT_REQUEST_IN_NET)
         snprintf(words, sizeof words, "posted in %s, no message matches yet", weft_net_name());
-    else if (part->phase == WEFT_NET_NOT_FETCHING)
+    else if (part->phase == WEFT_NET_NO_RENDEZVOUS)
         snprintf(words, sizeof words,
                  "received, waiting for the send that is part of the operation");
     else if (part->phase == WEFT_NET_ASKING_HEADER)
         snprintf(words, sizeof words, "matched, waiting for the sender to say how long it is");
-    else if (weft_net_way(&part->header) == WEFT_NET_BY_READS)
+    else if (part->phase == WEFT_NET_READING)
         snprintf(words, sizeof words, "matched, reading: %zu of %zu bytes asked for, %d reads out",
                  part->moved, request->bytes, part->reads_out);
     else

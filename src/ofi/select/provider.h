@@ -84,7 +84,9 @@ void weft_rxm_prepare(int ranks);
 /* The part of it for adapters. */
 void weft_rxm_prepare_adapter(int ranks);
 
-/* Entries of the completion queue that ofi_rxm makes on an adapter. */
+/* Ranks that ofi_rxm sizes its queues for, and entries of the completion queue that it makes on an
+ * adapter. */
+size_t weft_rxm_ranks(void);
 size_t weft_rxm_queue(void);
 
 /* Bytes of memory that ofi_rxm must be able to lock on an adapter; 0 for other providers. */

@@ -72,17 +72,22 @@ static void set_number(const char *name, size_t number)
 void weft_rxm_prepare_adapter(int ranks)
 {
     set_number("FI_UNIVERSE_SIZE", ranks > LEAST_RANKS ? (size_t)ranks : LEAST_RANKS);
-    size_t depth = QUEUE / 2 / number_in("FI_UNIVERSE_SIZE", OWN_RANKS);
+    size_t depth = QUEUE / 2 / weft_rxm_ranks();
     depth = depth > DEEPEST ? DEEPEST : depth < SHALLOWEST ? SHALLOWEST : depth;
     set_number("FI_OFI_RXM_MSG_TX_SIZE", depth);
     set_number("FI_OFI_RXM_MSG_RX_SIZE", depth);
+}
+
+size_t weft_rxm_ranks(void)
+{
+    return number_in("FI_UNIVERSE_SIZE", OWN_RANKS);
 }
 
 size_t weft_rxm_queue(void)
 {
     return (number_in("FI_OFI_RXM_MSG_TX_SIZE", DEEPEST) +
             number_in("FI_OFI_RXM_MSG_RX_SIZE", DEEPEST)) *
-           number_in("FI_UNIVERSE_SIZE", OWN_RANKS);
+           weft_rxm_ranks();
 }
 
 void weft_rxm_prepare(int ranks)

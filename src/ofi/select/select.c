@@ -267,8 +267,10 @@ static size_t settle(const struct market *m, const struct weft_settings *setting
             snprintf(why, len, "Out of memory while choosing a libfabric provider.");
             return m->count;
         }
-        if (objects == NULL ||
-            weft_objects_open(objects, choice, job->size, failure, sizeof failure) == 0)
+        int rc = objects == NULL
+                     ? 0
+                     : weft_objects_open(objects, choice, job->size, failure, sizeof failure);
+        if (rc == 0)
             break;
         weft_provider_free(choice);
         if (at == 0)
@@ -279,8 +281,9 @@ static size_t settle(const struct market *m, const struct weft_settings *setting
         snprintf(verdicts[at].reason, sizeof verdicts[at].reason, "%.*s",
                  (int)sizeof verdicts[at].reason - 1, failure);
         next = weft_provider_score_next(settings, m->offers, verdicts, m->count, at);
-        if (next == m->count)
-            return next;
+        /* Without file descriptors no other opens either, and in libfabric 2.1 some crash. */
+        if (next == m->count || rc == -FI_EMFILE)
+            return m->count;
         bool same = same_provider(m, &verdicts[at], &verdicts[next]);
         if (!silent)
             report_fall(m, settings, job, &verdicts[at], &verdicts[next],

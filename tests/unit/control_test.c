@@ -1,0 +1,194 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Control messages that were forged, damaged or misdirected (src/ofi/control.c): whatever names no
+ * operation of this rank with its sender, or one in another phase, or more bytes than the operation
+ * has, is counted and dropped, and every request stays as it is.
+ *
+ * Rank 0 of three has contact with rank 1, and none with rank 2. There is no network.
+ */
+#include "core/tool/count.h"
+#include "core/process/weft.h"
+#include "ofi/ofi_internal.h"
+
+#include <setjmp.h>
+#include <stdarg.h>
+#include <stdint.h>
+#include <string.h>
+
+#include <cmocka.h>
+
+enum { RANKS = 3, BYTES = 5 << 20, SENDS = 3, RECEIVES = 4, REQUESTS = SENDS + RECEIVES + 1 };
+
+static struct weft_peer peer = {.lane = WEFT_LANE_NET, .world = 1, .sync_end = &peer.sync};
+static struct weft_peer *peers[RANKS] = {&weft_peer_unknown, &peer, &weft_peer_unknown};
+static struct weft_request *requests[REQUESTS];
+
+static const enum weft_net_phase phases[REQUESTS] = {
+    WEFT_NET_ANNOUNCED,       WEFT_NET_WRITING,      WEFT_NET_PUSHING,
+    WEFT_NET_ASKING_HEADER,   WEFT_NET_READING,      WEFT_NET_AWAITING_WRITES,
+    WEFT_NET_AWAITING_PIECES, WEFT_NET_NO_RENDEZVOUS /* complete */
+};
+
+static const enum weft_net_control_kind about_requests[] = {
+    WEFT_NET_FIN,   WEFT_NET_CTS,   WEFT_NET_DATA,       WEFT_NET_CANCELLED, WEFT_NET_TOO_LATE,
+    WEFT_NET_PLACE, WEFT_NET_TAKEN, WEFT_NET_ASK_HEADER, WEFT_NET_HEADER,    WEFT_NET_WRITTEN,
+};
+enum { KINDS = sizeof about_requests / sizeof about_requests[0] };
+
+/* The phase that a control message is for. */
+static enum weft_net_phase wanted(enum weft_net_control_kind kind)
+{
+    switch (kind) {
+    case WEFT_NET_DATA:
+        return WEFT_NET_AWAITING_PIECES;
+    case WEFT_NET_WRITTEN:
+        return WEFT_NET_AWAITING_WRITES;
+    case WEFT_NET_HEADER:
+        return WEFT_NET_ASKING_HEADER;
+    case WEFT_NET_TAKEN:
+        return WEFT_NET_WRITING;
+    default:
+        return WEFT_NET_ANNOUNCED;
+    }
+}
+
+static int set_up(void **state)
+{
+    (void)state;
+    weft.job.size = RANKS;
+    weft.peers = peers;
+    for (int i = 0; i < REQUESTS; i++) {
+        enum weft_request_kind op = i < SENDS ? WEFT_REQUEST_SEND : WEFT_REQUEST_RECV;
+        requests[i] = weft_request_get(&weft.requests, op, phases[i] != WEFT_NET_NO_RENDEZVOUS);
+        assert_non_null(requests[i]);
+        requests[i]->peer = &peer;
+        requests[i]->bytes = requests[i]->capacity = BYTES;
+        struct weft_net_request *part = weft_net_part(requests[i]);
+        part->phase = (uint8_t)phases[i];
+        part->ring = true;
+        part->moved = part->arrived = 0;
+        part->reads_out = 0;
+    }
+    return 0;
+}
+
+static int tear_down(void **state)
+{
+    (void)state;
+    weft_request_finalize();
+    return 0;
+}
+
+static struct weft_net_control about(enum weft_net_control_kind kind, uint64_t number)
+{
+    return (struct weft_net_control){.version = WEFT_NET_WIRE_VERSION,
+                                     .kind = (uint8_t)kind,
+                                     .count = kind == WEFT_NET_FIN,
+                                     .from = peer.world,
+                                     .number = number};
+}
+
+/* Gives a message to the lane: it is dropped, or ignored without a word, and changes nothing. */
+static void expect_ignored(struct weft_net_control control, size_t data, bool counted)
+{
+    static char message[sizeof control + 100];
+    static struct weft_request before[REQUESTS];
+    uint64_t dropped = weft_counts.net_dropped;
+    for (int i = 0; i < REQUESTS; i++)
+        before[i] = *requests[i];
+    memcpy(message, &control, sizeof control);
+    weft_net_control_arrived(message, sizeof control + data);
+    assert_int_equal(weft_counts.net_dropped - dropped, counted);
+    for (int i = 0; i < REQUESTS; i++)
+        assert_memory_equal(&before[i], requests[i], sizeof before[i]);
+}
+
+static void expect_dropped(struct weft_net_control control, size_t data)
+{
+    expect_ignored(control, data, true);
+}
+
+static void other_phases(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int i = 0; i < REQUESTS; i++) {
+            struct weft_net_control control = about(about_requests[kind], requests[i]->number);
+            bool answers_cancel =
+                control.kind == WEFT_NET_CANCELLED || control.kind == WEFT_NET_TOO_LATE;
+            if (phases[i] != wanted(control.kind) || answers_cancel)
+                expect_ignored(control, 8, control.kind != WEFT_NET_TAKEN);
+        }
+}
+
+static void other_ranks(void **state)
+{
+    static const int32_t others[] = {-1, 0, 2, RANKS, INT32_MIN, INT32_MAX};
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (int i = 0; i < REQUESTS; i++)
+            for (size_t o = 0; o < sizeof others / sizeof others[0]; o++) {
+                struct weft_net_control control = about(about_requests[kind], requests[i]->number);
+                control.from = others[o];
+                expect_dropped(control, 8);
+            }
+}
+
+static void no_requests(void **state)
+{
+    static const uint64_t numbers[] = {WEFT_REQUEST_SLAB - 1, WEFT_REQUEST_SLAB, UINT32_MAX,
+                                       UINT64_C(1) << 48 | WEFT_REQUEST_SLAB, UINT64_MAX};
+    (void)state;
+    for (int kind = 0; kind < KINDS; kind++)
+        for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++) {
+            struct weft_net_control control = about(about_requests[kind], numbers[n]);
+            expect_ignored(control, 8, control.kind != WEFT_NET_TAKEN);
+        }
+}
+
+static void other_lengths(void **state)
+{
+    struct weft_net_control control = about(WEFT_NET_CTS, requests[0]->number);
+    (void)state;
+    control.length = BYTES + 1;
+    expect_dropped(control, 0);
+    control.kind = WEFT_NET_PLACE;
+    expect_dropped(control, 0);
+    control = about(WEFT_NET_DATA, requests[SENDS + 3]->number);
+    control.other = BYTES - 7;
+    expect_dropped(control, 8);
+    control.other = UINT64_MAX - 7;
+    expect_dropped(control, 8);
+    /* No slot has been written. */
+    expect_dropped(about(WEFT_NET_TAKEN, requests[1]->number), 0);
+}
+
+static void other_messages(void **state)
+{
+    struct weft_net_control control = about(WEFT_NET_ACK, 0);
+    uint64_t dropped = weft_counts.net_dropped;
+    (void)state;
+    expect_dropped(control, 0);
+    expect_dropped(about(WEFT_NET_RELIEVED, 0), 0);
+    control = about(WEFT_NET_FIN, requests[1]->number);
+    control.count = UINT8_MAX;
+    expect_dropped(control, 0);
+    control = about(WEFT_NET_CTS, requests[0]->number);
+    control.version--;
+    expect_dropped(control, 0);
+    control.version++;
+    control.kind = UINT8_MAX;
+    expect_dropped(control, 0);
+    weft_net_control_arrived(&control, sizeof control - 1);
+    assert_int_equal(weft_counts.net_dropped - dropped, 6);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(other_phases),   cmocka_unit_test(other_ranks),
+        cmocka_unit_test(no_requests),    cmocka_unit_test(other_lengths),
+        cmocka_unit_test(other_messages),
+    };
+    return cmocka_run_group_tests(tests, set_up, tear_down);
+}

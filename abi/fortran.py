@@ -22,10 +22,8 @@ import sys
 from collections import namedtuple
 from pathlib import Path
 
-import generate
-from generate import TableError, note, split_parameters, wrap
+from tables import SPDX, TableError, note, read_tables, rows, split_parameters, wrap
 
-SPDX = "SPDX-License-Identifier: BSD-3-Clause"
 HANDLES = ("Comm", "Datatype", "Errhandler", "File", "Group", "Info", "Message", "Op", "Request",
            "Session", "Win")  # fmt: skip
 WIDE = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Count": "MPI_COUNT_KIND",
@@ -40,7 +38,7 @@ Procedure = namedtuple("Procedure", "name c arguments hand old explicit status")
 
 def read_words():
     words = {}
-    for function, parameter, word in generate.rows("fortran.tsv", 3):
+    for function, parameter, word in rows("fortran.tsv", 3):
         words.setdefault((function, parameter), []).append(word)
     return words
 
@@ -91,7 +89,7 @@ def argument_of(p, word):
 
 def procedures():
     """Every procedure with a Fortran binding; large-count forms follow their plain form."""
-    functions, _, _ = generate.read_tables()
+    functions, _, _ = read_tables()
     words = read_words()
     known = {f.name for f in functions} | {"*"}
     for function, _ in words:
@@ -248,9 +246,9 @@ SKIPPED = re.compile(r"MPI_T_|MPI_F_|MPI\w*_(NULL_COPY|DUP|NULL_DELETE)_FN$|MPI_
 
 def constants():
     """(name, value, type of the handle or '') of every named constant, in the table's order."""
-    _, rows, _ = generate.read_tables()
+    _, table, _ = read_tables()
     result, values = [], {}
-    for c in rows:
+    for c in table:
         if SKIPPED.match(c.name):
             continue
         match = re.fullmatch(r"\(\((MPI_\w+)\)(0x[0-9a-f]+)\)", c.value)

@@ -13,37 +13,26 @@ libweft_la_SOURCES = include/mpi.h
 # The entry points
 libweft_la_SOURCES += src/core/mpi/api.h
 libweft_la_SOURCES += src/core/mpi/abi.c
-libweft_la_SOURCES += src/core/mpi/address.c
+libweft_la_SOURCES += src/core/mpi/arg.c src/core/mpi/arg.h
 libweft_la_SOURCES += src/core/mpi/attr.c
 libweft_la_SOURCES += src/core/mpi/bsend.c
-libweft_la_SOURCES += src/core/mpi/coll_allgather.c
-libweft_la_SOURCES += src/core/mpi/coll_alltoall.c
-libweft_la_SOURCES += src/core/mpi/coll_bcast.c
 libweft_la_SOURCES += src/core/mpi/coll_call.c src/core/mpi/coll_call.h
 libweft_la_SOURCES += src/core/mpi/coll_check.c src/core/mpi/coll_check.h
 libweft_la_SOURCES += src/core/mpi/coll_check_inter.c
 libweft_la_SOURCES += src/core/mpi/coll_check_neighbor.c
-libweft_la_SOURCES += src/core/mpi/coll_gather.c
-libweft_la_SOURCES += src/core/mpi/coll_neighbor.c
-libweft_la_SOURCES += src/core/mpi/coll_reduce.c
 libweft_la_SOURCES += src/core/mpi/comm.c
-libweft_la_SOURCES += src/core/mpi/comm_make.c
-libweft_la_SOURCES += src/core/mpi/enter.c src/core/mpi/enter.h
+libweft_la_SOURCES += src/core/mpi/construct.c src/core/mpi/construct.h
 libweft_la_SOURCES += src/core/mpi/datatype.c
-libweft_la_SOURCES += src/core/mpi/datatype_make.c
 libweft_la_SOURCES += src/core/mpi/datatype_contents.c
 libweft_la_SOURCES += src/core/mpi/env.c
-libweft_la_SOURCES += src/core/mpi/error_code.c
 libweft_la_SOURCES += src/core/mpi/errhandler.c
 libweft_la_SOURCES += src/core/mpi/group.c
 libweft_la_SOURCES += src/core/mpi/info.c
-libweft_la_SOURCES += src/core/mpi/intercomm.c
 libweft_la_SOURCES += src/core/mpi/memory.c
-libweft_la_SOURCES += src/core/mpi/handle.c
 libweft_la_SOURCES += src/core/mpi/op.c
-libweft_la_SOURCES += src/core/mpi/grequest.c
-libweft_la_SOURCES += src/core/mpi/p2p.c src/core/mpi/p2p_fast.h src/core/mpi/p2p_ends.c
-libweft_la_SOURCES += src/core/mpi/p2p_long.c src/core/mpi/p2p_long.h src/core/mpi/p2p_threads.c
+libweft_la_SOURCES += src/core/mpi/p2p.c src/core/mpi/p2p_fast.h
+libweft_la_SOURCES += src/core/mpi/p2p_general.c src/core/mpi/p2p_general.h
+libweft_la_SOURCES += src/core/mpi/request_scope.h
 libweft_la_SOURCES += src/core/mpi/pack.c
 libweft_la_SOURCES += src/core/mpi/partitioned.c
 libweft_la_SOURCES += src/core/mpi/persistent.c
@@ -51,20 +40,35 @@ libweft_la_SOURCES += src/core/mpi/request.c
 libweft_la_SOURCES += src/core/mpi/probe.c
 libweft_la_SOURCES += src/core/mpi/session.c
 libweft_la_SOURCES += src/core/mpi/sendrecv.c
-libweft_la_SOURCES += src/core/mpi/status.c
 libweft_la_SOURCES += src/core/mpi/dist_graph.c
-libweft_la_SOURCES += src/core/mpi/tool_cvar.c
-libweft_la_SOURCES += src/core/mpi/tool_event.c
-libweft_la_SOURCES += src/core/mpi/tool_init.c
-libweft_la_SOURCES += src/core/mpi/tool_pvar.c
+libweft_la_SOURCES += src/core/mpi/tool.c src/core/mpi/tool_arg.h
 libweft_la_SOURCES += src/core/mpi/topology.c
 libweft_la_SOURCES += src/core/mpi/call.c src/core/mpi/call.h
-libweft_la_SOURCES += src/core/mpi/rma.c
 libweft_la_SOURCES += src/core/mpi/rma_call.c src/core/mpi/rma_call.h
-libweft_la_SOURCES += src/core/mpi/win.c src/core/mpi/win_enter.h
-libweft_la_SOURCES += src/core/mpi/win_sync.c
-libweft_la_SOURCES += src/core/mpi/generated_forms.c
-libweft_la_SOURCES += src/core/mpi/generated_unsupported.c
+libweft_la_SOURCES += src/core/mpi/win.c
+
+# Entry points that abi/generate.py writes, all in one run. They are not committed; a release has
+# them in the source tree, where make finds them by VPATH.
+ENTRY_DIR = src/core/mpi/generated
+ENTRY_STAMP = $(ENTRY_DIR)/stamp
+ENTRY_FILES = $(ENTRY_DIR)/abi.c $(ENTRY_DIR)/attribute.c $(ENTRY_DIR)/bsend.c \
+    $(ENTRY_DIR)/collective.c $(ENTRY_DIR)/comm.c $(ENTRY_DIR)/datatype.c \
+    $(ENTRY_DIR)/environment.c $(ENTRY_DIR)/error.c $(ENTRY_DIR)/external.c $(ENTRY_DIR)/file.c \
+    $(ENTRY_DIR)/info.c $(ENTRY_DIR)/p2p.c $(ENTRY_DIR)/partitioned.c $(ENTRY_DIR)/rma.c \
+    $(ENTRY_DIR)/start.c $(ENTRY_DIR)/tool.c $(ENTRY_DIR)/topology.c $(ENTRY_DIR)/entry.h
+ENTRY_WRITERS = abi/generate.py abi/chapters.py abi/collective.py abi/construct.py abi/entry.py \
+    abi/entry_files.py abi/header.py abi/status.py abi/tables.py
+ENTRY_TABLES = abi/functions.tsv abi/entry.tsv
+libweft_la_SOURCES += $(ENTRY_FILES)
+EXTRA_DIST += $(ENTRY_STAMP)
+$(ENTRY_STAMP): $(ENTRY_WRITERS) $(ENTRY_TABLES)
+	$(AM_V_GEN)$(PYTHON3) -B $(srcdir)/abi/generate.py $(ENTRY_DIR) && touch $@
+$(ENTRY_FILES): $(ENTRY_STAMP) ;
+$(libweft_la_OBJECTS): | $(ENTRY_STAMP)
+
+# In a release a generated file is as old as its stamp: an older one would be made again.
+dist-hook:
+	cd $(distdir) && touch -r $(ENTRY_STAMP) $(ENTRY_FILES) && touch -r $(FORTRAN_STAMP) $(FORTRAN_FILES)
 
 # MPI's semantics
 libweft_la_SOURCES += src/core/process/weft.c src/core/process/weft.h src/core/pt2pt/progress.c
@@ -132,7 +136,7 @@ libweft_la_SOURCES += src/core/process/hang.c src/core/process/hang.h
 libweft_la_SOURCES += src/core/process/hardware.c src/core/process/hardware.h
 libweft_la_SOURCES += src/core/object/info_env.c
 libweft_la_SOURCES += src/core/object/info.c src/core/object/info.h
-libweft_la_SOURCES += src/core/pt2pt/cell.c src/core/pt2pt/cell.h
+libweft_la_SOURCES += src/core/pt2pt/peer.c src/core/pt2pt/vci.c src/core/pt2pt/vci.h
 libweft_la_SOURCES += src/core/comm/intercomm.c src/core/comm/intercomm.h
 libweft_la_SOURCES += src/core/process/lock.c src/core/process/lock.h
 libweft_la_SOURCES += src/core/pt2pt/match.c src/core/pt2pt/match.h
@@ -219,7 +223,6 @@ libweft_la_SOURCES += src/shm/share.c
 libweft_la_SOURCES += src/shm/stage.c
 libweft_la_SOURCES += src/shm/window.c src/shm/window.h
 libweft_la_SOURCES += src/shm/cancel.c
-libweft_la_SOURCES += src/shm/cell.c
 libweft_la_SOURCES += src/shm/doorbell.c
 
 # libmpi_abi.so.1 and libmpi_abi.a. The version is CURRENT:REVISION:AGE, and CURRENT - AGE stays 1:

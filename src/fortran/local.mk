@@ -4,20 +4,21 @@ EXTRA_DIST += src/fortran/types.f90 src/fortran/callbacks.f90
 dist_noinst_SCRIPTS += abi/fortran.py
 EXTRA_DIST += abi/fortran.tsv
 
-if FORTRAN
-# ---- Generated files, all by one run
+# ---- Generated files, all by one run; a release has them in the source tree
 FORTRAN_DIR = src/fortran/generated
 FORTRAN_STAMP = $(FORTRAN_DIR)/stamp
-FORTRAN_FILES = mpif.h weft_mpi_constants.f90 mpi.f90 mpi_f08.f90 glue.c hand.h
-FORTRAN_TABLES = $(srcdir)/abi/constants.tsv $(srcdir)/abi/functions.tsv $(srcdir)/abi/fortran.tsv
-CLEANFILES += $(FORTRAN_STAMP) $(FORTRAN_FILES:%=$(FORTRAN_DIR)/%)
+FORTRAN_FILES = $(FORTRAN_DIR)/mpif.h $(FORTRAN_DIR)/weft_mpi_constants.f90 \
+    $(FORTRAN_DIR)/mpi.f90 $(FORTRAN_DIR)/mpi_f08.f90 $(FORTRAN_DIR)/glue.c $(FORTRAN_DIR)/hand.h
+FORTRAN_TABLES = abi/constants.tsv abi/functions.tsv abi/fortran.tsv
+EXTRA_DIST += $(FORTRAN_STAMP) $(FORTRAN_FILES)
 DISTCLEANFILES = src/fortran/compiler/ISO_Fortran_binding.h
-$(FORTRAN_STAMP): $(srcdir)/abi/fortran.py $(srcdir)/abi/generate.py $(FORTRAN_TABLES)
+$(FORTRAN_STAMP): abi/fortran.py abi/tables.py $(FORTRAN_TABLES)
 	$(AM_V_GEN)$(PYTHON3) -B $(srcdir)/abi/fortran.py $(FORTRAN_DIR) && touch $@
-$(FORTRAN_FILES:%=$(FORTRAN_DIR)/%): $(FORTRAN_STAMP) ;
+$(FORTRAN_FILES): $(FORTRAN_STAMP) ;
 
+if FORTRAN
 # ---- External procedures: the same files once for the MPI_ and once for the PMPI_ names
-FORTRAN_CPP = $(AM_CPPFLAGS) $(FORTRAN_CPPFLAGS) -I$(FORTRAN_DIR)
+FORTRAN_CPP = $(AM_CPPFLAGS) $(FORTRAN_CPPFLAGS) -I$(FORTRAN_DIR) -I$(srcdir)/$(FORTRAN_DIR)
 FORTRAN_TWICE = src/fortran/hand.c src/fortran/hand_callback.c
 noinst_LTLIBRARIES += libweft_fortran.la libweft_pfortran.la
 libweft_fortran_la_CPPFLAGS = $(FORTRAN_CPP)
@@ -42,17 +43,18 @@ CLEANFILES += $(FORTRAN_MODULE_FILES) src/fortran/*.lo $(FORTRAN_DIR)/*.lo
 compile_fortran = $(AM_V_GEN)$(MKDIR_P) $(FORTRAN_DIR) && \
     $(LIBTOOL) --silent --tag=CC --mode=compile $(FC) $(WEFT_FCFLAGS) $(FCFLAGS) \
         -Wall -Wno-c-binding-type -J $(FORTRAN_DIR) -c -o $@
-$(FORTRAN_DIR)/weft_mpi_constants.lo: $(FORTRAN_STAMP)
-	$(compile_fortran) $(FORTRAN_DIR)/weft_mpi_constants.f90
+$(FORTRAN_DIR)/weft_mpi_constants.lo: $(FORTRAN_DIR)/weft_mpi_constants.f90
+	$(compile_fortran) $(filter %/weft_mpi_constants.f90,$^)
 src/fortran/types.lo: $(srcdir)/src/fortran/types.f90 Makefile
 	$(compile_fortran) $(srcdir)/src/fortran/types.f90
 src/fortran/callbacks.lo: $(srcdir)/src/fortran/callbacks.f90 src/fortran/types.lo \
     $(FORTRAN_DIR)/weft_mpi_constants.lo
 	$(compile_fortran) $(srcdir)/src/fortran/callbacks.f90
-$(FORTRAN_DIR)/mpi.lo: src/fortran/types.lo $(FORTRAN_DIR)/weft_mpi_constants.lo
-	$(compile_fortran) $(FORTRAN_DIR)/mpi.f90
-$(FORTRAN_DIR)/mpi_f08.lo: src/fortran/callbacks.lo
-	$(compile_fortran) $(FORTRAN_DIR)/mpi_f08.f90
+$(FORTRAN_DIR)/mpi.lo: $(FORTRAN_DIR)/mpi.f90 src/fortran/types.lo \
+    $(FORTRAN_DIR)/weft_mpi_constants.lo
+	$(compile_fortran) $(filter %/mpi.f90,$^)
+$(FORTRAN_DIR)/mpi_f08.lo: $(FORTRAN_DIR)/mpi_f08.f90 src/fortran/callbacks.lo
+	$(compile_fortran) $(filter %/mpi_f08.f90,$^)
 $(FORTRAN_MODULE_FILES): $(FORTRAN_MODULE_OBJECTS) ;
 nodist_include_HEADERS = $(FORTRAN_DIR)/mpif.h $(FORTRAN_MODULE_FILES)
 

@@ -119,7 +119,7 @@ static bool revoke(const struct weft_net_control *control)
 
 static void answer(const struct weft_net_control *control)
 {
-    struct weft_peer *peer = weft_peer_get(control->from);
+    struct weft_peer *peer = weft_peer_get(0, control->from);
     bool gone = revoke(control);
     if (peer && peer->lane == WEFT_LANE_NET)
         weft_net_control(
@@ -130,7 +130,7 @@ static void answer(const struct weft_net_control *control)
 static void relieve(int world)
 {
     weft_net_collect_all();
-    struct weft_peer *peer = weft_peer_get(world);
+    struct weft_peer *peer = weft_peer_get(0, world);
     if (peer && peer->lane == WEFT_LANE_NET)
         weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_RELIEVED});
 }
@@ -138,7 +138,7 @@ static void relieve(int world)
 /* Whether what was sent before the question has been delivered, or will never be. */
 static bool is_due(const struct weft_net_control *control)
 {
-    const struct weft_peer *peer = weft_peer_known(control->from);
+    const struct weft_peer *peer = weft_peer_known(0, control->from);
     return !weft_net.software || (peer && peer->lane == WEFT_LANE_DEAD) ||
            weft_sequence_reached(&weft_net.sequences, (uint32_t)control->from,
                                  (uint32_t)control->length);

@@ -141,7 +141,7 @@ WEFT_HOT int weft_net_progress(void)
         events += weft_net_retry();
     if (weft_unlikely(weft_net.stalled != NULL))
         events += weft_net_move_more();
-    if (weft_unlikely(weft.held != NULL))
+    if (weft_unlikely(weft.vcis[0].held != NULL))
         weft_net_claim();
     if (weft_unlikely(weft_net.asked))
         events += weft_net_cancel_answer();
@@ -157,7 +157,7 @@ bool weft_net_may_sleep(void)
 {
     struct fid *queue = &weft_net.cq->fid;
     return !weft_net.backlogged && !weft_net.stalled && weft_net.posted >= weft_net.wanted &&
-           !weft_net.asked && !weft.held && weft_net.wait_fd >= 0 &&
+           !weft_net.asked && !weft.vcis[0].held && weft_net.wait_fd >= 0 &&
            !fi_trywait(weft_net.fabric, &queue, 1);
 }
 

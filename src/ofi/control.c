@@ -254,7 +254,7 @@ void weft_net_control_arrived(const void *data, size_t bytes)
         weft_net_drop("a control message of another version or an unknown rank", control.from);
         return;
     }
-    struct weft_peer *peer = weft_peer_known(control.from);
+    struct weft_peer *peer = weft_peer_known(0, control.from);
     if (peer && peer->lane == WEFT_LANE_DEAD)
         return; /* what it speaks of was ended when it died */
     if (is_question(&control)) {

@@ -167,7 +167,7 @@ static void matched_stranger(int world, size_t length)
     weft_net.strangers[world] += weft_net_cost(length);
     if (weft_net.strangers[world] < weft_net.credits_step)
         return;
-    struct weft_peer *peer = weft_peer_connect(world); /* takes the count over */
+    struct weft_peer *peer = weft_peer_connect(0, world); /* takes the count over */
     if (peer)
         weft_net_credits_return(peer);
 }

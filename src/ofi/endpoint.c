@@ -343,7 +343,7 @@ static int connecting_back = -1; /* the world rank that this rank connects back 
 
 bool weft_net_connected_by(int world)
 {
-    struct weft_peer *peer = weft_peer_known(world);
+    struct weft_peer *peer = weft_peer_known(0, world);
     if (peer)
         peer->connected_back = true;
     return peer;
@@ -354,7 +354,7 @@ void weft_net_connect_back(int world)
     if (weft_net_connected_by(world))
         return;
     connecting_back = world;
-    if (!weft_peer_connect(world))
+    if (!weft_peer_connect(0, world))
         weft_fatal(MPI_ERR_OTHER,
                    "rank %d waits until this rank has connected to it over %s, which fails; see "
                    "whether that rank runs the same version of Weft",

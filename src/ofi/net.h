@@ -138,6 +138,13 @@ weft_net_post_short(struct weft_request *request, uint64_t source, uint64_t word
 
 WEFT_COLD int weft_net_refused(struct weft_request *request);
 
+static inline __attribute__((always_inline)) int
+weft_net_irecv_short(struct weft_request *request, uint64_t source, uint64_t word)
+{
+    return weft_likely(!weft_net_post_short(request, source, word)) ? MPI_SUCCESS
+                                                                    : weft_net_refused(request);
+}
+
 /* What a rank's death leaves behind. True for a send that only waits for its peer's word; ends such
  * a send (its error is set); forgets what was still to be sent to the peer, failing its sends. */
 bool weft_net_waits_for_peer(const struct weft_request *request);

@@ -168,7 +168,7 @@ struct weft_net_request {
     uint8_t phase;      /* enum weft_net_phase */
     uint16_t reads_out; /* pieces under way: read, written or pushed */
     bool cut;           /* staged sends: writing failed, and the receiver waits for more */
-    void *packed;       /* a stage with packed data of a buffer that is not dense, or NULL */
+    void *packed;       /* a stage with packed data of a buffer that is not contiguous, or NULL */
     struct fid_mr *mr;  /* registration of the buffer, or NULL */
     union {
         struct weft_net_header header; /* sends: RTS; receives: what came */

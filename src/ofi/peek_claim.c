@@ -114,9 +114,9 @@ void weft_net_claim(void)
         return;
     /* Round robin: the channel looked at goes to the end of the list. Those that are held no longer
      * leave it, all at once: one that a probe collects comes back to the front each time. */
-    struct weft_channel *channel;
-    while ((channel = weft.held) != NULL) {
-        weft.held = channel->next_held;
+    struct weft_channel *channel, **held = &weft.vcis[0].held;
+    while ((channel = *held) != NULL) {
+        *held = channel->next_held;
         channel->next_held = NULL;
         if (channel->held)
             break;
@@ -124,10 +124,9 @@ void weft_net_claim(void)
     }
     if (!channel)
         return;
-    struct weft_channel **end = &weft.held;
-    while (*end)
-        end = &(*end)->next_held;
-    *end = channel;
+    while (*held)
+        held = &(*held)->next_held;
+    *held = channel;
     peek(channel);
 }
 
@@ -186,7 +185,7 @@ void weft_net_claimed(const struct fi_cq_tagged_entry *entry)
     enum weft_message_form form = (enum weft_message_form)weft_net_form(claim.tag);
     uint32_t context = weft_net_context(claim.tag);
     size_t length = form == WEFT_MESSAGE_RTS ? weft_net_header_length(claim.buffer) : entry->len;
-    if (weft_sw_arrive(context, (int)(claim.data >> weft_net.rank_shift),
+    if (weft_sw_arrive(&weft.vcis[0].matcher, context, (int)(claim.data >> weft_net.rank_shift),
                        (int)(claim.tag & weft_net.tag_mask), form, claim.buffer, entry->len, length,
                        (uint32_t)claim.data & weft_net_fast.sequence_mask))
         weft_fatal(MPI_ERR_NO_MEM, "no memory to keep an unexpected message of %zu bytes", length);

@@ -137,9 +137,9 @@ static inline void deliver(uint64_t tag, uint64_t cq_data, const void *data, siz
 {
     enum weft_message_form form = (enum weft_message_form)weft_net_form(tag);
     size_t length = form == WEFT_MESSAGE_RTS ? weft_net_header_length(data) : bytes;
-    if (weft_sw_arrive(weft_net_context(tag), (int)(cq_data >> weft_net.rank_shift),
-                       (int)(tag & weft_net.tag_mask), form, data, bytes, length,
-                       (uint32_t)cq_data & weft_net_fast.sequence_mask))
+    if (weft_sw_arrive(&weft.vcis[0].matcher, weft_net_context(tag),
+                       (int)(cq_data >> weft_net.rank_shift), (int)(tag & weft_net.tag_mask), form,
+                       data, bytes, length, (uint32_t)cq_data & weft_net_fast.sequence_mask))
         weft_fatal(MPI_ERR_NO_MEM, "no memory to keep an unexpected message of %zu bytes", bytes);
 }
 

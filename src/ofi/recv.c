@@ -152,7 +152,7 @@ int weft_net_irecv_plain(struct weft_request *request)
     if (weft_unlikely(!weft_net_may_post()))
         return weft_net_irecv(request);
     if (request->capacity < request->peer->land_below)
-        return weft_net_post_short(request, source, word) ? weft_net_refused(request) : MPI_SUCCESS;
+        return weft_net_irecv_short(request, source, word);
     if (weft_unlikely(!weft_net.header_apart))
         return weft_net_irecv(request);
     size_t pieces = lay_out(request, request->buffer, request->capacity, iov);
@@ -196,7 +196,7 @@ static __attribute__((noinline)) void finish_eager(struct weft_request *request,
 
 static struct weft_peer *sender_of(struct weft_request *request)
 {
-    return weft_peer_get(weft_comm_world_of(request->channel->comm, request->source));
+    return weft_comm_connect(request->channel->comm, request->source);
 }
 
 static __attribute__((noinline)) void finish_special(struct weft_request *request,

@@ -14,7 +14,7 @@
 void weft_shm_cancel(struct weft_request *request)
 {
     struct weft_shm_request *part = weft_shm_part(request);
-    struct weft_shm_link *link = weft_shm_link_of_channel(request->peer, request->channel);
+    struct weft_shm_link *link = request->peer->shm;
     if (request->pending && part->state == WEFT_SHM_QUEUED &&
         weft_shm_take_from_backlog(link, &part->out)) {
         request->flags |= WEFT_REQUEST_CANCELLED;
@@ -46,7 +46,8 @@ void weft_shm_cancel_answered(struct weft_request *request, bool cancelled)
 
 void weft_shm_cancel_asked(struct weft_shm_link *link, const struct weft_shm_body *body)
 {
-    bool gone = weft_sw_revoke_shared(body->context, body->source, body->tag, body->bytes);
+    bool gone =
+        weft_sw_revoke_shared(link->matcher, body->context, body->source, body->tag, body->bytes);
     weft_shm_control(link,
                      &(struct weft_shm_body){.kind = gone ? WEFT_SHM_CANCELLED : WEFT_SHM_TOO_LATE,
                                              .word.cookie = body->word.cookie});

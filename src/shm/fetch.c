@@ -68,7 +68,7 @@ static int fetch_memory(struct weft_shm_link *link, struct weft_request *request
 
 void weft_shm_fetch(struct weft_request *request, const void *data)
 {
-    struct weft_shm_link *link = weft_shm_link_of_channel(request->peer, request->channel);
+    struct weft_shm_link *link = request->peer->shm;
     struct weft_shm_header header;
     memcpy(&header, data, sizeof header);
     size_t bytes = header.length;

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Links: one for each rank of the node that this one has talked to, with both rings of the pair.
+ * Links: one for each peer of this lane, with both rings of the pair.
  *
- * A rank polls the rings of its links only. Who writes to a rank for the first time sets its bit in
- * that rank's news, one word for 64 members, and the rank makes its link then.
+ * A VCI polls the rings of its links only. A rank that writes to another for the first time in a deal
+ * sets its bit in that rank's news of the deal, one word for 64 members, and the rank makes its link
+ * then.
  *
  * Invariant: a bit in the news is set before the first line is written, so no line stays unseen.
  */
-#include "core/pt2pt/cell.h"
 #include "core/object/error.h"
 #include "core/process/weft.h"
 #include "shm/shm_internal.h"
@@ -18,31 +18,62 @@
 #include <stdio.h>
 #include <stdlib.h>
 
-static void announce(int index)
+/* ---- The parts of the VCIs */
+
+void weft_shm_open_vcis(void)
+{
+    int words = weft_shm.news_words;
+    for (unsigned i = 0; weft_shm.open && i < weft.nvcis; i++) {
+        struct weft_shm_vci *vci = &weft_shm.vcis[i];
+        vci->first_news = (int)i * words;
+        vci->news = weft.nvcis == 1 ? (int)weft_shm.deals * words : words;
+    }
+}
+
+static bool append_active(struct weft_shm_vci *vci, struct weft_shm_link *link)
+{
+    if (vci->nactive == vci->room) {
+        int room = vci->room ? 2 * vci->room : 16;
+        struct weft_shm_link **active = realloc(vci->active, (size_t)room * sizeof *active);
+        if (!active)
+            return false;
+        vci->active = active;
+        vci->room = room;
+    }
+    vci->active[vci->nactive++] = link;
+    return true;
+}
+
+/* ---- First contact */
+
+static void announce(int index, unsigned deal)
 {
     struct weft_shm_member *member = weft_shm_member(index);
     uint64_t bit = UINT64_C(1) << (weft_shm.self % WEFT_SHM_NEWS_WORD);
-    atomic_fetch_or(&member->news[weft_shm.self / WEFT_SHM_NEWS_WORD], bit);
+    int word = (int)deal * weft_shm.news_words + weft_shm.self / WEFT_SHM_NEWS_WORD;
+    atomic_fetch_or(&member->news[word], bit);
     weft_shm_wake(&member->bell);
 }
 
-struct weft_shm_link *weft_shm_make_link(struct weft_peer *peer, struct weft_shm_share *share_out,
-                                         struct weft_shm_share *share_in,
-                                         struct weft_ring_geometry shape)
+static struct weft_shm_link *make_link(struct weft_peer *peer, int index)
 {
-    int index = weft_shm_index(peer->world);
+    struct weft_ring_geometry shape = peer->deal ? weft_shm.extra_shape : weft_shm.shape;
+    unsigned vci = peer->deal % weft.nvcis;
     struct weft_shm_link *link = aligned_alloc(WEFT_RING_LINE, sizeof *link);
     if (!link)
         return NULL;
     *link = (struct weft_shm_link){.bell = &weft_shm_member(index)->bell,
-                                   .share_out = share_out,
-                                   .share_in = share_in,
+                                   .vci = &weft_shm.vcis[vci],
+                                   .matcher = &weft.vcis[vci].matcher,
+                                   .share_out = weft_shm_share(weft_shm.self, index, peer->deal),
+                                   .share_in = weft_shm_share(index, weft_shm.self, peer->deal),
                                    .peer = peer,
                                    .pid = weft_shm_member(index)->pid,
-                                   .no_read = !weft_shm.single_copy};
+                                   .no_read = !weft_shm.single_copy,
+                                   .early = weft_shm.early && !peer->deal};
     link->last = &link->first;
-    weft_ring_open_writer(&link->out, share_out + 1, shape);
-    weft_ring_open_reader(&link->in, share_in + 1, shape);
+    weft_ring_open_writer(&link->out, link->share_out + 1, shape);
+    weft_ring_open_reader(&link->in, link->share_in + 1, shape);
     link->stage = weft_shm_stage(index);
     return link;
 }
@@ -50,10 +81,8 @@ struct weft_shm_link *weft_shm_make_link(struct weft_peer *peer, struct weft_shm
 int weft_shm_connect(struct weft_peer *peer, char *why, size_t len)
 {
     int index = weft_shm_index(peer->world);
-    struct weft_shm_link *link =
-        weft_shm_make_link(peer, weft_shm_share(weft_shm.self, index),
-                           weft_shm_share(index, weft_shm.self), weft_shm.shape);
-    if (!link || !weft_shm_prepare_cells(link, index)) {
+    struct weft_shm_link *link = make_link(peer, index);
+    if (!link || !append_active(link->vci, link)) {
         snprintf(why, len, "no memory to talk to one more rank of this node (rank %d)",
                  peer->world);
         free(link);
@@ -62,20 +91,20 @@ int weft_shm_connect(struct weft_peer *peer, char *why, size_t len)
     peer->shm = link;
     weft_shm_set_share(link);
     peer->listen_below = (size_t)INT32_MAX + 1;
-    weft_shm.active[weft_shm.nactive++] = link;
-    announce(index);
+    announce(index, peer->deal);
     return 0;
 }
 
-int weft_shm_read_news(void)
+int weft_shm_read_news(struct weft_shm_vci *vci)
 {
     int events = 0;
-    for (int word = 0; word < weft_shm.news_words; word++) {
-        uint64_t fresh = atomic_load(&weft_shm.news[word]) & ~weft_shm.known[word];
-        weft_shm.known[word] |= fresh;
+    for (int i = vci->first_news; i < vci->first_news + vci->news; i++) {
+        unsigned deal = (unsigned)(i / weft_shm.news_words);
+        uint64_t fresh = atomic_load(&weft_shm.news[i]) & ~weft_shm.known[i];
+        weft_shm.known[i] |= fresh;
         for (; fresh; fresh &= fresh - 1, events++) {
-            int index = word * WEFT_SHM_NEWS_WORD + __builtin_ctzll(fresh);
-            if (!weft_peer_get(weft_shm.world[index]))
+            int index = i % weft_shm.news_words * WEFT_SHM_NEWS_WORD + __builtin_ctzll(fresh);
+            if (!weft_peer_get(deal, weft_shm.world[index]))
                 weft_fatal(MPI_ERR_NO_MEM,
                            "no memory to talk to one more rank of this node "
                            "(rank %d)",
@@ -85,13 +114,15 @@ int weft_shm_read_news(void)
     return events;
 }
 
+/* By a rank without threads, whose one VCI has all links. */
 bool weft_shm_has_mail(void)
 {
-    for (int word = 0; word < weft_shm.news_words; word++)
-        if (atomic_load(&weft_shm.news[word]) & ~weft_shm.known[word])
+    const struct weft_shm_vci *vci = &weft_shm.vcis[0];
+    for (int i = vci->first_news; i < vci->first_news + vci->news; i++)
+        if (atomic_load(&weft_shm.news[i]) & ~weft_shm.known[i])
             return true;
-    for (int i = 0; i < weft_shm.nactive; i++)
-        if (weft_ring_ready(&weft_shm.active[i]->in))
+    for (int i = 0; i < vci->nactive; i++)
+        if (weft_ring_ready(&vci->active[i]->in))
             return true;
     return false;
 }
@@ -107,75 +138,46 @@ bool weft_shm_is_gone(const struct weft_shm_link *link, unsigned *looks)
     return false;
 }
 
-static void bury(struct weft_shm_link *link)
+void weft_shm_bury(struct weft_peer *peer)
 {
+    struct weft_shm_link *link = peer->shm;
+    if (!link)
+        return;
+    struct weft_shm_vci *vci = link->vci;
+    while (weft_shm_drain(link))
+        ;
+    for (int i = 0; i < vci->nactive; i++)
+        if (vci->active[i] == link)
+            vci->active[i--] = vci->active[--vci->nactive];
+    vci->look = 0;
     link->buried = true;
     weft_shm_set_share(link);
     weft_shm_drop_backlog(link);
     weft_shm_drop_pushed(link);
 }
 
-void weft_shm_bury(struct weft_peer *peer)
-{
-    struct weft_shm_link *link = peer->shm, *of_cell;
-    if (!link)
-        return;
-    while (weft_shm_drain(link))
-        ;
-    for (int i = 0; i < weft_shm.nactive; i++)
-        if (weft_shm.active[i] == link)
-            weft_shm.active[i--] = weft_shm.active[--weft_shm.nactive];
-    weft_shm.look = 0;
-    for (uint32_t cell = 0; cell < WEFT_CELLS; cell++)
-        if ((of_cell = weft_shm_cell_known(link, cell)) != NULL) {
-            weft_shm_leave_cell(of_cell, cell);
-            bury(of_cell);
-        }
-    bury(link);
-}
-
-/* The lines that went to a peer, or came from it, and were messages. */
-static uint64_t messages(const struct weft_peer *peer,
-                         uint64_t (*of)(const struct weft_shm_link *link))
-{
-    const struct weft_shm_link *of_cell;
-    uint64_t sum = peer->shm ? of(peer->shm) : 0;
-    for (uint32_t cell = 0; peer->shm && cell < WEFT_CELLS; cell++)
-        if ((of_cell = weft_shm_cell_known(peer->shm, cell)) != NULL)
-            sum += of(of_cell);
-    return sum;
-}
-
-static uint64_t written(const struct weft_shm_link *link)
-{
-    return weft_ring_written(&link->out) - link->controls_out;
-}
-
-static uint64_t read_from(const struct weft_shm_link *link)
-{
-    return weft_ring_read(&link->in) - link->controls_in;
-}
+/* ---- Counts, and the end */
 
 uint64_t weft_shm_sent_to(const struct weft_peer *peer)
 {
-    return messages(peer, written);
+    const struct weft_shm_link *link = peer->shm;
+    return link ? weft_ring_written(&link->out) - link->controls_out : 0;
 }
 
 uint64_t weft_shm_arrived_from(const struct weft_peer *peer)
 {
-    return messages(peer, read_from);
+    const struct weft_shm_link *link = peer->shm;
+    return link ? weft_ring_read(&link->in) - link->controls_in : 0;
 }
 
 void weft_shm_free_links(void)
 {
-    for (int i = 0; i < weft.job.size; i++) {
-        struct weft_peer *peer = weft_peer_known(i);
-        if (!peer || !peer->shm)
-            continue;
-        for (uint32_t cell = 0; cell < WEFT_CELLS; cell++)
-            free(weft_shm_cell_known(peer->shm, cell));
-        free(peer->shm->cells);
-        free(peer->shm);
-        peer->shm = NULL;
-    }
+    for (unsigned deal = 0; deal < weft.deals; deal++)
+        for (int i = 0; i < weft.job.size; i++) {
+            struct weft_peer *peer = weft_peer_known(deal, i);
+            if (!peer || !peer->shm)
+                continue;
+            free(peer->shm);
+            peer->shm = NULL;
+        }
 }

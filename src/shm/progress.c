@@ -8,7 +8,6 @@
  * Invariant: a line is consumed after its data were used, and nothing that its handler calls comes
  * back here.
  */
-#include "core/pt2pt/cell.h"
 #include "core/object/error.h"
 #include "core/pt2pt/sw_match.h"
 #include "core/process/weft.h"
@@ -82,8 +81,8 @@ static __attribute__((noinline)) void keep(struct weft_shm_link *link,
             weft_sw_unready(body->context, body->source, body->tag, length);
         form = WEFT_MESSAGE_RTS;
     }
-    struct weft_message *message =
-        weft_sw_keep(body->context, body->source, body->tag, form, data, bytes, length, line->turn);
+    struct weft_message *message = weft_sw_keep(link->matcher, body->context, body->source,
+                                                body->tag, form, data, bytes, length, line->turn);
     if (!message)
         weft_fatal(MPI_ERR_NO_MEM,
                    "no memory to keep an unexpected message of %zu bytes from rank %d with tag %d; "
@@ -93,18 +92,17 @@ static __attribute__((noinline)) void keep(struct weft_shm_link *link,
     message->cookie = form == WEFT_MESSAGE_SYNC ? body->word.cookie : 0;
 }
 
-static struct weft_request *match(const struct weft_shm_body *body)
+static struct weft_request *match(const struct weft_shm_link *link,
+                                  const struct weft_shm_body *body)
 {
-    if (!weft_match_posted(weft_matcher_of(body->context)))
-        return NULL;
-    return weft_sw_match(body->context, body->source, body->tag);
+    return weft_sw_match(link->matcher, body->context, body->source, body->tag);
 }
 
 static __attribute__((noinline)) void read_data(struct weft_shm_link *link,
                                                 const struct weft_ring_line *line)
 {
     const struct weft_shm_body *body = (const struct weft_shm_body *)line->body;
-    struct weft_request *request = match(body);
+    struct weft_request *request = match(link, body);
     uint32_t at = line->at, bytes = body->bytes;
     if (weft_likely(request != NULL))
         deliver_data(link, line, request);
@@ -119,7 +117,7 @@ static __attribute__((noinline)) void read_rts(struct weft_shm_link *link,
     const struct weft_shm_body *body = (const struct weft_shm_body *)line->body;
     const struct weft_shm_header header = {body->word.cookie, body->word.address,
                                            body->word.length};
-    struct weft_request *request = match(body);
+    struct weft_request *request = match(link, body);
     if (!request) {
         keep(link, line, &header, sizeof header, header.length);
         return;
@@ -158,9 +156,6 @@ static __attribute__((noinline)) void read_special(struct weft_shm_link *link,
         weft_shm_piece_arrived(link, body, weft_ring_data(&link->in, at));
         weft_ring_consume_data(&link->in, at, bytes);
         return;
-    case WEFT_SHM_CELL:
-        weft_shm_cell_announced(link, body->word.cookie);
-        break;
     case WEFT_SHM_CANCEL:
         weft_shm_cancel_asked(link, body);
         break;
@@ -207,7 +202,7 @@ static __attribute__((noinline)) void read_long(struct weft_shm_link *link,
             read_special(link, line);
         return;
     }
-    struct weft_request *request = match(body);
+    struct weft_request *request = match(link, body);
     if (request)
         deliver_short(request, body);
     else
@@ -215,11 +210,11 @@ static __attribute__((noinline)) void read_long(struct weft_shm_link *link,
     weft_ring_consume(&link->in);
 }
 
-/* Short messages are read without saying so to the ring until something else comes. */
-static inline __attribute__((always_inline)) int drain(struct weft_shm_link *link,
-                                                       struct weft_matcher *matcher)
+/* Short messages are read without publishing the position to the ring until something else comes. */
+int weft_shm_drain(struct weft_shm_link *link)
 {
     struct weft_ring_reader *in = &link->in;
+    struct weft_matcher *matcher = link->matcher;
     uint32_t head = in->head, first = head, last = head + BATCH;
     for (; head != last; head++) {
         const struct weft_ring_line *line = &in->lines[head & in->mask];
@@ -239,38 +234,22 @@ static inline __attribute__((always_inline)) int drain(struct weft_shm_link *lin
     return (int)(head - first);
 }
 
-int weft_shm_drain(struct weft_shm_link *link)
+int weft_shm_progress(unsigned number)
 {
-    return drain(link, &weft.matcher);
-}
-
-int weft_shm_drain_cell(struct weft_shm_link *link, struct weft_matcher *matcher)
-{
-    return drain(link, matcher);
-}
-
-/* News of many members, and what threads have. */
-static __attribute__((noinline)) int look_further(void)
-{
-    return weft_shm_read_news() + (weft_shm.cells ? weft_shm_poll_cells() : 0);
-}
-
-int weft_shm_progress(void)
-{
-    int events = 0, look = weft_shm.look, n = weft_shm.nactive;
+    struct weft_shm_vci *vci = &weft_shm.vcis[number];
+    int events = 0, look = vci->look, n = vci->nactive;
     for (int looks = n < LOOKS ? n : LOOKS; looks > 0; looks--) {
         if (++look >= n)
             look = 0;
-        struct weft_shm_link *link = weft_shm.active[look];
+        struct weft_shm_link *link = vci->active[look];
         if (weft_ring_ready(&link->in))
             events += weft_shm_drain(link);
     }
-    weft_shm.look = look;
-    if (weft_unlikely(atomic_load_explicit(&weft_shm.news[0], memory_order_relaxed) !=
-                      weft_shm.known[0]) ||
-        weft_unlikely(weft_shm.more_news))
-        events += look_further();
-    if (weft_unlikely(weft_shm.busy != NULL))
-        events += weft_shm_retry();
+    vci->look = look;
+    uint64_t news = atomic_load_explicit(&weft_shm.news[vci->first_news], memory_order_relaxed);
+    if (weft_unlikely(news != weft_shm.known[vci->first_news]) || weft_unlikely(vci->news > 1))
+        events += weft_shm_read_news(vci);
+    if (weft_unlikely(vci->busy != NULL))
+        events += weft_shm_retry(vci);
     return events;
 }

@@ -8,7 +8,6 @@
  *  - It has no name: the maker's file descriptor and the mappings are all that keeps it.
  *  - Whether a member is attached is settled at the fence of MPI_Init, and never changes again.
  */
-#include "core/pt2pt/cell.h"
 #include "core/object/error.h"
 #include "core/object/settings.h"
 #include "shm/shm_internal.h"
@@ -54,7 +53,7 @@ static int news_words(int members)
 
 static size_t member_bytes(int members)
 {
-    size_t news = (size_t)news_words(members) * sizeof(uint64_t);
+    size_t news = (size_t)news_words(members) * WEFT_LOCKS_MAX * sizeof(uint64_t);
     return sizeof(struct weft_shm_member) + round_up(news, WEFT_RING_LINE);
 }
 
@@ -88,22 +87,22 @@ static size_t stages_begin(void)
     return rings_begin(weft_shm.members) + pairs() * ring_stride(weft_shm.shape);
 }
 
-static size_t cells_begin(void)
+static size_t extra_begin(void)
 {
     return stages_begin() + (size_t)weft_shm.members * STAGE_STRIDE;
 }
 
-static size_t cell_offset(int from, int to, uint32_t cell)
+static size_t extra_offset(int from, int to, unsigned deal)
 {
     size_t number = (size_t)to * (size_t)weft_shm.members + (size_t)from;
-    number = number * WEFT_CELLS + cell;
-    return cells_begin() + number * ring_stride(weft_shm.cell_shape) +
+    number = number * (weft_shm.deals - 1) + deal - 1;
+    return extra_begin() + number * ring_stride(weft_shm.extra_shape) +
            number % (PAGE / WEFT_RING_LINE) * WEFT_RING_LINE;
 }
 
-static size_t segment_bytes(uint32_t cells)
+static size_t segment_bytes(void)
 {
-    return cells_begin() + pairs() * cells * ring_stride(weft_shm.cell_shape);
+    return extra_begin() + pairs() * (weft_shm.deals - 1) * ring_stride(weft_shm.extra_shape);
 }
 
 /* The more ranks, the smaller each ring: a rank that talks to all others has two with each. Where there
@@ -119,8 +118,8 @@ static struct weft_ring_geometry choose_shape(int members)
     return (struct weft_ring_geometry){64, 32 << 10};
 }
 
-/* Those of cells have as many lines, and a data area that leaves the eager limit as it is. */
-static struct weft_ring_geometry cell_shape(struct weft_ring_geometry shape)
+/* Those of the other deals have as many lines, and a data area that leaves the eager limit as it is. */
+static struct weft_ring_geometry extra_shape(struct weft_ring_geometry shape)
 {
     enum { MOST = 256 << 10 };
     return (struct weft_ring_geometry){shape.lines, shape.data < MOST ? shape.data : MOST};
@@ -133,14 +132,10 @@ struct weft_shm_member *weft_shm_member(int index)
                                       (size_t)index * member_bytes(weft_shm.members));
 }
 
-struct weft_shm_share *weft_shm_share(int from, int to)
+struct weft_shm_share *weft_shm_share(int from, int to, unsigned deal)
 {
-    return (struct weft_shm_share *)((char *)weft_shm.head + ring_offset(from, to));
-}
-
-struct weft_shm_share *weft_shm_cell_share(int from, int to, uint32_t cell)
-{
-    return (struct weft_shm_share *)((char *)weft_shm.head + cell_offset(from, to, cell));
+    size_t offset = deal ? extra_offset(from, to, deal) : ring_offset(from, to);
+    return (struct weft_shm_share *)((char *)weft_shm.head + offset);
 }
 
 char *weft_shm_stage(int index)
@@ -200,8 +195,8 @@ static int map(int fd)
 static int make(struct card *card)
 {
     weft_shm.shape = choose_shape(weft_shm.members);
-    weft_shm.cell_shape = cell_shape(weft_shm.shape);
-    weft_shm.bytes = segment_bytes(weft_cells_on ? WEFT_CELLS : 0);
+    weft_shm.extra_shape = extra_shape(weft_shm.shape);
+    weft_shm.bytes = segment_bytes();
     weft_shm.fd = memfd_create("weft", MFD_CLOEXEC | MFD_ALLOW_SEALING);
     if (weft_shm.fd < 0 || ftruncate(weft_shm.fd, (off_t)weft_shm.bytes) || map(weft_shm.fd))
         return -1;
@@ -212,8 +207,8 @@ static int make(struct card *card)
     weft_shm.head->version = WEFT_SHM_VERSION;
     weft_shm.head->members = (uint32_t)weft_shm.members;
     weft_shm.head->shape = weft_shm.shape;
-    weft_shm.head->cells = weft_cells_on ? WEFT_CELLS : 0;
-    weft_shm.head->cell_shape = weft_shm.cell_shape;
+    weft_shm.head->deals = weft_shm.deals;
+    weft_shm.head->extra_shape = weft_shm.extra_shape;
     *card = (struct card){nonce, weft_shm.bytes, getpid(), weft_shm.fd};
     return 0;
 }
@@ -235,11 +230,13 @@ static int join(const struct card *card)
         return -1;
     errno = ENOENT;
     if (weft_shm.head->nonce != card->nonce || weft_shm.head->version != WEFT_SHM_VERSION ||
-        weft_shm.head->members != (uint32_t)weft_shm.members)
+        weft_shm.head->members != (uint32_t)weft_shm.members ||
+        weft_shm.head->deals - 1 >= WEFT_LOCKS_MAX)
         return -1;
     nonce = card->nonce;
     weft_shm.shape = weft_shm.head->shape;
-    weft_shm.cell_shape = weft_shm.head->cell_shape;
+    weft_shm.extra_shape = weft_shm.head->extra_shape;
+    weft_shm.deals = weft_shm.head->deals;
     return 0;
 }
 
@@ -251,8 +248,10 @@ static void leave(void)
         close(weft_shm.fd);
     free(weft_shm.world);
     free(weft_shm.known);
-    free(weft_shm.active);
-    weft_shm_close_cells();
+    for (int i = 0; i < WEFT_LOCKS_MAX; i++) {
+        free(weft_shm.vcis[i].active);
+        free(weft_shm.vcis[i].bounce);
+    }
     weft_shm = (struct weft_shm){.fd = -1};
 }
 
@@ -328,7 +327,6 @@ static void become_member(const struct weft_job *job)
     struct weft_shm_member *self = weft_shm_member(weft_shm.self);
     self->pid = getpid();
     self->world = job->rank;
-    self->cells = weft_cells_on ? weft_shm.head->cells : 0;
     self->nonce_address = (uint64_t)(uintptr_t)&nonce;
     publish_cores();
     atomic_store_explicit(&self->attached, 1, memory_order_release);
@@ -343,9 +341,10 @@ bool weft_shm_expects_all(const struct weft_job *job)
     return weft_settings.shm && job->one_node && neighbours(job, &first) == job->size;
 }
 
-void weft_shm_offer(const struct weft_job *job)
+void weft_shm_offer(const struct weft_job *job, bool threads)
 {
     int first;
+    weft_shm.deals = threads ? (unsigned)weft_settings.vcis : 1;
     weft_shm.fd = -1;
     weft_shm.members = neighbours(job, &first);
     if (!weft_settings.shm || weft_shm.members < 2)
@@ -353,9 +352,8 @@ void weft_shm_offer(const struct weft_job *job)
     size_t n = (size_t)weft_shm.members;
     weft_shm.news_words = news_words(weft_shm.members);
     weft_shm.world = malloc(n * sizeof *weft_shm.world);
-    weft_shm.active = malloc(n * sizeof(struct weft_shm_link *));
-    weft_shm.known = calloc((size_t)weft_shm.news_words, sizeof *weft_shm.known);
-    if (!weft_shm.world || !weft_shm.active || !weft_shm.known)
+    weft_shm.known = calloc((size_t)weft_shm.news_words * WEFT_LOCKS_MAX, sizeof *weft_shm.known);
+    if (!weft_shm.world || !weft_shm.known)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of the %d ranks of this node",
                    weft_shm.members);
     memcpy(weft_shm.world, job->local_peers + first, n * sizeof *weft_shm.world);
@@ -376,11 +374,15 @@ void weft_shm_open(const struct weft_job *job)
         prctl(PR_SET_PTRACER, PR_SET_PTRACER_ANY, 0, 0, 0);
     become_member(job);
     weft_shm_open_sleep();
-    weft_shm_open_cells();
     weft_shm.open = true;
 }
 
 /* ---- After the fence */
+
+unsigned weft_shm_deals(void)
+{
+    return weft_shm.deals;
+}
 
 bool weft_shm_is_open(void)
 {
@@ -423,7 +425,7 @@ static int try_to_read(void)
 
 static size_t choose_eager_limit(void)
 {
-    struct weft_ring_geometry least = weft_shm.head->cells ? weft_shm.cell_shape : weft_shm.shape;
+    struct weft_ring_geometry least = weft_shm.deals > 1 ? weft_shm.extra_shape : weft_shm.shape;
     size_t most = weft_ring_piece(least), wanted = (size_t)weft_settings.shm_eager;
     enum { GOOD_WITH_SINGLE_COPY = 16 << 10, GOOD_WITHOUT = 32 << 10 };
     if (!wanted)

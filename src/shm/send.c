@@ -5,7 +5,6 @@
  * Invariant: while a link has a backlog nothing but its head, and pieces, is written to its ring. A
  * link with a backlog or sends to push is in weft_shm.busy.
  */
-#include "core/pt2pt/cell.h"
 #include "core/object/error.h"
 #include "core/pt2pt/sw_match.h"
 #include "core/tool/count.h"
@@ -76,7 +75,7 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
         return false;
     struct weft_ring_line *line = weft_ring_line(out);
     struct weft_shm_body *body = weft_shm_body(line);
-    bool early = weft_shm.early && message->bytes >= EARLY_FROM && !link->of_cell;
+    bool early = link->early && message->bytes >= EARLY_FROM;
     describe(body, early ? WEFT_SHM_EARLY : WEFT_SHM_DATA, message->form, message->bytes,
              message->context, message->source, message->tag);
     body->word.cookie = message->cookie;
@@ -136,6 +135,7 @@ static __attribute__((noinline)) bool inject_data(struct weft_shm_link *link,
     return true;
 }
 
+/* Writes a short message where there is a line for it. *sequence names it. */
 static inline __attribute__((always_inline)) bool inject(struct weft_shm_link *link,
                                                          const struct weft_channel *channel,
                                                          int tag, const void *data, size_t bytes,
@@ -148,17 +148,30 @@ static inline __attribute__((always_inline)) bool inject(struct weft_shm_link *l
     return true;
 }
 
-bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
-                     const void *data, size_t bytes, uint32_t *sequence)
+WEFT_HOT bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
+                              const void *data, size_t bytes)
 {
-    return inject(peer->shm, channel, tag, data, bytes, sequence);
+    uint32_t sequence;
+    return inject(peer->shm, channel, tag, data, bytes, &sequence);
 }
 
-bool weft_shm_cell_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
-                          const void *data, size_t bytes, uint32_t *sequence)
+WEFT_HOT struct weft_request *weft_shm_inject_request(struct weft_peer *peer,
+                                                      struct weft_channel *channel, int tag,
+                                                      const void *data, size_t bytes)
 {
-    struct weft_shm_link *link = peer->shm->cells[channel->cell->number];
-    return bytes < link->share_below && inject(link, channel, tag, data, bytes, sequence);
+    uint32_t sequence;
+    if (weft_unlikely(!inject(peer->shm, channel, tag, data, bytes, &sequence)))
+        return NULL;
+    struct weft_request *request =
+        weft_request_pop(&channel->comm->vci->requests, WEFT_REQUEST_SEND, 0, 0);
+    request->tag = tag;
+    request->sequence = sequence;
+    request->bytes = bytes;
+    request->channel = channel;
+    request->peer = peer;
+    request->buffer = (void *)data;
+    weft_shm_part(request)->state = WEFT_SHM_SENT;
+    return request;
 }
 
 /* ---- With a request */
@@ -192,8 +205,8 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
     body->word.address = contiguous ? (uintptr_t)request->buffer : 0;
     body->word.length = request->bytes;
     part->state = WEFT_SHM_AWAITED;
-    weft_counts.shm_rendezvous++;
-    weft_counts.shm_rendezvous_bytes += request->bytes;
+    weft_count_add(&weft_counts.shm_rendezvous, 1);
+    weft_count_add(&weft_counts.shm_rendezvous_bytes, request->bytes);
     link->peer->counts.rendezvous++;
     weft_event_of_rank(WEFT_EVENT_RENDEZVOUS, link->peer->world, WEFT_LANE_SHM, request->tag,
                        request->bytes);
@@ -229,11 +242,11 @@ static struct weft_shm_control *control_of(struct weft_shm_out *out)
     return (struct weft_shm_control *)((char *)out - offsetof(struct weft_shm_control, out));
 }
 
-static void free_control(struct weft_shm_control *control)
+static void free_control(struct weft_shm_vci *vci, struct weft_shm_control *control)
 {
-    struct weft_shm_control *next = weft_shm.free_controls;
+    struct weft_shm_control *next = vci->free_controls;
     control->out.next = next ? &next->out : NULL;
-    weft_shm.free_controls = control;
+    vci->free_controls = control;
 }
 
 static bool write_control(struct weft_shm_link *link, const struct weft_shm_body *body)
@@ -254,7 +267,7 @@ static bool write_out(struct weft_shm_link *link, struct weft_shm_out *out)
         return write_message(link, request_of(out));
     if (!write_control(link, &control_of(out)->body))
         return false;
-    free_control(control_of(out));
+    free_control(link->vci, control_of(out));
     return true;
 }
 
@@ -265,16 +278,14 @@ static void make_busy(struct weft_shm_link *link)
     if (link->listed)
         return;
     link->listed = true;
-    link->next_busy = weft_shm.busy;
-    weft_shm.busy = link;
+    link->next_busy = link->vci->busy;
+    link->vci->busy = link;
 }
 
 void weft_shm_set_share(struct weft_shm_link *link)
 {
     bool open = !link->first && !link->buried && !weft_count_all();
-    link->share_below = open ? weft_shm.eager_limit + 1 : 0;
-    if (!link->of_cell)
-        link->peer->share_below = link->share_below;
+    link->peer->share_below = open ? weft_shm.eager_limit + 1 : 0;
 }
 
 static void append(struct weft_shm_link *link, struct weft_shm_out *out)
@@ -285,9 +296,7 @@ static void append(struct weft_shm_link *link, struct weft_shm_out *out)
     out->next = NULL;
     *link->last = out;
     link->last = &out->next;
-    link->share_below = 0;
-    if (!link->of_cell)
-        link->peer->share_below = 0;
+    link->peer->share_below = 0;
     make_busy(link);
 }
 
@@ -343,32 +352,12 @@ static __attribute__((noinline)) int isend_data(struct weft_shm_link *link,
     return MPI_SUCCESS;
 }
 
-int weft_shm_isend_plain(const void *data, size_t bytes, struct weft_channel *channel, int dest,
-                         int tag, struct weft_peer *peer, MPI_Request *out)
-{
-    struct weft_shm_link *link = peer->shm;
-    struct weft_request *request = weft_request_pop(&weft.requests, WEFT_REQUEST_SEND, 0, 0);
-    (void)dest;
-    *out = (MPI_Request)request;
-    request->tag = tag;
-    request->bytes = bytes;
-    request->channel = channel;
-    request->peer = peer;
-    request->buffer = (void *)data;
-    if (weft_unlikely(bytes > WEFT_SHM_INLINE_BYTES) ||
-        weft_unlikely(!weft_ring_has_line(&link->out)))
-        return isend_data(link, request);
-    weft_shm_part(request)->state = WEFT_SHM_SENT;
-    request->sequence = write_line(link, channel, tag, data, bytes);
-    return MPI_SUCCESS;
-}
-
 int weft_shm_isend(struct weft_request *request)
 {
-    struct weft_shm_link *link = weft_shm_link_of_channel(request->peer, request->channel);
+    struct weft_shm_link *link = request->peer->shm;
     bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
     if (!contiguous || form_of(request) != WEFT_MESSAGE_EAGER ||
-        request->bytes >= link->share_below) {
+        request->bytes >= request->peer->share_below) {
         start(link, request);
         return MPI_SUCCESS;
     }
@@ -380,9 +369,9 @@ void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *bo
 {
     if (link->buried || (!link->first && write_control(link, body)))
         return;
-    struct weft_shm_control *control = weft_shm.free_controls;
+    struct weft_shm_control *control = link->vci->free_controls;
     if (control)
-        weft_shm.free_controls = control->out.next ? control_of(control->out.next) : NULL;
+        link->vci->free_controls = control->out.next ? control_of(control->out.next) : NULL;
     else
         control = malloc(sizeof *control);
     if (!control)
@@ -394,13 +383,16 @@ void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *bo
 
 void weft_shm_free_controls(void)
 {
-    struct weft_shm_out *out = weft_shm.free_controls ? &weft_shm.free_controls->out : NULL;
-    while (out) {
-        struct weft_shm_out *next = out->next;
-        free(control_of(out));
-        out = next;
+    for (int i = 0; i < WEFT_LOCKS_MAX; i++) {
+        struct weft_shm_vci *vci = &weft_shm.vcis[i];
+        struct weft_shm_out *out = vci->free_controls ? &vci->free_controls->out : NULL;
+        while (out) {
+            struct weft_shm_out *next = out->next;
+            free(control_of(out));
+            out = next;
+        }
+        vci->free_controls = NULL;
     }
-    weft_shm.free_controls = NULL;
 }
 
 /* ---- Pushed messages */
@@ -408,7 +400,7 @@ void weft_shm_free_controls(void)
 void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t length)
 {
     struct weft_shm_request *part = weft_shm_part(request);
-    struct weft_shm_link *link = weft_shm_link_of_channel(request->peer, request->channel);
+    struct weft_shm_link *link = request->peer->shm;
     struct weft_request **end = &link->pushed;
     part->state = WEFT_SHM_PUSHING;
     part->receiver = receiver;
@@ -423,7 +415,7 @@ void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t lengt
 
 static void pack_past(const struct weft_request *request, size_t offset, char *place, size_t bytes)
 {
-    static char packed[PACKED_AT_ONCE];
+    char packed[PACKED_AT_ONCE];
     for (size_t done = 0, part; done < bytes; done += part) {
         part = bytes - done < PACKED_AT_ONCE ? bytes - done : PACKED_AT_ONCE;
         weft_datatype_pack(request->type, request->buffer, offset + done, packed, part);
@@ -470,7 +462,7 @@ static bool push_one(struct weft_shm_link *link, struct weft_request *request)
     body->word.length = part->moved;
     line->at = at;
     link->controls_out++;
-    weft_counts.shm_pieces++;
+    weft_count_add(&weft_counts.shm_pieces, 1);
     weft_ring_publish(&link->out, line);
     weft_shm_ring_doorbell(link);
     part->moved += bytes;
@@ -504,10 +496,10 @@ static int retry(struct weft_shm_link *link)
     return events + push_more(link);
 }
 
-int weft_shm_retry(void)
+int weft_shm_retry(struct weft_shm_vci *vci)
 {
     int events = 0;
-    struct weft_shm_link **at = &weft_shm.busy;
+    struct weft_shm_link **at = &vci->busy;
     while (*at) {
         struct weft_shm_link *link = *at;
         events += retry(link);
@@ -523,7 +515,10 @@ int weft_shm_retry(void)
 
 bool weft_shm_is_idle(void)
 {
-    return !weft_shm.busy;
+    for (int i = 0; i < WEFT_LOCKS_MAX; i++)
+        if (weft_shm.vcis[i].busy)
+            return false;
+    return true;
 }
 
 /* ---- Ends */
@@ -547,7 +542,7 @@ void weft_shm_drop_backlog(struct weft_shm_link *link)
         struct weft_shm_out *out = link->first;
         pop(link, out->next);
         if (out->control)
-            free_control(control_of(out));
+            free_control(link->vci, control_of(out));
         else
             fail(request_of(out));
     }

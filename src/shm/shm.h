@@ -8,12 +8,12 @@
  *
  *     head      what it is, how it is laid out
  *     members   for each rank: its process, its bell (does it sleep?), its news (who has written to
- *               it for the first time)
+ *               it for the first time, in each deal)
  *     rings     for each ordered pair of ranks one ring (ring.h), of which no byte is touched, and
  *               so takes memory, before the first message
  *     stages    for each rank room for pieces that others bring it (stage.c), untouched likewise
- *     cells     if the maker has threads, as many rings for each pair again as there are cells
- *               (core/pt2pt/cell.h), used between ranks that both have threads
+ *     extra     if the maker has threads: for each pair a ring of each further deal
+ *               (core/pt2pt/vci.h)
  *
  * A message goes one of three ways. Short ones lie in a line of the ring. Those up to the eager limit
  * lie in the ring's data area: one copy in, one out, and the way out is straight into the receive's
@@ -39,13 +39,21 @@
 #include "pmix/boot.h"
 
 /* Makes the node's segment, if that is this rank's part, and tells the others where it is: at once
- * where weft_shm_expects_all, else together with the net lane's address. */
-void weft_shm_offer(const struct weft_job *job);
+ * where weft_shm_expects_all, else together with the net lane's address. threads: this rank has
+ * MPI_THREAD_MULTIPLE. */
+void weft_shm_offer(const struct weft_job *job, bool threads);
 
 /* Joins the segment. All ranks of the node call it after the former and before the fence of
  * MPI_Init; it waits for the rank that makes it. Where there can be none, or WEFT_SHM says so, the
  * lane stays closed and reaches nobody. */
 void weft_shm_open(const struct weft_job *job);
+
+/* The deals of this node (core/pt2pt/vci.h): WEFT_VCIS if the maker of the segment has threads, else
+ * 1. While the lane is open. */
+unsigned weft_shm_deals(void);
+
+/* Gives each VCI of this process its part of the lane, once their number is settled. */
+void weft_shm_open_vcis(void);
 
 /* After the fence: finds out whether memory of other processes can be read. */
 void weft_shm_begin(void);
@@ -74,32 +82,19 @@ void weft_shm_close(void);
 /* First contact with a peer that weft_shm_reaches. Returns 0, or -1 with a sentence in why. */
 int weft_shm_connect(struct weft_peer *peer, char *why, size_t len);
 
-/* Sends a contiguous message of fewer than peer->share_below bytes, with no request, on a channel without a
- * cell. False when there is no room: then nothing was sent. *sequence names the message. */
+/* Sends a contiguous message of fewer than peer->share_below bytes, with no request. False when there is no
+ * room: then nothing was sent. */
 bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
-                     const void *data, size_t bytes, uint32_t *sequence);
+                     const void *data, size_t bytes);
 
-/* For cells, by who holds one (core/pt2pt/cell.h). The first sends a contiguous message on a channel of the cell, as
- * weft_shm_inject does, to a peer with its rings open (peer->cells). False when there is no room
- * for it, or something waits to be sent before it: then nothing was sent. */
-bool weft_shm_cell_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
-                          const void *data, size_t bytes, uint32_t *sequence);
-
-/* Notes in a complete request that it was sent so. */
-void weft_shm_cell_sent(struct weft_request *request);
-
-/* Reads messages whose plain receives are the next in the cell's matcher. Returns how many; -1 when
- * there were none, but something else that weft_shm_progress is to see to. */
-int weft_shm_cell_poll(uint32_t cell, struct weft_matcher *matcher);
+/* The same with a request, complete from the beginning: the first of the VCI's pool, which has one.
+ * NULL when there is no room. */
+struct weft_request *weft_shm_inject_request(struct weft_peer *peer, struct weft_channel *channel,
+                                             int tag, const void *data, size_t bytes);
 
 /* Starts a send; every field of the request but lane is set. Returns MPI_SUCCESS: what goes wrong is
  * in the request's error. */
 int weft_shm_isend(struct weft_request *request);
-
-/* The whole of sending a contiguous message as above: *out is set to its request, the first of
- * weft.requests, which has one. */
-int weft_shm_isend_plain(const void *data, size_t bytes, struct weft_channel *channel, int dest,
-                         int tag, struct weft_peer *peer, MPI_Request *out);
 
 /* A receive, whose source and tag are set, matched an RTS: header is what weft_sw_keep was given
  * for it. Gets the data, tells the sender; completes the request. */
@@ -111,8 +106,8 @@ void weft_shm_acknowledge(struct weft_peer *peer, uint64_t cookie);
 /* Cancels a send of this lane, complete or not, like weft_net_cancel. */
 void weft_shm_cancel(struct weft_request *request);
 
-/* Reads what has arrived, writes what waits. Returns the number of events. */
-int weft_shm_progress(void);
+/* Reads what has arrived for a VCI, writes what waits there. Returns the number of events. */
+int weft_shm_progress(unsigned vci);
 
 /* True when nothing waits to be sent. */
 bool weft_shm_is_idle(void);

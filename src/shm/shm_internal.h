@@ -24,25 +24,24 @@
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 6, WEFT_SHM_NEWS_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
+enum { WEFT_SHM_VERSION = 7, WEFT_SHM_NEWS_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the card that tells where the segment is */
     uint32_t version, members;
-    struct weft_ring_geometry shape;
-    uint32_t cells; /* rings that threads have for each pair besides: 0 or WEFT_CELLS */
-    struct weft_ring_geometry cell_shape;
-    _Atomic uint32_t attached;                   /* members that are */
-    _Atomic uint64_t cores[WEFT_SHM_CORE_WORDS]; /* a bit for each that a member may run on */
+    uint32_t deals; /* rings from each member to each other: core/pt2pt/vci.h */
+    struct weft_ring_geometry shape, extra_shape; /* of the rings of deal 0, and of the others */
+    _Atomic uint32_t attached;                    /* members that are */
+    _Atomic uint64_t cores[WEFT_SHM_CORE_WORDS];  /* a bit for each that a member may run on */
 };
 
 struct weft_shm_member {
     _Alignas(WEFT_RING_LINE) _Atomic uint32_t attached;
     int32_t pid, world;
-    uint32_t cells;                                 /* rings of cells that it reads: all or none */
     uint64_t nonce_address;                         /* of a copy of the nonce in its own memory */
     _Alignas(WEFT_RING_LINE) _Atomic uint32_t bell; /* 1: it sleeps, on this word */
-    _Alignas(WEFT_RING_LINE) _Atomic uint64_t news[]; /* a bit for each member that writes to it */
+    /* A bit for each member that writes to it: news_words for each deal. */
+    _Alignas(WEFT_RING_LINE) _Atomic uint64_t news[];
 };
 
 /* ---- Lines */
@@ -60,8 +59,7 @@ enum weft_shm_kind {
     WEFT_SHM_LAY, /* lay parts of the RTS of cookie into my stage, `length` in all; offer `bytes` */
     WEFT_SHM_CANCEL, /* forget the message that had turn `bytes`; the answer names the cookie */
     WEFT_SHM_CANCELLED,
-    WEFT_SHM_TOO_LATE,
-    WEFT_SHM_CELL /* there is something in the ring of cell `cookie` from now on */
+    WEFT_SHM_TOO_LATE
 };
 
 enum { WEFT_SHM_INLINE_BYTES = 32 };
@@ -138,7 +136,8 @@ _Static_assert(sizeof(struct weft_shm_request) <= WEFT_LANE_SCRATCH, "lane part 
 struct weft_shm_link {
     _Alignas(WEFT_RING_LINE) struct weft_ring_writer out;
     struct weft_shm_out *first, **last; /* the backlog */
-    size_t share_below;                 /* as a peer's, which has that of its own link */
+    struct weft_shm_vci *vci;           /* that reads it */
+    struct weft_matcher *matcher;       /* of the same VCI */
     _Atomic uint32_t *bell;
     struct weft_shm_share *share_out, *share_in;        /* of messages to it, and from it */
     char *stage;                                        /* its stage */
@@ -150,31 +149,30 @@ struct weft_shm_link {
     int32_t pid;
     bool buried;  /* its process has ended */
     bool no_read; /* its memory cannot be read */
-    bool listed;  /* in weft_shm.busy */
-    bool of_cell; /* one of the following */
-    struct weft_shm_link *
-        *cells; /* of a peer's own link, where both have cells: those of the cells, NULL
-                                     before first contact there */
+    bool listed;  /* in the VCI's list busy */
+    bool early;   /* of deal 0, with a core for each rank: long data are published while they are
+                     copied, and the stage may be used */
     struct weft_shm_link *next_busy;
     struct weft_request *pushed;        /* sends to it, in order of their CTS */
     struct weft_request *pushed_at;     /* receives from it */
     uint64_t controls_out, controls_in; /* lines that were no messages */
 };
 
-/* The links of a cell that this process reads, by who holds the cell. */
-struct weft_shm_cell {
-    _Alignas(WEFT_RING_LINE) struct weft_shm_link **active;
-    int nactive, look;
+/* What a VCI has of this lane; only a thread that holds the VCI touches it. */
+struct weft_shm_vci {
+    _Alignas(WEFT_RING_LINE) struct weft_shm_link **active; /* links, the ones to poll */
+    int nactive, room, look;    /* room: entries of active; look: where the next poll begins */
+    int first_news, news;       /* its part of the words of news */
+    struct weft_shm_link *busy; /* links with a backlog or pushed sends */
+    struct weft_shm_control *free_controls;
+    char *bounce; /* stage.c; NULL until it is needed */
 };
 
 struct weft_shm {
-    /* what progress reads */
-    struct weft_shm_link **active; /* links, the ones to poll */
-    int nactive, look;             /* where the next poll begins */
-    int news_words;
-    _Atomic uint64_t *news;
-    uint64_t *known;            /* the news that were seen */
-    struct weft_shm_link *busy; /* links with a backlog or pushed sends */
+    struct weft_shm_vci vcis[WEFT_LOCKS_MAX];
+    _Atomic uint64_t *news; /* this member's, and what of it was seen */
+    uint64_t *known;
+    int news_words; /* of each deal */
 
     size_t eager_limit, piece, short_piece;
     bool open;
@@ -187,10 +185,8 @@ struct weft_shm {
     char *stage; /* where others lay pieces of messages to this rank */
     size_t bytes;
     int fd;
-    struct weft_ring_geometry shape, cell_shape;
-    struct weft_shm_control *free_controls;
-    struct weft_shm_cell *cells; /* NULL: this process has none */
-    bool more_news;              /* more than one word of news, or cells, are to be looked at */
+    struct weft_ring_geometry shape, extra_shape;
+    unsigned deals;
 };
 
 extern WEFT_HIDDEN struct weft_shm weft_shm;
@@ -208,11 +204,8 @@ static inline struct weft_shm_body *weft_shm_body(struct weft_ring_line *line)
 /* segment.c */
 struct weft_shm_member *weft_shm_member(int index);
 
-/* Of the messages from one member to another; the ring lies behind it. */
-struct weft_shm_share *weft_shm_share(int from, int to);
-
-/* The same of a cell; the ring lies behind it. */
-struct weft_shm_share *weft_shm_cell_share(int from, int to, uint32_t cell);
+/* Of the messages from one member to another in a deal; the ring follows it. */
+struct weft_shm_share *weft_shm_share(int from, int to, unsigned deal);
 
 /* A member's stage, WEFT_STAGE_SLOTS pieces, for the one message that it reads at a time. */
 char *weft_shm_stage(int index);
@@ -220,49 +213,12 @@ char *weft_shm_stage(int index);
 /* The member that is a world rank, or -1. */
 int weft_shm_index(int world);
 
-/* link.c: connects to members that have written for the first time. Returns how many. */
-WEFT_COLD int weft_shm_read_news(void);
+/* link.c: connects to members that have written to a VCI for the first time. Returns how many. */
+WEFT_COLD int weft_shm_read_news(struct weft_shm_vci *vci);
 
 /* True when something has come that was not read yet. */
 bool weft_shm_has_mail(void);
 void weft_shm_free_links(void);
-
-/* A link between the ends of two rings, with nothing in it, not yet read. NULL when memory is short. */
-struct weft_shm_link *weft_shm_make_link(struct weft_peer *peer, struct weft_shm_share *share_out,
-                                         struct weft_shm_share *share_in,
-                                         struct weft_ring_geometry shape);
-
-/* cell.c */
-
-/* The link of a peer's for a channel that has a cell, where both ends have cells: made, and announced,
- * when there is none. */
-struct weft_shm_link *weft_shm_link_of_cell(struct weft_shm_link *own, uint32_t cell);
-
-/* The link that messages on a channel to and from a peer go through. */
-struct weft_shm_link *weft_shm_link_of_channel(struct weft_peer *peer,
-                                               const struct weft_channel *channel);
-
-/* That of a cell, or NULL before first contact there. */
-static inline struct weft_shm_link *weft_shm_cell_known(const struct weft_shm_link *own,
-                                                        uint32_t cell)
-{
-    return own->cells ? own->cells[cell] : NULL;
-}
-
-/* Reads what a cell's link has still brought, and no more after that. */
-void weft_shm_leave_cell(struct weft_shm_link *link, uint32_t cell);
-
-/* Gives a link that was just made room for its cells'. False when memory is short. */
-bool weft_shm_prepare_cells(struct weft_shm_link *link, int index);
-
-/* A peer has announced a cell's ring. */
-void weft_shm_cell_announced(struct weft_shm_link *own, uint64_t cell);
-
-/* Reads the rings of all cells, by the holder of the lock of the process. Returns the number of lines. */
-int weft_shm_poll_cells(void);
-
-void weft_shm_open_cells(void);
-void weft_shm_close_cells(void);
 
 /* sleep.c */
 void weft_shm_open_sleep(void);
@@ -289,7 +245,7 @@ void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *bo
 void weft_shm_set_share(struct weft_shm_link *link);
 
 /* Writes what waits. Returns the number of events. */
-WEFT_COLD int weft_shm_retry(void);
+WEFT_COLD int weft_shm_retry(struct weft_shm_vci *vci);
 
 /* A send's last event: ACK, FIN, the last piece. */
 void weft_shm_matched(struct weft_request *request);
@@ -304,9 +260,6 @@ void weft_shm_free_controls(void);
 
 /* progress.c: reads what a link has brought. Returns the number of lines. */
 int weft_shm_drain(struct weft_shm_link *link);
-
-/* The same for the link of a cell, whose matcher is given. */
-int weft_shm_drain_cell(struct weft_shm_link *link, struct weft_matcher *matcher);
 
 /* fetch.c: a piece of a pushed message arrived. */
 void weft_shm_piece_arrived(struct weft_shm_link *link, const struct weft_shm_body *body,

@@ -18,22 +18,27 @@
 #include "shm/shm_internal.h"
 
 #include <errno.h>
+#include <stdlib.h>
 #include <string.h>
 
 /* What the receiver reads at once when it is alone. */
 enum { BOUNCE = 64 << 10 };
 
-static int read_and_unpack(int pid, uint64_t address, struct weft_request *request,
-                           const struct weft_shm_part *what)
+static int read_and_unpack(struct weft_shm_link *link, uint64_t address,
+                           struct weft_request *request, const struct weft_shm_part *what)
 {
-    static char bounce[BOUNCE];
+    struct weft_shm_vci *vci = link->vci;
+    if (!vci->bounce)
+        vci->bounce = malloc(BOUNCE);
+    if (!vci->bounce)
+        return ENOMEM;
     size_t end = what->offset + what->bytes;
     for (size_t done = what->offset, part; done < end; done += part) {
         part = end - done < BOUNCE ? end - done : BOUNCE;
-        int failed = weft_shm_read_memory(pid, address + done, bounce, part);
+        int failed = weft_shm_read_memory(link->pid, address + done, vci->bounce, part);
         if (failed)
             return failed;
-        weft_datatype_unpack(request->type, request->buffer, done, bounce, part);
+        weft_datatype_unpack(request->type, request->buffer, done, vci->bounce, part);
     }
     return 0;
 }
@@ -67,7 +72,7 @@ static int carry_out(struct weft_shm_link *link, uint64_t address, struct weft_r
         } else if (weft_share_claim(link->share_in, link->offer, bytes, BOUNCE, &part)) {
             left -= weft_share_units(part.bytes);
             if (!error)
-                error = read_and_unpack(link->pid, address, request, &part);
+                error = read_and_unpack(link, address, request, &part);
         }
     }
     return error;
@@ -77,8 +82,8 @@ int weft_shm_stage_read(struct weft_shm_link *link, uint64_t cookie, uint64_t ad
                         struct weft_request *request, size_t bytes)
 {
     const struct weft_shm_part all = {0, bytes};
-    if (!weft_shm.early || !weft_share_pays(bytes))
-        return read_and_unpack(link->pid, address, request, &all);
+    if (!link->early || !weft_share_pays(bytes)) /* the stage serves one link at a time: deal 0 */
+        return read_and_unpack(link, address, request, &all);
     weft_share_open(link->share_in, ++link->offer);
     weft_shm_control(link, &(struct weft_shm_body){.kind = WEFT_SHM_LAY,
                                                    .bytes = link->offer,

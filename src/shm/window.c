@@ -38,7 +38,7 @@ static int map(size_t bytes, int fd, struct weft_shm_window *window)
     return 0;
 }
 
-int weft_shm_window_alone(size_t bytes, struct weft_shm_window *window)
+int weft_shm_window_private(size_t bytes, struct weft_shm_window *window)
 {
     return map(bytes, -1, window);
 }
@@ -89,16 +89,16 @@ int weft_shm_window_join(const struct weft_shm_window_card *card, struct weft_sh
     return failed;
 }
 
-void weft_shm_window_settle(struct weft_shm_window *window)
+void weft_shm_window_close_fd(struct weft_shm_window *window)
 {
     if (window->fd >= 0)
         close(window->fd);
     window->fd = -1;
 }
 
-void weft_shm_window_leave(struct weft_shm_window *window)
+void weft_shm_window_unmap(struct weft_shm_window *window)
 {
-    weft_shm_window_settle(window);
+    weft_shm_window_close_fd(window);
     if (window->at)
         munmap(window->at, window->bytes);
     *window = (struct weft_shm_window){NULL, 0, -1};

@@ -14,7 +14,7 @@
 struct weft_shm_window {
     char *at; /* NULL: none */
     size_t bytes;
-    int fd; /* -1 after weft_shm_window_settle */
+    int fd; /* -1 after weft_shm_window_close_fd */
 };
 
 /* Tells the other ranks of the node where a segment is; bytes is 0 where there is none. */
@@ -28,16 +28,16 @@ struct weft_shm_window_card {
 int weft_shm_window_make(size_t bytes, struct weft_shm_window *window,
                          struct weft_shm_window_card *card);
 
-/* The same for one process alone. */
-int weft_shm_window_alone(size_t bytes, struct weft_shm_window *window);
+/* The same for one process exclusive. */
+int weft_shm_window_private(size_t bytes, struct weft_shm_window *window);
 
 /* Maps the segment that another rank has made. Returns 0, or an errno. */
 int weft_shm_window_join(const struct weft_shm_window_card *card, struct weft_shm_window *window);
 
 /* All ranks have joined, or never will: closes the file descriptor. */
-void weft_shm_window_settle(struct weft_shm_window *window);
+void weft_shm_window_close_fd(struct weft_shm_window *window);
 
 /* Unmaps it; nothing happens when there is none. */
-void weft_shm_window_leave(struct weft_shm_window *window);
+void weft_shm_window_unmap(struct weft_shm_window *window);
 
 #endif

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=shm,rxm seconds=30
+// run: ranks=2 lanes=shm,rxm,net-soft seconds=30
 /*
  * What is wrong with a one-sided call is reported by the right class, and changes nothing.
  */

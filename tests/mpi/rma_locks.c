@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2,4 lanes=shm,rxm,rxm-soft,mixed seconds=60
+// run: ranks=2,4 lanes=shm,rxm,mixed seconds=60
+// run: ranks=3 lanes=shm-copy,rxm-soft,net-soft,nodes seconds=60
 /*
  * Locks exclude, and atomic operations are atomic: counters that all ranks increase by a get and a put
  * under an exclusive lock, by fetch_and_op, by compare_and_swap, and a sum of pairs and of complex

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=1 lanes=self seconds=60
-// run: ranks=2,4 lanes=shm,rxm,rxm-soft,mixed seconds=90
+// run: ranks=2,4 lanes=shm,rxm,mixed seconds=90
+// run: ranks=3 lanes=shm-copy,rxm-soft,net-soft,nodes seconds=90
 /*
  * Random epochs of one-sided operations against a model that permits what the standard permits.
  *

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=1 lanes=self seconds=30
-// run: ranks=3 lanes=shm,rxm,mixed seconds=30
+// run: ranks=3 lanes=shm,shm-copy,rxm,rxm-soft,net-soft,mixed,nodes seconds=30
 /*
  * Windows as objects: flavors, attributes, info, group, name, error handlers, integer form, memory.
  */

@@ -56,10 +56,10 @@ static int set_up(void **state)
 {
     (void)state;
     weft.job.size = RANKS;
-    weft.peers = peers;
+    weft.peers[0] = peers;
     for (int i = 0; i < REQUESTS; i++) {
         enum weft_request_kind op = i < SENDS ? WEFT_REQUEST_SEND : WEFT_REQUEST_RECV;
-        requests[i] = weft_request_get(&weft.requests, op, phases[i] != WEFT_NET_NO_RENDEZVOUS);
+        requests[i] = weft_request_get(&weft.vcis[0], op, phases[i] != WEFT_NET_NO_RENDEZVOUS);
         assert_non_null(requests[i]);
         requests[i]->peer = &peer;
         requests[i]->bytes = requests[i]->capacity = BYTES;

@@ -134,15 +134,16 @@ static bool post(struct weft_schedule *s, struct weft_step *step)
 {
     struct weft_channel *channel = step->channel;
     size_t bytes = weft_elements_bytes(step->to);
-    if (weft.matcher.unexpected || (uint32_t)step->peer >= channel->sources ||
-        !(step->to.type->flags & WEFT_TYPE_CONTIGUOUS) || weft_unlikely(!weft.requests.free) ||
+    struct weft_vci *vci = channel->comm->vci;
+    if (vci->matcher.unexpected || (uint32_t)step->peer >= channel->sources ||
+        !(step->to.type->flags & WEFT_TYPE_CONTIGUOUS) || weft_unlikely(!vci->requests.free) ||
         weft_unlikely(weft_count_all()))
         return false;
     struct weft_peer *peer = channel->comm->peers[step->peer];
     if (weft_unlikely(bytes >= peer->post_below))
         return false;
     struct weft_request *request =
-        weft_request_pop(&weft.requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
+        weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, 1);
     weft_p2p_describe(request, channel, step->to.at, bytes, weft_datatype_byte(), peer, step->peer,
                       s->tag);
     step->request = request;
@@ -332,7 +333,7 @@ static void run_single_threaded(struct weft_schedule *s)
         if (!s->waits_for->pending) {
             advance(s);
             idle = 0;
-        } else if (weft_poll()) {
+        } else if (weft_poll(NULL)) {
             idle = 0;
         } else {
             weft_idle_for(&idle, s->waits_for);
@@ -346,7 +347,7 @@ static void run_multi_threaded(struct weft_schedule *s)
     unsigned idle = 0;
     begin(s);
     while (!is_complete(s))
-        weft_await(&idle, s->waits_for);
+        weft_await(NULL, &idle, s->waits_for);
 }
 
 int weft_coll_run(const struct weft_coll_args *args)
@@ -374,7 +375,7 @@ static int make_request(const struct weft_coll_args *args, bool persistent,
     if (weft_unlikely(!s))
         return MPI_ERR_NO_MEM;
     if (weft_schedule_retain(s, args) == MPI_SUCCESS)
-        request = weft_request_get(&weft.requests, WEFT_REQUEST_COLL, 0);
+        request = weft_request_get(&weft.vcis[0], WEFT_REQUEST_COLL, 0);
     if (weft_unlikely(!request)) {
         weft_schedule_put(s);
         return MPI_ERR_NO_MEM;

@@ -9,6 +9,7 @@
  * Invariant: loops[op][basic_type] is NULL exactly if the standard forbids the combination.
  */
 #include "core/coll/op.h"
+#include "core/object/error.h"
 
 #include <complex.h>
 #include <limits.h>
@@ -291,8 +292,10 @@ struct weft_op *weft_op_make(MPI_User_function *user, MPI_User_function_c *user_
                              bool commutative)
 {
     struct weft_op *op = calloc(1, sizeof *op);
-    if (!op)
+    if (!op) {
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for another operation");
         return NULL;
+    }
     op->object.kind = WEFT_KIND_OP;
     op->id = WEFT_OP_USER;
     op->commutative = commutative;

@@ -9,7 +9,6 @@
  *    arrive or leave: every message for it has a receive, posted before MPI_Comm_free.
  */
 #include "core/comm/comm.h"
-#include "core/pt2pt/cell.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/comm/session.h"
 #include "core/comm/topology.h"
@@ -31,6 +30,8 @@ struct weft_comm weft_comm_job = {
 enum { SWEEP_AT = 64 };
 static struct weft_comm *dying;
 static size_t ndying, sweep_at = SWEEP_AT;
+
+enum { PREDEFINED = 3 };
 
 /* ---- Channels */
 
@@ -61,7 +62,6 @@ static void open_channel(struct weft_channel *channel, struct weft_comm *comm, s
     channel->sources = (uint32_t)comm->size;
     channel->wildcards_held = channel->held != 0 || lanes.shm > 0;
     channel->net_bits = weft_net_context_bits(context);
-    channel->cell = weft_cell_of(context);
     channel->net_rank = weft_net_rank_bits(comm->rank);
 }
 
@@ -87,13 +87,25 @@ struct weft_channel *weft_channel_of(uint32_t context)
     return comm ? channel_for(comm, context % WEFT_CONTEXTS) : NULL;
 }
 
+/* Deals a communicator onto a VCI. far: some rank is not reached through shared memory. */
+static void deal(struct weft_comm *comm, int block, bool far)
+{
+    comm->block = block;
+    comm->deal = far || block < PREDEFINED ? 0 : (unsigned)(block - PREDEFINED + 1) % weft.deals;
+    comm->vci = &weft.vcis[comm->deal % weft.nvcis];
+    comm->peers = weft_group_open_peers(comm->remote, comm->deal);
+    if (!comm->peers)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", comm->size);
+}
+
 void weft_comm_open(struct weft_comm *comm, int block)
 {
     struct weft_comm *local = comm->local;
     struct lanes lanes = lanes_of(comm), local_lanes = local ? lanes_of(local) : lanes;
-    comm->block = block;
+    bool far = lanes.net || local_lanes.net;
+    deal(comm, block, far);
     if (local)
-        local->block = block;
+        deal(local, block, far);
     for (unsigned use = 0; use < WEFT_CONTEXTS; use++) {
         bool of_local = use >= WEFT_CONTEXT_LOCAL_COLL;
         if (!of_local || local)
@@ -108,14 +120,13 @@ void weft_comm_open(struct weft_comm *comm, int block)
 /* Sets the fields that follow from the groups. */
 static bool fill(struct weft_comm *comm, struct weft_group *group, struct weft_group *remote)
 {
-    if (!weft_group_open_peers(remote))
+    if (weft.deals == 1 && !weft_group_open_peers(remote, 0)) /* else weft_comm_open does it */
         return false;
     comm->object.kind = WEFT_KIND_COMM;
     comm->group = weft_group_keep(group);
     comm->remote = weft_group_keep(remote);
     comm->rank = group->rank;
     comm->size = remote->size;
-    comm->peers = remote->peers;
     comm->block = -1;
     return true;
 }
@@ -202,7 +213,7 @@ static void mark_referred(void *arg, struct weft_request *request)
             comm->referred = true;
 }
 
-/* True while a channel is in weft.held: the next claim that finds nothing held takes it off. */
+/* True while a channel is in its VCI's list `held`: the next claim that finds nothing held takes it off. */
 static bool is_listed(struct weft_comm *comm)
 {
     bool listed = false;
@@ -256,8 +267,6 @@ bool weft_comm_active(const struct weft_comm *comm)
 }
 
 /* ---- Predefined communicators */
-
-enum { PREDEFINED = 3 };
 
 static bool open_predefined(struct weft_comm *comm, struct weft_group *group, int block)
 {
@@ -340,6 +349,14 @@ int weft_comm_set_name(struct weft_comm *comm, const char *name)
     comm->name = copy;
     comm->named = true;
     return MPI_SUCCESS;
+}
+
+struct weft_peer *weft_comm_connect(struct weft_comm *comm, int rank)
+{
+    struct weft_peer *peer = weft_peer_get(comm->deal, weft_comm_world_of(comm, rank));
+    if (peer)
+        comm->peers[rank] = peer;
+    return peer;
 }
 
 int weft_comm_rank_of(const struct weft_comm *comm, int world)

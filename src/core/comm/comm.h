@@ -29,11 +29,11 @@
 /* Software matching, or no peer on the net lane: every receive stays in software. */
 enum { WEFT_HELD_ALWAYS = 1 << 30 };
 
-struct weft_cell;
 struct weft_comm;
 struct weft_info;
 struct weft_session;
 struct weft_topology;
+struct weft_vci;
 
 struct weft_channel {
     uint32_t context;
@@ -43,18 +43,18 @@ struct weft_channel {
                             once where its peer's lane matches: post_below, listen_below */
     bool wildcards_held; /* receives from any source stay in software, because lanes are mixed */
     bool took_back;      /* posted receives were withdrawn, so a ready send may find no receive */
-    bool listed;         /* in weft.held: progress peeks into the provider for this channel */
+    bool listed;         /* in the VCI's list `held`: progress peeks into the provider for it */
     uint64_t net_bits;   /* the context's bits in the net lane's tag word */
     uint64_t net_rank;   /* this rank's bits in the net lane's completion data */
     struct weft_comm *comm;
     struct weft_channel *next_held;
-    struct weft_cell *cell; /* core/pt2pt/cell.h; NULL: the lock of the process is the only one */
 };
 
 struct weft_comm {
     struct weft_object object;
     int rank, size;
     struct weft_peer **peers; /* by rank; weft_peer_unknown before first contact */
+    struct weft_vci *vci;     /* core/pt2pt/vci.h: of all channels */
     struct weft_channel p2p, coll;
     struct weft_errhandler *errhandler;
     MPI_Comm handle;
@@ -67,6 +67,7 @@ struct weft_comm {
     struct weft_comm *local; /* of an inter-communicator: over the local group, internal use only */
     bool first_half;         /* of an inter-communicator: the local group comes first where both
                                 groups are put in one order */
+    unsigned deal;           /* index of the table of peers: core/pt2pt/vci.h */
     int block;               /* its block of context ids */
     bool named;              /* the name is allocated */
     bool referred;           /* during weft_comm_sweep: a request or message refers to it */
@@ -141,8 +142,11 @@ static inline struct weft_peer *weft_comm_peer(const struct weft_comm *comm, int
     struct weft_peer *peer = comm->peers[rank];
     return weft_likely(peer != &weft_peer_unknown)
                ? peer
-               : weft_peer_known(weft_comm_world_of(comm, rank));
+               : weft_peer_known(comm->deal, weft_comm_world_of(comm, rank));
 }
+
+/* As weft_comm_peer, with first contact if necessary. NULL as for weft_peer_connect. */
+struct weft_peer *weft_comm_connect(struct weft_comm *comm, int rank);
 
 /* The number of ranks of both groups together, and this process's index among them (see
  * first_half). */

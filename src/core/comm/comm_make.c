@@ -128,7 +128,7 @@ int weft_comm_idup(struct weft_comm *over, const struct weft_info *hints, struct
 {
     int failed;
     struct idup *idup = malloc(sizeof *idup);
-    *request = idup ? weft_request_get(&weft.requests, WEFT_REQUEST_MAKING, 1) : NULL;
+    *request = idup ? weft_request_get(&weft.vcis[0], WEFT_REQUEST_MAKING, 1) : NULL;
     if (!*request)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to duplicate a communicator");
     uint64_t key = prepare(&idup->alloc, over);

@@ -166,6 +166,6 @@ int weft_context_alloc_wait(struct weft_context_alloc *alloc)
 {
     unsigned idle = 0;
     while (!alloc->done)
-        weft_await(&idle, alloc->receive);
+        weft_await(NULL, &idle, alloc->receive);
     return alloc->code;
 }

@@ -102,8 +102,8 @@ void weft_group_release(struct weft_group *group)
 {
     if (!group || --group->refs > 0 || group == &weft_group_empty)
         return;
-    if (!group->shares_peers)
-        free(group->peers);
+    for (unsigned deal = 0; deal < WEFT_LOCKS_MAX && !group->shares_peers; deal++)
+        free(group->peers[deal]);
     weft_nodes_forget(group->nodes);
     weft_session_release(group->session);
     weft_handle_retire(&group->object);
@@ -115,23 +115,24 @@ static bool is_world(const struct weft_group *group)
     return group->size == weft.job.size && group->first == 0 && group->stride == 1;
 }
 
-bool weft_group_open_peers(struct weft_group *group)
+struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned deal)
 {
-    if (group->peers || group->size == 0)
-        return true;
-    if (is_world(group)) {
-        group->peers = weft.peers;
+    struct weft_peer **peers = group->peers[deal];
+    if (peers)
+        return peers;
+    if (weft_peers_open(deal) && is_world(group)) {
         group->shares_peers = true;
-        return true;
+        return group->peers[deal] = weft.peers[deal];
     }
-    group->peers = malloc((size_t)group->size * sizeof(struct weft_peer *));
-    if (!group->peers) {
+    if (weft.peers[deal])
+        peers = malloc((size_t)(group->size ? group->size : 1) * sizeof *peers);
+    if (!peers) {
         weft_error_set(MPI_ERR_NO_MEM, "no memory for a table of %d peers", group->size);
-        return false;
+        return NULL;
     }
     for (int i = 0; i < group->size; i++)
-        group->peers[i] = weft.peers[weft_group_world(group, i)];
-    return true;
+        peers[i] = weft.peers[deal][weft_group_world(group, i)];
+    return group->peers[deal] = peers;
 }
 
 int weft_group_rank_of(const struct weft_group *group, int world)

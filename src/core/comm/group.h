@@ -19,6 +19,7 @@
 #define WEFT_GROUP_H
 
 #include "core/object/handle.h"
+#include "core/process/lock.h"
 #include "mpi.h"
 
 #include <stdbool.h>
@@ -31,8 +32,8 @@ struct weft_group {
     struct weft_object object;
     int refs;
     int size, rank;
-    struct weft_peer **peers;     /* NULL until a communicator needs the table */
-    bool shares_peers;            /* peers is the table of the process, not to be freed */
+    struct weft_peer **peers[WEFT_LOCKS_MAX]; /* by deal; NULL until a communicator needs it */
+    bool shares_peers;                        /* peers are tables of the process, not to be freed */
     struct weft_nodes *nodes;     /* core/process/nodes.h; NULL until a collective needs them */
     struct weft_session *session; /* the session of its process set, referenced; or NULL */
     int32_t first, stride;        /* rank i is world rank first + stride * i; 0: see table */
@@ -70,8 +71,8 @@ void weft_group_list(const struct weft_group *group, int32_t *world);
 struct weft_group *weft_group_keep(struct weft_group *group);
 void weft_group_release(struct weft_group *group);
 
-/* Makes the table of peers. False without memory. */
-bool weft_group_open_peers(struct weft_group *group);
+/* The table of peers of a group in a deal (core/pt2pt/vci.h). NULL without memory. */
+struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned deal);
 
 /* The rank of a world rank in a sealed group, or -1. Linear in the group's size without a stride. */
 int weft_group_rank_of(const struct weft_group *group, int world);

@@ -5,7 +5,7 @@
  *
  * Invariant: PMPI_X is the strong symbol, MPI_X a weak alias at the same address, so a profiling
  * library can define MPI_X and call PMPI_X. Nothing inside the library calls either name, except
- * the forms with int counts (generated_forms.c), or a profiling library would see calls that the
+ * the generated forms with int counts, or a profiling library would see calls that the
  * program never made.
  */
 #ifndef WEFT_API_H

@@ -8,7 +8,7 @@
  */
 #include "core/mpi/api.h"
 #include "core/mpi/call.h"
-#include "core/mpi/enter.h"
+#include "core/mpi/arg.h"
 #include "core/pt2pt/bsend.h"
 #include "core/object/error.h"
 #include "core/comm/session.h"

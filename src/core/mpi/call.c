@@ -78,6 +78,6 @@ bool weft_call_resolve_start(const struct weft_call *call, bool receive, MPI_Req
     if (weft_call_resolve(call, receive, out, code))
         return true;
     if (*code == MPI_SUCCESS)
-        *request = (MPI_Request)weft_request_to_nowhere();
+        *request = (MPI_Request)weft_request_to_nowhere(weft_call_vci(call->comm));
     return false;
 }

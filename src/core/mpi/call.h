@@ -11,6 +11,7 @@
 
 #include "core/comm/comm.h"
 #include "core/datatype/datatype.h"
+#include "core/process/weft.h"
 
 #include <stdbool.h>
 
@@ -30,6 +31,13 @@ struct weft_resolved {
     const struct weft_datatype *type;
     size_t bytes; /* count times the size of the type */
 };
+
+/* The VCI of a call on a communicator; VCI 0 for a handle that is none, whose error is raised there. */
+static inline struct weft_vci *weft_call_vci(MPI_Comm handle)
+{
+    const struct weft_comm *comm = weft_gate & WEFT_GATE_CLOSED ? NULL : weft_comm_resolve(handle);
+    return comm ? comm->vci : &weft.vcis[0];
+}
 
 /* The datatype of a call, or NULL. No elements for MPI_PROC_NULL need none: MPI_DATATYPE_NULL stands
  * for MPI_BYTE there. */

@@ -2,12 +2,10 @@
 /*
  * Running collective calls: see coll_call.h.
  *
- * Invariant: what the core returns is raised here, once; what a check finds wrong it has raised.
+ * Invariant: errors of checks and of the core are raised here, once.
  */
 #include "core/mpi/coll_call.h"
-#include "core/mpi/enter.h"
-#include "core/object/error.h"
-#include "core/process/weft.h"
+#include "core/mpi/arg.h"
 
 /* Enters the library, resolves everything. False: *code is what the entry point returns, and the
  * library is left. */
@@ -20,7 +18,7 @@ static bool begin(const struct weft_coll_call *call, bool persistent, struct wef
     *code = weft_coll_check(call, comm, args);
     if (weft_unlikely(*code != MPI_SUCCESS)) {
         weft_coll_skip(comm, persistent);
-        weft_leave();
+        weft_leave_with(comm, *code, call->function);
         return false;
     }
     return true;
@@ -46,11 +44,9 @@ static bool check_request(const struct weft_coll_call *call, const MPI_Request *
     if (weft_likely(request != NULL))
         return true;
     *code = weft_enter(call->function);
-    if (*code != MPI_SUCCESS)
-        return false;
-    *code = weft_error(weft_comm_resolve(call->comm), MPI_ERR_ARG, call->function,
-                       "the pointer to the request is null");
-    weft_leave();
+    if (*code == MPI_SUCCESS)
+        *code = weft_leave_with(weft_comm_resolve(call->comm), weft_arg_no_result("request"),
+                                call->function);
     return false;
 }
 

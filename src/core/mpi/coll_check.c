@@ -2,74 +2,63 @@
 /*
  * Checking the arguments of collectives: see coll_call.h.
  *
- * Invariant: what is wrong has gone through the communicator's error handler when a function here
- * returns an error, once.
+ * Invariant: a check that fails returns an error class and has recorded its sentence.
  */
 #include "core/mpi/coll_check.h"
+#include "core/mpi/arg.h"
 #include "core/object/error.h"
 
 /* ---- Counts and datatypes */
 
-static int check_type(const struct weft_check *c, MPI_Datatype handle,
-                      const struct weft_datatype **out)
+static int check_type(MPI_Datatype handle, const struct weft_datatype **out)
 {
-    const struct weft_datatype *type = weft_handle_resolve(handle, WEFT_KIND_DATATYPE);
-    if (weft_unlikely(!type))
-        return weft_check_raised(weft_error(c->comm, MPI_ERR_TYPE, c->function,
-                                            "%p is no datatype; was it freed?", (void *)handle));
-    if (weft_unlikely(!(type->flags & WEFT_TYPE_COMMITTED)))
-        return weft_check_raised(
-            weft_error(c->comm, MPI_ERR_TYPE, c->function,
-                       "the datatype is not committed; call MPI_Type_commit first"));
+    struct weft_datatype *type;
+    int code = weft_arg_committed(handle, &type);
     *out = type;
-    return MPI_SUCCESS;
+    return code;
 }
 
 /* A count that has a buffer of so many times as much. */
-static int check_count(const struct weft_check *c, MPI_Count count,
-                       const struct weft_datatype *type, size_t blocks)
+static int check_count(MPI_Count count, const struct weft_datatype *type, size_t blocks)
 {
     size_t extent = (size_t)(type->extent < 0 ? -type->extent : type->extent);
     size_t widest = type->size > extent ? type->size : extent, bytes;
     if (weft_unlikely(__builtin_mul_overflow((size_t)count, widest, &bytes) ||
                       __builtin_mul_overflow(bytes, blocks, &bytes) || (MPI_Count)bytes < 0))
-        return weft_check_raised(weft_error(c->comm, MPI_ERR_COUNT, c->function,
-                                            "%lld elements of %zu bytes are too much",
-                                            (long long)count, widest));
+        return weft_error_set(MPI_ERR_COUNT, "%lld elements of %zu bytes are too much",
+                              (long long)count, widest);
     return MPI_SUCCESS;
 }
 
-int weft_check_elements(const struct weft_check *c, MPI_Count count, MPI_Datatype handle,
-                        size_t blocks, struct weft_blocks *out)
+int weft_check_elements(MPI_Count count, MPI_Datatype handle, size_t blocks,
+                        struct weft_blocks *out)
 {
-    if (weft_unlikely(count < 0))
-        return weft_check_raised(weft_error(c->comm, MPI_ERR_COUNT, c->function,
-                                            "the count %lld is negative", (long long)count));
-    int code = check_type(c, handle, &out->type);
+    int code = weft_arg_count(count);
+    if (weft_likely(code == MPI_SUCCESS))
+        code = check_type(handle, &out->type);
     if (weft_unlikely(code != MPI_SUCCESS))
         return code;
     out->count = (size_t)count;
-    return check_count(c, count, out->type, blocks);
+    return check_count(count, out->type, blocks);
 }
 
 /* n counts and, unless the datatype is that of all, n datatypes. */
-static int check_vector(const struct weft_check *c, const struct weft_coll_side *side, int n,
-                        struct weft_blocks *out)
+static int check_vector(const struct weft_coll_side *side, int n, struct weft_blocks *out)
 {
-    int code = side->types || n == 0 ? MPI_SUCCESS : check_type(c, side->type, &out->type);
+    int code = side->types || n == 0 ? MPI_SUCCESS : check_type(side->type, &out->type);
     if (code == MPI_SUCCESS && n > 0 && (!side->counts.at || !side->displs.at))
-        code = weft_error(c->comm, MPI_ERR_ARG, c->function, "the array of %s is a null pointer",
-                          side->counts.at ? "displacements" : "counts");
+        code = weft_error_set(MPI_ERR_ARG, "the array of %s is a null pointer",
+                              side->counts.at ? "displacements" : "counts");
     for (int i = 0; i < n && code == MPI_SUCCESS; i++) {
         const struct weft_datatype *type = out->type;
         int64_t count = weft_int_of(side->counts, i);
         if (count < 0)
-            code = weft_error(c->comm, MPI_ERR_COUNT, c->function,
-                              "the count of entry %d, %lld, is negative", i, (long long)count);
+            code = weft_error_set(MPI_ERR_COUNT, "the count of entry %d, %lld, is negative", i,
+                                  (long long)count);
         else if (side->types)
-            code = check_type(c, side->types[i], &type);
+            code = check_type(side->types[i], &type);
         if (code == MPI_SUCCESS)
-            code = check_count(c, count, type, 1);
+            code = check_count(count, type, 1);
     }
     out->counts = side->counts;
     out->displs = side->displs;
@@ -80,42 +69,37 @@ static int check_vector(const struct weft_check *c, const struct weft_coll_side 
 
 /* ---- Operation and root */
 
-int weft_coll_check_op(struct weft_comm *comm, const char *function, MPI_Op handle,
-                       const struct weft_datatype *type, const struct weft_op **out)
+int weft_coll_check_op(const struct weft_op *op, const struct weft_datatype *type)
 {
-    const struct weft_op *op = weft_handle_resolve(handle, WEFT_KIND_OP);
-    if (weft_unlikely(!op))
-        return weft_check_raised(weft_error(comm, MPI_ERR_OP, function,
-                                            "%p is no operation; was it freed?", (void *)handle));
     if (weft_unlikely(op->id == WEFT_OP_REPLACE || op->id == WEFT_OP_NO_OP))
-        return weft_check_raised(
-            weft_error(comm, MPI_ERR_OP, function,
-                       "MPI_REPLACE and MPI_NO_OP are for one-sided communication only"));
+        return weft_error_set(MPI_ERR_OP,
+                              "MPI_REPLACE and MPI_NO_OP are for one-sided communication only");
     bool predefined = type->flags & WEFT_TYPE_PREDEFINED;
     if (weft_unlikely(op->id != WEFT_OP_USER &&
                       (!predefined || weft_op_check(op, type->basic_type) != MPI_SUCCESS)))
-        return weft_check_raised(
-            weft_error(comm, MPI_ERR_OP, function,
-                       "%s does not apply to %s; MPI 5.0 section 6.9.2 lists what it takes, and "
-                       "MPI_Op_create makes operations for other types",
-                       op->name, predefined ? type->name : "a derived datatype"));
-    *out = op;
+        return weft_error_set(
+            MPI_ERR_OP,
+            "%s does not apply to %s; MPI 5.0 section 6.9.2 lists what it takes, and "
+            "MPI_Op_create makes operations for other types",
+            op->name, predefined ? type->name : "a derived datatype");
     return MPI_SUCCESS;
 }
 
 int weft_check_op(const struct weft_check *c, struct weft_coll_args *args)
 {
-    return weft_coll_check_op(c->comm, c->function, c->call->op, args->in.type, &args->op);
+    struct weft_op *op;
+    int code = weft_arg_op(c->call->op, &op);
+    args->op = op;
+    return code ? code : weft_coll_check_op(op, args->in.type);
 }
 
 static int check_root(const struct weft_check *c, struct weft_coll_args *args)
 {
     args->root = c->call->root;
     if (weft_unlikely(args->root < 0 || args->root >= c->comm->size))
-        return weft_check_raised(
-            weft_error(c->comm, MPI_ERR_ROOT, c->function,
-                       "root %d is not in the communicator, which has ranks 0 to %d", args->root,
-                       c->comm->size - 1));
+        return weft_error_set(MPI_ERR_ROOT,
+                              "root %d is not in the communicator, which has ranks 0 to %d",
+                              args->root, c->comm->size - 1);
     return MPI_SUCCESS;
 }
 
@@ -126,17 +110,16 @@ int weft_check_buffer(const struct weft_check *c, const struct weft_coll_side *s
 {
     of->at = (void *)side->buffer;
     if (weft_unlikely(weft_check_in_place(side)))
-        return weft_check_raised(weft_error(c->comm, MPI_ERR_BUFFER, c->function,
-                                            "MPI_IN_PLACE cannot be the %s buffer of rank %d",
-                                            which, c->comm->rank));
+        return weft_error_set(MPI_ERR_BUFFER, "MPI_IN_PLACE cannot be the %s buffer of rank %d",
+                              which, c->comm->rank);
     if (weft_likely(of->at != NULL))
         return MPI_SUCCESS;
     for (int i = 0; i < n; i++) {
         struct weft_elements block = weft_block(of, i);
         if (block.at == NULL && weft_elements_bytes(block) && block.type->true_lb == 0)
-            return weft_check_raised(weft_error(
-                c->comm, MPI_ERR_BUFFER, c->function,
-                "the %s buffer is a null pointer, but the count is %zu", which, block.count));
+            return weft_error_set(MPI_ERR_BUFFER,
+                                  "the %s buffer is a null pointer, but the count is %zu", which,
+                                  block.count);
         if (!of->displs.at)
             break; /* the others are behind it */
     }
@@ -145,12 +128,12 @@ int weft_check_buffer(const struct weft_check *c, const struct weft_coll_side *s
 
 int weft_check_same_memory(const struct weft_check *c)
 {
-    return weft_check_raised(weft_error(
-        c->comm, MPI_ERR_BUFFER, c->function,
-        "send and receive buffer are the same memory; pass MPI_IN_PLACE as "
-        "%s buffer",
-        c->call->kind == WEFT_COLL_SCATTER || c->call->kind == WEFT_COLL_SCATTERV ? "receive"
-                                                                                  : "send"));
+    return weft_error_set(MPI_ERR_BUFFER,
+                          "send and receive buffer are the same memory; pass MPI_IN_PLACE as "
+                          "%s buffer",
+                          c->call->kind == WEFT_COLL_SCATTER || c->call->kind == WEFT_COLL_SCATTERV
+                              ? "receive"
+                              : "send");
 }
 
 static bool overlap(struct weft_elements a, struct weft_elements b)
@@ -167,9 +150,9 @@ static int check_own(const struct weft_check *c, const struct weft_coll_args *ar
 {
     size_t sent = weft_elements_bytes(gives), received = weft_elements_bytes(gets);
     if (weft_unlikely(sent != received))
-        return weft_check_raised(weft_error(c->comm, MPI_ERR_COUNT, c->function,
-                                            "rank %d sends itself %zu bytes, but is to receive %zu",
-                                            c->comm->rank, sent, received));
+        return weft_error_set(MPI_ERR_COUNT,
+                              "rank %d sends itself %zu bytes, but is to receive %zu",
+                              c->comm->rank, sent, received);
     if (weft_unlikely(overlap(gives, gets) ||
                       (!vector && overlap(weft_block(&args->in, 0), weft_block(&args->out, 0)))))
         return weft_check_same_memory(c);
@@ -186,7 +169,7 @@ static struct weft_blocks block_of(struct weft_elements one)
 static int check_bcast(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_side *data = &c->call->send;
-    int code = weft_check_elements(c, data->count, data->type, 1, &args->in);
+    int code = weft_check_elements(data->count, data->type, 1, &args->in);
     if (code == MPI_SUCCESS)
         code = check_root(c, args);
     if (code == MPI_SUCCESS)
@@ -217,7 +200,7 @@ static int check_result(const struct weft_check *c, struct weft_coll_args *args)
 static int check_reduction(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_call *call = c->call;
-    int code = weft_check_elements(c, call->send.count, call->send.type, 1, &args->in);
+    int code = weft_check_elements(call->send.count, call->send.type, 1, &args->in);
     if (code == MPI_SUCCESS)
         code = weft_check_op(c, args);
     if (code == MPI_SUCCESS && call->kind == WEFT_COLL_REDUCE)
@@ -235,20 +218,17 @@ int weft_check_parts(const struct weft_check *c, int size, struct weft_coll_args
     struct weft_ints counts = c->call->receive.counts;
     MPI_Count sum = 0;
     if (!counts.at)
-        return weft_check_raised(
-            weft_error(c->comm, MPI_ERR_ARG, c->function, "the array of counts is a null pointer"));
+        return weft_error_set(MPI_ERR_ARG, "the array of counts is a null pointer");
     for (int i = 0; i < size; i++) {
         int64_t count = weft_int_of(counts, i);
         if (count < 0)
-            return weft_check_raised(weft_error(c->comm, MPI_ERR_COUNT, c->function,
-                                                "the count of entry %d, %lld, is negative", i,
-                                                (long long)count));
+            return weft_error_set(MPI_ERR_COUNT, "the count of entry %d, %lld, is negative", i,
+                                  (long long)count);
         if (__builtin_add_overflow(sum, (MPI_Count)count, &sum))
-            return weft_check_raised(
-                weft_error(c->comm, MPI_ERR_COUNT, c->function,
-                           "the counts add up to more than fits an MPI_Count"));
+            return weft_error_set(MPI_ERR_COUNT,
+                                  "the counts add up to more than fits an MPI_Count");
     }
-    return weft_check_elements(c, sum, c->call->send.type, 1, &args->in);
+    return weft_check_elements(sum, c->call->send.type, 1, &args->in);
 }
 
 static int check_reduce_scatter(const struct weft_check *c, struct weft_coll_args *args)
@@ -256,7 +236,7 @@ static int check_reduce_scatter(const struct weft_check *c, struct weft_coll_arg
     bool block = c->call->kind == WEFT_COLL_REDUCE_SCATTER_BLOCK;
     size_t size = (size_t)c->comm->size;
     int code =
-        block ? weft_check_elements(c, c->call->receive.count, c->call->send.type, size, &args->in)
+        block ? weft_check_elements(c->call->receive.count, c->call->send.type, size, &args->in)
               : weft_check_parts(c, c->comm->size, args);
     if (code == MPI_SUCCESS)
         code = weft_check_op(c, args);
@@ -273,11 +253,11 @@ static int check_reduce_scatter(const struct weft_check *c, struct weft_coll_arg
     return code;
 }
 
-int weft_check_blocks(const struct weft_check *c, const struct weft_coll_side *side, bool vector,
-                      int n, struct weft_blocks *out)
+int weft_check_blocks(const struct weft_coll_side *side, bool vector, int n,
+                      struct weft_blocks *out)
 {
-    return vector ? check_vector(c, side, n, out)
-                  : weft_check_elements(c, side->count, side->type, (size_t)n, out);
+    return vector ? check_vector(side, n, out)
+                  : weft_check_elements(side->count, side->type, (size_t)n, out);
 }
 
 /* A rank that gets all blocks. */
@@ -287,9 +267,9 @@ static int check_gathers(const struct weft_check *c, bool vector, struct weft_co
     bool in_place = weft_check_in_place(&call->send);
     int code = MPI_SUCCESS, size = c->comm->size;
     if (!in_place)
-        code = weft_check_elements(c, call->send.count, call->send.type, 1, &args->in);
+        code = weft_check_elements(call->send.count, call->send.type, 1, &args->in);
     if (code == MPI_SUCCESS)
-        code = weft_check_blocks(c, &call->receive, vector, size, &args->out);
+        code = weft_check_blocks(&call->receive, vector, size, &args->out);
     if (code == MPI_SUCCESS)
         code = weft_check_buffer(c, &call->receive, size, &args->out, "receive");
     if (code != MPI_SUCCESS)
@@ -310,7 +290,7 @@ static int check_gather(const struct weft_check *c, struct weft_coll_args *args)
     if (c->comm->rank == args->root && code == MPI_SUCCESS)
         return check_gathers(c, call->kind == WEFT_COLL_GATHERV, args);
     if (code == MPI_SUCCESS)
-        code = weft_check_elements(c, call->send.count, call->send.type, 1, &args->in);
+        code = weft_check_elements(call->send.count, call->send.type, 1, &args->in);
     if (code == MPI_SUCCESS)
         code = weft_check_buffer(c, &call->send, 1, &args->in, "send");
     return code;
@@ -322,9 +302,9 @@ static int check_scatters(const struct weft_check *c, bool vector, struct weft_c
     const struct weft_coll_call *call = c->call;
     bool in_place = weft_check_in_place(&call->receive);
     int size = c->comm->size;
-    int code = weft_check_blocks(c, &call->send, vector, size, &args->in);
+    int code = weft_check_blocks(&call->send, vector, size, &args->in);
     if (code == MPI_SUCCESS && !in_place)
-        code = weft_check_elements(c, call->receive.count, call->receive.type, 1, &args->out);
+        code = weft_check_elements(call->receive.count, call->receive.type, 1, &args->out);
     if (code == MPI_SUCCESS)
         code = weft_check_buffer(c, &call->send, size, &args->in, "send");
     if (code != MPI_SUCCESS)
@@ -345,7 +325,7 @@ static int check_scatter(const struct weft_check *c, struct weft_coll_args *args
     if (c->comm->rank == args->root && code == MPI_SUCCESS)
         return check_scatters(c, call->kind == WEFT_COLL_SCATTERV, args);
     if (code == MPI_SUCCESS)
-        code = weft_check_elements(c, call->receive.count, call->receive.type, 1, &args->out);
+        code = weft_check_elements(call->receive.count, call->receive.type, 1, &args->out);
     if (code == MPI_SUCCESS)
         code = weft_check_buffer(c, &call->receive, 1, &args->out, "receive");
     return code;
@@ -358,9 +338,9 @@ static int check_alltoall(const struct weft_check *c, struct weft_coll_args *arg
     int size = c->comm->size, code = MPI_SUCCESS;
     args->in_place = weft_check_in_place(&call->send);
     if (!args->in_place)
-        code = weft_check_blocks(c, &call->send, vector, size, &args->in);
+        code = weft_check_blocks(&call->send, vector, size, &args->in);
     if (code == MPI_SUCCESS)
-        code = weft_check_blocks(c, &call->receive, vector, size, &args->out);
+        code = weft_check_blocks(&call->receive, vector, size, &args->out);
     if (code == MPI_SUCCESS)
         code = weft_check_buffer(c, &call->receive, size, &args->out, "receive");
     if (code != MPI_SUCCESS || args->in_place)
@@ -374,7 +354,7 @@ static int check_alltoall(const struct weft_check *c, struct weft_coll_args *arg
 int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,
                     struct weft_coll_args *args)
 {
-    const struct weft_check c = {call, comm, call->function};
+    const struct weft_check c = {call, comm};
     *args = (struct weft_coll_args){.kind = call->kind, .comm = comm};
     args->in.type = args->out.type = weft_handle_object(MPI_BYTE);
     if (weft_unlikely(comm->local != NULL))

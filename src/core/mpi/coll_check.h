@@ -3,30 +3,18 @@
  * Pieces of which the checks of collectives are made: coll_check.c has those of ordinary
  * communicators, coll_check_inter.c and coll_check_neighbor.c the others.
  *
- * Invariant: what is wrong has gone through the communicator's error handler when a function here
- * returns an error, once. All return MPI_SUCCESS, or what the error handler lets through, which is
- * an error too.
+ * Invariant: all return MPI_SUCCESS, or an error class whose sentence they have recorded.
  */
 #ifndef WEFT_COLL_CHECK_H
 #define WEFT_COLL_CHECK_H
 
 #include "core/mpi/coll_call.h"
 
-/* What is checked, and whom to tell what is wrong. */
+/* What is checked. */
 struct weft_check {
     const struct weft_coll_call *call;
     struct weft_comm *comm;
-    const char *function;
 };
-
-/* What weft_error returns, an error class and so never MPI_SUCCESS: callers rely on it, and who
- * checks one file alone cannot see it. */
-static inline int weft_check_raised(int errclass)
-{
-    if (errclass == MPI_SUCCESS)
-        __builtin_unreachable();
-    return errclass;
-}
 
 static inline bool weft_check_in_place(const struct weft_coll_side *side)
 {
@@ -39,12 +27,12 @@ static inline struct weft_elements weft_check_one(const struct weft_blocks *one)
 }
 
 /* A count and a datatype; blocks: how many times as much the buffer holds. */
-int weft_check_elements(const struct weft_check *c, MPI_Count count, MPI_Datatype handle,
-                        size_t blocks, struct weft_blocks *out);
+int weft_check_elements(MPI_Count count, MPI_Datatype handle, size_t blocks,
+                        struct weft_blocks *out);
 
 /* A side that has n blocks: arrays if it is a vector, else one count. */
-int weft_check_blocks(const struct weft_check *c, const struct weft_coll_side *side, bool vector,
-                      int n, struct weft_blocks *out);
+int weft_check_blocks(const struct weft_coll_side *side, bool vector, int n,
+                      struct weft_blocks *out);
 
 /* A buffer of n blocks, of which counts and types are checked, that is not in place; which: "send",
  * "receive" or "data". */

@@ -13,16 +13,16 @@ static int check_root(const struct weft_check *c, struct weft_coll_args *args)
     int root = args->root = c->call->root;
     if (root == MPI_ROOT || root == MPI_PROC_NULL || (root >= 0 && root < c->comm->size))
         return MPI_SUCCESS;
-    return weft_check_raised(weft_error(c->comm, MPI_ERR_ROOT, c->function,
-                                        "root %d is neither MPI_ROOT nor MPI_PROC_NULL nor in the "
-                                        "other group, which has ranks 0 to %d",
-                                        root, c->comm->size - 1));
+    return weft_error_set(MPI_ERR_ROOT,
+                          "root %d is neither MPI_ROOT nor MPI_PROC_NULL nor in the "
+                          "other group, which has ranks 0 to %d",
+                          root, c->comm->size - 1);
 }
 
 static int check_bcast(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_side *data = &c->call->send;
-    int code = weft_check_elements(c, data->count, data->type, 1, &args->in);
+    int code = weft_check_elements(data->count, data->type, 1, &args->in);
     if (code == MPI_SUCCESS)
         code = weft_check_buffer(c, data, 1, &args->in, "data");
     args->out = args->in;
@@ -34,7 +34,7 @@ static int check_reduction(const struct weft_check *c, struct weft_coll_args *ar
                            bool gets)
 {
     const struct weft_coll_call *call = c->call;
-    int code = weft_check_elements(c, call->send.count, call->send.type, 1, &args->in);
+    int code = weft_check_elements(call->send.count, call->send.type, 1, &args->in);
     if (code == MPI_SUCCESS)
         code = weft_check_op(c, args);
     args->out = args->in;
@@ -54,7 +54,7 @@ static int check_reduce_scatter(const struct weft_check *c, struct weft_coll_arg
     const struct weft_coll_call *call = c->call;
     bool block = call->kind == WEFT_COLL_REDUCE_SCATTER_BLOCK;
     size_t size = (size_t)c->comm->local->size;
-    int code = block ? weft_check_elements(c, call->receive.count, call->send.type, size, &args->in)
+    int code = block ? weft_check_elements(call->receive.count, call->send.type, size, &args->in)
                      : weft_check_parts(c, (int)size, args);
     if (code == MPI_SUCCESS)
         code = weft_check_op(c, args);
@@ -79,8 +79,8 @@ static int check_send(const struct weft_check *c, struct weft_coll_args *args, b
 {
     const struct weft_coll_side *side = &c->call->send;
     int n = blocks ? c->comm->size : 1;
-    int code = blocks ? weft_check_blocks(c, side, vector, n, &args->in)
-                      : weft_check_elements(c, side->count, side->type, 1, &args->in);
+    int code = blocks ? weft_check_blocks(side, vector, n, &args->in)
+                      : weft_check_elements(side->count, side->type, 1, &args->in);
     return code ? code : weft_check_buffer(c, side, n, &args->in, "send");
 }
 
@@ -89,8 +89,8 @@ static int check_receive(const struct weft_check *c, struct weft_coll_args *args
 {
     const struct weft_coll_side *side = &c->call->receive;
     int n = blocks ? c->comm->size : 1;
-    int code = blocks ? weft_check_blocks(c, side, vector, n, &args->out)
-                      : weft_check_elements(c, side->count, side->type, 1, &args->out);
+    int code = blocks ? weft_check_blocks(side, vector, n, &args->out)
+                      : weft_check_elements(side->count, side->type, 1, &args->out);
     return code ? code : weft_check_buffer(c, side, n, &args->out, "receive");
 }
 
@@ -149,7 +149,6 @@ int weft_check_inter(const struct weft_check *c, struct weft_coll_args *args)
     case WEFT_COLL_ALLTOALLW:
         return check_exchange(c, args);
     default:
-        return weft_check_raised(weft_error(c->comm, MPI_ERR_COMM, c->function,
-                                            "it is not defined on inter-communicators"));
+        return weft_error_set(MPI_ERR_COMM, "it is not defined on inter-communicators");
     }
 }

@@ -18,17 +18,17 @@ int weft_check_neighbor(const struct weft_check *c, struct weft_coll_args *args)
     bool vector = kind != WEFT_COLL_NEIGHBOR_ALLGATHER && kind != WEFT_COLL_NEIGHBOR_ALLTOALL;
     int in, out, code;
     if (!c->comm->topology)
-        return weft_check_raised(weft_error(c->comm, MPI_ERR_TOPOLOGY, c->function,
-                                            "the communicator has no topology; MPI_Cart_create, "
-                                            "MPI_Dist_graph_create and their like make one that "
-                                            "has"));
+        return weft_error_set(MPI_ERR_TOPOLOGY,
+                              "the communicator has no topology; MPI_Cart_create, "
+                              "MPI_Dist_graph_create and their like make one that "
+                              "has");
     weft_topology_degrees(c->comm, &in, &out);
     if (gather)
-        code = weft_check_elements(c, call->send.count, call->send.type, 1, &args->in);
+        code = weft_check_elements(call->send.count, call->send.type, 1, &args->in);
     else
-        code = weft_check_blocks(c, &call->send, vector, out, &args->in);
+        code = weft_check_blocks(&call->send, vector, out, &args->in);
     if (code == MPI_SUCCESS)
-        code = weft_check_blocks(c, &call->receive, vector, in, &args->out);
+        code = weft_check_blocks(&call->receive, vector, in, &args->out);
     if (code == MPI_SUCCESS)
         code = weft_check_buffer(c, &call->send, gather ? 1 : out, &args->in, "send");
     if (code == MPI_SUCCESS)

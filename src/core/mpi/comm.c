@@ -1,136 +1,97 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Asking communicators (MPI 5.0 sections 7.4.1 and 7.8).
+ * Communicators (MPI 5.0 chapter 7): what their entry points check and do beside abi/entry.tsv.
  */
-#include "core/mpi/api.h"
-#include "core/mpi/enter.h"
-#include "core/object/error.h"
-#include "core/process/weft.h"
+#include "core/comm/intercomm.h"
+#include "core/mpi/generated/entry.h"
+#include "core/pt2pt/bsend.h"
 
-#include <string.h>
+/* ---- Checks */
 
-WEFT_EXPORT(Comm_rank);
-int PMPI_Comm_rank(MPI_Comm handle, int *rank)
+int weft_mpi_check_color(int color)
 {
-    const char *function = "MPI_Comm_rank";
-    int code;
-    struct weft_comm *comm = weft_enter_comm(function, handle, &code);
-    if (!comm)
-        return code;
-    if (rank)
-        *rank = comm->rank;
-    else
-        code = weft_call_no_result(comm, function, "rank");
-    weft_leave();
-    return code;
+    if (color >= 0 || color == MPI_UNDEFINED)
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_ARG, "the color %d is negative and not MPI_UNDEFINED", color);
 }
 
-WEFT_EXPORT(Comm_size);
-int PMPI_Comm_size(MPI_Comm handle, int *size)
+/* A group that has to be part of a communicator's local group. */
+int weft_mpi_check_subgroup(struct weft_comm *comm, struct weft_group *group)
 {
-    const char *function = "MPI_Comm_size";
-    int code;
-    struct weft_comm *comm = weft_enter_comm(function, handle, &code);
-    if (!comm)
-        return code;
-    if (size)
-        *size = comm->group->size;
-    else
-        code = weft_call_no_result(comm, function, "size");
-    weft_leave();
-    return code;
+    for (int i = 0; i < group->size; i++) {
+        int world = weft_group_world(group, i);
+        if (weft_group_rank_of(comm->group, world) < 0)
+            return weft_error_set(MPI_ERR_GROUP,
+                                  "rank %d of the group (rank %d of the job) is not in the "
+                                  "communicator",
+                                  i, world);
+    }
+    return MPI_SUCCESS;
 }
 
-WEFT_EXPORT(Comm_group);
-int PMPI_Comm_group(MPI_Comm handle, MPI_Group *group)
+/* The remote side is significant at the local leader only. */
+int weft_mpi_check_leaders(struct weft_comm *local, int leader, MPI_Comm peer, int remote_leader,
+                           int tag)
 {
-    const char *function = "MPI_Comm_group";
-    int code;
-    struct weft_comm *comm = weft_enter_comm(function, handle, &code);
-    if (!comm)
-        return code;
-    if (group)
-        *group = weft_group_handle(weft_group_keep(comm->group));
-    else
-        code = weft_call_no_result(comm, function, "group");
-    weft_leave();
-    return code;
+    if (leader < 0 || leader >= local->size)
+        return weft_error_set(
+            MPI_ERR_RANK, "the local leader %d is not in the communicator, which has ranks 0 to %d",
+            leader, local->size - 1);
+    if (local->rank != leader)
+        return MPI_SUCCESS;
+    const struct weft_comm *across = weft_comm_resolve(peer);
+    if (!across)
+        return weft_error_set(MPI_ERR_COMM, "the peer communicator %p is none; was it freed?",
+                              (void *)peer);
+    if (remote_leader < 0 || remote_leader >= across->size)
+        return weft_error_set(MPI_ERR_RANK,
+                              "the remote leader %d is not in the peer communicator, which has "
+                              "ranks 0 to %d",
+                              remote_leader, across->size - 1);
+    return weft_arg_tag(tag);
 }
 
-/* MPI_CONGRUENT and its like, or -1 when memory is short. */
-static int compare(const struct weft_comm *one, const struct weft_comm *two)
+/* ---- Comparing and freeing */
+
+int weft_mpi_comm_compare(struct weft_comm *one, struct weft_comm *two, int *result)
 {
+    *result = MPI_UNEQUAL;
     if (one == two)
-        return MPI_IDENT;
-    if (!one->local != !two->local)
-        return MPI_UNEQUAL;
+        *result = MPI_IDENT;
+    if (one == two || !one->local != !two->local)
+        return MPI_SUCCESS;
     int local = weft_group_compare(one->group, two->group);
     int remote = one->local ? weft_group_compare(one->remote, two->remote) : MPI_IDENT;
     if (local < 0 || remote < 0)
-        return -1;
-    if (local == MPI_UNEQUAL || remote == MPI_UNEQUAL)
-        return MPI_UNEQUAL;
-    return local == MPI_IDENT && remote == MPI_IDENT ? MPI_CONGRUENT : MPI_SIMILAR;
+        return MPI_ERR_NO_MEM;
+    if (local != MPI_UNEQUAL && remote != MPI_UNEQUAL)
+        *result = local == MPI_IDENT && remote == MPI_IDENT ? MPI_CONGRUENT : MPI_SIMILAR;
+    return MPI_SUCCESS;
 }
 
-WEFT_EXPORT(Comm_compare);
-int PMPI_Comm_compare(MPI_Comm first, MPI_Comm second, int *result)
+/* The attached buffer is detached first: once the communicator is freed, the buffer is the user's
+ * memory again. */
+int weft_mpi_comm_free(struct weft_comm *comm)
 {
-    const char *function = "MPI_Comm_compare";
-    int code;
-    struct weft_comm *one = weft_enter_comm(function, first, &code);
-    if (!one)
-        return code;
-    struct weft_comm *two = weft_comm_resolve(second);
-    if (!two) {
-        code = weft_error(one, MPI_ERR_COMM, function, "%p is no communicator; was it freed?",
-                          (void *)second);
-    } else if (!result) {
-        code = weft_call_no_result(one, function, "result");
-    } else {
-        *result = compare(one, two);
-        if (*result < 0)
-            code = weft_error_raise(one, MPI_ERR_NO_MEM, function);
+    if (comm == &weft_comm_world || comm == &weft_comm_self)
+        return weft_error_set(MPI_ERR_COMM, "%s is predefined and cannot be freed", comm->name);
+    if (comm->bsend.attached) {
+        void *base;
+        size_t size;
+        int code = weft_bsend_detach((struct weft_bsend_owner){.comm = comm}, &base, &size);
+        if (code != MPI_SUCCESS)
+            return code;
     }
-    weft_leave();
+    int code = weft_attribute_delete_all(weft_comm_attributed(comm));
+    if (code == MPI_SUCCESS)
+        weft_comm_release(comm);
     return code;
 }
 
-WEFT_EXPORT(Comm_set_name);
-int PMPI_Comm_set_name(MPI_Comm handle, const char *name)
+/* Waits until nothing is in progress on a communicator. */
+void weft_mpi_comm_finish(struct weft_comm *comm)
 {
-    const char *function = "MPI_Comm_set_name";
-    int code;
-    struct weft_comm *comm = weft_enter_comm(function, handle, &code);
-    if (!comm)
-        return code;
-    if (name)
-        return weft_leave_with(comm, weft_comm_set_name(comm, name), function);
-    code = weft_error(comm, MPI_ERR_ARG, function, "the name is a null pointer");
-    weft_leave();
-    return code;
-}
-
-/* MPI_COMM_NULL has a name, too, as other null handles. */
-WEFT_EXPORT(Comm_get_name);
-int PMPI_Comm_get_name(MPI_Comm handle, char *name, int *resultlen)
-{
-    const char *function = "MPI_Comm_get_name";
-    struct weft_comm *comm = NULL;
-    int code = MPI_SUCCESS;
-    if (handle == MPI_COMM_NULL)
-        code = weft_enter(function);
-    else
-        comm = weft_enter_comm(function, handle, &code);
-    if (code != MPI_SUCCESS)
-        return code;
-    if (name && resultlen) {
-        const char *text = !comm ? "MPI_COMM_NULL" : comm->name ? comm->name : "";
-        *resultlen = (int)strlen(text);
-        memcpy(name, text, strlen(text) + 1);
-    } else {
-        code = weft_call_no_result(comm, function, name ? "length" : "name");
-    }
-    weft_leave();
-    return code;
+    unsigned idle = 0;
+    while (weft_comm_active(comm))
+        weft_await(NULL, &idle, NULL);
 }

@@ -5,14 +5,11 @@
  * Invariant: a process keeps the edges of the node that it is in the order in which they are passed:
  * the node's own, or those that rank 0 names first, then rank 1, and so on.
  */
-#include "core/mpi/api.h"
-#include "core/mpi/enter.h"
+#include "core/mpi/generated/entry.h"
 #include "core/coll/coll.h"
-#include "core/object/error.h"
 #include "core/object/info.h"
 #include "core/comm/reorder.h"
 #include "core/comm/topology.h"
-#include "core/process/weft.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -56,24 +53,6 @@ static const int *weights_of(const int *weights)
     return weights == MPI_UNWEIGHTED                  ? NULL
            : !weights || weights == MPI_WEIGHTS_EMPTY ? none
                                                       : weights;
-}
-
-static int hand_out(struct weft_comm *over, int code, struct weft_comm *made, MPI_Info info,
-                    MPI_Comm *out, const char *function)
-{
-    if (made)
-        weft_comm_take_hints(made, info == MPI_INFO_NULL ? NULL : weft_info_resolve(info));
-    *out = made ? made->handle : MPI_COMM_NULL;
-    return weft_leave_with(over, code, function);
-}
-
-static int check_call(MPI_Info info, const MPI_Comm *newcomm)
-{
-    if (info != MPI_INFO_NULL && !weft_info_resolve(info))
-        return weft_error_set(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)info);
-    if (!newcomm)
-        return weft_error_set(MPI_ERR_ARG, "the pointer to the new communicator is null");
-    return MPI_SUCCESS;
 }
 
 /* ---- Edges that their own nodes name */
@@ -156,31 +135,27 @@ static int create_adjacent(struct weft_comm *comm, struct weft_topology *dist, b
     return code ? code : agreed;
 }
 
-WEFT_EXPORT(Dist_graph_create_adjacent);
-int PMPI_Dist_graph_create_adjacent(MPI_Comm comm, int indegree, const int sources[],
-                                    const int sourceweights[], int outdegree,
-                                    const int destinations[], const int destweights[],
-                                    MPI_Info info, int reorder, MPI_Comm *newcomm)
+int weft_mpi_check_neighbors(struct weft_comm *comm, int in, const int *sources,
+                             const int *source_weights, int out, const int *destinations,
+                             const int *destination_weights)
 {
-    const char *function = "MPI_Dist_graph_create_adjacent";
-    int code;
-    struct weft_comm *over = weft_enter_intra(function, comm, &code), *made = NULL;
-    if (!over)
-        return code;
-    code = check_list(over, indegree, sources, sourceweights, "source");
-    if (code == MPI_SUCCESS)
-        code = check_list(over, outdegree, destinations, destweights, "destination");
-    if (code == MPI_SUCCESS)
-        code = check_call(info, newcomm);
-    if (code != MPI_SUCCESS)
-        return weft_leave_with(over, code, function);
-    struct weft_topology *dist =
-        weft_topology_dist(indegree, sources, weights_of(sourceweights), outdegree, destinations,
-                           weights_of(destweights));
+    int code = check_list(comm, in, sources, source_weights, "source");
+    return code ? code : check_list(comm, out, destinations, destination_weights, "destination");
+}
+
+int weft_mpi_dist_graph_create_adjacent(struct weft_comm *comm, int in, const int *sources,
+                                        const int *source_weights, int out, const int *destinations,
+                                        const int *destination_weights, struct weft_info *info,
+                                        int reorder, struct weft_comm **made)
+{
+    struct weft_topology *dist = weft_topology_dist(in, sources, weights_of(source_weights), out,
+                                                    destinations, weights_of(destination_weights));
     if (!dist)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for a graph of %d and %d edges", indegree, outdegree);
-    code = create_adjacent(over, dist, reorder != 0, &made);
-    return hand_out(over, code, made, info, newcomm, function);
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a graph of %d and %d edges", in, out);
+    int code = create_adjacent(comm, dist, reorder != 0, made);
+    if (*made)
+        weft_comm_take_hints(*made, info);
+    return code;
 }
 
 /* ---- Edges that anybody may name */
@@ -314,11 +289,10 @@ static int create(struct weft_comm *comm, const struct weft_edge *edges, int cou
     return code ? code : agreed;
 }
 
-static int check_edges(const struct weft_comm *comm, int n, const int *sources, const int *degrees,
-                       const int *targets, const int *weights, int *count)
+int weft_mpi_check_edges(struct weft_comm *comm, int n, const int *sources, const int *degrees,
+                         const int *targets, const int *weights)
 {
     int64_t total = 0;
-    *count = 0;
     int code = check_list(comm, n, sources, MPI_UNWEIGHTED, "source");
     if (code == MPI_SUCCESS && n > 0 && !degrees)
         code = weft_error_set(MPI_ERR_ARG, "the array of degrees is null");
@@ -333,65 +307,27 @@ static int check_edges(const struct weft_comm *comm, int n, const int *sources, 
                               (long long)total);
     if (code == MPI_SUCCESS)
         code = check_list(comm, (int)total, targets, weights, "destination");
-    *count = (int)total;
     return code;
 }
 
-WEFT_EXPORT(Dist_graph_create);
-int PMPI_Dist_graph_create(MPI_Comm comm, int n, const int sources[], const int degrees[],
-                           const int destinations[], const int weights[], MPI_Info info,
-                           int reorder, MPI_Comm *newcomm)
+int weft_mpi_dist_graph_create(struct weft_comm *comm, int n, const int *sources,
+                               const int *degrees, const int *targets, const int *weights,
+                               struct weft_info *info, int reorder, struct weft_comm **made)
 {
-    const char *function = "MPI_Dist_graph_create";
-    int code, count;
-    struct weft_comm *over = weft_enter_intra(function, comm, &code), *made = NULL;
-    if (!over)
-        return code;
-    code = check_edges(over, n, sources, degrees, destinations, weights, &count);
-    if (code == MPI_SUCCESS)
-        code = check_call(info, newcomm);
-    if (code != MPI_SUCCESS)
-        return weft_leave_with(over, code, function);
-    struct weft_edge *edges =
-        list_edges(n, sources, degrees, destinations, weights_of(weights), count);
+    int count = 0;
+    for (int i = 0; i < n; i++)
+        count += degrees[i];
+    struct weft_edge *edges = list_edges(n, sources, degrees, targets, weights_of(weights), count);
     if (!edges)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for %d edges of a graph", count);
-    code = create(over, edges, count, weights != MPI_UNWEIGHTED, reorder != 0, &made);
+    int code = create(comm, edges, count, weights != MPI_UNWEIGHTED, reorder != 0, made);
     free(edges);
-    return hand_out(over, code, made, info, newcomm, function);
-}
-
-/* ---- Asking */
-
-static struct weft_comm *enter_dist(const char *function, MPI_Comm handle, int *code)
-{
-    struct weft_comm *comm = weft_enter_comm(function, handle, code);
-    if (!comm || (comm->topology && comm->topology->kind == MPI_DIST_GRAPH))
-        return comm;
-    *code = weft_error(comm, MPI_ERR_TOPOLOGY, function,
-                       "the communicator has no distributed graph topology");
-    weft_leave();
-    return NULL;
-}
-
-WEFT_EXPORT(Dist_graph_neighbors_count);
-int PMPI_Dist_graph_neighbors_count(MPI_Comm handle, int *indegree, int *outdegree, int *weighted)
-{
-    const char *function = "MPI_Dist_graph_neighbors_count";
-    int code;
-    struct weft_comm *comm = enter_dist(function, handle, &code);
-    if (!comm)
-        return code;
-    if (indegree && outdegree && weighted) {
-        *indegree = comm->topology->dist.in;
-        *outdegree = comm->topology->dist.out;
-        *weighted = comm->topology->dist.source_weights || comm->topology->dist.destination_weights;
-    } else {
-        code = weft_call_no_result(comm, function, "degree");
-    }
-    weft_leave();
+    if (*made)
+        weft_comm_take_hints(*made, info);
     return code;
 }
+
+/* ---- Queries */
 
 /* As many as there is room for. */
 static void copy(int *to, const int *from, int n, int room)
@@ -401,22 +337,17 @@ static void copy(int *to, const int *from, int n, int room)
         memcpy(to, from, (size_t)n * sizeof *to);
 }
 
-WEFT_EXPORT(Dist_graph_neighbors);
-int PMPI_Dist_graph_neighbors(MPI_Comm handle, int maxindegree, int sources[], int sourceweights[],
-                              int maxoutdegree, int destinations[], int destweights[])
+int weft_mpi_dist_graph_neighbors(struct weft_comm *comm, int maxin, int sources[],
+                                  int source_weights[], int maxout, int destinations[],
+                                  int destination_weights[])
 {
-    const char *function = "MPI_Dist_graph_neighbors";
-    int code;
-    struct weft_comm *comm = enter_dist(function, handle, &code);
-    if (!comm)
-        return code;
     const struct weft_topology *dist = comm->topology;
-    if (maxindegree < 0 || maxoutdegree < 0)
-        code = weft_error_set(MPI_ERR_ARG, "the room for %d and %d neighbours is negative",
-                              maxindegree, maxoutdegree);
-    copy(sources, dist->dist.sources, dist->dist.in, maxindegree);
-    copy(sourceweights, dist->dist.source_weights, dist->dist.in, maxindegree);
-    copy(destinations, dist->dist.destinations, dist->dist.out, maxoutdegree);
-    copy(destweights, dist->dist.destination_weights, dist->dist.out, maxoutdegree);
-    return weft_leave_with(comm, code, function);
+    copy(sources, dist->dist.sources, dist->dist.in, maxin);
+    copy(source_weights, dist->dist.source_weights, dist->dist.in, maxin);
+    copy(destinations, dist->dist.destinations, dist->dist.out, maxout);
+    copy(destination_weights, dist->dist.destination_weights, dist->dist.out, maxout);
+    if (maxin < 0 || maxout < 0)
+        return weft_error_set(MPI_ERR_ARG, "the room for %d and %d neighbours is negative", maxin,
+                              maxout);
+    return MPI_SUCCESS;
 }

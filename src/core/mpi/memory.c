@@ -6,10 +6,8 @@
  * Invariant: `allocated` holds the address of every block that was given out and not freed, so that
  * MPI_Free_mem detects any other address.
  */
-#include "core/mpi/api.h"
-#include "core/object/error.h"
+#include "core/mpi/generated/entry.h"
 #include "core/object/info.h"
-#include "core/process/weft.h"
 
 #include <search.h>
 #include <stdlib.h>
@@ -33,15 +31,10 @@ static size_t alignment_of(const struct weft_info *info)
     return alignment > CACHE_LINE ? alignment : CACHE_LINE;
 }
 
-static int allocate(MPI_Aint size, MPI_Info handle, void **out)
+int weft_mpi_alloc_mem(MPI_Aint size, struct weft_info *info, void *baseptr)
 {
-    const struct weft_info *info = handle == MPI_INFO_NULL ? NULL : weft_info_resolve(handle);
     if (size < 0)
         return weft_error_set(MPI_ERR_ARG, "the size %lld is negative", (long long)size);
-    if (!info && handle != MPI_INFO_NULL)
-        return weft_error_set(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)handle);
-    if (!out)
-        return weft_error_set(MPI_ERR_ARG, "the pointer to the address is null");
     size_t alignment = alignment_of(info);
     if (!alignment)
         return weft_error_set(MPI_ERR_INFO_VALUE,
@@ -53,35 +46,16 @@ static int allocate(MPI_Aint size, MPI_Info handle, void **out)
         free(memory);
         return weft_error_set(MPI_ERR_NO_MEM, "no memory to note the address of a block");
     }
-    *out = memory;
+    *(void **)baseptr = memory;
     return MPI_SUCCESS;
 }
 
-WEFT_EXPORT(Alloc_mem);
-int PMPI_Alloc_mem(MPI_Aint size, MPI_Info info, void *baseptr)
+int weft_mpi_free_mem(void *base)
 {
-    int code = weft_enter("MPI_Alloc_mem");
-    if (code)
-        return code;
-    code = allocate(size, info, baseptr);
-    if (code != MPI_SUCCESS)
-        code = weft_error_raise(NULL, code, "MPI_Alloc_mem");
-    weft_leave();
-    return code;
-}
-
-WEFT_EXPORT(Free_mem);
-int PMPI_Free_mem(void *base)
-{
-    int code = weft_enter("MPI_Free_mem");
-    if (code)
-        return code;
-    if (!base || tdelete(base, &allocated, compare_addresses))
-        free(base);
-    else
-        code =
-            weft_error(NULL, MPI_ERR_BASE, "MPI_Free_mem",
-                       "%p is no address that MPI_Alloc_mem gave out, or was freed before", base);
-    weft_leave();
-    return code;
+    if (base && !tdelete(base, &allocated, compare_addresses))
+        return weft_error_set(MPI_ERR_BASE,
+                              "%p is no address that MPI_Alloc_mem gave out, or was freed before",
+                              base);
+    free(base);
+    return MPI_SUCCESS;
 }

@@ -269,7 +269,7 @@ static int arrived(struct weft_request *request, int partition, int *flag)
         return code;
     bool here = !request->pending || weft_precv_has(request, (uint32_t)partition);
     if (!here) {
-        weft_look();
+        weft_look(NULL);
         here = !request->pending || weft_precv_has(request, (uint32_t)partition);
     }
     *flag = here;

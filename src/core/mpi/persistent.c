@@ -8,6 +8,7 @@
  */
 #include "core/mpi/api.h"
 #include "core/mpi/call.h"
+#include "core/mpi/request_scope.h"
 #include "core/coll/coll.h"
 #include "core/object/error.h"
 #include "core/pt2pt/p2p.h"
@@ -32,11 +33,13 @@ static int make_send(const struct weft_call *call, enum weft_send_mode mode, MPI
         return weft_call_explain(call, false, true);
     if (!weft_call_resolve(call, false, &to, &code)) {
         if (code == MPI_SUCCESS)
-            hand_out(weft_request_to_nowhere(), handle);
+            hand_out(weft_request_to_nowhere(weft_call_vci(call->comm)), handle);
         return code;
     }
-    struct weft_request *request = weft_request_get(
-        &weft.requests, mode == WEFT_SEND_BUFFERED ? WEFT_REQUEST_BSEND : WEFT_REQUEST_SEND, 0);
+    bool buffered = mode == WEFT_SEND_BUFFERED;
+    struct weft_request *request =
+        weft_request_get(buffered ? &weft.vcis[0] : to.comm->vci,
+                         buffered ? WEFT_REQUEST_BSEND : WEFT_REQUEST_SEND, 0);
     if (!request)
         return weft_error_raise(to.comm, MPI_ERR_NO_MEM, call->function);
     request->mode = (uint8_t)mode;
@@ -60,10 +63,10 @@ static int make_receive(const struct weft_call *call, MPI_Request *handle)
         return weft_call_explain(call, true, true);
     if (!weft_call_resolve(call, true, &from, &code)) {
         if (code == MPI_SUCCESS)
-            hand_out(weft_request_to_nowhere(), handle);
+            hand_out(weft_request_to_nowhere(weft_call_vci(call->comm)), handle);
         return code;
     }
-    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_RECV, 0);
+    struct weft_request *request = weft_request_get(from.comm->vci, WEFT_REQUEST_RECV, 0);
     if (!request)
         return weft_error_raise(from.comm, MPI_ERR_NO_MEM, call->function);
     weft_p2p_describe(request, &from.comm->p2p, (void *)call->buffer, from.bytes, from.type, NULL,
@@ -173,7 +176,8 @@ static int start(MPI_Request handle, const char *function)
 WEFT_EXPORT(Start);
 int PMPI_Start(MPI_Request *handle)
 {
-    int code = weft_enter("MPI_Start");
+    struct weft_vci *vci = handle ? weft_request_scope(1, handle) : NULL;
+    int code = weft_enter_scope("MPI_Start", vci);
     if (code)
         return code;
     if (!handle) {
@@ -183,7 +187,7 @@ int PMPI_Start(MPI_Request *handle)
         if (code == MPI_SUCCESS)
             code = start(*handle, "MPI_Start");
     }
-    weft_leave();
+    weft_leave_scope(vci);
     return code;
 }
 
@@ -203,12 +207,13 @@ static int check_all(int count, const MPI_Request *handles)
 WEFT_EXPORT(Startall);
 int PMPI_Startall(int count, MPI_Request *handles)
 {
-    int code = weft_enter("MPI_Startall");
+    struct weft_vci *vci = weft_request_scope(count, handles);
+    int code = weft_enter_scope("MPI_Startall", vci);
     if (code)
         return code;
     code = check_all(count, handles);
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
         code = start(handles[i], "MPI_Startall");
-    weft_leave();
+    weft_leave_scope(vci);
     return code;
 }

@@ -42,7 +42,8 @@ static int probe(const char *function, int source, int tag, MPI_Comm comm, bool 
     struct weft_message *message;
     if (take && !handle)
         return no_result(function, comm);
-    int code = weft_enter(function);
+    struct weft_vci *vci = weft_call_vci(comm);
+    int code = weft_enter_on(function, vci);
     if (code)
         return code;
     if (prepare(function, source, tag, comm, &call, &code)) {
@@ -61,7 +62,7 @@ static int probe(const char *function, int source, int tag, MPI_Comm comm, bool 
         if (take)
             *handle = MPI_MESSAGE_NO_PROC;
     }
-    weft_leave();
+    weft_leave_on(vci);
     return code;
 }
 
@@ -72,7 +73,8 @@ static int look(const char *function, int source, int tag, MPI_Comm comm, bool t
     struct weft_message *message;
     if (!flag || (take && !handle))
         return no_result(function, comm);
-    int code = weft_enter(function);
+    struct weft_vci *vci = weft_call_vci(comm);
+    int code = weft_enter_on(function, vci);
     if (code)
         return code;
     if (prepare(function, source, tag, comm, &call, &code)) {
@@ -95,7 +97,7 @@ static int look(const char *function, int source, int tag, MPI_Comm comm, bool t
         if (take)
             *handle = MPI_MESSAGE_NO_PROC;
     }
-    weft_leave();
+    weft_leave_on(vci);
     return code;
 }
 
@@ -122,6 +124,13 @@ int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *mes
                  MPI_Status *status)
 {
     return look("MPI_Improbe", source, tag, comm, true, flag, message, status);
+}
+
+/* The VCI of a message that a matched probe took. */
+static struct weft_vci *vci_of(MPI_Message handle)
+{
+    const struct weft_message *message = weft_handle_resolve(handle, WEFT_KIND_MESSAGE);
+    return message && message->channel ? message->channel->comm->vci : &weft.vcis[0];
 }
 
 /* Starts the receive of a message. Returns its request; NULL when *code is to be returned. */
@@ -151,8 +160,9 @@ static struct weft_request *receive(const char *function, void *buffer, MPI_Coun
     bool good = weft_call_resolve(&call, true, &to, code);
     if (*code != MPI_SUCCESS)
         return NULL;
+    struct weft_vci *vci = vci_of(*handle);
     struct weft_request *request =
-        good ? weft_request_get(&weft.requests, WEFT_REQUEST_RECV, 1) : weft_request_to_nowhere();
+        good ? weft_request_get(vci, WEFT_REQUEST_RECV, 1) : weft_request_to_nowhere(vci);
     if (!request) {
         *code = weft_error_raise(comm, MPI_ERR_NO_MEM, function);
         return NULL;
@@ -174,7 +184,8 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
 {
     if (!message)
         return no_result("MPI_Mrecv", MPI_COMM_SELF);
-    int code = weft_enter("MPI_Mrecv");
+    struct weft_vci *vci = vci_of(*message);
+    int code = weft_enter_on("MPI_Mrecv", vci);
     if (code)
         return code;
     struct weft_request *request = receive("MPI_Mrecv", buf, count, datatype, message, &code);
@@ -187,7 +198,7 @@ int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message 
         if (code != MPI_SUCCESS)
             code = weft_error_raise(comm, code, "MPI_Mrecv");
     }
-    weft_leave();
+    weft_leave_on(vci);
     return code;
 }
 
@@ -197,12 +208,13 @@ int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message
 {
     if (!message || !request)
         return no_result("MPI_Imrecv", MPI_COMM_SELF);
-    int code = weft_enter("MPI_Imrecv");
+    struct weft_vci *vci = vci_of(*message);
+    int code = weft_enter_on("MPI_Imrecv", vci);
     if (code)
         return code;
     struct weft_request *started = receive("MPI_Imrecv", buf, count, datatype, message, &code);
     if (started)
         *request = (MPI_Request)started;
-    weft_leave();
+    weft_leave_on(vci);
     return code;
 }

@@ -9,9 +9,9 @@
  *  - MPI_ERROR is written exactly in the statuses of a call that returns MPI_ERR_IN_STATUS.
  */
 #include "core/mpi/api.h"
+#include "core/mpi/request_scope.h"
 #include "core/pt2pt/bsend.h"
 #include "core/pt2pt/cancel.h"
-#include "core/pt2pt/cell.h"
 #include "core/object/error.h"
 #include "core/pt2pt/generalized.h"
 #include "core/pt2pt/partitioned.h"
@@ -20,6 +20,28 @@
 #include <stdbool.h>
 #include <stddef.h>
 #include <string.h>
+
+/* True for sends and receives: only these belong to the VCI of their communicator. */
+static inline bool is_message(const struct weft_request *request)
+{
+    return request->op == WEFT_REQUEST_SEND || request->op == WEFT_REQUEST_RECV;
+}
+
+struct weft_vci *weft_request_scope(int count, const MPI_Request *handles)
+{
+    struct weft_vci *vci = NULL;
+    if (weft_likely(!weft_gate) || (weft_gate & WEFT_GATE_CLOSED) || !handles)
+        return NULL;
+    for (int i = 0; i < count; i++) {
+        const struct weft_request *request = weft_handle_resolve(handles[i], WEFT_KIND_REQUEST);
+        if (!request || request == &weft_request_null)
+            continue;
+        if (!is_message(request) || (vci && vci != request->vci))
+            return NULL;
+        vci = request->vci;
+    }
+    return vci;
+}
 
 /* Of a valid handle; MPI_REQUEST_NULL names weft_request_null, which is inactive. */
 static inline struct weft_request *request_of(MPI_Request handle)
@@ -98,7 +120,7 @@ static inline int retire(MPI_Request *handle, MPI_Status *status, bool with_erro
         return retire_special(handle, status, with_error);
     if (status != MPI_STATUS_IGNORE)
         weft_request_status(request, status, with_error);
-    weft_request_push(&weft.requests, request);
+    weft_request_push(request);
     *handle = MPI_REQUEST_NULL;
     return code;
 }
@@ -167,107 +189,49 @@ static int check_array(int count, const MPI_Request *handles, bool results, cons
     return weft_likely(results) ? MPI_SUCCESS : no_result(function);
 }
 
-/* The request of a handle if that is a standard send or a receive, complete and plain: no flag is set,
- * no error, no integer handle was asked for; else NULL. The head of a request tells in two
- * comparisons. */
-static inline __attribute__((always_inline)) struct weft_request *complete(MPI_Request handle,
-                                                                           unsigned gate)
+/* True for a send or receive that is complete without error and has no flags. */
+static inline __attribute__((always_inline)) bool is_plain_complete(MPI_Request handle)
 {
-    static const struct weft_request_head sent = {.op = WEFT_REQUEST_SEND},
-                                          received = {.op = WEFT_REQUEST_RECV};
-    uint64_t object, rest, of_sent, of_received;
-    struct weft_request *request = request_of(handle);
-    _Static_assert(sizeof object + sizeof rest == sizeof(struct weft_request_head),
-                   "another view of the same");
-    memcpy(&object, request, sizeof object);
-    if (weft_unlikely(gate) || weft_unlikely(object != WEFT_KIND_REQUEST))
-        return NULL;
-    memcpy(&rest, (const char *)request + sizeof object, sizeof rest);
-    memcpy(&of_sent, (const char *)&sent + sizeof object, sizeof rest);
-    memcpy(&of_received, (const char *)&received + sizeof object, sizeof rest);
-    return weft_likely(rest == of_sent || rest == of_received) ? request : NULL;
+    const struct weft_request *request = request_of(handle);
+    return request->object.kind == WEFT_KIND_REQUEST && is_message(request) && !request->pending &&
+           !request->flags && !request->error;
 }
 
-/* Gives such a request back. */
-static inline __attribute__((always_inline)) void finish(MPI_Request *handle,
-                                                         struct weft_request *request)
+static int wait(MPI_Request *handle, MPI_Status *status)
 {
-    request->object.kind = WEFT_KIND_NONE;
-    request->next = weft.requests.free;
-    weft.requests.free = request;
-    *handle = MPI_REQUEST_NULL;
-}
-
-static __attribute__((noinline)) int finish_with_status(MPI_Request *handle, MPI_Status *status)
-{
-    struct weft_request *request = request_of(*handle);
-    weft_request_status(request, status, false);
-    finish(handle, request);
-    return MPI_SUCCESS;
-}
-
-static int wait_locked(MPI_Request *handle, MPI_Status *status)
-{
-    struct weft_request *request;
     if (weft_unlikely(!handle || !is_valid(*handle)))
         return bad_handle("MPI_Wait", handle);
-    if (status == MPI_STATUS_IGNORE && (request = complete(*handle, 0)) != NULL) {
-        finish(handle, request);
-        return MPI_SUCCESS;
-    }
-    weft_request_wait(request_of(*handle));
-    return finish_one(handle, status, "MPI_Wait");
-}
-
-static __attribute__((noinline)) int wait_gated(MPI_Request *handle, MPI_Status *status)
-{
-    int code;
-    if (weft_likely(weft_enter_alone())) {
-        code = wait_locked(handle, status);
-        weft_leave_alone();
-        return code;
-    }
-    if (weft_cell_wait(1, handle, status))
-        return MPI_SUCCESS;
-    code = weft_enter("MPI_Wait");
-    if (code)
-        return code;
-    code = wait_locked(handle, status);
-    weft_leave();
-    return code;
-}
-
-static __attribute__((noinline)) int wait_long(MPI_Request *handle, MPI_Status *status)
-{
-    if (weft_unlikely(weft_gate))
-        return wait_gated(handle, status);
-    if (weft_unlikely(!handle || !is_valid(*handle)))
-        return bad_handle("MPI_Wait", handle);
-    weft_request_wait_alone(request_of(*handle));
+    if (request_of(*handle)->pending)
+        weft_request_wait(request_of(*handle));
     return finish_one(handle, status, "MPI_Wait");
 }
 
 WEFT_EXPORT(Wait);
 int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
 {
-    struct weft_request *request;
-    if (weft_likely(handle && (request = complete(*handle, weft_gate)) != NULL)) {
+    if (weft_likely(!weft_gate) && weft_likely(handle != NULL) &&
+        weft_likely(is_plain_complete(*handle))) {
+        struct weft_request *request = request_of(*handle);
         if (status != MPI_STATUS_IGNORE)
-            return finish_with_status(handle, status);
-        finish(handle, request);
+            weft_request_status(request, status, false);
+        weft_request_push(request);
+        *handle = MPI_REQUEST_NULL;
         return MPI_SUCCESS;
     }
-    int code = wait_long(handle, status);
-    __asm__ volatile(""); /* no jump: a report of a hang looks for this function on the stack */
+    struct weft_vci *vci = weft_request_scope(1, handle);
+    int code = weft_enter_scope("MPI_Wait", vci);
+    if (code)
+        return code;
+    code = wait(handle, status);
+    weft_leave_scope(vci);
     return code;
 }
 
 WEFT_EXPORT(Test);
 int PMPI_Test(MPI_Request *handle, int *flag, MPI_Status *status)
 {
-    if (weft_unlikely(weft_gate) && weft_cell_test(1, handle, flag, status))
-        return MPI_SUCCESS;
-    int code = weft_enter("MPI_Test");
+    struct weft_vci *vci = weft_request_scope(1, handle);
+    int code = weft_enter_scope("MPI_Test", vci);
     if (code)
         return code;
     if (weft_unlikely(!handle || !is_valid(*handle))) {
@@ -276,12 +240,12 @@ int PMPI_Test(MPI_Request *handle, int *flag, MPI_Status *status)
         code = no_result("MPI_Test");
     } else {
         if (request_of(*handle)->pending)
-            weft_look();
+            weft_look(weft_vci_scope(vci));
         *flag = !request_of(*handle)->pending;
         if (*flag)
             code = finish_one(handle, status, "MPI_Test");
     }
-    weft_leave();
+    weft_leave_scope(vci);
     return code;
 }
 
@@ -305,9 +269,8 @@ static int finish_all(int count, MPI_Request *handles, MPI_Status *statuses, con
 WEFT_EXPORT(Waitall);
 int PMPI_Waitall(int count, MPI_Request *handles, MPI_Status *statuses)
 {
-    if (weft_unlikely(weft_gate) && weft_cell_wait(count, handles, statuses))
-        return MPI_SUCCESS;
-    int code = weft_enter("MPI_Waitall");
+    struct weft_vci *vci = weft_request_scope(count, handles);
+    int code = weft_enter_scope("MPI_Waitall", vci);
     if (code)
         return code;
     code = check_array(count, handles, true, "MPI_Waitall");
@@ -316,27 +279,26 @@ int PMPI_Waitall(int count, MPI_Request *handles, MPI_Status *statuses)
             weft_request_wait(request_of(handles[i]));
         code = finish_all(count, handles, statuses, "MPI_Waitall");
     }
-    weft_leave();
+    weft_leave_scope(vci);
     return code;
 }
 
 WEFT_EXPORT(Testall);
 int PMPI_Testall(int count, MPI_Request *handles, int *flag, MPI_Status *statuses)
 {
-    if (weft_unlikely(weft_gate) && weft_cell_test(count, handles, flag, statuses))
-        return MPI_SUCCESS;
-    int code = weft_enter("MPI_Testall");
+    struct weft_vci *vci = weft_request_scope(count, handles);
+    int code = weft_enter_scope("MPI_Testall", vci);
     if (code)
         return code;
     code = check_array(count, handles, flag, "MPI_Testall");
     if (code == MPI_SUCCESS) {
         if (!all_complete(count, handles))
-            weft_look();
+            weft_look(weft_vci_scope(vci));
         *flag = all_complete(count, handles);
         if (*flag)
             code = finish_all(count, handles, statuses, "MPI_Testall");
     }
-    weft_leave();
+    weft_leave_scope(vci);
     return code;
 }
 
@@ -374,7 +336,8 @@ static int find_complete(int count, const MPI_Request *handles, bool *active)
 WEFT_EXPORT(Waitany);
 int PMPI_Waitany(int count, MPI_Request *handles, int *index, MPI_Status *status)
 {
-    int code = weft_enter("MPI_Waitany");
+    struct weft_vci *vci = weft_request_scope(count, handles);
+    int code = weft_enter_scope("MPI_Waitany", vci);
     if (code)
         return code;
     code = check_array(count, handles, index, "MPI_Waitany");
@@ -382,20 +345,21 @@ int PMPI_Waitany(int count, MPI_Request *handles, int *index, MPI_Status *status
         bool active;
         unsigned idle = 0;
         while ((*index = find_complete(count, handles, &active)) == MPI_UNDEFINED && active)
-            weft_await(&idle, NULL);
+            weft_await(weft_vci_scope(vci), &idle, NULL);
         if (active)
             code = finish_one(&handles[*index], status, "MPI_Waitany");
         else
             weft_status_empty(status);
     }
-    weft_leave();
+    weft_leave_scope(vci);
     return code;
 }
 
 WEFT_EXPORT(Testany);
 int PMPI_Testany(int count, MPI_Request *handles, int *index, int *flag, MPI_Status *status)
 {
-    int code = weft_enter("MPI_Testany");
+    struct weft_vci *vci = weft_request_scope(count, handles);
+    int code = weft_enter_scope("MPI_Testany", vci);
     if (code)
         return code;
     code = check_array(count, handles, index && flag, "MPI_Testany");
@@ -403,7 +367,7 @@ int PMPI_Testany(int count, MPI_Request *handles, int *index, int *flag, MPI_Sta
         bool active;
         *index = find_complete(count, handles, &active);
         if (*index == MPI_UNDEFINED && active) {
-            weft_look();
+            weft_look(weft_vci_scope(vci));
             *index = find_complete(count, handles, &active);
         }
         *flag = !active || *index != MPI_UNDEFINED;
@@ -412,7 +376,7 @@ int PMPI_Testany(int count, MPI_Request *handles, int *index, int *flag, MPI_Sta
         else if (*flag)
             code = finish_one(&handles[*index], status, "MPI_Testany");
     }
-    weft_leave();
+    weft_leave_scope(vci);
     return code;
 }
 
@@ -436,7 +400,8 @@ WEFT_EXPORT(Waitsome);
 int PMPI_Waitsome(int incount, MPI_Request *handles, int *outcount, int *indices,
                   MPI_Status *statuses)
 {
-    int code = weft_enter("MPI_Waitsome");
+    struct weft_vci *vci = weft_request_scope(incount, handles);
+    int code = weft_enter_scope("MPI_Waitsome", vci);
     if (code)
         return code;
     code = check_array(incount, handles, outcount && (indices || !incount), "MPI_Waitsome");
@@ -444,13 +409,13 @@ int PMPI_Waitsome(int incount, MPI_Request *handles, int *outcount, int *indices
         bool active;
         unsigned idle = 0;
         while (find_complete(incount, handles, &active) == MPI_UNDEFINED && active)
-            weft_await(&idle, NULL);
+            weft_await(weft_vci_scope(vci), &idle, NULL);
         if (active)
             code = finish_some(incount, handles, outcount, indices, statuses, "MPI_Waitsome");
         else
             *outcount = MPI_UNDEFINED;
     }
-    weft_leave();
+    weft_leave_scope(vci);
     return code;
 }
 
@@ -458,20 +423,21 @@ WEFT_EXPORT(Testsome);
 int PMPI_Testsome(int incount, MPI_Request *handles, int *outcount, int *indices,
                   MPI_Status *statuses)
 {
-    int code = weft_enter("MPI_Testsome");
+    struct weft_vci *vci = weft_request_scope(incount, handles);
+    int code = weft_enter_scope("MPI_Testsome", vci);
     if (code)
         return code;
     code = check_array(incount, handles, outcount && (indices || !incount), "MPI_Testsome");
     if (code == MPI_SUCCESS) {
         bool active;
-        weft_look();
+        weft_look(weft_vci_scope(vci));
         find_complete(incount, handles, &active);
         if (active)
             code = finish_some(incount, handles, outcount, indices, statuses, "MPI_Testsome");
         else
             *outcount = MPI_UNDEFINED;
     }
-    weft_leave();
+    weft_leave_scope(vci);
     return code;
 }
 
@@ -500,14 +466,15 @@ static int cancel(struct weft_request *request)
 WEFT_EXPORT(Cancel);
 int PMPI_Cancel(MPI_Request *handle)
 {
-    int code = weft_enter("MPI_Cancel");
+    struct weft_vci *vci = weft_request_scope(1, handle);
+    int code = weft_enter_scope("MPI_Cancel", vci);
     if (code)
         return code;
     if (!handle || !is_valid(*handle) || *handle == MPI_REQUEST_NULL)
         code = bad_handle("MPI_Cancel", handle);
     else
         code = cancel(request_of(*handle));
-    weft_leave();
+    weft_leave_scope(vci);
     return code;
 }
 
@@ -528,7 +495,8 @@ static int give_up(MPI_Request *handle)
 WEFT_EXPORT(Request_free);
 int PMPI_Request_free(MPI_Request *handle)
 {
-    int code = weft_enter("MPI_Request_free");
+    struct weft_vci *vci = weft_request_scope(1, handle);
+    int code = weft_enter_scope("MPI_Request_free", vci);
     if (code)
         return code;
     if (!handle || !is_valid(*handle) || *handle == MPI_REQUEST_NULL) {
@@ -541,7 +509,7 @@ int PMPI_Request_free(MPI_Request *handle)
     } else {
         code = give_up(handle);
     }
-    weft_leave();
+    weft_leave_scope(vci);
     return code;
 }
 
@@ -568,7 +536,8 @@ static int looked(int code, const char *function)
 WEFT_EXPORT(Request_get_status);
 int PMPI_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status)
 {
-    int code = weft_enter("MPI_Request_get_status");
+    struct weft_vci *vci = weft_request_scope(1, &handle);
+    int code = weft_enter_scope("MPI_Request_get_status", vci);
     if (code)
         return code;
     if (!is_valid(handle)) {
@@ -577,12 +546,12 @@ int PMPI_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status)
         code = no_result("MPI_Request_get_status");
     } else {
         if (request_of(handle)->pending)
-            weft_look();
+            weft_look(weft_vci_scope(vci));
         *flag = !request_of(handle)->pending;
         if (*flag)
             code = looked(look(request_of(handle), status), "MPI_Request_get_status");
     }
-    weft_leave();
+    weft_leave_scope(vci);
     return code;
 }
 
@@ -590,13 +559,14 @@ WEFT_EXPORT(Request_get_status_all);
 int PMPI_Request_get_status_all(int count, const MPI_Request *handles, int *flag,
                                 MPI_Status *statuses)
 {
-    int code = weft_enter("MPI_Request_get_status_all");
+    struct weft_vci *vci = weft_request_scope(count, handles);
+    int code = weft_enter_scope("MPI_Request_get_status_all", vci);
     if (code)
         return code;
     code = check_array(count, handles, flag, "MPI_Request_get_status_all");
     if (code == MPI_SUCCESS) {
         if (!all_complete(count, handles))
-            weft_look();
+            weft_look(weft_vci_scope(vci));
         *flag = all_complete(count, handles);
         int first = MPI_SUCCESS;
         for (int i = 0; *flag && i < count; i++) {
@@ -606,7 +576,7 @@ int PMPI_Request_get_status_all(int count, const MPI_Request *handles, int *flag
         }
         code = looked(first, "MPI_Request_get_status_all");
     }
-    weft_leave();
+    weft_leave_scope(vci);
     return code;
 }
 
@@ -614,7 +584,8 @@ WEFT_EXPORT(Request_get_status_any);
 int PMPI_Request_get_status_any(int count, const MPI_Request *handles, int *index, int *flag,
                                 MPI_Status *status)
 {
-    int code = weft_enter("MPI_Request_get_status_any");
+    struct weft_vci *vci = weft_request_scope(count, handles);
+    int code = weft_enter_scope("MPI_Request_get_status_any", vci);
     if (code)
         return code;
     code = check_array(count, handles, index && flag, "MPI_Request_get_status_any");
@@ -622,7 +593,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request *handles, int *inde
         bool active;
         *index = find_complete(count, handles, &active);
         if (*index == MPI_UNDEFINED && active) {
-            weft_look();
+            weft_look(weft_vci_scope(vci));
             *index = find_complete(count, handles, &active);
         }
         *flag = !active || *index != MPI_UNDEFINED;
@@ -631,7 +602,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request *handles, int *inde
         else if (*flag)
             code = looked(look(request_of(handles[*index]), status), "MPI_Request_get_status_any");
     }
-    weft_leave();
+    weft_leave_scope(vci);
     return code;
 }
 
@@ -657,14 +628,15 @@ WEFT_EXPORT(Request_get_status_some);
 int PMPI_Request_get_status_some(int incount, const MPI_Request *handles, int *outcount,
                                  int *indices, MPI_Status *statuses)
 {
-    int code = weft_enter("MPI_Request_get_status_some");
+    struct weft_vci *vci = weft_request_scope(incount, handles);
+    int code = weft_enter_scope("MPI_Request_get_status_some", vci);
     if (code)
         return code;
     code = check_array(incount, handles, outcount && (indices || !incount),
                        "MPI_Request_get_status_some");
     if (code == MPI_SUCCESS) {
         bool active;
-        weft_look();
+        weft_look(weft_vci_scope(vci));
         find_complete(incount, handles, &active);
         if (active)
             code = looked(look_at_some(incount, handles, outcount, indices, statuses),
@@ -672,6 +644,6 @@ int PMPI_Request_get_status_some(int incount, const MPI_Request *handles, int *o
         else
             *outcount = MPI_UNDEFINED;
     }
-    weft_leave();
+    weft_leave_scope(vci);
     return code;
 }

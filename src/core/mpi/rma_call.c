@@ -1,12 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Checking the arguments of one-sided operations: see rma_call.h.
+ * Checks of the arguments of one-sided operations: see rma_call.h.
  */
 #include "core/mpi/rma_call.h"
-
-#include "core/mpi/win_enter.h"
-#include "core/object/error.h"
-#include "core/process/weft.h"
 
 __extension__ typedef __int128 wide;
 
@@ -17,38 +13,28 @@ static bool is_accumulate(const struct weft_rma_arguments *a)
 
 /* ---- One side */
 
-static int check_type(MPI_Datatype handle, const struct weft_datatype **type)
-{
-    *type = weft_handle_resolve(handle, WEFT_KIND_DATATYPE);
-    if (weft_unlikely(!*type))
-        return weft_error_set(MPI_ERR_TYPE, "%p is no datatype; was it freed?", (void *)handle);
-    if (weft_unlikely(!((*type)->flags & WEFT_TYPE_COMMITTED)))
-        return weft_error_set(MPI_ERR_TYPE,
-                              "the datatype is not committed; call MPI_Type_commit first");
-    return MPI_SUCCESS;
-}
-
 static int count_bytes(MPI_Count count, const struct weft_datatype *type, size_t *bytes)
 {
-    if (weft_unlikely(count < 0))
-        return weft_error_set(MPI_ERR_COUNT, "the count %lld is negative", (long long)count);
-    if (weft_unlikely(__builtin_mul_overflow((size_t)count, type->size, bytes) ||
+    int code = weft_arg_count(count);
+    if (code == MPI_SUCCESS &&
+        weft_unlikely(__builtin_mul_overflow((size_t)count, type->size, bytes) ||
                       (MPI_Count)*bytes < 0))
-        return weft_error_set(MPI_ERR_COUNT, "%lld elements of %zu bytes are too much",
+        code = weft_error_set(MPI_ERR_COUNT, "%lld elements of %zu bytes are too much",
                               (long long)count, type->size);
-    return MPI_SUCCESS;
+    return code;
 }
 
 static int check_side(const struct weft_rma_side *side, const char *what,
                       struct weft_rma_data *data, size_t *bytes)
 {
-    int code = check_type(side->type, &data->type);
+    struct weft_datatype *type;
+    int code = weft_arg_committed(side->type, &type);
     if (code == MPI_SUCCESS)
-        code = count_bytes(side->count, data->type, bytes);
+        code = count_bytes(side->count, type, bytes);
     if (code != MPI_SUCCESS)
         return code;
-    data->at = (void *)side->at;
-    if (weft_unlikely(!side->at && *bytes && data->type->true_lb == 0))
+    *data = (struct weft_rma_data){(void *)side->at, type};
+    if (weft_unlikely(!side->at && *bytes && type->true_lb == 0))
         return weft_error_set(MPI_ERR_BUFFER, "the %s buffer is a null pointer", what);
     return MPI_SUCCESS;
 }
@@ -56,17 +42,17 @@ static int check_side(const struct weft_rma_side *side, const char *what,
 /* ---- The target */
 
 /* Where the data of the target begin and end, in bytes from the beginning of its window. */
-static int check_range(const struct weft_win *win, const struct weft_rma_arguments *a,
+static int check_range(const struct weft_win *win, const struct weft_rma_place *to,
                        struct weft_rma_call *call)
 {
-    const struct weft_win_target *target = &win->targets[a->target];
+    const struct weft_win_target *target = &win->targets[to->rank];
     const struct weft_datatype *type = call->type;
     bool dynamic = win->flavor == MPI_WIN_FLAVOR_DYNAMIC;
-    if (weft_unlikely(!dynamic && a->disp < 0))
+    if (weft_unlikely(!dynamic && to->disp < 0))
         return weft_error_set(MPI_ERR_DISP, "the displacement %lld is negative",
-                              (long long)a->disp);
-    wide at = (wide)a->disp * (dynamic ? 1 : target->unit);
-    wide last = (wide)(a->count - 1) * type->extent;
+                              (long long)to->disp);
+    wide at = (wide)to->disp * (dynamic ? 1 : target->unit);
+    wide last = (wide)(to->count - 1) * type->extent;
     wide low = at + type->true_lb + (last < 0 ? last : 0);
     wide high = at + type->true_lb + type->true_extent + (last > 0 ? last : 0);
     wide most = dynamic ? INT64_MAX : (wide)target->bytes;
@@ -74,7 +60,7 @@ static int check_range(const struct weft_win *win, const struct weft_rma_argumen
         return weft_error_set(MPI_ERR_RMA_RANGE,
                               "%lld elements at displacement %lld are not in the window of rank "
                               "%d, which has %lld bytes and the displacement unit %lld",
-                              (long long)a->count, (long long)a->disp, a->target,
+                              (long long)to->count, (long long)to->disp, to->rank,
                               (long long)target->bytes, (long long)target->unit);
     call->at = (int64_t)at;
     call->low = (int64_t)low;
@@ -132,6 +118,7 @@ static int mismatch(const char *what, size_t there, size_t here)
 static int check_data(const struct weft_rma_arguments *a, struct weft_rma_call *call)
 {
     size_t origin = 0, result = 0, there = 0;
+    struct weft_datatype *type = NULL;
     bool reads_origin = a->op != MPI_NO_OP || !is_accumulate(a);
     bool has_result = a->kind == WEFT_RMA_GET_ACCUMULATE || a->kind == WEFT_RMA_COMPARE_AND_SWAP;
     int code =
@@ -139,59 +126,55 @@ static int check_data(const struct weft_rma_arguments *a, struct weft_rma_call *
     if (code == MPI_SUCCESS && has_result)
         code = check_side(&a->result, "result", &call->result, &result);
     if (code == MPI_SUCCESS)
-        code = check_type(a->type, &call->type);
+        code = weft_arg_committed(a->target.type, &type);
     if (code == MPI_SUCCESS)
-        code = count_bytes(a->count, call->type, &there);
-    if (code != MPI_SUCCESS)
-        return code;
-    if (reads_origin && origin != there)
-        return mismatch("origin", there, origin);
-    if (has_result && result != there)
-        return mismatch("result", there, result);
+        code = count_bytes(a->target.count, type, &there);
+    if (code == MPI_SUCCESS && reads_origin && origin != there)
+        code = mismatch("origin", there, origin);
+    if (code == MPI_SUCCESS && has_result && result != there)
+        code = mismatch("result", there, result);
+    call->type = type;
     call->bytes = there;
-    return MPI_SUCCESS;
+    return code;
 }
 
-/* True when there is something to do. */
-static bool resolve(struct weft_win *win, const struct weft_rma_arguments *a,
-                    struct weft_rma_call *call, int *code)
+/* Checks all arguments. *call is what to start; its bytes are 0 when there is nothing to do. */
+static int check_call(const struct weft_win *win, const struct weft_rma_arguments *a,
+                      struct weft_rma_call *call)
 {
-    *call = (struct weft_rma_call){.kind = a->kind, .target = a->target, .compare = a->compare};
-    if (a->target == MPI_PROC_NULL)
-        return false;
-    *code = weft_win_check_rank(win, a->target);
-    if (*code == MPI_SUCCESS)
-        *code = check_data(a, call);
-    if (*code == MPI_SUCCESS && call->bytes && is_accumulate(a))
-        *code = check_op(a, call);
-    if (*code == MPI_SUCCESS && a->kind == WEFT_RMA_COMPARE_AND_SWAP)
-        *code = a->compare ? check_swap(call)
-                           : weft_error_set(MPI_ERR_BUFFER, "the value to compare with is a null "
-                                                            "pointer");
-    if (*code == MPI_SUCCESS && call->bytes)
-        *code = check_range(win, a, call);
-    if (*code == MPI_SUCCESS && !call->bytes)
-        *code = weft_win_access(win, a->target);
-    return *code == MPI_SUCCESS && call->bytes;
+    int code = check_data(a, call);
+    if (code == MPI_SUCCESS && call->bytes && is_accumulate(a))
+        code = check_op(a, call);
+    if (code == MPI_SUCCESS && a->kind == WEFT_RMA_COMPARE_AND_SWAP)
+        code = a->compare ? check_swap(call)
+                          : weft_error_set(MPI_ERR_BUFFER, "the value to compare with is a null "
+                                                           "pointer");
+    if (code == MPI_SUCCESS && call->bytes)
+        code = check_range(win, &a->target, call);
+    return code;
 }
 
-int weft_rma_call(const struct weft_rma_arguments *a, bool wants_request, MPI_Request *request)
+static int check_request_epoch(const struct weft_win *win)
 {
-    int code;
-    struct weft_rma_call call;
-    struct weft_request *started = NULL;
-    struct weft_win *win = weft_enter_win(a->function, a->win, &code);
-    if (!win)
-        return code;
-    if (wants_request && !request)
-        code = weft_win_no_result("request");
-    else if (wants_request && a->target != MPI_PROC_NULL && win->access != WEFT_WIN_LOCKED &&
-             win->access != WEFT_WIN_LOCKED_ALL)
-        code = weft_error_set(MPI_ERR_RMA_SYNC, "operations with a request are for windows that "
-                                                "are locked");
-    else if (resolve(win, a, &call, &code))
-        code = weft_rma_start(win, &call, wants_request, &started);
-    if (wants_request && code == MPI_SUCCESS)
-        *request = (MPI_Request)(started ? started : weft_request_to_nowhere());
-    return weft_leave_win(win, code, a->function);
+    if (win->access == WEFT_WIN_LOCKED || win->access == WEFT_WIN_LOCKED_ALL)
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_RMA_SYNC, "operations with a request need a lock: call "
+                                            "MPI_Win_lock or MPI_Win_lock_all first");
+}
+
+int weft_rma_call(struct weft_win *win, const struct weft_rma_arguments *a,
+                  struct weft_request **request)
+{
+    int rank = a->target.rank, code = weft_arg_win_rank(win, rank);
+    struct weft_rma_call call = {.kind = a->kind, .target = rank, .compare = a->compare};
+    if (code == MPI_SUCCESS && rank != MPI_PROC_NULL) {
+        code = request ? check_request_epoch(win) : MPI_SUCCESS;
+        if (code == MPI_SUCCESS)
+            code = check_call(win, a, &call);
+        if (code == MPI_SUCCESS)
+            code = call.bytes ? weft_rma_start(win, &call, request) : weft_win_access(win, rank);
+    }
+    if (request && !*request && code == MPI_SUCCESS)
+        *request = weft_request_to_nowhere(&weft.vcis[0]);
+    return code;
 }

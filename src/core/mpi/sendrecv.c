@@ -8,7 +8,7 @@
  *  - With one buffer, what is sent is a copy that was taken before the receive was posted.
  */
 #include "core/mpi/api.h"
-#include "core/mpi/call.h"
+#include "core/mpi/p2p_general.h"
 #include "core/object/error.h"
 #include "core/pt2pt/p2p.h"
 #include "core/process/weft.h"
@@ -22,23 +22,12 @@ static int post(const struct weft_call *in, struct weft_request **receive)
     int code;
     if (!weft_call_resolve(in, true, &from, &code)) {
         if (code == MPI_SUCCESS)
-            *receive = weft_request_to_nowhere();
+            *receive = weft_request_to_nowhere(weft_call_vci(in->comm));
         return code;
     }
     code = weft_p2p_irecv(&from.comm->p2p, (void *)in->buffer, from.bytes, from.type, in->peer,
                           in->tag, receive);
     return code == MPI_SUCCESS ? code : weft_error_raise(from.comm, code, in->function);
-}
-
-static int send_now(const struct weft_call *out)
-{
-    struct weft_resolved to;
-    int code;
-    if (!weft_call_resolve(out, false, &to, &code))
-        return code;
-    code = weft_p2p_send(&to.comm->p2p, out->buffer, to.bytes, to.type, out->peer, out->tag,
-                         WEFT_SEND_STANDARD);
-    return code == MPI_SUCCESS ? code : weft_error_raise(to.comm, code, out->function);
 }
 
 static int exchange(const struct weft_call *out, const struct weft_call *in, MPI_Status *status)
@@ -47,7 +36,7 @@ static int exchange(const struct weft_call *out, const struct weft_call *in, MPI
     int code = post(in, &receive);
     if (code != MPI_SUCCESS)
         return code;
-    code = send_now(out);
+    code = weft_call_send(out, WEFT_SEND_STANDARD);
     if (code != MPI_SUCCESS) {
         weft_request_abandon(receive); /* its buffer stays the library's until a message comes */
         return code;
@@ -115,13 +104,14 @@ int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendt
 {
     struct weft_call out = {"MPI_Sendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm};
     struct weft_call in = {"MPI_Sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm};
-    int code = weft_enter("MPI_Sendrecv");
+    struct weft_vci *vci = weft_call_vci(comm);
+    int code = weft_enter_on("MPI_Sendrecv", vci);
     if (code)
         return code;
     code = weft_call_explain(&out, false, false);
     if (code == MPI_SUCCESS)
         code = exchange(&out, &in, status);
-    weft_leave();
+    weft_leave_on(vci);
     return code;
 }
 
@@ -132,14 +122,15 @@ int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, i
     struct weft_call out = {"MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag, comm};
     struct weft_call in = {"MPI_Sendrecv_replace", buf, count, datatype, source, recvtag, comm};
     void *copy;
-    int code = weft_enter("MPI_Sendrecv_replace");
+    struct weft_vci *vci = weft_call_vci(comm);
+    int code = weft_enter_on("MPI_Sendrecv_replace", vci);
     if (code)
         return code;
     code = take_copy(&out, &copy);
     if (code == MPI_SUCCESS)
         code = exchange(&out, &in, status);
     free(copy);
-    weft_leave();
+    weft_leave_on(vci);
     return code;
 }
 
@@ -150,14 +141,15 @@ int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype send
 {
     struct weft_call out = {"MPI_Isendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm};
     struct weft_call in = {"MPI_Isendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm};
-    int code = weft_enter("MPI_Isendrecv");
+    struct weft_vci *vci = weft_call_vci(comm);
+    int code = weft_enter_on("MPI_Isendrecv", vci);
     if (code)
         return code;
     code = weft_call_explain(&out, false, false);
     if (code == MPI_SUCCESS)
         code =
             request ? start_exchange(&out, &in, NULL, request) : weft_call_explain(&in, true, true);
-    weft_leave();
+    weft_leave_on(vci);
     return code;
 }
 
@@ -169,7 +161,8 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
     struct weft_call out = {"MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag, comm};
     struct weft_call in = {"MPI_Isendrecv_replace", buf, count, datatype, source, recvtag, comm};
     void *copy;
-    int code = weft_enter("MPI_Isendrecv_replace");
+    struct weft_vci *vci = weft_call_vci(comm);
+    int code = weft_enter_on("MPI_Isendrecv_replace", vci);
     if (code)
         return code;
     code = take_copy(&out, &copy);
@@ -179,6 +172,6 @@ int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, 
         free(copy);
         code = weft_call_explain(&in, true, true);
     }
-    weft_leave();
+    weft_leave_on(vci);
     return code;
 }

@@ -3,7 +3,7 @@
  * Error classes, recorded sentences and handlers: see error.h.
  *
  * Invariant: last_sentence and secondary describe an error of last_class; they change together,
- * under the library's lock if there are threads.
+ * under `lock`, because a thread that records an error may hold one VCI only.
  */
 #include "core/object/error.h"
 #include "core/comm/comm.h"
@@ -11,6 +11,7 @@
 #include "core/comm/session.h"
 #include "core/process/weft.h"
 
+#include <pthread.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -18,6 +19,7 @@
 #include <time.h>
 
 enum { SENTENCE = 768 /* bytes */, SECONDARY_DELAY = 200000000 /* ns */ };
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int last_class;
 static bool secondary;
 static char last_sentence[SENTENCE];
@@ -104,9 +106,11 @@ void weft_error_init(void)
 
 int weft_error_setv(int errclass, const char *format, va_list args)
 {
+    pthread_mutex_lock(&lock);
     vsnprintf(last_sentence, sizeof last_sentence, format, args);
     last_class = errclass;
     secondary = false;
+    pthread_mutex_unlock(&lock);
     return errclass;
 }
 
@@ -198,7 +202,7 @@ static int raise_for(struct weft_errhandler *handler, void *object, int raised, 
     int code = raised;
     if (handler == &weft_errors_return)
         return raised;
-    handler->refs++; /* the handler may free itself */
+    __atomic_fetch_add(&handler->refs, 1, __ATOMIC_RELAXED); /* the handler may free itself */
     switch (handler->kind) {
     case WEFT_KIND_COMM:
         handler->call.comm(&comm, &code);
@@ -258,10 +262,12 @@ bool weft_error_text(int code, char *text, size_t len)
     const char *known = known_text(code);
     if (!known)
         return false;
+    pthread_mutex_lock(&lock);
     if (code != MPI_SUCCESS && code == last_class && last_sentence[0] && text_of_class(code))
         snprintf(text, len, "%s: %s", known, last_sentence);
     else
         snprintf(text, len, "%s", known);
+    pthread_mutex_unlock(&lock);
     return true;
 }
 
@@ -287,7 +293,8 @@ bool weft_errhandler_fits(const struct weft_errhandler *handler, enum weft_kind 
 
 void weft_errhandler_release(struct weft_errhandler *handler)
 {
-    if (--handler->refs > 0 || handler->kind == WEFT_KIND_NONE)
+    if (__atomic_sub_fetch(&handler->refs, 1, __ATOMIC_ACQ_REL) > 0 ||
+        handler->kind == WEFT_KIND_NONE)
         return;
     weft_handle_retire(&handler->object);
     free(handler);

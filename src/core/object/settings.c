@@ -85,6 +85,13 @@ const struct weft_setting weft_settings_table[] = {
      "and "
      "the thread uses a small part of a core",
      0},
+    {"vcis", WEFT_SETTING_INT, FIELD(vcis), "4", 1, 8, NULL,
+     "communication interfaces of a process with MPI_THREAD_MULTIPLE, onto which its communicators "
+     "are "
+     "dealt: threads that use communicators of different ones do not wait for each other; the same "
+     "on "
+     "all ranks",
+     WEFT_SETTING_SAME},
     {"connect_timeout", WEFT_SETTING_INT, FIELD(connect_timeout), "20", 1, 86400, NULL,
      "seconds without a connection to a peer before this rank reports it; then at doubling "
      "intervals",

@@ -37,6 +37,7 @@ struct weft_settings {
     int shm_copy;            /* enum weft_shm_copy */
     int64_t spin;            /* polls without an event before a waiting rank yields; 0 = auto */
     int progress_thread;     /* 1: start a progress thread */
+    int64_t vcis;            /* VCIs of a process with MPI_THREAD_MULTIPLE */
     int64_t connect_timeout; /* seconds without a connection to a peer before it is reported */
     int64_t hang_timeout;    /* seconds a wait may last before the rank reports it; 0 = never */
     /* Algorithms of collectives: 0 = by the rules of core/coll/choose.c, i = option i - 1 of the

@@ -91,15 +91,8 @@ static void end(struct weft_request *request)
     weft_request_event(request);
 }
 
-static void died(int rank)
+static void bury(struct weft_peer *peer)
 {
-    struct weft_peer *peer = weft_peer_known(rank);
-    if (!peer)
-        peer = weft_peer_make(rank);
-    if (!peer || (peer->lane != WEFT_LANE_NET && peer->lane != WEFT_LANE_SHM))
-        return;
-    weft_counts.deaths++;
-    weft_event_of_rank(WEFT_EVENT_DEATH, rank, peer->lane, 0, 0);
     weft_shm_bury(peer);
     peer->lane = WEFT_LANE_DEAD;
     peer->land_below = peer->post_below = 0;
@@ -113,6 +106,23 @@ static void died(int rank)
         if (death.found)
             end(death.found);
     } while (death.found);
+}
+
+/* First contact with the rank may still come, in any deal: weft_peer_make sees to the others. */
+static void died(int rank)
+{
+    for (unsigned deal = 0; deal < weft.deals; deal++) {
+        struct weft_peer *peer = weft_peer_known(deal, rank);
+        if (!peer && deal == 0)
+            peer = weft_peer_make(deal, rank);
+        if (!peer || (peer->lane != WEFT_LANE_NET && peer->lane != WEFT_LANE_SHM))
+            continue;
+        if (deal == 0) {
+            weft_counts.deaths++;
+            weft_event_of_rank(WEFT_EVENT_DEATH, rank, peer->lane, 0, 0);
+        }
+        bury(peer);
+    }
 }
 
 int weft_failure_check(void)

@@ -14,7 +14,6 @@
  *  - A report is one write.
  */
 #include "core/process/hang.h"
-#include "core/pt2pt/cell.h"
 #include "core/coll/coll.h"
 #include "core/object/error.h"
 #include "core/pt2pt/partitioned.h"
@@ -49,14 +48,11 @@ static void on_signal(int signal)
 {
     (void)signal;
     __atomic_fetch_or(&weft_gate, WEFT_GATE_REPORT, __ATOMIC_RELAXED);
-    __atomic_store_n(&weft_send_tags, 0, __ATOMIC_RELAXED);
-    __atomic_store_n(&weft_receive_tags, 0, __ATOMIC_RELAXED);
 }
 
 static void clear_request(void)
 {
     __atomic_fetch_and(&weft_gate, ~(unsigned)WEFT_GATE_REPORT, __ATOMIC_RELAXED);
-    weft_gate_update();
 }
 
 void weft_hang_open(void)
@@ -164,9 +160,7 @@ static void add_send(struct report *report, const struct weft_request *request)
     const struct weft_channel *channel = request->channel;
     describe_route(channel, weft_comm_rank_of(channel->comm, request->peer->world), request->tag,
                    route, sizeof route);
-    const char *mode =
-        modes[request->mode < WEFT_MODE_OF_CELL ? request->mode : WEFT_SEND_STANDARD];
-    add_line(report, "  %s of %zu bytes to %s: %s", mode, request->bytes, route,
+    add_line(report, "  %s of %zu bytes to %s: %s", modes[request->mode], request->bytes, route,
              request->peer->lane == WEFT_LANE_SELF ? "in this process, no receive matches yet"
              : request->peer->shm                  ? weft_shm_describe(request)
                                                    : weft_net_describe(request));
@@ -265,7 +259,7 @@ static void finish_report(struct report *report)
         add_line(report, "  and %d more operation%s", more, plural(more));
     else if (!report->requests)
         add_line(report, "  no operation of this rank is under way");
-    weft_cells_each_message(add_message, report);
+    weft_vcis_each_message(add_message, report);
     more = report->messages - MESSAGES_SHOWN;
     if (more > 0)
         add_line(report, "  and %d more message%s without a receive", more, plural(more));
@@ -370,5 +364,5 @@ void weft_hang_check_left(void)
 {
     int left = 0;
     if (!weft_coll_any_failed() && !weft_counts.deaths)
-        weft_cells_each_message(warn_left, &left);
+        weft_vcis_each_message(warn_left, &left);
 }

@@ -1,26 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The lock of the process: with MPI_THREAD_MULTIPLE every call that touches it holds this.
+ * The lock of a VCI: with MPI_THREAD_MULTIPLE a thread that works on a VCI holds its lock.
  *
- * One word says which thread has it; taking a free one is one atomic instruction, giving it back a
- * plain store. Nobody hands it over unasked: a thread that polls keeps it until others wait
- * (weft_lock_wanted), and then lets one of them in before it takes it again. Who waits spins, then
- * yields, then sleeps on a futex.
+ * One word names the thread that holds a lock. Taking a free lock is one atomic instruction, releasing
+ * it a plain store. A thread that polls keeps its lock until another thread waits for it
+ * (weft_lock_wanted); then it releases the lock and steps back. A waiting thread spins, then yields,
+ * then sleeps on a futex.
  *
- * As long as one thread only has ever called MPI, it takes the lock without an atomic instruction:
- * it says that it is inside (alone) and looks whether others may be (shared). The second thread that
- * comes sets shared for good, makes everyone pass a fence (membarrier), and waits until the first is
- * not inside.
+ * While only one thread of the process has ever called MPI, it takes a lock without an atomic
+ * instruction: it sets `alone` and checks that `weft_lock_shared` is not set. The second thread sets
+ * weft_lock_shared for good, makes every thread pass a fence (membarrier), and waits until `alone` is
+ * clear in every lock.
+ *
+ * Order: locks are numbered. A thread that waits for a lock holds no lock with a higher number: if it
+ * does, weft_lock_wait releases these and takes them again afterwards. That happens only when MPI is
+ * called from a callback of the user, where the state is consistent.
  *
  * Invariants:
- *  - owner is the number of the thread that holds it, 0 when nobody does; only that thread reads and
- *    writes depth.
- *  - alone is true only while the first thread has taken the lock in that way, or is about to see
- *    that it may not. No other thread has ever tried to take it before it saw alone false and shared
- *    true with that fence between.
- *  - A thread takes the lock at most STREAK times in a row while others wait.
- *  - Who sleeps looked at the lock after it was counted in sleepers; who gives the lock back looks
- *    at sleepers afterwards. What orders the two is a fence that the sleeper makes everyone pass.
+ *  - owner is the number of the thread that holds the lock, 0 when none does; only that thread reads
+ *    and writes depth.
+ *  - alone is true only while the first thread holds the lock without an atomic instruction, or is
+ *    about to see that it may not. Another thread first sees alone false after it has set
+ *    weft_lock_shared and made every thread pass the fence.
+ *  - A thread takes a lock at most STREAK times in a row while others wait for it.
+ *  - A sleeping thread has read owner after it was counted in sleepers; the owner reads sleepers after
+ *    it has cleared owner. The sleeper's membarrier orders the two.
  */
 #ifndef WEFT_LOCK_H
 #define WEFT_LOCK_H
@@ -31,35 +35,36 @@
 #include <stdbool.h>
 #include <stdint.h>
 
+/* The most locks in a process; their numbers are below. */
+enum { WEFT_LOCKS_MAX = 8 };
+
 struct weft_lock {
-    _Atomic uint32_t owner;
-    _Atomic bool alone, shared;
-    uint32_t depth;            /* calls that the owner has made inside one another */
-    uint32_t last, streak;     /* who took it last; how often in a row while others waited */
+    _Alignas(64) _Atomic uint32_t owner;
+    _Atomic bool alone;
+    uint8_t number;
+    uint32_t depth; /* calls that the owner has made inside one another */
+    uint32_t last,
+        streak; /* the thread that took it last; how often in a row while others waited */
     _Atomic uint32_t waiters;  /* threads that wait, asleep or not */
     _Atomic uint32_t sleepers; /* those of them that may sleep */
-    _Atomic uint32_t turns;    /* how often somebody who waited has got it */
-    uint32_t cells;            /* the holder's: a bit for each cell in use (core/pt2pt/cell.h) */
+    _Atomic uint32_t turns;    /* how often a waiting thread has taken it */
 };
 
-extern WEFT_HIDDEN struct weft_lock weft_lock;
+/* True once a second thread may call MPI. */
+extern WEFT_HIDDEN _Atomic bool weft_lock_shared;
 
-/* The number of this thread, or 0 before its first call. Its place is known when the library is
- * loaded, so reading it is one instruction. */
+/* The number of this thread, or 0 before its first call. (initial-exec: reading it is one
+ * instruction.) */
 extern WEFT_HIDDEN _Thread_local uint32_t weft_lock_thread
     __attribute__((tls_model("initial-exec")));
 
-/* The slow ways of the functions below. */
-WEFT_COLD void weft_lock_wait(void);
-WEFT_COLD void weft_lock_wake(void);
+/* The slow paths of the functions below. */
+WEFT_COLD void weft_lock_wait(struct weft_lock *lock);
+WEFT_COLD void weft_lock_wake(struct weft_lock *lock);
 WEFT_COLD void weft_lock_number_thread(void);
-WEFT_COLD void weft_lock_defer(void);
+WEFT_COLD void weft_lock_defer(struct weft_lock *lock);
 
-/* The holder of the lock takes, and gives back, all cells in use: core/pt2pt/cell.c. */
-WEFT_COLD void weft_cells_stop(void);
-WEFT_COLD void weft_cells_go(void);
-
-/* A moment of doing nothing, for loops that wait for another thread. */
+/* A short pause in a loop that waits for another thread. */
 static inline void weft_lock_pause(void)
 {
 #if defined __x86_64__ || defined __i386__
@@ -69,108 +74,112 @@ static inline void weft_lock_pause(void)
 #endif
 }
 
-/* Prepares for threads, several times if need be: before there are any. may_spin: this process has
- * more than one core. */
+/* Makes a lock known under its number; its memory begins as zero bytes. Before there are threads. */
+void weft_lock_init(struct weft_lock *lock, unsigned number);
+
+/* Chooses how to wait; may be called again. may_spin: this process has more than one core. */
 void weft_lock_open(bool may_spin);
 
-/* False while no thread but the first can be at the lock. */
+/* False while no thread but the first can take a lock. */
 static inline bool weft_lock_is_shared(void)
 {
-    return atomic_load_explicit(&weft_lock.shared, memory_order_relaxed);
+    return atomic_load_explicit(&weft_lock_shared, memory_order_relaxed);
 }
 
-/* The only thread takes a lock that it does not have. False: it has it, or another thread has come. */
-static inline bool weft_lock_take_alone(uint32_t me)
+/* The only thread takes a lock that it does not hold. False: it holds it, or there are more threads. */
+static inline bool weft_lock_take_alone(struct weft_lock *lock, uint32_t me)
 {
-    if (weft_unlikely(atomic_load_explicit(&weft_lock.owner, memory_order_relaxed)))
+    if (weft_unlikely(atomic_load_explicit(&lock->owner, memory_order_relaxed)))
         return false;
-    atomic_store_explicit(&weft_lock.alone, true, memory_order_relaxed);
-    atomic_signal_fence(memory_order_seq_cst); /* the other thread's fence does the rest */
+    atomic_store_explicit(&lock->alone, true, memory_order_relaxed);
+    atomic_signal_fence(memory_order_seq_cst); /* completed by the other thread's membarrier */
     if (weft_unlikely(weft_lock_is_shared())) {
-        atomic_store_explicit(&weft_lock.alone, false, memory_order_release);
+        atomic_store_explicit(&lock->alone, false, memory_order_release);
         return false;
     }
-    atomic_store_explicit(&weft_lock.owner, me, memory_order_relaxed);
+    atomic_store_explicit(&lock->owner, me, memory_order_relaxed);
     return true;
 }
 
-/* Takes the lock if it is free; true when this thread has it now, or had it before. */
-static inline bool weft_lock_try(void)
+/* Takes the lock if it is free. True when this thread holds it now, also if it held it before. */
+static inline bool weft_lock_try(struct weft_lock *lock)
 {
     uint32_t none = 0;
     if (weft_unlikely(!weft_lock_thread))
         weft_lock_number_thread();
     uint32_t me = weft_lock_thread;
-    if (!(weft_likely(!weft_lock_is_shared()) && weft_lock_take_alone(me)) &&
+    if (!(weft_likely(!weft_lock_is_shared()) && weft_lock_take_alone(lock, me)) &&
         weft_unlikely(!atomic_compare_exchange_strong_explicit(
-            &weft_lock.owner, &none, me, memory_order_acquire, memory_order_relaxed))) {
+            &lock->owner, &none, me, memory_order_acquire, memory_order_relaxed))) {
         if (none != me)
             return false;
-        weft_lock.depth++;
+        lock->depth++;
         return true;
     }
-    weft_lock.depth = 1;
-    if (weft_unlikely(weft_lock.cells))
-        weft_cells_stop();
+    lock->depth = 1;
     return true;
 }
 
-/* True when others wait for the lock. */
-static inline bool weft_lock_wanted(void)
+/* True when another thread waits for the lock. */
+static inline bool weft_lock_wanted(const struct weft_lock *lock)
 {
-    return atomic_load_explicit(&weft_lock.waiters, memory_order_relaxed) != 0;
+    return atomic_load_explicit(&lock->waiters, memory_order_relaxed) != 0;
 }
 
-/* Takes the lock; the thread that has it may take it again. */
-static inline void weft_lock_enter(void)
+/* Takes the lock, once more if this thread holds it already. */
+static inline void weft_lock_enter(struct weft_lock *lock)
 {
-    if (weft_unlikely(!weft_lock_try()))
-        weft_lock_wait();
-    else if (weft_unlikely(weft_lock_wanted()))
-        weft_lock_defer();
+    if (weft_unlikely(!weft_lock_try(lock)))
+        weft_lock_wait(lock);
+    else if (weft_unlikely(weft_lock_wanted(lock)))
+        weft_lock_defer(lock);
 }
 
-static inline void weft_lock_let_go(void)
+/* Takes a lock that no thread holds or waits for, for a short while. False, without effect: some thread
+ * does, perhaps this one, or this is the thread's first call. */
+static inline __attribute__((always_inline)) bool weft_lock_take(struct weft_lock *lock)
 {
-    atomic_store_explicit(&weft_lock.owner, 0, memory_order_release);
-    atomic_store_explicit(&weft_lock.alone, false, memory_order_release);
+    uint32_t none = 0, me = weft_lock_thread;
+    if (weft_unlikely(!me) || weft_unlikely(weft_lock_wanted(lock)))
+        return false;
+    if (!(weft_likely(!weft_lock_is_shared()) && weft_lock_take_alone(lock, me)) &&
+        weft_unlikely(!atomic_compare_exchange_strong_explicit(
+            &lock->owner, &none, me, memory_order_acquire, memory_order_relaxed)))
+        return false;
+    lock->depth = 1;
+    return true;
 }
 
-/* Gives it back: this thread has it. */
-static inline void weft_lock_give(void)
-{
-    if (weft_unlikely(--weft_lock.depth))
-        return;
-    if (weft_unlikely(weft_lock.cells))
-        weft_cells_go();
-    weft_lock_let_go();
-    atomic_signal_fence(memory_order_seq_cst); /* the sleeper's fence does the rest */
-    if (weft_unlikely(atomic_load_explicit(&weft_lock.sleepers, memory_order_relaxed)))
-        weft_lock_wake();
-}
-
-/* True when this thread has the lock. */
-static inline bool weft_lock_is_mine(void)
+/* True when this thread holds the lock. */
+static inline bool weft_lock_is_mine(const struct weft_lock *lock)
 {
     return weft_lock_thread &&
-           atomic_load_explicit(&weft_lock.owner, memory_order_relaxed) == weft_lock_thread;
+           atomic_load_explicit(&lock->owner, memory_order_relaxed) == weft_lock_thread;
 }
 
-/* The same, but nothing happens if this thread does not have it: it came before there were threads. */
-static inline void weft_lock_leave(void)
+/* Releases a lock that this thread holds once. */
+static inline __attribute__((always_inline)) void weft_lock_give(struct weft_lock *lock)
 {
-    if (weft_likely(weft_lock_is_mine()))
-        weft_lock_give();
+    atomic_store_explicit(&lock->owner, 0, memory_order_release);
+    atomic_store_explicit(&lock->alone, false, memory_order_release);
+    atomic_signal_fence(memory_order_seq_cst); /* completed by the sleeper's membarrier */
+    if (weft_unlikely(atomic_load_explicit(&lock->sleepers, memory_order_relaxed)))
+        weft_lock_wake(lock);
 }
 
-/* True when this thread has the lock and no call of its own is inside another: then it may give the
- * lock away in the middle of a call. */
-static inline bool weft_lock_is_outermost(void)
+/* Releases the lock; nothing happens if this thread does not hold it, because it entered MPI before
+ * there were threads. */
+static inline void weft_lock_leave(struct weft_lock *lock)
 {
-    return weft_lock.depth == 1;
+    if (weft_likely(weft_lock_is_mine(lock)) && weft_likely(!--lock->depth))
+        weft_lock_give(lock);
 }
 
-/* Lets one of those who wait have the lock, and takes it again. */
-void weft_lock_pass(void);
+/* After leaving a wanted lock: waits until a waiting thread has taken it, or a short time. turns: the
+ * lock's turns before it was left. */
+void weft_lock_step_back(struct weft_lock *lock, uint32_t turns);
+
+/* Lets a waiting thread take a lock that this thread holds once, and takes it again. */
+void weft_lock_pass(struct weft_lock *lock);
 
 #endif

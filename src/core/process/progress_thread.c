@@ -41,13 +41,13 @@ static void *run(void *arg)
     bool stop = false;
     while (!stop) {
         int events = 0, net_fd = -1, period = BUSY_PERIOD_MS;
-        if (weft_lock_try()) {
+        if (weft_vcis_try()) {
             events = weft_progress();
             if (!events && !weft.shm && weft.net && weft_net_may_sleep()) {
                 net_fd = weft_net_wait_fd();
                 period = net_fd >= 0 ? PERIOD_MS : BUSY_PERIOD_MS;
             }
-            weft_lock_leave();
+            weft_vcis_leave();
         }
         stop = sleep_until_news(net_fd, events ? 0 : period);
     }

@@ -7,7 +7,6 @@
  */
 #include "core/pt2pt/probe.h"
 #include "core/process/weft.h"
-#include "core/pt2pt/cell.h"
 #include "core/coll/coll.h"
 #include "core/object/error.h"
 #include "core/process/hang.h"
@@ -28,9 +27,8 @@
 #include <time.h>
 #include <unistd.h>
 
-struct weft_process weft;
+struct weft_process weft = {.nvcis = 1, .deals = 1};
 unsigned weft_gate = WEFT_GATE_CLOSED;
-uint32_t weft_send_tags, weft_receive_tags;
 
 static pthread_t main_thread;
 
@@ -59,7 +57,7 @@ static int enter_rarely(const char *function)
     if (weft_gate & WEFT_GATE_EVENTS)
         weft_event_deliver();
     if (weft_gate & WEFT_GATE_THREADS)
-        weft_lock_enter();
+        weft_vcis_enter();
     if (weft_gate & WEFT_GATE_REPORT)
         weft_hang_answer(function);
     return MPI_SUCCESS;
@@ -69,14 +67,14 @@ int weft_enter_gated(const char *function)
 {
     if (weft_unlikely(weft_gate != WEFT_GATE_THREADS))
         return enter_rarely(function);
-    weft_lock_enter();
+    weft_vcis_enter();
     return MPI_SUCCESS;
 }
 
 void weft_leave_gated(void)
 {
     if (weft_gate & WEFT_GATE_THREADS)
-        weft_lock_leave();
+        weft_vcis_leave();
 }
 
 /* The progress thread may do so while others look at the gate. */
@@ -87,17 +85,16 @@ void weft_gate_set_events(bool waiting)
         __atomic_fetch_or(&weft_gate, WEFT_GATE_EVENTS, __ATOMIC_RELAXED);
     else
         __atomic_fetch_and(&weft_gate, ~(unsigned)WEFT_GATE_EVENTS, __ATOMIC_RELAXED);
-    weft_gate_update();
 }
 
 void weft_enter_anytime(void)
 {
-    weft_lock_enter();
+    weft_vcis_enter();
 }
 
 void weft_leave_anytime(void)
 {
-    weft_lock_leave();
+    weft_vcis_leave();
 }
 
 static void init_tables(void)
@@ -109,7 +106,7 @@ static void init_tables(void)
     weft_info_init();
     weft_datatype_init();
     weft_op_init();
-    weft_match_init(&weft.matcher);
+    weft_vcis_open(1);
 }
 
 int weft_thread_level(int asked)
@@ -178,12 +175,22 @@ static void meet(void)
         weft_fatal(MPI_ERR_OTHER, "starting MPI: %s", why);
 }
 
+/* Where there is a segment, its maker has settled the number of deals for all ranks of the node. */
+static void open_vcis(bool threads)
+{
+    weft.deals = weft.shm ? weft_shm_deals() : threads ? (unsigned)weft_settings.vcis : 1;
+    weft_vcis_open(threads ? weft.deals : 1);
+    weft_shm_open_vcis();
+    if (!weft_peers_open(0))
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", weft.job.size);
+}
+
 /* Opens the lanes and meets the others. A job whose ranks all share memory needs no network; whether
  * they do is known to all of them after the fence. */
-static void join(void)
+static void join(bool threads)
 {
     bool all = weft_shm_expects_all(&weft.job);
-    weft_shm_offer(&weft.job);
+    weft_shm_offer(&weft.job, threads);
     tell_cores();
     if (!all)
         open_net();
@@ -195,11 +202,12 @@ static void join(void)
     }
     weft_shm_begin();
     weft.shm = weft_shm_is_open();
+    open_vcis(threads);
     hear_cores();
     if (!weft.net || !weft_net_must_know_all())
         return;
     for (int i = 0; i < weft.job.size; i++)
-        if (!weft_shm_reaches(i) && !weft_peer_connect(i))
+        if (!weft_shm_reaches(i) && !weft_peer_connect(0, i))
             weft_error_raise(NULL, MPI_ERR_OTHER, "MPI_Init");
     meet();
 }
@@ -209,7 +217,6 @@ static void weft_start(int thread_level)
 {
     char why[768];
     init_tables();
-    weft_cells_open(thread_level == MPI_THREAD_MULTIPLE);
     weft_net_free_signals();
     if (weft_settings_load(why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
@@ -223,15 +230,13 @@ static void weft_start(int thread_level)
                        why);
         weft_fatal(MPI_ERR_OTHER, "%s", why);
     }
-    weft.peers = malloc((size_t)weft.job.size * sizeof *weft.peers);
-    if (!weft.peers)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", weft.job.size);
-    for (int i = 0; i < weft.job.size; i++)
-        weft.peers[i] = &weft_peer_unknown;
+    bool threads = thread_level == MPI_THREAD_MULTIPLE;
     weft_count_open();
     weft.tag_ub = INT32_MAX;
     if (weft.job.size > 1)
-        join();
+        join(threads);
+    else
+        open_vcis(threads);
     if (weft_comm_init() != MPI_SUCCESS)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_COMM_WORLD of %d ranks", weft.job.size);
     weft_progress_open();
@@ -246,7 +251,7 @@ static void set_gate(void)
     bool helped = used && weft_settings.progress_thread && weft.job.size > 1;
     bool threads =
         (world == WORLD_IS && weft.thread_level == MPI_THREAD_MULTIPLE) || threaded || helped;
-    threads |= weft_cells_on;
+    threads |= weft.nvcis > 1;
     unsigned bits = 0;
     if (!used)
         bits = WEFT_GATE_CLOSED;
@@ -256,7 +261,6 @@ static void set_gate(void)
     /* The handler of SIGUSR1 may set its bit at any moment, which is kept. */
     __atomic_fetch_and(&weft_gate, bits | WEFT_GATE_REPORT, __ATOMIC_RELAXED);
     __atomic_fetch_or(&weft_gate, bits, __ATOMIC_RELAXED);
-    weft_gate_update();
     int rc = helped ? weft_progress_thread_start() : 0;
     if (rc)
         weft_warn("the progress thread cannot be started: %s; raise the limit of processes "
@@ -298,7 +302,7 @@ static bool sends_under_way(void)
 
 static void progress_for_fence(void *arg)
 {
-    weft_await(arg, NULL);
+    weft_await(NULL, arg, NULL);
 }
 
 static void drain(void)
@@ -331,16 +335,11 @@ static void weft_stop(void)
     weft_comm_finalize();
     weft_nodes_finalize();
     weft_info_free(&weft_info_env);
-    for (int i = 0; i < weft.job.size; i++)
-        if (weft_peer_known(i))
-            free(weft.peers[i]);
-    free(weft.peers);
-    weft.peers = NULL;
+    weft_peers_close();
     weft_coll_finalize();
     weft_request_finalize();
     weft_datatype_finalize();
-    weft_match_close(&weft.matcher);
-    weft_cells_close();
+    weft_vcis_close();
 }
 
 /* What is cached on the predefined communicators goes first, while MPI can still be used (MPI 5.0,
@@ -438,55 +437,4 @@ bool weft_is_world(void)
 bool weft_is_main_thread(void)
 {
     return pthread_equal(pthread_self(), main_thread);
-}
-
-struct weft_peer weft_peer_unknown = {.lane = WEFT_LANE_UNKNOWN, .world = MPI_PROC_NULL};
-
-struct weft_peer *weft_peer_known(int world)
-{
-    struct weft_peer *peer = weft.peers[world];
-    return peer == &weft_peer_unknown ? NULL : peer;
-}
-
-struct weft_peer *weft_peer_get(int world)
-{
-    struct weft_peer *peer = weft_peer_known(world);
-    return peer ? peer : weft_peer_connect(world);
-}
-
-struct weft_peer *weft_peer_make(int world)
-{
-    struct weft_peer *peer = calloc(1, sizeof *peer);
-    if (!peer)
-        return NULL;
-    peer->world = world;
-    peer->sequence = world == weft.job.rank; /* of a message to itself: never WEFT_NO_SEQUENCE */
-    peer->backlog_end = peer->controls_end = &peer->backlog;
-    peer->sync_end = &peer->sync;
-    peer->readers_end = &peer->readers;
-    peer->lane = world == weft.job.rank    ? WEFT_LANE_SELF
-                 : weft_shm_reaches(world) ? WEFT_LANE_SHM
-                                           : WEFT_LANE_NET;
-    weft_counts.contacts += world != weft.job.rank;
-    weft.peers[world] = peer;
-    weft_event_of_rank(WEFT_EVENT_CONTACT, world, peer->lane, 0, 0);
-    return peer;
-}
-
-struct weft_peer *weft_peer_connect(int world)
-{
-    char why[512];
-    struct weft_peer *peer = weft_peer_make(world);
-    if (!peer) {
-        weft_error_set(MPI_ERR_OTHER, "no memory for one more peer (rank %d)", world);
-        return NULL;
-    }
-    if ((peer->lane == WEFT_LANE_NET && weft_net_connect(peer, why, sizeof why)) ||
-        (peer->lane == WEFT_LANE_SHM && weft_shm_connect(peer, why, sizeof why))) {
-        weft_error_set(MPI_ERR_OTHER, "%s", why);
-        weft.peers[world] = &weft_peer_unknown;
-        free(peer);
-        return NULL;
-    }
-    return peer;
 }

@@ -4,45 +4,53 @@
  *
  * Invariants:
  *  - weft_gate is 0 exactly while MPI is initialised, at most one thread calls it and none of the
- *    rarer bits below is set; then an entry point takes no lock. Any other value sends it through
- *    weft_enter_gated.
- *  - With threads, everything here and below is touched only while weft_lock is held (core/process/lock.h), but
- *    for what belongs to cells (core/pt2pt/cell.h).
+ *    other bits below is set; then an entry point takes no lock. Any other value takes the slow path
+ *    of weft_enter or weft_enter_on.
+ *  - Bits of weft_gate are set and cleared by atomic operations only: the handler of SIGUSR1 sets one.
+ *  - With threads, everything here and below is read with one VCI held and written with all of them
+ *    held, but for what belongs to a VCI (core/pt2pt/vci.h).
  */
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
 
-#include "core/process/lock.h"
-#include "core/pt2pt/match.h"
-#include "core/pt2pt/peer.h"
-#include "core/pt2pt/request.h"
+#include "core/pt2pt/vci.h"
 #include "pmix/boot.h"
 
 #include <stdbool.h>
 
 struct weft_partitioned;
+struct weft_win;
 
 enum weft_others {
-    WEFT_OTHERS_AGREE = 1,  /* agreements are under way: core/comm/context_alloc.h */
-    WEFT_OTHERS_COUNT = 2,  /* polls are counted: core/tool/count.h */
-    WEFT_OTHERS_WINDOWS = 4 /* there are windows: core/rma/win.h */
+    WEFT_OTHERS_AGREE = 1,    /* agreements are under way: core/comm/context_alloc.h */
+    WEFT_OTHERS_COUNT = 2,    /* polls are counted: core/tool/count.h */
+    WEFT_OTHERS_DEFERRED = 4, /* a VCI has deferred requests; set by a thread that holds one VCI */
+    WEFT_OTHERS_WINDOWS = 8   /* there are windows: core/rma/win.h */
 };
 
 struct weft_process {
+    struct weft_vci vcis[WEFT_VCIS_MAX]; /* nvcis of them are in use */
+    unsigned nvcis;
+    /* Communicators of this node are dealt onto this many numbers: nvcis, unless this process has one
+     * VCI and others of its node have more. */
+    unsigned deals;
     struct weft_job job;
-    struct weft_request_pool requests;
-    struct weft_peer **peers; /* by world rank */
-    struct weft_matcher matcher;
-    struct weft_channel *held; /* channels with receives in software that the net could satisfy */
-    uint8_t others;            /* what else progress has to do: enum weft_others */
-    struct weft_partitioned *partitioned; /* operations that have something to do */
+    struct weft_peer **peers[WEFT_VCIS_MAX]; /* by deal and world rank; or NULL */
+    struct weft_partitioned *partitioned;    /* operations that have something to do */
+    uint8_t others;                          /* what else progress has to do: enum weft_others */
+    struct {
+        struct weft_win *first;
+        bool arrived;    /* a packet of a window may be complete */
+        bool busy;       /* operations or lock requests may be queued */
+        uint64_t deaths; /* weft_counts.deaths when progress saw it last */
+    } windows;           /* core/rma/message.c */
     int tag_ub;
     bool net;     /* the net lane is open: not every rank is reached through shared memory */
     bool shm;     /* that lane is open: some rank is */
     bool crowded; /* all ranks are on this node, more than it has cores, and are not to share
                      memory: the same at every rank */
     int thread_level;
-    int yield_after; /* polls without news before a waiting rank yields */
+    int yield_after; /* polls without an event before a waiting rank yields */
 };
 
 extern WEFT_HIDDEN struct weft_process weft;
@@ -50,35 +58,26 @@ extern WEFT_HIDDEN struct weft_process weft;
 enum weft_gate_bit {
     WEFT_GATE_CLOSED = 1,
     WEFT_GATE_THREADS = 2,
-    WEFT_GATE_REPORT = 4, /* set by the handler of SIGUSR1: say what this rank waits for */
-    WEFT_GATE_COUNT = 8,  /* WEFT_COUNTERS=all: no message goes the short way */
+    WEFT_GATE_REPORT = 4, /* set by the handler of SIGUSR1: report what this rank waits for */
+    WEFT_GATE_COUNT = 8,  /* WEFT_COUNTERS=all: every message takes the general path */
     WEFT_GATE_EVENTS = 16 /* callbacks of MPI_T's events wait to be called */
 };
 extern WEFT_HIDDEN unsigned weft_gate;
 
-/* The gate and the check of a tag in one comparison: tags below these take the fast path. They are
- * weft.tag_ub + 1 while weft_gate is 0 (and, for receives, no message waits in software), else 0.
- * Kept by weft_gate_update, after every change of what they depend on. */
-extern WEFT_HIDDEN uint32_t weft_send_tags, weft_receive_tags;
-
-static inline void weft_gate_update(void)
+/* True when this thread holds all VCIs, or when there is one thread: one that holds a single VCI never
+ * holds both the first and the last of several. */
+static inline bool weft_vcis_hold_all(void)
 {
-    /* With threads both stay 0 and are only read, which needs no lock then. */
-    uint32_t send = weft_gate ? 0 : (uint32_t)weft.tag_ub + 1;
-    uint32_t receive = weft.matcher.unexpected ? 0 : send;
-    if (weft_send_tags != send)
-        weft_send_tags = send;
-    if (weft_receive_tags != receive)
-        weft_receive_tags = receive;
+    return !(weft_gate & WEFT_GATE_THREADS) || (weft_lock_is_mine(&weft.vcis[0].lock) &&
+                                                weft_lock_is_mine(&weft.vcis[weft.nvcis - 1].lock));
 }
 
-/* Slow path of weft_enter: checks that MPI is initialised, takes the lock when there are threads,
- * answers SIGUSR1.
- * Returns MPI_SUCCESS, or an error class that the entry point returns at once. */
+/* Slow path of weft_enter: checks that MPI is initialised, takes all VCIs when there are threads,
+ * answers SIGUSR1. Returns MPI_SUCCESS, or an error class that the entry point returns at once. */
 WEFT_COLD int weft_enter_gated(const char *function);
 WEFT_COLD void weft_leave_gated(void);
 
-/* Every entry point that touches the process calls these two around its body. */
+/* Every entry point that touches the process calls these two around its body, or the pair below. */
 static inline int weft_enter(const char *function)
 {
     return weft_unlikely(weft_gate) ? weft_enter_gated(function) : MPI_SUCCESS;
@@ -90,30 +89,45 @@ static inline void weft_leave(void)
         weft_leave_gated();
 }
 
-/* The short way of the two for the first thread as long as it is the only one, with nothing else to do:
- * true when it has the lock now. False has no effect, and then the call goes the way of threads. */
-static inline bool weft_enter_alone(void)
+/* The same for operations that need one VCI only. Inside a call that holds all VCIs, and when bits of
+ * the gate other than WEFT_GATE_THREADS are set, all are taken (once more); so what is held tells
+ * weft_leave_on what to release. */
+static inline int weft_enter_on(const char *function, struct weft_vci *vci)
 {
-    uint32_t me = weft_lock_thread;
-    if (weft_unlikely(weft_gate != WEFT_GATE_THREADS) || weft_unlikely(!me) ||
-        weft_unlikely(weft_lock_is_shared()) || weft_unlikely(weft_lock.cells) ||
-        weft_unlikely(!weft_lock_take_alone(me)))
-        return false;
-    weft_lock.depth = 1;
-    return true;
+    if (weft_likely(!weft_gate))
+        return MPI_SUCCESS;
+    if (weft_unlikely(weft_gate != WEFT_GATE_THREADS) || weft_unlikely(weft_vcis_hold_all()))
+        return weft_enter_gated(function);
+    weft_lock_enter(&vci->lock);
+    return MPI_SUCCESS;
 }
 
-/* Others may have come meanwhile. */
-static inline void weft_leave_alone(void)
+static inline void weft_leave_on(struct weft_vci *vci)
 {
-    if (weft_likely(!weft_lock_is_shared()) && weft_likely(!weft_lock.cells))
-        weft_lock_let_go();
-    else
+    if (weft_likely(!weft_gate))
+        return;
+    if (weft_unlikely(weft_vcis_hold_all()))
         weft_leave_gated();
+    else
+        weft_lock_leave(&vci->lock);
 }
 
-/* For functions that may be called at any time, by any thread, before and after MPI too: takes the
- * lock whatever the gate says. They touch nothing that weft_start sets up. */
+/* The same on one VCI, or on all (NULL). */
+static inline int weft_enter_scope(const char *function, struct weft_vci *vci)
+{
+    return vci ? weft_enter_on(function, vci) : weft_enter(function);
+}
+
+static inline void weft_leave_scope(struct weft_vci *vci)
+{
+    if (vci)
+        weft_leave_on(vci);
+    else
+        weft_leave();
+}
+
+/* For functions that may be called at any time, by any thread, before and after MPI too: takes all
+ * VCIs whatever the gate says. They touch nothing that weft_start sets up. */
 void weft_enter_anytime(void);
 void weft_leave_anytime(void);
 
@@ -145,16 +159,19 @@ void weft_gate_set_events(bool waiting);
 /* When MPI starts, with the lanes known: how long a waiting rank polls, and whether locks spin. */
 void weft_progress_open(void);
 
-/* Moves everything along. Returns the number of events: 0 means nothing happened. */
+/* Progresses everything; the caller holds all VCIs. Returns the number of events. */
 int weft_progress(void);
 
-/* The same for a call that looks and does not wait. A program may wait by such calls alone: then its
- * core is given away after as many in vain as in a wait. It never sleeps here. */
-void weft_look(void);
+/* The functions below are for calls on a VCI, which they progress, and for calls that hold all VCIs
+ * (NULL), for which they progress everything: weft_vci_scope. */
 
-/* The same for a rank that does nothing but wait: looks at the network, which costs more, at every
- * NET_TURN-th call only, where there is shared memory too. */
-int weft_poll(void);
+/* For a call that tests and does not wait. A program may wait by such calls alone, so the core is
+ * yielded after as many of them without an event as in a wait. It never sleeps here. */
+void weft_look(struct weft_vci *vci);
+
+/* For a rank that does nothing but wait: polls the network, which costs more, at every NET_TURN-th
+ * call only, where there is shared memory too. */
+int weft_poll(struct weft_vci *vci);
 
 /* Takes note of ranks that the launcher reported dead: every operation that needs one ends with
  * MPI_ERR_PROC_ABORTED. Returns the number of deaths. Ends the job when the launcher is gone. */
@@ -176,18 +193,20 @@ void weft_idle(unsigned *idle);
 /* The same for a rank that waits for one request: a report of a hang names it first. */
 void weft_idle_for(unsigned *idle, const struct weft_request *request);
 
-/* Called by a waiting rank instead, when something happened: with threads, those who wait for the lock
- * may be the ones that it happened for. */
+/* At the end of a wait with threads: how it went decides how soon the thread yields in the next. */
+void weft_idle_end(void);
+
+/* Called by a waiting rank instead, when something happened: it may have happened for a thread that
+ * waits for a VCI of this one. */
 static inline void weft_share(void)
 {
-    if (weft_unlikely(weft_gate & WEFT_GATE_THREADS) && weft_lock_wanted() &&
-        weft_lock_is_outermost())
-        weft_lock_pass();
+    if (weft_unlikely(weft_gate & WEFT_GATE_THREADS))
+        weft_vcis_share();
 }
 
 /* One turn of a loop that waits, for a request or for something else (NULL): progresses, then shares
  * or idles. */
-void weft_await(unsigned *idle, const struct weft_request *request);
+void weft_await(struct weft_vci *vci, unsigned *idle, const struct weft_request *request);
 
 /* Seconds, monotonic. */
 double weft_seconds(void);

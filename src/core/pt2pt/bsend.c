@@ -162,7 +162,7 @@ static void hold(struct weft_request *held, struct weft_request *send)
 int weft_bsend_isend(struct weft_channel *channel, const void *data, size_t bytes,
                      const struct weft_datatype *type, int dest, int tag, struct weft_request **out)
 {
-    struct weft_request *held = weft_request_get(&weft.requests, WEFT_REQUEST_BSEND, 0), *send;
+    struct weft_request *held = weft_request_get(&weft.vcis[0], WEFT_REQUEST_BSEND, 0), *send;
     if (weft_unlikely(!held))
         return MPI_ERR_NO_MEM;
     int code = start(channel, data, bytes, type, dest, tag, &send);
@@ -269,7 +269,7 @@ static void wait_below(struct weft_bsend_buffer *buffer, uint64_t number)
 {
     unsigned idle = 0;
     while (!sent_below(buffer, number))
-        weft_await(&idle, NULL);
+        weft_await(NULL, &idle, NULL);
 }
 
 int weft_bsend_flush(struct weft_bsend_owner owner)
@@ -286,7 +286,7 @@ int weft_bsend_iflush(struct weft_bsend_owner owner, struct weft_request **out)
     struct weft_bsend_buffer *buffer = buffer_of(owner);
     if (!buffer->attached)
         return nothing_attached(owner);
-    struct weft_request *flush = weft_request_get(&weft.requests, WEFT_REQUEST_FLUSH, 1);
+    struct weft_request *flush = weft_request_get(&weft.vcis[0], WEFT_REQUEST_FLUSH, 1);
     if (!flush)
         return MPI_ERR_NO_MEM;
     flush->source = MPI_ANY_SOURCE;

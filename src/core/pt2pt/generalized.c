@@ -25,7 +25,7 @@ static int returned(int code, const char *which)
 
 struct weft_request *weft_generalized_new(const struct weft_generalized *functions)
 {
-    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_GENERALIZED, 1);
+    struct weft_request *request = weft_request_get(&weft.vcis[0], WEFT_REQUEST_GENERALIZED, 1);
     if (!request)
         return NULL;
     struct weft_generalized *copy = malloc(sizeof *copy);

@@ -378,9 +378,9 @@ static bool make_room(struct weft_matcher *m)
 
 void weft_match_post(struct weft_matcher *m, struct weft_match_receive *receive)
 {
+    receive->zero = 0;
     if (!is_wild(receive) && (m->tail < m->room || make_room(m)) &&
-        weft_match_post_express(m, receive, weft_match_label(receive->context), receive->source,
-                                receive->tag))
+        weft_match_post_express(m, receive))
         return;
     weft_match_spill(m);
     post_to_bins(m, receive);

@@ -113,16 +113,12 @@ static inline size_t weft_match_posted(const struct weft_matcher *m)
     return (size_t)(m->tail - m->head) + m->binned;
 }
 
-/* weft_match_post for a receive without wildcards, of which nothing is set; or false, and nothing was
- * done but that these are set. */
+/* weft_match_post for a receive without wildcards whose label and key are set. Returns false, without
+ * effect, when the express queue is full or the receives are in the bins. */
 static inline __attribute__((always_inline)) bool
-weft_match_post_express(struct weft_matcher *m, struct weft_match_receive *receive, uint64_t label,
-                        int32_t source, int32_t tag)
+weft_match_post_express(struct weft_matcher *m, struct weft_match_receive *receive)
 {
     struct weft_match_receive **tail = m->tail;
-    receive->source = source;
-    receive->tag = tag;
-    receive->label = label;
     if (__builtin_expect(tail >= m->room, 0))
         return false;
     receive->queued = true;

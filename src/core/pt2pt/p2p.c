@@ -12,7 +12,6 @@
  */
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/bsend.h"
-#include "core/pt2pt/cell.h"
 #include "core/pt2pt/sw_match.h"
 #include "core/tool/count.h"
 #include "ofi/net.h"
@@ -22,14 +21,9 @@
 
 static struct weft_peer *peer_of(struct weft_channel *channel, int rank)
 {
-    struct weft_comm *comm = channel->comm;
-    struct weft_peer *peer = comm->peers[rank];
-    if (weft_unlikely(peer->lane == WEFT_LANE_UNKNOWN)) {
-        peer = weft_peer_get(weft_comm_world_of(comm, rank));
-        if (peer)
-            comm->peers[rank] = peer;
-    }
-    return peer;
+    struct weft_peer *peer = channel->comm->peers[rank];
+    return weft_likely(peer->lane != WEFT_LANE_UNKNOWN) ? peer
+                                                        : weft_comm_connect(channel->comm, rank);
 }
 
 struct request_list {
@@ -99,7 +93,7 @@ WEFT_COLD static void mix_lanes(struct weft_channel *channel)
     struct posted posted = {.channel = channel, .first_wildcard = UINT64_MAX};
     size_t taken = 0;
     channel->wildcards_held = channel->took_back = true;
-    weft_match_spill(weft_matcher_of_channel(channel)); /* from here on their order counts */
+    weft_match_spill(&channel->comm->vci->matcher); /* from here on their order counts */
     weft_request_each_active(collect_posted, &posted);
     if (posted.first_wildcard != UINT64_MAX) {
         struct weft_request **net = posted.in_net.items, **soft = posted.in_software.items;
@@ -141,10 +135,11 @@ static int start_send(struct weft_request *request)
     if (!channel->wildcards_held)
         mix_lanes(channel);
     request->sequence = request->peer->sequence++;
-    weft_counts.self_messages++;
-    weft_counts.self_bytes += request->bytes;
-    return weft_sw_arrive(channel->context, channel->comm->rank, request->tag, WEFT_MESSAGE_LOCAL,
-                          &request, sizeof request, request->bytes, request->sequence);
+    weft_count_add(&weft_counts.self_messages, 1);
+    weft_count_add(&weft_counts.self_bytes, request->bytes);
+    return weft_sw_arrive(&channel->comm->vci->matcher, channel->context, channel->comm->rank,
+                          request->tag, WEFT_MESSAGE_LOCAL, &request, sizeof request,
+                          request->bytes, request->sequence);
 }
 
 /* Data in one piece are bytes, whatever their type: nothing has to be packed. */
@@ -167,7 +162,7 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
     int code = destination(channel, dest, &peer);
     if (weft_unlikely(code != MPI_SUCCESS))
         return code;
-    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_SEND, 1);
+    struct weft_request *request = weft_request_get(channel->comm->vci, WEFT_REQUEST_SEND, 1);
     if (weft_unlikely(!request))
         return MPI_ERR_NO_MEM;
     request->mode = (uint8_t)mode;
@@ -184,21 +179,21 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
     return code;
 }
 
-int weft_p2p_receive_slowly(struct weft_request *request)
+/* Starts a receive where its message will be matched. Returns MPI_SUCCESS. */
+static int start_receive(struct weft_request *request)
 {
-    static uint32_t from_any_source; /* receives that were started so far */
     struct weft_match_receive *match = &request->match;
     struct weft_channel *channel = request->channel;
     match->context = channel->context;
     if (!request->peer)
-        request->sequence = from_any_source++;
+        request->sequence = channel->comm->vci->from_any_source++;
     if (weft_unlikely(weft_count_all()))
         weft_count_receive(request);
     bool local = request->peer &&
                  (request->peer->lane == WEFT_LANE_SELF || request->peer->lane == WEFT_LANE_SHM);
-    if (request->peer && request->peer->lane == WEFT_LANE_DEAD &&
-        !weft_match_find(weft_matcher_of_channel(channel), match->context, match->source,
-                         match->tag)) {
+    struct weft_matcher *matcher = &channel->comm->vci->matcher;
+    bool arrived = weft_match_find(matcher, match->context, match->source, match->tag) != NULL;
+    if (request->peer && request->peer->lane == WEFT_LANE_DEAD && !arrived) {
         request->error = (uint8_t)weft_failure_say(request->peer);
         request->bytes = 0;
         weft_request_event(request);
@@ -206,9 +201,7 @@ int weft_p2p_receive_slowly(struct weft_request *request)
     }
     if (local && !channel->wildcards_held)
         mix_lanes(channel);
-    if (local || channel->held || (!request->peer && channel->wildcards_held) ||
-        weft_match_find(weft_matcher_of_channel(channel), match->context, match->source,
-                        match->tag)) {
+    if (local || channel->held || (!request->peer && channel->wildcards_held) || arrived) {
         weft_sw_receive(request);
         return MPI_SUCCESS;
     }
@@ -225,12 +218,12 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
         if (weft_unlikely(!peer))
             return MPI_ERR_OTHER;
     }
-    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_RECV, 1);
+    struct weft_request *request = weft_request_get(channel->comm->vci, WEFT_REQUEST_RECV, 1);
     *out = request;
     if (weft_unlikely(!request))
         return MPI_ERR_NO_MEM;
     weft_p2p_describe(request, channel, buffer, bytes, type, peer, source, tag);
-    return weft_p2p_receive_slowly(request);
+    return start_receive(request);
 }
 
 int weft_p2p_restart(struct weft_request *request)
@@ -255,8 +248,7 @@ int weft_p2p_restart(struct weft_request *request)
         return code;
     }
     request->pending = 1;
-    code =
-        request->op == WEFT_REQUEST_SEND ? start_send(request) : weft_p2p_receive_slowly(request);
+    code = request->op == WEFT_REQUEST_SEND ? start_send(request) : start_receive(request);
     if (weft_unlikely(code != MPI_SUCCESS)) {
         request->pending = 0;
         request->flags |= WEFT_REQUEST_INACTIVE;
@@ -269,8 +261,7 @@ int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes
 {
     struct weft_request *request;
     struct weft_peer *peer = channel->comm->peers[dest];
-    bool in_cell = channel->cell && peer->lane == WEFT_LANE_SHM;
-    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_CONTIGUOUS) && !in_cell &&
+    if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_CONTIGUOUS) &&
         weft_p2p_inject(peer, channel, tag, mode, buffer, bytes))
         return MPI_SUCCESS;
     int code = weft_p2p_isend(channel, buffer, bytes, type, dest, tag, mode, &request);

@@ -28,10 +28,6 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
  * MPI_SUCCESS, or an error class whose sentence is said; then the request is inactive still. */
 int weft_p2p_restart(struct weft_request *request);
 
-/* The rest of weft_p2p_start, for receives that cannot go straight to the provider. Returns
- * MPI_SUCCESS. */
-int weft_p2p_receive_slowly(struct weft_request *request);
-
 /* What a receive's request holds when it starts. */
 static inline __attribute__((always_inline)) void
 weft_p2p_describe(struct weft_request *request, struct weft_channel *channel, void *buffer,
@@ -48,16 +44,15 @@ weft_p2p_describe(struct weft_request *request, struct weft_channel *channel, vo
 }
 
 /* Sends a contiguous message in one of the ways that need no request, if there is one now. Not for the
- * synchronous mode, nor through shared memory on a channel that has a cell. */
+ * synchronous mode. */
 static inline bool weft_p2p_inject(struct weft_peer *peer, const struct weft_channel *channel,
                                    int tag, enum weft_send_mode mode, const void *data,
                                    size_t bytes)
 {
-    uint32_t sequence;
     if (bytes < peer->inject_below)
         return weft_net_inject(peer, channel, tag, weft_net_mode_bits(mode), data, bytes);
     return mode == WEFT_SEND_STANDARD && bytes < peer->share_below && data &&
-           weft_shm_inject(peer, channel, tag, data, bytes, &sequence);
+           weft_shm_inject(peer, channel, tag, data, bytes);
 }
 
 /* Blocking forms; receive fills status unless it is NULL. They return the operation's error class,

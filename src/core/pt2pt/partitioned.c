@@ -39,7 +39,7 @@ bool weft_partitioned_open(struct weft_partitioned *base,
                            const struct weft_partition_arguments *arguments,
                            enum weft_request_kind op)
 {
-    struct weft_request *request = weft_request_get(&weft.requests, op, 0);
+    struct weft_request *request = weft_request_get(&weft.vcis[0], op, 0);
     if (!request)
         return false;
     request->flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE;

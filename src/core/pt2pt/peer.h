@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Peers: one object per process that this one talks to, made at first contact.
+ * Peers: one object for each process that this one exchanges messages with, in each deal (vci.h),
+ * made at first contact. A peer belongs to the VCI of its deal.
  *
- * Invariant: weft.peers[w] is weft_peer_unknown until first contact with world rank w, so that the
- * fast path has one test for "known and on the net lane"; then it never changes; the
- * lane of a peer is decided there, once, and changes only to WEFT_LANE_DEAD.
+ * Invariant: weft.peers[d][w] is weft_peer_unknown until first contact with world rank w, whose limits
+ * are all 0, so that the fast path needs no test for it; then it never changes. The lane of a peer is
+ * decided there, once, and changes only to WEFT_LANE_DEAD.
  */
 #ifndef WEFT_PEER_H
 #define WEFT_PEER_H
@@ -36,11 +37,10 @@ struct weft_peer_counts {
 };
 
 struct weft_peer {
-    uint8_t lane;    /* enum weft_lane */
-    bool reached;    /* the provider took something for it */
-    bool backlogged; /* in the net lane's list of peers with a backlog */
-    uint8_t
-        cells; /* a bit for each cell (core/pt2pt/cell.h) whose rings to it and from it are open */
+    uint8_t lane;      /* enum weft_lane */
+    bool reached;      /* the provider took something for it */
+    bool backlogged;   /* in the net lane's list of peers with a backlog */
+    uint8_t deal;      /* the table it is in: core/pt2pt/vci.h */
     int32_t world;     /* its rank in MPI_COMM_WORLD */
     uint32_t sequence; /* of the next user message to it on the net lane, or to itself */
     uint64_t net_addr; /* fi_addr_t */
@@ -79,16 +79,21 @@ struct weft_peer {
 
 extern struct weft_peer weft_peer_unknown;
 
-/* The peer of a world rank, or NULL before first contact. */
-struct weft_peer *weft_peer_known(int world);
+/* Makes the table of peers of a deal. False when memory is short. */
+bool weft_peers_open(unsigned deal);
+void weft_peers_close(void);
 
-/* The peer of a world rank, known or not. NULL as for weft_peer_connect. */
-struct weft_peer *weft_peer_get(int world);
+/* The peer of a world rank in the table of a deal, or NULL before first contact. */
+struct weft_peer *weft_peer_known(unsigned deal, int world);
+
+/* The peer, known or not. NULL as for weft_peer_connect. */
+struct weft_peer *weft_peer_get(unsigned deal, int world);
 
 /* An object for a world rank that has none, not connected. NULL when memory is short. */
-struct weft_peer *weft_peer_make(int world);
+struct weft_peer *weft_peer_make(unsigned deal, int world);
 
-/* First contact with a world rank. Returns NULL after saying why (MPI_ERR_OTHER class). */
-struct weft_peer *weft_peer_connect(int world);
+/* First contact with a world rank in a deal. Returns NULL with the reason in weft_error_set
+ * (MPI_ERR_OTHER). */
+struct weft_peer *weft_peer_connect(unsigned deal, int world);
 
 #endif

@@ -11,7 +11,7 @@
  * given it away at its arrival.
  */
 #include "core/pt2pt/probe.h"
-#include "core/pt2pt/cell.h"
+#include "core/pt2pt/sw_match.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 
@@ -25,7 +25,7 @@ void weft_probe_init(void)
 static struct weft_message *find(const struct weft_channel *channel, int source, int tag)
 {
     struct weft_match_message *match =
-        weft_match_find(weft_matcher_of_channel(channel), channel->context, source, tag);
+        weft_match_find(&channel->comm->vci->matcher, channel->context, source, tag);
     return match ? weft_message_of(match) : NULL;
 }
 
@@ -35,7 +35,7 @@ struct weft_message *weft_probe_look(struct weft_channel *channel, int source, i
     struct weft_message *message = find(channel, source, tag);
     if (message)
         return message;
-    weft_look();
+    weft_look(weft_vci_scope(channel->comm->vci));
     while (!(message = find(channel, source, tag)) && provider_matches && weft_net_collect(channel))
         ;
     return message;
@@ -67,8 +67,7 @@ int weft_probe_wait(struct weft_channel *channel, int source, int tag, struct we
 
 void weft_probe_take(struct weft_channel *channel, struct weft_message *message)
 {
-    weft_match_take(weft_matcher_of_channel(channel), &message->match);
-    weft_gate_update();
+    weft_sw_take(&channel->comm->vci->matcher, message);
     message->channel = channel;
     channel->comm->uses++; /* until its receive */
 }

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Progress, and waiting for it: polls, then gives the core away, then sleeps.
+ * Progress, and waiting for it: a waiting rank polls, then yields its core, then sleeps.
  *
- * Invariant: who yields or sleeps here has given the lock of the process back before, unless a call
- * of the same thread is around this one.
+ * A thread that holds all VCIs progresses everything. A thread that holds one VCI progresses that one,
+ * and now and then what no other thread may be progressing (progress_others).
+ *
+ * Invariant: a thread that yields or sleeps here has released its VCIs, unless a call of the same
+ * thread is around this one.
  */
 #include "core/comm/context_alloc.h"
 #include "core/coll/coll.h"
@@ -19,18 +22,17 @@
 #include <sched.h>
 #include <unistd.h>
 
-/* Polls without news before a rank that has a core of its own yields; one that shares its core
- * yields almost at once. */
+/* Polls without an event before a waiting rank yields. */
 enum {
-    SPIN_ALONE = 20000,
-    SPIN_SHARED = 4,
-    SPIN_NET = 1, /* a poll of the network alone is a call into the kernel itself: that is dear */
+    SPIN_ALONE = 20000, /* a rank that has a core of its own */
+    SPIN_SHARED = 4,    /* ranks outnumber cores */
+    SPIN_NET = 1,       /* the same without shared memory: each poll is a system call already */
     YIELDS_BEFORE_SLEEP = 4000,
     SLEEP_US = 50
 };
 
-/* In shared memory a writer wakes who sleeps, so one that shares its core can go to sleep sooner, and
- * longer each time: what else may happen (a death, the end of a fence) is looked for between. */
+/* In shared memory a writer wakes a sleeping reader, so a rank that shares its core can sleep sooner,
+ * and longer each time: the sleeps end to look for deaths and the end of a fence. */
 enum {
     YIELDS_BEFORE_BELL = 32,
     SLEEPS_OF_A_LENGTH = 16,
@@ -40,13 +42,17 @@ enum {
 
 enum { NET_TURN = 8 };
 
-/* Every so many calls of weft_progress without news it asks whether a rank has died. */
+/* Calls of weft_progress, or of weft_look, without an event between two checks for dead ranks. */
 enum { QUIET_TURN = 1024 };
+
+/* Polls of one VCI between two calls of progress_others: rarely when only other VCIs are concerned,
+ * whose threads may progress them, often when something that needs all VCIs is under way. */
+enum { POLLS_OF_ONE = 1024, POLLS_OF_ONE_WITH_OTHERS = 32 };
 
 /* What progress moves besides the lanes, while there is any of it. */
 static inline bool others_move(void)
 {
-    return weft.others || weft_coll_active || weft.partitioned;
+    return __atomic_load_n(&weft.others, __ATOMIC_RELAXED) || weft_coll_active || weft.partitioned;
 }
 
 static int move_others(int events)
@@ -61,12 +67,20 @@ static int move_others(int events)
     return events;
 }
 
+static inline int progress_vci(struct weft_vci *vci)
+{
+    int events = weft.shm ? weft_shm_progress(vci->number) : 0;
+    if (weft.net && !vci->number)
+        events += weft_net_progress();
+    return events;
+}
+
 WEFT_HOT int weft_progress(void)
 {
     static unsigned quiet;
-    int events = weft.shm ? weft_shm_progress() : 0;
-    if (weft.net)
-        events += weft_net_progress();
+    int events = 0;
+    for (unsigned i = 0; i < weft.nvcis; i++)
+        events += progress_vci(&weft.vcis[i]);
     if (weft_unlikely(others_move()))
         events = move_others(events);
     /* A program may wait by tests alone, and for a rank that is dead. */
@@ -75,12 +89,47 @@ WEFT_HOT int weft_progress(void)
     return events;
 }
 
-WEFT_HOT int weft_poll(void)
+/* Progresses what a thread that holds one VCI does not: everything if something needs all VCIs, else
+ * the other VCIs that no thread holds. */
+static __attribute__((noinline)) int progress_others(struct weft_vci *vci)
+{
+    int events = 0;
+    unsigned held = others_move() ? weft_vcis_release() : 0;
+    if (held) {
+        weft_vcis_enter();
+        events = weft_progress();
+        weft_vcis_leave();
+        weft_vcis_retake(held);
+        return events;
+    }
+    for (unsigned i = 0; i < weft.nvcis; i++) {
+        struct weft_vci *other = &weft.vcis[i];
+        if (other == vci || !weft_lock_try(&other->lock))
+            continue;
+        progress_vci(other);
+        weft_lock_leave(&other->lock);
+    }
+    return events;
+}
+
+static inline __attribute__((always_inline)) int poll_one(struct weft_vci *vci)
+{
+    int events = progress_vci(vci);
+    if (weft_likely(++vci->polls < POLLS_OF_ONE) &&
+        (vci->polls < POLLS_OF_ONE_WITH_OTHERS || !others_move()))
+        return events;
+    vci->polls = 0;
+    return events + progress_others(vci);
+}
+
+WEFT_HOT int weft_poll(struct weft_vci *vci)
 {
     static unsigned turn;
-    if (!weft.shm || weft_unlikely(others_move()))
+    if (weft_unlikely(vci != NULL))
+        return poll_one(vci);
+    if (!weft.shm || weft.nvcis > 1 || weft_unlikely(others_move()))
         return weft_progress();
-    int events = weft_shm_progress();
+    int events = weft_shm_progress(0);
     if (!weft.net || ++turn % NET_TURN)
         return events;
     return events + weft_net_progress();
@@ -94,20 +143,38 @@ static void yield_core(void)
 
 WEFT_COLD static void yield_between_looks(void)
 {
-    bool threads = weft_gate & WEFT_GATE_THREADS && weft_lock_is_outermost();
-    if (threads)
-        weft_lock_leave();
+    unsigned held = weft_gate & WEFT_GATE_THREADS ? weft_vcis_release() : 0;
     yield_core();
-    if (threads)
-        weft_lock_enter();
+    weft_vcis_retake(held);
 }
 
-void weft_look(void)
+/* Checks for dead ranks, and reports a hang in a wait that has taken so many polls (0: no wait). */
+static bool check(unsigned polls, const struct weft_request *request)
 {
-    static unsigned in_vain;
-    if (weft_progress())
-        in_vain = 0;
-    else if (++in_vain >= (unsigned)weft.yield_after)
+    bool threads = weft_gate & WEFT_GATE_THREADS;
+    unsigned held = threads ? weft_vcis_release() : 0;
+    if (threads)
+        weft_vcis_enter();
+    bool deaths = weft_failure_check() > 0;
+    if (!deaths && polls)
+        weft_hang_check(polls, request);
+    if (threads)
+        weft_vcis_leave();
+    weft_vcis_retake(held);
+    return deaths;
+}
+
+void weft_look(struct weft_vci *vci)
+{
+    struct weft_vci *on = vci ? vci : &weft.vcis[0];
+    if (vci ? poll_one(vci) : weft_progress()) {
+        on->idle_looks = 0;
+        return;
+    }
+    on->idle_looks++;
+    if (vci && on->idle_looks % QUIET_TURN == 0)
+        check(0, NULL);
+    if (on->idle_looks >= (unsigned)weft.yield_after)
         yield_between_looks();
 }
 
@@ -116,7 +183,7 @@ static unsigned sleep_length(unsigned sleeps)
 {
     unsigned doublings = sleeps / SLEEPS_OF_A_LENGTH;
     if (weft.net || !weft_shm_is_idle())
-        return SLEEP_US; /* others bring news that ring no bell */
+        return SLEEP_US; /* events that do not wake the futex */
     return doublings < 9 ? SLEEP_US << doublings : LONGEST_SLEEP_US;
 }
 
@@ -145,33 +212,62 @@ static bool yield_or_sleep(unsigned polls, bool threads)
     return length >= LONG_SLEEP_US;
 }
 
+/* A thread may wait for one that needs the same core. With MPI_THREAD_MULTIPLE a thread yields after
+ * POLLS polls; after FEW when yielding was what ended its last wait; but at every TRIAL-th wait it
+ * tries POLLS again. */
+enum { POLLS = 200, FEW = 4, TRIAL = 64 };
+
+/* (initial-exec: its address needs no call.) */
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+    unsigned waits;   /* so far */
+    unsigned limit;   /* polls before it yields in the wait under way */
+    unsigned longest; /* polls in a row without an event in the wait under way */
+    bool yields_help; /* the last wait ended after a yield */
+} pace;
+
+static bool has_pace(void)
+{
+    return weft_gate & WEFT_GATE_THREADS && !weft_settings.spin;
+}
+
+/* Polls before this thread yields; n: it is in turn n of a wait. */
+static unsigned yield_limit(unsigned n)
+{
+    if (weft_likely(!has_pace()))
+        return (unsigned)weft.yield_after;
+    if (n == 1 && !pace.longest)
+        pace.limit = pace.yields_help && ++pace.waits % TRIAL ? FEW : POLLS;
+    if (n > pace.longest)
+        pace.longest = n;
+    return pace.limit < (unsigned)weft.yield_after ? pace.limit : (unsigned)weft.yield_after;
+}
+
+void weft_idle_end(void)
+{
+    if (!pace.longest)
+        return;
+    pace.yields_help = pace.longest >= pace.limit;
+    pace.longest = 0;
+}
+
 /* What weft_idle_for does beside counting, in turn n. */
-static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned n,
-                                              const struct weft_request *request)
+WEFT_HOT static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned n,
+                                                       const struct weft_request *request)
 {
     unsigned gate = weft_gate;
-    if (n % WEFT_HANG_POLLS == 0) {
-        if (weft_failure_check())
-            return;
-        weft_hang_check(n, request);
-    }
-    if (n < (unsigned)weft.yield_after && gate == WEFT_GATE_THREADS && !weft_lock_wanted() &&
-        !weft_lock.cells)
+    if (n % WEFT_HANG_POLLS == 0 && check(n, request))
         return;
     if (gate & WEFT_GATE_COUNT)
         weft_count_waited(n);
-    bool threads = gate & WEFT_GATE_THREADS && weft_lock_is_outermost();
-    if (n < (unsigned)weft.yield_after) {
-        if (threads && (weft_lock_wanted() || weft_lock.cells))
-            weft_lock_pass();
+    if (n < yield_limit(n)) {
+        if (gate & WEFT_GATE_THREADS)
+            weft_vcis_share();
         return;
     }
-    if (threads)
-        weft_lock_leave();
+    unsigned held = gate & WEFT_GATE_THREADS ? weft_vcis_release() : 0;
     if (yield_or_sleep(n, gate & WEFT_GATE_THREADS))
-        *idle = n | (WEFT_HANG_POLLS / 4 - 1); /* four of them are as good as so many polls */
-    if (threads)
-        weft_lock_enter();
+        *idle = n | (WEFT_HANG_POLLS / 4 - 1); /* four long sleeps count as that many polls */
+    weft_vcis_retake(held);
 }
 
 WEFT_HOT void weft_idle_for(unsigned *idle, const struct weft_request *request)
@@ -186,9 +282,9 @@ void weft_idle(unsigned *idle)
     weft_idle_for(idle, NULL);
 }
 
-void weft_await(unsigned *idle, const struct weft_request *request)
+void weft_await(struct weft_vci *vci, unsigned *idle, const struct weft_request *request)
 {
-    if (!weft_progress()) {
+    if (!(vci ? poll_one(vci) : weft_progress())) {
         weft_idle_for(idle, request);
         return;
     }

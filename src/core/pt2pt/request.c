@@ -29,15 +29,17 @@ void weft_request_init(void)
 
 void weft_request_finalize(void)
 {
-    struct weft_request_pool *pool = &weft.requests;
-    for (size_t i = 0; i < pool->nslabs; i++)
-        free(pool->slabs[i]);
-    for (struct weft_request **array = pool->slabs; array;) {
-        void *before = array[-1];
-        free(array - 1);
-        array = before;
+    for (unsigned v = 0; v < weft.nvcis; v++) {
+        struct weft_request_pool *pool = &weft.vcis[v].requests;
+        for (size_t i = 0; i < pool->nslabs; i++)
+            free(pool->slabs[i]);
+        for (struct weft_request **array = pool->slabs; array;) {
+            void *before = array[-1];
+            free(array - 1);
+            array = before;
+        }
+        *pool = (struct weft_request_pool){0};
     }
-    *pool = (struct weft_request_pool){0};
 }
 
 static const char no_memory[] = "no memory for another request; complete or free some first";
@@ -59,8 +61,9 @@ static bool make_room(struct weft_request_pool *pool)
     return true;
 }
 
-struct weft_request *weft_request_grow(struct weft_request_pool *pool)
+struct weft_request *weft_request_grow(struct weft_vci *vci)
 {
+    struct weft_request_pool *pool = &vci->requests;
     struct weft_request *slab = NULL;
     if (make_room(pool))
         slab = aligned_alloc(64, WEFT_REQUEST_SLAB * sizeof *slab);
@@ -70,7 +73,9 @@ struct weft_request *weft_request_grow(struct weft_request_pool *pool)
     }
     memset(slab, 0, WEFT_REQUEST_SLAB * sizeof *slab);
     for (int i = WEFT_REQUEST_SLAB - 1; i >= 0; i--) {
-        slab[i].number = (uint32_t)(pool->nslabs * WEFT_REQUEST_SLAB + (size_t)i);
+        slab[i].vci = vci;
+        slab[i].number = vci->number << WEFT_VCI_REQUEST_SHIFT |
+                         (uint32_t)(pool->nslabs * WEFT_REQUEST_SLAB + (size_t)i);
         weft_net_adopt(&slab[i]);
         slab[i].next = pool->free;
         pool->free = &slab[i];
@@ -80,9 +85,16 @@ struct weft_request *weft_request_grow(struct weft_request_pool *pool)
     return pool->free;
 }
 
-struct weft_request *weft_request_to_nowhere(void)
+struct weft_request *weft_request_get(struct weft_vci *vci, enum weft_request_kind op, int pending)
 {
-    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_NONE, 0);
+    if (weft_unlikely(!vci->requests.free) && !weft_request_grow(vci))
+        return NULL;
+    return weft_request_pop(&vci->requests, op, 0, pending);
+}
+
+struct weft_request *weft_request_to_nowhere(struct weft_vci *vci)
+{
+    struct weft_request *request = weft_request_get(vci, WEFT_REQUEST_NONE, 0);
     if (!request)
         weft_fatal(MPI_ERR_NO_MEM, no_memory);
     request->source = MPI_PROC_NULL;
@@ -94,7 +106,7 @@ struct weft_request *weft_request_to_nowhere(void)
 
 void weft_request_put(struct weft_request *request)
 {
-    weft_request_push(&weft.requests, request);
+    weft_request_push(request);
 }
 
 /* A part ends, and is an event of its whole. */
@@ -117,9 +129,23 @@ static void end_part(struct weft_request *request)
     weft_request_event(whole);
 }
 
+/* Buffered and partitioned sends and receives end in objects that belong to no VCI. */
+static bool needs_all(const struct weft_request *request)
+{
+    return request->op > WEFT_REQUEST_RECV ||
+           (request->op == WEFT_REQUEST_SEND && (request->flags & WEFT_REQUEST_BUFFERED)) ||
+           ((request->flags & WEFT_REQUEST_PART) && request->whole->op >= WEFT_REQUEST_PSEND);
+}
+
 void weft_request_last(struct weft_request *request)
 {
     bool receive = request->op == WEFT_REQUEST_RECV;
+    if (weft_unlikely(needs_all(request) && !weft_vcis_hold_all())) {
+        request->next = request->vci->deferred;
+        request->vci->deferred = request;
+        __atomic_fetch_or(&weft.others, WEFT_OTHERS_DEFERRED, __ATOMIC_RELAXED);
+        return;
+    }
     if (receive && (request->flags & WEFT_REQUEST_COUNTED))
         weft_count_received(request);
     if (request->flags & WEFT_REQUEST_PART) {
@@ -135,6 +161,16 @@ void weft_request_last(struct weft_request *request)
     if (request->op == WEFT_REQUEST_BSEND)
         weft_bsend_release(request);
     weft_request_put(request);
+}
+
+void weft_request_end_deferred(void)
+{
+    __atomic_fetch_and(&weft.others, (uint8_t)~WEFT_OTHERS_DEFERRED, __ATOMIC_RELAXED);
+    for (unsigned v = 0; v < weft.nvcis; v++)
+        for (struct weft_request *request; (request = weft.vcis[v].deferred) != NULL;) {
+            weft.vcis[v].deferred = request->next;
+            weft_request_last(request);
+        }
 }
 
 void weft_request_join(struct weft_request *whole, struct weft_request *send, void *copy)
@@ -168,27 +204,40 @@ int weft_request_abandon(struct weft_request *request)
 
 struct weft_request *weft_request_numbered(uint64_t number)
 {
-    uint64_t slab = number / WEFT_REQUEST_SLAB;
-    return slab < weft.requests.nslabs ? &weft.requests.slabs[slab][number % WEFT_REQUEST_SLAB]
-                                       : NULL;
+    uint64_t vci = number >> WEFT_VCI_REQUEST_SHIFT;
+    uint64_t in_pool = number & ((UINT64_C(1) << WEFT_VCI_REQUEST_SHIFT) - 1);
+    uint64_t slab = in_pool / WEFT_REQUEST_SLAB;
+    if (vci >= weft.nvcis || slab >= weft.vcis[vci].requests.nslabs)
+        return NULL;
+    return &weft.vcis[vci].requests.slabs[slab][in_pool % WEFT_REQUEST_SLAB];
 }
 
 void weft_request_each(void (*see)(void *arg, struct weft_request *request), void *arg)
 {
-    for (size_t s = 0; s < weft.requests.nslabs; s++)
-        for (int i = 0; i < WEFT_REQUEST_SLAB; i++)
-            if (weft.requests.slabs[s][i].object.kind == WEFT_KIND_REQUEST)
-                see(arg, &weft.requests.slabs[s][i]);
+    for (unsigned v = 0; v < weft.nvcis; v++) {
+        const struct weft_request_pool *pool = &weft.vcis[v].requests;
+        for (size_t s = 0; s < pool->nslabs; s++)
+            for (int i = 0; i < WEFT_REQUEST_SLAB; i++)
+                if (pool->slabs[s][i].object.kind == WEFT_KIND_REQUEST)
+                    see(arg, &pool->slabs[s][i]);
+    }
+}
+
+struct active {
+    void (*see)(void *arg, struct weft_request *request);
+    void *arg;
+};
+
+static void see_active(void *arg, struct weft_request *request)
+{
+    const struct active *active = arg;
+    if (request->pending > 0)
+        active->see(active->arg, request);
 }
 
 void weft_request_each_active(void (*see)(void *arg, struct weft_request *request), void *arg)
 {
-    for (size_t s = 0; s < weft.requests.nslabs; s++)
-        for (int i = 0; i < WEFT_REQUEST_SLAB; i++) {
-            struct weft_request *request = &weft.requests.slabs[s][i];
-            if (request->object.kind == WEFT_KIND_REQUEST && request->pending > 0)
-                see(arg, request);
-        }
+    weft_request_each(see_active, &(struct active){see, arg});
 }
 
 void weft_request_truncated(struct weft_request *request, size_t length)
@@ -200,36 +249,20 @@ void weft_request_truncated(struct weft_request *request, size_t length)
         length, request->source, request->tag, request->capacity);
 }
 
-static void wait_among_threads(const struct weft_request *request)
+WEFT_HOT void weft_request_wait(struct weft_request *request)
 {
+    struct weft_vci *vci = weft_unlikely(weft_gate) ? weft_vci_scope(request->vci) : NULL;
     unsigned idle = 0;
     while (request->pending > 0) {
-        if (weft_poll()) {
+        if (weft_poll(vci)) {
             idle = 0;
-            weft_share(); /* the news may have been for them */
+            weft_share();
         } else {
             weft_idle_for(&idle, request);
         }
     }
-}
-
-WEFT_HOT void weft_request_wait(struct weft_request *request)
-{
     if (weft_unlikely(weft_gate))
-        wait_among_threads(request);
-    else
-        weft_request_wait_alone(request);
-}
-
-WEFT_HOT void weft_request_wait_alone(struct weft_request *request)
-{
-    unsigned idle = 0;
-    while (request->pending > 0) {
-        if (weft_poll())
-            idle = 0;
-        else
-            weft_idle_for(&idle, request);
-    }
+        weft_idle_end();
 }
 
 /* Where a status keeps what the user may only ask for by function. */

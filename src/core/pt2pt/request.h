@@ -26,6 +26,7 @@
 #include <string.h>
 
 struct weft_schedule;
+struct weft_vci;
 
 enum weft_request_kind {
     WEFT_REQUEST_NONE, /* to or from MPI_PROC_NULL */
@@ -51,9 +52,8 @@ enum weft_send_mode {
 };
 
 /* The mode of a receive, or of nothing from MPI_PROC_NULL, while a send that it waits for too (its
- * part) is under way; else 0. A send or receive that was made in a cell (core/pt2pt/cell.h) has this and the
- * cell's number. */
-enum { WEFT_RECEIVE_WITH_SEND = 1, WEFT_MODE_OF_CELL = 16 };
+ * part) is under way; else 0. */
+enum { WEFT_RECEIVE_WITH_SEND = 1 };
 
 enum weft_request_flag {
     WEFT_REQUEST_ORPHAN = 1, /* the user freed it while it was active */
@@ -88,7 +88,7 @@ struct weft_request {
     };
     uint32_t sequence; /* sends: of the message among all to its peer; receives from any source:
                             their order of start; receives that are parts: for their whole's use */
-    uint32_t number;   /* for good: its slab and its place there, see weft_request_numbered */
+    uint32_t number;   /* for good: its VCI, slab and place there, see weft_request_numbered */
     size_t bytes;      /* data received; data to send */
 
     struct weft_channel *channel;
@@ -106,11 +106,9 @@ struct weft_request {
         } part;
         struct weft_schedule *schedule; /* of collectives: what it completes with */
     };
-    union {
-        struct weft_request *whole; /* of a part; of a buffered send the user's request, and the
-                                       other way round */
-        MPI_Request *place; /* of the pool's first, while MPI_Irecv thinks: see irecv_fast */
-    };
+    struct weft_request *whole; /* of a part; of a buffered send the user's request, and the other
+                                   way round */
+    struct weft_vci *vci;       /* whose pool it belongs to, for good */
 
     _Alignas(16) unsigned char lane[WEFT_LANE_BYTES]; /* belongs to the lane (fi_context2 …) */
 };
@@ -149,14 +147,14 @@ extern struct weft_request weft_request_null;
 
 /* A complete request for an operation with MPI_PROC_NULL: source MPI_PROC_NULL, no bytes (MPI 5.0,
  * 3.10). Ends the job when memory is short. */
-WEFT_COLD struct weft_request *weft_request_to_nowhere(void);
+WEFT_COLD struct weft_request *weft_request_to_nowhere(struct weft_vci *vci);
 
 /* Makes MPI_REQUEST_NULL valid. Called once. */
 void weft_request_init(void);
 void weft_request_finalize(void);
 
 /* Slow path of weft_request_get: one more slab. NULL when memory is short, the sentence said. */
-WEFT_COLD struct weft_request *weft_request_grow(struct weft_request_pool *pool);
+WEFT_COLD struct weft_request *weft_request_grow(struct weft_vci *vci);
 
 /* Takes the first of a pool that is not empty; the rest of the request is undefined. */
 static inline __attribute__((always_inline)) struct weft_request *
@@ -172,22 +170,9 @@ weft_request_pop(struct weft_request_pool *pool, enum weft_request_kind op, int 
 
 /* A request of that op, no flags, no error, pending as given; the rest is undefined. NULL when
  * memory is short (MPI_ERR_NO_MEM), the sentence said. */
-static inline struct weft_request *weft_request_get(struct weft_request_pool *pool,
-                                                    enum weft_request_kind op, int pending)
-{
-    if (weft_unlikely(!pool->free) && !weft_request_grow(pool))
-        return NULL;
-    return weft_request_pop(pool, op, 0, pending);
-}
+struct weft_request *weft_request_get(struct weft_vci *vci, enum weft_request_kind op, int pending);
 
-/* Gives a request back: to its pool, where that is known, or just so. */
-static inline void weft_request_push(struct weft_request_pool *pool, struct weft_request *request)
-{
-    weft_handle_retire(&request->object);
-    request->next = pool->free;
-    pool->free = request;
-}
-
+/* Gives a request back to its pool (inline: weft_request_push, vci.h). */
 void weft_request_put(struct weft_request *request);
 
 /* The request with that number; NULL when there is none. For any thread. */
@@ -209,8 +194,10 @@ void weft_request_join(struct weft_request *whole, struct weft_request *send, vo
 int weft_request_abandon(struct weft_request *request);
 
 /* The last event of a request that nobody waits for: gives back what it holds, and itself;
- * a part becomes an event of its whole. */
+ * a part becomes an event of its whole. Where that needs all VCIs and the caller holds one, it is
+ * deferred: the next thread that takes all VCIs calls the second. */
 WEFT_COLD void weft_request_last(struct weft_request *request);
+WEFT_COLD void weft_request_end_deferred(void);
 
 /* Something an operation waited for has happened. */
 static inline __attribute__((always_inline)) void weft_request_event(struct weft_request *request)
@@ -231,9 +218,8 @@ static inline struct weft_comm *weft_request_comm(const struct weft_request *req
     return request->channel ? request->channel->comm : NULL;
 }
 
-/* Progresses until the request is complete. The second is for who knows that the gate is open. */
+/* Progresses until the request is complete. */
 void weft_request_wait(struct weft_request *request);
-void weft_request_wait_alone(struct weft_request *request);
 
 /* Fills a user's status (may be MPI_STATUS_IGNORE) from a complete request; MPI_ERROR too only if
  * with_error is set (MPI 5.0, 3.2.5). */

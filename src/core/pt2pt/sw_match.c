@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Receives and messages that the core matches itself: see soft.h.
+ * Receives and messages that the core matches itself: see sw_match.h.
  *
  * Invariant: channel->held counts (beside WEFT_HELD_ALWAYS) the receives of the channel that are in
  * the posted queue and could match a message from the net, and the claims under way.
  */
 #include "core/pt2pt/sw_match.h"
-#include "core/pt2pt/cell.h"
 #include "core/tool/count.h"
 #include "core/tool/event.h"
 #include "core/process/weft.h"
@@ -26,23 +25,27 @@ void weft_sw_hold(struct weft_channel *channel, int by)
     channel->sources = channel->held ? 0 : (uint32_t)channel->comm->size;
     if (by > 0 && !channel->listed && channel->held < WEFT_HELD_ALWAYS) {
         channel->listed = true;
-        channel->next_held = weft.held;
-        weft.held = channel;
+        channel->next_held = channel->comm->vci->held;
+        channel->comm->vci->held = channel;
     }
 }
 
-/* How much lies in the matcher, for who asks. */
-static void count_messages(void)
+static struct weft_matcher *matcher_of(const struct weft_channel *channel)
 {
-    weft_count_level(&weft_counts.unexpected,
-                     weft_cells_on ? weft_cells_unexpected() : weft.matcher.unexpected);
+    return &channel->comm->vci->matcher;
 }
 
-/* The end of a message that was kept. */
-static void let_go(struct weft_message *message)
+/* Takes a message out of the matcher, for a receive, a matched probe or a cancel. */
+void weft_sw_take(struct weft_matcher *matcher, struct weft_message *message)
 {
-    weft_counts.unexpected_bytes.now -= message->bytes;
-    count_messages();
+    weft_match_take(matcher, &message->match);
+    weft_count_level(&weft_counts.unexpected, -1);
+}
+
+/* The end of a message that was taken. */
+static void free_message(struct weft_message *message)
+{
+    weft_count_level(&weft_counts.unexpected_bytes, -(int64_t)message->bytes);
     free(message);
 }
 
@@ -102,7 +105,7 @@ static void deliver(struct weft_request *request, int source, int tag, enum weft
         return;
     }
     if (form != WEFT_MESSAGE_EAGER && !request->peer) {
-        request->peer = weft_peer_get(weft_comm_world_of(channel->comm, source));
+        request->peer = weft_comm_connect(channel->comm, source);
         if (!request->peer) { /* the sentence is said; the sender cannot be told */
             request->error = MPI_ERR_OTHER;
             request->bytes = 0;
@@ -118,6 +121,14 @@ static void deliver(struct weft_request *request, int source, int tag, enum weft
         weft_net_acknowledge(request->peer, channel, tag);
     weft_net_matched(channel, source, bytes);
     take_data(request, data, bytes);
+}
+
+/* The same for a message of this process that was copied. */
+static void deliver_buffered(struct weft_request *request, const struct weft_message *message)
+{
+    request->source = message->match.source;
+    request->tag = message->match.tag;
+    take_data(request, message->data, message->bytes);
 }
 
 /* The same for a message that came through shared memory. */
@@ -139,12 +150,14 @@ void weft_sw_receive_taken(struct weft_request *request, struct weft_message *me
 {
     if (message->lane == WEFT_LANE_SHM)
         deliver_shared(request, message);
+    else if (message->lane == WEFT_LANE_SELF && message->form == WEFT_MESSAGE_EAGER)
+        deliver_buffered(request, message);
     else
         deliver(request, message->match.source, message->match.tag, message->form, message->data,
                 message->bytes);
     if (message->channel)
         message->channel->comm->uses--;
-    let_go(message);
+    free_message(message);
 }
 
 void weft_sw_receive(struct weft_request *request)
@@ -152,12 +165,11 @@ void weft_sw_receive(struct weft_request *request)
     struct weft_match_receive *receive = &request->match;
     struct weft_match_message *match = NULL;
     receive->context = request->channel->context;
-    struct weft_matcher *matcher = weft_matcher_of_channel(request->channel);
+    struct weft_matcher *matcher = matcher_of(request->channel);
     if (matcher->unexpected)
         match = weft_match_find(matcher, receive->context, receive->source, receive->tag);
     if (match) {
-        weft_match_take(matcher, match);
-        weft_gate_update();
+        weft_sw_take(matcher, weft_message_of(match));
         weft_sw_receive_taken(request, weft_message_of(match));
         return;
     }
@@ -168,7 +180,7 @@ void weft_sw_receive(struct weft_request *request)
 
 bool weft_sw_withdraw(struct weft_request *request)
 {
-    if (!weft_match_withdraw(weft_matcher_of_channel(request->channel), &request->match))
+    if (!weft_match_withdraw(matcher_of(request->channel), &request->match))
         return false;
     if (net_could_match(request))
         weft_sw_hold(request->channel, -1);
@@ -177,11 +189,10 @@ bool weft_sw_withdraw(struct weft_request *request)
 
 void weft_sw_unready(uint32_t context, int source, int tag, size_t length)
 {
-    static bool said;
+    static _Atomic bool said;
     const struct weft_channel *channel = weft_channel_of(context);
-    if (said || !channel || channel->took_back)
+    if (!channel || channel->took_back || atomic_exchange(&said, true))
         return;
-    said = true;
     const char *name = channel->comm->name;
     weft_warn("rank %d of %s has sent %zu bytes with tag %d in ready mode to rank %d, where no "
               "receive for them was posted: the program is wrong, and may lose such messages with "
@@ -216,10 +227,11 @@ static struct weft_message *copy_message(enum weft_message_form form, const void
     return message;
 }
 
-struct weft_request *weft_sw_match(uint32_t context, int source, int tag)
+struct weft_request *weft_sw_match(struct weft_matcher *matcher, uint32_t context, int source,
+                                   int tag)
 {
     struct weft_match_receive *receive =
-        weft_match_arrive(weft_matcher_of(context), context, source, tag);
+        weft_match_posted(matcher) ? weft_match_arrive(matcher, context, source, tag) : NULL;
     if (!receive)
         return NULL;
     struct weft_request *request = weft_sw_request(receive);
@@ -228,9 +240,9 @@ struct weft_request *weft_sw_match(uint32_t context, int source, int tag)
     return request;
 }
 
-struct weft_message *weft_sw_keep(uint32_t context, int source, int tag,
-                                  enum weft_message_form form, const void *data, size_t bytes,
-                                  size_t length, uint32_t sequence)
+struct weft_message *weft_sw_keep(struct weft_matcher *matcher, uint32_t context, int source,
+                                  int tag, enum weft_message_form form, const void *data,
+                                  size_t bytes, size_t length, uint32_t sequence)
 {
     if (weft_unlikely(form == WEFT_MESSAGE_READY)) {
         weft_sw_unready(context, source, tag, length);
@@ -245,12 +257,10 @@ struct weft_message *weft_sw_keep(uint32_t context, int source, int tag,
     message->match.context = context;
     message->match.source = source;
     message->match.tag = tag;
-    weft_match_store(weft_matcher_of(context), &message->match);
-    weft_gate_update();
+    weft_match_store(matcher, &message->match);
     weft_count_unexpected(context, source);
-    weft_count_level(&weft_counts.unexpected_bytes,
-                     weft_counts.unexpected_bytes.now + message->bytes);
-    count_messages();
+    weft_count_level(&weft_counts.unexpected_bytes, (int64_t)message->bytes);
+    weft_count_level(&weft_counts.unexpected, 1);
     if (weft_event_wanted(WEFT_EVENT_UNEXPECTED))
         weft_event_raise(WEFT_EVENT_UNEXPECTED,
                          &(struct weft_event_data){
@@ -258,18 +268,18 @@ struct weft_message *weft_sw_keep(uint32_t context, int source, int tag,
     return message;
 }
 
-int weft_sw_arrive(uint32_t context, int source, int tag, enum weft_message_form form,
-                   const void *data, size_t bytes, size_t length, uint32_t sequence)
+int weft_sw_arrive(struct weft_matcher *matcher, uint32_t context, int source, int tag,
+                   enum weft_message_form form, const void *data, size_t bytes, size_t length,
+                   uint32_t sequence)
 {
-    struct weft_request *request =
-        weft_match_posted(weft_matcher_of(context)) ? weft_sw_match(context, source, tag) : NULL;
+    struct weft_request *request = weft_sw_match(matcher, context, source, tag);
     if (request) {
         deliver(request, source, tag, form, data, bytes);
         return MPI_SUCCESS;
     }
     if (form == WEFT_MESSAGE_RTS && weft_net_header_ready(data))
         weft_sw_unready(context, source, tag, length);
-    if (!weft_sw_keep(context, source, tag, form, data, bytes, length, sequence))
+    if (!weft_sw_keep(matcher, context, source, tag, form, data, bytes, length, sequence))
         return weft_error_set(MPI_ERR_NO_MEM,
                               "no memory to keep an unexpected message of %zu bytes from rank %d "
                               "with tag %d; post its receive earlier",
@@ -310,14 +320,13 @@ static void compare(void *arg, struct weft_match_message *match)
 }
 
 /* Takes the message out of the matcher if it is the only one that fits; the caller frees it. */
-static struct weft_message *take_named(uint32_t context, struct name *name)
+static struct weft_message *take_named(struct weft_matcher *matcher, uint32_t context,
+                                       struct name *name)
 {
-    struct weft_matcher *matcher = weft_matcher_of(context);
     weft_match_each_message(matcher, context, compare, name);
     if (name->fitting != 1)
         return NULL;
-    weft_match_take(matcher, &name->found->match);
-    weft_gate_update();
+    weft_sw_take(matcher, name->found);
     return name->found;
 }
 
@@ -329,32 +338,33 @@ bool weft_sw_revoke(struct weft_channel *channel, int source, int tag, uint64_t 
                         .cookie = cookie,
                         .sequence = sequence,
                         .lane = WEFT_LANE_NET};
-    struct weft_message *message = take_named(channel->context, &name);
+    struct weft_message *message = take_named(matcher_of(channel), channel->context, &name);
     if (!message)
         return false;
     if (message->form == WEFT_MESSAGE_EAGER || message->form == WEFT_MESSAGE_SYNC)
         weft_net_matched(channel, source, message->bytes);
-    let_go(message);
+    free_message(message);
     return true;
 }
 
-static bool revoke_by_sequence(uint32_t context, int source, int tag, uint32_t sequence,
-                               enum weft_lane lane)
+static bool revoke_by_sequence(struct weft_matcher *matcher, uint32_t context, int source, int tag,
+                               uint32_t sequence, enum weft_lane lane)
 {
     struct name name = {.source = source, .tag = tag, .sequence = sequence, .lane = lane};
-    struct weft_message *message = take_named(context, &name);
+    struct weft_message *message = take_named(matcher, context, &name);
     if (message)
-        let_go(message);
+        free_message(message);
     return message != NULL;
 }
 
-bool weft_sw_revoke_shared(uint32_t context, int source, int tag, uint32_t sequence)
+bool weft_sw_revoke_shared(struct weft_matcher *matcher, uint32_t context, int source, int tag,
+                           uint32_t sequence)
 {
-    return revoke_by_sequence(context, source, tag, sequence, WEFT_LANE_SHM);
+    return revoke_by_sequence(matcher, context, source, tag, sequence, WEFT_LANE_SHM);
 }
 
 bool weft_sw_revoke_local(const struct weft_request *send)
 {
-    return revoke_by_sequence(send->channel->context, send->channel->comm->rank, send->tag,
-                              send->sequence, WEFT_LANE_SELF);
+    return revoke_by_sequence(matcher_of(send->channel), send->channel->context,
+                              send->channel->comm->rank, send->tag, send->sequence, WEFT_LANE_SELF);
 }

@@ -48,23 +48,38 @@ static inline struct weft_message *weft_message_of(struct weft_match_message *ma
  * Takes the oldest message that matches, or posts it. */
 void weft_sw_receive(struct weft_request *request);
 
+/* Takes a message out of the matcher. */
+void weft_sw_take(struct weft_matcher *matcher, struct weft_message *message);
+
 /* A receive of a message that a matched probe took: request as above; the message is gone then. */
 void weft_sw_receive_taken(struct weft_request *request, struct weft_message *message);
+
+/* Posts a receive from one source, when no message waits in the matcher: weft_sw_receive without its
+ * checks. */
+static inline __attribute__((always_inline)) void weft_sw_post(struct weft_matcher *matcher,
+                                                               struct weft_request *receive)
+{
+    receive->match.label = weft_match_label(receive->channel->context);
+    if (weft_unlikely(!weft_match_post_express(matcher, &receive->match)))
+        weft_match_post(matcher, &receive->match);
+}
 
 /* Withdraws a posted receive. False when it was matched before. */
 bool weft_sw_withdraw(struct weft_request *request);
 
-/* A message arrived for a context. data and bytes as its form says; length is the user's; sequence
- * is what names it among its sender's. Returns
- * MPI_SUCCESS or MPI_ERR_NO_MEM (the message could not be stored: its sentence is said). */
-int weft_sw_arrive(uint32_t context, int source, int tag, enum weft_message_form form,
-                   const void *data, size_t bytes, size_t length, uint32_t sequence);
+/* A message arrived for a context, on a lane whose messages the matcher matches. data and bytes as its
+ * form says; length is the user's; sequence is what names it among its sender's. Returns MPI_SUCCESS or
+ * MPI_ERR_NO_MEM (the message could not be stored: its sentence is said). */
+int weft_sw_arrive(struct weft_matcher *matcher, uint32_t context, int source, int tag,
+                   enum weft_message_form form, const void *data, size_t bytes, size_t length,
+                   uint32_t sequence);
 
 /* The two halves of weft_sw_arrive, for a lane that brings data to their place by itself. The
  * first unlinks and returns the receive that gets a message, or NULL; its source and tag are still
  * to be set. The second keeps a message that none wanted, its data copied; NULL when memory is
  * short. */
-struct weft_request *weft_sw_match(uint32_t context, int source, int tag);
+struct weft_request *weft_sw_match(struct weft_matcher *matcher, uint32_t context, int source,
+                                   int tag);
 
 /* A posted receive's request. The shared-memory lane may ask the express queue itself: what it gets
  * there is no receive that the net could match, and so not counted as held. */
@@ -73,24 +88,9 @@ static inline struct weft_request *weft_sw_request(struct weft_match_receive *re
     return (struct weft_request *)((char *)receive - offsetof(struct weft_request, match));
 }
 
-/* The request of the first receive of the express queue, if it gets a message of that label and key and
- * nothing but that is left to do than copying it and saying so: it is plain (see core/pt2pt/cell.h). It is
- * unlinked; or NULL, and nothing was done. */
-static inline __attribute__((always_inline)) struct weft_request *
-weft_sw_take_plain(struct weft_matcher *m, uint64_t label, uint64_t key, size_t bytes)
-{
-    if (m->head == m->tail)
-        return NULL;
-    struct weft_request *request = weft_sw_request(*m->head);
-    if (request->flags || request->error || request->pending != 1 || request->capacity < bytes ||
-        !(request->type->flags & WEFT_TYPE_CONTIGUOUS))
-        return NULL;
-    return weft_match_arrive_express(m, label, key) ? request : NULL;
-}
-
-struct weft_message *weft_sw_keep(uint32_t context, int source, int tag,
-                                  enum weft_message_form form, const void *data, size_t bytes,
-                                  size_t length, uint32_t sequence);
+struct weft_message *weft_sw_keep(struct weft_matcher *matcher, uint32_t context, int source,
+                                  int tag, enum weft_message_form form, const void *data,
+                                  size_t bytes, size_t length, uint32_t sequence);
 
 /* A message that was sent in ready mode has found no receive: a mistake in the program (MPI 5.0, 3.4),
  * of which a process tells once. length is the user's message's. */
@@ -102,7 +102,8 @@ bool weft_sw_revoke(struct weft_channel *channel, int source, int tag, uint64_t 
                     uint32_t sequence);
 
 /* The same for a message from shared memory, which its sequence names. */
-bool weft_sw_revoke_shared(uint32_t context, int source, int tag, uint32_t sequence);
+bool weft_sw_revoke_shared(struct weft_matcher *matcher, uint32_t context, int source, int tag,
+                           uint32_t sequence);
 
 /* The same for a send of this process to itself, pending or complete. */
 bool weft_sw_revoke_local(const struct weft_request *send);

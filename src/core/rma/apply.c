@@ -5,7 +5,7 @@
  *
  * Invariants:
  *  - Which of the two mechanisms protects an element (a processor atomic or the word `accumulating`)
- *    follows from its type and address alone, so that all ranks use the same one.
+ *    follows from its type and address only, so that all ranks use the same one.
  *  - The word is held for the elements of one run at most, and never while anything is waited for.
  */
 #include "core/object/error.h"
@@ -86,7 +86,7 @@ static void take_word(const struct weft_rma_apply *apply, bool *broken)
         if (polls % 65536 == 0 && weft_rma_is_dead(apply->win, (int)seen - 1) &&
             atomic_compare_exchange_strong(&apply->control->accumulating, &seen, me)) {
             *broken = true;
-            weft_rma_dead(apply->win, (int)seen - 1);
+            weft_rma_report_dead(apply->win, (int)seen - 1);
             return;
         }
     }
@@ -157,19 +157,43 @@ static bool adds_as_integer(enum weft_basic_type element)
         return;                                                                                    \
     }
 
+#define LOAD(type)                                                                                 \
+    {                                                                                              \
+        type value = __atomic_load_n((const type *)at, __ATOMIC_RELAXED);                          \
+        memcpy(out, &value, sizeof value);                                                         \
+        return;                                                                                    \
+    }
+
+static void load_atomic(const char *at, size_t size, char *out)
+{
+    switch (size) {
+    case 1:
+        LOAD(uint8_t)
+    case 2:
+        LOAD(uint16_t)
+    case 4:
+        LOAD(uint32_t)
+    default:
+        LOAD(uint64_t)
+    }
+}
+
 /* One element of 1, 2, 4 or 8 bytes at an aligned address; old is its value before. */
 static void combine_atomic(const struct weft_rma_apply *apply, char *at, size_t size,
                            const char *in, char *old)
 {
     uint64_t operand[1] = {0};
+    if (apply->op->id == WEFT_OP_NO_OP) {
+        load_atomic(at, size, old);
+        return;
+    }
     if (apply->op->id == WEFT_OP_SUM && adds_as_integer(apply->element)) {
         if (size == 8)
             FETCH_ADD(uint64_t)
         if (size == 4)
             FETCH_ADD(uint32_t)
     }
-    if (apply->op->id != WEFT_OP_NO_OP) /* then the loops below write the value that they read */
-        memcpy(operand, in, size);
+    memcpy(operand, in, size);
     switch (size) {
     case 1:
         COMPARE_AND_SWAP_LOOP(uint8_t)
@@ -192,7 +216,7 @@ static int combine_run(const struct weft_rma_apply *apply, char *at, size_t byte
 {
     size_t size = weft_basic_size(apply->element);
     bool broken = false;
-    if (!apply->alone && takes_atomic(at, size)) {
+    if (!apply->exclusive && takes_atomic(at, size)) {
         uint64_t old[1];
         for (size_t i = 0; i < bytes; i += size) {
             combine_atomic(apply, at + i, size, in ? in + i : NULL, (char *)old);
@@ -201,10 +225,10 @@ static int combine_run(const struct weft_rma_apply *apply, char *at, size_t byte
         }
         return MPI_SUCCESS;
     }
-    if (!apply->alone)
+    if (!apply->exclusive)
         take_word(apply, &broken);
     combine_plain(apply, at, bytes, in, out);
-    if (!apply->alone)
+    if (!apply->exclusive)
         give_word(apply);
     return broken ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
@@ -241,7 +265,7 @@ static int combine_pairs(const struct weft_rma_apply *apply, char *base,
         _Alignas(16) char pair[MOST_ELEMENT] = {0}, operand[MOST_ELEMENT] = {0};
         char packed[MOST_ELEMENT];
         struct cursor begin = cursor;
-        if (!apply->alone)
+        if (!apply->exclusive)
             take_word(apply, &broken);
         move(&cursor, base, packed, size, false);
         if (out)
@@ -253,7 +277,7 @@ static int combine_pairs(const struct weft_rma_apply *apply, char *base,
             pair_to_packed(apply->element, pair, packed);
             move(&begin, base, packed, size, true);
         }
-        if (!apply->alone)
+        if (!apply->exclusive)
             give_word(apply);
     }
     return broken ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;

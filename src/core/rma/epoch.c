@@ -2,15 +2,15 @@
 /*
  * Synchronization of windows (MPI 5.0 section 12.5): fences, post-start-complete-wait, locks, flushes.
  *
- * Operations on targets that are reached directly are complete when they return, so all that a
- * synchronization adds for them is a memory fence. For the others it waits until their packets are
- * sent and their results are here, and, where completion at the target is required, for the answer
- * to a FLUSH or UNLOCK.
+ * Operations on targets that are reached directly are complete when they return; for these a
+ * synchronization is a memory fence. For the other targets it waits until their packets are sent and
+ * their results have arrived, and, where completion at the target is required, for the ACK of a FLUSH
+ * or UNLOCK.
  *
  * Invariants:
  *  - While access is not WEFT_WIN_NO_ACCESS no other access epoch can be opened. A fence opens one
  *    that exists only if operations follow: any other synchronization may follow instead.
- *  - A rank that has died ends the wait for it with MPI_ERR_PROC_ABORTED; the epoch is closed.
+ *  - When a rank has died, the wait for it ends with MPI_ERR_PROC_ABORTED; the epoch is closed.
  */
 #include "core/coll/coll.h"
 #include "core/object/error.h"
@@ -27,13 +27,12 @@ static int outcome(struct weft_win *win, int code)
     return code != MPI_SUCCESS ? code : fault;
 }
 
-/* A program may wait in a loop of such calls: now and then they progress. */
-static void look_now_and_then(void)
+/* A program may wait in a loop of such calls: every TURN-th call progresses. */
+static void progress_sometimes(struct weft_win *win)
 {
     enum { TURN = 16 };
-    static unsigned calls;
-    if (++calls % TURN == 0)
-        weft_look();
+    if (++win->syncs % TURN == 0)
+        weft_look(NULL);
 }
 
 /* ---- Waiting for operations */
@@ -58,22 +57,22 @@ static int finish_all_operations(struct weft_win *win)
     return code;
 }
 
-/* Sends a packet that the target answers. */
-static int request_answer(struct weft_win *win, int rank, enum weft_rma_packet_kind kind, int op)
+/* Sends a packet that the target acknowledges. */
+static int send_for_ack(struct weft_win *win, int rank, enum weft_rma_packet_kind kind, int op)
 {
     int code = weft_rma_notify(win, rank, kind, op);
-    win->targets[rank].answers += code == MPI_SUCCESS;
+    win->targets[rank].acks_pending += code == MPI_SUCCESS;
     return code;
 }
 
-static int await_answers(struct weft_win *win, int rank, const char *what)
+static int await_acks(struct weft_win *win, int rank, const char *what)
 {
     unsigned polls = 0;
     int code = MPI_SUCCESS;
-    while (win->targets[rank].answers && code == MPI_SUCCESS)
+    while (win->targets[rank].acks_pending && code == MPI_SUCCESS)
         code = weft_rma_await(win, rank, what, &polls);
     if (code != MPI_SUCCESS)
-        win->targets[rank].answers = 0;
+        win->targets[rank].acks_pending = 0;
     return code;
 }
 
@@ -84,7 +83,7 @@ static int send_flush(struct weft_win *win, int rank)
     if (!win->targets[rank].flush)
         return MPI_SUCCESS;
     win->targets[rank].flush = false;
-    return request_answer(win, rank, WEFT_RMA_FLUSH, 0);
+    return send_for_ack(win, rank, WEFT_RMA_FLUSH, 0);
 }
 
 static int flush_one(struct weft_win *win, int rank)
@@ -92,11 +91,11 @@ static int flush_one(struct weft_win *win, int rank)
     int code = finish_operations(win, rank);
     if (code == MPI_SUCCESS)
         code = send_flush(win, rank);
-    int failed = await_answers(win, rank, flush_text);
+    int failed = await_acks(win, rank, flush_text);
     return code ? code : failed;
 }
 
-/* All targets answer at the same time. */
+/* All targets acknowledge at the same time. */
 static int flush_all(struct weft_win *win)
 {
     int code = finish_all_operations(win), failed;
@@ -104,7 +103,7 @@ static int flush_all(struct weft_win *win)
         if ((failed = send_flush(win, rank)))
             code = failed;
     for (int rank = 0; rank < win->comm->size; rank++)
-        if (win->targets[rank].answers && (failed = await_answers(win, rank, flush_text)))
+        if (win->targets[rank].acks_pending && (failed = await_acks(win, rank, flush_text)))
             code = failed;
     return code;
 }
@@ -119,7 +118,7 @@ int weft_win_flush(struct weft_win *win, int rank, bool local)
                                        : "rank %d of the window is not locked; a flush is for "
                                          "MPI_Win_lock and MPI_Win_lock_all",
                               rank);
-    look_now_and_then();
+    progress_sometimes(win);
     return outcome(win, rank < 0 ? local ? finish_all_operations(win) : flush_all(win)
                         : local ? finish_operations(win, rank)
                                  : flush_one(win, rank));
@@ -127,24 +126,34 @@ int weft_win_flush(struct weft_win *win, int rank, bool local)
 
 int weft_win_sync(struct weft_win *win)
 {
-    look_now_and_then();
+    progress_sometimes(win);
     return outcome(win, MPI_SUCCESS);
 }
 
-/* ---- Which epochs may follow each other */
+/* ---- Order of epochs */
 
+static const char exposed_text[] = "between MPI_Win_post and MPI_Win_wait";
 static const char *const access_text[] = {
     [WEFT_WIN_NO_ACCESS] = "between two fences with operations",
     [WEFT_WIN_STARTED] = "between MPI_Win_start and MPI_Win_complete",
     [WEFT_WIN_LOCKED] = "between MPI_Win_lock and MPI_Win_unlock",
     [WEFT_WIN_LOCKED_ALL] = "between MPI_Win_lock_all and MPI_Win_unlock_all"};
 
+static int open_epoch(const char *which)
+{
+    return weft_error_set(MPI_ERR_RMA_SYNC, "the window is %s; end that epoch first", which);
+}
+
 static int no_access_yet(const struct weft_win *win)
 {
-    if (win->access == WEFT_WIN_NO_ACCESS && !win->fence_used)
-        return MPI_SUCCESS;
-    return weft_error_set(MPI_ERR_RMA_SYNC, "the window is %s; end that epoch first",
-                          access_text[win->access]);
+    bool open = win->access != WEFT_WIN_NO_ACCESS || win->fence_used;
+    return open ? open_epoch(access_text[win->access]) : MPI_SUCCESS;
+}
+
+int weft_win_idle(const struct weft_win *win)
+{
+    int code = no_access_yet(win);
+    return code == MPI_SUCCESS && win->posted ? open_epoch(exposed_text) : code;
 }
 
 static int bad_assertion(int assert, int allowed)
@@ -161,12 +170,13 @@ int weft_win_fence(struct weft_win *win, int assert)
 {
     int code = bad_assertion(assert, MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE |
                                          MPI_MODE_NOSUCCEED);
+    if (code == MPI_SUCCESS && (win->access != WEFT_WIN_NO_ACCESS || win->posted))
+        code = open_epoch(win->posted ? exposed_text : access_text[win->access]);
+    if (code == MPI_SUCCESS && (assert &MPI_MODE_NOPRECEDE) && win->fence_used)
+        code = weft_error_set(MPI_ERR_ASSERT, "MPI_MODE_NOPRECEDE is asserted, but operations of "
+                                              "this rank came before this fence");
     if (code != MPI_SUCCESS)
         return code;
-    if (win->access != WEFT_WIN_NO_ACCESS || win->posted)
-        return weft_error_set(MPI_ERR_RMA_SYNC, "the window is %s; end that epoch first",
-                              win->posted ? "between MPI_Win_post and MPI_Win_wait"
-                                          : access_text[win->access]);
     code = flush_all(win);
     atomic_thread_fence(memory_order_seq_cst);
     int failed = weft_coll_barrier(win->comm);
@@ -194,32 +204,30 @@ static int check_group(const struct weft_win *win, const struct weft_group *grou
 
 /* Sends POST or COMPLETE to a group. */
 static int notify_group(struct weft_win *win, const struct weft_group *group,
-                        enum weft_rma_packet_kind kind)
+                        enum weft_win_notice notice)
 {
     int code = MPI_SUCCESS;
     for (int i = 0; i < group->size; i++) {
-        int rank = rank_in_window(win, group, i);
-        struct weft_win_target *target = &win->targets[rank];
-        if (rank == win->comm->rank) {
-            target->posts += kind == WEFT_RMA_POST;
-            target->completes += kind == WEFT_RMA_COMPLETE;
-            continue;
-        }
-        int failed = weft_rma_notify(win, rank, kind, 0);
+        int rank = rank_in_window(win, group, i), failed = MPI_SUCCESS;
+        if (rank == win->comm->rank)
+            win->targets[rank].notices[notice]++;
+        else
+            failed = weft_rma_notify(
+                win, rank, notice == WEFT_WIN_POSTED ? WEFT_RMA_POST : WEFT_RMA_COMPLETE, 0);
         code = failed ? failed : code;
     }
     return code;
 }
 
-/* Waits for one packet of each rank of a group, and uses it. counter: posts or completes. */
-static int await_group(struct weft_win *win, const struct weft_group *group, size_t counter,
-                       const char *what)
+/* Waits for a notice of each rank of a group, and uses it. */
+static int await_group(struct weft_win *win, const struct weft_group *group,
+                       enum weft_win_notice notice, const char *what)
 {
     int code = MPI_SUCCESS;
     for (int i = 0; i < group->size; i++) {
         unsigned polls = 0;
         int rank = rank_in_window(win, group, i), failed = MPI_SUCCESS;
-        uint32_t *count = (uint32_t *)((char *)&win->targets[rank] + counter);
+        uint32_t *count = &win->targets[rank].notices[notice];
         while (!*count && failed == MPI_SUCCESS)
             failed = weft_rma_await(win, rank, what, &polls);
         *count -= *count > 0;
@@ -234,15 +242,13 @@ int weft_win_post(struct weft_win *win, struct weft_group *group, int assert)
     if (code == MPI_SUCCESS)
         code = check_group(win, group);
     if (code == MPI_SUCCESS && (win->posted || win->fence_used))
-        code = weft_error_set(MPI_ERR_RMA_SYNC, "the window is %s; end that epoch first",
-                              win->posted ? "between MPI_Win_post and MPI_Win_wait"
-                                          : access_text[WEFT_WIN_NO_ACCESS]);
+        code = open_epoch(win->posted ? exposed_text : access_text[WEFT_WIN_NO_ACCESS]);
     if (code != MPI_SUCCESS)
         return code;
     win->fenced = false;
     win->posted = weft_group_keep(group);
     atomic_thread_fence(memory_order_seq_cst);
-    return assert &MPI_MODE_NOCHECK ? MPI_SUCCESS : notify_group(win, group, WEFT_RMA_POST);
+    return assert &MPI_MODE_NOCHECK ? MPI_SUCCESS : notify_group(win, group, WEFT_WIN_POSTED);
 }
 
 static void mark_started(struct weft_win *win, const struct weft_group *group, bool started)
@@ -259,7 +265,7 @@ int weft_win_start(struct weft_win *win, struct weft_group *group, int assert)
     if (code == MPI_SUCCESS)
         code = no_access_yet(win);
     if (code == MPI_SUCCESS && !(assert &MPI_MODE_NOCHECK))
-        code = await_group(win, group, offsetof(struct weft_win_target, posts), "MPI_Win_post");
+        code = await_group(win, group, WEFT_WIN_POSTED, "MPI_Win_post");
     if (code != MPI_SUCCESS)
         return code;
     win->fenced = false;
@@ -275,7 +281,7 @@ int weft_win_complete(struct weft_win *win)
         return weft_error_set(MPI_ERR_RMA_SYNC, "MPI_Win_start was not called before");
     int code = finish_all_operations(win);
     atomic_thread_fence(memory_order_seq_cst);
-    int failed = notify_group(win, win->started, WEFT_RMA_COMPLETE);
+    int failed = notify_group(win, win->started, WEFT_WIN_COMPLETED);
     mark_started(win, win->started, false);
     weft_group_release(win->started);
     win->started = NULL;
@@ -285,8 +291,7 @@ int weft_win_complete(struct weft_win *win)
 
 static int end_exposure(struct weft_win *win)
 {
-    int code = await_group(win, win->posted, offsetof(struct weft_win_target, completes),
-                           "MPI_Win_complete");
+    int code = await_group(win, win->posted, WEFT_WIN_COMPLETED, "MPI_Win_complete");
     weft_group_release(win->posted);
     win->posted = NULL;
     return outcome(win, code);
@@ -307,10 +312,10 @@ int weft_win_test(struct weft_win *win, int *flag)
     *flag = 0;
     if (!win->posted)
         return not_posted();
-    weft_look();
+    weft_look(NULL);
     for (int i = 0; i < win->posted->size; i++) {
         int rank = rank_in_window(win, win->posted, i);
-        if (!win->targets[rank].completes && !weft_rma_is_dead(win, rank))
+        if (!win->targets[rank].notices[WEFT_WIN_COMPLETED] && !weft_rma_is_dead(win, rank))
             return MPI_SUCCESS;
     }
     *flag = 1;
@@ -332,7 +337,7 @@ static int take_word(struct weft_win *win, int rank, enum weft_win_lock type)
     while (code == MPI_SUCCESS && !weft_win_lock_try(control, type, win->comm->rank)) {
         int holder = weft_win_lock_holder(control);
         if (weft_counts.deaths && weft_rma_is_dead(win, holder)) {
-            weft_rma_dead(win, holder);
+            weft_rma_report_dead(win, holder);
             return weft_error_set(MPI_ERR_PROC_ABORTED,
                                   "rank %d died while it held the exclusive lock of rank %d's "
                                   "window; that window cannot be locked any more",
@@ -350,8 +355,8 @@ static int acquire(struct weft_win *win, int rank, enum weft_win_lock type, bool
     if (!nocheck && target->control) {
         code = take_word(win, rank, type);
     } else if (!nocheck) {
-        code = request_answer(win, rank, WEFT_RMA_LOCK, type);
-        int failed = await_answers(win, rank, "the lock");
+        code = send_for_ack(win, rank, WEFT_RMA_LOCK, type);
+        int failed = await_acks(win, rank, "the lock");
         code = code ? code : failed;
     }
     if (code == MPI_SUCCESS)
@@ -360,7 +365,7 @@ static int acquire(struct weft_win *win, int rank, enum weft_win_lock type, bool
 }
 
 /* Begins to give a lock back; operations on the target are sent. Where the target's handler does it,
- * an answer is to be awaited. */
+ * an ACK follows. */
 static int begin_release(struct weft_win *win, int rank)
 {
     struct weft_win_target *target = &win->targets[rank];
@@ -374,8 +379,8 @@ static int begin_release(struct weft_win *win, int rank)
             weft_rma_grant(win);
         return MPI_SUCCESS;
     }
-    target->flush = false; /* the answer to UNLOCK is one to a FLUSH as well */
-    return request_answer(win, rank, WEFT_RMA_UNLOCK, 0);
+    target->flush = false; /* the ACK of UNLOCK acknowledges operations, too */
+    return send_for_ack(win, rank, WEFT_RMA_UNLOCK, 0);
 }
 
 /* Whether the target must acknowledge operations before its lock is given back by its word. */
@@ -419,10 +424,10 @@ int weft_win_unlock(struct weft_win *win, int rank)
     int code = needs_flush(target) ? flush_one(win, rank) : finish_operations(win, rank);
     int failed = begin_release(win, rank);
     code = code ? code : failed;
-    failed = await_answers(win, rank, "the end of the lock");
+    failed = await_acks(win, rank, "the end of the lock");
     if (--win->locks == 0)
         win->access = WEFT_WIN_NO_ACCESS;
-    look_now_and_then();
+    progress_sometimes(win);
     return outcome(win, code ? code : failed);
 }
 
@@ -450,14 +455,31 @@ int weft_win_unlock_all(struct weft_win *win)
         if (win->targets[rank].lock && (failed = begin_release(win, rank)))
             code = failed;
     for (int rank = 0; rank < win->comm->size; rank++)
-        if (win->targets[rank].answers &&
-            (failed = await_answers(win, rank, "the end of the lock")))
+        if (win->targets[rank].acks_pending &&
+            (failed = await_acks(win, rank, "the end of the lock")))
             code = failed;
     win->access = WEFT_WIN_NO_ACCESS;
     return outcome(win, code);
 }
 
 /* ---- Operations */
+
+/* The first operation on a target after MPI_Win_lock_all. Another thread may be about to lock the same
+ * target, and locks it once for both. */
+static int acquire_once(struct weft_win *win, int rank)
+{
+    struct weft_win_target *target = &win->targets[rank];
+    unsigned polls = 0;
+    int code = MPI_SUCCESS;
+    while (target->acquiring && code == MPI_SUCCESS)
+        code = weft_rma_await(win, rank, "the lock", &polls);
+    if (target->lock || code != MPI_SUCCESS)
+        return code;
+    target->acquiring = true;
+    code = acquire(win, rank, WEFT_WIN_SHARED, win->lock_all_nocheck);
+    target->acquiring = false;
+    return code;
+}
 
 int weft_win_access(struct weft_win *win, int target)
 {
@@ -470,7 +492,7 @@ int weft_win_access(struct weft_win *win, int target)
     case WEFT_WIN_LOCKED_ALL:
         if (weft_likely(at->lock))
             return MPI_SUCCESS;
-        return acquire(win, target, WEFT_WIN_SHARED, win->lock_all_nocheck);
+        return acquire_once(win, target);
     case WEFT_WIN_STARTED:
         if (weft_likely(at->started))
             return MPI_SUCCESS;

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What a rank does with the packets that arrive for its part of a window: see message.h.
+ * The target's handler: applies the packets that arrive for this rank's part of a window. See
+ * message.h.
  *
- * Invariant: nothing here waits; a lock that is not free puts the rank that requests it into a queue.
+ * Invariants:
+ *  - Nothing here waits; a lock that is not free puts the rank that requests it into a queue.
+ *  - A packet that is not whole changes nothing but the window's fault.
  */
 #include "core/rma/message.h"
 #include "core/object/error.h"
@@ -34,29 +37,18 @@ static int resolve_runs(const struct weft_win *win, const struct weft_rma_packet
     return bytes == packet->bytes ? MPI_SUCCESS : MPI_ERR_INTERN;
 }
 
-/* Whether the packet is as long as it claims. */
+/* Whether the packet is as long as its fields claim. */
 static bool is_whole(const struct weft_win *win, const struct weft_rma_packet *packet,
                      size_t length)
 {
-    if (length < sizeof *packet || packet->runs > WEFT_RMA_RUNS ||
-        packet->bytes > WEFT_RMA_DATA_BYTES || length > win->packet)
+    if (length < sizeof *packet || length > win->packet || packet->runs > WEFT_RMA_RUNS ||
+        packet->bytes > WEFT_RMA_DATA_BYTES)
         return false;
-    size_t data = (size_t)packet->bytes;
-    switch (packet->kind) {
-    case WEFT_RMA_PUT:
-    case WEFT_RMA_RESULT:
-        break;
-    case WEFT_RMA_ACCUMULATE:
-    case WEFT_RMA_GET_ACCUMULATE:
-        data = packet->op == (uintptr_t)MPI_NO_OP ? 0 : data;
-        break;
-    case WEFT_RMA_COMPARE_AND_SWAP:
-        data = packet->runs == 1 ? 2 * data : SIZE_MAX / 2;
-        break;
-    default:
-        data = 0;
-    }
-    return length == sizeof *packet + packet->runs * sizeof(struct weft_run) + data;
+    if (packet->kind == WEFT_RMA_COMPARE_AND_SWAP &&
+        (packet->runs != 1 || !packet->bytes || packet->bytes > WEFT_RMA_SWAP_BYTES))
+        return false;
+    return length == sizeof *packet + packet->runs * sizeof(struct weft_run) +
+                         weft_rma_packet_carries(packet);
 }
 
 /* ---- Operations */
@@ -78,7 +70,7 @@ static int apply_to(const struct weft_win *win, int source, const struct weft_rm
                                    .control = win->control,
                                    .win = win,
                                    .rank = win->comm->rank,
-                                   .alone = win->targets[source].granted == WEFT_WIN_EXCLUSIVE};
+                                   .exclusive = win->targets[source].granted == WEFT_WIN_EXCLUSIVE};
     const char *data = op->id == WEFT_OP_NO_OP ? NULL : weft_rma_packet_data(packet);
     return weft_rma_apply(&apply, NULL, runs, packet->runs, data, out);
 }
@@ -110,9 +102,9 @@ static void operate(struct weft_win *win, int source, const struct weft_rma_pack
 {
     struct weft_run runs[WEFT_RMA_RUNS];
     struct weft_rma_packet *result = NULL;
-    bool answers = packet->kind != WEFT_RMA_PUT && packet->kind != WEFT_RMA_ACCUMULATE;
+    bool has_result = packet->kind != WEFT_RMA_PUT && packet->kind != WEFT_RMA_ACCUMULATE;
     int code = resolve_runs(win, packet, runs);
-    if (code == MPI_SUCCESS && answers)
+    if (code == MPI_SUCCESS && has_result)
         result = weft_rma_packet_make(WEFT_RMA_RESULT, 0, (size_t)packet->bytes);
     if (code == MPI_SUCCESS)
         code = carry_out(win, source, packet, runs, result ? weft_rma_packet_data(result) : NULL);
@@ -133,10 +125,10 @@ static void operate(struct weft_win *win, int source, const struct weft_rma_pack
 static void grant(struct weft_win *win, int rank, enum weft_win_lock type)
 {
     win->targets[rank].granted = (uint8_t)type;
-    weft_rma_notify(win, rank, WEFT_RMA_ANSWER, 0);
+    weft_rma_notify(win, rank, WEFT_RMA_ACK, 0);
 }
 
-static void lock_asked(struct weft_win *win, int rank, enum weft_win_lock type)
+static void lock_requested(struct weft_win *win, int rank, enum weft_win_lock type)
 {
     if (win->targets[rank].granted || (type != WEFT_WIN_SHARED && type != WEFT_WIN_EXCLUSIVE))
         return; /* not what a rank sends */
@@ -173,7 +165,7 @@ static void unlock(struct weft_win *win, int rank)
     win->targets[rank].granted = WEFT_WIN_UNLOCKED;
 }
 
-void weft_rma_bury(struct weft_win *win)
+void weft_rma_release_dead(struct weft_win *win)
 {
     for (int rank = 0; rank < win->comm->size; rank++)
         if (win->targets[rank].granted && weft_rma_is_dead(win, rank))
@@ -189,18 +181,18 @@ void weft_rma_bury(struct weft_win *win)
     }
 }
 
-/* ---- */
+/* ---- Packets */
 
 void weft_rma_handle(struct weft_win *win, int source, const struct weft_rma_packet *packet,
                      size_t length)
 {
-    struct weft_win_target *origin = &win->targets[source];
-    if (!is_whole(win, packet, length)) {
+    if (source < 0 || source >= win->comm->size || !is_whole(win, packet, length)) {
         win->fault = weft_error_set(MPI_ERR_INTERN,
                                     "a packet of %zu bytes from rank %d for a window is damaged",
                                     length, source);
         return;
     }
+    struct weft_win_target *origin = &win->targets[source];
     switch (packet->kind) {
     case WEFT_RMA_PUT:
     case WEFT_RMA_GET:
@@ -214,23 +206,23 @@ void weft_rma_handle(struct weft_win *win, int source, const struct weft_rma_pac
         weft_rma_result(win, source, packet);
         return;
     case WEFT_RMA_LOCK:
-        lock_asked(win, source, (enum weft_win_lock)packet->op);
+        lock_requested(win, source, (enum weft_win_lock)packet->op);
         return;
     case WEFT_RMA_UNLOCK:
         unlock(win, source);
-        weft_rma_notify(win, source, WEFT_RMA_ANSWER, 0);
+        weft_rma_notify(win, source, WEFT_RMA_ACK, 0);
         return;
     case WEFT_RMA_FLUSH:
-        weft_rma_notify(win, source, WEFT_RMA_ANSWER, 0);
+        weft_rma_notify(win, source, WEFT_RMA_ACK, 0);
         return;
-    case WEFT_RMA_ANSWER:
-        origin->answers -= origin->answers > 0;
+    case WEFT_RMA_ACK:
+        origin->acks_pending -= origin->acks_pending > 0;
         return;
     case WEFT_RMA_POST:
-        origin->posts++;
+        origin->notices[WEFT_WIN_POSTED]++;
         return;
     case WEFT_RMA_COMPLETE:
-        origin->completes++;
+        origin->notices[WEFT_WIN_COMPLETED]++;
         return;
     default:
         return;

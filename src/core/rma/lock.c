@@ -31,7 +31,7 @@ void weft_win_lock_release(struct weft_win_control *control, enum weft_win_lock 
         atomic_fetch_sub(&control->lock, 1);
 }
 
-int weft_win_lock_holder(struct weft_win_control *control)
+int weft_win_lock_holder(const struct weft_win_control *control)
 {
     return (int)(atomic_load_explicit(&control->lock, memory_order_relaxed) >> 32) - 1;
 }

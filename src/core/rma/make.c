@@ -26,7 +26,7 @@ enum { CONTROL_BYTES = 128, SMALL_PACKET = 256 };
 _Static_assert(sizeof(struct weft_win_control) == CONTROL_BYTES, "two cache lines");
 
 /* What ranks exchange. */
-struct offer {
+struct size_and_unit {
     int64_t bytes, unit;
 };
 
@@ -37,7 +37,7 @@ struct members {
 };
 
 /* Where the memory of members begins in the segment. */
-struct shape {
+struct places {
     size_t *at; /* by member */
     size_t bytes;
 };
@@ -139,23 +139,23 @@ static size_t alignment_of(const struct weft_win *win, size_t bytes)
 
 /* False when the sum of the sizes is too large. */
 static bool lay_out(const struct weft_win *win, const struct members *members,
-                    const struct offer *offers, struct shape *shape)
+                    const struct size_and_unit *sizes, struct places *places)
 {
     enum { PAGE = 4096 };
     bool allocates = win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
     size_t at = round_up((size_t)(members->n + 1) * CONTROL_BYTES, PAGE);
     for (int i = 0; i < members->n; i++) {
-        size_t bytes = allocates ? (size_t)offers[members->rank[i]].bytes : 0;
+        size_t bytes = allocates ? (size_t)sizes[members->rank[i]].bytes : 0;
         at = round_up(at, alignment_of(win, bytes));
-        shape->at[i] = at;
+        places->at[i] = at;
         if (bytes > (size_t)1 << 62 || (at += bytes) > (size_t)1 << 62)
             return false;
     }
-    shape->bytes = round_up(at, PAGE);
+    places->bytes = round_up(at, PAGE);
     return true;
 }
 
-/* Makes or joins the segment. All ranks take part; *all tells whether it went well everywhere. */
+/* Makes or joins the segment; collective. *all: every rank has one. */
 static int open_segment(struct weft_win *win, const struct members *members, size_t bytes,
                         bool *all)
 {
@@ -165,7 +165,7 @@ static int open_segment(struct weft_win *win, const struct members *members, siz
     if (!cards)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
     if (members->n == 1)
-        failed = weft_shm_window_alone(bytes, &win->segment);
+        failed = weft_shm_window_private(bytes, &win->segment);
     else if (members->self == 0)
         failed = weft_shm_window_make(bytes, &win->segment, &card);
     int code = weft_coll_allgather(win->comm, weft_elements_of_bytes(&card, sizeof card),
@@ -182,29 +182,29 @@ static int open_segment(struct weft_win *win, const struct members *members, siz
     struct weft_elements mine = {&well, 1, weft_handle_object(MPI_INT)};
     if (code == MPI_SUCCESS)
         code = weft_coll_allreduce(win->comm, mine, &everywhere, weft_handle_object(MPI_MIN));
-    weft_shm_window_settle(&win->segment);
+    weft_shm_window_close_fd(&win->segment);
     *all = everywhere;
     return code;
 }
 
 static void use_segment(struct weft_win *win, const struct members *members,
-                        const struct shape *shape, bool with_memory)
+                        const struct places *places, bool with_memory)
 {
     for (int i = 0; i < members->n; i++) {
         struct weft_win_target *target = &win->targets[members->rank[i]];
         target->control = (struct weft_win_control *)(win->segment.at + (i + 1) * CONTROL_BYTES);
         if (with_memory)
-            target->base = win->segment.at + shape->at[i];
+            target->base = win->segment.at + places->at[i];
     }
     win->control = win->targets[win->comm->rank].control;
 }
 
-/* Memory and control words of this rank alone. */
+/* Memory and control words of this rank only. */
 static int use_private(struct weft_win *win, bool with_memory)
 {
     struct weft_win_target *self = &win->targets[win->comm->rank];
     enum { ALIGNMENT = 4096 };
-    weft_shm_window_leave(&win->segment);
+    weft_shm_window_unmap(&win->segment);
     size_t bytes = CONTROL_BYTES + ALIGNMENT + (with_memory ? (size_t)win->bytes : 0);
     win->private_memory = aligned_alloc(ALIGNMENT, round_up(bytes, ALIGNMENT));
     if (!win->private_memory)
@@ -217,16 +217,16 @@ static int use_private(struct weft_win *win, bool with_memory)
     return MPI_SUCCESS;
 }
 
-static int open_memory(struct weft_win *win, const struct offer *offers)
+static int open_memory(struct weft_win *win, const struct size_and_unit *sizes)
 {
     bool all = false, large = false;
     struct members members = {0};
     bool allocates = win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
     int code = find_members(win, &members);
-    struct shape shape = {.at = code ? NULL : calloc((size_t)members.n, sizeof *shape.at)};
-    if (!shape.at)
+    struct places places = {.at = code ? NULL : calloc((size_t)members.n, sizeof *places.at)};
+    if (!places.at)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
-    large = !lay_out(win, &members, offers, &shape);
+    large = !lay_out(win, &members, sizes, &places);
     if (win->flavor == MPI_WIN_FLAVOR_SHARED && members.n < win->comm->size)
         code = weft_error_set(MPI_ERR_RMA_SHARED,
                               "%d of the %d ranks are on other nodes and cannot share memory; "
@@ -234,33 +234,33 @@ static int open_memory(struct weft_win *win, const struct offer *offers)
                               "of those that can",
                               win->comm->size - members.n, win->comm->size);
     if (code == MPI_SUCCESS)
-        code = open_segment(win, &members, large ? 0 : shape.bytes, &all);
+        code = open_segment(win, &members, large ? 0 : places.bytes, &all);
     if (code == MPI_SUCCESS && all)
-        use_segment(win, &members, &shape, allocates);
+        use_segment(win, &members, &places, allocates);
     else if (code == MPI_SUCCESS && win->flavor == MPI_WIN_FLAVOR_SHARED)
         code = MPI_ERR_RMA_SHARED;
     else if (code == MPI_SUCCESS)
         code = use_private(win, allocates);
-    free(shape.at);
+    free(places.at);
     free(members.rank);
     return code;
 }
 
 /* ---- The window */
 
-static int exchange_offers(struct weft_win *win, MPI_Aint unit, struct offer *offers)
+static int exchange_sizes(struct weft_win *win, MPI_Aint unit, struct size_and_unit *sizes)
 {
-    struct offer mine = {win->bytes, unit};
+    struct size_and_unit mine = {win->bytes, unit};
     int code = weft_coll_allgather(win->comm, weft_elements_of_bytes(&mine, sizeof mine),
-                                   weft_elements_of_bytes(offers, sizeof mine));
+                                   weft_elements_of_bytes(sizes, sizeof mine));
     for (int rank = 0; rank < win->comm->size && code == MPI_SUCCESS; rank++) {
-        win->targets[rank].bytes = (MPI_Aint)offers[rank].bytes;
-        win->targets[rank].unit = (MPI_Aint)offers[rank].unit;
+        win->targets[rank].bytes = (MPI_Aint)sizes[rank].bytes;
+        win->targets[rank].unit = (MPI_Aint)sizes[rank].unit;
     }
     return code;
 }
 
-/* Whether every rank reaches every other one directly: then packets carry no data. */
+/* Whether this rank reaches every rank directly: then packets to it carry no data. */
 static bool reaches_all(const struct weft_win *win)
 {
     for (int rank = 0; rank < win->comm->size; rank++)
@@ -279,22 +279,21 @@ static int agree_on(struct weft_win *win, int code)
         return code ? code : failed;
     return worst == MPI_SUCCESS ? worst
                                 : weft_error_set(worst, "another rank could not open its part of "
-                                                        "the window; its own error tells why");
+                                                        "the window; its own error states why");
 }
 
-static void give_memory_back(struct weft_win *win)
+static void free_memory(struct weft_win *win)
 {
-    weft_shm_window_leave(&win->segment);
+    weft_shm_window_unmap(&win->segment);
     free(win->private_memory);
     free(win->regions);
     free(win->targets);
     if (win->info)
         weft_info_free(win->info);
-    weft_errhandler_release(win->errhandler);
     free(win);
 }
 
-/* What this rank can fail at alone. */
+/* The part that can fail at this rank only. */
 static struct weft_win *prepare(struct weft_comm *over, const struct weft_win_arguments *arguments,
                                 int *code)
 {
@@ -310,8 +309,6 @@ static struct weft_win *prepare(struct weft_comm *over, const struct weft_win_ar
     win->disp_unit = (int)arguments->unit;
     win->segment.fd = -1;
     win->ops_end = &win->ops;
-    win->errhandler = &weft_errors_are_fatal;
-    win->errhandler->refs++;
     win->targets = calloc((size_t)over->size, sizeof *win->targets);
     *code = arguments->failed ? arguments->failed
             : win->targets
@@ -325,7 +322,7 @@ int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *argum
 {
     int code;
     struct weft_win *win = prepare(over, arguments, &code);
-    struct weft_comm *comm = weft_comm_make(over->group, NULL, over->errhandler);
+    struct weft_comm *comm = weft_comm_make(over->group, NULL, NULL);
     *out = NULL;
     code = weft_comm_agree(over, comm,
                            code   ? code
@@ -333,21 +330,22 @@ int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *argum
                                   : MPI_ERR_NO_MEM,
                            &win->comm);
     if (code != MPI_SUCCESS) {
-        give_memory_back(win);
+        free_memory(win);
         return code;
     }
-    struct offer *offers = calloc((size_t)over->size, sizeof *offers);
-    if (!offers)
+    struct size_and_unit *sizes = calloc((size_t)over->size, sizeof *sizes);
+    if (!sizes)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", over->size);
-    code = exchange_offers(win, arguments->unit, offers);
+    code = exchange_sizes(win, arguments->unit, sizes);
     if (code == MPI_SUCCESS)
-        code = open_memory(win, offers);
-    free(offers);
+        code = open_memory(win, sizes);
+    free(sizes);
     struct weft_win_target *self = &win->targets[win->comm->rank];
     if (win->flavor == MPI_WIN_FLAVOR_CREATE)
         self->base = win->base;
     else if (win->flavor != MPI_WIN_FLAVOR_DYNAMIC)
         win->base = self->base;
+    win->comm->handle = (MPI_Comm)win->handle;
     win->packet = reaches_all(win) ? SMALL_PACKET : WEFT_RMA_PACKET_BYTES;
     if (code == MPI_SUCCESS)
         code = weft_rma_open(win);
@@ -355,29 +353,41 @@ int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *argum
     if (code != MPI_SUCCESS) {
         weft_rma_close(win);
         weft_comm_release(win->comm);
-        give_memory_back(win);
+        free_memory(win);
         return code;
     }
     *out = win;
     return MPI_SUCCESS;
 }
 
-int weft_win_free(struct weft_win *win)
+int weft_win_finish(struct weft_win *win)
 {
-    int code = weft_coll_barrier(win->comm);
-    weft_rma_close(win);
-    weft_comm_release(win->comm);
-    weft_handle_retire(&win->object);
-    give_memory_back(win);
-    return code;
+    return weft_coll_barrier(win->comm);
 }
 
-int weft_win_shared_rank(const struct weft_win *win)
+void weft_win_free(struct weft_win *win)
 {
-    for (int rank = 0; rank < win->comm->size; rank++)
-        if (win->targets[rank].base && win->targets[rank].bytes > 0)
-            return rank;
-    return -1;
+    weft_rma_close(win);
+    win->comm->handle = (MPI_Comm)MPI_WIN_NULL;
+    weft_comm_release(win->comm);
+    weft_handle_retire(&win->object);
+    free_memory(win);
+}
+
+struct weft_win_memory weft_win_shared(const struct weft_win *win, int rank)
+{
+    const struct weft_win_target *target = rank < 0 ? NULL : &win->targets[rank];
+    for (int i = 0; i < win->comm->size && rank == MPI_PROC_NULL && !target; i++)
+        if (win->targets[i].base && win->targets[i].bytes > 0)
+            target = &win->targets[i];
+    if (!target || !target->base || !target->bytes)
+        return (struct weft_win_memory){NULL, 0, target ? target->unit : 0};
+    return (struct weft_win_memory){target->base, target->bytes, target->unit};
+}
+
+void weft_win_set_name(struct weft_win *win, const char *name)
+{
+    snprintf(win->name, sizeof win->name, "%s", name);
 }
 
 /* ---- Dynamic windows */
@@ -388,8 +398,20 @@ static bool overlaps(const struct weft_win_region *region, const char *base, MPI
            (uintptr_t)region->base < (uintptr_t)base + (uintptr_t)bytes;
 }
 
+static int check_dynamic(const struct weft_win *win)
+{
+    return win->flavor == MPI_WIN_FLAVOR_DYNAMIC
+               ? MPI_SUCCESS
+               : weft_error_set(MPI_ERR_RMA_FLAVOR, "the window is not dynamic");
+}
+
 int weft_win_attach(struct weft_win *win, void *base, MPI_Aint bytes)
 {
+    int code = check_dynamic(win);
+    if (code == MPI_SUCCESS && bytes < 0)
+        code = weft_error_set(MPI_ERR_SIZE, "the size %lld is negative", (long long)bytes);
+    if (code != MPI_SUCCESS || !bytes)
+        return code;
     for (size_t i = 0; i < win->nregions; i++)
         if (overlaps(&win->regions[i], base, bytes))
             return weft_error_set(MPI_ERR_RMA_ATTACH,
@@ -408,6 +430,9 @@ int weft_win_attach(struct weft_win *win, void *base, MPI_Aint bytes)
 
 int weft_win_detach(struct weft_win *win, const void *base)
 {
+    int code = check_dynamic(win);
+    if (code != MPI_SUCCESS)
+        return code;
     for (size_t i = 0; i < win->nregions; i++) {
         if (win->regions[i].base != base)
             continue;

@@ -21,9 +21,6 @@ struct weft_rma_slot {
     struct weft_rma_packet *packet;
 };
 
-static struct weft_win *all;
-static bool arrived; /* a slot is complete, perhaps */
-static bool busy;    /* some window has operations or waiters in a list, perhaps */
 enum { TAG = 0 };
 
 /* ---- Sending */
@@ -41,7 +38,7 @@ struct weft_rma_packet *weft_rma_packet_make(enum weft_rma_packet_kind kind, siz
     return packet;
 }
 
-static size_t carried(const struct weft_rma_packet *packet)
+size_t weft_rma_packet_carries(const struct weft_rma_packet *packet)
 {
     switch (packet->kind) {
     case WEFT_RMA_COMPARE_AND_SWAP:
@@ -60,7 +57,8 @@ static size_t carried(const struct weft_rma_packet *packet)
 int weft_rma_packet_send(struct weft_win *win, int rank, struct weft_rma_packet *packet)
 {
     struct weft_request *request;
-    size_t length = (size_t)(weft_rma_packet_data(packet) - (char *)packet) + carried(packet);
+    size_t length =
+        (size_t)(weft_rma_packet_data(packet) - (char *)packet) + weft_rma_packet_carries(packet);
     int code = weft_p2p_isend(&win->comm->part, packet, length, weft_datatype_byte(), rank, TAG,
                               WEFT_SEND_STANDARD, &request);
     if (code != MPI_SUCCESS || !request->pending) {
@@ -72,7 +70,7 @@ int weft_rma_packet_send(struct weft_win *win, int rank, struct weft_rma_packet 
     request->part.copy = packet;
     request->whole = &win->whole;
     request->flags |= WEFT_REQUEST_PART;
-    win->outgoing++;
+    win->sends_pending++;
     return MPI_SUCCESS;
 }
 
@@ -81,12 +79,12 @@ void weft_rma_part(struct weft_request *part)
     struct weft_win *win =
         (struct weft_win *)((char *)part->whole - offsetof(struct weft_win, whole));
     if (part->op != WEFT_REQUEST_SEND) {
-        arrived = true; /* it is in a slot */
+        weft.windows.arrived = true; /* in a slot */
         return;
     }
     free(part->part.copy);
     weft_request_put(part);
-    win->outgoing--;
+    win->sends_pending--;
 }
 
 int weft_rma_notify(struct weft_win *win, int rank, enum weft_rma_packet_kind kind, int op)
@@ -98,6 +96,11 @@ int weft_rma_notify(struct weft_win *win, int rank, enum weft_rma_packet_kind ki
 
 /* ---- Receiving */
 
+static const char *name_of(const struct weft_win *win)
+{
+    return win->name[0] ? win->name : "without a name";
+}
+
 static int post(struct weft_win *win, struct weft_rma_slot *slot)
 {
     int code = weft_p2p_irecv(&win->comm->part, slot->packet, win->packet, weft_datatype_byte(),
@@ -108,7 +111,8 @@ static int post(struct weft_win *win, struct weft_rma_slot *slot)
     }
     slot->request->whole = &win->whole;
     slot->request->flags |= WEFT_REQUEST_PART;
-    arrived = arrived || !slot->request->pending;
+    if (!slot->request->pending)
+        weft.windows.arrived = true;
     return MPI_SUCCESS;
 }
 
@@ -123,53 +127,65 @@ static void take(struct weft_win *win, struct weft_rma_slot *slot)
     weft_request_put(request);
     if (post(win, slot) != MPI_SUCCESS)
         weft_fatal(MPI_ERR_OTHER, "a receive for the window %s cannot be posted again",
-                   weft_win_name(win));
+                   name_of(win));
 }
 
-int weft_rma_open(struct weft_win *win)
+static int open_slots(struct weft_win *win)
 {
     int code = MPI_SUCCESS;
-    win->whole.op = WEFT_REQUEST_RMA;
-    if (win->comm->size == 1)
-        return MPI_SUCCESS;
-    win->slots = calloc(WEFT_RMA_SLOTS, sizeof *win->slots);
-    for (int i = 0; i < WEFT_RMA_SLOTS && win->slots && code == MPI_SUCCESS; i++) {
+    for (int i = 0; i < WEFT_RMA_SLOTS && code == MPI_SUCCESS; i++) {
         win->slots[i].packet = malloc(win->packet);
         code = win->slots[i].packet
                    ? post(win, &win->slots[i])
                    : weft_error_set(MPI_ERR_NO_MEM, "no memory for the packets of a window");
     }
-    win->next = all;
-    all = win;
+    return code;
+}
+
+int weft_rma_open(struct weft_win *win)
+{
+    win->whole.op = WEFT_REQUEST_RMA;
+    win->next = weft.windows.first;
+    weft.windows.first = win;
     weft.others |= WEFT_OTHERS_WINDOWS;
-    return win->slots ? code
+    if (win->comm->size == 1)
+        return MPI_SUCCESS;
+    win->slots = calloc(WEFT_RMA_SLOTS, sizeof *win->slots);
+    return win->slots ? open_slots(win)
                       : weft_error_set(MPI_ERR_NO_MEM, "no memory for the packets of a window");
 }
 
-void weft_rma_close(struct weft_win *win)
+static void close_slots(struct weft_win *win)
 {
-    unsigned idle = 0;
-    for (int i = 0; i < WEFT_RMA_SLOTS && win->slots; i++) {
+    for (int i = 0; i < WEFT_RMA_SLOTS; i++) {
         struct weft_request *request = win->slots[i].request;
+        unsigned idle = 0;
         if (request) {
             weft_cancel(request);
             while (request->pending)
-                weft_await(&idle, request);
+                weft_await(NULL, &idle, request);
             weft_request_put(request);
         }
         free(win->slots[i].packet);
     }
     free(win->slots);
     win->slots = NULL;
-    for (struct weft_win **link = &all; *link; link = &(*link)->next)
-        if (*link == win) {
-            *link = win->next;
-            break;
-        }
-    if (!all)
+}
+
+void weft_rma_close(struct weft_win *win)
+{
+    unsigned idle = 0;
+    struct weft_win **link = &weft.windows.first;
+    while (*link && *link != win)
+        link = &(*link)->next;
+    if (*link)
+        *link = win->next;
+    if (!weft.windows.first)
         weft.others &= (uint8_t)~WEFT_OTHERS_WINDOWS;
-    while (win->outgoing)
-        weft_await(&idle, NULL);
+    if (win->slots)
+        close_slots(win);
+    while (win->sends_pending)
+        weft_await(NULL, &idle, NULL);
 }
 
 /* ---- Progress */
@@ -189,34 +205,34 @@ static int advance(struct weft_win *win)
     return events;
 }
 
-/* Ranks have died: what they hold is taken back, what waits for them ends. */
-WEFT_COLD static void bury(struct weft_win *win)
+/* Ranks have died: ends what they hold and what waits for them. */
+WEFT_COLD static void end_dead(struct weft_win *win)
 {
-    weft_rma_bury(win);
+    weft_rma_release_dead(win);
     for (int rank = 0; rank < win->comm->size && win->ops; rank++)
         if (win->targets[rank].unfinished && weft_rma_is_dead(win, rank))
-            weft_rma_abandon(win, rank);
+            weft_rma_fail_operations(win, rank);
 }
 
-void weft_rma_wake(void)
+void weft_rma_activate(void)
 {
-    busy = true;
+    weft.windows.busy = true;
 }
 
 int weft_rma_progress(void)
 {
-    static uint64_t deaths;
     int events = 0;
-    bool any_died = weft_counts.deaths != deaths;
-    if (!arrived && !busy && !any_died)
+    bool any_died = weft_counts.deaths != weft.windows.deaths;
+    if (!weft.windows.arrived && !weft.windows.busy && !any_died)
         return 0;
-    deaths = weft_counts.deaths;
-    arrived = busy = false;
-    for (struct weft_win *win = all; win; win = win->next) {
+    weft.windows.deaths = weft_counts.deaths;
+    weft.windows.arrived = weft.windows.busy = false;
+    for (struct weft_win *win = weft.windows.first; win; win = win->next) {
         if (any_died)
-            bury(win);
+            end_dead(win);
         events += advance(win);
-        busy = busy || win->ops || win->waiters;
+        if (win->ops || win->waiters)
+            weft.windows.busy = true;
     }
     return events;
 }
@@ -230,7 +246,7 @@ bool weft_rma_is_dead(const struct weft_win *win, int rank)
     return peer && peer->lane == WEFT_LANE_DEAD;
 }
 
-int weft_rma_dead(const struct weft_win *win, int rank)
+int weft_rma_report_dead(const struct weft_win *win, int rank)
 {
     return weft_failure_say(weft_comm_peer(win->comm, rank));
 }
@@ -252,25 +268,49 @@ int weft_rma_await(struct weft_win *win, int rank, const char *what, unsigned *p
         weft_idle(&idle);
     }
     win->waits_for = NULL;
-    return weft_counts.deaths && weft_rma_is_dead(win, rank) ? weft_rma_dead(win, rank)
+    return weft_counts.deaths && weft_rma_is_dead(win, rank) ? weft_rma_report_dead(win, rank)
                                                              : MPI_SUCCESS;
+}
+
+/* ---- The hang report */
+
+/* Who holds the lock that this rank waits for, or that others request from it. */
+static int lock_holder(const struct weft_win *win)
+{
+    const struct weft_win_control *control = win->waits_for && win->waits_at >= 0
+                                                 ? win->targets[win->waits_at].control
+                                             : win->waiters ? win->control
+                                                            : NULL;
+    return control ? weft_win_lock_holder(control) : -1;
+}
+
+static const char *access_text(const struct weft_win *win)
+{
+    switch (win->access) {
+    case WEFT_WIN_STARTED:
+        return ", MPI_Win_start without MPI_Win_complete";
+    case WEFT_WIN_LOCKED:
+        return ", MPI_Win_lock without MPI_Win_unlock";
+    case WEFT_WIN_LOCKED_ALL:
+        return ", MPI_Win_lock_all without MPI_Win_unlock_all";
+    default:
+        return "";
+    }
 }
 
 void weft_rma_each_wait(void (*see)(void *arg, const char *text), void *arg)
 {
-    for (const struct weft_win *win = all; win; win = win->next) {
-        char text[400], whom[64] = "", holder[64] = "";
-        if (!win->waits_for)
+    for (const struct weft_win *win = weft.windows.first; win; win = win->next) {
+        char text[400], wait[128] = "", holder[64] = "";
+        if (!win->waits_for && !win->access && !win->posted && !win->waiters)
             continue;
-        if (win->waits_at >= 0)
-            snprintf(whom, sizeof whom, " of rank %d", win->waits_at);
-        struct weft_win_control *control =
-            win->waits_at >= 0 ? win->targets[win->waits_at].control : NULL;
-        if (control && weft_win_lock_holder(control) >= 0)
-            snprintf(holder, sizeof holder, "; rank %d holds the exclusive lock",
-                     weft_win_lock_holder(control));
-        snprintf(text, sizeof text, "window %s: waits for %s%s%s", weft_win_name(win),
-                 win->waits_for, whom, holder);
+        if (win->waits_for && win->waits_at >= 0)
+            snprintf(wait, sizeof wait, ", waits for %s of rank %d", win->waits_for, win->waits_at);
+        if (lock_holder(win) >= 0)
+            snprintf(holder, sizeof holder, "; rank %d holds the exclusive lock", lock_holder(win));
+        snprintf(text, sizeof text, "window %s%s%s%s%s%s", name_of(win), access_text(win),
+                 win->posted ? ", MPI_Win_post without MPI_Win_wait" : "",
+                 win->waiters ? ", other ranks wait for its lock" : "", wait, holder);
         see(arg, text);
     }
 }

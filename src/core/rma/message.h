@@ -3,17 +3,17 @@
  * Messages of windows: operations on targets whose memory this process cannot reach, and the
  * synchronization between any two ranks.
  *
- * A packet is one ordinary message on the channel `part` of the window's communicator: a header, the
- * places in the target's window as a list of runs of bytes, and the data in packed form. An operation
- * whose data do not fit is several packets, each complete in itself. Every rank keeps WEFT_RMA_SLOTS
+ * A packet is one message on the channel `part` of the window's communicator: a header, the places in
+ * the target's window as a list of runs of bytes, and the data in packed form. An operation whose data
+ * do not fit is several packets, each of which can be applied alone. Every rank keeps WEFT_RMA_SLOTS
  * receives from any source posted, and handles their messages in the order of posting.
  *
  * Invariants:
- *  - Packets of one rank to another are handled in the order in which they were sent. So an ANSWER to
- *    a FLUSH or UNLOCK acknowledges every operation sent before, and accumulate operations keep
- *    their order.
- *  - A handler never waits: what it sends is queued by the lane.
- *  - Runs, lengths and numbers in a packet are checked before they are used.
+ *  - Packets of one rank to another are handled in the order in which they were sent. So an ACK of a
+ *    FLUSH or UNLOCK acknowledges every operation sent before, and accumulate operations keep their
+ *    order.
+ *  - A handler never waits: the lane queues what it sends.
+ *  - Source, kind, length, runs and numbers of a packet are checked before they are used.
  */
 #ifndef WEFT_RMA_MESSAGE_H
 #define WEFT_RMA_MESSAGE_H
@@ -28,7 +28,7 @@ enum weft_rma_packet_kind {
     WEFT_RMA_FLUSH,
     WEFT_RMA_LOCK,   /* of type `op`: enum weft_win_lock */
     WEFT_RMA_UNLOCK, /* the lock that was granted */
-    WEFT_RMA_ANSWER, /* a FLUSH or UNLOCK was handled, a LOCK granted */
+    WEFT_RMA_ACK,    /* a FLUSH or UNLOCK was handled, or a LOCK granted */
     WEFT_RMA_POST,
     WEFT_RMA_COMPLETE
 };
@@ -40,7 +40,7 @@ struct weft_rma_packet {
     uint32_t runs;
     uint64_t number;
     uint64_t offset; /* in the packed form of the whole operation */
-    uint64_t bytes;  /* of data: those that the packet carries, or asks for */
+    uint64_t bytes;  /* of data that the packet carries, or that its result is to carry */
 };
 
 enum {
@@ -49,23 +49,27 @@ enum {
     WEFT_RMA_PACKET_BYTES = 65536, /* long enough that the cost of a message is small */
     WEFT_RMA_DATA_BYTES = WEFT_RMA_PACKET_BYTES - sizeof(struct weft_rma_packet) -
                           WEFT_RMA_RUNS * sizeof(struct weft_run),
-    WEFT_RMA_ASKED = 32, /* packets of a window that wait for a result, at most */
-    WEFT_RMA_OUTGOING =
-        64 /* packets of a window that are being sent, at most, before operations wait */
+    WEFT_RMA_SWAP_BYTES = 16,  /* the largest element of compare_and_swap */
+    WEFT_RMA_RESULTS_MAX = 32, /* packets of a window that wait for a result */
+    WEFT_RMA_SENDS_MAX = 64    /* packets of a window under way before operations are queued */
 };
 
 /* Opens the messages of a window: posts the receives. */
 int weft_rma_open(struct weft_win *win);
 
-/* Withdraws them; no message is on its way to this rank. */
+/* Withdraws the receives; no message is on its way to this rank. */
 void weft_rma_close(struct weft_win *win);
 
-/* A packet to be sent, with room for so many runs and bytes of data. NULL when memory is short. */
+/* A packet to be sent, with room for so many runs and bytes of data. Ends the job when memory is
+ * short. */
 struct weft_rma_packet *weft_rma_packet_make(enum weft_rma_packet_kind kind, size_t runs,
                                              size_t bytes);
 
-/* Sends it, and frees it when it was sent. */
+/* Sends a packet, and frees it when it was sent. */
 int weft_rma_packet_send(struct weft_win *win, int rank, struct weft_rma_packet *packet);
+
+/* The bytes of data in a packet. */
+size_t weft_rma_packet_carries(const struct weft_rma_packet *packet);
 
 static inline struct weft_run *weft_rma_runs(const struct weft_rma_packet *packet)
 {
@@ -78,43 +82,48 @@ static inline char *weft_rma_packet_data(const struct weft_rma_packet *packet)
     return (char *)(weft_rma_runs(packet) + packet->runs);
 }
 
-/* handler.c: a packet has arrived. */
-void weft_rma_handle(struct weft_win *win, int source, const struct weft_rma_packet *packet,
-                     size_t length);
-
-/* Grants the lock of this rank to those that wait for it; takes it back from the dead. Returns the
- * number of events. */
-int weft_rma_grant(struct weft_win *win);
-void weft_rma_bury(struct weft_win *win);
-
-/* send.c: a RESULT or FAULT of an operation of this rank has arrived. */
-void weft_rma_result(struct weft_win *win, int source, const struct weft_rma_packet *packet);
-
-/* Sends what waits in the list of operations. Returns the number of packets. */
-int weft_rma_issue(struct weft_win *win);
-
-/* Ends the operations on a dead rank. */
-void weft_rma_abandon(struct weft_win *win, int rank);
-
 /* Sends a packet without runs and data. */
 int weft_rma_notify(struct weft_win *win, int rank, enum weft_rma_packet_kind kind, int op);
 
-/* There is something that progress is to look at in every turn: an operation or a waiter in a list. */
-void weft_rma_wake(void);
+/* Operations or lock requests are queued: progress must look at the windows in every turn. */
+void weft_rma_activate(void);
 
-/* Starts an operation by messages. Without a request its data may still be in the list of the window
- * when this returns. */
+/* One turn of a loop that waits for a packet, a lock or the end of operations at a rank: progresses,
+ * and idles if there was no event. what is for the hang report. Returns MPI_ERR_PROC_ABORTED when the
+ * rank is dead. *polls begins as 0. */
+int weft_rma_await(struct weft_win *win, int rank, const char *what, unsigned *polls);
+
+/* Whether a rank is dead; weft_rma_report_dead records the sentence of one that is, and returns
+ * MPI_ERR_PROC_ABORTED. */
+bool weft_rma_is_dead(const struct weft_win *win, int rank);
+int weft_rma_report_dead(const struct weft_win *win, int rank);
+
+/* ---- handler.c */
+
+/* Handles a packet that has arrived. */
+void weft_rma_handle(struct weft_win *win, int source, const struct weft_rma_packet *packet,
+                     size_t length);
+
+/* Grants the lock of this rank to waiting ranks. Returns the number of events. */
+int weft_rma_grant(struct weft_win *win);
+
+/* Releases the locks that dead ranks hold, and drops their requests. */
+void weft_rma_release_dead(struct weft_win *win);
+
+/* ---- send.c */
+
+/* Starts an operation by messages. Without a request its data may still be queued when this returns. */
 int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
                   struct weft_request *request);
 
-/* One turn of a loop that waits for a packet, a lock or the end of operations at a rank (-1: any):
- * progresses, and yields when there is nothing to do. what is for the hang report. Returns
- * MPI_ERR_PROC_ABORTED when the rank is dead. *polls begins as 0. */
-int weft_rma_await(struct weft_win *win, int rank, const char *what, unsigned *polls);
+/* Sends packets of queued operations. Returns how many. */
+int weft_rma_issue(struct weft_win *win);
 
-/* Whether a rank is dead; for one that is, weft_rma_dead says so and returns MPI_ERR_PROC_ABORTED. */
-bool weft_rma_is_dead(const struct weft_win *win, int rank);
-int weft_rma_dead(const struct weft_win *win, int rank);
+/* Handles a RESULT or FAULT of an operation of this rank. */
+void weft_rma_result(struct weft_win *win, int source, const struct weft_rma_packet *packet);
+
+/* Ends the operations on a dead rank. */
+void weft_rma_fail_operations(struct weft_win *win, int rank);
 
 /* ---- apply.c */
 
@@ -124,8 +133,8 @@ struct weft_rma_apply {
     enum weft_basic_type element;
     struct weft_win_control *control; /* of the target */
     const struct weft_win *win;
-    int rank;   /* who applies it */
-    bool alone; /* the origin holds the exclusive lock: nobody else accesses the window */
+    int rank;       /* that applies it */
+    bool exclusive; /* the origin holds the exclusive lock: no other rank accesses the window */
 };
 
 /* Bytes of an element in packed form. */
@@ -137,17 +146,17 @@ size_t weft_rma_element_bytes(enum weft_basic_type element);
 int weft_rma_apply(const struct weft_rma_apply *apply, char *base, const struct weft_run *runs,
                    size_t nruns, const char *in, char *out);
 
-/* Compares and swaps one element: *out is its value before. */
+/* Compares and swaps one element of 1 to WEFT_RMA_SWAP_BYTES bytes: *out is its value before. */
 int weft_rma_compare_and_swap(const struct weft_rma_apply *apply, char *at, size_t bytes,
                               const void *compare, const void *value, void *out);
 
 /* ---- lock.c */
 
-/* Tries to take the lock of a rank for another one. */
+/* Takes the lock of a rank for another one if it is free. */
 bool weft_win_lock_try(struct weft_win_control *control, enum weft_win_lock type, int holder);
 void weft_win_lock_release(struct weft_win_control *control, enum weft_win_lock type);
 
-/* The rank that holds it exclusively, or -1. */
-int weft_win_lock_holder(struct weft_win_control *control);
+/* The rank that holds the lock exclusively, or -1. */
+int weft_win_lock_holder(const struct weft_win_control *control);
 
 #endif

@@ -104,7 +104,7 @@ static int accumulate(const struct weft_rma_apply *apply, const struct weft_rma_
     return code;
 }
 
-/* ---- Either way */
+/* ---- Both mechanisms */
 
 static int operate_directly(struct weft_win *win, const struct weft_rma_call *call)
 {
@@ -115,7 +115,7 @@ static int operate_directly(struct weft_win *win, const struct weft_rma_call *ca
                                    .control = target->control,
                                    .win = win,
                                    .rank = win->comm->rank,
-                                   .alone = target->lock == WEFT_WIN_EXCLUSIVE};
+                                   .exclusive = target->lock == WEFT_WIN_EXCLUSIVE};
     switch (call->kind) {
     case WEFT_RMA_PUT:
         copy(call->origin, there, call->bytes);
@@ -135,7 +135,7 @@ static int operate_directly(struct weft_win *win, const struct weft_rma_call *ca
 
 static struct weft_request *make_request(struct weft_win *win, int pending)
 {
-    struct weft_request *request = weft_request_get(&weft.requests, WEFT_REQUEST_RMA, pending);
+    struct weft_request *request = weft_request_get(&weft.vcis[0], WEFT_REQUEST_RMA, pending);
     if (!request)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for another request");
     request->channel = &win->comm->p2p;
@@ -157,7 +157,7 @@ static int check_own(const struct weft_win *win, const struct weft_rma_call *cal
                           (long long)(call->high - call->low), where, call->target);
 }
 
-int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call, bool wants_request,
+int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call,
                    struct weft_request **request)
 {
     const struct weft_win_target *target = &win->targets[call->target];
@@ -165,14 +165,11 @@ int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call, bool 
     int code = weft_win_access(win, call->target);
     if (code == MPI_SUCCESS && own && !target->base)
         code = check_own(win, call);
-    if (code != MPI_SUCCESS)
-        return code;
-    if (wants_request)
+    if (code == MPI_SUCCESS && direct)
+        code = operate_directly(win, call);
+    if (code == MPI_SUCCESS && request)
         *request = make_request(win, direct ? 0 : 1);
-    if (!direct)
-        return weft_rma_send(win, call, wants_request ? *request : NULL);
-    code = operate_directly(win, call);
-    if (wants_request)
-        (*request)->error = (uint8_t)code;
-    return wants_request ? MPI_SUCCESS : code;
+    if (code == MPI_SUCCESS && !direct)
+        code = weft_rma_send(win, call, request ? *request : NULL);
+    return code;
 }

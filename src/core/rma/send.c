@@ -8,6 +8,9 @@
  *    only when all before it were. So packets to one target leave in that order.
  *  - A packet has a copy of its data: a put or an accumulate without a result needs the origin's
  *    buffer until its last packet is sent, no longer.
+ *  - Each packet of an operation with a result is answered by one RESULT or FAULT. The operation stays
+ *    in the list until all of them are here, also if it has failed: so no packet arrives for an
+ *    operation that does not exist, and none is under way when the window is freed.
  */
 #include "core/object/error.h"
 #include "core/process/weft.h"
@@ -16,15 +19,16 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum { MOST_ELEMENT = 32 };
-
 struct weft_rma_op {
     struct weft_rma_op *next;
     struct weft_rma_call call;
     uint64_t number;
-    size_t sent, received; /* bytes of its packed form */
+    size_t sent; /* bytes of its packed form */
+    int results_pending;
+    int error; /* the class of its first FAULT; nothing is sent after it */
     struct weft_request *request;
-    char pair[2 * MOST_ELEMENT]; /* compare_and_swap: the value to compare with, the new value */
+    char pair[2 *
+              WEFT_RMA_SWAP_BYTES]; /* compare_and_swap: the value to compare with, the new one */
 };
 
 static bool has_result(const struct weft_rma_op *op)
@@ -33,7 +37,7 @@ static bool has_result(const struct weft_rma_op *op)
            op->call.kind == WEFT_RMA_COMPARE_AND_SWAP;
 }
 
-/* Where results go. */
+/* Where results are stored. */
 static struct weft_rma_data destination(const struct weft_rma_op *op)
 {
     return op->call.kind == WEFT_RMA_GET ? op->call.origin : op->call.result;
@@ -52,10 +56,10 @@ static void hold_types(const struct weft_rma_call *call, void (*act)(const struc
 
 static bool is_finished(const struct weft_rma_op *op)
 {
-    return op->sent == op->call.bytes && (!has_result(op) || op->received == op->call.bytes);
+    return (op->sent == op->call.bytes || op->error) && !op->results_pending;
 }
 
-static void finish(struct weft_win *win, struct weft_rma_op *op, int code)
+static void finish(struct weft_win *win, struct weft_rma_op *op)
 {
     struct weft_rma_op **link = &win->ops;
     while (*link != op)
@@ -63,23 +67,26 @@ static void finish(struct weft_win *win, struct weft_rma_op *op, int code)
     *link = op->next;
     if (!op->next)
         win->ops_end = link;
-    struct weft_win_target *target = &win->targets[op->call.target];
-    target->unfinished--;
-    target->unsent -= op->sent < op->call.bytes;
+    win->targets[op->call.target].unfinished--;
+    win->results_pending -= op->results_pending;
     if (op->request) {
-        op->request->error = (uint8_t)code;
+        op->request->error = (uint8_t)op->error;
         weft_request_event(op->request);
+    } else if (op->error) {
+        win->fault = op->error;
     }
     hold_types(&op->call, weft_datatype_release);
     free(op);
 }
 
-void weft_rma_abandon(struct weft_win *win, int rank)
+void weft_rma_fail_operations(struct weft_win *win, int rank)
 {
     for (struct weft_rma_op *op = win->ops, *next; op; op = next) {
         next = op->next;
-        if (op->call.target == rank)
-            finish(win, op, weft_rma_dead(win, rank));
+        if (op->call.target != rank)
+            continue;
+        op->error = weft_rma_report_dead(win, rank);
+        finish(win, op);
     }
 }
 
@@ -137,10 +144,9 @@ static int send_one(struct weft_win *win, struct weft_rma_op *op)
     if (code != MPI_SUCCESS)
         return code;
     op->sent += bytes;
-    struct weft_win_target *target = &win->targets[op->call.target];
-    target->flush = true;
-    target->unsent -= op->sent == op->call.bytes;
-    win->asked += has_result(op);
+    win->targets[op->call.target].flush = true;
+    op->results_pending += has_result(op);
+    win->results_pending += has_result(op);
     return MPI_SUCCESS;
 }
 
@@ -148,19 +154,16 @@ int weft_rma_issue(struct weft_win *win)
 {
     int packets = 0;
     for (struct weft_rma_op *op = win->ops, *next; op; op = next) {
-        int code = MPI_SUCCESS;
         next = op->next;
-        while (op->sent < op->call.bytes && code == MPI_SUCCESS) {
-            if (win->outgoing >= WEFT_RMA_OUTGOING ||
-                (has_result(op) && win->asked >= WEFT_RMA_ASKED))
+        while (op->sent < op->call.bytes && !op->error) {
+            if (win->sends_pending >= WEFT_RMA_SENDS_MAX ||
+                (has_result(op) && win->results_pending >= WEFT_RMA_RESULTS_MAX))
                 return packets;
-            code = send_one(win, op);
+            op->error = send_one(win, op);
             packets++;
         }
-        if (code != MPI_SUCCESS)
-            win->fault = code;
-        if (code != MPI_SUCCESS || is_finished(op))
-            finish(win, op, code);
+        if (is_finished(op))
+            finish(win, op);
     }
     return packets;
 }
@@ -169,7 +172,6 @@ int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
                   struct weft_request *request)
 {
     struct weft_rma_op *op = calloc(1, sizeof *op);
-    struct weft_win_target *target = &win->targets[call->target];
     if (!op)
         return weft_error_set(MPI_ERR_NO_MEM, "no memory for an operation on rank %d's window",
                               call->target);
@@ -181,13 +183,12 @@ int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
         memcpy(op->pair + call->bytes, call->origin.at, call->bytes);
     }
     hold_types(call, weft_datatype_retain);
-    target->unsent++;
-    target->unfinished++;
+    win->targets[call->target].unfinished++;
     *win->ops_end = op;
     win->ops_end = &op->next;
     weft_rma_issue(win);
     if (win->ops)
-        weft_rma_wake();
+        weft_rma_activate();
     return MPI_SUCCESS;
 }
 
@@ -204,26 +205,27 @@ static struct weft_rma_op *find(struct weft_win *win, int source, uint64_t numbe
 void weft_rma_result(struct weft_win *win, int source, const struct weft_rma_packet *packet)
 {
     struct weft_rma_op *op = find(win, source, packet->number);
-    bool fault = packet->kind == WEFT_RMA_FAULT;
-    if (fault)
-        win->fault =
+    int error = MPI_SUCCESS;
+    if (packet->kind == WEFT_RMA_FAULT)
+        error =
             weft_error_set(packet->bytes < MPI_ERR_LASTCODE ? (int)packet->bytes : MPI_ERR_OTHER,
-                           "an operation on the window of rank %d failed there: the "
-                           "memory is not attached, or not in the window",
+                           "an operation on the window of rank %d failed there: the memory is "
+                           "not attached, or not in the window",
                            source);
-    if (!op)
-        return;
-    win->asked -= has_result(op);
-    if (fault) {
-        finish(win, op, win->fault);
+    if (!op || !has_result(op) || !op->results_pending) {
+        win->fault = error ? error : win->fault; /* of a put or accumulate; a RESULT is dropped */
+        if (op && error)
+            op->error = error;
         return;
     }
+    op->results_pending--;
+    win->results_pending--;
     struct weft_rma_data to = destination(op);
-    if (!has_result(op) || packet->offset > op->sent || packet->bytes > op->sent - packet->offset)
-        return; /* not an answer to what was sent */
-    weft_datatype_unpack(to.type, to.at, packet->offset, weft_rma_packet_data(packet),
-                         packet->bytes);
-    op->received += packet->bytes;
+    if (error)
+        op->error = error;
+    else if (packet->offset <= op->sent && packet->bytes <= op->sent - packet->offset)
+        weft_datatype_unpack(to.type, to.at, packet->offset, weft_rma_packet_data(packet),
+                             packet->bytes);
     if (is_finished(op))
-        finish(win, op, MPI_SUCCESS);
+        finish(win, op);
 }

@@ -2,21 +2,23 @@
 /*
  * Windows: memory that other ranks read and write (MPI 5.0 chapter 12).
  *
- * Each target of a window is reached in one of two ways, fixed when the window is made:
+ * A target of a window is reached by one of two mechanisms, which never changes:
  *  - directly: the target's memory is mapped into this process (`base` of the target). Operations are
  *    loads, stores and processor atomics of the origin, complete when the call returns.
- *  - by messages (core/rma/message.h): a handler at the target, driven by progress, carries out what
- *    the origin requests.
+ *  - by messages (core/rma/message.h): a handler at the target, which runs in progress, applies the
+ *    operations.
  *
  * Invariants:
  *  - A window has a communicator of its own: its packets use the channel `part`, its collectives the
- *    channel `coll`, and nothing else uses either.
- *  - The lock of MPI_Win_lock is one word per rank (struct weft_win_control). Ranks that share memory
- *    change it themselves; for the others the handler of the rank that owns it does.
- *  - Accumulate operations on elements of 1, 2, 4 or 8 aligned bytes are processor atomics, at every
- *    rank that applies them; those on other elements hold the word `accumulating` of the target.
+ *    channel `coll`, and nothing else uses either. The communicator's handle is the window's, and its
+ *    error handler is the window's, so that errors of requests are raised at the window.
+ *  - The lock of MPI_Win_lock is one word for each rank (struct weft_win_control). Ranks that share
+ *    memory change it themselves; for other ranks the handler of its owner does.
+ *  - Accumulate operations on aligned elements of 1, 2, 4 or 8 bytes are processor atomics at every
+ *    rank that applies them. For all other elements, the rank that applies them holds the word
+ *    `accumulating` of the target.
  *
- * Functions that can fail return an MPI error class, the sentence said.
+ * Functions that can fail return an MPI error class whose sentence they have recorded.
  */
 #ifndef WEFT_WIN_H
 #define WEFT_WIN_H
@@ -30,12 +32,12 @@
 
 #include <stdatomic.h>
 
-/* What ranks that share memory know of one rank of a window; two cache lines, since the two words are
- * written by different operations. */
+/* One rank's part of the segment beside its memory. Two cache lines, because different operations
+ * write the two words. */
 struct weft_win_control {
     _Alignas(64) _Atomic uint64_t lock; /* the exclusive holder's rank + 1 in the upper 32 bits, the
                                            number of shared holders in the lower */
-    _Alignas(64) _Atomic uint32_t accumulating; /* rank + 1 of who applies an accumulate, or 0 */
+    _Alignas(64) _Atomic uint32_t accumulating; /* the rank + 1 that applies an accumulate, or 0 */
 };
 
 /* A lock that this rank holds at a target. */
@@ -46,17 +48,21 @@ enum weft_win_lock {
     WEFT_WIN_NOCHECK /* the program asserts that no conflicting lock is held */
 };
 
+/* What ends a wait in post-start-complete-wait. */
+enum weft_win_notice { WEFT_WIN_POSTED, WEFT_WIN_COMPLETED, WEFT_WIN_NOTICES };
+
 struct weft_win_target {
-    char *base;                       /* its memory in this process; NULL: reached by messages */
-    struct weft_win_control *control; /* NULL: its lock is reached by messages */
-    MPI_Aint bytes, unit;             /* of its window: size, displacement unit */
-    uint8_t lock;                     /* enum weft_win_lock */
-    uint8_t granted;                  /* the lock that this rank's handler has granted to it */
-    bool started;                     /* in the group of MPI_Win_start */
-    bool flush;                       /* operations were sent that it has not acknowledged */
-    uint32_t posts, completes;        /* packets of that kind that no call has used yet */
-    uint32_t answers;                 /* packets sent that it will answer */
-    uint32_t unsent, unfinished;      /* operations in the list of the window */
+    char *base;                         /* its memory in this process; NULL: reached by messages */
+    struct weft_win_control *control;   /* NULL: its lock is reached by messages */
+    MPI_Aint bytes, unit;               /* of its window: size, displacement unit */
+    uint8_t lock;                       /* enum weft_win_lock */
+    uint8_t granted;                    /* the lock that this rank's handler has granted to it */
+    bool acquiring;                     /* a thread waits for the lock after MPI_Win_lock_all */
+    bool started;                       /* in the group of MPI_Win_start */
+    bool flush;                         /* operations were sent that it has not acknowledged */
+    uint32_t notices[WEFT_WIN_NOTICES]; /* received, and not yet used by a call */
+    uint32_t acks_pending;              /* packets sent that it will acknowledge */
+    uint32_t unfinished;                /* operations in the list of the window */
 };
 
 enum weft_win_access {
@@ -64,6 +70,12 @@ enum weft_win_access {
     WEFT_WIN_STARTED,   /* MPI_Win_start */
     WEFT_WIN_LOCKED,    /* MPI_Win_lock of one or more targets */
     WEFT_WIN_LOCKED_ALL
+};
+
+/* A rank's memory as this process sees it; base is NULL if it has none that this process can reach. */
+struct weft_win_memory {
+    void *base;
+    MPI_Aint bytes, unit;
 };
 
 /* Memory attached to a dynamic window. */
@@ -84,7 +96,6 @@ struct weft_win {
     int flavor, model, disp_unit; /* as the attributes show them */
     void *base;
     MPI_Aint bytes;
-    struct weft_errhandler *errhandler;
     struct weft_attribute *attributes;
     struct weft_info *info;
     char name[MPI_MAX_OBJECT_NAME];
@@ -93,12 +104,13 @@ struct weft_win {
     /* Epochs */
     enum weft_win_access access;
     bool fenced;     /* the last fence allows operations after it */
-    bool fence_used; /* there were some */
+    bool fence_used; /* operations were started since */
     bool lock_all_nocheck;
     int locks;                           /* targets locked by MPI_Win_lock */
     struct weft_group *started, *posted; /* of the open epochs, one reference each; or NULL */
-    int fault; /* what went wrong with an operation that had ended for its caller; the next
-                  synchronization reports it */
+    int fault;      /* the error class of an operation that had ended for its caller; the next
+                  synchronization returns it */
+    unsigned syncs; /* calls that complete without progress */
     const char *waits_for; /* for the hang report; NULL: no call on this window waits */
     int waits_at;
 
@@ -111,31 +123,20 @@ struct weft_win {
 
     /* Messages: message.c */
     struct weft_rma_slot *slots; /* posted receives, in the order of their posting */
-    int nslots, head;
+    int head;
     struct weft_request whole;          /* of its messages, which are WEFT_REQUEST_PARTs */
     size_t packet;                      /* bytes of the largest packet */
     struct weft_rma_op *ops, **ops_end; /* operations that are not complete, in order */
     uint64_t next_number;
-    int asked;                       /* packets sent that a result will answer */
-    int outgoing;                    /* packets whose send is not complete */
+    int results_pending;             /* packets sent that a result will answer */
+    int sends_pending;               /* packets whose send is not complete */
     struct weft_rma_waiter *waiters; /* ranks that wait for the lock of this one, in order */
     struct weft_win *next;           /* of all windows of this process */
 };
 
-static inline struct weft_win *weft_win_resolve(MPI_Win handle)
-{
-    return weft_handle_resolve(handle, WEFT_KIND_WIN);
-}
-
 static inline struct weft_attributed weft_win_attributed(struct weft_win *win)
 {
     return (struct weft_attributed){WEFT_KIND_WIN, win->handle, &win->attributes};
-}
-
-/* "rank 3 of the window NAME" needs no more than the name. */
-static inline const char *weft_win_name(const struct weft_win *win)
-{
-    return win->name[0] ? win->name : "without a name";
 }
 
 /* ---- make.c: collective over a communicator */
@@ -145,20 +146,23 @@ struct weft_win_arguments {
     void *base; /* of MPI_WIN_FLAVOR_CREATE */
     MPI_Aint bytes, unit;
     const struct weft_info *info; /* NULL: none */
-    int failed; /* an error class that this rank brings along: the call fails at all ranks */
+    int failed;                   /* an error class of this rank: the call fails at all ranks */
 };
 
 int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *arguments,
                   struct weft_win **out);
 
-/* Frees a window whose epochs are closed and whose attributes are deleted. */
-int weft_win_free(struct weft_win *win);
+/* Waits for all ranks, before the window is freed: weft_win_free cannot fail. */
+int weft_win_finish(struct weft_win *win);
+void weft_win_free(struct weft_win *win);
 
-/* Takes over the hints that may change after the window was made. */
+/* Uses the hints that may change after the window was made. */
 int weft_win_take_hints(struct weft_win *win, const struct weft_info *info);
 
-/* The rank whose memory MPI_PROC_NULL stands for in MPI_Win_shared_query; -1: none. */
-int weft_win_shared_rank(const struct weft_win *win);
+void weft_win_set_name(struct weft_win *win, const char *name);
+
+/* The memory of a rank; MPI_PROC_NULL: of the lowest rank that has some. */
+struct weft_win_memory weft_win_shared(const struct weft_win *win, int rank);
 
 int weft_win_attach(struct weft_win *win, void *base, MPI_Aint bytes);
 int weft_win_detach(struct weft_win *win, const void *base);
@@ -166,7 +170,9 @@ int weft_win_detach(struct weft_win *win, const void *base);
 /* Whether [at, at + bytes) of this rank lies in its window; *where is its address. */
 bool weft_win_contains(const struct weft_win *win, int64_t at, uint64_t bytes, char **where);
 
-/* ---- epoch.c: synchronization. Errors of operations that have ended before are returned here. */
+/* ---- epoch.c: synchronization. It also returns errors of operations that ended before. */
+
+enum { WEFT_WIN_ALL_RANKS = -1 };
 
 int weft_win_fence(struct weft_win *win, int assert);
 int weft_win_post(struct weft_win *win, struct weft_group *group, int assert);
@@ -179,12 +185,15 @@ int weft_win_unlock(struct weft_win *win, int rank);
 int weft_win_lock_all(struct weft_win *win, int assert);
 int weft_win_unlock_all(struct weft_win *win);
 
-/* local: only the origin's buffers need to be free for reuse. rank -1: all. */
+/* local: until the origin's buffers may be used again. rank may be WEFT_WIN_ALL_RANKS. */
 int weft_win_flush(struct weft_win *win, int rank, bool local);
 int weft_win_sync(struct weft_win *win);
 
-/* Whether an operation on a target is allowed now; takes a lock that MPI_Win_lock_all left for the
- * first operation. */
+/* MPI_SUCCESS if no epoch is open. */
+int weft_win_idle(const struct weft_win *win);
+
+/* MPI_SUCCESS if an operation on a target is allowed now. After MPI_Win_lock_all the first operation on
+ * a target takes its lock here. */
 int weft_win_access(struct weft_win *win, int target);
 
 /* ---- operation.c */
@@ -217,8 +226,8 @@ struct weft_rma_call {
     const struct weft_op *op;         /* of accumulate operations */
 };
 
-/* Starts an operation. wants_request: *request is one that completes with it, else NULL. */
-int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call, bool wants_request,
+/* Starts an operation. request: NULL, or where a request is stored that completes with it. */
+int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call,
                    struct weft_request **request);
 
 /* ---- For the rest of the core */
@@ -226,10 +235,10 @@ int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call, bool 
 /* A message of a window is complete (WEFT_REQUEST_PART). */
 void weft_rma_part(struct weft_request *part);
 
-/* Moves all windows along; returns the number of events. */
+/* Progresses all windows; returns the number of events. */
 int weft_rma_progress(void);
 
-/* Calls see(arg, text) for each window on which a call waits. */
+/* Calls see(arg, text) for each window on which a call waits, and for each open epoch. */
 void weft_rma_each_wait(void (*see)(void *arg, const char *text), void *arg);
 
 #endif

@@ -18,10 +18,9 @@ struct weft_count_rank *weft_count_ranks;
 
 static enum weft_lane lane_of(int world)
 {
-    const struct weft_peer *peer = weft_peer_known(world);
-    return world == weft.job.rank ? WEFT_LANE_SELF
-           : peer && peer->shm    ? WEFT_LANE_SHM
-                                  : WEFT_LANE_NET;
+    return world == weft.job.rank                ? WEFT_LANE_SELF
+           : weft.shm && weft_shm_reaches(world) ? WEFT_LANE_SHM
+                                                 : WEFT_LANE_NET;
 }
 
 static unsigned slot_of(int world)
@@ -107,19 +106,20 @@ static uint64_t net_sent_to(const struct weft_peer *peer)
 
 uint64_t weft_count_sent_to(const struct weft_peer *peer)
 {
-    return net_sent_to(peer) + weft_shm_sent_to(peer) +
-           (peer->lane == WEFT_LANE_SELF ? weft_counts.self_messages : 0);
+    bool self = peer->lane == WEFT_LANE_SELF && peer->deal == 0;
+    return net_sent_to(peer) + weft_shm_sent_to(peer) + (self ? weft_counts.self_messages : 0);
 }
 
 /* The sum of a function over all peers. */
 static uint64_t sum(uint64_t (*of)(const struct weft_peer *peer))
 {
     uint64_t all = 0;
-    for (int i = 0; weft.peers && i < weft.job.size; i++) {
-        const struct weft_peer *peer = weft_peer_known(i);
-        if (peer)
-            all += of(peer);
-    }
+    for (unsigned deal = 0; deal < weft.deals; deal++)
+        for (int i = 0; weft.peers[deal] && i < weft.job.size; i++) {
+            const struct weft_peer *peer = weft_peer_known(deal, i);
+            if (peer)
+                all += of(peer);
+        }
     return all;
 }
 
@@ -145,12 +145,14 @@ uint64_t weft_count_fetching(void)
     return sum(fetching);
 }
 
-static uint64_t one(const struct weft_peer *peer)
-{
-    return peer->world != weft.job.rank;
-}
-
 uint64_t weft_count_peers(void)
 {
-    return sum(one);
+    uint64_t peers = 0;
+    for (int i = 0; i < weft.job.size; i++) {
+        bool known = false;
+        for (unsigned deal = 0; deal < weft.deals; deal++)
+            known |= weft_peer_known(deal, i) != NULL;
+        peers += known && i != weft.job.rank;
+    }
+    return peers;
 }

@@ -11,13 +11,14 @@
  * Invariants:
  *  - Sums never decrease; weft_count_close stores sums derived from objects that are about to be
  *    freed.
- *  - Counters are written under the library's lock, if there are threads, and read without it:
- *    loads and stores are atomic.
+ *  - What threads that hold different VCIs may count at the same time is counted by weft_count_add
+ *    and weft_count_level; the rest is counted by threads that hold all VCIs. Any thread reads.
  */
 #ifndef WEFT_COUNT_H
 #define WEFT_COUNT_H
 
 #include "core/object/handle.h"
+#include "core/process/lock.h"
 #include "core/pt2pt/peer.h"
 
 #include <stdbool.h>
@@ -85,12 +86,24 @@ static inline bool weft_count_all(void)
 void weft_count_open(void);
 void weft_count_close(void);
 
-/* Sets a level. */
-static inline void weft_count_level(struct weft_peak *peak, uint64_t now)
+/* Adds to a counter, which another thread that holds another VCI may add to at the same time. */
+static inline void weft_count_add(uint64_t *counter, uint64_t by)
 {
-    peak->now = now;
-    if (now > peak->most)
-        peak->most = now;
+    if (weft_likely(!weft_lock_is_shared()))
+        *counter += by;
+    else
+        __atomic_fetch_add(counter, by, __ATOMIC_RELAXED);
+}
+
+/* Changes how much there is of something; by may be negative. */
+static inline void weft_count_level(struct weft_peak *peak, int64_t by)
+{
+    uint64_t now = __atomic_add_fetch(&peak->now, (uint64_t)by, __ATOMIC_RELAXED);
+    uint64_t most = __atomic_load_n(&peak->most, __ATOMIC_RELAXED);
+    while (by > 0 && now > most &&
+           !__atomic_compare_exchange_n(&peak->most, &most, now, true, __ATOMIC_RELAXED,
+                                        __ATOMIC_RELAXED))
+        ;
 }
 
 /* A send or control enters and leaves the backlog of a peer; *total and *backlog are the counters
@@ -98,15 +111,15 @@ static inline void weft_count_level(struct weft_peak *peak, uint64_t now)
 static inline void weft_count_backlog_add(struct weft_peer *peer, uint64_t *total,
                                           struct weft_peak *backlog)
 {
-    ++*total;
-    weft_count_level(backlog, backlog->now + 1);
+    weft_count_add(total, 1);
+    weft_count_level(backlog, 1);
     peer->counts.backlogged++;
     peer->counts.backlog++;
 }
 
 static inline void weft_count_backlog_remove(struct weft_peer *peer, struct weft_peak *backlog)
 {
-    backlog->now--;
+    weft_count_level(backlog, -1);
     peer->counts.backlog--;
 }
 
@@ -115,7 +128,7 @@ WEFT_COLD void weft_count_unexpected_of_rank(uint32_t context, int source);
 
 static inline void weft_count_unexpected(uint32_t context, int source)
 {
-    weft_counts.unexpected_messages++;
+    weft_count_add(&weft_counts.unexpected_messages, 1);
     if (weft_unlikely(weft_count_ranks != NULL))
         weft_count_unexpected_of_rank(context, source);
 }

@@ -12,6 +12,7 @@
 #include "core/object/settings.h"
 #include "core/process/weft.h"
 
+#include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -114,7 +115,7 @@ static void arm(void)
     for (const struct weft_registration *r = registrations; r; r = r->next)
         if (!r->dead && lowest(r, 0) >= 0)
             armed |= 1U << r->type;
-    weft_event_armed = armed;
+    __atomic_store_n(&weft_event_armed, armed, __ATOMIC_RELAXED);
 }
 
 static void destroy(struct weft_registration *registration)
@@ -143,6 +144,29 @@ static void sweep(void)
         *link = registration->next;
         destroy(registration);
     }
+}
+
+/* ---- The lock: an event is raised by a thread that may hold one VCI, so VCIs do not protect what is
+ * here. A callback may call MPI_T. */
+
+static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
+static _Thread_local unsigned depth;
+
+void weft_event_lock(void)
+{
+    pthread_mutex_lock(&lock);
+    depth++;
+}
+
+void weft_event_unlock(void)
+{
+    depth--;
+    pthread_mutex_unlock(&lock);
+}
+
+bool weft_event_is_locked(void)
+{
+    return depth > 0;
 }
 
 /* ---- Raising */
@@ -181,7 +205,7 @@ static void enqueue(struct weft_registration *registration, const struct weft_in
 
 void weft_event_raise(enum weft_event_type type, const struct weft_event_data *data)
 {
-    weft_enter_anytime();
+    weft_event_lock();
     MPI_T_cb_safety here = immediate_level();
     struct weft_instance instance = {.type = type, .when = weft_event_now(), .data = *data};
     walks++;
@@ -200,7 +224,7 @@ void weft_event_raise(enum weft_event_type type, const struct weft_event_data *d
     }
     walks--;
     sweep();
-    weft_leave_anytime();
+    weft_event_unlock();
 }
 
 /* ---- Deferred events */
@@ -234,11 +258,11 @@ static void deliver_one(struct weft_registration *registration)
     MPI_T_event_cb_function *call = level < 0 ? NULL : registration->level[level].call;
     void *user_data = level < 0 ? NULL : registration->level[level].user_data;
     begin(registration, instance);
-    weft_leave_anytime();
+    weft_event_unlock();
     if (call)
         call((MPI_T_event_instance)instance, (MPI_T_event_registration)registration,
              MPI_T_CB_REQUIRE_NONE, user_data);
-    weft_enter_anytime();
+    weft_event_lock();
     end(registration, instance);
     free(instance);
 }
@@ -250,10 +274,10 @@ static void report_drops(struct weft_registration *registration)
     void *user_data = registration->level[lowest(registration, 0)].user_data;
     registration->dropped = 0;
     registration->busy++;
-    weft_leave_anytime();
+    weft_event_unlock();
     if (call)
         call(dropped, (MPI_T_event_registration)registration, 0, MPI_T_CB_REQUIRE_NONE, user_data);
-    weft_enter_anytime();
+    weft_event_lock();
     registration->busy--;
 }
 
@@ -264,14 +288,14 @@ void weft_event_deliver(void)
     if (delivering)
         return;
     delivering = true;
-    weft_enter_anytime();
+    weft_event_lock();
     while ((registration = oldest()) != NULL)
         deliver_one(registration);
     while ((registration = with_drops()) != NULL)
         report_drops(registration);
     weft_gate_set_events(false);
     sweep();
-    weft_leave_anytime();
+    weft_event_unlock();
     delivering = false;
 }
 

@@ -56,12 +56,18 @@ extern const struct weft_event_row weft_event_types[WEFT_EVENTS];
 
 extern WEFT_HIDDEN unsigned weft_event_armed;
 
+/* Protects registrations and instances; taken after VCIs. A thread may take it several times, and can
+ * test whether it holds it. */
+void weft_event_lock(void);
+void weft_event_unlock(void);
+bool weft_event_is_locked(void);
+
 /* Calls, or queues, the callbacks of an event type. */
 WEFT_COLD void weft_event_raise(enum weft_event_type type, const struct weft_event_data *data);
 
 static inline bool weft_event_wanted(enum weft_event_type type)
 {
-    return weft_unlikely(weft_event_armed & 1U << type);
+    return weft_unlikely(__atomic_load_n(&weft_event_armed, __ATOMIC_RELAXED) & 1U << type);
 }
 
 /* Raises an event of a rank of MPI_COMM_WORLD on a lane (enum weft_lane); tag and bytes are 0 if

@@ -6,7 +6,6 @@
  * MPI starts, runs and stops, or that weft_count_close takes over under the lock.
  */
 #include "core/tool/pvar.h"
-#include "core/pt2pt/cell.h"
 
 #include "core/tool/count.h"
 #include "core/process/weft.h"
@@ -27,8 +26,7 @@ static uint64_t load(const uint64_t *word)
     }
 enum { STOPPED, RUNNING, IDLE };
 VALUE(state, !weft_is_running() ? STOPPED : weft_gate & WEFT_GATE_CLOSED ? IDLE : RUNNING)
-VALUE(request_bytes, weft.requests.nslabs *WEFT_REQUEST_SLAB * sizeof(struct weft_request))
-VALUE(posted, weft_cells_posted())
+VALUE(posted, weft_vcis_posted())
 VALUE(net_sent, weft_count_sent(WEFT_LANE_NET))
 VALUE(net_in_flight, load(&weft_counts.net_rendezvous) - load(&weft_counts.net_rendezvous_over))
 VALUE(net_receives, load(&weft_counts.net_receives) + weft_net_levels().completed)
@@ -37,6 +35,14 @@ VALUE(net_eager_limit, weft_net_levels().eager_limit)
 VALUE(shm_sent, weft_count_sent(WEFT_LANE_SHM))
 VALUE(shm_bytes, weft_shm_bytes())
 VALUE(shm_eager_limit, weft_shm_eager_limit())
+
+static uint64_t request_bytes(void)
+{
+    uint64_t slabs = 0;
+    for (unsigned i = 0; i < weft.nvcis; i++)
+        slabs += weft.vcis[i].requests.nslabs;
+    return slabs * WEFT_REQUEST_SLAB * sizeof(struct weft_request);
+}
 
 static uint64_t net_receive_queue(void)
 {
@@ -55,12 +61,16 @@ RANK_VALUE(received)
 RANK_VALUE(bytes_received)
 RANK_VALUE(unexpected_messages)
 
-/* Counted for each rank that this one is in contact with. */
+/* Counted for each rank that this one is in contact with: the sum over the deals. */
 #define PEER_VALUE(name, expression)                                                               \
     static uint64_t peer_##name(int world)                                                         \
     {                                                                                              \
-        const struct weft_peer *peer = weft.peers ? weft_peer_known(world) : NULL;                 \
-        return peer ? expression : 0;                                                              \
+        uint64_t sum = 0;                                                                          \
+        for (unsigned deal = 0; deal < weft.deals; deal++) {                                       \
+            const struct weft_peer *peer = weft_peer_known(deal, world);                           \
+            sum += peer ? expression : 0;                                                          \
+        }                                                                                          \
+        return sum;                                                                                \
     }
 PEER_VALUE(messages_sent, weft_count_sent_to(peer))
 PEER_VALUE(rendezvous, load(&peer->counts.rendezvous))

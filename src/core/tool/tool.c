@@ -31,18 +31,34 @@ static void make_enums(void)
             (struct weft_tool_enum){weft_event_types[i].name, weft_event_types[i].elements};
 }
 
+/* A callback of an event that calls MPI_T has the lock of events already, and perhaps one VCI: it must
+ * not wait for others. */
+void weft_tool_enter_always(void)
+{
+    if (!weft_event_is_locked())
+        weft_enter_anytime();
+    weft_event_lock();
+}
+
+static void leave(void)
+{
+    weft_event_unlock();
+    if (!weft_event_is_locked())
+        weft_leave_anytime();
+}
+
 int weft_tool_enter(void)
 {
-    weft_enter_anytime();
+    weft_tool_enter_always();
     if (uses)
         return MPI_SUCCESS;
-    weft_leave_anytime();
+    leave();
     return MPI_T_ERR_NOT_INITIALIZED;
 }
 
 int weft_tool_leave(int code)
 {
-    weft_leave_anytime();
+    leave();
     return code;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * MPI_T (MPI 5.0 chapter 15): common functions, enumerations and categories. The entry points are
- * in core/mpi/tool_*.c.
+ * in core/mpi/tool.c and abi/entry.tsv.
  *
  * Invariants:
  *  - The state of this folder is accessed under the lock of weft_enter_anytime, which requires
@@ -25,6 +25,9 @@ int weft_tool_enter(void);
 
 /* Releases the lock. Returns code. */
 int weft_tool_leave(int code);
+
+/* The same before MPI_T is initialised. */
+void weft_tool_enter_always(void);
 
 /* MPI_T_init_thread and MPI_T_finalize, which may be nested. */
 void weft_tool_open(void);

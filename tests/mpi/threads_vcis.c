@@ -3,17 +3,20 @@
 // run: ranks=1 lanes=self seconds=60
 /*
  * Threads that send at the same time (MPI_THREAD_MULTIPLE), each of four a rank on a communicator of
- * its own and all of them on a shared one, with what must not disturb that: messages of all lengths,
- * more of them than rings have room for, receives from any source, probes, cancelled receives,
- * freed requests, requests of several communicators in one wait, communicators that come and go,
- * and, in odd rounds, collectives. Every word says who sent it, when, and where it belongs.
+ * its own, and so on a VCI of its own, and all of them on a shared one, with what must not disturb that:
+ * messages of all lengths, more of them than rings have room for, receives from any source, probes,
+ * cancelled receives, freed requests, persistent, partitioned and buffered communication, requests of
+ * several VCIs in one wait or test, communicators that come and go, and, in odd rounds, collectives.
+ * Every word says who sent it, when, and where it belongs. In the last rank of three the same calls are
+ * made by one thread, with MPI_THREAD_SINGLE (THREADS_ALL_MULTIPLE=1: in all by threads).
  */
 #include "check.h"
 
 #include <pthread.h>
 
 enum { THREADS = 4, ROUNDS = 17, WINDOW = 24, MANY = 600, LONGEST = 6000 };
-enum { TAG_WINDOW = 10, TAG_ANY = 50, TAG_MANY = 60, TAG_NEVER = 70, TAG_SHARED = 100 };
+enum { TAG_WINDOW = 10, TAG_ANY = 50, TAG_MANY = 60, TAG_NEVER = 70, TAG_PARTS = 80 };
+enum { TAG_SHARED = 100, TAG_PREPARED = 200 };
 
 static MPI_Comm own[THREADS], shared;
 
@@ -189,6 +192,60 @@ static void mixed(int me, int round)
     look(in, 3, me, round, down(), 0);
 }
 
+/* Persistent requests of both communicators, started and completed together, twice. */
+static void persistent(int me, int round)
+{
+    enum { N = 4 };
+    const MPI_Comm comms[] = {own[me], shared};
+    int out[2], in[2], done = 0, count, indices[N];
+    MPI_Request requests[N];
+    for (int i = 0; i < 2; i++) {
+        MPI_Recv_init(&in[i], 1, MPI_INT, down(), TAG_PREPARED + me, comms[i], &requests[2 * i]);
+        MPI_Send_init(&out[i], 1, MPI_INT, up(), TAG_PREPARED + me, comms[i], &requests[2 * i + 1]);
+    }
+    for (int time = 0; time < 2; time++) {
+        fill(out, 2, me, round, time);
+        MPI_Startall(N, requests);
+        if (time == 0)
+            MPI_Waitall(N, requests, MPI_STATUSES_IGNORE);
+        for (int left = time ? N : 0; left > 0; left -= count)
+            MPI_Testsome(N, requests, &count, indices, MPI_STATUSES_IGNORE);
+        look(in, 2, me, round, down(), time);
+    }
+    for (int i = 0; i < N; i++)
+        MPI_Request_free(&requests[i]);
+    fill(out, 1, me, round, 0);
+    MPI_Isendrecv(out, 1, MPI_INT, up(), TAG_PREPARED + me, in, 1, MPI_INT, down(),
+                  TAG_PREPARED + me, own[me], &requests[0]);
+    while (!done)
+        MPI_Testall(1, requests, &done, MPI_STATUSES_IGNORE);
+    look(in, 1, me, round, down(), 0);
+}
+
+/* What ends in objects that belong to no VCI: partitions, and buffered sends. */
+static void deferred(int me, int round)
+{
+    enum { PARTS = 3, EACH = 400 };
+    static int out[THREADS][PARTS * EACH], in[THREADS][PARTS * EACH];
+    MPI_Request requests[2];
+    int one = value_of(me, round, check.rank, 7), other = 0;
+    fill(out[me], PARTS * EACH, me, round, 0);
+    MPI_Psend_init(out[me], PARTS, EACH, MPI_INT, up(), TAG_PARTS, own[me], MPI_INFO_NULL,
+                   &requests[0]);
+    MPI_Precv_init(in[me], PARTS, EACH, MPI_INT, down(), TAG_PARTS, own[me], MPI_INFO_NULL,
+                   &requests[1]);
+    MPI_Startall(2, requests);
+    for (int i = PARTS - 1; i >= 0; i--)
+        MPI_Pready(i, requests[0]);
+    MPI_Bsend(&one, 1, MPI_INT, up(), TAG_PARTS, own[me]);
+    MPI_Recv(&other, 1, MPI_INT, down(), TAG_PARTS, own[me], MPI_STATUS_IGNORE);
+    look(&other, 1, me, round, down(), 7);
+    MPI_Waitall(2, requests, MPI_STATUSES_IGNORE);
+    look(in[me], PARTS * EACH, me, round, down(), 0);
+    MPI_Request_free(&requests[0]);
+    MPI_Request_free(&requests[1]);
+}
+
 static void *work(void *arg)
 {
     int me = (int)(intptr_t)arg;
@@ -196,6 +253,9 @@ static void *work(void *arg)
         window(own[me], TAG_WINDOW, me, round);
         window(shared, TAG_SHARED + THREADS + 3 * me, me, round);
         mixed(me, round);
+        persistent(me, round);
+        if (round % 3 == 0)
+            deferred(me, round);
         if (round % 4 == me)
             flood(me, round);
         if (me != 1)
@@ -218,14 +278,21 @@ static void *work(void *arg)
 int main(int argc, char **argv)
 {
     pthread_t thread[THREADS];
-    check_begin_threads(&argc, &argv, 1);
+    bool alone = check_setting("PMIX_RANK", 0) == 2 && !check_setting("THREADS_ALL_MULTIPLE", 0);
+    int provided;
+    check_watch();
+    MPI_Init_thread(&argc, &argv, alone ? MPI_THREAD_SINGLE : MPI_THREAD_MULTIPLE, &provided);
+    check_world(1);
+    MPI_Buffer_attach(MPI_BUFFER_AUTOMATIC, 0);
     MPI_Comm_dup(MPI_COMM_WORLD, &shared);
     for (int i = 0; i < THREADS; i++)
         MPI_Comm_dup(MPI_COMM_WORLD, &own[i]);
     check_step("%d threads", THREADS);
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS && !alone; i++)
         pthread_create(&thread[i], NULL, work, (void *)(intptr_t)i);
-    for (int i = 0; i < THREADS; i++)
+    for (int i = 0; i < THREADS && alone; i++)
+        work((void *)(intptr_t)i);
+    for (int i = 0; i < THREADS && !alone; i++)
         pthread_join(thread[i], NULL);
     for (int i = 0; i < THREADS; i++)
         MPI_Comm_free(&own[i]);

@@ -1,0 +1,62 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Entry points of collectives (status `collective`): each puts its arguments into a struct
+weft_coll_call and starts it in one of three ways. Operation, way and members follow from the name
+and the parameters.
+"""
+
+import re
+
+from tables import TableError, split_parameters
+
+# The side of a parameter and its member; a broadcast's data and a reduction's operand are sent.
+MEMBERS = {
+    "buffer": ("send", "buffer"), "sendbuf": ("send", "buffer"), "recvbuf": ("receive", "buffer"),
+    "count": ("send", "count"), "sendcount": ("send", "count"), "recvcount": ("receive", "count"),
+    "datatype": ("send", "type"), "sendtype": ("send", "type"), "recvtype": ("receive", "type"),
+    "sendtypes": ("send", "types"), "recvtypes": ("receive", "types"),
+    "sendcounts": ("send", "counts"), "recvcounts": ("receive", "counts"),
+    "sdispls": ("send", "displs"), "rdispls": ("receive", "displs"),
+}  # fmt: skip
+
+
+def operation(name):
+    """'MPI_Ineighbor_alltoallw_c' as 'NEIGHBOR_ALLTOALLW'."""
+    bare = re.sub(r"(_init)?(_c)?$", "", name[len("MPI_"):])
+    return re.sub(r"^I(?=[a-z])", "", bare).upper()
+
+
+def way(parameters):
+    types = [p.type for p in parameters]
+    if "MPI_Request *" not in types:
+        return "weft_coll_blocking(&call)"
+    if "MPI_Info" in types:
+        return "weft_coll_persistent(&call, info, request)"
+    return "weft_coll_nonblocking(&call, request)"
+
+
+def body(function):
+    parameters = split_parameters(function.parameters)
+    names = [p.name for p in parameters]
+    sides = {"send": [], "receive": []}
+    rest = []
+    for p in parameters:
+        if p.name in ("request", "info"):
+            continue
+        if p.name in ("comm", "op", "root"):
+            rest.append(f".{p.name} = {p.name},")
+            continue
+        if p.name == "displs":  # of the side that has counts
+            side, member = "send" if "sendcounts" in names else "receive", "displs"
+        elif p.name in MEMBERS:
+            side, member = MEMBERS[p.name]
+        else:
+            raise TableError(f"{function.name}: a collective has no parameter '{p.name}'")
+        value = p.name
+        if member in ("counts", "displs"):
+            value = f"{{{p.name}, {'false' if 'int' in p.type.split() else 'true'}}}"
+        sides[side].append(f".{member} = {value}")
+    plain = re.sub("_c$", "", function.name)
+    lines = [f'.function = "{plain}",', f".kind = WEFT_COLL_{operation(plain)},"]
+    lines += [f".{side} = {{{', '.join(members)}}}," for side, members in sides.items() if members]
+    return ["const struct weft_coll_call call = {", *["    " + line for line in lines + rest], "};",
+            f"return {way(parameters)};"]

@@ -1,0 +1,94 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""Reads the tables of the ABI, and wraps the C text that is made of them.
+
+Invariant: the tables are the only place that names a function or a value of the standard.
+"""
+
+import re
+import textwrap
+from collections import namedtuple
+from pathlib import Path
+
+ROOT = Path(__file__).resolve().parent.parent
+WIDTH = 100
+SPDX = "SPDX-License-Identifier: BSD-3-Clause"
+
+Function = namedtuple("Function", "returns name parameters status")
+Constant = namedtuple("Constant", "form name value")
+Parameter = namedtuple("Parameter", "type name suffix")
+
+STATUSES = ("no", "hand", "entry", "collective", "construct", "widen")
+
+
+class TableError(Exception):
+    """A row of a table contradicts the rules above; its text names the row."""
+
+
+def rows(name, columns):
+    """The rows of abi/<name>, split at tabs, without comments."""
+    for line in (ROOT / "abi" / name).read_text().splitlines():
+        if not line or line.startswith("#"):
+            continue
+        cells = line.split("\t")
+        if len(cells) != columns:
+            raise TableError(f"{name}: {len(cells)} columns instead of {columns}: {line}")
+        yield cells
+
+
+def read_tables():
+    functions = [Function(*row) for row in rows("functions.tsv", 4)]
+    for f in functions:
+        if f.status not in STATUSES:
+            raise TableError(f"{f.name}: unknown status '{f.status}'")
+        if f.status == "no" and f.returns != "int":
+            raise TableError(f"{f.name} returns {f.returns}, not an error: it has to be `hand`")
+    constants = [Constant(*row) for row in rows("constants.tsv", 3)]
+    types = [row[0] for row in rows("types.tsv", 1)]
+    return functions, constants, types
+
+
+def split_parameters(text):
+    """'const int a[], MPI_Comm c' as Parameter(type 'const int', name 'a', suffix '[]'), ..."""
+    if text == "void":
+        return []
+    result = []
+    for part in text.split(","):
+        if part.strip() == "...":
+            result.append(Parameter("...", "", ""))
+            continue
+        match = re.fullmatch(r"\s*(.*?[\s*])(\w+)((?:\[\w*\])*)\s*", part)
+        if not match:
+            raise TableError(f"cannot read the parameter '{part}'")
+        result.append(Parameter(match[1].strip(), match[2], match[3]))
+    return result
+
+
+def wrap(head, items, tail):
+    """`head(items)tail` in lines of at most WIDTH columns, continued under the parenthesis."""
+    glued = ", ".join(item.replace(" ", "\0") for item in items)
+    lines = textwrap.wrap(
+        head.replace(" ", "\0") + glued + tail,
+        WIDTH,
+        subsequent_indent=" " * len(head),
+        break_long_words=False,
+        break_on_hyphens=False,
+    )
+    return "\n".join(lines).replace("\0", " ")
+
+
+def head_of(function, prefix=""):
+    space = "" if function.returns.endswith("*") else " "
+    return f"{function.returns}{space}{prefix}{function.name}("
+
+
+def prototype(function, prefix="", end=");"):
+    items = [p.strip() for p in function.parameters.split(",")]
+    # gcc takes what an array stands for to be read, and warns of MPI_UNWEIGHTED, which is nowhere.
+    items = [re.sub(r"int (\w*weights)\[\]$", r"int *\1", item) for item in items]
+    return wrap(head_of(function, prefix), items, end)
+
+
+def note(text, comment=("/*", " *", " */")):
+    """The note at the top of a generated file."""
+    lines = textwrap.wrap(text, WIDTH - 3)
+    return "\n".join([comment[0]] + [f"{comment[1]} {line}" for line in lines] + [comment[2]])

@@ -1,0 +1,257 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Checks of arguments: see arg.h.
+ */
+#include "core/mpi/arg.h"
+#include "core/comm/topology.h"
+#include "core/object/info.h"
+
+#include <string.h>
+
+/* ---- Communicators */
+
+int weft_arg_bad_comm(MPI_Comm handle)
+{
+    if (handle == MPI_COMM_NULL)
+        return weft_error_set(MPI_ERR_COMM, "the communicator is MPI_COMM_NULL");
+    return weft_error_set(MPI_ERR_COMM, "%p is no communicator; was it freed?", (void *)handle);
+}
+
+int weft_arg_comm_or_null(MPI_Comm handle, struct weft_comm **comm)
+{
+    *comm = NULL;
+    return handle == MPI_COMM_NULL ? MPI_SUCCESS : weft_arg_comm(handle, comm);
+}
+
+int weft_arg_intra(MPI_Comm handle, struct weft_comm **comm)
+{
+    int code = weft_arg_comm(handle, comm);
+    if (code == MPI_SUCCESS && (*comm)->local)
+        code = weft_error_set(MPI_ERR_COMM, "an inter-communicator was passed where an "
+                                            "intra-communicator is needed; MPI_Intercomm_merge "
+                                            "makes one");
+    return code;
+}
+
+int weft_arg_inter(MPI_Comm handle, struct weft_comm **comm)
+{
+    int code = weft_arg_comm(handle, comm);
+    if (code == MPI_SUCCESS && !(*comm)->local)
+        code = weft_error_set(MPI_ERR_COMM, "an intra-communicator was passed where an "
+                                            "inter-communicator is needed; MPI_Comm_test_inter "
+                                            "tells them apart");
+    return code;
+}
+
+static int with_topology(MPI_Comm handle, int kind, const char *name, struct weft_comm **comm)
+{
+    int code = weft_arg_comm(handle, comm);
+    if (code == MPI_SUCCESS && (!(*comm)->topology || (*comm)->topology->kind != kind))
+        code = weft_error_set(MPI_ERR_TOPOLOGY, "the communicator has no %s topology", name);
+    return code;
+}
+
+int weft_arg_cart(MPI_Comm handle, struct weft_comm **comm)
+{
+    return with_topology(handle, MPI_CART, "Cartesian", comm);
+}
+
+int weft_arg_graph(MPI_Comm handle, struct weft_comm **comm)
+{
+    return with_topology(handle, MPI_GRAPH, "graph", comm);
+}
+
+int weft_arg_dist_graph(MPI_Comm handle, struct weft_comm **comm)
+{
+    return with_topology(handle, MPI_DIST_GRAPH, "distributed graph", comm);
+}
+
+/* ---- Other handles */
+
+int weft_arg_bad_group(MPI_Group handle)
+{
+    if (handle == MPI_GROUP_NULL)
+        return weft_error_set(MPI_ERR_GROUP, "the group is MPI_GROUP_NULL");
+    return weft_error_set(MPI_ERR_GROUP, "%p is no group; was it freed?", (void *)handle);
+}
+
+int weft_arg_bad_type(MPI_Datatype handle)
+{
+    return weft_error_set(MPI_ERR_TYPE, "%p is no datatype; was it freed?", (void *)handle);
+}
+
+int weft_arg_type_or_null(MPI_Datatype handle, struct weft_datatype **type)
+{
+    *type = NULL;
+    return handle == MPI_DATATYPE_NULL ? MPI_SUCCESS : weft_arg_type(handle, type);
+}
+
+int weft_arg_committed(MPI_Datatype handle, struct weft_datatype **type)
+{
+    int code = weft_arg_type(handle, type);
+    if (code == MPI_SUCCESS && !((*type)->flags & WEFT_TYPE_COMMITTED))
+        code = weft_error_set(MPI_ERR_TYPE,
+                              "the datatype is not committed; call MPI_Type_commit first");
+    return code;
+}
+
+int weft_arg_session(MPI_Session handle, struct weft_session **session)
+{
+    *session = weft_handle_resolve(handle, WEFT_KIND_SESSION);
+    if (*session)
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_SESSION, "%p is no session; was it finalized?", (void *)handle);
+}
+
+int weft_arg_op(MPI_Op handle, struct weft_op **op)
+{
+    *op = weft_handle_resolve(handle, WEFT_KIND_OP);
+    if (*op)
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_OP, "%p is no operation; was it freed?", (void *)handle);
+}
+
+int weft_arg_info(MPI_Info handle, struct weft_info **info)
+{
+    *info = weft_info_resolve(handle);
+    if (*info)
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)handle);
+}
+
+int weft_arg_info_or_null(MPI_Info handle, struct weft_info **info)
+{
+    *info = NULL;
+    return handle == MPI_INFO_NULL ? MPI_SUCCESS : weft_arg_info(handle, info);
+}
+
+int weft_arg_writable(MPI_Info handle, struct weft_info **info)
+{
+    int code = weft_arg_info(handle, info);
+    if (code == MPI_SUCCESS && (*info)->predefined)
+        code = weft_error_set(MPI_ERR_INFO, "MPI_INFO_ENV cannot be changed");
+    return code;
+}
+
+int weft_arg_errhandler(enum weft_kind kind, MPI_Errhandler handle, struct weft_errhandler **out)
+{
+    struct weft_errhandler *handler = weft_handle_resolve(handle, WEFT_KIND_ERRHANDLER);
+    *out = NULL;
+    if (!handler)
+        return weft_error_set(MPI_ERR_ERRHANDLER, "%p is no error handler; was it freed?",
+                              (void *)handle);
+    if (kind != WEFT_KIND_NONE && !weft_errhandler_fits(handler, kind))
+        return weft_error_set(
+            MPI_ERR_ERRHANDLER,
+            "the error handler was made for another kind of object; %s makes one for this",
+            kind == WEFT_KIND_COMM      ? "MPI_Comm_create_errhandler"
+            : kind == WEFT_KIND_SESSION ? "MPI_Session_create_errhandler"
+            : kind == WEFT_KIND_WIN     ? "MPI_Win_create_errhandler"
+                                        : "MPI_File_create_errhandler");
+    *out = handler;
+    return MPI_SUCCESS;
+}
+
+/* ---- Other arguments */
+
+int weft_arg_no_result(const char *what)
+{
+    return weft_error_set(MPI_ERR_ARG, "the pointer to the %s is null", what);
+}
+
+int weft_arg_given(bool given, const char *what)
+{
+    return given ? MPI_SUCCESS : weft_error_set(MPI_ERR_ARG, "the %s is a null pointer", what);
+}
+
+int weft_arg_tag(int tag)
+{
+    if (tag >= 0 && tag <= weft.tag_ub)
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_TAG, "the tag %d is not between 0 and MPI_TAG_UB = %d", tag,
+                          weft.tag_ub);
+}
+
+int weft_arg_count(MPI_Count count)
+{
+    if (count >= 0)
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_COUNT, "the count %lld is negative", (long long)count);
+}
+
+int weft_arg_status(const MPI_Status *status)
+{
+    if (status != MPI_STATUS_IGNORE)
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_ARG, "the status is MPI_STATUS_IGNORE; the call that is to fill "
+                                       "it needs one too");
+}
+
+void weft_arg_copy_name(const char *from, char *to, int *length)
+{
+    size_t bytes = strlen(from);
+    memcpy(to, from, bytes + 1);
+    *length = (int)bytes;
+}
+
+int weft_request_to_int(MPI_Request handle)
+{
+    if ((uintptr_t)handle < WEFT_PREDEFINED_HANDLES)
+        return (int)(uintptr_t)handle;
+    return WEFT_REQUEST_INTEGERS + (int)((struct weft_request *)handle)->number;
+}
+
+MPI_Request weft_request_from_int(int value)
+{
+    if (value < WEFT_REQUEST_INTEGERS)
+        return weft_handle_from_int(value, (uintptr_t)MPI_REQUEST_NULL);
+    struct weft_request *request = weft_request_numbered((unsigned)(value - WEFT_REQUEST_INTEGERS));
+    return request ? (MPI_Request)request : MPI_REQUEST_NULL;
+}
+
+/* ---- Entering and leaving */
+
+struct weft_comm *weft_enter_comm(const char *function, MPI_Comm handle, int *code)
+{
+    struct weft_comm *comm;
+    *code = weft_enter(function);
+    if (*code != MPI_SUCCESS)
+        return NULL;
+    *code = weft_arg_comm(handle, &comm);
+    if (weft_unlikely(*code != MPI_SUCCESS))
+        weft_leave_with(NULL, *code, function);
+    return comm;
+}
+
+struct weft_comm *weft_enter_intra(const char *function, MPI_Comm handle, int *code)
+{
+    struct weft_comm *comm;
+    *code = weft_enter(function);
+    if (*code != MPI_SUCCESS)
+        return NULL;
+    *code = weft_arg_intra(handle, &comm);
+    if (weft_likely(*code == MPI_SUCCESS))
+        return comm;
+    weft_leave_with(comm, *code, function);
+    return NULL;
+}
+
+int weft_leave_anytime_with(int code, const char *function)
+{
+    if (code != MPI_SUCCESS)
+        code = weft_error_raise(NULL, code, function);
+    weft_leave_anytime();
+    return code;
+}
+
+int weft_leave_session_with(struct weft_session *session, int code, const char *function)
+{
+    return session ? weft_leave_session(session, code, function)
+                   : weft_leave_anytime_with(code, function);
+}
+
+int weft_raise_anytime(int code, const char *function)
+{
+    weft_enter_anytime();
+    return weft_leave_anytime_with(code, function);
+}

@@ -1,0 +1,137 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Checks of arguments, and entering and leaving the library: what entry points have in common.
+ *
+ * Invariants:
+ *  - weft_arg_ functions return MPI_SUCCESS, or an error class whose sentence they have recorded. The
+ *    function that leaves the library raises the error, once.
+ *  - An object is set if its handle is valid, also when the check fails for another reason: then its
+ *    error handler is called.
+ */
+#ifndef WEFT_ARG_H
+#define WEFT_ARG_H
+
+#include "core/comm/comm.h"
+#include "core/comm/group.h"
+#include "core/comm/session.h"
+#include "core/coll/op.h"
+#include "core/datatype/datatype.h"
+#include "core/object/error.h"
+#include "core/process/weft.h"
+
+#include <limits.h>
+
+/* ---- Handles */
+
+WEFT_COLD int weft_arg_bad_comm(MPI_Comm handle);
+WEFT_COLD int weft_arg_bad_group(MPI_Group handle);
+WEFT_COLD int weft_arg_bad_type(MPI_Datatype handle);
+
+static inline int weft_arg_comm(MPI_Comm handle, struct weft_comm **comm)
+{
+    *comm = weft_comm_resolve(handle);
+    return weft_likely(*comm != NULL) ? MPI_SUCCESS : weft_arg_bad_comm(handle);
+}
+
+static inline int weft_arg_group(MPI_Group handle, struct weft_group **group)
+{
+    *group = weft_group_resolve(handle);
+    return weft_likely(*group != NULL) ? MPI_SUCCESS : weft_arg_bad_group(handle);
+}
+
+static inline int weft_arg_type(MPI_Datatype handle, struct weft_datatype **type)
+{
+    *type = weft_handle_resolve(handle, WEFT_KIND_DATATYPE);
+    return weft_likely(*type != NULL) ? MPI_SUCCESS : weft_arg_bad_type(handle);
+}
+
+/* An intra-communicator, an inter-communicator, one with a certain topology. */
+int weft_arg_intra(MPI_Comm handle, struct weft_comm **comm);
+int weft_arg_inter(MPI_Comm handle, struct weft_comm **comm);
+int weft_arg_cart(MPI_Comm handle, struct weft_comm **comm);
+int weft_arg_graph(MPI_Comm handle, struct weft_comm **comm);
+int weft_arg_dist_graph(MPI_Comm handle, struct weft_comm **comm);
+
+int weft_arg_session(MPI_Session handle, struct weft_session **session);
+int weft_arg_op(MPI_Op handle, struct weft_op **op);
+
+/* A committed datatype. */
+int weft_arg_committed(MPI_Datatype handle, struct weft_datatype **type);
+
+/* An info object; one that may be changed. */
+int weft_arg_info(MPI_Info handle, struct weft_info **info);
+int weft_arg_writable(MPI_Info handle, struct weft_info **info);
+
+/* An error handler for objects of a kind; NONE: for any. */
+int weft_arg_errhandler(enum weft_kind kind, MPI_Errhandler handle, struct weft_errhandler **out);
+
+/* There is only MPI_FILE_NULL, with an error handler. */
+int weft_arg_file(MPI_File handle, struct weft_errhandler ***file);
+
+/* The null handle is allowed: its object is NULL. */
+int weft_arg_comm_or_null(MPI_Comm handle, struct weft_comm **comm);
+int weft_arg_info_or_null(MPI_Info handle, struct weft_info **info);
+int weft_arg_type_or_null(MPI_Datatype handle, struct weft_datatype **type);
+
+/* ---- Other arguments */
+
+WEFT_COLD int weft_arg_no_result(const char *what);
+
+/* A pointer to a result; what: "rank". */
+static inline int weft_arg_result(bool given, const char *what)
+{
+    return weft_likely(given) ? MPI_SUCCESS : weft_arg_no_result(what);
+}
+
+/* A function, or a string. */
+int weft_arg_given(bool given, const char *what);
+
+int weft_arg_tag(int tag);
+int weft_arg_count(MPI_Count count);
+
+/* The status of a call that reads or changes it. */
+int weft_arg_status(const MPI_Status *status);
+
+/* ---- Results */
+
+/* A number that an int cannot hold is MPI_UNDEFINED (MPI 5.0, 3.2.5 and 5.1.5). */
+static inline int weft_arg_narrow(MPI_Count n)
+{
+    return n > INT_MAX ? MPI_UNDEFINED : (int)n;
+}
+
+/* The integer form of a request (MPI 5.0 section 20.3.4): requests have numbers of their own. */
+int weft_request_to_int(MPI_Request handle);
+MPI_Request weft_request_from_int(int value);
+
+/* Copies a name and its end to where the caller has room for the longest. */
+void weft_arg_copy_name(const char *from, char *to, int *length);
+
+/* ---- Entering and leaving. Functions that leave raise code unless it is MPI_SUCCESS, and return it.
+ * The error handler is that of the object, or of MPI_COMM_SELF if it is NULL. */
+
+/* Enters, and resolves an object. NULL: the error was raised, *code is to be returned. */
+struct weft_comm *weft_enter_comm(const char *function, MPI_Comm handle, int *code);
+struct weft_comm *weft_enter_intra(const char *function, MPI_Comm handle, int *code);
+
+static inline int weft_leave_with(struct weft_comm *comm, int code, const char *function)
+{
+    if (weft_unlikely(code != MPI_SUCCESS))
+        code = weft_error_raise(comm, code, function);
+    weft_leave();
+    return code;
+}
+
+int weft_leave_anytime_with(int code, const char *function);
+int weft_leave_session_with(struct weft_session *session, int code, const char *function);
+int weft_leave_file(struct weft_errhandler **file, int code, const char *function);
+
+/* For calls that do not enter. */
+WEFT_COLD int weft_raise_anytime(int code, const char *function);
+
+static inline int weft_raise_unlocked(int code, const char *function)
+{
+    return weft_likely(code == MPI_SUCCESS) ? code : weft_raise_anytime(code, function);
+}
+
+#endif

@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * VCIs (virtual communication interfaces): what several threads can work on at the same time.
+ *
+ * A VCI has a lock, a software matcher, a pool of requests, a table of peers, and its part of the
+ * shared-memory lane: rings of its own to each process of the node. Each communicator belongs to one
+ * VCI with all its channels, so threads that each use their own communicator do not meet.
+ *
+ * A process has one VCI. With MPI_THREAD_MULTIPLE it has WEFT_VCIS of them. Predefined communicators
+ * belong to VCI 0; communicators that the program makes are dealt onto the VCIs by context id, alike on
+ * all ranks. A communicator with ranks of other nodes belongs to VCI 0, because the net lane has one
+ * endpoint, which belongs to VCI 0.
+ *
+ * A peer object belongs to the table with the number of its communicators' VCI (struct weft_comm,
+ * `deal`). A process with one VCI has a peer object for each number that a process of its node deals
+ * onto, so that both ends of a ring agree on the ring.
+ *
+ * Locking, with MPI_THREAD_MULTIPLE:
+ *  - An operation on a communicator holds the lock of its VCI (weft_enter_on).
+ *  - Everything else holds the locks of all VCIs (weft_enter): calls on communicators, datatypes,
+ *    attributes and so on, collectives, partitioned and buffered communication, finalize, reports, MPI_T.
+ *  - So process-wide state is read by a thread that holds any VCI, and written by a thread that holds
+ *    all of them. The exceptions are counters (core/tool/count.h), the last error sentence
+ *    (core/object/error.c) and events (core/tool/event.c), which have means of their own.
+ *  - The locks of several VCIs are taken in ascending order (core/process/lock.h).
+ *  - A waiting thread holds what its operation holds. It progresses only the VCI that it holds, and now
+ *    and then the others whose locks are free.
+ *
+ * Invariants:
+ *  - A request belongs to the VCI whose pool it came from, for good. A send or receive belongs to the
+ *    VCI of its communicator; all other kinds of requests belong to VCI 0 and are completed by a thread
+ *    that holds all VCIs.
+ *  - `deferred` holds complete requests whose end needs all VCIs (weft_request_last).
+ */
+#ifndef WEFT_VCI_H
+#define WEFT_VCI_H
+
+#include "core/process/lock.h"
+#include "core/pt2pt/match.h"
+#include "core/pt2pt/peer.h"
+#include "core/pt2pt/request.h"
+
+enum { WEFT_VCIS_MAX = WEFT_LOCKS_MAX };
+
+struct weft_vci {
+    struct weft_lock lock;
+    struct weft_request_pool requests;
+    uint32_t number;
+    uint32_t from_any_source;  /* receives from any source that were started so far */
+    struct weft_channel *held; /* channels with receives in software that the net could satisfy */
+    struct weft_request *deferred; /* complete requests whose end needs all VCIs */
+    unsigned turn;                 /* polls: the network is polled at every NET_TURN-th */
+    unsigned idle_looks;           /* calls of weft_look without an event */
+    unsigned polls;                /* since the other VCIs were progressed last */
+    struct weft_matcher matcher;
+};
+
+/* A VCI is at most this far from the lock's owner: the number of a request's VCI in its own number. */
+enum { WEFT_VCI_REQUEST_SHIFT = 26 };
+
+static inline void weft_request_push(struct weft_request *request)
+{
+    struct weft_request_pool *pool = &request->vci->requests;
+    weft_handle_retire(&request->object);
+    request->next = pool->free;
+    pool->free = request;
+}
+
+/* The process gets `count` VCIs; before MPI starts it has one. Ends the job when memory is short. */
+void weft_vcis_open(unsigned count);
+void weft_vcis_close(void);
+
+/* Takes and releases all VCIs, whatever weft_gate says. */
+void weft_vcis_enter(void);
+void weft_vcis_leave(void);
+
+/* Takes all VCIs if none of them is held by another thread. */
+bool weft_vcis_try(void);
+
+/* Releases the VCIs that this thread holds, if it holds each of them once, and returns a bit for each:
+ * 0 means that nothing was released. Retake takes them again. */
+unsigned weft_vcis_release(void);
+void weft_vcis_retake(unsigned held);
+
+/* Lets other threads that wait for a VCI of this thread have it for a while. */
+void weft_vcis_share(void);
+
+/* What a wait on a VCI may progress: that VCI, or everything (NULL) if this thread holds all. */
+struct weft_vci *weft_vci_scope(struct weft_vci *vci);
+
+/* Sums over all VCIs, and calls of weft_match_each_message for each matcher. */
+size_t weft_vcis_unexpected(void);
+size_t weft_vcis_posted(void);
+void weft_vcis_each_message(void (*see)(void *arg, struct weft_match_message *message), void *arg);
+
+#endif

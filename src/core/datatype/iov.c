@@ -2,12 +2,14 @@
 /*
  * Listing runs: see iov.h.
  *
- * Invariant: the runs listed so far are those of a beginning of the part asked for; full is set as
- * soon as one did not fit, and nothing is added after that.
+ * Invariant: the runs listed so far are a prefix of the part that was requested. `full` is set when a
+ * run did not fit, and nothing is added after that.
  */
 #include "core/datatype/iov.h"
 
-struct out {
+#include <stdbool.h>
+
+struct list {
     struct weft_run *runs;
     size_t used, room;
     bool full;
@@ -18,89 +20,72 @@ static MPI_Aint plus(MPI_Aint base, MPI_Aint offset)
     return (MPI_Aint)((uintptr_t)base + (uintptr_t)offset); /* addresses wrap, never overflow */
 }
 
-static void emit(struct out *out, MPI_Aint at, size_t bytes)
+static void add_run(struct list *list, MPI_Aint at, size_t bytes)
 {
-    if (out->full || !bytes)
-        return;
-    struct weft_run *last = out->used ? &out->runs[out->used - 1] : NULL;
-    if (last && plus(last->at, (MPI_Aint)last->bytes) == at) {
+    struct weft_run *last = list->used ? &list->runs[list->used - 1] : NULL;
+    if (last && plus(last->at, (MPI_Aint)last->bytes) == at)
         last->bytes += bytes;
-    } else if (out->used < out->room) {
-        out->runs[out->used++] = (struct weft_run){at, bytes};
-    } else {
-        out->full = true;
-    }
+    else if (list->used < list->room)
+        list->runs[list->used++] = (struct weft_run){at, bytes};
+    else
+        list->full = true;
 }
 
-static void part(struct out *out, const struct weft_layout *shape, MPI_Aint base, size_t from,
-                 size_t to);
+static void add_part(struct list *list, const struct weft_layout *layout, MPI_Aint base,
+                     size_t from, size_t to);
 
-/* Of passes without end, body after body. */
-static void loop_part(struct out *out, const struct weft_layout *body, MPI_Aint stride,
-                      MPI_Aint base, size_t from, size_t to)
+/* Bytes [from, to) of copies of a body, stride bytes apart. */
+static void add_loop(struct list *list, const struct weft_layout *body, MPI_Aint stride,
+                     MPI_Aint base, size_t from, size_t to)
 {
     size_t pass = from / body->size;
-    while (from < to && !out->full) {
+    if (body->kind == WEFT_LAYOUT_RUN && stride == (MPI_Aint)body->size) {
+        add_run(list, plus(plus(base, body->offset), (MPI_Aint)from), to - from);
+        return;
+    }
+    for (; from < to && !list->full; pass++) {
         size_t begin = pass * body->size, end = to - begin < body->size ? to - begin : body->size;
-        part(out, body, plus(base, (MPI_Aint)(pass * (size_t)stride)), from - begin, end);
+        add_part(list, body, plus(base, (MPI_Aint)(pass * (size_t)stride)), from - begin, end);
         from = begin + end;
-        pass++;
     }
 }
 
-static void entries_part(struct out *out, const struct weft_layout *shape, MPI_Aint base,
-                         size_t from, size_t to)
+static void add_entries(struct list *list, const struct weft_layout *layout, MPI_Aint base,
+                        size_t from, size_t to)
 {
-    bool blocks = shape->kind == WEFT_LAYOUT_BLOCKS;
-    size_t block = blocks ? weft_layout_block(shape) : 0;
-    size_t i = blocks ? from / block : weft_find_start(shape->begin, shape->count, from);
-    while (from < to && !out->full) {
-        size_t begin = blocks ? i * block : shape->begin[i];
-        size_t bytes = blocks ? block : weft_layout_entry(shape, i);
+    bool blocks = layout->kind == WEFT_LAYOUT_BLOCKS;
+    size_t block = blocks ? weft_layout_block(layout) : 0;
+    size_t i = blocks ? from / block : weft_find_start(layout->begin, layout->count, from);
+    for (; from < to && !list->full; i++) {
+        size_t begin = blocks ? i * block : layout->begin[i];
+        size_t bytes = blocks ? block : weft_layout_entry(layout, i);
         size_t end = to - begin < bytes ? to - begin : bytes;
-        const struct weft_layout *body = shape->bodies ? shape->bodies[i] : NULL;
-        MPI_Aint at = plus(base, shape->at[i]);
+        const struct weft_layout *body = layout->bodies ? layout->bodies[i] : NULL;
+        MPI_Aint at = plus(base, layout->at[i]);
         if (body)
-            part(out, body, at, from - begin, end);
+            add_part(list, body, at, from - begin, end);
         else
-            emit(out, plus(at, (MPI_Aint)(from - begin)), end - (from - begin));
+            add_run(list, plus(at, (MPI_Aint)(from - begin)), end - (from - begin));
         from = begin + end;
-        i++;
     }
 }
 
-static void part(struct out *out, const struct weft_layout *shape, MPI_Aint base, size_t from,
-                 size_t to)
+static void add_part(struct list *list, const struct weft_layout *layout, MPI_Aint base,
+                     size_t from, size_t to)
 {
-    base = plus(base, shape->offset);
-    switch (shape->kind) {
-    case WEFT_LAYOUT_RUN:
-        emit(out, plus(base, (MPI_Aint)from), to - from);
-        return;
-    case WEFT_LAYOUT_LOOP:
-        loop_part(out, shape->body, shape->stride, base, from, to);
-        return;
-    case WEFT_LAYOUT_BLOCKS:
-    case WEFT_LAYOUT_LIST:
-        entries_part(out, shape, base, from, to);
-        return;
-    }
+    base = plus(base, layout->offset);
+    if (layout->kind == WEFT_LAYOUT_RUN)
+        add_run(list, plus(base, (MPI_Aint)from), to - from);
+    else if (layout->kind == WEFT_LAYOUT_LOOP)
+        add_loop(list, layout->body, layout->stride, base, from, to);
+    else
+        add_entries(list, layout, base, from, to);
 }
 
-size_t weft_layout_runs(const struct weft_layout *shape, MPI_Aint base, size_t from, size_t to,
-                        struct weft_run *runs, size_t room)
+size_t weft_layout_list_runs(const struct weft_layout *layout, MPI_Aint extent, MPI_Aint base,
+                             size_t from, size_t to, struct weft_run *runs, size_t room)
 {
-    struct out out = {runs, 0, room, false};
-    if (from < to)
-        part(&out, shape, base, from, to);
-    return out.used;
-}
-
-size_t weft_layout_runs_of_many(const struct weft_layout *shape, MPI_Aint extent, MPI_Aint base,
-                                size_t from, size_t to, struct weft_run *runs, size_t room)
-{
-    struct out out = {runs, 0, room, false};
-    if (from < to)
-        loop_part(&out, shape, extent, base, from, to);
-    return out.used;
+    struct list list = {runs, 0, room, false};
+    add_loop(&list, layout, extent, base, from, to);
+    return list.used;
 }

@@ -86,8 +86,8 @@ static int accumulate(const struct weft_rma_apply *apply, const struct weft_rma_
     for (size_t done = 0, bytes; done < call->bytes; done += bytes) {
         struct weft_run runs[RUNS];
         size_t end = call->bytes - done < most ? call->bytes : done + most;
-        size_t n = weft_layout_runs_of_many(call->type->layout, call->type->extent,
-                                            (MPI_Aint)call->at, done, end, runs, RUNS);
+        size_t n = weft_layout_list_runs(call->type->layout, call->type->extent, (MPI_Aint)call->at,
+                                         done, end, runs, RUNS);
         bytes = 0;
         for (size_t i = 0; i < n; i++)
             bytes += runs[i].bytes;

@@ -99,8 +99,8 @@ static size_t list_runs(const struct weft_rma_op *op, struct weft_run *runs, siz
     const struct weft_datatype *type = op->call.type;
     size_t left = op->call.bytes - op->sent;
     size_t most = left < WEFT_RMA_DATA_BYTES ? left : WEFT_RMA_DATA_BYTES, bytes = 0;
-    *nruns = weft_layout_runs_of_many(type->layout, type->extent, (MPI_Aint)op->call.at, op->sent,
-                                      op->sent + most, runs, WEFT_RMA_RUNS);
+    *nruns = weft_layout_list_runs(type->layout, type->extent, (MPI_Aint)op->call.at, op->sent,
+                                   op->sent + most, runs, WEFT_RMA_RUNS);
     for (size_t i = 0; i < *nruns; i++)
         bytes += runs[i].bytes;
     size_t surplus = op->call.op ? bytes % weft_rma_element_bytes(type->basic_type) : 0;

@@ -53,13 +53,11 @@ static int tear_down(void **state)
     return MPI_Finalize();
 }
 
-/* Handles a packet. Returns the kind of the reply, or -1. */
-static int handle(size_t length)
+/* Receives a packet of the window. Returns its kind, or -1 if none was sent. */
+static int receive(void)
 {
     struct weft_request *request;
     int kind = -1;
-    win->fault = MPI_SUCCESS;
-    weft_rma_handle(win, 0, &packet.header, length);
     weft_p2p_irecv(&win->comm->part, &reply, sizeof reply, weft_datatype_byte(), 0, 0, &request);
     weft_progress();
     if (request->pending)
@@ -69,6 +67,15 @@ static int handle(size_t length)
     if (!(request->flags & WEFT_REQUEST_CANCELLED))
         kind = reply.header.kind;
     weft_request_put(request);
+    return kind;
+}
+
+/* Handles a packet. Returns the kind of the reply, or -1. */
+static int handle(size_t length)
+{
+    win->fault = MPI_SUCCESS;
+    weft_rma_handle(win, 0, &packet.header, length);
+    int kind = receive();
     for (size_t i = 0; i < GUARD; i++) {
         assert_int_equal(memory[i], GUARD_BYTE);
         assert_int_equal(memory[GUARD + BYTES + i], GUARD_BYTE);
@@ -184,6 +191,36 @@ static void refuses_elements_of_no_size(void **state)
     }
 }
 
+/* A get of two packets fails: it stays in the list until both are answered. */
+static void waits_for_all_faults(void **state)
+{
+    enum { TWO_PACKETS = WEFT_RMA_DATA_BYTES + 8 };
+    char *buffer = malloc(TWO_PACKETS);
+    const struct weft_datatype *byte = weft_datatype_byte();
+    struct weft_rma_call call = {.kind = WEFT_RMA_GET,
+                                 .bytes = TWO_PACKETS,
+                                 .origin = {buffer, byte},
+                                 .high = TWO_PACKETS,
+                                 .type = byte};
+    (void)state;
+    assert_int_equal(weft_rma_send(win, &call, NULL), MPI_SUCCESS);
+    assert_int_equal(receive(), WEFT_RMA_GET);
+    assert_int_equal(receive(), WEFT_RMA_GET);
+    for (unsigned left = 2; left; left--) {
+        assert_int_equal(win->targets[0].unfinished, 1);
+        assert_int_equal(win->results_pending, left);
+        size_t length = good(WEFT_RMA_FAULT);
+        packet.header.number = reply.header.number;
+        packet.header.bytes = MPI_ERR_RMA_RANGE;
+        packet.header.runs = 0;
+        assert_int_equal(handle(length - sizeof(struct weft_run)), -1);
+    }
+    assert_int_equal(win->targets[0].unfinished, 0);
+    assert_int_equal(win->results_pending, 0);
+    assert_int_equal(win->fault, MPI_ERR_RMA_RANGE);
+    free(buffer);
+}
+
 /* Results for operations that do not exist, and more of them than were requested. */
 static void drops_results_of_nothing(void **state)
 {
@@ -226,7 +263,8 @@ int main(void)
         cmocka_unit_test(takes_good_packets),       cmocka_unit_test(refuses_wrong_lengths),
         cmocka_unit_test(refuses_wrong_sources),    cmocka_unit_test(refuses_places_outside),
         cmocka_unit_test(refuses_wrong_operations), cmocka_unit_test(refuses_elements_of_no_size),
-        cmocka_unit_test(drops_results_of_nothing), cmocka_unit_test(survives_random_bytes),
+        cmocka_unit_test(waits_for_all_faults),     cmocka_unit_test(drops_results_of_nothing),
+        cmocka_unit_test(survives_random_bytes),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -681,6 +681,22 @@ static void windows_of_the_dead(void)
     _exit(0);
 }
 
+/* Rank 0 keeps the lock of rank 1's window, and waits for a message that rank 1 does not send. */
+static void lock_kept(void)
+{
+    MPI_Win win;
+    int *memory, here = 0;
+    begin();
+    MPI_Win_allocate(sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_set_name(win, "cells");
+    if (rank == 0)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        MPI_Recv(&here, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+}
+
 /* ---- A rank dies and the others go on */
 
 static int dead, living, wrong;
@@ -1044,6 +1060,7 @@ static const struct {
             {"partitions-missing", partitions_missing},
             {"partitions-of-the-dead", partitions_of_the_dead},
             {"windows-of-the-dead", windows_of_the_dead},
+            {"lock-kept", lock_kept},
             {"go-on", go_on},
             {"go-on-testing", go_on_testing},
             {"go-on-in-vain", go_on_in_vain},

@@ -32,6 +32,7 @@ static void check_epochs(MPI_Win win, int other)
     MPI_Request request;
     CHECK_CLASS(MPI_Rget(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win, &request),
                 MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_fence(MPI_MODE_NOPRECEDE, win), MPI_ERR_ASSERT);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     CHECK_CLASS(MPI_Get(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win), MPI_ERR_RMA_SYNC);
     MPI_Group_free(&group);

@@ -23,6 +23,7 @@ struct op {
 
 static int groups; /* cells of each class */
 static MPI_Datatype column;
+static MPI_Aint *bases; /* of a dynamic window: its memory at each rank; else NULL */
 
 static int64_t first_value(uint64_t round, int owner, int cell)
 {
@@ -60,15 +61,15 @@ struct running {
     MPI_Request request[OPS];
 };
 
-static void issue(MPI_Win win, const struct op *op, struct running *running, int n, bool request,
-                  uint64_t round)
+static void issue(MPI_Win win, const struct op *op, struct running *running, int n, bool request)
 {
     int64_t *data = running->data[n];
     MPI_Aint disp = cell_of(op, 0);
+    if (bases)
+        disp = MPI_Aint_add(bases[op->target], disp * (MPI_Aint)sizeof *data);
     MPI_Request *r = &running->request[n];
     for (int i = 0; i < op->count; i++)
         data[i] = op->value + (op->class == PUT ? i : 0);
-    (void)round;
     switch (op->class) {
     case PUT:
         if (request)
@@ -102,10 +103,16 @@ static void issue(MPI_Win win, const struct op *op, struct running *running, int
     }
 }
 
-static const char *const sync_name[] = {
-    "fence",    "post-start", "shared locks",        "exclusive locks",
-    "lock_all", "requests",   "lock_all and flushes"};
-enum { SYNCS = 7 };
+static const char *const sync_name[] = {"fence",
+                                        "post-start",
+                                        "shared locks",
+                                        "exclusive locks",
+                                        "lock_all",
+                                        "requests",
+                                        "lock_all and flushes",
+                                        "post-start without checks",
+                                        "lock_all without checks"};
+enum { SYNCS = 9 };
 
 static void epoch(MPI_Win win, unsigned sync, const struct op *ops, struct running *running,
                   uint64_t round)
@@ -120,12 +127,17 @@ static void epoch(MPI_Win win, unsigned sync, const struct op *ops, struct runni
         MPI_Win_post(group, 0, win);
         MPI_Win_start(group, 0, win);
     }
-    if (sync >= 4)
-        MPI_Win_lock_all(0, win);
+    if (sync == 7) {
+        MPI_Win_post(group, MPI_MODE_NOCHECK, win);
+        MPI_Barrier(MPI_COMM_WORLD);
+        MPI_Win_start(group, MPI_MODE_NOCHECK, win);
+    }
+    if (sync >= 4 && sync != 7)
+        MPI_Win_lock_all(sync == 8 ? MPI_MODE_NOCHECK : 0, win);
     for (int i = 0; i < OPS; i++) {
         if (sync == 2 || sync == 3)
             MPI_Win_lock(sync == 2 ? MPI_LOCK_SHARED : MPI_LOCK_EXCLUSIVE, ops[i].target, 0, win);
-        issue(win, &ops[i], running, i, sync == 5, round);
+        issue(win, &ops[i], running, i, sync == 5);
         if (sync == 2 || sync == 3)
             MPI_Win_unlock(ops[i].target, win);
         if (sync == 6 && ops[i].value % 3 == 0)
@@ -133,7 +145,7 @@ static void epoch(MPI_Win win, unsigned sync, const struct op *ops, struct runni
     }
     if (sync == 0)
         MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
-    if (sync == 1) {
+    if (sync == 1 || sync == 7) {
         MPI_Win_complete(win);
         int flag = 0;
         if (round % 2)
@@ -144,7 +156,7 @@ static void epoch(MPI_Win win, unsigned sync, const struct op *ops, struct runni
     }
     if (sync == 5)
         MPI_Waitall(OPS, running->request, MPI_STATUSES_IGNORE);
-    if (sync >= 4)
+    if (sync >= 4 && sync != 7)
         MPI_Win_unlock_all(win);
     MPI_Group_free(&group);
 }
@@ -244,9 +256,17 @@ static MPI_Win make_window(unsigned flavor, int64_t **memory, MPI_Aint bytes)
     } else if (flavor == 1) {
         MPI_Win_allocate_shared(bytes, sizeof(int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, memory,
                                 &win);
-    } else {
+    } else if (flavor == 2) {
         *memory = check_alloc((size_t)bytes);
         MPI_Win_create(*memory, bytes, sizeof(int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    } else {
+        MPI_Aint mine;
+        *memory = check_alloc((size_t)bytes);
+        MPI_Win_create_dynamic(MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+        MPI_Win_attach(win, *memory, bytes);
+        MPI_Get_address(*memory, &mine);
+        bases = check_alloc((size_t)check.size * sizeof *bases);
+        MPI_Allgather(&mine, 1, MPI_AINT, bases, 1, MPI_AINT, MPI_COMM_WORLD);
     }
     return win;
 }
@@ -255,13 +275,13 @@ int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
     uint64_t seed = check_seed(), state = seed;
-    int rounds = check_setting("WEFT_TEST_ROUNDS", check_setting("WEFT_TEST_SHORT", 0) ? 14 : 42);
+    int rounds = check_setting("WEFT_TEST_ROUNDS", check_setting("WEFT_TEST_SHORT", 0) ? 18 : 54);
     struct running running;
     static const int sizes[] = {8, 100, 20000};
     MPI_Type_create_resized(MPI_INT64_T, 0, CLASSES * sizeof(int64_t), &column);
     MPI_Type_commit(&column);
     for (uint64_t round = 0; round < (uint64_t)rounds; round++) {
-        unsigned sync = (unsigned)(round % SYNCS), flavor = check_random(&state, 3);
+        unsigned sync = (unsigned)(round % SYNCS), flavor = check_random(&state, 4);
         groups = sizes[check_random(&state, 3)];
         check_step("round %d: %s, flavor %u, %d cells", (int)round, sync_name[sync], flavor,
                    groups * CLASSES);
@@ -289,8 +309,10 @@ int main(int argc, char **argv)
         for (int i = 0; i < OPS; i++)
             free(running.data[i]);
         MPI_Win_free(&win);
-        if (flavor == 2)
+        if (flavor >= 2)
             free(window);
+        free(bases);
+        bases = NULL;
     }
     MPI_Type_free(&column);
     return check_done();

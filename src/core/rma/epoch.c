@@ -18,6 +18,11 @@
 #include "core/rma/message.h"
 #include "core/tool/count.h"
 
+/* ThreadSanitizer does not follow fences; those here order accesses of different processes. */
+#ifdef __SANITIZE_THREAD__
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
+
 /* The error of this call, or else of an operation before it. */
 static int outcome(struct weft_win *win, int code)
 {
@@ -334,7 +339,10 @@ static int take_word(struct weft_win *win, int rank, enum weft_win_lock type)
      * runs only when this rank progresses. */
     while (code == MPI_SUCCESS && rank == win->comm->rank && win->waiters)
         code = weft_rma_await(win, rank, "the lock, behind ranks of other nodes,", &polls);
-    while (code == MPI_SUCCESS && !weft_win_lock_try(control, type, win->comm->rank)) {
+    if (code != MPI_SUCCESS || weft_win_lock_try(control, type, win->comm->rank))
+        return code;
+    weft_counts.rma_lock_waits++;
+    do {
         int holder = weft_win_lock_holder(control);
         if (weft_counts.deaths && weft_rma_is_dead(win, holder)) {
             weft_rma_report_dead(win, holder);
@@ -344,7 +352,7 @@ static int take_word(struct weft_win *win, int rank, enum weft_win_lock type)
                                   holder, rank);
         }
         code = weft_rma_await(win, rank, "the lock", &polls);
-    }
+    } while (code == MPI_SUCCESS && !weft_win_lock_try(control, type, win->comm->rank));
     return code;
 }
 

@@ -9,6 +9,7 @@
  */
 #include "core/rma/message.h"
 #include "core/object/error.h"
+#include "core/tool/count.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -136,6 +137,7 @@ static void lock_requested(struct weft_win *win, int rank, enum weft_win_lock ty
         grant(win, rank, type);
         return;
     }
+    weft_counts.rma_lock_waits++;
     struct weft_rma_waiter *waiter = malloc(sizeof *waiter), **link = &win->waiters;
     if (!waiter)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to queue a lock of a window");

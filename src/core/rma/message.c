@@ -57,6 +57,7 @@ size_t weft_rma_packet_carries(const struct weft_rma_packet *packet)
 int weft_rma_packet_send(struct weft_win *win, int rank, struct weft_rma_packet *packet)
 {
     struct weft_request *request;
+    weft_counts.rma_packets++;
     size_t length =
         (size_t)(weft_rma_packet_data(packet) - (char *)packet) + weft_rma_packet_carries(packet);
     int code = weft_p2p_isend(&win->comm->part, packet, length, weft_datatype_byte(), rank, TAG,
@@ -301,7 +302,7 @@ static const char *access_text(const struct weft_win *win)
 void weft_rma_each_wait(void (*see)(void *arg, const char *text), void *arg)
 {
     for (const struct weft_win *win = weft.windows.first; win; win = win->next) {
-        char text[400], wait[128] = "", holder[64] = "";
+        char text[512], wait[128] = "", holder[64] = "";
         if (!win->waits_for && !win->access && !win->posted && !win->waiters)
             continue;
         if (win->waits_for && win->waits_at >= 0)

@@ -9,6 +9,7 @@
 #include "core/object/error.h"
 #include "core/process/weft.h"
 #include "core/rma/message.h"
+#include "core/tool/count.h"
 
 #include <string.h>
 
@@ -163,6 +164,8 @@ int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call,
     const struct weft_win_target *target = &win->targets[call->target];
     bool own = call->target == win->comm->rank, direct = target->base || own;
     int code = weft_win_access(win, call->target);
+    weft_counts.rma_direct += direct;
+    weft_counts.rma_by_messages += !direct;
     if (code == MPI_SUCCESS && own && !target->base)
         code = check_own(win, call);
     if (code == MPI_SUCCESS && direct)

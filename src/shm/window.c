@@ -3,6 +3,7 @@
  * Segments of windows: see window.h.
  */
 #include "shm/window.h"
+#include "shm/shm_internal.h"
 
 #include <errno.h>
 #include <fcntl.h>
@@ -102,4 +103,18 @@ void weft_shm_window_unmap(struct weft_shm_window *window)
     if (window->at)
         munmap(window->at, window->bytes);
     *window = (struct weft_shm_window){NULL, 0, -1};
+}
+
+bool weft_shm_window_can_copy(void)
+{
+    return weft_shm.single_copy;
+}
+
+int weft_shm_window_copy(int pid, bool write, void *here, size_t bytes, const struct iovec *there,
+                         size_t n)
+{
+    struct iovec mine = {here, bytes};
+    ssize_t done = write ? process_vm_writev(pid, &mine, 1, there, n, 0)
+                         : process_vm_readv(pid, &mine, 1, there, n, 0);
+    return done < 0 ? errno : (size_t)done == bytes ? 0 : EFAULT;
 }

@@ -25,9 +25,11 @@
 enum { CONTROL_BYTES = 128, SMALL_PACKET = 256 };
 _Static_assert(sizeof(struct weft_win_control) == CONTROL_BYTES, "two cache lines");
 
-/* What ranks exchange. */
-struct size_and_unit {
+/* What ranks exchange of their memory. */
+struct extent {
     int64_t bytes, unit;
+    uint64_t base;
+    int64_t pid;
 };
 
 /* The ranks that share a segment. */
@@ -139,13 +141,13 @@ static size_t alignment_of(const struct weft_win *win, size_t bytes)
 
 /* False when the sum of the sizes is too large. */
 static bool lay_out(const struct weft_win *win, const struct members *members,
-                    const struct size_and_unit *sizes, struct places *places)
+                    const struct extent *extents, struct places *places)
 {
     enum { PAGE = 4096 };
     bool allocates = win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
     size_t at = round_up((size_t)(members->n + 1) * CONTROL_BYTES, PAGE);
     for (int i = 0; i < members->n; i++) {
-        size_t bytes = allocates ? (size_t)sizes[members->rank[i]].bytes : 0;
+        size_t bytes = allocates ? (size_t)extents[members->rank[i]].bytes : 0;
         at = round_up(at, alignment_of(win, bytes));
         places->at[i] = at;
         if (bytes > (size_t)1 << 62 || (at += bytes) > (size_t)1 << 62)
@@ -217,7 +219,7 @@ static int use_private(struct weft_win *win, bool with_memory)
     return MPI_SUCCESS;
 }
 
-static int open_memory(struct weft_win *win, const struct size_and_unit *sizes)
+static int open_memory(struct weft_win *win, const struct extent *extents)
 {
     bool all = false, large = false;
     struct members members = {0};
@@ -226,7 +228,7 @@ static int open_memory(struct weft_win *win, const struct size_and_unit *sizes)
     struct places places = {.at = code ? NULL : calloc((size_t)members.n, sizeof *places.at)};
     if (!places.at)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
-    large = !lay_out(win, &members, sizes, &places);
+    large = !lay_out(win, &members, extents, &places);
     if (win->flavor == MPI_WIN_FLAVOR_SHARED && members.n < win->comm->size)
         code = weft_error_set(MPI_ERR_RMA_SHARED,
                               "%d of the %d ranks are on other nodes and cannot share memory; "
@@ -248,14 +250,26 @@ static int open_memory(struct weft_win *win, const struct size_and_unit *sizes)
 
 /* ---- The window */
 
-static int exchange_sizes(struct weft_win *win, MPI_Aint unit, struct size_and_unit *sizes)
+/* Whether the kernel copies to and from a rank's memory that is not mapped here. */
+static bool kernel_copies(const struct weft_win *win, int rank)
 {
-    struct size_and_unit mine = {win->bytes, unit};
+    return win->flavor == MPI_WIN_FLAVOR_CREATE && rank != win->comm->rank && weft.shm &&
+           weft_shm_window_can_copy() && weft_shm_reaches(weft_comm_world_of(win->comm, rank));
+}
+
+static int exchange_extents(struct weft_win *win, MPI_Aint unit, struct extent *extents)
+{
+    struct extent mine = {win->bytes, unit, (uintptr_t)win->base, getpid()};
     int code = weft_coll_allgather(win->comm, weft_elements_of_bytes(&mine, sizeof mine),
-                                   weft_elements_of_bytes(sizes, sizeof mine));
+                                   weft_elements_of_bytes(extents, sizeof mine));
     for (int rank = 0; rank < win->comm->size && code == MPI_SUCCESS; rank++) {
-        win->targets[rank].bytes = (MPI_Aint)sizes[rank].bytes;
-        win->targets[rank].unit = (MPI_Aint)sizes[rank].unit;
+        struct weft_win_target *target = &win->targets[rank];
+        target->bytes = (MPI_Aint)extents[rank].bytes;
+        target->unit = (MPI_Aint)extents[rank].unit;
+        if (kernel_copies(win, rank)) {
+            target->pid = (int)extents[rank].pid;
+            target->remote = (uintptr_t)extents[rank].base;
+        }
     }
     return code;
 }
@@ -333,13 +347,13 @@ int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *argum
         free_memory(win);
         return code;
     }
-    struct size_and_unit *sizes = calloc((size_t)over->size, sizeof *sizes);
-    if (!sizes)
+    struct extent *extents = calloc((size_t)over->size, sizeof *extents);
+    if (!extents)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", over->size);
-    code = exchange_sizes(win, arguments->unit, sizes);
+    code = exchange_extents(win, arguments->unit, extents);
     if (code == MPI_SUCCESS)
-        code = open_memory(win, sizes);
-    free(sizes);
+        code = open_memory(win, extents);
+    free(extents);
     struct weft_win_target *self = &win->targets[win->comm->rank];
     if (win->flavor == MPI_WIN_FLAVOR_CREATE)
         self->base = win->base;

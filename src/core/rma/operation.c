@@ -42,6 +42,39 @@ static void copy(struct weft_rma_data from, struct weft_rma_data to, size_t byte
     }
 }
 
+/* Puts and gets that the kernel copies. False: it refused, and this target is left to messages. */
+static bool copy_by_kernel(struct weft_win_target *target, const struct weft_rma_call *call)
+{
+    enum { AT_ONCE = 64 << 20 };
+    bool put = call->kind == WEFT_RMA_PUT;
+    char chunk[CHUNK];
+    const struct weft_rma_data *origin = &call->origin;
+    char *run = weft_datatype_run(origin->type, origin->at, call->bytes);
+    size_t most = run ? AT_ONCE : CHUNK;
+    for (size_t done = 0, bytes; done < call->bytes; done += bytes) {
+        struct weft_run runs[RUNS];
+        struct iovec there[RUNS];
+        size_t end = call->bytes - done < most ? call->bytes : done + most;
+        size_t n =
+            weft_layout_list_runs(call->type->layout, call->type->extent,
+                                  (MPI_Aint)target->remote + call->at, done, end, runs, RUNS);
+        bytes = 0;
+        for (size_t i = 0; i < n; i++) {
+            there[i] = (struct iovec){(void *)(intptr_t)runs[i].at, runs[i].bytes};
+            bytes += runs[i].bytes;
+        }
+        if (put && !run)
+            weft_datatype_pack(origin->type, origin->at, done, chunk, bytes);
+        if (weft_shm_window_copy(target->pid, put, run ? run + done : chunk, bytes, there, n)) {
+            target->pid = 0;
+            return false;
+        }
+        if (!put && !run)
+            weft_datatype_unpack(origin->type, origin->at, done, chunk, bytes);
+    }
+    return true;
+}
+
 /* ---- Accumulate operations */
 
 /* Bytes [from, to) of the packed form, all of whose runs at the target fit into the list. */
@@ -105,7 +138,7 @@ static int accumulate(const struct weft_rma_apply *apply, const struct weft_rma_
     return code;
 }
 
-/* ---- Both mechanisms */
+/* ---- All mechanisms */
 
 static int operate_directly(struct weft_win *win, const struct weft_rma_call *call)
 {
@@ -161,18 +194,20 @@ static int check_own(const struct weft_win *win, const struct weft_rma_call *cal
 int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call,
                    struct weft_request **request)
 {
-    const struct weft_win_target *target = &win->targets[call->target];
+    struct weft_win_target *target = &win->targets[call->target];
     bool own = call->target == win->comm->rank, direct = target->base || own;
     int code = weft_win_access(win, call->target);
-    weft_counts.rma_direct += direct;
-    weft_counts.rma_by_messages += !direct;
     if (code == MPI_SUCCESS && own && !target->base)
         code = check_own(win, call);
     if (code == MPI_SUCCESS && direct)
         code = operate_directly(win, call);
-    if (code == MPI_SUCCESS && request)
+    else if (code == MPI_SUCCESS && target->pid && call->kind <= WEFT_RMA_GET)
+        direct = copy_by_kernel(target, call);
+    if (code != MPI_SUCCESS)
+        return code;
+    weft_counts.rma_direct += direct;
+    weft_counts.rma_by_messages += !direct;
+    if (request)
         *request = make_request(win, direct ? 0 : 1);
-    if (code == MPI_SUCCESS && !direct)
-        code = weft_rma_send(win, call, request ? *request : NULL);
-    return code;
+    return direct ? MPI_SUCCESS : weft_rma_send(win, call, request ? *request : NULL);
 }

@@ -144,7 +144,8 @@ static int send_one(struct weft_win *win, struct weft_rma_op *op)
     if (code != MPI_SUCCESS)
         return code;
     op->sent += bytes;
-    win->targets[op->call.target].flush = true;
+    win->targets[op->call.target].flush =
+        !has_result(op); /* a result acknowledges what was sent before */
     op->results_pending += has_result(op);
     win->results_pending += has_result(op);
     return MPI_SUCCESS;

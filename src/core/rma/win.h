@@ -2,11 +2,13 @@
 /*
  * Windows: memory that other ranks read and write (MPI 5.0 chapter 12).
  *
- * A target of a window is reached by one of two mechanisms, which never changes:
+ * A target of a window is reached by one of three mechanisms:
  *  - directly: the target's memory is mapped into this process (`base` of the target). Operations are
  *    loads, stores and processor atomics of the origin, complete when the call returns.
  *  - by messages (core/rma/message.h): a handler at the target, which runs in progress, applies the
  *    operations.
+ *  - by messages, but for puts and gets, which the kernel copies (`pid` of the target): memory of
+ *    MPI_Win_create in another process of the node. They are complete when the call returns.
  *
  * Invariants:
  *  - A window has a communicator of its own: its packets use the channel `part`, its collectives the
@@ -52,14 +54,16 @@ enum weft_win_lock {
 enum weft_win_notice { WEFT_WIN_POSTED, WEFT_WIN_COMPLETED, WEFT_WIN_NOTICES };
 
 struct weft_win_target {
-    char *base;                         /* its memory in this process; NULL: reached by messages */
-    struct weft_win_control *control;   /* NULL: its lock is reached by messages */
-    MPI_Aint bytes, unit;               /* of its window: size, displacement unit */
-    uint8_t lock;                       /* enum weft_win_lock */
-    uint8_t granted;                    /* the lock that this rank's handler has granted to it */
-    bool acquiring;                     /* a thread waits for the lock after MPI_Win_lock_all */
-    bool started;                       /* in the group of MPI_Win_start */
-    bool flush;                         /* operations were sent that it has not acknowledged */
+    char *base;                       /* its memory in this process; NULL: reached by messages */
+    int pid;                          /* not 0: the kernel copies puts and gets */
+    uintptr_t remote;                 /* with pid: the address of its memory in its process */
+    struct weft_win_control *control; /* NULL: its lock is reached by messages */
+    MPI_Aint bytes, unit;             /* of its window: size, displacement unit */
+    uint8_t lock;                     /* enum weft_win_lock */
+    uint8_t granted;                  /* the lock that this rank's handler has granted to it */
+    bool acquiring;                   /* a thread waits for the lock after MPI_Win_lock_all */
+    bool started;                     /* in the group of MPI_Win_start */
+    bool flush; /* operations without a result were sent after the last one with one */
     uint32_t notices[WEFT_WIN_NOTICES]; /* received, and not yet used by a call */
     uint32_t acks_pending;              /* packets sent that it will acknowledge */
     uint32_t unfinished;                /* operations in the list of the window */

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Entry points that a row of entry.tsv describes (status `entry`): enter, check the arguments in
-order, call the core, leave. entry.tsv says what its columns mean.
+order, call the core, leave. entry.tsv describes its columns.
 
 Invariant: a check returns MPI_SUCCESS, or an error class whose sentence it has recorded; the error
 is raised once, in the statement that leaves.
@@ -105,7 +105,7 @@ def declare(kind, name):
 
 
 class Entry:
-    """One entry point: what a row and a prototype say together."""
+    """One entry point: from a row and a prototype."""
 
     def __init__(self, function, row):
         self.function, self.row = function, row

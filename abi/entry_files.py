@@ -123,7 +123,7 @@ def declarations(described):
     return "\n".join([
         "// " + SPDX,
         note("The functions in src/core/mpi that generated entry points call: what is checked and "
-             "done beside what abi/entry.tsv says. They return MPI_SUCCESS, or an error class whose "
+             "done beside abi/entry.tsv. They return MPI_SUCCESS, or an error class whose "
              "sentence was recorded; the entry point raises it. Written by abi/generate.py; do not "
              "edit."),
         "#ifndef WEFT_MPI_ENTRY_H\n#define WEFT_MPI_ENTRY_H\n",

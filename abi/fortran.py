@@ -30,7 +30,7 @@ WIDE = {"MPI_Aint": "MPI_ADDRESS_KIND", "MPI_Count": "MPI_COUNT_KIND",
         "MPI_Offset": "MPI_OFFSET_KIND"}  # fmt: skip
 FUNCTION_WORDS = ("no", "old", "hand", "explicit")
 
-# Where fortran.tsv is silent the C type says what a parameter is. `array` is the C suffix or
+# A parameter without a row in fortran.tsv is what its C type means. `array` is the C suffix or
 # pointer to several, `length` what stands in brackets in the table.
 Argument = namedtuple("Argument", "name what type intent array length")
 Procedure = namedtuple("Procedure", "name c arguments hand old explicit status")
@@ -81,7 +81,7 @@ def argument_of(p, word):
     elif base == "int":
         what = "int"
     else:
-        raise TableError(f"fortran.tsv does not say what '{p.type} {p.name}' is")
+        raise TableError(f"fortran.tsv does not define what '{p.type} {p.name}' is")
     if what in ("strings", "strings2", "old_attribute", "attribute", "extra", "old_extra"):
         intent = "in"
     return Argument(name, what, base, intent, array, length if p.suffix in ("", "[]") else p.suffix)
@@ -484,7 +484,7 @@ end module mpi
 
 
 def signature(procedure):
-    """What tells one procedure from another with the same arguments' names."""
+    """What distinguishes procedures whose arguments have the same names."""
     return [declaration(a, True, False).replace("MPI_ADDRESS_KIND", "8")
             .replace("MPI_COUNT_KIND", "8").replace("MPI_OFFSET_KIND", "8")
             for a in procedure.arguments]
@@ -674,7 +674,7 @@ def body(procedure):
             after.append(f"weft_fortran_release(c_{n}, few_{n});")
         elif a.what == "string":
             if not a.length:
-                raise TableError(f"fortran.tsv does not say how long {procedure.name}'s {n} is")
+                raise TableError(f"fortran.tsv does not define how long {procedure.name}'s {n} is")
             before.append(f"char c_{n}[{a.length}] = \"\";")
             call.append(f"c_{n}")
             after.append(f"if (code == MPI_SUCCESS)\n"

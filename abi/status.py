@@ -43,8 +43,8 @@ def status_page(functions):
         "without a handler, in the tools interface).",
         "",
         "In the column Fortran `all` stands for `mpif.h`, `mpi` and `mpi_f08`, `old` for the first\n"
-        "two; large counts are in `mpi_f08` only, by the same names or by those in the column. What is "
-        "not\nsupported in C says so in Fortran, too.",
+        "two; large counts are in `mpi_f08` only, by the same names or by those in the column. A "
+        "function\nthat is not supported in C reports that in Fortran too.",
         "",
         "This page is written by `abi/generate.py` from `abi/functions.tsv` and `abi/fortran.tsv`; do "
         "not\nedit it.",

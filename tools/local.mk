@@ -56,11 +56,11 @@ tools_weft_info_weft_info_SOURCES += tools/weft_info/settings.c
 tools_weft_info_weft_info_SOURCES += tools/weft_info/collectives.c
 tools_weft_info_weft_info_SOURCES += tools/weft_info/tools.c
 tools_weft_info_weft_info_SOURCES += tools/weft_info/check.c
-tools_weft_info_weft_info_SOURCES += src/ofi/check.c src/ofi/check.h
-tools_weft_info_weft_info_SOURCES += src/ofi/check_bench.c src/ofi/check_bench.h
-tools_weft_info_weft_info_SOURCES += src/ofi/check_facts.c src/ofi/check_facts.h
-tools_weft_info_weft_info_SOURCES += src/ofi/check_message.c src/ofi/check_match.c
-tools_weft_info_weft_info_SOURCES += src/ofi/check_memory.c src/ofi/check_probes.h
+tools_weft_info_weft_info_SOURCES += tools/weft_info/probes/run.c tools/weft_info/probes/run.h
+tools_weft_info_weft_info_SOURCES += tools/weft_info/probes/bench.c tools/weft_info/probes/bench.h
+tools_weft_info_weft_info_SOURCES += tools/weft_info/probes/facts.c tools/weft_info/probes/facts.h
+tools_weft_info_weft_info_SOURCES += tools/weft_info/probes/message.c tools/weft_info/probes/match.c
+tools_weft_info_weft_info_SOURCES += tools/weft_info/probes/memory.c tools/weft_info/probes/probes.h
 tools_weft_info_weft_info_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS) $(PMIX_CFLAGS)
 tools_weft_info_weft_info_LDADD = libweft.la
 

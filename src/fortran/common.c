@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * What the external procedures share and what exists once: special addresses, strings, memory,
- * errors, and what the C side is told of Fortran's types.
+ * errors, and the properties of Fortran's types that the C library gets.
  */
 #include "fortran/glue.h"
 
@@ -70,8 +70,8 @@ int weft_fortran_raise(int error_class, const char *function, int comm, int *ier
     return code;
 }
 
-/* ---- What the C side is told of Fortran's types, when this library is loaded and nobody has told
- * it before: so that a C program that calls Fortran finds it, too. */
+/* ---- The properties of Fortran's types, passed to the C library when this library is loaded, unless
+ * they are set already. So a C program that calls Fortran gets them too. */
 static void set_size(MPI_Info info, const char *key, int size)
 {
     char text[16];
@@ -79,7 +79,7 @@ static void set_size(MPI_Info info, const char *key, int size)
     PMPI_Info_set(info, key, text);
 }
 
-static void tell_sizes(void)
+static void pass_sizes(void)
 {
     static const char *const supported[] = {
         "mpi_logical1_supported",       "mpi_logical2_supported", "mpi_logical4_supported",
@@ -113,7 +113,7 @@ static void tell_sizes(void)
 }
 
 /* A LOGICAL of every size has the values of the default one, made longer with its sign. */
-static void tell_logicals(void)
+static void pass_logicals(void)
 {
     for (int size = 1; size <= (WEFT_FORTRAN_HAS_16 ? 16 : 8); size *= 2) {
         int known = 0;
@@ -125,8 +125,8 @@ static void tell_logicals(void)
     }
 }
 
-__attribute__((constructor)) static void tell(void)
+__attribute__((constructor)) static void pass_properties(void)
 {
-    tell_sizes();
-    tell_logicals();
+    pass_sizes();
+    pass_logicals();
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * External procedures whose arguments follow no rule of the tables, and those that only Fortran has.
- * Compiled twice, as glue.h says; the attributes and callbacks are in hand_callback.c.
+ * Compiled twice (glue.h); the attributes and callbacks are in hand_callback.c.
  */
 #include "hand.h"
 #include "fortran/section.h"
@@ -416,7 +416,7 @@ BOTH(status_f2f08, STATUS_F2F08)
 WEFT_FORTRAN_ALIAS(status_f2f08, status_f082f)
 WEFT_FORTRAN_ALIAS(status_f2f08, status_f082f_f08)
 
-/* Tells the compiler that the buffer is used here. */
+/* For the compiler, the buffer is used here. */
 WEFT_FORTRAN_LINKAGE void FORTRAN(f_sync_reg)(void *buf);
 void FORTRAN(f_sync_reg)(void *buf)
 {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * External procedures that take callbacks, and those of attributes. Compiled twice, as glue.h says;
+ * External procedures that take callbacks, and those of attributes. Compiled twice (glue.h);
  * callback.c and attribute.c have what is behind them.
  */
 #include "hand.h"

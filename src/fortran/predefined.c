@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The predefined copy and delete procedures of attributes, and the null conversions of data
- * representations. They are recognized by their addresses; called they do what their names say.
+ * representations. They are recognized by their addresses; if called, they do what their names mean.
  */
 #include "fortran/glue.h"
 

@@ -256,7 +256,9 @@ void weft_net_control_arrived(const void *data, size_t bytes)
     }
     struct weft_peer *peer = weft_peer_known(0, control.from);
     if (peer && peer->lane == WEFT_LANE_DEAD)
-        return; /* what it speaks of was ended when it died */
+        return; /* what it is about was ended when it died */
+    if (control.kind == WEFT_NET_CONNECTED && !control.count)
+        return;
     if (is_question(&control)) {
         if (control.kind != WEFT_NET_CONNECTED || !weft_net_connected_by(control.from))
             weft_net_cancel_asked(&control);

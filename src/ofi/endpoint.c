@@ -333,7 +333,7 @@ static int insert(struct weft_peer *peer, const struct card *card)
 static void connect_both_ways(struct weft_peer *peer)
 {
     unsigned idle = 0;
-    weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CONNECTED});
+    weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CONNECTED, .count = 1});
     while (!peer->connected_back && peer->lane == WEFT_LANE_NET)
         if (!weft_net_progress())
             weft_idle(&idle);
@@ -399,5 +399,7 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
     }
     if (weft_net.choice.row->flags & WEFT_PROVIDER_CONNECTS)
         connect_both_ways(peer);
+    else if (weft_net.local_mr) /* locked memory for the connection, before any for messages */
+        weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CONNECTED});
     return 0;
 }

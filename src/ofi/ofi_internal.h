@@ -61,6 +61,7 @@ struct weft_net_op {
 
 /* Something to be sent, in order, to one peer. */
 enum weft_net_out_kind {
+    WEFT_NET_OUT_UNPREPARED, /* a user message that becomes one of the next two as it is first tried */
     WEFT_NET_OUT_EAGER,
     WEFT_NET_OUT_RTS,
     WEFT_NET_OUT_CONTROL,
@@ -109,8 +110,8 @@ enum weft_net_control_kind {
                             `other` */
     WEFT_NET_HEADER, /* the header, for the receive `number`: staged (count), number (other), length,
                         address, key */
-    WEFT_NET_CONNECTED /* the sender has connected to the receiver, which connects to the sender if
-                          it has not */
+    WEFT_NET_CONNECTED /* the sender connects to the receiver; count 1: the receiver connects to the
+                          sender too, if it has not */
 };
 
 struct weft_net_control {
@@ -426,9 +427,9 @@ struct weft_net_transfer *weft_net_transfer_get(void);
 void weft_net_transfer_put(struct weft_net_transfer *transfer);
 void weft_net_transfer_close(void);
 
-/* Fills the header of a send whose data are in the buffer, or in the stage `data`. What cannot be
- * registered passes through stages. */
-WEFT_COLD void weft_net_expose(struct weft_request *request, void *data);
+/* Fills the header of a send, whose buffer is registered if it can be. If not, its data pass through
+ * stages. */
+WEFT_COLD void weft_net_expose(struct weft_request *request);
 
 /* A receive matched an RTS whose header it does not have: asks the sender, whose send has that
  * number. The answer goes on with weft_net_fetch. */

@@ -57,29 +57,23 @@ struct fid_mr *weft_net_register_for(const struct weft_request *request, void *d
     return mr;
 }
 
-void weft_net_expose(struct weft_request *request, void *data)
+void weft_net_expose(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    bool contiguous = part->packed || request->type->flags & WEFT_TYPE_CONTIGUOUS;
+    bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
     part->header = (struct weft_net_header){.version = WEFT_NET_WIRE_VERSION,
-                                            .staged = !contiguous,
+                                            .staged = true,
                                             .ready = request->mode == WEFT_SEND_READY,
                                             .number = request->number,
                                             .length = request->bytes};
     part->stalled = false;
-    if (!weft_net.can_read || !contiguous)
+    if (weft_net.can_read && contiguous)
+        part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_REMOTE_READ);
+    if (!part->mr)
         return;
-    struct fid_mr *mr = part->packed
-                            ? weft_net_bounce_mr(data)
-                            : weft_net_register_for(request, data, request->bytes, FI_REMOTE_READ);
-    if (!part->packed)
-        part->mr = mr;
-    if (!mr) { /* it passes through stages */
-        part->header.staged = true;
-        return;
-    }
-    part->header.key = fi_mr_key(mr);
-    part->header.address = weft_net.virtual_addresses ? (uintptr_t)data : 0;
+    part->header.staged = false;
+    part->header.key = fi_mr_key(part->mr);
+    part->header.address = weft_net.virtual_addresses ? (uintptr_t)request->buffer : 0;
 }
 
 size_t weft_net_header_length(const void *header)

@@ -5,6 +5,9 @@
  * Invariant: while a peer's backlog is not empty no user message is given to the provider for it but
  * the backlog's head. So messages to a peer leave in the order in which they were started. Controls
  * wait in front of them: none of them must come behind a message that has not left.
+ *
+ * A message is registered, packed or exposed when it is the next to leave. So while no connection to a
+ * peer exists, its messages take no locked memory, which the connection may need (weft_net_connect).
  */
 #include "core/object/error.h"
 #include "core/object/settings.h"
@@ -59,26 +62,9 @@ static void note_rendezvous(const struct weft_request *request)
                        request->bytes);
 }
 
-/* No credits for an eager message: it is announced instead. */
-static int announce(struct weft_peer *peer, struct weft_request *request)
-{
-    struct weft_net_request *part = weft_net_part(request);
-    if (part->mr)
-        fi_close(&part->mr->fid);
-    part->mr = NULL;
-    weft_net_expose(request, data_of(request));
-    weft_counts.net_credit_waits++;
-    note_rendezvous(request);
-    part->out.kind = WEFT_NET_OUT_RTS;
-    request->pending = 1; /* no acknowledgement beside the FIN */
-    return send_rts(peer, request);
-}
-
 static int send_eager(struct weft_peer *peer, struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
-    if (weft_unlikely(!weft_net_affordable(peer, request->bytes)))
-        return announce(peer, request);
     bool sync = request->mode == WEFT_SEND_SYNCHRONOUS;
     uint64_t form = sync ? (uint64_t)WEFT_MESSAGE_SYNC << weft_net.form_shift
                          : weft_net_mode_bits((enum weft_send_mode)request->mode);
@@ -117,10 +103,47 @@ static bool is_control(const struct weft_net_out *out)
     return out->kind == WEFT_NET_OUT_CONTROL || out->kind == WEFT_NET_OUT_PIECE;
 }
 
+/* Makes the data of an eager message ready: registered where that is needed, or packed. False where
+ * there is no memory for that. */
+static bool prepare_data(struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    bool contiguous = (request->type->flags & WEFT_TYPE_CONTIGUOUS) || !request->bytes;
+    bool registered = weft_net.local_mr && request->bytes > weft_net.inject_max;
+    if (contiguous && registered)
+        part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_SEND);
+    if (contiguous && (!registered || part->mr))
+        return true;
+    part->packed = weft_net_bounce_get(request->bytes);
+    if (part->packed)
+        weft_datatype_pack(request->type, request->buffer, 0, part->packed, request->bytes);
+    return part->packed;
+}
+
+/* Chooses between eager and RTS, and makes the message ready for it. A short message without credits
+ * or without memory is announced too: its data wait in the user's buffer. */
+static void prepare(struct weft_peer *peer, struct weft_request *request)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    bool is_short = request->bytes <= weft_net.eager_limit;
+    bool paid = weft_net_affordable(peer, request->bytes);
+    bool eager = is_short && paid && prepare_data(request);
+    part->out.kind = eager ? WEFT_NET_OUT_EAGER : WEFT_NET_OUT_RTS;
+    if (eager) {
+        request->pending = request->mode == WEFT_SEND_SYNCHRONOUS ? 2 : 1;
+        return;
+    }
+    weft_counts.net_credit_waits += is_short && !paid;
+    weft_net_expose(request);
+    note_rendezvous(request);
+}
+
 static int try_out(struct weft_peer *peer, struct weft_net_out *out)
 {
     if (!is_control(out) && weft_unlikely(weft_net_must_wait(peer)))
         return -FI_EAGAIN;
+    if (out->kind == WEFT_NET_OUT_UNPREPARED)
+        prepare(peer, request_of(out));
     switch ((enum weft_net_out_kind)out->kind) {
     case WEFT_NET_OUT_EAGER:
         return send_eager(peer, request_of(out));
@@ -130,6 +153,8 @@ static int try_out(struct weft_peer *peer, struct weft_net_out *out)
         return weft_net_control_send(peer, out);
     case WEFT_NET_OUT_PIECE:
         return weft_net_piece_send(peer, out);
+    case WEFT_NET_OUT_UNPREPARED:
+        break;
     }
     return -FI_EOPNOTSUPP;
 }
@@ -283,39 +308,17 @@ int weft_net_retry(void)
     return sent;
 }
 
-/* Makes an eager message ready: registered where that is needed, or packed. False where there is no
- * memory for that. */
-static bool prepare_eager(struct weft_request *request)
-{
-    struct weft_net_request *part = weft_net_part(request);
-    bool contiguous = (request->type->flags & WEFT_TYPE_CONTIGUOUS) || !request->bytes;
-    bool registered = weft_net.local_mr && request->bytes > weft_net.inject_max;
-    if (contiguous && registered)
-        part->mr = weft_net_register_for(request, request->buffer, request->bytes, FI_SEND);
-    if (contiguous && (!registered || part->mr))
-        return true;
-    part->packed = weft_net_bounce_get(request->bytes);
-    if (part->packed)
-        weft_datatype_pack(request->type, request->buffer, 0, part->packed, request->bytes);
-    return part->packed;
-}
-
-/* The way of every send that is not injected at once. A short message that there is no memory for is
- * announced too: its data wait in the user's buffer. */
+/* A send that is not injected at once. */
 static __attribute__((noinline)) int send_slowly(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     struct weft_peer *peer = request->peer;
     part->reads_out = 0;
-    bool eager = request->bytes <= weft_net.eager_limit && prepare_eager(request);
-    part->out.kind = eager ? WEFT_NET_OUT_EAGER : WEFT_NET_OUT_RTS;
-    request->pending = eager && request->mode == WEFT_SEND_SYNCHRONOUS ? 2 : 1;
-    if (!eager) {
-        weft_net_expose(request, request->buffer);
-        note_rendezvous(request);
-    } else if (!peer->backlog && !weft_net_affordable(peer, request->bytes)) {
+    part->out.kind = WEFT_NET_OUT_UNPREPARED;
+    request->pending = 1;
+    if (!peer->backlog && request->bytes <= weft_net.eager_limit &&
+        !weft_net_affordable(peer, request->bytes))
         weft_net_progress(); /* credits may have come that nobody has looked at */
-    }
     weft_net_push(peer, &part->out);
     weft_net_relieve(peer);
     return MPI_SUCCESS;

@@ -146,6 +146,7 @@ const struct strict_profile *strict_profile(void)
                    name ? name : "(unset)");
     chosen.registrable = UINT_MAX;
     set_number("STRICT_REGISTRABLE", &chosen.registrable);
+    set_number("STRICT_CONNECTION", &chosen.connection);
     set_number("STRICT_EAGAIN", &chosen.eagain);
     set_number("STRICT_EMPTY", &chosen.empty);
     set_number("STRICT_LATE", &chosen.late);

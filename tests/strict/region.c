@@ -5,7 +5,8 @@
  * peers may access, with the same key.
  *
  * STRICT_REGISTRABLE plays a limit of locked memory: so many KiB may be registered beside what was
- * registered before the first peer's address was inserted, and the rest is refused.
+ * registered before the first peer's address was inserted, and the rest is refused. A connection takes
+ * STRICT_CONNECTION KiB of them, and is not made where they are not left.
  */
 #include "strict.h"
 
@@ -172,6 +173,22 @@ static bool is_too_much(const struct strict_domain *domain, size_t bytes)
     unsigned limit = strict_profile()->registrable;
     return domain->has_peers && limit != UINT_MAX &&
            domain->registered + bytes > (size_t)limit << 10;
+}
+
+/* Sends that find no connection while it is made. */
+enum { TRIES = 50 };
+
+bool strict_connect(struct strict_domain *domain, struct strict_target *target)
+{
+    size_t bytes = (size_t)strict_profile()->connection << 10;
+
+    if (!bytes || target->connected)
+        return true;
+    if (target->tries++ < TRIES || is_too_much(domain, bytes))
+        return false;
+    domain->registered += bytes;
+    target->connected = true;
+    return true;
 }
 
 static int register_region(struct strict_domain *domain, struct strict_mr *mr, uint64_t requested)

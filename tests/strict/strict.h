@@ -40,6 +40,7 @@ struct strict_profile {
     unsigned empty;           /* reads of a thousand that find nothing */
     unsigned late;            /* reads that a completion is held back at most */
     unsigned registrable;     /* KiB that may be registered after the first peer was inserted */
+    unsigned connection;      /* KiB of these that the connection to a peer takes */
 };
 
 const struct strict_profile *strict_profile(void);
@@ -217,6 +218,9 @@ int strict_mr_reg(struct fid *domain, const void *buffer, size_t bytes, uint64_t
                   uint64_t offset, uint64_t key, uint64_t flags, struct fid_mr **mr, void *context);
 /* The open region that a descriptor is of, or NULL. */
 struct strict_mr *strict_mr_of(struct strict_domain *domain, const void *descriptor);
+
+/* False while there is no connection to a peer: making it takes time, and memory. */
+bool strict_connect(struct strict_domain *domain, struct strict_target *target);
 int strict_mr_regattr(struct fid *domain, const struct fi_mr_attr *attr, uint64_t flags,
                       struct fid_mr **mr);
 
@@ -251,6 +255,8 @@ struct strict_target {
     char name[256];
     size_t name_bytes;
     struct strict_exposed *exposed; /* NULL until a remote access needs it */
+    bool connected;
+    unsigned tries; /* to send to it before */
 };
 
 #endif

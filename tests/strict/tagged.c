@@ -61,8 +61,8 @@ static bool may_send(struct strict_ep *ep, fi_addr_t to, uint64_t tag, uint64_t 
         strict_breach(STRICT_CAPABILITY, "%s without FI_TAGGED", call);
     check_tag(tag, 0, call);
     check_data(data, call);
-    strict_av_target(ep->av, to, call);
-    return strict_takes(ep, true, call);
+    struct strict_target *target = strict_av_target(ep->av, to, call);
+    return strict_connect(ep->domain, target) && strict_takes(ep, true, call);
 }
 
 static ssize_t send_tagged(struct fid_ep *fid, const struct fi_msg_tagged *msg, uint64_t flags,

@@ -263,7 +263,7 @@ static void test_iface_setting(void **state)
     m.settings.iface = "eth0";
     assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.1.2.3");
     assert_says(m.verdicts[0].reason, "WEFT_IFACE");
-    assert_says(reason_of(&m, "tcp;ofi_rxm", "eth1"), "WEFT_IFACE=eth0 asks for another");
+    assert_says(reason_of(&m, "tcp;ofi_rxm", "eth1"), "WEFT_IFACE=eth0 names another");
     m.settings.iface = "10.1.0.0/16";
     assert_chosen(&m, false, "tcp;ofi_rxm", "eth0", "10.1.2.3");
     m.settings.iface = "2001:db8::7";
@@ -296,7 +296,7 @@ static void test_provider_setting(void **state)
     m.settings.provider = "sockets";
     assert_chosen(&m, false, "sockets", "eth1", "192.0.2.7");
     assert_says(m.verdicts[0].reason, "WEFT_PROVIDER");
-    assert_says(reason_of(&m, "tcp;ofi_rxm", "eth1"), "WEFT_PROVIDER=sockets asks for another");
+    assert_says(reason_of(&m, "tcp;ofi_rxm", "eth1"), "WEFT_PROVIDER=sockets names another");
     m.settings.provider = "tcp";
     assert_chosen(&m, false, "tcp;ofi_rxm", "eth1", "192.0.2.7");
     m.settings.provider = "psm*";
@@ -608,12 +608,12 @@ static void test_iface_patterns(void **state)
     (void)state;
     add_interface(&m, "eth0", NORMAL, false, "10.1.130.3");
     add_interface(&m, "eth0", NORMAL, false, "2001:db8:0:ff00::7");
-    assert_iface("eth0", four, WEFT_IFACE_INSISTED, 0);
+    assert_iface("eth0", four, WEFT_IFACE_NAMED, 0);
     assert_iface("eth", four, WEFT_IFACE_NO, 0);
     assert_iface("e*0", four, WEFT_IFACE_ALLOWED, 0);
-    assert_iface("domain0", four, WEFT_IFACE_INSISTED, 0);
+    assert_iface("domain0", four, WEFT_IFACE_NAMED, 0);
     assert_iface("domain?", NULL, WEFT_IFACE_ALLOWED, 0);
-    assert_iface("10.1.130.3", four, WEFT_IFACE_INSISTED, 0);
+    assert_iface("10.1.130.3", four, WEFT_IFACE_NAMED, 0);
     assert_iface("10.1.130.4", four, WEFT_IFACE_NO, 0);
     assert_iface("10.1.128.0/17", four, WEFT_IFACE_ALLOWED, 0);
     assert_iface("10.1.0.0/17", four, WEFT_IFACE_NO, 0);

@@ -6,7 +6,7 @@
 #include "views.h"
 
 #include "core/object/settings.h"
-#include "ofi/check.h"
+#include "probes/run.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -89,7 +89,7 @@ static int refuse_tasks(int size, const char *limit, long most, long used, long 
 }
 
 /* Reads the number in a file of this process's cgroup (version 2). Returns -1 if there is none or
- * it says "max". */
+ * its content is "max". */
 static long read_cgroup(const char *name)
 {
     char line[PATH_MAX], path[PATH_MAX + 64];

@@ -46,7 +46,7 @@ enum weft_need {
 struct weft_choice {
     enum weft_coll_kind kind;
     int size;
-    size_t bytes;   /* weft_coll_family.bytes says of which data */
+    size_t bytes;   /* of the data that weft_coll_family.bytes names */
     unsigned gives; /* enum weft_need: requirements that are met */
 };
 

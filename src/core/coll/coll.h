@@ -15,6 +15,7 @@
  *  - Each collective call on a communicator takes the next sequence number, including one that
  *    fails before it sends. So all ranks use the same numbers, and a message that was not received
  *    is never matched by a later call.
+ *  - A rank whose arguments are wrong sends a refusal to all others (refusal.h).
  *
  * Functions return MPI_SUCCESS or an MPI error class that was recorded. MPI_ERR_NO_MEM is returned
  * before anything is sent.
@@ -93,8 +94,12 @@ void weft_coll_restart(struct weft_request *request);
 /* Whether any collective of this process has failed. */
 bool weft_coll_any_failed(void);
 
-/* Takes the sequence number of a call with invalid arguments. */
-void weft_coll_skip(struct weft_comm *comm, bool persistent);
+/* A call with invalid arguments: takes its sequence number, and sends the error class and its sentence
+ * to the other ranks, whose calls end with it. */
+void weft_coll_refuse(struct weft_comm *comm, bool persistent, int code);
+
+/* Frees what a communicator keeps about calls that other ranks refused. */
+void weft_coll_forget(struct weft_comm *comm);
 
 /* ---- Blocking collectives for the library's own use */
 

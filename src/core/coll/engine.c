@@ -9,8 +9,9 @@
  *  - Each request that the engine starts is freed by the engine, also after another one failed.
  *  - A nonblocking schedule is freed when it is complete, a persistent one with its request.
  */
-#include "core/coll/schedule.h"
+#include "core/coll/refusal.h"
 #include "core/object/error.h"
+#include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
 #include "core/tool/count.h"
 #include "core/process/weft.h"
@@ -29,24 +30,30 @@ static bool any_failed;
 enum { KIND_BITS = 5, PERSISTENT_BIT = 1 << KIND_BITS, INTER_BIT = 2 << KIND_BITS };
 enum { SEQUENCE_SHIFT = KIND_BITS + 2, SEQUENCE_MASK = (1 << 18) - 1 };
 
-_Static_assert(WEFT_COLL_KINDS <= 1 << KIND_BITS, "a kind does not fit into the tag");
+_Static_assert(WEFT_COLL_KIND_MASK == (1 << KIND_BITS) - 1, "the kind is in the lowest bits");
+_Static_assert((int)WEFT_COLL_KINDS <= WEFT_COLL_KIND_MASK, "one value of the kind marks refusals");
 _Static_assert(SEQUENCE_SHIFT + 8 <= WEFT_LEAST_TAG_BITS, "few numbers fit into the tag");
 
 /* Persistent collectives have their own sequence numbers, taken when they are made, because they
  * may be started in any order. INTER_BIT separates the messages that a collective on an
  * inter-communicator sends within the local group from that group's own collectives. */
-static int next_tag(struct weft_comm *comm, enum weft_coll_kind kind, bool persistent)
+int weft_coll_tag(const struct weft_comm *comm, uint32_t number, int kind, bool persistent)
 {
-    uint32_t *sequence = persistent ? &comm->coll_inits : &comm->coll_sequence;
-    uint32_t number = (*sequence)++ & SEQUENCE_MASK & (uint32_t)weft.tag_ub >> SEQUENCE_SHIFT;
+    number &= SEQUENCE_MASK & (uint32_t)weft.tag_ub >> SEQUENCE_SHIFT;
     return (int)(number << SEQUENCE_SHIFT) | (comm->local ? INTER_BIT : 0) |
-           (persistent ? PERSISTENT_BIT : 0) | (int)kind;
+           (persistent ? PERSISTENT_BIT : 0) | kind;
 }
 
-void weft_coll_skip(struct weft_comm *comm, bool persistent)
+static int next_tag(struct weft_comm *comm, int kind, bool persistent)
+{
+    uint32_t *sequence = persistent ? &comm->coll_inits : &comm->coll_sequence;
+    return weft_coll_tag(comm, (*sequence)++, kind, persistent);
+}
+
+void weft_coll_refuse(struct weft_comm *comm, bool persistent, int code)
 {
     any_failed = true;
-    next_tag(comm, WEFT_COLL_BARRIER, persistent);
+    weft_refusal_send(comm, next_tag(comm, 0, persistent), code);
 }
 
 const char *weft_coll_name_of_tag(int tag)
@@ -92,6 +99,11 @@ static void record_fault(const struct weft_schedule *s)
                        "rank %d could not do its part of the collective, or has another amount of "
                        "data than the %zu bytes expected; see the error of that rank",
                        s->fault_peer, s->fault_wanted);
+        weft_error_secondary();
+    }
+    if (s->fault == WEFT_FAULT_REFUSED) {
+        weft_error_set(s->error, "rank %d refuses its call of %s: %s", s->refusal->from,
+                       weft_coll_name(s->kind), s->refusal->message.reason);
         weft_error_secondary();
     }
 }
@@ -218,7 +230,7 @@ static void finish(struct weft_schedule *s, struct weft_step *step)
 
 static bool is_complete(const struct weft_schedule *s)
 {
-    return s->done == s->count;
+    return s->done == s->end;
 }
 
 /* Starts and completes steps until the schedule is complete or waits for a message (s->waits_for).
@@ -238,10 +250,48 @@ static void advance(struct weft_schedule *s)
             }
             finish(s, step);
         }
-        if (s->next == s->count || s->steps[s->next].after > s->done)
+        if (s->next == s->end || s->steps[s->next].after > s->done)
             break;
         start(s, &s->steps[s->next++]);
     }
+    advancing = by_progress;
+}
+
+/* Ends a schedule whose collective another rank refuses: starts no step any more and cancels the
+ * messages that have started. */
+static void give_up(struct weft_schedule *s, const struct weft_refusal *refusal)
+{
+    bool by_progress = advancing;
+    if (s->end < s->count)
+        return;
+    if (set_error(s, refusal->message.code, WEFT_FAULT_REFUSED))
+        s->refusal = refusal;
+    s->end = s->next;
+    advancing = true; /* a cancelled receive may call progress */
+    for (uint32_t i = s->done; i < s->next; i++)
+        if (s->steps[i].request && s->steps[i].request->pending)
+            weft_cancel(s->steps[i].request);
+    advancing = by_progress;
+}
+
+/* For each poll of a schedule that waits. */
+static void note_waiting(struct weft_schedule *s)
+{
+    enum { POLLS = 16 };
+    if (weft_likely(++s->polls % POLLS))
+        return;
+    const struct weft_refusal *refusal = weft_refusal_look(s);
+    if (refusal)
+        give_up(s, refusal);
+}
+
+static void withdraw_watches(struct weft_schedule *s)
+{
+    bool by_progress = advancing;
+    if (weft_likely(!s->waits_since))
+        return;
+    advancing = true;
+    weft_refusal_withdraw(s);
     advancing = by_progress;
 }
 
@@ -251,6 +301,7 @@ static void advance(struct weft_schedule *s)
 static void complete(struct weft_schedule *s)
 {
     struct weft_request *request = s->request;
+    withdraw_watches(s);
     if (!request)
         return;
     record_fault(s);
@@ -271,6 +322,8 @@ int weft_coll_progress(void)
         if (!s->waits_for->pending) {
             advance(s);
             advanced++;
+        } else {
+            note_waiting(s);
         }
         if (!is_complete(s)) {
             link = &s->next_active;
@@ -290,6 +343,8 @@ static void begin(struct weft_schedule *s)
 {
     weft_counts.collectives++;
     s->next = s->done = 0;
+    s->end = s->count;
+    s->waits_since = 0;
     s->error = MPI_SUCCESS;
     s->fault = WEFT_FAULT_NONE;
     advance(s);
@@ -319,6 +374,7 @@ static struct weft_schedule *make(const struct weft_coll_args *args, bool persis
         return NULL;
     }
     s->tag = tag;
+    s->end = s->count;
     s->persistent = persistent;
     return s;
 }
@@ -337,8 +393,10 @@ static void run_single_threaded(struct weft_schedule *s)
             idle = 0;
         } else {
             weft_idle_for(&idle, s->waits_for);
+            note_waiting(s);
         }
     }
+    withdraw_watches(s);
     blocking = NULL;
 }
 
@@ -366,27 +424,42 @@ int weft_coll_run(const struct weft_coll_args *args)
     return code;
 }
 
-/* Makes a schedule with a request. */
-static int make_request(const struct weft_coll_args *args, bool persistent,
-                        struct weft_request **out)
+/* The request of a schedule, or NULL. */
+static struct weft_request *request_for(struct weft_schedule *s)
 {
-    struct weft_schedule *s = make(args, persistent);
-    struct weft_request *request = NULL;
-    if (weft_unlikely(!s))
-        return MPI_ERR_NO_MEM;
-    if (weft_schedule_retain(s, args) == MPI_SUCCESS)
-        request = weft_request_get(&weft.vcis[0], WEFT_REQUEST_COLL, 0);
-    if (weft_unlikely(!request)) {
-        weft_schedule_put(s);
-        return MPI_ERR_NO_MEM;
-    }
+    struct weft_request *request = weft_request_get(&weft.vcis[0], WEFT_REQUEST_COLL, 0);
+    if (weft_unlikely(!request))
+        return NULL;
     request->channel = s->channel;
     request->peer = NULL;
     request->type = NULL; /* loops over all requests test both for NULL */
     request->schedule = s;
     s->request = request;
-    *out = request;
-    return MPI_SUCCESS;
+    return request;
+}
+
+/* Makes a schedule with a request. */
+static int make_request(const struct weft_coll_args *args, bool persistent,
+                        struct weft_request **out)
+{
+    struct weft_schedule *s = make(args, persistent);
+    if (weft_unlikely(!s))
+        return MPI_ERR_NO_MEM;
+    *out = weft_schedule_retain(s, args) == MPI_SUCCESS ? request_for(s) : NULL;
+    if (weft_likely(*out != NULL))
+        return MPI_SUCCESS;
+    weft_schedule_put(s);
+    return MPI_ERR_NO_MEM;
+}
+
+struct weft_request *weft_coll_begin(struct weft_schedule *s)
+{
+    struct weft_request *request = request_for(s);
+    if (!request)
+        return NULL;
+    request->pending = 1;
+    begin(s);
+    return request;
 }
 
 int weft_coll_init(const struct weft_coll_args *args, struct weft_request **request)

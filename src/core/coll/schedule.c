@@ -11,6 +11,7 @@
 #include "core/object/error.h"
 
 #include <stdlib.h>
+#include <string.h>
 
 /* Initial length of the array of steps; longest array, and number of schedules, that are kept. */
 enum { FIRST_STEPS = 32, KEPT_STEPS_MAX = 1024, KEPT_MAX = 64 };
@@ -49,6 +50,9 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
     s->error = MPI_SUCCESS;
     s->fault = WEFT_FAULT_NONE;
     s->request = NULL;
+    s->polls = 0;
+    s->waits_since = 0;
+    memset(s->watches, 0, sizeof s->watches);
     s->memory = NULL;
     s->used = 0;
     s->retains = false;

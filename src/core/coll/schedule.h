@@ -35,11 +35,22 @@ enum { WEFT_SCHEDULE_ROOM = 2048 }; /* bytes of memory in the schedule itself */
 
 struct weft_memory; /* a malloc'ed piece */
 
+struct weft_refusal;
+
+/* A receive for the refusals of one channel: refusal.h. */
+struct weft_watch {
+    struct weft_request *request; /* NULL: not posted */
+    struct weft_refusal *refusal; /* what it receives */
+};
+
+enum { WEFT_WATCHES = 2 }; /* of the channel; on an inter-communicator also of the local group's */
+
 /* The error of a schedule: this rank's first error, or else the first error of another rank. */
 enum weft_fault {
     WEFT_FAULT_NONE,
     WEFT_FAULT_RECORDED, /* recorded where it was detected */
     WEFT_FAULT_REMOTE,   /* another rank sent an error message: see start_error_send */
+    WEFT_FAULT_REFUSED,  /* another rank refuses the call: refusal.h */
     WEFT_FAULT_SHORT,    /* a rank sent fewer bytes than expected */
     WEFT_FAULT_LONG      /* a rank sent more bytes than expected */
 };
@@ -62,6 +73,7 @@ struct weft_schedule {
 
     /* Execution */
     uint32_t next, done; /* steps before `next` have started, steps before `done` are complete */
+    uint32_t end;        /* the steps to be executed: `count`, fewer after a refusal */
     int tag;
     int error;
     enum weft_fault fault; /* NONE while error is MPI_SUCCESS; SHORT, LONG, REMOTE: of fault_peer */
@@ -71,6 +83,10 @@ struct weft_schedule {
     bool persistent;
     struct weft_request *waits_for; /* the first incomplete message of an active schedule */
     struct weft_schedule *next_active;
+    unsigned polls;     /* while it waits */
+    double waits_since; /* 0: no refusal was looked for */
+    struct weft_watch watches[WEFT_WATCHES];
+    const struct weft_refusal *refusal;
 
     /* Memory, freed with the schedule */
     struct weft_memory *memory;
@@ -86,6 +102,13 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args);
 
 /* Frees a schedule with its memory and references. */
 void weft_schedule_put(struct weft_schedule *s);
+
+/* The tag of a collective call on a communicator (engine.c); its lowest bits are the kind. */
+enum { WEFT_COLL_KIND_MASK = 31 };
+int weft_coll_tag(const struct weft_comm *comm, uint32_t number, int kind, bool persistent);
+
+/* Executes a schedule in the background (engine.c). Returns its request, or NULL if memory is short. */
+struct weft_request *weft_coll_begin(struct weft_schedule *s);
 
 /* Calls see for each active schedule (engine.c). */
 void weft_schedule_each_active(void (*see)(void *arg, const struct weft_schedule *s), void *arg);

@@ -9,6 +9,7 @@
  *    arrive or leave: every message for it has a receive, posted before MPI_Comm_free.
  */
 #include "core/comm/comm.h"
+#include "core/coll/coll.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/comm/session.h"
 #include "core/comm/topology.h"
@@ -158,6 +159,7 @@ static void unmake(struct weft_comm *comm)
     weft_session_release(comm->session);
     weft_attribute_free_all(&comm->attributes);
     weft_topology_release(comm->topology);
+    weft_coll_forget(comm);
     if (comm->named)
         free((char *)comm->name);
     weft_handle_retire(&comm->object);
@@ -331,6 +333,7 @@ void weft_comm_finalize(void)
         weft_context_free((int)block);
         unmake(comm);
     }
+    weft_coll_forget(&weft_comm_world);
     close_predefined(&weft_comm_world);
     close_predefined(&weft_comm_self);
     close_predefined(&weft_comm_job);

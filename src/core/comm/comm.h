@@ -60,6 +60,7 @@ struct weft_comm {
     MPI_Comm handle;
     const char *name;                   /* NULL: no name was set */
     uint32_t coll_sequence, coll_inits; /* collective calls so far; persistent collectives made */
+    struct weft_refusal *refusals;      /* calls that other ranks refused: core/coll/refusal.h */
     struct weft_bsend_buffer bsend;     /* the buffer of MPI_Comm_attach_buffer */
 
     struct weft_channel part, making, grouping; /* see enum weft_context_use */

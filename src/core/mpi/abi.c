@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Asking and telling about the ABI (MPI 5.0 section 20.2): sizes of C's types, and what Fortran's
- * are, which a Fortran layer tells. All may be called at any time, by any thread.
+ * Queries of the ABI (MPI 5.0 section 20.2): the sizes of C types, and the sizes and values of Fortran
+ * types, which a Fortran layer sets. All may be called at any time, by any thread.
  *
- * Invariant: what was told once stays; telling it again is an error (MPI_ERR_ABI).
+ * Invariant: a size or value is set once; setting it again is an error (MPI_ERR_ABI).
  */
 #include "core/mpi/generated/entry.h"
 #include "core/object/info.h"
@@ -14,7 +14,7 @@
 
 enum { LARGEST_LOGICAL = 16 };
 
-static struct weft_info *fortran; /* what was told; NULL until then */
+static struct weft_info *fortran; /* NULL until it is set */
 static struct {
     bool known;
     unsigned char is_true[LARGEST_LOGICAL], is_false[LARGEST_LOGICAL];
@@ -42,24 +42,24 @@ int weft_mpi_describe_abi(struct weft_info **made)
     return code;
 }
 
-/* The sizes of Fortran's types are part of the datatypes that Weft has: others cannot be. */
+/* The predefined datatypes have fixed sizes of Fortran types: others are an error. */
 static int check_size(const struct weft_info *info, const char *key, int expected)
 {
-    const char *told = weft_info_get(info, key);
-    if (!told || atoi(told) == expected)
+    const char *size = weft_info_get(info, key);
+    if (!size || atoi(size) == expected)
         return MPI_SUCCESS;
     return weft_error_set(MPI_ERR_ABI,
                           "%s is %s, but Weft has the Fortran datatypes of a compiler where it is "
                           "%d; compile without options that change the size of default types",
-                          key, told, expected);
+                          key, size, expected);
 }
 
 int weft_mpi_abi_set_fortran_info(struct weft_info *info)
 {
     int code = MPI_SUCCESS;
     if (fortran)
-        return weft_error_set(MPI_ERR_ABI, "the sizes of Fortran's types were told before, and can "
-                                           "be told once");
+        return weft_error_set(MPI_ERR_ABI, "the sizes of Fortran's types are set already, and can "
+                                           "be set once");
     code = check_size(info, "mpi_logical_size", 4);
     if (!code)
         code = check_size(info, "mpi_integer_size", 4);
@@ -95,8 +95,8 @@ int weft_mpi_abi_set_fortran_booleans(int size, void *is_true, void *is_false)
 {
     if (logicals[size].known)
         return weft_error_set(MPI_ERR_ABI,
-                              "the values of a LOGICAL of %d bytes were told before, and can be "
-                              "told once",
+                              "the values of a LOGICAL of %d bytes are set already, and can be "
+                              "set once",
                               size);
     memcpy(logicals[size].is_true, is_true, (size_t)size);
     memcpy(logicals[size].is_false, is_false, (size_t)size);

@@ -68,7 +68,7 @@ int PMPI_Ibsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int d
     return code;
 }
 
-/* ---- Buffers; whose they are decides who hears of errors */
+/* ---- Buffers; errors go to the error handler of the owner */
 
 static int raised(struct weft_bsend_owner owner, int code, const char *function)
 {

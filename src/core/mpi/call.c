@@ -2,7 +2,7 @@
 /*
  * Checking the arguments of point-to-point calls: see call.h.
  *
- * Invariant: checks stand in the order of the arguments, so that the first wrong one is named.
+ * Invariant: arguments are checked in their order, so that the first wrong one is reported.
  */
 #include "core/mpi/call.h"
 

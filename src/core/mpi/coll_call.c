@@ -7,8 +7,8 @@
 #include "core/mpi/coll_call.h"
 #include "core/mpi/arg.h"
 
-/* Enters the library, resolves everything. False: *code is what the entry point returns, and the
- * library is left. */
+/* Enters the library, resolves all handles. False: the library is left, and the entry point returns
+ * *code. */
 static bool begin(const struct weft_coll_call *call, bool persistent, struct weft_coll_args *args,
                   int *code)
 {
@@ -17,7 +17,7 @@ static bool begin(const struct weft_coll_call *call, bool persistent, struct wef
         return false;
     *code = weft_coll_check(call, comm, args);
     if (weft_unlikely(*code != MPI_SUCCESS)) {
-        weft_coll_skip(comm, persistent);
+        weft_coll_refuse(comm, persistent, *code);
         weft_leave_with(comm, *code, call->function);
         return false;
     }

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Collective calls (MPI 5.0 chapter 6): what an entry point was called with, and the three ways to
- * run it. The entry points are generated (abi/collective.py).
+ * Collective calls (MPI 5.0 chapter 6): the arguments of an entry point, and its three forms: blocking,
+ * nonblocking and persistent. The entry points are generated (abi/collective.py).
  *
  * Invariants:
  *  - Arguments are checked in the order communicator, counts and datatypes, operation, root,
- *    buffers, and all of them before anything is sent. What the standard calls significant only at
- *    the root is not looked at elsewhere.
- *  - A call takes its sequence number whatever is wrong with it (core/coll/coll.h).
+ *    buffers, and all of them before anything is sent. Arguments that are significant only at the root
+ *    are not checked on other ranks.
+ *  - A wrong call takes its sequence number too (core/coll/coll.h).
  */
 #ifndef WEFT_COLL_CALL_H
 #define WEFT_COLL_CALL_H
 
 #include "core/coll/coll.h"
 
-/* What is sent, or what is received: a buffer and either a count or arrays. A broadcast's data and a
- * reduction's operand are in `send`. */
+/* The data that are sent, or received: a buffer and either a count or arrays. The data of a broadcast
+ * and the operand of a reduction are in `send`. */
 struct weft_coll_side {
     const void *buffer;
     MPI_Count count;

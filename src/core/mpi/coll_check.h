@@ -45,7 +45,7 @@ int weft_check_op(const struct weft_check *c, struct weft_coll_args *args);
 /* The counts of a reduce_scatter for so many ranks; args->in.count becomes their sum. */
 int weft_check_parts(const struct weft_check *c, int size, struct weft_coll_args *args);
 
-/* Says that send and receive buffer are the same. */
+/* Records that send and receive buffer are the same memory. */
 int weft_check_same_memory(const struct weft_check *c);
 
 /* Everything, of a neighbourhood collective. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Checking the arguments of collectives on inter-communicators: nothing is in place there, blocks
- * are those of the other group, and a root says MPI_ROOT, the others of its group MPI_PROC_NULL.
+ * are those of the other group, and a root passes MPI_ROOT, the others of its group MPI_PROC_NULL.
  *
  * Invariant: of a rank that passes MPI_PROC_NULL nothing else is looked at.
  */

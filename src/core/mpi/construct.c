@@ -3,7 +3,7 @@
  * Constructors of datatypes (MPI 5.0 section 5.1): the arguments become an envelope, from which the
  * type is built. The forms with large counts keep them as large counts.
  *
- * Invariant: arguments are checked in the order count, arrays, old types, what they say together,
+ * Invariant: arguments are checked in the order count, arrays, old types, their combination,
  * result; nothing is written to *newtype unless a type was made.
  */
 #include "core/mpi/construct.h"

@@ -45,8 +45,8 @@ int weft_mpi_check_derived(struct weft_datatype *type)
 {
     if (envelope_of(type) != &named)
         return MPI_SUCCESS;
-    return weft_error_set(MPI_ERR_TYPE,
-                          "a named datatype has no contents; MPI_Type_get_envelope tells them");
+    return weft_error_set(
+        MPI_ERR_TYPE, "a named datatype has no contents; MPI_Type_get_envelope distinguishes them");
 }
 
 void weft_mpi_type_get_envelope(struct weft_datatype *type, int *num_integers, int *num_addresses,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Environment management (MPI 5.0 chapters 9 and 11): starting, ending, asking who and where.
+ * Environment management (MPI 5.0 chapters 9 and 11): start, end, and queries of the process.
  *
  * Invariant: the functions that MPI 5.0 section 11.4.1 allows at any time take no lock and touch
  * nothing that weft_init sets up, unless a pointer to a result is null, which they raise.
@@ -69,7 +69,8 @@ int PMPI_Finalize(void)
 WEFT_EXPORT(Abort);
 int PMPI_Abort(MPI_Comm handle, int code)
 {
-    (void)handle; /* MPI 5.0 section 9.4 asks for at least the group of comm: all of it */
+    (void)
+        handle; /* MPI 5.0 section 9.4 requires to end at least the group of comm: all ranks end */
     weft_fatal(code, "MPI_Abort was called with error code %d", code);
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Memory from the library (MPI 5.0 section 9.2): ordinary memory, aligned to a cache line or to what
- * the user asks for.
+ * Memory from the library (MPI 5.0 section 9.2): ordinary memory, aligned to a cache line or as
+ * the info object requests.
  *
  * Invariant: `allocated` holds the address of every block that was given out and not freed, so that
  * MPI_Free_mem detects any other address.
@@ -21,11 +21,11 @@ static int compare_addresses(const void *a, const void *b)
     return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
 }
 
-/* What the info object asks for, at least a cache line; 0 for what is no power of two. */
+/* The alignment that the info object requests, at least a cache line; 0 if it is no power of two. */
 static size_t alignment_of(const struct weft_info *info)
 {
-    const char *asked = weft_info_get(info, "mpi_minimum_memory_alignment");
-    size_t alignment = asked ? strtoul(asked, NULL, 10) : CACHE_LINE;
+    const char *text = weft_info_get(info, "mpi_minimum_memory_alignment");
+    size_t alignment = text ? strtoul(text, NULL, 10) : CACHE_LINE;
     if (alignment & (alignment - 1))
         return 0;
     return alignment > CACHE_LINE ? alignment : CACHE_LINE;

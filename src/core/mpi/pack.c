@@ -17,17 +17,17 @@
 /* A call: elements in a buffer, and packed bytes. Pack_size and its like have the elements only. */
 struct call {
     const char *function;
-    struct weft_comm *comm; /* whom to tell; NULL for external32, which has none */
+    struct weft_comm *comm; /* its handler gets errors; NULL for external32 */
     const void *buffer;
     MPI_Count count;
     MPI_Datatype datatype;
     const void *packed;
-    MPI_Count packed_size; /* -1: only sizes are asked for */
+    MPI_Count packed_size; /* -1: the call only returns sizes */
     MPI_Count position;
 };
 
-/* The type of a call whose count and datatype are good, else NULL and *code. Sizes may be asked before
- * the type is committed. */
+/* The type of a call whose count and datatype are valid, else NULL and *code. The type of a call that
+ * only returns sizes need not be committed. */
 static const struct weft_datatype *check_elements(const struct call *call, int *code)
 {
     const struct weft_datatype *type = weft_handle_resolve(call->datatype, WEFT_KIND_DATATYPE);
@@ -52,7 +52,7 @@ static int too_much(const struct call *call)
                       "%lld elements of that datatype are too much", (long long)call->count);
 }
 
-/* The bytes of a call's elements packed, in external32 if so. False and *code when it is no good. */
+/* The bytes of a call's elements packed, in external32 if so. False and *code if the call is wrong. */
 static bool measure(const struct call *call, bool external, size_t *bytes, int *code)
 {
     const struct weft_datatype *type = check_elements(call, code);
@@ -141,8 +141,7 @@ static int run(struct call *call, MPI_Comm comm, enum way way, bool positioned, 
     return code;
 }
 
-/* The fast path: a good call of one thread. NULL, and nothing done, for any other: the long way
- * explains. */
+/* The fast path: a valid call of one thread. NULL, without any effect, for all other calls. */
 static inline __attribute__((always_inline)) const struct weft_datatype *
 fast(const void *buffer, MPI_Count count, MPI_Datatype datatype, const void *packed, MPI_Count size,
      MPI_Count position, MPI_Comm comm, size_t *bytes)
@@ -156,7 +155,7 @@ fast(const void *buffer, MPI_Count count, MPI_Datatype datatype, const void *pac
     return type;
 }
 
-/* The long way of all others. Not inlined, so that a good call does not make room for it. */
+/* The general path. Not inlined, so that the fast path needs no stack frame for it. */
 static __attribute__((noinline)) int slowly(enum way way, const void *buffer, MPI_Count count,
                                             MPI_Datatype datatype, const void *packed,
                                             MPI_Count size, MPI_Count *position, MPI_Comm comm)

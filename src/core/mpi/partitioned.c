@@ -23,7 +23,7 @@ struct init_call {
     MPI_Request *request;
 };
 
-/* What weft_call_explain cannot know. comm is good. */
+/* The arguments that weft_call_explain does not check. comm is valid. */
 static int explain(const struct init_call *init, struct weft_comm *comm)
 {
     const char *f = init->call.function;
@@ -53,7 +53,7 @@ static int explain_info(const struct init_call *init, struct weft_comm *comm)
     return MPI_SUCCESS;
 }
 
-/* Everything that can be wrong with the arguments. MPI_SUCCESS: nothing. */
+/* Checks all arguments. */
 static int check(const struct init_call *init)
 {
     struct weft_call whole = init->call; /* of all partitions together */
@@ -238,7 +238,7 @@ static int ready_list(struct weft_request *send, int length, const int *partitio
                 weft_psend_unmark(send, (uint32_t)partitions[i]);
             return code;
         }
-    for (int i = 0, next; i < length; i = next) { /* what stands in order goes together */
+    for (int i = 0, next; i < length; i = next) { /* ascending partitions are marked together */
         for (next = i + 1; next < length && partitions[next] == partitions[next - 1] + 1;)
             next++;
         weft_psend_flush(send, (uint32_t)partitions[i], (uint32_t)(next - i));
@@ -259,7 +259,7 @@ int PMPI_Pready_list(int length, const int array_of_partitions[], MPI_Request re
     return code;
 }
 
-/* ---- Asking for partitions */
+/* ---- Testing partitions */
 
 /* Looks once more after some progress when a partition is not there. */
 static int arrived(struct weft_request *request, int partition, int *flag)
@@ -293,7 +293,7 @@ int PMPI_Parrived(MPI_Request handle, int partition, int *flag)
         *flag = 1;
     else if (request->op != WEFT_REQUEST_PRECV)
         code = weft_error(weft_request_comm(request), MPI_ERR_REQUEST, "MPI_Parrived",
-                          "%p is no partitioned receive; ask for partitions with the request that "
+                          "%p is no partitioned receive; test partitions with the request that "
                           "MPI_Precv_init made",
                           (void *)handle);
     else

@@ -99,7 +99,7 @@ static __attribute__((noinline)) int retire_special(MPI_Request *handle, MPI_Sta
     int freed = weft_generalized_free(request);
     weft_request_put(request);
     *handle = MPI_REQUEST_NULL;
-    if (freed != MPI_SUCCESS) /* the last function's word counts */
+    if (freed != MPI_SUCCESS) /* the error of the last function counts */
         code = freed;
     if (with_error && status != MPI_STATUS_IGNORE)
         status->MPI_ERROR = code;
@@ -307,8 +307,8 @@ static inline bool is_from_any_source(const struct weft_request *request)
     return request->op == WEFT_REQUEST_RECV && request->match.source == WEFT_MATCH_ANY_SOURCE;
 }
 
-/* The first complete request that is not inactive, or MPI_UNDEFINED; *active tells whether there is
- * any at all. Of receives from any source it is the one that was started first: programs that keep
+/* The first complete request that is not inactive, or MPI_UNDEFINED; *active is set if there is
+ * any active request. Of receives from any source it is the one that was started first: programs that keep
  * some of them open get the messages of a rank in their order, and none is passed over for ever. */
 static int find_complete(int count, const MPI_Request *handles, bool *active)
 {
@@ -478,7 +478,7 @@ int PMPI_Cancel(MPI_Request *handle)
     return code;
 }
 
-/* Gives a valid request up; the handle stays when that is not allowed. */
+/* Frees a valid request; the handle is kept if that is not allowed. */
 static int give_up(MPI_Request *handle)
 {
     struct weft_request *request = request_of(*handle);
@@ -514,7 +514,7 @@ int PMPI_Request_free(MPI_Request *handle)
 }
 
 /* ---- Looking without completing. A failed operation's error is for the call that completes it; an
- * error that comes from here is one of asking. */
+ * error that is raised here is one of the query. */
 
 /* The status of a complete or inactive request, which stays as it is. */
 static int look(const struct weft_request *request, MPI_Status *status)
@@ -606,7 +606,7 @@ int PMPI_Request_get_status_any(int count, const MPI_Request *handles, int *inde
     return code;
 }
 
-/* Looks at every complete request of an array. Returns the first error of asking. */
+/* Looks at every complete request of an array. Returns the first error of a query. */
 static int look_at_some(int count, const MPI_Request *handles, int *outcount, int *indices,
                         MPI_Status *statuses)
 {

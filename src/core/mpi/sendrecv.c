@@ -68,7 +68,7 @@ static int start_exchange(const struct weft_call *out, const struct weft_call *i
             free(copy);
             return weft_error_raise(to.comm, code, out->function);
         }
-        receive->channel = &to.comm->p2p; /* whose handler hears of the send, whatever the source */
+        receive->channel = &to.comm->p2p; /* errors of the send go to its handler too */
         weft_request_join(receive, send, copy);
     }
     *request = (MPI_Request)receive;

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The progress thread: takes the lock as any thread that calls MPI does, looks whether anything
- * happened, and sleeps.
+ * The progress thread: takes the locks, calls weft_progress and sleeps.
  *
- * It never waits for the lock. Who holds it is inside MPI and makes progress, or is about to leave;
- * the thread looks again a little later. So it disturbs nobody, and may be stopped by who holds the
- * lock. It sleeps until the provider's completion queue has something, where the provider tells;
- * everything else that moves (a backlog, shared memory, connections) is looked at every PERIOD_MS.
+ * The thread never waits for a lock. A thread that holds one is inside MPI and makes progress, or is
+ * about to leave, so the progress thread tries again a little later. Therefore it delays no other thread,
+ * and a thread that holds the locks can stop it. It sleeps until the provider's completion queue has an
+ * entry, if the provider has a file descriptor for that; everything else (a backlog, shared memory,
+ * connections) is polled every PERIOD_MS.
  *
- * Invariant: it calls weft_progress with the lock held and nothing else of the library.
+ * Invariant: of the library it calls only weft_progress, with the locks held.
  */
 #include "core/process/progress_thread.h"
 #include "core/process/weft.h"
@@ -27,7 +27,8 @@ static pthread_t thread;
 static bool running;
 static int stop_pipe[2]; /* closed at its writing end: stop */
 
-/* Sleeps until the provider has news, a period is over, or it is time to stop. True for the last. */
+/* Sleeps until the completion queue has an entry, a period is over, or the thread must stop. Returns
+ * true in the last case. */
 static bool sleep_until_news(int net_fd, int period)
 {
     struct pollfd fds[2] = {{.fd = stop_pipe[0], .events = POLLIN},

@@ -109,19 +109,19 @@ static void init_tables(void)
     weft_vcis_open(1);
 }
 
-int weft_thread_level(int asked)
+int weft_thread_level(int required)
 {
-    return asked < MPI_THREAD_FUNNELED     ? MPI_THREAD_SINGLE
-           : asked < MPI_THREAD_SERIALIZED ? MPI_THREAD_FUNNELED
-           : asked < MPI_THREAD_MULTIPLE   ? MPI_THREAD_SERIALIZED
-                                           : MPI_THREAD_MULTIPLE;
+    return required < MPI_THREAD_FUNNELED     ? MPI_THREAD_SINGLE
+           : required < MPI_THREAD_SERIALIZED ? MPI_THREAD_FUNNELED
+           : required < MPI_THREAD_MULTIPLE   ? MPI_THREAD_SERIALIZED
+                                              : MPI_THREAD_MULTIPLE;
 }
 
-/* How many cores the node has may look different to its ranks, and so may whether there is shared
- * memory: what all must know alike is rank 0's word, published with its address, and a setting. */
+/* Ranks of a node may count its cores differently, and differ in whether they have shared memory. All
+ * must use the same number of cores, so rank 0 publishes its count. */
 static const char cores_key[] = "weft-cores";
 
-static void tell_cores(void)
+static void publish_cores(void)
 {
     char why[512];
     if (!weft.job.one_node || weft_settings.shm || weft.job.rank > 0)
@@ -131,7 +131,7 @@ static void tell_cores(void)
         weft_fatal(MPI_ERR_OTHER, "%s", why);
 }
 
-static void hear_cores(void)
+static void fetch_cores(void)
 {
     char why[512];
     int32_t cores = 0;
@@ -152,14 +152,14 @@ static void open_net(void)
     weft.tag_ub = weft_net_tag_ub();
 }
 
-/* Nobody knows yet for whom it waits; the launcher does. */
-static void tell_of_waiting(void *arg)
+/* Before the addresses are exchanged only the launcher can name the missing ranks. */
+static void report_waiting(void *arg)
 {
-    double *times = arg, now = weft_seconds(); /* since when, and when to speak */
+    double *times = arg, now = weft_seconds(); /* of the start, and of the next report */
     if (now < times[1])
         return;
     weft_warn("waiting for %.1f s in MPI_Init or MPI_Session_init for other ranks, which have not "
-              "come that far: are all started, and do all call it? (weftrun says who is missing "
+              "called it: are all started, and do all call it? (weftrun names the missing ranks "
               "when it gets SIGUSR1, or at its --timeout)",
               now - times[0]);
     times[1] = times[0] + 2 * (now - times[0]);
@@ -170,7 +170,7 @@ static void meet(void)
     char why[768];
     double times[2] = {weft_seconds()};
     times[1] = times[0] + (double)weft_settings.hang_timeout;
-    if (weft_boot_fence_idle(weft_settings.hang_timeout > 0 ? tell_of_waiting : NULL, times, why,
+    if (weft_boot_fence_idle(weft_settings.hang_timeout > 0 ? report_waiting : NULL, times, why,
                              sizeof why))
         weft_fatal(MPI_ERR_OTHER, "starting MPI: %s", why);
 }
@@ -191,7 +191,7 @@ static void join(bool threads)
 {
     bool all = weft_shm_expects_all(&weft.job);
     weft_shm_offer(&weft.job, threads);
-    tell_cores();
+    publish_cores();
     if (!all)
         open_net();
     weft_shm_open(&weft.job);
@@ -203,7 +203,7 @@ static void join(bool threads)
     weft_shm_begin();
     weft.shm = weft_shm_is_open();
     open_vcis(threads);
-    hear_cores();
+    fetch_cores();
     if (!weft.net || !weft_net_must_know_all())
         return;
     for (int i = 0; i < weft.job.size; i++)

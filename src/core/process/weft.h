@@ -90,8 +90,8 @@ static inline void weft_leave(void)
 }
 
 /* The same for operations that need one VCI only. Inside a call that holds all VCIs, and when bits of
- * the gate other than WEFT_GATE_THREADS are set, all are taken (once more); so what is held tells
- * weft_leave_on what to release. */
+ * the gate other than WEFT_GATE_THREADS are set, all are taken (once more); so
+ * weft_leave_on releases what is held. */
 static inline int weft_enter_on(const char *function, struct weft_vci *vci)
 {
     if (weft_likely(!weft_gate))
@@ -127,12 +127,12 @@ static inline void weft_leave_scope(struct weft_vci *vci)
 }
 
 /* For functions that may be called at any time, by any thread, before and after MPI too: takes all
- * VCIs whatever the gate says. They touch nothing that weft_start sets up. */
+ * VCIs for any value of weft_gate. They touch nothing that weft_start sets up. */
 void weft_enter_anytime(void);
 void weft_leave_anytime(void);
 
-/* MPI_Init and MPI_Finalize: starts MPI unless a session has; thread_level is what the user asks
- * for, *provided what there is. Return an error class after saying why. */
+/* MPI_Init and MPI_Finalize: starts MPI unless a session has; thread_level is the required
+ * level, *provided the resulting one. Return an error class after recording its sentence. */
 int weft_init(int thread_level, int *provided);
 int weft_finalize(void);
 
@@ -150,8 +150,8 @@ bool weft_is_main_thread(void);
 /* True while MPI runs, whether it has a user or not. */
 bool weft_is_running(void);
 
-/* The level of thread support that a request for `asked` gets. */
-int weft_thread_level(int asked);
+/* The level of thread support that a program which requires one gets. */
+int weft_thread_level(int required);
 
 /* Closes the gate until deferred events were delivered, or opens it again: core/tool/event.h. */
 void weft_gate_set_events(bool waiting);
@@ -177,12 +177,12 @@ int weft_poll(struct weft_vci *vci);
  * MPI_ERR_PROC_ABORTED. Returns the number of deaths. Ends the job when the launcher is gone. */
 int weft_failure_check(void);
 
-/* Whether the launcher says that a rank is dead, for who found the way to it cut (NULL: to whom is not
- * known, anybody). The launcher's word can come later than that, so it is waited for a moment, once for many
- * operations that fail together. */
+/* True if the launcher reports a rank as dead; for a caller whose connection to it has failed (NULL: the
+ * rank is unknown). The launcher's report can arrive later than the failure, so the function waits for it
+ * for a moment, once for all operations that fail together. */
 WEFT_COLD bool weft_failure_confirm(const struct weft_peer *peer);
 
-/* Says that a rank is dead, for an operation that needs it. Returns MPI_ERR_PROC_ABORTED. */
+/* Records that a rank is dead, for an operation that needs it. Returns MPI_ERR_PROC_ABORTED. */
 WEFT_COLD int weft_failure_say(const struct weft_peer *peer);
 
 /* Called by a waiting rank between two calls of weft_progress that found nothing; *idle counts them

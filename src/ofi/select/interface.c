@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Network interfaces: the machine's list, the user's patterns, and the judgement which of them are
- * likely to reach the other nodes. The invariants are in the header.
+ * Network interfaces: the machine's list, the user's patterns, and which of them are likely
+ * to reach the other nodes. The invariants are in the header.
  */
 #include "ofi/select/interface.h"
 
@@ -179,10 +179,10 @@ static enum weft_iface_match match_one(const char *pattern, const struct weft_in
     unsigned bits;
 
     if (strcmp(pattern, name) == 0 || (interface && strcmp(pattern, interface->name) == 0))
-        return WEFT_IFACE_INSISTED;
+        return WEFT_IFACE_NAMED;
     if (interface != NULL && parse_block(pattern, &block, &bits) &&
         in_block(address_of(interface), (struct sockaddr *)&block, bits))
-        return strchr(pattern, '/') != NULL ? WEFT_IFACE_ALLOWED : WEFT_IFACE_INSISTED;
+        return strchr(pattern, '/') != NULL ? WEFT_IFACE_ALLOWED : WEFT_IFACE_NAMED;
     if (fnmatch(pattern, name, 0) == 0 ||
         (interface != NULL && fnmatch(pattern, interface->name, 0) == 0))
         return WEFT_IFACE_ALLOWED;
@@ -250,7 +250,7 @@ enum weft_fitness weft_interface_fitness(const struct weft_interface *interface,
         return WEFT_UNFIT;
     }
     if (one_node)
-        return WEFT_FIT; /* whatever it is, the way to ourselves is short */
+        return WEFT_FIT; /* every interface reaches the own node */
     if (link_local(address_of(interface))) {
         *reason = "a link-local address shows that nobody configured the interface";
         return WEFT_POOR;

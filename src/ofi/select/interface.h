@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Network interfaces of this machine: what there is, what a user's pattern means, and which ones
- * are poor guesses for the traffic of a job.
+ * Network interfaces of this machine: their list, the patterns of WEFT_IFACE, and how well an interface
+ * suits the traffic of a job.
  *
- * Invariant: only weft_interface_list looks at the machine; everything else computes from the list,
- * so that tests can make up machines. There is one entry for each address of an interface.
+ * Invariant: only weft_interface_list reads the state of the machine; all other functions use the list,
+ * so tests can use invented machines. The list has one entry for each address of an interface.
  */
 #ifndef WEFT_INTERFACE_H
 #define WEFT_INTERFACE_H
@@ -24,16 +24,16 @@ struct weft_interface {
 
 /* How well an interface suits a job. The order is the order of preference. */
 enum weft_fitness {
-    WEFT_FIT,  /* a guess that is usually right */
-    WEFT_POOR, /* only when there is nothing better: bridges of containers, tunnels... */
+    WEFT_FIT,  /* usually reaches the other ranks */
+    WEFT_POOR, /* only if there is no better one: bridges of containers, tunnels... */
     WEFT_UNFIT /* cannot work: loopback between nodes, an interface that is down... */
 };
 
-/* How a pattern of WEFT_IFACE met an interface. */
+/* How WEFT_IFACE matches an interface. */
 enum weft_iface_match {
     WEFT_IFACE_NO,
     WEFT_IFACE_ALLOWED, /* by a glob or a CIDR block: unfit interfaces stay refused */
-    WEFT_IFACE_INSISTED /* by its very name or address: the user knows better */
+    WEFT_IFACE_NAMED    /* by its full name or address: used even if it looks unfit */
 };
 
 /* Lists this machine's interfaces that have an IP address. Returns a malloc'ed array of *count
@@ -44,22 +44,21 @@ struct weft_interface *weft_interface_list(size_t *count);
 const struct weft_interface *weft_interface_of(const struct weft_interface *list, size_t count,
                                                const struct sockaddr *address);
 
-/* Fits the interface (or, where it is NULL, something that is called name) to a comma separated
- * list of names, globs, addresses and CIDR blocks; sets *position to the place in the list of the
- * first item that matches. */
+/* Matches the interface (or, if it is NULL, the name) with a comma separated list of names, globs,
+ * addresses and CIDR blocks; sets *position to the place of the first item that matches. */
 enum weft_iface_match weft_interface_match(const char *patterns,
                                            const struct weft_interface *interface, const char *name,
                                            int *position);
 
-/* How well it suits a job on one node or on several; *reason is set to a constant that says why. */
+/* How well the interface suits a job on one node or on several; *reason is set to a constant string. */
 enum weft_fitness weft_interface_fitness(const struct weft_interface *interface, bool one_node,
                                          const char **reason);
 
 /* The address as text without its port; "" for anything but IP. Returns buf. */
 char *weft_interface_address(const struct sockaddr *address, char *buf, size_t len);
 
-/* "lo (127.0.0.1, ::1), eth0 (192.0.2.2)" for sentences, cut short with "..." where it does not
- * fit. Returns buf. */
+/* "lo (127.0.0.1, ::1), eth0 (192.0.2.2)" for sentences, cut with "..." if it does not fit.
+ * Returns buf. */
 char *weft_interface_names(const struct weft_interface *list, size_t count, char *buf, size_t len);
 
 #endif

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Brings libfabric into the process, when the net lane is first needed. A job whose ranks all share
- * memory needs none of it, and it is dear: the libraries that Debian's brings along (those of PSM)
- * measure the clock for a fifth of a second as soon as they are loaded.
+ * Loads libfabric when the net lane is first needed. A job whose ranks all share memory does not need
+ * it, and loading takes time: the PSM libraries that Debian's libfabric depends on measure the clock for
+ * 0.2 s as soon as they are loaded.
  *
- * libfabric is called through the structures it gives out, but for the six functions below. They have
- * libfabric's own names, hidden in this library, so that its headers and the rest of src/ofi need not
- * know how it came here. Structures only grow at their ends, and what is handed to libfabric comes
- * from it or is of the version that weft_provider_select() asks for; so the functions may be the
- * running library's default versions.
+ * libfabric is called through its own structures, except for the six functions below. They have the
+ * names of libfabric's functions, hidden in this library, so that the rest of src/ofi uses libfabric's
+ * headers as usual. The functions may be the default versions of the running library, because its
+ * structures only grow at their ends, and all structures that Weft passes come from it or have the
+ * version that weft_provider_select() requests.
  *
  * Invariant: before weft_fabric_load() has returned 0, fi_version() is 0 and nothing else is called.
  */
@@ -35,7 +35,7 @@ static struct {
     const char *(*strerror)(int);
 } real;
 
-/* Sets a pointer to a function, which C does not let one cast a pointer to an object to. */
+/* Sets a pointer to a function. C has no cast from a pointer to an object to one. */
 static bool find(void *handle, const char *name, void *function)
 {
     void *found = dlsym(handle, name);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Brings libfabric into the process, when the net lane is first needed.
+ * Loads libfabric when the net lane is first needed.
  */
 #ifndef WEFT_OFI_LOAD_H
 #define WEFT_OFI_LOAD_H
@@ -8,7 +8,7 @@
 #include <stddef.h>
 
 /*
- * Loads libfabric, once; signal handlers stay what they were. Returns 0, or -1 with a sentence in why
+ * Loads libfabric, once, and restores the signal handlers. Returns 0, or -1 with a sentence in why
  * (len bytes). To be called before any function of libfabric.
  */
 int weft_fabric_load(char *why, size_t len);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which provider and which interface: the run-time table of what we know of each provider, and the
- * choice among what this machine has.
+ * Which provider and which interface a job uses: the run-time table of facts about each provider that
+ * fi_info does not contain, and the choice among the offers of this machine.
  *
  * Invariant: the choice is a pure function of the settings, the job's shape (one node or several),
- * the table, what fi_getinfo lists and what of that can be opened; the order of fi_getinfo's list
- * never decides. Every candidate that is not chosen has a reason that a person can read.
+ * the table, the list of fi_getinfo and which of its entries can be opened; the order of that list
+ * never decides. Every candidate that is not chosen has a reason in words.
  */
 #ifndef WEFT_PROVIDER_H
 #define WEFT_PROVIDER_H
@@ -15,7 +15,7 @@
 #include "pmix/boot.h"
 #include <rdma/fabric.h>
 
-/* The version of libfabric's interface that all of Weft asks for: the oldest it was measured with. */
+/* The version of libfabric's interface that Weft requests: the oldest one it is tested with. */
 #define WEFT_FI_VERSION FI_VERSION(1, 17)
 
 /* Bits of the tag word that Weft needs where the provider matches: 3 of kind, those of a context id,
@@ -26,25 +26,25 @@ enum { WEFT_KIND_BITS = 3, WEFT_TAG_BITS = WEFT_KIND_BITS + WEFT_CONTEXT_BITS + 
 enum { WEFT_REASON_BYTES = 480 };
 
 enum weft_provider_flag {
-    WEFT_PROVIDER_REFUSED = 1,     /* never chosen by itself: known to be wrong or slow */
+    WEFT_PROVIDER_REFUSED = 1,     /* only used if WEFT_PROVIDER names it: wrong or slow */
     WEFT_PROVIDER_ONE_NODE = 2,    /* reaches only peers on the same node */
     WEFT_PROVIDER_SPILL = 4,       /* a message longer than its posted receive breaks something:
                                      receives must always have room for an eager message */
-    WEFT_PROVIDER_NO_READ = 8,     /* its fi_read is absent or not to be trusted: push rendezvous */
+    WEFT_PROVIDER_NO_READ = 8,     /* its fi_read is absent or unreliable: push rendezvous */
     WEFT_PROVIDER_SOURCE_SEQ = 16, /* the CQ data also carries the provider's own source id */
-    WEFT_PROVIDER_KNOW_ALL = 32,   /* where receives name a source, a message from one that is not
-                                      in the address vector goes astray: insert all before the
-                                      first message, if the provider matches */
-    WEFT_PROVIDER_RXM = 64,        /* ofi_rxm's buffers bound its eager messages, see layer.c */
-    WEFT_PROVIDER_NARROW = 128,    /* its stream stalls for good when the kernel's window shuts amid
-                                      a message's header: little may be on its way, see credits.c */
-    WEFT_PROVIDER_STREAM = 256,   /* what is read passes through the kernel's socket buffers: little
-                                      of it is to be on its way, see rendezvous.c */
-    WEFT_PROVIDER_FEW = 512,      /* each posted receive makes every message slower, see pool.c */
-    WEFT_PROVIDER_STOPS = 1024,   /* keeps a handful of messages that have no receive and then reads
-                                    no further: they do not pile up in it, see credits.c */
-    WEFT_PROVIDER_CONNECTS = 2048 /* a connection needs the peer's progress, and each direction is
-                                     one of its own: see weft_net_connect */
+    WEFT_PROVIDER_KNOW_ALL = 32,   /* a receive from one source also matches messages of ranks that
+                                      are not in the address vector: insert all addresses before
+                                      the first message, if the provider matches */
+    WEFT_PROVIDER_RXM = 64,        /* buffers of ofi_rxm bound eager messages: rxm_env.c */
+    WEFT_PROVIDER_NARROW = 128,    /* its stream stalls for ever when the kernel's window closes
+                                      inside a message header: few bytes in flight, see credits.c */
+    WEFT_PROVIDER_STREAM = 256,    /* reads pass through the kernel's socket buffers: few bytes in
+                                      flight, see rndv_read.c */
+    WEFT_PROVIDER_FEW = 512,       /* each posted receive makes every message slower, see pool.c */
+    WEFT_PROVIDER_STOPS = 1024,    /* keeps few unexpected messages and then stops reading, so that
+                                    they do not accumulate, see credits.c */
+    WEFT_PROVIDER_CONNECTS = 2048  /* each direction is a connection of its own, which needs the
+                                     progress of the peer: see weft_net_connect */
 };
 
 struct weft_provider_row {
@@ -54,7 +54,7 @@ struct weft_provider_row {
     size_t eager_limit;                /* bytes */
     int rank;                          /* higher is preferred */
     unsigned flags;                    /* enum weft_provider_flag */
-    const char *note;                  /* what to know, for weft_info */
+    const char *note;                  /* one sentence for weft_info */
 };
 
 extern const struct weft_provider_row weft_provider_table[];
@@ -64,7 +64,7 @@ struct weft_provider_choice {
     struct fi_info *info;                /* owned; fi_freeinfo'd by weft_provider_free */
     const struct weft_provider_row *row; /* the row that applies (the last one applies to all) */
     bool software_matching;              /* after WEFT_MATCHING */
-    bool push;                           /* no fi_read to rely on: the sender pushes long ones */
+    bool push;                           /* no reliable fi_read: the sender pushes long messages */
     size_t eager_limit;                  /* after WEFT_EAGER_LIMIT; at most what the row allows */
     char interface[64];                  /* name of the interface, or the domain's name */
 };
@@ -77,11 +77,11 @@ struct weft_provider_candidate {
     char reason[WEFT_REASON_BYTES]; /* why it was chosen or refused */
 };
 
-/* Sets what ofi_rxm should know for a job of so many ranks before libfabric is first asked, unless
- * the user did. */
+/* Sets the environment variables of ofi_rxm for a job of so many ranks, except those that the user has
+ * set. To be called before the first fi_getinfo. */
 void weft_rxm_prepare(int ranks);
 
-/* The part of it for adapters. */
+/* The part of weft_rxm_prepare for adapters. */
 void weft_rxm_prepare_adapter(int ranks);
 
 /* Ranks that ofi_rxm sizes its queues for, and entries of the completion queue that it makes on an
@@ -95,8 +95,8 @@ size_t weft_rxm_locked(const struct weft_provider_row *row);
 /* The longest eager message in bytes for a row of the table, with what ofi_rxm allows. */
 size_t weft_rxm_eager_limit(const struct weft_provider_row *row);
 
-/* What a message that waits in ofi_rxm takes there at least, in bytes; 0 for other providers: not
- * known. */
+/* The least memory, in bytes, that an unexpected message takes in ofi_rxm; 0 (unknown) for other
+ * providers. */
 size_t weft_rxm_buffer(const struct weft_provider_row *row);
 
 /* Chooses by settings and job. With candidates != NULL returns there a malloc'ed array of *count
@@ -107,18 +107,18 @@ int weft_provider_select(const struct weft_settings *settings, const struct weft
                          struct weft_provider_candidate **candidates, size_t *count, char *why,
                          size_t len);
 
-/* The same, and opens what it chose. Where that fails the next candidate of the same provider is
- * tried, and where all of them fail and WEFT_PROVIDER names none, the next provider. A fall to
- * another provider is reported by rank 0, any other under WEFT_VERBOSE; with candidates != NULL
- * their reasons tell, and nothing is reported. The sentence in why is about the first one. */
+/* As weft_provider_select, and opens the choice. If that fails, the next candidate of the same provider
+ * is tried; if all of them fail and WEFT_PROVIDER names none, the next provider. Rank 0 reports a change
+ * of provider; other changes are reported under WEFT_VERBOSE. With candidates != NULL nothing is
+ * reported: their reasons contain it. The sentence in why is about the first candidate. */
 struct weft_objects;
 int weft_provider_open(const struct weft_settings *settings, const struct weft_job *job,
                        struct weft_provider_choice *choice, struct weft_objects *objects,
                        struct weft_provider_candidate **candidates, size_t *count, char *why,
                        size_t len);
 
-/* The versions of libfabric, as FI_VERSION has them: of the headers we were built with, and of the
- * library that runs. */
+/* The versions of libfabric, as of FI_VERSION: of the headers at build time, and of the library that
+ * runs. */
 void weft_provider_versions(uint32_t *built, uint32_t *running);
 
 void weft_provider_free(struct weft_provider_choice *choice);

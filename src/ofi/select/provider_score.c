@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Ranks what the machine offers and says why. The invariants are in the header.
+ * Ranks the offers of a machine, each with a reason. The invariants are in the header.
  *
- * Preference, from the strongest ground to the weakest: usable at all; on an interface that suits
- * the job; the provider's rank in the table; the place in WEFT_IFACE; an IP address; loopback on one
- * node; the interface of the default route; the lowest interface; IPv4 before IPv6. The rest only makes the
- * order total, so that it cannot depend on how libfabric lists things.
+ * Criteria, the strongest first: usable; on an interface that suits the job; the provider's rank in the
+ * table; the place in WEFT_IFACE; an IP address; loopback on one node; the interface of the default
+ * route; the lowest interface; IPv4 before IPv6. The others make the order total, so that it does not
+ * depend on the order of libfabric's list.
  */
 #include "ofi/select/provider_score.h"
 
@@ -16,7 +16,7 @@
 
 enum { NAME_MAX_LEN = 64, PARTS_MAX = 8 };
 
-/* What one judgement works on; qsort needs all of it in each element. */
+/* An offer while it is ranked; the comparison of qsort has no other argument. */
 struct trial {
     const struct weft_offer *offer;
     struct weft_verdict verdict;
@@ -24,7 +24,7 @@ struct trial {
     bool wanted; /* passes the user's own WEFT_PROVIDER and WEFT_IFACE */
 };
 
-/* The name that libfabric uses for a utility provider, or NULL when it is none. */
+/* The name that libfabric uses for a utility provider, or NULL if it is none. */
 static const char *utility_name(const char *part)
 {
     static const char *const short_names[][2] = {{"rxm", "ofi_rxm"}, {"rxd", "ofi_rxd"}};
@@ -101,8 +101,8 @@ static int compare_numbers(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-/* Compares two offers, both usable or both not: < 0 when a is preferred, > 0 for b. *why is set to
- * the ground. */
+/* Compares two offers, both usable or both not: < 0 if a is preferred, > 0 for b. *why is set to the
+ * criterion. */
 static int prefer(const struct trial *a, const struct trial *b, const char **why)
 {
     const struct weft_interface *a_if = a->verdict.interface, *b_if = b->verdict.interface;
@@ -166,18 +166,19 @@ static int compare_trials(const void *left, const void *right)
         snprintf((trial)->verdict.reason, sizeof(trial)->verdict.reason, __VA_ARGS__);             \
     } while (0)
 
-/* Refuses by the provider: what the user asked for, what the table knows, what it lacks. */
-static void judge_provider(struct trial *t, const struct weft_settings *settings, int best_match)
+/* Refuses an offer because of its provider: another one is set, the table excludes it, it lacks a
+ * feature. */
+static void rank_provider(struct trial *t, const struct weft_settings *settings, int best_match)
 {
     const struct weft_provider_row *row = t->verdict.row;
-    bool insisted = settings->provider[0] != '\0';
+    bool named = settings->provider[0] != '\0';
     int bits = tag_bits(t->offer->tag_format);
 
     t->wanted =
         best_match > 0 && weft_provider_match(settings->provider, t->offer->provider) == best_match;
     if (!t->wanted)
-        REFUSE(t, "WEFT_PROVIDER=%.64s asks for another", settings->provider);
-    else if (!insisted && (row->flags & WEFT_PROVIDER_REFUSED))
+        REFUSE(t, "WEFT_PROVIDER=%.64s names another", settings->provider);
+    else if (!named && (row->flags & WEFT_PROVIDER_REFUSED))
         REFUSE(t, "%s", row->note);
     else if (!t->one_node && (row->flags & WEFT_PROVIDER_ONE_NODE))
         REFUSE(t, "does not reach other nodes");
@@ -187,8 +188,8 @@ static void judge_provider(struct trial *t, const struct weft_settings *settings
         REFUSE(t, "WEFT_MATCHING=provider, but it cannot receive from one source only");
 }
 
-/* Refuses or marks down by the interface. */
-static void judge_interface(struct trial *t, const struct weft_settings *settings)
+/* Refuses an offer, or lowers its fitness, because of its interface. */
+static void rank_interface(struct trial *t, const struct weft_settings *settings)
 {
     const struct weft_interface *interface = t->verdict.interface;
     enum weft_iface_match match = WEFT_IFACE_ALLOWED;
@@ -198,21 +199,21 @@ static void judge_interface(struct trial *t, const struct weft_settings *setting
         match =
             weft_interface_match(settings->iface, interface, t->offer->domain, &t->verdict.place);
     t->verdict.fitness = WEFT_FIT;
-    if (interface != NULL && match != WEFT_IFACE_INSISTED)
+    if (interface != NULL && match != WEFT_IFACE_NAMED)
         t->verdict.fitness = weft_interface_fitness(interface, t->one_node, &reason);
     t->wanted = t->wanted && match != WEFT_IFACE_NO;
     if (!t->verdict.usable)
         return;
     if (match == WEFT_IFACE_NO)
-        REFUSE(t, "WEFT_IFACE=%.64s asks for another", settings->iface);
+        REFUSE(t, "WEFT_IFACE=%.64s names another", settings->iface);
     else if (t->verdict.fitness == WEFT_UNFIT)
         REFUSE(t, "%s", reason);
     else
         snprintf(t->verdict.reason, sizeof t->verdict.reason, "%s", reason);
 }
 
-static void judge_offer(struct trial *t, const struct weft_settings *settings, int best_match,
-                        const struct weft_interface *interfaces, size_t interface_count)
+static void rank_offer(struct trial *t, const struct weft_settings *settings, int best_match,
+                       const struct weft_interface *interfaces, size_t interface_count)
 {
     const struct weft_offer *offer = t->offer;
 
@@ -224,17 +225,17 @@ static void judge_offer(struct trial *t, const struct weft_settings *settings, i
     t->verdict.software = settings->matching == WEFT_MATCHING_SOFTWARE || !offer->directed ||
                           (settings->matching == WEFT_MATCHING_AUTO &&
                            t->verdict.row->matching == WEFT_MATCHING_SOFTWARE);
-    judge_provider(t, settings, best_match);
-    judge_interface(t, settings);
+    rank_provider(t, settings, best_match);
+    rank_interface(t, settings);
 }
 
-/* What a person calls the place an offer uses. */
+/* The interface of an offer, or its domain. */
 static const char *place_name(const struct trial *t)
 {
     return t->verdict.interface != NULL ? t->verdict.interface->name : t->offer->domain;
 }
 
-/* Says of the winner why it won, after a caution that its interface may carry. */
+/* The reason of the chosen offer, followed by the caution about its interface, if there is one. */
 static void explain_winner(struct trial *t, const struct weft_settings *settings)
 {
     const struct weft_interface *interface = t->verdict.interface;
@@ -242,9 +243,9 @@ static void explain_winner(struct trial *t, const struct weft_settings *settings
     const char *provider = "the highest rank", *on = "";
 
     if (settings->provider[0] != '\0')
-        provider = "asked for by WEFT_PROVIDER";
+        provider = "set by WEFT_PROVIDER";
     if (settings->iface[0] != '\0')
-        on = ", interface asked for by WEFT_IFACE";
+        on = ", interface set by WEFT_IFACE";
     else if (interface != NULL && (interface->flags & IFF_LOOPBACK))
         on = ", on loopback: every rank is on this node";
     else if (interface != NULL && interface->default_route)
@@ -254,7 +255,7 @@ static void explain_winner(struct trial *t, const struct weft_settings *settings
              caution[0] != '\0' ? "; nothing better although " : "", caution);
 }
 
-/* Says of a usable offer why another one was preferred. */
+/* The reason of a usable offer that was not chosen. */
 static void explain_loser(struct trial *t, const struct trial *winner)
 {
     const char *ground;
@@ -288,7 +289,7 @@ static char *provider_names(const struct weft_offer *offers, size_t count, char 
     return buf;
 }
 
-/* The sentence for a judgement that left nothing, trials being sorted. */
+/* The sentence for no usable offer; the trials are sorted. */
 static void explain_failure(const struct weft_settings *settings, bool one_node, int best_match,
                             const struct trial *trials, const struct weft_offer *offers,
                             size_t count, const struct weft_interface *interfaces,
@@ -314,13 +315,13 @@ static void explain_failure(const struct weft_settings *settings, bool one_node,
                  settings->iface,
                  weft_interface_names(interfaces, interface_count, names, sizeof names));
     else
-        snprintf(
-            why, len,
-            "None of the %zu ways out that libfabric offers suits a job on %s; the nearest was "
-            "%s on %s, refused because: %s; see 'weft_info --providers', then set "
-            "WEFT_PROVIDER or WEFT_IFACE.",
-            count, one_node ? "one node" : "several nodes", trials[0].offer->provider,
-            place_name(&trials[0]), trials[0].verdict.reason);
+        snprintf(why, len,
+                 "No usable provider for a job on %s among the %zu that libfabric offers; the "
+                 "nearest is "
+                 "%s on %s, refused because: %s; see 'weft_info --providers', then set "
+                 "WEFT_PROVIDER or WEFT_IFACE.",
+                 one_node ? "one node" : "several nodes", count, trials[0].offer->provider,
+                 place_name(&trials[0]), trials[0].verdict.reason);
 }
 
 int weft_provider_score(const struct weft_settings *settings, bool one_node,
@@ -332,7 +333,7 @@ int weft_provider_score(const struct weft_settings *settings, bool one_node,
     int best_match = 0, result = -1;
 
     if (trials == NULL) {
-        snprintf(why, len, "Out of memory while judging %zu providers.", count);
+        snprintf(why, len, "Out of memory while ranking %zu providers.", count);
         return -1;
     }
     for (size_t i = 0; i < count; i++) {
@@ -344,7 +345,7 @@ int weft_provider_score(const struct weft_settings *settings, bool one_node,
         trials[i].offer = &offers[i];
         trials[i].verdict.offer = i;
         trials[i].one_node = one_node;
-        judge_offer(&trials[i], settings, best_match, interfaces, interface_count);
+        rank_offer(&trials[i], settings, best_match, interfaces, interface_count);
     }
     qsort(trials, count, sizeof *trials, compare_trials);
     if (count > 0 && trials[0].verdict.usable) {

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What we know of each provider, one row for each behaviour.
+ * The providers, one row for each behaviour.
  *
  * Invariant: the first row whose pattern and version bounds fit applies, and the last row fits
  * everything. Patterns are in the canonical form (weft_provider_canonical): the core provider
- * first, the utility provider above it second. A row says WEFT_MATCHING_PROVIDER only where
- * 'weft_info --check' passed, or where the provider's sources and users leave no doubt.
+ * first, the utility provider above it second. A row has WEFT_MATCHING_PROVIDER only if
+ * 'weft_info --check' passed, or if the provider's sources and users leave no doubt.
  *
- * The eager limit of verbs;ofi_rxm is where its own segmentation starts, which crashes on a claimed
- * or truncated message; on streams below the same layer it is moved up (layer.c): an announcement is
- * a packet of its own there, 4 to 6 us of the sender's, a tenth of 256 KiB. Where software matches,
- * 64 KiB is the most (select.c). Elsewhere the limit bounds what unexpected messages cost.
+ * The eager limit of verbs;ofi_rxm is the length at which its segmentation starts, which crashes on a
+ * claimed or truncated message. Over streams the limit of ofi_rxm is raised (rxm_env.c): an RTS is a
+ * packet of its own there, which takes the sender 4 to 6 us, a tenth of the time of 256 KiB. With
+ * software matching the limit is at most 64 KiB (select.c). In the other rows the limit bounds the
+ * memory of unexpected messages.
  */
 #include "ofi/select/provider.h"
 
@@ -38,24 +39,24 @@ const struct weft_provider_row weft_provider_table[] = {
      "InfiniBand and RoCE: above 16 KiB its segmentation crashes on claim and truncation"},
     {"net", ALL, WEFT_MATCHING_SOFTWARE, 64 * KIB, 61,
      WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_KNOW_ALL,
-     "TCP, 1.17's trial of what became tcp: keeps 4 unexpected messages, so the core matches; "
-     "quicker than tcp;ofi_rxm, for it needs no layer above it"},
+     "TCP, 1.17's trial of what became tcp: keeps 4 unexpected messages, so Weft matches; "
+     "faster than tcp;ofi_rxm, because it needs no layer above it"},
     {"tcp;ofi_rxm", ALL, WEFT_MATCHING_PROVIDER, 256 * KIB, 60,
      WEFT_PROVIDER_SPILL | WEFT_PROVIDER_RXM | WEFT_PROVIDER_STREAM,
-     "TCP: a truncated eager message takes the next one with it, so receives get spill room"},
+     "TCP: a truncated eager message loses the next one, so receives get spill room"},
     {"tcp", SINCE(2, 0), UINT32_MAX, WEFT_MATCHING_SOFTWARE, 64 * KIB, 61,
      WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_KNOW_ALL | WEFT_PROVIDER_STREAM,
-     "TCP: keeps 64 unexpected messages of a peer, so the core matches; quicker than tcp;ofi_rxm, "
-     "for it needs no layer above it"},
+     "TCP: keeps 64 unexpected messages of a peer, so Weft matches; faster than tcp;ofi_rxm, "
+     "because it needs no layer above it"},
     {"tcp", SINCE(1, 18), BEFORE(2, 0), WEFT_MATCHING_SOFTWARE, 16 * KIB, 50,
      WEFT_PROVIDER_FEW | WEFT_PROVIDER_STOPS | WEFT_PROVIDER_KNOW_ALL,
-     "TCP: keeps 64 unexpected messages of a peer, then blocks the line behind them"},
+     "TCP: keeps 64 unexpected messages of a peer, then blocks all later ones"},
     {"sockets", ALL, WEFT_MATCHING_SOFTWARE, 16 * KIB, 40,
      WEFT_PROVIDER_SPILL | WEFT_PROVIDER_KNOW_ALL | WEFT_PROVIDER_NARROW,
      "TCP, deprecated: peek overlooks messages under load, the search among unexpected ones is "
-     "quadratic, a source it does not know matches every receive, and a flood stalls its stream"},
+     "quadratic, an unknown source matches every receive, and many messages stall its stream"},
     {"shm", SINCE(1, 19), UINT32_MAX, WEFT_MATCHING_SOFTWARE, 16 * KIB, 30, WEFT_PROVIDER_ONE_NODE,
-     "shared memory: Weft's own lane does the same without libfabric"},
+     "shared memory: Weft's shm lane does the same without libfabric"},
     {"shm", 0, BEFORE(1, 19), WEFT_MATCHING_SOFTWARE, 4 * KIB, 30,
      WEFT_PROVIDER_ONE_NODE | WEFT_PROVIDER_REFUSED,
      "before 1.19 it matches unexpected messages with a stale mask and stalls after 1024 of them"},
@@ -65,7 +66,7 @@ const struct weft_provider_row weft_provider_table[] = {
     {"udp;ofi_rxd", ALL, WEFT_MATCHING_SOFTWARE, 4 * KIB, 10, 0,
      "UDP: a claimed message is truncated, and truncation goes unreported; slow"},
     {"*", ALL, WEFT_MATCHING_SOFTWARE, 16 * KIB, 5, 0,
-     "not known to Weft: 'weft_info --check' tells whether it can match tags by itself"},
+     "not known to Weft: 'weft_info --check' tests whether it matches tags correctly"},
 };
 
 const size_t weft_provider_count = sizeof weft_provider_table / sizeof weft_provider_table[0];

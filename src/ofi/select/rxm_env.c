@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The environment of ofi_rxm, the layer that puts tagged messages on connections: it takes its sizes
- * from there only, when libfabric is first asked for providers.
+ * The environment variables of ofi_rxm, the layer that implements tagged messages over connections. It
+ * reads its sizes from there only, at the first fi_getinfo.
  *
- * Adapters. ofi_rxm makes one completion queue with room for all that every connection may have
- * under way: (MSG_TX_SIZE + MSG_RX_SIZE) x FI_UNIVERSE_SIZE entries, which libfabric takes to be 256
- * ranks. No adapter known to us has fewer than 32767. So FI_UNIVERSE_SIZE is the job's size, and the
+ * Adapters. ofi_rxm makes one completion queue for all operations that all connections may have in
+ * flight: (MSG_TX_SIZE + MSG_RX_SIZE) x FI_UNIVERSE_SIZE entries; libfabric's default is 256 ranks. All
+ * known adapters have at least 32767. So FI_UNIVERSE_SIZE is the job's size, and the
  * queues of a connection are as long as that bound permits: 128 (ofi_rxm's own choice) up to 127
  * ranks, then fewer, and not fewer than 32. Each entry of a receive queue is a registered buffer of
- * 16 KiB for each connection, so this also bounds what many connections cost. Over streams
- * FI_UNIVERSE_SIZE is left alone: queues grow there, and ofi_rxm would allocate 8 KiB a rank in advance.
+ * 16 KiB for each connection, so this also bounds the memory of many connections. Over streams
+ * FI_UNIVERSE_SIZE is not set: queues grow there, and ofi_rxm would allocate 8 KiB a rank in advance.
  *
- * Streams. ofi_rxm's sizes are made for InfiniBand: 4096 receives of 16 KiB below itself, 64 MB a
- * rank, and above 16 KiB a protocol that needs one more round. A stream needs no such depth, and
- * takes 256 KiB at once faster than it would be asked to be read: one system call instead of three.
+ * Streams. The defaults are for InfiniBand: 4096 posted receives of 16 KiB, 64 MB a rank, and above
+ * 16 KiB a protocol with one more round trip. A stream needs fewer receives, and sends 256 KiB at once
+ * faster than it announces them to be read: one system call instead of three.
  *
- * Over a stream the layer of libfabric 1.17 receives into the user's buffer, and into memory that it
- * takes when it needs it where a message comes before its receive. Then the buffers that it keeps hold
- * little more than headers, and may be small: 1024 of 64 KiB are 64 MB a rank, all written when it
- * opens, and headers 64 KiB apart share few sets of the cache, which costs 2 % of a small message.
- * Later layers do not receive like that, and have no eager limit but the length of their buffers: a
- * longer message is sent in segments, whose completion comes after those of later messages, and
- * which crash when the connection ends amid them (2.1). A layer of 1.17 that is told not to receive
- * like that stands still with small buffers. In all these cases the buffers are as long as the limit,
- * 64 KiB: the layer sends in segments only where its limit is below that.
+ * Over a stream ofi_rxm of libfabric 1.17 receives into the user's buffer, and an unexpected message
+ * into memory that it allocates then. So its posted buffers contain little more than headers, and may be
+ * small: 1024 of 64 KiB are 64 MB a rank, all written when the endpoint opens, and headers 64 KiB apart
+ * use few sets of the cache, which costs 2 % of a small message. Later versions do not receive in that
+ * way, and their eager limit is the length of their buffers: a longer message is sent in segments, which
+ * complete after later messages, and which crash if the connection ends between them (2.1). Version 1.17
+ * stalls with small buffers if that way of receiving is disabled. In all these cases the buffers are as
+ * long as the eager limit, 64 KiB, so that no message is sent in segments.
  *
- * Invariants: a variable that the user has set is left as it is; where there is InfiniBand, no size
- * of a buffer is changed; no message is sent eagerly that the layer would not send at once.
+ * Invariants:
+ *  - A variable that the user has set is not changed.
+ *  - With InfiniBand no buffer size is changed.
+ *  - No eager message is longer than what ofi_rxm sends at once.
  */
 #include "ofi/select/provider.h"
 
@@ -38,21 +39,22 @@
 
 enum {
     OWN_BUFFER = 16 << 10,
-    POOLS = 2,              /* of receives, and of eager sends */
+    POOLS = 2,              /* of receives and of eager sends */
     BUFFERS_AT_ONCE = 1024, /* by which a pool grows, from the first message on */
-    GROWTHS = 2             /* that are to be possible */
+    GROWTHS = 2             /* that must be possible */
 };
 
-/* Whether the layer has an eager limit apart from the length of its buffers. */
+/* Whether ofi_rxm has an eager limit that is independent of the length of its buffers. */
 static bool has_eager_limit(void)
 {
     return fi_version() < FI_VERSION(1, 18);
 }
 
-/* Entries of completion queues and of the queues of one connection, which are two of equal length. */
+/* Entries of a completion queue; and of the two queues of one connection, which are of equal length. */
 enum { QUEUE = 32767, DEEPEST = 128, SHALLOWEST = 32 };
 
-/* libfabric may size what it needs in any job by the number of ranks: no job is smaller than this. */
+/* The least value of FI_UNIVERSE_SIZE, because libfabric may derive minimal sizes from it; and its
+ * default. */
 enum { LEAST_RANKS = 16, OWN_RANKS = 256 };
 
 static size_t number_in(const char *name, size_t otherwise)
@@ -92,8 +94,8 @@ size_t weft_rxm_queue(void)
 
 void weft_rxm_prepare(int ranks)
 {
-    /* With several endpoints a process these have no address vector of type FI_AV_MAP. With a table
-     * they connect in the first send, and abort the process if the peer does not answer. */
+    /* With several endpoints a process psm2 and psm3 have no address vector of type FI_AV_MAP. With a
+     * table they connect in the first send, and abort the process if the peer does not respond. */
     setenv("PSM2_MULTI_EP", "0", 0);
     setenv("PSM3_MULTI_EP", "0", 0);
     if (access("/sys/class/infiniband", F_OK) == 0) {

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Asks libfabric what there is, has it judged, and keeps the fi_info of the choice.
+ * The choice of the provider: fi_getinfo lists the offers, provider_score.c ranks them, and the first
+ * one that can be opened is used.
  *
- * Invariant: what we ask for is the same whatever the user wants, so that weft_info shows exactly
- * what a job sees; and FI_PROVIDER stays the user's own filter, which we never set.
+ * Invariants:
+ *  - The hints do not depend on the settings, so weft_info lists exactly the offers that a job has.
+ *  - Weft never sets FI_PROVIDER: it is the user's filter.
  */
 #include "ofi/select/provider_score.h"
 
@@ -19,11 +21,11 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* The eager limit at most where a message may pass through buffers of that length: the software's, and
- * those of pushed pieces. */
+/* Upper bound of the eager limit, in bytes, where messages pass through buffers of that length: software
+ * matching and pushed pieces. */
 enum { COPIED_LIMIT = 64 << 10 };
 
-/* Everything offered: offers[i] was made from infos[i], a node of one of the lists. */
+/* All offers of libfabric: offers[i] describes infos[i], a node of one of the lists. */
 struct market {
     struct fi_info *lists[4];
     struct weft_offer *offers;
@@ -33,7 +35,7 @@ struct market {
 
 static const uint64_t RMA_BOTH = FI_RMA | FI_READ | FI_REMOTE_READ | FI_WRITE | FI_REMOTE_WRITE;
 
-/* What an endpoint must be able to do, and what Weft is ready to do for the provider. */
+/* Required capabilities, and the modes that Weft supports. */
 static struct fi_info *make_hints(uint64_t caps)
 {
     struct fi_info *hints = fi_allocinfo();
@@ -44,22 +46,22 @@ static struct fi_info *make_hints(uint64_t caps)
     /* every request embeds a fi_context2 */
     hints->mode = FI_CONTEXT | FI_CONTEXT2;
     hints->ep_attr->type = FI_EP_RDM;
-    /* MPI's order among messages of one sender; nothing else needs an order */
+    /* MPI orders the messages of one sender; nothing else needs an order */
     hints->tx_attr->msg_order = FI_ORDER_SAS;
     hints->rx_attr->msg_order = FI_ORDER_SAS;
-    /* rendezvous registers at both ends, sends address or offset as the provider wants, and takes
-     * the provider's keys; cxi binds regions to the endpoint */
+    /* rendezvous registers memory at both ends, sends virtual addresses or offsets, and accepts keys of
+     * the provider; cxi binds regions to the endpoint */
     hints->domain_attr->mr_mode =
         FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
-    /* the sender's rank and sequence; also makes psm2 pick the tag form that leaves 60 bits */
+    /* the sender's rank and sequence number; also selects the tag format of psm2 that has 60 bits */
     hints->domain_attr->cq_data_size = 4;
-    /* Weft's own lock keeps to one thread at a time in a domain */
+    /* Weft's lock admits one thread at a time to a domain */
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
-    /* progress inside MPI calls; how the provider makes connections is its own affair */
+    /* data progress inside MPI calls; connections may progress in any way */
     hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
     hints->domain_attr->control_progress = FI_PROGRESS_UNSPEC;
     hints->domain_attr->av_type = FI_AV_UNSPEC;
-    /* overruns must come back as EAGAIN, not as lost messages */
+    /* an overrun must be reported as -FI_EAGAIN, not lose messages */
     hints->domain_attr->resource_mgmt = FI_RM_ENABLED;
     return hints;
 }
@@ -70,7 +72,7 @@ static bool same_offer(const struct weft_offer *a, const struct weft_offer *b)
            memcmp(&a->address, &b->address, sizeof a->address) == 0;
 }
 
-/* The IP source address of a candidate; left zero for every other kind of address. */
+/* The IP source address of an offer; zero for every other kind of address. */
 static void copy_address(const struct fi_info *info, struct sockaddr_storage *address)
 {
     const struct sockaddr *source = info->src_addr;
@@ -85,7 +87,7 @@ static void copy_address(const struct fi_info *info, struct sockaddr_storage *ad
         memcpy(address, source, info->src_addrlen);
 }
 
-/* Takes a candidate in, unless the same way out is known already and no worse. */
+/* Adds an offer, unless the same provider, domain and address is in the list and no worse. */
 static int add_offer(struct market *m, struct fi_info *info)
 {
     struct weft_offer offer = {.version = info->fabric_attr->prov_version,
@@ -121,19 +123,19 @@ static int add_offer(struct market *m, struct fi_info *info)
     return 0;
 }
 
-/* Asks for all that Weft likes, then does without what it can replace: directed receives by
- * software matching, remote reads and writes by pushing. Only the first question costs time. */
+/* Queries with all capabilities that Weft can use, then without those it can replace: directed receives
+ * by software matching, remote reads and writes by pushing. Only the first query takes time. */
 static int gather(struct market *m)
 {
-    static const uint64_t questions[] = {FI_TAGGED | RMA_BOTH | FI_DIRECTED_RECV,
-                                         FI_TAGGED | RMA_BOTH, FI_TAGGED | FI_DIRECTED_RECV,
-                                         FI_TAGGED};
+    static const uint64_t queries[] = {FI_TAGGED | RMA_BOTH | FI_DIRECTED_RECV,
+                                       FI_TAGGED | RMA_BOTH, FI_TAGGED | FI_DIRECTED_RECV,
+                                       FI_TAGGED};
     int rc = 0;
 
-    _Static_assert(sizeof questions / sizeof questions[0] == sizeof m->lists / sizeof m->lists[0],
-                   "one list for each question");
-    for (size_t i = 0; i < sizeof questions / sizeof questions[0] && rc == 0; i++) {
-        struct fi_info *hints = make_hints(questions[i]);
+    _Static_assert(sizeof queries / sizeof queries[0] == sizeof m->lists / sizeof m->lists[0],
+                   "one list for each query");
+    for (size_t i = 0; i < sizeof queries / sizeof queries[0] && rc == 0; i++) {
+        struct fi_info *hints = make_hints(queries[i]);
 
         if (hints == NULL)
             return -FI_ENOMEM;
@@ -170,7 +172,7 @@ static void explain_nothing(int rc, char *why, size_t len)
             FI_MINOR(WEFT_FI_VERSION));
     else if (rc != 0)
         snprintf(why, len,
-                 "libfabric cannot list its providers: fi_getinfo says '%s'; try fi_info.",
+                 "libfabric cannot list its providers: fi_getinfo returned '%s'; try fi_info.",
                  fi_strerror(-rc));
     else if (filter != NULL)
         snprintf(why, len,
@@ -183,7 +185,7 @@ static void explain_nothing(int rc, char *why, size_t len)
                  "and install a provider.");
 }
 
-/* Writes the verdicts out for people. */
+/* The verdicts as text. */
 static struct weft_provider_candidate *list_candidates(const struct market *m,
                                                        const struct weft_verdict *verdicts)
 {
@@ -238,7 +240,7 @@ static bool same_provider(const struct market *m, const struct weft_verdict *a,
     return strcmp(m->offers[a->offer].provider, m->offers[b->offer].provider) == 0;
 }
 
-/* A job that goes over another provider than the best must not do so silently. */
+/* A job over another provider than the best reports it. */
 static void report_fall(const struct market *m, const struct weft_settings *settings,
                         const struct weft_job *job, const struct weft_verdict *failed,
                         const struct weft_verdict *next, const char *why)
@@ -252,8 +254,8 @@ static void report_fall(const struct market *m, const struct weft_settings *sett
                   same ? "" : " (WEFT_PROVIDER names the one to use)");
 }
 
-/* Takes the first verdict that can be opened; without objects, the first one. Returns its index, or
- * the market's count with a sentence about the first one in why. */
+/* Chooses the first verdict that can be opened; without objects, the first one. Returns its index, or
+ * the number of offers with a sentence about the first one in why. */
 static size_t settle(const struct market *m, const struct weft_settings *settings,
                      const struct weft_job *job, struct weft_verdict *verdicts, bool silent,
                      struct weft_provider_choice *choice, struct weft_objects *objects, char *why,
@@ -281,7 +283,7 @@ static size_t settle(const struct market *m, const struct weft_settings *setting
         snprintf(verdicts[at].reason, sizeof verdicts[at].reason, "%.*s",
                  (int)sizeof verdicts[at].reason - 1, failure);
         next = weft_provider_score_next(settings, m->offers, verdicts, m->count, at);
-        /* Without file descriptors no other opens either, and in libfabric 2.1 some crash. */
+        /* Without file descriptors no other one can be opened, and some of libfabric 2.1 crash. */
         if (next == m->count || rc == -FI_EMFILE)
             return m->count;
         bool same = same_provider(m, &verdicts[at], &verdicts[next]);
@@ -298,8 +300,8 @@ static size_t settle(const struct market *m, const struct weft_settings *setting
     return at;
 }
 
-/* libfabric does not offer an adapter without an active port. A job that would go over it then fails,
- * which the sentence in why explains, or goes over a slower provider, which rank 0 reports. */
+/* libfabric does not offer an adapter without an active port. The job then fails, with the reason in
+ * why, or uses a slower provider, which rank 0 reports. */
 static void report_idle_adapter(const struct weft_settings *settings, const struct weft_job *job,
                                 const struct weft_provider_row *row, bool silent, char *why,
                                 size_t len)

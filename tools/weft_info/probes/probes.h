@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The probes of the self-test: each tries one thing that Weft would like to rely on.
+ * The probes of the self-test: each tests one feature that Weft uses.
  *
- * Invariant: a probe returns only when what it tries works; otherwise it ends the process by
- * weft_bench_end, hangs, or crashes, and the process that started the sides finds out which.
+ * Invariant: a probe returns only when the feature works; otherwise it ends the process by
+ * weft_bench_end, hangs, or crashes, and the process that started the sides detects which.
  */
 #ifndef WEFT_CHECK_PROBES_H
 #define WEFT_CHECK_PROBES_H
 
-#include "ofi/check_bench.h"
+#include "bench.h"
 
-/* check_message.c: messages whose receives match in the order of sending */
+/* message.c: messages whose receives match in the order of sending */
 void weft_probe_basic(struct weft_bench *bench);
 void weft_probe_inject(struct weft_bench *bench);
 void weft_probe_order(struct weft_bench *bench);
@@ -22,7 +22,7 @@ void weft_probe_truncate_late(struct weft_bench *bench);
 void weft_probe_iovec(struct weft_bench *bench);
 void weft_probe_large(struct weft_bench *bench);
 
-/* check_match.c: matching by tag, mask and source, and what takes messages out of turn */
+/* match.c: matching by tag, mask and source, and what takes messages out of turn */
 void weft_probe_reverse(struct weft_bench *bench);
 void weft_probe_ignore(struct weft_bench *bench);
 void weft_probe_directed(struct weft_bench *bench);
@@ -32,7 +32,7 @@ void weft_probe_claim(struct weft_bench *bench);
 void weft_probe_discard(struct weft_bench *bench);
 void weft_probe_cancel(struct weft_bench *bench);
 
-/* check_memory.c: registration, remote reads and writes */
+/* memory.c: registration, remote reads and writes */
 void weft_probe_register(struct weft_bench *bench);
 void weft_probe_read(struct weft_bench *bench);
 void weft_probe_write(struct weft_bench *bench);

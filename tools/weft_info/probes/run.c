@@ -6,10 +6,10 @@
  * The report and what the sides of a probe share lie in memory that all these processes map. The
  * first side that ends with a result, or dies, decides; the others are ended.
  */
-#include "ofi/check.h"
+#include "run.h"
 
-#include "ofi/check_facts.h"
-#include "ofi/check_probes.h"
+#include "facts.h"
+#include "probes.h"
 
 #include <errno.h>
 #include <fcntl.h>

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The self-test of a provider: what of tag matching, ordering, and remote reads and writes really
- * works on this machine, tried between processes of this node.
+ * The self-test of a provider: which parts of tag matching, ordering, and remote reads and writes work on
+ * this machine, tested between processes of this node.
  *
  * Invariant: the caller's process never calls libfabric: the sides of each probe are processes of
- * their own under a time limit, so a provider that hangs or crashes is a result and not an accident.
- * This header names nothing of libfabric. Part of weft_info, not of the library.
+ * their own under a time limit, so a provider that hangs or crashes is a result.
+ * This header uses no declaration of libfabric.
  */
 #ifndef WEFT_CHECK_H
 #define WEFT_CHECK_H
@@ -53,7 +53,7 @@ struct weft_check_outcome {
     double seconds;
 };
 
-/* How Weft uses a provider: as its table says, or as the outcomes say. */
+/* How Weft uses a provider: according to its table, or to the outcomes. */
 struct weft_check_use {
     bool software; /* Weft matches, not the provider */
     bool spill;    /* receives that the provider matches get room for an eager message */
@@ -64,22 +64,23 @@ struct weft_check_use {
 struct weft_check_report {
     char provider[64], interface[64];
     uint32_t version;
-    char facts[1024]; /* lines of what the provider says of itself */
+    char facts[1024]; /* lines about its fi_info */
     struct weft_check_use row;
     struct weft_check_outcome outcomes[WEFT_CHECK_PROBES];
     bool usable; /* Weft can run on it at all */
     struct weft_check_use use;
 };
 
-/* What a probe tries, in a few words. */
+/* What a probe tests, in a few words. */
 const char *weft_check_name(enum weft_check_probe probe);
 
 /* "works", "broken", "hangs", "crashes", "absent". */
 const char *weft_check_word(enum weft_check_result result);
 
-/* Tests one provider (a name as in WEFT_PROVIDER; "" for the one a job on one node would get). Each
- * probe has timeout seconds for its work, and four times as many to open its endpoints before. Calls done(arg, report, probe) after each probe. Returns 0, or
- * -1 with a sentence in why when there is nothing to test. weft_settings is loaded. */
+/* Tests one provider (a name as in WEFT_PROVIDER; "" for the one of a job on one node). Each probe has
+ * timeout seconds, after four times as many for opening its endpoints. Calls done(arg, report, probe)
+ * after each probe. Returns 0, or -1 with a sentence in why if there is nothing to test. weft_settings is
+ * loaded. */
 int weft_check_run(const char *provider, unsigned timeout, struct weft_check_report *report,
                    void (*done)(void *arg, const struct weft_check_report *report,
                                 enum weft_check_probe probe),

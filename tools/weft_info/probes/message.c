@@ -3,7 +3,7 @@
  * Probes of plain messages: that they arrive, whole, in order, and however many or long they are.
  * The invariant is in check_probes.h.
  */
-#include "ofi/check_probes.h"
+#include "probes.h"
 
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>

@@ -3,8 +3,8 @@
  * Probes of registered memory: how much can be registered, and remote reads and writes of it.
  * The invariant is in check_probes.h.
  */
-#include "ofi/check_facts.h"
-#include "ofi/check_probes.h"
+#include "facts.h"
+#include "probes.h"
 
 #include <rdma/fi_errno.h>
 #include <rdma/fi_rma.h>
@@ -187,7 +187,7 @@ void weft_probe_write(struct weft_bench *bench)
         ABSENT(bench, "FI_ORDER_SAW is not offered: a message may overtake a write");
     region = share_region(bench, FI_WRITE, FI_REMOTE_WRITE);
     for (unsigned round = 1; round <= ROUNDS; round++) {
-        struct weft_bench_op *told = weft_bench_receive(bench, ANY, 8, 0, 8);
+        struct weft_bench_op *last = weft_bench_receive(bench, ANY, 8, 0, 8);
 
         weft_bench_meet(bench);
         if (bench->me == SENDER) {
@@ -198,9 +198,9 @@ void weft_probe_write(struct weft_bench *bench)
             for (size_t i = 0; i < PIECES; i++)
                 weft_bench_succeed(bench, ops[i], "a remote write of 1 MB");
         }
-        weft_bench_succeed(bench, told, "the message behind remote writes");
-        weft_bench_expect(bench, told, 8, 8, round);
-        if (told != NULL && !weft_bench_filled(region->buffer, LARGE, round))
+        weft_bench_succeed(bench, last, "the message behind remote writes");
+        weft_bench_expect(bench, last, 8, 8, round);
+        if (last != NULL && !weft_bench_filled(region->buffer, LARGE, round))
             BROKEN(bench, "a message overtook the remote writes before it, or they were wrong");
         weft_bench_meet(bench);
     }

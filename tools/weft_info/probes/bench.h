@@ -17,7 +17,7 @@
 #ifndef WEFT_CHECK_BENCH_H
 #define WEFT_CHECK_BENCH_H
 
-#include "ofi/check.h"
+#include "run.h"
 #include "ofi/select/provider.h"
 
 #include <rdma/fabric.h>
@@ -30,9 +30,9 @@ enum { WEFT_BENCH_ANY = -1 };
 /* What the sides of one probe share with each other and with the process that started them. */
 struct weft_bench_shared {
     struct weft_check_outcome outcome;
-    uint32_t ended;   /* 1: a side has taken it upon itself to write the outcome */
+    uint32_t ended;   /* 1: a side writes the outcome */
     uint32_t arrived; /* at meetings, all sides and meetings added up */
-    uint32_t opened;  /* 1: all endpoints are open and know each other */
+    uint32_t opened;  /* 1: all endpoints are open and have the addresses of the others */
     uint64_t region_address, region_key; /* memory of the receiver for remote reads and writes */
     struct {
         char step[160]; /* what the side waits for; "" at a meeting */

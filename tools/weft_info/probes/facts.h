@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What a provider says of itself in its fi_info, and the limit that registrations meet.
+ * The facts about a provider from its fi_info, and the limit of registered memory.
  */
 #ifndef WEFT_CHECK_FACTS_H
 #define WEFT_CHECK_FACTS_H
@@ -10,7 +10,7 @@
 /* Writes lines of text, each ended by a newline. Returns buf. */
 char *weft_check_facts(const struct weft_provider_choice *choice, char *buf, size_t len);
 
-/* The limit of locked memory as people know it: "unlimited", "64 KiB". Returns buf. */
+/* The limit of locked memory as text: "unlimited", "64 KiB". Returns buf. */
 char *weft_check_lockable(char *buf, size_t len);
 
 #endif

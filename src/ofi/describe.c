@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Where an operation of the net lane stands, in words.
+ * The state of an operation of the net lane in words, for the hang report.
  *
- * Invariant: it reads what send.c, recv.c and rendezvous.c keep, and changes nothing.
+ * Invariant: nothing is changed here.
  */
 #include "core/process/weft.h"
 #include "ofi/net.h"
@@ -44,7 +44,7 @@ static const char *describe_send(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
     if (request->flags & WEFT_REQUEST_CANCELLING)
-        return "to be cancelled, waiting for the receiver to say whether it has matched";
+        return "to be cancelled, waiting for the receiver to report whether it has matched";
     if (in_backlog(request))
         return "in the backlog: that rank takes nothing now; does it call MPI, can it be reached?";
     if (part->out.kind == WEFT_NET_OUT_RTS)
@@ -64,12 +64,13 @@ static const char *describe_receive(const struct weft_request *request)
         snprintf(words, sizeof words,
                  "received, waiting for the send that is part of the operation");
     else if (part->phase == WEFT_NET_ASKING_HEADER)
-        snprintf(words, sizeof words, "matched, waiting for the sender to say how long it is");
+        snprintf(words, sizeof words, "matched, waiting for the sender to send its length");
     else if (part->phase == WEFT_NET_READING)
-        snprintf(words, sizeof words, "matched, reading: %zu of %zu bytes asked for, %d reads out",
-                 part->moved, request->bytes, part->reads_out);
+        snprintf(words, sizeof words,
+                 "matched, reading: %zu of %zu bytes requested, %d reads in flight", part->moved,
+                 request->bytes, part->reads_out);
     else
-        snprintf(words, sizeof words, "matched, %zu of %zu bytes have come", part->arrived,
+        snprintf(words, sizeof words, "matched, %zu of %zu bytes have arrived", part->arrived,
                  request->bytes);
     return words;
 }

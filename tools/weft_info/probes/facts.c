@@ -2,7 +2,7 @@
 /*
  * The facts of a provider that the self-test shows above its results.
  */
-#include "ofi/check_facts.h"
+#include "facts.h"
 
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>

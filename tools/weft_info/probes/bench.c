@@ -3,7 +3,7 @@
  * The bench: one endpoint, the meetings of the sides, and the plain operations. An error of a plain
  * operation is the outcome of the probe that uses it. The invariants are in the header.
  */
-#include "ofi/check_bench.h"
+#include "bench.h"
 
 #include "ofi/objects.h"
 

@@ -3,7 +3,7 @@
  * Probes of the provider's matching: tags, ignored bits, sources, and peek, claim, discard and cancel.
  * The invariant is in check_probes.h.
  */
-#include "ofi/check_probes.h"
+#include "probes.h"
 
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>

@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Refused collectives: see refusal.h.
+ */
+#include "core/coll/refusal.h"
+
+#include "core/object/error.h"
+#include "core/pt2pt/cancel.h"
+#include "core/pt2pt/p2p.h"
+#include "core/process/weft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* Seconds that a schedule waits before it posts its receives. */
+static const double PATIENCE = 0.2;
+
+/* The last value of a kind is no collective: it marks refusals. All refusals on a channel have the
+ * same tag. */
+static int refusal_tag(const struct weft_comm *comm)
+{
+    return weft_coll_tag(comm, 0, WEFT_COLL_KIND_MASK, false);
+}
+
+/* ---- The rank that refuses */
+
+static void send_to_group(struct weft_schedule *s, bool local, struct weft_elements message)
+{
+    weft_schedule_enter(s, local);
+    bool is_member = s->comm->local == NULL || local;
+    for (int rank = 0; rank < s->size; rank++)
+        if (!is_member || rank != s->rank)
+            weft_schedule_send(s, rank, message);
+}
+
+void weft_refusal_send(struct weft_comm *comm, int tag, int code)
+{
+    struct weft_coll_args args = {.kind = WEFT_COLL_BARRIER, .comm = comm};
+    struct weft_schedule *s = weft_schedule_get(&args);
+    struct weft_request *request;
+    struct weft_refusal refusal = {.message = {.tag = tag, .code = code}};
+    if (!s)
+        return;
+    weft_error_text(code, refusal.message.reason, sizeof refusal.message.reason);
+    struct weft_elements message = weft_schedule_row(s, sizeof refusal.message);
+    if (!s->failed)
+        memcpy(message.at, &refusal.message, sizeof refusal.message);
+    send_to_group(s, false, message);
+    if (comm->local)
+        send_to_group(s, true, message);
+    s->tag = refusal_tag(comm);
+    if (s->failed || !(request = weft_coll_begin(s))) {
+        weft_schedule_put(s);
+        return;
+    }
+    weft_request_abandon(request);
+}
+
+/* ---- The ranks that wait */
+
+/* A communicator may hold refusals of calls that this rank has not reached. */
+enum { KEPT = 16 };
+
+static void keep(struct weft_comm *comm, struct weft_refusal *refusal)
+{
+    int count = 1;
+    refusal->next = comm->refusals;
+    comm->refusals = refusal;
+    for (; refusal->next; refusal = refusal->next)
+        if (++count > KEPT) {
+            free(refusal->next);
+            refusal->next = NULL;
+            return;
+        }
+}
+
+void weft_coll_forget(struct weft_comm *comm)
+{
+    while (comm->refusals) {
+        struct weft_refusal *refusal = comm->refusals;
+        comm->refusals = refusal->next;
+        free(refusal);
+    }
+}
+
+static void post(struct weft_schedule *s, int i, struct weft_channel *channel)
+{
+    struct weft_watch *watch = &s->watches[i];
+    watch->refusal = malloc(sizeof *watch->refusal);
+    if (watch->refusal &&
+        weft_p2p_irecv(channel, &watch->refusal->message, sizeof watch->refusal->message,
+                       weft_datatype_byte(), MPI_ANY_SOURCE, refusal_tag(s->comm),
+                       &watch->request) == MPI_SUCCESS)
+        return;
+    free(watch->refusal);
+    watch->request = NULL;
+}
+
+/* Ends a receive that is complete. The message comes from another process, so its length is checked. */
+static void take(struct weft_schedule *s, int i)
+{
+    struct weft_watch *watch = &s->watches[i];
+    struct weft_request *request = watch->request;
+    struct weft_refusal *refusal = watch->refusal;
+    bool arrived = !(request->flags & WEFT_REQUEST_CANCELLED) && !request->error &&
+                   request->bytes == sizeof refusal->message;
+    refusal->from = request->source;
+    refusal->message.reason[sizeof refusal->message.reason - 1] = 0;
+    if (arrived && refusal->message.code > MPI_SUCCESS && refusal->message.code <= MPI_ERR_LASTCODE)
+        keep(s->comm, refusal);
+    else
+        free(refusal);
+    weft_request_put(request);
+    watch->request = NULL;
+}
+
+const struct weft_refusal *weft_refusal_look(struct weft_schedule *s)
+{
+    struct weft_channel *channels[WEFT_WATCHES] = {&s->comm->coll,
+                                                   s->comm->local ? &s->comm->local->coll : NULL};
+    double now = weft_seconds();
+    if (s->tag == refusal_tag(s->comm))
+        return NULL; /* it sends refusals */
+    if (!s->waits_since)
+        s->waits_since = now;
+    if (now < s->waits_since + PATIENCE)
+        return NULL;
+    for (int i = 0; i < WEFT_WATCHES && channels[i]; i++) {
+        if (s->watches[i].request && !s->watches[i].request->pending)
+            take(s, i);
+        if (!s->watches[i].request)
+            post(s, i, channels[i]);
+    }
+    const struct weft_refusal *refusal = s->comm->refusals;
+    while (refusal && refusal->message.tag != (s->tag & ~WEFT_COLL_KIND_MASK))
+        refusal = refusal->next;
+    return refusal;
+}
+
+void weft_refusal_withdraw(struct weft_schedule *s)
+{
+    for (int i = 0; i < WEFT_WATCHES; i++) {
+        if (!s->watches[i].request)
+            continue;
+        weft_cancel(s->watches[i].request);
+        weft_request_wait(s->watches[i].request); /* its message may be on its way */
+        take(s, i);
+    }
+}

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Tasks of unequal length, shared out by one counter on rank 0: MPI_Fetch_and_op gives each rank the
+ * Tasks of unequal length, numbered by one counter on rank 0: MPI_Fetch_and_op gives each rank the
  * number of its next task. No rank is a master that only hands out work.
  *
  *     weftrun -n 4 examples/rma/counter [TASKS]

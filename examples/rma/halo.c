@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Heat along a rod, cut among the ranks of one node. The rod lies in one shared window: a rank reads
+ * Heat along a rod, divided among the ranks of one node. The rod is one shared window: a rank reads
  * the last cell of its neighbours where they are, nothing is sent.
  *
  *     weftrun -n 4 examples/rma/halo [STEPS]

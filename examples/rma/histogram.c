@@ -27,7 +27,7 @@ int main(int argc, char **argv)
     MPI_Win_allocate(BINS * sizeof *bins, sizeof *bins, MPI_INFO_NULL, MPI_COMM_WORLD, &bins, &win);
     for (int i = 0; i < BINS; i++)
         bins[i] = 0;
-    MPI_Win_fence(0, win); /* the bins are zero before the first sample comes */
+    MPI_Win_fence(0, win); /* the bins are zero before the first sample is added */
 
     uint32_t x = 1 + (uint32_t)rank;
     for (long i = 0; i < samples; i++) {

@@ -8,7 +8,7 @@
  * Cell i of each window belongs to class i % 5: put by one rank at most; fetch-and-add, whose results
  * must form a chain from the first value to the last; sums; replacements, of which the last of any
  * rank may win; read only. The operations of a rank follow from the seed, so the owner of a window
- * plays those of all ranks to know what may be in it.
+ * computes from those of all ranks which values it may have.
  */
 #include "check.h"
 

@@ -191,7 +191,7 @@ static void refuses_elements_of_no_size(void **state)
     }
 }
 
-/* A get of two packets fails: it stays in the list until both are answered. */
+/* A get of two packets fails: it stays in the list until both have replies. */
 static void waits_for_all_faults(void **state)
 {
     enum { TWO_PACKETS = WEFT_RMA_DATA_BYTES + 8 };
@@ -239,7 +239,7 @@ static uint64_t next_random(uint64_t *state)
     return *state;
 }
 
-/* Locks are left out: one that is granted at random would have to be given back. */
+/* Locks are left out: one that is granted at random would have to be released. */
 static void survives_random_bytes(void **state)
 {
     const char *text = getenv("WEFT_TEST_SEED");

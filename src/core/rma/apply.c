@@ -97,7 +97,7 @@ static void give_word(const struct weft_rma_apply *apply)
     atomic_store(&apply->control->accumulating, 0);
 }
 
-/* ---- Without anybody else */
+/* ---- Without atomics, exclusively or under the word */
 
 static bool is_aligned(const void *at, size_t bytes)
 {

@@ -372,7 +372,7 @@ static int acquire(struct weft_win *win, int rank, enum weft_win_lock type, bool
     return code;
 }
 
-/* Begins to give a lock back; operations on the target are sent. Where the target's handler does it,
+/* Begins to release a lock; operations on the target are sent. Where the target's handler releases it,
  * an ACK follows. */
 static int begin_release(struct weft_win *win, int rank)
 {
@@ -391,7 +391,7 @@ static int begin_release(struct weft_win *win, int rank)
     return send_for_ack(win, rank, WEFT_RMA_UNLOCK, 0);
 }
 
-/* Whether the target must acknowledge operations before its lock is given back by its word. */
+/* Whether the target must acknowledge operations before its lock is released by its word. */
 static bool needs_flush(const struct weft_win_target *target)
 {
     return target->control || target->lock == WEFT_WIN_NOCHECK;

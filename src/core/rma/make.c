@@ -135,8 +135,8 @@ static size_t alignment_of(const struct weft_win *win, size_t bytes)
     if (win->flavor == MPI_WIN_FLAVOR_SHARED && !is_true(win->info, "alloc_shared_noncontig"))
         return 1;
     const char *text = weft_info_get(win->info, "mpi_minimum_memory_alignment");
-    size_t asked = text ? strtoul(text, NULL, 10) : 0;
-    return bytes >= HUGE_PAGE ? HUGE_PAGE : asked > PAGE && asked <= HUGE_PAGE ? HUGE_PAGE : PAGE;
+    size_t least = text ? strtoul(text, NULL, 10) : 0;
+    return bytes >= HUGE_PAGE ? HUGE_PAGE : least > PAGE && least <= HUGE_PAGE ? HUGE_PAGE : PAGE;
 }
 
 /* False when the sum of the sizes is too large. */

@@ -57,7 +57,7 @@ enum {
 /* Opens the messages of a window: posts the receives. */
 int weft_rma_open(struct weft_win *win);
 
-/* Withdraws the receives; no message is on its way to this rank. */
+/* Withdraws the receives; no message to this rank is under way. */
 void weft_rma_close(struct weft_win *win);
 
 /* A packet to be sent, with room for so many runs and bytes of data. Ends the job when memory is
@@ -85,7 +85,7 @@ static inline char *weft_rma_packet_data(const struct weft_rma_packet *packet)
 /* Sends a packet without runs and data. */
 int weft_rma_notify(struct weft_win *win, int rank, enum weft_rma_packet_kind kind, int op);
 
-/* Operations or lock requests are queued: progress must look at the windows in every turn. */
+/* Operations or lock requests are queued: weft_rma_progress must handle the windows at each call. */
 void weft_rma_activate(void);
 
 /* One turn of a loop that waits for a packet, a lock or the end of operations at a rank: progresses,

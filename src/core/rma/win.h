@@ -132,7 +132,7 @@ struct weft_win {
     size_t packet;                      /* bytes of the largest packet */
     struct weft_rma_op *ops, **ops_end; /* operations that are not complete, in order */
     uint64_t next_number;
-    int results_pending;             /* packets sent that a result will answer */
+    int results_pending;             /* packets sent whose RESULT or FAULT has not arrived */
     int sends_pending;               /* packets whose send is not complete */
     struct weft_rma_waiter *waiters; /* ranks that wait for the lock of this one, in order */
     struct weft_win *next;           /* of all windows of this process */
@@ -171,7 +171,7 @@ struct weft_win_memory weft_win_shared(const struct weft_win *win, int rank);
 int weft_win_attach(struct weft_win *win, void *base, MPI_Aint bytes);
 int weft_win_detach(struct weft_win *win, const void *base);
 
-/* Whether [at, at + bytes) of this rank lies in its window; *where is its address. */
+/* Whether [at, at + bytes) of this rank is inside its window; *where is its address. */
 bool weft_win_contains(const struct weft_win *win, int64_t at, uint64_t bytes, char **where);
 
 /* ---- epoch.c: synchronization. It also returns errors of operations that ended before. */

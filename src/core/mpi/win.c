@@ -51,7 +51,8 @@ int weft_mpi_check_shared(struct weft_win *win, int rank)
 
 int weft_leave_win(struct weft_win *win, int code, const char *function)
 {
-    return weft_leave_with(win ? win->comm : NULL, code, function);
+    /* After MPI_Win_free there is no window, and no error. */
+    return weft_leave_with(code != MPI_SUCCESS && win ? win->comm : NULL, code, function);
 }
 
 /* ---- Making */

@@ -459,7 +459,7 @@ int weft_win_detach(struct weft_win *win, const void *base)
 bool weft_win_contains(const struct weft_win *win, int64_t at, uint64_t bytes, char **where)
 {
     if (win->flavor != MPI_WIN_FLAVOR_DYNAMIC) {
-        *where = (char *)win->base + at;
+        *where = (char *)((uintptr_t)win->base + (uintptr_t)at);
         return at >= 0 && at <= win->bytes && bytes <= (uint64_t)(win->bytes - at);
     }
     *where = (char *)(intptr_t)at;

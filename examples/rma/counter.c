@@ -51,7 +51,8 @@ int main(int argc, char **argv)
     done[1] = steps;
     MPI_Reduce(done, all, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("%ld tasks done, %ld steps\n", all[0], all[1]);
+        printf("%ld tasks done, %ld steps\ncheck: %s\n", all[0], all[1],
+               all[0] == tasks ? "every task was done once" : "tasks were LOST");
     MPI_Win_free(&win);
     MPI_Finalize();
     return rank == 0 && all[0] != tasks;

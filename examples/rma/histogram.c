@@ -45,8 +45,9 @@ int main(int argc, char **argv)
     MPI_Reduce(&local[0], &sum, 1, MPI_INT64_T, MPI_SUM, 0, MPI_COMM_WORLD);
     MPI_Reduce(&local[1], &most, 1, MPI_INT64_T, MPI_MAX, 0, MPI_COMM_WORLD);
     if (rank == 0)
-        printf("%lld samples in %d bins, %lld in the fullest\n", (long long)sum, BINS * size,
-               (long long)most);
+        printf("%lld samples in %d bins, %lld in the fullest\ncheck: %s\n", (long long)sum,
+               BINS * size, (long long)most,
+               sum == samples * size ? "no sample is lost" : "samples are LOST");
     MPI_Win_free(&win);
     MPI_Finalize();
     return rank == 0 && sum != samples * size;

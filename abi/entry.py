@@ -28,6 +28,7 @@ KINDS = {
     "MPI_Op": Kind("struct weft_op", "weft_arg_op(", "MPI_OP_NULL", "made", "made->handle"),
     "MPI_Request": Kind("struct weft_request", "weft_arg_request(", "MPI_REQUEST_NULL", "started",
                         "(MPI_Request)started"),
+    "MPI_Win": Kind("struct weft_win", "weft_arg_win(", "MPI_WIN_NULL", "made", "made->handle"),
     "MPI_Errhandler": Kind("struct weft_errhandler", "weft_arg_errhandler(", "MPI_ERRHANDLER_NULL", "made",
                            "made->handle"),
     "MPI_File": Kind("struct weft_errhandler *", "weft_arg_file(", "MPI_FILE_NULL"),
@@ -54,6 +55,7 @@ HANDLERS = {
     "MPI_Comm": "weft_leave_with",
     "MPI_Session": "weft_leave_session_with",
     "MPI_File": "weft_leave_file",
+    "MPI_Win": "weft_leave_win",
 }
 
 # The types of arguments in calls of functions of src/core/mpi that are not parameters or objects.

@@ -63,3 +63,15 @@ examples_taskfarm_taskfarm_LDADD = libmpi_abi.la
 examples_taskfarm_taskfarm_LDFLAGS = $(AM_LDFLAGS) -no-install
 
 dist_noinst_DATA += examples/README.md examples/heat2d/evening.pgm
+
+# ---- One-sided communication
+noinst_PROGRAMS += examples/rma/counter examples/rma/halo examples/rma/histogram
+examples_rma_counter_SOURCES = examples/rma/counter.c
+examples_rma_counter_LDADD = libmpi_abi.la
+examples_rma_counter_LDFLAGS = $(AM_LDFLAGS) -no-install
+examples_rma_halo_SOURCES = examples/rma/halo.c
+examples_rma_halo_LDADD = libmpi_abi.la
+examples_rma_halo_LDFLAGS = $(AM_LDFLAGS) -no-install
+examples_rma_histogram_SOURCES = examples/rma/histogram.c
+examples_rma_histogram_LDADD = libmpi_abi.la
+examples_rma_histogram_LDFLAGS = $(AM_LDFLAGS) -no-install

@@ -44,6 +44,8 @@ libweft_la_SOURCES += src/core/mpi/dist_graph.c
 libweft_la_SOURCES += src/core/mpi/tool.c src/core/mpi/tool_arg.h
 libweft_la_SOURCES += src/core/mpi/topology.c
 libweft_la_SOURCES += src/core/mpi/call.c src/core/mpi/call.h
+libweft_la_SOURCES += src/core/mpi/rma_call.c src/core/mpi/rma_call.h
+libweft_la_SOURCES += src/core/mpi/win.c
 
 # Entry points that abi/generate.py writes, all in one run. They are not committed; a release has
 # them in the source tree, where make finds them by VPATH.
@@ -92,6 +94,14 @@ libweft_la_SOURCES += src/core/coll/reduce.c
 libweft_la_SOURCES += src/core/coll/reduce_scatter.c
 libweft_la_SOURCES += src/core/coll/scan.c
 libweft_la_SOURCES += src/core/coll/scatter.c
+libweft_la_SOURCES += src/core/rma/apply.c
+libweft_la_SOURCES += src/core/rma/epoch.c
+libweft_la_SOURCES += src/core/rma/handler.c
+libweft_la_SOURCES += src/core/rma/lock.c
+libweft_la_SOURCES += src/core/rma/make.c
+libweft_la_SOURCES += src/core/rma/message.c src/core/rma/message.h
+libweft_la_SOURCES += src/core/rma/operation.c
+libweft_la_SOURCES += src/core/rma/send.c src/core/rma/win.h
 libweft_la_SOURCES += src/core/comm/context_alloc.c src/core/comm/context_alloc.h
 libweft_la_SOURCES += src/core/object/attribute.c src/core/object/attribute.h
 libweft_la_SOURCES += src/core/pt2pt/backlog.c
@@ -112,6 +122,7 @@ libweft_la_SOURCES += src/core/datatype/lifetime.c
 libweft_la_SOURCES += src/core/datatype/predefined.c
 libweft_la_SOURCES += src/core/datatype/envelope.c src/core/datatype/envelope.h
 libweft_la_SOURCES += src/core/datatype/strided_copy.c src/core/datatype/strided_copy.h
+libweft_la_SOURCES += src/core/datatype/iov.c src/core/datatype/iov.h
 libweft_la_SOURCES += src/core/datatype/layout.c src/core/datatype/layout.h
 libweft_la_SOURCES += src/core/datatype/signature.c src/core/datatype/signature.h
 libweft_la_SOURCES += src/core/comm/dims.c
@@ -214,6 +225,7 @@ libweft_la_SOURCES += src/shm/fetch.c
 libweft_la_SOURCES += src/shm/share.h
 libweft_la_SOURCES += src/shm/share.c
 libweft_la_SOURCES += src/shm/stage.c
+libweft_la_SOURCES += src/shm/window.c src/shm/window.h
 libweft_la_SOURCES += src/shm/cancel.c
 libweft_la_SOURCES += src/shm/doorbell.c
 

@@ -233,10 +233,10 @@ static void init_twice(void)
 
 static void unsupported(void)
 {
-    MPI_Win win;
+    MPI_Comm comm;
     begin();
     if (culprit()) {
-        MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+        MPI_Comm_join(0, &comm);
         return;
     }
     wait_for_culprit();
@@ -245,13 +245,12 @@ static void unsupported(void)
 /* The same through MPI_ERRORS_RETURN: the class comes back and the job goes on. */
 static void unsupported_returns(void)
 {
-    MPI_Win win;
+    MPI_Comm comm;
     MPI_File file;
     int class = 0, good = 1;
     begin();
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Error_class(MPI_Win_create(&value, sizeof value, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win),
-                    &class);
+    MPI_Error_class(MPI_Comm_join(0, &comm), &class);
     good &= class == MPI_ERR_UNSUPPORTED_OPERATION;
     MPI_Error_class(MPI_File_open(MPI_COMM_WORLD, "none", MPI_MODE_RDONLY, MPI_INFO_NULL, &file),
                     &class);
@@ -650,6 +649,54 @@ static void partitions_of_the_dead(void)
     _exit(0);
 }
 
+/* Rank 1 dies with the exclusive lock of its window. Rank 0 gets an error from the lock that it waits
+ * for, from operations and a flush, and from a fence of another window. */
+static void windows_of_the_dead(void)
+{
+    MPI_Win win[2];
+    int *memory, here = 0, codes[3];
+    begin();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    for (int i = 0; i < 2; i++) {
+        MPI_Win_allocate(sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory,
+                         &win[i]);
+        MPI_Win_set_errhandler(win[i], MPI_ERRORS_RETURN);
+    }
+    if (rank == 1) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win[0]);
+        MPI_Send(&here, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
+        MPI_Recv(&here, 1, MPI_INT, 0, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        usleep(300000);
+        raise(SIGKILL);
+    }
+    MPI_Recv(&here, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Send(&here, 1, MPI_INT, 1, 3, MPI_COMM_WORLD);
+    codes[0] = MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win[0]);
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, MPI_MODE_NOCHECK, win[0]);
+    MPI_Get(&here, 1, MPI_INT, 1, 0, 1, MPI_INT, win[0]);
+    codes[1] = MPI_Win_unlock(1, win[0]);
+    codes[2] = MPI_Win_fence(0, win[1]);
+    fprintf(stderr, "aborted: %d %d %d\n", codes[0] == MPI_ERR_PROC_ABORTED,
+            codes[1] == MPI_ERR_PROC_ABORTED, codes[2] == MPI_ERR_PROC_ABORTED);
+    _exit(0);
+}
+
+/* Rank 0 keeps the lock of rank 1's window, and waits for a message that rank 1 does not send. */
+static void lock_kept(void)
+{
+    MPI_Win win;
+    int *memory, here = 0;
+    begin();
+    MPI_Win_allocate(sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_set_name(win, "cells");
+    if (rank == 0)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 1, 0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0)
+        MPI_Recv(&here, 1, MPI_INT, 1, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    MPI_Win_lock(MPI_LOCK_SHARED, 1, 0, win);
+}
+
 /* ---- A rank dies and the others go on */
 
 static int dead, living, wrong;
@@ -1034,6 +1081,8 @@ static const struct {
             {"wrong-tag", wrong_tag},
             {"partitions-missing", partitions_missing},
             {"partitions-of-the-dead", partitions_of_the_dead},
+            {"windows-of-the-dead", windows_of_the_dead},
+            {"lock-kept", lock_kept},
             {"go-on", go_on},
             {"go-on-testing", go_on_testing},
             {"go-on-in-vain", go_on_in_vain},

@@ -2,7 +2,7 @@
 # Programs in Fortran, built by the wrapper of the build tree. Each file with a line '! run:' is a
 # program; a .F90 file, and what every_call.py writes, is three: one for each interface.
 EXTRA_DIST += tests/fortran/check.f90 tests/fortran/interface.inc
-EXTRA_DIST += tests/fortran/basics.F90 tests/fortran/sections.f90 tests/fortran/callbacks.f90 \
+EXTRA_DIST += tests/fortran/basics.F90 tests/fortran/windows.F90 tests/fortran/sections.f90 tests/fortran/callbacks.f90 \
     tests/fortran/callbacks_old.f90 tests/fortran/mixed.c tests/fortran/mixed.f90 \
     tests/fortran/reductions.f90
 dist_check_SCRIPTS += tests/fortran/every_call.py

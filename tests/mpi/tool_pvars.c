@@ -169,6 +169,44 @@ static void count_posted(void)
     CHECK(tool_read(session, posted) == before, "%llu receives remain", tool_read(session, posted));
 }
 
+static void count_windows(void)
+{
+    int *cell, value = 1, other = 1 - check.rank;
+    MPI_Win win;
+    MPI_T_pvar_handle direct = tool_pvar(session, "weft_rma_direct", NULL);
+    MPI_T_pvar_handle by_messages = tool_pvar(session, "weft_rma_by_messages", NULL);
+    MPI_T_pvar_handle packets = tool_pvar(session, "weft_rma_packets_sent", NULL);
+    MPI_T_pvar_handle waits = tool_pvar(session, "weft_rma_lock_waits", NULL);
+    MPI_Win_allocate(sizeof *cell, sizeof *cell, MPI_INFO_NULL, MPI_COMM_WORLD, &cell, &win);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check.rank, 0, win);
+    MPI_Put(&value, 1, MPI_INT, check.rank, 0, 1, MPI_INT, win);
+    MPI_Win_unlock(check.rank, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_EXCLUSIVE, other, 0, win);
+    MPI_Put(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win);
+    MPI_Win_unlock(other, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(tool_read(session, direct) == (shared() ? 2 : 1), "%llu direct operations",
+          tool_read(session, direct));
+    CHECK(tool_read(session, by_messages) == (shared() ? 0 : 1), "%llu operations by messages",
+          tool_read(session, by_messages));
+    CHECK(tool_read(session, packets) == (shared() ? 0 : 5), "%llu packets",
+          tool_read(session, packets)); /* LOCK, PUT, UNLOCK; two ACKs */
+    CHECK(tool_read(session, waits) == 0, "%llu waits for a lock", tool_read(session, waits));
+    if (check.rank == 0)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 1)
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    for (double end = MPI_Wtime() + 0.1; check.rank == 0 && MPI_Wtime() < end;)
+        MPI_Win_sync(win); /* rank 1 requests the lock meanwhile */
+    MPI_Win_unlock(0, win);
+    MPI_Barrier(MPI_COMM_WORLD);
+    CHECK(tool_read(session, waits) == (check.rank == (shared() ? 1 : 0)),
+          "%llu waits for a lock that was held", tool_read(session, waits));
+    MPI_Win_free(&win);
+}
+
 static void refused(void)
 {
     int count = -1, num = 0, state = -1, index = tool_pvar_index("weft_state");
@@ -237,6 +275,7 @@ int main(int argc, char **argv)
         MPI_Barrier(MPI_COMM_WORLD);
         count_rendezvous();
         MPI_Barrier(MPI_COMM_WORLD);
+        count_windows();
     }
     count_unexpected();
     count_posted();

@@ -4,6 +4,7 @@
  * pieces, runs, counting. WEFT_TEST_SEED repeats a run, WEFT_TEST_TYPES says how many types.
  */
 #include "core/datatype/datatype.h"
+#include "core/datatype/iov.h"
 #include "tests/typemap.h"
 
 #include <setjmp.h>
@@ -168,6 +169,30 @@ static void unpacks(const struct weft_datatype *type, const struct arena *a,
     free(packed);
 }
 
+/* Runs of a part, listed a few at a time, are the bytes of that part, and no two are adjacent. */
+static void lists_runs(const struct weft_datatype *type, const struct arena *a,
+                       struct map_random *random)
+{
+    if (!type->layout)
+        return;
+    size_t data = (size_t)a->data, x = map_next(random) % (data + 1);
+    size_t y = map_next(random) % (data + 1), from = x < y ? x : y, to = x < y ? y : x;
+    while (from < to) {
+        struct weft_run runs[5];
+        size_t n = weft_layout_list_runs(type->layout, type->extent, 0, from, to, runs,
+                                         1 + map_next(random) % 5);
+        assert_true(n > 0);
+        for (size_t i = 0; i < n; i++) {
+            for (size_t b = 0; b < runs[i].bytes; b++)
+                assert_int_equal(a->places[from + b], runs[i].at + (MPI_Aint)b);
+            from += runs[i].bytes;
+            if (from < to)
+                assert_true(i + 1 == n || a->places[from] != a->places[from - 1] + 1);
+        }
+    }
+    assert_int_equal(from, to);
+}
+
 static void counts(const struct weft_datatype *type, const struct map *map, long count)
 {
     long bytes = 0, elements = 0, size = map_size(map);
@@ -201,6 +226,8 @@ static void try_one(struct map_random *random)
         count = 1;
     struct arena a = arena_of(&m.map, count);
     packs_anywhere(type, &a, random);
+    lists_runs(type, &a, random);
+    lists_runs(type, &a, random);
     counts(type, &m.map, count);
     if (!overlaps(&a)) {
         unpacks(type, &a, random, true);

@@ -147,6 +147,7 @@ int weft_arg_errhandler(enum weft_kind kind, MPI_Errhandler handle, struct weft_
             "the error handler was made for another kind of object; %s makes one for this",
             kind == WEFT_KIND_COMM      ? "MPI_Comm_create_errhandler"
             : kind == WEFT_KIND_SESSION ? "MPI_Session_create_errhandler"
+            : kind == WEFT_KIND_WIN     ? "MPI_Win_create_errhandler"
                                         : "MPI_File_create_errhandler");
     *out = handler;
     return MPI_SUCCESS;

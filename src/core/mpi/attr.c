@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Attributes of communicators and datatypes, and their keys (MPI 5.0 sections 7.7 and 9.1.2): what
+ * Attributes of communicators, datatypes and windows, and their keys (MPI 5.0 sections 7.7 and 9.1.2): what
  * their entry points do beside abi/entry.tsv.
  *
  * Invariant: the predefined attributes are the same on every communicator, and cannot be changed.
@@ -23,7 +23,8 @@ int weft_mpi_create_keyval(enum weft_kind kind, union weft_attribute_copy copy,
 
 static bool is_predefined(enum weft_kind kind, int number)
 {
-    return kind == WEFT_KIND_COMM && number >= MPI_TAG_UB && number <= MPI_UNIVERSE_SIZE;
+    return (kind == WEFT_KIND_COMM && number >= MPI_TAG_UB && number <= MPI_UNIVERSE_SIZE) ||
+           (kind == WEFT_KIND_WIN && number >= MPI_WIN_BASE && number <= MPI_WIN_MODEL);
 }
 
 static int find_keyval(enum weft_kind kind, int number, struct weft_keyval **out)

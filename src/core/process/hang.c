@@ -19,6 +19,7 @@
 #include "core/pt2pt/partitioned.h"
 #include "core/object/settings.h"
 #include "core/pt2pt/lane.h"
+#include "core/rma/win.h"
 #include "core/tool/count.h"
 
 #include <dlfcn.h>
@@ -191,6 +192,8 @@ static void add_request(struct report *report, const struct weft_request *reques
                  comm_name(request->channel->comm));
     else if (weft_request_is_partitioned(request))
         add_partitioned(report, request);
+    else if (request->op == WEFT_REQUEST_RMA)
+        add_line(report, "  operation on a window: its target has not answered yet");
     else if (request->op == WEFT_REQUEST_FLUSH)
         add_line(report, "  flush of a buffer: waits for buffered sends");
     else
@@ -237,6 +240,7 @@ static void finish_report(struct report *report)
     if (weft.net)
         weft_net_collect_all();
     weft_coll_each_active(add_collective, report);
+    weft_rma_each_wait(add_collective, report);
     if (report->collectives > COLLECTIVES_SHOWN)
         add_line(report, "  and %d more collectives", report->collectives - COLLECTIVES_SHOWN);
     if (on && on->pending > 0 && on->op != WEFT_REQUEST_NONE && on->op != WEFT_REQUEST_COLL)

@@ -19,11 +19,13 @@
 #include <stdbool.h>
 
 struct weft_partitioned;
+struct weft_win;
 
 enum weft_others {
-    WEFT_OTHERS_AGREE = 1,   /* agreements are under way: core/comm/context_alloc.h */
-    WEFT_OTHERS_COUNT = 2,   /* polls are counted: core/tool/count.h */
-    WEFT_OTHERS_DEFERRED = 4 /* a VCI has deferred requests; set by a thread that holds one VCI */
+    WEFT_OTHERS_AGREE = 1,    /* agreements are under way: core/comm/context_alloc.h */
+    WEFT_OTHERS_COUNT = 2,    /* polls are counted: core/tool/count.h */
+    WEFT_OTHERS_DEFERRED = 4, /* a VCI has deferred requests; set by a thread that holds one VCI */
+    WEFT_OTHERS_WINDOWS = 8   /* there are windows: core/rma/win.h */
 };
 
 struct weft_process {
@@ -36,6 +38,12 @@ struct weft_process {
     struct weft_peer **peers[WEFT_VCIS_MAX]; /* by deal and world rank; or NULL */
     struct weft_partitioned *partitioned;    /* operations that have something to do */
     uint8_t others;                          /* what else progress has to do: enum weft_others */
+    struct {
+        struct weft_win *first;
+        bool arrived;    /* a packet of a window may be complete */
+        bool busy;       /* operations or lock requests may be queued */
+        uint64_t deaths; /* weft_counts.deaths when progress saw it last */
+    } windows;           /* core/rma/message.c */
     int tag_ub;
     bool net;     /* the net lane is open: not every rank is reached through shared memory */
     bool shm;     /* that lane is open: some rank is */

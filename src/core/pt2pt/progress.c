@@ -14,6 +14,7 @@
 #include "core/pt2pt/lane.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/object/settings.h"
+#include "core/rma/win.h"
 #include "core/tool/count.h"
 #include "core/process/weft.h"
 
@@ -56,6 +57,8 @@ static inline bool others_move(void)
 static int move_others(int events)
 {
     events += weft_context_alloc_progress() + weft_coll_progress() + weft_partitioned_progress();
+    if (weft.others & WEFT_OTHERS_WINDOWS)
+        events += weft_rma_progress();
     if (weft_count_all()) {
         weft_counts.polls++;
         weft_counts.polls_with_events += events > 0;

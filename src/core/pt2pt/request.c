@@ -12,6 +12,7 @@
 #include "core/pt2pt/generalized.h"
 #include "core/pt2pt/lane.h"
 #include "core/pt2pt/partitioned.h"
+#include "core/rma/win.h"
 #include "core/tool/count.h"
 #include "core/process/weft.h"
 
@@ -112,6 +113,10 @@ void weft_request_put(struct weft_request *request)
 static void end_part(struct weft_request *request)
 {
     struct weft_request *whole = request->whole;
+    if (whole->op == WEFT_REQUEST_RMA) {
+        weft_rma_part(request);
+        return;
+    }
     if (whole->op >= WEFT_REQUEST_PSEND) {
         weft_partitioned_part(request);
         return;

@@ -19,6 +19,7 @@ const struct weft_category_row weft_categories[WEFT_TOOL_CATEGORIES] = {
     [WEFT_TOOL_NET] = {"weft_net", "messages over the network"},
     [WEFT_TOOL_SHM] = {"weft_shm", "messages through the shared memory of a node"},
     [WEFT_TOOL_COLLECTIVES] = {"weft_collectives", "collective operations and their algorithms"},
+    [WEFT_TOOL_WINDOWS] = {"weft_windows", "one-sided communication"},
 };
 
 static enum weft_tool_category category_of_setting(int row)

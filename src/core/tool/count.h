@@ -57,6 +57,9 @@ struct weft_counts {
     /* the software matcher */
     uint64_t unexpected_messages;
     struct weft_peak unexpected, unexpected_bytes;
+    /* windows */
+    uint64_t rma_direct, rma_by_messages; /* operations */
+    uint64_t rma_packets, rma_lock_waits;
     /* waiting, and others */
     uint64_t yields, sleeps, asleep; /* asleep: nanoseconds */
     uint64_t collectives, contacts, deaths;

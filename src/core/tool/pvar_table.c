@@ -110,6 +110,16 @@ const struct weft_pvar_row weft_pvar_table[] = {
     COUNT("weft_collectives", COUNTER, COLLECTIVES, collectives,
           "collective operations started, including the library's own"),
 
+    COUNT("weft_rma_direct", COUNTER, WINDOWS, rma_direct,
+          "one-sided operations by loads, stores and atomics of this process, or copied by the "
+          "kernel"),
+    COUNT("weft_rma_by_messages", COUNTER, WINDOWS, rma_by_messages,
+          "one-sided operations by messages to a handler at the target"),
+    COUNT("weft_rma_packets_sent", COUNTER, WINDOWS, rma_packets,
+          "messages of windows: operations, results, locks, acknowledgements"),
+    COUNT("weft_rma_lock_waits", COUNTER, WINDOWS, rma_lock_waits,
+          "locks of windows that were not free when this rank, or another from it, requested them"),
+
     COUNT("weft_self_messages_sent", COUNTER, PROCESS, self_messages,
           "messages of this process to itself"),
     COUNT("weft_self_bytes_sent", AGGREGATE, PROCESS, self_bytes,

@@ -74,6 +74,7 @@ enum weft_tool_category {
     WEFT_TOOL_NET,
     WEFT_TOOL_SHM,
     WEFT_TOOL_COLLECTIVES,
+    WEFT_TOOL_WINDOWS,
     WEFT_TOOL_CATEGORIES
 };
 

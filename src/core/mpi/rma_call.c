@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Checks of the arguments of one-sided operations: see rma_call.h.
+ */
+#include "core/mpi/rma_call.h"
+
+__extension__ typedef __int128 wide;
+
+static bool is_accumulate(const struct weft_rma_arguments *a)
+{
+    return a->kind == WEFT_RMA_ACCUMULATE || a->kind == WEFT_RMA_GET_ACCUMULATE;
+}
+
+/* ---- One side */
+
+static int count_bytes(MPI_Count count, const struct weft_datatype *type, size_t *bytes)
+{
+    int code = weft_arg_count(count);
+    if (code == MPI_SUCCESS &&
+        weft_unlikely(__builtin_mul_overflow((size_t)count, type->size, bytes) ||
+                      (MPI_Count)*bytes < 0))
+        code = weft_error_set(MPI_ERR_COUNT, "%lld elements of %zu bytes are too much",
+                              (long long)count, type->size);
+    return code;
+}
+
+static int check_side(const struct weft_rma_side *side, const char *what,
+                      struct weft_rma_data *data, size_t *bytes)
+{
+    struct weft_datatype *type;
+    int code = weft_arg_committed(side->type, &type);
+    if (code == MPI_SUCCESS)
+        code = count_bytes(side->count, type, bytes);
+    if (code != MPI_SUCCESS)
+        return code;
+    *data = (struct weft_rma_data){(void *)side->at, type};
+    if (weft_unlikely(!side->at && *bytes && type->true_lb == 0))
+        return weft_error_set(MPI_ERR_BUFFER, "the %s buffer is a null pointer", what);
+    return MPI_SUCCESS;
+}
+
+/* ---- The target */
+
+/* Where the data of the target begin and end, in bytes from the beginning of its window. */
+static int check_range(const struct weft_win *win, const struct weft_rma_place *to,
+                       struct weft_rma_call *call)
+{
+    const struct weft_win_target *target = &win->targets[to->rank];
+    const struct weft_datatype *type = call->type;
+    bool dynamic = win->flavor == MPI_WIN_FLAVOR_DYNAMIC;
+    if (weft_unlikely(!dynamic && to->disp < 0))
+        return weft_error_set(MPI_ERR_DISP, "the displacement %lld is negative",
+                              (long long)to->disp);
+    wide at = (wide)to->disp * (dynamic ? 1 : target->unit);
+    wide last = (wide)(to->count - 1) * type->extent;
+    wide low = at + type->true_lb + (last < 0 ? last : 0);
+    wide high = at + type->true_lb + type->true_extent + (last > 0 ? last : 0);
+    wide most = dynamic ? INT64_MAX : (wide)target->bytes;
+    if (weft_unlikely((!dynamic && low < 0) || high > most || low < INT64_MIN || high < low))
+        return weft_error_set(MPI_ERR_RMA_RANGE,
+                              "%lld elements at displacement %lld are not in the window of rank "
+                              "%d, which has %lld bytes and the displacement unit %lld",
+                              (long long)to->count, (long long)to->disp, to->rank,
+                              (long long)target->bytes, (long long)target->unit);
+    call->at = (int64_t)at;
+    call->low = (int64_t)low;
+    call->high = (int64_t)high;
+    return MPI_SUCCESS;
+}
+
+/* ---- Accumulate operations */
+
+static bool same_element(const struct weft_datatype *a, const struct weft_datatype *b)
+{
+    return a->basic_type == b->basic_type && a->basic_type != WEFT_BASIC_NONE;
+}
+
+static int check_op(const struct weft_rma_arguments *a, struct weft_rma_call *call)
+{
+    const struct weft_op *op = weft_handle_resolve(a->op, WEFT_KIND_OP);
+    if (!op || op->id == WEFT_OP_USER)
+        return weft_error_set(MPI_ERR_OP, "%p is no predefined operation", (void *)a->op);
+    if (op->id == WEFT_OP_NO_OP && a->kind == WEFT_RMA_ACCUMULATE)
+        return weft_error_set(MPI_ERR_OP, "MPI_NO_OP is for operations that have a result");
+    if (weft_op_check(op, call->type->basic_type) != MPI_SUCCESS)
+        return weft_error_set(MPI_ERR_OP, "%s does not apply to the datatype at the target",
+                              op->name);
+    if ((op->id != WEFT_OP_NO_OP && !same_element(call->origin.type, call->type)) ||
+        (call->result.type && !same_element(call->result.type, call->type)))
+        return weft_error_set(MPI_ERR_TYPE,
+                              "the datatypes of an accumulate operation are not made of the same "
+                              "predefined type");
+    call->op = op;
+    return MPI_SUCCESS;
+}
+
+static int check_swap(struct weft_rma_call *call)
+{
+    enum weft_basic_type elem = call->type->basic_type;
+    bool takes = (elem >= WEFT_BASIC_INT8 && elem <= WEFT_BASIC_ADDRESS) ||
+                 (elem >= WEFT_BASIC_BOOL && elem <= WEFT_BASIC_BYTE);
+    if (takes && (call->type->flags & WEFT_TYPE_PREDEFINED))
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_TYPE, "MPI_Compare_and_swap takes predefined integers, logicals "
+                                        "and bytes, no other datatype");
+}
+
+/* ---- */
+
+static int mismatch(const char *what, size_t there, size_t here)
+{
+    return weft_error_set(MPI_ERR_TYPE,
+                          "the %zu bytes at the target are not as many as the %zu "
+                          "of the %s buffer",
+                          there, here, what);
+}
+
+static int check_data(const struct weft_rma_arguments *a, struct weft_rma_call *call)
+{
+    size_t origin = 0, result = 0, there = 0;
+    struct weft_datatype *type = NULL;
+    bool reads_origin = a->op != MPI_NO_OP || !is_accumulate(a);
+    bool has_result = a->kind == WEFT_RMA_GET_ACCUMULATE || a->kind == WEFT_RMA_COMPARE_AND_SWAP;
+    int code =
+        reads_origin ? check_side(&a->origin, "origin", &call->origin, &origin) : MPI_SUCCESS;
+    if (code == MPI_SUCCESS && has_result)
+        code = check_side(&a->result, "result", &call->result, &result);
+    if (code == MPI_SUCCESS)
+        code = weft_arg_committed(a->target.type, &type);
+    if (code == MPI_SUCCESS)
+        code = count_bytes(a->target.count, type, &there);
+    if (code == MPI_SUCCESS && reads_origin && origin != there)
+        code = mismatch("origin", there, origin);
+    if (code == MPI_SUCCESS && has_result && result != there)
+        code = mismatch("result", there, result);
+    call->type = type;
+    call->bytes = there;
+    return code;
+}
+
+/* Checks all arguments. *call is what to start; its bytes are 0 when there is nothing to do. */
+static int check_call(const struct weft_win *win, const struct weft_rma_arguments *a,
+                      struct weft_rma_call *call)
+{
+    int code = check_data(a, call);
+    if (code == MPI_SUCCESS && call->bytes && is_accumulate(a))
+        code = check_op(a, call);
+    if (code == MPI_SUCCESS && a->kind == WEFT_RMA_COMPARE_AND_SWAP)
+        code = a->compare ? check_swap(call)
+                          : weft_error_set(MPI_ERR_BUFFER, "the value to compare with is a null "
+                                                           "pointer");
+    if (code == MPI_SUCCESS && call->bytes)
+        code = check_range(win, &a->target, call);
+    return code;
+}
+
+static int check_request_epoch(const struct weft_win *win)
+{
+    if (win->access == WEFT_WIN_LOCKED || win->access == WEFT_WIN_LOCKED_ALL)
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_RMA_SYNC, "operations with a request need a lock: call "
+                                            "MPI_Win_lock or MPI_Win_lock_all first");
+}
+
+int weft_rma_call(struct weft_win *win, const struct weft_rma_arguments *a,
+                  struct weft_request **request)
+{
+    int rank = a->target.rank, code = weft_arg_win_rank(win, rank);
+    struct weft_rma_call call = {.kind = a->kind, .target = rank, .compare = a->compare};
+    if (code == MPI_SUCCESS && rank != MPI_PROC_NULL) {
+        code = request ? check_request_epoch(win) : MPI_SUCCESS;
+        if (code == MPI_SUCCESS)
+            code = check_call(win, a, &call);
+        if (code == MPI_SUCCESS)
+            code = call.bytes ? weft_rma_start(win, &call, request) : weft_win_access(win, rank);
+    }
+    if (request && !*request && code == MPI_SUCCESS)
+        *request = weft_request_to_nowhere(&weft.vcis[0]);
+    return code;
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Calls on windows: checks of arguments, and one-sided operations (MPI 5.0 section 12.3), whose entry
+ * points put their arguments into a struct weft_rma_arguments that is checked in one place.
+ *
+ * Invariant: all arguments are checked before the operation starts; errors go to the window's error
+ * handler.
+ */
+#ifndef WEFT_RMA_CALL_H
+#define WEFT_RMA_CALL_H
+
+#include "core/mpi/generated/entry.h"
+#include "core/rma/win.h"
+
+#include <string.h>
+
+/* The buffer of the origin, or the one for a result. */
+struct weft_rma_side {
+    const void *at;
+    MPI_Count count;
+    MPI_Datatype type;
+};
+
+struct weft_rma_place {
+    int rank;
+    MPI_Aint disp;
+    MPI_Count count;
+    MPI_Datatype type;
+};
+
+struct weft_rma_arguments {
+    enum weft_rma_kind kind;
+    struct weft_rma_side origin, result; /* result: of operations that have one beside the origin */
+    const void *compare;
+    struct weft_rma_place target;
+    MPI_Op op; /* of accumulate operations */
+};
+
+/* Starts an operation. request: NULL, or where its request is stored, complete for MPI_PROC_NULL. */
+int weft_rma_call(struct weft_win *win, const struct weft_rma_arguments *arguments,
+                  struct weft_request **request);
+
+/* Checks of handles and ranks, as in arg.h; MPI_PROC_NULL is a rank. */
+int weft_arg_win(MPI_Win handle, struct weft_win **win);
+int weft_arg_win_or_null(MPI_Win handle, struct weft_win **win);
+int weft_arg_win_rank(const struct weft_win *win, int rank);
+
+/* Leaves the library; raises code first unless it is MPI_SUCCESS. */
+int weft_leave_win(struct weft_win *win, int code, const char *function);
+
+/* Stores an address in a pointer of any type. */
+static inline void weft_win_copy_address(void *base, void *pointer)
+{
+    memcpy(pointer, &base, sizeof base);
+}
+
+#endif

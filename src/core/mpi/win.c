@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Windows (MPI 5.0 chapter 12): what their entry points do beside abi/entry.tsv.
+ *
+ * Invariant: before a window exists, errors go to the communicator's error handler; from then on to the
+ * window's.
+ */
+#include "core/mpi/rma_call.h"
+
+#include <limits.h>
+
+/* ---- Arguments */
+
+int weft_arg_win(MPI_Win handle, struct weft_win **win)
+{
+    *win = weft_handle_resolve(handle, WEFT_KIND_WIN);
+    if (weft_likely(*win != NULL))
+        return MPI_SUCCESS;
+    if (handle == MPI_WIN_NULL)
+        return weft_error_set(MPI_ERR_WIN, "the window is MPI_WIN_NULL");
+    return weft_error_set(MPI_ERR_WIN, "%p is no window; was it freed?", (void *)handle);
+}
+
+int weft_arg_win_or_null(MPI_Win handle, struct weft_win **win)
+{
+    *win = NULL;
+    return handle == MPI_WIN_NULL ? MPI_SUCCESS : weft_arg_win(handle, win);
+}
+
+int weft_arg_win_rank(const struct weft_win *win, int rank)
+{
+    if (weft_likely(rank >= 0 && rank < win->comm->size) || rank == MPI_PROC_NULL)
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_RANK, "rank %d is not in the window, which has ranks 0 to %d",
+                          rank, win->comm->size - 1);
+}
+
+int weft_mpi_check_lock_type(int lock_type)
+{
+    if (lock_type == MPI_LOCK_EXCLUSIVE || lock_type == MPI_LOCK_SHARED)
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_LOCKTYPE, "%d is no type of lock", lock_type);
+}
+
+int weft_mpi_check_shared(struct weft_win *win, int rank)
+{
+    if (win->flavor == MPI_WIN_FLAVOR_DYNAMIC)
+        return weft_error_set(MPI_ERR_RMA_FLAVOR, "a dynamic window has no memory of its own");
+    return weft_arg_win_rank(win, rank);
+}
+
+int weft_leave_win(struct weft_win *win, int code, const char *function)
+{
+    /* After MPI_Win_free there is no window, and no error. */
+    return weft_leave_with(code != MPI_SUCCESS && win ? win->comm : NULL, code, function);
+}
+
+/* ---- Making */
+
+static int check_arguments(const struct weft_win_arguments *arguments, MPI_Info info)
+{
+    if (arguments->bytes < 0)
+        return weft_error_set(MPI_ERR_SIZE, "the size %lld is negative",
+                              (long long)arguments->bytes);
+    if (arguments->unit <= 0 || arguments->unit > INT_MAX)
+        return weft_error_set(MPI_ERR_DISP, "the displacement unit %lld is not between 1 and %d",
+                              (long long)arguments->unit, INT_MAX);
+    if (!arguments->info && info != MPI_INFO_NULL)
+        return weft_error_set(MPI_ERR_INFO, "%p is no info object; was it freed?", (void *)info);
+    return MPI_SUCCESS;
+}
+
+int weft_mpi_win_make(struct weft_comm *comm, int flavor, void *base, MPI_Aint size,
+                      MPI_Aint disp_unit, MPI_Info info, struct weft_win **made)
+{
+    struct weft_win_arguments arguments = {
+        .flavor = flavor,
+        .base = flavor == MPI_WIN_FLAVOR_CREATE ? base : NULL,
+        .bytes = size,
+        .unit = disp_unit,
+        .info = info == MPI_INFO_NULL ? NULL : weft_info_resolve(info),
+    };
+    arguments.failed = check_arguments(&arguments, info);
+    return weft_win_make(comm, &arguments, made);
+}
+
+/* ---- Attributes */
+
+int weft_mpi_win_get_attr(struct weft_win *win, int number, void *value, int *flag)
+{
+    void *predefined[] = {win->base, &win->disp_unit, &win->bytes, &win->flavor, &win->model};
+    if (number < MPI_WIN_BASE || number > MPI_WIN_MODEL)
+        return weft_mpi_get_attr(weft_win_attributed(win), number, value, flag);
+    memcpy(value, &predefined[number - MPI_WIN_BASE], sizeof(void *));
+    *flag = 1;
+    return MPI_SUCCESS;
+}

@@ -1,0 +1,339 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Accumulate operations on the memory of a target, by the origin where it reaches that memory, else by
+ * the handler at the target.
+ *
+ * Invariants:
+ *  - Which of the two mechanisms protects an element (a processor atomic or the word `accumulating`)
+ *    follows from its type and address only, so that all ranks use the same one.
+ *  - The word is held for the elements of one run at most, and never while anything is waited for.
+ */
+#include "core/object/error.h"
+#include "core/process/weft.h"
+#include "core/rma/message.h"
+
+#include <sched.h>
+#include <string.h>
+
+/* The largest element in memory: two numbers of 16 bytes. */
+enum { MOST_ELEMENT = 64, COPY_BYTES = 4096 };
+
+/* ---- Elements: pairs may have padding in memory that their packed form has not */
+
+static size_t value_bytes(enum weft_basic_type element)
+{
+    switch (element) {
+    case WEFT_BASIC_SHORT_INT:
+        return sizeof(short);
+    case WEFT_BASIC_DOUBLE_INT:
+        return sizeof(double);
+    case WEFT_BASIC_LONG_INT:
+        return sizeof(long);
+    case WEFT_BASIC_LONG_DOUBLE_INT:
+        return sizeof(long double);
+    default:
+        return 0; /* packed as it is in memory */
+    }
+}
+
+size_t weft_rma_element_bytes(enum weft_basic_type element)
+{
+    size_t value = value_bytes(element);
+    return value ? value + sizeof(int) : weft_basic_size(element);
+}
+
+/* Where the index is in memory. */
+static size_t index_offset(enum weft_basic_type element)
+{
+    return element == WEFT_BASIC_SHORT_INT ? offsetof(struct weft_short_int, index)
+                                           : value_bytes(element);
+}
+
+static void pair_from_packed(enum weft_basic_type element, const char *packed, char *pair)
+{
+    size_t value = value_bytes(element);
+    memcpy(pair, packed, value);
+    memcpy(pair + index_offset(element), packed + value, sizeof(int));
+}
+
+static void pair_to_packed(enum weft_basic_type element, const char *pair, char *packed)
+{
+    size_t value = value_bytes(element);
+    memcpy(packed, pair, value);
+    memcpy(packed + value, pair + index_offset(element), sizeof(int));
+}
+
+/* On integers: operations at a target have absolute places. */
+static char *place(char *base, MPI_Aint at)
+{
+    return (char *)((uintptr_t)base + (uintptr_t)at);
+}
+
+/* ---- The word */
+
+/* Takes the word; *broken is set when it was taken from a dead rank. */
+static void take_word(const struct weft_rma_apply *apply, bool *broken)
+{
+    uint32_t me = (uint32_t)apply->rank + 1;
+    for (unsigned polls = 1;; polls++) {
+        uint32_t seen = 0;
+        if (atomic_compare_exchange_strong(&apply->control->accumulating, &seen, me))
+            return;
+        if (polls % 64 == 0)
+            sched_yield();
+        if (polls % 65536 == 0)
+            weft_failure_check();
+        if (polls % 65536 == 0 && weft_rma_is_dead(apply->win, (int)seen - 1) &&
+            atomic_compare_exchange_strong(&apply->control->accumulating, &seen, me)) {
+            *broken = true;
+            weft_rma_report_dead(apply->win, (int)seen - 1);
+            return;
+        }
+    }
+}
+
+static void give_word(const struct weft_rma_apply *apply)
+{
+    atomic_store(&apply->control->accumulating, 0);
+}
+
+/* ---- Without atomics, exclusively or under the word */
+
+static bool is_aligned(const void *at, size_t bytes)
+{
+    size_t alignment = bytes & -bytes; /* the largest power of two that divides it */
+    return (uintptr_t)at % (alignment < 16 ? alignment : 16) == 0;
+}
+
+static void combine_plain(const struct weft_rma_apply *apply, char *at, size_t bytes,
+                          const char *in, char *out)
+{
+    _Alignas(16) char copy[COPY_BYTES], operand[COPY_BYTES];
+    size_t size = weft_basic_size(apply->element), most = COPY_BYTES / size * size;
+    if (out)
+        memcpy(out, at, bytes);
+    if (apply->op->id == WEFT_OP_NO_OP)
+        return;
+    if (is_aligned(at, size) && is_aligned(in, size)) {
+        weft_op_apply(apply->op, apply->element, in, at, bytes / size);
+        return;
+    }
+    for (size_t done = 0, n; done < bytes; done += n) {
+        n = bytes - done < most ? bytes - done : most;
+        memcpy(copy, at + done, n);
+        memcpy(operand, in + done, n);
+        weft_op_apply(apply->op, apply->element, operand, copy, n / size);
+        memcpy(at + done, copy, n);
+    }
+}
+
+/* ---- By processor atomics */
+
+#define FETCH_ADD(type)                                                                            \
+    {                                                                                              \
+        type value, before;                                                                        \
+        memcpy(&value, in, sizeof value);                                                          \
+        before = __atomic_fetch_add((type *)at, value, __ATOMIC_RELAXED);                          \
+        memcpy(old, &before, sizeof before);                                                       \
+        return;                                                                                    \
+    }
+
+/* Elements whose sum is that of unsigned integers. */
+static bool adds_as_integer(enum weft_basic_type element)
+{
+    return (element >= WEFT_BASIC_INT8 && element <= WEFT_BASIC_INTEGER8) ||
+           element == WEFT_BASIC_ADDRESS;
+}
+
+#define COMPARE_AND_SWAP_LOOP(type)                                                                \
+    {                                                                                              \
+        type before = __atomic_load_n((type *)at, __ATOMIC_RELAXED), after;                        \
+        do {                                                                                       \
+            after = before;                                                                        \
+            weft_op_apply(apply->op, apply->element, operand, &after, 1);                          \
+        } while (!__atomic_compare_exchange_n((type *)at, &before, after, true, __ATOMIC_RELAXED,  \
+                                              __ATOMIC_RELAXED));                                  \
+        memcpy(old, &before, sizeof before);                                                       \
+        return;                                                                                    \
+    }
+
+#define LOAD(type)                                                                                 \
+    {                                                                                              \
+        type value = __atomic_load_n((const type *)at, __ATOMIC_RELAXED);                          \
+        memcpy(out, &value, sizeof value);                                                         \
+        return;                                                                                    \
+    }
+
+static void load_atomic(const char *at, size_t size, char *out)
+{
+    switch (size) {
+    case 1:
+        LOAD(uint8_t)
+    case 2:
+        LOAD(uint16_t)
+    case 4:
+        LOAD(uint32_t)
+    default:
+        LOAD(uint64_t)
+    }
+}
+
+/* One element of 1, 2, 4 or 8 bytes at an aligned address; old is its value before. */
+static void combine_atomic(const struct weft_rma_apply *apply, char *at, size_t size,
+                           const char *in, char *old)
+{
+    uint64_t operand[1] = {0};
+    if (apply->op->id == WEFT_OP_NO_OP) {
+        load_atomic(at, size, old);
+        return;
+    }
+    if (apply->op->id == WEFT_OP_SUM && adds_as_integer(apply->element)) {
+        if (size == 8)
+            FETCH_ADD(uint64_t)
+        if (size == 4)
+            FETCH_ADD(uint32_t)
+    }
+    memcpy(operand, in, size);
+    switch (size) {
+    case 1:
+        COMPARE_AND_SWAP_LOOP(uint8_t)
+    case 2:
+        COMPARE_AND_SWAP_LOOP(uint16_t)
+    case 4:
+        COMPARE_AND_SWAP_LOOP(uint32_t)
+    default:
+        COMPARE_AND_SWAP_LOOP(uint64_t)
+    }
+}
+
+static bool takes_atomic(const char *at, size_t size)
+{
+    return size <= 8 && !(size & (size - 1)) && (uintptr_t)at % size == 0;
+}
+
+static int combine_run(const struct weft_rma_apply *apply, char *at, size_t bytes, const char *in,
+                       char *out)
+{
+    size_t size = weft_basic_size(apply->element);
+    bool broken = false;
+    if (!apply->exclusive && takes_atomic(at, size)) {
+        uint64_t old[1];
+        for (size_t i = 0; i < bytes; i += size) {
+            combine_atomic(apply, at + i, size, in ? in + i : NULL, (char *)old);
+            if (out)
+                memcpy(out + i, old, size);
+        }
+        return MPI_SUCCESS;
+    }
+    if (!apply->exclusive)
+        take_word(apply, &broken);
+    combine_plain(apply, at, bytes, in, out);
+    if (!apply->exclusive)
+        give_word(apply);
+    return broken ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+}
+
+/* ---- Pairs with padding: an element may lie in two runs */
+
+struct cursor {
+    const struct weft_run *run;
+    size_t offset; /* in it */
+};
+
+static void move(struct cursor *cursor, char *base, char *packed, size_t bytes, bool write)
+{
+    for (size_t done = 0, n; done < bytes; done += n) {
+        char *at = place(base, cursor->run->at) + cursor->offset;
+        n = cursor->run->bytes - cursor->offset;
+        n = n < bytes - done ? n : bytes - done;
+        memcpy(write ? at : packed + done, write ? packed + done : at, n);
+        cursor->offset += n;
+        if (cursor->offset == cursor->run->bytes) {
+            cursor->run++;
+            cursor->offset = 0;
+        }
+    }
+}
+
+static int combine_pairs(const struct weft_rma_apply *apply, char *base,
+                         const struct weft_run *runs, size_t bytes, const char *in, char *out)
+{
+    size_t size = weft_rma_element_bytes(apply->element);
+    struct cursor cursor = {runs, 0};
+    bool broken = false, writes = apply->op->id != WEFT_OP_NO_OP;
+    for (size_t i = 0; i < bytes; i += size) {
+        _Alignas(16) char pair[MOST_ELEMENT] = {0}, operand[MOST_ELEMENT] = {0};
+        char packed[MOST_ELEMENT];
+        struct cursor begin = cursor;
+        if (!apply->exclusive)
+            take_word(apply, &broken);
+        move(&cursor, base, packed, size, false);
+        if (out)
+            memcpy(out + i, packed, size);
+        if (writes) {
+            pair_from_packed(apply->element, packed, pair);
+            pair_from_packed(apply->element, in + i, operand);
+            weft_op_apply(apply->op, apply->element, operand, pair, 1);
+            pair_to_packed(apply->element, pair, packed);
+            move(&begin, base, packed, size, true);
+        }
+        if (!apply->exclusive)
+            give_word(apply);
+    }
+    return broken ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+}
+
+int weft_rma_apply(const struct weft_rma_apply *apply, char *base, const struct weft_run *runs,
+                   size_t nruns, const char *in, char *out)
+{
+    int code = MPI_SUCCESS;
+    size_t done = 0;
+    if (value_bytes(apply->element)) {
+        for (size_t i = 0; i < nruns; i++)
+            done += runs[i].bytes;
+        return combine_pairs(apply, base, runs, done, in, out);
+    }
+    for (size_t i = 0; i < nruns; i++) {
+        int failed = combine_run(apply, place(base, runs[i].at), runs[i].bytes,
+                                 in ? in + done : NULL, out ? out + done : NULL);
+        code = failed ? failed : code;
+        done += runs[i].bytes;
+    }
+    return code;
+}
+
+/* A failed exchange writes the value that it has found to `before`. */
+#define COMPARE_AND_SWAP(type)                                                                     \
+    {                                                                                              \
+        type before, after;                                                                        \
+        memcpy(&before, compare, sizeof before);                                                   \
+        memcpy(&after, value, sizeof after);                                                       \
+        __atomic_compare_exchange_n((type *)at, &before, after, false, __ATOMIC_SEQ_CST,           \
+                                    __ATOMIC_SEQ_CST);                                             \
+        memcpy(out, &before, sizeof before);                                                       \
+        return MPI_SUCCESS;                                                                        \
+    }
+
+int weft_rma_compare_and_swap(const struct weft_rma_apply *apply, char *at, size_t bytes,
+                              const void *compare, const void *value, void *out)
+{
+    bool broken = false;
+    if (takes_atomic(at, bytes)) {
+        switch (bytes) {
+        case 1:
+            COMPARE_AND_SWAP(uint8_t)
+        case 2:
+            COMPARE_AND_SWAP(uint16_t)
+        case 4:
+            COMPARE_AND_SWAP(uint32_t)
+        default:
+            COMPARE_AND_SWAP(uint64_t)
+        }
+    }
+    take_word(apply, &broken);
+    memcpy(out, at, bytes);
+    if (!memcmp(at, compare, bytes))
+        memcpy(at, value, bytes);
+    give_word(apply);
+    return broken ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
+}

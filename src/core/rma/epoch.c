@@ -1,0 +1,518 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Synchronization of windows (MPI 5.0 section 12.5): fences, post-start-complete-wait, locks, flushes.
+ *
+ * Operations on targets that are reached directly are complete when they return; for these a
+ * synchronization is a memory fence. For the other targets it waits until their packets are sent and
+ * their results have arrived, and, where completion at the target is required, for the ACK of a FLUSH
+ * or UNLOCK.
+ *
+ * Invariants:
+ *  - While access is not WEFT_WIN_NO_ACCESS no other access epoch can be opened. A fence opens one
+ *    that exists only if operations follow: any other synchronization may follow instead.
+ *  - When a rank has died, the wait for it ends with MPI_ERR_PROC_ABORTED; the epoch is closed.
+ */
+#include "core/coll/coll.h"
+#include "core/object/error.h"
+#include "core/process/weft.h"
+#include "core/rma/message.h"
+#include "core/tool/count.h"
+
+/* ThreadSanitizer does not follow fences; those here order accesses of different processes. */
+#ifdef __SANITIZE_THREAD__
+#pragma GCC diagnostic ignored "-Wtsan"
+#endif
+
+/* The error of this call, or else of an operation before it. */
+static int outcome(struct weft_win *win, int code)
+{
+    int fault = win->fault;
+    win->fault = MPI_SUCCESS;
+    atomic_thread_fence(memory_order_seq_cst);
+    return code != MPI_SUCCESS ? code : fault;
+}
+
+/* A program may wait in a loop of such calls: every TURN-th call progresses. */
+static void progress_sometimes(struct weft_win *win)
+{
+    enum { TURN = 16 };
+    if (++win->syncs % TURN == 0)
+        weft_look(NULL);
+}
+
+/* ---- Waiting for operations */
+
+/* Until the operations on a target need no buffer of this rank. */
+static int finish_operations(struct weft_win *win, int rank)
+{
+    unsigned polls = 0;
+    int code = MPI_SUCCESS;
+    while (win->targets[rank].unfinished && code == MPI_SUCCESS)
+        code = weft_rma_await(win, rank, "operations on the window", &polls);
+    return code;
+}
+
+static int finish_all_operations(struct weft_win *win)
+{
+    int code = MPI_SUCCESS;
+    for (int rank = 0; rank < win->comm->size && win->ops; rank++) {
+        int failed = finish_operations(win, rank);
+        code = failed ? failed : code;
+    }
+    return code;
+}
+
+/* Sends a packet that the target acknowledges. */
+static int send_for_ack(struct weft_win *win, int rank, enum weft_rma_packet_kind kind, int op)
+{
+    int code = weft_rma_notify(win, rank, kind, op);
+    win->targets[rank].acks_pending += code == MPI_SUCCESS;
+    return code;
+}
+
+static int await_acks(struct weft_win *win, int rank, const char *what)
+{
+    unsigned polls = 0;
+    int code = MPI_SUCCESS;
+    while (win->targets[rank].acks_pending && code == MPI_SUCCESS)
+        code = weft_rma_await(win, rank, what, &polls);
+    if (code != MPI_SUCCESS)
+        win->targets[rank].acks_pending = 0;
+    return code;
+}
+
+static const char flush_text[] = "the acknowledgement of operations";
+
+static int send_flush(struct weft_win *win, int rank)
+{
+    if (!win->targets[rank].flush)
+        return MPI_SUCCESS;
+    win->targets[rank].flush = false;
+    return send_for_ack(win, rank, WEFT_RMA_FLUSH, 0);
+}
+
+static int flush_one(struct weft_win *win, int rank)
+{
+    int code = finish_operations(win, rank);
+    if (code == MPI_SUCCESS)
+        code = send_flush(win, rank);
+    int failed = await_acks(win, rank, flush_text);
+    return code ? code : failed;
+}
+
+/* All targets acknowledge at the same time. */
+static int flush_all(struct weft_win *win)
+{
+    int code = finish_all_operations(win), failed;
+    for (int rank = 0; rank < win->comm->size; rank++)
+        if ((failed = send_flush(win, rank)))
+            code = failed;
+    for (int rank = 0; rank < win->comm->size; rank++)
+        if (win->targets[rank].acks_pending && (failed = await_acks(win, rank, flush_text)))
+            code = failed;
+    return code;
+}
+
+int weft_win_flush(struct weft_win *win, int rank, bool local)
+{
+    bool inside = win->access == WEFT_WIN_LOCKED_ALL ||
+                  (win->access == WEFT_WIN_LOCKED && (rank < 0 || win->targets[rank].lock));
+    if (!inside)
+        return weft_error_set(MPI_ERR_RMA_SYNC,
+                              rank < 0 ? "no target of the window is locked"
+                                       : "rank %d of the window is not locked; a flush is for "
+                                         "MPI_Win_lock and MPI_Win_lock_all",
+                              rank);
+    progress_sometimes(win);
+    return outcome(win, rank < 0 ? local ? finish_all_operations(win) : flush_all(win)
+                        : local ? finish_operations(win, rank)
+                                 : flush_one(win, rank));
+}
+
+int weft_win_sync(struct weft_win *win)
+{
+    progress_sometimes(win);
+    return outcome(win, MPI_SUCCESS);
+}
+
+/* ---- Order of epochs */
+
+static const char exposed_text[] = "between MPI_Win_post and MPI_Win_wait";
+static const char *const access_text[] = {
+    [WEFT_WIN_NO_ACCESS] = "between two fences with operations",
+    [WEFT_WIN_STARTED] = "between MPI_Win_start and MPI_Win_complete",
+    [WEFT_WIN_LOCKED] = "between MPI_Win_lock and MPI_Win_unlock",
+    [WEFT_WIN_LOCKED_ALL] = "between MPI_Win_lock_all and MPI_Win_unlock_all"};
+
+static int open_epoch(const char *which)
+{
+    return weft_error_set(MPI_ERR_RMA_SYNC, "the window is %s; end that epoch first", which);
+}
+
+static int no_access_yet(const struct weft_win *win)
+{
+    bool open = win->access != WEFT_WIN_NO_ACCESS || win->fence_used;
+    return open ? open_epoch(access_text[win->access]) : MPI_SUCCESS;
+}
+
+int weft_win_idle(const struct weft_win *win)
+{
+    int code = no_access_yet(win);
+    return code == MPI_SUCCESS && win->posted ? open_epoch(exposed_text) : code;
+}
+
+static int bad_assertion(int assert, int allowed)
+{
+    if (!(assert & ~allowed))
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_ASSERT, "the assertion %d has bits that this call does not take",
+                          assert);
+}
+
+/* ---- Fence */
+
+int weft_win_fence(struct weft_win *win, int assert)
+{
+    int code = bad_assertion(assert, MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE |
+                                         MPI_MODE_NOSUCCEED);
+    if (code == MPI_SUCCESS && (win->access != WEFT_WIN_NO_ACCESS || win->posted))
+        code = open_epoch(win->posted ? exposed_text : access_text[win->access]);
+    if (code == MPI_SUCCESS && (assert &MPI_MODE_NOPRECEDE) && win->fence_used)
+        code = weft_error_set(MPI_ERR_ASSERT, "MPI_MODE_NOPRECEDE is asserted, but operations of "
+                                              "this rank came before this fence");
+    if (code != MPI_SUCCESS)
+        return code;
+    code = flush_all(win);
+    atomic_thread_fence(memory_order_seq_cst);
+    int failed = weft_coll_barrier(win->comm);
+    win->fenced = !(assert &MPI_MODE_NOSUCCEED);
+    win->fence_used = false;
+    return outcome(win, code ? code : failed);
+}
+
+/* ---- Post, start, complete, wait */
+
+static int rank_in_window(const struct weft_win *win, const struct weft_group *group, int i)
+{
+    return weft_group_rank_of(win->comm->group, weft_group_world(group, i));
+}
+
+static int check_group(const struct weft_win *win, const struct weft_group *group)
+{
+    for (int i = 0; i < group->size; i++)
+        if (rank_in_window(win, group, i) < 0)
+            return weft_error_set(MPI_ERR_GROUP,
+                                  "rank %d of the group (rank %d of the job) is not in the window",
+                                  i, weft_group_world(group, i));
+    return MPI_SUCCESS;
+}
+
+/* Sends POST or COMPLETE to a group. */
+static int notify_group(struct weft_win *win, const struct weft_group *group,
+                        enum weft_win_notice notice)
+{
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < group->size; i++) {
+        int rank = rank_in_window(win, group, i), failed = MPI_SUCCESS;
+        if (rank == win->comm->rank)
+            win->targets[rank].notices[notice]++;
+        else
+            failed = weft_rma_notify(
+                win, rank, notice == WEFT_WIN_POSTED ? WEFT_RMA_POST : WEFT_RMA_COMPLETE, 0);
+        code = failed ? failed : code;
+    }
+    return code;
+}
+
+/* Waits for a notice of each rank of a group, and uses it. */
+static int await_group(struct weft_win *win, const struct weft_group *group,
+                       enum weft_win_notice notice, const char *what)
+{
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < group->size; i++) {
+        unsigned polls = 0;
+        int rank = rank_in_window(win, group, i), failed = MPI_SUCCESS;
+        uint32_t *count = &win->targets[rank].notices[notice];
+        while (!*count && failed == MPI_SUCCESS)
+            failed = weft_rma_await(win, rank, what, &polls);
+        *count -= *count > 0;
+        code = failed ? failed : code;
+    }
+    return code;
+}
+
+int weft_win_post(struct weft_win *win, struct weft_group *group, int assert)
+{
+    int code = bad_assertion(assert, MPI_MODE_NOCHECK | MPI_MODE_NOSTORE | MPI_MODE_NOPUT);
+    if (code == MPI_SUCCESS)
+        code = check_group(win, group);
+    if (code == MPI_SUCCESS && (win->posted || win->fence_used))
+        code = open_epoch(win->posted ? exposed_text : access_text[WEFT_WIN_NO_ACCESS]);
+    if (code != MPI_SUCCESS)
+        return code;
+    win->fenced = false;
+    win->posted = weft_group_keep(group);
+    atomic_thread_fence(memory_order_seq_cst);
+    return assert &MPI_MODE_NOCHECK ? MPI_SUCCESS : notify_group(win, group, WEFT_WIN_POSTED);
+}
+
+static void mark_started(struct weft_win *win, const struct weft_group *group, bool started)
+{
+    for (int i = 0; i < group->size; i++)
+        win->targets[rank_in_window(win, group, i)].started = started;
+}
+
+int weft_win_start(struct weft_win *win, struct weft_group *group, int assert)
+{
+    int code = bad_assertion(assert, MPI_MODE_NOCHECK);
+    if (code == MPI_SUCCESS)
+        code = check_group(win, group);
+    if (code == MPI_SUCCESS)
+        code = no_access_yet(win);
+    if (code == MPI_SUCCESS && !(assert &MPI_MODE_NOCHECK))
+        code = await_group(win, group, WEFT_WIN_POSTED, "MPI_Win_post");
+    if (code != MPI_SUCCESS)
+        return code;
+    win->fenced = false;
+    win->access = WEFT_WIN_STARTED;
+    win->started = weft_group_keep(group);
+    mark_started(win, group, true);
+    return outcome(win, MPI_SUCCESS);
+}
+
+int weft_win_complete(struct weft_win *win)
+{
+    if (win->access != WEFT_WIN_STARTED)
+        return weft_error_set(MPI_ERR_RMA_SYNC, "MPI_Win_start was not called before");
+    int code = finish_all_operations(win);
+    atomic_thread_fence(memory_order_seq_cst);
+    int failed = notify_group(win, win->started, WEFT_WIN_COMPLETED);
+    mark_started(win, win->started, false);
+    weft_group_release(win->started);
+    win->started = NULL;
+    win->access = WEFT_WIN_NO_ACCESS;
+    return outcome(win, code ? code : failed);
+}
+
+static int end_exposure(struct weft_win *win)
+{
+    int code = await_group(win, win->posted, WEFT_WIN_COMPLETED, "MPI_Win_complete");
+    weft_group_release(win->posted);
+    win->posted = NULL;
+    return outcome(win, code);
+}
+
+static int not_posted(void)
+{
+    return weft_error_set(MPI_ERR_RMA_SYNC, "MPI_Win_post was not called before");
+}
+
+int weft_win_wait(struct weft_win *win)
+{
+    return win->posted ? end_exposure(win) : not_posted();
+}
+
+int weft_win_test(struct weft_win *win, int *flag)
+{
+    *flag = 0;
+    if (!win->posted)
+        return not_posted();
+    weft_look(NULL);
+    for (int i = 0; i < win->posted->size; i++) {
+        int rank = rank_in_window(win, win->posted, i);
+        if (!win->targets[rank].notices[WEFT_WIN_COMPLETED] && !weft_rma_is_dead(win, rank))
+            return MPI_SUCCESS;
+    }
+    *flag = 1;
+    return end_exposure(win);
+}
+
+/* ---- Locks */
+
+/* Takes the lock of a target by its word. */
+static int take_word(struct weft_win *win, int rank, enum weft_win_lock type)
+{
+    struct weft_win_control *control = win->targets[rank].control;
+    unsigned polls = 0;
+    int code = MPI_SUCCESS;
+    /* Ranks that wait for this one's lock by messages go first: the handler, which takes it for them,
+     * runs only when this rank progresses. */
+    while (code == MPI_SUCCESS && rank == win->comm->rank && win->waiters)
+        code = weft_rma_await(win, rank, "the lock, behind ranks of other nodes,", &polls);
+    if (code != MPI_SUCCESS || weft_win_lock_try(control, type, win->comm->rank))
+        return code;
+    weft_counts.rma_lock_waits++;
+    do {
+        int holder = weft_win_lock_holder(control);
+        if (weft_counts.deaths && weft_rma_is_dead(win, holder)) {
+            weft_rma_report_dead(win, holder);
+            return weft_error_set(MPI_ERR_PROC_ABORTED,
+                                  "rank %d died while it held the exclusive lock of rank %d's "
+                                  "window; that window cannot be locked any more",
+                                  holder, rank);
+        }
+        code = weft_rma_await(win, rank, "the lock", &polls);
+    } while (code == MPI_SUCCESS && !weft_win_lock_try(control, type, win->comm->rank));
+    return code;
+}
+
+static int acquire(struct weft_win *win, int rank, enum weft_win_lock type, bool nocheck)
+{
+    struct weft_win_target *target = &win->targets[rank];
+    int code = MPI_SUCCESS;
+    if (!nocheck && target->control) {
+        code = take_word(win, rank, type);
+    } else if (!nocheck) {
+        code = send_for_ack(win, rank, WEFT_RMA_LOCK, type);
+        int failed = await_acks(win, rank, "the lock");
+        code = code ? code : failed;
+    }
+    if (code == MPI_SUCCESS)
+        target->lock = nocheck ? WEFT_WIN_NOCHECK : (uint8_t)type;
+    return code;
+}
+
+/* Begins to release a lock; operations on the target are sent. Where the target's handler releases it,
+ * an ACK follows. */
+static int begin_release(struct weft_win *win, int rank)
+{
+    struct weft_win_target *target = &win->targets[rank];
+    enum weft_win_lock type = (enum weft_win_lock)target->lock;
+    target->lock = WEFT_WIN_UNLOCKED;
+    if (type == WEFT_WIN_NOCHECK)
+        return MPI_SUCCESS;
+    if (target->control) {
+        weft_win_lock_release(target->control, type);
+        if (rank == win->comm->rank)
+            weft_rma_grant(win);
+        return MPI_SUCCESS;
+    }
+    target->flush = false; /* the ACK of UNLOCK acknowledges operations, too */
+    return send_for_ack(win, rank, WEFT_RMA_UNLOCK, 0);
+}
+
+/* Whether the target must acknowledge operations before its lock is released by its word. */
+static bool needs_flush(const struct weft_win_target *target)
+{
+    return target->control || target->lock == WEFT_WIN_NOCHECK;
+}
+
+static int no_locks(const struct weft_win *win)
+{
+    return win->no_locks
+               ? weft_error_set(MPI_ERR_RMA_SYNC, "the window was made with the info key no_locks")
+               : MPI_SUCCESS;
+}
+
+int weft_win_lock(struct weft_win *win, int type, int rank, int assert)
+{
+    int code = no_locks(win);
+    if (code == MPI_SUCCESS)
+        code = bad_assertion(assert, MPI_MODE_NOCHECK);
+    if (code == MPI_SUCCESS && win->access != WEFT_WIN_LOCKED)
+        code = no_access_yet(win);
+    if (code == MPI_SUCCESS && win->targets[rank].lock)
+        code = weft_error_set(MPI_ERR_RMA_SYNC, "rank %d of the window is locked already", rank);
+    if (code == MPI_SUCCESS)
+        code = acquire(win, rank, type == MPI_LOCK_EXCLUSIVE ? WEFT_WIN_EXCLUSIVE : WEFT_WIN_SHARED,
+                       assert &MPI_MODE_NOCHECK);
+    if (code != MPI_SUCCESS)
+        return code;
+    win->fenced = false;
+    win->access = WEFT_WIN_LOCKED;
+    win->locks++;
+    return outcome(win, MPI_SUCCESS);
+}
+
+int weft_win_unlock(struct weft_win *win, int rank)
+{
+    struct weft_win_target *target = &win->targets[rank];
+    if (win->access != WEFT_WIN_LOCKED || !target->lock)
+        return weft_error_set(MPI_ERR_RMA_SYNC, "rank %d of the window is not locked", rank);
+    int code = needs_flush(target) ? flush_one(win, rank) : finish_operations(win, rank);
+    int failed = begin_release(win, rank);
+    code = code ? code : failed;
+    failed = await_acks(win, rank, "the end of the lock");
+    if (--win->locks == 0)
+        win->access = WEFT_WIN_NO_ACCESS;
+    progress_sometimes(win);
+    return outcome(win, code ? code : failed);
+}
+
+int weft_win_lock_all(struct weft_win *win, int assert)
+{
+    int code = no_locks(win);
+    if (code == MPI_SUCCESS)
+        code = bad_assertion(assert, MPI_MODE_NOCHECK);
+    if (code == MPI_SUCCESS)
+        code = no_access_yet(win);
+    if (code != MPI_SUCCESS)
+        return code;
+    win->fenced = false;
+    win->access = WEFT_WIN_LOCKED_ALL;
+    win->lock_all_nocheck = assert &MPI_MODE_NOCHECK;
+    return outcome(win, MPI_SUCCESS);
+}
+
+int weft_win_unlock_all(struct weft_win *win)
+{
+    if (win->access != WEFT_WIN_LOCKED_ALL)
+        return weft_error_set(MPI_ERR_RMA_SYNC, "MPI_Win_lock_all was not called before");
+    int code = flush_all(win), failed;
+    for (int rank = 0; rank < win->comm->size; rank++)
+        if (win->targets[rank].lock && (failed = begin_release(win, rank)))
+            code = failed;
+    for (int rank = 0; rank < win->comm->size; rank++)
+        if (win->targets[rank].acks_pending &&
+            (failed = await_acks(win, rank, "the end of the lock")))
+            code = failed;
+    win->access = WEFT_WIN_NO_ACCESS;
+    return outcome(win, code);
+}
+
+/* ---- Operations */
+
+/* The first operation on a target after MPI_Win_lock_all. Another thread may be about to lock the same
+ * target, and locks it once for both. */
+static int acquire_once(struct weft_win *win, int rank)
+{
+    struct weft_win_target *target = &win->targets[rank];
+    unsigned polls = 0;
+    int code = MPI_SUCCESS;
+    while (target->acquiring && code == MPI_SUCCESS)
+        code = weft_rma_await(win, rank, "the lock", &polls);
+    if (target->lock || code != MPI_SUCCESS)
+        return code;
+    target->acquiring = true;
+    code = acquire(win, rank, WEFT_WIN_SHARED, win->lock_all_nocheck);
+    target->acquiring = false;
+    return code;
+}
+
+int weft_win_access(struct weft_win *win, int target)
+{
+    struct weft_win_target *at = &win->targets[target];
+    switch (win->access) {
+    case WEFT_WIN_LOCKED:
+        if (weft_likely(at->lock))
+            return MPI_SUCCESS;
+        return weft_error_set(MPI_ERR_RMA_SYNC, "rank %d of the window is not locked", target);
+    case WEFT_WIN_LOCKED_ALL:
+        if (weft_likely(at->lock))
+            return MPI_SUCCESS;
+        return acquire_once(win, target);
+    case WEFT_WIN_STARTED:
+        if (weft_likely(at->started))
+            return MPI_SUCCESS;
+        return weft_error_set(MPI_ERR_RMA_SYNC, "rank %d is not in the group of MPI_Win_start",
+                              target);
+    case WEFT_WIN_NO_ACCESS:
+        break;
+    }
+    if (!win->fenced)
+        return weft_error_set(MPI_ERR_RMA_SYNC,
+                              "no epoch is open: call MPI_Win_fence, MPI_Win_start, MPI_Win_lock "
+                              "or MPI_Win_lock_all first");
+    win->fence_used = true;
+    return MPI_SUCCESS;
+}

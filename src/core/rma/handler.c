@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The target's handler: applies the packets that arrive for this rank's part of a window. See
+ * message.h.
+ *
+ * Invariants:
+ *  - Nothing here waits; a lock that is not free puts the rank that requests it into a queue.
+ *  - A packet that is not whole changes nothing but the window's fault.
+ */
+#include "core/rma/message.h"
+#include "core/object/error.h"
+#include "core/tool/count.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct weft_rma_waiter {
+    struct weft_rma_waiter *next;
+    int rank;
+    enum weft_win_lock type;
+};
+
+/* ---- Checks */
+
+/* The runs of a packet with real addresses. Returns MPI_SUCCESS, or an error class for the origin. */
+static int resolve_runs(const struct weft_win *win, const struct weft_rma_packet *packet,
+                        struct weft_run *runs)
+{
+    const struct weft_run *sent = weft_rma_runs(packet);
+    uint64_t bytes = 0;
+    for (uint32_t i = 0; i < packet->runs; i++) {
+        char *where;
+        if (!weft_win_contains(win, sent[i].at, sent[i].bytes, &where))
+            return MPI_ERR_RMA_RANGE;
+        runs[i] = (struct weft_run){(MPI_Aint)(intptr_t)where, sent[i].bytes};
+        bytes += sent[i].bytes;
+    }
+    return bytes == packet->bytes ? MPI_SUCCESS : MPI_ERR_INTERN;
+}
+
+/* Whether the packet is as long as its fields claim. */
+static bool is_whole(const struct weft_win *win, const struct weft_rma_packet *packet,
+                     size_t length)
+{
+    if (length < sizeof *packet || length > win->packet || packet->runs > WEFT_RMA_RUNS ||
+        packet->bytes > WEFT_RMA_DATA_BYTES)
+        return false;
+    if (packet->kind == WEFT_RMA_COMPARE_AND_SWAP &&
+        (packet->runs != 1 || !packet->bytes || packet->bytes > WEFT_RMA_SWAP_BYTES))
+        return false;
+    return length == sizeof *packet + packet->runs * sizeof(struct weft_run) +
+                         weft_rma_packet_carries(packet);
+}
+
+/* ---- Operations */
+
+static int apply_to(const struct weft_win *win, int source, const struct weft_rma_packet *packet,
+                    const struct weft_run *runs, char *out)
+{
+    const struct weft_op *op =
+        packet->op < WEFT_PREDEFINED_HANDLES
+            ? weft_handle_resolve((void *)(uintptr_t)packet->op, WEFT_KIND_OP)
+            : NULL;
+    enum weft_basic_type element = (enum weft_basic_type)packet->element;
+    if (!op || op->id == WEFT_OP_USER || element >= WEFT_BASIC_KINDS ||
+        weft_op_check(op, element) != MPI_SUCCESS ||
+        packet->bytes % weft_rma_element_bytes(element))
+        return MPI_ERR_INTERN;
+    struct weft_rma_apply apply = {.op = op,
+                                   .element = element,
+                                   .control = win->control,
+                                   .win = win,
+                                   .rank = win->comm->rank,
+                                   .exclusive = win->targets[source].granted == WEFT_WIN_EXCLUSIVE};
+    const char *data = op->id == WEFT_OP_NO_OP ? NULL : weft_rma_packet_data(packet);
+    return weft_rma_apply(&apply, NULL, runs, packet->runs, data, out);
+}
+
+static int carry_out(const struct weft_win *win, int source, const struct weft_rma_packet *packet,
+                     const struct weft_run *runs, char *out)
+{
+    char *data = weft_rma_packet_data(packet);
+    size_t done = 0;
+    struct weft_rma_apply swap = {.control = win->control, .win = win, .rank = win->comm->rank};
+    switch (packet->kind) {
+    case WEFT_RMA_PUT:
+    case WEFT_RMA_GET:
+        for (uint32_t i = 0; i < packet->runs; done += runs[i++].bytes) {
+            char *at = (char *)(intptr_t)runs[i].at;
+            memcpy(packet->kind == WEFT_RMA_PUT ? at : out + done,
+                   packet->kind == WEFT_RMA_PUT ? data + done : at, runs[i].bytes);
+        }
+        return MPI_SUCCESS;
+    case WEFT_RMA_COMPARE_AND_SWAP:
+        return weft_rma_compare_and_swap(&swap, (char *)(intptr_t)runs[0].at, (size_t)packet->bytes,
+                                         data, data + packet->bytes, out);
+    default:
+        return apply_to(win, source, packet, runs, out);
+    }
+}
+
+static void operate(struct weft_win *win, int source, const struct weft_rma_packet *packet)
+{
+    struct weft_run runs[WEFT_RMA_RUNS];
+    struct weft_rma_packet *result = NULL;
+    bool has_result = packet->kind != WEFT_RMA_PUT && packet->kind != WEFT_RMA_ACCUMULATE;
+    int code = resolve_runs(win, packet, runs);
+    if (code == MPI_SUCCESS && has_result)
+        result = weft_rma_packet_make(WEFT_RMA_RESULT, 0, (size_t)packet->bytes);
+    if (code == MPI_SUCCESS)
+        code = carry_out(win, source, packet, runs, result ? weft_rma_packet_data(result) : NULL);
+    if (code != MPI_SUCCESS) {
+        free(result);
+        result = weft_rma_packet_make(WEFT_RMA_FAULT, 0, 0);
+        result->bytes = (uint64_t)code;
+    }
+    if (!result)
+        return;
+    result->number = packet->number;
+    result->offset = packet->offset;
+    weft_rma_packet_send(win, source, result);
+}
+
+/* ---- Locks */
+
+static void grant(struct weft_win *win, int rank, enum weft_win_lock type)
+{
+    win->targets[rank].granted = (uint8_t)type;
+    weft_rma_notify(win, rank, WEFT_RMA_ACK, 0);
+}
+
+static void lock_requested(struct weft_win *win, int rank, enum weft_win_lock type)
+{
+    if (win->targets[rank].granted || (type != WEFT_WIN_SHARED && type != WEFT_WIN_EXCLUSIVE))
+        return; /* not what a rank sends */
+    if (!win->waiters && weft_win_lock_try(win->control, type, rank)) {
+        grant(win, rank, type);
+        return;
+    }
+    weft_counts.rma_lock_waits++;
+    struct weft_rma_waiter *waiter = malloc(sizeof *waiter), **link = &win->waiters;
+    if (!waiter)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to queue a lock of a window");
+    *waiter = (struct weft_rma_waiter){NULL, rank, type};
+    while (*link)
+        link = &(*link)->next;
+    *link = waiter;
+}
+
+int weft_rma_grant(struct weft_win *win)
+{
+    int events = 0;
+    while (win->waiters &&
+           weft_win_lock_try(win->control, win->waiters->type, win->waiters->rank)) {
+        struct weft_rma_waiter *waiter = win->waiters;
+        win->waiters = waiter->next;
+        grant(win, waiter->rank, waiter->type);
+        free(waiter);
+        events++;
+    }
+    return events;
+}
+
+static void unlock(struct weft_win *win, int rank)
+{
+    weft_win_lock_release(win->control, (enum weft_win_lock)win->targets[rank].granted);
+    win->targets[rank].granted = WEFT_WIN_UNLOCKED;
+}
+
+void weft_rma_release_dead(struct weft_win *win)
+{
+    for (int rank = 0; rank < win->comm->size; rank++)
+        if (win->targets[rank].granted && weft_rma_is_dead(win, rank))
+            unlock(win, rank);
+    for (struct weft_rma_waiter **link = &win->waiters; *link;) {
+        struct weft_rma_waiter *waiter = *link;
+        if (!weft_rma_is_dead(win, waiter->rank)) {
+            link = &waiter->next;
+            continue;
+        }
+        *link = waiter->next;
+        free(waiter);
+    }
+}
+
+/* ---- Packets */
+
+void weft_rma_handle(struct weft_win *win, int source, const struct weft_rma_packet *packet,
+                     size_t length)
+{
+    if (source < 0 || source >= win->comm->size || !is_whole(win, packet, length)) {
+        win->fault = weft_error_set(MPI_ERR_INTERN,
+                                    "a packet of %zu bytes from rank %d for a window is damaged",
+                                    length, source);
+        return;
+    }
+    struct weft_win_target *origin = &win->targets[source];
+    switch (packet->kind) {
+    case WEFT_RMA_PUT:
+    case WEFT_RMA_GET:
+    case WEFT_RMA_ACCUMULATE:
+    case WEFT_RMA_GET_ACCUMULATE:
+    case WEFT_RMA_COMPARE_AND_SWAP:
+        operate(win, source, packet);
+        return;
+    case WEFT_RMA_RESULT:
+    case WEFT_RMA_FAULT:
+        weft_rma_result(win, source, packet);
+        return;
+    case WEFT_RMA_LOCK:
+        lock_requested(win, source, (enum weft_win_lock)packet->op);
+        return;
+    case WEFT_RMA_UNLOCK:
+        unlock(win, source);
+        weft_rma_notify(win, source, WEFT_RMA_ACK, 0);
+        return;
+    case WEFT_RMA_FLUSH:
+        weft_rma_notify(win, source, WEFT_RMA_ACK, 0);
+        return;
+    case WEFT_RMA_ACK:
+        origin->acks_pending -= origin->acks_pending > 0;
+        return;
+    case WEFT_RMA_POST:
+        origin->notices[WEFT_WIN_POSTED]++;
+        return;
+    case WEFT_RMA_COMPLETE:
+        origin->notices[WEFT_WIN_COMPLETED]++;
+        return;
+    default:
+        return;
+    }
+}

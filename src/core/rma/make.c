@@ -1,0 +1,480 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Making and freeing windows, and their memory.
+ *
+ * Ranks of one node (those that the shared-memory lane reaches; for MPI_Win_allocate_shared those of
+ * the launcher's node) have a segment: their control words, one behind the other, then the memory of
+ * each rank if MPI allocates it. The lowest rank makes it.
+ *
+ * Invariant: if the segment of any rank cannot be made or joined, no rank uses one: an allocated
+ * window then has private memory at every rank and all its operations go by messages;
+ * MPI_Win_allocate_shared fails at every rank.
+ */
+#include "core/coll/coll.h"
+#include "core/comm/comm_make.h"
+#include "core/object/error.h"
+#include "core/process/weft.h"
+#include "core/rma/message.h"
+#include "shm/shm.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+enum { CONTROL_BYTES = 128, SMALL_PACKET = 256 };
+_Static_assert(sizeof(struct weft_win_control) == CONTROL_BYTES, "two cache lines");
+
+/* What ranks exchange of their memory. */
+struct extent {
+    int64_t bytes, unit;
+    uint64_t base;
+    int64_t pid;
+};
+
+/* The ranks that share a segment. */
+struct members {
+    int n, self;
+    int *rank; /* in the window's communicator, ascending */
+};
+
+/* Where the memory of members begins in the segment. */
+struct places {
+    size_t *at; /* by member */
+    size_t bytes;
+};
+
+static size_t round_up(size_t n, size_t unit)
+{
+    return (n + unit - 1) / unit * unit;
+}
+
+/* ---- Hints */
+
+static const char *const hint_default[][2] = {
+    {"no_locks", "false"},
+    {"accumulate_ordering", "rar,raw,war,waw"},
+    {"accumulate_ops", "same_op_no_op"},
+    {"same_size", "false"},
+    {"same_disp_unit", "false"},
+    {"mpi_accumulate_granularity", "0"},
+};
+
+static bool is_true(const struct weft_info *info, const char *key)
+{
+    const char *value = weft_info_get(info, key);
+    return value && !strcmp(value, "true");
+}
+
+int weft_win_take_hints(struct weft_win *win, const struct weft_info *info)
+{
+    int code = MPI_SUCCESS;
+    for (size_t i = 0; i < sizeof hint_default / sizeof *hint_default && !code; i++) {
+        const char *key = hint_default[i][0], *value = weft_info_get(info, key);
+        if (value)
+            code = weft_info_set(win->info, key, value);
+    }
+    win->no_locks = is_true(win->info, "no_locks");
+    return code;
+}
+
+static int set_hints(struct weft_win *win, const struct weft_win_arguments *arguments)
+{
+    int code = MPI_SUCCESS;
+    win->info = weft_info_make();
+    if (!win->info)
+        return MPI_ERR_NO_MEM;
+    for (size_t i = 0; i < sizeof hint_default / sizeof *hint_default && !code; i++)
+        code = weft_info_set(win->info, hint_default[i][0], hint_default[i][1]);
+    if (!code)
+        code = weft_win_take_hints(win, arguments->info);
+    if (!code && arguments->flavor == MPI_WIN_FLAVOR_SHARED)
+        code = weft_info_set(win->info, "alloc_shared_noncontig",
+                             is_true(arguments->info, "alloc_shared_noncontig") ? "true" : "false");
+    const char *alignment = weft_info_get(arguments->info, "mpi_minimum_memory_alignment");
+    if (!code && alignment)
+        code = weft_info_set(win->info, "mpi_minimum_memory_alignment", alignment);
+    return code;
+}
+
+/* ---- The segment */
+
+static bool shares(const struct weft_win *win, int rank)
+{
+    int world = weft_comm_world_of(win->comm, rank);
+    if (world == weft.job.rank)
+        return true;
+    if (win->flavor != MPI_WIN_FLAVOR_SHARED)
+        return weft.shm && weft_shm_reaches(world);
+    for (int i = 0; i < weft.job.local_size; i++)
+        if (weft.job.local_peers[i] == world)
+            return true;
+    return false;
+}
+
+static int find_members(const struct weft_win *win, struct members *members)
+{
+    members->rank = malloc((size_t)win->comm->size * sizeof *members->rank);
+    if (!members->rank)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for the ranks of a window");
+    for (int rank = 0; rank < win->comm->size; rank++) {
+        if (!shares(win, rank))
+            continue;
+        if (rank == win->comm->rank)
+            members->self = members->n;
+        members->rank[members->n++] = rank;
+    }
+    return MPI_SUCCESS;
+}
+
+/* How the memory of each member is aligned. The ranks of MPI_Win_allocate_shared follow each other
+ * without a gap unless alloc_shared_noncontig is set. */
+static size_t alignment_of(const struct weft_win *win, size_t bytes)
+{
+    enum { PAGE = 4096, HUGE_PAGE = 2 << 20 };
+    if (win->flavor == MPI_WIN_FLAVOR_SHARED && !is_true(win->info, "alloc_shared_noncontig"))
+        return 1;
+    const char *text = weft_info_get(win->info, "mpi_minimum_memory_alignment");
+    size_t least = text ? strtoul(text, NULL, 10) : 0;
+    return bytes >= HUGE_PAGE ? HUGE_PAGE : least > PAGE && least <= HUGE_PAGE ? HUGE_PAGE : PAGE;
+}
+
+/* False when the sum of the sizes is too large. */
+static bool lay_out(const struct weft_win *win, const struct members *members,
+                    const struct extent *extents, struct places *places)
+{
+    enum { PAGE = 4096 };
+    bool allocates = win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
+    size_t at = round_up((size_t)(members->n + 1) * CONTROL_BYTES, PAGE);
+    for (int i = 0; i < members->n; i++) {
+        size_t bytes = allocates ? (size_t)extents[members->rank[i]].bytes : 0;
+        at = round_up(at, alignment_of(win, bytes));
+        places->at[i] = at;
+        if (bytes > (size_t)1 << 62 || (at += bytes) > (size_t)1 << 62)
+            return false;
+    }
+    places->bytes = round_up(at, PAGE);
+    return true;
+}
+
+/* Makes or joins the segment; collective. *all: every rank has one. */
+static int open_segment(struct weft_win *win, const struct members *members, size_t bytes,
+                        bool *all)
+{
+    int maker = members->rank[0], failed = 0;
+    struct weft_shm_window_card card = {0};
+    struct weft_shm_window_card *cards = calloc((size_t)win->comm->size, sizeof *cards);
+    if (!cards)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
+    if (members->n == 1)
+        failed = weft_shm_window_private(bytes, &win->segment);
+    else if (members->self == 0)
+        failed = weft_shm_window_make(bytes, &win->segment, &card);
+    int code = weft_coll_allgather(win->comm, weft_elements_of_bytes(&card, sizeof card),
+                                   weft_elements_of_bytes(cards, sizeof card));
+    if (code == MPI_SUCCESS && members->self > 0)
+        failed =
+            cards[maker].bytes == bytes ? weft_shm_window_join(&cards[maker], &win->segment) : -1;
+    free(cards);
+    if (failed > 0 && code == MPI_SUCCESS)
+        weft_error_set(MPI_ERR_RMA_SHARED,
+                       "the shared memory of %zu bytes for a window cannot be %s: %s", bytes,
+                       members->self ? "opened" : "made", strerror(failed));
+    int well = !failed, everywhere = 0;
+    struct weft_elements mine = {&well, 1, weft_handle_object(MPI_INT)};
+    if (code == MPI_SUCCESS)
+        code = weft_coll_allreduce(win->comm, mine, &everywhere, weft_handle_object(MPI_MIN));
+    weft_shm_window_close_fd(&win->segment);
+    *all = everywhere;
+    return code;
+}
+
+static void use_segment(struct weft_win *win, const struct members *members,
+                        const struct places *places, bool with_memory)
+{
+    for (int i = 0; i < members->n; i++) {
+        struct weft_win_target *target = &win->targets[members->rank[i]];
+        target->control = (struct weft_win_control *)(win->segment.at + (i + 1) * CONTROL_BYTES);
+        if (with_memory)
+            target->base = win->segment.at + places->at[i];
+    }
+    win->control = win->targets[win->comm->rank].control;
+}
+
+/* Memory and control words of this rank only. */
+static int use_private(struct weft_win *win, bool with_memory)
+{
+    struct weft_win_target *self = &win->targets[win->comm->rank];
+    enum { ALIGNMENT = 4096 };
+    weft_shm_window_unmap(&win->segment);
+    size_t bytes = CONTROL_BYTES + ALIGNMENT + (with_memory ? (size_t)win->bytes : 0);
+    win->private_memory = aligned_alloc(ALIGNMENT, round_up(bytes, ALIGNMENT));
+    if (!win->private_memory)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for a window of %lld bytes",
+                              (long long)win->bytes);
+    memset(win->private_memory, 0, CONTROL_BYTES);
+    win->control = self->control = win->private_memory;
+    if (with_memory)
+        self->base = (char *)win->private_memory + ALIGNMENT;
+    return MPI_SUCCESS;
+}
+
+static int open_memory(struct weft_win *win, const struct extent *extents)
+{
+    bool all = false, large = false;
+    struct members members = {0};
+    bool allocates = win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
+    int code = find_members(win, &members);
+    struct places places = {.at = code ? NULL : calloc((size_t)members.n, sizeof *places.at)};
+    if (!places.at)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
+    large = !lay_out(win, &members, extents, &places);
+    if (win->flavor == MPI_WIN_FLAVOR_SHARED && members.n < win->comm->size)
+        code = weft_error_set(MPI_ERR_RMA_SHARED,
+                              "%d of the %d ranks are on other nodes and cannot share memory; "
+                              "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED makes a communicator "
+                              "of those that can",
+                              win->comm->size - members.n, win->comm->size);
+    if (code == MPI_SUCCESS)
+        code = open_segment(win, &members, large ? 0 : places.bytes, &all);
+    if (code == MPI_SUCCESS && all)
+        use_segment(win, &members, &places, allocates);
+    else if (code == MPI_SUCCESS && win->flavor == MPI_WIN_FLAVOR_SHARED)
+        code = MPI_ERR_RMA_SHARED;
+    else if (code == MPI_SUCCESS)
+        code = use_private(win, allocates);
+    free(places.at);
+    free(members.rank);
+    return code;
+}
+
+/* ---- The window */
+
+/* Whether the kernel copies to and from a rank's memory that is not mapped here. */
+static bool kernel_copies(const struct weft_win *win, int rank)
+{
+    return win->flavor == MPI_WIN_FLAVOR_CREATE && rank != win->comm->rank && weft.shm &&
+           weft_shm_window_can_copy() && weft_shm_reaches(weft_comm_world_of(win->comm, rank));
+}
+
+static int exchange_extents(struct weft_win *win, MPI_Aint unit, struct extent *extents)
+{
+    struct extent mine = {win->bytes, unit, (uintptr_t)win->base, getpid()};
+    int code = weft_coll_allgather(win->comm, weft_elements_of_bytes(&mine, sizeof mine),
+                                   weft_elements_of_bytes(extents, sizeof mine));
+    for (int rank = 0; rank < win->comm->size && code == MPI_SUCCESS; rank++) {
+        struct weft_win_target *target = &win->targets[rank];
+        target->bytes = (MPI_Aint)extents[rank].bytes;
+        target->unit = (MPI_Aint)extents[rank].unit;
+        if (kernel_copies(win, rank)) {
+            target->pid = (int)extents[rank].pid;
+            target->remote = (uintptr_t)extents[rank].base;
+        }
+    }
+    return code;
+}
+
+/* Whether this rank reaches every rank directly: then packets to it carry no data. */
+static bool reaches_all(const struct weft_win *win)
+{
+    for (int rank = 0; rank < win->comm->size; rank++)
+        if (!win->targets[rank].base)
+            return false;
+    return win->flavor != MPI_WIN_FLAVOR_DYNAMIC;
+}
+
+/* All ranks fail if one does. Also keeps ranks from accessing a window that is not open everywhere. */
+static int agree_on(struct weft_win *win, int code)
+{
+    int worst = code;
+    struct weft_elements mine = {&code, 1, weft_handle_object(MPI_INT)};
+    int failed = weft_coll_allreduce(win->comm, mine, &worst, weft_handle_object(MPI_MAX));
+    if (code != MPI_SUCCESS || failed != MPI_SUCCESS)
+        return code ? code : failed;
+    return worst == MPI_SUCCESS ? worst
+                                : weft_error_set(worst, "another rank could not open its part of "
+                                                        "the window; its own error states why");
+}
+
+static void free_memory(struct weft_win *win)
+{
+    weft_shm_window_unmap(&win->segment);
+    free(win->private_memory);
+    free(win->regions);
+    free(win->targets);
+    if (win->info)
+        weft_info_free(win->info);
+    free(win);
+}
+
+/* The part that can fail at this rank only. */
+static struct weft_win *prepare(struct weft_comm *over, const struct weft_win_arguments *arguments,
+                                int *code)
+{
+    struct weft_win *win = calloc(1, sizeof *win);
+    if (!win)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for another window");
+    win->object.kind = WEFT_KIND_WIN;
+    win->handle = (MPI_Win)win;
+    win->flavor = arguments->flavor;
+    win->model = MPI_WIN_UNIFIED;
+    win->base = arguments->base;
+    win->bytes = arguments->bytes;
+    win->disp_unit = (int)arguments->unit;
+    win->segment.fd = -1;
+    win->ops_end = &win->ops;
+    win->targets = calloc((size_t)over->size, sizeof *win->targets);
+    *code = arguments->failed ? arguments->failed
+            : win->targets
+                ? set_hints(win, arguments)
+                : weft_error_set(MPI_ERR_NO_MEM, "no memory for a window of %d ranks", over->size);
+    return win;
+}
+
+int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *arguments,
+                  struct weft_win **out)
+{
+    int code;
+    struct weft_win *win = prepare(over, arguments, &code);
+    struct weft_comm *comm = weft_comm_make(over->group, NULL, NULL);
+    *out = NULL;
+    code = weft_comm_agree(over, comm,
+                           code   ? code
+                           : comm ? MPI_SUCCESS
+                                  : MPI_ERR_NO_MEM,
+                           &win->comm);
+    if (code != MPI_SUCCESS) {
+        free_memory(win);
+        return code;
+    }
+    struct extent *extents = calloc((size_t)over->size, sizeof *extents);
+    if (!extents)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", over->size);
+    code = exchange_extents(win, arguments->unit, extents);
+    if (code == MPI_SUCCESS)
+        code = open_memory(win, extents);
+    free(extents);
+    struct weft_win_target *self = &win->targets[win->comm->rank];
+    if (win->flavor == MPI_WIN_FLAVOR_CREATE)
+        self->base = win->base;
+    else if (win->flavor != MPI_WIN_FLAVOR_DYNAMIC)
+        win->base = self->base;
+    win->comm->handle = (MPI_Comm)win->handle;
+    win->packet = reaches_all(win) ? SMALL_PACKET : WEFT_RMA_PACKET_BYTES;
+    if (code == MPI_SUCCESS)
+        code = weft_rma_open(win);
+    code = agree_on(win, code);
+    if (code != MPI_SUCCESS) {
+        weft_rma_close(win);
+        weft_comm_release(win->comm);
+        free_memory(win);
+        return code;
+    }
+    *out = win;
+    return MPI_SUCCESS;
+}
+
+int weft_win_finish(struct weft_win *win)
+{
+    return weft_coll_barrier(win->comm);
+}
+
+void weft_win_free(struct weft_win *win)
+{
+    weft_rma_close(win);
+    win->comm->handle = (MPI_Comm)MPI_WIN_NULL;
+    weft_comm_release(win->comm);
+    weft_handle_retire(&win->object);
+    free_memory(win);
+}
+
+struct weft_win_memory weft_win_shared(const struct weft_win *win, int rank)
+{
+    const struct weft_win_target *target = rank < 0 ? NULL : &win->targets[rank];
+    for (int i = 0; i < win->comm->size && rank == MPI_PROC_NULL && !target; i++)
+        if (win->targets[i].base && win->targets[i].bytes > 0)
+            target = &win->targets[i];
+    if (!target || !target->base || !target->bytes)
+        return (struct weft_win_memory){NULL, 0, target ? target->unit : 0};
+    return (struct weft_win_memory){target->base, target->bytes, target->unit};
+}
+
+void weft_win_set_name(struct weft_win *win, const char *name)
+{
+    snprintf(win->name, sizeof win->name, "%s", name);
+}
+
+/* ---- Dynamic windows */
+
+static bool overlaps(const struct weft_win_region *region, const char *base, MPI_Aint bytes)
+{
+    return (uintptr_t)base < (uintptr_t)region->base + (uintptr_t)region->bytes &&
+           (uintptr_t)region->base < (uintptr_t)base + (uintptr_t)bytes;
+}
+
+static int check_dynamic(const struct weft_win *win)
+{
+    return win->flavor == MPI_WIN_FLAVOR_DYNAMIC
+               ? MPI_SUCCESS
+               : weft_error_set(MPI_ERR_RMA_FLAVOR, "the window is not dynamic");
+}
+
+int weft_win_attach(struct weft_win *win, void *base, MPI_Aint bytes)
+{
+    int code = check_dynamic(win);
+    if (code == MPI_SUCCESS && bytes < 0)
+        code = weft_error_set(MPI_ERR_SIZE, "the size %lld is negative", (long long)bytes);
+    if (code != MPI_SUCCESS || !bytes)
+        return code;
+    for (size_t i = 0; i < win->nregions; i++)
+        if (overlaps(&win->regions[i], base, bytes))
+            return weft_error_set(MPI_ERR_RMA_ATTACH,
+                                  "the %lld bytes at %p overlap memory that is attached to the "
+                                  "window (%lld bytes at %p)",
+                                  (long long)bytes, base, (long long)win->regions[i].bytes,
+                                  (void *)win->regions[i].base);
+    struct weft_win_region *regions = realloc(win->regions, (win->nregions + 1) * sizeof *regions);
+    if (!regions)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to attach %lld bytes to a window",
+                              (long long)bytes);
+    regions[win->nregions++] = (struct weft_win_region){base, bytes};
+    win->regions = regions;
+    return MPI_SUCCESS;
+}
+
+int weft_win_detach(struct weft_win *win, const void *base)
+{
+    int code = check_dynamic(win);
+    if (code != MPI_SUCCESS)
+        return code;
+    for (size_t i = 0; i < win->nregions; i++) {
+        if (win->regions[i].base != base)
+            continue;
+        win->regions[i] = win->regions[--win->nregions];
+        return MPI_SUCCESS;
+    }
+    return weft_error_set(MPI_ERR_RMA_ATTACH, "no memory at %p is attached to the window", base);
+}
+
+bool weft_win_contains(const struct weft_win *win, int64_t at, uint64_t bytes, char **where)
+{
+    if (win->flavor != MPI_WIN_FLAVOR_DYNAMIC) {
+        *where = (char *)((uintptr_t)win->base + (uintptr_t)at);
+        return at >= 0 && at <= win->bytes && bytes <= (uint64_t)(win->bytes - at);
+    }
+    *where = (char *)(intptr_t)at;
+    for (size_t i = 0; i < win->nregions && bytes;) {
+        uint64_t offset = (uint64_t)at - (uint64_t)(uintptr_t)win->regions[i].base;
+        uint64_t room = (uint64_t)win->regions[i].bytes;
+        if (offset >= room) {
+            i++;
+            continue;
+        }
+        /* What does not lie in this region has to begin in another one. */
+        uint64_t inside = bytes < room - offset ? bytes : room - offset;
+        at += (int64_t)inside;
+        bytes -= inside;
+        i = 0;
+    }
+    return !bytes;
+}

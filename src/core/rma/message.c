@@ -1,0 +1,317 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Sending and receiving packets, and waiting for them: see message.h.
+ *
+ * Invariant: slots are posted and handled round-robin from `head` on, so packets are handled in the
+ * order in which they matched.
+ */
+#include "core/rma/message.h"
+#include "core/object/error.h"
+#include "core/process/hang.h"
+#include "core/process/weft.h"
+#include "core/pt2pt/cancel.h"
+#include "core/pt2pt/p2p.h"
+#include "core/tool/count.h"
+
+#include <stdio.h>
+#include <stdlib.h>
+
+struct weft_rma_slot {
+    struct weft_request *request;
+    struct weft_rma_packet *packet;
+};
+
+enum { TAG = 0 };
+
+/* ---- Sending */
+
+struct weft_rma_packet *weft_rma_packet_make(enum weft_rma_packet_kind kind, size_t runs,
+                                             size_t bytes)
+{
+    struct weft_rma_packet *packet =
+        malloc(sizeof *packet + runs * sizeof(struct weft_run) + bytes); /* 16-byte aligned */
+    if (!packet)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a packet of %zu bytes to another rank's window",
+                   bytes);
+    *packet = (struct weft_rma_packet){
+        .kind = (uint8_t)kind, .runs = (uint32_t)runs, .bytes = (uint64_t)bytes};
+    return packet;
+}
+
+size_t weft_rma_packet_carries(const struct weft_rma_packet *packet)
+{
+    switch (packet->kind) {
+    case WEFT_RMA_COMPARE_AND_SWAP:
+        return 2 * (size_t)packet->bytes;
+    case WEFT_RMA_PUT:
+    case WEFT_RMA_RESULT:
+        return (size_t)packet->bytes;
+    case WEFT_RMA_ACCUMULATE:
+    case WEFT_RMA_GET_ACCUMULATE:
+        return packet->op == (uintptr_t)MPI_NO_OP ? 0 : (size_t)packet->bytes;
+    default:
+        return 0;
+    }
+}
+
+int weft_rma_packet_send(struct weft_win *win, int rank, struct weft_rma_packet *packet)
+{
+    struct weft_request *request;
+    weft_counts.rma_packets++;
+    size_t length =
+        (size_t)(weft_rma_packet_data(packet) - (char *)packet) + weft_rma_packet_carries(packet);
+    int code = weft_p2p_isend(&win->comm->part, packet, length, weft_datatype_byte(), rank, TAG,
+                              WEFT_SEND_STANDARD, &request);
+    if (code != MPI_SUCCESS || !request->pending) {
+        if (code == MPI_SUCCESS)
+            weft_request_put(request);
+        free(packet);
+        return code;
+    }
+    request->part.copy = packet;
+    request->whole = &win->whole;
+    request->flags |= WEFT_REQUEST_PART;
+    win->sends_pending++;
+    return MPI_SUCCESS;
+}
+
+void weft_rma_part(struct weft_request *part)
+{
+    struct weft_win *win =
+        (struct weft_win *)((char *)part->whole - offsetof(struct weft_win, whole));
+    if (part->op != WEFT_REQUEST_SEND) {
+        weft.windows.arrived = true; /* in a slot */
+        return;
+    }
+    free(part->part.copy);
+    weft_request_put(part);
+    win->sends_pending--;
+}
+
+int weft_rma_notify(struct weft_win *win, int rank, enum weft_rma_packet_kind kind, int op)
+{
+    struct weft_rma_packet *packet = weft_rma_packet_make(kind, 0, 0);
+    packet->op = (uint16_t)op;
+    return weft_rma_packet_send(win, rank, packet);
+}
+
+/* ---- Receiving */
+
+static const char *name_of(const struct weft_win *win)
+{
+    return win->name[0] ? win->name : "without a name";
+}
+
+static int post(struct weft_win *win, struct weft_rma_slot *slot)
+{
+    int code = weft_p2p_irecv(&win->comm->part, slot->packet, win->packet, weft_datatype_byte(),
+                              MPI_ANY_SOURCE, TAG, &slot->request);
+    if (code != MPI_SUCCESS) {
+        slot->request = NULL;
+        return code;
+    }
+    slot->request->whole = &win->whole;
+    slot->request->flags |= WEFT_REQUEST_PART;
+    if (!slot->request->pending)
+        weft.windows.arrived = true;
+    return MPI_SUCCESS;
+}
+
+/* Handles a packet that is complete, and posts its slot again. */
+static void take(struct weft_win *win, struct weft_rma_slot *slot)
+{
+    struct weft_request *request = slot->request;
+    if (request->error)
+        win->fault = request->error;
+    else
+        weft_rma_handle(win, request->source, slot->packet, request->bytes);
+    weft_request_put(request);
+    if (post(win, slot) != MPI_SUCCESS)
+        weft_fatal(MPI_ERR_OTHER, "a receive for the window %s cannot be posted again",
+                   name_of(win));
+}
+
+static int open_slots(struct weft_win *win)
+{
+    int code = MPI_SUCCESS;
+    for (int i = 0; i < WEFT_RMA_SLOTS && code == MPI_SUCCESS; i++) {
+        win->slots[i].packet = malloc(win->packet);
+        code = win->slots[i].packet
+                   ? post(win, &win->slots[i])
+                   : weft_error_set(MPI_ERR_NO_MEM, "no memory for the packets of a window");
+    }
+    return code;
+}
+
+int weft_rma_open(struct weft_win *win)
+{
+    win->whole.op = WEFT_REQUEST_RMA;
+    win->next = weft.windows.first;
+    weft.windows.first = win;
+    weft.others |= WEFT_OTHERS_WINDOWS;
+    if (win->comm->size == 1)
+        return MPI_SUCCESS;
+    win->slots = calloc(WEFT_RMA_SLOTS, sizeof *win->slots);
+    return win->slots ? open_slots(win)
+                      : weft_error_set(MPI_ERR_NO_MEM, "no memory for the packets of a window");
+}
+
+static void close_slots(struct weft_win *win)
+{
+    for (int i = 0; i < WEFT_RMA_SLOTS; i++) {
+        struct weft_request *request = win->slots[i].request;
+        unsigned idle = 0;
+        if (request) {
+            weft_cancel(request);
+            while (request->pending)
+                weft_await(NULL, &idle, request);
+            weft_request_put(request);
+        }
+        free(win->slots[i].packet);
+    }
+    free(win->slots);
+    win->slots = NULL;
+}
+
+void weft_rma_close(struct weft_win *win)
+{
+    unsigned idle = 0;
+    struct weft_win **link = &weft.windows.first;
+    while (*link && *link != win)
+        link = &(*link)->next;
+    if (*link)
+        *link = win->next;
+    if (!weft.windows.first)
+        weft.others &= (uint8_t)~WEFT_OTHERS_WINDOWS;
+    if (win->slots)
+        close_slots(win);
+    while (win->sends_pending)
+        weft_await(NULL, &idle, NULL);
+}
+
+/* ---- Progress */
+
+static int advance(struct weft_win *win)
+{
+    int events = 0;
+    while (win->slots && !win->slots[win->head].request->pending) {
+        take(win, &win->slots[win->head]);
+        win->head = (win->head + 1) % WEFT_RMA_SLOTS;
+        events++;
+    }
+    if (win->waiters)
+        events += weft_rma_grant(win);
+    if (win->ops)
+        events += weft_rma_issue(win);
+    return events;
+}
+
+/* Ranks have died: ends what they hold and what waits for them. */
+WEFT_COLD static void end_dead(struct weft_win *win)
+{
+    weft_rma_release_dead(win);
+    for (int rank = 0; rank < win->comm->size && win->ops; rank++)
+        if (win->targets[rank].unfinished && weft_rma_is_dead(win, rank))
+            weft_rma_fail_operations(win, rank);
+}
+
+void weft_rma_activate(void)
+{
+    weft.windows.busy = true;
+}
+
+int weft_rma_progress(void)
+{
+    int events = 0;
+    bool any_died = weft_counts.deaths != weft.windows.deaths;
+    if (!weft.windows.arrived && !weft.windows.busy && !any_died)
+        return 0;
+    weft.windows.deaths = weft_counts.deaths;
+    weft.windows.arrived = weft.windows.busy = false;
+    for (struct weft_win *win = weft.windows.first; win; win = win->next) {
+        if (any_died)
+            end_dead(win);
+        events += advance(win);
+        if (win->ops || win->waiters)
+            weft.windows.busy = true;
+    }
+    return events;
+}
+
+/* ---- Waiting */
+
+bool weft_rma_is_dead(const struct weft_win *win, int rank)
+{
+    const struct weft_peer *peer =
+        rank < 0 || rank >= win->comm->size ? NULL : weft_comm_peer(win->comm, rank);
+    return peer && peer->lane == WEFT_LANE_DEAD;
+}
+
+int weft_rma_report_dead(const struct weft_win *win, int rank)
+{
+    return weft_failure_say(weft_comm_peer(win->comm, rank));
+}
+
+int weft_rma_await(struct weft_win *win, int rank, const char *what, unsigned *polls)
+{
+    /* A change of a lock word does not wake a rank that sleeps at its doorbell: sleeps stay short. */
+    enum { SHORT_SLEEPS = 40 };
+    win->waits_for = what;
+    win->waits_at = rank;
+    if (weft_progress()) {
+        *polls = 0;
+        weft_share();
+    } else {
+        unsigned n = ++*polls, most = (unsigned)weft.yield_after + SHORT_SLEEPS;
+        unsigned idle = n < most ? n : most;
+        if (n % WEFT_HANG_POLLS == 0 && !weft_failure_check())
+            weft_hang_check(n, NULL);
+        weft_idle(&idle);
+    }
+    win->waits_for = NULL;
+    return weft_counts.deaths && weft_rma_is_dead(win, rank) ? weft_rma_report_dead(win, rank)
+                                                             : MPI_SUCCESS;
+}
+
+/* ---- The hang report */
+
+/* Who holds the lock that this rank waits for, or that others request from it. */
+static int lock_holder(const struct weft_win *win)
+{
+    const struct weft_win_control *control = win->waits_for && win->waits_at >= 0
+                                                 ? win->targets[win->waits_at].control
+                                             : win->waiters ? win->control
+                                                            : NULL;
+    return control ? weft_win_lock_holder(control) : -1;
+}
+
+static const char *access_text(const struct weft_win *win)
+{
+    switch (win->access) {
+    case WEFT_WIN_STARTED:
+        return ", MPI_Win_start without MPI_Win_complete";
+    case WEFT_WIN_LOCKED:
+        return ", MPI_Win_lock without MPI_Win_unlock";
+    case WEFT_WIN_LOCKED_ALL:
+        return ", MPI_Win_lock_all without MPI_Win_unlock_all";
+    default:
+        return "";
+    }
+}
+
+void weft_rma_each_wait(void (*see)(void *arg, const char *text), void *arg)
+{
+    for (const struct weft_win *win = weft.windows.first; win; win = win->next) {
+        char text[512], wait[128] = "", holder[64] = "";
+        if (!win->waits_for && !win->access && !win->posted && !win->waiters)
+            continue;
+        if (win->waits_for && win->waits_at >= 0)
+            snprintf(wait, sizeof wait, ", waits for %s of rank %d", win->waits_for, win->waits_at);
+        if (lock_holder(win) >= 0)
+            snprintf(holder, sizeof holder, "; rank %d holds the exclusive lock", lock_holder(win));
+        snprintf(text, sizeof text, "window %s%s%s%s%s%s", name_of(win), access_text(win),
+                 win->posted ? ", MPI_Win_post without MPI_Win_wait" : "",
+                 win->waiters ? ", other ranks wait for its lock" : "", wait, holder);
+        see(arg, text);
+    }
+}

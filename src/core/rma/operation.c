@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Operations: directly where the target's memory is in this process, else by messages.
+ *
+ * Invariant: a direct operation is complete when weft_rma_start returns; what orders it with those of
+ * other ranks is the memory fence of the next synchronization.
+ */
+#include "core/datatype/iov.h"
+#include "core/object/error.h"
+#include "core/process/weft.h"
+#include "core/rma/message.h"
+#include "core/tool/count.h"
+
+#include <string.h>
+
+enum { CHUNK = 8192, RUNS = 128 };
+
+static void *place(const void *base, int64_t offset)
+{
+    return (void *)((uintptr_t)base + (uintptr_t)offset);
+}
+
+/* ---- Put and get */
+
+static void copy(struct weft_rma_data from, struct weft_rma_data to, size_t bytes)
+{
+    void *source = weft_datatype_run(from.type, from.at, bytes);
+    void *destination = weft_datatype_run(to.type, to.at, bytes);
+    if (source && destination) {
+        memmove(destination, source, bytes);
+    } else if (destination) {
+        weft_datatype_pack(from.type, from.at, 0, destination, bytes);
+    } else if (source) {
+        weft_datatype_unpack(to.type, to.at, 0, source, bytes);
+    } else {
+        char chunk[CHUNK];
+        for (size_t done = 0, n; done < bytes; done += n) {
+            n = bytes - done < CHUNK ? bytes - done : CHUNK;
+            weft_datatype_pack(from.type, from.at, done, chunk, n);
+            weft_datatype_unpack(to.type, to.at, done, chunk, n);
+        }
+    }
+}
+
+/* Puts and gets that the kernel copies. False: it refused, and this target is left to messages. */
+static bool copy_by_kernel(struct weft_win_target *target, const struct weft_rma_call *call)
+{
+    enum { AT_ONCE = 64 << 20 };
+    bool put = call->kind == WEFT_RMA_PUT;
+    char chunk[CHUNK];
+    const struct weft_rma_data *origin = &call->origin;
+    char *run = weft_datatype_run(origin->type, origin->at, call->bytes);
+    size_t most = run ? AT_ONCE : CHUNK;
+    for (size_t done = 0, bytes; done < call->bytes; done += bytes) {
+        struct weft_run runs[RUNS];
+        struct iovec there[RUNS];
+        size_t end = call->bytes - done < most ? call->bytes : done + most;
+        size_t n =
+            weft_layout_list_runs(call->type->layout, call->type->extent,
+                                  (MPI_Aint)target->remote + call->at, done, end, runs, RUNS);
+        bytes = 0;
+        for (size_t i = 0; i < n; i++) {
+            there[i] = (struct iovec){(void *)(intptr_t)runs[i].at, runs[i].bytes};
+            bytes += runs[i].bytes;
+        }
+        if (put && !run)
+            weft_datatype_pack(origin->type, origin->at, done, chunk, bytes);
+        if (weft_shm_window_copy(target->pid, put, run ? run + done : chunk, bytes, there, n)) {
+            target->pid = 0;
+            return false;
+        }
+        if (!put && !run)
+            weft_datatype_unpack(origin->type, origin->at, done, chunk, bytes);
+    }
+    return true;
+}
+
+/* ---- Accumulate operations */
+
+/* Bytes [from, to) of the packed form, all of whose runs at the target fit into the list. */
+static int apply_part(const struct weft_rma_apply *apply, const struct weft_rma_call *call,
+                      char *base, size_t from, const struct weft_run *runs, size_t nruns,
+                      size_t bytes)
+{
+    _Alignas(16) char in[CHUNK], out[CHUNK];
+    bool reads = call->op->id != WEFT_OP_NO_OP;
+    if (reads)
+        weft_datatype_pack(call->origin.type, call->origin.at, from, in, bytes);
+    int code =
+        weft_rma_apply(apply, base, runs, nruns, reads ? in : NULL, call->result.type ? out : NULL);
+    if (call->result.type)
+        weft_datatype_unpack(call->result.type, call->result.at, from, out, bytes);
+    return code;
+}
+
+/* All at once, when origin, result and target are one run each. */
+static bool apply_whole(const struct weft_rma_apply *apply, const struct weft_rma_call *call,
+                        char *base, int *code)
+{
+    bool reads = call->op->id != WEFT_OP_NO_OP;
+    char *in = reads ? weft_datatype_run(call->origin.type, call->origin.at, call->bytes) : NULL;
+    char *out = call->result.type
+                    ? weft_datatype_run(call->result.type, call->result.at, call->bytes)
+                    : NULL;
+    char *at = weft_datatype_run(call->type, place(base, call->at), call->bytes);
+    if (!at || (reads && !in) || (call->result.type && !out))
+        return false;
+    struct weft_run run = {0, call->bytes};
+    *code = weft_rma_apply(apply, at, &run, 1, in, out);
+    return true;
+}
+
+static int accumulate(const struct weft_rma_apply *apply, const struct weft_rma_call *call,
+                      char *base)
+{
+    int code = MPI_SUCCESS;
+    if (apply_whole(apply, call, base, &code))
+        return code;
+    size_t element = weft_rma_element_bytes(apply->element), most = CHUNK / element * element;
+    for (size_t done = 0, bytes; done < call->bytes; done += bytes) {
+        struct weft_run runs[RUNS];
+        size_t end = call->bytes - done < most ? call->bytes : done + most;
+        size_t n = weft_layout_list_runs(call->type->layout, call->type->extent, (MPI_Aint)call->at,
+                                         done, end, runs, RUNS);
+        bytes = 0;
+        for (size_t i = 0; i < n; i++)
+            bytes += runs[i].bytes;
+        for (size_t surplus = bytes % element; surplus; bytes -= surplus, surplus = 0) {
+            /* The last element is not whole; RUNS is more than the runs of one. */
+            size_t cut = surplus;
+            for (; cut >= runs[n - 1].bytes; n--)
+                cut -= runs[n - 1].bytes;
+            runs[n - 1].bytes -= cut;
+        }
+        int failed = apply_part(apply, call, base, done, runs, n, bytes);
+        code = failed ? failed : code;
+    }
+    return code;
+}
+
+/* ---- All mechanisms */
+
+static int operate_directly(struct weft_win *win, const struct weft_rma_call *call)
+{
+    const struct weft_win_target *target = &win->targets[call->target];
+    struct weft_rma_data there = {place(target->base, call->at), call->type};
+    struct weft_rma_apply apply = {.op = call->op,
+                                   .element = call->type->basic_type,
+                                   .control = target->control,
+                                   .win = win,
+                                   .rank = win->comm->rank,
+                                   .exclusive = target->lock == WEFT_WIN_EXCLUSIVE};
+    switch (call->kind) {
+    case WEFT_RMA_PUT:
+        copy(call->origin, there, call->bytes);
+        return MPI_SUCCESS;
+    case WEFT_RMA_GET:
+        copy(there, call->origin, call->bytes);
+        return MPI_SUCCESS;
+    case WEFT_RMA_COMPARE_AND_SWAP:
+        return weft_rma_compare_and_swap(&apply, there.at, call->bytes, call->compare,
+                                         call->origin.at, call->result.at);
+    case WEFT_RMA_ACCUMULATE:
+    case WEFT_RMA_GET_ACCUMULATE:
+        break;
+    }
+    return accumulate(&apply, call, target->base);
+}
+
+static struct weft_request *make_request(struct weft_win *win, int pending)
+{
+    struct weft_request *request = weft_request_get(&weft.vcis[0], WEFT_REQUEST_RMA, pending);
+    if (!request)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for another request");
+    request->channel = &win->comm->p2p;
+    request->peer = NULL;
+    request->source = MPI_ANY_SOURCE;
+    request->tag = MPI_ANY_TAG;
+    request->bytes = 0;
+    return request;
+}
+
+/* Whether the data are in this rank's own window, for targets without a base. */
+static int check_own(const struct weft_win *win, const struct weft_rma_call *call)
+{
+    char *where;
+    if (weft_win_contains(win, call->low, (uint64_t)(call->high - call->low), &where))
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_RMA_RANGE,
+                          "the %lld bytes at %p are not attached to the window of rank %d",
+                          (long long)(call->high - call->low), where, call->target);
+}
+
+int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call,
+                   struct weft_request **request)
+{
+    struct weft_win_target *target = &win->targets[call->target];
+    bool own = call->target == win->comm->rank, direct = target->base || own;
+    int code = weft_win_access(win, call->target);
+    if (code == MPI_SUCCESS && own && !target->base)
+        code = check_own(win, call);
+    if (code == MPI_SUCCESS && direct)
+        code = operate_directly(win, call);
+    else if (code == MPI_SUCCESS && target->pid && call->kind <= WEFT_RMA_GET)
+        direct = copy_by_kernel(target, call);
+    if (code != MPI_SUCCESS)
+        return code;
+    weft_counts.rma_direct += direct;
+    weft_counts.rma_by_messages += !direct;
+    if (request)
+        *request = make_request(win, direct ? 0 : 1);
+    return direct ? MPI_SUCCESS : weft_rma_send(win, call, request ? *request : NULL);
+}

@@ -1,0 +1,232 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Operations by messages, at their origin: cut into packets, sent as room allows, and completed by
+ * results where there are any.
+ *
+ * Invariants:
+ *  - The list of a window holds its operations in the order in which they were started; one is sent
+ *    only when all before it were. So packets to one target leave in that order.
+ *  - A packet has a copy of its data: a put or an accumulate without a result needs the origin's
+ *    buffer until its last packet is sent, no longer.
+ *  - Each packet of an operation with a result has one RESULT or FAULT as its reply. The operation stays
+ *    in the list until all of them are here, also if it has failed: so no packet arrives for an
+ *    operation that does not exist, and none is under way when the window is freed.
+ */
+#include "core/object/error.h"
+#include "core/process/weft.h"
+#include "core/rma/message.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct weft_rma_op {
+    struct weft_rma_op *next;
+    struct weft_rma_call call;
+    uint64_t number;
+    size_t sent; /* bytes of its packed form */
+    int results_pending;
+    int error; /* the class of its first FAULT; nothing is sent after it */
+    struct weft_request *request;
+    char pair[2 *
+              WEFT_RMA_SWAP_BYTES]; /* compare_and_swap: the value to compare with, the new one */
+};
+
+static bool has_result(const struct weft_rma_op *op)
+{
+    return op->call.kind == WEFT_RMA_GET || op->call.kind == WEFT_RMA_GET_ACCUMULATE ||
+           op->call.kind == WEFT_RMA_COMPARE_AND_SWAP;
+}
+
+/* Where results are stored. */
+static struct weft_rma_data destination(const struct weft_rma_op *op)
+{
+    return op->call.kind == WEFT_RMA_GET ? op->call.origin : op->call.result;
+}
+
+/* ---- Beginning and end */
+
+static void hold_types(const struct weft_rma_call *call, void (*act)(const struct weft_datatype *))
+{
+    act(call->type);
+    if (call->origin.type)
+        act(call->origin.type);
+    if (call->result.type)
+        act(call->result.type);
+}
+
+static bool is_finished(const struct weft_rma_op *op)
+{
+    return (op->sent == op->call.bytes || op->error) && !op->results_pending;
+}
+
+static void finish(struct weft_win *win, struct weft_rma_op *op)
+{
+    struct weft_rma_op **link = &win->ops;
+    while (*link != op)
+        link = &(*link)->next;
+    *link = op->next;
+    if (!op->next)
+        win->ops_end = link;
+    win->targets[op->call.target].unfinished--;
+    win->results_pending -= op->results_pending;
+    if (op->request) {
+        op->request->error = (uint8_t)op->error;
+        weft_request_event(op->request);
+    } else if (op->error) {
+        win->fault = op->error;
+    }
+    hold_types(&op->call, weft_datatype_release);
+    free(op);
+}
+
+void weft_rma_fail_operations(struct weft_win *win, int rank)
+{
+    for (struct weft_rma_op *op = win->ops, *next; op; op = next) {
+        next = op->next;
+        if (op->call.target != rank)
+            continue;
+        op->error = weft_rma_report_dead(win, rank);
+        finish(win, op);
+    }
+}
+
+/* ---- Packets */
+
+/* Lists the runs at the target behind the next part of the packed form: as much as a packet takes,
+ * whole elements of an accumulate operation. Returns the bytes. */
+static size_t list_runs(const struct weft_rma_op *op, struct weft_run *runs, size_t *nruns)
+{
+    const struct weft_datatype *type = op->call.type;
+    size_t left = op->call.bytes - op->sent;
+    size_t most = left < WEFT_RMA_DATA_BYTES ? left : WEFT_RMA_DATA_BYTES, bytes = 0;
+    *nruns = weft_layout_list_runs(type->layout, type->extent, (MPI_Aint)op->call.at, op->sent,
+                                   op->sent + most, runs, WEFT_RMA_RUNS);
+    for (size_t i = 0; i < *nruns; i++)
+        bytes += runs[i].bytes;
+    size_t surplus = op->call.op ? bytes % weft_rma_element_bytes(type->basic_type) : 0;
+    for (bytes -= surplus; surplus;) {
+        struct weft_run *last = &runs[*nruns - 1];
+        size_t cut = surplus < last->bytes ? surplus : last->bytes;
+        last->bytes -= cut;
+        surplus -= cut;
+        *nruns -= last->bytes == 0;
+    }
+    return bytes;
+}
+
+static void write_data(const struct weft_rma_op *op, struct weft_rma_packet *packet, size_t bytes)
+{
+    const struct weft_rma_data *origin = &op->call.origin;
+    char *data = weft_rma_packet_data(packet);
+    if (op->call.kind == WEFT_RMA_COMPARE_AND_SWAP)
+        memcpy(data, op->pair, 2 * bytes);
+    else if (op->call.kind != WEFT_RMA_GET && origin->type)
+        weft_datatype_pack(origin->type, origin->at, op->sent, data, bytes);
+}
+
+static int send_one(struct weft_win *win, struct weft_rma_op *op)
+{
+    struct weft_run runs[WEFT_RMA_RUNS];
+    size_t nruns, bytes = list_runs(op, runs, &nruns);
+    size_t room = op->call.kind == WEFT_RMA_COMPARE_AND_SWAP ? 2 * bytes
+                  : op->call.kind == WEFT_RMA_GET            ? 0
+                                                             : bytes;
+    struct weft_rma_packet *packet =
+        weft_rma_packet_make((enum weft_rma_packet_kind)op->call.kind, nruns, room);
+    packet->bytes = bytes;
+    packet->number = op->number;
+    packet->offset = op->sent;
+    packet->element = (uint8_t)op->call.type->basic_type;
+    packet->op = op->call.op ? (uint16_t)(uintptr_t)op->call.op->handle : 0;
+    memcpy(weft_rma_runs(packet), runs, nruns * sizeof *runs);
+    write_data(op, packet, bytes);
+    int code = weft_rma_packet_send(win, op->call.target, packet);
+    if (code != MPI_SUCCESS)
+        return code;
+    op->sent += bytes;
+    win->targets[op->call.target].flush =
+        !has_result(op); /* a result acknowledges what was sent before */
+    op->results_pending += has_result(op);
+    win->results_pending += has_result(op);
+    return MPI_SUCCESS;
+}
+
+int weft_rma_issue(struct weft_win *win)
+{
+    int packets = 0;
+    for (struct weft_rma_op *op = win->ops, *next; op; op = next) {
+        next = op->next;
+        while (op->sent < op->call.bytes && !op->error) {
+            if (win->sends_pending >= WEFT_RMA_SENDS_MAX ||
+                (has_result(op) && win->results_pending >= WEFT_RMA_RESULTS_MAX))
+                return packets;
+            op->error = send_one(win, op);
+            packets++;
+        }
+        if (is_finished(op))
+            finish(win, op);
+    }
+    return packets;
+}
+
+int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
+                  struct weft_request *request)
+{
+    struct weft_rma_op *op = calloc(1, sizeof *op);
+    if (!op)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for an operation on rank %d's window",
+                              call->target);
+    op->call = *call;
+    op->number = ++win->next_number;
+    op->request = request;
+    if (call->kind == WEFT_RMA_COMPARE_AND_SWAP) {
+        memcpy(op->pair, call->compare, call->bytes);
+        memcpy(op->pair + call->bytes, call->origin.at, call->bytes);
+    }
+    hold_types(call, weft_datatype_retain);
+    win->targets[call->target].unfinished++;
+    *win->ops_end = op;
+    win->ops_end = &op->next;
+    weft_rma_issue(win);
+    if (win->ops)
+        weft_rma_activate();
+    return MPI_SUCCESS;
+}
+
+/* ---- Results */
+
+static struct weft_rma_op *find(struct weft_win *win, int source, uint64_t number)
+{
+    struct weft_rma_op *op = win->ops;
+    while (op && (op->number != number || op->call.target != source))
+        op = op->next;
+    return op;
+}
+
+void weft_rma_result(struct weft_win *win, int source, const struct weft_rma_packet *packet)
+{
+    struct weft_rma_op *op = find(win, source, packet->number);
+    int error = MPI_SUCCESS;
+    if (packet->kind == WEFT_RMA_FAULT)
+        error =
+            weft_error_set(packet->bytes < MPI_ERR_LASTCODE ? (int)packet->bytes : MPI_ERR_OTHER,
+                           "an operation on the window of rank %d failed there: the memory is "
+                           "not attached, or not in the window",
+                           source);
+    if (!op || !has_result(op) || !op->results_pending) {
+        win->fault = error ? error : win->fault; /* of a put or accumulate; a RESULT is dropped */
+        if (op && error)
+            op->error = error;
+        return;
+    }
+    op->results_pending--;
+    win->results_pending--;
+    struct weft_rma_data to = destination(op);
+    if (error)
+        op->error = error;
+    else if (packet->offset <= op->sent && packet->bytes <= op->sent - packet->offset)
+        weft_datatype_unpack(to.type, to.at, packet->offset, weft_rma_packet_data(packet),
+                             packet->bytes);
+    if (is_finished(op))
+        finish(win, op);
+}

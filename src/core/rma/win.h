@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Windows: memory that other ranks read and write (MPI 5.0 chapter 12).
+ *
+ * A target of a window is reached by one of three mechanisms:
+ *  - directly: the target's memory is mapped into this process (`base` of the target). Operations are
+ *    loads, stores and processor atomics of the origin, complete when the call returns.
+ *  - by messages (core/rma/message.h): a handler at the target, which runs in progress, applies the
+ *    operations.
+ *  - by messages, but for puts and gets, which the kernel copies (`pid` of the target): memory of
+ *    MPI_Win_create in another process of the node. They are complete when the call returns.
+ *
+ * Invariants:
+ *  - A window has a communicator of its own: its packets use the channel `part`, its collectives the
+ *    channel `coll`, and nothing else uses either. The communicator's handle is the window's, and its
+ *    error handler is the window's, so that errors of requests are raised at the window.
+ *  - The lock of MPI_Win_lock is one word for each rank (struct weft_win_control). Ranks that share
+ *    memory change it themselves; for other ranks the handler of its owner does.
+ *  - Accumulate operations on aligned elements of 1, 2, 4 or 8 bytes are processor atomics at every
+ *    rank that applies them. For all other elements, the rank that applies them holds the word
+ *    `accumulating` of the target.
+ *
+ * Functions that can fail return an MPI error class whose sentence they have recorded.
+ */
+#ifndef WEFT_WIN_H
+#define WEFT_WIN_H
+
+#include "core/coll/op.h"
+#include "core/comm/comm.h"
+#include "core/object/attribute.h"
+#include "core/object/info.h"
+#include "core/pt2pt/request.h"
+#include "shm/window.h"
+
+#include <stdatomic.h>
+
+/* One rank's part of the segment beside its memory. Two cache lines, because different operations
+ * write the two words. */
+struct weft_win_control {
+    _Alignas(64) _Atomic uint64_t lock; /* the exclusive holder's rank + 1 in the upper 32 bits, the
+                                           number of shared holders in the lower */
+    _Alignas(64) _Atomic uint32_t accumulating; /* the rank + 1 that applies an accumulate, or 0 */
+};
+
+/* A lock that this rank holds at a target. */
+enum weft_win_lock {
+    WEFT_WIN_UNLOCKED,
+    WEFT_WIN_SHARED,
+    WEFT_WIN_EXCLUSIVE,
+    WEFT_WIN_NOCHECK /* the program asserts that no conflicting lock is held */
+};
+
+/* What ends a wait in post-start-complete-wait. */
+enum weft_win_notice { WEFT_WIN_POSTED, WEFT_WIN_COMPLETED, WEFT_WIN_NOTICES };
+
+struct weft_win_target {
+    char *base;                       /* its memory in this process; NULL: reached by messages */
+    int pid;                          /* not 0: the kernel copies puts and gets */
+    uintptr_t remote;                 /* with pid: the address of its memory in its process */
+    struct weft_win_control *control; /* NULL: its lock is reached by messages */
+    MPI_Aint bytes, unit;             /* of its window: size, displacement unit */
+    uint8_t lock;                     /* enum weft_win_lock */
+    uint8_t granted;                  /* the lock that this rank's handler has granted to it */
+    bool acquiring;                   /* a thread waits for the lock after MPI_Win_lock_all */
+    bool started;                     /* in the group of MPI_Win_start */
+    bool flush; /* operations without a result were sent after the last one with one */
+    uint32_t notices[WEFT_WIN_NOTICES]; /* received, and not yet used by a call */
+    uint32_t acks_pending;              /* packets sent that it will acknowledge */
+    uint32_t unfinished;                /* operations in the list of the window */
+};
+
+enum weft_win_access {
+    WEFT_WIN_NO_ACCESS, /* with `fenced`: between two fences */
+    WEFT_WIN_STARTED,   /* MPI_Win_start */
+    WEFT_WIN_LOCKED,    /* MPI_Win_lock of one or more targets */
+    WEFT_WIN_LOCKED_ALL
+};
+
+/* A rank's memory as this process sees it; base is NULL if it has none that this process can reach. */
+struct weft_win_memory {
+    void *base;
+    MPI_Aint bytes, unit;
+};
+
+/* Memory attached to a dynamic window. */
+struct weft_win_region {
+    char *base;
+    MPI_Aint bytes;
+};
+
+struct weft_rma_op;
+struct weft_rma_slot;
+struct weft_rma_waiter;
+
+struct weft_win {
+    struct weft_object object;
+    struct weft_comm *comm;
+    struct weft_win_target *targets; /* by rank */
+    MPI_Win handle;
+    int flavor, model, disp_unit; /* as the attributes show them */
+    void *base;
+    MPI_Aint bytes;
+    struct weft_attribute *attributes;
+    struct weft_info *info;
+    char name[MPI_MAX_OBJECT_NAME];
+    bool no_locks;
+
+    /* Epochs */
+    enum weft_win_access access;
+    bool fenced;     /* the last fence allows operations after it */
+    bool fence_used; /* operations were started since */
+    bool lock_all_nocheck;
+    int locks;                           /* targets locked by MPI_Win_lock */
+    struct weft_group *started, *posted; /* of the open epochs, one reference each; or NULL */
+    int fault;      /* the error class of an operation that had ended for its caller; the next
+                  synchronization returns it */
+    unsigned syncs; /* calls that complete without progress */
+    const char *waits_for; /* for the hang report; NULL: no call on this window waits */
+    int waits_at;
+
+    /* Memory */
+    struct weft_shm_window segment;   /* control words, and memory that MPI allocated */
+    struct weft_win_control *control; /* this rank's */
+    void *private_memory;             /* allocated without a segment, or NULL */
+    struct weft_win_region *regions;  /* attached, `nregions` of them */
+    size_t nregions;
+
+    /* Messages: message.c */
+    struct weft_rma_slot *slots; /* posted receives, in the order of their posting */
+    int head;
+    struct weft_request whole;          /* of its messages, which are WEFT_REQUEST_PARTs */
+    size_t packet;                      /* bytes of the largest packet */
+    struct weft_rma_op *ops, **ops_end; /* operations that are not complete, in order */
+    uint64_t next_number;
+    int results_pending;             /* packets sent whose RESULT or FAULT has not arrived */
+    int sends_pending;               /* packets whose send is not complete */
+    struct weft_rma_waiter *waiters; /* ranks that wait for the lock of this one, in order */
+    struct weft_win *next;           /* of all windows of this process */
+};
+
+static inline struct weft_attributed weft_win_attributed(struct weft_win *win)
+{
+    return (struct weft_attributed){WEFT_KIND_WIN, win->handle, &win->attributes};
+}
+
+/* ---- make.c: collective over a communicator */
+
+struct weft_win_arguments {
+    int flavor; /* MPI_WIN_FLAVOR_* */
+    void *base; /* of MPI_WIN_FLAVOR_CREATE */
+    MPI_Aint bytes, unit;
+    const struct weft_info *info; /* NULL: none */
+    int failed;                   /* an error class of this rank: the call fails at all ranks */
+};
+
+int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *arguments,
+                  struct weft_win **out);
+
+/* Waits for all ranks, before the window is freed: weft_win_free cannot fail. */
+int weft_win_finish(struct weft_win *win);
+void weft_win_free(struct weft_win *win);
+
+/* Uses the hints that may change after the window was made. */
+int weft_win_take_hints(struct weft_win *win, const struct weft_info *info);
+
+void weft_win_set_name(struct weft_win *win, const char *name);
+
+/* The memory of a rank; MPI_PROC_NULL: of the lowest rank that has some. */
+struct weft_win_memory weft_win_shared(const struct weft_win *win, int rank);
+
+int weft_win_attach(struct weft_win *win, void *base, MPI_Aint bytes);
+int weft_win_detach(struct weft_win *win, const void *base);
+
+/* Whether [at, at + bytes) of this rank is inside its window; *where is its address. */
+bool weft_win_contains(const struct weft_win *win, int64_t at, uint64_t bytes, char **where);
+
+/* ---- epoch.c: synchronization. It also returns errors of operations that ended before. */
+
+enum { WEFT_WIN_ALL_RANKS = -1 };
+
+int weft_win_fence(struct weft_win *win, int assert);
+int weft_win_post(struct weft_win *win, struct weft_group *group, int assert);
+int weft_win_start(struct weft_win *win, struct weft_group *group, int assert);
+int weft_win_complete(struct weft_win *win);
+int weft_win_wait(struct weft_win *win);
+int weft_win_test(struct weft_win *win, int *flag);
+int weft_win_lock(struct weft_win *win, int type, int rank, int assert);
+int weft_win_unlock(struct weft_win *win, int rank);
+int weft_win_lock_all(struct weft_win *win, int assert);
+int weft_win_unlock_all(struct weft_win *win);
+
+/* local: until the origin's buffers may be used again. rank may be WEFT_WIN_ALL_RANKS. */
+int weft_win_flush(struct weft_win *win, int rank, bool local);
+int weft_win_sync(struct weft_win *win);
+
+/* MPI_SUCCESS if no epoch is open. */
+int weft_win_idle(const struct weft_win *win);
+
+/* MPI_SUCCESS if an operation on a target is allowed now. After MPI_Win_lock_all the first operation on
+ * a target takes its lock here. */
+int weft_win_access(struct weft_win *win, int target);
+
+/* ---- operation.c */
+
+enum weft_rma_kind {
+    WEFT_RMA_PUT,
+    WEFT_RMA_GET,
+    WEFT_RMA_ACCUMULATE,
+    WEFT_RMA_GET_ACCUMULATE,
+    WEFT_RMA_COMPARE_AND_SWAP
+};
+
+/* `bytes` bytes of data in elements of a type at an address. */
+struct weft_rma_data {
+    void *at;
+    const struct weft_datatype *type;
+};
+
+/* An operation whose arguments are checked. The three data have as many bytes in packed form. */
+struct weft_rma_call {
+    enum weft_rma_kind kind;
+    int target;
+    size_t bytes;                /* more than 0 */
+    struct weft_rma_data origin; /* of a get: where the data go */
+    struct weft_rma_data result; /* of get_accumulate and compare_and_swap */
+    const void *compare;         /* of compare_and_swap */
+    int64_t at;        /* of the first element, from the beginning of the target's window */
+    int64_t low, high; /* the bytes from low to before high of it contain the data */
+    const struct weft_datatype *type; /* at the target */
+    const struct weft_op *op;         /* of accumulate operations */
+};
+
+/* Starts an operation. request: NULL, or where a request is stored that completes with it. */
+int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call,
+                   struct weft_request **request);
+
+/* ---- For the rest of the core */
+
+/* A message of a window is complete (WEFT_REQUEST_PART). */
+void weft_rma_part(struct weft_request *part);
+
+/* Progresses all windows; returns the number of events. */
+int weft_rma_progress(void);
+
+/* Calls see(arg, text) for each window on which a call waits, and for each open epoch. */
+void weft_rma_each_wait(void (*see)(void *arg, const char *text), void *arg);
+
+#endif

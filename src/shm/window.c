@@ -1,0 +1,120 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Segments of windows: see window.h.
+ */
+#include "shm/window.h"
+#include "shm/shm_internal.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdio.h>
+#include <sys/mman.h>
+#include <sys/random.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+enum { HUGE_PAGE = 2 << 20 };
+
+/* Maps `bytes` bytes of fd, or private ones (fd -1). A segment of at least one huge page begins at a
+ * multiple of that size and uses huge pages where the system has them for shared memory
+ * (/sys/kernel/mm/transparent_hugepage/shmem_enabled). */
+static int map(size_t bytes, int fd, struct weft_shm_window *window)
+{
+    int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
+    size_t slack = bytes >= HUGE_PAGE ? HUGE_PAGE : 0;
+    char *hint = NULL;
+    if (slack) {
+        char *room = mmap(NULL, bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+        if (room == MAP_FAILED)
+            return errno;
+        hint = (char *)(((uintptr_t)room + slack - 1) & ~(uintptr_t)(HUGE_PAGE - 1));
+        munmap(room, bytes + slack);
+    }
+    char *at = mmap(hint, bytes, PROT_READ | PROT_WRITE, flags | MAP_NORESERVE, fd, 0);
+    if (at == MAP_FAILED)
+        return errno;
+    if (slack)
+        madvise(at, bytes, MADV_HUGEPAGE);
+    *window = (struct weft_shm_window){at, bytes, fd};
+    return 0;
+}
+
+int weft_shm_window_private(size_t bytes, struct weft_shm_window *window)
+{
+    return map(bytes, -1, window);
+}
+
+int weft_shm_window_make(size_t bytes, struct weft_shm_window *window,
+                         struct weft_shm_window_card *card)
+{
+    uint64_t nonce;
+    int fd = memfd_create("weft-window", MFD_CLOEXEC | MFD_ALLOW_SEALING), failed = 0;
+    if (fd < 0)
+        return errno;
+    if (ftruncate(fd, (off_t)bytes) || getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
+        failed = errno ? errno : EIO;
+    else
+        failed = map(bytes, fd, window);
+    if (failed) {
+        close(fd);
+        return failed;
+    }
+    fcntl(fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
+    *(uint64_t *)window->at = nonce;
+    *card = (struct weft_shm_window_card){nonce, bytes, getpid(), fd};
+    return 0;
+}
+
+int weft_shm_window_join(const struct weft_shm_window_card *card, struct weft_shm_window *window)
+{
+    char path[64];
+    struct stat status;
+    snprintf(path, sizeof path, "/proc/%d/fd/%d", card->pid, card->fd);
+    int fd = open(path, O_RDWR | O_CLOEXEC), failed = 0;
+    if (fd < 0)
+        return errno;
+    if (fstat(fd, &status))
+        failed = errno;
+    else if ((uint64_t)status.st_size != card->bytes)
+        failed = ENOENT; /* another process has that number here: not the same PID namespace */
+    else
+        failed = map((size_t)card->bytes, fd, window);
+    if (!failed && *(uint64_t *)window->at != card->nonce) {
+        munmap(window->at, window->bytes);
+        failed = ENOENT;
+    }
+    if (!failed)
+        return 0;
+    close(fd);
+    *window = (struct weft_shm_window){NULL, 0, -1};
+    return failed;
+}
+
+void weft_shm_window_close_fd(struct weft_shm_window *window)
+{
+    if (window->fd >= 0)
+        close(window->fd);
+    window->fd = -1;
+}
+
+void weft_shm_window_unmap(struct weft_shm_window *window)
+{
+    weft_shm_window_close_fd(window);
+    if (window->at)
+        munmap(window->at, window->bytes);
+    *window = (struct weft_shm_window){NULL, 0, -1};
+}
+
+bool weft_shm_window_can_copy(void)
+{
+    return weft_shm.single_copy;
+}
+
+int weft_shm_window_copy(int pid, bool write, void *here, size_t bytes, const struct iovec *there,
+                         size_t n)
+{
+    struct iovec mine = {here, bytes};
+    ssize_t done = write ? process_vm_writev(pid, &mine, 1, there, n, 0)
+                         : process_vm_readv(pid, &mine, 1, there, n, 0);
+    return done < 0 ? errno : (size_t)done == bytes ? 0 : EFAULT;
+}

@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=2 lanes=shm,rxm,net-soft seconds=30
+/*
+ * What is wrong with a one-sided call is reported by the right class, and changes nothing.
+ */
+#include "check.h"
+
+static int value, result;
+
+static void check_epochs(MPI_Win win, int other)
+{
+    MPI_Group group;
+    MPI_Win_get_group(win, &group);
+    CHECK_CLASS(MPI_Put(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_unlock(other, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_unlock_all(win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_complete(win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_wait(win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_flush(other, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_flush_all(win), MPI_ERR_RMA_SYNC);
+    MPI_Win_lock(MPI_LOCK_SHARED, other, 0, win);
+    CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, other, 0, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Put(&value, 1, MPI_INT, check.rank, 0, 1, MPI_INT, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_fence(0, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_start(group, 0, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_lock_all(0, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_free(&win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_unlock(other, win), MPI_SUCCESS);
+    MPI_Win_fence(0, win);
+    MPI_Get(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win);
+    CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, other, 0, win), MPI_ERR_RMA_SYNC);
+    MPI_Request request;
+    CHECK_CLASS(MPI_Rget(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win, &request),
+                MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_fence(MPI_MODE_NOPRECEDE, win), MPI_ERR_ASSERT);
+    MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
+    CHECK_CLASS(MPI_Get(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win), MPI_ERR_RMA_SYNC);
+    MPI_Group_free(&group);
+}
+
+static void check_arguments(MPI_Win win, int other)
+{
+    MPI_Datatype open, mixed, types[2] = {MPI_INT, MPI_FLOAT};
+    int lengths[2] = {1, 1};
+    MPI_Aint places[2] = {0, 4};
+    MPI_Op own;
+    MPI_Type_contiguous(2, MPI_INT, &open);
+    MPI_Type_create_struct(2, lengths, places, types, &mixed);
+    MPI_Type_commit(&mixed);
+    MPI_Op_create((MPI_User_function *)(void *)check_begin, 1, &own);
+    MPI_Win_lock_all(0, win);
+    CHECK_CLASS(MPI_Put(&value, 1, MPI_INT, 7, 0, 1, MPI_INT, win), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Put(&value, 1, MPI_INT, -5, 0, 1, MPI_INT, win), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Put(&value, 1, MPI_INT, MPI_PROC_NULL, 0, 1, MPI_INT, win), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Put(&value, -1, MPI_INT, other, 0, 1, MPI_INT, win), MPI_ERR_COUNT);
+    CHECK_CLASS(MPI_Put(&value, 1, MPI_DATATYPE_NULL, other, 0, 1, MPI_INT, win), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Put(&value, 1, open, other, 0, 2, MPI_INT, win), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Put(&value, 1, MPI_INT, other, 0, 2, MPI_INT, win), MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Put(NULL, 1, MPI_INT, other, 0, 1, MPI_INT, win), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Put(&value, 1, MPI_INT, other, -1, 1, MPI_INT, win), MPI_ERR_DISP);
+    CHECK_CLASS(MPI_Put(&value, 1, MPI_INT, other, 10, 1, MPI_INT, win), MPI_ERR_RMA_RANGE);
+    CHECK_CLASS(MPI_Put(&value, 1, MPI_INT, other, 9, 1, MPI_INT, win), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Accumulate(&value, 1, MPI_INT, other, 0, 1, MPI_INT, own, win), MPI_ERR_OP);
+    CHECK_CLASS(MPI_Accumulate(&value, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_NO_OP, win),
+                MPI_ERR_OP);
+    CHECK_CLASS(MPI_Accumulate(&value, 1, MPI_INT, other, 0, 1, MPI_FLOAT, MPI_SUM, win),
+                MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Accumulate(&value, 1, MPI_FLOAT, other, 0, 1, MPI_FLOAT, MPI_BAND, win),
+                MPI_ERR_OP);
+    CHECK_CLASS(MPI_Accumulate(&value, 1, mixed, other, 0, 1, mixed, MPI_REPLACE, win), MPI_ERR_OP);
+    CHECK_CLASS(MPI_Compare_and_swap(&value, &value, &result, MPI_FLOAT, other, 0, win),
+                MPI_ERR_TYPE);
+    CHECK_CLASS(MPI_Fetch_and_op(NULL, &result, MPI_INT, other, 0, MPI_NO_OP, win), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_flush(9, win), MPI_ERR_RANK);
+    MPI_Win_unlock_all(win);
+    CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED + 1, other, 0, win), MPI_ERR_LOCKTYPE);
+    CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, 2, 0, win), MPI_ERR_RANK);
+    CHECK_CLASS(MPI_Win_fence(1, win), MPI_ERR_ASSERT);
+    CHECK_CLASS(MPI_Win_attach(win, &value, 4), MPI_ERR_RMA_FLAVOR);
+    MPI_Type_free(&open);
+    MPI_Type_free(&mixed);
+    MPI_Op_free(&own);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv, 2);
+    check_errors_return();
+    MPI_Win win;
+    MPI_Info info;
+    int *memory, other = 1 - check.rank;
+    MPI_Win_allocate(10 * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    check_step("epochs");
+    check_epochs(win, other);
+    check_step("arguments");
+    check_arguments(win, other);
+    MPI_Win_free(&win);
+    MPI_Info_create(&info);
+    MPI_Info_set(info, "no_locks", "true");
+    MPI_Win_allocate(4, 4, info, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, other, 0, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_lock_all(0, win), MPI_ERR_RMA_SYNC);
+    MPI_Win_free(&win);
+    MPI_Info_free(&info);
+    return check_done();
+}

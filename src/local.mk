@@ -120,6 +120,7 @@ libweft_la_SOURCES += src/core/object/error.c src/core/object/error.h
 libweft_la_SOURCES += src/core/object/error_code.c src/core/object/error_code.h
 libweft_la_SOURCES += src/core/process/failure.c
 libweft_la_SOURCES += src/core/pt2pt/generalized.c src/core/pt2pt/generalized.h
+libweft_la_SOURCES += src/core/comm/raise.c src/core/comm/raise.h
 libweft_la_SOURCES += src/core/comm/group.c src/core/comm/group.h
 libweft_la_SOURCES += src/core/process/nodes.c src/core/process/nodes.h
 libweft_la_SOURCES += src/core/object/handle.c src/core/object/handle.h

@@ -4,6 +4,7 @@
  *
  * Invariant: the process sets are mpi://WORLD, mpi://SELF, and those of the launcher, in this order.
  */
+#include "core/comm/raise.h"
 #include "core/comm/session.h"
 #include "core/comm/context_alloc.h"
 #include "core/comm/comm_make.h"

@@ -2,6 +2,7 @@
 /*
  * Checks of arguments: see arg.h.
  */
+#include "core/comm/raise.h"
 #include "core/mpi/arg.h"
 #include "core/comm/topology.h"
 #include "core/object/info.h"

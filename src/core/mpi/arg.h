@@ -16,7 +16,7 @@
 #include "core/comm/session.h"
 #include "core/coll/op.h"
 #include "core/datatype/datatype.h"
-#include "core/object/error.h"
+#include "core/comm/raise.h"
 #include "core/process/weft.h"
 
 #include <limits.h>

@@ -10,7 +10,7 @@
 #include "core/mpi/call.h"
 #include "core/mpi/arg.h"
 #include "core/pt2pt/bsend.h"
-#include "core/object/error.h"
+#include "core/comm/raise.h"
 #include "core/comm/session.h"
 #include "core/process/weft.h"
 

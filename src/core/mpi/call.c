@@ -6,7 +6,7 @@
  */
 #include "core/mpi/call.h"
 
-#include "core/object/error.h"
+#include "core/comm/raise.h"
 #include "core/process/weft.h"
 
 const struct weft_datatype *weft_call_type(const struct weft_call *call)

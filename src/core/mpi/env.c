@@ -7,7 +7,7 @@
  */
 #include "core/mpi/api.h"
 #include "core/mpi/generated/entry.h"
-#include "core/object/error.h"
+#include "core/comm/raise.h"
 #include "core/process/hardware.h"
 #include "core/object/info.h"
 #include "core/process/weft.h"

@@ -6,7 +6,7 @@
  */
 #include "core/mpi/p2p_general.h"
 #include "core/mpi/p2p_fast.h"
-#include "core/object/error.h"
+#include "core/comm/raise.h"
 #include "core/process/weft.h"
 
 int weft_call_isend(const struct weft_call *call, enum weft_send_mode mode, MPI_Request *request)

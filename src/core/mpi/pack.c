@@ -8,7 +8,7 @@
 #include "core/mpi/api.h"
 #include "core/mpi/arg.h"
 #include "core/datatype/datatype.h"
-#include "core/object/error.h"
+#include "core/comm/raise.h"
 #include "core/process/weft.h"
 
 #include <limits.h>

@@ -6,7 +6,7 @@
  */
 #include "core/mpi/api.h"
 #include "core/mpi/call.h"
-#include "core/object/error.h"
+#include "core/comm/raise.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/process/weft.h"
 

@@ -10,7 +10,7 @@
 #include "core/mpi/call.h"
 #include "core/mpi/request_scope.h"
 #include "core/coll/coll.h"
-#include "core/object/error.h"
+#include "core/comm/raise.h"
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/process/weft.h"

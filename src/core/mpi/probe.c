@@ -7,7 +7,7 @@
  */
 #include "core/mpi/api.h"
 #include "core/mpi/call.h"
-#include "core/object/error.h"
+#include "core/comm/raise.h"
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/probe.h"
 #include "core/tool/count.h"

@@ -12,7 +12,7 @@
 #include "core/mpi/request_scope.h"
 #include "core/pt2pt/bsend.h"
 #include "core/pt2pt/cancel.h"
-#include "core/object/error.h"
+#include "core/comm/raise.h"
 #include "core/pt2pt/generalized.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/process/weft.h"

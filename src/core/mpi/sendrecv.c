@@ -9,7 +9,7 @@
  */
 #include "core/mpi/api.h"
 #include "core/mpi/p2p_general.h"
-#include "core/object/error.h"
+#include "core/comm/raise.h"
 #include "core/pt2pt/p2p.h"
 #include "core/process/weft.h"
 

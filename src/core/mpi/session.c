@@ -4,6 +4,7 @@
  *
  * Invariant: no call here needs MPI_Init.
  */
+#include "core/comm/raise.h"
 #include "core/mpi/api.h"
 #include "core/mpi/generated/entry.h"
 #include "core/pt2pt/bsend.h"

@@ -6,9 +6,7 @@
  * under `lock`, because a thread that records an error may hold one VCI only.
  */
 #include "core/object/error.h"
-#include "core/comm/comm.h"
 #include "core/object/error_code.h"
-#include "core/comm/session.h"
 #include "core/process/weft.h"
 
 #include <pthread.h>
@@ -191,70 +189,41 @@ WEFT_COLD static _Noreturn void end_job(int errclass, const char *function)
     weft_fatal(errclass ? errclass : 1, "%s: %s", function, text_of(errclass));
 }
 
-/* Calls a handler with the code `raised`. If the handler ends the job, the report names `cause`. */
-static int raise_for(struct weft_errhandler *handler, void *object, int raised, int cause,
-                     const char *function)
+int weft_errhandler_raise_cause(struct weft_errhandler *handler, void *handle, int code, int cause,
+                                const char *function)
 {
-    MPI_Comm comm = object;
-    MPI_Session session = object;
-    MPI_Win win = object;
-    MPI_File file = object;
-    int code = raised;
+    MPI_Comm comm = handle;
+    MPI_Session session = handle;
+    MPI_Win win = handle;
+    MPI_File file = handle;
+    int passed = code; /* the handler may change it */
     if (handler == &weft_errors_return)
-        return raised;
+        return code;
     __atomic_fetch_add(&handler->refs, 1, __ATOMIC_RELAXED); /* the handler may free itself */
     switch (handler->kind) {
     case WEFT_KIND_COMM:
-        handler->call.comm(&comm, &code);
+        handler->call.comm(&comm, &passed);
         break;
     case WEFT_KIND_SESSION:
-        handler->call.session(&session, &code);
+        handler->call.session(&session, &passed);
         break;
     case WEFT_KIND_WIN:
-        handler->call.win(&win, &code);
+        handler->call.win(&win, &passed);
         break;
     case WEFT_KIND_FILE:
-        handler->call.file(&file, &code);
+        handler->call.file(&file, &passed);
         break;
     default:
         end_job(cause, function);
     }
     weft_errhandler_release(handler);
-    return raised;
+    return code;
 }
 
 int weft_errhandler_raise(struct weft_errhandler *handler, void *handle, int code,
                           const char *function)
 {
-    return raise_for(handler, handle, code, code, function);
-}
-
-int weft_error_raise_in_session(struct weft_session *session, int errclass, const char *function)
-{
-    return raise_for(session->errhandler, session, errclass, errclass, function);
-}
-
-int weft_error_raise(struct weft_comm *comm, int errclass, const char *function)
-{
-    if (!comm)
-        comm = &weft_comm_self;
-    return raise_for(comm->errhandler, comm->handle, errclass, errclass, function);
-}
-
-int weft_error_raise_in_status(struct weft_comm *comm, int cause, const char *function)
-{
-    if (!comm)
-        comm = &weft_comm_self;
-    return raise_for(comm->errhandler, comm->handle, MPI_ERR_IN_STATUS, cause, function);
-}
-
-int weft_error(struct weft_comm *comm, int errclass, const char *function, const char *format, ...)
-{
-    va_list args;
-    va_start(args, format);
-    weft_error_setv(errclass, format, args);
-    va_end(args);
-    return weft_error_raise(comm, errclass, function);
+    return weft_errhandler_raise_cause(handler, handle, code, code, function);
 }
 
 bool weft_error_text(int code, char *text, size_t len)

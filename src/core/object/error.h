@@ -17,9 +17,6 @@
 #include <stdarg.h>
 #include <stdbool.h>
 
-struct weft_comm;
-struct weft_session;
-
 /* A user's error handler function; weft_errhandler.kind selects the member. */
 union weft_errhandler_call {
     MPI_Comm_errhandler_function *comm;
@@ -52,22 +49,6 @@ weft_error_setv(int errclass, const char *format, va_list args);
  * does so 0.2 s later, so that the rank with the cause reports first. */
 WEFT_COLD void weft_error_secondary(void);
 
-/* Calls the error handler of comm (NULL: of MPI_COMM_SELF, MPI 5.0 section 9.3) for a recorded
- * error; function is the name of the MPI function. Returns errclass, or does not return. */
-WEFT_COLD int weft_error_raise(struct weft_comm *comm, int errclass, const char *function);
-
-/* weft_error_raise for a session. */
-WEFT_COLD int weft_error_raise_in_session(struct weft_session *session, int errclass,
-                                          const char *function);
-
-/* weft_error_raise with MPI_ERR_IN_STATUS, for a call on several requests of which one failed with
- * the error `cause`. If the handler ends the job, the report names the cause. */
-WEFT_COLD int weft_error_raise_in_status(struct weft_comm *comm, int cause, const char *function);
-
-/* weft_error_set, then weft_error_raise. */
-__attribute__((format(printf, 4, 5))) WEFT_COLD int
-weft_error(struct weft_comm *comm, int errclass, const char *function, const char *format, ...);
-
 /* Writes the text of a code, at most len bytes: that of its class, and the last sentence recorded
  * for it. Returns false if the code does not exist. */
 bool weft_error_text(int code, char *text, size_t len);
@@ -78,9 +59,14 @@ struct weft_errhandler *weft_errhandler_make(enum weft_kind kind, union weft_err
 /* Whether a handler may be attached to objects of a kind. */
 bool weft_errhandler_fits(const struct weft_errhandler *handler, enum weft_kind kind);
 
-/* Calls a handler for an error of the object `handle`, as weft_error_raise does. */
+/* Calls a handler for a recorded error of the object `handle`; function is the name of the MPI
+ * function. Returns code, or does not return. */
 WEFT_COLD int weft_errhandler_raise(struct weft_errhandler *handler, void *handle, int code,
                                     const char *function);
+
+/* weft_errhandler_raise; if the handler ends the job, the report names the cause. */
+WEFT_COLD int weft_errhandler_raise_cause(struct weft_errhandler *handler, void *handle, int code,
+                                          int cause, const char *function);
 
 /* Drops one reference. */
 void weft_errhandler_release(struct weft_errhandler *handler);

@@ -8,7 +8,7 @@
 #include "core/pt2pt/probe.h"
 #include "core/process/weft.h"
 #include "core/coll/coll.h"
-#include "core/object/error.h"
+#include "core/comm/raise.h"
 #include "core/process/hang.h"
 #include "core/object/info.h"
 #include "core/process/nodes.h"

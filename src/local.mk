@@ -71,7 +71,7 @@ dist-hook:
 	cd $(distdir) && touch -r $(ENTRY_STAMP) $(ENTRY_FILES) && touch -r $(FORTRAN_STAMP) $(FORTRAN_FILES)
 
 # MPI's semantics
-libweft_la_SOURCES += src/core/process/weft.c src/core/process/weft.h src/core/pt2pt/progress.c
+libweft_la_SOURCES += src/core/process/weft.c src/core/process/weft.h src/core/process/progress.c
 libweft_la_SOURCES += src/core/coll/coll.c src/core/coll/coll.h
 libweft_la_SOURCES += src/core/coll/elements.c src/core/coll/elements.h
 libweft_la_SOURCES += src/core/coll/schedule.c src/core/coll/schedule.h
@@ -160,7 +160,7 @@ libweft_la_SOURCES += src/core/comm/session.c src/core/comm/session.h
 libweft_la_SOURCES += src/core/pt2pt/sw_match.c src/core/pt2pt/sw_match.h
 libweft_la_SOURCES += src/core/comm/split_type.c
 libweft_la_SOURCES += src/core/tool/category.c src/core/tool/category.h
-libweft_la_SOURCES += src/core/tool/count.c src/core/tool/count.h
+libweft_la_SOURCES += src/core/pt2pt/count.c src/core/pt2pt/count.h
 libweft_la_SOURCES += src/core/tool/cvar.c src/core/tool/cvar.h
 libweft_la_SOURCES += src/core/tool/event.c src/core/tool/event.h
 libweft_la_SOURCES += src/core/tool/pvar.c src/core/tool/pvar.h

@@ -18,7 +18,7 @@
  *    The reserves are in no list.
  *  - Where local buffers must be registered, every stage is.
  */
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 

@@ -13,7 +13,7 @@
  *    and name the sequence number up to which they do.
  */
 #include "core/object/error.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"

@@ -33,7 +33,7 @@
  */
 #include "core/object/error.h"
 #include "core/object/settings.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"

@@ -12,7 +12,7 @@
 #include "core/object/error.h"
 #include "core/object/settings.h"
 #include "core/pt2pt/sw_match.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 #include "core/tool/event.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"

@@ -7,7 +7,7 @@
  */
 #include "core/object/error.h"
 #include "core/pt2pt/sw_match.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 #include "core/tool/event.h"
 #include "core/process/weft.h"
 #include "shm/copy.h"

@@ -13,7 +13,7 @@
 #include "core/object/error.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 #include "core/process/weft.h"
 
 #include <stdlib.h>

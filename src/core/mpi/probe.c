@@ -10,7 +10,7 @@
 #include "core/comm/raise.h"
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/probe.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 
 static bool prepare(const char *function, int source, int tag, MPI_Comm comm,
                     struct weft_resolved *out, int *code)

@@ -9,7 +9,7 @@
  */
 #include "core/object/error.h"
 #include "core/pt2pt/lane.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 #include "core/tool/event.h"
 
 #include <stdlib.h>

@@ -20,7 +20,7 @@
 #include "core/object/settings.h"
 #include "core/pt2pt/lane.h"
 #include "core/rma/win.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>

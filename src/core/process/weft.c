@@ -16,7 +16,7 @@
 #include "core/process/progress_thread.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/object/settings.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 #include "core/tool/event.h"
 #include "core/pt2pt/lane.h"
 #include "ofi/net.h"

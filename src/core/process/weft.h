@@ -23,7 +23,7 @@ struct weft_win;
 
 enum weft_others {
     WEFT_OTHERS_AGREE = 1,    /* agreements are under way: core/comm/context_alloc.h */
-    WEFT_OTHERS_COUNT = 2,    /* polls are counted: core/tool/count.h */
+    WEFT_OTHERS_COUNT = 2,    /* polls are counted: core/pt2pt/count.h */
     WEFT_OTHERS_DEFERRED = 4, /* a VCI has deferred requests; set by a thread that holds one VCI */
     WEFT_OTHERS_WINDOWS = 8   /* there are windows: core/rma/win.h */
 };

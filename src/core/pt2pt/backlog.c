@@ -3,7 +3,7 @@
  * Backlogs: see peer.h. Their lengths are counted for each lane and each peer.
  */
 #include "core/process/weft.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 #include "core/tool/event.h"
 
 void weft_backlog_append(struct weft_peer *peer, struct weft_backlog_entry *entry, bool overtakes)

@@ -13,7 +13,7 @@
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/bsend.h"
 #include "core/pt2pt/sw_match.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 
 #include <stdlib.h>
 

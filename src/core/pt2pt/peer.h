@@ -40,7 +40,7 @@ struct weft_backlog {
     double since; /* seconds: when it last became non-empty */
 };
 
-/* Counters of each peer, incremented on general paths only: see core/tool/count.h. */
+/* Counters of each peer, incremented on general paths only: see core/pt2pt/count.h. */
 struct weft_peer_counts {
     uint64_t rendezvous;    /* sends announced to it, */
     uint64_t backlogged;    /* messages and controls to it that had to wait, */

@@ -13,7 +13,7 @@
 #include "core/pt2pt/lane.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/rma/win.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 #include "core/process/weft.h"
 
 #include <stdlib.h>

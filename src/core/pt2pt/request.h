@@ -63,7 +63,7 @@ enum weft_request_flag {
     WEFT_REQUEST_INACTIVE = 16,   /* persistent and not started, or completed since */
     WEFT_REQUEST_PART = 32,       /* its completion is an event of its whole */
     WEFT_REQUEST_BUFFERED = 64,   /* a send whose end calls weft_bsend_ended */
-    WEFT_REQUEST_COUNTED = 64,    /* a receive whose end core/tool/count.h counts */
+    WEFT_REQUEST_COUNTED = 64,    /* a receive whose end core/pt2pt/count.h counts */
     WEFT_REQUEST_CANCELLING = 128 /* a send: CANCEL was sent, pending counts the reply */
 };
 

@@ -6,7 +6,7 @@
  * the posted queue and could match a message from the net, and the claims under way.
  */
 #include "core/pt2pt/sw_match.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 #include "core/tool/event.h"
 #include "core/pt2pt/lane.h"
 

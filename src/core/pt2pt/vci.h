@@ -22,7 +22,7 @@
  *  - Everything else holds the locks of all VCIs (weft_enter): calls on communicators, datatypes,
  *    attributes and so on, collectives, partitioned and buffered communication, finalize, reports, MPI_T.
  *  - So process-wide state is read by a thread that holds any VCI, and written by a thread that holds
- *    all of them. The exceptions are counters (core/tool/count.h), the last error sentence
+ *    all of them. The exceptions are counters (core/pt2pt/count.h), the last error sentence
  *    (core/object/error.c) and events (core/tool/event.c), which have means of their own.
  *  - The locks of several VCIs are taken in ascending order (core/process/lock.h).
  *  - A waiting thread holds what its operation holds. It progresses only the VCI that it holds, and now

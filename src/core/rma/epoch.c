@@ -16,7 +16,7 @@
 #include "core/object/error.h"
 #include "core/process/weft.h"
 #include "core/rma/message.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 
 /* ThreadSanitizer does not follow fences; those here order accesses of different processes. */
 #ifdef __SANITIZE_THREAD__

@@ -9,7 +9,7 @@
  */
 #include "core/rma/message.h"
 #include "core/object/error.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 
 #include <stdlib.h>
 #include <string.h>

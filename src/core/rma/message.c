@@ -11,7 +11,7 @@
 #include "core/process/weft.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include "core/object/error.h"
 #include "core/process/weft.h"
 #include "core/rma/message.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 
 #include <string.h>
 

@@ -15,7 +15,7 @@
 #include "core/pt2pt/partitioned.h"
 #include "core/object/settings.h"
 #include "core/rma/win.h"
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 #include "core/process/weft.h"
 
 #include <sched.h>

@@ -4,7 +4,7 @@
  *
  * Invariant: messages of a dead rank are counted for the lane that it had.
  */
-#include "core/tool/count.h"
+#include "core/pt2pt/count.h"
 
 #include "core/object/settings.h"
 #include "core/pt2pt/lane.h"

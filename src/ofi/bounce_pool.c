@@ -1,22 +1,21 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Staging memory: where the packed form of data that are not contiguous is while it travels.
+ * Bounce buffers: memory for the packed form of data with holes, and for data that cannot be registered.
  *
- * Sizes are powers of two. What was used once is kept, with its registration, up to KEPT_BYTES; so a
- * program that sends the same kind of message again and again allocates and registers nothing.
+ * Sizes are powers of two. Freed buffers are kept, with their registration, up to KEPT_BYTES; so a
+ * program that repeats its messages allocates and registers nothing.
  *
  * Where local buffers must be registered (FI_MR_LOCAL), the memory that may be locked is limited, and
- * the program's long messages may take all of it. So two stages, the reserves, are registered when the
- * endpoint opens: one for controls and RTS headers, one for pieces. Each is for what one operation of
- * the provider needs and then gives back. So a message whose buffer cannot be registered always goes
- * on, piece by piece. A piece may wait in the backlog behind controls, which is why these have their
- * own reserve. While a reserve is out nothing is registered for stages, because the provider has just
+ * the program's long messages may take all of it. So two buffers, the reserves, are registered when the
+ * endpoint opens: one for controls and RTS headers, one for pieces. Each serves one operation of the
+ * provider at a time. So a message whose buffer cannot be registered always continues, piece by piece. A piece may wait in the backlog behind controls, which is why these have their
+ * own reserve. While a reserve is in use no bounce buffer is registered, because the provider has just
  * refused that.
  *
  * Invariants:
- *  - A stage is either handed out or in the list of its class; kept is the bytes of all in the lists.
- *    The reserves are in no list.
- *  - Where local buffers must be registered, every stage is.
+ *  - A buffer is either in use or in the list of its class; kept is the sum of the bytes in the lists. The
+ *    reserves are in no list.
+ *  - If local buffers must be registered, all are.
  */
 #include "core/pt2pt/count.h"
 #include "ofi/net.h"
@@ -77,7 +76,7 @@ static void drop_kept(struct weft_net_bounce *pool)
     pool->kept = 0;
 }
 
-/* A new stage, registered where that is needed. NULL when there is no memory, or it is refused. */
+/* A new buffer, registered if necessary. NULL if there is no memory, or the provider refuses. */
 static struct stage *make(struct weft_net_vci *net, unsigned class, size_t room)
 {
     struct stage *stage = aligned_alloc(64, sizeof *stage + room);
@@ -141,7 +140,7 @@ void *weft_net_bounce_get(struct weft_net_vci *net, size_t bytes)
         return NULL;
     size_t room = class < CLASSES ? (size_t)1 << (SMALLEST + class) : (bytes + 63) / 64 * 64;
     struct stage *stage = make(net, class, room);
-    if (!stage && pool->kept) { /* of other lengths: what they have locked may be enough */
+    if (!stage && pool->kept) { /* of other lengths: their locked memory may be enough */
         drop_kept(pool);
         stage = make(net, class, room);
     }

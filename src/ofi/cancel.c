@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Cancelling sends that have left: the sender asks, the receiver looks, its answer decides.
+ * Cancelling sends that have left: the sender sends a query, and the receiver's reply decides.
  *
  * A message is named by its sender, context and tag, and by the number in its RTS or, sent eagerly,
- * its sequence number. The question leaves behind the message. Where the provider matches, it has
- * matched the message before the question, or holds it unexpected: the receiver takes all that the
- * provider holds of the context into software, in order, and looks there. Where the core matches,
- * completions come in any order, so the question says how many messages were sent before it, and
- * waits until these have been delivered.
+ * its sequence number. The query is sent after the message. If the provider matches, it has
+ * matched the message before the query, or holds it unexpected: the receiver claims all messages of the
+ * context into software, in order, and searches there. With software matching, completions come in any
+ * order, so the query contains the number of messages that were sent before it, and waits until these
+ * have been delivered.
  *
  * Invariants:
- *  - Every question is answered once. CANCELLED: the message was unmatched and is gone. TOO_LATE: it
- *    was matched, or its name fits more than one message; then it completes as if nobody had asked.
- *  - A request that asked (WEFT_REQUEST_CANCELLING) counts the answer in pending.
+ *  - Every query gets one reply. CANCELLED: the message was unmatched and is dropped. TOO_LATE: it was
+ *    matched, or more than one message fits the query; then the send completes as usual.
+ *  - A request with a query (WEFT_REQUEST_CANCELLING) counts the reply in pending.
  */
 #include "core/object/error.h"
 #include "core/pt2pt/sw_match.h"
@@ -22,9 +22,9 @@
 
 #include <stdlib.h>
 
-struct weft_net_question {
+struct weft_net_query {
     struct weft_net_control control;
-    struct weft_net_question *next;
+    struct weft_net_query *next;
 };
 
 /* ---- The sender */
@@ -35,18 +35,18 @@ void weft_net_cancel(struct weft_request *request)
     struct weft_peer *peer = request->peer;
     if (request->pending && weft_net_take_back(peer, &part->out)) {
         request->flags |= WEFT_REQUEST_CANCELLED;
-        request->pending = 1; /* nobody will acknowledge what never left */
+        request->pending = 1; /* no ACK comes for a message that never left */
         weft_net_sent(request);
         return;
     }
-    /* One that was announced for lack of credits and is complete passes for an eager one here: no
-     * eager message has its number, and the answer is that it is too late. */
+    /* A complete send that was announced without credits is treated as eager here: no eager message has
+     * its number, and the reply is TOO_LATE. */
     bool rendezvous = request->pending ? part->out.kind == WEFT_NET_OUT_RTS
                                        : request->bytes > weft_net.eager_limit;
     if (!request->pending && (rendezvous || request->mode == WEFT_SEND_SYNCHRONOUS))
         return; /* complete means matched */
     if (!rendezvous && peer->sequence - request->sequence > weft_net.sequence_mask)
-        return; /* its number names a later message too */
+        return; /* a later message has the same number */
     part->out.kind = rendezvous ? WEFT_NET_OUT_RTS : WEFT_NET_OUT_EAGER;
     request->flags |= WEFT_REQUEST_CANCELLING;
     request->pending++;
@@ -60,8 +60,8 @@ void weft_net_cancel(struct weft_request *request)
                                                .length = peer->sequence});
 }
 
-/* A cancelled synchronous send waits for no acknowledgement. If it has one already, that was of a
- * later send, and overtook the answer. False when there is no such send. */
+/* A cancelled synchronous send waits for no ACK. If it has one already, that ACK was for a later send and
+ * overtook the reply. False if there is no such send. */
 static bool forget_acknowledgement(struct weft_request *request)
 {
     if (!weft_net_forget_sync(request))
@@ -70,7 +70,7 @@ static bool forget_acknowledgement(struct weft_request *request)
     return true;
 }
 
-bool weft_net_cancel_answered(struct weft_request *request, bool cancelled)
+bool weft_net_cancel_replied(struct weft_request *request, bool cancelled)
 {
     const struct weft_net_request *part = weft_net_part(request);
     bool rendezvous = part->out.kind == WEFT_NET_OUT_RTS;
@@ -89,17 +89,17 @@ bool weft_net_cancel_answered(struct weft_request *request, bool cancelled)
 
 /* ---- The receiver */
 
-void weft_net_cancel_asked(struct weft_net_vci *net, const struct weft_net_control *control)
+void weft_net_query_arrived(struct weft_net_vci *net, const struct weft_net_control *control)
 {
-    struct weft_net_question **last = &net->asked, *question = malloc(sizeof *question);
-    if (!question)
+    struct weft_net_query **last = &net->queries, *query = malloc(sizeof *query);
+    if (!query)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to answer a cancelled send of rank %d",
                    control->from);
-    question->control = *control;
-    question->next = NULL;
+    query->control = *control;
+    query->next = NULL;
     while (*last)
         last = &(*last)->next;
-    *last = question;
+    *last = query;
 }
 
 static bool revoke(const struct weft_net_control *control)
@@ -130,15 +130,15 @@ static void answer(const struct weft_net_control *control)
                                             .number = control->number});
 }
 
-static void relieve(struct weft_net_vci *net, const struct weft_net_control *control)
+static void check_flow(struct weft_net_vci *net, const struct weft_net_control *control)
 {
     weft_net_collect_unexpected(net);
     struct weft_peer *peer = weft_peer_get(control->deal, control->from);
     if (peer && peer->lane == WEFT_LANE_NET)
-        weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_RELIEVED});
+        weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_FLOW_CHECKED});
 }
 
-/* Whether what was sent before the question has been delivered, or will never be. */
+/* True if the messages before the query have been delivered, or will never arrive. */
 static bool is_due(const struct weft_net_vci *net, const struct weft_net_control *control)
 {
     const struct weft_peer *peer = weft_peer_known(control->deal, control->from);
@@ -147,26 +147,26 @@ static bool is_due(const struct weft_net_vci *net, const struct weft_net_control
            weft_sequence_reached(&net->sequences, sender, (uint32_t)control->length);
 }
 
-int weft_net_cancel_answer(struct weft_net_vci *net)
+int weft_net_answer_queries(struct weft_net_vci *net)
 {
     int answers = 0;
-    if (net->answering) /* collecting makes progress, which comes back here */
+    if (net->answering) /* claiming makes progress, which calls this function */
         return 0;
     net->answering = true;
-    for (struct weft_net_question **link = &net->asked; *link;) {
-        struct weft_net_question *question = *link;
-        if (!is_due(net, &question->control)) {
-            link = &question->next;
+    for (struct weft_net_query **link = &net->queries; *link;) {
+        struct weft_net_query *query = *link;
+        if (!is_due(net, &query->control)) {
+            link = &query->next;
             continue;
         }
-        *link = question->next;
-        if (question->control.kind == WEFT_NET_RELIEVE)
-            relieve(net, &question->control);
-        else if (question->control.kind == WEFT_NET_CONNECTED)
-            weft_net_connect_back(net, question->control.deal, question->control.from);
+        *link = query->next;
+        if (query->control.kind == WEFT_NET_FLOW_CHECK)
+            check_flow(net, &query->control);
+        else if (query->control.kind == WEFT_NET_CONNECTED)
+            weft_net_connect_back(net, query->control.deal, query->control.from);
         else
-            answer(&question->control);
-        free(question);
+            answer(&query->control);
+        free(query);
         answers++;
     }
     net->answering = false;

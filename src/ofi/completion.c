@@ -2,8 +2,8 @@
 /*
  * Completions: one queue, one reader.
  *
- * Invariant: an entry's op_context is the struct weft_net_op given to the provider, and the entry
- * is the last the provider says of it: after its handler ran the op's memory may be used again. A
+ * Invariant: an entry's op_context is the struct weft_net_op given to the provider, and the
+ * provider has finished with the op: after its handler its memory may be used again. A
  * handler may start operations and may be re-entered only through weft_net_withdraw and
  * weft_peer_connect, which progress while they wait: each reader owns the entries it has read.
  */
@@ -67,7 +67,7 @@ WEFT_COLD static void send_failed(struct weft_request *request, const char *text
         "runs",
         request->bytes, request->tag, request->peer->world, weft_net_name(), text);
     if (request->mode == WEFT_SEND_SYNCHRONOUS && weft_net_forget_sync(request))
-        weft_request_event(request); /* it will not be acknowledged */
+        weft_request_event(request); /* no ACK will come */
     weft_net_sent(request);
 }
 
@@ -127,7 +127,7 @@ WEFT_HOT int weft_net_progress(unsigned vci)
     if (net->posted < net->wanted) /* what the last poll took: whoever answers has by now */
         weft_net_pool_post_more(net);
     /* Reading goes on after an error, because psm2 and psm3 make no progress in a read that returns
-     * what is in the queue already, and each progress may queue the error of a PEEK. */
+     * entries of the queue, and each progress may queue the error of a PEEK. */
     ssize_t n;
     while ((n = fi_cq_read(net->objects.cq, entries, BATCH)) == -FI_EAVAIL &&
            read_error(net, &events))
@@ -146,15 +146,15 @@ WEFT_HOT int weft_net_progress(unsigned vci)
         events += weft_net_move_more(net);
     if (weft_unlikely(weft.vcis[vci].held != NULL))
         weft_net_claim(net);
-    if (weft_unlikely(net->asked != NULL))
-        events += weft_net_cancel_answer(net);
+    if (weft_unlikely(net->queries != NULL))
+        events += weft_net_answer_queries(net);
     return events;
 }
 
 static bool may_sleep(const struct weft_net_vci *net)
 {
     struct fid *queue = &net->objects.cq->fid;
-    return !net->backlogged && !net->stalled && net->posted >= net->wanted && !net->asked &&
+    return !net->backlogged && !net->stalled && net->posted >= net->wanted && !net->queries &&
            !weft.vcis[net->number].held && net->objects.wait_fd >= 0 &&
            !fi_trywait(net->objects.fabric, &queue, 1);
 }
@@ -174,7 +174,7 @@ bool weft_net_idle(void)
     bool idle = true;
     for (unsigned i = 0; i < weft_net.nvcis; i++) {
         const struct weft_net_vci *net = &weft_net.vcis[i];
-        idle = idle && !net->backlogged && !net->stalled && !net->outstanding && !net->asked;
+        idle = idle && !net->backlogged && !net->stalled && !net->outstanding && !net->queries;
     }
     return idle;
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Control messages: acknowledgements of matches, ends of rendezvous, requests to push.
+ * Control messages: ACK, FIN, CTS, credits, flow checks, cancel.
  *
  * Invariants:
  *  - An ACK names (context, tag) and means the oldest unacknowledged synchronous send of these to its
- *    sender. That needs no cookie, because messages of one source, context and tag are matched in
+ *    sender. That needs no number, because messages of one source, context and tag are matched in
  *    the order in which they were sent.
- *  - Nothing relies on the order in which controls complete. ACK, RELIEVED, CREDITS, WRITTEN and
- *    TAKEN are counted, so that those of one kind may change places; an ACK that came before the
- *    CANCELLED of an older send is handed on (cancel.c). DATA name their offset, FIN and the answers
- *    their request, which waits for them. Only CANCEL and RELIEVE must come behind user messages,
- *    and name the sequence number up to which they do.
+ *  - Nothing relies on the order in which controls complete. ACK, FLOW_CHECKED, CREDITS, WRITTEN
+ *    and TAKEN are counted, so those of one kind may change places; an ACK that arrives before the
+ *    CANCELLED of an older send is passed on (cancel.c). DATA contain their offset, FIN and the replies
+ *    name their request. Only CANCEL and FLOW_CHECK depend on earlier user messages, and contain the
+ *    sequence number up to which these are.
  */
 #include "core/object/error.h"
 #include "core/pt2pt/count.h"
@@ -125,8 +125,7 @@ void weft_net_drop(const char *what, int from)
                   what, from);
 }
 
-/* The active operation of this rank with a peer that the peer means by a number, in that phase. NULL
- * when there is none. */
+/* The active operation of this rank with a peer that has that number and is in that phase, or NULL. */
 static struct weft_request *active(uint64_t number, const struct weft_peer *peer,
                                    enum weft_request_kind op, enum weft_net_phase phase)
 {
@@ -161,10 +160,10 @@ static bool cancel_answered(const struct weft_net_control *answer, const struct 
         send->op != WEFT_REQUEST_SEND || send->peer != peer ||
         !(send->flags & WEFT_REQUEST_CANCELLING))
         return false;
-    return weft_net_cancel_answered(send, answer->kind == WEFT_NET_CANCELLED);
+    return weft_net_cancel_replied(send, answer->kind == WEFT_NET_CANCELLED);
 }
 
-/* What the receiver of an announced message wants. */
+/* A control from the receiver of an announced message. */
 static bool announced_wanted(const struct weft_net_control *control, const struct weft_peer *peer)
 {
     struct weft_request *send =
@@ -176,7 +175,7 @@ static bool announced_wanted(const struct weft_net_control *control, const struc
     else if (control->kind == WEFT_NET_PLACE)
         weft_net_rndv_write_begin(send, control);
     else
-        weft_net_header_asked(send, control->other);
+        weft_net_header_requested(send, control->other);
     return true;
 }
 
@@ -191,8 +190,8 @@ static bool piece_arrived(const struct weft_net_control *control, const struct w
     return true;
 }
 
-/* Acts on a control message of a peer; data of so many bytes follow it. False if it does not fit what
- * this rank has under way with the peer. */
+/* Acts on a control message of a peer; data of so many bytes follow it. False if it does not fit
+ * the operations with that peer. */
 static bool act(const struct weft_net_control *control, struct weft_peer *peer, const void *data,
                 size_t bytes)
 {
@@ -204,15 +203,15 @@ static bool act(const struct weft_net_control *control, struct weft_peer *peer, 
         return finished(control, peer);
     case WEFT_NET_CTS:
     case WEFT_NET_PLACE:
-    case WEFT_NET_ASK_HEADER:
+    case WEFT_NET_REQUEST_HEADER:
         return announced_wanted(control, peer);
     case WEFT_NET_DATA:
         return piece_arrived(control, peer, data, bytes);
     case WEFT_NET_CREDITS:
         weft_net_credits_arrived(peer, control->length);
         return true;
-    case WEFT_NET_RELIEVED:
-        return weft_net_relieved(peer);
+    case WEFT_NET_FLOW_CHECKED:
+        return weft_net_flow_checked(peer);
     case WEFT_NET_CANCELLED:
     case WEFT_NET_TOO_LATE:
         return cancel_answered(control, peer);
@@ -221,26 +220,26 @@ static bool act(const struct weft_net_control *control, struct weft_peer *peer, 
         if (request)
             weft_net_rndv_write_written(request, control);
         return request;
-    case WEFT_NET_TAKEN: /* a send that has failed since is not there any more */
+    case WEFT_NET_TAKEN: /* the send may have failed since */
         request = active(control->number, peer, WEFT_REQUEST_SEND, WEFT_NET_WRITING);
         return !request || weft_net_rndv_write_taken(request);
     case WEFT_NET_HEADER:
-        request = active(control->number, peer, WEFT_REQUEST_RECV, WEFT_NET_ASKING_HEADER);
+        request = active(control->number, peer, WEFT_REQUEST_RECV, WEFT_NET_AWAITING_HEADER);
         if (request)
-            weft_net_header_told(request, control);
+            weft_net_header_arrived(request, control);
         return request;
     case WEFT_NET_CANCEL:
-    case WEFT_NET_RELIEVE:
+    case WEFT_NET_FLOW_CHECK:
     case WEFT_NET_CONNECTED:
-        break; /* of strangers too */
+        break; /* handled before: also from ranks without a connection */
     }
     return false;
 }
 
-/* The questions of ranks that this rank may not be connected to. */
-static bool is_question(const struct weft_net_control *control)
+/* Controls that ranks without a connection to this one send too. */
+static bool is_query(const struct weft_net_control *control)
 {
-    return control->kind == WEFT_NET_CANCEL || control->kind == WEFT_NET_RELIEVE ||
+    return control->kind == WEFT_NET_CANCEL || control->kind == WEFT_NET_FLOW_CHECK ||
            control->kind == WEFT_NET_CONNECTED;
 }
 
@@ -263,10 +262,10 @@ void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t
         return; /* what it is about was ended when it died */
     if (control.kind == WEFT_NET_CONNECTED && !control.count)
         return;
-    if (is_question(&control)) {
+    if (is_query(&control)) {
         if (control.kind != WEFT_NET_CONNECTED ||
             !weft_net_connected_by(control.deal, control.from))
-            weft_net_cancel_asked(net, &control);
+            weft_net_query_arrived(net, &control);
     } else if (!peer ||
                !act(&control, peer, (const char *)data + sizeof control, bytes - sizeof control)) {
         weft_net_drop("a control message about an operation that this rank does not have",

@@ -1,35 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Back-pressure: how much a rank may send to another that does not take it.
+ * Flow control: credits for eager messages, and flow checks.
  *
- * Credits. An eager message that no receive waits for costs memory at its receiver. So a receiver
- * gives each sender a number of credits, says so where it publishes its address, and an eager
- * message costs one for each 256 bytes it begins. The receiver counts what matches and returns
- * credits when a sixteenth of them is owed. A send that cannot pay is announced by an RTS instead
- * (announce() in send.c): its data wait at the sender, order is kept, and nothing can deadlock that
- * has its receives. A message that is no longer than an RTS would gain nothing: it is sent, and
- * overdraws.
+ * Credits. An unexpected eager message takes memory at its receiver. So a receiver gives each sender
+ * a number of credits, which it publishes with its address, and an eager message costs one for each 256
+ * bytes it begins. The receiver counts the credits of matched messages and returns them in steps of a
+ * sixteenth. A send without credits is announced by an RTS instead (prepare() in send.c): its data stay
+ * at the sender, so order is kept, and no program that posts its receives can deadlock. A message that
+ * is no longer than an RTS is always sent, and may make the credits negative.
  *
- * Relief. A provider may keep each message that waits in it, an RTS or 8 bytes too, in a buffer
- * that could hold the longest, and takes from the wire whatever is there. So a sender asks its peer
- * after every 256 messages or so whether it has taken them, after 1024 where it is known to keep
- * little: question and answer take the time of two messages, 1 % of those of 256. The answer comes
- * when the peer has read the question, the messages before it have been delivered, and those that
- * have no receive have been taken into software, where they cost what they must. While two questions
- * are unanswered user messages wait in the backlog. This also bounds the sequence numbers that a
- * receiver must tell apart (sequence.c). The answer needs a peer that progresses, and no receive;
- * controls overtake the backlog. So nothing can deadlock on it.
+ * Flow checks. A provider may keep each unexpected message, also an RTS or 8 bytes, in a buffer of the
+ * longest length, and receives all that arrives. So a sender requests a confirmation from its peer after
+ * about 256 messages, or after 1024 if the provider keeps little: request and reply take the time of two
+ * messages, 1 % of 256. The peer replies when it has received the request, has delivered the messages
+ * before it, and has claimed those without a receive into software, where they take only their length.
+ * While two flow checks are pending, user messages wait in the backlog. This also bounds the sequence
+ * numbers that a receiver must distinguish (sequence.c). The reply needs progress of the peer, but no
+ * receive, and controls overtake the backlog, so flow checks cannot cause a deadlock.
  *
- * The short way of a send tests one number, peer->stop: where credits end, where to ask, or here,
- * while there is a backlog. A message of the short way costs one credit, so the sequence number
- * that names it counts credits as well; a longer one brings the ends nearer.
+ * The fast path of a send tests one number, peer->stop: the sequence number at which credits end or a
+ * flow check is due, or the current one while there is a backlog. A message of the fast path costs one
+ * credit, so its sequence number counts credits too; a longer message moves these limits.
  *
  * Invariants:
- *  - credits_end - sequence is what this rank may still spend. Only messages shorter than an RTS
- *    are sent when it is used up.
- *  - Each eager message is charged once, when it leaves, and returned once, when it matches or is
- *    revoked; both sides compute its cost from its length.
- *  - peer->stop is what weft_net_settle makes it whenever the long way is left.
+ *  - credits_end - sequence is the number of credits that are left. If it is 0 or less, only messages
+ *    shorter than an RTS are sent.
+ *  - The credits of an eager message are taken once, when it leaves, and returned once, when it matches
+ *    or is cancelled; both sides compute its cost from its length.
+ *  - weft_net_settle sets peer->stop before the general path ends.
  */
 #include "core/object/error.h"
 #include "core/object/settings.h"
@@ -42,15 +40,14 @@
 
 enum { STEPS = 16 };
 
-/* After how many messages a question comes, or how many bytes, as powers of two: 256, or as many as
- * 16 MB of the provider's buffers take, but no more than 1024, because it looks at them one by one;
- * or 2 MB. Where the buffers are not known it stays at 256: with 1024 messages that the peer has not
- * taken, psm2 waits in its own send, which no nonblocking send may do. 64 or 16 KiB where the bytes
- * on their way have to fit into the kernel's smallest buffer. */
+/* The messages, or bytes, between two flow checks, as powers of two: 256, or as many as fit into 16 MB of
+ * the provider's buffers, but at most 1024, because the provider searches them one by one; or 2 MB. If
+ * the buffers are not known it is 256: with 1024 messages that the peer has not received, psm2 blocks in
+ * its send. 64 messages or 16 KiB if the bytes in flight must fit into the kernel's smallest buffer. */
 enum { PART = 8, MOST_PART = 10, PART_ROOM = 24, PART_BYTES = 21 };
 enum { NARROW_PART = 6, NARROW_BYTES = 14 };
 
-/* Where a message carries 8 bits of its sequence number: a window is half of these. */
+/* If a message carries 8 bits of its sequence number: a window is half of these. */
 enum { SHORT_NUMBER_PART = 6 };
 
 static const int64_t largest = 16 << 20, smallest = 512 << 10, all_together = INT64_C(2) << 30;
@@ -93,21 +90,21 @@ void weft_net_credits_open(int ranks)
     weft_net.inject_short = weft_net.inject_max < short_most ? weft_net.inject_max : short_most;
 }
 
-/* What is owed to a rank that is no peer yet. */
-static uint32_t *stranger(const struct weft_net_vci *net, unsigned deal, int world)
+/* The credits to return to a rank without a connection. */
+static uint32_t *unconnected(const struct weft_net_vci *net, unsigned deal, int world)
 {
-    return &net->strangers[weft_net_sender_number(deal, world) - net->first_sender];
+    return &net->unconnected[weft_net_sender_number(deal, world) - net->first_sender];
 }
 
 void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits)
 {
     peer->credits_end = peer->sequence + credits;
-    peer->relieve_at = peer->sequence + weft_net.part;
+    peer->flow_check_at = peer->sequence + weft_net.part;
     struct weft_net_vci *net = weft_net_of_peer(peer);
-    if (net->strangers) {
-        uint32_t *owed = stranger(net, peer->deal, peer->world);
-        peer->owed += *owed;
-        *owed = 0;
+    if (net->unconnected) {
+        uint32_t *credits = unconnected(net, peer->deal, peer->world);
+        peer->credits_to_return += *credits;
+        *credits = 0;
     }
     weft_net_settle(peer);
 }
@@ -116,32 +113,32 @@ uint32_t weft_net_number(struct weft_peer *peer, size_t bytes, uint32_t cost)
 {
     uint32_t number = peer->sequence++;
     peer->credits_end += 1 - cost;
-    peer->relieve_at -= (uint32_t)(bytes >> weft_net.part_shift);
+    peer->flow_check_at -= (uint32_t)(bytes >> weft_net.part_shift);
     weft_net_settle(peer);
     return number;
 }
 
-void weft_net_relieve(struct weft_peer *peer)
+void weft_net_flow_check(struct weft_peer *peer)
 {
-    if (weft_likely((int32_t)(peer->relieve_at - peer->sequence) > 0) || weft_net_must_wait(peer) ||
+    if (weft_likely((int32_t)(peer->flow_check_at - peer->sequence) > 0) || weft_net_must_wait(peer) ||
         peer->lane != WEFT_LANE_NET)
         return;
     peer->sent_before += peer->sequence - peer->sent_mark; /* sequence wraps around */
     peer->sent_mark = peer->sequence;
-    peer->relieve_at = peer->sequence + weft_net.part;
-    peer->unanswered++;
+    peer->flow_check_at = peer->sequence + weft_net.part;
+    peer->flow_checks_pending++;
     weft_count_add(&weft_counts.net_flow_checks, 1);
     peer->reached = true;
     weft_net_settle(peer);
     weft_net_control(peer,
-                     (struct weft_net_control){.kind = WEFT_NET_RELIEVE, .length = peer->sequence});
+                     (struct weft_net_control){.kind = WEFT_NET_FLOW_CHECK, .length = peer->sequence});
 }
 
-bool weft_net_relieved(struct weft_peer *peer)
+bool weft_net_flow_checked(struct weft_peer *peer)
 {
-    if (!peer->unanswered)
+    if (!peer->flow_checks_pending)
         return false;
-    peer->unanswered--;
+    peer->flow_checks_pending--;
     weft_net_settle(peer);
     return true;
 }
@@ -154,25 +151,25 @@ void weft_net_credits_arrived(struct weft_peer *peer, uint64_t credits)
 
 void weft_net_credits_return(struct weft_peer *peer)
 {
-    uint32_t owed = peer->owed;
-    peer->owed = 0;
+    uint32_t credits = peer->credits_to_return;
+    peer->credits_to_return = 0;
     if (peer->lane == WEFT_LANE_NET)
-        weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CREDITS, .length = owed});
+        weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CREDITS, .length = credits});
 }
 
-/* A rank that only ever sends to wildcards needs no contact before it has earned a return. */
-static void matched_stranger(unsigned deal, int world, size_t length)
+/* To a rank that only sends to this one, first contact is made when a step of credits is due. */
+static void matched_unconnected(unsigned deal, int world, size_t length)
 {
     struct weft_net_vci *net = &weft_net.vcis[deal % weft.nvcis];
-    if (!net->strangers)
-        net->strangers = calloc(weft_net_senders(), sizeof *net->strangers);
-    if (!net->strangers)
+    if (!net->unconnected)
+        net->unconnected = calloc(weft_net_senders(), sizeof *net->unconnected);
+    if (!net->unconnected)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to count the messages of %d ranks", weft.job.size);
-    uint32_t *owed = stranger(net, deal, world);
-    *owed += weft_net_cost(length);
-    if (*owed < weft_net.credits_step)
+    uint32_t *credits = unconnected(net, deal, world);
+    *credits += weft_net_cost(length);
+    if (*credits < weft_net.credits_step)
         return;
-    struct weft_peer *peer = weft_peer_connect(deal, world); /* takes the count over */
+    struct weft_peer *peer = weft_peer_connect(deal, world); /* moves the count to the peer */
     if (peer)
         weft_net_credits_return(peer);
 }
@@ -181,7 +178,7 @@ void weft_net_matched(const struct weft_channel *channel, int source, size_t len
 {
     struct weft_peer *peer = weft_comm_peer(channel->comm, source);
     if (!peer)
-        matched_stranger(channel->comm->deal, weft_comm_world_of(channel->comm, source), length);
+        matched_unconnected(channel->comm->deal, weft_comm_world_of(channel->comm, source), length);
     else if (peer->lane == WEFT_LANE_NET)
         weft_net_matched_from(peer, length);
 }

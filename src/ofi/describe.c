@@ -63,7 +63,7 @@ static const char *describe_receive(const struct weft_request *request)
     else if (part->phase == WEFT_NET_NO_RENDEZVOUS)
         snprintf(words, sizeof words,
                  "received, waiting for the send that is part of the operation");
-    else if (part->phase == WEFT_NET_ASKING_HEADER)
+    else if (part->phase == WEFT_NET_AWAITING_HEADER)
         snprintf(words, sizeof words, "matched, waiting for the sender to send its length");
     else if (part->phase == WEFT_NET_READING)
         snprintf(words, sizeof words,

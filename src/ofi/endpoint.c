@@ -4,12 +4,13 @@
  * inserted on first contact.
  *
  * A rank publishes its addresses before the others are known, so a rank with MPI_THREAD_MULTIPLE
- * opens WEFT_VCIS endpoints. After the fence rank 0's card tells all ranks alike onto how many numbers
+ * opens WEFT_VCIS endpoints. After the fence all ranks read from rank 0's card onto how many numbers
  * communicators are dealt. A message of deal d goes to endpoint d of a rank that has several, else to
  * the rank's only endpoint.
  *
- * Invariant: two ranks talk only if what they published agrees: wire version, provider, usable tag
- * bits, who matches, eager limit, endpoints. Otherwise the first contact says what differs.
+ * Invariant: two ranks exchange messages only if their cards agree: wire version, provider, tag bits,
+ * matching, eager limit, endpoints. Otherwise first contact fails with a sentence that names the
+ * difference.
  */
 #include "core/comm/context.h"
 #include "core/object/error.h"
@@ -36,10 +37,10 @@ enum {
 
 struct weft_net weft_net;
 
-/* What a rank publishes, up to its last address. */
+/* A rank publishes its card up to the last address. */
 struct card {
     uint32_t wire_version, tag_bits, software;
-    uint32_t credits; /* what it gives to each sender */
+    uint32_t credits; /* of each sender */
     uint64_t eager_limit;
     char provider[48];
     uint32_t address_bytes; /* of each endpoint, one behind the other */
@@ -102,7 +103,7 @@ static int tag_bits(const struct weft_job *job, unsigned deals)
     return (int)own.tag_bits - WEFT_KIND_BITS - sender - WEFT_CONTEXT_BITS;
 }
 
-/* Takes over the bits that the provider carries in a tag and in completion data. */
+/* Reads the bits of a tag and of completion data from fi_info. */
 static int take_bits(const struct fi_info *info, const struct weft_job *job, char *why, size_t len)
 {
     int bits = usable_bits(info->ep_attr->mem_tag_format);
@@ -148,7 +149,7 @@ static bool tcp_paces(void)
     return paces;
 }
 
-/* How much is read from a peer at a time: rendezvous.c. */
+/* The bytes that are read from a peer at a time: rndv_read.c. */
 static void size_reads(const struct fi_info *info)
 {
     bool stream = weft_net.choice.row->flags & WEFT_PROVIDER_STREAM;
@@ -229,7 +230,7 @@ static void close_vci(struct weft_net_vci *net)
     weft_objects_close(&net->objects);
     weft_net_transfer_close(net);
     weft_net_control_close(net);
-    free(net->strangers);
+    free(net->unconnected);
     weft.vcis[net->number].net = (struct weft_net_fast){0};
     *net = (struct weft_net_vci){0};
 }
@@ -303,7 +304,7 @@ int weft_net_open(const struct weft_job *job, unsigned vcis, char *why, size_t l
     return publish(why, len);
 }
 
-/* Gives each VCI what its fast path reads. */
+/* Sets the fields that the fast path of each VCI reads. */
 static void open_fast(void)
 {
     uint64_t stop = weft_net.stop_step ? weft_net.post_limit : 0;
@@ -431,8 +432,8 @@ static int differs(const struct card *card, int rank, char *why, size_t len)
     return -1;
 }
 
-/* Inserts the address of a peer. Where that connects, it fails when the peer makes no progress within
- * the provider's own limit: then it is repeated, and reported. Returns what fi_av_insert returns. */
+/* Inserts the address of a peer. If that connects, it fails when the peer makes no progress within
+ * the provider's time limit: then it is repeated, and reported. Returns what fi_av_insert returns. */
 static int insert(struct weft_peer *peer, const struct card *card)
 {
     struct fid_av *av = weft_net_of_peer(peer)->objects.av;
@@ -450,9 +451,9 @@ static int insert(struct weft_peer *peer, const struct card *card)
     return n;
 }
 
-/* Of psm2 and psm3 each direction of a pair is a connection that needs the progress of the rank it
- * leads to. If a rank connected only when it has to receive, it would wait for a sender that has left
- * MPI since. So the two connect to each other at first contact, when the first waits anyway. */
+/* With psm2 and psm3 each direction of a pair is a connection that needs the progress of its target. A
+ * rank that connected only when it receives would wait for a sender that may have left MPI. So both ranks
+ * connect at first contact, when the first one waits anyway. */
 static void connect_both_ways(struct weft_peer *peer)
 {
     unsigned idle = 0;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What the user hears of an operation that the provider failed at.
+ * Errors of the provider as errors of MPI.
  *
- * Invariant: where the peer is dead and the launcher tells so, the error is MPI_ERR_PROC_ABORTED,
- * whoever noticed it first.
+ * Invariant: if the launcher reports the peer as dead, the error is MPI_ERR_PROC_ABORTED, also if the
+ * provider detected it first.
  */
 #include "core/object/error.h"
 #include "core/process/weft.h"

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The net lane as the core sees it: libfabric behind a dozen functions, no rdma type in sight.
+ * The interface of the net lane. It contains no types of libfabric.
  *
  * Invariants:
- *  - A send started here completes its request through weft_request_event; an error is in the
- *    request's error field, its sentence said, before the last event.
- *  - Messages to one peer leave in the order of the calls, whatever their protocol: what the
- *    provider will not take waits in the peer's backlog, and every message after it too.
+ *  - A send started here completes its request through weft_request_event; if it
+ *    fails, the request has the error, and its sentence is recorded, before the last event.
+ *  - Messages to one peer leave in the order of the calls, for every protocol: if the
+ *    provider returns -FI_EAGAIN, the message and all later ones wait in the peer's backlog.
  */
 #ifndef WEFT_NET_H
 #define WEFT_NET_H
@@ -18,14 +18,14 @@
 #include <sys/types.h>
 #include <sys/uio.h>
 
-/* Lets crash signals be crash signals again: libraries that libfabric brings along catch them. */
+/* Restores the default action of crash signals, which libraries that libfabric depends on catch. */
 void weft_net_free_signals(void);
 
-/* Opens the provider that fits, with endpoints for so many VCIs (one only where the provider has no
- * more), and publishes their addresses. Returns 0, or -1 with a sentence in why. */
+/* Opens the chosen provider with endpoints for so many VCIs (one if the provider has no more), and
+ * publishes their addresses. Returns 0, or -1 with a sentence in why. */
 int weft_net_open(const struct weft_job *job, unsigned vcis, char *why, size_t len);
 
-/* After the fence: rank 0 settles for the job onto how many numbers communicators are dealt, those
+/* After the fence: rank 0 determines for the job onto how many numbers communicators are dealt, those
  * with ranks of other nodes (weft_net_deals: 1 or *deals) and the others. Endpoints beyond that are
  * closed. Returns 0, or -1 with a sentence in why. */
 int weft_net_agree(const struct weft_job *job, unsigned *deals, char *why, size_t len);
@@ -34,7 +34,7 @@ unsigned weft_net_deals(void);
 /* True if this rank has an endpoint for each of weft_net_deals. */
 bool weft_net_has_all(void);
 
-/* To be called once for each request that comes into being, after weft_net_open. */
+/* Initialises the lane's part of a new request; after weft_net_open. */
 void weft_net_adopt(struct weft_request *request);
 
 /* True when every peer must be connected before the first message may arrive. */
@@ -43,7 +43,7 @@ bool weft_net_must_know_all(void);
 /* Closes everything; only after weft_net_idle has returned true. */
 void weft_net_close(void);
 
-/* True when nothing waits to be sent and no read is under way. */
+/* True if all sends have left and all reads are complete. */
 bool weft_net_idle(void);
 
 /* Sets a new peer's address. Returns 0, or -1 with a sentence in why. */
@@ -56,7 +56,7 @@ uint64_t weft_net_context_bits(unsigned deal, uint32_t context);
 /* A rank in a communicator as bits of the completion data. */
 uint64_t weft_net_rank_bits(int rank);
 
-/* True when the core matches every receive (WEFT_MATCHING, or the provider cannot). */
+/* True if software matches every receive (WEFT_MATCHING, or the provider cannot). */
 bool weft_net_software_matching(void);
 
 /* "tcp;ofi_rxm on lo", or "no provider". */
@@ -74,21 +74,22 @@ struct weft_net_fast {
     ssize_t (*post)(struct fid_ep *ep, const struct iovec *iov, void **descriptors, size_t pieces,
                     uint64_t source, uint64_t word, uint64_t ignore,
                     void *context); /* its fi_trecvv */
-    uint64_t posts, posts_stop; /* receives posted so far, and where to stop for now: completed ones
-                                   plus what the provider may hold; 0: the long way always */
+    uint64_t posts, posts_stop; /* receives posted so far, and the count at which the fast path
+                                   must stop: completed ones plus the limit of the provider; 0: the
+                                   general path always */
     uint64_t form_mask;         /* what such a receive ignores */
 };
 
-/* What the mode of an eager send that is not synchronous adds to the tag word. */
+/* The bits of the tag word for the mode of an eager send that is not synchronous. */
 static inline __attribute__((always_inline)) uint64_t
 weft_net_mode_bits(const struct weft_net_fast *net, enum weft_send_mode mode)
 {
     return mode == WEFT_SEND_READY ? net->ready_bits : 0;
 }
 
-/* Sends a contiguous message of fewer than peer->send_below bytes, with no request. False when other
- * messages wait, there is something to think of (ofi/credits.c), or the provider is busy: then
- * nothing was sent. */
+/* Sends a contiguous message of fewer than peer->send_below bytes, with no request. False, and
+ * nothing was sent, if there is a backlog, credits or a flow check need the general path
+ * (ofi/credits.c), or the provider returns -FI_EAGAIN. */
 static inline __attribute__((always_inline)) bool
 weft_net_inject(const struct weft_net_fast *net, struct weft_peer *peer,
                 const struct weft_channel *channel, int tag, uint64_t mode_bits, const void *data,
@@ -104,28 +105,28 @@ weft_net_inject(const struct weft_net_fast *net, struct weft_peer *peer,
     return true;
 }
 
-/* Starts a send; every field of the request but lane is set. Returns MPI_SUCCESS: what goes wrong is
- * in the request's error. */
+/* Starts a send; every field of the request but lane is set. Returns MPI_SUCCESS: an error is
+ * in the request. */
 int weft_net_isend(struct weft_request *request);
 
 /* Posts a receive to the provider (nothing older waits in software), from any source when the
- * request's peer is NULL. What the provider will not take, because its receive queue is full, is
- * left to the software (weft_sw_receive). Returns MPI_SUCCESS. */
+ * request's peer is NULL. If the receive queue of the provider is full, the receive
+ * is posted in software (weft_sw_receive). Returns MPI_SUCCESS. */
 int weft_net_irecv(struct weft_request *request);
 
-/* The same for a contiguous buffer and a receive with a tag from one source; the flag IN_NET is set. */
+/* As weft_net_irecv, for a contiguous buffer and a receive with a tag from one source; the flag IN_NET
+ * is set. */
 int weft_net_irecv_plain(struct weft_request *request);
 
-/* Whether the following may be used now. */
+/* True if weft_net_irecv_short may be called now. */
 static inline bool weft_net_may_post(const struct weft_net_fast *net)
 {
     return weft_likely(net->posts < net->posts_stop);
 }
 
-/* The same for one of up to WEFT_NET_SMALL bytes from a peer whose recv_in_request_below says that it lands in
- * its request: whose net_addr is given, and the tag with the context's bits. 0, or the provider does
- * not take it: then it is for weft_net_refused, which leaves it to the software and returns
- * MPI_SUCCESS. */
+/* Posts a receive that lands in its request (shorter than the peer's recv_in_request_below), given the
+ * peer's net_addr and the tag with the bits of the context. If the provider does not accept it,
+ * weft_net_refused posts it in software and returns MPI_SUCCESS. */
 enum { WEFT_NET_SMALL = 64, WEFT_NET_SHORT_AT = 200 /* its iovecs in the lane part */ };
 
 static inline __attribute__((always_inline)) ssize_t
@@ -149,38 +150,37 @@ static inline __attribute__((always_inline)) int weft_net_irecv_short(struct wef
                : weft_net_refused(request);
 }
 
-/* What a rank's death leaves behind. True for a send, or a receive that is being fetched, that only
- * waits for a message of its peer; ends such an operation (its error is set); drops what was still to
- * be sent to the peer, and fails its sends. */
+/* For the death of a rank. True for a send, or a receive that is being fetched, that only waits for a
+ * message of its peer; ends such an operation, whose error is set; drops the backlog of the peer, whose
+ * sends fail. */
 bool weft_net_waits_for_peer(const struct weft_request *request);
 void weft_net_abandon(struct weft_request *request);
 void weft_net_drop_backlog(struct weft_peer *peer);
 
-/* Takes a receive back from the provider, waiting for the provider's word. True when it was taken
- * back, false when a message had matched it (it completes as usual). */
+/* Withdraws a receive from the provider, and waits for the result. False: a message had matched, and
+ * the receive completes as usual. */
 bool weft_net_withdraw(struct weft_request *request);
 
-/* A receive matched a message in software: data as its form says (RTS header), from the peer that
- * the request names. Reads the data, tells the sender; completes the request. */
+/* A receive matched an RTS in software: reads the data from the request's peer, sends FIN and completes
+ * the request. */
 void weft_net_fetch(struct weft_request *request, const void *header);
 
-/* Tells the sender of a synchronous eager message that it has matched. */
+/* Sends an ACK to the sender of a synchronous eager message that has matched. */
 void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, int tag);
 
-/* An eager message of a rank of the channel's communicator has matched, or is gone, in software: its
- * sender may send as much again. length is the message's, whatever the receive took of it. */
+/* An eager message of a rank of the channel's communicator has matched or was dropped in software:
+ * returns its credits. length is that of the whole message. */
 void weft_net_matched(const struct weft_channel *channel, int source, size_t length);
 
-/* Takes the oldest message that the provider holds unexpected of a channel into software. Progresses
- * while it waits for the provider's word. False when there is none. */
+/* Claims the oldest unexpected message of a channel from the provider into software. Progresses while
+ * it waits for the provider. False if there is none. */
 bool weft_net_collect(struct weft_channel *channel);
 
-/* Takes all the messages that the provider holds unexpected into software. Nothing may be posted
- * meanwhile. */
+/* Claims all unexpected messages of the provider into software. No receive may be posted meanwhile. */
 void weft_net_collect_all(void);
 
-/* Cancels a send of this lane, complete or not: at once when it has not left, else by asking the
- * receiver, whose answer the request then waits for (WEFT_REQUEST_CANCELLING). */
+/* Cancels a send of this lane, complete or not: at once if it has not left, else by a control to the
+ * receiver, and the request waits for the reply (WEFT_REQUEST_CANCELLING). */
 void weft_net_cancel(struct weft_request *request);
 
 /* Reads completions of a VCI, retries backlogs, claims messages for held receives. Returns the number
@@ -188,19 +188,19 @@ void weft_net_cancel(struct weft_request *request);
 int weft_net_progress(unsigned vci);
 
 /* Stores the file descriptors that become readable when weft_net_progress has something to do, one for
- * each VCI, and returns how many; 0: something has to be tried again and again, or the provider has
- * none (WEFT_PROGRESS_THREAD asks for them). */
+ * each VCI, and returns how many; 0: an operation has to be retried, or the provider has none
+ * (they are requested with WEFT_PROGRESS_THREAD). */
 int weft_net_wait_fds(int fds[WEFT_LOCKS_MAX]);
 
-/* How much there is of what this lane counts anyway: receives that the provider holds, how many it
- * may hold, and how many it has ended; the longest eager message. All 0 while it is closed. */
+/* Receives that are posted in the provider, their limit, and the completed ones; the eager limit in
+ * bytes. All 0 while the lane is closed. */
 struct weft_net_levels {
     uint64_t posted, room, completed, eager_limit;
 };
 struct weft_net_levels weft_net_levels(void);
 
-/* Where a request of this lane that is not complete stands, for people: "posted in …", "in the
- * backlog …". Valid until the next call. */
+/* The state of an incomplete request of this lane as text: "posted in …", "in the backlog …". Valid
+ * until the next call. */
 const char *weft_net_describe(const struct weft_request *request);
 
 #endif

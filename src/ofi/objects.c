@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Opens an endpoint, and says in words what stops it. The invariant is in the header.
+ * Opens an endpoint, or describes in words what failed. The invariant is in the header.
  *
- * Where local buffers are registered (FI_MR_LOCAL), opening includes a trial: ofi_rxm registers its
- * buffers at the first connection, and a limit of locked memory that is too low would show only
- * then, as a send that fails.
+ * Where local buffers are registered (FI_MR_LOCAL), memory is registered once as a test: ofi_rxm
+ * registers its buffers at the first connection, and with too little locked memory the first send would
+ * fail.
  */
 #include "ofi/objects.h"
 
@@ -25,7 +25,7 @@ struct step {
 };
 
 /* Providers size their buffers after the queues: at the default of 2048 entries tcp;ofi_rxm takes
- * 80 MB a rank. What does not fit waits in our own queues, so a few hundred do. */
+ * 80 MB a rank. Operations beyond that wait in Weft's queues, so a few hundred are enough. */
 static void size_queues(struct fi_info *info)
 {
     if (info->rx_attr->size > RECEIVE_QUEUE)
@@ -34,8 +34,8 @@ static void size_queues(struct fi_info *info)
         info->tx_attr->size = SEND_QUEUE;
 }
 
-/* Software matching receives from any source. Where receives may name one, net and tcp look for a
- * sender that they have no address of at index -1 of a table. */
+/* Software matching receives from any source. With directed receives, net and tcp read index -1 of a
+ * table for a sender whose address is not inserted. */
 static void ask_for_no_source(struct fi_info *info)
 {
     info->caps &= ~FI_DIRECTED_RECV;
@@ -65,7 +65,7 @@ static struct step open_endpoint(struct weft_objects *o, const struct weft_provi
     struct fi_av_attr av = {.type = info->domain_attr->av_type, .count = (size_t)ranks};
     int rc;
     if (choice->row->flags & WEFT_PROVIDER_CONNECTS)
-        av.type = FI_AV_MAP; /* layer.c says why */
+        av.type = FI_AV_MAP; /* see rxm_env.c */
     if ((rc = fi_fabric(info->fabric_attr, &o->fabric, NULL)))
         return (struct step){"fi_fabric", rc};
     if ((rc = fi_domain(o->fabric, info, &o->domain, NULL)))
@@ -85,8 +85,8 @@ static struct step open_endpoint(struct weft_objects *o, const struct weft_provi
     return (struct step){NULL, 0};
 }
 
-/* Registers as much memory as will be, and gives it back. Not needed where nothing is locked or
- * known, or where there is no limit. */
+/* Registers as much memory as ofi_rxm will, and frees it. Not needed if nothing is locked, the amount is
+ * unknown, or there is no limit. */
 static int try_registration(const struct weft_objects *o, const struct weft_provider_choice *choice,
                             size_t bytes)
 {
@@ -116,7 +116,7 @@ static char *locked_limit(char *buf, size_t len)
     return buf;
 }
 
-/* What the user can do about a step that failed, as the end of a sentence. */
+/* The next step for the user after a failed call, as the end of a sentence. */
 static void advise(const struct weft_provider_choice *choice, const struct step *step, char *advice,
                    size_t len)
 {

@@ -1,17 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Inside the net lane: the endpoint, what is outstanding on it, and the words it speaks.
+ * Inside the net lane: its state, its part of requests, and the format of its messages.
  *
  * The tag word, from the top of the provider's usable bits:
  *
  *     | space 1 | form 2 | sender | context (20..28 bits) | user's tag (15..31 bits) |
  *
- * space separates user messages (0) from control messages (1) and is always matched. form says what
- * a user message is (enum weft_message_form); receives ignore it and read it back from the
- * completion. Where the core matches, sender is the sender number, deal * job size + rank in
- * MPI_COMM_WORLD, because each deal has sequence numbers of its own (core/pt2pt/vci.h); where the
- * provider matches, sender has no bits. The CQ data carries
- * the sender's rank in the communicator and the message's sequence number (8 or 32 bits). Where the
+ * space separates user messages (0) from control messages (1) and is always matched. form is the
+ * kind of a user message (enum weft_message_form); receives ignore it and read it from the completion. With software matching, sender is the sender number, deal * job size + rank in
+ * MPI_COMM_WORLD, because each deal has sequence numbers of its own (core/pt2pt/vci.h); with
+ * matching by the provider, sender has no bits. The CQ data carries the sender's rank in the communicator and the message's sequence number (8 or 32 bits). Where the
  * provider matches and the sequence number has 32 bits, an RTS carries the number of the send's
  * request in its place.
  *
@@ -20,7 +18,7 @@
  *    does not move until the operation's one completion has been read.
  *  - packed and mr of a request's lane part are NULL whenever they hold nothing, also while the
  *    request is in the pool; phase is WEFT_NET_NO_RENDEZVOUS then. In a receive header holds a header
- *    only in the phases READING to AWAITING_PIECES: the first bytes of any message may lie there.
+ *    only in the phases READING to AWAITING_PIECES: else it may contain the first bytes of a message.
  *  - A peer names a request by its number. A control message is acted on only if that request is
  *    active, with that peer, and in the phase that the message is for (control.c).
  *  - A control message is at most WEFT_NET_CONTROL_BYTES, an RTS header at most
@@ -74,38 +72,37 @@ enum weft_net_out_kind {
 /* The payload of an RTS. */
 struct weft_net_header {
     uint8_t version;
-    uint8_t
-        staged; /* 0: the message can be read; 1: its sender packs and writes it (rndv_write.c) */
-    uint8_t ready; /* it was sent in ready mode */
+    uint8_t staged; /* 0: it can be read; 1: its sender packs and writes it (rndv_write.c) */
+    uint8_t ready;  /* it was sent in ready mode */
     uint8_t pad;
     uint32_t number;  /* of the sender's request */
     uint64_t length;  /* bytes of the user's message */
-    uint64_t address; /* what fi_read wants: virtual address, or offset in the registration */
+    uint64_t address; /* for fi_read: virtual address, or offset in the registration */
     uint64_t key;
 };
 
 enum weft_net_control_kind {
     WEFT_NET_ACK,  /* the oldest unacknowledged synchronous send of (context, tag) has matched */
-    WEFT_NET_FIN,  /* count sends have been read: their numbers stand from `number` on */
+    WEFT_NET_FIN,  /* count sends have been read; their numbers begin at `number` */
     WEFT_NET_CTS,  /* push the message of the send `number`, length bytes, to the receive `other` */
     WEFT_NET_DATA, /* a pushed piece for the receive `number`, at offset `other`; data follows */
-    WEFT_NET_CANCEL, /* forget the message of (context, tag) of the send `number`: announced (count
-                        1), or with the sequence `other` (count 0). Answered when the messages with
-                        sequences below `length` have been delivered */
+    WEFT_NET_CANCEL, /* drop the message of (context, tag) of the send `number`: announced (count
+                        1), or with the sequence `other` (count 0). The reply is sent when the
+                        messages with sequences below `length` have been delivered */
     WEFT_NET_CANCELLED, /* the send `number` is cancelled */
-    WEFT_NET_TOO_LATE,  /* it has matched */
-    WEFT_NET_PLACE,     /* write the message of the send `number`, length bytes, to (address, key),
-                           which is all of the buffer (count 0) or a ring (count 1), and name the
-                           receive `other` in WRITTEN */
+    WEFT_NET_TOO_LATE,  /* the send `number` has matched */
+    WEFT_NET_PLACE,     /* write the message of the send `number`, length bytes, to (address, key): the
+                           whole buffer (count 0) or a ring (count 1); WRITTEN names the receive
+                           `other` */
     WEFT_NET_WRITTEN, /* for the receive `number`: the next slot of its ring, or all, is written; count
                          1: the sender failed, and no more than length bytes will be */
     WEFT_NET_TAKEN,    /* a slot of the ring that the send `number` fills is free again */
     WEFT_NET_CREDITS,  /* eager messages of `length` credits have matched */
-    WEFT_NET_RELIEVE,  /* many messages were sent, all with sequences below `length`: when they have
-                         been delivered, take what has no receive into software, answer */
-    WEFT_NET_RELIEVED, /* it is done */
-    WEFT_NET_ASK_HEADER, /* the RTS of the send `number` has matched, repeat its header for the receive
-                            `other` */
+    WEFT_NET_FLOW_CHECK,  /* flow check: many messages were sent, with sequences below `length`; when
+                            they have been delivered, claim unexpected ones and reply */
+    WEFT_NET_FLOW_CHECKED, /* the reply to it */
+    WEFT_NET_REQUEST_HEADER, /* the RTS of the send `number` has matched; repeat its header for the
+                                receive `other` */
     WEFT_NET_HEADER, /* the header, for the receive `number`: staged (count), number (other), length,
                         address, key */
     WEFT_NET_CONNECTED /* the sender connects to the receiver; count 1: the receiver connects to the
@@ -133,9 +130,9 @@ enum { WEFT_NET_WIRE_VERSION = 10 };
 /* The ring of a staged rendezvous, part of what both sides must agree on: slots of so many bytes. */
 enum { WEFT_NET_SLOT = 1 << 20, WEFT_NET_SLOTS = 4 };
 
-/* The pieces in which so many bytes pass through stages: some eight of them, so that what packs and
- * what unpacks work at the same time, but no longer than a slot, and none so short that the calls
- * would count. A power of two. */
+/* The length of pieces for a message of so many bytes: about an eighth, so that packing and unpacking
+ * overlap, but at most a slot and at least 64 KiB, so that calls take little of the time. A power of
+ * two. */
 static inline size_t weft_net_piece_bytes(size_t bytes)
 {
     size_t piece = 64 << 10;
@@ -144,38 +141,38 @@ static inline size_t weft_net_piece_bytes(size_t bytes)
     return piece;
 }
 
-/* How far the rendezvous of a request is. */
+/* The state of the rendezvous of a request. */
 enum weft_net_phase {
     WEFT_NET_NO_RENDEZVOUS,
     /* of a receive that has matched an RTS */
-    WEFT_NET_ASKING_HEADER,
+    WEFT_NET_AWAITING_HEADER,
     WEFT_NET_READING,         /* it reads, and sends FIN */
     WEFT_NET_AWAITING_WRITES, /* it has sent PLACE */
     WEFT_NET_AWAITING_PIECES, /* it has sent CTS */
     /* of a send whose RTS has left */
     WEFT_NET_ANNOUNCED,
-    WEFT_NET_WRITING, /* PLACE has come */
-    WEFT_NET_PUSHING  /* CTS has come */
+    WEFT_NET_WRITING, /* PLACE has arrived */
+    WEFT_NET_PUSHING  /* CTS has arrived */
 };
 
-/* What the net lane keeps in a request. */
+/* The net lane's part of a request. */
 struct weft_net_request {
     struct weft_net_op op;
     struct weft_backlog_entry out;
-    bool withdrawn;     /* receives: the provider gave it back unmatched */
+    bool withdrawn;     /* receives: the provider cancelled it */
     bool stalled;       /* in the list weft_net.stalled, or in the readers of its peer */
-    bool ring;          /* staged sends: what is written to is a ring */
+    bool ring;          /* staged sends: the receiver has a ring */
     uint8_t phase;      /* enum weft_net_phase */
-    uint16_t reads_out; /* pieces under way: read, written or pushed */
+    uint16_t reads_out; /* pieces in flight: read, written or pushed */
     bool cut;           /* staged sends: writing failed, and the receiver waits for more */
-    void *packed;       /* a stage with packed data of a buffer that is not contiguous, or NULL */
+    void *packed;       /* bounce buffer with the packed data of a buffer with holes, or NULL */
     struct fid_mr *mr;  /* registration of the buffer, or NULL */
     union {
-        struct weft_net_header header; /* sends: RTS; receives: what came */
-        char small[WEFT_NET_SMALL];    /* receives: the first bytes of what comes */
+        struct weft_net_header header; /* of the RTS that was sent or received */
+        char small[WEFT_NET_SMALL];    /* receives: the first bytes of the message */
     };
-    size_t moved;   /* bytes asked for (reads), written or pushed */
-    size_t arrived; /* bytes received (pushed or written); staged sends: of those, what was taken */
+    size_t moved;   /* bytes requested (reads), written or pushed */
+    size_t arrived; /* bytes received (pushed or written); staged sends: bytes unpacked by the receiver */
     struct weft_request *next_stalled;
     struct iovec short_iov[2]; /* of a receive of up to WEFT_NET_SMALL bytes: small and the spill */
     uint32_t receive;          /* sends that are written or pushed: the receiver's number for it */
@@ -202,13 +199,13 @@ struct weft_net_buffer {
     char *data;
 };
 
-/* What belongs to one VCI: an endpoint of its own, in a domain of its own (FI_THREAD_DOMAIN), and all
- * that is under way on it. Only a thread that holds the VCI uses it. */
+/* The state of one VCI: an endpoint in a domain of its own (FI_THREAD_DOMAIN), and all operations on it.
+ * Only a thread that holds the VCI uses it. */
 struct weft_net_vci {
     unsigned number;
     struct weft_objects objects;
     struct weft_peer *backlogged; /* peers with a backlog */
-    struct weft_request *stalled; /* rendezvous the provider would not read or write for */
+    struct weft_request *stalled; /* rendezvous whose read or write got -FI_EAGAIN */
     struct weft_net_buffer *unposted;
     size_t posted, wanted;           /* of the pool's buffers; wanted is few or nbuffers */
     struct weft_sequences sequences; /* of the user messages that the core matches */
@@ -225,13 +222,13 @@ struct weft_net_vci {
     struct fid_mr *buffer_mr;
     struct weft_net_claim *claim;    /* peek_claim.c */
     struct weft_net_bounce *bounce;  /* bounce_pool.c */
-    struct weft_net_question *asked; /* requests of peers that this rank has to answer: cancel.c */
-    bool answering;                  /* within weft_net_cancel_answer */
+    struct weft_net_query *queries; /* requests of peers that this rank has to answer: cancel.c */
+    bool answering;                  /* within weft_net_answer_queries */
     unsigned retries;                /* calls of weft_net_retry */
     int connecting_back;             /* the world rank that this rank connects back to, or -1 */
     struct weft_net_control_out *free_controls;
     struct weft_net_transfer *free_transfers;
-    uint32_t *strangers; /* owed to ranks that are no peers yet, by world rank; NULL: nothing */
+    uint32_t *unconnected; /* credits to return to ranks without a connection, by world rank; or NULL */
 };
 
 /* What all VCIs have alike; not changed after weft_net_agree. */
@@ -242,27 +239,27 @@ struct weft_net {
     size_t inject_short; /* the longest message that is injected for one credit */
     size_t inject_max, eager_limit;
     unsigned rank_shift, form_shift;
-    uint32_t credits_step; /* owed to one peer before they are returned */
+    uint32_t credits_step; /* credits are returned to a peer in steps of so many */
     unsigned context_shift;
     uint64_t tag_mask, form_mask, space_bit;
-    uint32_t sequence_mask; /* how much of a peer's sequence the completion data carry */
+    uint32_t sequence_mask; /* the bits of a sequence number in the completion data */
     unsigned sender_shift, sender_bits; /* of the sender number in the tag word */
-    size_t spill_below;   /* receives with less room than this get the spill area too; 0 where the
-                           provider truncates by itself */
+    size_t spill_below;   /* receives with less room than this get the spill area too; 0 if the provider
+                           truncates */
     uint64_t stop_step;   /* what each completed receive adds to posts_stop */
-    bool header_apart;    /* there are iovecs to keep headers out of buffers, and no FI_MR_LOCAL */
-    size_t in_place_room; /* what is more than WEFT_NET_SMALL by fewer bytes than this */
+    bool header_apart;    /* enough iovecs to keep headers out of buffers, and no FI_MR_LOCAL */
+    size_t in_place_room; /* receives that exceed WEFT_NET_SMALL by fewer bytes are in place */
     uint64_t post_limit;  /* receives that the provider may hold on one endpoint */
     bool software, virtual_addresses, provider_keys, local_mr, can_read, can_write;
     size_t read_chunk;  /* bytes of one read */
     size_t read_window; /* and of all the reads from one peer */
-    bool paced;         /* a stream whose TCP sends at a rate that it has estimated */
+    bool paced;         /* a stream whose TCP sends at an estimated rate */
     size_t nbuffers, buffer_bytes, few;
     struct weft_provider_choice choice;
     char name[160];
     uint32_t credits;    /* what each peer gets from this rank */
-    uint32_t part;       /* messages after which a peer is asked whether it has taken them */
-    unsigned part_shift; /* so many bytes, as a power of two, count as one more of these */
+    uint32_t part;       /* messages between two flow checks of a peer */
+    unsigned part_shift; /* log2 of the bytes that count as one more of these messages */
 };
 
 extern WEFT_HIDDEN struct weft_net weft_net;
@@ -310,14 +307,14 @@ static inline uint32_t weft_net_context(uint64_t word)
                       weft_net.context_shift);
 }
 
-/* The sender number of a user message where the core matches. */
+/* The sender number of a user message, with software matching. */
 static inline uint32_t weft_net_sender(uint64_t word)
 {
     return (uint32_t)((word & ((UINT64_C(1) << weft_net.form_shift) - 1)) >> weft_net.sender_shift);
 }
 
-/* Where the core matches: the number of a sender in the tag word, and how many send to one VCI of
- * this process. */
+/* With software matching: the number of a sender in the tag word, and the senders of one VCI of this
+ * process. */
 static inline uint32_t weft_net_sender_number(unsigned deal, int world)
 {
     return deal * (uint32_t)weft.job.size + (uint32_t)world;
@@ -336,16 +333,16 @@ static inline bool weft_net_takes_deal(const struct weft_net_vci *net, unsigned 
 
 /* send.c */
 
-/* Sends something now, or puts it at the end of the peer's backlog. */
+/* Sends an entry now, or appends it to the peer's backlog. */
 void weft_net_push(struct weft_peer *peer, struct weft_backlog_entry *out);
 
 /* Removes an entry from the peer's backlog. False if it is not there. */
 bool weft_net_take_back(struct weft_peer *peer, const struct weft_backlog_entry *out);
 
-/* Retries every backlog; reports peers not reached within WEFT_CONNECT_TIMEOUT. */
+/* Retries all backlogs; reports peers without a connection after WEFT_CONNECT_TIMEOUT. */
 WEFT_COLD int weft_net_retry(struct weft_net_vci *net);
 
-/* Reports a peer at that address as not reached, when that is due. */
+/* Reports a peer at that address as not reached, if that is due. */
 WEFT_COLD void weft_net_report_unreachable(struct weft_peer *peer, const char *address);
 
 /* A send's provider completion. */
@@ -357,8 +354,8 @@ void weft_net_sent(struct weft_request *request);
  * are known. */
 void weft_net_credits_open(int ranks);
 
-/* The user messages that a sender may have undelivered. Of each two questions one message may have
- * been sent after the question was due. */
+/* The undelivered user messages that a sender may have. One message may be sent after a flow check is
+ * due, and two flow checks may be pending. */
 uint32_t weft_net_window(void);
 
 /* First contact: the peer gives this rank so many. */
@@ -372,19 +369,18 @@ static inline uint32_t weft_net_cost(size_t bytes)
     return 1 + (uint32_t)(bytes >> WEFT_NET_CREDIT_SHIFT);
 }
 
-/* What may still be spent; below 0 when messages shorter than an RTS, which are always sent, have
- * overdrawn. */
+/* The credits that are left; below 0 after messages shorter than an RTS, which are always sent. */
 static inline int32_t weft_net_credits_left(const struct weft_peer *peer)
 {
     return (int32_t)(peer->credits_end - peer->sequence);
 }
 
-/* Whether user messages to a peer wait in the backlog until it has taken what was sent. */
-enum { WEFT_NET_UNANSWERED = 2 };
+/* True if user messages to a peer wait in the backlog for the reply to a flow check. */
+enum { WEFT_NET_FLOW_CHECKS_MAX = 2 };
 
 static inline bool weft_net_must_wait(const struct weft_peer *peer)
 {
-    return peer->unanswered >= WEFT_NET_UNANSWERED;
+    return peer->flow_checks_pending >= WEFT_NET_FLOW_CHECKS_MAX;
 }
 
 static inline bool weft_net_affordable(const struct weft_peer *peer, size_t bytes)
@@ -393,12 +389,13 @@ static inline bool weft_net_affordable(const struct weft_peer *peer, size_t byte
            (int32_t)weft_net_cost(bytes) <= weft_net_credits_left(peer);
 }
 
-/* Decides where the short way ends: here while something stops user messages, else where there is
- * something to think of. After every change of what that depends on. */
+/* Recomputes the sequence number at which the fast path must stop: the current one while there is a
+ * backlog or too many flow checks are pending, else where credits end or a flow check is due. To be
+ * called after each change of these. */
 static inline void weft_net_settle(struct weft_peer *peer)
 {
     int32_t credits = weft_net_credits_left(peer);
-    int32_t messages = (int32_t)(peer->relieve_at - peer->sequence);
+    int32_t messages = (int32_t)(peer->flow_check_at - peer->sequence);
     int32_t first = credits < messages ? credits : messages;
     bool here = peer->backlog.first || weft_net_must_wait(peer) || first < 0;
     peer->stop = peer->sequence + (here ? 0 : (uint32_t)first);
@@ -408,31 +405,30 @@ static inline void weft_net_settle(struct weft_peer *peer)
  * Returns its number. */
 uint32_t weft_net_number(struct weft_peer *peer, size_t bytes, uint32_t cost);
 
-/* Asks a peer whether it has taken what was sent to it, when that is due. Not within
- * weft_net_push. */
-void weft_net_relieve(struct weft_peer *peer);
+/* Sends a flow check to a peer, if one is due. Not within weft_net_push. */
+void weft_net_flow_check(struct weft_peer *peer);
 
-/* It has. False when it was not asked. */
-bool weft_net_relieved(struct weft_peer *peer);
+/* The reply to a flow check arrived. False if none is pending. */
+bool weft_net_flow_checked(struct weft_peer *peer);
 
-/* Credits came back. */
+/* Credits were returned. */
 void weft_net_credits_arrived(struct weft_peer *peer, uint64_t credits);
 
-/* Returns what is owed to a peer. */
+/* Returns the credits of a peer. */
 WEFT_COLD void weft_net_credits_return(struct weft_peer *peer);
 
 /* An eager message of that length has matched a receive from one source. */
 static inline void weft_net_matched_from(struct weft_peer *peer, size_t length)
 {
-    peer->owed += weft_net_cost(length);
-    if (weft_unlikely(peer->owed >= weft_net.credits_step))
+    peer->credits_to_return += weft_net_cost(length);
+    if (weft_unlikely(peer->credits_to_return >= weft_net.credits_step))
         weft_net_credits_return(peer);
 }
 
 /* failed.c */
 
-/* Says what the provider did not do with a peer (NULL: an unknown one), or that this peer is dead, if
- * the launcher tells so now or within a moment. Returns the error class. */
+/* Records the error of the provider with a peer (NULL: unknown), or that the peer is dead, if the
+ * launcher reports that now or within a moment. Returns the error class. */
 __attribute__((format(printf, 2, 3))) WEFT_COLD int weft_net_failed(const struct weft_peer *peer,
                                                                     const char *format, ...);
 
@@ -441,16 +437,15 @@ __attribute__((format(printf, 2, 3))) WEFT_COLD int weft_net_failed(const struct
 /* A provider-matched receive has a message. */
 void weft_net_received(struct weft_request *request, const struct fi_cq_tagged_entry *entry);
 
-/* It ended without one: cancelled, truncated, failed. */
+/* A provider-matched receive was cancelled, truncated or failed. */
 WEFT_COLD void weft_net_receive_failed(struct weft_request *request,
                                        const struct fi_cq_err_entry *error, const char *text);
 
-/* bounce_pool.c: memory for packed data. Get returns NULL when there is none, or where local buffers must be
- * registered, when the provider refuses. get_reserved is for what one operation of the provider needs,
- * a control or RTS, or at most WEFT_NET_SLOT bytes of data: it also takes the reserve, and sets *error,
- * when it returns NULL, to -FI_EAGAIN where the reserve comes back soon. put takes NULL; mr returns the
- * registration for everything, NULL when the provider refuses. Advice is the end of a sentence about
- * memory that is short. */
+/* bounce_pool.c: memory for packed data. get returns NULL if memory is short, or if it must be registered
+ * and the provider refuses. get_reserved is for one operation of the provider: a control or RTS, or at
+ * most WEFT_NET_SLOT bytes of data. It may return the reserve; if it returns NULL, *error is -FI_EAGAIN if
+ * the reserve is in use. put accepts NULL; mr returns the registration for all uses, or NULL. advice is
+ * the end of a sentence about memory that is short. */
 enum weft_net_reserve { WEFT_NET_RESERVE_CONTROL, WEFT_NET_RESERVE_PIECE, WEFT_NET_RESERVES };
 int weft_net_bounce_open(struct weft_net_vci *net);
 void weft_net_bounce_close(struct weft_net_vci *net);
@@ -461,7 +456,7 @@ void *weft_net_bounce_get_reserved(struct weft_net_vci *net, enum weft_net_reser
 void weft_net_bounce_put(struct weft_net_vci *net, void *data);
 struct fid_mr *weft_net_bounce_mr(struct weft_net_vci *net, void *data);
 
-/* Gives up what the lane part of a request holds. */
+/* Frees the registration and the bounce buffer of a request. */
 static inline void weft_net_release(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
@@ -473,14 +468,14 @@ static inline void weft_net_release(struct weft_request *request)
     part->packed = NULL;
 }
 
-/* rendezvous.c */
+/* rndv_read.c */
 
 /* One piece of a rendezvous that is read or written: the provider's context. */
 struct weft_net_transfer {
     struct weft_net_op op;
     struct weft_request *request;
     size_t offset, bytes; /* of the packed form */
-    void *stage;          /* where they are or go if the buffer is not contiguous, else NULL */
+    void *stage;          /* bounce buffer of the data if the buffer has holes, else NULL */
     struct weft_net_transfer *next; /* in the free list */
 };
 
@@ -493,20 +488,19 @@ void weft_net_transfer_close(struct weft_net_vci *net);
  * stages. */
 WEFT_COLD void weft_net_expose(struct weft_request *request);
 
-/* A receive matched an RTS whose header it does not have: asks the sender, whose send has that
- * number. The answer goes on with weft_net_fetch. */
-WEFT_COLD void weft_net_ask_header(struct weft_request *request, uint32_t number);
-WEFT_COLD void weft_net_header_asked(struct weft_request *send, uint64_t receive);
-WEFT_COLD void weft_net_header_told(struct weft_request *request,
+/* A receive matched an RTS whose header it does not have: requests the header of the send with that
+ * number. The reply continues with weft_net_fetch. */
+WEFT_COLD void weft_net_request_header(struct weft_request *request, uint32_t number);
+WEFT_COLD void weft_net_header_requested(struct weft_request *send, uint64_t receive);
+WEFT_COLD void weft_net_header_arrived(struct weft_request *request,
                                     const struct weft_net_control *answer);
 
-/* The provider took no more of a request's pieces: it is asked again by weft_net_move_more, which
- * returns how many pieces it took. */
+/* The provider returned -FI_EAGAIN for a piece of a request: weft_net_move_more tries again, and returns
+ * the number of pieces that have started. */
 void weft_net_stall(struct weft_request *request);
 WEFT_COLD int weft_net_move_more(struct weft_net_vci *net);
 
-/* A receive has all that it wanted, or what there will be: it is complete, and its sender is told if
- * it waits for that. */
+/* Completes a rendezvous receive, and sends FIN if the sender waits for it. */
 void weft_net_fetched(struct weft_request *request);
 bool weft_net_fetch_waits(const struct weft_request *request);
 void weft_net_fetch_abandon(struct weft_request *request);
@@ -519,12 +513,12 @@ void weft_net_rndv_write_written(struct weft_request *request,
 void weft_net_rndv_write_begin(struct weft_request *request, const struct weft_net_control *place);
 bool weft_net_rndv_write_taken(struct weft_request *request); /* false: that slot was not written */
 
-/* Goes on writing. Returns how many pieces the provider took. */
+/* Continues to write. Returns the number of pieces that have started. */
 int weft_net_rndv_write_write(struct weft_request *request);
 void weft_net_write_done(struct weft_net_op *op, int error, const char *text);
 
-/* rndv_send.c: the receiver's side, then the sender's. weft_net_push_more goes on pushing and returns how
- * many pieces the provider or the backlog took. */
+/* rndv_send.c: the receiver's side, then the sender's. weft_net_push_more continues to push and
+ * returns the number of pieces that were sent or entered the backlog. */
 void weft_net_pushed_fetch(struct weft_request *request);
 void weft_net_piece_arrived(struct weft_request *request, size_t offset, const void *data,
                             size_t bytes);
@@ -543,29 +537,28 @@ void weft_net_own_sent(struct weft_net_op *op, int error, const char *text);
 
 /* control.c */
 
-/* Queues a control message to a peer; what its kind has is set, but version and from. */
+/* Sends a control message to a peer, or appends it to the backlog; sets version and from. */
 void weft_net_control(struct weft_peer *peer, struct weft_net_control control);
 
-/* Gives one queued control message to the provider: 0, -FI_EAGAIN or an error. */
+/* Sends a control message of the backlog: 0, -FI_EAGAIN or an error. */
 int weft_net_control_send(struct weft_peer *peer, struct weft_backlog_entry *out);
 
 void weft_net_control_close(struct weft_net_vci *net);
 
-/* Frees one that will never be sent. */
+/* Frees a control message that will not be sent. */
 void weft_net_control_drop(struct weft_net_vci *net, struct weft_backlog_entry *out);
 
-/* Takes a synchronous send out of those that wait for an acknowledgement. False when it is not among
- * them. */
+/* Removes a synchronous send from the list of those that wait for an ACK. False if it is not there. */
 bool weft_net_forget_sync(struct weft_request *request);
 
-/* A synchronous send of (context, tag) to a peer has matched: the oldest. False when there is none. */
+/* The oldest synchronous send of (context, tag) to a peer has matched. False if there is none. */
 bool weft_net_acknowledged(struct weft_peer *peer, uint32_t context, int tag);
 
 /* A control message arrived. */
 void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t bytes);
 
-/* Counts what arrived and is ignored, because it does not fit what this rank has under way; reports
- * the first, of a rank (-1: unknown). */
+/* Counts a message that is ignored because it does not fit the operations of this rank, and reports the
+ * first one; from: its rank, or -1. */
 WEFT_COLD void weft_net_drop(const char *what, int from);
 
 /* pool.c: the pre-posted receives */
@@ -583,19 +576,19 @@ void weft_net_pool_post_more(struct weft_net_vci *net);
 
 /* cancel.c */
 
-/* The answer to a cancelled send. False when it does not fit what has come before. */
-bool weft_net_cancel_answered(struct weft_request *request, bool cancelled);
+/* The reply to a cancel arrived. False if it does not fit the state of the send. */
+bool weft_net_cancel_replied(struct weft_request *request, bool cancelled);
 
-/* A question or a plea for relief arrived; it is answered by weft_net_cancel_answer, outside of
+/* A cancel, a flow check or CONNECTED arrived; weft_net_answer_queries replies to it, outside of
  * completion handlers. */
-void weft_net_cancel_asked(struct weft_net_vci *net, const struct weft_net_control *control);
+void weft_net_query_arrived(struct weft_net_vci *net, const struct weft_net_control *control);
 
-/* Answers what was asked. Returns how many. */
-WEFT_COLD int weft_net_cancel_answer(struct weft_net_vci *net);
+/* Replies to queries that are due. Returns their number. */
+WEFT_COLD int weft_net_answer_queries(struct weft_net_vci *net);
 
-/* claim.c */
+/* peek_claim.c */
 
-/* Looks for the next message of a held channel; what it finds is news, looking is not. */
+/* Searches the provider for the next message of a held channel. */
 void weft_net_claim(struct weft_net_vci *net);
 void weft_net_claimed(struct weft_net_vci *net, const struct fi_cq_tagged_entry *entry);
 WEFT_COLD void weft_net_claim_failed(struct weft_net_vci *net, const struct fi_cq_err_entry *error,
@@ -603,7 +596,7 @@ WEFT_COLD void weft_net_claim_failed(struct weft_net_vci *net, const struct fi_c
 int weft_net_claim_open(struct weft_net_vci *net);
 void weft_net_claim_close(struct weft_net_vci *net);
 
-/* Takes all the messages that the provider holds unexpected on a VCI into software. */
+/* Claims all unexpected messages of a VCI from the provider into software. */
 void weft_net_collect_unexpected(struct weft_net_vci *net);
 
 /* endpoint.c: a peer has connected to this rank. The first is for completion handlers, and returns
@@ -611,16 +604,15 @@ void weft_net_collect_unexpected(struct weft_net_vci *net);
 bool weft_net_connected_by(unsigned deal, int world);
 void weft_net_connect_back(struct weft_net_vci *net, unsigned deal, int world);
 
-/* The addresses of a peer's endpoint and of this rank's for that peer, for people. Return buf. */
+/* The addresses of a peer's endpoint and of this rank's for that peer, as text. Return buf. */
 char *weft_net_own_address(const struct weft_peer *peer, char *buf, size_t len);
 char *weft_net_peer_address(struct weft_peer *peer, char *buf, size_t len);
 
-/* endpoint.c: registers memory for the provider's own use when it wants that (FI_MR_LOCAL); NULL
- * otherwise or on failure. */
+/* rndv_read.c: registers memory. NULL if the provider refuses. */
 struct fid_mr *weft_net_register(struct weft_net_vci *net, void *data, size_t bytes,
                                  uint64_t access);
 
-/* The same for a message, counted for its peer, if that is known. */
+/* As weft_net_register, for a message; counted for its peer, if that is known. */
 struct fid_mr *weft_net_register_for(const struct weft_request *request, void *data, size_t bytes,
                                      uint64_t access);
 

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Claims: taking messages out of the provider for receives that wait in software.
+ * Claims: moving unexpected messages from the provider to software, by PEEK and CLAIM.
  *
- * While a channel has such receives, everything of its context that the provider holds unexpected
- * is claimed, in order, whatever its source and tag, and goes through the software matcher: what no
- * receive wants there becomes an unexpected message in software, older than all that follows.
+ * While a channel has receives in software, all unexpected messages of its context are claimed, in
+ * order, with any source and tag, and passed to the software matcher. A message without a receive there
+ * becomes unexpected in software, and is older than all that follow.
  *
  * Invariants:
  *  - One claim of a VCI is under way at a time, and from its PEEK until the message is in software it counts
  *    as one held receive of its channel, so that no later receive overtakes it through the
  *    provider.
  *  - A found message is claimed with the context of its PEEK, untouched in between.
- *  - While a probe or a cancel collects, only its channel is looked at.
+ *  - While a probe or a cancel collects, only its channel is searched.
  */
 #include "core/object/error.h"
 #include "core/pt2pt/sw_match.h"
@@ -91,8 +91,8 @@ static void hold(struct weft_channel *channel, int by)
         weft_sw_hold(channel, by);
 }
 
-/* Looks for a message of one channel, or of any. 0 when an answer is to come, -FI_ENOMSG when there
- * is none, -FI_EAGAIN when the provider is busy. */
+/* Searches for a message of one channel, or of any. 0 if a completion will follow, -FI_ENOMSG if there is
+ * none, -FI_EAGAIN if the provider is busy. */
 static int peek(struct weft_net_vci *net, struct weft_channel *channel)
 {
     struct weft_net_claim *claim = net->claim;
@@ -146,9 +146,9 @@ static void finish(struct weft_net_vci *net)
     }
 }
 
-/* May be called again from inside: a question of a cancelled send that comes in meanwhile. What the
- * outer call has found stays known, and the claim reserved, or the outer one would wait for a moment
- * without a claim while every progress begins another. */
+/* May be re-entered, by the query of a cancelled send that arrives meanwhile. The result of the outer call
+ * is kept, and the claim stays reserved; else the outer call could wait for ever while each progress starts
+ * another claim. */
 static bool collect(struct weft_net_vci *net, struct weft_channel *channel)
 {
     struct weft_net_claim *claim = net->claim;

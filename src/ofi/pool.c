@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The pool of pre-posted receives: small ones for control messages, or, when the core matches,
- * eager-sized ones for everything.
+ * The pool of pre-posted receives: small ones for control messages, or, with software matching, ones of
+ * the eager limit for all messages.
  *
- * A provider that goes through its posted receives in turns (WEFT_PROVIDER_FEW) finds those of a
- * long queue in no cache, its own records and our buffers: 128 instead of 8 cost a message 0.5 us
- * over TCP. So it gets few while messages come one by one, and all as soon as some come together.
+ * A provider that uses its posted receives in turn (WEFT_PROVIDER_FEW) finds the records and buffers of a
+ * long queue in no cache: 128 receives instead of 8 cost a message 0.5 us over TCP. So few are posted
+ * while messages come one by one, and all when some come together.
  *
  * Invariant: every buffer is either posted or in its VCI's list unposted; a buffer's contents are
  * consumed (copied, matched, acted on) before it is posted again.
@@ -21,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Few for control messages: a provider that matches in software looks at them before the user's
- * receives, and one that finds none posted waits in its unexpected queue. */
+/* Few for control messages: a provider that matches in software searches them before the user's receives,
+ * and a control that finds none posted waits in the unexpected queue. */
 enum { CONTROL_BUFFERS = 4, MESSAGE_BUFFERS = 128 };
 
 /* So many are posted while a poll takes fewer than so many messages, and has so often. */
@@ -49,7 +49,7 @@ static void put_aside(struct weft_net_vci *net, struct weft_net_buffer *buffer)
     net->unposted = buffer;
 }
 
-/* Posts what is wanted, as far as the provider takes it: then the rest is tried again. */
+/* Posts the wanted buffers until the provider returns -FI_EAGAIN; progress tries the rest again. */
 static int post_wanted(struct weft_net_vci *net)
 {
     int rc = 0;
@@ -202,7 +202,7 @@ void weft_net_pool_failed(struct weft_net_vci *net, struct weft_net_op *op,
     struct weft_net_buffer *buffer = (struct weft_net_buffer *)op;
     net->posted--;
     if (error->err != FI_ECANCELED) {
-        if (!weft_failure_confirm(NULL)) /* no operation of the user's is lost with the dead */
+        if (!weft_failure_confirm(NULL)) /* no operation of the user is lost with a dead rank */
             weft_warn("a pre-posted receive failed in %s: %s", weft_net_name(), text);
         put_aside(net, buffer);
     }

@@ -2,22 +2,21 @@
 /*
  * Receives that the provider matches.
  *
- * What a receive can be handed: an eager message of up to the eager limit, or an RTS header, and it
- * cannot know which. Buffers that are shorter than a header, or longer than the eager limit and so
- * likely to get one, do not get it: the first WEFT_NET_SMALL bytes of whatever comes land in the
- * request, and only what follows them in the buffer. All others take what comes in place, because a
- * stream continues quickly only within one piece. A header in there means that the message is too
- * long or was not paid for (credits.c), and is no longer ours to read: several receives may share a
- * buffer, as bandwidth benchmarks do. So the sender is asked for it, by the number that came with
- * it (weft_net_ask_header).
+ * A receive gets an eager message of up to the eager limit, or an RTS header, which cannot be known in
+ * advance. Buffers that are shorter than a header, or longer than the eager limit and so
+ * likely to get one, do not get it: the first WEFT_NET_SMALL bytes of a message land in the request, and only
+ * the following ones in the buffer. All others receive in place, because a stream is fast only within one
+ * piece. A header there means that the message is too long or had no credits (credits.c). It must not be
+ * read from the buffer, because several receives may share one, as in bandwidth benchmarks. So it is
+ * requested from the sender, by the number that came with it (weft_net_request_header).
  *
  * Where a longer message than the receive would hurt the provider (row flag WEFT_PROVIDER_SPILL),
- * the receive has room for an eager message: the excess goes to the spill area, which everyone
- * shares and nobody reads. Providers that take fewer than three iovecs get a packed buffer instead.
+ * the receive has room for an eager message: the excess goes to the spill area, which is
+ * shared and never read. Providers that take fewer than three iovecs get a packed buffer instead.
  *
  * Invariants:
- *  - Bytes of the user's buffer beyond the received message are left as they were: what an RTS
- *    speaks of is longer than its header.
+ *  - Bytes of the user's buffer beyond the received message are not changed: the message of an RTS is
+ *    longer than its header.
  *  - IN_NET is set from the post until its one completion.
  */
 #include "core/object/error.h"
@@ -41,7 +40,7 @@ static __attribute__((noinline)) void release(struct weft_request *request)
     weft_net_release(request);
 }
 
-/* Gives a receive to the provider. False when it does not take it. */
+/* Posts a receive to the provider. False if it is not accepted. */
 static inline __attribute__((always_inline)) bool post(struct weft_request *request,
                                                        struct iovec *iov, void **descriptors,
                                                        size_t pieces, fi_addr_t source,
@@ -53,8 +52,8 @@ static inline __attribute__((always_inline)) bool post(struct weft_request *requ
                                   &weft_net_part(request)->op));
 }
 
-/* A receive that the provider did not take stays with the core. Whatever the reason: the claims
- * that follow tell more if it is grave. */
+/* A receive that the provider did not accept is posted in software. If there is a serious reason, the
+ * following claims report it. */
 int weft_net_refused(struct weft_request *request)
 {
     request->vci->net.posts--;
@@ -72,7 +71,7 @@ void weft_net_adopt(struct weft_request *request)
     part->short_iov[1] = weft_net_of(request)->spill;
 }
 
-/* Whether all that comes to a contiguous receive lands in its buffer. */
+/* True if all bytes of a contiguous receive land in its buffer. */
 static inline bool is_in_place(size_t capacity)
 {
     return capacity - WEFT_NET_SMALL - 1 < weft_net.in_place_room;
@@ -220,7 +219,7 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
     }
     if (!part->packed && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
         is_in_place(request->capacity)) {
-        weft_net_ask_header(request, (uint32_t)entry->data);
+        weft_net_request_header(request, (uint32_t)entry->data);
         return;
     }
     struct weft_net_header header;

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Rendezvous: the sender exposes its buffer and sends an RTS; the receiver reads what fits with
- * fi_read, several pieces at a time, and answers FIN. Data that are not contiguous at the sender are
- * written by it instead (rndv_write.c), and where the provider has nothing that can be trusted, or has no
- * registered memory left, the sender pushes messages of at most the eager limit (rndv_send.c).
+ * fi_read, several pieces at a time, and replies with FIN. Data with holes at the sender are written by
+ * it instead (rndv_write.c), and if remote access does not work, or no more memory can be registered, the
+ * sender pushes messages of at most the eager limit (rndv_send.c).
  *
  * Invariants:
- *  - The receiver answers every RTS once, also one whose message does not fit: with FIN after the
- *    last byte has arrived, with PLACE, or with CTS.
- *  - A receive is complete when every byte it wants has arrived; its pending stays 1 until then.
- *  - Over a stream no more than the window's bytes are being read from one peer when another read of
- *    a message that has a window is begun, if any is out. What has no room waits in the peer's readers,
- *    in order, and others behind it; while one waits a read is out, and its end makes room.
+ *  - The receiver replies to every RTS once, also if the message is too long: with FIN after the last
+ *    byte has arrived, with PLACE, or with CTS.
+ *  - A receive is complete when all bytes that fit have arrived; its pending is 1 until then.
+ *  - Over a stream, a read of a message with a window starts only if at most the window's bytes are in
+ *    flight from that peer, or no read is. Others wait in the peer's list `readers`, in order. While one
+ *    waits, a read is in flight, and its end starts the next.
  *
- * The window: what was asked for lies in the sender's socket, up to megabytes of the kernel's pages,
- * which have likely left its cache before the other core takes them: a bare loop of reads was up to
- * 1.4 times as fast with a bound. Pieces are at most half the window, so that one is on its way
- * while the other is asked for. Messages of up to 1 MiB have none, unless the user sets one: the
- * sender's calls weigh more there, and it makes fewer where it finds several requests at a time.
+ * The window: the data of a read are in the sender's socket, up to megabytes of the kernel's pages, which
+ * have likely left the cache before the other core reads them. A loop of raw reads was up to 1.4 times as
+ * fast with a window. Pieces are at most half the window, so that one is in flight while the next is
+ * requested. Messages of up to 1 MiB have no window unless the user sets one: there the sender's calls
+ * take more of the time, and it makes fewer calls if it finds several requests at once.
  */
 #include "core/object/error.h"
 #include "core/object/settings.h"
@@ -75,11 +75,10 @@ void weft_net_expose(struct weft_request *request)
     part->header.address = weft_net.virtual_addresses ? (uintptr_t)request->buffer : 0;
 }
 
-/* FINs of one peer are told together while as many more of its messages are on their way: a window
- * of long messages then costs a sixth of the control messages, and a sender of few at a time never
- * has more than half of them held back. None waits longer than the fetches that are under way, in
- * whatever way they travel. */
-static void tell_finished(struct weft_peer *peer)
+/* FINs to one peer are sent together while as many more of its messages are being fetched: a window of
+ * long messages then needs a sixth of the control messages, and a sender of few messages waits for at most
+ * half of its FINs. No FIN waits longer than the fetches in flight. */
+static void send_fins(struct weft_peer *peer)
 {
     if (!peer->fins || (peer->fins < WEFT_FINS_AT_ONCE && peer->fins < peer->fetching))
         return;
@@ -100,7 +99,7 @@ void weft_net_fetched(struct weft_request *request)
     if (weft_likely(peer->lane != WEFT_LANE_DEAD)) {
         if (was_read)
             peer->fin_numbers[peer->fins++] = part->header.number;
-        tell_finished(peer);
+        send_fins(peer);
     }
     weft_request_event(request);
 }
@@ -146,7 +145,7 @@ static bool is_contiguous(const struct weft_request *request)
     return request->type->flags & WEFT_TYPE_CONTIGUOUS;
 }
 
-/* Whether reads go into the user's buffer: a contiguous one, which the provider may write to. */
+/* True if reads go into the user's buffer: a contiguous one that the provider can write to. */
 static bool reads_in_place(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
@@ -188,7 +187,7 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
     return 0;
 }
 
-/* Whether so many bytes of a message may be asked for now. */
+/* Whether a read of so many bytes may start now. */
 static bool has_room(const struct weft_request *request, size_t bytes)
 {
     size_t reading = request->peer->reading;
@@ -196,9 +195,9 @@ static bool has_room(const struct weft_request *request, size_t bytes)
     return !bounded || !reading || reading + bytes <= weft_net.read_window;
 }
 
-/* Over a stream a message of 1 MiB to two chunks comes in halves where one read after the other is
- * better than one: while peers read from this rank too, as else both sides of an exchange write all
- * they have to send into their sockets before they read anything; and where TCP paces itself. */
+/* Over a stream a message of 1 MiB to two chunks is read in halves if two reads are faster than one: while
+ * peers read from this rank too, because else both sides of an exchange write all their data to the sockets
+ * before they read; and if TCP sends at an estimated rate. */
 static size_t longest_read(const struct weft_request *request)
 {
     bool exchange = weft_net_of(request)->announced > 0;
@@ -207,7 +206,7 @@ static size_t longest_read(const struct weft_request *request)
     return halves && bytes >= 2 * HALF && bytes < 2 * most && most > HALF ? HALF : most;
 }
 
-/* Returns 0 when all that may be asked for was, NO_ROOM, -FI_EAGAIN or an error. */
+/* Returns 0 if all reads that are allowed now have started, NO_ROOM, -FI_EAGAIN or an error. */
 static int read_pieces(struct weft_request *request, int *issued)
 {
     struct weft_net_request *part = weft_net_part(request);
@@ -229,7 +228,7 @@ static int read_pieces(struct weft_request *request, int *issued)
     return 0;
 }
 
-/* Nothing more is asked for; what was asked for still comes. */
+/* No more reads are started; those in flight still complete. */
 static void give_up(struct weft_request *request, int error)
 {
     request->error = (uint8_t)error;
@@ -260,7 +259,7 @@ static void drop_first_reader(struct weft_peer *peer)
     part->stalled = false;
 }
 
-/* Gives the provider as many reads of a request as it may have at once. Returns how many. */
+/* Starts as many reads of a request as may be in flight at once. Returns their number. */
 static int issue_reads(struct weft_request *request)
 {
     struct weft_peer *peer = request->peer;
@@ -285,7 +284,7 @@ static int issue_reads(struct weft_request *request)
     return issued;
 }
 
-/* A read from a peer has ended: those that wait for its room go on. */
+/* A read from a peer has ended: starts those that wait for room in the window. */
 static void serve_readers(struct weft_peer *peer)
 {
     struct weft_request *first;
@@ -329,15 +328,15 @@ void weft_net_fetch(struct weft_request *request, const void *header)
     read_on(request);
 }
 
-void weft_net_ask_header(struct weft_request *request, uint32_t number)
+void weft_net_request_header(struct weft_request *request, uint32_t number)
 {
-    weft_net_part(request)->phase = WEFT_NET_ASKING_HEADER;
-    weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_ASK_HEADER,
+    weft_net_part(request)->phase = WEFT_NET_AWAITING_HEADER;
+    weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_REQUEST_HEADER,
                                                               .number = number,
                                                               .other = request->number});
 }
 
-void weft_net_header_asked(struct weft_request *send, uint64_t receive)
+void weft_net_header_requested(struct weft_request *send, uint64_t receive)
 {
     const struct weft_net_header *header = &weft_net_part(send)->header;
     weft_net_control(send->peer, (struct weft_net_control){.kind = WEFT_NET_HEADER,
@@ -349,7 +348,7 @@ void weft_net_header_asked(struct weft_request *send, uint64_t receive)
                                                            .key = header->key});
 }
 
-void weft_net_header_told(struct weft_request *request, const struct weft_net_control *answer)
+void weft_net_header_arrived(struct weft_request *request, const struct weft_net_control *answer)
 {
     weft_net_fetch(request, &(struct weft_net_header){.version = answer->version,
                                                       .staged = answer->count,
@@ -359,7 +358,7 @@ void weft_net_header_told(struct weft_request *request, const struct weft_net_co
                                                       .key = answer->key});
 }
 
-/* Whether all the reads that there may be at once were out until now. */
+/* True if the limit of reads in flight was reached until now. */
 static bool was_full(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
@@ -408,16 +407,16 @@ bool weft_net_fetch_waits(const struct weft_request *request)
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
     bool for_data =
         part->phase == WEFT_NET_AWAITING_WRITES || part->phase == WEFT_NET_AWAITING_PIECES;
-    return part->phase == WEFT_NET_ASKING_HEADER || (for_data && !part->reads_out);
+    return part->phase == WEFT_NET_AWAITING_HEADER || (for_data && !part->reads_out);
 }
 
-/* What a dead rank has written may still be on its way into the buffer. A read from it ends when the
- * provider gives the connection up: after the last byte that came through it. */
+/* Data of a dead rank may still arrive in the buffer. A read from it ends when the provider closes the
+ * connection, after the last byte that arrived. */
 void weft_net_fetch_abandon(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     request->bytes = 0;
-    if (part->phase == WEFT_NET_ASKING_HEADER) {
+    if (part->phase == WEFT_NET_AWAITING_HEADER) {
         part->phase = WEFT_NET_NO_RENDEZVOUS;
         weft_request_event(request);
         return;

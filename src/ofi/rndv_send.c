@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Pushed rendezvous, where the provider has no remote reads or writes that can be trusted, or the
- * receiver has no registered memory left: the receiver answers the RTS with CTS, and the sender sends
- * pieces of at most the eager limit as control messages, several at a time, each with its offset.
+ * Pushed rendezvous, if the provider has no reliable remote reads or writes, or the receiver can register
+ * no more memory: the receiver replies to the RTS with CTS, and the sender sends pieces of at most the
+ * eager limit as control messages, several at a time, each with its offset.
  *
  * Invariants:
- *  - A piece lies in a stage, packed, until the provider has sent it: nothing is allocated for one
- *    that an earlier one has not left behind.
- *  - A send's capacity is what the receiver asked for. While it has not been pushed, pieces are out or
- *    the send is stalled.
+ *  - A piece is packed in a bounce buffer until the provider has sent it; the buffers of earlier pieces
+ *    are reused.
+ *  - The capacity of a send is the length that the receiver requested. While bytes are left, pieces are in
+ *    flight or the send is stalled.
  */
 #include "core/object/error.h"
 #include "core/process/weft.h"
@@ -106,7 +106,7 @@ int weft_net_push_more(struct weft_request *request)
     }
     if (part->moved >= request->capacity && !part->reads_out) {
         weft_net_sent(request);
-    } else if (rc && !part->reads_out) { /* else the end of a piece goes on */
+    } else if (rc && !part->reads_out) { /* else the end of a piece continues */
         if (rc != -FI_EAGAIN)
             weft_fatal(MPI_ERR_NO_MEM, "no memory to push a message of %zu bytes to rank %d",
                        request->capacity, request->peer->world);

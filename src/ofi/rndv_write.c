@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Rendezvous of data that are not contiguous at the sender, or in memory that cannot be registered: packed
- * a piece at a time and written to the receiver while they are still in the cache.
+ * Rendezvous of data with holes at the sender, or in memory that cannot be registered: packed a piece at a
+ * time and written to the receiver while they are in the cache.
  *
- * The receiver answers the RTS with PLACE: where the message goes. A contiguous buffer takes all of it, in
- * whatever time the sender needs, and the sender says WRITTEN once. For a buffer that is not contiguous,
- * or that cannot be registered, there is a ring of slots: the sender says WRITTEN after each slot,
- * the receiver unpacks it, and says TAKEN when the sender needs that slot again. So packing, the wire
- * and unpacking work on different parts of the message at the same time, and nobody waits for an
- * answer as long as the ring is not full. Where there is no memory for a ring either, the receiver
- * answers CTS, and the sender pushes pieces (rndv_send.c), which need none.
+ * The receiver replies to the RTS with PLACE, the address of the data. Into a contiguous buffer the whole
+ * message is written, and the sender sends WRITTEN once. For a buffer with holes, or one that cannot be
+ * registered, there is a ring of slots: the sender sends WRITTEN after each slot, the receiver unpacks it
+ * and sends TAKEN when the sender needs that slot again. So packing, transfer and unpacking overlap, and
+ * neither side waits for a reply while the ring is not full. If there is no memory for a ring, the
+ * receiver replies with CTS, and the sender pushes pieces (rndv_send.c), which need none.
  *
- * When a write fails no other is begun. The receiver is told after the writes under way have ended,
- * because its buffer is the user's again then, and how much had been written before.
+ * After a failed write no other one starts. The receiver gets WRITTEN with the length written so far when
+ * all writes in flight have ended, because its buffer belongs to the user then.
  *
  * Invariants:
- *  - WRITTEN is sent after the write that it speaks of was given to the provider, and the provider
- *    keeps them in order (FI_ORDER_SAW: without it no message travels this way).
- *  - The sender is not complete before the provider has finished its writes, the receiver not before
- *    the last WRITTEN has come. No TAKEN comes to a send that has ended: it is only said while the
- *    sender must wait for it.
+ *  - WRITTEN is sent after its write was passed to the provider, which keeps them in order
+ *    (FI_ORDER_SAW: without it this protocol is not used).
+ *  - The sender completes after the provider has finished its writes, the receiver after the last WRITTEN
+ *    has arrived. No TAKEN arrives at a send that has ended: it is only sent while the sender must wait for
+ *    it.
  */
 #include "core/object/error.h"
 #include "core/process/weft.h"
@@ -35,8 +34,7 @@ static size_t smaller(size_t a, size_t b)
 
 /* ---- The receiver ---- */
 
-/* Where the message may be written: the buffer, or a ring. NULL when the memory or its registration
- * cannot be had. */
+/* The destination of the writes: the buffer, or a ring. NULL if there is no memory or no registration. */
 static void *make_place(struct weft_request *request, struct weft_net_control *place)
 {
     struct weft_net_request *part = weft_net_part(request);
@@ -111,7 +109,7 @@ void weft_net_rndv_write_written(struct weft_request *request,
 
 /* ---- The sender ---- */
 
-/* What has been announced as written: whole slots of a ring, or nothing. */
+/* The bytes that WRITTEN has reported: whole slots of a ring, or nothing. */
 static size_t announced(const struct weft_net_request *part)
 {
     return part->ring ? part->moved / WEFT_NET_SLOT * WEFT_NET_SLOT : 0;
@@ -126,7 +124,7 @@ static void tell_written(struct weft_request *request, bool failed)
                                                               .length = announced(part)});
 }
 
-/* No more is written. */
+/* Starts no more writes. */
 static void fail(struct weft_request *request, int error)
 {
     struct weft_net_request *part = weft_net_part(request);
@@ -135,7 +133,7 @@ static void fail(struct weft_request *request, int error)
     request->capacity = part->moved;
 }
 
-/* All that was given to the provider has ended. */
+/* All writes in flight have ended. */
 static void end(struct weft_request *request)
 {
     if (weft_unlikely(weft_net_part(request)->cut) && request->peer->lane != WEFT_LANE_DEAD)

@@ -2,9 +2,9 @@
 /*
  * Sending: inject, eager, RTS; the backlog.
  *
- * Invariant: while a peer's backlog is not empty no user message is given to the provider for it but
- * the backlog's head. So messages to a peer leave in the order in which they were started. Controls
- * wait in front of them: none of them must come behind a message that has not left.
+ * Invariant: while a peer's backlog is not empty only the
+ * head of the backlog is passed to the provider. So messages to a peer leave in the order in which they
+ * were started. Controls are inserted before user messages, because a message may wait for them.
  *
  * A message is registered, packed or exposed when it is the next to leave. So while no connection to a
  * peer exists, its messages take no locked memory, which the connection may need (weft_net_connect).
@@ -32,7 +32,7 @@ static void *data_of(struct weft_request *request)
     return packed ? packed : request->buffer;
 }
 
-/* The registration of what data_of returns. */
+/* The registration of data_of(request). */
 static struct fid_mr *mr_of(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
@@ -239,8 +239,8 @@ bool weft_net_take_back(struct weft_peer *peer, const struct weft_backlog_entry 
     return found;
 }
 
-/* A peer that never took anything may be unreachable, or may only be busy outside MPI: nobody can
- * tell, so this rank says what it waits for, again and again at doubling intervals, and goes on. */
+/* A peer that never accepted a message may be unreachable, or outside of MPI. This rank cannot distinguish
+ * these, so it reports what it waits for, at doubling intervals, and continues. */
 void weft_net_report_unreachable(struct weft_peer *peer, const char *address)
 {
     double waited = weft_seconds() - peer->backlog.since;
@@ -273,7 +273,7 @@ static int retry_peer(struct weft_peer *peer, bool look_at_clock)
         peer->reached = true;
         if (rc)
             fail_out(peer, out, fi_strerror(-rc));
-        weft_net_relieve(peer);
+        weft_net_flow_check(peer);
         sent++;
     }
     return sent;
@@ -307,9 +307,9 @@ static __attribute__((noinline)) int send_slowly(struct weft_request *request)
     request->pending = 1;
     if (!peer->backlog.first && request->bytes <= weft_net.eager_limit &&
         !weft_net_affordable(peer, request->bytes))
-        weft_net_progress(peer->vci); /* credits may have come that nobody has looked at */
+        weft_net_progress(peer->vci); /* credits may have arrived */
     weft_net_push(peer, &part->out);
-    weft_net_relieve(peer);
+    weft_net_flow_check(peer);
     return MPI_SUCCESS;
 }
 

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Crash signals. libfabric may bring libraries along (libinfinipath, those of PSM) that catch
- * SIGSEGV and its like as soon as they are loaded, print a backtrace and exit with status 1: a crash
- * would no longer be seen as what it is, and a handler of the program's own would be lost. Weft gives
- * such signals back.
+ * Crash signals. libfabric may load libraries (libinfinipath, those of PSM) that catch SIGSEGV and
+ * similar signals, print a backtrace and exit with status 1: the launcher would not see a crash, and a
+ * handler of the program would be lost. Weft restores the actions of these signals.
  *
- * Invariant: only handlers whose code lies in a library of those names are removed; the program's
- * own stay.
+ * Invariant: only handlers whose code is in a library of those names are removed.
  */
 #include "ofi/signals.h"
 
@@ -53,7 +51,7 @@ void weft_signals_restore(const struct weft_signals *before)
     }
 }
 
-/* For a program that is linked with libfabric itself: nothing is known of what was before. */
+/* For a program that is linked with libfabric: the actions before are unknown. */
 void weft_net_free_signals(void)
 {
     struct weft_signals plain = {0}; /* SIG_DFL */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The crash signals, which a library that libfabric brings along takes when it is loaded.
+ * The crash signals, which libraries that libfabric depends on catch when they are loaded.
  */
 #ifndef WEFT_OFI_SIGNALS_H
 #define WEFT_OFI_SIGNALS_H
@@ -9,15 +9,15 @@
 
 enum { WEFT_SIGNALS = 7 };
 
-/* What was done on each of the signals. */
+/* The actions of the signals. */
 struct weft_signals {
     struct sigaction action[WEFT_SIGNALS];
 };
 
-/* Notes in before what is done on each signal now. */
+/* Stores the current actions in before. */
 void weft_signals_keep(struct weft_signals *before);
 
-/* Gives back what before says to those signals that a library of PSM has taken since. */
+/* Restores the actions of those signals that a library of PSM has caught since. */
 void weft_signals_restore(const struct weft_signals *before);
 
 #endif

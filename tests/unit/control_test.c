@@ -25,13 +25,13 @@ static struct weft_request *requests[REQUESTS];
 
 static const enum weft_net_phase phases[REQUESTS] = {
     WEFT_NET_ANNOUNCED,       WEFT_NET_WRITING,      WEFT_NET_PUSHING,
-    WEFT_NET_ASKING_HEADER,   WEFT_NET_READING,      WEFT_NET_AWAITING_WRITES,
+    WEFT_NET_AWAITING_HEADER,   WEFT_NET_READING,      WEFT_NET_AWAITING_WRITES,
     WEFT_NET_AWAITING_PIECES, WEFT_NET_NO_RENDEZVOUS /* complete */
 };
 
 static const enum weft_net_control_kind about_requests[] = {
     WEFT_NET_FIN,   WEFT_NET_CTS,   WEFT_NET_DATA,       WEFT_NET_CANCELLED, WEFT_NET_TOO_LATE,
-    WEFT_NET_PLACE, WEFT_NET_TAKEN, WEFT_NET_ASK_HEADER, WEFT_NET_HEADER,    WEFT_NET_WRITTEN,
+    WEFT_NET_PLACE, WEFT_NET_TAKEN, WEFT_NET_REQUEST_HEADER, WEFT_NET_HEADER,    WEFT_NET_WRITTEN,
 };
 enum { KINDS = sizeof about_requests / sizeof about_requests[0] };
 
@@ -44,7 +44,7 @@ static enum weft_net_phase wanted(enum weft_net_control_kind kind)
     case WEFT_NET_WRITTEN:
         return WEFT_NET_AWAITING_WRITES;
     case WEFT_NET_HEADER:
-        return WEFT_NET_ASKING_HEADER;
+        return WEFT_NET_AWAITING_HEADER;
     case WEFT_NET_TAKEN:
         return WEFT_NET_WRITING;
     default:
@@ -149,7 +149,7 @@ static void other_deals(void **state)
                 control.deal = others[o];
                 expect_dropped(control, 8);
             }
-    struct weft_net_control misdirected = about(WEFT_NET_RELIEVE, 0);
+    struct weft_net_control misdirected = about(WEFT_NET_FLOW_CHECK, 0);
     weft_net.nvcis = 2;
     misdirected.deal = 1;
     expect_dropped(misdirected, 0);
@@ -192,7 +192,7 @@ static void other_messages(void **state)
     uint64_t dropped = weft_counts.net_dropped;
     (void)state;
     expect_dropped(control, 0);
-    expect_dropped(about(WEFT_NET_RELIEVED, 0), 0);
+    expect_dropped(about(WEFT_NET_FLOW_CHECKED, 0), 0);
     control = about(WEFT_NET_FIN, requests[1]->number);
     control.count = UINT8_MAX;
     expect_dropped(control, 0);

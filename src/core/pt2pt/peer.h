@@ -59,9 +59,9 @@ struct weft_peer {
     uint64_t net_addr;    /* fi_addr_t */
     uint32_t stop;        /* the sequence number at which the fast path must stop: ofi/credits.c */
     uint32_t credits_end; /* sequence number at which the credits end */
-    uint32_t relieve_at;  /* sequence number at which the next flow check is due */
-    uint32_t owed;        /* credits to return: of its messages that matched here */
-    uint8_t unanswered;   /* flow checks that it has not replied to */
+    uint32_t flow_check_at;  /* sequence number at which the next flow check is due */
+    uint32_t credits_to_return;        /* credits to return: of its messages that matched here */
+    uint8_t flow_checks_pending;   /* flow checks that it has not replied to */
     bool connected_back;  /* its connection to this rank exists */
     /* Limits of the fast path, in bytes: each takes only what is shorter, so 0 stops it. The lane sets
      * them at first contact; a dead peer has none. */

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * weft_barrier, weft_bcast, weft_reduce, weft_allreduce, weft_allgather, weft_alltoall: how long a
- * collective takes, as the mean over iterations and ranks. One program for all: its name says which.
- * The size is that of one rank's data (of one block). Runs with every MPI library of the standard
- * ABI.
+ * collective takes, as the mean over iterations and ranks. One program for all: its name says
+ * which. The size is that of one rank's data (of one block). Runs with every MPI library of the
+ * standard ABI.
  */
 #include "mpi_bench.h"
 

@@ -5,7 +5,8 @@
  *
  *     commit_calls KIND BLOCKS
  *
- * Invariant: no two neighbouring blocks touch, and no block is like the next: nothing can be merged.
+ * Invariant: no two neighbouring blocks touch, and no block is like the next: nothing can be
+ * merged.
  */
 #include <mpi.h>
 

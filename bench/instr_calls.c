@@ -6,9 +6,9 @@
  * one end. So that no polling is counted, all messages of irecv-wait have arrived before MPI_Wait:
  * rank 1 reports through the FIFO when its sends are complete.
  *
- * Invariant: measured() makes the counted calls and nothing else. The same calls are made outside of
- * it before, so that connections, pools and symbols exist. Every message finds its receive posted,
- * except for recv.
+ * Invariant: measured() makes the counted calls and nothing else. The same calls are made outside
+ * of it before, so that connections, pools and symbols exist. Every message finds its receive
+ * posted, except for recv.
  */
 #include <fcntl.h>
 #include <mpi.h>

@@ -2,11 +2,13 @@
 /*
  * The jobs of bench/side_by_side: starts them, controls them through their fifos, ends them.
  *
- * Each job is a command in a process group of its own, with "--turns DIR/a" (or b, c, ...) appended, where
- * DIR is a directory that this module makes. Its standard output goes to standard error.
+ * Each job is a command in a process group of its own, with "--turns DIR/a" (or b, c, ...)
+ * appended, where DIR is a directory that this module makes. Its standard output goes to standard
+ * error.
  *
- * Invariant: every failure ends in jobs_fail, which leaves neither a process nor a file: this process
- * adopts orphans of its jobs, and exits only when it has no child. Every wait has a time limit.
+ * Invariant: every failure ends in jobs_fail, which leaves neither a process nor a file: this
+ * process adopts orphans of its jobs, and exits only when it has no child. Every wait has a time
+ * limit.
  */
 #ifndef BENCH_JOBS_H
 #define BENCH_JOBS_H

@@ -8,8 +8,8 @@
  * line from one core to the other; a wake-up, from the futex call until the sleeper runs; and by
  * size, memcpy within one process, and process_vm_readv from the other's memory.
  *
- * Invariant: every line is a row or begins with '#'; a figure that cannot be measured is a "-", and a
- * line with '#' has the reason.
+ * Invariant: every line is a row or begins with '#'; a figure that cannot be measured is a "-", and
+ * a line with '#' has the reason.
  */
 #include "raw_pair.h"
 
@@ -114,7 +114,7 @@ static double wake_once(struct limits *l, size_t size)
     return (now_us() - start) / (2.0 * WAKES);
 }
 
-/* --- copies: side 0 alone; the other sleeps ---------------------------------------------------- */
+/* --- copies: side 0 alone; the other sleeps --------------------------------------------------- */
 
 static int copies_of(size_t size)
 {

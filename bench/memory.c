@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * weft_memory: the memory of a rank in KiB at three times: after MPI_Init and a barrier; after a ring,
- * in which each rank has contact with two others; after each rank has sent 8 bytes to all others.
+ * weft_memory: the memory of a rank in KiB at three times: after MPI_Init and a barrier; after a
+ * ring, in which each rank has contact with two others; after each rank has sent 8 bytes to all
+ * others.
  *
  * Prints, for each time, the means over all ranks of /proc/self/smaps_rollup: resident (Rss),
- * proportional (Pss: shared pages are divided among their processes), and private (Private_Clean and
- * Private_Dirty); then the greatest Rss of any rank.
+ * proportional (Pss: shared pages are divided among their processes), and private (Private_Clean
+ * and Private_Dirty); then the greatest Rss of any rank.
  *
- * Invariant: the memory of the measurement itself is allocated before the first time, and is the same
- * for every MPI.
+ * Invariant: the memory of the measurement itself is allocated before the first time, and is the
+ * same for every MPI.
  */
 #include <mpi.h>
 #include <stdio.h>

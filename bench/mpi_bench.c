@@ -105,8 +105,8 @@ static bool validate(struct mpi_bench *b, size_t size, bool receiver)
     return !anywhere;
 }
 
-/* Makes progress until all ranks have reported, because other ranks may still need it. It polls for a
- * message of its own, so that no rank waits for another. */
+/* Makes progress until all ranks have reported, because other ranks may still need it. It polls for
+ * a message of its own, so that no rank waits for another. */
 static void linger(struct mpi_bench *b)
 {
     MPI_Request request;

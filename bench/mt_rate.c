@@ -2,8 +2,8 @@
 /*
  * weft_mt_rate: the message rate of all threads of a job. Thread t of rank 0 sends windows to
  * thread t of rank 1, over a communicator that only these two threads use. On one rank each thread
- * sends to itself, so that N threads take N cores and not 2 N; with --share-cores the two threads of
- * a pair share a core, to the same end.
+ * sends to itself, so that N threads take N cores and not 2 N; with --share-cores the two threads
+ * of a pair share a core, to the same end.
  *
  * Invariant: only the first thread, which started MPI, calls the harness; the others sleep between
  * batches. All threads meet at gates before and after the timed part. They pass a gate by spinning

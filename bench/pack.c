@@ -4,10 +4,11 @@
  *
  *     weft_pack [-m MIN[:MAX]] [-b BAR] [-s SECONDS] [-l LAYOUT]
  *
- * For each layout (whose name contains LAYOUT), number of packed bytes and direction, the two run in
- * turns, each for SECONDS. Prints the median over the turns of the ratio of their times, Weft's over
- * the loop's. "warm": the same data repeatedly; "cold": data and packed bytes are flushed from the
- * caches before. With -b every row above BAR in two measurements is named, and the exit status is 1.
+ * For each layout (whose name contains LAYOUT), number of packed bytes and direction, the two run
+ * in turns, each for SECONDS. Prints the median over the turns of the ratio of their times, Weft's
+ * over the loop's. "warm": the same data repeatedly; "cold": data and packed bytes are flushed from
+ * the caches before. With -b every row above BAR in two measurements is named, and the exit status
+ * is 1.
  */
 #include <mpi.h>
 

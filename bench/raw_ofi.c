@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Two processes that communicate through libfabric; see raw_ofi.h. This file has the parts before and
- * after the measurement: choice of the provider, opening, exchange of addresses, end.
+ * Two processes that communicate through libfabric; see raw_ofi.h. This file has the parts before
+ * and after the measurement: choice of the provider, opening, exchange of addresses, end.
  */
 #include "raw_ofi.h"
 
@@ -18,8 +18,8 @@
 
 _Noreturn void raw_fail(const struct raw *r, const char *what, int error)
 {
-    /* Both sides find the same errors of the machine: side 0 prints them, and ends side 1 within this
-     * second. */
+    /* Both sides find the same errors of the machine: side 0 prints them, and ends side 1 within
+     * this second. */
     if (r->side == 1)
         sleep(1);
     fprintf(stderr, "%s: side %d, provider %s: %s%s%s; weft_info lists what there is\n",
@@ -85,7 +85,8 @@ static struct fi_info *choose(struct raw *r, uint64_t caps)
     hints->domain_attr->mr_mode =
         FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
-    /* This process polls all the time: a progress thread of the provider would compete for the core. */
+    /* This process polls all the time: a progress thread of the provider would compete for the
+     * core. */
     hints->domain_attr->data_progress = FI_PROGRESS_MANUAL;
     hints->domain_attr->control_progress = FI_PROGRESS_MANUAL;
     hints->domain_attr->av_type = FI_AV_TABLE;

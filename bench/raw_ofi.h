@@ -3,9 +3,9 @@
  * Two processes that communicate through libfabric without MPI: the reference for Weft's overhead.
  *
  * The reference is as fast as possible. It requests only the features of its own test (one kind of
- * transfer, no message order, no data in completions, receives from any source), uses one completion
- * queue in the smallest format, injects up to the provider's limit, posts receives ahead, and polls
- * without yielding.
+ * transfer, no message order, no data in completions, receives from any source), uses one
+ * completion queue in the smallest format, injects up to the provider's limit, posts receives
+ * ahead, and polls without yielding.
  *
  * Invariant: the two processes are parent (side 0) and child (side 1) of one fork and share one
  * page. Addresses and barriers use that page, so only the measured transfers use the provider. When

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Two processes on this machine and a shared page: how the raw programs exchange addresses without a
- * network.
+ * Two processes on this machine and a shared page: how the raw programs exchange addresses without
+ * a network.
  *
- * Invariant: neither process runs on without the other. The child is killed when its parent ends; the
- * parent exits with an error if its child fails.
+ * Invariant: neither process runs on without the other. The child is killed when its parent ends;
+ * the parent exits with an error if its child fails.
  */
 #ifndef BENCH_RAW_PAIR_H
 #define BENCH_RAW_PAIR_H

@@ -5,8 +5,8 @@
  * More are written by the sender before the measurement, and copied once by the receiver out of the
  * sender's memory. There is no matching, queue or length, so it is a lower bound for any library.
  *
- * Invariant: each line has one writer, which writes the turn last, by a release; the reader reads the
- * turn first, by an acquire.
+ * Invariant: each line has one writer, which writes the turn last, by a release; the reader reads
+ * the turn first, by an acquire.
  */
 #include "options.h"
 #include "raw_pair.h"

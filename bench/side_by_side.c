@@ -4,20 +4,22 @@
  *
  *     side_by_side [options] -- COMMAND-A... -- COMMAND-B... [-- COMMAND-C...]...
  *
- * All jobs exist all the time, but only one runs at a time. For each size they take turns, in rounds
- * of one slice each ("pairs", with two jobs); every second round has the reverse order. A machine
- * that changes its speed within seconds, as a virtual one does, changes it for all slices of a round,
- * so the ratios stay valid. Prints the medians of the jobs' figures and, for each job but the last,
- * the median and the quartiles of the rounds' ratios of the last job's figure to its own.
+ * All jobs exist all the time, but only one runs at a time. For each size they take turns, in
+ * rounds of one slice each ("pairs", with two jobs); every second round has the reverse order. A
+ * machine that changes its speed within seconds, as a virtual one does, changes it for all slices
+ * of a round, so the ratios stay valid. Prints the medians of the jobs' figures and, for each job
+ * but the last, the median and the quartiles of the rounds' ratios of the last job's figure to its
+ * own.
  *
  * A round in which another process took a core from a rank is measured again, for some seconds at
- * most. If undisturbed rounds stay rare, all rounds count; the last column has the number of disturbed
- * rounds among those that count.
+ * most. If undisturbed rounds stay rare, all rounds count; the last column has the number of
+ * disturbed rounds among those that count.
  *
  * Works with every benchmark here, raw or MPI, on the same number of ranks, and with any launcher:
  * "--turns PREFIX" is appended to the command lines (turns.h).
  *
- * Invariant: standard output has rows, and lines that begin with '#'; a row represents all its rounds.
+ * Invariant: standard output has rows, and lines that begin with '#'; a row represents all its
+ * rounds.
  */
 #include "jobs.h"
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * weft_strided_bw: what holes cost. Bandwidth of messages from rank 0 to rank 1 that are contiguous
- * on both sides, strided at the sender, at the receiver, and on both, measured in turns: one message
- * of each kind after the other, so that all of them see the same machine.
+ * on both sides, strided at the sender, at the receiver, and on both, measured in turns: one
+ * message of each kind after the other, so that all of them see the same machine.
  *
  *     weft_strided_bw [-m BYTES] [-r RUN] [-n TURNS] [-l]
  *
- * -l adds what the same layouts take without MPI, by hand (strided_hand.h), in the same turns; and, the
- * limit of any way, what one core takes to bring the runs together in a cache, and from there to their
- * places, with nobody to send them to.
+ * -l adds what the same layouts take without MPI, by hand (strided_hand.h), in the same turns; and,
+ * the limit of any way, what one core takes to bring the runs together in a cache, and from there
+ * to their places, with nobody to send them to.
  *
- * RUN bytes of data alternate with RUN bytes of hole (8 unless told). Ratios are those of contiguous
- * time to strided time: the median over the turns, and that of the best times, which a busy machine
- * spoils less.
+ * RUN bytes of data alternate with RUN bytes of hole (8 unless told). Ratios are those of
+ * contiguous time to strided time: the median over the turns, and that of the best times, which a
+ * busy machine spoils less.
  */
 #include "strided_hand.h"
 

@@ -46,8 +46,8 @@ struct strided_hand *strided_hand_open(int rank)
     return all ? memory : NULL;
 }
 
-/* Runs of a length that the compiler knows where it is 8 or 16. The processor is told a little ahead which
- * lines with holes it will need: these are the ones that are not together. */
+/* Runs of a length that the compiler knows where it is 8 or 16. The processor is told a little
+ * ahead which lines with holes it will need: these are the ones that are not together. */
 static inline void copy_runs(char *to, size_t to_step, const char *from, size_t from_step,
                              size_t run, size_t count)
 {

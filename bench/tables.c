@@ -35,7 +35,7 @@ struct memory {
 static int ranks;
 static const int alone[1] = {0};
 
-/* ---- the bootstrap of a job that is not there ------------------------------------------------- */
+/* ---- the bootstrap of a job that is not there ------------------------------------------------ */
 
 int weft_boot_init(struct weft_job *job, char *why, size_t len)
 {
@@ -144,7 +144,7 @@ int weft_boot_finalize(char *why, size_t len)
     return 0;
 }
 
-/* ---- measuring -------------------------------------------------------------------------------- */
+/* ---- measuring ------------------------------------------------------------------------------- */
 
 static struct memory look(void)
 {

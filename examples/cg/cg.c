@@ -4,8 +4,8 @@
  * definite A from a Matrix Market file.
  *
  * Rank 0 reads the file and hands out rows; then every rank keeps its part of all vectors, products
- * bring what is needed from others, and MPI_Allreduce adds up dot products. At the end rank 0, which
- * keeps the whole matrix, puts the solution into the equation.
+ * bring what is needed from others, and MPI_Allreduce adds up dot products. At the end rank 0,
+ * which keeps the whole matrix, puts the solution into the equation.
  *
  * Invariant: |b - A x| <= tolerance |b| when it stops, on any number of ranks. The last bits of x
  * differ: a dot product is rounded differently when its parts are divided differently.

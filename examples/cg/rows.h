@@ -6,8 +6,8 @@
  * then every product brings them by persistent requests, one message from each neighbour.
  *
  * Invariant: columns are numbered locally: [0, count) are elements of this rank's own part of the
- * vector, [count, count + ghosts) the ghosts, in the order of their global numbers and so grouped by
- * their owners.
+ * vector, [count, count + ghosts) the ghosts, in the order of their global numbers and so grouped
+ * by their owners.
  */
 #ifndef CG_ROWS_H
 #define CG_ROWS_H

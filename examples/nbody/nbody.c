@@ -138,7 +138,8 @@ static void drift(struct block *b)
 }
 
 /* Steps of the leapfrog method: half a push, a drift, half a push. Returns whether at every step
- * the forces of all bodies added up to exactly nothing, as Newton's third law says; on all ranks. */
+ * the forces of all bodies added up to exactly nothing, as Newton's third law says; on all ranks.
+ */
 static bool simulate(struct block *b, int steps, MPI_Comm comm)
 {
     bool balanced = true;

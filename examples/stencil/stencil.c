@@ -2,8 +2,8 @@
 /*
  * stencil: heat in a ring-shaped bar, in three dimensions, on a Cartesian grid of ranks.
  *
- * The bar is closed along its first axis (periodic), and its other surfaces are kept at 0. Each rank
- * has a box of points with a shell of one point around it. Before a step one call,
+ * The bar is closed along its first axis (periodic), and its other surfaces are kept at 0. Each
+ * rank has a box of points with a shell of one point around it. Before a step one call,
  * MPI_Neighbor_alltoallw, brings the faces of the six neighbours into the shell; subarray types say
  * where faces and shell lie, so nothing is packed by hand.
  *

@@ -142,8 +142,8 @@ static void farm_out(struct farm *f)
 
 /* ---- A worker, any other rank */
 
-/* Works until it receives the stop message. Returns how many tasks it did, or -1 if the receive for one more
- * could not be cancelled. */
+/* Works until it receives the stop message. Returns how many tasks it did, or -1 if the receive for
+ * one more could not be cancelled. */
 static int work(const struct setup *s)
 {
     enum { NEXT_TASK, STOP };

@@ -5,11 +5,12 @@
  *
  * C keeps a pointer for each attribute. For a value that Fortran sets, that is the address of a box
  * with the value, which is what a C program has to find (MPI 5.0, section 19.3.7): a pointer to an
- * INTEGER, or to an integer of address size. A pointer that is no box was set by C, and its value in
- * Fortran is the address itself.
+ * INTEGER, or to an integer of address size. A pointer that is no box was set by C, and its value
+ * in Fortran is the address itself.
  *
  * Invariants:
- *  - boxes holds the address of every box, so that a box can be distinguished from any other pointer.
+ *  - boxes holds the address of every box, so that a box can be distinguished from any other
+ * pointer.
  *  - A box belongs to one attribute of one object: a copy of the attribute has a box of its own.
  *    Only boxes that Fortran sets with a key made by C can be shared; those are never freed.
  */

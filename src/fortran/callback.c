@@ -3,8 +3,8 @@
  * Operations and error handlers written in Fortran.
  *
  * C calls them without a state argument, so each Fortran procedure has a C function of its own, a
- * trampoline, which contains its number. A procedure keeps its trampoline for ever: an operation may be
- * in use after it was freed, and a program has few procedures.
+ * trampoline, which contains its number. A procedure keeps its trampoline for ever: an operation
+ * may be in use after it was freed, and a program has few procedures.
  *
  * Invariant: procedures[i] is set once, under the lock, before trampoline i is given to anyone.
  */

@@ -70,8 +70,8 @@ int weft_fortran_raise(int error_class, const char *function, int comm, int *ier
     return code;
 }
 
-/* ---- The properties of Fortran's types, passed to the C library when this library is loaded, unless
- * they are set already. So a C program that calls Fortran gets them too. */
+/* ---- The properties of Fortran's types, passed to the C library when this library is loaded,
+ * unless they are set already. So a C program that calls Fortran gets them too. */
 static void set_size(MPI_Info info, const char *key, int size)
 {
     char text[16];

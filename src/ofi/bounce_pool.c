@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Bounce buffers: memory for the packed form of data with holes, and for data that cannot be registered.
+ * Bounce buffers: memory for the packed form of data with holes, and for data that cannot be
+ * registered.
  *
  * Sizes are powers of two. Freed buffers are kept, with their registration, up to KEPT_BYTES; so a
  * program that repeats its messages allocates and registers nothing.
  *
- * Where local buffers must be registered (FI_MR_LOCAL), the memory that may be locked is limited, and
- * the program's long messages may take all of it. So two buffers, the reserves, are registered when the
- * endpoint opens: one for controls and RTS headers, one for pieces. Each serves one operation of the
- * provider at a time. So a message whose buffer cannot be registered always continues, piece by piece. A piece may wait in the backlog behind controls, which is why these have their
- * own reserve. While a reserve is in use no bounce buffer is registered, because the provider has just
- * refused that.
+ * Where local buffers must be registered (FI_MR_LOCAL), the memory that may be locked is limited,
+ * and the program's long messages may take all of it. So two buffers, the reserves, are registered
+ * when the endpoint opens: one for controls and RTS headers, one for pieces. Each serves one
+ * operation of the provider at a time. So a message whose buffer cannot be registered always
+ * continues, piece by piece. A piece may wait in the backlog behind controls, which is why these
+ * have their own reserve. While a reserve is in use no bounce buffer is registered, because the
+ * provider has just refused that.
  *
  * Invariants:
- *  - A buffer is either in use or in the list of its class; kept is the sum of the bytes in the lists. The
- *    reserves are in no list.
+ *  - A buffer is either in use or in the list of its class; kept is the sum of the bytes in the
+ * lists. The reserves are in no list.
  *  - If local buffers must be registered, all are.
  */
 #include "core/pt2pt/count.h"

@@ -4,14 +4,14 @@
  *
  * A message is named by its sender, context and tag, and by the number in its RTS or, sent eagerly,
  * its sequence number. The query is sent after the message. If the provider matches, it has
- * matched the message before the query, or holds it unexpected: the receiver claims all messages of the
- * context into software, in order, and searches there. With software matching, completions come in any
- * order, so the query contains the number of messages that were sent before it, and waits until these
- * have been delivered.
+ * matched the message before the query, or holds it unexpected: the receiver claims all messages of
+ * the context into software, in order, and searches there. With software matching, completions come
+ * in any order, so the query contains the number of messages that were sent before it, and waits
+ * until these have been delivered.
  *
  * Invariants:
- *  - Every query gets one reply. CANCELLED: the message was unmatched and is dropped. TOO_LATE: it was
- *    matched, or more than one message fits the query; then the send completes as usual.
+ *  - Every query gets one reply. CANCELLED: the message was unmatched and is dropped. TOO_LATE: it
+ * was matched, or more than one message fits the query; then the send completes as usual.
  *  - A request with a query (WEFT_REQUEST_CANCELLING) counts the reply in pending.
  */
 #include "core/object/error.h"
@@ -39,8 +39,8 @@ void weft_net_cancel(struct weft_request *request)
         weft_net_sent(request);
         return;
     }
-    /* A complete send that was announced without credits is treated as eager here: no eager message has
-     * its number, and the reply is TOO_LATE. */
+    /* A complete send that was announced without credits is treated as eager here: no eager message
+     * has its number, and the reply is TOO_LATE. */
     bool rendezvous = request->pending ? part->out.kind == WEFT_NET_OUT_RTS
                                        : request->bytes > weft_net.eager_limit;
     if (!request->pending && (rendezvous || request->mode == WEFT_SEND_SYNCHRONOUS))
@@ -60,8 +60,8 @@ void weft_net_cancel(struct weft_request *request)
                                                .length = peer->sequence});
 }
 
-/* A cancelled synchronous send waits for no ACK. If it has one already, that ACK was for a later send and
- * overtook the reply. False if there is no such send. */
+/* A cancelled synchronous send waits for no ACK. If it has one already, that ACK was for a later
+ * send and overtook the reply. False if there is no such send. */
 static bool forget_acknowledgement(struct weft_request *request)
 {
     if (!weft_net_forget_sync(request))

@@ -3,14 +3,14 @@
  * Control messages: ACK, FIN, CTS, credits, flow checks, cancel.
  *
  * Invariants:
- *  - An ACK names (context, tag) and means the oldest unacknowledged synchronous send of these to its
- *    sender. That needs no number, because messages of one source, context and tag are matched in
+ *  - An ACK names (context, tag) and means the oldest unacknowledged synchronous send of these to
+ * its sender. That needs no number, because messages of one source, context and tag are matched in
  *    the order in which they were sent.
  *  - Nothing relies on the order in which controls complete. ACK, FLOW_CHECKED, CREDITS, WRITTEN
  *    and TAKEN are counted, so those of one kind may change places; an ACK that arrives before the
- *    CANCELLED of an older send is passed on (cancel.c). DATA contain their offset, FIN and the replies
- *    name their request. Only CANCEL and FLOW_CHECK depend on earlier user messages, and contain the
- *    sequence number up to which these are.
+ *    CANCELLED of an older send is passed on (cancel.c). DATA contain their offset, FIN and the
+ * replies name their request. Only CANCEL and FLOW_CHECK depend on earlier user messages, and
+ * contain the sequence number up to which these are.
  */
 #include "core/object/error.h"
 #include "core/pt2pt/count.h"
@@ -125,7 +125,8 @@ void weft_net_drop(const char *what, int from)
                   what, from);
 }
 
-/* The active operation of this rank with a peer that has that number and is in that phase, or NULL. */
+/* The active operation of this rank with a peer that has that number and is in that phase, or NULL.
+ */
 static struct weft_request *active(uint64_t number, const struct weft_peer *peer,
                                    enum weft_request_kind op, enum weft_net_phase phase)
 {

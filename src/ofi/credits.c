@@ -2,31 +2,33 @@
 /*
  * Flow control: credits for eager messages, and flow checks.
  *
- * Credits. An unexpected eager message takes memory at its receiver. So a receiver gives each sender
- * a number of credits, which it publishes with its address, and an eager message costs one for each 256
- * bytes it begins. The receiver counts the credits of matched messages and returns them in steps of a
- * sixteenth. A send without credits is announced by an RTS instead (prepare() in send.c): its data stay
- * at the sender, so order is kept, and no program that posts its receives can deadlock. A message that
- * is no longer than an RTS is always sent, and may make the credits negative.
+ * Credits. An unexpected eager message takes memory at its receiver. So a receiver gives each
+ * sender a number of credits, which it publishes with its address, and an eager message costs one
+ * for each 256 bytes it begins. The receiver counts the credits of matched messages and returns
+ * them in steps of a sixteenth. A send without credits is announced by an RTS instead (prepare() in
+ * send.c): its data stay at the sender, so order is kept, and no program that posts its receives
+ * can deadlock. A message that is no longer than an RTS is always sent, and may make the credits
+ * negative.
  *
- * Flow checks. A provider may keep each unexpected message, also an RTS or 8 bytes, in a buffer of the
- * longest length, and receives all that arrives. So a sender requests a confirmation from its peer after
- * about 256 messages, or after 1024 if the provider keeps little: request and reply take the time of two
- * messages, 1 % of 256. The peer replies when it has received the request, has delivered the messages
- * before it, and has claimed those without a receive into software, where they take only their length.
- * While two flow checks are pending, user messages wait in the backlog. This also bounds the sequence
- * numbers that a receiver must distinguish (sequence.c). The reply needs progress of the peer, but no
- * receive, and controls overtake the backlog, so flow checks cannot cause a deadlock.
+ * Flow checks. A provider may keep each unexpected message, also an RTS or 8 bytes, in a buffer of
+ * the longest length, and receives all that arrives. So a sender requests a confirmation from its
+ * peer after about 256 messages, or after 1024 if the provider keeps little: request and reply take
+ * the time of two messages, 1 % of 256. The peer replies when it has received the request, has
+ * delivered the messages before it, and has claimed those without a receive into software, where
+ * they take only their length. While two flow checks are pending, user messages wait in the
+ * backlog. This also bounds the sequence numbers that a receiver must distinguish (sequence.c). The
+ * reply needs progress of the peer, but no receive, and controls overtake the backlog, so flow
+ * checks cannot cause a deadlock.
  *
- * The fast path of a send tests one number, peer->stop: the sequence number at which credits end or a
- * flow check is due, or the current one while there is a backlog. A message of the fast path costs one
- * credit, so its sequence number counts credits too; a longer message moves these limits.
+ * The fast path of a send tests one number, peer->stop: the sequence number at which credits end or
+ * a flow check is due, or the current one while there is a backlog. A message of the fast path
+ * costs one credit, so its sequence number counts credits too; a longer message moves these limits.
  *
  * Invariants:
- *  - credits_end - sequence is the number of credits that are left. If it is 0 or less, only messages
- *    shorter than an RTS are sent.
- *  - The credits of an eager message are taken once, when it leaves, and returned once, when it matches
- *    or is cancelled; both sides compute its cost from its length.
+ *  - credits_end - sequence is the number of credits that are left. If it is 0 or less, only
+ * messages shorter than an RTS are sent.
+ *  - The credits of an eager message are taken once, when it leaves, and returned once, when it
+ * matches or is cancelled; both sides compute its cost from its length.
  *  - weft_net_settle sets peer->stop before the general path ends.
  */
 #include "core/object/error.h"
@@ -40,10 +42,11 @@
 
 enum { STEPS = 16 };
 
-/* The messages, or bytes, between two flow checks, as powers of two: 256, or as many as fit into 16 MB of
- * the provider's buffers, but at most 1024, because the provider searches them one by one; or 2 MB. If
- * the buffers are not known it is 256: with 1024 messages that the peer has not received, psm2 blocks in
- * its send. 64 messages or 16 KiB if the bytes in flight must fit into the kernel's smallest buffer. */
+/* The messages, or bytes, between two flow checks, as powers of two: 256, or as many as fit into 16
+ * MB of the provider's buffers, but at most 1024, because the provider searches them one by one; or
+ * 2 MB. If the buffers are not known it is 256: with 1024 messages that the peer has not received,
+ * psm2 blocks in its send. 64 messages or 16 KiB if the bytes in flight must fit into the kernel's
+ * smallest buffer. */
 enum { PART = 8, MOST_PART = 10, PART_ROOM = 24, PART_BYTES = 21 };
 enum { NARROW_PART = 6, NARROW_BYTES = 14 };
 
@@ -120,8 +123,8 @@ uint32_t weft_net_number(struct weft_peer *peer, size_t bytes, uint32_t cost)
 
 void weft_net_flow_check(struct weft_peer *peer)
 {
-    if (weft_likely((int32_t)(peer->flow_check_at - peer->sequence) > 0) || weft_net_must_wait(peer) ||
-        peer->lane != WEFT_LANE_NET)
+    if (weft_likely((int32_t)(peer->flow_check_at - peer->sequence) > 0) ||
+        weft_net_must_wait(peer) || peer->lane != WEFT_LANE_NET)
         return;
     peer->sent_before += peer->sequence - peer->sent_mark; /* sequence wraps around */
     peer->sent_mark = peer->sequence;
@@ -130,8 +133,8 @@ void weft_net_flow_check(struct weft_peer *peer)
     weft_count_add(&weft_counts.net_flow_checks, 1);
     peer->reached = true;
     weft_net_settle(peer);
-    weft_net_control(peer,
-                     (struct weft_net_control){.kind = WEFT_NET_FLOW_CHECK, .length = peer->sequence});
+    weft_net_control(
+        peer, (struct weft_net_control){.kind = WEFT_NET_FLOW_CHECK, .length = peer->sequence});
 }
 
 bool weft_net_flow_checked(struct weft_peer *peer)
@@ -154,7 +157,8 @@ void weft_net_credits_return(struct weft_peer *peer)
     uint32_t credits = peer->credits_to_return;
     peer->credits_to_return = 0;
     if (peer->lane == WEFT_LANE_NET)
-        weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CREDITS, .length = credits});
+        weft_net_control(peer,
+                         (struct weft_net_control){.kind = WEFT_NET_CREDITS, .length = credits});
 }
 
 /* To a rank that only sends to this one, first contact is made when a step of credits is due. */

@@ -4,13 +4,13 @@
  * inserted on first contact.
  *
  * A rank publishes its addresses before the others are known, so a rank with MPI_THREAD_MULTIPLE
- * opens WEFT_VCIS endpoints. After the fence all ranks read from rank 0's card onto how many numbers
- * communicators are dealt. A message of deal d goes to endpoint d of a rank that has several, else to
- * the rank's only endpoint.
+ * opens WEFT_VCIS endpoints. After the fence all ranks read from rank 0's card onto how many
+ * numbers communicators are dealt. A message of deal d goes to endpoint d of a rank that has
+ * several, else to the rank's only endpoint.
  *
- * Invariant: two ranks exchange messages only if their cards agree: wire version, provider, tag bits,
- * matching, eager limit, endpoints. Otherwise first contact fails with a sentence that names the
- * difference.
+ * Invariant: two ranks exchange messages only if their cards agree: wire version, provider, tag
+ * bits, matching, eager limit, endpoints. Otherwise first contact fails with a sentence that names
+ * the difference.
  */
 #include "core/comm/context.h"
 #include "core/object/error.h"
@@ -433,7 +433,8 @@ static int differs(const struct card *card, int rank, char *why, size_t len)
 }
 
 /* Inserts the address of a peer. If that connects, it fails when the peer makes no progress within
- * the provider's time limit: then it is repeated, and reported. Returns what fi_av_insert returns. */
+ * the provider's time limit: then it is repeated, and reported. Returns what fi_av_insert returns.
+ */
 static int insert(struct weft_peer *peer, const struct card *card)
 {
     struct fid_av *av = weft_net_of_peer(peer)->objects.av;
@@ -451,9 +452,9 @@ static int insert(struct weft_peer *peer, const struct card *card)
     return n;
 }
 
-/* With psm2 and psm3 each direction of a pair is a connection that needs the progress of its target. A
- * rank that connected only when it receives would wait for a sender that may have left MPI. So both ranks
- * connect at first contact, when the first one waits anyway. */
+/* With psm2 and psm3 each direction of a pair is a connection that needs the progress of its
+ * target. A rank that connected only when it receives would wait for a sender that may have left
+ * MPI. So both ranks connect at first contact, when the first one waits anyway. */
 static void connect_both_ways(struct weft_peer *peer)
 {
     unsigned idle = 0;

@@ -2,8 +2,8 @@
 /*
  * Errors of the provider as errors of MPI.
  *
- * Invariant: if the launcher reports the peer as dead, the error is MPI_ERR_PROC_ABORTED, also if the
- * provider detected it first.
+ * Invariant: if the launcher reports the peer as dead, the error is MPI_ERR_PROC_ABORTED, also if
+ * the provider detected it first.
  */
 #include "core/object/error.h"
 #include "core/process/weft.h"

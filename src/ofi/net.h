@@ -25,9 +25,9 @@ void weft_net_free_signals(void);
  * publishes their addresses. Returns 0, or -1 with a sentence in why. */
 int weft_net_open(const struct weft_job *job, unsigned vcis, char *why, size_t len);
 
-/* After the fence: rank 0 determines for the job onto how many numbers communicators are dealt, those
- * with ranks of other nodes (weft_net_deals: 1 or *deals) and the others. Endpoints beyond that are
- * closed. Returns 0, or -1 with a sentence in why. */
+/* After the fence: rank 0 determines for the job onto how many numbers communicators are dealt,
+ * those with ranks of other nodes (weft_net_deals: 1 or *deals) and the others. Endpoints beyond
+ * that are closed. Returns 0, or -1 with a sentence in why. */
 int weft_net_agree(const struct weft_job *job, unsigned *deals, char *why, size_t len);
 unsigned weft_net_deals(void);
 
@@ -74,10 +74,10 @@ struct weft_net_fast {
     ssize_t (*post)(struct fid_ep *ep, const struct iovec *iov, void **descriptors, size_t pieces,
                     uint64_t source, uint64_t word, uint64_t ignore,
                     void *context); /* its fi_trecvv */
-    uint64_t posts, posts_stop; /* receives posted so far, and the count at which the fast path
-                                   must stop: completed ones plus the limit of the provider; 0: the
-                                   general path always */
-    uint64_t form_mask;         /* what such a receive ignores */
+    uint64_t posts, posts_stop;     /* receives posted so far, and the count at which the fast path
+                                       must stop: completed ones plus the limit of the provider; 0: the
+                                       general path always */
+    uint64_t form_mask;             /* what such a receive ignores */
 };
 
 /* The bits of the tag word for the mode of an eager send that is not synchronous. */
@@ -114,8 +114,8 @@ int weft_net_isend(struct weft_request *request);
  * is posted in software (weft_sw_receive). Returns MPI_SUCCESS. */
 int weft_net_irecv(struct weft_request *request);
 
-/* As weft_net_irecv, for a contiguous buffer and a receive with a tag from one source; the flag IN_NET
- * is set. */
+/* As weft_net_irecv, for a contiguous buffer and a receive with a tag from one source; the flag
+ * IN_NET is set. */
 int weft_net_irecv_plain(struct weft_request *request);
 
 /* True if weft_net_irecv_short may be called now. */
@@ -124,8 +124,8 @@ static inline bool weft_net_may_post(const struct weft_net_fast *net)
     return weft_likely(net->posts < net->posts_stop);
 }
 
-/* Posts a receive that lands in its request (shorter than the peer's recv_in_request_below), given the
- * peer's net_addr and the tag with the bits of the context. If the provider does not accept it,
+/* Posts a receive that lands in its request (shorter than the peer's recv_in_request_below), given
+ * the peer's net_addr and the tag with the bits of the context. If the provider does not accept it,
  * weft_net_refused posts it in software and returns MPI_SUCCESS. */
 enum { WEFT_NET_SMALL = 64, WEFT_NET_SHORT_AT = 200 /* its iovecs in the lane part */ };
 
@@ -150,19 +150,19 @@ static inline __attribute__((always_inline)) int weft_net_irecv_short(struct wef
                : weft_net_refused(request);
 }
 
-/* For the death of a rank. True for a send, or a receive that is being fetched, that only waits for a
- * message of its peer; ends such an operation, whose error is set; drops the backlog of the peer, whose
- * sends fail. */
+/* For the death of a rank. True for a send, or a receive that is being fetched, that only waits for
+ * a message of its peer; ends such an operation, whose error is set; drops the backlog of the peer,
+ * whose sends fail. */
 bool weft_net_waits_for_peer(const struct weft_request *request);
 void weft_net_abandon(struct weft_request *request);
 void weft_net_drop_backlog(struct weft_peer *peer);
 
-/* Withdraws a receive from the provider, and waits for the result. False: a message had matched, and
- * the receive completes as usual. */
+/* Withdraws a receive from the provider, and waits for the result. False: a message had matched,
+ * and the receive completes as usual. */
 bool weft_net_withdraw(struct weft_request *request);
 
-/* A receive matched an RTS in software: reads the data from the request's peer, sends FIN and completes
- * the request. */
+/* A receive matched an RTS in software: reads the data from the request's peer, sends FIN and
+ * completes the request. */
 void weft_net_fetch(struct weft_request *request, const void *header);
 
 /* Sends an ACK to the sender of a synchronous eager message that has matched. */
@@ -172,23 +172,24 @@ void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, 
  * returns its credits. length is that of the whole message. */
 void weft_net_matched(const struct weft_channel *channel, int source, size_t length);
 
-/* Claims the oldest unexpected message of a channel from the provider into software. Progresses while
- * it waits for the provider. False if there is none. */
+/* Claims the oldest unexpected message of a channel from the provider into software. Progresses
+ * while it waits for the provider. False if there is none. */
 bool weft_net_collect(struct weft_channel *channel);
 
-/* Claims all unexpected messages of the provider into software. No receive may be posted meanwhile. */
+/* Claims all unexpected messages of the provider into software. No receive may be posted meanwhile.
+ */
 void weft_net_collect_all(void);
 
-/* Cancels a send of this lane, complete or not: at once if it has not left, else by a control to the
- * receiver, and the request waits for the reply (WEFT_REQUEST_CANCELLING). */
+/* Cancels a send of this lane, complete or not: at once if it has not left, else by a control to
+ * the receiver, and the request waits for the reply (WEFT_REQUEST_CANCELLING). */
 void weft_net_cancel(struct weft_request *request);
 
-/* Reads completions of a VCI, retries backlogs, claims messages for held receives. Returns the number
- * of events. */
+/* Reads completions of a VCI, retries backlogs, claims messages for held receives. Returns the
+ * number of events. */
 int weft_net_progress(unsigned vci);
 
-/* Stores the file descriptors that become readable when weft_net_progress has something to do, one for
- * each VCI, and returns how many; 0: an operation has to be retried, or the provider has none
+/* Stores the file descriptors that become readable when weft_net_progress has something to do, one
+ * for each VCI, and returns how many; 0: an operation has to be retried, or the provider has none
  * (they are requested with WEFT_PROGRESS_THREAD). */
 int weft_net_wait_fds(int fds[WEFT_LOCKS_MAX]);
 

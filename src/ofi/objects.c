@@ -3,8 +3,8 @@
  * Opens an endpoint, or describes in words what failed. The invariant is in the header.
  *
  * Where local buffers are registered (FI_MR_LOCAL), memory is registered once as a test: ofi_rxm
- * registers its buffers at the first connection, and with too little locked memory the first send would
- * fail.
+ * registers its buffers at the first connection, and with too little locked memory the first send
+ * would fail.
  */
 #include "ofi/objects.h"
 
@@ -34,8 +34,8 @@ static void size_queues(struct fi_info *info)
         info->tx_attr->size = SEND_QUEUE;
 }
 
-/* Software matching receives from any source. With directed receives, net and tcp read index -1 of a
- * table for a sender whose address is not inserted. */
+/* Software matching receives from any source. With directed receives, net and tcp read index -1 of
+ * a table for a sender whose address is not inserted. */
 static void ask_for_no_source(struct fi_info *info)
 {
     info->caps &= ~FI_DIRECTED_RECV;
@@ -85,8 +85,8 @@ static struct step open_endpoint(struct weft_objects *o, const struct weft_provi
     return (struct step){NULL, 0};
 }
 
-/* Registers as much memory as ofi_rxm will, and frees it. Not needed if nothing is locked, the amount is
- * unknown, or there is no limit. */
+/* Registers as much memory as ofi_rxm will, and frees it. Not needed if nothing is locked, the
+ * amount is unknown, or there is no limit. */
 static int try_registration(const struct weft_objects *o, const struct weft_provider_choice *choice,
                             size_t bytes)
 {

@@ -22,8 +22,9 @@ struct weft_objects {
     int wait_fd; /* of the completion queue, or -1 */
 };
 
-/* Opens endpoint number `endpoints` of this process for a job of so many ranks, after the choice's fi_info was cut down to what Weft
- * uses of it. Returns 0, or libfabric's error with a sentence in why that names the next step. */
+/* Opens endpoint number `endpoints` of this process for a job of so many ranks, after the choice's
+ * fi_info was cut down to what Weft uses of it. Returns 0, or libfabric's error with a sentence in
+ * why that names the next step. */
 int weft_objects_open(struct weft_objects *objects, const struct weft_provider_choice *choice,
                       int ranks, unsigned endpoints, char *why, size_t len);
 

@@ -7,18 +7,20 @@
  *     | space 1 | form 2 | sender | context (20..28 bits) | user's tag (15..31 bits) |
  *
  * space separates user messages (0) from control messages (1) and is always matched. form is the
- * kind of a user message (enum weft_message_form); receives ignore it and read it from the completion. With software matching, sender is the sender number, deal * job size + rank in
+ * kind of a user message (enum weft_message_form); receives ignore it and read it from the
+ * completion. With software matching, sender is the sender number, deal * job size + rank in
  * MPI_COMM_WORLD, because each deal has sequence numbers of its own (core/pt2pt/vci.h); with
- * matching by the provider, sender has no bits. The CQ data carries the sender's rank in the communicator and the message's sequence number (8 or 32 bits). Where the
- * provider matches and the sequence number has 32 bits, an RTS carries the number of the send's
- * request in its place.
+ * matching by the provider, sender has no bits. The CQ data carries the sender's rank in the
+ * communicator and the message's sequence number (8 or 32 bits). Where the provider matches and the
+ * sequence number has 32 bits, an RTS carries the number of the send's request in its place.
  *
  * Invariants:
  *  - Every operation given to the provider has a struct weft_net_op as its context, in memory that
  *    does not move until the operation's one completion has been read.
  *  - packed and mr of a request's lane part are NULL whenever they hold nothing, also while the
- *    request is in the pool; phase is WEFT_NET_NO_RENDEZVOUS then. In a receive header holds a header
- *    only in the phases READING to AWAITING_PIECES: else it may contain the first bytes of a message.
+ *    request is in the pool; phase is WEFT_NET_NO_RENDEZVOUS then. In a receive header holds a
+ * header only in the phases READING to AWAITING_PIECES: else it may contain the first bytes of a
+ * message.
  *  - A peer names a request by its number. A control message is acted on only if that request is
  *    active, with that peer, and in the phase that the message is for (control.c).
  *  - A control message is at most WEFT_NET_CONTROL_BYTES, an RTS header at most
@@ -47,8 +49,9 @@ enum { WEFT_NET_HEADER_BYTES = 32, WEFT_NET_CONTROL_BYTES = 56 };
 enum weft_net_op_kind {
     WEFT_NET_REQUEST, /* of a struct weft_request: an eager message, or a receive that the provider
                          matches. A request's own is of this kind all its life */
-    WEFT_NET_POOL, /* of a struct weft_net_buffer: any control or, in software matching, any message */
-    WEFT_NET_READ,  /* of a struct weft_net_transfer: one piece of a rendezvous, read */
+    WEFT_NET_POOL, /* of a struct weft_net_buffer: any control or, in software matching, any message
+                    */
+    WEFT_NET_READ, /* of a struct weft_net_transfer: one piece of a rendezvous, read */
     WEFT_NET_WRITE, /* of a struct weft_net_transfer: one piece of a rendezvous, written */
     WEFT_NET_CLAIM, /* of the one claim */
     WEFT_NET_PIECE, /* of a struct weft_net_piece: one piece of a pushed rendezvous */
@@ -62,7 +65,8 @@ struct weft_net_op {
 
 /* What an entry of a peer's backlog is part of. */
 enum weft_net_out_kind {
-    WEFT_NET_OUT_UNPREPARED, /* a user message that becomes one of the next two as it is first tried */
+    WEFT_NET_OUT_UNPREPARED, /* a user message that becomes one of the next two as it is first tried
+                              */
     WEFT_NET_OUT_EAGER,
     WEFT_NET_OUT_RTS,
     WEFT_NET_OUT_CONTROL,
@@ -86,25 +90,25 @@ enum weft_net_control_kind {
     WEFT_NET_FIN,  /* count sends have been read; their numbers begin at `number` */
     WEFT_NET_CTS,  /* push the message of the send `number`, length bytes, to the receive `other` */
     WEFT_NET_DATA, /* a pushed piece for the receive `number`, at offset `other`; data follows */
-    WEFT_NET_CANCEL, /* drop the message of (context, tag) of the send `number`: announced (count
-                        1), or with the sequence `other` (count 0). The reply is sent when the
-                        messages with sequences below `length` have been delivered */
+    WEFT_NET_CANCEL,    /* drop the message of (context, tag) of the send `number`: announced (count
+                           1), or with the sequence `other` (count 0). The reply is sent when the
+                           messages with sequences below `length` have been delivered */
     WEFT_NET_CANCELLED, /* the send `number` is cancelled */
     WEFT_NET_TOO_LATE,  /* the send `number` has matched */
-    WEFT_NET_PLACE,     /* write the message of the send `number`, length bytes, to (address, key): the
-                           whole buffer (count 0) or a ring (count 1); WRITTEN names the receive
-                           `other` */
-    WEFT_NET_WRITTEN, /* for the receive `number`: the next slot of its ring, or all, is written; count
-                         1: the sender failed, and no more than length bytes will be */
-    WEFT_NET_TAKEN,    /* a slot of the ring that the send `number` fills is free again */
-    WEFT_NET_CREDITS,  /* eager messages of `length` credits have matched */
-    WEFT_NET_FLOW_CHECK,  /* flow check: many messages were sent, with sequences below `length`; when
-                            they have been delivered, claim unexpected ones and reply */
-    WEFT_NET_FLOW_CHECKED, /* the reply to it */
+    WEFT_NET_PLACE, /* write the message of the send `number`, length bytes, to (address, key): the
+                       whole buffer (count 0) or a ring (count 1); WRITTEN names the receive
+                       `other` */
+    WEFT_NET_WRITTEN,    /* for the receive `number`: the next slot of its ring, or all, is written;
+                            count    1: the sender failed, and no more than length bytes will be */
+    WEFT_NET_TAKEN,      /* a slot of the ring that the send `number` fills is free again */
+    WEFT_NET_CREDITS,    /* eager messages of `length` credits have matched */
+    WEFT_NET_FLOW_CHECK, /* flow check: many messages were sent, with sequences below `length`; when
+                           they have been delivered, claim unexpected ones and reply */
+    WEFT_NET_FLOW_CHECKED,   /* the reply to it */
     WEFT_NET_REQUEST_HEADER, /* the RTS of the send `number` has matched; repeat its header for the
                                 receive `other` */
-    WEFT_NET_HEADER, /* the header, for the receive `number`: staged (count), number (other), length,
-                        address, key */
+    WEFT_NET_HEADER,   /* the header, for the receive `number`: staged (count), number (other),
+                          length,   address, key */
     WEFT_NET_CONNECTED /* the sender connects to the receiver; count 1: the receiver connects to the
                           sender too, if it has not */
 };
@@ -127,12 +131,13 @@ _Static_assert(offsetof(struct weft_net_control, number) + WEFT_FINS_AT_ONCE * s
 
 enum { WEFT_NET_WIRE_VERSION = 10 };
 
-/* The ring of a staged rendezvous, part of what both sides must agree on: slots of so many bytes. */
+/* The ring of a staged rendezvous, part of what both sides must agree on: slots of so many bytes.
+ */
 enum { WEFT_NET_SLOT = 1 << 20, WEFT_NET_SLOTS = 4 };
 
-/* The length of pieces for a message of so many bytes: about an eighth, so that packing and unpacking
- * overlap, but at most a slot and at least 64 KiB, so that calls take little of the time. A power of
- * two. */
+/* The length of pieces for a message of so many bytes: about an eighth, so that packing and
+ * unpacking overlap, but at most a slot and at least 64 KiB, so that calls take little of the time.
+ * A power of two. */
 static inline size_t weft_net_piece_bytes(size_t bytes)
 {
     size_t piece = 64 << 10;
@@ -172,7 +177,8 @@ struct weft_net_request {
         char small[WEFT_NET_SMALL];    /* receives: the first bytes of the message */
     };
     size_t moved;   /* bytes requested (reads), written or pushed */
-    size_t arrived; /* bytes received (pushed or written); staged sends: bytes unpacked by the receiver */
+    size_t arrived; /* bytes received (pushed or written); staged sends: bytes unpacked by the
+                       receiver */
     struct weft_request *next_stalled;
     struct iovec short_iov[2]; /* of a receive of up to WEFT_NET_SMALL bytes: small and the spill */
     uint32_t receive;          /* sends that are written or pushed: the receiver's number for it */
@@ -199,8 +205,8 @@ struct weft_net_buffer {
     char *data;
 };
 
-/* The state of one VCI: an endpoint in a domain of its own (FI_THREAD_DOMAIN), and all operations on it.
- * Only a thread that holds the VCI uses it. */
+/* The state of one VCI: an endpoint in a domain of its own (FI_THREAD_DOMAIN), and all operations
+ * on it. Only a thread that holds the VCI uses it. */
 struct weft_net_vci {
     unsigned number;
     struct weft_objects objects;
@@ -220,15 +226,16 @@ struct weft_net_vci {
     unsigned one_by_one; /* polls that took few messages, while all buffers are wanted */
     char *buffer_data;
     struct fid_mr *buffer_mr;
-    struct weft_net_claim *claim;    /* peek_claim.c */
-    struct weft_net_bounce *bounce;  /* bounce_pool.c */
+    struct weft_net_claim *claim;   /* peek_claim.c */
+    struct weft_net_bounce *bounce; /* bounce_pool.c */
     struct weft_net_query *queries; /* requests of peers that this rank has to answer: cancel.c */
-    bool answering;                  /* within weft_net_answer_queries */
-    unsigned retries;                /* calls of weft_net_retry */
-    int connecting_back;             /* the world rank that this rank connects back to, or -1 */
+    bool answering;                 /* within weft_net_answer_queries */
+    unsigned retries;               /* calls of weft_net_retry */
+    int connecting_back;            /* the world rank that this rank connects back to, or -1 */
     struct weft_net_control_out *free_controls;
     struct weft_net_transfer *free_transfers;
-    uint32_t *unconnected; /* credits to return to ranks without a connection, by world rank; or NULL */
+    uint32_t
+        *unconnected; /* credits to return to ranks without a connection, by world rank; or NULL */
 };
 
 /* What all VCIs have alike; not changed after weft_net_agree. */
@@ -242,10 +249,10 @@ struct weft_net {
     uint32_t credits_step; /* credits are returned to a peer in steps of so many */
     unsigned context_shift;
     uint64_t tag_mask, form_mask, space_bit;
-    uint32_t sequence_mask; /* the bits of a sequence number in the completion data */
+    uint32_t sequence_mask;             /* the bits of a sequence number in the completion data */
     unsigned sender_shift, sender_bits; /* of the sender number in the tag word */
-    size_t spill_below;   /* receives with less room than this get the spill area too; 0 if the provider
-                           truncates */
+    size_t spill_below;   /* receives with less room than this get the spill area too; 0 if the
+                           provider   truncates */
     uint64_t stop_step;   /* what each completed receive adds to posts_stop */
     bool header_apart;    /* enough iovecs to keep headers out of buffers, and no FI_MR_LOCAL */
     size_t in_place_room; /* receives that exceed WEFT_NET_SMALL by fewer bytes are in place */
@@ -288,8 +295,8 @@ enum weft_message_form {
     WEFT_MESSAGE_READY
 };
 
-/* The id of a message that was announced by an RTS (struct weft_arrival); of any other message it is
- * the sequence number. */
+/* The id of a message that was announced by an RTS (struct weft_arrival); of any other message it
+ * is the sequence number. */
 static inline uint64_t weft_net_rts_id(uint32_t number)
 {
     return UINT64_C(1) << 32 | number;
@@ -313,8 +320,8 @@ static inline uint32_t weft_net_sender(uint64_t word)
     return (uint32_t)((word & ((UINT64_C(1) << weft_net.form_shift) - 1)) >> weft_net.sender_shift);
 }
 
-/* With software matching: the number of a sender in the tag word, and the senders of one VCI of this
- * process. */
+/* With software matching: the number of a sender in the tag word, and the senders of one VCI of
+ * this process. */
 static inline uint32_t weft_net_sender_number(unsigned deal, int world)
 {
     return deal * (uint32_t)weft.job.size + (uint32_t)world;
@@ -354,8 +361,8 @@ void weft_net_sent(struct weft_request *request);
  * are known. */
 void weft_net_credits_open(int ranks);
 
-/* The undelivered user messages that a sender may have. One message may be sent after a flow check is
- * due, and two flow checks may be pending. */
+/* The undelivered user messages that a sender may have. One message may be sent after a flow check
+ * is due, and two flow checks may be pending. */
 uint32_t weft_net_window(void);
 
 /* First contact: the peer gives this rank so many. */
@@ -441,11 +448,11 @@ void weft_net_received(struct weft_request *request, const struct fi_cq_tagged_e
 WEFT_COLD void weft_net_receive_failed(struct weft_request *request,
                                        const struct fi_cq_err_entry *error, const char *text);
 
-/* bounce_pool.c: memory for packed data. get returns NULL if memory is short, or if it must be registered
- * and the provider refuses. get_reserved is for one operation of the provider: a control or RTS, or at
- * most WEFT_NET_SLOT bytes of data. It may return the reserve; if it returns NULL, *error is -FI_EAGAIN if
- * the reserve is in use. put accepts NULL; mr returns the registration for all uses, or NULL. advice is
- * the end of a sentence about memory that is short. */
+/* bounce_pool.c: memory for packed data. get returns NULL if memory is short, or if it must be
+ * registered and the provider refuses. get_reserved is for one operation of the provider: a control
+ * or RTS, or at most WEFT_NET_SLOT bytes of data. It may return the reserve; if it returns NULL,
+ * *error is -FI_EAGAIN if the reserve is in use. put accepts NULL; mr returns the registration for
+ * all uses, or NULL. advice is the end of a sentence about memory that is short. */
 enum weft_net_reserve { WEFT_NET_RESERVE_CONTROL, WEFT_NET_RESERVE_PIECE, WEFT_NET_RESERVES };
 int weft_net_bounce_open(struct weft_net_vci *net);
 void weft_net_bounce_close(struct weft_net_vci *net);
@@ -484,8 +491,8 @@ struct weft_net_transfer *weft_net_transfer_get(struct weft_net_vci *net);
 void weft_net_transfer_put(struct weft_net_vci *net, struct weft_net_transfer *transfer);
 void weft_net_transfer_close(struct weft_net_vci *net);
 
-/* Fills the header of a send, whose buffer is registered if it can be. If not, its data pass through
- * stages. */
+/* Fills the header of a send, whose buffer is registered if it can be. If not, its data pass
+ * through stages. */
 WEFT_COLD void weft_net_expose(struct weft_request *request);
 
 /* A receive matched an RTS whose header it does not have: requests the header of the send with that
@@ -493,10 +500,10 @@ WEFT_COLD void weft_net_expose(struct weft_request *request);
 WEFT_COLD void weft_net_request_header(struct weft_request *request, uint32_t number);
 WEFT_COLD void weft_net_header_requested(struct weft_request *send, uint64_t receive);
 WEFT_COLD void weft_net_header_arrived(struct weft_request *request,
-                                    const struct weft_net_control *answer);
+                                       const struct weft_net_control *answer);
 
-/* The provider returned -FI_EAGAIN for a piece of a request: weft_net_move_more tries again, and returns
- * the number of pieces that have started. */
+/* The provider returned -FI_EAGAIN for a piece of a request: weft_net_move_more tries again, and
+ * returns the number of pieces that have started. */
 void weft_net_stall(struct weft_request *request);
 WEFT_COLD int weft_net_move_more(struct weft_net_vci *net);
 
@@ -548,7 +555,8 @@ void weft_net_control_close(struct weft_net_vci *net);
 /* Frees a control message that will not be sent. */
 void weft_net_control_drop(struct weft_net_vci *net, struct weft_backlog_entry *out);
 
-/* Removes a synchronous send from the list of those that wait for an ACK. False if it is not there. */
+/* Removes a synchronous send from the list of those that wait for an ACK. False if it is not there.
+ */
 bool weft_net_forget_sync(struct weft_request *request);
 
 /* The oldest synchronous send of (context, tag) to a peer has matched. False if there is none. */
@@ -557,8 +565,8 @@ bool weft_net_acknowledged(struct weft_peer *peer, uint32_t context, int tag);
 /* A control message arrived. */
 void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t bytes);
 
-/* Counts a message that is ignored because it does not fit the operations of this rank, and reports the
- * first one; from: its rank, or -1. */
+/* Counts a message that is ignored because it does not fit the operations of this rank, and reports
+ * the first one; from: its rank, or -1. */
 WEFT_COLD void weft_net_drop(const char *what, int from);
 
 /* pool.c: the pre-posted receives */

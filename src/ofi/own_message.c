@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Weft's own short messages: controls and RTS headers. They are injected if the provider injects that
- * many bytes (opx injects 16, efa 32). Else they are sent from a copy, which is freed when the send has
- * completed; the callers see no difference.
+ * Weft's own short messages: controls and RTS headers. They are injected if the provider injects
+ * that many bytes (opx injects 16, efa 32). Else they are sent from a copy, which is freed when the
+ * send has completed; the callers see no difference.
  */
 #include "core/object/error.h"
 #include "core/process/weft.h"

@@ -3,12 +3,12 @@
  * Claims: moving unexpected messages from the provider to software, by PEEK and CLAIM.
  *
  * While a channel has receives in software, all unexpected messages of its context are claimed, in
- * order, with any source and tag, and passed to the software matcher. A message without a receive there
- * becomes unexpected in software, and is older than all that follow.
+ * order, with any source and tag, and passed to the software matcher. A message without a receive
+ * there becomes unexpected in software, and is older than all that follow.
  *
  * Invariants:
- *  - One claim of a VCI is under way at a time, and from its PEEK until the message is in software it counts
- *    as one held receive of its channel, so that no later receive overtakes it through the
+ *  - One claim of a VCI is under way at a time, and from its PEEK until the message is in software
+ * it counts as one held receive of its channel, so that no later receive overtakes it through the
  *    provider.
  *  - A found message is claimed with the context of its PEEK, untouched in between.
  *  - While a probe or a cancel collects, only its channel is searched.
@@ -91,8 +91,8 @@ static void hold(struct weft_channel *channel, int by)
         weft_sw_hold(channel, by);
 }
 
-/* Searches for a message of one channel, or of any. 0 if a completion will follow, -FI_ENOMSG if there is
- * none, -FI_EAGAIN if the provider is busy. */
+/* Searches for a message of one channel, or of any. 0 if a completion will follow, -FI_ENOMSG if
+ * there is none, -FI_EAGAIN if the provider is busy. */
 static int peek(struct weft_net_vci *net, struct weft_channel *channel)
 {
     struct weft_net_claim *claim = net->claim;
@@ -135,8 +135,8 @@ void weft_net_claim(struct weft_net_vci *net)
     peek(net, channel);
 }
 
-/* Waits until no claim is under way. Progress retries a CLAIM that the provider was too busy for only
- * while receives are held. */
+/* Waits until no claim is under way. Progress retries a CLAIM that the provider was too busy for
+ * only while receives are held. */
 static void finish(struct weft_net_vci *net)
 {
     while (net->claim->state != IDLE) {
@@ -146,9 +146,9 @@ static void finish(struct weft_net_vci *net)
     }
 }
 
-/* May be re-entered, by the query of a cancelled send that arrives meanwhile. The result of the outer call
- * is kept, and the claim stays reserved; else the outer call could wait for ever while each progress starts
- * another claim. */
+/* May be re-entered, by the query of a cancelled send that arrives meanwhile. The result of the
+ * outer call is kept, and the claim stays reserved; else the outer call could wait for ever while
+ * each progress starts another claim. */
 static bool collect(struct weft_net_vci *net, struct weft_channel *channel)
 {
     struct weft_net_claim *claim = net->claim;

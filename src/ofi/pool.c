@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The pool of pre-posted receives: small ones for control messages, or, with software matching, ones of
- * the eager limit for all messages.
+ * The pool of pre-posted receives: small ones for control messages, or, with software matching,
+ * ones of the eager limit for all messages.
  *
- * A provider that uses its posted receives in turn (WEFT_PROVIDER_FEW) finds the records and buffers of a
- * long queue in no cache: 128 receives instead of 8 cost a message 0.5 us over TCP. So few are posted
- * while messages come one by one, and all when some come together.
+ * A provider that uses its posted receives in turn (WEFT_PROVIDER_FEW) finds the records and
+ * buffers of a long queue in no cache: 128 receives instead of 8 cost a message 0.5 us over TCP. So
+ * few are posted while messages come one by one, and all when some come together.
  *
  * Invariant: every buffer is either posted or in its VCI's list unposted; a buffer's contents are
  * consumed (copied, matched, acted on) before it is posted again.
@@ -21,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Few for control messages: a provider that matches in software searches them before the user's receives,
- * and a control that finds none posted waits in the unexpected queue. */
+/* Few for control messages: a provider that matches in software searches them before the user's
+ * receives, and a control that finds none posted waits in the unexpected queue. */
 enum { CONTROL_BUFFERS = 4, MESSAGE_BUFFERS = 128 };
 
 /* So many are posted while a poll takes fewer than so many messages, and has so often. */

@@ -2,21 +2,22 @@
 /*
  * Receives that the provider matches.
  *
- * A receive gets an eager message of up to the eager limit, or an RTS header, which cannot be known in
- * advance. Buffers that are shorter than a header, or longer than the eager limit and so
- * likely to get one, do not get it: the first WEFT_NET_SMALL bytes of a message land in the request, and only
- * the following ones in the buffer. All others receive in place, because a stream is fast only within one
- * piece. A header there means that the message is too long or had no credits (credits.c). It must not be
- * read from the buffer, because several receives may share one, as in bandwidth benchmarks. So it is
- * requested from the sender, by the number that came with it (weft_net_request_header).
+ * A receive gets an eager message of up to the eager limit, or an RTS header, which cannot be known
+ * in advance. Buffers that are shorter than a header, or longer than the eager limit and so likely
+ * to get one, do not get it: the first WEFT_NET_SMALL bytes of a message land in the request, and
+ * only the following ones in the buffer. All others receive in place, because a stream is fast only
+ * within one piece. A header there means that the message is too long or had no credits
+ * (credits.c). It must not be read from the buffer, because several receives may share one, as in
+ * bandwidth benchmarks. So it is requested from the sender, by the number that came with it
+ * (weft_net_request_header).
  *
  * Where a longer message than the receive would hurt the provider (row flag WEFT_PROVIDER_SPILL),
  * the receive has room for an eager message: the excess goes to the spill area, which is
  * shared and never read. Providers that take fewer than three iovecs get a packed buffer instead.
  *
  * Invariants:
- *  - Bytes of the user's buffer beyond the received message are not changed: the message of an RTS is
- *    longer than its header.
+ *  - Bytes of the user's buffer beyond the received message are not changed: the message of an RTS
+ * is longer than its header.
  *  - IN_NET is set from the post until its one completion.
  */
 #include "core/object/error.h"
@@ -52,8 +53,8 @@ static inline __attribute__((always_inline)) bool post(struct weft_request *requ
                                   &weft_net_part(request)->op));
 }
 
-/* A receive that the provider did not accept is posted in software. If there is a serious reason, the
- * following claims report it. */
+/* A receive that the provider did not accept is posted in software. If there is a serious reason,
+ * the following claims report it. */
 int weft_net_refused(struct weft_request *request)
 {
     request->vci->net.posts--;
@@ -77,8 +78,8 @@ static inline bool is_in_place(size_t capacity)
     return capacity - WEFT_NET_SMALL - 1 < weft_net.in_place_room;
 }
 
-/* The iovecs of a contiguous receive of more than WEFT_NET_SMALL bytes: the request's small area, the
- * rest of the buffer, the spill. Returns how many. */
+/* The iovecs of a contiguous receive of more than WEFT_NET_SMALL bytes: the request's small area,
+ * the rest of the buffer, the spill. Returns how many. */
 static inline size_t lay_out(struct weft_request *request, char *buffer, size_t capacity,
                              struct iovec *iov)
 {
@@ -93,8 +94,8 @@ static inline size_t lay_out(struct weft_request *request, char *buffer, size_t 
     return capacity < weft_net.spill_below ? 3 : 2;
 }
 
-/* The iovecs of a receive that does not land in its buffer: not a contiguous one, memory that must be
- * registered, a provider with few iovecs. Returns how many, 0 when memory is short. */
+/* The iovecs of a receive that does not land in its buffer: not a contiguous one, memory that must
+ * be registered, a provider with few iovecs. Returns how many, 0 when memory is short. */
 static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, void **descriptors)
 {
     struct weft_net_request *part = weft_net_part(request);

@@ -1,23 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Rendezvous: the sender exposes its buffer and sends an RTS; the receiver reads what fits with
- * fi_read, several pieces at a time, and replies with FIN. Data with holes at the sender are written by
- * it instead (rndv_write.c), and if remote access does not work, or no more memory can be registered, the
- * sender pushes messages of at most the eager limit (rndv_send.c).
+ * fi_read, several pieces at a time, and replies with FIN. Data with holes at the sender are
+ * written by it instead (rndv_write.c), and if remote access does not work, or no more memory can
+ * be registered, the sender pushes messages of at most the eager limit (rndv_send.c).
  *
  * Invariants:
- *  - The receiver replies to every RTS once, also if the message is too long: with FIN after the last
- *    byte has arrived, with PLACE, or with CTS.
+ *  - The receiver replies to every RTS once, also if the message is too long: with FIN after the
+ * last byte has arrived, with PLACE, or with CTS.
  *  - A receive is complete when all bytes that fit have arrived; its pending is 1 until then.
- *  - Over a stream, a read of a message with a window starts only if at most the window's bytes are in
- *    flight from that peer, or no read is. Others wait in the peer's list `readers`, in order. While one
- *    waits, a read is in flight, and its end starts the next.
+ *  - Over a stream, a read of a message with a window starts only if at most the window's bytes are
+ * in flight from that peer, or no read is. Others wait in the peer's list `readers`, in order.
+ * While one waits, a read is in flight, and its end starts the next.
  *
- * The window: the data of a read are in the sender's socket, up to megabytes of the kernel's pages, which
- * have likely left the cache before the other core reads them. A loop of raw reads was up to 1.4 times as
- * fast with a window. Pieces are at most half the window, so that one is in flight while the next is
- * requested. Messages of up to 1 MiB have no window unless the user sets one: there the sender's calls
- * take more of the time, and it makes fewer calls if it finds several requests at once.
+ * The window: the data of a read are in the sender's socket, up to megabytes of the kernel's pages,
+ * which have likely left the cache before the other core reads them. A loop of raw reads was up
+ * to 1.4 times as fast with a window. Pieces are at most half the window, so that one is in flight
+ * while the next is requested. Messages of up to 1 MiB have no window unless the user sets one:
+ * there the sender's calls take more of the time, and it makes fewer calls if it finds several
+ * requests at once.
  */
 #include "core/object/error.h"
 #include "core/object/settings.h"
@@ -75,9 +76,9 @@ void weft_net_expose(struct weft_request *request)
     part->header.address = weft_net.virtual_addresses ? (uintptr_t)request->buffer : 0;
 }
 
-/* FINs to one peer are sent together while as many more of its messages are being fetched: a window of
- * long messages then needs a sixth of the control messages, and a sender of few messages waits for at most
- * half of its FINs. No FIN waits longer than the fetches in flight. */
+/* FINs to one peer are sent together while as many more of its messages are being fetched: a window
+ * of long messages then needs a sixth of the control messages, and a sender of few messages waits
+ * for at most half of its FINs. No FIN waits longer than the fetches in flight. */
 static void send_fins(struct weft_peer *peer)
 {
     if (!peer->fins || (peer->fins < WEFT_FINS_AT_ONCE && peer->fins < peer->fetching))
@@ -195,9 +196,9 @@ static bool has_room(const struct weft_request *request, size_t bytes)
     return !bounded || !reading || reading + bytes <= weft_net.read_window;
 }
 
-/* Over a stream a message of 1 MiB to two chunks is read in halves if two reads are faster than one: while
- * peers read from this rank too, because else both sides of an exchange write all their data to the sockets
- * before they read; and if TCP sends at an estimated rate. */
+/* Over a stream a message of 1 MiB to two chunks is read in halves if two reads are faster than
+ * one: while peers read from this rank too, because else both sides of an exchange write all their
+ * data to the sockets before they read; and if TCP sends at an estimated rate. */
 static size_t longest_read(const struct weft_request *request)
 {
     bool exchange = weft_net_of(request)->announced > 0;
@@ -410,8 +411,8 @@ bool weft_net_fetch_waits(const struct weft_request *request)
     return part->phase == WEFT_NET_AWAITING_HEADER || (for_data && !part->reads_out);
 }
 
-/* Data of a dead rank may still arrive in the buffer. A read from it ends when the provider closes the
- * connection, after the last byte that arrived. */
+/* Data of a dead rank may still arrive in the buffer. A read from it ends when the provider closes
+ * the connection, after the last byte that arrived. */
 void weft_net_fetch_abandon(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Rendezvous of data with holes at the sender, or in memory that cannot be registered: packed a piece at a
- * time and written to the receiver while they are in the cache.
+ * Rendezvous of data with holes at the sender, or in memory that cannot be registered: packed a
+ * piece at a time and written to the receiver while they are in the cache.
  *
- * The receiver replies to the RTS with PLACE, the address of the data. Into a contiguous buffer the whole
- * message is written, and the sender sends WRITTEN once. For a buffer with holes, or one that cannot be
- * registered, there is a ring of slots: the sender sends WRITTEN after each slot, the receiver unpacks it
- * and sends TAKEN when the sender needs that slot again. So packing, transfer and unpacking overlap, and
- * neither side waits for a reply while the ring is not full. If there is no memory for a ring, the
- * receiver replies with CTS, and the sender pushes pieces (rndv_send.c), which need none.
+ * The receiver replies to the RTS with PLACE, the address of the data. Into a contiguous buffer the
+ * whole message is written, and the sender sends WRITTEN once. For a buffer with holes, or one that
+ * cannot be registered, there is a ring of slots: the sender sends WRITTEN after each slot, the
+ * receiver unpacks it and sends TAKEN when the sender needs that slot again. So packing, transfer
+ * and unpacking overlap, and neither side waits for a reply while the ring is not full. If there is
+ * no memory for a ring, the receiver replies with CTS, and the sender pushes pieces (rndv_send.c),
+ * which need none.
  *
- * After a failed write no other one starts. The receiver gets WRITTEN with the length written so far when
- * all writes in flight have ended, because its buffer belongs to the user then.
+ * After a failed write no other one starts. The receiver gets WRITTEN with the length written so
+ * far when all writes in flight have ended, because its buffer belongs to the user then.
  *
  * Invariants:
  *  - WRITTEN is sent after its write was passed to the provider, which keeps them in order
  *    (FI_ORDER_SAW: without it this protocol is not used).
- *  - The sender completes after the provider has finished its writes, the receiver after the last WRITTEN
- *    has arrived. No TAKEN arrives at a send that has ended: it is only sent while the sender must wait for
- *    it.
+ *  - The sender completes after the provider has finished its writes, the receiver after the last
+ * WRITTEN has arrived. No TAKEN arrives at a send that has ended: it is only sent while the sender
+ * must wait for it.
  */
 #include "core/object/error.h"
 #include "core/process/weft.h"
@@ -34,7 +35,8 @@ static size_t smaller(size_t a, size_t b)
 
 /* ---- The receiver ---- */
 
-/* The destination of the writes: the buffer, or a ring. NULL if there is no memory or no registration. */
+/* The destination of the writes: the buffer, or a ring. NULL if there is no memory or no
+ * registration. */
 static void *make_place(struct weft_request *request, struct weft_net_control *place)
 {
     struct weft_net_request *part = weft_net_part(request);

@@ -3,11 +3,13 @@
  * Sending: inject, eager, RTS; the backlog.
  *
  * Invariant: while a peer's backlog is not empty only the
- * head of the backlog is passed to the provider. So messages to a peer leave in the order in which they
- * were started. Controls are inserted before user messages, because a message may wait for them.
+ * head of the backlog is passed to the provider. So messages to a peer leave in the order in which
+ * they were started. Controls are inserted before user messages, because a message may wait for
+ * them.
  *
- * A message is registered, packed or exposed when it is the next to leave. So while no connection to a
- * peer exists, its messages take no locked memory, which the connection may need (weft_net_connect).
+ * A message is registered, packed or exposed when it is the next to leave. So while no connection
+ * to a peer exists, its messages take no locked memory, which the connection may need
+ * (weft_net_connect).
  */
 #include "core/object/error.h"
 #include "core/object/settings.h"
@@ -133,8 +135,8 @@ static bool prepare_data(struct weft_request *request)
     return part->packed;
 }
 
-/* Chooses between eager and RTS, and makes the message ready for it. A short message without credits
- * or without memory is announced too: its data wait in the user's buffer. */
+/* Chooses between eager and RTS, and makes the message ready for it. A short message without
+ * credits or without memory is announced too: its data wait in the user's buffer. */
 static void prepare(struct weft_peer *peer, struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
@@ -239,8 +241,8 @@ bool weft_net_take_back(struct weft_peer *peer, const struct weft_backlog_entry 
     return found;
 }
 
-/* A peer that never accepted a message may be unreachable, or outside of MPI. This rank cannot distinguish
- * these, so it reports what it waits for, at doubling intervals, and continues. */
+/* A peer that never accepted a message may be unreachable, or outside of MPI. This rank cannot
+ * distinguish these, so it reports what it waits for, at doubling intervals, and continues. */
 void weft_net_report_unreachable(struct weft_peer *peer, const char *address)
 {
     double waited = weft_seconds() - peer->backlog.since;

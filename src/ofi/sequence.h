@@ -23,9 +23,8 @@ struct weft_early {
 enum { WEFT_SEQUENCE_BUCKETS = 256 };
 
 struct weft_sequences {
-    uint32_t
-        *next; /* by sender: number of the next message to be delivered; NULL, and senders is 0,
-                        before the first message: a rank that receives nothing takes no memory */
+    uint32_t *next; /* by sender: number of the next message to be delivered; NULL, and senders is
+                       0, before the first message: a rank that receives nothing takes no memory */
     uint32_t senders, ranks;
     uint32_t mask;   /* the bits of a number that a message carries */
     uint32_t window; /* messages that a sender may have undelivered */
@@ -60,8 +59,8 @@ enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t
 void weft_sequence_deliver_kept(struct weft_sequences *s, uint32_t sender,
                                 weft_sequence_deliver *deliver, void *arg);
 
-/* A message arrived; deliver(arg, ...) is called for each that is due: the low bits of its CQ data are its number. Delivers it and those that waited
- * for it, or keeps a copy. */
+/* A message arrived; deliver(arg, ...) is called for each that is due: the low bits of its CQ data
+ * are its number. Delivers it and those that waited for it, or keeps a copy. */
 static inline __attribute__((always_inline)) enum weft_sequence_verdict
 weft_sequence_arrive(struct weft_sequences *s, uint32_t sender, uint64_t tag, uint64_t cq_data,
                      const void *data, size_t bytes, weft_sequence_deliver *deliver, void *arg)

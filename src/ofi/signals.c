@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Crash signals. libfabric may load libraries (libinfinipath, those of PSM) that catch SIGSEGV and
- * similar signals, print a backtrace and exit with status 1: the launcher would not see a crash, and a
- * handler of the program would be lost. Weft restores the actions of these signals.
+ * similar signals, print a backtrace and exit with status 1: the launcher would not see a crash,
+ * and a handler of the program would be lost. Weft restores the actions of these signals.
  *
  * Invariant: only handlers whose code is in a library of those names are removed.
  */

@@ -250,8 +250,8 @@ int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why
     return put(key, bytes, size, true, why, len);
 }
 
-/* The dead rank that made a wait for `rank` fail: `rank` itself if it is dead, or -1. PMIx can end a
- * wait shortly before it reports which rank died, so this waits for the report. */
+/* The dead rank that made a wait for `rank` fail: `rank` itself if it is dead, or -1. PMIx can end
+ * a wait shortly before it reports which rank died, so this waits for the report. */
 static int find_dead(int rank, pmix_status_t rc)
 {
     for (int ms = 0;
@@ -322,8 +322,8 @@ int weft_boot_fence_idle(void (*report)(void *), void *arg, char *why, size_t le
     return fence((struct weft_meanwhile){report, arg, false}, why, len);
 }
 
-/* One PMIx_Get. If the status is PMIX_SUCCESS, *out is the reply with the value, for the caller to free.
- * refresh: bypasses the server's cache, because the rank may have published more since. */
+/* One PMIx_Get. If the status is PMIX_SUCCESS, *out is the reply with the value, for the caller to
+ * free. refresh: bypasses the server's cache, because the rank may have published more since. */
 static pmix_status_t request(int rank, const char *key, bool refresh, double deadline,
                              struct weft_reply **out)
 {

@@ -3,11 +3,11 @@
  * Bootstrap: joins the job, describes it, exchanges small values between ranks, reports dead ranks,
  * leaves or aborts the job. Only src/pmix calls PMIx and knows the launchers.
  *
- * Invariant: a singleton (a process without a launcher) never calls PMIx; after a failed PMIx_Init no
- * PMIx function is called, not even PMIx_Finalize, which would crash.
+ * Invariant: a singleton (a process without a launcher) never calls PMIx; after a failed PMIx_Init
+ * no PMIx function is called, not even PMIx_Finalize, which would crash.
  *
- * Functions that can fail return 0, or -1 with a sentence for the user in why (operation, host, next
- * step). One thread at a time calls this module, except where noted.
+ * Functions that can fail return 0, or -1 with a sentence for the user in why (operation, host,
+ * next step). One thread at a time calls this module, except where noted.
  */
 #ifndef WEFT_BOOT_H
 #define WEFT_BOOT_H
@@ -43,13 +43,14 @@ int weft_boot_put(const char *key, const void *bytes, size_t size, char *why, si
 
 /* A barrier of the job after which published values are available. It calls progress(arg) thousands
  * of times a second (NULL: it sleeps). It fails within seconds if a rank is reported dead or the
- * launcher is lost. srun does not report a rank killed on another node, so progress must detect that
- * and abort. Only for start and end: an abort while ranks are in a fence can crash or hang the
+ * launcher is lost. srun does not report a rank killed on another node, so progress must detect
+ * that and abort. Only for start and end: an abort while ranks are in a fence can crash or hang the
  * server of libpmix 4.2, that is, mpirun. */
 int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len);
 
-/* The same for a rank with nothing to progress: it sleeps, and calls report(arg) (NULL: nothing) about
- * 20 times a second, because hundreds of polling ranks take the cores from the ranks they wait for. */
+/* The same for a rank with nothing to progress: it sleeps, and calls report(arg) (NULL: nothing)
+ * about 20 times a second, because hundreds of polling ranks take the cores from the ranks they
+ * wait for. */
 int weft_boot_fence_idle(void (*report)(void *), void *arg, char *why, size_t len);
 
 /* Fetches a rank's value: *bytes is the size of the buffer, then the length of the value; a longer
@@ -93,8 +94,8 @@ _Noreturn void weft_boot_abort(int code, const char *message);
 int weft_boot_finalize(char *why, size_t len);
 
 /* For weft_info, without joining a job: PMIx's description of the running library, and the version
- * of the headers; the launcher that the environment shows ("none"), false if the process cannot join
- * its job. */
+ * of the headers; the launcher that the environment shows ("none"), false if the process cannot
+ * join its job. */
 void weft_boot_versions(char *running, size_t running_len, char *built, size_t built_len);
 bool weft_boot_launcher(char *name, size_t name_len, char *why, size_t len);
 

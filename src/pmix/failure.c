@@ -60,8 +60,8 @@ static void report_process(const pmix_proc_t *proc)
         report((int)proc->rank);
 }
 
-/* An event names the dead processes in PMIX_EVENT_AFFECTED_PROC, or in PMIX_EVENT_AFFECTED_PROCS, or,
- * without these, as its source: launchers differ. */
+/* An event names the dead processes in PMIX_EVENT_AFFECTED_PROC, or in PMIX_EVENT_AFFECTED_PROCS,
+ * or, without these, as its source: launchers differ. */
 static void report_deaths(const pmix_proc_t *source, const pmix_info_t *info, size_t ninfo)
 {
     bool named = false;

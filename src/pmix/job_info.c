@@ -2,9 +2,9 @@
 /*
  * The launcher's data about the job: sizes, neighbours, hosts.
  *
- * Invariant: nothing here waits for another process. Every PMIx_Get passes PMIX_OPTIONAL, because the
- * launcher provides these keys at the start, and a missing key would otherwise send a request to
- * another node and could wait for ever.
+ * Invariant: nothing here waits for another process. Every PMIx_Get passes PMIX_OPTIONAL, because
+ * the launcher provides these keys at the start, and a missing key would otherwise send a request
+ * to another node and could wait for ever.
  *
  * Launchers differ in the keys they provide and in the integer types of the values. The keys used
  * here (job size, peers on this node, node map) are provided by Slurm, Open MPI and PRRTE.
@@ -122,8 +122,8 @@ int weft_job_info_neighbours(int **ranks)
 
 /* ---- The node map */
 
-/* Calls see(arg, ranks, n, name) for each node with its ranks, until it returns false. Returns false
- * if the launcher has no map. */
+/* Calls see(arg, ranks, n, name) for each node with its ranks, until it returns false. Returns
+ * false if the launcher has no map. */
 static bool each_node(bool (*see)(void *, const pmix_proc_t *, size_t, const char *), void *arg)
 {
     char *nodes = NULL, *rest = NULL;

@@ -43,8 +43,8 @@ const char *weft_launcher_remedy(void);
 /* Sets the job to read from; size is 1 until the job's size is known. */
 void weft_job_info_open(const pmix_proc_t *self, int size);
 
-/* The value of a key of a rank (PMIX_RANK_WILDCARD: of the job) that is in this process already, for
- * the caller to PMIX_VALUE_RELEASE; or NULL. Never waits. */
+/* The value of a key of a rank (PMIX_RANK_WILDCARD: of the job) that is in this process already,
+ * for the caller to PMIX_VALUE_RELEASE; or NULL. Never waits. */
 pmix_value_t *weft_job_info_value(pmix_rank_t rank, const char *key);
 
 /* The same for a number of any integer type; false if it is unknown. */
@@ -53,8 +53,8 @@ bool weft_job_info_number(pmix_rank_t rank, const char *key, int64_t *value);
 /* The same for a string: a copy that the caller frees; NULL if it is unknown or empty. */
 char *weft_job_info_text(pmix_rank_t rank, const char *key);
 
-/* Stores in *ranks an array, for the caller to free, of the ranks on this node, ascending, with this
- * rank. Returns their number; 0 without memory. */
+/* Stores in *ranks an array, for the caller to free, of the ranks on this node, ascending, with
+ * this rank. Returns their number; 0 without memory. */
 int weft_job_info_neighbours(int **ranks);
 
 /* Writes the lowest rank on its node for each rank; false if the launcher's map is incomplete. */
@@ -97,10 +97,10 @@ struct weft_meanwhile {
     bool often;
 };
 
-/* Waits for a reply until the deadline (seconds of weft_reply_clock, 0: none), the death of rank `from`
- * (or WEFT_REPLY_FROM_ALL), or the loss of the launcher. Returns the status of the reply, or
- * PMIX_ERR_TIMEOUT, PMIX_ERR_PROC_TERM_WO_SYNC or PMIX_ERR_LOST_CONNECTION; the reply then belongs to
- * PMIx's thread, and *reply becomes NULL. */
+/* Waits for a reply until the deadline (seconds of weft_reply_clock, 0: none), the death of rank
+ * `from` (or WEFT_REPLY_FROM_ALL), or the loss of the launcher. Returns the status of the reply, or
+ * PMIX_ERR_TIMEOUT, PMIX_ERR_PROC_TERM_WO_SYNC or PMIX_ERR_LOST_CONNECTION; the reply then belongs
+ * to PMIx's thread, and *reply becomes NULL. */
 pmix_status_t weft_reply_await(struct weft_reply **reply, int from, double deadline,
                                struct weft_meanwhile meanwhile);
 

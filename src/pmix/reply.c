@@ -2,8 +2,8 @@
 /*
  * The reply to a nonblocking PMIx call, and the wait for it.
  *
- * Invariant: a reply is freed once: by the waiter if the callback came in time, else by the callback.
- * So a wait can time out although PMIx cannot cancel a call.
+ * Invariant: a reply is freed once: by the waiter if the callback came in time, else by the
+ * callback. So a wait can time out although PMIx cannot cancel a call.
  */
 #include "pmix/pmix_internal.h"
 
@@ -12,8 +12,8 @@
 #include <string.h>
 #include <time.h>
 
-/* Rounds of progress before the waiter sleeps between rounds, because PMIx's thread may need the core
- * that the waiter spins on. */
+/* Rounds of progress before the waiter sleeps between rounds, because PMIx's thread may need the
+ * core that the waiter spins on. */
 #define ROUNDS_BEFORE_NAP 1000
 #define NAP_WITH_PROGRESS 100e-6 /* seconds: adds at most that to a message's latency */
 #define NAP_WITHOUT       50e-3  /* seconds: delays the detection of a death or a deadline */
@@ -120,7 +120,8 @@ static bool wait_a_little(struct weft_reply *reply, unsigned round, struct weft_
     return done;
 }
 
-/* Leaves the reply to the callback, and returns the reason, unless the callback has come meanwhile. */
+/* Leaves the reply to the callback, and returns the reason, unless the callback has come meanwhile.
+ */
 static pmix_status_t abandon(struct weft_reply **reply, pmix_status_t reason)
 {
     pthread_mutex_lock(&(*reply)->lock);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Cancelling sends that have left, as src/ofi/cancel.c does: the sender sends CANCEL, the receiver looks
- * for the message, its reply decides. CANCEL follows the message in the ring, so the receiver has read
- * the message by then; the turn of the message's line names it.
+ * Cancelling sends that have left, as src/ofi/cancel.c does: the sender sends CANCEL, the receiver
+ * looks for the message, its reply decides. CANCEL follows the message in the ring, so the receiver
+ * has read the message by then; the turn of the message's line names it.
  *
  * Invariant: every CANCEL is replied to once, at once. CANCELLED: the message was unmatched and is
  * discarded. TOO_LATE: the message had matched, and its send completes as usual.

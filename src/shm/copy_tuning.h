@@ -1,19 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The choice between two methods of copying to memory that another core reads: through the caches, or
- * past them (copy.h).
+ * The choice between two methods of copying to memory that another core reads: through the caches,
+ * or past them (copy.h).
  *
- * Between two cores that share a cache, copying through it is faster by a half. Between cores that do
- * not, modified lines in the writer's cache reach the reader at a fifth of memory's bandwidth, and
- * copying past the caches is two or three times as fast. The cores of a process change, on a virtual
- * machine within seconds. So both methods are tried for a few pieces from time to time, and the faster
- * one is used until the next trial.
+ * Between two cores that share a cache, copying through it is faster by a half. Between cores that
+ * do not, modified lines in the writer's cache reach the reader at a fifth of memory's bandwidth,
+ * and copying past the caches is two or three times as fast. The cores of a process change, on a
+ * virtual machine within seconds. So both methods are tried for a few pieces from time to time, and
+ * the faster one is used until the next trial.
  *
- * A trial of a method that is five times slower costs as much as hundreds of pieces. So the interval
- * between trials doubles while the same method wins, unless it has become slower than the other was.
+ * A trial of a method that is five times slower costs as much as hundreds of pieces. So the
+ * interval between trials doubles while the same method wins, unless it has become slower than the
+ * other was.
  *
- * Invariant: in a trial as many pieces are copied before the measurement as are measured, so that the
- * measured ones find the caches as this method leaves them.
+ * Invariant: in a trial as many pieces are copied before the measurement as are measured, so that
+ * the measured ones find the caches as this method leaves them.
  */
 #ifndef WEFT_SHM_COPY_TUNING_H
 #define WEFT_SHM_COPY_TUNING_H
@@ -22,8 +23,8 @@
 #include <stdint.h>
 #include <time.h>
 
-/* In pieces. The best GROUP of those measured in a TRIAL decides, because an interruption disturbs only
- * its own group. From LEAST to MOST pieces from the start of a trial to the next. */
+/* In pieces. The best GROUP of those measured in a TRIAL decides, because an interruption disturbs
+ * only its own group. From LEAST to MOST pieces from the start of a trial to the next. */
 enum {
     WEFT_COPY_TUNING_TRIAL = 64,
     WEFT_COPY_TUNING_GROUP = 8,

@@ -2,11 +2,11 @@
 /*
  * Sleeping until a message comes, and waking a sleeping rank.
  *
- * A rank that goes to sleep sets its doorbell and then polls its rings once more; a rank that writes
- * reads the doorbell after the write. One of both must see the other's store, or the message is missed.
- * A fence in the writer would cost each message more than the rest of the write; so the sleeping rank
- * makes all processors that run ranks execute a fence: membarrier(). If the kernel has no membarrier(),
- * sleeps are short.
+ * A rank that goes to sleep sets its doorbell and then polls its rings once more; a rank that
+ * writes reads the doorbell after the write. One of both must see the other's store, or the message
+ * is missed. A fence in the writer would cost each message more than the rest of the write; so the
+ * sleeping rank makes all processors that run ranks execute a fence: membarrier(). If the kernel
+ * has no membarrier(), sleeps are short.
  *
  * Invariant: the doorbell is 1 from before the last poll until the rank is awake, or a writer has
  * cleared it and is about to wake the rank.

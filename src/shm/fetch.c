@@ -2,9 +2,9 @@
 /*
  * Long messages, at the receiver: copied out of the sender's memory, or pushed by the sender.
  *
- * Invariant: every RTS that matched is answered once, by FIN or CTS. After FIN the receiver does not
- * read the sender's buffer any more. A receive that is pushed at is in its link's list until the last
- * byte.
+ * Invariant: every RTS that matched is answered once, by FIN or CTS. After FIN the receiver does
+ * not read the sender's buffer any more. A receive that is pushed at is in its link's list until
+ * the last byte.
  */
 #include "core/object/error.h"
 #include "core/pt2pt/sw_match.h"

@@ -2,9 +2,9 @@
 /*
  * Links: one for each peer of this lane, with both rings of the pair.
  *
- * A VCI polls the rings of its links only. A rank that writes to another for the first time in a deal
- * sets its bit in that rank's `contacts` of the deal, one word for 64 members, and the other rank makes
- * its link when it reads the bit.
+ * A VCI polls the rings of its links only. A rank that writes to another for the first time in a
+ * deal sets its bit in that rank's `contacts` of the deal, one word for 64 members, and the other
+ * rank makes its link when it reads the bit.
  *
  * Invariant: a bit is set before the first line is written, so no line stays unread.
  */

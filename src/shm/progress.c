@@ -5,7 +5,8 @@
  * A poll reads LOOKS rings at most, in turn, so that it costs the same with 64 ranks on the node as
  * with 8; the next poll begins with the ring that was read last.
  *
- * Invariant: a line is consumed after its data were used, and no handler of a line reads the ring again.
+ * Invariant: a line is consumed after its data were used, and no handler of a line reads the ring
+ * again.
  */
 #include "core/object/error.h"
 #include "core/pt2pt/sw_match.h"

@@ -1,29 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * A ring: the one-way queue between two processes of a node, one writer, one reader. It depends on
- * neither MPI nor the segment; both ends work on the same shared memory, which begins as zero bytes.
+ * neither MPI nor the segment; both ends work on the same shared memory, which begins as zero
+ * bytes.
  *
  *     struct weft_ring_shared   two cache lines: one written by the reader, one by the writer
  *     line 0 .. line L-1        one cache line each: a turn, and 56 bytes
  *     data area                 D bytes, for what does not fit a line
  *
- * The last word of a line to be written is its turn: the number of lines written to this ring so far.
- * The reader polls for the next turn, so a message that fits a line costs one transfer of one cache
- * line. The writer needs the consumer index only when the ring seems full, so the reader publishes it
- * once per quarter of the ring.
+ * The last word of a line to be written is its turn: the number of lines written to this ring so
+ * far. The reader polls for the next turn, so a message that fits a line costs one transfer of one
+ * cache line. The writer needs the consumer index only when the ring seems full, so the reader
+ * publishes it once per quarter of the ring.
  *
  * Positions (of lines, and of bytes in the data area) count up from 0, modulo 2^32, and never go
  * back; the index is the position modulo L or D, which are powers of two.
  *
  * Invariants:
- *  - Line p has turn p + 1 exactly while it holds what the writer put there at position p; its former
- *    content had another turn. So no line is ever cleared.
+ *  - Line p has turn p + 1 exactly while it holds what the writer put there at position p; its
+ * former content had another turn. So no line is ever cleared.
  *  - 0 <= tail - consumed <= L, and the same for data and D: nothing is overwritten before it was
  *    consumed.
- *  - A piece of data is contiguous and at most a quarter of D, and less than a quarter of D and of L is
- *    consumed but not published: so an empty ring always has room for a piece.
- *  - The data of a line are complete when its turn is there, or, if the line is marked as early, up to
- *    the position in `filled`.
+ *  - A piece of data is contiguous and at most a quarter of D, and less than a quarter of D and of
+ * L is consumed but not published: so an empty ring always has room for a piece.
+ *  - The data of a line are complete when its turn is there, or, if the line is marked as early, up
+ * to the position in `filled`.
  */
 #ifndef WEFT_RING_H
 #define WEFT_RING_H
@@ -35,9 +36,9 @@
 
 enum { WEFT_RING_LINE = 64, WEFT_RING_BODY = 56 };
 
-/* Pieces of APART_FROM bytes up to a page begin at a page of the data area each, while there is room:
- * the reader's processor prefetches what follows the piece that it reads, though not across pages, and
- * would take the lines of the next piece from the writer that is about to fill them. */
+/* Pieces of APART_FROM bytes up to a page begin at a page of the data area each, while there is
+ * room: the reader's processor prefetches what follows the piece that it reads, though not across
+ * pages, and would take the lines of the next piece from the writer that is about to fill them. */
 enum { WEFT_RING_APART_FROM = 256, WEFT_RING_PAGE = 4096 };
 
 struct weft_ring_line {
@@ -118,8 +119,8 @@ static inline void weft_ring_open_reader(struct weft_ring_reader *r, void *memor
                                    .data_size = shape.data};
 }
 
-/* Fetches a cache line for writing. (Compilers emit this instruction only if the target is known to have
- * it; processors without it execute it as a no-op.) */
+/* Fetches a cache line for writing. (Compilers emit this instruction only if the target is known to
+ * have it; processors without it execute it as a no-op.) */
 static inline void weft_ring_own(const void *line)
 {
 #if defined(__x86_64__)

@@ -106,8 +106,8 @@ static size_t segment_bytes(void)
     return extra_begin() + pairs() * (weft_shm.rings - 1) * ring_stride(weft_shm.extra_shape);
 }
 
-/* The more ranks, the smaller each ring: a rank connected to all others has two with each. Where there
- * are few, the data area is as large as a core's own cache: when the writer reuses a line, it
+/* The more ranks, the smaller each ring: a rank connected to all others has two with each. Where
+ * there are few, the data area is as large as a core's own cache: when the writer reuses a line, it
  * has left the reader's cache, and those that another core still has are the slowest to write
  * (1 MiB through 128 KiB took 190 us, through 1 MiB 48). */
 static struct weft_ring_geometry choose_shape(int members)
@@ -119,7 +119,8 @@ static struct weft_ring_geometry choose_shape(int members)
     return (struct weft_ring_geometry){64, 32 << 10};
 }
 
-/* Those of the other deals have as many lines, and a data area that leaves the eager limit as it is. */
+/* Those of the other deals have as many lines, and a data area that leaves the eager limit as it
+ * is. */
 static struct weft_ring_geometry extra_shape(struct weft_ring_geometry shape)
 {
     enum { MOST = 256 << 10 };
@@ -444,7 +445,8 @@ static size_t choose_eager_limit(void)
     return wanted < most ? wanted : most;
 }
 
-/* Of a pushed message: long enough to cost little, short enough for both ends to copy in parallel. */
+/* Of a pushed message: long enough to cost little, short enough for both ends to copy in parallel.
+ */
 static size_t choose_piece(size_t good)
 {
     size_t most = weft_ring_piece(weft_shm.shape);

@@ -18,9 +18,10 @@
 
 /* Data from EARLY_FROM bytes on are published before they are copied, EARLY_STEP at a time, so
  * that the reader copies behind the writer. PIECES_AT_ONCE bounds what one call pushes to a peer.
- * Messages of up to SHORT_PUSH bytes are pushed in short pieces, because the first and the last piece
- * are copied by one end alone. Messages of TUNED_FROM bytes are larger than caches; what is copied past
- * the caches is packed PACKED_AT_ONCE bytes at a time, which stay in the first-level cache. */
+ * Messages of up to SHORT_PUSH bytes are pushed in short pieces, because the first and the last
+ * piece are copied by one end alone. Messages of TUNED_FROM bytes are larger than caches; what is
+ * copied past the caches is packed PACKED_AT_ONCE bytes at a time, which stay in the first-level
+ * cache. */
 enum {
     EARLY_FROM = 3072,
     EARLY_STEP = 2048,
@@ -61,7 +62,8 @@ static void pack(const struct outgoing *message, size_t offset, void *to, size_t
         memcpy(to, (const char *)message->buffer + offset, bytes);
 }
 
-/* Writes a message to the data area; *turn is the turn of its line. False if there is no room now. */
+/* Writes a message to the data area; *turn is the turn of its line. False if there is no room now.
+ */
 static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
                                                  const struct outgoing *message, uint32_t *turn)
 {
@@ -97,8 +99,8 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
     return true;
 }
 
-/* Writes a message of at most WEFT_SHM_INLINE_BYTES contiguous bytes to the next line, for which there
- * is room. Returns its turn. */
+/* Writes a message of at most WEFT_SHM_INLINE_BYTES contiguous bytes to the next line, for which
+ * there is room. Returns its turn. */
 static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm_link *link,
                                                                  const struct weft_channel *channel,
                                                                  int tag, const void *buffer,

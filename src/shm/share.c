@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A long message copied by both ends at once, each a part: the receiver reads the sender's memory, and
- * the sender, if it has time, writes the receiver's.
+ * A long message copied by both ends at once, each a part: the receiver reads the sender's memory,
+ * and the sender, if it has time, writes the receiver's.
  *
- * The receiver offers the message and begins; parts are claimed as share.h says. A sender that computes
- * costs the receiver no more than that its calls are smaller.
+ * The receiver offers the message and begins; parts are claimed as share.h says. A sender that
+ * computes costs the receiver no more than that its calls are smaller.
  *
  * Invariants:
- *  - The receiver sends FIN after the last part was copied, by either end; the offer is written before
- *    FIN in the ring, so the sender's request is there when it reads it.
+ *  - The receiver sends FIN after the last part was copied, by either end; the offer is written
+ * before FIN in the ring, so the sender's request is there when it reads it.
  *  - One offer at a time for each ordered pair: weft_shm_share_read does not return before its end.
  */
 #include "core/process/weft.h"
@@ -42,8 +42,8 @@ int weft_shm_read_memory(int pid, uint64_t address, void *to, size_t bytes)
     return copy(process_vm_readv, pid, to, address, bytes);
 }
 
-/* Waits until the sender has copied what it claimed: 0, or ESRCH when it died before, or EIO when it
- * could not. */
+/* Waits until the sender has copied what it claimed: 0, or ESRCH when it died before, or EIO when
+ * it could not. */
 static int await_sender(const struct weft_shm_link *link, uint32_t units)
 {
     const struct weft_shm_share *share = link->share_in;

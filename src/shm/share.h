@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The division of a long message that both its ends may copy. It depends on neither MPI nor the segment;
- * both ends work on the same shared memory, which begins as zero bytes.
+ * The division of a long message that both its ends may copy. It depends on neither MPI nor the
+ * segment; both ends work on the same shared memory, which begins as zero bytes.
  *
  * The reader offers a message; each end claims parts of the rest while it is free. If both can copy
- * straight to the destination, a claim is mostly half of the rest. If only the reader can, because the
- * receive's data have holes, the writer claims pieces and copies them into the slots of the reader's
- * stage, in a cycle; the reader claims only until the writer takes part.
+ * straight to the destination, a claim is mostly half of the rest. If only the reader can, because
+ * the receive's data have holes, the writer claims pieces and copies them into the slots of the
+ * reader's stage, in a cycle; the reader claims only until the writer takes part.
  *
  * Invariants:
  *  - Each byte of an offer belongs to exactly one claim.
  *  - A claim is made for the offer that it names: a late claim finds the offer withdrawn.
- *  - A writer that takes part stays until all is claimed, and stages every piece that it has claimed.
+ *  - A writer that takes part stays until all is claimed, and stages every piece that it has
+ * claimed.
  *  - A slot is written again only after the reader has taken what was in it.
  */
 #ifndef WEFT_SHM_SHARE_H
@@ -31,8 +32,8 @@ enum {
     WEFT_SHARE_LINE = 64
 };
 
-/* The stage: SLOTS pieces, few enough for a shared cache, but so many that a slot has left the reader's
- * own cache before the writer reuses it. */
+/* The stage: SLOTS pieces, few enough for a shared cache, but so many that a slot has left the
+ * reader's own cache before the writer reuses it. */
 enum { WEFT_STAGE_PIECE = 32 << 10, WEFT_STAGE_SLOTS = 32 };
 
 /* The upper half of each word is the number of the offer, the lower half a number of units. */
@@ -146,7 +147,8 @@ static inline void weft_stage_lay(struct weft_shm_share *share, uint32_t offer, 
     atomic_store_explicit(&share->laid, weft_share_word(offer, laid + 1), memory_order_release);
 }
 
-/* By the reader: true if the writer takes part; *laid is then the number of pieces it has staged. */
+/* By the reader: true if the writer takes part; *laid is then the number of pieces it has staged.
+ */
 static inline bool weft_stage_has_come(const struct weft_shm_share *share, uint32_t offer,
                                        uint32_t *laid)
 {
@@ -155,7 +157,8 @@ static inline bool weft_stage_has_come(const struct weft_shm_share *share, uint3
     return seen >> 32 == offer;
 }
 
-/* By the reader: what the slot of the next piece holds, after so many, of an offer of so many bytes. */
+/* By the reader: what the slot of the next piece holds, after so many, of an offer of so many
+ * bytes. */
 static inline struct weft_shm_part weft_stage_part(const struct weft_shm_share *share,
                                                    uint32_t taken, size_t bytes)
 {

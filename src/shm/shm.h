@@ -7,29 +7,28 @@
  * others open it through /proc, whose path they get by PMIx. In it:
  *
  *     head      what it is, how it is laid out
- *     members   for each rank: its process, its doorbell (set while it sleeps), its contacts (a bit for
- *               each rank that has written to it, in each deal)
- *     rings     for each ordered pair of ranks one ring (ring.h), of which no byte is touched, and
- *               so takes memory, before the first message
- *     stages    for each rank room for pieces that others bring it (stage.c), untouched likewise
- *     extra     if the maker has threads: for each pair a ring of each further deal
- *               (core/pt2pt/vci.h)
+ *     members   for each rank: its process, its doorbell (set while it sleeps), its contacts (a bit
+ * for each rank that has written to it, in each deal) rings     for each ordered pair of ranks one
+ * ring (ring.h), of which no byte is touched, and so takes memory, before the first message stages
+ * for each rank room for pieces that others bring it (stage.c), untouched likewise extra     if the
+ * maker has threads: for each pair a ring of each further deal (core/pt2pt/vci.h)
  *
- * A message takes one of three protocols. A short one is in a line of the ring. One up to the eager limit
- * is in the ring's data area: one copy in, one out, straight into the receive's buffer if it was posted.
- * A longer one is announced by an RTS; after the match the receiver copies it out of the sender's memory
- * (process_vm_readv: one copy), with the help of a sender that waits (share.h; stage.c if the receive has
- * holes), and sends FIN; or, if the kernel does not permit that or the sender's buffer is not contiguous,
- * the receiver sends CTS, and the sender pushes pieces through the data area.
+ * A message takes one of three protocols. A short one is in a line of the ring. One up to the eager
+ * limit is in the ring's data area: one copy in, one out, straight into the receive's buffer if it
+ * was posted. A longer one is announced by an RTS; after the match the receiver copies it out of
+ * the sender's memory (process_vm_readv: one copy), with the help of a sender that waits (share.h;
+ * stage.c if the receive has holes), and sends FIN; or, if the kernel does not permit that or the
+ * sender's buffer is not contiguous, the receiver sends CTS, and the sender pushes pieces through
+ * the data area.
  *
  * Invariants:
- *  - Messages and controls to one peer are written to its ring in the order of the calls. If one finds
- *    no room, it and all after it wait in the peer's backlog; only pieces of pushed messages, which name
- *    their receive, may overtake.
+ *  - Messages and controls to one peer are written to its ring in the order of the calls. If one
+ * finds no room, it and all after it wait in the peer's backlog; only pieces of pushed messages,
+ * which name their receive, may overtake.
  *  - Every receive that a message of this lane could match waits in the software matcher.
  *  - A reader never waits for room: it empties its rings whatever it cannot write itself.
- *  - A sleeping rank has polled all its rings after it set its doorbell, and a writer reads the doorbell
- *    after writing (doorbell.c).
+ *  - A sleeping rank has polled all its rings after it set its doorbell, and a writer reads the
+ * doorbell after writing (doorbell.c).
  */
 #ifndef WEFT_SHM_H
 #define WEFT_SHM_H
@@ -43,13 +42,13 @@
 void weft_shm_offer(const struct weft_job *job, bool threads);
 
 /* Joins the segment. All ranks of the node call it after the former and before the fence of
- * MPI_Init; it waits for the rank that makes it. Without a segment, or with WEFT_SHM=0, the lane stays
- * closed and reaches no rank. */
+ * MPI_Init; it waits for the rank that makes it. Without a segment, or with WEFT_SHM=0, the lane
+ * stays closed and reaches no rank. */
 void weft_shm_open(const struct weft_job *job);
 
-/* While the lane is open: rings from each rank of the node to each other, one for each deal that there
- * may be (core/pt2pt/vci.h), and the deals that the maker of the segment wants: all, or 1 without
- * threads. */
+/* While the lane is open: rings from each rank of the node to each other, one for each deal that
+ * there may be (core/pt2pt/vci.h), and the deals that the maker of the segment wants: all, or 1
+ * without threads. */
 unsigned weft_shm_rings(void);
 unsigned weft_shm_deals(void);
 
@@ -83,8 +82,8 @@ void weft_shm_close(void);
 /* First contact with a peer that weft_shm_reaches. Returns 0, or -1 with a sentence in why. */
 int weft_shm_connect(struct weft_peer *peer, char *why, size_t len);
 
-/* Sends a contiguous message of fewer than peer->send_below bytes, with no request. False when there is no
- * room: then nothing was sent. */
+/* Sends a contiguous message of fewer than peer->send_below bytes, with no request. False when
+ * there is no room: then nothing was sent. */
 bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
                      const void *data, size_t bytes);
 
@@ -93,16 +92,16 @@ bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel,
 struct weft_request *weft_shm_inject_request(struct weft_peer *peer, struct weft_channel *channel,
                                              int tag, const void *data, size_t bytes);
 
-/* Starts a send; every field of the request but lane is set. Returns MPI_SUCCESS: what goes wrong is
- * in the request's error. */
+/* Starts a send; every field of the request but lane is set. Returns MPI_SUCCESS: what goes wrong
+ * is in the request's error. */
 int weft_shm_isend(struct weft_request *request);
 
 /* A receive, whose source and tag are set, matched an RTS with that header: fetches the data, sends
  * FIN, completes the request. */
 void weft_shm_fetch(struct weft_request *request, const void *header);
 
-/* Unpacks the data of a message that its sender may still be writing, from a line of the peer's ring,
- * and waits until the sender has written all. False if the sender's process ends before. */
+/* Unpacks the data of a message that its sender may still be writing, from a line of the peer's
+ * ring, and waits until the sender has written all. False if the sender's process ends before. */
 bool weft_shm_unpack(const struct weft_peer *peer, const void *line,
                      const struct weft_datatype *type, void *buffer, size_t bytes);
 
@@ -122,9 +121,9 @@ bool weft_shm_is_idle(void);
  * Touches nothing of the core: with threads, called without the lock. */
 void weft_shm_sleep(unsigned microseconds);
 
-/* After a rank's death: takes what it has sent completely; ends what was to be sent to it and what it
- * was pushing. Then: true for a send that only waits for its ACK or FIN; ends such a send (its error is
- * set). */
+/* After a rank's death: takes what it has sent completely; ends what was to be sent to it and what
+ * it was pushing. Then: true for a send that only waits for its ACK or FIN; ends such a send (its
+ * error is set). */
 void weft_shm_bury(struct weft_peer *peer);
 bool weft_shm_waits_for_peer(const struct weft_request *request);
 void weft_shm_abandon(struct weft_request *request);

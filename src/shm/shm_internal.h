@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Inside the shared-memory lane: the segment, the body of a ring's line, and the private state of this
- * process.
+ * Inside the shared-memory lane: the segment, the body of a ring's line, and the private state of
+ * this process.
  *
  * Invariants:
- *  - Only this process writes the private side (struct weft_shm, links); of the shared side a member
- *    writes its own entry and its ends of rings, except that others set bits in its contacts and
- *    clear its doorbell.
+ *  - Only this process writes the private side (struct weft_shm, links); of the shared side a
+ * member writes its own entry and its ends of rings, except that others set bits in its contacts
+ * and clear its doorbell.
  *  - A link exists from first contact, by either side, to weft_shm_close.
  */
 #ifndef WEFT_SHM_INTERNAL_H
@@ -228,8 +228,8 @@ static inline void weft_shm_ring_doorbell(const struct weft_shm_link *link)
         weft_shm_wake(link->doorbell);
 }
 
-/* Called in a loop that waits for a peer: yields the core from time to time. True if the peer's process
- * has ended; its stores before that are visible. */
+/* Called in a loop that waits for a peer: yields the core from time to time. True if the peer's
+ * process has ended; its stores before that are visible. */
 bool weft_shm_is_gone(const struct weft_shm_link *link, unsigned *looks);
 
 /* send.c */

@@ -5,8 +5,8 @@
  *
  * Alone, it reads a part of the sender's memory into a buffer that stays in its cache, and unpacks
  * it from there; but the kernel's copy takes twice as long as the unpacking. So it offers the
- * message: a sender that waits copies pieces into the receiver's stage, in shared memory, and from then
- * on the receiver only unpacks. A sender that computes costs the receiver nothing.
+ * message: a sender that waits copies pieces into the receiver's stage, in shared memory, and from
+ * then on the receiver only unpacks. A sender that computes costs the receiver nothing.
  *
  * Invariants: those of share.h, and
  *  - The receiver sends FIN after the last part was unpacked; the offer is before FIN in the ring.

@@ -15,8 +15,8 @@
 
 enum { HUGE_PAGE = 2 << 20 };
 
-/* Maps `bytes` bytes of fd, or private ones (fd -1). A segment of at least one huge page begins at a
- * multiple of that size and uses huge pages where the system has them for shared memory
+/* Maps `bytes` bytes of fd, or private ones (fd -1). A segment of at least one huge page begins at
+ * a multiple of that size and uses huge pages where the system has them for shared memory
  * (/sys/kernel/mm/transparent_hugepage/shmem_enabled). */
 static int map(size_t bytes, int fd, struct weft_shm_window *window)
 {

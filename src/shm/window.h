@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A segment of shared memory for one window: made by one rank of a node, found by the others through
- * /proc, as the segment of the lane is (shm/segment.c), but independent of the lane.
+ * A segment of shared memory for one window: made by one rank of a node, found by the others
+ * through /proc, as the segment of the lane is (shm/segment.c), but independent of the lane.
  *
  * Invariant: memory begins as zero bytes, and has no name in any file system.
  */
@@ -25,8 +25,8 @@ struct weft_shm_window_card {
     int32_t pid, fd;
 };
 
-/* Makes a segment of `bytes` bytes, of which the first sizeof(uint64_t) belong to this file. Returns
- * 0, or an errno. */
+/* Makes a segment of `bytes` bytes, of which the first sizeof(uint64_t) belong to this file.
+ * Returns 0, or an errno. */
 int weft_shm_window_make(size_t bytes, struct weft_shm_window *window,
                          struct weft_shm_window_card *card);
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Does one thing wrong, as its first argument says, under the default error handlers; tests/errors/run
- * looks at what users then get. Whoever is not the culprit waits for a message that never comes, so
- * that only the library and the launcher can end it.
+ * Does one thing wrong, as its first argument says, under the default error handlers;
+ * tests/errors/run looks at what users then get. Whoever is not the culprit waits for a message
+ * that never comes, so that only the library and the launcher can end it.
  *
  * Invariant: a victim whose mistake was not noticed prints NOT NOTICED and exits 0.
  */
@@ -444,8 +444,8 @@ static void partitions_missing(void)
 
 enum { STRIPES = 4 << 20, STRIPE = 8 };
 
-/* Rank 1 dies while it writes two long messages with holes, into a buffer without and one with holes.
- * Rank 0 is told, and what it does with its buffers afterwards stays in them. */
+/* Rank 1 dies while it writes two long messages with holes, into a buffer without and one with
+ * holes. Rank 0 is told, and what it does with its buffers afterwards stays in them. */
 static void holes_of_the_dead(void)
 {
     static char data[2][2 * STRIPES * (size_t)STRIPE];
@@ -534,9 +534,9 @@ static void holes_for_a_dead_receiver(void)
     copies(1, true);
 }
 
-/* Rank 1 sends more than its credits pay for, and is killed outside of MPI when receives have matched
- * what it could only announce: they wait for it to say again what it announced. Those that were paid
- * for have come, the others are told. */
+/* Rank 1 sends more than its credits pay for, and is killed outside of MPI when receives have
+ * matched what it could only announce: they wait for it to say again what it announced. Those that
+ * were paid for have come, the others are told. */
 static void headers_of_the_dead(void)
 {
     enum { MESSAGES = 64, BYTES = 6000 };
@@ -570,9 +570,9 @@ static void headers_of_the_dead(void)
     _exit(0);
 }
 
-/* The others exchange messages with rank 0, one after the other, windows of what is not received yet
- * among them, until a timer kills them. Whoever sees it first, the provider or the launcher, rank 0 is
- * told the same. */
+/* The others exchange messages with rank 0, one after the other, windows of what is not received
+ * yet among them, until a timer kills them. Whoever sees it first, the provider or the launcher,
+ * rank 0 is told the same. */
 static void exchanges_of_the_dead(void)
 {
     enum { WINDOW = 64, BYTES = 6000 };
@@ -649,8 +649,8 @@ static void partitions_of_the_dead(void)
     _exit(0);
 }
 
-/* Rank 1 dies with the exclusive lock of its window. Rank 0 gets an error from the lock that it waits
- * for, from operations and a flush, and from a fence of another window. */
+/* Rank 1 dies with the exclusive lock of its window. Rank 0 gets an error from the lock that it
+ * waits for, from operations and a flush, and from a fence of another window. */
 static void windows_of_the_dead(void)
 {
     MPI_Win win[2];
@@ -745,7 +745,8 @@ static void ask_the_dead(void)
     expect_aborted("MPI_Irecv", code ? code : MPI_Wait(&request, MPI_STATUS_IGNORE));
 }
 
-/* Collectives with the dead: whoever needs something of it, also through others, must not succeed. */
+/* Collectives with the dead: whoever needs something of it, also through others, must not succeed.
+ */
 static void meet_the_dead(void)
 {
     int sum = 0, all[8] = {0};
@@ -825,8 +826,9 @@ static void go_on_testing(void)
     _exit(0);
 }
 
-/* MPI_Isendrecv whose receive is complete when its source dies, and whose send is still under way: it
- * completes without an error. The message has the size at which it lies where an RTS header would. */
+/* MPI_Isendrecv whose receive is complete when its source dies, and whose send is still under way:
+ * it completes without an error. The message has the size at which it lies where an RTS header
+ * would. */
 static void isendrecv_with_the_dead(void)
 {
     enum { BYTES = 64 };
@@ -861,8 +863,8 @@ static void isendrecv_with_the_dead(void)
     _exit(0);
 }
 
-/* First contact with a dead rank, through communicators on other VCIs than the one on which its death
- * was noticed. */
+/* First contact with a dead rank, through communicators on other VCIs than the one on which its
+ * death was noticed. */
 static void deals_of_the_dead(void)
 {
     MPI_Comm twins[2];
@@ -1015,7 +1017,8 @@ static void note(int signal)
     caught += signal == SIGUSR1;
 }
 
-/* A handler that the program has stays; without one the signal is the program's again at the end. */
+/* A handler that the program has stays; without one the signal is the program's again at the end.
+ */
 static void own_handler(void)
 {
     struct sigaction now;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=1 lanes=self seconds=30
 /*
- * A C program with Fortran parts: attributes set in one language and read in the other, statuses and
- * handles passed between them, and what C knows of Fortran's types right after MPI_Init.
+ * A C program with Fortran parts: attributes set in one language and read in the other, statuses
+ * and handles passed between them, and what C knows of Fortran's types right after MPI_Init.
  */
 #include "../mpi/check.h"
 

@@ -50,8 +50,8 @@ bool gen_one_in(struct generator *g, int n);
 /* Whether source may send to dest, and some rank that may. */
 bool gen_may_send(const struct generator *g, int comm, int source, int dest);
 int gen_some_source(struct generator *g, int comm, int dest);
-/* A size around the edges that matter, at most `most`; a tag; and one that nothing else has, nor the
- * next. */
+/* A size around the edges that matter, at most `most`; a tag; and one that nothing else has, nor
+ * the next. */
 int gen_some_bytes(struct generator *g, int most);
 /* The ordinary tag of that number. */
 int gen_tag_of(const struct generator *g, int index);

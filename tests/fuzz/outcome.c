@@ -131,8 +131,8 @@ void fuzz_check_outcome(struct fuzz_run *run, int class, const MPI_Status *st)
 }
 
 /*
- * Among receives that take from any source alike, each in the order posted has the oldest message of
- * its source, that it can have, which no receive before has.
+ * Among receives that take from any source alike, each in the order posted has the oldest message
+ * of its source, that it can have, which no receive before has.
  */
 void fuzz_check_wild(struct fuzz_run *runs, int n)
 {

@@ -79,9 +79,9 @@ void fuzz_step(int index, const struct fuzz_op *op)
     }
 }
 
-/* Those of all ranks in the same and in the other order, and that between even and odd ranks, beside
- * the two that stay: made again and again, for what is decided once in a communicator's life is
- * decided anew. */
+/* Those of all ranks in the same and in the other order, and that between even and odd ranks,
+ * beside the two that stay: made again and again, for what is decided once in a communicator's life
+ * is decided anew. */
 static void make_comms(void)
 {
     MPI_Comm half;

@@ -3,8 +3,8 @@
  * Plays one rank's part of a schedule: the calls, in every form, with completions and delays in
  * between.
  *
- * Invariant: operations run in the order of the schedule, and what runs between them blocks only for
- * what is certain by then.
+ * Invariant: operations run in the order of the schedule, and what runs between them blocks only
+ * for what is certain by then.
  */
 #include "fuzz.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The play: MPI's rules of matching, as far as the generator needs them (generator.h). For each pair
- * of ranks and each communicator it keeps the messages without a receive and the receives without a
- * message, and matches them in order.
+ * The play: MPI's rules of matching, as far as the generator needs them (generator.h). For each
+ * pair of ranks and each communicator it keeps the messages without a receive and the receives
+ * without a message, and matches them in order.
  *
  * Invariants:
  *  - Messages and receives that wait for each other's kind do not fit each other.
@@ -177,7 +177,8 @@ int gen_add_op(struct generator *g, int rank, int kind, int how, bool same_time)
     return index;
 }
 
-/* The message of an operation, not yet in the play. count < 0: what fits its receive, or anything. */
+/* The message of an operation, not yet in the play. count < 0: what fits its receive, or anything.
+ */
 int gen_add_message(struct generator *g, int op, int dest, int tag, int type, int count)
 {
     struct fuzz_op *it = &g->s->ops[op];

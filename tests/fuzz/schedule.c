@@ -385,7 +385,8 @@ static void do_something(struct generator *g)
         gen_add_op(g, source, FUZZ_NOWHERE, FUZZ_BLOCKING, false);
 }
 
-/* Gives what waits between a source and a destination one counterpart. Returns whether any waits. */
+/* Gives what waits between a source and a destination one counterpart. Returns whether any waits.
+ */
 static bool complete_stream(struct generator *g, int comm, int source, int dest)
 {
     struct stream *stream = gen_stream_of(g, comm, source, dest);

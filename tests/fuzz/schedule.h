@@ -5,8 +5,8 @@
  *
  * Invariants, which make a schedule free of deadlock and its outcome known:
  *  - An operation that blocks needs only operations that stand before it in the list, or (a pair of
- *    blocking send and receive, a ring of send-receives) operations of the same time, which all have
- *    nothing else to match.
+ *    blocking send and receive, a ring of send-receives) operations of the same time, which all
+ * have nothing else to match.
  *  - Messages of one source to one destination on one communicator match in one way only, however
  *    ranks run ahead of each other: the one that comes out when the list is played in its order.
  *  - Where a destination takes from any source, all its receives on that communicator do, alike;
@@ -88,8 +88,9 @@ struct fuzz_schedule {
     struct fuzz_message messages[FUZZ_OPS];
 };
 
-/* Fills the schedule: ranks (at most FUZZ_RANKS), comms and tag_ub are set by the caller. size: about how many operations; buffer: bytes that the buffered messages of one
- * rank may take, with `overhead` for each. */
+/* Fills the schedule: ranks (at most FUZZ_RANKS), comms and tag_ub are set by the caller. size:
+ * about how many operations; buffer: bytes that the buffered messages of one rank may take, with
+ * `overhead` for each. */
 void fuzz_generate(struct fuzz_schedule *s, uint64_t seed, int size, long buffer, long overhead);
 
 /* 64 random bits from a state, and a number from 0 to below - 1. */

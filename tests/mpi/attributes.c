@@ -131,8 +131,8 @@ static void callbacks(void)
     log_used = 0;
 }
 
-/* A key lives on while something has it: to free it once more is no error, as where a delete function
- * frees it too. */
+/* A key lives on while something has it: to free it once more is no error, as where a delete
+ * function frees it too. */
 static void freed_twice(void)
 {
     MPI_Comm comm;

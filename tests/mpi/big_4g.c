@@ -12,7 +12,8 @@
 
 enum { TAG = 1 };
 
-/* What a lane does wrong with pieces of a power of two must not fit the pattern: so no such period. */
+/* What a lane does wrong with pieces of a power of two must not fit the pattern: so no such period.
+ */
 enum { PERIOD = 67 << 20 };
 
 static void *map_or_end(void *at, size_t bytes, int flags, int fd)

@@ -167,7 +167,8 @@ static void cancelled(void)
     receive_one(buf, sizeof buf, TAG, 1);
 }
 
-/* The last messages are on their way, and the buffer still attached, when MPI_Finalize is called. */
+/* The last messages are on their way, and the buffer still attached, when MPI_Finalize is called.
+ */
 static void until_the_end(void)
 {
     static char buf[200000];

@@ -4,10 +4,11 @@
 // run: ranks=4 lanes=mixed-soft seconds=60
 // run: ranks=1 lanes=self seconds=30
 /*
- * Cancelling receives and sends of every mode and length, persistent ones too. A send that nobody has
- * matched is cancelled although it has left, and no trace of it is found afterwards; one that has
- * matched arrives. A cancelled buffered send leaves its room in the buffer to the next: the buffer
- * holds one of the longest. Even ranks send, the next odd rank receives; on one rank to itself.
+ * Cancelling receives and sends of every mode and length, persistent ones too. A send that nobody
+ * has matched is cancelled although it has left, and no trace of it is found afterwards; one that
+ * has matched arrives. A cancelled buffered send leaves its room in the buffer to the next: the
+ * buffer holds one of the longest. Even ranks send, the next odd rank receives; on one rank to
+ * itself.
  */
 #include "check.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The body of the cancel_race tests. Cancels race against receives: even ranks send messages in
- * windows, in every mode that needs no receive before, persistent or not, and cancel some at random;
- * odd ranks receive whatever comes, in several ways, and cancel receives too. At the end every
- * message was either cancelled or received, none twice, none never. Then the roles change.
+ * windows, in every mode that needs no receive before, persistent or not, and cancel some at
+ * random; odd ranks receive whatever comes, in several ways, and cancel receives too. At the end
+ * every message was either cancelled or received, none twice, none never. Then the roles change.
  * WEFT_TEST_MESSAGES sets how many messages each way, WEFT_TEST_SEED repeats a run.
  */
 #ifndef WEFT_TESTS_CANCEL_RACE_H

@@ -94,8 +94,8 @@ __attribute__((unused)) static void check_watchdog(int sig)
 }
 
 /*
- * A number of the environment. WEFT_TEST_SHORT=1 asks the programs whose work is much for less of it:
- * they run under a tool that slows them down.
+ * A number of the environment. WEFT_TEST_SHORT=1 asks the programs whose work is much for less of
+ * it: they run under a tool that slows them down.
  */
 __attribute__((unused)) static int check_setting(const char *variable, int fallback)
 {

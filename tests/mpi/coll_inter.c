@@ -109,7 +109,8 @@ static void exchange(int n)
     free(out);
 }
 
-/* v-forms: rank r of side s gives s + r elements to each, or to rank t of the other (s + r + t) % 4. */
+/* v-forms: rank r of side s gives s + r elements to each, or to rank t of the other (s + r + t)
+ * % 4. */
 static void vectors(int root)
 {
     int counts[MOST], displs[MOST], sends[MOST], sdispls[MOST], total = 0, n;

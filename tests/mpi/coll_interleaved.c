@@ -3,8 +3,8 @@
 // run: ranks=1 lanes=self seconds=30
 /*
  * Send and receive buffers that begin at one address but share no byte of data, by types with holes
- * or by MPI_BOTTOM with absolute addresses, are taken by every collective; buffers whose data overlap
- * are refused.
+ * or by MPI_BOTTOM with absolute addresses, are taken by every collective; buffers whose data
+ * overlap are refused.
  *
  * The buffer has two words a rank. Even words are sent, odd words received.
  */

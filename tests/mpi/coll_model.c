@@ -6,12 +6,12 @@
 // run: ranks=7 lanes=nodes-3 seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
- * Every collective against a serial model, blocking, nonblocking and persistent, on communicators of
- * all sizes up to the world's: several under way at once on the same and on different communicators,
- * completed in an order that differs between ranks, between messages of the user's own that
- * wildcards receive. Types and operations are freed while collectives use them, and persistent
- * requests are started again with other data. All ranks draw the same random numbers for what they
- * agree on.
+ * Every collective against a serial model, blocking, nonblocking and persistent, on communicators
+ * of all sizes up to the world's: several under way at once on the same and on different
+ * communicators, completed in an order that differs between ranks, between messages of the user's
+ * own that wildcards receive. Types and operations are freed while collectives use them, and
+ * persistent requests are started again with other data. All ranks draw the same random numbers for
+ * what they agree on.
  *
  * Whole buffers are compared, with guard bytes around and in the holes.
  */
@@ -479,7 +479,8 @@ static const char *const names[KINDS] = {
     "Scan",      "Exscan"};
 static const char *const modes[MODES] = {"", "nonblocking ", "persistent "};
 
-/* Every other one is like the one before, so that their messages could be taken for one another's. */
+/* Every other one is like the one before, so that their messages could be taken for one another's.
+ */
 static void draw(struct call *c, uint64_t *seed, const MPI_Comm *comms, const struct call *before)
 {
     memset(c, 0, sizeof *c);

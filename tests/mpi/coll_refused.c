@@ -3,8 +3,8 @@
 /*
  * Collectives that one rank refuses because of a wrong argument, under MPI_ERRORS_RETURN: the ranks
  * that wait for it get the same error class, with a sentence that names the rank; a correct call
- * afterwards is in step. Blocking, nonblocking and persistent; short and long data; each rank in turn
- * refuses; on an inter-communicator both a rank of the local and one of the remote group.
+ * afterwards is in step. Blocking, nonblocking and persistent; short and long data; each rank in
+ * turn refuses; on an inter-communicator both a rank of the local and one of the remote group.
  */
 #include "check.h"
 

@@ -8,8 +8,8 @@
  */
 #include "check.h"
 
-/* A message around the ring of a communicator arrives there, with the right ranks, although the same
- * tag is used in world at the same time. */
+/* A message around the ring of a communicator arrives there, with the right ranks, although the
+ * same tag is used in world at the same time. */
 static void ring(MPI_Comm comm, const char *what)
 {
     int rank, size, in = -1, beside = -1;

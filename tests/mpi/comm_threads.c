@@ -2,11 +2,11 @@
 // run: ranks=3 lanes=rxm,rxm-soft,shm,mixed seconds=60
 // run: ranks=1 lanes=self seconds=30
 /*
- * Threads that make communicators at the same time, in an order that differs between the ranks: each
- * over a communicator of its own, and by MPI_Comm_create_group over one that they share, told apart
- * by the tag. Every rank has as many threads; all communicators are used, kept a while and freed.
- * With one rank the threads then use up its ids together: each of them is told so, and freed ids can
- * be used again. (What other ranks are told is comm_many's.)
+ * Threads that make communicators at the same time, in an order that differs between the ranks:
+ * each over a communicator of its own, and by MPI_Comm_create_group over one that they share, told
+ * apart by the tag. Every rank has as many threads; all communicators are used, kept a while and
+ * freed. With one rank the threads then use up its ids together: each of them is told so, and freed
+ * ids can be used again. (What other ranks are told is comm_many's.)
  */
 #include "check.h"
 

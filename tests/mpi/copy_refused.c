@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=shm,shm-copy seconds=40
 /*
- * The kernel begins to refuse copies between processes while the job runs (a filter of system calls):
- * first the sender may not write into the receiver's memory, then the receiver may not read the
- * sender's. Messages, contiguous and strided, arrive all the same.
+ * The kernel begins to refuse copies between processes while the job runs (a filter of system
+ * calls): first the sender may not write into the receiver's memory, then the receiver may not read
+ * the sender's. Messages, contiguous and strided, arrive all the same.
  *
  * With WEFT_TEST_REFUSE=first everything is refused before MPI_Init: the library finds out there.
  */

@@ -2,8 +2,8 @@
 // run: ranks=1 lanes=self seconds=30
 // run: ranks=2 lanes=rxm seconds=30
 /*
- * What a program may ask of its environment: versions and the ABI's queries before, during and after
- * MPI; the hardware's resources; memory kinds; memory from the library; MPI_Pcontrol.
+ * What a program may ask of its environment: versions and the ABI's queries before, during and
+ * after MPI; the hardware's resources; memory kinds; memory from the library; MPI_Pcontrol.
  */
 #include "check.h"
 

@@ -4,8 +4,8 @@
 /*
  * Null pointers where a call needs one: a request is missing (MPI_ERR_REQUEST), or a place for a
  * result, a status, or an array (MPI_ERR_ARG); and other arguments that can be seen to be wrong:
- * memory that was never allocated, arrays longer than memory, handles of another kind. The call does
- * nothing, and what it was called on goes on.
+ * memory that was never allocated, arrays longer than memory, handles of another kind. The call
+ * does nothing, and what it was called on goes on.
  */
 #include "check.h"
 

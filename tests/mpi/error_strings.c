@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=1 lanes=self seconds=30
-/* Every error class has a text of its own and is its own class, those of MPI_T too; what is no code is
- * refused. */
+/* Every error class has a text of its own and is its own class, those of MPI_T too; what is no code
+ * is refused. */
 #include "check.h"
 
 enum { STANDARD = 63, FIRST_OF_TOOL = MPI_T_ERR_CANNOT_INIT, CLASSES = STANDARD + 18 };

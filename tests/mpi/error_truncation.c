@@ -2,10 +2,10 @@
 // run: ranks=2 lanes=rxm,rxm-soft,rxm-push,rxm-small,soft-small,net-soft seconds=60
 // run: ranks=1 lanes=self seconds=30
 /*
- * A message that does not fit gives MPI_ERR_TRUNCATE in every form of receive, its status says whose
- * it was, and it hurts nothing else: the send is complete, the other direction of a send-receive has
- * its message, a persistent receive can be started again, and of several requests only its own
- * carries the error, wherever they are completed together.
+ * A message that does not fit gives MPI_ERR_TRUNCATE in every form of receive, its status says
+ * whose it was, and it hurts nothing else: the send is complete, the other direction of a
+ * send-receive has its message, a persistent receive can be started again, and of several requests
+ * only its own carries the error, wherever they are completed together.
  */
 #include "check.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=1 lanes=self seconds=30
 /*
- * MPI_Pack_external and MPI_Unpack_external: sizes and bytes of the standard's representation, known
- * values, and back again; of derived types too, and across the pieces in which it converts.
+ * MPI_Pack_external and MPI_Unpack_external: sizes and bytes of the standard's representation,
+ * known values, and back again; of derived types too, and across the pieces in which it converts.
  */
 #include "check.h"
 
@@ -17,8 +17,8 @@ static MPI_Aint size_of(MPI_Datatype type)
     return size;
 }
 
-/* As in the tables "external32 sizes of predefined, optional and C++ datatypes" of MPI 5.0; pairs are
- * their members one after the other. */
+/* As in the tables "external32 sizes of predefined, optional and C++ datatypes" of MPI 5.0; pairs
+ * are their members one after the other. */
 static void sizes(void)
 {
     const struct {
@@ -121,8 +121,8 @@ static void check_kind(MPI_Datatype type, int bytes, int p, int r)
           (long)size_of(type), bytes);
 }
 
-/* Fortran kinds: the standard derives their sizes from precision and range (MPI 5.0, 19.1.9). On either
- * side of each limit, and without one of the two. */
+/* Fortran kinds: the standard derives their sizes from precision and range (MPI 5.0, 19.1.9). On
+ * either side of each limit, and without one of the two. */
 static void fortran_kinds(void)
 {
     static const int ranges[] = {MPI_UNDEFINED, 0, 1, 36, 37, 38, 306, 307, 308, 4930, 4931};

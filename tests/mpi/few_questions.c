@@ -2,9 +2,10 @@
 // run: ranks=2 lanes=rxm,net-soft seconds=30
 /*
  * A ping-pong of short messages is seldom interrupted: where the provider keeps little, a rank asks
- * its peer no more than once in a thousand messages whether it has taken them, but it does ask. Over
- * psm2 and psm3 it asks once in 250: their sends wait when the peer has taken none of a thousand; and
- * so it does where the provider keeps each message in a buffer of 64 KiB (WEFT_TEST_MESSAGES_APART).
+ * its peer no more than once in a thousand messages whether it has taken them, but it does ask.
+ * Over psm2 and psm3 it asks once in 250: their sends wait when the peer has taken none of a
+ * thousand; and so it does where the provider keeps each message in a buffer of 64 KiB
+ * (WEFT_TEST_MESSAGES_APART).
  */
 #include "tool.h"
 

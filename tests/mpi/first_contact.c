@@ -3,9 +3,9 @@
 /*
  * First contact with a rank that is outside of MPI. First rank 1 is there for a while when rank 0
  * sends it its first message: nothing fails, whatever limit the provider has for a connection. Then
- * rank 2 sends its first message to rank 0 and leaves MPI until rank 0 has received and answered it:
- * that must not wait for rank 2. (Not over sockets: there the first message of all leaves only while
- * its sender makes progress.)
+ * rank 2 sends its first message to rank 0 and leaves MPI until rank 0 has received and answered
+ * it: that must not wait for rank 2. (Not over sockets: there the first message of all leaves only
+ * while its sender makes progress.)
  */
 #include "check.h"
 

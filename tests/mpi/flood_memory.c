@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=rxm,net-soft seconds=120
 /*
- * 100000 messages of 8 bytes to 64 KiB, 400 MB together, lie unexpected at a rank that waits for one
- * sent behind them. What the receiver's memory grows by is bounded by the credits it gives, and
+ * 100000 messages of 8 bytes to 64 KiB, 400 MB together, lie unexpected at a rank that waits for
+ * one sent behind them. What the receiver's memory grows by is bounded by the credits it gives, and
  * then all of them arrive, in order, with the right contents. The credits are back by then: some
  * more such messages grow nothing further.
  */

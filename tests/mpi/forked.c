@@ -2,9 +2,9 @@
 // run: ranks=1 lanes=self seconds=40
 // run: ranks=3 lanes=rxm,net-soft,shm seconds=40
 /*
- * A child that a rank forks is no rank: it may end in any way, by exit() too, which runs what libraries
- * want done at exit, at any time of the life of MPI, and its parent's job goes on as if it had never
- * been. The times: in a session, when all sessions are gone, in one that comes after.
+ * A child that a rank forks is no rank: it may end in any way, by exit() too, which runs what
+ * libraries want done at exit, at any time of the life of MPI, and its parent's job goes on as if
+ * it had never been. The times: in a session, when all sessions are gone, in one that comes after.
  */
 #include "check.h"
 

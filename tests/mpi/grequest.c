@@ -71,8 +71,8 @@ static void check_status(const MPI_Status *st)
     CHECK(cancelled == 1, "set cancelled and found %d", cancelled);
 }
 
-/* One form of completion for {null, the request}. Returns what the call returned; where is the place
- * of the status. */
+/* One form of completion for {null, the request}. Returns what the call returned; where is the
+ * place of the status. */
 static int finish(int form, MPI_Request *list, MPI_Status *st, int *where)
 {
     int flag = 1, index = 1, count = 1, indices[2] = {1, -1}, code;

@@ -3,9 +3,9 @@
 // run: ranks=1 lanes=self seconds=40
 /*
  * While a receive from any source waits beside traffic with oneself, the library looks again and
- * again for messages that it could get. That it finds none is no news: a buffered send that does not
- * fit must say so instead of trying on, and a thread that waits must let others in. And it looks
- * also while the rank does nothing but probe on another communicator.
+ * again for messages that it could get. That it finds none is no news: a buffered send that does
+ * not fit must say so instead of trying on, and a thread that waits must let others in. And it
+ * looks also while the rank does nothing but probe on another communicator.
  */
 #include "check.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=rxm,rxm-push,shm seconds=40
 /*
- * Windows of messages in both directions, with and without gaps between their bytes, that a provider
- * with a limit of locked memory does not register together: tests/strict/run refuses registrations,
- * tests/verbs/run sets the limit. All of them must come right.
+ * Windows of messages in both directions, with and without gaps between their bytes, that a
+ * provider with a limit of locked memory does not register together: tests/strict/run refuses
+ * registrations, tests/verbs/run sets the limit. All of them must come right.
  *
  *     locked_memory [MIB COUNT]    only COUNT contiguous messages of so many MiB each way
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=shm seconds=30
 /*
- * The main thread is the one that called MPI_Init_thread (MPI 5.0, 11.6.2), also where another thread
- * had opened a session before.
+ * The main thread is the one that called MPI_Init_thread (MPI 5.0, 11.6.2), also where another
+ * thread had opened a session before.
  */
 #include "check.h"
 

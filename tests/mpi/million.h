@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The body of the tests with 2^20 requests in flight in one pair of processes, or from a process to
- * itself. Each message has a tag of its own, up to MPI_TAG_UB, and the receives take them in another
- * order. Nothing may search through what is queued: that would take hours.
+ * itself. Each message has a tag of its own, up to MPI_TAG_UB, and the receives take them in
+ * another order. Nothing may search through what is queued: that would take hours.
  */
 #ifndef WEFT_TESTS_MILLION_H
 #define WEFT_TESTS_MILLION_H

@@ -191,8 +191,8 @@ static void one_envelope(void)
     }
 }
 
-/* The receiver makes its requests in another order of tags, and the later ones only when the first is
- * through: those that came before it must not stand in its way. */
+/* The receiver makes its requests in another order of tags, and the later ones only when the first
+ * is through: those that came before it must not stand in its way. */
 static void other_order(void)
 {
     enum { N = 5, BYTES = 40 };
@@ -353,8 +353,9 @@ static void gaps(int sent, int received, int elements)
     free(to);
 }
 
-/* Types of the user's own, one with holes on one side and none on the other, freed once the requests
- * are made. Cuts go through the middle of elements, whose data are too long for a notice. */
+/* Types of the user's own, one with holes on one side and none on the other, freed once the
+ * requests are made. Cuts go through the middle of elements, whose data are too long for a notice.
+ */
 static void derived(int sent, int received)
 {
     enum { BLOCK = 1000, STRIDE = 1500, ELEMENTS = 12, INTS = 2 * BLOCK * ELEMENTS };

@@ -5,9 +5,10 @@
 /*
  * Random partitioned programs against a model. All ranks compute the same list of pairs from a seed
  * (who, to whom, how cut on each side, which type); each makes its requests, as far as the order
- * matters in that of the list, and then plays rounds: it starts them in an order of its own, marks partitions by a random
- * choice of calls, asks for others, and completes everything by a random choice of forms. Ranks keep
- * no step with each other but through the messages. WEFT_TEST_ROUNDS says how many lists are played.
+ * matters in that of the list, and then plays rounds: it starts them in an order of its own, marks
+ * partitions by a random choice of calls, asks for others, and completes everything by a random
+ * choice of forms. Ranks keep no step with each other but through the messages. WEFT_TEST_ROUNDS
+ * says how many lists are played.
  */
 #include "check.h"
 

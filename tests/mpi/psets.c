@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=rxm seconds=30
 /*
- * The launcher's process sets, as arguments tell them: "sea=0,1,3 land=2". A session finds them behind
- * its own, a group has their processes in the order of ranks, a communicator made of that works, and
- * MPI_Comm_split_type splits by their names. Without arguments there are none.
+ * The launcher's process sets, as arguments tell them: "sea=0,1,3 land=2". A session finds them
+ * behind its own, a group has their processes in the order of ranks, a communicator made of that
+ * works, and MPI_Comm_split_type splits by their names. Without arguments there are none.
  */
 #include "check.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=1 lanes=self seconds=30
 /*
- * MPI_Reduce_local with every predefined operation and type: what MPI 5.0 section 6.9.2 allows gives
- * the right element, and leaves its neighbours alone; what it does not allow is MPI_ERR_OP.
+ * MPI_Reduce_local with every predefined operation and type: what MPI 5.0 section 6.9.2 allows
+ * gives the right element, and leaves its neighbours alone; what it does not allow is MPI_ERR_OP.
  */
 #include "check.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=rxm,rxm-soft,rxm-push,sockets,shm,shm-copy seconds=30
 /*
- * Long messages of one sender travel in different ways at a time: a short one of them, in one piece,
- * ends while a longer one with holes is on its way. Both sends complete though nothing follows that
- * could carry the news.
+ * Long messages of one sender travel in different ways at a time: a short one of them, in one
+ * piece, ends while a longer one with holes is on its way. Both sends complete though nothing
+ * follows that could carry the news.
  */
 #include "check.h"
 

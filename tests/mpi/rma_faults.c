@@ -65,7 +65,8 @@ static void check_requests(MPI_Win win, MPI_Aint there, char *buffer)
     MPI_Win_unlock(other, win);
 }
 
-/* The window is freed right after an epoch that failed, before the program has completed a request. */
+/* The window is freed right after an epoch that failed, before the program has completed a request.
+ */
 static void check_free(MPI_Win win, MPI_Aint there, char *buffer, MPI_Request *request)
 {
     MPI_Group group;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2,3 lanes=shm,rxm,mixed,nodes seconds=40
 /*
- * A rank that locks its own window again and again, and otherwise makes no call, lets the others have
- * the lock: it waits in such a loop until they have written to it.
+ * A rank that locks its own window again and again, and otherwise makes no call, lets the others
+ * have the lock: it waits in such a loop until they have written to it.
  */
 #include "check.h"
 

@@ -2,9 +2,9 @@
 // run: ranks=2,4 lanes=shm,rxm,mixed seconds=60
 // run: ranks=3 lanes=shm-copy,rxm-soft,net-soft,nodes seconds=60
 /*
- * Locks exclude, and atomic operations are atomic: counters that all ranks increase by a get and a put
- * under an exclusive lock, by fetch_and_op, by compare_and_swap, and a sum of pairs and of complex
- * numbers, which no processor adds at once.
+ * Locks exclude, and atomic operations are atomic: counters that all ranks increase by a get and a
+ * put under an exclusive lock, by fetch_and_op, by compare_and_swap, and a sum of pairs and of
+ * complex numbers, which no processor adds at once.
  */
 #include "check.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=shm,shm-copy,rxm,net-soft seconds=30
 /*
- * A target that makes no MPI call until operations have changed its memory: within a node an allocated
- * window needs no help of the target (WEFT_PROGRESS_THREAD stays off there); elsewhere, and for memory
- * of the program, its progress thread applies operations.
+ * A target that makes no MPI call until operations have changed its memory: within a node an
+ * allocated window needs no help of the target (WEFT_PROGRESS_THREAD stays off there); elsewhere,
+ * and for memory of the program, its progress thread applies operations.
  */
 #include "check.h"
 

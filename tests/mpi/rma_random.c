@@ -5,10 +5,10 @@
 /*
  * Random epochs of one-sided operations against a model that permits what the standard permits.
  *
- * Cell i of each window belongs to class i % 5: put by one rank at most; fetch-and-add, whose results
- * must form a chain from the first value to the last; sums; replacements, of which the last of any
- * rank may win; read only. The operations of a rank follow from the seed, so the owner of a window
- * computes from those of all ranks which values it may have.
+ * Cell i of each window belongs to class i % 5: put by one rank at most; fetch-and-add, whose
+ * results must form a chain from the first value to the last; sums; replacements, of which the last
+ * of any rank may win; read only. The operations of a rank follow from the seed, so the owner of a
+ * window computes from those of all ranks which values it may have.
  */
 #include "check.h"
 

@@ -96,8 +96,8 @@ static void complete(MPI_Request *request, MPI_Status *status)
         CHECK_CLASS(MPI_Test(request, &done, status), MPI_SUCCESS);
 }
 
-/* Collectives' requests are neither cancelled nor given up; a persistent one waits for nothing until
- * it is started, and is not started twice. */
+/* Collectives' requests are neither cancelled nor given up; a persistent one waits for nothing
+ * until it is started, and is not started twice. */
 static void requests(void)
 {
     MPI_Request request;

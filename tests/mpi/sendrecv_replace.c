@@ -53,7 +53,8 @@ static void shifts(int form, int up, int down)
     }
 }
 
-/* Against a plain send of fewer bytes: what lies behind them is what was there, the outgoing data. */
+/* Against a plain send of fewer bytes: what lies behind them is what was there, the outgoing data.
+ */
 static void shorter(int form, int up, int down)
 {
     unsigned char buf[1000], small[10], whole[1000];

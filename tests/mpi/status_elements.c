@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=1 lanes=self seconds=30
 /*
- * MPI_Status_set_elements in its three forms is what MPI_Get_elements finds, and MPI_Get_count where
- * they make whole elements, also of pair types and beyond 2^31; MPI_Status_set_cancelled is what
- * MPI_Test_cancelled finds; the rest of the status stays.
+ * MPI_Status_set_elements in its three forms is what MPI_Get_elements finds, and MPI_Get_count
+ * where they make whole elements, also of pair types and beyond 2^31; MPI_Status_set_cancelled is
+ * what MPI_Test_cancelled finds; the rest of the status stays.
  */
 #include "check.h"
 

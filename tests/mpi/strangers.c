@@ -2,8 +2,8 @@
 // run: ranks=8 lanes=net-soft seconds=30
 /*
  * Ranks that rank 0 has never sent to send to it, more than it has receives posted for. A provider
- * that looks up who sends finds nobody. libfabric's net then takes 16 KiB for each look, or reads what
- * lies beside its table, if it is asked for receives that name their source.
+ * that looks up who sends finds nobody. libfabric's net then takes 16 KiB for each look, or reads
+ * what lies beside its table, if it is asked for receives that name their source.
  */
 #include "check.h"
 

@@ -2,10 +2,11 @@
 // run: ranks=2 lanes=shm,shm-copy,shm-small seconds=60
 // run: ranks=4 lanes=shm seconds=60
 /*
- * Long messages with random holes at either end, one way at a time, so that the other end is there to
- * help (src/shm/stage.c), or is not: the sender waits, or calls no MPI until the receiver has it all, or
- * comes back to MPI now and then. Receives too short for the message, and one that was cancelled, among
- * them. Pairs of ranks do this side by side, so that there are more ranks than cores where four run.
+ * Long messages with random holes at either end, one way at a time, so that the other end is there
+ * to help (src/shm/stage.c), or is not: the sender waits, or calls no MPI until the receiver has it
+ * all, or comes back to MPI now and then. Receives too short for the message, and one that was
+ * cancelled, among them. Pairs of ranks do this side by side, so that there are more ranks than
+ * cores where four run.
  *
  * Invariant: who computes waits for a word in memory that it shares with its peer, never for time.
  */

@@ -4,9 +4,9 @@
 // run: ranks=4 lanes=nodes seconds=60
 /*
  * Two threads a rank, each with three communicators, so that every VCI has its own traffic over the
- * net: messages of all protocols in one order, received by number, from any source, through probes of
- * all kinds; long data with holes; and sends that are cancelled after they have left. Rank 2 of three
- * has MPI_THREAD_SINGLE, and makes the same calls from one thread.
+ * net: messages of all protocols in one order, received by number, from any source, through probes
+ * of all kinds; long data with holes; and sends that are cancelled after they have left. Rank 2 of
+ * three has MPI_THREAD_SINGLE, and makes the same calls from one thread.
  */
 #include "check.h"
 

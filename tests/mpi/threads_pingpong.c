@@ -2,8 +2,9 @@
 // run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft,shm,shm-copy seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
- * MPI_THREAD_MULTIPLE: several threads of each rank talk to the same threads of the next rank at the
- * same time, each with its own tag, small and large, and one thread waits while the others work.
+ * MPI_THREAD_MULTIPLE: several threads of each rank talk to the same threads of the next rank at
+ * the same time, each with its own tag, small and large, and one thread waits while the others
+ * work.
  */
 #include "check.h"
 

@@ -2,8 +2,8 @@
 // run: ranks=3 lanes=rxm,rxm-soft,net-soft,shm,mixed seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
- * Threads that do everything at the same time (MPI_THREAD_MULTIPLE). Each of four threads a rank, in
- * rounds: collectives on a communicator of its own, of which the threads of other ranks are at
+ * Threads that do everything at the same time (MPI_THREAD_MULTIPLE). Each of four threads a rank,
+ * in rounds: collectives on a communicator of its own, of which the threads of other ranks are at
  * another one; messages on a communicator that all share, told apart by tags, some received by
  * probes; and requests that it starts and its neighbour thread completes. Every message says who
  * sent it and when, so a wrong match is seen.

@@ -2,13 +2,14 @@
 // run: ranks=3 lanes=rxm,net-soft,shm,shm-copy,mixed seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
- * Threads that send at the same time (MPI_THREAD_MULTIPLE), each of four a rank on a communicator of
- * its own, and so on a VCI of its own, and all of them on a shared one, with what must not disturb that:
- * messages of all lengths, more of them than rings have room for, receives from any source, probes,
- * cancelled receives, freed requests, persistent, partitioned and buffered communication, requests of
- * several VCIs in one wait or test, communicators that come and go, and, in odd rounds, collectives.
- * Every word says who sent it, when, and where it belongs. In the last rank of three the same calls are
- * made by one thread, with MPI_THREAD_SINGLE (THREADS_ALL_MULTIPLE=1: in all by threads).
+ * Threads that send at the same time (MPI_THREAD_MULTIPLE), each of four a rank on a communicator
+ * of its own, and so on a VCI of its own, and all of them on a shared one, with what must not
+ * disturb that: messages of all lengths, more of them than rings have room for, receives from any
+ * source, probes, cancelled receives, freed requests, persistent, partitioned and buffered
+ * communication, requests of several VCIs in one wait or test, communicators that come and go, and,
+ * in odd rounds, collectives. Every word says who sent it, when, and where it belongs. In the last
+ * rank of three the same calls are made by one thread, with MPI_THREAD_SINGLE
+ * (THREADS_ALL_MULTIPLE=1: in all by threads).
  */
 #include "check.h"
 
@@ -132,8 +133,8 @@ static void flood(int me, int round)
     free(out);
 }
 
-/* Receives of both kinds from one source, a send whose request is freed, a probed synchronous one, and
- * a receive that is cancelled. */
+/* Receives of both kinds from one source, a send whose request is freed, a probed synchronous one,
+ * and a receive that is cancelled. */
 static void wild(int me, int round)
 {
     static int kept[THREADS][ROUNDS]; /* a freed send's data stay where they are */

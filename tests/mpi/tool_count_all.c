@@ -81,7 +81,8 @@ static void ring(int round)
 }
 
 /* The next rank's messages lie here until the last has come: those kept are counted for their rank,
- * where it is this library that keeps them. Collectives may leave some too, so only sums are equal. */
+ * where it is this library that keeps them. Collectives may leave some too, so only sums are equal.
+ */
 static void unexpected(int to, int from)
 {
     enum { LATE = 20, LAST = 1000 };
@@ -127,8 +128,8 @@ static count_t sum_of(const char *const names[3], MPI_T_pvar_handle handles[3])
     return all;
 }
 
-/* Until the receives whose requests were freed have ended: a long one may end after the message that
- * follows it. */
+/* Until the receives whose requests were freed have ended: a long one may end after the message
+ * that follows it. */
 static void await_freed(MPI_T_pvar_handle messages)
 {
     count_t got[RANKS];
@@ -144,8 +145,8 @@ static void await_freed(MPI_T_pvar_handle messages)
     }
 }
 
-/* Rank 0 lets the others wait. Whether at least half of the time counts as waited: it may be another
- * process that has the core. */
+/* Rank 0 lets the others wait. Whether at least half of the time counts as waited: it may be
+ * another process that has the core. */
 static bool waits_for_rank_0(MPI_T_pvar_handle waited)
 {
     double begun, end, waiting = -1;

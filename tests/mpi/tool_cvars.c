@@ -4,8 +4,8 @@
 /*
  * MPI_T: its life beside MPI's, control variables, enumerations, categories.
  *
- * Every setting is a variable that can be found, described and read before MPI; what is written then
- * is what MPI starts with; while MPI runs only those change that may; all is well after MPI.
+ * Every setting is a variable that can be found, described and read before MPI; what is written
+ * then is what MPI starts with; while MPI runs only those change that may; all is well after MPI.
  */
 #include "tool.h"
 

@@ -2,9 +2,10 @@
 // run: ranks=2 lanes=rxm,net-soft,shm seconds=30
 // run: ranks=1 lanes=self seconds=30
 /*
- * MPI_T: events. Each type and its elements are described; a callback that stands it is called where
- * the event happens, one that does not at the next MPI function, where it may call MPI; what does
- * not fit is dropped and told; a freed registration is heard no more, and says when it is gone.
+ * MPI_T: events. Each type and its elements are described; a callback that stands it is called
+ * where the event happens, one that does not at the next MPI function, where it may call MPI; what
+ * does not fit is dropped and told; a freed registration is heard no more, and says when it is
+ * gone.
  */
 #include "tool.h"
 

@@ -3,8 +3,8 @@
 // run: ranks=1 lanes=self seconds=30
 /*
  * MPI_T: performance variables. Each counts what it says: messages by lane and by rank, rendezvous,
- * what waits unmatched, high watermarks; sessions do not disturb one another; a variable that is not
- * started does not move; what cannot be done is refused with the code that says why.
+ * what waits unmatched, high watermarks; sessions do not disturb one another; a variable that is
+ * not started does not move; what cannot be done is refused with the code that says why.
  */
 #include "tool.h"
 

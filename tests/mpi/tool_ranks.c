@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=rxm,rxm-soft,rxm-push,net-soft,shm,shm-copy seconds=30
 /*
- * MPI_T: what is counted for each rank on slow ways. Messages to a rank that looks away wait at their
- * sender, are counted as they begin to wait, and are no longer there when it has received them; an
- * announced message is counted for its receiver, and so is the memory registered for it at both ends.
- * All ranks together are what the lane says.
+ * MPI_T: what is counted for each rank on slow ways. Messages to a rank that looks away wait at
+ * their sender, are counted as they begin to wait, and are no longer there when it has received
+ * them; an announced message is counted for its receiver, and so is the memory registered for it at
+ * both ends. All ranks together are what the lane says.
  *
- * Invariant: rank 1 is outside of the library until rank 0 has seen its messages wait and sends it a
- * signal, so nothing is left to timing.
+ * Invariant: rank 1 is outside of the library until rank 0 has seen its messages wait and sends it
+ * a signal, so nothing is left to timing.
  */
 #include "tool.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=shm seconds=30
 /*
- * MPI_T, rule by rule of section 15.3: what may be NULL, strings of length 0, indices that are none,
- * handles of another session, all handles at once, what a variable's description promises, callbacks
- * that are taken back, and that no error handler hears of an error.
+ * MPI_T, rule by rule of section 15.3: what may be NULL, strings of length 0, indices that are
+ * none, handles of another session, all handles at once, what a variable's description promises,
+ * callbacks that are taken back, and that no error handler hears of an error.
  */
 #include "tool.h"
 

@@ -129,7 +129,8 @@ static void grid(int rows, int columns, int row_period, int column_period)
               column_here == here[1],
           "a row of the grid has %d processes and this one is at %d", row_size, column_here);
     MPI_Comm_free(&row);
-    /* Nothing kept: each stands alone, in a grid of no dimension, which can be taken apart again. */
+    /* Nothing kept: each stands alone, in a grid of no dimension, which can be taken apart again.
+     */
     MPI_Comm point, again;
     keep[1] = 0;
     MPI_Cart_sub(cart, keep, &point);
@@ -308,9 +309,9 @@ static int node_size(void)
     return node && shm && strcmp(shm, "1") == 0 ? atoi(node) : 0;
 }
 
-/* Ranks of a node that are no neighbours become neighbours in a grid that may reorder them, and only
- * there; everybody is in it once, where MPI_Cart_map says. On lane nodes every two ranks of the world
- * are a node. */
+/* Ranks of a node that are no neighbours become neighbours in a grid that may reorder them, and
+ * only there; everybody is in it once, where MPI_Cart_map says. On lane nodes every two ranks of
+ * the world are a node. */
 static void reorder(void)
 {
     int each = node_size();
@@ -376,8 +377,8 @@ static void by_core(void)
     MPI_Comm_free(&cart);
 }
 
-/* A path through all ranks, dealt to the nodes: torn at every edge unless ranks are reordered. And a
- * star, which is no better in any order. Each has its neighbours under its new rank. */
+/* A path through all ranks, dealt to the nodes: torn at every edge unless ranks are reordered. And
+ * a star, which is no better in any order. Each has its neighbours under its new rank. */
 static void reorder_graphs(void)
 {
     bool pairs = node_size() == 2 && check.size > 2;
@@ -462,8 +463,8 @@ static void expect_edges(MPI_Comm graph, const int (*edges)[3], int n, const cha
               sources[i]);
 }
 
-/* An edge that another order would spare, and two that it would tear: the weight of the first decides,
- * whether each names the edges at its own node or one names all. */
+/* An edge that another order would spare, and two that it would tear: the weight of the first
+ * decides, whether each names the edges at its own node or one names all. */
 static void reorder_by_weight(int heavy)
 {
     enum { EDGES = 3 };

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=shm seconds=60 memory=4
 /*
- * Messages with holes of more than 2^31 bytes, for real: runs that overlap at the sender, so that it
- * needs little memory, and one run of memory of which few pages were touched, both into runs with holes.
+ * Messages with holes of more than 2^31 bytes, for real: runs that overlap at the sender, so that
+ * it needs little memory, and one run of memory of which few pages were touched, both into runs
+ * with holes.
  */
 #include "check.h"
 

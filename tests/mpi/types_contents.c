@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=1 lanes=self seconds=40
 /*
- * MPI_Type_get_envelope and MPI_Type_get_contents: what they say of a type makes the same type again
- * when it is passed to the constructor it names, for every constructor, in both forms, at every level
- * of nested types; and the exact arrays of one call of each.
+ * MPI_Type_get_envelope and MPI_Type_get_contents: what they say of a type makes the same type
+ * again when it is passed to the constructor it names, for every constructor, in both forms, at
+ * every level of nested types; and the exact arrays of one call of each.
  */
 #include "check.h"
 

@@ -2,9 +2,9 @@
 // run: ranks=2 lanes=rxm,net-soft,shm seconds=60
 // run: ranks=1 lanes=self seconds=40
 /*
- * Corners of chapter 5: addresses from MPI_BOTTOM, types without data but with an extent, duplicates,
- * types that are committed twice or freed while a message is under way, contents that outlive their
- * type, Fortran's kinds, and the functions that find a predefined type.
+ * Corners of chapter 5: addresses from MPI_BOTTOM, types without data but with an extent,
+ * duplicates, types that are committed twice or freed while a message is under way, contents that
+ * outlive their type, Fortran's kinds, and the functions that find a predefined type.
  */
 #include "check.h"
 
@@ -178,7 +178,8 @@ static void duplicates(void)
     CHECK_CLASS(MPI_Type_commit(&named), MPI_SUCCESS);
 }
 
-/* The handles are freed as soon as the operations have begun, and the types that these are made of. */
+/* The handles are freed as soon as the operations have begun, and the types that these are made of.
+ */
 static void freed_under_way(int peer, int count)
 {
     size_t bytes = 2 * (size_t)count * sizeof(int);

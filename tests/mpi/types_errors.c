@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=1 lanes=self seconds=30
 /*
- * Each wrong argument of the functions on datatypes has its error class, and leaves the result alone.
+ * Each wrong argument of the functions on datatypes has its error class, and leaves the result
+ * alone.
  */
 #include "check.h"
 

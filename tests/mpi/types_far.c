@@ -2,9 +2,9 @@
 // run: ranks=2 lanes=rxm,shm,shm-copy seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
- * Packing and unpacking what is larger than caches, whole and (as a message to another rank) in pieces:
- * short runs and long ones, any distance apart, upwards and downwards, in one row and in many. The
- * result is compared with a loop's; what lies between the runs stays as it was.
+ * Packing and unpacking what is larger than caches, whole and (as a message to another rank) in
+ * pieces: short runs and long ones, any distance apart, upwards and downwards, in one row and in
+ * many. The result is compared with a loop's; what lies between the runs stays as it was.
  */
 #include "check.h"
 

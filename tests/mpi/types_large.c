@@ -98,7 +98,8 @@ static void many_elements(void)
     munmap(data, span);
 }
 
-/* More than 2^31 elements of a type without data or with one for all of them travel as a message. */
+/* More than 2^31 elements of a type without data or with one for all of them travel as a message.
+ */
 static void many_of_nothing(int peer)
 {
     MPI_Datatype empty, stacked;

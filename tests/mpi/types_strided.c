@@ -3,8 +3,8 @@
 // run: ranks=1 lanes=self seconds=60
 /*
  * Data with holes of sizes around every limit of the protocols: from strided to contiguous buffers,
- * the other way, and between different strides; receives that are too short get MPI_ERR_TRUNCATE and
- * the beginning of the message. Holes stay as they were.
+ * the other way, and between different strides; receives that are too short get MPI_ERR_TRUNCATE
+ * and the beginning of the message. Holes stay as they were.
  */
 #include "check.h"
 

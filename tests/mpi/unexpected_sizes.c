@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm seconds=60
 /*
- * Messages of every size up to the eager limit and a little past it arrive before their receives and
- * are whole, received in order and in reverse: a provider may keep them in buffers that are smaller
- * than they are. And a rank that has opened the network holds little memory before that: over
- * tcp;ofi_rxm it was 75 MB once. On an adapter ofi_rxm's buffers are registered, and so resident from
- * the first message on: 1024 of 16 KiB for receives and as many for sends, each with a few hundred
- * bytes of its own.
+ * Messages of every size up to the eager limit and a little past it arrive before their receives
+ * and are whole, received in order and in reverse: a provider may keep them in buffers that are
+ * smaller than they are. And a rank that has opened the network holds little memory before that:
+ * over tcp;ofi_rxm it was 75 MB once. On an adapter ofi_rxm's buffers are registered, and so
+ * resident from the first message on: 1024 of 16 KiB for receives and as many for sends, each with
+ * a few hundred bytes of its own.
  */
 #include "check.h"
 

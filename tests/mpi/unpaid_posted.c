@@ -4,8 +4,8 @@
  * Messages for which there are no credits meet receives that wait for them: what announces such a
  * message falls into the buffer, and must not stay there. Rank 0 sends a window while rank 1 is
  * outside of MPI, so that most of them are announced; rank 1 has posted receives of the right
- * length, longer and shorter ones, some from any source, and some that share one buffer. Some of the
- * messages have gaps between their bytes at the sender.
+ * length, longer and shorter ones, some from any source, and some that share one buffer. Some of
+ * the messages have gaps between their bytes at the sender.
  */
 #include "tool.h"
 

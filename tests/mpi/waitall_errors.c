@@ -2,8 +2,8 @@
 // run: ranks=2 lanes=rxm,rxm-soft,net-soft,shm seconds=40
 // run: ranks=1 lanes=self seconds=40
 /*
- * One receive of many is too small: MPI_Waitall and its kin return MPI_ERR_IN_STATUS and each status
- * says what became of its own request; without an error no error field is touched.
+ * One receive of many is too small: MPI_Waitall and its kin return MPI_ERR_IN_STATUS and each
+ * status says what became of its own request; without an error no error field is touched.
  */
 #include "check.h"
 

@@ -2,10 +2,10 @@
 // run: ranks=2 lanes=rxm,rxm-soft,shm seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
- * Nonblocking communication (MPI 5.0, 3.7): computation between the start and the wait; two messages
- * of one sender that come in order to two nonblocking receives; and progress: a receive that was
- * only started lets a synchronous send of another rank complete while its own rank is blocked in
- * another receive.
+ * Nonblocking communication (MPI 5.0, 3.7): computation between the start and the wait; two
+ * messages of one sender that come in order to two nonblocking receives; and progress: a receive
+ * that was only started lets a synchronous send of another rank complete while its own rank is
+ * blocked in another receive.
  */
 #include "../mpi/check.h"
 

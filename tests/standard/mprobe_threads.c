@@ -3,8 +3,9 @@
 // run: ranks=1 lanes=self seconds=60
 /*
  * Threads that probe (MPI 5.0, 3.8.2): with MPI_Probe and MPI_Recv one thread can take the message
- * that another has probed; with MPI_Mprobe and MPI_Mrecv what was probed is what is received. Several
- * threads take messages of many lengths from any source, each with a buffer of just the right size.
+ * that another has probed; with MPI_Mprobe and MPI_Mrecv what was probed is what is received.
+ * Several threads take messages of many lengths from any source, each with a buffer of just the
+ * right size.
  */
 #include "../mpi/check.h"
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=4 lanes=rxm seconds=60
 /*
- * A counter and that many characters from every rank, gathered at a root that does not know how many
- * there will be (MPI 5.0, 5.2): each rank packs both into one buffer, the root gathers the lengths
- * of the buffers and then the buffers themselves, and unpacks one after the other.
+ * A counter and that many characters from every rank, gathered at a root that does not know how
+ * many there will be (MPI 5.0, 5.2): each rank packs both into one buffer, the root gathers the
+ * lengths of the buffers and then the buffers themselves, and unpacks one after the other.
  */
 #include "../mpi/check.h"
 

@@ -2,9 +2,9 @@
 // run: ranks=3 lanes=rxm,rxm-soft,shm,mixed seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
- * Ready sends (MPI 5.0, 3.4): allowed only when the receive is known to be posted. Here the receiver
- * says so, by a message or by being the sender itself; blocking, nonblocking and persistent, of
- * every length.
+ * Ready sends (MPI 5.0, 3.4): allowed only when the receive is known to be posted. Here the
+ * receiver says so, by a message or by being the sender itself; blocking, nonblocking and
+ * persistent, of every length.
  */
 #include "../mpi/check.h"
 

@@ -3,8 +3,8 @@
 // run: ranks=1 lanes=self seconds=60
 /*
  * Shifts around a ring (MPI 5.0, 3.11): every rank sends to the next and receives from the one
- * before, by MPI_Sendrecv, MPI_Sendrecv_replace and their nonblocking forms. After as many shifts as
- * there are ranks everybody has its own again. Nobody breaks the symmetry, and nothing deadlocks
+ * before, by MPI_Sendrecv, MPI_Sendrecv_replace and their nonblocking forms. After as many shifts
+ * as there are ranks everybody has its own again. Nobody breaks the symmetry, and nothing deadlocks
  * whatever the length.
  */
 #include "../mpi/check.h"

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Tests the checker: each rule is broken once, in a process of its own, which has to end with a report
- * that names the rule; and programs that keep the rules have to end well. One process sends to itself.
- * It finds the checker as Weft does, by Weft's own loader.
+ * Tests the checker: each rule is broken once, in a process of its own, which has to end with a
+ * report that names the rule; and programs that keep the rules have to end well. One process sends
+ * to itself. It finds the checker as Weft does, by Weft's own loader.
  */
 #include "ofi/select/load.h"
 #include "rules.h"

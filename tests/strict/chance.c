@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Random numbers. STRICT_SEED and the rank (PMIX_RANK) give the sequence, so that a run with the same
- * seed takes the same decisions as long as the program makes the same calls.
+ * Random numbers. STRICT_SEED and the rank (PMIX_RANK) give the sequence, so that a run with the
+ * same seed takes the same decisions as long as the program makes the same calls.
  */
 #include "strict.h"
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The library's entry points beside fi_getinfo, with libfabric's names: Weft finds this library where
- * it looks for libfabric.so.1. The real one is loaded from STRICT_LIBFABRIC, or from where configure
- * found it.
+ * The library's entry points beside fi_getinfo, with libfabric's names: Weft finds this library
+ * where it looks for libfabric.so.1. The real one is loaded from STRICT_LIBFABRIC, or from where
+ * configure found it.
  */
 #include "strict.h"
 

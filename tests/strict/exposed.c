@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * What peers may read and write, known on both sides: a table in a file for each domain, in the folder
- * STRICT_DIR, and a link to it for each endpoint, named after its address. A process that accesses a
- * peer's memory looks there what the key means at this moment. Reads are counted, so that the owner sees
- * that the region is in use; of a write the owner may hear (FI_ORDER_SAW) before the writer does.
+ * What peers may read and write, known on both sides: a table in a file for each domain, in the
+ * folder STRICT_DIR, and a link to it for each endpoint, named after its address. A process that
+ * accesses a peer's memory looks there what the key means at this moment. Reads are counted, so
+ * that the owner sees that the region is in use; of a write the owner may hear (FI_ORDER_SAW)
+ * before the writer does.
  *
  * Invariant: an entry that was closed keeps its key until another region takes it.
  */

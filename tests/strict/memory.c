@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Preloaded (LD_PRELOAD): reports to the checker what the program frees, if the checker is loaded. A
- * library of its own, because what is preloaded is found by libfabric too. glibc's own names for what
- * is replaced are called, so that nothing has to be looked up before the first free().
+ * Preloaded (LD_PRELOAD): reports to the checker what the program frees, if the checker is loaded.
+ * A library of its own, because what is preloaded is found by libfabric too. glibc's own names for
+ * what is replaced are called, so that nothing has to be looked up before the first free().
  */
 #include <errno.h>
 #include <malloc.h>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Operations in flight: what belongs to the provider until the completion has been handed out. The
- * context is filled with a stamp, as a provider may use it for itself, and what is sent is summed up:
- * both must be the same at the end.
+ * context is filled with a stamp, as a provider may use it for itself, and what is sent is summed
+ * up: both must be the same at the end.
  */
 #include "strict.h"
 
@@ -159,8 +159,8 @@ void strict_op_drop(struct strict_op *op)
     free(op);
 }
 
-/* MPI lets a program reuse what a freed request sent when the answer has come: that may be before the
- * completion is handed out, but not before the real one. */
+/* MPI lets a program reuse what a freed request sent when the answer has come: that may be before
+ * the completion is handed out, but not before the real one. */
 void strict_op_ended(struct strict_op *op)
 {
     bool sends = op->kind == STRICT_SEND || op->kind == STRICT_WRITE;

@@ -3,8 +3,8 @@
  * The profiles: what fi_getinfo offers for each, made from what the real provider offers by taking
  * away. The facts are those of the manual pages fi_cxi(7), fi_opx(7), fi_efa(7), fi_verbs(7) and
  * fi_rxm(7), and, for the sizes that these do not give, of the providers' own attribute tables. A
- * provider has more than one set of attributes, by version and by adapter: a profile has the one that
- * asks most of the program.
+ * provider has more than one set of attributes, by version and by adapter: a profile has the one
+ * that asks most of the program.
  *
  * Invariant: a profile offers nothing that the real provider below does not have.
  */

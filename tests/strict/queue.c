@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Completion queues. What the real queue gives is held back for a random number of reads, and handed
- * out in a random order: without comp_order a provider may do both. Reads find nothing now and then.
+ * Completion queues. What the real queue gives is held back for a random number of reads, and
+ * handed out in a random order: without comp_order a provider may do both. Reads find nothing now
+ * and then.
  *
  * Invariant: an operation belongs to the provider until its completion is handed out, although the
  * real provider has finished it.

@@ -5,8 +5,8 @@
  * peers may access, with the same key.
  *
  * STRICT_REGISTRABLE plays a limit of locked memory: so many KiB may be registered beside what was
- * registered before the first peer's address was inserted, and the rest is refused. A connection takes
- * STRICT_CONNECTION KiB of them, and is not made where they are not left.
+ * registered before the first peer's address was inserted, and the rest is refused. A connection
+ * takes STRICT_CONNECTION KiB of them, and is not made where they are not left.
  */
 #include "strict.h"
 

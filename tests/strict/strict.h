@@ -58,8 +58,8 @@ struct strict_real {
 
 const struct strict_real *strict_real(void);
 
-/* A copy of what the program asks for, as the real provider has to be asked; to be freed with the real
- * freeinfo. */
+/* A copy of what the program asks for, as the real provider has to be asked; to be freed with the
+ * real freeinfo. */
 struct fi_info *strict_unmask(const struct fi_info *info);
 
 /* The real provider's name, and whether its remote addresses are virtual ones. */
@@ -181,7 +181,8 @@ int strict_fabric_open(struct fi_fabric_attr *attr, struct fid_fabric **fabric, 
 /* Whether the program may free memory: called by memory.c for what is released. */
 void strict_released(const void *memory, size_t bytes);
 
-/* Memory is in the address space, or else the rule is broken, and no sanitizer says that it is freed. */
+/* Memory is in the address space, or else the rule is broken, and no sanitizer says that it is
+ * freed. */
 void strict_check_memory(enum strict_rule rule, const void *memory, size_t bytes, const char *call);
 
 /* Under AddressSanitizer: no buffer of an operation in flight is freed. */
@@ -233,7 +234,8 @@ extern struct fi_ops_rma strict_rma;
 /* Whether the queue has room for an operation, and the provider is in the mood. */
 bool strict_takes(struct strict_ep *ep, bool transmit, const char *call);
 
-/* exposed.c: the regions that peers may access, in a file for each domain that all processes see. */
+/* exposed.c: the regions that peers may access, in a file for each domain that all processes see.
+ */
 struct strict_exposed *strict_exposed_open(void);
 void strict_exposed_close(struct strict_exposed *exposed);
 void strict_expose(struct strict_exposed *exposed, const struct strict_mr *mr);
@@ -241,7 +243,8 @@ void strict_conceal(struct strict_exposed *exposed, const struct strict_mr *mr);
 void strict_exposed_name(struct strict_exposed *exposed, const void *name, size_t bytes);
 struct strict_exposed *strict_exposed_of(const void *name, size_t bytes);
 
-/* A remote access begins: checks it, and writes the real address. Returns what counts a read, or NULL. */
+/* A remote access begins: checks it, and writes the real address. Returns what counts a read, or
+ * NULL. */
 struct strict_remote *strict_remote_begin(struct strict_exposed *exposed, uint64_t key,
                                           uint64_t address, size_t bytes, uint64_t access,
                                           uint64_t *real_address);

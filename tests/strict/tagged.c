@@ -3,8 +3,8 @@
  * Tagged messages. Every call of libfabric's is one of three here: a send, a receive, an injected
  * message.
  *
- * A receive gets room behind the program's buffers for what does not fit, so that truncation is what
- * the manual says whatever the real provider makes of it: tcp;ofi_rxm loses the next message.
+ * A receive gets room behind the program's buffers for what does not fit, so that truncation is
+ * what the manual says whatever the real provider makes of it: tcp;ofi_rxm loses the next message.
  */
 #include "strict.h"
 

@@ -59,8 +59,8 @@ static bool model_free(const struct model *m, size_t start, size_t n)
     return true;
 }
 
-/* Finds the place of an entry of n bytes: behind the newest one, or at the beginning when the end of
- * the buffer is too near. */
+/* Finds the place of an entry of n bytes: behind the newest one, or at the beginning when the end
+ * of the buffer is too near. */
 static bool model_find(const struct model *m, size_t n, size_t *start)
 {
     *start = m->count ? m->entries[m->count - 1].end : 0;
@@ -210,7 +210,8 @@ static void as_much_as_the_model(void **state)
     assert_true(s->kept > 10000 && s->refused > 10000 && s->wrapped > 1000);
 }
 
-/* Buffers of exactly the size that programs compute, wherever they begin; one byte less is short. */
+/* Buffers of exactly the size that programs compute, wherever they begin; one byte less is short.
+ */
 static void exact_overhead(void **state)
 {
     (void)state;

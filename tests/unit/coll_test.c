@@ -722,8 +722,8 @@ static void test_needs(void **unused)
     assert_int_equal(weft_coll_choose(&barrier), WEFT_ALGORITHM_DOUBLING);
 }
 
-/* Nodes of one rank each are none; ranks of a node that are not neighbours keep reductions from going
- * node by node unless the operation commutes. */
+/* Nodes of one rank each are none; ranks of a node that are not neighbours keep reductions from
+ * going node by node unless the operation commutes. */
 static void test_nodes(void **unused)
 {
     (void)unused;

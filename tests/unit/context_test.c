@@ -103,7 +103,8 @@ static void lowest_key_first(void **state)
     weft_bid_offer(&high);
     weft_bid_offer(&low);
     assert_int_equal(settle_refused(&high), WEFT_BID_AGAIN);
-    /* No other bid waits: the bid is exclusive and offers all free blocks of the window but those of low. */
+    /* No other bid waits: the bid is exclusive and offers all free blocks of the window but those
+     * of low. */
     weft_bid_offer(&high);
     assert_true(high.exclusive);
     assert_false(overlap(&high, &low));

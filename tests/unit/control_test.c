@@ -25,12 +25,12 @@ static struct weft_request *requests[REQUESTS];
 
 static const enum weft_net_phase phases[REQUESTS] = {
     WEFT_NET_ANNOUNCED,       WEFT_NET_WRITING,      WEFT_NET_PUSHING,
-    WEFT_NET_AWAITING_HEADER,   WEFT_NET_READING,      WEFT_NET_AWAITING_WRITES,
+    WEFT_NET_AWAITING_HEADER, WEFT_NET_READING,      WEFT_NET_AWAITING_WRITES,
     WEFT_NET_AWAITING_PIECES, WEFT_NET_NO_RENDEZVOUS /* complete */
 };
 
 static const enum weft_net_control_kind about_requests[] = {
-    WEFT_NET_FIN,   WEFT_NET_CTS,   WEFT_NET_DATA,       WEFT_NET_CANCELLED, WEFT_NET_TOO_LATE,
+    WEFT_NET_FIN,   WEFT_NET_CTS,   WEFT_NET_DATA,           WEFT_NET_CANCELLED, WEFT_NET_TOO_LATE,
     WEFT_NET_PLACE, WEFT_NET_TAKEN, WEFT_NET_REQUEST_HEADER, WEFT_NET_HEADER,    WEFT_NET_WRITTEN,
 };
 enum { KINDS = sizeof about_requests / sizeof about_requests[0] };

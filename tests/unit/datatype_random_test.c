@@ -258,8 +258,9 @@ static void random_types_are_their_type_maps(void **state)
     }
 }
 
-/* Bodies of two or three runs of every class of length, with a hole after each, repeated `count` times:
- * packed and unpacked, they are what a byte-wise copy makes of them, and holes stay as they were. */
+/* Bodies of two or three runs of every class of length, with a hole after each, repeated `count`
+ * times: packed and unpacked, they are what a byte-wise copy makes of them, and holes stay as they
+ * were. */
 static void try_body(const int *lengths, int runs, int count)
 {
     enum { EXTENT = 256, MOST = 9 };

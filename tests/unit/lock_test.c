@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The lock of a VCI when its second thread comes: at any moment of what the first does with a
- * lock that it has had for itself, once in each of many processes. Nobody may find another one under
- * the lock, whether the first is busy, waits inside for the second, or has the lock twice. The moments
- * that matter are too short to be met often, so one of them is also made to last.
+ * lock that it has had for itself, once in each of many processes. Nobody may find another one
+ * under the lock, whether the first is busy, waits inside for the second, or has the lock twice.
+ * The moments that matter are too short to be met often, so one of them is also made to last.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -100,8 +100,8 @@ static int wait_inside(unsigned unused)
     return mine ? 0 : 1;
 }
 
-/* The first is about to take the lock: it has said that it is inside, and not yet looked whether others
- * may be. */
+/* The first is about to take the lock: it has said that it is inside, and not yet looked whether
+ * others may be. */
 static int wait_outside(unsigned unused)
 {
     pthread_t thread;
@@ -120,8 +120,8 @@ static int wait_outside(unsigned unused)
     return early || !second_came;
 }
 
-/* Two threads that take two locks in opposite orders, as nested calls may: the one that holds the higher
- * lock and waits for the lower one gives the higher one up meanwhile. */
+/* Two threads that take two locks in opposite orders, as nested calls may: the one that holds the
+ * higher lock and waits for the lower one gives the higher one up meanwhile. */
 static void *take_downwards(void *arg)
 {
     for (int i = 0; i < ORDERS; i++) {

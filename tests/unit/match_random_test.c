@@ -238,7 +238,8 @@ static size_t bins_of(const struct weft_match_bins *bins)
             fail_msg("a queue is broken: %s", #condition);                                         \
     } while (0)
 
-/* What a list of receives holds: a source or any, a tag or any; any tag does not look at the tag. */
+/* What a list of receives holds: a source or any, a tag or any; any tag does not look at the tag.
+ */
 enum kind { EXACT, OF_ANY_TAG, OF_ANY_SOURCE };
 
 static size_t walk_receives(struct schedule *s, struct weft_match_link *heads, size_t bins,

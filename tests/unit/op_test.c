@@ -367,8 +367,8 @@ static void only_what_the_standard_lists_is_allowed(void **state)
     }
 }
 
-/* Compares numbers where memcmp would see bytes that arithmetic leaves undefined: an x87 long double
- * has 10 bytes in 16. */
+/* Compares numbers where memcmp would see bytes that arithmetic leaves undefined: an x87 long
+ * double has 10 bytes in 16. */
 static bool same_element(const struct kind *k, const char *a, const char *b)
 {
     if (k->class != REAL || k->size != sizeof(long double))

@@ -53,8 +53,8 @@ static void every_datatype_constant_has_a_row_of_its_name(void **state)
         row = row_of(value);
         if (!row)
             fail_msg("%s (0x%x) has no row", name, value);
-        /* The ABI's header defines MPI_LONG_LONG_INT and MPI_C_COMPLEX by what are their synonyms in
-         * the standard. */
+        /* The ABI's header defines MPI_LONG_LONG_INT and MPI_C_COMPLEX by what are their synonyms
+         * in the standard. */
         if (strcmp(name, "MPI_LONG_LONG") == 0)
             strcpy(name, "MPI_LONG_LONG_INT");
         if (strcmp(name, "MPI_C_FLOAT_COMPLEX") == 0)

@@ -2,7 +2,8 @@
 /*
  * The ring between two processes (src/shm/ring.h): what one thread writes, another reads, in order
  * and unharmed, through rings of several shapes, with lines, pieces of data and pieces that are
- * published before they are complete. Build it with -fsanitize=thread to see its memory order judged.
+ * published before they are complete. Build it with -fsanitize=thread to see its memory order
+ * judged.
  *
  * Invariant: both threads draw the same numbers from the same seed, so the reader knows every byte
  * without a message from the ring.
@@ -235,7 +236,8 @@ static void full_ring(void **state)
     free(memory);
 }
 
-/* Pieces of medium size begin at a page each while there are pages, and then one behind the other. */
+/* Pieces of medium size begin at a page each while there are pages, and then one behind the other.
+ */
 static void medium_pieces_are_apart(void **state)
 {
     (void)state;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Packets of windows that are damaged or name what is not there (src/core/rma/handler.c): each field
- * of good packets in turn gets values that do not fit, and random bytes are handled as packets. The
- * window's neighbours in memory keep their bytes, a packet that is not whole sets the window's fault,
- * one with a wrong place or operation gets a FAULT.
+ * Packets of windows that are damaged or name what is not there (src/core/rma/handler.c): each
+ * field of good packets in turn gets values that do not fit, and random bytes are handled as
+ * packets. The window's neighbours in memory keep their bytes, a packet that is not whole sets the
+ * window's fault, one with a wrong place or operation gets a FAULT.
  *
- * The process is rank 0 of 1, so that replies arrive at its own receives. WEFT_TEST_SEED=n repeats a
- * run that printed n.
+ * The process is rank 0 of 1, so that replies arrive at its own receives. WEFT_TEST_SEED=n repeats
+ * a run that printed n.
  */
 #include "core/process/weft.h"
 #include "core/pt2pt/cancel.h"

@@ -3,7 +3,8 @@
  * The choice of provider and interface on made-up machines, and the patterns of WEFT_PROVIDER and
  * WEFT_IFACE.
  *
- * Invariant: nothing here asks libfabric or the system what there is; sysfs is a directory made here.
+ * Invariant: nothing here asks libfabric or the system what there is; sysfs is a directory made
+ * here.
  */
 #include <setjmp.h>
 #include <stdarg.h>
@@ -398,7 +399,8 @@ static void test_what_cannot_be_opened(void **state)
     assert_string_equal(order, "verbs;ofi_rxm verbs;ofi_rxm/ib");
 }
 
-/* Of one provider all entries are tried before another provider's, wherever they are in the order. */
+/* Of one provider all entries are tried before another provider's, wherever they are in the order.
+ */
 static void test_same_provider_first(void **state)
 {
     struct machine m = {.settings = {.provider = "", .iface = ""}};

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Delivery by sequence number (src/ofi/sequence.c) beside a model: senders that have at most a
- * window of messages undelivered, a network that completes them in random order, some of them twice,
- * and adds messages that nobody sent. A delivery sometimes makes progress, as the real one does, and
- * so receives further messages before it returns.
+ * window of messages undelivered, a network that completes them in random order, some of them
+ * twice, and adds messages that nobody sent. A delivery sometimes makes progress, as the real one
+ * does, and so receives further messages before it returns.
  *
  * Invariant: a failed check prints the seed; WEFT_TEST_SEED repeats the run.
  */

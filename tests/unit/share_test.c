@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Messages that both ends copy (src/shm/share.h): two threads claim parts of one offer after another;
- * all of a message is copied, by whoever claimed it, and who comes late gets nothing; or one lays pieces
- * that the other takes. And which way of copying wins (src/shm/copy_tuning.h). Build it with -fsanitize=thread to see its memory order judged.
+ * Messages that both ends copy (src/shm/share.h): two threads claim parts of one offer after
+ * another; all of a message is copied, by whoever claimed it, and who comes late gets nothing; or
+ * one lays pieces that the other takes. And which way of copying wins (src/shm/copy_tuning.h).
+ * Build it with -fsanitize=thread to see its memory order judged.
  *
  * Invariant: the reader changes source and target of an offer only when the one before is closed.
  */
@@ -92,7 +93,8 @@ static uint64_t copy_all_once(void)
     return written;
 }
 
-/* Where both cores are busy with something else, the writer may not run while there is something. */
+/* Where both cores are busy with something else, the writer may not run while there is something.
+ */
 static void both_ends_copy_all(void **state)
 {
     enum { TRIES = 30 };

@@ -27,7 +27,8 @@ int weft_view_collectives(void);
 /* The performance variables and events of MPI_T. */
 int weft_view_tools(void);
 
-/* The self-test of a provider ("" for the one Weft would choose), timeout seconds for each probe. */
+/* The self-test of a provider ("" for the one Weft would choose), timeout seconds for each probe.
+ */
 int weft_view_check(const char *provider, unsigned timeout);
 
 #endif

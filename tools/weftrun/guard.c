@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The scratch directory and the guard: a process that, if weftrun is killed, removes the directory and
- * kills the processes that ranks have started. (PR_SET_PDEATHSIG kills the ranks only.)
+ * The scratch directory and the guard: a process that, if weftrun is killed, removes the directory
+ * and kills the processes that ranks have started. (PR_SET_PDEATHSIG kills the ranks only.)
  *
  * Invariants:
- *  - The guard reads a pipe whose only write end is weftrun's (ranks close it at exec), so end-of-file
- *    means that weftrun has ended, for whatever reason.
+ *  - The guard reads a pipe whose only write end is weftrun's (ranks close it at exec), so
+ * end-of-file means that weftrun has ended, for whatever reason.
  *  - A process adds its pid before exec, and weftrun removes it before it reaps the process, so the
  *    guard's list has no pid that the kernel has reused.
  */

@@ -12,8 +12,8 @@ int weft_guard_start(struct job *job);
 /* The descriptor a new rank writes its pid to, see weft_guard_note. */
 int weft_guard_fd(void);
 
-/* Adds process group pid to the guard's list, or removes it (-pid) before it is reaped. Safe between
- * fork and exec. */
+/* Adds process group pid to the guard's list, or removes it (-pid) before it is reaped. Safe
+ * between fork and exec. */
 void weft_guard_note(int fd, pid_t pid);
 
 /* Removes the scratch directory and ends the guard. */

@@ -2,10 +2,10 @@
 /*
  * Standard input.
  *
- * Invariant: rank 0 inherits a file or pipe, so nothing is copied or read ahead, and unread data stay
- * for the next reader (a shell's read loop). Only a terminal is forwarded through a pipe, because
- * rank 0's process group is not the terminal's foreground group and may not read it. weftrun reads
- * the terminal only while it is in the foreground.
+ * Invariant: rank 0 inherits a file or pipe, so nothing is copied or read ahead, and unread data
+ * stay for the next reader (a shell's read loop). Only a terminal is forwarded through a pipe,
+ * because rank 0's process group is not the terminal's foreground group and may not read it.
+ * weftrun reads the terminal only while it is in the foreground.
  */
 #include "input.h"
 #include "lines.h"

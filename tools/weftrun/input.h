@@ -16,8 +16,8 @@ int weft_input_of(int rank);
 /* Called when rank 0 runs: closes weftrun's copies of rank 0's descriptors. */
 void weft_input_started(void);
 
-/* Writes the descriptor to poll into fds (room for 1). Returns the number; sets *again if it must be
- * called again within half a second. */
+/* Writes the descriptor to poll into fds (room for 1). Returns the number; sets *again if it must
+ * be called again within half a second. */
 int weft_input_poll(struct pollfd *fds, bool *again);
 
 /* Forwards input without blocking. */

@@ -3,10 +3,10 @@
  * Starting ranks: environment, pipes, fork, exec.
  *
  * Invariants:
- *  - Memory is allocated before fork, because PMIx's threads may hold malloc's lock; between fork and
- *    exec there are system calls only.
- *  - Each rank leads its own process group, is killed at weftrun's end (PR_SET_PDEATHSIG), and is in
- *    the guard's list before exec.
+ *  - Memory is allocated before fork, because PMIx's threads may hold malloc's lock; between fork
+ * and exec there are system calls only.
+ *  - Each rank leads its own process group, is killed at weftrun's end (PR_SET_PDEATHSIG), and is
+ * in the guard's list before exec.
  */
 #include "launch.h"
 #include "guard.h"
@@ -52,8 +52,8 @@ static bool executable(const char *path)
     return access(path, X_OK) == 0;
 }
 
-/* Searches PATH as a shell does: skips a file that is not executable, and returns EACCES if no other
- * is found. Returns a new string, or NULL with errno. */
+/* Searches PATH as a shell does: skips a file that is not executable, and returns EACCES if no
+ * other is found. Returns a new string, or NULL with errno. */
 static char *search_path(const char *name)
 {
     const char *dirs = getenv("PATH");

@@ -7,8 +7,8 @@
 
 #include <sys/resource.h>
 
-/* Raises weftrun's limit of open files as far as allowed; *before is the old limit, to be restored in
- * the ranks. Returns 0 if job->size ranks fit, or -1 after printing the limit, its value, the
+/* Raises weftrun's limit of open files as far as allowed; *before is the old limit, to be restored
+ * in the ranks. Returns 0 if job->size ranks fit, or -1 after printing the limit, its value, the
  * requirement and the next step. */
 int weft_limits_check(const struct job *job, struct rlimit *before);
 

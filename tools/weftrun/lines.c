@@ -3,10 +3,10 @@
  * Collects each rank's bytes until a line is complete and queues whole lines for weftrun's stdout
  * and stderr.
  *
- * Invariant: a queue holds whole lines in the order in which they are written, and is the only writer
- * of its file. If stdout and stderr are the same file (a terminal, 2>&1), they share one queue, so
- * that lines never mix. Nothing here blocks: a slow reader fills the queue, and a full queue stops
- * reading from the ranks' pipes.
+ * Invariant: a queue holds whole lines in the order in which they are written, and is the only
+ * writer of its file. If stdout and stderr are the same file (a terminal, 2>&1), they share one
+ * queue, so that lines never mix. Nothing here blocks: a slow reader fills the queue, and a full
+ * queue stops reading from the ranks' pipes.
  */
 #include "lines.h"
 

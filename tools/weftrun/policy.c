@@ -2,9 +2,9 @@
 /*
  * The rules by which a job ends.
  *
- * Invariant: the first cause (a rank's failure, an abort, the timeout, a user's signal) sets the exit
- * code. Ends of ranks that follow from stopping the job change nothing and are not reported. To stop
- * the job, ranks get SIGTERM, and SIGKILL after the grace period.
+ * Invariant: the first cause (a rank's failure, an abort, the timeout, a user's signal) sets the
+ * exit code. Ends of ranks that follow from stopping the job change nothing and are not reported.
+ * To stop the job, ranks get SIGTERM, and SIGKILL after the grace period.
  */
 #include "policy.h"
 #include "lines.h"

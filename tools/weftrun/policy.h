@@ -19,8 +19,8 @@ void weft_policy_aborted(const struct abort_call *call);
 /* weftrun got this signal (INT, TERM, HUP, USR1, USR2). */
 void weft_policy_signal(int sig);
 
-/* Stops the job with this exit code, for a reason that is already printed (broken output, a rank that
- * cannot be executed). No effect while the job is being stopped. */
+/* Stops the job with this exit code, for a reason that is already printed (broken output, a rank
+ * that cannot be executed). No effect while the job is being stopped. */
 void weft_policy_stop(int code);
 
 /* Handles timeouts that have passed. Returns milliseconds until the next call, or -1. */

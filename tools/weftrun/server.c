@@ -2,10 +2,10 @@
 /*
  * The PMIx server; the only file of weftrun that calls libpmix.
  *
- * Invariant: functions named on_* run on PMIx's thread. They access only a rank's phase (atomic) and
- * the stored abort call (under its lock), and reply without waiting. All other functions run on the
- * main thread. All ranks are on this node, so libpmix completes their fences and fetches itself; the
- * upcalls handle calls about processes of other jobs.
+ * Invariant: functions named on_* run on PMIx's thread. They access only a rank's phase (atomic)
+ * and the stored abort call (under its lock), and reply without waiting. All other functions run on
+ * the main thread. All ranks are on this node, so libpmix completes their fences and fetches
+ * itself; the upcalls handle calls about processes of other jobs.
  */
 #include "server.h"
 #include "lines.h"
@@ -325,17 +325,17 @@ static pmix_status_t register_job(struct job *job)
     return rc == PMIX_OPERATION_SUCCEEDED ? PMIX_SUCCESS : rc;
 }
 
-/* Selects the PMIx store "hash", for the ranks too. The other stores share memory and locks with the
- * ranks, and fail in the server if a rank is killed while it holds a lock ("ERROR in file
+/* Selects the PMIx store "hash", for the ranks too. The other stores share memory and locks with
+ * the ranks, and fail in the server if a rank is killed while it holds a lock ("ERROR in file
  * gds_ds21_lock_pthread.c"). */
 static void choose_store(void)
 {
     setenv("PMIX_MCA_gds", "hash", 0);
 }
 
-/* Without --verbose, suppresses libpmix's log lines about a rank that dies while it connects, because
- * weftrun reports the death itself. Applies to weftrun's libpmix only: the variable is unset before
- * ranks start. */
+/* Without --verbose, suppresses libpmix's log lines about a rank that dies while it connects,
+ * because weftrun reports the death itself. Applies to weftrun's libpmix only: the variable is
+ * unset before ranks start. */
 static void hush(bool verbose)
 {
     char number[16];

@@ -3,8 +3,8 @@
  * The PMIx server of the ranks.
  *
  * It is never stopped, because PMIx_server_finalize of libpmix 4.2.2 can wait for ever for the lock
- * of a dead thread after a rank has died. weftrun ends by _exit, so that no code of libpmix runs; all
- * files of the server are in the scratch directory.
+ * of a dead thread after a rank has died. weftrun ends by _exit, so that no code of libpmix runs;
+ * all files of the server are in the scratch directory.
  */
 #ifndef WEFTRUN_SERVER_H
 #define WEFTRUN_SERVER_H
@@ -22,8 +22,8 @@ struct abort_call {
  * printing why. */
 int weft_server_start(struct job *job, int *wake);
 
-/* Adds the variables of rank's PMIx client to *env, an array like environ; the array and its strings
- * are from malloc. Returns 0, or -1 after printing why. */
+/* Adds the variables of rank's PMIx client to *env, an array like environ; the array and its
+ * strings are from malloc. Returns 0, or -1 after printing why. */
 int weft_server_env(const struct rank *rank, char ***env);
 
 /* Sends the event PMIX_ERR_PROC_ABORTED for a dead rank to the other ranks. */

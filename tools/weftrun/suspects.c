@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Ranks that the others may be waiting for: stopped ranks, and ranks that never called MPI_Init. Only
- * weftrun can report them, because such ranks print nothing, and ranks in MPI_Init have no contact
- * with each other yet.
+ * Ranks that the others may be waiting for: stopped ranks, and ranks that never called MPI_Init.
+ * Only weftrun can report them, because such ranks print nothing, and ranks in MPI_Init have no
+ * contact with each other yet.
  *
  * Invariant: this file only reads state and prints.
  */
@@ -14,8 +14,8 @@
 
 enum { SHOWN = 8 };
 
-/* The state letter of a process in /proc: 'T' stopped by a signal, 't' by a debugger; 0 if it cannot
- * be read. */
+/* The state letter of a process in /proc: 'T' stopped by a signal, 't' by a debugger; 0 if it
+ * cannot be read. */
 static char state_of(pid_t pid)
 {
     char path[64], text[512] = "";

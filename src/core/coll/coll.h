@@ -94,8 +94,8 @@ void weft_coll_restart(struct weft_request *request);
 /* Whether any collective of this process has failed. */
 bool weft_coll_any_failed(void);
 
-/* A call with invalid arguments: takes its sequence number, and sends the error class and its sentence
- * to the other ranks, whose calls end with it. */
+/* A call with invalid arguments: takes its sequence number, and sends the error class and its
+ * sentence to the other ranks, whose calls end with it. */
 void weft_coll_refuse(struct weft_comm *comm, bool persistent, int code);
 
 /* Frees what a communicator keeps about calls that other ranks refused. */

@@ -96,7 +96,8 @@ static void post(struct weft_schedule *s, int i, struct weft_channel *channel)
     watch->request = NULL;
 }
 
-/* Ends a receive that is complete. The message comes from another process, so its length is checked. */
+/* Ends a receive that is complete. The message comes from another process, so its length is
+ * checked. */
 static void take(struct weft_schedule *s, int i)
 {
     struct weft_watch *watch = &s->watches[i];

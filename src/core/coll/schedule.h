@@ -107,7 +107,8 @@ void weft_schedule_put(struct weft_schedule *s);
 enum { WEFT_COLL_KIND_MASK = 31 };
 int weft_coll_tag(const struct weft_comm *comm, uint32_t number, int kind, bool persistent);
 
-/* Executes a schedule in the background (engine.c). Returns its request, or NULL if memory is short. */
+/* Executes a schedule in the background (engine.c). Returns its request, or NULL if memory is
+ * short. */
 struct weft_request *weft_coll_begin(struct weft_schedule *s);
 
 /* Calls see for each active schedule (engine.c). */

@@ -3,7 +3,8 @@
  * Communicators: making, opening, freeing.
  *
  * Invariants:
- *  - MPI_COMM_WORLD has the first block of context ids, MPI_COMM_SELF the second, the job the third.
+ *  - MPI_COMM_WORLD has the first block of context ids, MPI_COMM_SELF the second, the job the
+ * third.
  *  - A dying communicator (after MPI_Comm_free) keeps its channels and context ids until a sweep
  *    finds no reference. So this process does not offer an id while a message with that id can
  *    arrive or leave: every message for it has a receive, posted before MPI_Comm_free.
@@ -204,7 +205,8 @@ static bool has_channel(const struct weft_comm *comm, const struct weft_channel 
 }
 
 /* Marks the dying communicator that a request refers to. It compares addresses and does not read
- * channel->comm, because a request without a communicator may keep the pointer to a freed channel. */
+ * channel->comm, because a request without a communicator may keep the pointer to a freed channel.
+ */
 static void mark_referred(void *arg, struct weft_request *request)
 {
     (void)arg;
@@ -214,7 +216,8 @@ static void mark_referred(void *arg, struct weft_request *request)
             comm->referred = true;
 }
 
-/* True while a channel is in its VCI's list `held`: the next claim that finds nothing held takes it off. */
+/* True while a channel is in its VCI's list `held`: the next claim that finds nothing held takes it
+ * off. */
 static bool is_listed(struct weft_comm *comm)
 {
     bool listed = false;

@@ -37,8 +37,9 @@ struct weft_vci;
 
 struct weft_channel {
     uint32_t context;
-    int32_t held;        /* see the invariant; starts at WEFT_HELD_ALWAYS or 0 */
-    uint32_t sources;    /* the communicator's size, or 0 while a receive that the provider could
+    int32_t held; /* see the invariant; starts at WEFT_HELD_ALWAYS or 0 */
+    uint32_t
+        sources;         /* the communicator's size, or 0 while a receive that the provider could
                             match is in software; a receive from a rank below it may be posted at
                             once where its peer's lane matches: recv_provider_below, recv_software_below */
     bool wildcards_held; /* receives from any source stay in software, because lanes are mixed */

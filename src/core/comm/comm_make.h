@@ -16,8 +16,8 @@
 #include "core/comm/comm.h"
 #include "core/pt2pt/request.h"
 
-/* Makes a copy with the same groups and topology, the attributes whose callbacks allow it, and these
- * hints (NULL: none). An error code of a user's callback is returned unchanged. */
+/* Makes a copy with the same groups and topology, the attributes whose callbacks allow it, and
+ * these hints (NULL: none). An error code of a user's callback is returned unchanged. */
 int weft_comm_dup(struct weft_comm *over, const struct weft_info *hints, struct weft_comm **out);
 
 /* Starts weft_comm_dup; *out is valid when the request is complete. */

@@ -4,8 +4,9 @@
  * same ones.
  *
  * Each communicator gets one block of WEFT_CONTEXTS ids, one id for each use. The members choose
- * the block by bids: each member offers blocks that are free in its process, the offers are combined
- * by AND (core/comm/context_alloc.h), and every member takes the lowest block in the result.
+ * the block by bids: each member offers blocks that are free in its process, the offers are
+ * combined by AND (core/comm/context_alloc.h), and every member takes the lowest block in the
+ * result.
  *
  * Invariants:
  *  - Two bids of a process never offer the same block at the same time. So no block is taken twice,

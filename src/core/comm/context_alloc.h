@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Context allocation: the members of a new communicator agree on one block of context ids, by
- * messages that progress advances. A blocking call waits for the allocation; MPI_Comm_idup does not.
+ * messages that progress advances. A blocking call waits for the allocation; MPI_Comm_idup does
+ * not.
  *
- * Members combine their offers (core/comm/context.h) by dissemination: after round k each member has
- * the AND of the 2^(k+1) members before it. AND allows a member to be counted twice.
+ * Members combine their offers (core/comm/context.h) by dissemination: after round k each member
+ * has the AND of the 2^(k+1) members before it. AND allows a member to be counted twice.
  *
  * Invariants:
  *  - A started allocation ends with the same result at all members.
- *  - It has ended exactly when `done` is set; then none of its messages is under way to this process.
+ *  - It has ended exactly when `done` is set; then none of its messages is under way to this
+ * process.
  */
 #ifndef WEFT_CONTEXT_ALLOC_H
 #define WEFT_CONTEXT_ALLOC_H

@@ -3,9 +3,9 @@
  * MPI_Dims_create: factors a number into n factors that are as close to each other as possible.
  *
  * Closest means the smallest difference of the largest and the smallest factor. Among such products
- * the largest smallest factor wins, then the largest second smallest, and so on. In three dimensions
- * this gives subdomains with less surface than minimising the largest factor (4620: 22 15 14, not
- * 21 20 11).
+ * the largest smallest factor wins, then the largest second smallest, and so on. In three
+ * dimensions this gives subdomains with less surface than minimising the largest factor (4620: 22
+ * 15 14, not 21 20 11).
  *
  * Invariant: best[] is the closest product found so far, factors in decreasing order.
  */
@@ -64,8 +64,8 @@ static bool reaches(int f, int n, int64_t rest)
 
 /* Tries factors of at most `most`, the largest first, and skips factors that lie further below the
  * first factor than in the best product. The smallest factor is at most the n-th root of the
- * product, and so at most `lowest`, the first divisor that reaches it: a first factor whose distance
- * from `lowest` exceeds that of the best product ends the search. */
+ * product, and so at most `lowest`, the first divisor that reaches it: a first factor whose
+ * distance from `lowest` exceeds that of the best product ends the search. */
 static void factor(struct search *search, int at, int rest, int most)
 {
     int left = search->n - at, lowest = 0;

@@ -74,7 +74,8 @@ void weft_group_release(struct weft_group *group);
 /* The table of peers of a group in a deal (core/pt2pt/vci.h). NULL without memory. */
 struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned deal);
 
-/* The rank of a world rank in a sealed group, or -1. Linear in the group's size without a stride. */
+/* The rank of a world rank in a sealed group, or -1. Linear in the group's size without a stride.
+ */
 int weft_group_rank_of(const struct weft_group *group, int world);
 
 /* Writes to `out` the rank in `to` of each of n ranks in `from` (NULL: ranks 0 to n - 1):

@@ -146,7 +146,8 @@ static int make_between(struct weft_comm *over, struct weft_group *mine, struct 
     return weft_comm_agree_group(over, mine, theirs, out);
 }
 
-/* The new group of the local side: the one passed by its first process that passes a non-empty one. */
+/* The new group of the local side: the one passed by its first process that passes a non-empty one.
+ */
 static int local_choice(struct weft_comm *local, const struct weft_group *group,
                         struct weft_group **out)
 {

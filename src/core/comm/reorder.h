@@ -16,7 +16,8 @@ struct weft_edge {
 };
 
 /* Computes the order: (*order)[position] is a rank of `over`, for the caller to free; NULL if each
- * position is its rank. Collective over `over`. Returns an MPI error class, with its sentence set. */
+ * position is its rank. Collective over `over`. Returns an MPI error class, with its sentence set.
+ */
 int weft_reorder_find(struct weft_comm *over, int **order);
 
 /* The total weight of the edges between two nodes if positions are taken in an order (NULL: by

@@ -2,7 +2,8 @@
 /*
  * Sessions: see session.h.
  *
- * Invariant: the process sets are mpi://WORLD, mpi://SELF, and those of the launcher, in this order.
+ * Invariant: the process sets are mpi://WORLD, mpi://SELF, and those of the launcher, in this
+ * order.
  */
 #include "core/comm/raise.h"
 #include "core/comm/session.h"

@@ -46,8 +46,8 @@ struct weft_topology *weft_topology_dist(int in, const int *sources, const int *
                                          int out, const int *destinations,
                                          const int *destination_weights);
 
-/* A distributed graph of these degrees. The caller fills the arrays at `data`: sources, destinations,
- * and the weights of both, for which there is room also in an unweighted graph. */
+/* A distributed graph of these degrees. The caller fills the arrays at `data`: sources,
+ * destinations, and the weights of both, for which there is room also in an unweighted graph. */
 struct weft_topology *weft_topology_dist_empty(int in, bool sources_weighted, int out,
                                                bool destinations_weighted);
 
@@ -70,9 +70,9 @@ int weft_graph_neighbours(const struct weft_topology *graph, int rank, const int
 void weft_topology_degrees(const struct weft_comm *comm, int *in, int *out);
 void weft_topology_neighbours(const struct weft_comm *comm, int *sources, int *destinations);
 
-/* Makes a communicator with a topology out of the first `size` processes of `over` in an order (NULL:
- * by rank). Takes over the reference to the topology (NULL: this process had no memory for it). *out
- * is NULL in the other processes. Returns an MPI error class. */
+/* Makes a communicator with a topology out of the first `size` processes of `over` in an order
+ * (NULL: by rank). Takes over the reference to the topology (NULL: this process had no memory for
+ * it). *out is NULL in the other processes. Returns an MPI error class. */
 int weft_topology_attach(struct weft_comm *over, const int *order, int size,
                          struct weft_topology *topology, struct weft_comm **out);
 

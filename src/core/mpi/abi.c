@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Queries of the ABI (MPI 5.0 section 20.2): the sizes of C types, and the sizes and values of Fortran
- * types, which a Fortran layer sets. All may be called at any time, by any thread.
+ * Queries of the ABI (MPI 5.0 section 20.2): the sizes of C types, and the sizes and values of
+ * Fortran types, which a Fortran layer sets. All may be called at any time, by any thread.
  *
  * Invariant: a size or value is set once; setting it again is an error (MPI_ERR_ABI).
  */

@@ -3,10 +3,10 @@
  * Checks of arguments, and entering and leaving the library: what entry points have in common.
  *
  * Invariants:
- *  - weft_arg_ functions return MPI_SUCCESS, or an error class whose sentence they have recorded. The
- *    function that leaves the library raises the error, once.
- *  - An object is set if its handle is valid, also when the check fails for another reason: then its
- *    error handler is called.
+ *  - weft_arg_ functions return MPI_SUCCESS, or an error class whose sentence they have recorded.
+ * The function that leaves the library raises the error, once.
+ *  - An object is set if its handle is valid, also when the check fails for another reason: then
+ * its error handler is called.
  */
 #ifndef WEFT_ARG_H
 #define WEFT_ARG_H
@@ -107,8 +107,8 @@ MPI_Request weft_request_from_int(int value);
 /* Copies a name and its end to where the caller has room for the longest. */
 void weft_arg_copy_name(const char *from, char *to, int *length);
 
-/* ---- Entering and leaving. Functions that leave raise code unless it is MPI_SUCCESS, and return it.
- * The error handler is that of the object, or of MPI_COMM_SELF if it is NULL. */
+/* ---- Entering and leaving. Functions that leave raise code unless it is MPI_SUCCESS, and return
+ * it. The error handler is that of the object, or of MPI_COMM_SELF if it is NULL. */
 
 /* Enters, and resolves an object. NULL: the error was raised, *code is to be returned. */
 struct weft_comm *weft_enter_comm(const char *function, MPI_Comm handle, int *code);

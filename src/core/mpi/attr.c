@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Attributes of communicators, datatypes and windows, and their keys (MPI 5.0 sections 7.7 and 9.1.2): what
- * their entry points do beside abi/entry.tsv.
+ * Attributes of communicators, datatypes and windows, and their keys (MPI 5.0 sections 7.7
+ * and 9.1.2): what their entry points do beside abi/entry.tsv.
  *
  * Invariant: the predefined attributes are the same on every communicator, and cannot be changed.
  */

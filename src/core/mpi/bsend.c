@@ -3,8 +3,8 @@
  * Buffered sends (MPI 5.0 section 3.4), and the buffers they need (section 3.6): attaching,
  * detaching and flushing those of the process, of communicators and of sessions.
  *
- * Invariant: errors go to the handler of the buffer's owner, those of the process's buffer to that of
- * MPI_COMM_SELF.
+ * Invariant: errors go to the handler of the buffer's owner, those of the process's buffer to that
+ * of MPI_COMM_SELF.
  */
 #include "core/mpi/api.h"
 #include "core/mpi/call.h"

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The arguments of a point-to-point call: checks in their order, resolution of handles, and the error of
- * the first wrong argument.
+ * The arguments of a point-to-point call: checks in their order, resolution of handles, and the
+ * error of the first wrong argument.
  *
- * Invariant: a function that reports a wrong argument has called the communicator's error handler, once.
+ * Invariant: a function that reports a wrong argument has called the communicator's error handler,
+ * once.
  */
 #ifndef WEFT_CALL_H
 #define WEFT_CALL_H
@@ -42,18 +43,19 @@ static inline struct weft_vci *weft_call_vci(MPI_Comm handle)
  * MPI_DATATYPE_NULL is accepted as MPI_BYTE. */
 const struct weft_datatype *weft_call_type(const struct weft_call *call);
 
-/* Raises the error of the first wrong argument. receive: wildcards are allowed; no_result: the pointer to
- * the request (or message, or flag), which is checked last, is null. Returns MPI_SUCCESS for a valid
- * call, else the error class that the error handler returns. */
+/* Raises the error of the first wrong argument. receive: wildcards are allowed; no_result: the
+ * pointer to the request (or message, or flag), which is checked last, is null. Returns MPI_SUCCESS
+ * for a valid call, else the error class that the error handler returns. */
 int weft_call_explain(const struct weft_call *call, bool receive, bool no_result);
 
-/* As weft_call_explain, and sets *out. True if the call is valid and its peer is a rank, or a wildcard of
- * a receive; else the entry point returns *code (MPI_SUCCESS: the peer is MPI_PROC_NULL). */
+/* As weft_call_explain, and sets *out. True if the call is valid and its peer is a rank, or a
+ * wildcard of a receive; else the entry point returns *code (MPI_SUCCESS: the peer is
+ * MPI_PROC_NULL). */
 bool weft_call_resolve(const struct weft_call *call, bool receive, struct weft_resolved *out,
                        int *code);
 
-/* As weft_call_resolve, for a call that starts a request. False: the call is finished; for MPI_PROC_NULL
- * *request is a complete request. */
+/* As weft_call_resolve, for a call that starts a request. False: the call is finished; for
+ * MPI_PROC_NULL *request is a complete request. */
 bool weft_call_resolve_start(const struct weft_call *call, bool receive, MPI_Request *request,
                              struct weft_resolved *out, int *code);
 

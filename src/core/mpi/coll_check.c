@@ -142,9 +142,10 @@ static bool overlap(struct weft_elements a, struct weft_elements b)
            weft_elements_start(a) == weft_elements_start(b);
 }
 
-/* The block that a rank sends to itself and receives from itself: equal lengths, different addresses.
- * If all blocks are alike, the first ones of both buffers have different addresses too. Data that overlap in another
- * manner are not detected: buffers may be interleaved, by types with holes or by MPI_BOTTOM. */
+/* The block that a rank sends to itself and receives from itself: equal lengths, different
+ * addresses. If all blocks are alike, the first ones of both buffers have different addresses too.
+ * Data that overlap in another manner are not detected: buffers may be interleaved, by types with
+ * holes or by MPI_BOTTOM. */
 static int check_own(const struct weft_check *c, const struct weft_coll_args *args,
                      struct weft_elements gives, struct weft_elements gets, bool vector)
 {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Checking the arguments of neighbourhood collectives (MPI 5.0 section 8.6): blocks are those of the
- * neighbours, nothing is in place.
+ * Checking the arguments of neighbourhood collectives (MPI 5.0 section 8.6): blocks are those of
+ * the neighbours, nothing is in place.
  *
  * Invariant: the blocks of neighbours that are MPI_PROC_NULL are checked like the others; they are
  * only not sent.

@@ -2,8 +2,8 @@
 /*
  * Distributed graph topologies (MPI 5.0 section 8.5.4).
  *
- * Invariant: a process keeps the edges of the node that it is in the order in which they are passed:
- * the node's own, or those that rank 0 names first, then rank 1, and so on.
+ * Invariant: a process keeps the edges of the node that it is in the order in which they are
+ * passed: the node's own, or those that rank 0 names first, then rank 1, and so on.
  */
 #include "core/mpi/generated/entry.h"
 #include "core/coll/coll.h"
@@ -214,8 +214,8 @@ static int keep(struct mine *mine, int node, const struct weft_edge *edges, int 
     return failed;
 }
 
-/* The edges of the node that this process is, in the order of ranks and in another one, and how many
- * lead from node to node of the machine in each. */
+/* The edges of the node that this process is, in the order of ranks and in another one, and how
+ * many lead from node to node of the machine in each. */
 struct shares {
     const int *order; /* NULL: there is no other */
     struct mine as_it_is, reordered;

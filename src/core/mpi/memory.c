@@ -21,7 +21,8 @@ static int compare_addresses(const void *a, const void *b)
     return ((uintptr_t)a > (uintptr_t)b) - ((uintptr_t)a < (uintptr_t)b);
 }
 
-/* The alignment that the info object requests, at least a cache line; 0 if it is no power of two. */
+/* The alignment that the info object requests, at least a cache line; 0 if it is no power of two.
+ */
 static size_t alignment_of(const struct weft_info *info)
 {
     const char *text = weft_info_get(info, "mpi_minimum_memory_alignment");

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Operations of the user (MPI 5.0 section 6.9.5), MPI_Reduce_local and generalized requests (section
- * 13.2): what their entry points check and do beside abi/entry.tsv.
+ * Operations of the user (MPI 5.0 section 6.9.5), MPI_Reduce_local and generalized requests
+ * (section 13.2): what their entry points check and do beside abi/entry.tsv.
  *
- * Invariant: an operation freed while collectives use it lives until they have ended (core/coll/op.h).
+ * Invariant: an operation freed while collectives use it lives until they have ended
+ * (core/coll/op.h).
  */
 #include "core/mpi/generated/entry.h"
 #include "core/pt2pt/generalized.h"

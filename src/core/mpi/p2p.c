@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Point-to-point entry points (MPI 5.0 chapter 3). A standard send or receive makes one fast attempt
- * (p2p_fast.h); everything else takes the general path (p2p_general.h).
+ * Point-to-point entry points (MPI 5.0 chapter 3). A standard send or receive makes one fast
+ * attempt (p2p_fast.h); everything else takes the general path (p2p_general.h).
  */
 #include "core/mpi/api.h"
 #include "core/mpi/p2p_fast.h"
 #include "core/mpi/p2p_general.h"
 
-/* ---- One function for each operation, part of both its entry points: the one with an int count and
- * the one with an MPI_Count. */
+/* ---- One function for each operation, part of both its entry points: the one with an int count
+ * and the one with an MPI_Count. */
 
 static inline __attribute__((always_inline)) int
 send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)

@@ -26,8 +26,8 @@ static inline __attribute__((always_inline)) struct weft_comm *weft_fast_comm(MP
 }
 
 /* Checks the arguments that sends and receives have in common. A count above INT32_MAX takes the
- * general path, so that the product with the size cannot overflow. ranks: how many ranks the call may
- * name. */
+ * general path, so that the product with the size cannot overflow. ranks: how many ranks the call
+ * may name. */
 static inline __attribute__((always_inline)) bool
 weft_fast_check(const void *buffer, MPI_Count count, MPI_Datatype datatype, int rank, int tag,
                 uint32_t ranks, size_t *bytes)
@@ -83,7 +83,8 @@ weft_fast_isend(const void *buffer, MPI_Count count, MPI_Datatype datatype, int 
 }
 
 /* A receive from one rank, posted where the messages of that rank are matched: in the provider,
- * landing in its request or in its buffer, or in the software matcher. Returns its request, or NULL. */
+ * landing in its request or in its buffer, or in the software matcher. Returns its request, or
+ * NULL. */
 static inline __attribute__((always_inline)) struct weft_request *
 weft_fast_post(void *buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                MPI_Comm handle)

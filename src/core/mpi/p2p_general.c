@@ -76,7 +76,8 @@ WEFT_HOT int weft_finish_recv(struct weft_request *receive, MPI_Status *status)
 
 /* ---- With entering and leaving */
 
-/* Takes the VCI of a call for its fast attempt. False: something other than threads is in the way. */
+/* Takes the VCI of a call for its fast attempt. False: something other than threads is in the way.
+ */
 static inline __attribute__((always_inline)) bool take(struct weft_vci *vci)
 {
     return weft_likely(weft_gate == WEFT_GATE_THREADS) && weft_likely(weft_lock_take(&vci->lock));

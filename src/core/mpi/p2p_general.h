@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The general path of point-to-point calls (MPI 5.0 chapter 3): checks the arguments in their order,
- * raises the error of the first wrong one, and calls the core.
+ * The general path of point-to-point calls (MPI 5.0 chapter 3): checks the arguments in their
+ * order, raises the error of the first wrong one, and calls the core.
  *
  * All functions return what the entry point returns. Those named weft_general enter and leave the
  * library; the others are called between weft_enter_on and weft_leave_on.

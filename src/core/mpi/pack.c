@@ -26,8 +26,8 @@ struct call {
     MPI_Count position;
 };
 
-/* The type of a call whose count and datatype are valid, else NULL and *code. The type of a call that
- * only returns sizes need not be committed. */
+/* The type of a call whose count and datatype are valid, else NULL and *code. The type of a call
+ * that only returns sizes need not be committed. */
 static const struct weft_datatype *check_elements(const struct call *call, int *code)
 {
     const struct weft_datatype *type = weft_handle_resolve(call->datatype, WEFT_KIND_DATATYPE);
@@ -52,7 +52,8 @@ static int too_much(const struct call *call)
                       "%lld elements of that datatype are too much", (long long)call->count);
 }
 
-/* The bytes of a call's elements packed, in external32 if so. False and *code if the call is wrong. */
+/* The bytes of a call's elements packed, in external32 if so. False and *code if the call is wrong.
+ */
 static bool measure(const struct call *call, bool external, size_t *bytes, int *code)
 {
     const struct weft_datatype *type = check_elements(call, code);

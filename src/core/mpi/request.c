@@ -308,8 +308,9 @@ static inline bool is_from_any_source(const struct weft_request *request)
 }
 
 /* The first complete request that is not inactive, or MPI_UNDEFINED; *active is set if there is
- * any active request. Of receives from any source it is the one that was started first: programs that keep
- * some of them open get the messages of a rank in their order, and none is passed over for ever. */
+ * any active request. Of receives from any source it is the one that was started first: programs
+ * that keep some of them open get the messages of a rank in their order, and none is passed over
+ * for ever. */
 static int find_complete(int count, const MPI_Request *handles, bool *active)
 {
     int oldest = MPI_UNDEFINED;

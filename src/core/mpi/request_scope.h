@@ -9,8 +9,8 @@
 
 #include "mpi.h"
 
-/* The VCI that all requests of an array belong to, if all are sends and receives, or NULL. Entries that
- * are no requests are left to the caller's check. */
+/* The VCI that all requests of an array belong to, if all are sends and receives, or NULL. Entries
+ * that are no requests are left to the caller's check. */
 struct weft_vci *weft_request_scope(int count, const MPI_Request *handles);
 
 #endif

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Calls on windows: checks of arguments, and one-sided operations (MPI 5.0 section 12.3), whose entry
- * points put their arguments into a struct weft_rma_arguments that is checked in one place.
+ * Calls on windows: checks of arguments, and one-sided operations (MPI 5.0 section 12.3), whose
+ * entry points put their arguments into a struct weft_rma_arguments that is checked in one place.
  *
  * Invariant: all arguments are checked before the operation starts; errors go to the window's error
  * handler.
@@ -36,7 +36,8 @@ struct weft_rma_arguments {
     MPI_Op op; /* of accumulate operations */
 };
 
-/* Starts an operation. request: NULL, or where its request is stored, complete for MPI_PROC_NULL. */
+/* Starts an operation. request: NULL, or where its request is stored, complete for MPI_PROC_NULL.
+ */
 int weft_rma_call(struct weft_win *win, const struct weft_rma_arguments *arguments,
                   struct weft_request **request);
 

@@ -49,7 +49,8 @@ static int exchange(const struct weft_call *out, const struct weft_call *in, MPI
                                : weft_error_raise(weft_comm_resolve(in->comm), code, in->function);
 }
 
-/* Starts both. The request is that of the receive, which waits for the send too. Takes over copy. */
+/* Starts both. The request is that of the receive, which waits for the send too. Takes over copy.
+ */
 static int start_exchange(const struct weft_call *out, const struct weft_call *in, void *copy,
                           MPI_Request *request)
 {

@@ -2,8 +2,8 @@
 /*
  * Windows (MPI 5.0 chapter 12): what their entry points do beside abi/entry.tsv.
  *
- * Invariant: before a window exists, errors go to the communicator's error handler; from then on to the
- * window's.
+ * Invariant: before a window exists, errors go to the communicator's error handler; from then on to
+ * the window's.
  */
 #include "core/mpi/rma_call.h"
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The hang report: prints on stderr what a rank waits for, after WEFT_HANG_TIMEOUT seconds without
- * progress and after SIGUSR1. Also warns in MPI_Finalize of messages left by mismatched collectives.
+ * progress and after SIGUSR1. Also warns in MPI_Finalize of messages left by mismatched
+ * collectives.
  */
 #ifndef WEFT_HANG_H
 #define WEFT_HANG_H

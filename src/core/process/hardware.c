@@ -35,8 +35,8 @@ static bool load(void)
     return false;
 }
 
-/* The processing units that this process or thread is bound to, for the caller to free; NULL if they
- * are unknown. */
+/* The processing units that this process or thread is bound to, for the caller to free; NULL if
+ * they are unknown. */
 static hwloc_bitmap_t binding(int of)
 {
     hwloc_bitmap_t bound = load() ? hwloc_bitmap_alloc() : NULL;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The hardware of the node, for splitting and reordering communicators: which instance of a resource
- * this process is bound to. Only hardware.c uses hwloc.
+ * The hardware of the node, for splitting and reordering communicators: which instance of a
+ * resource this process is bound to. Only hardware.c uses hwloc.
  *
  * Invariant: the topology is loaded once, at the first call; the binding is read at every call.
  */
@@ -18,8 +18,8 @@ int weft_hardware_level(const char *name);
 /* The logical index of the instance that this process is bound to; -1 if bound to several. */
 int weft_hardware_instance(int level);
 
-/* The logical index of the first processing unit that this thread is bound to; -1 if it is not bound
- * or the binding is unknown. */
+/* The logical index of the first processing unit that this thread is bound to; -1 if it is not
+ * bound or the binding is unknown. */
 int weft_hardware_core(void);
 
 #endif

@@ -2,29 +2,29 @@
 /*
  * The lock of a VCI: with MPI_THREAD_MULTIPLE a thread that works on a VCI holds its lock.
  *
- * One word names the thread that holds a lock. Taking a free lock is one atomic instruction, releasing
- * it a plain store. A thread that polls keeps its lock until another thread waits for it
- * (weft_lock_wanted); then it releases the lock and steps back. A waiting thread spins, then yields,
- * then sleeps on a futex.
+ * One word names the thread that holds a lock. Taking a free lock is one atomic instruction,
+ * releasing it a plain store. A thread that polls keeps its lock until another thread waits for it
+ * (weft_lock_wanted); then it releases the lock and steps back. A waiting thread spins, then
+ * yields, then sleeps on a futex.
  *
  * While only one thread of the process has ever called MPI, it takes a lock without an atomic
- * instruction: it sets `alone` and checks that `weft_lock_shared` is not set. The second thread sets
- * weft_lock_shared for good, makes every thread pass a fence (membarrier), and waits until `alone` is
- * clear in every lock.
+ * instruction: it sets `alone` and checks that `weft_lock_shared` is not set. The second thread
+ * sets weft_lock_shared for good, makes every thread pass a fence (membarrier), and waits until
+ * `alone` is clear in every lock.
  *
- * Order: locks are numbered. A thread that waits for a lock holds no lock with a higher number: if it
- * does, weft_lock_wait releases these and takes them again afterwards. That happens only when MPI is
- * called from a callback of the user, where the state is consistent.
+ * Order: locks are numbered. A thread that waits for a lock holds no lock with a higher number: if
+ * it does, weft_lock_wait releases these and takes them again afterwards. That happens only when
+ * MPI is called from a callback of the user, where the state is consistent.
  *
  * Invariants:
- *  - owner is the number of the thread that holds the lock, 0 when none does; only that thread reads
- *    and writes depth.
+ *  - owner is the number of the thread that holds the lock, 0 when none does; only that thread
+ * reads and writes depth.
  *  - alone is true only while the first thread holds the lock without an atomic instruction, or is
  *    about to see that it may not. Another thread first sees alone false after it has set
  *    weft_lock_shared and made every thread pass the fence.
  *  - A thread takes a lock at most STREAK times in a row while others wait for it.
- *  - A sleeping thread has read owner after it was counted in sleepers; the owner reads sleepers after
- *    it has cleared owner. The sleeper's membarrier orders the two.
+ *  - A sleeping thread has read owner after it was counted in sleepers; the owner reads sleepers
+ * after it has cleared owner. The sleeper's membarrier orders the two.
  */
 #ifndef WEFT_LOCK_H
 #define WEFT_LOCK_H
@@ -74,7 +74,8 @@ static inline void weft_lock_pause(void)
 #endif
 }
 
-/* Makes a lock known under its number; its memory begins as zero bytes. Before there are threads. */
+/* Makes a lock known under its number; its memory begins as zero bytes. Before there are threads.
+ */
 void weft_lock_init(struct weft_lock *lock, unsigned number);
 
 /* Chooses how to wait; may be called again. may_spin: this process has more than one core. */
@@ -86,7 +87,8 @@ static inline bool weft_lock_is_shared(void)
     return atomic_load_explicit(&weft_lock_shared, memory_order_relaxed);
 }
 
-/* The only thread takes a lock that it does not hold. False: it holds it, or there are more threads. */
+/* The only thread takes a lock that it does not hold. False: it holds it, or there are more
+ * threads. */
 static inline bool weft_lock_take_alone(struct weft_lock *lock, uint32_t me)
 {
     if (weft_unlikely(atomic_load_explicit(&lock->owner, memory_order_relaxed)))
@@ -135,8 +137,8 @@ static inline void weft_lock_enter(struct weft_lock *lock)
         weft_lock_defer(lock);
 }
 
-/* Takes a lock that no thread holds or waits for, for a short while. False, without effect: some thread
- * does, perhaps this one, or this is the thread's first call. */
+/* Takes a lock that no thread holds or waits for, for a short while. False, without effect: some
+ * thread does, perhaps this one, or this is the thread's first call. */
 static inline __attribute__((always_inline)) bool weft_lock_take(struct weft_lock *lock)
 {
     uint32_t none = 0, me = weft_lock_thread;
@@ -175,8 +177,8 @@ static inline void weft_lock_leave(struct weft_lock *lock)
         weft_lock_give(lock);
 }
 
-/* After leaving a wanted lock: waits until a waiting thread has taken it, or a short time. turns: the
- * lock's turns before it was left. */
+/* After leaving a wanted lock: waits until a waiting thread has taken it, or a short time. turns:
+ * the lock's turns before it was left. */
 void weft_lock_step_back(struct weft_lock *lock, uint32_t turns);
 
 /* Lets a waiting thread take a lock that this thread holds once, and takes it again. */

@@ -2,8 +2,8 @@
 /*
  * Progress, and waiting for it: a waiting rank polls, then yields its core, then sleeps.
  *
- * A thread that holds all VCIs progresses everything. A thread that holds one VCI progresses that one,
- * and now and then what no other thread may be progressing (progress_others).
+ * A thread that holds all VCIs progresses everything. A thread that holds one VCI progresses that
+ * one, and now and then what no other thread may be progressing (progress_others).
  *
  * Invariant: a thread that yields or sleeps here has released its VCIs, unless a call of the same
  * thread is around this one.
@@ -30,8 +30,8 @@ enum {
     SLEEP_US = 50
 };
 
-/* In shared memory a writer wakes a sleeping reader, so a rank that shares its core can sleep sooner,
- * and longer each time: the sleeps end to look for deaths and the end of a fence. */
+/* In shared memory a writer wakes a sleeping reader, so a rank that shares its core can sleep
+ * sooner, and longer each time: the sleeps end to look for deaths and the end of a fence. */
 enum {
     YIELDS_BEFORE_BELL = 32,
     SLEEPS_OF_A_LENGTH = 16,
@@ -80,8 +80,8 @@ WEFT_HOT int weft_progress(void)
     return events;
 }
 
-/* Progresses what a thread that holds one VCI does not: everything if something needs all VCIs, else
- * the other VCIs that no thread holds. */
+/* Progresses what a thread that holds one VCI does not: everything if something needs all VCIs,
+ * else the other VCIs that no thread holds. */
 static __attribute__((noinline)) int progress_others(struct weft_vci *vci)
 {
     int events = 0;
@@ -178,8 +178,8 @@ static unsigned sleep_length(unsigned sleeps)
     return doublings < 9 ? SLEEP_US << doublings : LONGEST_SLEEP_US;
 }
 
-/* Yields or sleeps after so many polls without an event. True after a sleep so long that the checks of
- * a waiting rank are due. */
+/* Yields or sleeps after so many polls without an event. True after a sleep so long that the checks
+ * of a waiting rank are due. */
 static bool yield_or_sleep(unsigned polls, bool threads)
 {
     /* Threads come here without the lock. */
@@ -203,9 +203,9 @@ static bool yield_or_sleep(unsigned polls, bool threads)
     return length >= LONG_SLEEP_US;
 }
 
-/* A thread may wait for one that needs the same core. With MPI_THREAD_MULTIPLE a thread yields after
- * POLLS polls; after FEW when yielding was what ended its last wait; but at every TRIAL-th wait it
- * tries POLLS again. */
+/* A thread may wait for one that needs the same core. With MPI_THREAD_MULTIPLE a thread yields
+ * after POLLS polls; after FEW when yielding was what ended its last wait; but at every TRIAL-th
+ * wait it tries POLLS again. */
 enum { POLLS = 200, FEW = 4, TRIAL = 64 };
 
 /* (initial-exec: its address needs no call.) */
@@ -283,8 +283,9 @@ void weft_await(struct weft_vci *vci, unsigned *idle, const struct weft_request 
     weft_share();
 }
 
-/* The cores that the ranks of this node have together. Without shared memory only this rank's own set
- * is known; a set of one core is taken for a binding that gives the other ranks cores of their own. */
+/* The cores that the ranks of this node have together. Without shared memory only this rank's own
+ * set is known; a set of one core is taken for a binding that gives the other ranks cores of their
+ * own. */
 static int cores_of_node(int own)
 {
     if (weft.shm)

@@ -2,11 +2,11 @@
 /*
  * The progress thread: takes the locks, calls weft_progress and sleeps.
  *
- * The thread never waits for a lock. A thread that holds one is inside MPI and makes progress, or is
- * about to leave, so the progress thread tries again a little later. Therefore it delays no other thread,
- * and a thread that holds the locks can stop it. It sleeps until the provider's completion queue has an
- * entry, if the provider has a file descriptor for that; everything else (a backlog, shared memory,
- * connections) is polled every PERIOD_MS.
+ * The thread never waits for a lock. A thread that holds one is inside MPI and makes progress, or
+ * is about to leave, so the progress thread tries again a little later. Therefore it delays no
+ * other thread, and a thread that holds the locks can stop it. It sleeps until the provider's
+ * completion queue has an entry, if the provider has a file descriptor for that; everything else (a
+ * backlog, shared memory, connections) is polled every PERIOD_MS.
  *
  * Invariant: of the library it calls only weft_progress, with the locks held.
  */

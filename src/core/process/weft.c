@@ -118,8 +118,8 @@ int weft_thread_level(int required)
                                               : MPI_THREAD_MULTIPLE;
 }
 
-/* Ranks of a node may count its cores differently, and differ in whether they have shared memory. All
- * must use the same number of cores, so rank 0 publishes its count. */
+/* Ranks of a node may count its cores differently, and differ in whether they have shared memory.
+ * All must use the same number of cores, so rank 0 publishes its count. */
 static const char cores_key[] = "weft-cores";
 
 static void publish_cores(void)
@@ -197,8 +197,8 @@ static void open_vcis(bool threads)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", weft.job.size);
 }
 
-/* Opens the lanes and meets the others. A job whose ranks all share memory needs no network; whether
- * they do is known to all of them after the fence. */
+/* Opens the lanes and meets the others. A job whose ranks all share memory needs no network;
+ * whether they do is known to all of them after the fence. */
 static void join(bool threads)
 {
     bool all = weft_shm_expects_all(&weft.job);
@@ -393,7 +393,8 @@ int weft_finalize(void)
     return MPI_SUCCESS;
 }
 
-/* The process that registered it: a child that it forked may exit too, and is no rank of the job. */
+/* The process that registered it: a child that it forked may exit too, and is no rank of the job.
+ */
 static pid_t stops_at_exit;
 
 static void stop_at_exit(void)

@@ -4,9 +4,10 @@
  *
  * Invariants:
  *  - weft_gate is 0 exactly while MPI is initialised, at most one thread calls it and none of the
- *    other bits below is set; then an entry point takes no lock. Any other value takes the slow path
- *    of weft_enter or weft_enter_on.
- *  - Bits of weft_gate are set and cleared by atomic operations only: the handler of SIGUSR1 sets one.
+ *    other bits below is set; then an entry point takes no lock. Any other value takes the slow
+ * path of weft_enter or weft_enter_on.
+ *  - Bits of weft_gate are set and cleared by atomic operations only: the handler of SIGUSR1 sets
+ * one.
  *  - With threads, everything here and below is read with one VCI held and written with all of them
  *    held, but for what belongs to a VCI (core/pt2pt/vci.h).
  */
@@ -31,8 +32,8 @@ enum weft_others {
 struct weft_process {
     struct weft_vci vcis[WEFT_VCIS_MAX]; /* nvcis of them are in use */
     unsigned nvcis;
-    /* Communicators are dealt onto this many numbers: nvcis, unless this process has one VCI and rank 0
-     * has more. */
+    /* Communicators are dealt onto this many numbers: nvcis, unless this process has one VCI and
+     * rank 0 has more. */
     unsigned deals;
     struct weft_job job;
     struct weft_peer **peers[WEFT_VCIS_MAX]; /* by deal and world rank; or NULL */
@@ -64,8 +65,8 @@ enum weft_gate_bit {
 };
 extern WEFT_HIDDEN unsigned weft_gate;
 
-/* True when this thread holds all VCIs, or when there is one thread: one that holds a single VCI never
- * holds both the first and the last of several. */
+/* True when this thread holds all VCIs, or when there is one thread: one that holds a single VCI
+ * never holds both the first and the last of several. */
 static inline bool weft_vcis_hold_all(void)
 {
     return !(weft_gate & WEFT_GATE_THREADS) || (weft_lock_is_mine(&weft.vcis[0].lock) &&
@@ -89,9 +90,9 @@ static inline void weft_leave(void)
         weft_leave_gated();
 }
 
-/* The same for operations that need one VCI only. Inside a call that holds all VCIs, and when bits of
- * the gate other than WEFT_GATE_THREADS are set, all are taken (once more); so
- * weft_leave_on releases what is held. */
+/* The same for operations that need one VCI only. Inside a call that holds all VCIs, and when bits
+ * of the gate other than WEFT_GATE_THREADS are set, all are taken (once more); so weft_leave_on
+ * releases what is held. */
 static inline int weft_enter_on(const char *function, struct weft_vci *vci)
 {
     if (weft_likely(!weft_gate))
@@ -136,8 +137,8 @@ void weft_leave_anytime(void);
 int weft_init(int thread_level, int *provided);
 int weft_finalize(void);
 
-/* A session begins or ends to use MPI. While MPI has no user, after the first, it sleeps: nothing is
- * closed until MPI_Finalize or the exit of the process, because other ranks may go on. */
+/* A session begins or ends to use MPI. While MPI has no user, after the first, it sleeps: nothing
+ * is closed until MPI_Finalize or the exit of the process, because other ranks may go on. */
 void weft_enter_use(int thread_level);
 void weft_leave_use(int thread_level);
 
@@ -177,9 +178,9 @@ int weft_poll(struct weft_vci *vci);
  * MPI_ERR_PROC_ABORTED. Returns the number of deaths. Ends the job when the launcher is gone. */
 int weft_failure_check(void);
 
-/* True if the launcher reports a rank as dead; for a caller whose connection to it has failed (NULL: the
- * rank is unknown). The launcher's report can arrive later than the failure, so the function waits for it
- * for a moment, once for all operations that fail together. */
+/* True if the launcher reports a rank as dead; for a caller whose connection to it has failed
+ * (NULL: the rank is unknown). The launcher's report can arrive later than the failure, so the
+ * function waits for it for a moment, once for all operations that fail together. */
 WEFT_COLD bool weft_failure_confirm(const struct weft_peer *peer);
 
 /* Records that a rank is dead, for an operation that needs it. Returns MPI_ERR_PROC_ABORTED. */
@@ -204,8 +205,8 @@ static inline void weft_share(void)
         weft_vcis_share();
 }
 
-/* One turn of a loop that waits, for a request or for something else (NULL): progresses, then shares
- * or idles. */
+/* One turn of a loop that waits, for a request or for something else (NULL): progresses, then
+ * shares or idles. */
 void weft_await(struct weft_vci *vci, unsigned *idle, const struct weft_request *request);
 
 /* Seconds, monotonic. */

@@ -6,8 +6,8 @@
  *
  * An entry takes the message's bytes and all of MPI_BSEND_OVERHEAD, although its header is smaller.
  * That is on purpose: with smaller entries than the model's, a buffer can be full where the model's
- * is not (what saves space in one lap leaves it at the wrong end in the next), and the model is what
- * programs compute their sizes by. So an entry is exactly where the model places it.
+ * is not (what saves space in one lap leaves it at the wrong end in the next), and the model is
+ * what programs compute their sizes by. So an entry is exactly where the model places it.
  *
  * Invariants:
  *  - Entries do not overlap; going from the oldest to the newest their places ascend, with at most

@@ -2,8 +2,8 @@
 /*
  * Generalized requests (MPI 5.0, 13.2): the operation is the user's, its request is ours.
  *
- * Invariant: pending is 1 until MPI_Grequest_complete; the free function is called once, by whichever
- * comes last, the completion or the call that gives the request up.
+ * Invariant: pending is 1 until MPI_Grequest_complete; the free function is called once, by
+ * whichever comes last, the completion or the call that gives the request up.
  *
  * The functions are the user's own and may call MPI: the library's lock is a recursive one.
  */

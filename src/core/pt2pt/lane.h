@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Lanes: the interface between the core and the transports. A peer is reached through one lane, decided
- * at first contact: self (this process), shm (a process of this node; src/shm) or net (src/ofi).
+ * Lanes: the interface between the core and the transports. A peer is reached through one lane,
+ * decided at first contact: self (this process), shm (a process of this node; src/shm) or net
+ * (src/ofi).
  *
  * Each function here branches on the lane of the peer, or on the owner of the request's lane state.
  * This header is the only one through which the core, but for core/process and core/rma, includes
- * headers of src/shm and src/ofi. What only one lane has, such as the provider's matching, is called by
- * its own name (weft_net_, weft_shm_).
+ * headers of src/shm and src/ofi. What only one lane has, such as the provider's matching, is
+ * called by its own name (weft_net_, weft_shm_).
  *
  * Invariants:
  *  - `owner` of a request names the lane whose state is in `lane`: set when a send starts, when a
  *    receive is posted to the provider, and when a matched message has to be fetched.
- *  - A lane completes its requests by weft_request_event. If one fails, the request has the error, and
- *    the sentence is recorded, before the last event.
+ *  - A lane completes its requests by weft_request_event. If one fails, the request has the error,
+ * and the sentence is recorded, before the last event.
  *  - Messages to a peer leave in the order of the calls.
  */
 #ifndef WEFT_LANE_H
@@ -32,14 +33,14 @@ enum weft_lane weft_lane_to(int world);
 /* First contact. Returns 0, or -1 with a sentence in why. */
 int weft_lane_connect(struct weft_peer *peer, char *why, size_t len);
 
-/* The process of a peer has ended: takes what it sent completely, and ends what is still to be sent to
- * it and what it was pushing. The peer's lane is WEFT_LANE_DEAD then. */
+/* The process of a peer has ended: takes what it sent completely, and ends what is still to be sent
+ * to it and what it was pushing. The peer's lane is WEFT_LANE_DEAD then. */
 void weft_lane_bury(struct weft_peer *peer);
 
 /* ---- Sends */
 
-/* Sends a contiguous message without a request, if the lane takes it at once; else returns false, and
- * nothing was sent. Not for the synchronous mode. */
+/* Sends a contiguous message without a request, if the lane takes it at once; else returns false,
+ * and nothing was sent. Not for the synchronous mode. */
 static inline __attribute__((always_inline)) bool
 weft_lane_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
                  enum weft_send_mode mode, const void *data, size_t bytes)
@@ -82,8 +83,8 @@ static inline int weft_lane_progress(const struct weft_vci *vci)
 /* True if the lanes have nothing left to send or to read. */
 bool weft_lane_is_idle(void);
 
-/* True for an operation that only waits for a message of its peer. Abandon ends such an operation, whose
- * error is set, because the peer is dead. */
+/* True for an operation that only waits for a message of its peer. Abandon ends such an operation,
+ * whose error is set, because the peer is dead. */
 bool weft_lane_waits_for_peer(const struct weft_request *request);
 void weft_lane_abandon(struct weft_request *request);
 

@@ -5,8 +5,8 @@
  *
  * Invariant: a receive that is not in the express queue is in exactly one list: its tag's bin, with
  * any tag its source's bin, from any source the wildcard list of its context's bin. A message is in
- * exactly three: its tag's bin, its source's bin, and the arrival list of its context's bin. Bins are
- * shared by all keys with the same hash, so every entry's own fields are compared.
+ * exactly three: its tag's bin, its source's bin, and the arrival list of its context's bin. Bins
+ * are shared by all keys with the same hash, so every entry's own fields are compared.
  */
 #include "core/pt2pt/match.h"
 

@@ -17,11 +17,11 @@
  * receives of these kinds while there are any. No division; no allocation but the larger bins, and
  * when memory is short the smaller ones stay.
  *
- * The most frequent match is that of a receive without wildcards and a message that arrives in the order
- * of the receives, or nearly so. For it such receives are in the express queue, an array in posting
- * order, while no posted receive has a wildcard and few are ahead of the one that matches. Else they move
- * to the bins, and the express queue is used again when the bins are empty. Its two functions are inline,
- * because they are part of the fast paths.
+ * The most frequent match is that of a receive without wildcards and a message that arrives in the
+ * order of the receives, or nearly so. For it such receives are in the express queue, an array in
+ * posting order, while no posted receive has a wildcard and few are ahead of the one that matches.
+ * Else they move to the bins, and the express queue is used again when the bins are empty. Its two
+ * functions are inline, because they are part of the fast paths.
  */
 #ifndef WEFT_MATCH_H
 #define WEFT_MATCH_H
@@ -113,8 +113,8 @@ static inline size_t weft_match_posted(const struct weft_matcher *m)
     return (size_t)(m->tail - m->head) + m->binned;
 }
 
-/* weft_match_post for a receive without wildcards whose label and key are set. Returns false, without
- * effect, when the express queue is full or the receives are in the bins. */
+/* weft_match_post for a receive without wildcards whose label and key are set. Returns false,
+ * without effect, when the express queue is full or the receives are in the bins. */
 static inline __attribute__((always_inline)) bool
 weft_match_post_express(struct weft_matcher *m, struct weft_match_receive *receive)
 {
@@ -127,8 +127,8 @@ weft_match_post_express(struct weft_matcher *m, struct weft_match_receive *recei
     return true;
 }
 
-/* weft_match_arrive if the first receive of the express queue matches the message; else NULL, without
- * effect. */
+/* weft_match_arrive if the first receive of the express queue matches the message; else NULL,
+ * without effect. */
 static inline __attribute__((always_inline)) struct weft_match_receive *
 weft_match_arrive_express(struct weft_matcher *m, uint64_t label, uint64_t key)
 {
@@ -152,12 +152,12 @@ void weft_match_init(struct weft_matcher *m);
 /* Frees the memory of the bins; the matcher is not used any more. */
 void weft_match_close(struct weft_matcher *m);
 
-/* Doubles the bins of (context, source, tag) of receives and of messages; the matcher does so itself
- * when they fill. Nothing when memory is short. */
+/* Doubles the bins of (context, source, tag) of receives and of messages; the matcher does so
+ * itself when they fill. Nothing when memory is short. */
 void weft_match_grow(struct weft_matcher *m);
 
-/* A message arrived: unlinks and returns the receive that matches, or NULL. Then the caller copies the
- * message and calls weft_match_store. */
+/* A message arrived: unlinks and returns the receive that matches, or NULL. Then the caller copies
+ * the message and calls weft_match_store. */
 struct weft_match_receive *weft_match_arrive(struct weft_matcher *m, uint32_t context,
                                              int32_t source, int32_t tag);
 

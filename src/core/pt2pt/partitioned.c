@@ -4,7 +4,8 @@
  * those that progress must advance, and their description for reports.
  *
  * Invariants:
- *  - Every operation is on the list `all` from its making to its end, and in the queue at most once.
+ *  - Every operation is on the list `all` from its making to its end, and in the queue at most
+ * once.
  *  - The queue is empty exactly when weft.partitioned is NULL.
  */
 #include "core/pt2pt/partitioned.h"

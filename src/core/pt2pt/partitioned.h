@@ -13,8 +13,8 @@
  *     receive with its tag that has none yet, or is kept until there is one. So matching happens
  *     once, in the order of the inits on both sides, and neither init waits.
  *  2. Notices. All that follows between the two carries the id as its tag, and so arrives in the
- *     order it was sent. A range of partitions that is ready is sent as a notice (the first, and how
- *     many), which carries the data too if they are at most WEFT_PARTITIONED_INLINE bytes. If they
+ *     order it was sent. A range of partitions that is ready is sent as a notice (the first, and
+ * how many), which carries the data too if they are at most WEFT_PARTITIONED_INLINE bytes. If they
  *     are longer the next message of this id is the data, from the sender's buffer straight to the
  *     receiver's.
  *  3. Rounds. Between MPI_Start and the notice of the last partition the receiver has one receive
@@ -24,8 +24,8 @@
  *
  * When the two sides are cut differently, the sender's partitions travel as they are and the
  * receiver counts: with S and R partitions over the same bytes, its partition i is covered by the
- * sender's floor(i * S / R) up to, but not including, ceil((i + 1) * S / R), and has arrived when so
- * many have. That holds for empty partitions too.
+ * sender's floor(i * S / R) up to, but not including, ceil((i + 1) * S / R), and has arrived when
+ * so many have. That holds for empty partitions too.
  *
  * Ready partitions leave in the call that marks them. Only when all WEFT_PARTITIONED_SLOTS buffers
  * for notices are with the provider do they wait, in a queue that progress empties; neighbours in
@@ -36,8 +36,8 @@
  *  - The user's request is active and incomplete exactly while its pending is 1; only
  *    weft_psend_advance and weft_precv_advance bring it to 0 (and the start of one with
  *    MPI_PROC_NULL).
- *  - Completions of its messages (weft_partitioned_part) count and queue; they neither send nor post, so
- *    they may happen anywhere. What follows from them happens in weft_partitioned_progress.
+ *  - Completions of its messages (weft_partitioned_part) count and queue; they neither send nor
+ * post, so they may happen anywhere. What follows from them happens in weft_partitioned_progress.
  *  - A round allocates nothing (except for a piece that begins inside an element of a receive type
  *    with gaps: receive_data in partitioned_recv.c).
  */

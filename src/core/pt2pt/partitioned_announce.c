@@ -115,7 +115,8 @@ static void append_arrival(struct arrival *arrival, struct arrivals *list)
     list->end = &arrival->next;
 }
 
-/* A new buffer for an announcement, on no list. NULL if memory is short: the sentence is recorded. */
+/* A new buffer for an announcement, on no list. NULL if memory is short: the sentence is recorded.
+ */
 static struct arrival *new_place(struct weft_channel *channel, int rank)
 {
     struct arrival *arrival = malloc(sizeof *arrival);
@@ -145,7 +146,8 @@ static void fail(const struct arrival *arrival, int error)
     }
 }
 
-/* Keeps an announcement until a receive matches it; the receive of announcements is posted again. */
+/* Keeps an announcement until a receive matches it; the receive of announcements is posted again.
+ */
 static void keep(struct arrival *arrival)
 {
     struct arrival *again = new_place(arrival->channel, arrival->rank);
@@ -207,8 +209,8 @@ void weft_announcement_part(struct weft_request *part)
     weft_request_put(part);
 }
 
-/* Posts the receive of an announcement. Returns an MPI error class whose sentence is recorded; then the
- * buffer is freed. */
+/* Posts the receive of an announcement. Returns an MPI error class whose sentence is recorded; then
+ * the buffer is freed. */
 static int expect(struct arrival *arrival)
 {
     struct weft_partition_arguments from = {.channel = arrival->channel, .rank = arrival->rank};

@@ -4,8 +4,8 @@
  * files of the module call of each other. The protocol is in core/pt2pt/partitioned.h.
  *
  * Invariants:
- *  - The buffer of a user's partitioned request is its struct weft_psend or weft_precv, which begins
- *    with a struct weft_partitioned.
+ *  - The buffer of a user's partitioned request is its struct weft_psend or weft_precv, which
+ * begins with a struct weft_partitioned.
  *  - A message of an operation is a request of the pool with WEFT_REQUEST_PART, whose whole is the
  *    user's request; that of an announcement has weft_announcements.
  */
@@ -98,8 +98,8 @@ bool weft_partitioned_has_id(uint32_t id);
 
 /* Starts a message of the operation to, or from, its other side; its whole is that user's request
  * or weft_announcements. What is complete at once is handed to weft_partitioned_part. Return an MPI
- * error class; its sentence is recorded. copy is what a send's part.copy is to be, index a receive's
- * sequence. */
+ * error class; its sentence is recorded. copy is what a send's part.copy is to be, index a
+ * receive's sequence. */
 int weft_partitioned_send(const struct weft_partition_arguments *to, int tag, const void *data,
                           size_t bytes, const struct weft_datatype *type,
                           struct weft_request *whole, void *copy);
@@ -112,8 +112,8 @@ int weft_partitioned_receive(const struct weft_partition_arguments *from, int ta
 /* The whole of announcements, sent or received. */
 extern struct weft_request weft_announcements;
 
-/* The entry in the queue of weft_partitioned_progress that calls weft_announcement_advance: it has no
- * request. */
+/* The entry in the queue of weft_partitioned_progress that calls weft_announcement_advance: it has
+ * no request. */
 extern struct weft_partitioned weft_announcer;
 
 /* Posts the receives of announcements that are due. */

@@ -3,9 +3,9 @@
  * Peers: one object for each process that this one exchanges messages with, in each deal (vci.h),
  * made at first contact. A peer belongs to the VCI of its deal.
  *
- * Invariant: weft.peers[d][w] is weft_peer_unknown until first contact with world rank w, whose limits
- * are all 0, so that the fast path needs no test for it; then it never changes. The lane of a peer is
- * decided there, once, and changes only to WEFT_LANE_DEAD.
+ * Invariant: weft.peers[d][w] is weft_peer_unknown until first contact with world rank w, whose
+ * limits are all 0, so that the fast path needs no test for it; then it never changes. The lane of
+ * a peer is decided there, once, and changes only to WEFT_LANE_DEAD.
  */
 #ifndef WEFT_PEER_H
 #define WEFT_PEER_H
@@ -59,12 +59,12 @@ struct weft_peer {
     uint64_t net_addr;    /* fi_addr_t */
     uint32_t stop;        /* the sequence number at which the fast path must stop: ofi/credits.c */
     uint32_t credits_end; /* sequence number at which the credits end */
-    uint32_t flow_check_at;  /* sequence number at which the next flow check is due */
-    uint32_t credits_to_return;        /* credits to return: of its messages that matched here */
-    uint8_t flow_checks_pending;   /* flow checks that it has not replied to */
-    bool connected_back;  /* its connection to this rank exists */
-    /* Limits of the fast path, in bytes: each takes only what is shorter, so 0 stops it. The lane sets
-     * them at first contact; a dead peer has none. */
+    uint32_t flow_check_at;      /* sequence number at which the next flow check is due */
+    uint32_t credits_to_return;  /* credits to return: of its messages that matched here */
+    uint8_t flow_checks_pending; /* flow checks that it has not replied to */
+    bool connected_back;         /* its connection to this rank exists */
+    /* Limits of the fast path, in bytes: each takes only what is shorter, so 0 stops it. The lane
+     * sets them at first contact; a dead peer has none. */
     size_t send_below; /* of a send by the lane's inject function; 0 with WEFT_COUNTERS=all,
                                      and while the lane shm has a backlog */
     size_t
@@ -105,8 +105,8 @@ struct weft_peer *weft_peer_make(unsigned deal, int world);
  * (MPI_ERR_OTHER). */
 struct weft_peer *weft_peer_connect(unsigned deal, int world);
 
-/* backlog.c: appends an entry; removes the first, which may be freed by now and was followed by rest;
- * removes any, and returns false if it is not there. */
+/* backlog.c: appends an entry; removes the first, which may be freed by now and was followed by
+ * rest; removes any, and returns false if it is not there. */
 void weft_backlog_append(struct weft_peer *peer, struct weft_backlog_entry *entry, bool overtakes);
 void weft_backlog_pop(struct weft_peer *peer, const struct weft_backlog_entry *first,
                       struct weft_backlog_entry *rest);

@@ -7,8 +7,8 @@
  * all that follow, and receives look at them first.
  *
  * Invariant: a probe and the receive after it agree, because both call weft_match_find, and nothing
- * that a probe has seen can be matched by a receive that was posted before it: the matcher would have
- * delivered it at its arrival.
+ * that a probe has seen can be matched by a receive that was posted before it: the matcher would
+ * have delivered it at its arrival.
  */
 #include "core/pt2pt/probe.h"
 #include "core/pt2pt/lane.h"

@@ -8,11 +8,11 @@
  *    error and bytes are final.
  *  - A request's memory never moves and is never freed: pools only grow. So providers and peers may
  *    hold its address (a cookie) until the operation is complete.
- *  - A request freed by the user before it completes (MPI_Request_free) is returned to the pool when
- *    pending becomes 0: weft_request_event.
+ *  - A request freed by the user before it completes (MPI_Request_free) is returned to the pool
+ * when pending becomes 0: weft_request_event.
  *  - A persistent request keeps its arguments (buffer, type, match or tag, and a send's rank in
- *    match.source) from its making to its end. While it is inactive its pending is 0, and every wait
- *    and test passes it over like MPI_REQUEST_NULL, which is an inactive request itself.
+ *    match.source) from its making to its end. While it is inactive its pending is 0, and every
+ * wait and test passes it over like MPI_REQUEST_NULL, which is an inactive request itself.
  */
 #ifndef WEFT_REQUEST_H
 #define WEFT_REQUEST_H
@@ -40,8 +40,10 @@ enum weft_request_kind {
     WEFT_REQUEST_COLL,        /* a collective: core/coll/coll.h */
     WEFT_REQUEST_PSEND,       /* partitioned: core/pt2pt/partitioned.h */
     WEFT_REQUEST_PRECV,
-    WEFT_REQUEST_ANNOUNCEMENT, /* the whole of partitioned sends' announcements; never in the pool */
-    WEFT_REQUEST_RMA /* an operation on a window; the whole of a window's messages: core/rma/win.h */
+    WEFT_REQUEST_ANNOUNCEMENT, /* the whole of partitioned sends' announcements; never in the pool
+                                */
+    WEFT_REQUEST_RMA /* an operation on a window; the whole of a window's messages: core/rma/win.h
+                      */
 };
 
 enum weft_send_mode {
@@ -67,8 +69,8 @@ enum weft_request_flag {
     WEFT_REQUEST_CANCELLING = 128 /* a send: CANCEL was sent, pending counts the reply */
 };
 
-/* A request's room for its lane. The first part is for any lane that works on it; the net lane keeps
- * things in the rest from one operation to the next. */
+/* A request's room for its lane. The first part is for any lane that works on it; the net lane
+ * keeps things in the rest from one operation to the next. */
 enum { WEFT_LANE_BYTES = 256, WEFT_LANE_SCRATCH = 64 };
 
 struct weft_request {
@@ -141,8 +143,8 @@ struct weft_request_pool {
 
 enum { WEFT_REQUEST_SLAB = 256 };
 
-/* The integer form of a request is its number, and this (MPI_Request_toint): other handles have less,
- * so a request needs no entry in their table, which would cost time for each message. */
+/* The integer form of a request is its number, and this (MPI_Request_toint): other handles have
+ * less, so a request needs no entry in their table, which would cost time for each message. */
 enum { WEFT_REQUEST_INTEGERS = 1 << 30 };
 
 /* The object of MPI_REQUEST_NULL; never written to. */
@@ -156,7 +158,8 @@ WEFT_COLD struct weft_request *weft_request_to_nowhere(struct weft_vci *vci);
 void weft_request_init(void);
 void weft_request_finalize(void);
 
-/* General path of weft_request_get: one more slab. NULL if memory is short, the sentence recorded. */
+/* General path of weft_request_get: one more slab. NULL if memory is short, the sentence recorded.
+ */
 WEFT_COLD struct weft_request *weft_request_grow(struct weft_vci *vci);
 
 /* Takes the first of a pool that is not empty; the rest of the request is undefined. */
@@ -218,8 +221,8 @@ static inline __attribute__((always_inline)) void weft_request_event(struct weft
 /* Notes that a message of length bytes is too long for a receive, whose source and tag are set. */
 WEFT_COLD void weft_request_truncated(struct weft_request *request, size_t length);
 
-/* Sets how many bytes a receive, whose source and tag are set, takes of a message of length bytes, and
- * returns them; records the error if the message is truncated. */
+/* Sets how many bytes a receive, whose source and tag are set, takes of a message of length bytes,
+ * and returns them; records the error if the message is truncated. */
 static inline __attribute__((always_inline)) size_t weft_request_fit(struct weft_request *request,
                                                                      size_t length)
 {
@@ -232,8 +235,8 @@ static inline __attribute__((always_inline)) size_t weft_request_fit(struct weft
     return bytes;
 }
 
-/* The communicator whose error handler a failed request calls; NULL: MPI_COMM_SELF. (Only requests that
- * never fail, and generalized requests, have no channel.) */
+/* The communicator whose error handler a failed request calls; NULL: MPI_COMM_SELF. (Only requests
+ * that never fail, and generalized requests, have no channel.) */
 static inline struct weft_comm *weft_request_comm(const struct weft_request *request)
 {
     return request->channel ? request->channel->comm : NULL;

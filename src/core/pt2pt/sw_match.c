@@ -74,8 +74,8 @@ static void copy_local(struct weft_request *receive, const struct weft_request *
     }
 }
 
-/* A receive from any source needs the sender's peer to fetch or acknowledge the message. False if the
- * connection fails: then the receive has the error. */
+/* A receive from any source needs the sender's peer to fetch or acknowledge the message. False if
+ * the connection fails: then the receive has the error. */
 static bool find_sender(struct weft_request *receive, const struct weft_arrival *message)
 {
     if (!receive->peer)
@@ -163,8 +163,8 @@ bool weft_sw_withdraw(struct weft_request *request)
 
 /* ---- Messages */
 
-/* A message that was sent in ready mode has found no receive: a mistake in the program (MPI 5.0, 3.4),
- * reported once in each process. */
+/* A message that was sent in ready mode has found no receive: a mistake in the program
+ * (MPI 5.0, 3.4), reported once in each process. */
 WEFT_COLD static void report_unready(const struct weft_arrival *message)
 {
     static _Atomic bool reported;

@@ -2,9 +2,9 @@
 /*
  * Matching in software, and delivery: where an arrived message meets its receive.
  *
- * The matcher (match.h) knows neither memory nor lanes. This module joins it with requests and lanes:
- * a lane describes an arrived message once (struct weft_arrival), and one function, weft_deliver,
- * moves its data into the matched receive, for all lanes.
+ * The matcher (match.h) knows neither memory nor lanes. This module joins it with requests and
+ * lanes: a lane describes an arrived message once (struct weft_arrival), and one function,
+ * weft_deliver, moves its data into the matched receive, for all lanes.
  *
  * Invariant: what a kept message refers to stays valid until its delivery: data and RTS headers are
  * copied when it is kept, and a send of this process stays pending.
@@ -64,8 +64,8 @@ void weft_sw_take(struct weft_matcher *matcher, struct weft_message *message);
 /* A receive of a message that a matched probe took: request as above; the message is freed. */
 void weft_sw_receive_taken(struct weft_request *request, struct weft_message *message);
 
-/* Posts a receive from one source, when no message waits in the matcher: weft_sw_receive without its
- * checks. */
+/* Posts a receive from one source, when no message waits in the matcher: weft_sw_receive without
+ * its checks. */
 static inline __attribute__((always_inline)) void weft_sw_post(struct weft_matcher *matcher,
                                                                struct weft_request *receive)
 {
@@ -78,16 +78,16 @@ static inline __attribute__((always_inline)) void weft_sw_post(struct weft_match
 bool weft_sw_withdraw(struct weft_request *request);
 
 /* A message arrived: delivers it to the receive that matches, or keeps it. Returns MPI_SUCCESS, or,
- * for a message of this process that could not be kept, MPI_ERR_NO_MEM with the sentence recorded. If
- * a message of another process cannot be kept, the job ends. */
+ * for a message of this process that could not be kept, MPI_ERR_NO_MEM with the sentence recorded.
+ * If a message of another process cannot be kept, the job ends. */
 int weft_sw_arrive(struct weft_matcher *matcher, const struct weft_arrival *message);
 
-/* Delivers a message to the receive that it has matched: checks the length, moves the data or starts
- * to fetch them, acknowledges a synchronous send, completes the receive. */
+/* Delivers a message to the receive that it has matched: checks the length, moves the data or
+ * starts to fetch them, acknowledges a synchronous send, completes the receive. */
 void weft_deliver(struct weft_request *receive, const struct weft_arrival *message);
 
-/* The request of a posted receive that the express queue returned: such a receive is from one source
- * of the shared-memory lane, so it is not counted as held. */
+/* The request of a posted receive that the express queue returned: such a receive is from one
+ * source of the shared-memory lane, so it is not counted as held. */
 static inline struct weft_request *weft_sw_request(struct weft_match_receive *receive)
 {
     return (struct weft_request *)((char *)receive - offsetof(struct weft_request, match));

@@ -3,35 +3,36 @@
  * VCIs (virtual communication interfaces): what several threads can work on at the same time.
  *
  * A VCI has a lock, a software matcher, a pool of requests, a table of peers, and its parts of the
- * lanes: rings of its own to each process of the node, and an endpoint of its own (struct weft_net_vci,
- * ofi/ofi_internal.h). Each communicator belongs to one VCI with all its channels, so threads that each
- * use their own communicator do not meet.
+ * lanes: rings of its own to each process of the node, and an endpoint of its own (struct
+ * weft_net_vci, ofi/ofi_internal.h). Each communicator belongs to one VCI with all its channels, so
+ * threads that each use their own communicator do not meet.
  *
  * A process has one VCI. With MPI_THREAD_MULTIPLE it has WEFT_VCIS of them, if rank 0 has. Each
  * communicator has a number below weft.deals, its deal, which is the same on all ranks: 0 for the
- * predefined ones, and by context id for those that the program makes. A process with several VCIs has
- * the communicator on the VCI with that number. If rank 0 has one endpoint for several VCIs, the deal of
- * a communicator with ranks of other nodes is 0 (weft_net_deals). If another rank has one endpoint where
- * rank 0 has several, it has one VCI.
+ * predefined ones, and by context id for those that the program makes. A process with several VCIs
+ * has the communicator on the VCI with that number. If rank 0 has one endpoint for several VCIs,
+ * the deal of a communicator with ranks of other nodes is 0 (weft_net_deals). If another rank has
+ * one endpoint where rank 0 has several, it has one VCI.
  *
- * Peer objects are for each deal, and so are rings, sequence numbers and credits. A process with one VCI
- * has them for each deal that messages come on, so that both ends agree.
+ * Peer objects are for each deal, and so are rings, sequence numbers and credits. A process with
+ * one VCI has them for each deal that messages come on, so that both ends agree.
  *
  * Locking, with MPI_THREAD_MULTIPLE:
  *  - An operation on a communicator holds the lock of its VCI (weft_enter_on).
  *  - Everything else holds the locks of all VCIs (weft_enter): calls on communicators, datatypes,
- *    attributes and so on, collectives, partitioned and buffered communication, finalize, reports, MPI_T.
- *  - So process-wide state is read by a thread that holds any VCI, and written by a thread that holds
- *    all of them. The exceptions are counters (core/pt2pt/count.h), the last error sentence
+ *    attributes and so on, collectives, partitioned and buffered communication, finalize, reports,
+ * MPI_T.
+ *  - So process-wide state is read by a thread that holds any VCI, and written by a thread that
+ * holds all of them. The exceptions are counters (core/pt2pt/count.h), the last error sentence
  *    (core/object/error.c) and events (core/tool/event.c), which have means of their own.
  *  - The locks of several VCIs are taken in ascending order (core/process/lock.h).
- *  - A waiting thread holds what its operation holds. It progresses only the VCI that it holds, and now
- *    and then the others whose locks are free.
+ *  - A waiting thread holds what its operation holds. It progresses only the VCI that it holds, and
+ * now and then the others whose locks are free.
  *
  * Invariants:
- *  - A request belongs to the VCI whose pool it came from, for good. A send or receive belongs to the
- *    VCI of its communicator; all other kinds of requests belong to VCI 0 and are completed by a thread
- *    that holds all VCIs.
+ *  - A request belongs to the VCI whose pool it came from, for good. A send or receive belongs to
+ * the VCI of its communicator; all other kinds of requests belong to VCI 0 and are completed by a
+ * thread that holds all VCIs.
  *  - `deferred` holds complete requests whose end needs all VCIs (weft_request_last).
  */
 #ifndef WEFT_VCI_H
@@ -59,7 +60,8 @@ struct weft_vci {
     struct weft_matcher matcher;
 };
 
-/* A VCI is at most this far from the lock's owner: the number of a request's VCI in its own number. */
+/* A VCI is at most this far from the lock's owner: the number of a request's VCI in its own number.
+ */
 enum { WEFT_VCI_REQUEST_SHIFT = 26 };
 
 static inline void weft_request_push(struct weft_request *request)
@@ -70,7 +72,8 @@ static inline void weft_request_push(struct weft_request *request)
     pool->free = request;
 }
 
-/* The process gets `count` VCIs; before MPI starts it has one. Ends the job when memory is short. */
+/* The process gets `count` VCIs; before MPI starts it has one. Ends the job when memory is short.
+ */
 void weft_vcis_open(unsigned count);
 void weft_vcis_close(void);
 
@@ -81,8 +84,8 @@ void weft_vcis_leave(void);
 /* Takes all VCIs if none of them is held by another thread. */
 bool weft_vcis_try(void);
 
-/* Releases the VCIs that this thread holds, if it holds each of them once, and returns a bit for each:
- * 0 means that nothing was released. Retake takes them again. */
+/* Releases the VCIs that this thread holds, if it holds each of them once, and returns a bit for
+ * each: 0 means that nothing was released. Retake takes them again. */
 unsigned weft_vcis_release(void);
 void weft_vcis_retake(unsigned held);
 

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Accumulate operations on the memory of a target, by the origin where it reaches that memory, else by
- * the handler at the target.
+ * Accumulate operations on the memory of a target, by the origin where it reaches that memory, else
+ * by the handler at the target.
  *
  * Invariants:
- *  - Which of the two mechanisms protects an element (a processor atomic or the word `accumulating`)
- *    follows from its type and address only, so that all ranks use the same one.
+ *  - Which of the two mechanisms protects an element (a processor atomic or the word
+ * `accumulating`) follows from its type and address only, so that all ranks use the same one.
  *  - The word is held for the elements of one run at most, and never while anything is waited for.
  */
 #include "core/object/error.h"

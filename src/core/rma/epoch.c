@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Synchronization of windows (MPI 5.0 section 12.5): fences, post-start-complete-wait, locks, flushes.
+ * Synchronization of windows (MPI 5.0 section 12.5): fences, post-start-complete-wait, locks,
+ * flushes.
  *
  * Operations on targets that are reached directly are complete when they return; for these a
- * synchronization is a memory fence. For the other targets it waits until their packets are sent and
- * their results have arrived, and, where completion at the target is required, for the ACK of a FLUSH
- * or UNLOCK.
+ * synchronization is a memory fence. For the other targets it waits until their packets are sent
+ * and their results have arrived, and, where completion at the target is required, for the ACK of a
+ * FLUSH or UNLOCK.
  *
  * Invariants:
  *  - While access is not WEFT_WIN_NO_ACCESS no other access epoch can be opened. A fence opens one
@@ -335,8 +336,8 @@ static int take_word(struct weft_win *win, int rank, enum weft_win_lock type)
     struct weft_win_control *control = win->targets[rank].control;
     unsigned polls = 0;
     int code = MPI_SUCCESS;
-    /* Ranks that wait for this one's lock by messages go first: the handler, which takes it for them,
-     * runs only when this rank progresses. */
+    /* Ranks that wait for this one's lock by messages go first: the handler, which takes it for
+     * them, runs only when this rank progresses. */
     while (code == MPI_SUCCESS && rank == win->comm->rank && win->waiters)
         code = weft_rma_await(win, rank, "the lock, behind ranks of other nodes,", &polls);
     if (code != MPI_SUCCESS || weft_win_lock_try(control, type, win->comm->rank))
@@ -372,8 +373,8 @@ static int acquire(struct weft_win *win, int rank, enum weft_win_lock type, bool
     return code;
 }
 
-/* Begins to release a lock; operations on the target are sent. Where the target's handler releases it,
- * an ACK follows. */
+/* Begins to release a lock; operations on the target are sent. Where the target's handler releases
+ * it, an ACK follows. */
 static int begin_release(struct weft_win *win, int rank)
 {
     struct weft_win_target *target = &win->targets[rank];
@@ -472,8 +473,8 @@ int weft_win_unlock_all(struct weft_win *win)
 
 /* ---- Operations */
 
-/* The first operation on a target after MPI_Win_lock_all. Another thread may be about to lock the same
- * target, and locks it once for both. */
+/* The first operation on a target after MPI_Win_lock_all. Another thread may be about to lock the
+ * same target, and locks it once for both. */
 static int acquire_once(struct weft_win *win, int rank)
 {
     struct weft_win_target *target = &win->targets[rank];

@@ -22,7 +22,8 @@ struct weft_rma_waiter {
 
 /* ---- Checks */
 
-/* The runs of a packet with real addresses. Returns MPI_SUCCESS, or an error class for the origin. */
+/* The runs of a packet with real addresses. Returns MPI_SUCCESS, or an error class for the origin.
+ */
 static int resolve_runs(const struct weft_win *win, const struct weft_rma_packet *packet,
                         struct weft_run *runs)
 {

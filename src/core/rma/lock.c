@@ -2,8 +2,8 @@
 /*
  * The lock word of one rank's window (struct weft_win_control).
  *
- * Invariant: the word is 0 (free), a number of shared holders, or the exclusive holder's rank + 1 in
- * its upper half.
+ * Invariant: the word is 0 (free), a number of shared holders, or the exclusive holder's rank + 1
+ * in its upper half.
  */
 #include "core/rma/message.h"
 

@@ -2,9 +2,9 @@
 /*
  * Making and freeing windows, and their memory.
  *
- * Ranks of one node (those that the shared-memory lane reaches; for MPI_Win_allocate_shared those of
- * the launcher's node) have a segment: their control words, one behind the other, then the memory of
- * each rank if MPI allocates it. The lowest rank makes it.
+ * Ranks of one node (those that the shared-memory lane reaches; for MPI_Win_allocate_shared those
+ * of the launcher's node) have a segment: their control words, one behind the other, then the
+ * memory of each rank if MPI allocates it. The lowest rank makes it.
  *
  * Invariant: if the segment of any rank cannot be made or joined, no rank uses one: an allocated
  * window then has private memory at every rank and all its operations go by messages;
@@ -283,7 +283,8 @@ static bool reaches_all(const struct weft_win *win)
     return win->flavor != MPI_WIN_FLAVOR_DYNAMIC;
 }
 
-/* All ranks fail if one does. Also keeps ranks from accessing a window that is not open everywhere. */
+/* All ranks fail if one does. Also keeps ranks from accessing a window that is not open everywhere.
+ */
 static int agree_on(struct weft_win *win, int code)
 {
     int worst = code;

@@ -254,7 +254,8 @@ int weft_rma_report_dead(const struct weft_win *win, int rank)
 
 int weft_rma_await(struct weft_win *win, int rank, const char *what, unsigned *polls)
 {
-    /* A change of a lock word does not wake a rank that sleeps at its doorbell: sleeps stay short. */
+    /* A change of a lock word does not wake a rank that sleeps at its doorbell: sleeps stay short.
+     */
     enum { SHORT_SLEEPS = 40 };
     win->waits_for = what;
     win->waits_at = rank;

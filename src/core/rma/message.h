@@ -3,14 +3,15 @@
  * Messages of windows: operations on targets whose memory this process cannot reach, and the
  * synchronization between any two ranks.
  *
- * A packet is one message on the channel `part` of the window's communicator: a header, the places in
- * the target's window as a list of runs of bytes, and the data in packed form. An operation whose data
- * do not fit is several packets, each of which can be applied alone. Every rank keeps WEFT_RMA_SLOTS
- * receives from any source posted, and handles their messages in the order of posting.
+ * A packet is one message on the channel `part` of the window's communicator: a header, the places
+ * in the target's window as a list of runs of bytes, and the data in packed form. An operation
+ * whose data do not fit is several packets, each of which can be applied alone. Every rank keeps
+ * WEFT_RMA_SLOTS receives from any source posted, and handles their messages in the order of
+ * posting.
  *
  * Invariants:
- *  - Packets of one rank to another are handled in the order in which they were sent. So an ACK of a
- *    FLUSH or UNLOCK acknowledges every operation sent before, and accumulate operations keep their
+ *  - Packets of one rank to another are handled in the order in which they were sent. So an ACK of
+ * a FLUSH or UNLOCK acknowledges every operation sent before, and accumulate operations keep their
  *    order.
  *  - A handler never waits: the lane queues what it sends.
  *  - Source, kind, length, runs and numbers of a packet are checked before they are used.
@@ -85,12 +86,13 @@ static inline char *weft_rma_packet_data(const struct weft_rma_packet *packet)
 /* Sends a packet without runs and data. */
 int weft_rma_notify(struct weft_win *win, int rank, enum weft_rma_packet_kind kind, int op);
 
-/* Operations or lock requests are queued: weft_rma_progress must handle the windows at each call. */
+/* Operations or lock requests are queued: weft_rma_progress must handle the windows at each call.
+ */
 void weft_rma_activate(void);
 
-/* One turn of a loop that waits for a packet, a lock or the end of operations at a rank: progresses,
- * and idles if there was no event. what is for the hang report. Returns MPI_ERR_PROC_ABORTED when the
- * rank is dead. *polls begins as 0. */
+/* One turn of a loop that waits for a packet, a lock or the end of operations at a rank:
+ * progresses, and idles if there was no event. what is for the hang report. Returns
+ * MPI_ERR_PROC_ABORTED when the rank is dead. *polls begins as 0. */
 int weft_rma_await(struct weft_win *win, int rank, const char *what, unsigned *polls);
 
 /* Whether a rank is dead; weft_rma_report_dead records the sentence of one that is, and returns
@@ -112,7 +114,8 @@ void weft_rma_release_dead(struct weft_win *win);
 
 /* ---- send.c */
 
-/* Starts an operation by messages. Without a request its data may still be queued when this returns. */
+/* Starts an operation by messages. Without a request its data may still be queued when this
+ * returns. */
 int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
                   struct weft_request *request);
 
@@ -140,9 +143,9 @@ struct weft_rma_apply {
 /* Bytes of an element in packed form. */
 size_t weft_rma_element_bytes(enum weft_basic_type element);
 
-/* Applies the operation to the elements in a list of runs, whose places are relative to base. in: the
- * origin's elements in packed form, aligned to 16 bytes if there is more than one run (not read by
- * MPI_NO_OP); out: their values before, packed, or NULL. */
+/* Applies the operation to the elements in a list of runs, whose places are relative to base. in:
+ * the origin's elements in packed form, aligned to 16 bytes if there is more than one run (not read
+ * by MPI_NO_OP); out: their values before, packed, or NULL. */
 int weft_rma_apply(const struct weft_rma_apply *apply, char *base, const struct weft_run *runs,
                    size_t nruns, const char *in, char *out);
 

@@ -2,8 +2,8 @@
 /*
  * Operations: directly where the target's memory is in this process, else by messages.
  *
- * Invariant: a direct operation is complete when weft_rma_start returns; what orders it with those of
- * other ranks is the memory fence of the next synchronization.
+ * Invariant: a direct operation is complete when weft_rma_start returns; what orders it with those
+ * of other ranks is the memory fence of the next synchronization.
  */
 #include "core/datatype/iov.h"
 #include "core/object/error.h"

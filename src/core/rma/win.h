@@ -3,17 +3,17 @@
  * Windows: memory that other ranks read and write (MPI 5.0 chapter 12).
  *
  * A target of a window is reached by one of three mechanisms:
- *  - directly: the target's memory is mapped into this process (`base` of the target). Operations are
- *    loads, stores and processor atomics of the origin, complete when the call returns.
+ *  - directly: the target's memory is mapped into this process (`base` of the target). Operations
+ * are loads, stores and processor atomics of the origin, complete when the call returns.
  *  - by messages (core/rma/message.h): a handler at the target, which runs in progress, applies the
  *    operations.
  *  - by messages, but for puts and gets, which the kernel copies (`pid` of the target): memory of
  *    MPI_Win_create in another process of the node. They are complete when the call returns.
  *
  * Invariants:
- *  - A window has a communicator of its own: its packets use the channel `part`, its collectives the
- *    channel `coll`, and nothing else uses either. The communicator's handle is the window's, and its
- *    error handler is the window's, so that errors of requests are raised at the window.
+ *  - A window has a communicator of its own: its packets use the channel `part`, its collectives
+ * the channel `coll`, and nothing else uses either. The communicator's handle is the window's, and
+ * its error handler is the window's, so that errors of requests are raised at the window.
  *  - The lock of MPI_Win_lock is one word for each rank (struct weft_win_control). Ranks that share
  *    memory change it themselves; for other ranks the handler of its owner does.
  *  - Accumulate operations on aligned elements of 1, 2, 4 or 8 bytes are processor atomics at every
@@ -76,7 +76,8 @@ enum weft_win_access {
     WEFT_WIN_LOCKED_ALL
 };
 
-/* A rank's memory as this process sees it; base is NULL if it has none that this process can reach. */
+/* A rank's memory as this process sees it; base is NULL if it has none that this process can reach.
+ */
 struct weft_win_memory {
     void *base;
     MPI_Aint bytes, unit;
@@ -196,8 +197,8 @@ int weft_win_sync(struct weft_win *win);
 /* MPI_SUCCESS if no epoch is open. */
 int weft_win_idle(const struct weft_win *win);
 
-/* MPI_SUCCESS if an operation on a target is allowed now. After MPI_Win_lock_all the first operation on
- * a target takes its lock here. */
+/* MPI_SUCCESS if an operation on a target is allowed now. After MPI_Win_lock_all the first
+ * operation on a target takes its lock here. */
 int weft_win_access(struct weft_win *win, int target);
 
 /* ---- operation.c */

@@ -146,8 +146,8 @@ static void sweep(void)
     }
 }
 
-/* ---- The lock: an event is raised by a thread that may hold one VCI, so VCIs do not protect what is
- * here. A callback may call MPI_T. */
+/* ---- The lock: an event is raised by a thread that may hold one VCI, so VCIs do not protect what
+ * is here. A callback may call MPI_T. */
 
 static pthread_mutex_t lock = PTHREAD_RECURSIVE_MUTEX_INITIALIZER_NP;
 static _Thread_local unsigned depth;

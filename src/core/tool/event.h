@@ -56,8 +56,8 @@ extern const struct weft_event_row weft_event_types[WEFT_EVENTS];
 
 extern WEFT_HIDDEN unsigned weft_event_armed;
 
-/* Protects registrations and instances; taken after VCIs. A thread may take it several times, and can
- * test whether it holds it. */
+/* Protects registrations and instances; taken after VCIs. A thread may take it several times, and
+ * can test whether it holds it. */
 void weft_event_lock(void);
 void weft_event_unlock(void);
 bool weft_event_is_locked(void);

@@ -31,8 +31,8 @@ static void make_enums(void)
             (struct weft_tool_enum){weft_event_types[i].name, weft_event_types[i].elements};
 }
 
-/* A callback of an event that calls MPI_T has the lock of events already, and perhaps one VCI: it must
- * not wait for others. */
+/* A callback of an event that calls MPI_T has the lock of events already, and perhaps one VCI: it
+ * must not wait for others. */
 void weft_tool_enter_always(void)
 {
     if (!weft_event_is_locked())

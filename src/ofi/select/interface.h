@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Network interfaces of this machine: their list, the patterns of WEFT_IFACE, and how well an interface
- * suits the traffic of a job.
+ * Network interfaces of this machine: their list, the patterns of WEFT_IFACE, and how well an
+ * interface suits the traffic of a job.
  *
- * Invariant: only weft_interface_list reads the state of the machine; all other functions use the list,
- * so tests can use invented machines. The list has one entry for each address of an interface.
+ * Invariant: only weft_interface_list reads the state of the machine; all other functions use the
+ * list, so tests can use invented machines. The list has one entry for each address of an
+ * interface.
  */
 #ifndef WEFT_INTERFACE_H
 #define WEFT_INTERFACE_H
@@ -50,7 +51,8 @@ enum weft_iface_match weft_interface_match(const char *patterns,
                                            const struct weft_interface *interface, const char *name,
                                            int *position);
 
-/* How well the interface suits a job on one node or on several; *reason is set to a constant string. */
+/* How well the interface suits a job on one node or on several; *reason is set to a constant
+ * string. */
 enum weft_fitness weft_interface_fitness(const struct weft_interface *interface, bool one_node,
                                          const char **reason);
 

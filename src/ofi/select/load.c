@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Loads libfabric when the net lane is first needed. A job whose ranks all share memory does not need
- * it, and loading takes time: the PSM libraries that Debian's libfabric depends on measure the clock for
- * 0.2 s as soon as they are loaded.
+ * Loads libfabric when the net lane is first needed. A job whose ranks all share memory does not
+ * need it, and loading takes time: the PSM libraries that Debian's libfabric depends on measure the
+ * clock for 0.2 s as soon as they are loaded.
  *
  * libfabric is called through its own structures, except for the six functions below. They have the
- * names of libfabric's functions, hidden in this library, so that the rest of src/ofi uses libfabric's
- * headers as usual. The functions may be the default versions of the running library, because its
- * structures only grow at their ends, and all structures that Weft passes come from it or have the
- * version that weft_provider_select() requests.
+ * names of libfabric's functions, hidden in this library, so that the rest of src/ofi uses
+ * libfabric's headers as usual. The functions may be the default versions of the running library,
+ * because its structures only grow at their ends, and all structures that Weft passes come from it
+ * or have the version that weft_provider_select() requests.
  *
- * Invariant: before weft_fabric_load() has returned 0, fi_version() is 0 and nothing else is called.
+ * Invariant: before weft_fabric_load() has returned 0, fi_version() is 0 and nothing else is
+ * called.
  */
 #include "ofi/select/load.h"
 

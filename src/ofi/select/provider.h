@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Which provider and which interface a job uses: the run-time table of facts about each provider that
- * fi_info does not contain, and the choice among the offers of this machine.
+ * Which provider and which interface a job uses: the run-time table of facts about each provider
+ * that fi_info does not contain, and the choice among the offers of this machine.
  *
  * Invariant: the choice is a pure function of the settings, the job's shape (one node or several),
  * the table, the list of fi_getinfo and which of its entries can be opened; the order of that list
@@ -18,8 +18,8 @@
 /* The version of libfabric's interface that Weft requests: the oldest one it is tested with. */
 #define WEFT_FI_VERSION FI_VERSION(1, 17)
 
-/* Bits of the tag word that Weft needs where the provider matches: 3 of kind, those of a context id,
- * 25 of the user's tag. */
+/* Bits of the tag word that Weft needs where the provider matches: 3 of kind, those of a context
+ * id, 25 of the user's tag. */
 enum { WEFT_KIND_BITS = 3, WEFT_TAG_BITS = WEFT_KIND_BITS + WEFT_CONTEXT_BITS + 25 };
 
 /* Room for the reason of one candidate: a sentence. */
@@ -79,8 +79,8 @@ struct weft_provider_candidate {
     char reason[WEFT_REASON_BYTES]; /* why it was chosen or refused */
 };
 
-/* Sets the environment variables of ofi_rxm for a job of so many ranks, except those that the user has
- * set. To be called before the first fi_getinfo. */
+/* Sets the environment variables of ofi_rxm for a job of so many ranks, except those that the user
+ * has set. To be called before the first fi_getinfo. */
 void weft_rxm_prepare(int ranks);
 
 /* The part of weft_rxm_prepare for adapters. */
@@ -109,18 +109,19 @@ int weft_provider_select(const struct weft_settings *settings, const struct weft
                          struct weft_provider_candidate **candidates, size_t *count, char *why,
                          size_t len);
 
-/* As weft_provider_select, and opens the choice. If that fails, the next candidate of the same provider
- * is tried; if all of them fail and WEFT_PROVIDER names none, the next provider. Rank 0 reports a change
- * of provider; other changes are reported under WEFT_VERBOSE. With candidates != NULL nothing is
- * reported: their reasons contain it. The sentence in why is about the first candidate. */
+/* As weft_provider_select, and opens the choice. If that fails, the next candidate of the same
+ * provider is tried; if all of them fail and WEFT_PROVIDER names none, the next provider. Rank 0
+ * reports a change of provider; other changes are reported under WEFT_VERBOSE. With candidates !=
+ * NULL nothing is reported: their reasons contain it. The sentence in why is about the first
+ * candidate. */
 struct weft_objects;
 int weft_provider_open(const struct weft_settings *settings, const struct weft_job *job,
                        struct weft_provider_choice *choice, struct weft_objects *objects,
                        struct weft_provider_candidate **candidates, size_t *count, char *why,
                        size_t len);
 
-/* The versions of libfabric, as of FI_VERSION: of the headers at build time, and of the library that
- * runs. */
+/* The versions of libfabric, as of FI_VERSION: of the headers at build time, and of the library
+ * that runs. */
 void weft_provider_versions(uint32_t *built, uint32_t *running);
 
 void weft_provider_free(struct weft_provider_choice *choice);

@@ -2,10 +2,10 @@
 /*
  * Ranks the offers of a machine, each with a reason. The invariants are in the header.
  *
- * Criteria, the strongest first: usable; on an interface that suits the job; the provider's rank in the
- * table; the place in WEFT_IFACE; an IP address; loopback on one node; the interface of the default
- * route; the lowest interface; IPv4 before IPv6. The others make the order total, so that it does not
- * depend on the order of libfabric's list.
+ * Criteria, the strongest first: usable; on an interface that suits the job; the provider's rank in
+ * the table; the place in WEFT_IFACE; an IP address; loopback on one node; the interface of the
+ * default route; the lowest interface; IPv4 before IPv6. The others make the order total, so that
+ * it does not depend on the order of libfabric's list.
  */
 #include "ofi/select/provider_score.h"
 
@@ -101,8 +101,8 @@ static int compare_numbers(int64_t a, int64_t b)
     return (a > b) - (a < b);
 }
 
-/* Compares two offers, both usable or both not: < 0 if a is preferred, > 0 for b. *why is set to the
- * criterion. */
+/* Compares two offers, both usable or both not: < 0 if a is preferred, > 0 for b. *why is set to
+ * the criterion. */
 static int prefer(const struct trial *a, const struct trial *b, const char **why)
 {
     const struct weft_interface *a_if = a->verdict.interface, *b_if = b->verdict.interface;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Ranks the offers of a machine: which provider on which interface a job uses, and why not the others.
- * Calls neither libfabric nor the system, so tests can use invented machines.
+ * Ranks the offers of a machine: which provider on which interface a job uses, and why not the
+ * others. Calls neither libfabric nor the system, so tests can use invented machines.
  *
  * Invariant: the verdicts depend on the set of offers and never on their order, and every verdict
  * carries a reason.
@@ -43,23 +43,24 @@ char *weft_provider_canonical(const char *name, char *buf, size_t len);
 /* The first row of the table that applies; never NULL. */
 const struct weft_provider_row *weft_provider_row_of(const char *canonical, uint32_t version);
 
-/* How exactly a name or glob of the user matches a provider: 2 the whole name, 1 its core provider only
+/* How exactly a name or glob of the user matches a provider: 2 the whole name, 1 its core provider
+ * only
  * ("tcp" for "tcp;ofi_rxm"), 0 not at all. An empty pattern matches every provider. */
 int weft_provider_match(const char *wanted, const char *canonical);
 
 /* Of two offers of the same provider, domain and address: true if a has more features than b. */
 bool weft_offer_better(const struct weft_offer *a, const struct weft_offer *b);
 
-/* Ranks count offers and writes as many verdicts, in the order of preference: if it returns 0, the first
- * one is the choice. Returns -1 with a sentence in why if none is usable. */
+/* Ranks count offers and writes as many verdicts, in the order of preference: if it returns 0, the
+ * first one is the choice. Returns -1 with a sentence in why if none is usable. */
 int weft_provider_score(const struct weft_settings *settings, bool one_node,
                         const struct weft_offer *offers, size_t count,
                         const struct weft_interface *interfaces, size_t interface_count,
                         struct weft_verdict *verdicts, char *why, size_t len);
 
-/* The verdict to try after verdicts[failed] could not be opened and was marked unusable: the next usable
- * one of its provider; then, unless the user named the provider, the first usable one. Returns count if
- * there is none. */
+/* The verdict to try after verdicts[failed] could not be opened and was marked unusable: the next
+ * usable one of its provider; then, unless the user named the provider, the first usable one.
+ * Returns count if there is none. */
 size_t weft_provider_score_next(const struct weft_settings *settings,
                                 const struct weft_offer *offers,
                                 const struct weft_verdict *verdicts, size_t count, size_t failed);

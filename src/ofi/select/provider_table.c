@@ -7,11 +7,11 @@
  * first, the utility provider above it second. A row has WEFT_MATCHING_PROVIDER only if
  * 'weft_info --check' passed, or if the provider's sources and users leave no doubt.
  *
- * The eager limit of verbs;ofi_rxm is the length at which its segmentation starts, which crashes on a
- * claimed or truncated message. Over streams the limit of ofi_rxm is raised (rxm_env.c): an RTS is a
- * packet of its own there, which takes the sender 4 to 6 us, a tenth of the time of 256 KiB. With
- * software matching the limit is at most 64 KiB (select.c). In the other rows the limit bounds the
- * memory of unexpected messages.
+ * The eager limit of verbs;ofi_rxm is the length at which its segmentation starts, which crashes on
+ * a claimed or truncated message. Over streams the limit of ofi_rxm is raised (rxm_env.c): an RTS
+ * is a packet of its own there, which takes the sender 4 to 6 us, a tenth of the time of 256 KiB.
+ * With software matching the limit is at most 64 KiB (select.c). In the other rows the limit bounds
+ * the memory of unexpected messages.
  */
 #include "ofi/select/provider.h"
 

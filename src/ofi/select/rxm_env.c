@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The environment variables of ofi_rxm, the layer that implements tagged messages over connections. It
- * reads its sizes from there only, at the first fi_getinfo.
+ * The environment variables of ofi_rxm, the layer that implements tagged messages over connections.
+ * It reads its sizes from there only, at the first fi_getinfo.
  *
  * Adapters. ofi_rxm makes one completion queue for all operations that all connections may have in
- * flight: (MSG_TX_SIZE + MSG_RX_SIZE) x FI_UNIVERSE_SIZE entries; libfabric's default is 256 ranks. All
- * known adapters have at least 32767. So FI_UNIVERSE_SIZE is the job's size, and the
- * queues of a connection are as long as that bound permits: 128 (ofi_rxm's own choice) up to 127
- * ranks, then fewer, and not fewer than 32. Each entry of a receive queue is a registered buffer of
- * 16 KiB for each connection, so this also bounds the memory of many connections. Over streams
- * FI_UNIVERSE_SIZE is not set: queues grow there, and ofi_rxm would allocate 8 KiB a rank in advance.
+ * flight: (MSG_TX_SIZE + MSG_RX_SIZE) x FI_UNIVERSE_SIZE entries; libfabric's default is 256 ranks.
+ * All known adapters have at least 32767. So FI_UNIVERSE_SIZE is the job's size, and the queues of
+ * a connection are as long as that bound permits: 128 (ofi_rxm's own choice) up to 127 ranks, then
+ * fewer, and not fewer than 32. Each entry of a receive queue is a registered buffer of 16 KiB for
+ * each connection, so this also bounds the memory of many connections. Over streams
+ * FI_UNIVERSE_SIZE is not set: queues grow there, and ofi_rxm would allocate 8 KiB a rank in
+ * advance.
  *
  * Streams. The defaults are for InfiniBand: 4096 posted receives of 16 KiB, 64 MB a rank, and above
- * 16 KiB a protocol with one more round trip. A stream needs fewer receives, and sends 256 KiB at once
- * faster than it announces them to be read: one system call instead of three.
+ * 16 KiB a protocol with one more round trip. A stream needs fewer receives, and sends 256 KiB at
+ * once faster than it announces them to be read: one system call instead of three.
  *
- * Over a stream ofi_rxm of libfabric 1.17 receives into the user's buffer, and an unexpected message
- * into memory that it allocates then. So its posted buffers contain little more than headers, and may be
- * small: 1024 of 64 KiB are 64 MB a rank, all written when the endpoint opens, and headers 64 KiB apart
- * use few sets of the cache, which costs 2 % of a small message. Later versions do not receive in that
- * way, and their eager limit is the length of their buffers: a longer message is sent in segments, which
- * complete after later messages, and which crash if the connection ends between them (2.1). Version 1.17
- * stalls with small buffers if that way of receiving is disabled. In all these cases the buffers are as
- * long as the eager limit, 64 KiB, so that no message is sent in segments.
+ * Over a stream ofi_rxm of libfabric 1.17 receives into the user's buffer, and an unexpected
+ * message into memory that it allocates then. So its posted buffers contain little more than
+ * headers, and may be small: 1024 of 64 KiB are 64 MB a rank, all written when the endpoint opens,
+ * and headers 64 KiB apart use few sets of the cache, which costs 2 % of a small message. Later
+ * versions do not receive in that way, and their eager limit is the length of their buffers: a
+ * longer message is sent in segments, which complete after later messages, and which crash if the
+ * connection ends between them (2.1). Version 1.17 stalls with small buffers if that way of
+ * receiving is disabled. In all these cases the buffers are as long as the eager limit, 64 KiB, so
+ * that no message is sent in segments.
  *
  * Invariants:
  *  - A variable that the user has set is not changed.
@@ -50,7 +52,8 @@ static bool has_eager_limit(void)
     return fi_version() < FI_VERSION(1, 18);
 }
 
-/* Entries of a completion queue; and of the two queues of one connection, which are of equal length. */
+/* Entries of a completion queue; and of the two queues of one connection, which are of equal
+ * length. */
 enum { QUEUE = 32767, DEEPEST = 128, SHALLOWEST = 32 };
 
 /* The least value of FI_UNIVERSE_SIZE, because libfabric may derive minimal sizes from it; and its
@@ -94,8 +97,9 @@ size_t weft_rxm_queue(void)
 
 void weft_rxm_prepare(int ranks)
 {
-    /* With several endpoints a process psm2 and psm3 have no address vector of type FI_AV_MAP. With a
-     * table they connect in the first send, and abort the process if the peer does not respond. */
+    /* With several endpoints a process psm2 and psm3 have no address vector of type FI_AV_MAP. With
+     * a table they connect in the first send, and abort the process if the peer does not respond.
+     */
     setenv("PSM2_MULTI_EP", "0", 0);
     setenv("PSM3_MULTI_EP", "0", 0);
     if (access("/sys/class/infiniband", F_OK) == 0) {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The choice of the provider: fi_getinfo lists the offers, provider_score.c ranks them, and the first
- * one that can be opened is used.
+ * The choice of the provider: fi_getinfo lists the offers, provider_score.c ranks them, and the
+ * first one that can be opened is used.
  *
  * Invariants:
  *  - The hints do not depend on the settings, so weft_info lists exactly the offers that a job has.
@@ -21,8 +21,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Upper bound of the eager limit, in bytes, where messages pass through buffers of that length: software
- * matching and pushed pieces. */
+/* Upper bound of the eager limit, in bytes, where messages pass through buffers of that length:
+ * software matching and pushed pieces. */
 enum { COPIED_LIMIT = 64 << 10 };
 
 /* All offers of libfabric: offers[i] describes infos[i], a node of one of the lists. */
@@ -49,11 +49,12 @@ static struct fi_info *make_hints(uint64_t caps)
     /* MPI orders the messages of one sender; nothing else needs an order */
     hints->tx_attr->msg_order = FI_ORDER_SAS;
     hints->rx_attr->msg_order = FI_ORDER_SAS;
-    /* rendezvous registers memory at both ends, sends virtual addresses or offsets, and accepts keys of
-     * the provider; cxi binds regions to the endpoint */
+    /* rendezvous registers memory at both ends, sends virtual addresses or offsets, and accepts
+     * keys of the provider; cxi binds regions to the endpoint */
     hints->domain_attr->mr_mode =
         FI_MR_LOCAL | FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY | FI_MR_ENDPOINT;
-    /* the sender's rank and sequence number; also selects the tag format of psm2 that has 60 bits */
+    /* the sender's rank and sequence number; also selects the tag format of psm2 that has 60 bits
+     */
     hints->domain_attr->cq_data_size = 4;
     /* Weft's lock admits one thread at a time to a domain */
     hints->domain_attr->threading = FI_THREAD_DOMAIN;
@@ -123,8 +124,9 @@ static int add_offer(struct market *m, struct fi_info *info)
     return 0;
 }
 
-/* Queries with all capabilities that Weft can use, then without those it can replace: directed receives
- * by software matching, remote reads and writes by pushing. Only the first query takes time. */
+/* Queries with all capabilities that Weft can use, then without those it can replace: directed
+ * receives by software matching, remote reads and writes by pushing. Only the first query takes
+ * time. */
 static int gather(struct market *m)
 {
     static const uint64_t queries[] = {FI_TAGGED | RMA_BOTH | FI_DIRECTED_RECV,
@@ -254,8 +256,8 @@ static void report_fall(const struct market *m, const struct weft_settings *sett
                   same ? "" : " (WEFT_PROVIDER names the one to use)");
 }
 
-/* Chooses the first verdict that can be opened; without objects, the first one. Returns its index, or
- * the number of offers with a sentence about the first one in why. */
+/* Chooses the first verdict that can be opened; without objects, the first one. Returns its index,
+ * or the number of offers with a sentence about the first one in why. */
 static size_t settle(const struct market *m, const struct weft_settings *settings,
                      const struct weft_job *job, struct weft_verdict *verdicts, bool silent,
                      struct weft_provider_choice *choice, struct weft_objects *objects, char *why,
@@ -300,8 +302,8 @@ static size_t settle(const struct market *m, const struct weft_settings *setting
     return at;
 }
 
-/* libfabric does not offer an adapter without an active port. The job then fails, with the reason in
- * why, or uses a slower provider, which rank 0 reports. */
+/* libfabric does not offer an adapter without an active port. The job then fails, with the reason
+ * in why, or uses a slower provider, which rank 0 reports. */
 static void report_idle_adapter(const struct weft_settings *settings, const struct weft_job *job,
                                 const struct weft_provider_row *row, bool silent, char *why,
                                 size_t len)

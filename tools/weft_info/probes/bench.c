@@ -25,7 +25,8 @@ enum {
 
 static _Noreturn void leave(void)
 {
-    /* Closing is left to the kernel: a provider that has just failed may fail again in its close. */
+    /* Closing is left to the kernel: a provider that has just failed may fail again in its close.
+     */
     _exit(0);
 }
 
@@ -62,7 +63,8 @@ void weft_bench_step(struct weft_bench *bench, const char *format, ...)
 
 /* ---- Opening ---- */
 
-/* As Weft does, but with receives that name their source, also where Weft would match in software. */
+/* As Weft does, but with receives that name their source, also where Weft would match in software.
+ */
 static void open_endpoint(struct weft_bench *bench, const struct weft_provider_choice *choice)
 {
     struct weft_provider_choice directed = *choice;

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The bench on which a provider is tested: a receiver, a sender, and for some probes a second sender.
- * Each side is a process with one endpoint, as a rank has.
+ * The bench on which a provider is tested: a receiver, a sender, and for some probes a second
+ * sender. Each side is a process with one endpoint, as a rank has.
  *
- * A probe is one script that all sides run together. A call does the work of the side that it is for
- * and returns at once on the others; an operation of another side is NULL. The sides keep step by
- * weft_bench_meet, and every wait drives the side's own progress.
+ * A probe is one script that all sides run together. A call does the work of the side that it is
+ * for and returns at once on the others; an operation of another side is NULL. The sides keep step
+ * by weft_bench_meet, and every wait drives the side's own progress.
  *
  * Invariants:
  *  - The first side that ends with a result decides the probe: it writes the outcome and exits
  *    (weft_bench_end does not return), and the other sides exit at their next progress call.
  *  - A side that waits has first written in shared memory what it waits for, so that the note
  *    survives the process.
- *  - An operation and its buffer live until the process exits, so that a late completion finds them.
+ *  - An operation and its buffer live until the process exits, so that a late completion finds
+ * them.
  */
 #ifndef WEFT_CHECK_BENCH_H
 #define WEFT_CHECK_BENCH_H

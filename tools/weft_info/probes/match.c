@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Probes of the provider's matching: tags, ignored bits, sources, and peek, claim, discard and cancel.
- * The invariant is in check_probes.h.
+ * Probes of the provider's matching: tags, ignored bits, sources, and peek, claim, discard and
+ * cancel. The invariant is in check_probes.h.
  */
 #include "probes.h"
 
@@ -184,8 +184,8 @@ static void cancel(struct weft_bench *bench, struct weft_bench_op *op)
     weft_bench_await(bench, op, "a cancelled receive to end");
 }
 
-/* Cancels a receive whose message may have come, be about to come, or be under way: the receive must
- * end once, and the message must come, to this receive or to the next. */
+/* Cancels a receive whose message may have come, be about to come, or be under way: the receive
+ * must end once, and the message must come, to this receive or to the next. */
 static void cancel_race(struct weft_bench *bench, struct weft_bench_op *op, unsigned i)
 {
     for (unsigned turns = 0; turns < 20 * i; turns++)

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The self-test of a provider: which parts of tag matching, ordering, and remote reads and writes work on
- * this machine, tested between processes of this node.
+ * The self-test of a provider: which parts of tag matching, ordering, and remote reads and writes
+ * work on this machine, tested between processes of this node.
  *
  * Invariant: the caller's process never calls libfabric: the sides of each probe are processes of
  * their own under a time limit, so a provider that hangs or crashes is a result.
@@ -77,10 +77,10 @@ const char *weft_check_name(enum weft_check_probe probe);
 /* "works", "broken", "hangs", "crashes", "absent". */
 const char *weft_check_word(enum weft_check_result result);
 
-/* Tests one provider (a name as in WEFT_PROVIDER; "" for the one of a job on one node). Each probe has
- * timeout seconds, after four times as many for opening its endpoints. Calls done(arg, report, probe)
- * after each probe. Returns 0, or -1 with a sentence in why if there is nothing to test. weft_settings is
- * loaded. */
+/* Tests one provider (a name as in WEFT_PROVIDER; "" for the one of a job on one node). Each probe
+ * has timeout seconds, after four times as many for opening its endpoints. Calls done(arg, report,
+ * probe) after each probe. Returns 0, or -1 with a sentence in why if there is nothing to test.
+ * weft_settings is loaded. */
 int weft_check_run(const char *provider, unsigned timeout, struct weft_check_report *report,
                    void (*done)(void *arg, const struct weft_check_report *report,
                                 enum weft_check_probe probe),

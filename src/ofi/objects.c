@@ -152,7 +152,7 @@ int weft_objects_open(struct weft_objects *objects, const struct weft_provider_c
     struct step step = open_endpoint(objects, choice, ranks);
     if (step.rc) {
         advise(choice, &step, text, sizeof text);
-        snprintf(why, len, "%s on %s could not be opened: %s says \"%s\"; %s",
+        snprintf(why, len, "%s on %s could not be opened: %s returned \"%s\"; %s",
                  info->fabric_attr->prov_name, choice->interface, step.what, fi_strerror(-step.rc),
                  text);
         weft_objects_close(objects);

@@ -57,7 +57,7 @@ void weft_net_claim_close(struct weft_net_vci *net)
     net->claim = NULL;
 }
 
-static int ask(struct weft_net_vci *net, uint64_t flags, size_t bytes)
+static int try_peek(struct weft_net_vci *net, uint64_t flags, size_t bytes)
 {
     struct weft_net_claim *claim = net->claim;
     struct iovec iov = {claim->buffer, bytes};
@@ -75,7 +75,7 @@ static int ask(struct weft_net_vci *net, uint64_t flags, size_t bytes)
 
 static void fetch_found(struct weft_net_vci *net)
 {
-    int rc = ask(net, FI_CLAIM, weft_net.eager_limit);
+    int rc = try_peek(net, FI_CLAIM, weft_net.eager_limit);
     if (rc == 0)
         net->claim->state = CLAIMING;
     else if (rc != -FI_EAGAIN)
@@ -97,7 +97,7 @@ static int peek(struct weft_net_vci *net, struct weft_channel *channel)
 {
     struct weft_net_claim *claim = net->claim;
     claim->channel = channel;
-    int rc = ask(net, FI_PEEK | FI_CLAIM, 0);
+    int rc = try_peek(net, FI_PEEK | FI_CLAIM, 0);
     if (rc == -FI_ENOMSG || rc == -FI_EAGAIN)
         return rc;
     if (rc)

@@ -97,7 +97,7 @@ void weft_net_rndv_write_written(struct weft_request *request,
         request->error = (uint8_t)weft_error_set(
             MPI_ERR_OTHER,
             "rank %d could not write its message of %zu bytes over %s; its own error "
-            "tells why",
+            "has the reason",
             request->peer->world, request->bytes, weft_net_name());
         request->bytes = smaller(request->bytes, written->length);
     } else if (part->packed) {

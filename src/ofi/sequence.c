@@ -10,7 +10,8 @@
  * never takes the buffer that an earlier message needs.
  *
  * A message carries 8 or 32 bits of its number. A sender has at most `window` messages undelivered
- * (credits.c), and 8 bits tell that many apart. The same bound limits the memory of early messages.
+ * (credits.c), and 8 bits distinguish that many. The same bound limits the memory of early
+ * messages.
  *
  * Invariants:
  *  - The messages of one sender are delivered in the order of their numbers, each once.

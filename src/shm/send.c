@@ -539,7 +539,7 @@ const char *weft_shm_describe(const struct weft_request *request)
     if (request->op == WEFT_REQUEST_RECV)
         return "matched, being pushed here through shared memory";
     if (request->flags & WEFT_REQUEST_CANCELLING)
-        return "to be cancelled, waiting for the receiver to say whether it has matched";
+        return "to be cancelled, waiting for the receiver to report whether it has matched";
     switch ((enum weft_shm_state)part->state) {
     case WEFT_SHM_QUEUED:
         return "in the backlog: that rank does not empty its shared memory; does it call MPI?";

@@ -19,7 +19,7 @@ struct weft_shm_window {
     int fd; /* -1 after weft_shm_window_close_fd */
 };
 
-/* Tells the other ranks of the node where a segment is; bytes is 0 where there is none. */
+/* Publishes a segment to the other ranks of the node; bytes is 0 if there is none. */
 struct weft_shm_window_card {
     uint64_t nonce, bytes;
     int32_t pid, fd;

@@ -153,7 +153,7 @@ static void other_deals(void **state)
     weft_net.nvcis = 2;
     misdirected.deal = 1;
     expect_dropped(misdirected, 0);
-    assert_null(weft_net.vcis[0].asked);
+    assert_null(weft_net.vcis[0].queries);
     weft_net.nvcis = 1;
 }
 

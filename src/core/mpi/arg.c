@@ -40,7 +40,7 @@ int weft_arg_inter(MPI_Comm handle, struct weft_comm **comm)
     if (code == MPI_SUCCESS && !(*comm)->local)
         code = weft_error_set(MPI_ERR_COMM, "an intra-communicator was passed where an "
                                             "inter-communicator is needed; MPI_Comm_test_inter "
-                                            "tells them apart");
+                                            "distinguishes them");
     return code;
 }
 

@@ -237,7 +237,7 @@ WEFT_COLD static int nothing_attached(struct weft_bsend_owner owner)
                                           : "MPI_Buffer_attach");
 }
 
-/* Tells once of messages that could not be sent after their sends had returned. */
+/* Reports once that messages could not be sent after their sends had returned. */
 WEFT_COLD static int not_sent(struct weft_bsend_owner owner)
 {
     struct weft_bsend_buffer *buffer = buffer_of(owner);

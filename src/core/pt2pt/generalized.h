@@ -27,8 +27,8 @@ struct weft_request *weft_generalized_new(const struct weft_generalized *functio
  * request returned that was given up before. */
 int weft_generalized_complete(struct weft_request *request);
 
-/* Asks the user for the status of a complete request; status may be MPI_STATUS_IGNORE. Returns what
- * the query function returned. */
+/* Calls the user's function for the status of a complete request; status may be MPI_STATUS_IGNORE.
+ * Returns what the query function returned. */
 int weft_generalized_query(const struct weft_request *request, MPI_Status *status);
 
 /* Calls the free function and clears all four. Returns what it returned. */

@@ -275,7 +275,7 @@ static void describe_receive(struct text *text, const struct weft_request *reque
 {
     const struct weft_precv *recv = weft_precv_of(request);
     if (!recv->base.id) {
-        add(text, "no MPI_Psend_init with that tag was heard of");
+        add(text, "no MPI_Psend_init with that tag has arrived");
         return;
     }
     add(text, "not arrived yet:");

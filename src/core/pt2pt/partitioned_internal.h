@@ -78,7 +78,7 @@ struct weft_precv {
 
 /* ---- partitioned.c */
 
-/* Says that there is no memory for an operation, "send" or "receive". Returns MPI_ERR_NO_MEM. */
+/* Records that there is no memory for an operation, "send" or "receive". Returns MPI_ERR_NO_MEM. */
 int weft_partitioned_no_memory(const struct weft_partition_arguments *arguments, const char *what);
 
 /* Fills what both sides have and makes the user's request. False if memory is short,

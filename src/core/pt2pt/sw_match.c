@@ -175,7 +175,7 @@ WEFT_COLD static void report_unready(const struct weft_arrival *message)
     weft_warn("rank %d of %s has sent %zu bytes with tag %d in ready mode to rank %d, where no "
               "receive for them was posted: the program is wrong, and may lose such messages with "
               "another MPI. Post the receive before the send starts, or use MPI_Send instead of "
-              "MPI_Rsend. (This is said once.)",
+              "MPI_Rsend. (Reported once.)",
               message->source, name && *name ? name : "a communicator", message->length,
               message->tag, channel->comm->rank);
 }

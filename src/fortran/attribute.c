@@ -10,7 +10,7 @@
  *
  * Invariants:
  *  - boxes holds the address of every box, so that a box can be distinguished from any other
- * pointer.
+ *    pointer.
  *  - A box belongs to one attribute of one object: a copy of the attribute has a box of its own.
  *    Only boxes that Fortran sets with a key made by C can be shared; those are never freed.
  */

@@ -16,7 +16,7 @@
  *
  * Invariants:
  *  - A buffer is either in use or in the list of its class; kept is the sum of the bytes in the
- * lists. The reserves are in no list.
+ *    lists. The reserves are in no list.
  *  - If local buffers must be registered, all are.
  */
 #include "core/pt2pt/count.h"

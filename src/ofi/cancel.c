@@ -11,7 +11,7 @@
  *
  * Invariants:
  *  - Every query gets one reply. CANCELLED: the message was unmatched and is dropped. TOO_LATE: it
- * was matched, or more than one message fits the query; then the send completes as usual.
+ *    was matched, or more than one message fits the query; then the send completes as usual.
  *  - A request with a query (WEFT_REQUEST_CANCELLING) counts the reply in pending.
  */
 #include "core/object/error.h"

@@ -4,13 +4,13 @@
  *
  * Invariants:
  *  - An ACK names (context, tag) and means the oldest unacknowledged synchronous send of these to
- * its sender. That needs no number, because messages of one source, context and tag are matched in
- *    the order in which they were sent.
+ *    its sender. That needs no number, because messages of one source, context and tag are matched
+ *    in the order in which they were sent.
  *  - Nothing relies on the order in which controls complete. ACK, FLOW_CHECKED, CREDITS, WRITTEN
  *    and TAKEN are counted, so those of one kind may change places; an ACK that arrives before the
  *    CANCELLED of an older send is passed on (cancel.c). DATA contain their offset, FIN and the
- * replies name their request. Only CANCEL and FLOW_CHECK depend on earlier user messages, and
- * contain the sequence number up to which these are.
+ *    replies name their request. Only CANCEL and FLOW_CHECK depend on earlier user messages, and
+ *    contain the sequence number up to which these are.
  */
 #include "core/object/error.h"
 #include "core/pt2pt/count.h"

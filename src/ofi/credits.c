@@ -26,9 +26,9 @@
  *
  * Invariants:
  *  - credits_end - sequence is the number of credits that are left. If it is 0 or less, only
- * messages shorter than an RTS are sent.
+ *    messages shorter than an RTS are sent.
  *  - The credits of an eager message are taken once, when it leaves, and returned once, when it
- * matches or is cancelled; both sides compute its cost from its length.
+ *    matches or is cancelled; both sides compute its cost from its length.
  *  - weft_net_settle sets peer->stop before the general path ends.
  */
 #include "core/object/error.h"

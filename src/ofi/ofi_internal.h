@@ -19,8 +19,8 @@
  *    does not move until the operation's one completion has been read.
  *  - packed and mr of a request's lane part are NULL whenever they hold nothing, also while the
  *    request is in the pool; phase is WEFT_NET_NO_RENDEZVOUS then. In a receive header holds a
- * header only in the phases READING to AWAITING_PIECES: else it may contain the first bytes of a
- * message.
+ *    header only in the phases READING to AWAITING_PIECES: else it may contain the first bytes of a
+ *    message.
  *  - A peer names a request by its number. A control message is acted on only if that request is
  *    active, with that peer, and in the phase that the message is for (control.c).
  *  - A control message is at most WEFT_NET_CONTROL_BYTES, an RTS header at most

@@ -8,8 +8,8 @@
  *
  * Invariants:
  *  - One claim of a VCI is under way at a time, and from its PEEK until the message is in software
- * it counts as one held receive of its channel, so that no later receive overtakes it through the
- *    provider.
+ *    it counts as one held receive of its channel, so that no later receive overtakes it through
+ *    the provider.
  *  - A found message is claimed with the context of its PEEK, untouched in between.
  *  - While a probe or a cancel collects, only its channel is searched.
  */

@@ -17,7 +17,7 @@
  *
  * Invariants:
  *  - Bytes of the user's buffer beyond the received message are not changed: the message of an RTS
- * is longer than its header.
+ *    is longer than its header.
  *  - IN_NET is set from the post until its one completion.
  */
 #include "core/object/error.h"

@@ -7,11 +7,11 @@
  *
  * Invariants:
  *  - The receiver replies to every RTS once, also if the message is too long: with FIN after the
- * last byte has arrived, with PLACE, or with CTS.
+ *    last byte has arrived, with PLACE, or with CTS.
  *  - A receive is complete when all bytes that fit have arrived; its pending is 1 until then.
  *  - Over a stream, a read of a message with a window starts only if at most the window's bytes are
- * in flight from that peer, or no read is. Others wait in the peer's list `readers`, in order.
- * While one waits, a read is in flight, and its end starts the next.
+ *    in flight from that peer, or no read is. Others wait in the peer's list `readers`, in order.
+ *    While one waits, a read is in flight, and its end starts the next.
  *
  * The window: the data of a read are in the sender's socket, up to megabytes of the kernel's pages,
  * which have likely left the cache before the other core reads them. A loop of raw reads was up

@@ -6,9 +6,9 @@
  *
  * Invariants:
  *  - A piece is packed in a bounce buffer until the provider has sent it; the buffers of earlier
- * pieces are reused.
+ *    pieces are reused.
  *  - The capacity of a send is the length that the receiver requested. While bytes are left, pieces
- * are in flight or the send is stalled.
+ *    are in flight or the send is stalled.
  */
 #include "core/object/error.h"
 #include "core/process/weft.h"

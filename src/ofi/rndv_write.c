@@ -18,8 +18,8 @@
  *  - WRITTEN is sent after its write was passed to the provider, which keeps them in order
  *    (FI_ORDER_SAW: without it this protocol is not used).
  *  - The sender completes after the provider has finished its writes, the receiver after the last
- * WRITTEN has arrived. No TAKEN arrives at a send that has ended: it is only sent while the sender
- * must wait for it.
+ *    WRITTEN has arrived. No TAKEN arrives at a send that has ended: it is only sent while the
+ *    sender must wait for it.
  */
 #include "core/object/error.h"
 #include "core/process/weft.h"

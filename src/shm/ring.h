@@ -18,13 +18,13 @@
  *
  * Invariants:
  *  - Line p has turn p + 1 exactly while it holds what the writer put there at position p; its
- * former content had another turn. So no line is ever cleared.
+ *    former content had another turn. So no line is ever cleared.
  *  - 0 <= tail - consumed <= L, and the same for data and D: nothing is overwritten before it was
  *    consumed.
  *  - A piece of data is contiguous and at most a quarter of D, and less than a quarter of D and of
- * L is consumed but not published: so an empty ring always has room for a piece.
+ *    L is consumed but not published: so an empty ring always has room for a piece.
  *  - The data of a line are complete when its turn is there, or, if the line is marked as early, up
- * to the position in `filled`.
+ *    to the position in `filled`.
  */
 #ifndef WEFT_RING_H
 #define WEFT_RING_H

@@ -8,7 +8,7 @@
  *
  * Invariants:
  *  - The receiver sends FIN after the last part was copied, by either end; the offer is written
- * before FIN in the ring, so the sender's request is there when it reads it.
+ *    before FIN in the ring, so the sender's request is there when it reads it.
  *  - One offer at a time for each ordered pair: weft_shm_share_read does not return before its end.
  */
 #include "core/process/weft.h"

@@ -12,7 +12,7 @@
  *  - Each byte of an offer belongs to exactly one claim.
  *  - A claim is made for the offer that it names: a late claim finds the offer withdrawn.
  *  - A writer that takes part stays until all is claimed, and stages every piece that it has
- * claimed.
+ *    claimed.
  *  - A slot is written again only after the reader has taken what was in it.
  */
 #ifndef WEFT_SHM_SHARE_H

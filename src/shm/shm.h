@@ -23,12 +23,12 @@
  *
  * Invariants:
  *  - Messages and controls to one peer are written to its ring in the order of the calls. If one
- * finds no room, it and all after it wait in the peer's backlog; only pieces of pushed messages,
- * which name their receive, may overtake.
+ *    finds no room, it and all after it wait in the peer's backlog; only pieces of pushed messages,
+ *    which name their receive, may overtake.
  *  - Every receive that a message of this lane could match waits in the software matcher.
  *  - A reader never waits for room: it empties its rings whatever it cannot write itself.
  *  - A sleeping rank has polled all its rings after it set its doorbell, and a writer reads the
- * doorbell after writing (doorbell.c).
+ *    doorbell after writing (doorbell.c).
  */
 #ifndef WEFT_SHM_H
 #define WEFT_SHM_H

@@ -5,8 +5,8 @@
  *
  * Invariants:
  *  - Only this process writes the private side (struct weft_shm, links); of the shared side a
- * member writes its own entry and its ends of rings, except that others set bits in its contacts
- * and clear its doorbell.
+ *    member writes its own entry and its ends of rings, except that others set bits in its contacts
+ *    and clear its doorbell.
  *  - A link exists from first contact, by either side, to weft_shm_close.
  */
 #ifndef WEFT_SHM_INTERNAL_H

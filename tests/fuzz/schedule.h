@@ -6,7 +6,7 @@
  * Invariants, which make a schedule free of deadlock and its outcome known:
  *  - An operation that blocks needs only operations that stand before it in the list, or (a pair of
  *    blocking send and receive, a ring of send-receives) operations of the same time, which all
- * have nothing else to match.
+ *    have nothing else to match.
  *  - Messages of one source to one destination on one communicator match in one way only, however
  *    ranks run ahead of each other: the one that comes out when the list is played in its order.
  *  - Where a destination takes from any source, all its receives on that communicator do, alike;

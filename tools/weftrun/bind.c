@@ -6,7 +6,7 @@
  *  - Ranks get only processors that weftrun may use, so the limits of taskset, cgroups and batch
  *    systems apply.
  *  - Two ranks never share a core or hardware thread. They share a NUMA node only if ranks
- * outnumber nodes, and then in equal blocks.
+ *    outnumber nodes, and then in equal blocks.
  */
 #include "bind.h"
 #include "lines.h"

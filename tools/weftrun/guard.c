@@ -5,7 +5,7 @@
  *
  * Invariants:
  *  - The guard reads a pipe whose only write end is weftrun's (ranks close it at exec), so
- * end-of-file means that weftrun has ended, for whatever reason.
+ *    end-of-file means that weftrun has ended, for whatever reason.
  *  - A process adds its pid before exec, and weftrun removes it before it reaps the process, so the
  *    guard's list has no pid that the kernel has reused.
  */

@@ -4,9 +4,9 @@
  *
  * Invariants:
  *  - Memory is allocated before fork, because PMIx's threads may hold malloc's lock; between fork
- * and exec there are system calls only.
+ *    and exec there are system calls only.
  *  - Each rank leads its own process group, is killed at weftrun's end (PR_SET_PDEATHSIG), and is
- * in the guard's list before exec.
+ *    in the guard's list before exec.
  */
 #include "launch.h"
 #include "guard.h"

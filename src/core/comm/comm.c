@@ -4,7 +4,7 @@
  *
  * Invariants:
  *  - MPI_COMM_WORLD has the first block of context ids, MPI_COMM_SELF the second, the job the
- * third.
+ *    third.
  *  - A dying communicator (after MPI_Comm_free) keeps its channels and context ids until a sweep
  *    finds no reference. So this process does not offer an id while a message with that id can
  *    arrive or leave: every message for it has a receive, posted before MPI_Comm_free.

@@ -10,7 +10,7 @@
  * Invariants:
  *  - A started allocation ends with the same result at all members.
  *  - It has ended exactly when `done` is set; then none of its messages is under way to this
- * process.
+ *    process.
  */
 #ifndef WEFT_CONTEXT_ALLOC_H
 #define WEFT_CONTEXT_ALLOC_H

@@ -4,9 +4,9 @@
  *
  * Invariants:
  *  - weft_arg_ functions return MPI_SUCCESS, or an error class whose sentence they have recorded.
- * The function that leaves the library raises the error, once.
+ *    The function that leaves the library raises the error, once.
  *  - An object is set if its handle is valid, also when the check fails for another reason: then
- * its error handler is called.
+ *    its error handler is called.
  */
 #ifndef WEFT_ARG_H
 #define WEFT_ARG_H

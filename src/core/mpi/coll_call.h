@@ -6,7 +6,7 @@
  * Invariants:
  *  - Arguments are checked in the order communicator, counts and datatypes, operation, root,
  *    buffers, and all of them before anything is sent. Arguments that are significant only at the
- * root are not checked on other ranks.
+ *    root are not checked on other ranks.
  *  - A wrong call takes its sequence number too (core/coll/coll.h).
  */
 #ifndef WEFT_COLL_CALL_H

@@ -18,13 +18,13 @@
  *
  * Invariants:
  *  - owner is the number of the thread that holds the lock, 0 when none does; only that thread
- * reads and writes depth.
+ *    reads and writes depth.
  *  - alone is true only while the first thread holds the lock without an atomic instruction, or is
  *    about to see that it may not. Another thread first sees alone false after it has set
  *    weft_lock_shared and made every thread pass the fence.
  *  - A thread takes a lock at most STREAK times in a row while others wait for it.
  *  - A sleeping thread has read owner after it was counted in sleepers; the owner reads sleepers
- * after it has cleared owner. The sleeper's membarrier orders the two.
+ *    after it has cleared owner. The sleeper's membarrier orders the two.
  */
 #ifndef WEFT_LOCK_H
 #define WEFT_LOCK_H

@@ -5,9 +5,9 @@
  * Invariants:
  *  - weft_gate is 0 exactly while MPI is initialised, at most one thread calls it and none of the
  *    other bits below is set; then an entry point takes no lock. Any other value takes the slow
- * path of weft_enter or weft_enter_on.
+ *    path of weft_enter or weft_enter_on.
  *  - Bits of weft_gate are set and cleared by atomic operations only: the handler of SIGUSR1 sets
- * one.
+ *    one.
  *  - With threads, everything here and below is read with one VCI held and written with all of them
  *    held, but for what belongs to a VCI (core/pt2pt/vci.h).
  */

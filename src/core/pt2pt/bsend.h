@@ -6,10 +6,10 @@
  * Invariants:
  *  - An entry belongs to one send, and is freed when that send ends: sent, failed or cancelled.
  *  - To the user a buffered send is complete at once. If the send itself is complete too, its
- * request is the user's, like that of an eager send. If not, or if the user's request is
- * persistent, there are two requests, each the other's `whole`: the user's (WEFT_REQUEST_BSEND),
- * complete except while a cancel is undecided, and the send's (WEFT_REQUEST_BUFFERED), which
- * returns to the pool when it has ended and the user's request is freed, in any order.
+ *    request is the user's, like that of an eager send. If not, or if the user's request is
+ *    persistent, there are two requests, each the other's `whole`: the user's (WEFT_REQUEST_BSEND),
+ *    complete except while a cancel is undecided, and the send's (WEFT_REQUEST_BUFFERED), which
+ *    returns to the pool when it has ended and the user's request is freed, in any order.
  *  - If a message does not fit, nothing changes.
  */
 #ifndef WEFT_BSEND_H

@@ -13,7 +13,7 @@
  *  - `owner` of a request names the lane whose state is in `lane`: set when a send starts, when a
  *    receive is posted to the provider, and when a matched message has to be fetched.
  *  - A lane completes its requests by weft_request_event. If one fails, the request has the error,
- * and the sentence is recorded, before the last event.
+ *    and the sentence is recorded, before the last event.
  *  - Messages to a peer leave in the order of the calls.
  */
 #ifndef WEFT_LANE_H

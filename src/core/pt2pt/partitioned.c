@@ -5,7 +5,7 @@
  *
  * Invariants:
  *  - Every operation is on the list `all` from its making to its end, and in the queue at most
- * once.
+ *    once.
  *  - The queue is empty exactly when weft.partitioned is NULL.
  */
 #include "core/pt2pt/partitioned.h"

@@ -37,7 +37,8 @@
  *    weft_psend_advance and weft_precv_advance bring it to 0 (and the start of one with
  *    MPI_PROC_NULL).
  *  - Completions of its messages (weft_partitioned_part) count and queue; they neither send nor
- * post, so they may happen anywhere. What follows from them happens in weft_partitioned_progress.
+ *    post, so they may happen anywhere. What follows from them happens in
+ *    weft_partitioned_progress.
  *  - A round allocates nothing (except for a piece that begins inside an element of a receive type
  *    with gaps: receive_data in partitioned_recv.c).
  */

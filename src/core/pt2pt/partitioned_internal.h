@@ -5,7 +5,7 @@
  *
  * Invariants:
  *  - The buffer of a user's partitioned request is its struct weft_psend or weft_precv, which
- * begins with a struct weft_partitioned.
+ *    begins with a struct weft_partitioned.
  *  - A message of an operation is a request of the pool with WEFT_REQUEST_PART, whose whole is the
  *    user's request; that of an announcement has weft_announcements.
  */

@@ -5,7 +5,7 @@
  *
  * Invariants:
  *  - A partition of a round is in one of four states: not marked (its bit in ready is 0), marked
- * and not flushed, in the queue, sent. unflushed counts those of the first two.
+ *    and not flushed, in the queue, sent. unflushed counts those of the first two.
  *  - A slot is free when its bit in free_slots is set; all are between rounds.
  */
 #include "core/object/error.h"

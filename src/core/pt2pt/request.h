@@ -9,10 +9,10 @@
  *  - A request's memory never moves and is never freed: pools only grow. So providers and peers may
  *    hold its address (a cookie) until the operation is complete.
  *  - A request freed by the user before it completes (MPI_Request_free) is returned to the pool
- * when pending becomes 0: weft_request_event.
+ *    when pending becomes 0: weft_request_event.
  *  - A persistent request keeps its arguments (buffer, type, match or tag, and a send's rank in
  *    match.source) from its making to its end. While it is inactive its pending is 0, and every
- * wait and test passes it over like MPI_REQUEST_NULL, which is an inactive request itself.
+ *    wait and test passes it over like MPI_REQUEST_NULL, which is an inactive request itself.
  */
 #ifndef WEFT_REQUEST_H
 #define WEFT_REQUEST_H

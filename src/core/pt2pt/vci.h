@@ -21,18 +21,18 @@
  *  - An operation on a communicator holds the lock of its VCI (weft_enter_on).
  *  - Everything else holds the locks of all VCIs (weft_enter): calls on communicators, datatypes,
  *    attributes and so on, collectives, partitioned and buffered communication, finalize, reports,
- * MPI_T.
+ *    MPI_T.
  *  - So process-wide state is read by a thread that holds any VCI, and written by a thread that
- * holds all of them. The exceptions are counters (core/pt2pt/count.h), the last error sentence
+ *    holds all of them. The exceptions are counters (core/pt2pt/count.h), the last error sentence
  *    (core/object/error.c) and events (core/tool/event.c), which have means of their own.
  *  - The locks of several VCIs are taken in ascending order (core/process/lock.h).
  *  - A waiting thread holds what its operation holds. It progresses only the VCI that it holds, and
- * now and then the others whose locks are free.
+ *    now and then the others whose locks are free.
  *
  * Invariants:
  *  - A request belongs to the VCI whose pool it came from, for good. A send or receive belongs to
- * the VCI of its communicator; all other kinds of requests belong to VCI 0 and are completed by a
- * thread that holds all VCIs.
+ *    the VCI of its communicator; all other kinds of requests belong to VCI 0 and are completed by
+ *    a thread that holds all VCIs.
  *  - `deferred` holds complete requests whose end needs all VCIs (weft_request_last).
  */
 #ifndef WEFT_VCI_H

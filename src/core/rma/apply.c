@@ -5,7 +5,7 @@
  *
  * Invariants:
  *  - Which of the two mechanisms protects an element (a processor atomic or the word
- * `accumulating`) follows from its type and address only, so that all ranks use the same one.
+ *    `accumulating`) follows from its type and address only, so that all ranks use the same one.
  *  - The word is held for the elements of one run at most, and never while anything is waited for.
  */
 #include "core/object/error.h"

@@ -11,8 +11,8 @@
  *
  * Invariants:
  *  - Packets of one rank to another are handled in the order in which they were sent. So an ACK of
- * a FLUSH or UNLOCK acknowledges every operation sent before, and accumulate operations keep their
- *    order.
+ *    a FLUSH or UNLOCK acknowledges every operation sent before, and accumulate operations keep
+ *    their order.
  *  - A handler never waits: the lane queues what it sends.
  *  - Source, kind, length, runs and numbers of a packet are checked before they are used.
  */

@@ -9,8 +9,8 @@
  *  - A packet has a copy of its data: a put or an accumulate without a result needs the origin's
  *    buffer until its last packet is sent, no longer.
  *  - Each packet of an operation with a result has one RESULT or FAULT as its reply. The operation
- * stays in the list until all of them are here, also if it has failed: so no packet arrives for an
- *    operation that does not exist, and none is under way when the window is freed.
+ *    stays in the list until all of them are here, also if it has failed: so no packet arrives for
+ *    an operation that does not exist, and none is under way when the window is freed.
  */
 #include "core/object/error.h"
 #include "core/process/weft.h"

@@ -4,7 +4,7 @@
  *
  * A target of a window is reached by one of three mechanisms:
  *  - directly: the target's memory is mapped into this process (`base` of the target). Operations
- * are loads, stores and processor atomics of the origin, complete when the call returns.
+ *    are loads, stores and processor atomics of the origin, complete when the call returns.
  *  - by messages (core/rma/message.h): a handler at the target, which runs in progress, applies the
  *    operations.
  *  - by messages, but for puts and gets, which the kernel copies (`pid` of the target): memory of
@@ -12,8 +12,8 @@
  *
  * Invariants:
  *  - A window has a communicator of its own: its packets use the channel `part`, its collectives
- * the channel `coll`, and nothing else uses either. The communicator's handle is the window's, and
- * its error handler is the window's, so that errors of requests are raised at the window.
+ *    the channel `coll`, and nothing else uses either. The communicator's handle is the window's,
+ *    and its error handler is the window's, so that errors of requests are raised at the window.
  *  - The lock of MPI_Win_lock is one word for each rank (struct weft_win_control). Ranks that share
  *    memory change it themselves; for other ranks the handler of its owner does.
  *  - Accumulate operations on aligned elements of 1, 2, 4 or 8 bytes are processor atomics at every

@@ -13,7 +13,7 @@
  *  - A side that waits has first written in shared memory what it waits for, so that the note
  *    survives the process.
  *  - An operation and its buffer live until the process exits, so that a late completion finds
- * them.
+ *    them.
  */
 #ifndef WEFT_CHECK_BENCH_H
 #define WEFT_CHECK_BENCH_H

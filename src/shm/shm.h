@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The shared-memory lane as the core sees it: messages between ranks of one node.
+ * The interface of the shared-memory lane: messages between ranks of one node.
  *
  * One segment of shared memory serves all ranks of the job on a node. The lowest of them makes it,
  * without a name in any file system (a memfd), so nothing is left behind however the job ends; the
@@ -8,10 +8,11 @@
  *
  *     head      what it is, how it is laid out
  *     members   for each rank: its process, its doorbell (set while it sleeps), its contacts (a bit
- * for each rank that has written to it, in each deal) rings     for each ordered pair of ranks one
- * ring (ring.h), of which no byte is touched, and so takes memory, before the first message stages
- * for each rank room for pieces that others bring it (stage.c), untouched likewise extra     if the
- * maker has threads: for each pair a ring of each further deal (core/pt2pt/vci.h)
+ *               for each rank that has written to it, in each deal)
+ *     rings     for each ordered pair of ranks one ring (ring.h), of which no byte is touched, and
+ *               so takes memory, before the first message
+ *     stages    for each rank room for pieces from others (stage.c), untouched likewise
+ *     extra     for each pair a ring of each further deal (core/pt2pt/vci.h), likewise
  *
  * A message takes one of three protocols. A short one is in a line of the ring. One up to the eager
  * limit is in the ring's data area: one copy in, one out, straight into the receive's buffer if it

@@ -124,7 +124,7 @@ WEFT_HOT int weft_net_progress(unsigned vci)
     struct weft_net_vci *net = &weft_net.vcis[vci];
     struct fi_cq_tagged_entry entries[BATCH];
     int events = 0;
-    if (net->posted < net->wanted) /* what the last poll took: whoever answers has by now */
+    if (net->posted < net->wanted) /* buffers of the last poll, whose replies have started */
         weft_net_pool_post_more(net);
     /* Reading goes on after an error, because psm2 and psm3 make no progress in a read that returns
      * entries of the queue, and each progress may queue the error of a PEEK. */

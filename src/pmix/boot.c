@@ -306,7 +306,7 @@ static int fence(struct weft_meanwhile meanwhile, char *why, size_t len)
     else if (rc == PMIX_OPERATION_SUCCEEDED)
         rc = PMIX_SUCCESS;
     weft_reply_free(reply);
-    /* A server reports success although it left out ranks that it knows to be dead. */
+    /* A server reports success although it left out dead ranks. */
     if (rc == PMIX_SUCCESS && !weft_failure_reported(WEFT_REPLY_FROM_ALL))
         return 0;
     return explain_wait("meet the other ranks", WEFT_REPLY_FROM_ALL, rc, why, len);

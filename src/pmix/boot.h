@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Bootstrap: joins the job, describes it, exchanges small values between ranks, reports dead ranks,
- * leaves or aborts the job. Only src/pmix calls PMIx and knows the launchers.
+ * leaves or aborts the job. Only src/pmix calls PMIx and handles differences between launchers.
  *
  * Invariant: a singleton (a process without a launcher) never calls PMIx; after a failed PMIx_Init
  * no PMIx function is called, not even PMIx_Finalize, which would crash.

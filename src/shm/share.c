@@ -3,7 +3,7 @@
  * A long message copied by both ends at once, each a part: the receiver reads the sender's memory,
  * and the sender, if it has time, writes the receiver's.
  *
- * The receiver offers the message and begins; parts are claimed as share.h says. A sender that
+ * The receiver offers the message and begins; parts are claimed (share.h). A sender that
  * computes costs the receiver no more than that its calls are smaller.
  *
  * Invariants:

@@ -33,7 +33,7 @@ enum {
 /* In shared memory a writer wakes a sleeping reader, so a rank that shares its core can sleep
  * sooner, and longer each time: the sleeps end to look for deaths and the end of a fence. */
 enum {
-    YIELDS_BEFORE_BELL = 32,
+    YIELDS_BEFORE_DOORBELL = 32,
     SLEEPS_OF_A_LENGTH = 16,
     LONG_SLEEP_US = 1000,
     LONGEST_SLEEP_US = 16000
@@ -182,18 +182,18 @@ static unsigned sleep_length(unsigned sleeps)
  * of a waiting rank are due. */
 static bool yield_or_sleep(unsigned polls, bool threads)
 {
-    /* Threads come here without the lock. */
-    bool bell = weft.shm && !threads;
+    /* Threads get here without the lock. */
+    bool doorbell = weft.shm && !threads;
     unsigned yields =
-        bell && weft.yield_after == SPIN_SHARED ? YIELDS_BEFORE_BELL : YIELDS_BEFORE_SLEEP;
+        doorbell && weft.yield_after == SPIN_SHARED ? YIELDS_BEFORE_DOORBELL : YIELDS_BEFORE_SLEEP;
     unsigned begin = (unsigned)weft.yield_after + yields;
     if (polls <= begin) {
         yield_core();
         return false;
     }
     double begun = weft_seconds();
-    unsigned length = bell ? sleep_length(polls - begin) : SLEEP_US;
-    if (bell)
+    unsigned length = doorbell ? sleep_length(polls - begin) : SLEEP_US;
+    if (doorbell)
         weft_shm_sleep(length);
     else
         usleep(length);

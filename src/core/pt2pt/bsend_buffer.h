@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The space of an attached buffer, after the standard's model of buffered mode (MPI 5.0, 3.6): a
- * circular buffer of contiguous entries, given back in the order in which they were taken. Knows
- * no requests and allocates nothing: entries live in the user's buffer.
+ * circular buffer of contiguous entries, freed in the order in which they were taken. This file
+ * uses no requests and allocates nothing: entries are in the user's buffer.
  *
  * An entry takes the message's bytes and all of MPI_BSEND_OVERHEAD, although its header is smaller.
  * That is on purpose: with smaller entries than the model's, a buffer can be full where the model's

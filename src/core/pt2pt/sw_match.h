@@ -2,8 +2,8 @@
 /*
  * Matching in software, and delivery: where an arrived message meets its receive.
  *
- * The matcher (match.h) knows neither memory nor lanes. This module joins it with requests and
- * lanes: a lane describes an arrived message once (struct weft_arrival), and one function,
+ * The matcher (match.h) handles neither memory nor lanes. This module connects it with requests
+ * and lanes: a lane describes an arrived message once (struct weft_arrival), and one function,
  * weft_deliver, moves its data into the matched receive, for all lanes.
  *
  * Invariant: what a kept message refers to stays valid until its delivery: data and RTS headers are

@@ -24,7 +24,7 @@
 #include <unistd.h>
 
 enum {
-    CHOOSING = -1,         /* stands for a probe: the process that only chooses the provider */
+    CHOOSING = -1,         /* in place of a probe: the process that only chooses the provider */
     SETTLE_MS = 50,        /* in which a message over loopback arrives */
     SETTLE_PER_SECOND = 5, /* of it for each second of the time limit, on slow machines */
     OPENING_SHARE = 4      /* time limits for opening: libfabric lists all its providers first */

@@ -248,10 +248,21 @@ static void check_reads(uint64_t round, const struct op *ops, const struct runni
                   "round %llu: element %d of get %d is wrong", (unsigned long long)round, k, i);
 }
 
-static MPI_Win make_window(unsigned flavor, int64_t **memory, MPI_Aint bytes)
+static bool is_one_node(void)
+{
+    MPI_Comm node;
+    int size;
+    MPI_Comm_split_type(MPI_COMM_WORLD, MPI_COMM_TYPE_SHARED, 0, MPI_INFO_NULL, &node);
+    MPI_Comm_size(node, &size);
+    MPI_Comm_free(&node);
+    return size == check.size;
+}
+
+/* Where ranks cannot share memory, MPI_Win_allocate takes the place of MPI_Win_allocate_shared. */
+static MPI_Win make_window(unsigned flavor, bool one_node, int64_t **memory, MPI_Aint bytes)
 {
     MPI_Win win;
-    if (flavor == 0) {
+    if (flavor == 0 || (flavor == 1 && !one_node)) {
         MPI_Win_allocate(bytes, sizeof(int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, memory, &win);
     } else if (flavor == 1) {
         MPI_Win_allocate_shared(bytes, sizeof(int64_t), MPI_INFO_NULL, MPI_COMM_WORLD, memory,
@@ -276,6 +287,7 @@ int main(int argc, char **argv)
     check_begin(&argc, &argv, 1);
     uint64_t seed = check_seed(), state = seed;
     int rounds = check_setting("WEFT_TEST_ROUNDS", check_setting("WEFT_TEST_SHORT", 0) ? 18 : 54);
+    bool one_node = is_one_node();
     struct running running;
     static const int sizes[] = {8, 100, 20000};
     MPI_Type_create_resized(MPI_INT64_T, 0, CLASSES * sizeof(int64_t), &column);
@@ -288,7 +300,7 @@ int main(int argc, char **argv)
         int64_t *window;
         struct op ops[OPS];
         MPI_Aint bytes = (MPI_Aint)groups * CLASSES * (MPI_Aint)sizeof(int64_t);
-        MPI_Win win = make_window(flavor, &window, bytes);
+        MPI_Win win = make_window(flavor, one_node, &window, bytes);
         for (int i = 0; i < OPS; i++)
             running.data[i] = check_alloc((size_t)groups * sizeof(int64_t));
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, check.rank, 0, win);

@@ -288,7 +288,7 @@ int main(int argc, char **argv)
     uint64_t seed = check_seed(), state = seed;
     int rounds = check_setting("WEFT_TEST_ROUNDS", check_setting("WEFT_TEST_SHORT", 0) ? 18 : 54);
     bool one_node = is_one_node();
-    struct running running;
+    struct running running = {0};
     static const int sizes[] = {8, 100, 20000};
     MPI_Type_create_resized(MPI_INT64_T, 0, CLASSES * sizeof(int64_t), &column);
     MPI_Type_commit(&column);

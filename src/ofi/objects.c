@@ -24,6 +24,11 @@ struct step {
     int rc;
 };
 
+/* shm names its file in /dev/shm after the process and a number that grows with each endpoint. A
+ * killed process leaves its file behind, and fi_enable returns FI_EBUSY to a later process of the
+ * same id: the next endpoint has another number. */
+enum { OPENINGS = 8 };
+
 /* Providers size their buffers after the queues: at the default of 2048 entries tcp;ofi_rxm takes
  * 80 MB a rank. Operations beyond that wait in Weft's queues, so a few hundred are enough. */
 static void size_queues(struct fi_info *info)
@@ -150,6 +155,10 @@ int weft_objects_open(struct weft_objects *objects, const struct weft_provider_c
     if (choice->software_matching && !(choice->row->flags & WEFT_PROVIDER_RXM))
         ask_for_no_source(info);
     struct step step = open_endpoint(objects, choice, ranks);
+    for (int i = 1; step.rc == -FI_EBUSY && i < OPENINGS; i++) {
+        weft_objects_close(objects);
+        step = open_endpoint(objects, choice, ranks);
+    }
     if (step.rc) {
         advise(choice, &step, text, sizeof text);
         snprintf(why, len, "%s on %s could not be opened: %s returned \"%s\"; %s",

@@ -5,8 +5,6 @@
  */
 #include "bench.h"
 
-#include "ofi/objects.h"
-
 #include <rdma/fi_cm.h>
 #include <rdma/fi_errno.h>
 #include <rdma/fi_tagged.h>
@@ -23,10 +21,11 @@ enum {
     GUARD_VALUE = 0x55
 };
 
-static _Noreturn void leave(void)
+/* The probe is decided. What is open is closed, because shm keeps 16 MB for each process in /dev/shm
+ * until then. A provider that has just failed may crash in its close: that changes no outcome. */
+static _Noreturn void leave(struct weft_bench *bench)
 {
-    /* Closing is left to the kernel: a provider that has just failed may fail again in its close.
-     */
+    weft_objects_close(&bench->objects);
     _exit(0);
 }
 
@@ -37,12 +36,12 @@ void weft_bench_end(struct weft_bench *bench, enum weft_check_result result, con
     va_list args;
 
     if (__atomic_exchange_n(&shared->ended, 1, __ATOMIC_ACQ_REL) != 0)
-        leave();
+        leave(bench);
     va_start(args, format);
     vsnprintf(shared->outcome.detail, sizeof shared->outcome.detail, format, args);
     va_end(args);
     shared->outcome.result = result;
-    leave();
+    leave(bench);
 }
 
 void weft_bench_must(struct weft_bench *bench, long rc, const char *what)
@@ -68,16 +67,11 @@ void weft_bench_step(struct weft_bench *bench, const char *format, ...)
 static void open_endpoint(struct weft_bench *bench, const struct weft_provider_choice *choice)
 {
     struct weft_provider_choice directed = *choice;
-    struct weft_objects objects;
     char why[sizeof bench->shared->outcome.detail];
 
     directed.software_matching = false;
-    if (weft_objects_open(&objects, &directed, bench->sides, 1, why, sizeof why) != 0)
+    if (weft_objects_open(&bench->objects, &directed, bench->sides, 1, why, sizeof why) != 0)
         BROKEN(bench, "%s", why);
-    bench->domain = objects.domain;
-    bench->av = objects.av;
-    bench->cq = objects.cq;
-    bench->ep = objects.ep;
 }
 
 void weft_bench_open(struct weft_bench *bench, const struct weft_provider_choice *choice)
@@ -89,13 +83,13 @@ void weft_bench_open(struct weft_bench *bench, const struct weft_provider_choice
     bench->eager = choice->eager_limit;
     weft_bench_step(bench, "opening the endpoint");
     open_endpoint(bench, choice);
-    weft_bench_must(bench, fi_getname(&bench->ep->fid, shared->sides[bench->me].address, &bytes),
+    weft_bench_must(bench, fi_getname(&bench->objects.ep->fid, shared->sides[bench->me].address, &bytes),
                     "fi_getname");
     shared->sides[bench->me].address_bytes = bytes;
     weft_bench_meet(bench);
     weft_bench_step(bench, "inserting the addresses of the other sides");
     for (int side = 0; side < bench->sides; side++)
-        if (fi_av_insert(bench->av, shared->sides[side].address, 1, &bench->peers[side], 0, NULL) !=
+        if (fi_av_insert(bench->objects.av, shared->sides[side].address, 1, &bench->peers[side], 0, NULL) !=
             1)
             BROKEN(bench, "fi_av_insert took no address");
     weft_bench_meet(bench);
@@ -134,8 +128,8 @@ bool weft_bench_progress(struct weft_bench *bench)
     ssize_t rc;
 
     if (__atomic_load_n(&bench->shared->ended, __ATOMIC_ACQUIRE) != 0)
-        leave();
-    rc = fi_cq_read(bench->cq, &entry, 1);
+        leave(bench);
+    rc = fi_cq_read(bench->objects.cq, &entry, 1);
     if (rc == -FI_EAGAIN)
         return false;
     if (rc != -FI_EAVAIL) {
@@ -143,7 +137,7 @@ bool weft_bench_progress(struct weft_bench *bench)
         complete(bench, &entry, 0);
         return true;
     }
-    rc = fi_cq_readerr(bench->cq, &bad, 0);
+    rc = fi_cq_readerr(bench->objects.cq, &bad, 0);
     if (rc == -FI_EAGAIN)
         return false;
     weft_bench_must(bench, rc, "fi_cq_readerr");
@@ -220,6 +214,8 @@ void weft_bench_finish(struct weft_bench *bench)
         turn(bench);
     }
     weft_bench_meet(bench);
+    __atomic_store_n(&bench->shared->ended, 1, __ATOMIC_RELEASE);
+    leave(bench);
 }
 
 /* ---- Operations ---- */
@@ -242,11 +238,11 @@ int weft_bench_register(struct weft_bench *bench, void *buffer, size_t length, u
                         struct fid_mr **mr)
 {
     static uint64_t next_key = 1; /* providers that choose the key themselves ignore it */
-    int rc = fi_mr_reg(bench->domain, buffer, length, access, 0, next_key++, 0, mr, NULL);
+    int rc = fi_mr_reg(bench->objects.domain, buffer, length, access, 0, next_key++, 0, mr, NULL);
 
     if (rc != 0 || !(bench->info->domain_attr->mr_mode & FI_MR_ENDPOINT))
         return rc;
-    rc = fi_mr_bind(*mr, &bench->ep->fid, 0);
+    rc = fi_mr_bind(*mr, &bench->objects.ep->fid, 0);
     return rc != 0 ? rc : fi_mr_enable(*mr);
 }
 
@@ -274,7 +270,7 @@ struct weft_bench_op *weft_bench_send(struct weft_bench *bench, int from, uint64
     descriptor = weft_bench_descriptor(bench, op, FI_SEND);
     weft_bench_step(bench, "starting a send of %zu bytes (fi_tsenddata)", length);
     bench->sending++;
-    while ((rc = fi_tsenddata(bench->ep, op->buffer, length, descriptor, seed,
+    while ((rc = fi_tsenddata(bench->objects.ep, op->buffer, length, descriptor, seed,
                               bench->peers[WEFT_BENCH_RECEIVER], tag, op)) == -FI_EAGAIN)
         turn(bench);
     weft_bench_must(bench, rc, "fi_tsenddata");
@@ -302,7 +298,7 @@ struct weft_bench_op *weft_bench_receive(struct weft_bench *bench, int from, uin
     op = weft_bench_op(bench, room);
     descriptor = weft_bench_descriptor(bench, op, FI_RECV);
     weft_bench_step(bench, "posting a receive of %zu bytes (fi_trecv)", room);
-    while ((rc = fi_trecv(bench->ep, op->buffer, room, descriptor, source, tag, ignore, op)) ==
+    while ((rc = fi_trecv(bench->objects.ep, op->buffer, room, descriptor, source, tag, ignore, op)) ==
            -FI_EAGAIN)
         turn(bench);
     weft_bench_must(bench, rc, "fi_trecv");
@@ -327,7 +323,7 @@ ssize_t weft_bench_special(struct weft_bench *bench, uint64_t flags, uint64_t ta
     op->done = false;
     op->error = 0;
     weft_bench_step(bench, "calling fi_trecvmsg with FI_%s", peek ? "PEEK" : "CLAIM");
-    while ((rc = fi_trecvmsg(bench->ep, &msg, flags)) == -FI_EAGAIN)
+    while ((rc = fi_trecvmsg(bench->objects.ep, &msg, flags)) == -FI_EAGAIN)
         turn(bench);
     return rc;
 }

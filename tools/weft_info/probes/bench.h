@@ -19,6 +19,7 @@
 #define WEFT_CHECK_BENCH_H
 
 #include "run.h"
+#include "ofi/objects.h"
 #include "ofi/select/provider.h"
 
 #include <rdma/fabric.h>
@@ -31,7 +32,7 @@ enum { WEFT_BENCH_ANY = -1 };
 /* What the sides of one probe share with each other and with the process that started them. */
 struct weft_bench_shared {
     struct weft_check_outcome outcome;
-    uint32_t ended;   /* 1: a side writes the outcome */
+    uint32_t ended;   /* 1: the probe is decided; a side may still write the outcome */
     uint32_t arrived; /* at meetings, all sides and meetings added up */
     uint32_t opened;  /* 1: all endpoints are open and have the addresses of the others */
     uint64_t region_address, region_key; /* memory of the receiver for remote reads and writes */
@@ -61,10 +62,7 @@ struct weft_bench {
     int settle_ms; /* time in which a message over loopback arrives */
     struct fi_info *info;
     size_t eager; /* bytes of the longest message that Weft sends without an RTS */
-    struct fid_domain *domain;
-    struct fid_ep *ep;
-    struct fid_cq *cq;
-    struct fid_av *av;
+    struct weft_objects objects;
     fi_addr_t peers[WEFT_BENCH_SIDES];
     unsigned meetings, completions;
     unsigned sending; /* sends that are not complete */
@@ -73,8 +71,9 @@ struct weft_bench {
 /* Opens this side's endpoint and exchanges addresses. shared, me, sides and settle_ms are set. */
 void weft_bench_open(struct weft_bench *bench, const struct weft_provider_choice *choice);
 
-/* Waits until all sends of this side are complete, then for the other sides. */
-void weft_bench_finish(struct weft_bench *bench);
+/* Waits until all sends of this side are complete, then for the other sides, and ends the process:
+ * the probe works. */
+_Noreturn void weft_bench_finish(struct weft_bench *bench);
 
 /* Writes the outcome and ends the process. */
 _Noreturn void weft_bench_end(struct weft_bench *bench, enum weft_check_result result,

@@ -177,7 +177,7 @@ void weft_probe_discard(struct weft_bench *bench)
 
 static void cancel(struct weft_bench *bench, struct weft_bench_op *op)
 {
-    ssize_t rc = fi_cancel(&bench->ep->fid, op);
+    ssize_t rc = fi_cancel(&bench->objects.ep->fid, op);
 
     if (rc == -FI_ENOSYS || rc == -FI_EOPNOTSUPP)
         ABSENT(bench, "fi_cancel answers: %s", fi_strerror((int)-rc));

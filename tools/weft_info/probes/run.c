@@ -160,7 +160,6 @@ _Noreturn static void run_side(const struct run *run, int probe, int side, int s
     forget_handlers();
     probes[probe].run(&bench);
     weft_bench_finish(&bench);
-    _exit(0);
 }
 
 /* ---- In the process that waits ---- */
@@ -210,8 +209,9 @@ static void describe_death(struct weft_bench_shared *bench, int side, int status
              bench->sides[side].step);
 }
 
-/* Looks which processes have ended. Returns how many still run; notes the first that died. */
-static int reap(pid_t *processes, int sides, int *dead, int *dead_status)
+/* Looks which processes have ended. Returns how many still run; notes the first that died before
+ * the probe was decided. */
+static int reap(const struct weft_bench_shared *bench, pid_t *processes, int sides, int *dead, int *dead_status)
 {
     int running = 0;
 
@@ -221,7 +221,8 @@ static int reap(pid_t *processes, int sides, int *dead, int *dead_status)
 
         if (pid > 0) {
             processes[i] = 0;
-            if (*dead < 0 && (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) {
+            if (*dead < 0 && !__atomic_load_n(&bench->ended, __ATOMIC_ACQUIRE) &&
+                (!WIFEXITED(status) || WEXITSTATUS(status) != 0)) {
                 *dead = i;
                 *dead_status = status;
             }
@@ -231,8 +232,15 @@ static int reap(pid_t *processes, int sides, int *dead, int *dead_status)
     return running;
 }
 
+/* On SIGTERM shm removes its file in /dev/shm. */
 static void end_processes(const pid_t *processes, int sides)
 {
+    bool told = false;
+
+    for (int i = 0; i < sides; i++)
+        told |= processes[i] > 0 && kill(processes[i], SIGTERM) == 0;
+    if (told)
+        nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
     for (int i = 0; i < sides; i++) {
         if (processes[i] <= 0)
             continue;
@@ -250,7 +258,7 @@ static void watch(const struct run *run, pid_t *processes, int sides)
     bool opened = false, hung = false;
     int dead = -1, status = 0;
 
-    while (reap(processes, sides, &dead, &status) > 0) {
+    while (reap(bench, processes, sides, &dead, &status) > 0) {
         if (!opened && __atomic_load_n(&bench->opened, __ATOMIC_ACQUIRE)) {
             opened = true;
             deadline = now() + run->timeout;

@@ -21,8 +21,9 @@ enum {
     GUARD_VALUE = 0x55
 };
 
-/* The probe is decided. What is open is closed, because shm keeps 16 MB for each process in /dev/shm
- * until then. A provider that has just failed may crash in its close: that changes no outcome. */
+/* The probe is decided. What is open is closed, because shm keeps 16 MB for each process in
+ * /dev/shm until then. A provider that has just failed may crash in its close: that changes no
+ * outcome. */
 static _Noreturn void leave(struct weft_bench *bench)
 {
     weft_objects_close(&bench->objects);
@@ -83,14 +84,15 @@ void weft_bench_open(struct weft_bench *bench, const struct weft_provider_choice
     bench->eager = choice->eager_limit;
     weft_bench_step(bench, "opening the endpoint");
     open_endpoint(bench, choice);
-    weft_bench_must(bench, fi_getname(&bench->objects.ep->fid, shared->sides[bench->me].address, &bytes),
+    weft_bench_must(bench,
+                    fi_getname(&bench->objects.ep->fid, shared->sides[bench->me].address, &bytes),
                     "fi_getname");
     shared->sides[bench->me].address_bytes = bytes;
     weft_bench_meet(bench);
     weft_bench_step(bench, "inserting the addresses of the other sides");
     for (int side = 0; side < bench->sides; side++)
-        if (fi_av_insert(bench->objects.av, shared->sides[side].address, 1, &bench->peers[side], 0, NULL) !=
-            1)
+        if (fi_av_insert(bench->objects.av, shared->sides[side].address, 1, &bench->peers[side], 0,
+                         NULL) != 1)
             BROKEN(bench, "fi_av_insert took no address");
     weft_bench_meet(bench);
     __atomic_store_n(&shared->opened, 1, __ATOMIC_RELEASE);
@@ -298,8 +300,8 @@ struct weft_bench_op *weft_bench_receive(struct weft_bench *bench, int from, uin
     op = weft_bench_op(bench, room);
     descriptor = weft_bench_descriptor(bench, op, FI_RECV);
     weft_bench_step(bench, "posting a receive of %zu bytes (fi_trecv)", room);
-    while ((rc = fi_trecv(bench->objects.ep, op->buffer, room, descriptor, source, tag, ignore, op)) ==
-           -FI_EAGAIN)
+    while ((rc = fi_trecv(bench->objects.ep, op->buffer, room, descriptor, source, tag, ignore,
+                          op)) == -FI_EAGAIN)
         turn(bench);
     weft_bench_must(bench, rc, "fi_trecv");
     return op;

@@ -137,10 +137,10 @@ static struct weft_bench_op *move_piece(struct weft_bench *bench, struct weft_be
 
     weft_bench_step(bench, "starting a remote %s of 1 MB", write ? "write" : "read");
     do {
-        rc = write ? fi_write(bench->objects.ep, region->buffer + at, bytes, descriptor, target, address,
-                              key, op)
-                   : fi_read(bench->objects.ep, region->buffer + at, bytes, descriptor, target, address,
-                             key, op);
+        rc = write ? fi_write(bench->objects.ep, region->buffer + at, bytes, descriptor, target,
+                              address, key, op)
+                   : fi_read(bench->objects.ep, region->buffer + at, bytes, descriptor, target,
+                             address, key, op);
         if (rc == -FI_EAGAIN)
             weft_bench_progress(bench);
     } while (rc == -FI_EAGAIN);

@@ -50,8 +50,8 @@ void weft_probe_inject(struct weft_bench *bench)
         if (bench->me == SENDER) {
             weft_bench_fill(buffer->buffer, used, i);
             weft_bench_step(bench, "calling fi_tinjectdata");
-            while ((rc = fi_tinjectdata(bench->objects.ep, buffer->buffer, used, i, bench->peers[RECEIVER],
-                                        7)) == -FI_EAGAIN)
+            while ((rc = fi_tinjectdata(bench->objects.ep, buffer->buffer, used, i,
+                                        bench->peers[RECEIVER], 7)) == -FI_EAGAIN)
                 weft_bench_progress(bench);
             weft_bench_must(bench, rc, "fi_tinjectdata");
             memset(buffer->buffer, 0xee, used); /* the buffer is the caller's again */
@@ -243,7 +243,8 @@ static void receive_pieces(struct weft_bench *bench)
 
     descriptors[0] = weft_bench_descriptor(bench, user, FI_RECV);
     descriptors[1] = weft_bench_descriptor(bench, spill, FI_RECV);
-    weft_bench_must(bench, fi_trecvv(bench->objects.ep, pieces, descriptors, 2, FI_ADDR_UNSPEC, 8, 0, op),
+    weft_bench_must(bench,
+                    fi_trecvv(bench->objects.ep, pieces, descriptors, 2, FI_ADDR_UNSPEC, 8, 0, op),
                     "fi_trecvv");
     weft_bench_meet(bench);
     weft_bench_succeed(bench, op, "a message received as two pieces");

@@ -211,7 +211,8 @@ static void describe_death(struct weft_bench_shared *bench, int side, int status
 
 /* Looks which processes have ended. Returns how many still run; notes the first that died before
  * the probe was decided. */
-static int reap(const struct weft_bench_shared *bench, pid_t *processes, int sides, int *dead, int *dead_status)
+static int reap(const struct weft_bench_shared *bench, pid_t *processes, int sides, int *dead,
+                int *dead_status)
 {
     int running = 0;
 
@@ -235,11 +236,11 @@ static int reap(const struct weft_bench_shared *bench, pid_t *processes, int sid
 /* On SIGTERM shm removes its file in /dev/shm. */
 static void end_processes(const pid_t *processes, int sides)
 {
-    bool told = false;
+    bool signalled = false;
 
     for (int i = 0; i < sides; i++)
-        told |= processes[i] > 0 && kill(processes[i], SIGTERM) == 0;
-    if (told)
+        signalled |= processes[i] > 0 && kill(processes[i], SIGTERM) == 0;
+    if (signalled)
         nanosleep(&(struct timespec){.tv_nsec = 50 * 1000 * 1000}, NULL);
     for (int i = 0; i < sides; i++) {
         if (processes[i] <= 0)

@@ -3,12 +3,13 @@
  * Schedules: steps and memory. Freed schedules are reused with their array of steps, so that short
  * collectives do not call malloc.
  *
- * Invariant: a schedule in the free list has no active message, no references, and no memory except
- * its array of steps.
+ * Invariant: a schedule that is kept for reuse has no active message, no references, and no memory
+ * except its array of steps.
  */
 #include "core/coll/schedule.h"
 
 #include "core/object/error.h"
+#include "core/process/weft.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +22,19 @@ struct weft_memory {
     _Alignas(16) unsigned char bytes[];
 };
 
-static struct weft_schedule *free_list;
-static int free_count;
+/* Of each VCI, because a thread may hold no other. */
+static struct kept {
+    struct weft_schedule *first;
+    int count;
+} kept[WEFT_VCIS_MAX];
 
 struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
 {
-    struct weft_schedule *s = free_list;
+    struct kept *free_list = &kept[args->comm->vci->number];
+    struct weft_schedule *s = free_list->first;
     if (weft_likely(s != NULL)) {
-        free_list = s->next_active;
-        free_count--;
+        free_list->first = s->next_active;
+        free_list->count--;
     } else {
         s = aligned_alloc(16, sizeof *s);
         if (!s)
@@ -41,6 +46,7 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
     s->kind = args->kind;
     s->algorithm = WEFT_ALGORITHM_AUTO;
     s->comm = args->comm;
+    s->vci = args->comm->vci->number;
     s->op = args->op;
     s->failed = s->persistent = false;
     s->channel = &args->comm->coll;
@@ -94,6 +100,7 @@ static void release(struct weft_schedule *s)
 
 void weft_schedule_put(struct weft_schedule *s)
 {
+    struct kept *free_list = &kept[s->vci];
     if (s->retains)
         release(s);
     while (s->memory) {
@@ -106,25 +113,27 @@ void weft_schedule_put(struct weft_schedule *s)
         s->steps = NULL;
         s->room = 0;
     }
-    if (free_count >= KEPT_MAX) {
+    if (free_list->count >= KEPT_MAX) {
         free(s->steps);
         free(s);
         return;
     }
-    s->next_active = free_list;
-    free_list = s;
-    free_count++;
+    s->next_active = free_list->first;
+    free_list->first = s;
+    free_list->count++;
 }
 
 void weft_schedule_finalize(void)
 {
-    while (free_list) {
-        struct weft_schedule *s = free_list;
-        free_list = s->next_active;
-        free(s->steps);
-        free(s);
+    for (int i = 0; i < WEFT_VCIS_MAX; i++) {
+        while (kept[i].first) {
+            struct weft_schedule *s = kept[i].first;
+            kept[i].first = s->next_active;
+            free(s->steps);
+            free(s);
+        }
+        kept[i].count = 0;
     }
-    free_count = 0;
 }
 
 void weft_schedule_enter(struct weft_schedule *s, bool local)

@@ -91,8 +91,9 @@ enum weft_net_control_kind {
     WEFT_NET_CTS,  /* push the message of the send `number`, length bytes, to the receive `other` */
     WEFT_NET_DATA, /* a pushed piece for the receive `number`, at offset `other`; data follows */
     WEFT_NET_CANCEL,    /* drop the message of (context, tag) of the send `number`: announced (count
-                           1), or with the sequence `other` (count 0). The reply is sent when the
-                           messages with sequences below `length` have been delivered */
+                           1), or with the sequence `other` (count 0); address: the sender's rank in
+                           the communicator. The reply is sent when the messages with sequences
+                           below `length` have been delivered */
     WEFT_NET_CANCELLED, /* the send `number` is cancelled */
     WEFT_NET_TOO_LATE,  /* the send `number` has matched */
     WEFT_NET_PLACE, /* write the message of the send `number`, length bytes, to (address, key): the
@@ -129,7 +130,7 @@ _Static_assert(offsetof(struct weft_net_control, number) + WEFT_FINS_AT_ONCE * s
                    sizeof(struct weft_net_control),
                "the numbers of a FIN");
 
-enum { WEFT_NET_WIRE_VERSION = 10 };
+enum { WEFT_NET_WIRE_VERSION = 11 };
 
 /* The ring of a staged rendezvous, part of what both sides must agree on: slots of so many bytes.
  */

@@ -281,16 +281,14 @@ static void compare(void *arg, struct weft_match_message *match)
     search->matches++;
 }
 
-bool weft_sw_revoke(struct weft_matcher *matcher, const struct weft_arrival *name)
+bool weft_sw_revoke(struct weft_matcher *matcher, struct weft_arrival *name)
 {
     struct search search = {.name = name};
     weft_match_each_message(matcher, name->context, compare, &search);
     if (search.matches != 1)
         return false;
-    const struct weft_arrival *message = &search.found->arrival;
+    *name = search.found->arrival;
     weft_sw_take(matcher, search.found);
-    if (message->lane == WEFT_LANE_NET && message->place == WEFT_DATA_HERE)
-        weft_net_matched(weft_channel_of(message->context), message->source, message->length);
     free_message(search.found);
     return true;
 }

@@ -419,8 +419,8 @@ void weft_net_flow_check(struct weft_peer *peer);
 /* The reply to a flow check arrived. False if none is pending. */
 bool weft_net_flow_checked(struct weft_peer *peer);
 
-/* Credits were returned. */
-void weft_net_credits_arrived(struct weft_peer *peer, uint64_t credits);
+/* Credits were returned. False if the peer never got that many. */
+bool weft_net_credits_arrived(struct weft_peer *peer, uint64_t credits);
 
 /* Returns the credits of a peer. */
 WEFT_COLD void weft_net_credits_return(struct weft_peer *peer);
@@ -544,6 +544,16 @@ int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, ui
 void weft_net_own_sent(struct weft_net_op *op, int error, const char *text);
 
 /* control.c */
+
+/* Whether a rank sends over the net lane; peer: its object, or NULL before first contact. */
+bool weft_net_reaches(const struct weft_peer *peer, int world);
+
+/* Whether a message of a channel may come from that rank, as its completion data claim: a rank of
+ * the communicator that sends over the net lane. */
+bool weft_net_is_sender(const struct weft_channel *channel, int source);
+
+/* Whether the payload of an RTS is a header that a rank sends. */
+bool weft_net_is_header(const struct weft_net_header *header, size_t bytes);
 
 /* Sends a control message to a peer, or appends it to the backlog; sets version and from. */
 void weft_net_control(struct weft_peer *peer, struct weft_net_control control);

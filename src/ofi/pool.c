@@ -130,6 +130,7 @@ void weft_net_pool_close(struct weft_net_vci *net)
 void weft_net_deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *data, size_t bytes)
 {
     const struct weft_net_vci *net = arg;
+    const struct weft_channel *channel = weft_channel_of(weft_net_context(tag));
     enum weft_message_form form = (enum weft_message_form)weft_net_form(tag);
     struct weft_arrival message = {.context = weft_net_context(tag),
                                    .source = (int)(cq_data >> weft_net.rank_shift),
@@ -139,13 +140,17 @@ void weft_net_deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *dat
                                    .bytes = bytes,
                                    .length = bytes,
                                    .id = (uint32_t)cq_data & weft_net.sequence_mask};
+    if (channel && !weft_net_is_sender(channel, message.source)) {
+        weft_net_drop("a message that claims a rank outside of its communicator", message.source);
+        return;
+    }
     if (form == WEFT_MESSAGE_RTS) {
-        struct weft_net_header header;
-        if (bytes < sizeof header) {
-            weft_net_drop("an RTS that is too short", message.source);
+        struct weft_net_header header = {0};
+        memcpy(&header, data, bytes < sizeof header ? bytes : sizeof header);
+        if (!weft_net_is_header(&header, bytes)) {
+            weft_net_drop("an RTS with a wrong header", message.source);
             return;
         }
-        memcpy(&header, data, sizeof header);
         message.mode = header.ready ? WEFT_SEND_READY : WEFT_SEND_STANDARD;
         message.place = WEFT_DATA_AT_SENDER;
         message.length = header.length;

@@ -80,6 +80,15 @@ static bool find_sender(struct weft_request *receive, const struct weft_arrival 
 {
     if (!receive->peer)
         receive->peer = message->peer;
+    if (!receive->peer && (unsigned)message->source >= (unsigned)receive->channel->comm->size) {
+        receive->error = (uint8_t)weft_error_set(
+            MPI_ERR_OTHER,
+            "a receive from any source matched a message of rank %d, which the communicator does "
+            "not have; a program outside of the job sends to this rank, see SECURITY.md",
+            message->source);
+        receive->bytes = 0;
+        return false;
+    }
     if (receive->peer ||
         (message->place != WEFT_DATA_AT_SENDER && message->mode != WEFT_SEND_SYNCHRONOUS))
         return true;

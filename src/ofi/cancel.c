@@ -115,6 +115,15 @@ static int sender_rank(const struct weft_channel *channel, const struct weft_net
                : -1;
 }
 
+void weft_net_queries_close(struct weft_net_vci *net)
+{
+    struct weft_net_query *query;
+    while ((query = net->queries) != NULL) {
+        net->queries = query->next;
+        free(query);
+    }
+}
+
 /* Drops the message of a cancelled send. False if it is not there any more. */
 static bool revoke(struct weft_net_vci *net, const struct weft_net_control *control,
                    struct weft_peer *peer)

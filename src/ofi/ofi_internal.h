@@ -602,6 +602,9 @@ bool weft_net_cancel_replied(struct weft_request *request, bool cancelled);
  * completion handlers. */
 void weft_net_query_arrived(struct weft_net_vci *net, const struct weft_net_control *control);
 
+/* Frees the queries that never became due. */
+void weft_net_queries_close(struct weft_net_vci *net);
+
 /* Replies to queries that are due. Returns their number. */
 WEFT_COLD int weft_net_answer_queries(struct weft_net_vci *net);
 

@@ -172,11 +172,10 @@ WEFT_COLD static void report(const struct fi_cq_tagged_entry *entry,
             "no memory to keep a message of %zu bytes from rank %u until the messages before "
             "it have arrived",
             entry->len, sender);
-    weft_warn("a message of %zu bytes from rank %u is dropped: its sequence number %u %s; either "
-              "%s delivers messages twice, or a program that is not Weft sends to this rank",
-              entry->len, sender, (uint32_t)entry->data & weft_net.sequence_mask,
-              verdict == WEFT_SEQUENCE_TWICE ? "was received before" : "cannot be the sender's",
-              weft_net_name());
+    weft_net_drop(verdict == WEFT_SEQUENCE_TWICE
+                      ? "a message whose sequence number was received before"
+                      : "a message whose sequence number cannot be its sender's",
+                  (int)sender);
 }
 
 static void message_arrived(struct weft_net_vci *net, const struct fi_cq_tagged_entry *entry,
@@ -206,8 +205,11 @@ void weft_net_pool_failed(struct weft_net_vci *net, struct weft_net_op *op,
 {
     struct weft_net_buffer *buffer = (struct weft_net_buffer *)op;
     net->posted--;
+    if (error->err == FI_ETRUNC)
+        weft_net_drop("a message that is longer than the eager limit", -1);
     if (error->err != FI_ECANCELED) {
-        if (!weft_failure_confirm(NULL)) /* no operation of the user is lost with a dead rank */
+        if (error->err != FI_ETRUNC &&
+            !weft_failure_confirm(NULL)) /* no operation of the user is lost with a dead rank */
             weft_warn("a pre-posted receive failed in %s: %s", weft_net_name(), text);
         put_aside(net, buffer);
     }

@@ -198,12 +198,11 @@ static __attribute__((noinline)) void finish_eager(struct weft_request *request,
 WEFT_COLD static void refuse(struct weft_request *request, const char *what)
 {
     weft_net_drop(what, request->source);
-    request->error =
-        (uint8_t)weft_error_set(MPI_ERR_OTHER,
-                                "a receive matched %s (rank %d, tag %d), which no rank of the "
-                                "communicator sends; a program "
-                                "outside of the job sends to this rank over %s, see SECURITY.md",
-                                what, request->source, request->tag, weft_net_name());
+    request->error = (uint8_t)weft_error_set(
+        MPI_ERR_OTHER,
+        "a receive matched %s (rank %d, tag %d), which no rank of the communicator sends; see "
+        "whether a program outside of the job sends to this rank over %s (SECURITY.md)",
+        what, request->source, request->tag, weft_net_name());
     request->source = request->match.source;
     request->bytes = 0;
     release(request);
@@ -296,8 +295,9 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
     }
     request->source = (int)(error->data >> weft_net.rank_shift);
     request->tag = (int)(error->tag & weft_net.tag_mask);
-    if (error->err == FI_ETRUNC && request->source != request->match.source &&
-        !is_expected(request)) {
+    if (request->match.source != MPI_ANY_SOURCE) {
+        request->source = request->match.source;
+    } else if (error->err == FI_ETRUNC && !is_expected(request)) {
         refuse(request, "a message of another sender");
         return;
     }

@@ -84,7 +84,7 @@ static bool find_sender(struct weft_request *receive, const struct weft_arrival 
         receive->error = (uint8_t)weft_error_set(
             MPI_ERR_OTHER,
             "a receive from any source matched a message of rank %d, which the communicator does "
-            "not have; a program outside of the job sends to this rank, see SECURITY.md",
+            "not have; see whether a program outside of the job sends to this rank (SECURITY.md)",
             message->source);
         receive->bytes = 0;
         return false;

@@ -61,7 +61,7 @@ static void become_stranger(void)
     for (int rank = 0; rank < hostile && !rc; rank++) {
         size_t bytes = sizeof address;
         struct weft_peer *peer = weft_peer_get(0, rank);
-        fi_av_lookup(weft_net_of_peer(peer)->objects.av, peer->net_addr, address, &bytes);
+        fi_av_lookup(weft_net_of_peer(peer)->objects.av, peer->net.addr, address, &bytes);
         rc = fi_av_insert(forger.objects.av, address, 1, &forger.addresses[rank], 0, NULL) != 1;
         CHECK(!rc, "the stranger cannot reach rank %d", rank);
     }
@@ -82,7 +82,7 @@ static void send_raw(int to, bool as_stranger, const void *data, size_t bytes, u
 {
     struct weft_peer *peer = weft_peer_get(0, to);
     struct fid_ep *ep = as_stranger ? forger.objects.ep : weft_net_of_peer(peer)->objects.ep;
-    fi_addr_t address = as_stranger ? forger.addresses[to] : peer->net_addr;
+    fi_addr_t address = as_stranger ? forger.addresses[to] : peer->net.addr;
     ssize_t rc;
     while ((rc = fi_tinjectdata(ep, data, bytes, cq_data, address, word)) == -FI_EAGAIN)
         progress();

@@ -57,7 +57,8 @@ void weft_net_cancel(struct weft_request *request)
                                                .tag = request->tag,
                                                .number = request->number,
                                                .other = request->sequence & weft_net.sequence_mask,
-                                               .length = peer->sequence});
+                                               .length = peer->sequence,
+                                               .address = (uint32_t)request->channel->comm->rank});
 }
 
 /* A cancelled synchronous send waits for no ACK. If it has one already, that ACK was for a later
@@ -102,32 +103,61 @@ void weft_net_query_arrived(struct weft_net_vci *net, const struct weft_net_cont
     *last = query;
 }
 
-static bool revoke(const struct weft_net_control *control)
+/* The sender's rank in its communicator, or -1 if the message claims another one. The sender may
+ * have made a communicator that this rank has not opened yet, or has freed: then it names its rank.
+ */
+static int sender_rank(const struct weft_channel *channel, const struct weft_net_control *control)
 {
-    struct weft_channel *channel = weft_channel_of(control->context);
-    if (!channel || channel->comm->deal != control->deal)
-        return false;
-    if (!weft_net.software)
-        while (weft_net_collect(channel))
-            ;
-    const struct weft_arrival name = {.context = control->context,
-                                      .source = weft_comm_rank_of(channel->comm, control->from),
-                                      .tag = control->tag,
-                                      .lane = WEFT_LANE_NET,
-                                      .id = control->count
-                                                ? weft_net_rts_id((uint32_t)control->number)
-                                                : (uint32_t)control->other};
-    return weft_sw_revoke(&channel->comm->vci->matcher, &name);
+    int rank = control->address > INT32_MAX ? -1 : (int)control->address;
+    return !channel || (channel->comm->deal == control->deal &&
+                        weft_comm_rank_of(channel->comm, control->from) == rank)
+               ? rank
+               : -1;
 }
 
-static void answer(const struct weft_net_control *control)
+void weft_net_queries_close(struct weft_net_vci *net)
+{
+    struct weft_net_query *query;
+    while ((query = net->queries) != NULL) {
+        net->queries = query->next;
+        free(query);
+    }
+}
+
+/* Drops the message of a cancelled send. False if it is not there any more. */
+static bool revoke(struct weft_net_vci *net, const struct weft_net_control *control,
+                   struct weft_peer *peer)
+{
+    struct weft_channel *channel = weft_channel_of(control->context);
+    struct weft_arrival name = {.context = control->context,
+                                .source = sender_rank(channel, control),
+                                .tag = control->tag,
+                                .lane = WEFT_LANE_NET,
+                                .id = control->count ? weft_net_rts_id((uint32_t)control->number)
+                                                     : (uint32_t)control->other};
+    if (name.source < 0)
+        return false;
+    if (!channel)
+        weft_net_collect_unexpected(net);
+    else if (!weft_net.software)
+        while (weft_net_collect(channel))
+            ;
+    if (!weft_sw_revoke(&weft.vcis[net->number].matcher, &name))
+        return false;
+    if (name.place == WEFT_DATA_HERE)
+        weft_net_matched_from(peer, name.length);
+    return true;
+}
+
+static void answer(struct weft_net_vci *net, const struct weft_net_control *control)
 {
     struct weft_peer *peer = weft_peer_get(control->deal, control->from);
-    bool gone = revoke(control);
-    if (peer && peer->lane == WEFT_LANE_NET)
-        weft_net_control(
-            peer, (struct weft_net_control){.kind = gone ? WEFT_NET_CANCELLED : WEFT_NET_TOO_LATE,
-                                            .number = control->number});
+    if (!peer || peer->lane != WEFT_LANE_NET)
+        return;
+    bool gone = revoke(net, control, peer);
+    weft_net_control(
+        peer, (struct weft_net_control){.kind = gone ? WEFT_NET_CANCELLED : WEFT_NET_TOO_LATE,
+                                        .number = control->number});
 }
 
 static void check_flow(struct weft_net_vci *net, const struct weft_net_control *control)
@@ -165,7 +195,7 @@ int weft_net_answer_queries(struct weft_net_vci *net)
         else if (query->control.kind == WEFT_NET_CONNECTED)
             weft_net_connect_back(net, query->control.deal, query->control.from);
         else
-            answer(&query->control);
+            answer(net, &query->control);
         free(query);
         answers++;
     }

@@ -174,7 +174,7 @@ bool weft_net_idle(void)
     bool idle = true;
     for (unsigned i = 0; i < weft_net.nvcis; i++) {
         const struct weft_net_vci *net = &weft_net.vcis[i];
-        idle = idle && !net->backlogged && !net->stalled && !net->outstanding && !net->queries;
+        idle = idle && !net->backlogged && !net->stalled && !net->outstanding;
     }
     return idle;
 }

@@ -14,6 +14,7 @@
  */
 #include "core/object/error.h"
 #include "core/pt2pt/count.h"
+#include "core/pt2pt/lane.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
@@ -125,6 +126,25 @@ void weft_net_drop(const char *what, int from)
                   what, from);
 }
 
+bool weft_net_reaches(const struct weft_peer *peer, int world)
+{
+    enum weft_lane lane = peer ? (enum weft_lane)peer->lane : weft_lane_to(world);
+    return lane == WEFT_LANE_NET || lane == WEFT_LANE_DEAD;
+}
+
+bool weft_net_is_sender(const struct weft_channel *channel, int source)
+{
+    const struct weft_comm *comm = channel->comm;
+    return (unsigned)source < (unsigned)comm->size &&
+           weft_net_reaches(weft_comm_peer(comm, source), weft_comm_world_of(comm, source));
+}
+
+bool weft_net_is_header(const struct weft_net_header *header, size_t bytes)
+{
+    return bytes == sizeof *header && header->version == WEFT_NET_WIRE_VERSION &&
+           header->staged <= 1 && header->ready <= 1;
+}
+
 /* The active operation of this rank with a peer that has that number and is in that phase, or NULL.
  */
 static struct weft_request *active(uint64_t number, const struct weft_peer *peer,
@@ -141,9 +161,7 @@ static struct weft_request *active(uint64_t number, const struct weft_peer *peer
 static bool finished(const struct weft_net_control *fin, const struct weft_peer *peer)
 {
     uint32_t numbers[WEFT_FINS_AT_ONCE];
-    bool all = true;
-    if (fin->count > WEFT_FINS_AT_ONCE)
-        return false;
+    bool all = fin->count > 0;
     memcpy(numbers, &fin->number, sizeof numbers);
     for (int i = 0; i < fin->count; i++) {
         struct weft_request *send = active(numbers[i], peer, WEFT_REQUEST_SEND, WEFT_NET_ANNOUNCED);
@@ -169,7 +187,7 @@ static bool announced_wanted(const struct weft_net_control *control, const struc
 {
     struct weft_request *send =
         active(control->number, peer, WEFT_REQUEST_SEND, WEFT_NET_ANNOUNCED);
-    if (!send || control->length > send->bytes)
+    if (!send || control->length > send->bytes || control->other > UINT32_MAX)
         return false;
     if (control->kind == WEFT_NET_CTS)
         weft_net_push_pieces(send, control->other, control->length);
@@ -209,8 +227,7 @@ static bool act(const struct weft_net_control *control, struct weft_peer *peer, 
     case WEFT_NET_DATA:
         return piece_arrived(control, peer, data, bytes);
     case WEFT_NET_CREDITS:
-        weft_net_credits_arrived(peer, control->length);
-        return true;
+        return weft_net_credits_arrived(peer, control->length);
     case WEFT_NET_FLOW_CHECKED:
         return weft_net_flow_checked(peer);
     case WEFT_NET_CANCELLED:
@@ -244,6 +261,27 @@ static bool is_query(const struct weft_net_control *control)
            control->kind == WEFT_NET_CONNECTED;
 }
 
+/* Whether the fields that depend on no operation have values that a rank sends: only DATA are
+ * followed by data, and count is a number in FIN, a choice of two in some other kinds, else 0. */
+static bool is_well_formed(const struct weft_net_control *control, size_t data)
+{
+    if ((control->kind == WEFT_NET_DATA) != (data > 0))
+        return false;
+    switch ((enum weft_net_control_kind)control->kind) {
+    case WEFT_NET_FIN:
+        return control->count <= WEFT_FINS_AT_ONCE;
+    case WEFT_NET_PLACE:
+        return control->count <= 1 && (weft_net.virtual_addresses || !control->address);
+    case WEFT_NET_CANCEL:
+    case WEFT_NET_WRITTEN:
+    case WEFT_NET_HEADER:
+    case WEFT_NET_CONNECTED:
+        return control->count <= 1;
+    default:
+        return !control->count;
+    }
+}
+
 void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t bytes)
 {
     struct weft_net_control control;
@@ -253,14 +291,21 @@ void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t
     }
     memcpy(&control, data, sizeof control);
     if (control.version != WEFT_NET_WIRE_VERSION || control.from < 0 ||
-        control.from >= weft.job.size || !weft_net_takes_deal(net, control.deal)) {
-        weft_net_drop("a control message of another version, an unknown rank or another VCI",
+        control.from >= weft.job.size || !weft_net_takes_deal(net, control.deal) ||
+        !is_well_formed(&control, bytes - sizeof control)) {
+        weft_net_drop("a control message of another version, an unknown rank or another VCI, or "
+                      "with a field that no rank sends",
                       control.from);
         return;
     }
     struct weft_peer *peer = weft_peer_known(control.deal, control.from);
     if (peer && peer->lane == WEFT_LANE_DEAD)
         return; /* what it is about was ended when it died */
+    if (!weft_net_reaches(peer, control.from)) {
+        weft_net_drop("a control message from a rank that has no reason to use the network",
+                      control.from);
+        return;
+    }
     if (control.kind == WEFT_NET_CONNECTED && !control.count)
         return;
     if (is_query(&control)) {

@@ -102,6 +102,7 @@ static uint32_t *unconnected(const struct weft_net_vci *net, unsigned deal, int 
 
 void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits)
 {
+    peer->net.credits = credits;
     peer->net.credits_end = peer->sequence + credits;
     peer->net.flow_check_at = peer->sequence + weft_net.part;
     struct weft_net_vci *net = weft_net_of_peer(peer);
@@ -154,10 +155,14 @@ bool weft_net_flow_checked(struct weft_peer *peer)
     return true;
 }
 
-void weft_net_credits_arrived(struct weft_peer *peer, uint64_t credits)
+bool weft_net_credits_arrived(struct weft_peer *peer, uint64_t credits)
 {
+    if (credits > peer->net.credits ||
+        weft_net_credits_left(peer) + (int64_t)credits > (int64_t)peer->net.credits)
+        return false;
     peer->net.credits_end += (uint32_t)credits;
     weft_net_settle(peer);
+    return true;
 }
 
 void weft_net_credits_return(struct weft_peer *peer)

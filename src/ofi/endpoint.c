@@ -25,6 +25,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/random.h>
 
 static const char address_key[] = "weft.net";
 enum {
@@ -204,10 +205,22 @@ static bool open_spill(struct weft_net_vci *net)
     return net->spill.iov_base && (net->spill_mr || !weft_net.local_mr);
 }
 
+/* Registrations have consecutive keys from a random one on, where keys are long enough: a stranger
+ * cannot guess the key of memory that is exposed. */
+static void choose_first_key(struct weft_net_vci *net)
+{
+    const struct fi_domain_attr *domain = weft_net.choice.info->domain_attr;
+    bool is_long = domain->mr_key_size >= sizeof net->next_key;
+    if (is_long && !(domain->mr_mode & FI_MR_PROV_KEY) &&
+        getrandom(&net->next_key, sizeof net->next_key, 0) == sizeof net->next_key)
+        net->next_key >>= 1; /* it never wraps around */
+}
+
 /* The part of a VCI whose libfabric objects are open. */
 static int open_vci(struct weft_net_vci *net, char *why, size_t len)
 {
     net->connecting_back = -1;
+    choose_first_key(net);
     if (!open_spill(net) || weft_net_claim_open(net) || weft_net_bounce_open(net)) {
         snprintf(why, len, "no memory for receive buffers of %zu bytes over %s%s",
                  weft_net.eager_limit, weft_net_name(), weft_net_bounce_advice());
@@ -230,6 +243,7 @@ static void close_vci(struct weft_net_vci *net)
     weft_objects_close(&net->objects);
     weft_net_transfer_close(net);
     weft_net_control_close(net);
+    weft_net_queries_close(net);
     free(net->unconnected);
     weft.vcis[net->number].net = (struct weft_net_fast){0};
     *net = (struct weft_net_vci){0};

@@ -43,7 +43,8 @@ bool weft_net_must_know_all(void);
 /* Closes everything; only after weft_net_idle has returned true. */
 void weft_net_close(void);
 
-/* True if all sends have left and all reads are complete. */
+/* True if all sends have left and all reads are complete. A query of a peer that is not due yet is
+ * not waited for: the peer is, and a forged one never becomes due. */
 bool weft_net_idle(void);
 
 /* Sets a new peer's address. Returns 0, or -1 with a sentence in why. */

@@ -91,8 +91,9 @@ enum weft_net_control_kind {
     WEFT_NET_CTS,  /* push the message of the send `number`, length bytes, to the receive `other` */
     WEFT_NET_DATA, /* a pushed piece for the receive `number`, at offset `other`; data follows */
     WEFT_NET_CANCEL,    /* drop the message of (context, tag) of the send `number`: announced (count
-                           1), or with the sequence `other` (count 0). The reply is sent when the
-                           messages with sequences below `length` have been delivered */
+                           1), or with the sequence `other` (count 0); address: the sender's rank in
+                           the communicator. The reply is sent when the messages with sequences
+                           below `length` have been delivered */
     WEFT_NET_CANCELLED, /* the send `number` is cancelled */
     WEFT_NET_TOO_LATE,  /* the send `number` has matched */
     WEFT_NET_PLACE, /* write the message of the send `number`, length bytes, to (address, key): the
@@ -129,7 +130,7 @@ _Static_assert(offsetof(struct weft_net_control, number) + WEFT_FINS_AT_ONCE * s
                    sizeof(struct weft_net_control),
                "the numbers of a FIN");
 
-enum { WEFT_NET_WIRE_VERSION = 10 };
+enum { WEFT_NET_WIRE_VERSION = 11 };
 
 /* The ring of a staged rendezvous, part of what both sides must agree on: slots of so many bytes.
  */
@@ -418,8 +419,8 @@ void weft_net_flow_check(struct weft_peer *peer);
 /* The reply to a flow check arrived. False if none is pending. */
 bool weft_net_flow_checked(struct weft_peer *peer);
 
-/* Credits were returned. */
-void weft_net_credits_arrived(struct weft_peer *peer, uint64_t credits);
+/* Credits were returned. False if the peer never got that many. */
+bool weft_net_credits_arrived(struct weft_peer *peer, uint64_t credits);
 
 /* Returns the credits of a peer. */
 WEFT_COLD void weft_net_credits_return(struct weft_peer *peer);
@@ -544,6 +545,16 @@ void weft_net_own_sent(struct weft_net_op *op, int error, const char *text);
 
 /* control.c */
 
+/* Whether a rank sends over the net lane; peer: its object, or NULL before first contact. */
+bool weft_net_reaches(const struct weft_peer *peer, int world);
+
+/* Whether a message of a channel may come from that rank, as its completion data claim: a rank of
+ * the communicator that sends over the net lane. */
+bool weft_net_is_sender(const struct weft_channel *channel, int source);
+
+/* Whether the payload of an RTS is a header that a rank sends. */
+bool weft_net_is_header(const struct weft_net_header *header, size_t bytes);
+
 /* Sends a control message to a peer, or appends it to the backlog; sets version and from. */
 void weft_net_control(struct weft_peer *peer, struct weft_net_control control);
 
@@ -590,6 +601,9 @@ bool weft_net_cancel_replied(struct weft_request *request, bool cancelled);
 /* A cancel, a flow check or CONNECTED arrived; weft_net_answer_queries replies to it, outside of
  * completion handlers. */
 void weft_net_query_arrived(struct weft_net_vci *net, const struct weft_net_control *control);
+
+/* Frees the queries that never became due. */
+void weft_net_queries_close(struct weft_net_vci *net);
 
 /* Replies to queries that are due. Returns their number. */
 WEFT_COLD int weft_net_answer_queries(struct weft_net_vci *net);

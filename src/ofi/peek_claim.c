@@ -203,12 +203,15 @@ void weft_net_claim_failed(struct weft_net_vci *net, const struct fi_cq_err_entr
                            const char *text)
 {
     struct weft_net_claim *claim = net->claim;
-    if (claim->state != PEEKING || error->err != FI_ENOMSG)
+    if (claim->state == CLAIMING && error->err == FI_ETRUNC)
+        weft_net_drop("a message that is longer than the eager limit",
+                      (int)(claim->data >> weft_net.rank_shift));
+    else if (claim->state != PEEKING || error->err != FI_ENOMSG)
         weft_fatal(MPI_ERR_OTHER,
                    "%s failed to hand over a message it had found: %s; try "
                    "WEFT_MATCHING=software",
                    weft_net_name(), text);
-    claim->empty = true;
+    claim->empty = claim->state == PEEKING;
     claim->state = IDLE;
     hold(claim->channel, -1);
 }

@@ -130,6 +130,7 @@ void weft_net_pool_close(struct weft_net_vci *net)
 void weft_net_deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *data, size_t bytes)
 {
     const struct weft_net_vci *net = arg;
+    const struct weft_channel *channel = weft_channel_of(weft_net_context(tag));
     enum weft_message_form form = (enum weft_message_form)weft_net_form(tag);
     struct weft_arrival message = {.context = weft_net_context(tag),
                                    .source = (int)(cq_data >> weft_net.rank_shift),
@@ -139,13 +140,17 @@ void weft_net_deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *dat
                                    .bytes = bytes,
                                    .length = bytes,
                                    .id = (uint32_t)cq_data & weft_net.sequence_mask};
+    if (channel && !weft_net_is_sender(channel, message.source)) {
+        weft_net_drop("a message that claims a rank outside of its communicator", message.source);
+        return;
+    }
     if (form == WEFT_MESSAGE_RTS) {
-        struct weft_net_header header;
-        if (bytes < sizeof header) {
-            weft_net_drop("an RTS that is too short", message.source);
+        struct weft_net_header header = {0};
+        memcpy(&header, data, bytes < sizeof header ? bytes : sizeof header);
+        if (!weft_net_is_header(&header, bytes)) {
+            weft_net_drop("an RTS with a wrong header", message.source);
             return;
         }
-        memcpy(&header, data, sizeof header);
         message.mode = header.ready ? WEFT_SEND_READY : WEFT_SEND_STANDARD;
         message.place = WEFT_DATA_AT_SENDER;
         message.length = header.length;
@@ -167,11 +172,10 @@ WEFT_COLD static void report(const struct fi_cq_tagged_entry *entry,
             "no memory to keep a message of %zu bytes from rank %u until the messages before "
             "it have arrived",
             entry->len, sender);
-    weft_warn("a message of %zu bytes from rank %u is dropped: its sequence number %u %s; either "
-              "%s delivers messages twice, or a program that is not Weft sends to this rank",
-              entry->len, sender, (uint32_t)entry->data & weft_net.sequence_mask,
-              verdict == WEFT_SEQUENCE_TWICE ? "was received before" : "cannot be the sender's",
-              weft_net_name());
+    weft_net_drop(verdict == WEFT_SEQUENCE_TWICE
+                      ? "a message whose sequence number was received before"
+                      : "a message whose sequence number cannot be its sender's",
+                  (int)sender);
 }
 
 static void message_arrived(struct weft_net_vci *net, const struct fi_cq_tagged_entry *entry,
@@ -201,8 +205,11 @@ void weft_net_pool_failed(struct weft_net_vci *net, struct weft_net_op *op,
 {
     struct weft_net_buffer *buffer = (struct weft_net_buffer *)op;
     net->posted--;
+    if (error->err == FI_ETRUNC)
+        weft_net_drop("a message that is longer than the eager limit", -1);
     if (error->err != FI_ECANCELED) {
-        if (!weft_failure_confirm(NULL)) /* no operation of the user is lost with a dead rank */
+        if (error->err != FI_ETRUNC &&
+            !weft_failure_confirm(NULL)) /* no operation of the user is lost with a dead rank */
             weft_warn("a pre-posted receive failed in %s: %s", weft_net_name(), text);
         put_aside(net, buffer);
     }

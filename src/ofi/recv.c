@@ -193,6 +193,22 @@ static __attribute__((noinline)) void finish_eager(struct weft_request *request,
     deliver(request, length);
 }
 
+/* The provider matched a message that no rank of the communicator has sent. The receive fails: it
+ * cannot be posted again, because later receives may have matched meanwhile. */
+WEFT_COLD static void refuse(struct weft_request *request, const char *what)
+{
+    weft_net_drop(what, request->source);
+    request->error = (uint8_t)weft_error_set(
+        MPI_ERR_OTHER,
+        "a receive matched %s (rank %d, tag %d), which no rank of the communicator sends; see "
+        "whether a program outside of the job sends to this rank over %s (SECURITY.md)",
+        what, request->source, request->tag, weft_net_name());
+    request->source = request->match.source;
+    request->bytes = 0;
+    release(request);
+    weft_request_event(request);
+}
+
 static struct weft_peer *sender_of(struct weft_request *request)
 {
     return weft_comm_connect(request->channel->comm, request->source);
@@ -212,6 +228,7 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
         return;
     }
     int form = weft_net_form(entry->tag);
+    struct weft_net_header header;
     if (form != WEFT_MESSAGE_RTS) {
         if (form == WEFT_MESSAGE_SYNC)
             weft_net_acknowledge(request->peer, request->channel, request->tag);
@@ -223,10 +240,20 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
         weft_net_request_header(request, (uint32_t)entry->data);
         return;
     }
-    struct weft_net_header header;
     memcpy(&header, landing(request), sizeof header);
+    if (!weft_net_is_header(&header, entry->len)) {
+        refuse(request, "an RTS with a wrong header");
+        return;
+    }
     release(request);
     weft_net_fetch(request, &header);
+}
+
+/* Whether a sender other than the one that the receive names may have sent its message. */
+static bool is_expected(const struct weft_request *request)
+{
+    return request->match.source == MPI_ANY_SOURCE &&
+           weft_net_is_sender(request->channel, request->source);
 }
 
 WEFT_HOT void weft_net_received(struct weft_request *request,
@@ -237,7 +264,9 @@ WEFT_HOT void weft_net_received(struct weft_request *request,
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     request->source = (int)(entry->data >> weft_net.rank_shift);
     request->tag = (int)(entry->tag & weft_net.tag_mask);
-    if (weft_likely(weft_net_form(entry->tag) == WEFT_MESSAGE_EAGER))
+    if (weft_unlikely(request->source != request->match.source) && !is_expected(request))
+        refuse(request, "a message of another sender");
+    else if (weft_likely(weft_net_form(entry->tag) == WEFT_MESSAGE_EAGER))
         deliver(request, entry->len);
     else
         finish_special(request, entry);
@@ -266,6 +295,12 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
     }
     request->source = (int)(error->data >> weft_net.rank_shift);
     request->tag = (int)(error->tag & weft_net.tag_mask);
+    if (request->match.source != MPI_ANY_SOURCE) {
+        request->source = request->match.source;
+    } else if (error->err == FI_ETRUNC && !is_expected(request)) {
+        refuse(request, "a message of another sender");
+        return;
+    }
     if (error->err == FI_ETRUNC) {
         /* Only providers that truncate by themselves come here: what fits has arrived. */
         struct fi_cq_tagged_entry entry = {.tag = error->tag, .data = error->data};

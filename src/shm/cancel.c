@@ -46,11 +46,11 @@ void weft_shm_cancel_replied(struct weft_request *request, bool cancelled)
 
 void weft_shm_cancel_requested(struct weft_shm_link *link, const struct weft_shm_body *body)
 {
-    const struct weft_arrival name = {.context = body->context,
-                                      .source = body->source,
-                                      .tag = body->tag,
-                                      .lane = WEFT_LANE_SHM,
-                                      .id = body->bytes};
+    struct weft_arrival name = {.context = body->context,
+                                .source = body->source,
+                                .tag = body->tag,
+                                .lane = WEFT_LANE_SHM,
+                                .id = body->bytes};
     bool gone = weft_sw_revoke(link->matcher, &name);
     weft_shm_control(link,
                      &(struct weft_shm_body){.kind = gone ? WEFT_SHM_CANCELLED : WEFT_SHM_TOO_LATE,

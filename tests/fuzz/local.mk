@@ -13,3 +13,9 @@ tests_fuzz_p2p_SOURCES = tests/fuzz/p2p.c $(FUZZ_PARTS)
 tests_fuzz_p2p_LDADD = $(MPI_TEST_LIBS)
 tests_fuzz_p2p_threads_SOURCES = tests/fuzz/p2p_threads.c $(FUZZ_PARTS)
 tests_fuzz_p2p_threads_LDADD = $(MPI_TEST_LIBS)
+
+# Forged messages: uses hidden names.
+check_PROGRAMS += tests/fuzz/forge
+tests_fuzz_forge_SOURCES = tests/fuzz/forge.c
+tests_fuzz_forge_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
+tests_fuzz_forge_LDADD = libweft.la

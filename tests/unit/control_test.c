@@ -90,6 +90,12 @@ static struct weft_net_control about(enum weft_net_control_kind kind, uint64_t n
                                      .number = number};
 }
 
+/* The bytes of data that follow a control message. */
+static size_t data_of(const struct weft_net_control *control)
+{
+    return control->kind == WEFT_NET_DATA ? 8 : 0;
+}
+
 /* Gives a message to the lane: it is dropped, or ignored without a word, and changes nothing. */
 static void expect_ignored(struct weft_net_control control, size_t data, bool counted)
 {
@@ -119,7 +125,7 @@ static void other_phases(void **state)
             bool answers_cancel =
                 control.kind == WEFT_NET_CANCELLED || control.kind == WEFT_NET_TOO_LATE;
             if (phases[i] != wanted(control.kind) || answers_cancel)
-                expect_ignored(control, 8, control.kind != WEFT_NET_TAKEN);
+                expect_ignored(control, data_of(&control), control.kind != WEFT_NET_TAKEN);
         }
 }
 
@@ -132,7 +138,7 @@ static void other_ranks(void **state)
             for (size_t o = 0; o < sizeof others / sizeof others[0]; o++) {
                 struct weft_net_control control = about(about_requests[kind], requests[i]->number);
                 control.from = others[o];
-                expect_dropped(control, 8);
+                expect_dropped(control, data_of(&control));
             }
 }
 
@@ -147,7 +153,7 @@ static void other_deals(void **state)
             for (size_t o = 0; o < sizeof others / sizeof others[0]; o++) {
                 struct weft_net_control control = about(about_requests[kind], requests[i]->number);
                 control.deal = others[o];
-                expect_dropped(control, 8);
+                expect_dropped(control, data_of(&control));
             }
     struct weft_net_control misdirected = about(WEFT_NET_FLOW_CHECK, 0);
     weft_net.nvcis = 2;
@@ -165,7 +171,7 @@ static void no_requests(void **state)
     for (int kind = 0; kind < KINDS; kind++)
         for (size_t n = 0; n < sizeof numbers / sizeof numbers[0]; n++) {
             struct weft_net_control control = about(about_requests[kind], numbers[n]);
-            expect_ignored(control, 8, control.kind != WEFT_NET_TAKEN);
+            expect_ignored(control, data_of(&control), control.kind != WEFT_NET_TAKEN);
         }
 }
 
@@ -184,6 +190,32 @@ static void other_lengths(void **state)
     expect_dropped(control, 8);
     /* No slot has been written. */
     expect_dropped(about(WEFT_NET_TAKEN, requests[1]->number), 0);
+}
+
+/* Fields that depend on no operation: counts, data where none follow, numbers of more than 32 bits,
+ * credits that the peer never got. */
+static void other_fields(void **state)
+{
+    struct weft_net_control control;
+    (void)state;
+    for (int kind = 0; kind <= WEFT_NET_CONNECTED; kind++) {
+        control = about((enum weft_net_control_kind)kind, requests[0]->number);
+        control.count = UINT8_MAX;
+        expect_dropped(control, data_of(&control));
+        control.count = 0;
+        expect_dropped(control, 8 - data_of(&control));
+    }
+    control = about(WEFT_NET_CTS, requests[0]->number);
+    control.other = UINT64_C(1) << 32;
+    expect_dropped(control, 0);
+    control = about(WEFT_NET_FIN, requests[0]->number);
+    control.count = 0;
+    expect_dropped(control, 0);
+    control = about(WEFT_NET_CREDITS, 0);
+    control.length = 1;
+    expect_dropped(control, 0);
+    control.length = UINT64_MAX;
+    expect_dropped(control, 0);
 }
 
 static void other_messages(void **state)
@@ -209,9 +241,10 @@ static void other_messages(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(other_phases),  cmocka_unit_test(other_ranks),
-        cmocka_unit_test(other_deals),   cmocka_unit_test(no_requests),
-        cmocka_unit_test(other_lengths), cmocka_unit_test(other_messages),
+        cmocka_unit_test(other_phases),   cmocka_unit_test(other_ranks),
+        cmocka_unit_test(other_deals),    cmocka_unit_test(no_requests),
+        cmocka_unit_test(other_lengths),  cmocka_unit_test(other_fields),
+        cmocka_unit_test(other_messages),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -218,7 +218,7 @@ struct weft_group *weft_choice_group(const struct weft_group *from, struct weft_
     int n = 0;
     for (int i = 0; i < from->size && color != MPI_UNDEFINED; i++)
         if (all[i].color == color)
-            all[n++] = all[i];
+            all[n++] = (struct weft_choice){color, all[i].key, i};
     qsort(all, (size_t)n, sizeof *all, by_key);
     struct weft_group *group = weft_group_make(n);
     if (!group)

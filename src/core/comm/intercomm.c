@@ -13,6 +13,7 @@
 #include "core/coll/op.h"
 #include "core/pt2pt/p2p.h"
 #include "core/comm/session.h"
+#include "core/process/weft.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,6 +51,15 @@ static void *allocate(size_t bytes)
     return memory;
 }
 
+/* The other leader sent what describes no group. */
+WEFT_COLD static int report_damaged(const struct sides *sides, size_t bytes)
+{
+    return weft_error_set(MPI_ERR_INTERN,
+                          "the %zu bytes from rank %d, the leader of the other group, describe no "
+                          "group of this job; see whether all ranks run the same version of Weft",
+                          bytes, sides->remote_leader);
+}
+
 /* Leaders only: sends `bytes` bytes, receives `their_bytes`. */
 static int exchange(const struct sides *sides, const void *mine, size_t bytes, void *theirs,
                     size_t their_bytes)
@@ -64,6 +74,8 @@ static int exchange(const struct sides *sides, const void *mine, size_t bytes, v
                              WEFT_SEND_STANDARD);
     weft_request_wait(receive);
     code = receive->error;
+    if (code == MPI_SUCCESS && receive->bytes != their_bytes)
+        code = report_damaged(sides, receive->bytes);
     weft_request_put(receive);
     return code ? code : sent;
 }
@@ -73,16 +85,28 @@ static int broadcast(const struct sides *sides, void *data, size_t bytes)
     return weft_coll_bcast(sides->local, weft_elements_of_bytes(data, bytes), sides->leader);
 }
 
+/* How many bytes the other side may send. */
+struct range {
+    size_t least, most;
+};
+
+static struct range exactly(size_t bytes)
+{
+    return (struct range){bytes, bytes};
+}
+
 /* Sends the leader's bytes to the other side. All processes of this side get the other side's bytes
  * in *theirs, for the caller to free, or all fail. */
-static int swap(const struct sides *sides, const void *mine, size_t bytes, void **theirs,
-                size_t *their_bytes)
+static int swap(const struct sides *sides, const void *mine, size_t bytes, struct range range,
+                void **theirs, size_t *their_bytes)
 {
     int64_t size = (int64_t)bytes, other = -1;
     char *data = NULL;
     int code = MPI_SUCCESS;
     if (leads(sides)) {
         code = exchange(sides, &size, sizeof size, &other, sizeof other);
+        if (code == MPI_SUCCESS && (other < (int64_t)range.least || other > (int64_t)range.most))
+            code = report_damaged(sides, (size_t)other);
         if (code == MPI_SUCCESS) {
             data = allocate((size_t)other);
             code = exchange(sides, mine, bytes, data, (size_t)other);
@@ -111,12 +135,31 @@ static int swap(const struct sides *sides, const void *mine, size_t bytes, void 
     return code;
 }
 
+/* Whether these are ranks of the job, each of them once. */
+static bool are_ranks(const int32_t *ranks, int n)
+{
+    bool *seen = calloc((size_t)weft.job.size, sizeof *seen), good = seen;
+    for (int i = 0; i < n && good; i++) {
+        good = ranks[i] >= 0 && ranks[i] < weft.job.size && !seen[ranks[i]];
+        if (good)
+            seen[ranks[i]] = true;
+    }
+    free(seen);
+    return good;
+}
+
+/* NULL: no memory, or these bytes are no group of the job. */
 static struct weft_group *group_of(struct weft_session *session, const void *ranks, size_t bytes)
 {
-    struct weft_group *group = weft_group_make((int)(bytes / sizeof group->table[0]));
+    int n = (int)(bytes / sizeof(int32_t));
+    struct weft_group *group = bytes % sizeof(int32_t) ? NULL : weft_group_make(n);
     if (!group)
         return NULL;
     memcpy(group->table, ranks, bytes);
+    if (!are_ranks(group->table, n)) {
+        free(group);
+        return NULL;
+    }
     group->session = weft_session_keep(session);
     return weft_group_seal(group);
 }
@@ -128,7 +171,8 @@ static int swap_groups(const struct sides *sides, const struct weft_group *mine,
     size_t size = (size_t)mine->size * sizeof(int32_t);
     int32_t *ranks = allocate(size);
     weft_group_list(mine, ranks);
-    int code = swap(sides, ranks, size, theirs, bytes);
+    struct range range = {0, (size_t)weft.job.size * sizeof *ranks};
+    int code = swap(sides, ranks, size, range, theirs, bytes);
     free(ranks);
     return code;
 }
@@ -199,7 +243,8 @@ int weft_intercomm_split(struct weft_comm *over, struct weft_choice *all, int co
     struct sides sides = sides_of(over);
     void *theirs;
     size_t bytes;
-    int code = swap(&sides, all, (size_t)over->local->size * sizeof *all, &theirs, &bytes);
+    int code = swap(&sides, all, (size_t)over->local->size * sizeof *all,
+                    exactly((size_t)over->size * sizeof *all), &theirs, &bytes);
     if (code != MPI_SUCCESS)
         return code;
     struct weft_group *mine = weft_choice_group(over->group, all, color);
@@ -215,10 +260,11 @@ int weft_intercomm_merge(struct weft_comm *inter, bool high, struct weft_comm **
     void *theirs;
     size_t bytes;
     *out = NULL;
-    int code = swap(&sides, &mine, 1, &theirs, &bytes);
+    int code = swap(&sides, &mine, 1, exactly(1), &theirs, &bytes);
     if (code != MPI_SUCCESS)
         return code;
-    bool their_high = *(char *)theirs, first = high == their_high ? inter->first_half : their_high;
+    bool their_high = *(char *)theirs != 0,
+         first = high == their_high ? inter->first_half : their_high;
     free(theirs);
     struct weft_group *low = first ? inter->group : inter->remote,
                       *above = first ? inter->remote : inter->group;
@@ -294,7 +340,9 @@ int weft_intercomm_create(struct weft_comm *local, int leader, struct weft_comm 
     }
     memcpy(mine, &key, sizeof key);
     weft_group_list(local->remote, (int32_t *)(mine + sizeof key));
-    int code = swap(&sides, mine, bytes, &theirs, &bytes);
+    struct range range = {sizeof key + sizeof(int32_t),
+                          sizeof key + (size_t)weft.job.size * sizeof(int32_t)};
+    int code = swap(&sides, mine, bytes, range, &theirs, &bytes);
     free(mine);
     if (code != MPI_SUCCESS)
         return code;

@@ -33,7 +33,7 @@ static int send_self(struct weft_request *send)
 /* A send that was copied is complete, and can be cancelled until the copy has matched. */
 static void cancel_self(struct weft_request *send)
 {
-    const struct weft_arrival name = describe_self(send);
+    struct weft_arrival name = describe_self(send);
     if (!weft_sw_revoke(&send->channel->comm->vci->matcher, &name))
         return;
     send->flags |= WEFT_REQUEST_CANCELLED;

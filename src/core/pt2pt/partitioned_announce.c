@@ -190,6 +190,20 @@ static void deliver_in_order(struct weft_channel *channel, int rank)
     }
 }
 
+static bool is_announcement(const struct weft_announcement *what, size_t length)
+{
+    return length == sizeof *what && what->id > WEFT_PARTITIONED_ANNOUNCE &&
+           what->id <= (uint32_t)weft.tag_ub;
+}
+
+int weft_partitioned_damaged(int rank)
+{
+    return weft_error_set(MPI_ERR_INTERN,
+                          "a message of rank %d about a partitioned send is damaged; see whether "
+                          "all ranks run the same version of Weft",
+                          rank);
+}
+
 void weft_announcement_part(struct weft_request *part)
 {
     if (part->op == WEFT_REQUEST_SEND) {
@@ -199,8 +213,11 @@ void weft_announcement_part(struct weft_request *part)
         struct weft_channel *channel = arrival->channel;
         int rank = arrival->rank;
         arrival->complete = true;
-        if (part->error) {
-            fail(arrival, part->error);
+        int error = part->error || is_announcement(&arrival->what, part->bytes)
+                        ? part->error
+                        : weft_partitioned_damaged(rank);
+        if (error) {
+            fail(arrival, error);
             unlink_arrival(arrival, &expected);
             free(arrival);
         }

@@ -153,6 +153,9 @@ void weft_precv_advance(struct weft_precv *recv);
 /* It has its announcement. */
 void weft_precv_matched(struct weft_precv *recv, const struct weft_announcement *announcement);
 
+/* Records that a message of a rank is not what a rank sends. Returns MPI_ERR_INTERN. */
+WEFT_COLD int weft_partitioned_damaged(int rank);
+
 /* It will get none, for that error. */
 void weft_precv_unmatchable(struct weft_precv *recv, int error);
 

@@ -204,19 +204,32 @@ void weft_precv_part(struct weft_precv *recv, struct weft_request *part)
     weft_partitioned_queue(&recv->base);
 }
 
+/* Whether a notice of that length names partitions that the sender has and has not announced, and
+ * brings their data if they fit into it. */
+static bool is_notice(const struct weft_precv *recv, struct weft_partition_range range,
+                      size_t length)
+{
+    uint32_t sent = recv->sender.partitions;
+    size_t data = range.count * recv->sender.bytes;
+    return range.first <= sent && range.count <= sent - range.first &&
+           range.count <= sent - recv->announced &&
+           length == sizeof range + (data <= WEFT_PARTITIONED_INLINE ? data : 0);
+}
+
 /* Takes the data that came with a notice, or posts their receive. */
 static void take_notice(struct weft_precv *recv)
 {
     struct weft_request *part = recv->notice;
     struct weft_partition_range range;
     recv->notice = NULL;
-    if (part->error) {
-        recv->base.error = part->error;
+    memcpy(&range, recv->landing, sizeof range);
+    if (part->error || !is_notice(recv, range, part->bytes)) {
+        recv->base.error =
+            part->error ? part->error : (uint8_t)weft_partitioned_damaged(recv->base.is.rank);
         recv->lost = true;
         weft_request_put(part);
         return;
     }
-    memcpy(&range, recv->landing, sizeof range);
     recv->noticed = true;
     recv->announced += range.count;
     if (range.count * recv->sender.bytes <= WEFT_PARTITIONED_INLINE) {

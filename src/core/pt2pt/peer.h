@@ -67,6 +67,7 @@ struct weft_net_peer {
     uint32_t fetching;                           /* rendezvous receives from it that are active */
     uint32_t fins;                               /* FINs to be sent: entries of fin_numbers */
     uint32_t fin_numbers[WEFT_FINS_AT_ONCE];     /* numbers of its sends whose data have arrived */
+    uint32_t credits;                            /* that it gave this rank at first contact */
     uint32_t sent_mark;   /* a value that the sequence had, not 2^32 messages ago, */
     uint64_t sent_before; /* and how many messages there had been then */
 };

@@ -80,6 +80,15 @@ static bool find_sender(struct weft_request *receive, const struct weft_arrival 
 {
     if (!receive->peer)
         receive->peer = message->peer;
+    if (!receive->peer && (unsigned)message->source >= (unsigned)receive->channel->comm->size) {
+        receive->error = (uint8_t)weft_error_set(
+            MPI_ERR_OTHER,
+            "a receive from any source matched a message of rank %d, which the communicator does "
+            "not have; see whether a program outside of the job sends to this rank (SECURITY.md)",
+            message->source);
+        receive->bytes = 0;
+        return false;
+    }
     if (receive->peer ||
         (message->place != WEFT_DATA_AT_SENDER && message->mode != WEFT_SEND_SYNCHRONOUS))
         return true;
@@ -281,16 +290,14 @@ static void compare(void *arg, struct weft_match_message *match)
     search->matches++;
 }
 
-bool weft_sw_revoke(struct weft_matcher *matcher, const struct weft_arrival *name)
+bool weft_sw_revoke(struct weft_matcher *matcher, struct weft_arrival *name)
 {
     struct search search = {.name = name};
     weft_match_each_message(matcher, name->context, compare, &search);
     if (search.matches != 1)
         return false;
-    const struct weft_arrival *message = &search.found->arrival;
+    *name = search.found->arrival;
     weft_sw_take(matcher, search.found);
-    if (message->lane == WEFT_LANE_NET && message->place == WEFT_DATA_HERE)
-        weft_net_matched(weft_channel_of(message->context), message->source, message->length);
     free_message(search.found);
     return true;
 }

@@ -94,8 +94,9 @@ static inline struct weft_request *weft_sw_request(struct weft_match_receive *re
 }
 
 /* Discards the one message without a receive that a cancelled send names: by context, source, tag,
- * lane and id. False if there is none, or several match. */
-bool weft_sw_revoke(struct weft_matcher *matcher, const struct weft_arrival *name);
+ * lane and id. Its other fields are stored in *name, but its data are freed. False if there is
+ * none, or several match. */
+bool weft_sw_revoke(struct weft_matcher *matcher, struct weft_arrival *name);
 
 /* Counts a receive or a claim in (+1) or out (-1) of a channel's held ones. */
 void weft_sw_hold(struct weft_channel *channel, int by);

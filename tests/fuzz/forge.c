@@ -1,0 +1,351 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=4 lanes=rxm,rxm-soft,rxm-push,rxm-unpaid,net-soft,sockets seconds=30
+/*
+ * Forged messages. The last rank is hostile: it sends control messages of every kind with wrong
+ * fields to the other ranks, from its own endpoint, as a peer of the job, and from one that is in
+ * no address vector, as a stranger. The other ranks exchange messages of every protocol meanwhile
+ * and verify their data. The hostile rank never announces or synchronizes a message, so whatever
+ * it sends about operations is refused.
+ *
+ * What passes for another rank has one more field that no rank sends: the fields alone cannot
+ * tell a perfect copy from the message itself.
+ *
+ * WEFT_TEST_FORGED: how many messages; WEFT_TEST_SEED repeats a run.
+ */
+#include "../mpi/check.h"
+
+#include "core/pt2pt/count.h"
+#include "core/process/weft.h"
+#include "ofi/ofi_internal.h"
+
+enum { FORGED = 20000, BATCH = 200, USER_MESSAGES = 300, FIXED_SEED = 18 };
+enum { TICK = 1, TOCK, DATA, UNUSED_TAG = 12345, LARGEST = 300000, PLACES = 4 };
+
+static MPI_Comm victims; /* all but the hostile rank */
+static int hostile;
+
+/* ---- The hostile rank */
+
+static struct {
+    struct weft_objects objects; /* of the stranger */
+    fi_addr_t addresses[64];     /* of the victims in its address vector */
+    uint64_t random;
+    long certain[64]; /* messages to each victim that must be dropped, but those of the stranger:
+                         some providers deliver none of them */
+    int user_messages;
+} forger;
+
+static uint64_t any(uint64_t below)
+{
+    forger.random++;
+    return below ? check_mix(forger.random) % below : check_mix(forger.random);
+}
+
+/* A number that is near the limit of some check, or any. */
+static uint64_t edge(void)
+{
+    static const uint64_t edges[] = {0,          1,         8,          255,
+                                     256,        65535,     UINT32_MAX, UINT64_C(1) << 32,
+                                     1ULL << 48, INT64_MAX, UINT64_MAX, UINT64_MAX - 7};
+    uint64_t choice = any(20);
+    if (choice < sizeof edges / sizeof edges[0])
+        return edges[choice];
+    return choice < 18 ? any(2000) : any(0);
+}
+
+static void become_stranger(void)
+{
+    char why[512], address[256];
+    int rc = weft_objects_open(&forger.objects, &weft_net.choice, check.size, 1, why, sizeof why);
+    CHECK(!rc, "the stranger has no endpoint: %s", why);
+    for (int rank = 0; rank < hostile && !rc; rank++) {
+        size_t bytes = sizeof address;
+        struct weft_peer *peer = weft_peer_get(0, rank);
+        fi_av_lookup(weft_net_of_peer(peer)->objects.av, peer->net.addr, address, &bytes);
+        rc = fi_av_insert(forger.objects.av, address, 1, &forger.addresses[rank], 0, NULL) != 1;
+        CHECK(!rc, "the stranger cannot reach rank %d", rank);
+    }
+}
+
+static void progress(void)
+{
+    struct fi_cq_tagged_entry entries[8];
+    struct fi_cq_err_entry error = {0};
+    weft_progress();
+    if (fi_cq_read(forger.objects.cq, entries, 8) == -FI_EAVAIL)
+        fi_cq_readerr(forger.objects.cq, &error, 0);
+}
+
+/* Sends bytes as they are, as this rank or as a stranger. */
+static void send_raw(int to, bool as_stranger, const void *data, size_t bytes, uint64_t cq_data,
+                     uint64_t word)
+{
+    struct weft_peer *peer = weft_peer_get(0, to);
+    struct fid_ep *ep = as_stranger ? forger.objects.ep : weft_net_of_peer(peer)->objects.ep;
+    fi_addr_t address = as_stranger ? forger.addresses[to] : peer->net.addr;
+    ssize_t rc;
+    while ((rc = fi_tinjectdata(ep, data, bytes, cq_data, address, word)) == -FI_EAGAIN)
+        progress();
+    CHECK(!rc, "a message to rank %d could not be sent: %s", to, fi_strerror((int)-rc));
+}
+
+/* Gives a control message one field that no rank sends; some change its length. */
+static void spoil(struct weft_net_control *control, size_t *bytes)
+{
+    switch (any(6)) {
+    case 0:
+        control->version = (uint8_t)(control->version + 1 + any(255));
+        return;
+    case 1:
+        control->deal = (uint8_t)(1 + any(255));
+        return;
+    case 2:
+        control->kind = (uint8_t)(WEFT_NET_CONNECTED + 1 + any(255 - WEFT_NET_CONNECTED));
+        return;
+    case 3:
+        control->count = (uint8_t)(WEFT_FINS_AT_ONCE + 1 + any(200));
+        return;
+    case 4:
+        control->from = any(2) ? check.size + (int)any(1000) : -1 - (int)any(1000);
+        return;
+    default:
+        *bytes = any(sizeof *control);
+    }
+}
+
+/* A kind about an operation of the receiver, of which this rank has none. */
+static bool is_about_operation(enum weft_net_control_kind kind)
+{
+    return kind != WEFT_NET_CANCEL && kind != WEFT_NET_CREDITS && kind != WEFT_NET_FLOW_CHECK &&
+           kind != WEFT_NET_FLOW_CHECKED && kind != WEFT_NET_CONNECTED && kind != WEFT_NET_TAKEN;
+}
+
+static void forge_control(int to)
+{
+    struct {
+        struct weft_net_control control;
+        uint64_t data;
+    } message = {.control = {.version = WEFT_NET_WIRE_VERSION,
+                             .kind = (uint8_t)any(WEFT_NET_CONNECTED + 1),
+                             .count = (uint8_t)any(3),
+                             .from = check.rank,
+                             .context = (uint32_t)edge(),
+                             .tag = (int32_t)edge(),
+                             .number = edge(),
+                             .other = edge(),
+                             .length = edge(),
+                             .address = edge(),
+                             .key = edge()},
+                 .data = any(0)};
+    struct weft_net_control *control = &message.control;
+    size_t bytes = sizeof *control + (control->kind == WEFT_NET_DATA ? sizeof message.data : 0);
+    bool as_stranger = any(2),
+         certain = is_about_operation((enum weft_net_control_kind)control->kind);
+    if (any(2))
+        control->from = (int)any((uint64_t)hostile); /* some victim, perhaps the receiver itself */
+    if (control->from != check.rank || any(4) == 0) {
+        spoil(control, &bytes);
+        certain = true;
+    }
+    forger.certain[to] += certain && !as_stranger;
+    send_raw(to, as_stranger, &message, bytes, (uint32_t)any(0), weft_net.space_bit);
+}
+
+/* A user message with an impossible source, for a receive that does not exist, or for a context
+ * that is not open. With software matching its sequence number is impossible too. */
+static void forge_user_message(int to)
+{
+    char data[48];
+    uint64_t word = (any(4) << weft_net.form_shift) | (any(2) ? weft_comm_world.p2p.net_bits : 0) |
+                    UNUSED_TAG | (any(2) ? any(1000) << (weft_net.context_shift + 8) : 0);
+    uint64_t source = any(2) ? (uint64_t)check.size + any(1 << 20) : UINT32_MAX - any(5);
+    struct weft_peer *peer = weft_peer_get(0, to);
+    uint32_t number = peer->sequence + (1 << 20) + (uint32_t)any(1 << 20);
+    memset(data, (int)any(256), sizeof data);
+    bool as_stranger = any(2);
+    if (weft_net.software && weft_net.sequence_mask != UINT32_MAX)
+        return;
+    forger.certain[to] += weft_net.software && !as_stranger;
+    send_raw(to, as_stranger, data, any(sizeof data), source << weft_net.rank_shift | number, word);
+}
+
+static void attack(long messages)
+{
+    long sent = 0;
+    while (sent < messages) {
+        int batch = messages - sent < BATCH ? (int)(messages - sent) : BATCH;
+        check_step("forging messages from %ld on", sent);
+        for (int i = 0; i < batch; i++) {
+            int to = (int)any((uint64_t)hostile);
+            if (forger.user_messages < USER_MESSAGES && any(50) == 0) {
+                forger.user_messages++;
+                forge_user_message(to);
+            } else {
+                forge_control(to);
+            }
+        }
+        sent += batch;
+        int last = sent >= messages;
+        for (int to = 0; to < hostile; to++)
+            MPI_Send(&last, 1, MPI_INT, to, TICK, MPI_COMM_WORLD);
+        for (int from = 0; from < hostile; from++)
+            MPI_Recv(NULL, 0, MPI_BYTE, from, TOCK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+/* ---- The other ranks */
+
+static unsigned char out[PLACES][LARGEST], in[PLACES][LARGEST];
+static MPI_Datatype strided; /* the first half of each 8 bytes */
+
+/* One message of a round, alike on all victims. */
+struct plan {
+    int bytes;
+    bool strided, any_source, synchronous;
+};
+
+static void verify(const struct plan *plan, int from, int place, int round)
+{
+    if (!plan->strided) {
+        CHECK_DATA(in[place], plan->bytes, from, place, round);
+        return;
+    }
+    static unsigned char expected[LARGEST];
+    int wrong = 0;
+    check_fill(expected, LARGEST, from, place, round);
+    for (int at = 0; at < LARGEST; at++)
+        wrong += in[place][at] != (at % 8 < 4 ? expected[at] : 0);
+    CHECK(!wrong, "strided message %d of rank %d: %d bytes are wrong", round, from, wrong);
+}
+
+/* Exchanges messages of every size, mode and layout with other victims. */
+static void exchange(int round, uint64_t *seed)
+{
+    static const int sizes[] = {0, 8, 64, 65, 3000, 20000, 100000, LARGEST};
+    MPI_Request requests[2 * PLACES];
+    struct plan plans[PLACES];
+    int rank, size;
+    MPI_Comm_rank(victims, &rank);
+    MPI_Comm_size(victims, &size);
+    int step = 1 + round % (size - 1), to = (rank + step) % size,
+        from = (rank + size - step) % size;
+    for (int i = 0; i < PLACES; i++) {
+        int bytes = sizes[check_random(seed, 8)];
+        struct plan *plan = &plans[i];
+        *plan = (struct plan){bytes, bytes == LARGEST && check_random(seed, 2),
+                              check_random(seed, 2), check_random(seed, 2)};
+        int count = plan->strided ? 1 : bytes;
+        MPI_Datatype type = plan->strided ? strided : MPI_BYTE;
+        check_fill(out[i], (size_t)bytes, rank, i, round);
+        memset(in[i], 0, (size_t)bytes);
+        MPI_Irecv(in[i], count, type, plan->any_source ? MPI_ANY_SOURCE : from, DATA + i, victims,
+                  &requests[i]);
+        (plan->synchronous ? MPI_Issend : MPI_Isend)(out[i], count, type, to, DATA + i, victims,
+                                                     &requests[PLACES + i]);
+    }
+    MPI_Waitall(2 * PLACES, requests, MPI_STATUSES_IGNORE);
+    for (int i = 0; i < PLACES; i++)
+        verify(&plans[i], from, i, round);
+}
+
+/* Runs rounds until the hostile rank has sent its last tick to every victim. */
+static void endure(uint64_t seed)
+{
+    MPI_Request tick;
+    int last = 0, all = 0, arrived;
+    MPI_Type_vector(LARGEST / 8, 4, 8, MPI_BYTE, &strided);
+    MPI_Type_commit(&strided);
+    MPI_Irecv(&last, 1, MPI_INT, hostile, TICK, MPI_COMM_WORLD, &tick);
+    for (int round = 0; !all; round++) {
+        check_step("exchanging messages, round %d", round);
+        exchange(round, &seed);
+        MPI_Test(&tick, &arrived, MPI_STATUS_IGNORE);
+        if (arrived && tick == MPI_REQUEST_NULL && last >= 0) {
+            MPI_Send(NULL, 0, MPI_BYTE, hostile, TOCK, MPI_COMM_WORLD);
+            if (last)
+                last = -1;
+            else
+                MPI_Irecv(&last, 1, MPI_INT, hostile, TICK, MPI_COMM_WORLD, &tick);
+        }
+        int done = last < 0;
+        MPI_Allreduce(&done, &all, 1, MPI_INT, MPI_LAND, victims);
+    }
+    MPI_Type_free(&strided);
+}
+
+/* ---- A receive from any source */
+
+/* A forged message with the tag of a posted receive: the receive gets the right message, or fails
+ * if the provider has matched it. */
+static void deceive_a_receive(void)
+{
+    MPI_Comm comm;
+    int value = 4711, code;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    if (check.rank == 0) {
+        MPI_Request request;
+        int got = 0;
+        MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, TICK, comm, &request);
+        MPI_Send(NULL, 0, MPI_BYTE, hostile, TOCK, comm);
+        code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS) {
+            CHECK_CLASS(code, MPI_ERR_OTHER);
+            CHECK(!weft_net.software, "a forged message was matched in software");
+            code = MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, TICK, comm, MPI_STATUS_IGNORE);
+        }
+        CHECK(code == MPI_SUCCESS && got == value, "received %d, code %d", got, code);
+    } else if (check.rank == hostile) {
+        const struct weft_channel *channel = &weft_comm_resolve(comm)->p2p;
+        struct weft_peer *peer = weft_peer_get(channel->comm->deal, 0);
+        static const int forged = 666;
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, TOCK, comm, MPI_STATUS_IGNORE);
+        send_raw(0, false, &forged, sizeof forged,
+                 (uint64_t)(check.size + 3) << weft_net.rank_shift |
+                     (peer->sequence & weft_net.sequence_mask),
+                 channel->net_bits | TICK);
+        weft_net_number(peer, sizeof forged, weft_net_cost(sizeof forged));
+        MPI_Send(&value, 1, MPI_INT, 0, TICK, comm);
+    }
+    MPI_Comm_free(&comm);
+}
+
+/* Every message of the peer that had to be dropped was counted. */
+static void count_dropped(long messages)
+{
+    long certain = 0, all[2] = {0, 0};
+    MPI_Scatter(forger.certain, 1, MPI_LONG, &certain, 1, MPI_LONG, hostile, MPI_COMM_WORLD);
+    CHECK(check.rank == hostile || (long)weft_counts.net_dropped >= certain,
+          "%ld messages had to be dropped, %llu were", certain,
+          (unsigned long long)weft_counts.net_dropped);
+    long mine[2] = {certain, check.rank == hostile ? 0 : (long)weft_counts.net_dropped};
+    MPI_Reduce(mine, all, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
+    if (check.rank == 0)
+        printf("%ld messages forged, %ld of them certainly wrong, %ld dropped\n", messages, all[0],
+               all[1]);
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv, 3);
+    long messages = check_setting("WEFT_TEST_FORGED", FORGED);
+    int seed = check_setting("WEFT_TEST_SEED", FIXED_SEED);
+    hostile = check.size - 1;
+    MPI_Comm_split(MPI_COMM_WORLD, check.rank == hostile ? MPI_UNDEFINED : 0, check.rank, &victims);
+    if (check.rank == hostile) {
+        forger.random = check_mix((uint64_t)seed);
+        become_stranger();
+        attack(messages);
+    } else {
+        endure(check_mix((uint64_t)seed));
+        MPI_Comm_free(&victims);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    count_dropped(messages);
+    deceive_a_receive();
+    if (check.rank == hostile)
+        for (int i = 0; i < BATCH; i++) /* while the others finalize */
+            forge_control((int)any((uint64_t)hostile));
+    weft_objects_close(&forger.objects);
+    return check_done();
+}

@@ -416,15 +416,16 @@ static void wrong_handles(struct list *list, enum of of)
         add(list, WRONG, -1, "a freed object"); /* it is made when it is chosen */
 }
 
-static void handle_values(struct list *list, enum of of, bool in_place)
+/* fresh: the call frees the object, changes it, or waits for what others did with it. */
+static void handle_values(struct list *list, enum of of, bool fresh)
 {
     predefined_handles(list, of);
-    if (in_place) /* the call frees it, or changes it */
+    if (fresh)
         for (int i = 0; i < list->n; i++)
             if (list->values[i].verdict == GOOD)
                 list->values[i].verdict = MAYBE;
     if (state == BETWEEN && object[of])
-        add(list, GOOD, in_place ? -2 : (int64_t)object[of], "an object"); /* -2: a new one */
+        add(list, GOOD, fresh ? -2 : (int64_t)object[of], "an object"); /* -2: a new one */
     wrong_handles(list, of);
 }
 
@@ -546,7 +547,7 @@ static void list_values(struct list *list, const struct function *function, int 
     switch (p->kind) {
     case HANDLE:
     case HANDLES:
-        handle_values(list, p->of, false);
+        handle_values(list, p->of, strcmp(function->name, "MPI_Win_wait") == 0);
         return;
     case HANDLE_AT:
         handle_values(list, p->of, true);
@@ -631,7 +632,7 @@ static bool may_accept(const struct function *function, int wrong)
         bool none = (p->kind == COUNT || p->kind == LARGE_COUNT || p->kind == LENGTH) && bits == 0;
         if (none && kind == HANDLES)
             return true;
-        if (kind == ROOM && strstr(p->name, "len") && *(int *)(uintptr_t)bits == 0)
+        if (kind == ROOM && p->kind == PLACE && bits && *(int *)(uintptr_t)bits == 0)
             return true;
     }
     return strncmp(function->name, "MPI_Status_set_", 15) == 0;
@@ -646,10 +647,9 @@ static void clean(const struct function *function)
     }
 }
 
-static void check_code(const struct function *function, int code, int wrong, int bad)
+static void check_code(int code, bool refuses)
 {
-    if (bad == 1 && now.values[wrong].verdict == WRONG && function->returns_code && !ended &&
-        code == MPI_SUCCESS && !may_accept(function, wrong)) {
+    if (refuses && !ended && code == MPI_SUCCESS) {
         report("ACCEPTED");
         progress->failures++;
     }
@@ -662,18 +662,20 @@ static void check_code(const struct function *function, int code, int wrong, int
 static void call(const struct function *function, int wrong, int bad)
 {
     int64_t arguments[PARAMETERS] = {0};
+    volatile bool refuses = bad == 1 && now.values[wrong].verdict == WRONG && function->returns_code;
     volatile int code = MPI_ERR_OTHER;
     for (int i = 0; i < function->n; i++)
         arguments[i] = argument(&function->parameters[i], i, &now.values[i]);
     if (strcmp(function->name, "MPI_T_finalize") == 0)
         MPI_T_init_thread(MPI_THREAD_SINGLE, &(int){0});
+    refuses = refuses && !may_accept(function, wrong);
     ended = 0;
     in_call = 1;
     if (sigsetjmp(fatal, 0) == 0)
         code = function->call(arguments);
     in_call = 0;
     progress->calls++;
-    check_code(function, code, wrong, bad);
+    check_code(code, refuses);
     if (code == MPI_SUCCESS && state == BETWEEN)
         clean(function);
 }

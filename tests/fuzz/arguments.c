@@ -7,8 +7,8 @@
  *
  * Invariants:
  *  - No call crashes or hangs. A call whose only wrong argument can be seen to be wrong (null where
- *    memory is needed, a handle of another kind or freed, a size beyond the address space, a rank or
- *    a tag that does not exist) returns an error. A wild pointer, or a length that is longer than
+ *    memory is needed, a handle of another kind or freed, a size beyond the address space, a rank
+ * or a tag that does not exist) returns an error. A wild pointer, or a length that is longer than
  *    its array, cannot be seen and is not generated.
  *  - A trial depends on the seed (WEFT_TEST_SEED), the state, the function and its number alone.
  *
@@ -72,7 +72,14 @@ enum of {
     KINDS
 };
 
-enum { PARAMETERS = 16, CANDIDATES = 24, ENTRIES = 256, BYTES = 1 << 14, SECONDS = 20, CRASHES = 50 };
+enum {
+    PARAMETERS = 16,
+    CANDIDATES = 24,
+    ENTRIES = 256,
+    BYTES = 1 << 14,
+    SECONDS = 20,
+    CRASHES = 50
+};
 
 struct parameter {
     const char *name;
@@ -115,7 +122,7 @@ static struct {
 /* Where the child is, and what it has found: read by its parent. */
 static struct {
     int state, function, calls, failures;
-} *progress;
+} * progress;
 
 static uint64_t seed, random_state;
 static enum state state;
@@ -169,8 +176,8 @@ static void on_death(void)
 __attribute__((weak)) void __sanitizer_set_death_callback(void (*callback)(void));
 
 /* The library ends the process when it is called before MPI_Init or after MPI_Finalize: for this
- * program, the end of the call. It calls _Exit, or, once it has joined a job, first starts a thread that
- * limits the time of the end. */
+ * program, the end of the call. It calls _Exit, or, once it has joined a job, first starts a thread
+ * that limits the time of the end. */
 static void end_call(void)
 {
     if (!in_call) {
@@ -188,7 +195,8 @@ void _Exit(int status)
     abort();
 }
 
-int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *), void *argument)
+int pthread_create(pthread_t *thread, const pthread_attr_t *attributes, void *(*run)(void *),
+                   void *argument)
 {
     int (*create)(pthread_t *, const pthread_attr_t *, void *(*)(void *), void *);
     if (in_call)
@@ -342,7 +350,7 @@ static int64_t address(const void *at)
     return (int64_t)(uintptr_t)at;
 }
 
-#define ADD(list, verdict, value) add(list, verdict, (int64_t)(value), #value)
+#define ADD(list, verdict, value)        add(list, verdict, (int64_t)(value), #value)
 #define ADD_HANDLE(list, verdict, value) add(list, verdict, (int64_t)(uintptr_t)(value), #value)
 
 static void predefined_handles(struct list *list, enum of of)
@@ -499,7 +507,7 @@ static void pointer_values(struct list *list, int i, enum kind kind, const char 
                            bool takes_in_place)
 {
     bool tool = strncmp(function, "MPI_T_", 6) == 0;
-    enum verdict null = kind == STATUS || kind == ANYTHING || kind == ALLOCATED ? GOOD
+    enum verdict null = kind == STATUS || kind == ANYTHING || kind == ALLOCATED       ? GOOD
                         : kind == BUFFER || kind == FUNCTION || kind == WORDS || tool ? MAYBE
                                                                                       : WRONG;
     static char *words[] = {"a", "b", "c", "d", NULL};
@@ -621,8 +629,8 @@ static bool is_left_out(const char *name)
     return false;
 }
 
-/* True if a value that looks wrong is allowed: an array without entries, memory for a string without
- * characters, any source and tag of a status. */
+/* True if a value that looks wrong is allowed: an array without entries, memory for a string
+ * without characters, any source and tag of a status. */
 static bool may_accept(const struct function *function, int wrong)
 {
     enum kind kind = function->parameters[wrong].kind;
@@ -662,7 +670,8 @@ static void check_code(int code, bool refuses)
 static void call(const struct function *function, int wrong, int bad)
 {
     int64_t arguments[PARAMETERS] = {0};
-    volatile bool refuses = bad == 1 && now.values[wrong].verdict == WRONG && function->returns_code;
+    volatile bool refuses =
+        bad == 1 && now.values[wrong].verdict == WRONG && function->returns_code;
     volatile int code = MPI_ERR_OTHER;
     for (int i = 0; i < function->n; i++)
         arguments[i] = argument(&function->parameters[i], i, &now.values[i]);
@@ -737,7 +746,8 @@ static void open_state(void)
         standard = stderr;
         nowhere = fopen("/dev/null", "w");
     }
-    stderr = state == BETWEEN ? standard : nowhere; /* every call at the wrong time has a sentence */
+    stderr =
+        state == BETWEEN ? standard : nowhere; /* every call at the wrong time has a sentence */
     if (state == BETWEEN) {
         MPI_Init(NULL, NULL);
         check_errors_return();
@@ -761,7 +771,8 @@ static void child(int first_state, int first_function)
     for (state = BEFORE; state < STATES; state++) {
         open_state();
         for (int i = 0; i < FUNCTIONS; i++) {
-            bool done = (int)state < first_state || ((int)state == first_state && i < first_function);
+            bool done =
+                (int)state < first_state || ((int)state == first_state && i < first_function);
             if (done || is_left_out(functions[i].name) ||
                 (alone && strcmp(alone, functions[i].name) != 0))
                 continue;
@@ -782,7 +793,8 @@ int main(void)
     memset(long_text, 'x', sizeof long_text - 1);
     for (size_t i = 0; i < sizeof of_launcher / sizeof of_launcher[0]; i++)
         unsetenv(of_launcher[i]);
-    progress = mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
+    progress =
+        mmap(NULL, sizeof *progress, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_ANONYMOUS, -1, 0);
     if (progress == MAP_FAILED)
         return 2;
     progress->function = -1;

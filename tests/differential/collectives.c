@@ -84,7 +84,7 @@ void do_reduction(void)
     note(100 * which + in_place);
     note(count);
     MPI_Datatype type = which < 8 ? MPI_INT : MPI_2INT;
-    struct type ints = {MPI_INT, sizeof(int), sizeof(int), true};
+    const struct type ints = INT_TYPE;
     int *in = to_send(&ints, n, rank), *out = to_receive(&ints, n);
     for (int i = 0; i < n; i++)
         in[i] = which < 8 ? in[i] >> 8 : (int)((unsigned)in[i] % PRIME);

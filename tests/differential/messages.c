@@ -42,9 +42,8 @@ static int draw_messages(struct message *m, int ranks, bool ready)
 
 static void prepare(struct message *m)
 {
-    static struct type ints = {MPI_DATATYPE_NULL, sizeof(int), sizeof(int), true};
+    const struct type ints = INT_TYPE;
     int factor = m->as_ints ? m->type->size / (int)sizeof(int) : 1;
-    ints.type = MPI_INT;
     const struct type *type = m->as_ints ? &ints : m->type;
     m->receive_type = type->type;
     m->receive_count = m->room * factor;
@@ -82,7 +81,7 @@ static void note_message(struct message *m)
     note_status(&m->status, m->receive_type);
     struct type type = *m->type;
     if (m->as_ints)
-        type = (struct type){MPI_INT, sizeof(int), sizeof(int), true};
+        type = INT_TYPE;
     note_bytes(m->at, bytes_of(&type, m->receive_count));
 }
 
@@ -289,7 +288,7 @@ void do_partitioned(void)
     MPI_Comm_rank(comm, &rank);
     MPI_Comm_size(comm, &ranks);
     /* A type without holes: how partitions of others follow each other is the same, though. */
-    struct type *type = &(struct type){MPI_INT, sizeof(int), sizeof(int), true};
+    const struct type *type = &INT_TYPE;
     int by = below(ranks), parts = 1 + below(4), each = 1 + below(8), starts = 1 + below(2);
     int count = parts * each, to = (rank + by) % ranks, from = (rank - by + ranks) % ranks;
     void *out = to_send(type, count, rank), *in = to_receive(type, count);

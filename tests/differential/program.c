@@ -79,6 +79,9 @@ void note_status(const MPI_Status *status, MPI_Datatype type)
     int count, elements;
     MPI_Get_count(status, type, &count);
     MPI_Get_elements(status, type, &elements);
+    for (int i = 0; i < TYPES; i++) /* MPICH 4.0 counts too many elements of some structures */
+        if (types[i].type == type && types[i].mixed)
+            elements = 0;
     note(status->MPI_SOURCE == MPI_PROC_NULL ? -3 : status->MPI_SOURCE);
     note(status->MPI_TAG == MPI_ANY_TAG ? -1 : status->MPI_TAG);
     note(count == MPI_UNDEFINED ? -2 : count);
@@ -139,6 +142,7 @@ static void set_basic_types(void)
         MPI_Type_get_extent(basic[i], &lb, &types[i].extent);
         types[i].size = size;
         types[i].ints = basic[i] == MPI_INT;
+        types[i].mixed = types[i].marked = false;
     }
 }
 

@@ -38,9 +38,13 @@ struct type {
     MPI_Datatype type;
     int size;
     MPI_Aint extent;
-    bool ints; /* all basic types are MPI_INT */
+    bool ints;   /* all basic types are MPI_INT */
+    bool mixed;  /* basic types of several kinds */
+    bool marked; /* its bounds were set: resized, subarray, darray, or made of such */
 };
 extern struct type types[TYPES];
+#define INT_TYPE                                                                                   \
+    ((struct type){.type = MPI_INT, .size = sizeof(int), .extent = sizeof(int), .ints = true})
 
 /* The next random number of the operation, from 0 to below - 1. */
 int below(int n);

@@ -37,8 +37,8 @@ static void reduce(MPI_Comm comm, int kind, int *in, int *out, int count, MPI_Da
         counts[i] = (count + i) % 3;
     int own = counts[rank];
     switch (kind) {
-    case REDUCE:
-        START(way, &request, Reduce, in_place && rank == root ? from : in, out, count, type, op,
+    case REDUCE: /* in place at rank 0 only: MPICH 4.0 crashes at others */
+        START(way, &request, Reduce, in_place && !root && !rank ? from : in, out, count, type, op,
               root, comm);
         if (rank == root)
             note_ints(out, ints * count);
@@ -181,6 +181,10 @@ void do_vector(void)
         of[i] = t;
     }
     char *out = to_send(type, out_all, rank), *in = to_receive(type, in_all);
+#ifdef OPEN_MPI /* Open MPI 4 crashes in MPI_Ialltoallw */
+    if (kind == 4)
+        way = 0;
+#endif
     switch (kind) {
     case 0:
         START(way, &request, Gatherv, out, sent[rank], t, in, received, to, t, root, comm);

@@ -65,6 +65,10 @@ $(UNIT_TESTS): %.test: $(abs_top_srcdir)/%.c $(UNIT_LIBS)
 -include $(UNIT_TESTS:=.d)
 endif
 
+# ---- Random programs beside other MPI libraries
+dist_noinst_SCRIPTS += tests/differential/run
+EXTRA_DIST += tests/differential
+
 # ---- The contract with libfabric
 include tests/strict/local.mk
 

@@ -2,7 +2,8 @@
 # Random but valid programs, run by tests/run for some seconds each.
 FUZZ_TESTS = \
     tests/fuzz/p2p \
-    tests/fuzz/p2p_threads
+    tests/fuzz/p2p_threads \
+    tests/fuzz/arguments
 check_PROGRAMS += $(FUZZ_TESTS)
 
 # What they share.
@@ -19,3 +20,15 @@ check_PROGRAMS += tests/fuzz/forge
 tests_fuzz_forge_SOURCES = tests/fuzz/forge.c
 tests_fuzz_forge_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
 tests_fuzz_forge_LDADD = libweft.la
+
+# Every function of mpi.h with wrong arguments; calls.h is made from the tables.
+tests_fuzz_arguments_SOURCES = tests/fuzz/arguments.c
+nodist_tests_fuzz_arguments_SOURCES = tests/fuzz/calls.h
+tests_fuzz_arguments_CPPFLAGS = $(AM_CPPFLAGS) -Itests/fuzz
+tests_fuzz_arguments_LDADD = $(MPI_TEST_LIBS)
+tests/fuzz/arguments-arguments.$(OBJEXT): tests/fuzz/calls.h
+tests/fuzz/calls.h: tests/fuzz/calls.py abi/functions.tsv abi/tables.py
+	@$(MKDIR_P) $(@D)
+	$(AM_V_GEN)$(PYTHON3) -B $(srcdir)/tests/fuzz/calls.py $@
+EXTRA_DIST += tests/fuzz/calls.py
+CLEANFILES += tests/fuzz/calls.h

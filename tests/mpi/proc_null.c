@@ -11,7 +11,7 @@ static void of_nothing(void)
 {
     const MPI_Datatype none = MPI_DATATYPE_NULL;
     const MPI_Comm world = MPI_COMM_WORLD;
-    MPI_Request request[6];
+    MPI_Request request[7];
     MPI_Status st;
     check_step("no elements of MPI_DATATYPE_NULL");
     CHECK_CLASS(MPI_Send(NULL, 0, none, MPI_PROC_NULL, 3, world), MPI_SUCCESS);
@@ -30,9 +30,10 @@ static void of_nothing(void)
     MPI_Recv_init(NULL, 0, none, MPI_PROC_NULL, 3, world, &request[3]);
     MPI_Psend_init(NULL, 0, 0, none, MPI_PROC_NULL, 3, world, MPI_INFO_NULL, &request[4]);
     MPI_Precv_init(NULL, 2, 0, none, MPI_PROC_NULL, 3, world, MPI_INFO_NULL, &request[5]);
+    MPI_Psend_init(NULL, 0, 2, none, MPI_PROC_NULL, 3, world, MPI_INFO_NULL, &request[6]);
     CHECK_CLASS(MPI_Startall(4, request + 2), MPI_SUCCESS);
-    CHECK_CLASS(MPI_Waitall(6, request, MPI_STATUSES_IGNORE), MPI_SUCCESS);
-    for (int i = 2; i < 6; i++)
+    CHECK_CLASS(MPI_Waitall(7, request, MPI_STATUSES_IGNORE), MPI_SUCCESS);
+    for (int i = 2; i < 7; i++)
         MPI_Request_free(&request[i]);
 
     CHECK_CLASS(MPI_Send(NULL, 1, none, MPI_PROC_NULL, 3, world), MPI_ERR_TYPE);

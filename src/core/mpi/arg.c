@@ -180,6 +180,17 @@ int weft_arg_count(MPI_Count count)
     return weft_error_set(MPI_ERR_COUNT, "the count %lld is negative", (long long)count);
 }
 
+int weft_arg_bytes(MPI_Count count, const struct weft_datatype *type, size_t *bytes)
+{
+    int code = weft_arg_count(count);
+    if (code == MPI_SUCCESS &&
+        weft_unlikely(__builtin_mul_overflow((size_t)count, type->size, bytes) ||
+                      *bytes > WEFT_MEMORY_MAX))
+        code = weft_error_set(MPI_ERR_COUNT, "%lld elements of %zu bytes are too much",
+                              (long long)count, type->size);
+    return code;
+}
+
 int weft_arg_status(const MPI_Status *status)
 {
     if (status != MPI_STATUS_IGNORE)
@@ -199,6 +210,8 @@ int weft_request_to_int(MPI_Request handle)
 {
     if ((uintptr_t)handle < WEFT_PREDEFINED_HANDLES)
         return (int)(uintptr_t)handle;
+    if (!weft_handle_resolve(handle, WEFT_KIND_REQUEST))
+        return -1;
     return WEFT_REQUEST_INTEGERS + (int)((struct weft_request *)handle)->number;
 }
 

@@ -89,6 +89,12 @@ int weft_arg_given(bool given, const char *what);
 int weft_arg_tag(int tag);
 int weft_arg_count(MPI_Count count);
 
+/* No memory is longer: 2^47 bytes are what a process can address. */
+#define WEFT_MEMORY_MAX ((size_t)1 << 47)
+
+/* The bytes of count elements, which fit into the address space. */
+int weft_arg_bytes(MPI_Count count, const struct weft_datatype *type, size_t *bytes);
+
 /* The status of a call that reads or changes it. */
 int weft_arg_status(const MPI_Status *status);
 

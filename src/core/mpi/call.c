@@ -7,6 +7,7 @@
 #include "core/mpi/call.h"
 
 #include "core/comm/raise.h"
+#include "core/mpi/arg.h"
 #include "core/process/weft.h"
 
 const struct weft_datatype *weft_call_type(const struct weft_call *call)
@@ -44,9 +45,8 @@ int weft_call_explain(const struct weft_call *call, bool receive, bool no_result
         return weft_error(comm, MPI_ERR_TAG, f, "the tag %d is not between 0 and MPI_TAG_UB = %d",
                           call->tag, weft.tag_ub);
     size_t bytes;
-    if (__builtin_mul_overflow((size_t)call->count, type->size, &bytes) || (MPI_Count)bytes < 0)
-        return weft_error(comm, MPI_ERR_COUNT, f, "%lld elements of %zu bytes are too much",
-                          (long long)call->count, type->size);
+    if (weft_arg_bytes(call->count, type, &bytes) != MPI_SUCCESS)
+        return weft_error_raise(comm, MPI_ERR_COUNT, f);
     if (call->peer != MPI_PROC_NULL && !call->buffer && bytes && type->true_lb == 0)
         return weft_error(comm, MPI_ERR_BUFFER, f,
                           "the buffer is a null pointer, but %lld elements are to be %s",

@@ -63,16 +63,21 @@ int weft_coll_blocking(const struct weft_coll_call *call)
     return end(call, &args, weft_coll_run(&args));
 }
 
-/* Where a nonblocking or persistent call puts its request. */
-static bool check_request(const struct weft_coll_call *call, const MPI_Request *request, int *code)
+/* Where a nonblocking or persistent call puts its request, and the hints of a persistent one. */
+static bool check_request(const struct weft_coll_call *call, const MPI_Request *request,
+                          MPI_Info hints, int *code)
 {
-    if (weft_likely(request != NULL))
+    struct weft_info *info;
+    if (weft_likely(request != NULL) && weft_likely(hints == MPI_INFO_NULL))
         return true;
     *code = weft_enter(call->function);
+    if (*code != MPI_SUCCESS)
+        return false;
+    *code = weft_arg_result(request != NULL, "request");
     if (*code == MPI_SUCCESS)
-        *code = weft_leave_with(weft_comm_resolve(call->comm), weft_arg_no_result("request"),
-                                call->function);
-    return false;
+        *code = weft_arg_info_or_null(hints, &info);
+    weft_leave_with(weft_comm_resolve(call->comm), *code, call->function);
+    return *code == MPI_SUCCESS;
 }
 
 int weft_coll_nonblocking(const struct weft_coll_call *call, MPI_Request *handle)
@@ -80,7 +85,7 @@ int weft_coll_nonblocking(const struct weft_coll_call *call, MPI_Request *handle
     struct weft_coll_args args;
     struct weft_request *request;
     int code;
-    if (!check_request(call, handle, &code) || !begin(call, false, &args, &code))
+    if (!check_request(call, handle, MPI_INFO_NULL, &code) || !begin(call, false, &args, &code))
         return code;
     code = weft_coll_start(&args, &request);
     if (code == MPI_SUCCESS)
@@ -93,8 +98,8 @@ int weft_coll_persistent(const struct weft_coll_call *call, MPI_Info info, MPI_R
     struct weft_coll_args args;
     struct weft_request *request;
     int code;
-    (void)info; /* the standard names no key for it */
-    if (!check_request(call, handle, &code) || !begin(call, true, &args, &code))
+    /* The standard names no key for the hints. */
+    if (!check_request(call, handle, info, &code) || !begin(call, true, &args, &code))
         return code;
     code = weft_coll_init(&args, &request);
     if (code == MPI_SUCCESS) {

@@ -8,6 +8,8 @@
 #include "core/mpi/arg.h"
 #include "core/object/error.h"
 
+enum { FIRST_PAGE = 4096 /* bytes */ };
+
 /* ---- Counts and datatypes */
 
 static int check_type(MPI_Datatype handle, const struct weft_datatype **out)
@@ -24,7 +26,7 @@ static int check_count(MPI_Count count, const struct weft_datatype *type, size_t
     size_t extent = (size_t)(type->extent < 0 ? -type->extent : type->extent);
     size_t widest = type->size > extent ? type->size : extent, bytes;
     if (weft_unlikely(__builtin_mul_overflow((size_t)count, widest, &bytes) ||
-                      __builtin_mul_overflow(bytes, blocks, &bytes) || (MPI_Count)bytes < 0))
+                      __builtin_mul_overflow(bytes, blocks, &bytes) || bytes > WEFT_MEMORY_MAX))
         return weft_error_set(MPI_ERR_COUNT, "%lld elements of %zu bytes are too much",
                               (long long)count, widest);
     return MPI_SUCCESS;
@@ -116,7 +118,8 @@ int weft_check_buffer(const struct weft_check *c, const struct weft_coll_side *s
         return MPI_SUCCESS;
     for (int i = 0; i < n; i++) {
         struct weft_elements block = weft_block(of, i);
-        if (block.at == NULL && weft_elements_bytes(block) && block.type->true_lb == 0)
+        /* The first page and the upper half of the address space are nobody's memory. */
+        if (weft_elements_bytes(block) && (intptr_t)weft_elements_start(block) < FIRST_PAGE)
             return weft_error_set(MPI_ERR_BUFFER,
                                   "the %s buffer is a null pointer, but the count is %zu", which,
                                   block.count);

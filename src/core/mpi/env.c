@@ -48,7 +48,10 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
     (void)argc;
     (void)argv;
     weft_enter_anytime();
-    int code = weft_init(required, provided);
+    int code = weft_arg_result(provided != NULL, "thread level");
+    if (code != MPI_SUCCESS)
+        return weft_leave_anytime_with(code, "MPI_Init_thread");
+    code = weft_init(required, provided);
     weft_leave_anytime();
     return code;
 }

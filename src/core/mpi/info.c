@@ -49,14 +49,11 @@ static const char *look_up(const struct weft_info *info, const char *key, int *f
 }
 
 /* Copies at most `most` characters and an end. */
-static int copy_value(const char *value, int most, char *to)
+static void copy_value(const char *value, int most, char *to)
 {
-    if (!to)
-        return weft_arg_no_result("value");
     size_t bytes = strnlen(value, (size_t)most);
     memcpy(to, value, bytes);
     to[bytes] = '\0';
-    return MPI_SUCCESS;
 }
 
 static int check_length(int length)
@@ -70,32 +67,32 @@ int weft_mpi_info_get(struct weft_info *info, const char *key, int length, char 
 {
     const char *found = look_up(info, key, flag);
     int code = found ? check_length(length) : MPI_SUCCESS;
-    return found && !code ? copy_value(found, length, value) : code;
+    if (found && !code)
+        copy_value(found, length, value);
+    return code;
 }
 
 int weft_mpi_info_get_valuelen(struct weft_info *info, const char *key, int *length, int *flag)
 {
     const char *found = look_up(info, key, flag);
-    int code = found ? weft_arg_result(length != NULL, "length") : MPI_SUCCESS;
-    if (found && !code)
+    if (found)
         *length = (int)strlen(found);
-    return code;
+    return MPI_SUCCESS;
 }
 
 int weft_mpi_info_get_string(struct weft_info *info, const char *key, int *room, char *value,
                              int *flag)
 {
     const char *found = look_up(info, key, flag);
-    if (!found)
-        return MPI_SUCCESS;
-    int code = weft_arg_result(room != NULL, "length");
+    int code = check_length(*room);
     if (!code)
-        code = check_length(*room);
-    if (!code && *room > 0)
-        code = copy_value(found, *room - 1, value);
-    if (!code)
-        *room = (int)strlen(found) + 1;
-    return code;
+        code = weft_arg_result(*room == 0 || value, "value");
+    if (code || !found)
+        return code;
+    if (*room > 0)
+        copy_value(found, *room - 1, value);
+    *room = (int)strlen(found) + 1;
+    return MPI_SUCCESS;
 }
 
 int weft_mpi_info_get_nthkey(struct weft_info *info, int n, char *key)

@@ -71,13 +71,13 @@ static bool measure(const struct call *call, bool external, size_t *bytes, int *
 static bool check_buffers(const struct call *call, const struct weft_datatype *type, size_t bytes,
                           int *code)
 {
-    MPI_Count room = call->packed_size - call->position;
     *code = MPI_SUCCESS;
-    if (call->packed_size < 0 || call->position < 0 || call->position > call->packed_size)
+    if ((size_t)call->packed_size > WEFT_MEMORY_MAX || call->position < 0 ||
+        call->position > call->packed_size)
         *code = weft_error(call->comm, MPI_ERR_ARG, call->function,
                            "position %lld is not in a buffer of %lld bytes",
                            (long long)call->position, (long long)call->packed_size);
-    else if ((MPI_Count)bytes > room)
+    else if ((MPI_Count)bytes > call->packed_size - call->position)
         *code = weft_error(call->comm, MPI_ERR_TRUNCATE, call->function,
                            "%zu bytes from position %lld on do not fit into the packed buffer's "
                            "%lld",
@@ -149,9 +149,10 @@ fast(const void *buffer, MPI_Count count, MPI_Datatype datatype, const void *pac
 {
     const struct weft_datatype *type = weft_handle_resolve(datatype, WEFT_KIND_DATATYPE);
     if (weft_unlikely(weft_gate) || !weft_comm_resolve(comm) || !type || count < 0 ||
-        !(type->flags & WEFT_TYPE_COMMITTED) || !buffer || !packed || position < 0 ||
-        __builtin_mul_overflow((size_t)count, type->size, bytes) || size < position ||
-        *bytes > (size_t)(size - position))
+        !(type->flags & WEFT_TYPE_COMMITTED) || !buffer || !packed ||
+        (size_t)size > WEFT_MEMORY_MAX ||
+        __builtin_mul_overflow((size_t)count, type->size, bytes) ||
+        (size_t)position > (size_t)size || *bytes > (size_t)(size - position))
         return NULL;
     return type;
 }

@@ -76,9 +76,12 @@ static int check(const struct init_call *init)
 static int make_checked(const struct init_call *init)
 {
     struct weft_comm *comm = weft_comm_resolve(init->call.comm);
+    /* Without partitions there may be no type: weft_call_type. */
+    const struct weft_datatype *type =
+        init->partitions ? weft_call_type(&init->call) : weft_handle_object(MPI_BYTE);
     struct weft_partition_arguments arguments = {.channel = &comm->part,
                                                  .buffer = (void *)init->call.buffer,
-                                                 .type = weft_call_type(&init->call),
+                                                 .type = type,
                                                  .partitions = (uint32_t)init->partitions,
                                                  .count = (size_t)init->call.count,
                                                  .rank = init->call.peer,

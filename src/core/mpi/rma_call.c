@@ -13,24 +13,13 @@ static bool is_accumulate(const struct weft_rma_arguments *a)
 
 /* ---- One side */
 
-static int count_bytes(MPI_Count count, const struct weft_datatype *type, size_t *bytes)
-{
-    int code = weft_arg_count(count);
-    if (code == MPI_SUCCESS &&
-        weft_unlikely(__builtin_mul_overflow((size_t)count, type->size, bytes) ||
-                      (MPI_Count)*bytes < 0))
-        code = weft_error_set(MPI_ERR_COUNT, "%lld elements of %zu bytes are too much",
-                              (long long)count, type->size);
-    return code;
-}
-
 static int check_side(const struct weft_rma_side *side, const char *what,
                       struct weft_rma_data *data, size_t *bytes)
 {
     struct weft_datatype *type;
     int code = weft_arg_committed(side->type, &type);
     if (code == MPI_SUCCESS)
-        code = count_bytes(side->count, type, bytes);
+        code = weft_arg_bytes(side->count, type, bytes);
     if (code != MPI_SUCCESS)
         return code;
     *data = (struct weft_rma_data){(void *)side->at, type};
@@ -128,7 +117,7 @@ static int check_data(const struct weft_rma_arguments *a, struct weft_rma_call *
     if (code == MPI_SUCCESS)
         code = weft_arg_committed(a->target.type, &type);
     if (code == MPI_SUCCESS)
-        code = count_bytes(a->target.count, type, &there);
+        code = weft_arg_bytes(a->target.count, type, &there);
     if (code == MPI_SUCCESS && reads_origin && origin != there)
         code = mismatch("origin", there, origin);
     if (code == MPI_SUCCESS && has_result && result != there)

@@ -14,6 +14,14 @@
 #include <stdio.h>
 #include <string.h>
 
+/* Raises an error of a call that makes an object by the handler that it passes, unless that is the
+ * wrong argument. */
+static int raise(struct weft_errhandler *handler, void *object, int code, const char *function)
+{
+    return handler ? weft_errhandler_raise(handler, object, code, function)
+                   : weft_error_raise(NULL, code, function);
+}
+
 WEFT_EXPORT(Session_init);
 int PMPI_Session_init(MPI_Info handle, MPI_Errhandler errhandler, MPI_Session *session)
 {
@@ -33,8 +41,7 @@ int PMPI_Session_init(MPI_Info handle, MPI_Errhandler errhandler, MPI_Session *s
     if (!code)
         *session = (MPI_Session)made;
     if (code != MPI_SUCCESS)
-        code = weft_errhandler_raise(handler ? handler : &weft_errors_are_fatal, NULL, code,
-                                     "MPI_Session_init");
+        code = raise(handler, MPI_SESSION_NULL, code, "MPI_Session_init");
     weft_leave_anytime();
     return code;
 }
@@ -135,8 +142,7 @@ static int check(const struct weft_group *group, const char *tag, const void *ou
 static int leave(struct weft_errhandler *handler, int code, const char *function)
 {
     if (code != MPI_SUCCESS)
-        code = weft_errhandler_raise(handler ? handler : &weft_errors_are_fatal, MPI_COMM_NULL,
-                                     code, function);
+        code = raise(handler, MPI_COMM_NULL, code, function);
     weft_leave();
     return code;
 }

@@ -151,8 +151,8 @@ static const char *text_of_tool(int code)
             "MPI_T: the variable is continuous, it cannot be started or stopped",
         [MPI_T_ERR_PVAR_NO_ATOMIC - FIRST] = "MPI_T: the variable cannot be read and reset at once",
     };
-    int i = code - FIRST;
-    return i >= 0 && (size_t)i < sizeof texts / sizeof texts[0] ? texts[i] : NULL;
+    unsigned i = (unsigned)code - FIRST;
+    return i < sizeof texts / sizeof texts[0] ? texts[i] : NULL;
 }
 
 /* The text of another predefined class, or NULL. */

@@ -63,11 +63,13 @@ static uint32_t allocate(struct weft_object *object)
     return WEFT_PREDEFINED_HANDLES + i;
 }
 
-int weft_handle_to_int(void *handle)
+int weft_handle_to_int(void *handle, enum weft_kind kind)
 {
     if ((uintptr_t)handle < WEFT_PREDEFINED_HANDLES)
         return (int)(uintptr_t)handle;
     struct weft_object *object = handle;
+    if (object->kind != (uint32_t)kind)
+        return -1;
     if (object->index)
         return (int)object->index;
     pthread_mutex_lock(&lock);

@@ -69,8 +69,9 @@ static inline void *weft_handle_resolve(const void *handle, enum weft_kind kind)
 void weft_handle_predefine(uintptr_t value, struct weft_object *object);
 
 /* The integer form of a handle (MPI 5.0, 20.3.4): the value itself if predefined, else an index of
- * 4096 or more, allocated by the first call. Returns -1 if memory is short. */
-int weft_handle_to_int(void *handle);
+ * 4096 or more, allocated by the first call. Returns -1 if memory is short, or if the handle is not
+ * of that kind. */
+int weft_handle_to_int(void *handle, enum weft_kind kind);
 
 /* The handle of an integer form, or the predefined value `otherwise` if the integer is not in
  * use. */

@@ -283,9 +283,12 @@ static void set_gate(void)
 
 int weft_init(int thread_level, int *provided)
 {
-    if (world != WORLD_NEVER)
-        weft_fatal(MPI_ERR_OTHER, "MPI_Init was called %s; a process can initialise MPI once",
-                   world == WORLD_WAS ? "after MPI_Finalize" : "twice");
+    if (world == WORLD_WAS)
+        weft_fatal(MPI_ERR_OTHER,
+                   "MPI_Init was called after MPI_Finalize; a process can initialise MPI once");
+    if (world == WORLD_IS)
+        return weft_error(NULL, MPI_ERR_OTHER, "MPI_Init",
+                          "it was called twice; a process can initialise MPI once");
     if (!running)
         weft_start(weft_thread_level(thread_level));
     weft.thread_level = weft_thread_level(thread_level);

@@ -6,10 +6,10 @@
  * Random epochs of one-sided operations against a model that permits what the standard permits.
  *
  * Each cell of a window belongs to one of five classes: put by one rank at most; fetch-and-add,
- * whose results must form a chain from the first value to the last; sums; replacements, of which the
- * last of any rank may win; read only. The cells of a class are every fifth one, so that operations
- * have holes at the target, or follow each other. The operations of a rank follow from the seed, so
- * the owner of a window computes from those of all ranks which values it may have.
+ * whose results must form a chain from the first value to the last; sums; replacements, of which
+ * the last of any rank may win; read only. The cells of a class are every fifth one, so that
+ * operations have holes at the target, or follow each other. The operations of a rank follow from
+ * the seed, so the owner of a window computes from those of all ranks which values it may have.
  *
  * Between nodes puts and gets without holes must have been moved by the provider.
  */
@@ -24,8 +24,8 @@ struct op {
     int64_t value;
 };
 
-static int groups;  /* cells of each class */
-static bool blocks; /* the cells of a class follow each other */
+static int groups;                       /* cells of each class */
+static bool blocks;                      /* the cells of a class follow each other */
 static MPI_Datatype every_fifth, column; /* column: the cells of a class */
 static MPI_Aint *bases; /* of a dynamic window: its memory at each rank; else NULL */
 

@@ -15,8 +15,8 @@ static const struct access reading = {STRICT_READ, FI_RMA | FI_READ, FI_READ, FI
 static const struct access writing = {STRICT_WRITE, FI_RMA | FI_WRITE, FI_WRITE, FI_REMOTE_WRITE,
                                       "fi_write"};
 
-static const struct access delivering = {STRICT_WRITE, FI_RMA | FI_WRITE, FI_WRITE,
-                                         FI_REMOTE_WRITE, "fi_writemsg"};
+static const struct access delivering = {STRICT_WRITE, FI_RMA | FI_WRITE, FI_WRITE, FI_REMOTE_WRITE,
+                                         "fi_writemsg"};
 
 /* The real call; its return value. */
 static ssize_t start(struct strict_op *op, const struct access *access, fi_addr_t peer,

@@ -21,8 +21,9 @@ enum {
 };
 
 /* What a message that waits for its receive may cost whatever its length, announced or short; and
- * what the provider may hold beside it: 512 messages in buffers of 64 KiB each. */
-enum { EACH = 320, BESIDE = 512 << 16 };
+ * what the provider may hold beside it: 512 messages in buffers of 64 KiB each, and over verbs the
+ * 512 buffers of 16 KiB that ofi_rxm posts for the connection. */
+enum { EACH = 320, BESIDE = (512 << 16) + (512 << 14) };
 
 static int size_of(int i)
 {

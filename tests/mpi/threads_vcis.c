@@ -7,9 +7,9 @@
  * disturb that: messages of all lengths, more of them than rings have room for, receives from any
  * source, probes, cancelled receives, freed requests, persistent, partitioned and buffered
  * communication, requests of several VCIs in one wait or test, communicators that come and go, and,
- * in odd rounds, collectives. Every word says who sent it, when, and where it belongs. In the last
- * rank of three the same calls are made by one thread, with MPI_THREAD_SINGLE
- * (THREADS_ALL_MULTIPLE=1: in all by threads).
+ * in odd rounds, collectives, one of them refused by a rank. Every word says who sent it, when, and
+ * where it belongs. In the last rank of three the same calls are made by one thread, with
+ * MPI_THREAD_SINGLE (THREADS_ALL_MULTIPLE=1: in all by threads).
  */
 #include "check.h"
 
@@ -247,6 +247,37 @@ static void deferred(int me, int round)
     MPI_Request_free(&requests[1]);
 }
 
+/* Collectives of all threads at the same time, blocking and not. */
+static void collectives(int me, int round)
+{
+    enum { MOST = 16 };
+    int mine = value_of(me, round, check.rank, 0), all[MOST][2], pair[2], sum = 0, isum = 0, n;
+    int root = round % check.size;
+    MPI_Request requests[2];
+    MPI_Datatype second;
+    MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &second);
+    MPI_Type_commit(&second);
+    MPI_Iallreduce(&me, &isum, 1, MPI_INT, MPI_SUM, own[me], &requests[0]);
+    MPI_Allgather(&mine, 1, MPI_INT, all, 1, second, own[me]);
+    MPI_Type_free(&second);
+    for (int i = 0; i < check.size; i++)
+        look(all[i], 1, me, round, i, 0);
+    MPI_Ibarrier(own[me], &requests[1]);
+    fill(pair, 2, me, round, 3);
+    MPI_Bcast(pair, 2, MPI_INT, root, own[me]);
+    look(pair, 2, me, round, root, 3);
+    complete(2, requests, round);
+    CHECK(isum == me * check.size, "thread %d, round %d: the sum is %d", me, round, isum);
+    MPI_Barrier(own[me]);
+    n = round == 3 && check.rank == 0 && check.size > 1 ? -1 : 1;
+    int code = MPI_Allreduce(&(int){1}, &sum, n, MPI_INT, MPI_SUM, own[me]);
+    MPI_Error_class(code, &code);
+    if (round == 3 && check.size > 1)
+        CHECK(code == MPI_ERR_COUNT, "thread %d: a refused collective returned class %d", me, code);
+    else
+        CHECK(sum == check.size, "thread %d, round %d: %d ranks", me, round, sum);
+}
+
 static void *work(void *arg)
 {
     int me = (int)(intptr_t)arg;
@@ -261,11 +292,8 @@ static void *work(void *arg)
             flood(me, round);
         if (me != 1)
             wild(me, round);
-        if (round % 2) {
-            int one = 1, sum = 0;
-            MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, own[me]);
-            CHECK(sum == check.size, "thread %d, round %d: %d ranks", me, round, sum);
-        }
+        if (round % 2)
+            collectives(me, round);
         if (me == THREADS - 1) {
             MPI_Comm made;
             MPI_Comm_dup(own[me], &made);
@@ -288,6 +316,8 @@ int main(int argc, char **argv)
     MPI_Comm_dup(MPI_COMM_WORLD, &shared);
     for (int i = 0; i < THREADS; i++)
         MPI_Comm_dup(MPI_COMM_WORLD, &own[i]);
+    for (int i = 0; i < THREADS; i++)
+        MPI_Comm_set_errhandler(own[i], MPI_ERRORS_RETURN);
     check_step("%d threads", THREADS);
     for (int i = 0; i < THREADS && !alone; i++)
         pthread_create(&thread[i], NULL, work, (void *)(intptr_t)i);

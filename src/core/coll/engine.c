@@ -3,9 +3,10 @@
  * The engine: executes schedules with point-to-point messages.
  *
  * Invariants:
- *  - An active schedule is in the list weft_coll_active and is advanced by progress, whatever the
- *    caller of progress waits for. Exception: with one thread a blocking schedule is advanced by
- *    its call only, so that its polls cost as much as those for a message.
+ *  - A schedule with a request is in the list weft_coll_active until it is complete, and is
+ * advanced by progress, whatever the caller of progress waits for, by a thread that holds all VCIs.
+ *  - A blocking schedule is advanced by its call only, which holds the VCI of its communicator. It
+ *    is in the list coll.blocking of that VCI.
  *  - Each request that the engine starts is freed by the engine, also after another one failed.
  *  - A nonblocking schedule is freed when it is complete, a persistent one with its request.
  */
@@ -20,9 +21,7 @@
 
 struct weft_schedule *weft_coll_active;
 static struct weft_schedule **active_end = &weft_coll_active;
-static struct weft_schedule *blocking; /* the blocking schedule that is not in the list */
-static bool advancing;                 /* starting a message may call progress, and so the engine */
-static bool any_failed;
+static _Atomic bool any_failed;
 
 /* ---- Tags: kind 5 bits, persistent 1, inter-communicator 1, sequence number 18, fewer (at least
  * 8) if the provider's tags are shorter */
@@ -237,8 +236,6 @@ static bool is_complete(const struct weft_schedule *s)
  * If all started steps are complete, the next step can start. */
 static void advance(struct weft_schedule *s)
 {
-    bool by_progress = advancing;
-    advancing = true;
     for (;;) {
         for (; s->done < s->next; s->done++) {
             struct weft_step *step = &s->steps[s->done];
@@ -254,24 +251,20 @@ static void advance(struct weft_schedule *s)
             break;
         start(s, &s->steps[s->next++]);
     }
-    advancing = by_progress;
 }
 
 /* Ends a schedule whose collective another rank refuses: starts no step any more and cancels the
  * messages that have started. */
 static void give_up(struct weft_schedule *s, const struct weft_refusal *refusal)
 {
-    bool by_progress = advancing;
     if (s->end < s->count)
         return;
     if (set_error(s, refusal->message.code, WEFT_FAULT_REFUSED))
         s->refusal = refusal;
     s->end = s->next;
-    advancing = true; /* a cancelled receive may call progress */
     for (uint32_t i = s->done; i < s->next; i++)
         if (s->steps[i].request && s->steps[i].request->pending)
             weft_cancel(s->steps[i].request);
-    advancing = by_progress;
 }
 
 /* For each poll of a schedule that waits. */
@@ -287,12 +280,8 @@ static void note_waiting(struct weft_schedule *s)
 
 static void withdraw_watches(struct weft_schedule *s)
 {
-    bool by_progress = advancing;
-    if (weft_likely(!s->waits_since))
-        return;
-    advancing = true;
-    weft_refusal_withdraw(s);
-    advancing = by_progress;
+    if (weft_unlikely(s->waits_since))
+        weft_refusal_withdraw(s);
 }
 
 /* ---- Active schedules */
@@ -313,6 +302,7 @@ static void complete(struct weft_schedule *s)
 
 int weft_coll_progress(void)
 {
+    static bool advancing; /* starting a message may call progress */
     int advanced = 0;
     if (advancing)
         return 0;
@@ -379,33 +369,43 @@ static struct weft_schedule *make(const struct weft_coll_args *args, bool persis
     return s;
 }
 
-/* With one thread: the schedule is not in the list of active ones. */
-static void run_single_threaded(struct weft_schedule *s)
+static void note_blocking(struct weft_schedule *s)
 {
+    s->next_active = s->vci->coll.blocking;
+    s->vci->coll.blocking = s;
+}
+
+/* Of several threads on one VCI, any may end first. */
+static void forget_blocking(struct weft_schedule *s)
+{
+    struct weft_schedule **link = &s->vci->coll.blocking;
+    while (*link != s)
+        link = &(*link)->next_active;
+    *link = s->next_active;
+}
+
+/* Executes a schedule that has no request. */
+static void run(struct weft_schedule *s)
+{
+    struct weft_vci *vci = weft_unlikely(weft_gate) ? weft_vci_scope(s->vci) : NULL;
     unsigned idle = 0;
-    blocking = s;
+    weft_count_add(&weft_counts.collectives, 1);
+    note_blocking(s);
     advance(s);
     while (!is_complete(s)) {
         if (!s->waits_for->pending) {
             advance(s);
             idle = 0;
-        } else if (weft_poll(NULL)) {
+        } else if (weft_poll(vci)) {
             idle = 0;
+            weft_share();
         } else {
             weft_idle_for(&idle, s->waits_for);
             note_waiting(s);
         }
     }
     withdraw_watches(s);
-    blocking = NULL;
-}
-
-static void run_multi_threaded(struct weft_schedule *s)
-{
-    unsigned idle = 0;
-    begin(s);
-    while (!is_complete(s))
-        weft_await(NULL, &idle, s->waits_for);
+    forget_blocking(s);
 }
 
 int weft_coll_run(const struct weft_coll_args *args)
@@ -413,10 +413,7 @@ int weft_coll_run(const struct weft_coll_args *args)
     struct weft_schedule *s = make(args, false);
     if (weft_unlikely(!s))
         return MPI_ERR_NO_MEM;
-    if (weft_likely(!(weft_gate & WEFT_GATE_THREADS)))
-        run_single_threaded(s);
-    else
-        run_multi_threaded(s);
+    run(s);
     int code = s->error;
     if (weft_unlikely(code != MPI_SUCCESS))
         record_fault(s);
@@ -493,8 +490,9 @@ void weft_coll_release(struct weft_request *request)
 
 void weft_schedule_each_active(void (*see)(void *arg, const struct weft_schedule *s), void *arg)
 {
-    if (blocking)
-        see(arg, blocking);
+    for (unsigned i = 0; i < weft.nvcis; i++)
+        for (const struct weft_schedule *s = weft.vcis[i].coll.blocking; s; s = s->next_active)
+            see(arg, s);
     for (const struct weft_schedule *s = weft_coll_active; s; s = s->next_active)
         see(arg, s);
 }

@@ -3,12 +3,13 @@
  * Schedules: steps and memory. Freed schedules are reused with their array of steps, so that short
  * collectives do not call malloc.
  *
- * Invariant: a schedule in the free list has no active message, no references, and no memory except
- * its array of steps.
+ * Invariant: a schedule that is kept for reuse has no active message, no references, and no memory
+ * except its array of steps.
  */
 #include "core/coll/schedule.h"
 
 #include "core/object/error.h"
+#include "core/process/weft.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -21,15 +22,13 @@ struct weft_memory {
     _Alignas(16) unsigned char bytes[];
 };
 
-static struct weft_schedule *free_list;
-static int free_count;
-
 struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
 {
-    struct weft_schedule *s = free_list;
+    struct weft_vci *vci = args->comm->vci;
+    struct weft_schedule *s = vci->coll.kept;
     if (weft_likely(s != NULL)) {
-        free_list = s->next_active;
-        free_count--;
+        vci->coll.kept = s->next_active;
+        vci->coll.kept_count--;
     } else {
         s = aligned_alloc(16, sizeof *s);
         if (!s)
@@ -41,6 +40,7 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
     s->kind = args->kind;
     s->algorithm = WEFT_ALGORITHM_AUTO;
     s->comm = args->comm;
+    s->vci = vci;
     s->op = args->op;
     s->failed = s->persistent = false;
     s->channel = &args->comm->coll;
@@ -94,6 +94,7 @@ static void release(struct weft_schedule *s)
 
 void weft_schedule_put(struct weft_schedule *s)
 {
+    struct weft_vci *vci = s->vci;
     if (s->retains)
         release(s);
     while (s->memory) {
@@ -106,25 +107,28 @@ void weft_schedule_put(struct weft_schedule *s)
         s->steps = NULL;
         s->room = 0;
     }
-    if (free_count >= KEPT_MAX) {
+    if (vci->coll.kept_count >= KEPT_MAX) {
         free(s->steps);
         free(s);
         return;
     }
-    s->next_active = free_list;
-    free_list = s;
-    free_count++;
+    s->next_active = vci->coll.kept;
+    vci->coll.kept = s;
+    vci->coll.kept_count++;
 }
 
 void weft_schedule_finalize(void)
 {
-    while (free_list) {
-        struct weft_schedule *s = free_list;
-        free_list = s->next_active;
-        free(s->steps);
-        free(s);
+    for (unsigned i = 0; i < weft.nvcis; i++) {
+        struct weft_vci *vci = &weft.vcis[i];
+        while (vci->coll.kept) {
+            struct weft_schedule *s = vci->coll.kept;
+            vci->coll.kept = s->next_active;
+            free(s->steps);
+            free(s);
+        }
+        vci->coll.kept_count = 0;
     }
-    free_count = 0;
 }
 
 void weft_schedule_enter(struct weft_schedule *s, bool local)

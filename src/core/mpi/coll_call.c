@@ -6,6 +6,8 @@
  */
 #include "core/mpi/coll_call.h"
 #include "core/mpi/arg.h"
+#include "core/mpi/call.h"
+#include "core/comm/raise.h"
 
 /* Enters the library, resolves all handles. False: the library is left, and the entry point returns
  * *code. */
@@ -29,10 +31,33 @@ static int end(const struct weft_coll_call *call, const struct weft_coll_args *a
     return weft_leave_with(args->comm, code, call->function);
 }
 
+/* A blocking call that holds the VCI of its communicator only. False: nothing was done, because all
+ * VCIs are needed: for an inter-communicator, for the first collective of a group, which finds its
+ * nodes, and for the refusal of a wrong call. */
+static bool run_on_vci(const struct weft_coll_call *call, int *code)
+{
+    struct weft_vci *vci = weft_call_vci(call->comm);
+    struct weft_coll_args args;
+    *code = weft_enter_on(call->function, vci);
+    if (*code != MPI_SUCCESS)
+        return true;
+    struct weft_comm *comm = weft_comm_resolve(call->comm);
+    bool taken = comm && comm->vci == vci && !comm->local && comm->group->nodes &&
+                 weft_coll_check(call, comm, &args) == MPI_SUCCESS;
+    if (taken)
+        *code = weft_coll_run(&args);
+    if (weft_unlikely(*code != MPI_SUCCESS))
+        *code = weft_error_raise(comm, *code, call->function);
+    weft_leave_on(vci);
+    return taken;
+}
+
 int weft_coll_blocking(const struct weft_coll_call *call)
 {
     struct weft_coll_args args;
     int code;
+    if (weft_unlikely(weft_gate == WEFT_GATE_THREADS) && run_on_vci(call, &code))
+        return code;
     if (!begin(call, false, &args, &code))
         return code;
     return end(call, &args, weft_coll_run(&args));

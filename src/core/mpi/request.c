@@ -266,10 +266,26 @@ static int finish_all(int count, MPI_Request *handles, MPI_Status *statuses, con
     return raise_outcome(&outcome, function);
 }
 
+/* Waits for requests of several VCIs one after the other, each with its own VCI only. What is wrong
+ * is left to the caller's check. */
+static void wait_for_each(int count, const MPI_Request *handles)
+{
+    for (int i = 0; i < count; i++) {
+        struct weft_vci *vci = weft_request_scope(1, &handles[i]);
+        if (!vci || weft_enter_on("MPI_Waitall", vci) != MPI_SUCCESS)
+            continue;
+        if (is_valid(handles[i]))
+            weft_request_wait(request_of(handles[i]));
+        weft_leave_on(vci);
+    }
+}
+
 WEFT_EXPORT(Waitall);
 int PMPI_Waitall(int count, MPI_Request *handles, MPI_Status *statuses)
 {
     struct weft_vci *vci = weft_request_scope(count, handles);
+    if (weft_unlikely(weft_gate == WEFT_GATE_THREADS) && !vci && handles)
+        wait_for_each(count, handles);
     int code = weft_enter_scope("MPI_Waitall", vci);
     if (code)
         return code;

@@ -18,10 +18,11 @@
  * one VCI has them for each deal that messages come on, so that both ends agree.
  *
  * Locking, with MPI_THREAD_MULTIPLE:
- *  - An operation on a communicator holds the lock of its VCI (weft_enter_on).
+ *  - A message, and a blocking collective, holds the lock of the communicator's VCI
+ *    (weft_enter_on). MPI_Waitall for requests of several VCIs takes one after the other.
  *  - Everything else holds the locks of all VCIs (weft_enter): calls on communicators, datatypes,
- *    attributes and so on, collectives, partitioned and buffered communication, finalize, reports,
- *    MPI_T.
+ *    attributes and so on, nonblocking and persistent collectives, partitioned and buffered
+ *    communication, finalize, reports, MPI_T.
  *  - So process-wide state is read by a thread that holds any VCI, and written by a thread that
  *    holds all of them. The exceptions are counters (core/pt2pt/count.h), the last error sentence
  *    (core/object/error.c) and events (core/tool/event.c), which have means of their own.
@@ -44,6 +45,8 @@
 #include "core/pt2pt/request.h"
 #include "ofi/net.h"
 
+struct weft_schedule;
+
 enum { WEFT_VCIS_MAX = WEFT_LOCKS_MAX };
 
 struct weft_vci {
@@ -58,6 +61,11 @@ struct weft_vci {
     unsigned polls;                /* since the other VCIs were progressed last */
     struct weft_net_fast net;      /* its endpoint; ep is NULL if it has none */
     struct weft_matcher matcher;
+    struct {
+        struct weft_schedule *blocking; /* of the calls under way: core/coll/engine.c */
+        struct weft_schedule *kept;     /* for reuse: core/coll/schedule.c */
+        unsigned kept_count;
+    } coll;
 };
 
 /* A VCI is at most this far from the lock's owner: the number of a request's VCI in its own number.

@@ -31,8 +31,8 @@ unsigned weft_net_rma(void)
 struct weft_net_region *weft_net_region_open(unsigned vci, void *memory, size_t bytes,
                                              struct weft_net_place *place)
 {
-    struct fid_mr *mr = weft_net_register(&weft_net.vcis[vci], memory, bytes,
-                                          FI_REMOTE_READ | FI_REMOTE_WRITE);
+    struct fid_mr *mr =
+        weft_net_register(&weft_net.vcis[vci], memory, bytes, FI_REMOTE_READ | FI_REMOTE_WRITE);
     if (mr)
         *place = (struct weft_net_place){weft_net.virtual_addresses ? (uintptr_t)memory : 0,
                                          fi_mr_key(mr)};

@@ -52,7 +52,7 @@ enum {
                           WEFT_RMA_RUNS * sizeof(struct weft_run),
     WEFT_RMA_SWAP_BYTES = 16,  /* the largest element of compare_and_swap */
     WEFT_RMA_RESULTS_MAX = 32, /* packets of a window that wait for a result */
-    WEFT_RMA_SENDS_MAX = 64 /* packets and transfers under way before operations are queued */
+    WEFT_RMA_SENDS_MAX = 64    /* packets and transfers under way before operations are queued */
 };
 
 /* Opens the messages of a window: posts the receives. */

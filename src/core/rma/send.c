@@ -28,11 +28,11 @@ struct weft_rma_op {
     struct weft_rma_op *next;
     struct weft_rma_call call;
     uint64_t number;
-    size_t sent; /* bytes of its packed form */
-    bool by_net; /* transfers; else packets */
-    bool ended;  /* for the program */
+    size_t sent;         /* bytes of its packed form */
+    bool by_net;         /* transfers; else packets */
+    bool ended;          /* for the program */
     int results_pending; /* packets without a reply, or transfers under way */
-    int error; /* the class of its first FAULT; nothing is sent after it */
+    int error;           /* the class of its first FAULT; nothing is sent after it */
     struct weft_request *request;
     char pair[2 *
               WEFT_RMA_SWAP_BYTES]; /* compare_and_swap: the value to compare with, the new one */
@@ -189,8 +189,7 @@ static int transfer_one(struct weft_win *win, struct weft_rma_op *op)
     struct weft_win_target *target = &win->targets[call->target];
     struct weft_net_place at = target->place;
     struct weft_peer *peer = weft_comm_connect(win->comm, call->target);
-    struct weft_request *part =
-        peer ? weft_request_get(win->comm->vci, WEFT_REQUEST_RMA, 1) : NULL;
+    struct weft_request *part = peer ? weft_request_get(win->comm->vci, WEFT_REQUEST_RMA, 1) : NULL;
     if (!part)
         return peer ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
     part->flags = WEFT_REQUEST_PART;

@@ -69,7 +69,7 @@ static int start(struct weft_request *request, bool put, struct weft_net_place a
     struct weft_net_request *part = weft_net_part(request);
     struct weft_net_vci *net = weft_net_of(request);
     struct fid_ep *ep = net->objects.ep;
-    uint64_t peer = request->peer->net_addr;
+    uint64_t peer = request->peer->net.addr;
     struct fid_mr *mr = part->packed ? weft_net_bounce_mr(net, part->packed) : part->mr;
     void *data = part->packed ? part->packed : request->buffer, *descriptor;
     descriptor = weft_net_descriptor(mr);

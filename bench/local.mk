@@ -70,6 +70,37 @@ bench_weft_alltoall_SOURCES = bench/coll.c $(bench_mpi)
 bench_weft_alltoall_LDADD = libmpi_abi.la
 bench_weft_alltoall_LDFLAGS = $(AM_LDFLAGS) -no-install
 
+# ---- Windows: one source, and the name says which
+noinst_PROGRAMS += bench/weft_put bench/weft_get bench/weft_accumulate bench/weft_fetch_and_op bench/weft_flush \
+    bench/weft_puts bench/weft_gets bench/weft_accumulates bench/weft_copy
+bench_weft_put_SOURCES = bench/one_sided.c $(bench_mpi)
+bench_weft_put_LDADD = libmpi_abi.la
+bench_weft_put_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_get_SOURCES = bench/one_sided.c $(bench_mpi)
+bench_weft_get_LDADD = libmpi_abi.la
+bench_weft_get_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_accumulate_SOURCES = bench/one_sided.c $(bench_mpi)
+bench_weft_accumulate_LDADD = libmpi_abi.la
+bench_weft_accumulate_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_fetch_and_op_SOURCES = bench/one_sided.c $(bench_mpi)
+bench_weft_fetch_and_op_LDADD = libmpi_abi.la
+bench_weft_fetch_and_op_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_flush_SOURCES = bench/one_sided.c $(bench_mpi)
+bench_weft_flush_LDADD = libmpi_abi.la
+bench_weft_flush_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_puts_SOURCES = bench/one_sided.c $(bench_mpi)
+bench_weft_puts_LDADD = libmpi_abi.la
+bench_weft_puts_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_gets_SOURCES = bench/one_sided.c $(bench_mpi)
+bench_weft_gets_LDADD = libmpi_abi.la
+bench_weft_gets_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_accumulates_SOURCES = bench/one_sided.c $(bench_mpi)
+bench_weft_accumulates_LDADD = libmpi_abi.la
+bench_weft_accumulates_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_copy_SOURCES = bench/one_sided.c $(bench_mpi)
+bench_weft_copy_LDADD = libmpi_abi.la
+bench_weft_copy_LDFLAGS = $(AM_LDFLAGS) -no-install
+
 # ---- The provider alone: the only code outside src/ofi that includes rdma/*
 noinst_PROGRAMS += bench/raw_latency bench/raw_bw bench/raw_read_bw
 bench_raw_latency_SOURCES = bench/raw_latency.c $(bench_raw)
@@ -81,6 +112,19 @@ bench_raw_bw_LDADD = $(FABRIC_LIBS)
 bench_raw_read_bw_SOURCES = bench/raw_read_bw.c $(bench_raw)
 bench_raw_read_bw_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
 bench_raw_read_bw_LDADD = $(FABRIC_LIBS)
+noinst_PROGRAMS += bench/raw_put bench/raw_get bench/raw_puts bench/raw_gets
+bench_raw_put_SOURCES = bench/raw_rma.c $(bench_raw)
+bench_raw_put_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
+bench_raw_put_LDADD = $(FABRIC_LIBS)
+bench_raw_get_SOURCES = bench/raw_rma.c $(bench_raw)
+bench_raw_get_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
+bench_raw_get_LDADD = $(FABRIC_LIBS)
+bench_raw_puts_SOURCES = bench/raw_rma.c $(bench_raw)
+bench_raw_puts_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
+bench_raw_puts_LDADD = $(FABRIC_LIBS)
+bench_raw_gets_SOURCES = bench/raw_rma.c $(bench_raw)
+bench_raw_gets_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
+bench_raw_gets_LDADD = $(FABRIC_LIBS)
 
 # ---- The machine alone
 noinst_PROGRAMS += bench/raw_shm bench/limits
@@ -96,6 +140,6 @@ bench_tables_LDADD = libweft.la
 noinst_PROGRAMS += bench/side_by_side
 bench_side_by_side_SOURCES = bench/side_by_side.c bench/jobs.c bench/jobs.h bench/turns.h
 
-dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers \
+dist_noinst_SCRIPTS += bench/overhead bench/plot bench/instructions bench/peers bench/rma \
     bench/threads bench/report bench/peers_coll bench/coll_tune bench/linear_commit
 dist_noinst_DATA += bench/where.sh bench/peer_mpis.sh bench/svg_plot.py

@@ -126,8 +126,8 @@ launcher()
     openmpi.staged)
         launch+=(--mca pml ob1 --mca btl 'self,vader' --mca btl_vader_single_copy_mechanism none)
         ;;
-    openmpi.tcp)
-        launch+=(--mca pml ob1 --mca btl 'self,tcp' --mca btl_tcp_if_include lo)
+    openmpi.tcp) # osc/sm and osc/rdma would use shared memory
+        launch+=(--mca pml ob1 --mca btl 'self,tcp' --mca btl_tcp_if_include lo --mca osc pt2pt)
         ;;
     openmpi.ofi)
         launch+=(--mca pml cm --mca mtl ofi --mca mtl_ofi_provider_include 'tcp;ofi_rxm'

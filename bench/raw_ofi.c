@@ -153,7 +153,8 @@ static void register_buffers(struct raw *r, uint64_t caps)
     bool local = r->info->domain_attr->mr_mode & FI_MR_LOCAL;
     bool rma = caps & FI_RMA;
     if (local || rma)
-        r->send_mr = register_buffer(r, r->send, rma ? FI_REMOTE_READ : FI_SEND, 1);
+        r->send_mr = register_buffer(
+            r, r->send, rma ? FI_REMOTE_READ | FI_REMOTE_WRITE | FI_WRITE : FI_SEND, 1);
     if (local)
         r->recv_mr = register_buffer(r, r->recv, rma ? FI_READ : FI_RECV, 2);
     r->send_desc = local ? fi_mr_desc(r->send_mr) : NULL;

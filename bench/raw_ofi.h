@@ -62,7 +62,8 @@ void raw_start(struct raw *r, const struct bench_program *program, uint64_t caps
 /* Both sides meet; each drives the provider while it waits. */
 void raw_barrier(struct raw *r);
 
-/* The address and key of the other side's send buffer, for fi_read. Both sides call it. */
+/* The address and key of the other side's send buffer, for fi_read and fi_write. Both sides call
+ * it. */
 void raw_exchange_key(struct raw *r, uint64_t *address, uint64_t *key);
 
 /* Drives the provider until the other side calls raw_release. */

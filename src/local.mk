@@ -193,6 +193,7 @@ libweft_la_SOURCES += src/ofi/bounce_pool.c
 libweft_la_SOURCES += src/ofi/rndv_write.c
 libweft_la_SOURCES += src/ofi/rndv_send.c
 libweft_la_SOURCES += src/ofi/control.c
+libweft_la_SOURCES += src/ofi/rma.c src/ofi/rma.h
 libweft_la_SOURCES += src/ofi/credits.c
 libweft_la_SOURCES += src/ofi/own_message.c
 libweft_la_SOURCES += src/ofi/pool.c

@@ -27,7 +27,10 @@ static __attribute__((noinline)) void dispatch_rarer(struct weft_net_vci *net,
     struct weft_net_op *op = entry->op_context;
     switch ((enum weft_net_op_kind)op->kind) {
     case WEFT_NET_REQUEST:
-        weft_net_sent(request_of(op));
+        if (request_of(op)->op == WEFT_REQUEST_RMA)
+            weft_net_rma_done(request_of(op), 0, NULL);
+        else
+            weft_net_sent(request_of(op));
         return;
     case WEFT_NET_POOL:
         weft_net_pool_received(net, op, entry);
@@ -93,6 +96,8 @@ WEFT_COLD static bool read_error(struct weft_net_vci *net, int *events)
     case WEFT_NET_REQUEST:
         if (request_of(op)->op == WEFT_REQUEST_RECV)
             weft_net_receive_failed(request_of(op), &error, text);
+        else if (request_of(op)->op == WEFT_REQUEST_RMA)
+            weft_net_rma_done(request_of(op), error.err, text);
         else
             send_failed(request_of(op), text);
         break;

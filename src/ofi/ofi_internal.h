@@ -171,6 +171,7 @@ struct weft_net_request {
     uint8_t phase;      /* enum weft_net_phase */
     uint16_t reads_out; /* pieces in flight: read, written or pushed */
     bool cut;           /* staged sends: writing failed, and the receiver waits for more */
+    bool put;           /* transfers of windows: fi_write, not fi_read */
     void *packed;       /* bounce buffer with the packed data of a buffer with holes, or NULL */
     struct fid_mr *mr;  /* registration of the buffer, or NULL */
     union {
@@ -259,6 +260,7 @@ struct weft_net {
     size_t in_place_room; /* receives that exceed WEFT_NET_SMALL by fewer bytes are in place */
     uint64_t post_limit;  /* receives that the provider may hold on one endpoint */
     bool software, virtual_addresses, provider_keys, local_mr, can_read, can_write;
+    unsigned rma;       /* what weft_net_rma returns, after its first call */
     size_t read_chunk;  /* bytes of one read */
     size_t read_window; /* and of all the reads from one peer */
     bool paced;         /* a stream whose TCP sends at an estimated rate */
@@ -535,6 +537,9 @@ int weft_net_push_more(struct weft_request *request);
 int weft_net_piece_send(struct weft_peer *peer, struct weft_backlog_entry *out);
 WEFT_COLD void weft_net_piece_failed(struct weft_backlog_entry *out, const char *text);
 void weft_net_piece_done(struct weft_net_op *op, int error, const char *text);
+
+/* rma.c: a transfer of a window has ended */
+void weft_net_rma_done(struct weft_request *request, int error, const char *text);
 
 /* own_message.c */
 

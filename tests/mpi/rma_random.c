@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=1 lanes=self seconds=60
 // run: ranks=2,4 lanes=shm,rxm,mixed seconds=90
-// run: ranks=3 lanes=shm-copy,rxm-soft,net-soft,nodes seconds=90
+// run: ranks=3 lanes=shm-copy,rxm-soft,rxm-push,net-soft,nodes seconds=90
 /*
  * Random epochs of one-sided operations against a model that permits what the standard permits.
  *
- * Cell i of each window belongs to class i % 5: put by one rank at most; fetch-and-add, whose
- * results must form a chain from the first value to the last; sums; replacements, of which the last
- * of any rank may win; read only. The operations of a rank follow from the seed, so the owner of a
- * window computes from those of all ranks which values it may have.
+ * Each cell of a window belongs to one of five classes: put by one rank at most; fetch-and-add,
+ * whose results must form a chain from the first value to the last; sums; replacements, of which
+ * the last of any rank may win; read only. The cells of a class are every fifth one, so that
+ * operations have holes at the target, or follow each other. The operations of a rank follow from
+ * the seed, so the owner of a window computes from those of all ranks which values it may have.
+ *
+ * Between nodes puts and gets without holes must have been moved by the provider.
  */
-#include "check.h"
+#include "tool.h"
 
 enum { CLASSES = 5, OPS = 24, CHAIN = 24 };
 enum class { PUT, FETCH, SUM, REPLACE, READ };
@@ -21,8 +24,9 @@ struct op {
     int64_t value;
 };
 
-static int groups; /* cells of each class */
-static MPI_Datatype column;
+static int groups;                       /* cells of each class */
+static bool blocks;                      /* the cells of a class follow each other */
+static MPI_Datatype every_fifth, column; /* column: the cells of a class */
 static MPI_Aint *bases; /* of a dynamic window: its memory at each rank; else NULL */
 
 static int64_t first_value(uint64_t round, int owner, int cell)
@@ -32,7 +36,8 @@ static int64_t first_value(uint64_t round, int owner, int cell)
 
 static int cell_of(const struct op *op, int i)
 {
-    return (op->first + i) * CLASSES + (int)op->class;
+    return blocks ? (int)op->class * groups + op->first + i
+                  : (op->first + i) * CLASSES + (int)op->class;
 }
 
 static void plan(uint64_t seed, uint64_t round, int rank, struct op *ops)
@@ -228,13 +233,13 @@ static void check_window(uint64_t seed, uint64_t round, const int64_t *window,
         }
     }
     for (int f = 0; f < 4 && f < groups; f++) {
-        int c = f * CLASSES + FETCH;
+        int c = cell_of(&(struct op){FETCH, 0, f, 1, 0}, 0);
         check_chain(first_value(round, check.rank, c), window[c], got[f], added[f], n[f], c);
         expected[c] = window[c];
     }
     for (int c = 0; c < cells; c++)
         CHECK(window[c] == expected[c], "round %llu: cell %d, class %d: %lld instead of %lld",
-              (unsigned long long)round, c, c % CLASSES, (long long)window[c],
+              (unsigned long long)round, c, blocks ? c / groups : c % CLASSES, (long long)window[c],
               (long long)expected[c]);
     free(expected);
     free(open);
@@ -282,21 +287,37 @@ static MPI_Win make_window(unsigned flavor, bool one_node, int64_t **memory, MPI
     return win;
 }
 
+/* Whether the provider of this lane moves data between ranks of the job. */
+static bool provider_moves(void)
+{
+    const char *provider = getenv("WEFT_PROVIDER"), *rendezvous = getenv("WEFT_RENDEZVOUS");
+    const char *shm = getenv("WEFT_SHM");
+    int node = shm && !strcmp(shm, "0") ? 1 : check_setting("WEFT_TEST_NODE_SIZE", check.size);
+    return provider && strcmp(provider, "minimal") && (!rendezvous || strcmp(rendezvous, "push")) &&
+           check.size > node;
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
     uint64_t seed = check_seed(), state = seed;
+    MPI_T_pvar_session session;
+    tool_begin();
+    CHECK_CODE(MPI_T_pvar_session_create(&session), MPI_SUCCESS);
+    MPI_T_pvar_handle by_net = tool_pvar(session, "weft_rma_by_net", NULL);
     int rounds = check_setting("WEFT_TEST_ROUNDS", check_setting("WEFT_TEST_SHORT", 0) ? 18 : 54);
     bool one_node = is_one_node();
     struct running running = {0};
     static const int sizes[] = {8, 100, 20000};
-    MPI_Type_create_resized(MPI_INT64_T, 0, CLASSES * sizeof(int64_t), &column);
-    MPI_Type_commit(&column);
+    MPI_Type_create_resized(MPI_INT64_T, 0, CLASSES * sizeof(int64_t), &every_fifth);
+    MPI_Type_commit(&every_fifth);
     for (uint64_t round = 0; round < (uint64_t)rounds; round++) {
         unsigned sync = (unsigned)(round % SYNCS), flavor = check_random(&state, 4);
         groups = sizes[check_random(&state, 3)];
-        check_step("round %d: %s, flavor %u, %d cells", (int)round, sync_name[sync], flavor,
-                   groups * CLASSES);
+        blocks = check_random(&state, 2);
+        column = blocks ? MPI_INT64_T : every_fifth;
+        check_step("round %d: %s, flavor %u, %d cells%s", (int)round, sync_name[sync], flavor,
+                   groups * CLASSES, blocks ? " in blocks" : "");
         int64_t *window;
         struct op ops[OPS];
         MPI_Aint bytes = (MPI_Aint)groups * CLASSES * (MPI_Aint)sizeof(int64_t);
@@ -326,6 +347,11 @@ int main(int argc, char **argv)
         free(bases);
         bases = NULL;
     }
-    MPI_Type_free(&column);
+    MPI_Type_free(&every_fifth);
+    count_t moved = tool_read(session, by_net);
+    CHECK((moved > 0) == provider_moves() || getenv("STRICT_REGISTRABLE"),
+          "the provider moved data for %llu operations", moved);
+    MPI_T_pvar_session_free(&session);
+    MPI_T_finalize();
     return check_done();
 }

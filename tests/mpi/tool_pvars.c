@@ -175,6 +175,7 @@ static void count_windows(void)
     MPI_Win win;
     MPI_T_pvar_handle direct = tool_pvar(session, "weft_rma_direct", NULL);
     MPI_T_pvar_handle by_messages = tool_pvar(session, "weft_rma_by_messages", NULL);
+    MPI_T_pvar_handle by_net = tool_pvar(session, "weft_rma_by_net", NULL);
     MPI_T_pvar_handle packets = tool_pvar(session, "weft_rma_packets_sent", NULL);
     MPI_T_pvar_handle waits = tool_pvar(session, "weft_rma_lock_waits", NULL);
     MPI_Win_allocate(sizeof *cell, sizeof *cell, MPI_INFO_NULL, MPI_COMM_WORLD, &cell, &win);
@@ -184,14 +185,16 @@ static void count_windows(void)
     MPI_Barrier(MPI_COMM_WORLD);
     MPI_Win_lock(MPI_LOCK_EXCLUSIVE, other, 0, win);
     MPI_Put(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win);
+    MPI_Accumulate(&value, 1, MPI_INT, other, 0, 1, MPI_INT, MPI_SUM, win);
     MPI_Win_unlock(other, win);
     MPI_Barrier(MPI_COMM_WORLD);
-    CHECK(tool_read(session, direct) == (shared() ? 2 : 1), "%llu direct operations",
+    count_t messages = tool_read(session, by_messages), moved = tool_read(session, by_net);
+    CHECK(tool_read(session, direct) == (shared() ? 3 : 1), "%llu direct operations",
           tool_read(session, direct));
-    CHECK(tool_read(session, by_messages) == (shared() ? 0 : 1), "%llu operations by messages",
-          tool_read(session, by_messages));
-    CHECK(tool_read(session, packets) == (shared() ? 0 : 5), "%llu packets",
-          tool_read(session, packets)); /* LOCK, PUT, UNLOCK; two ACKs */
+    CHECK(shared() ? !messages && !moved : messages >= 1 && messages + moved == 2,
+          "%llu operations by messages, %llu by the provider", messages, moved);
+    CHECK(tool_read(session, packets) == (shared() ? 0 : 4 + messages), "%llu packets",
+          tool_read(session, packets)); /* LOCK, operations, UNLOCK; two ACKs */
     CHECK(tool_read(session, waits) == 0, "%llu waits for a lock", tool_read(session, waits));
     if (check.rank == 0)
         MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);

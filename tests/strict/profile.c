@@ -36,6 +36,7 @@ static const struct strict_profile profiles[] = {
      .mr_mode = FI_MR_ENDPOINT | FI_MR_ALLOCATED | FI_MR_PROV_KEY,
      .caps = TAGGED_CAPS | RMA_CAPS | FI_DIRECTED_RECV,
      .order = FI_ORDER_SAS | FI_ORDER_WAW,
+     .delivers = true,
      .peek = true,
      .wait = true,
      .eagain = 20,
@@ -56,6 +57,7 @@ static const struct strict_profile profiles[] = {
      .mode = FI_CONTEXT2,
      .caps = TAGGED_CAPS | RMA_CAPS | FI_DIRECTED_RECV,
      .order = FI_ORDER_SAS,
+     .delivers = true,
      .peek = true,
      .discard = true,
      .eagain = 20,
@@ -75,6 +77,7 @@ static const struct strict_profile profiles[] = {
      .mr_mode = FI_MR_VIRT_ADDR | FI_MR_ALLOCATED | FI_MR_PROV_KEY,
      .caps = TAGGED_CAPS | RMA_CAPS | FI_DIRECTED_RECV,
      .order = FI_ORDER_SAS,
+     .delivers = true,
      .peek = true,
      .discard = true,
      .eagain = 20,
@@ -185,6 +188,8 @@ static bool meets(const struct strict_profile *p, const struct fi_info *hints)
     if (hints->caps & ~p->caps || p->mode & ~hints->mode)
         return false;
     if (domain && (p->mr_mode & ~domain->mr_mode || domain->cq_data_size > p->cq_data_size))
+        return false;
+    if (tx && tx->op_flags & FI_DELIVERY_COMPLETE && !p->delivers)
         return false;
     if (tx && (tx->msg_order & ~p->order || tx->inject_size > p->inject_size ||
                tx->iov_limit > p->tx_iovs || tx->size > p->tx_size))

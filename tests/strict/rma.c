@@ -15,6 +15,9 @@ static const struct access reading = {STRICT_READ, FI_RMA | FI_READ, FI_READ, FI
 static const struct access writing = {STRICT_WRITE, FI_RMA | FI_WRITE, FI_WRITE, FI_REMOTE_WRITE,
                                       "fi_write"};
 
+static const struct access delivering = {STRICT_WRITE, FI_RMA | FI_WRITE, FI_WRITE, FI_REMOTE_WRITE,
+                                         "fi_writemsg"};
+
 /* The real call; its return value. */
 static ssize_t start(struct strict_op *op, const struct access *access, fi_addr_t peer,
                      uint64_t address, uint64_t key)
@@ -23,6 +26,16 @@ static ssize_t start(struct strict_op *op, const struct access *access, fi_addr_
     void *buffer = op->iov[0].iov_base;
     size_t bytes = op->iov[0].iov_len;
 
+    if (access == &delivering) {
+        struct fi_rma_iov there = {address, bytes, key};
+        struct fi_msg_rma message = {.msg_iov = op->iov,
+                                     .iov_count = 1,
+                                     .addr = peer,
+                                     .rma_iov = &there,
+                                     .rma_iov_count = 1,
+                                     .context = &op->context};
+        return fi_writemsg(ep->real, &message, FI_DELIVERY_COMPLETE | FI_COMPLETION);
+    }
     return access->kind == STRICT_READ
                ? fi_read(ep->real, buffer, bytes, NULL, peer, address, key, &op->context)
                : fi_write(ep->real, buffer, bytes, NULL, peer, address, key, &op->context);
@@ -69,5 +82,21 @@ static ssize_t write_one(struct fid_ep *ep, const void *buffer, size_t bytes, vo
     return transfer(ep, &writing, (void *)buffer, bytes, desc, to, address, key, context);
 }
 
-struct fi_ops_rma strict_rma = {
-    .size = sizeof(struct fi_ops_rma), .read = read_one, .write = write_one};
+static ssize_t write_message(struct fid_ep *ep, const struct fi_msg_rma *m, uint64_t flags)
+{
+    if (m->iov_count != 1 || m->rma_iov_count != 1 || m->rma_iov->len != m->msg_iov->iov_len ||
+        flags != (FI_DELIVERY_COMPLETE | FI_COMPLETION))
+        strict_die("fi_writemsg with flags 0x%llx: the checker knows one piece with "
+                   "FI_DELIVERY_COMPLETE",
+                   (unsigned long long)flags);
+    if (!strict_profile()->delivers)
+        strict_breach(STRICT_CAPABILITY, "fi_writemsg with FI_DELIVERY_COMPLETE");
+    return transfer(ep, &delivering, m->msg_iov->iov_base, m->msg_iov->iov_len,
+                    m->desc ? m->desc[0] : NULL, m->addr, m->rma_iov->addr, m->rma_iov->key,
+                    m->context);
+}
+
+struct fi_ops_rma strict_rma = {.size = sizeof(struct fi_ops_rma),
+                                .read = read_one,
+                                .write = write_one,
+                                .writemsg = write_message};

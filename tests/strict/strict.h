@@ -36,6 +36,7 @@ struct strict_profile {
     int mr_mode;
     uint64_t mode, caps, order;
     bool peek, discard, wait; /* FI_PEEK and FI_CLAIM, FI_DISCARD, FI_WAIT_FD */
+    bool delivers;            /* FI_DELIVERY_COMPLETE */
     unsigned eagain;          /* calls of a thousand that are answered -FI_EAGAIN */
     unsigned empty;           /* reads of a thousand that find nothing */
     unsigned late;            /* reads that a completion is held back at most */

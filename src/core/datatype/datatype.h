@@ -109,16 +109,22 @@ void weft_datatype_pack_all(const struct weft_datatype *type, const void *buffer
 void weft_datatype_unpack_all(const struct weft_datatype *type, void *buffer, size_t count,
                               const void *in);
 
-/* The address of the first `bytes` bytes of data if they are contiguous, whatever the type, else
- * NULL. A message of them may be sent as MPI_BYTE, without packing. */
+/* Whether the first `bytes` bytes of data are contiguous, whatever the type. */
+static inline bool weft_datatype_is_run(const struct weft_datatype *type, size_t bytes)
+{
+    const struct weft_layout *layout = type->layout;
+    return layout && layout->kind == WEFT_LAYOUT_RUN &&
+           (bytes <= type->size || type->extent == (MPI_Aint)type->size);
+}
+
+/* Their address if they are contiguous, else NULL. A message of them may be sent as MPI_BYTE,
+ * without packing. */
 static inline void *weft_datatype_run(const struct weft_datatype *type, const void *buffer,
                                       size_t bytes)
 {
-    const struct weft_layout *layout = type->layout;
-    if (!layout || layout->kind != WEFT_LAYOUT_RUN ||
-        (bytes > type->size && type->extent != (MPI_Aint)type->size))
-        return NULL;
-    return (void *)((uintptr_t)buffer + (uintptr_t)layout->offset);
+    return weft_datatype_is_run(type, bytes)
+               ? (void *)((uintptr_t)buffer + (uintptr_t)type->layout->offset)
+               : NULL;
 }
 
 /* ---- Counting ---- */

@@ -3,6 +3,7 @@
  * Checks of the arguments of one-sided operations: see rma_call.h.
  */
 #include "core/mpi/rma_call.h"
+#include "core/pt2pt/count.h"
 
 __extension__ typedef __int128 wide;
 
@@ -151,10 +152,35 @@ static int check_request_epoch(const struct weft_win *win)
                                             "MPI_Win_lock or MPI_Win_lock_all first");
 }
 
+/* The fast attempt: a put or get of elements of one predefined type, in memory that is mapped here,
+ * of a target that is locked. False, and nothing was done, if any check is left to the general
+ * path. */
+static bool copy_now(struct weft_win *win, const struct weft_rma_arguments *a)
+{
+    const struct weft_win_target *target = &win->targets[a->target.rank];
+    uint64_t handle = (uintptr_t)a->origin.type, count = (uint64_t)a->origin.count, at;
+    if (a->kind > WEFT_RMA_GET || !target->base || !target->lock || !a->origin.at ||
+        a->target.type != a->origin.type || a->target.count != a->origin.count || !count ||
+        count > INT32_MAX || handle >= WEFT_PREDEFINED_HANDLES)
+        return false;
+    const struct weft_datatype *type = weft_handle_resolve(a->origin.type, WEFT_KIND_DATATYPE);
+    if (!type || !(type->flags & WEFT_TYPE_CONTIGUOUS) || a->target.disp < 0 ||
+        __builtin_mul_overflow((uint64_t)a->target.disp, (uint64_t)target->unit, &at) ||
+        at > (uint64_t)target->bytes || count * type->size > (uint64_t)target->bytes - at)
+        return false;
+    bool put = a->kind == WEFT_RMA_PUT;
+    void *here = (void *)a->origin.at, *there = target->base + at;
+    memmove(put ? there : here, put ? here : there, (size_t)count * type->size);
+    weft_counts.rma_direct++;
+    return true;
+}
+
 int weft_rma_call(struct weft_win *win, const struct weft_rma_arguments *a,
                   struct weft_request **request)
 {
     int rank = a->target.rank, code = weft_arg_win_rank(win, rank);
+    if (code == MPI_SUCCESS && rank != MPI_PROC_NULL && !request && copy_now(win, a))
+        return MPI_SUCCESS;
     struct weft_rma_call call = {.kind = a->kind, .target = rank, .compare = a->compare};
     if (code == MPI_SUCCESS && rank != MPI_PROC_NULL) {
         code = request ? check_request_epoch(win) : MPI_SUCCESS;

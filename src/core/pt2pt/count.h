@@ -58,7 +58,7 @@ struct weft_counts {
     uint64_t unexpected_messages;
     struct weft_peak unexpected, unexpected_bytes;
     /* windows */
-    uint64_t rma_direct, rma_by_messages; /* operations */
+    uint64_t rma_direct, rma_by_net, rma_by_messages; /* operations */
     uint64_t rma_packets, rma_lock_waits;
     /* waiting, and others */
     uint64_t yields, sleeps, asleep; /* asleep: nanoseconds */

@@ -36,7 +36,7 @@ static int outcome(struct weft_win *win, int code)
 /* A program may wait in a loop of such calls: every TURN-th call progresses. */
 static void progress_sometimes(struct weft_win *win)
 {
-    enum { TURN = 16 };
+    enum { TURN = 64 };
     if (++win->syncs % TURN == 0)
         weft_look(NULL);
 }

@@ -13,7 +13,9 @@
 #include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
 #include "core/object/error.h"
+#include "core/object/settings.h"
 #include "core/process/weft.h"
+#include "core/pt2pt/lane.h"
 #include "core/rma/message.h"
 #include "shm/shm.h"
 
@@ -30,6 +32,13 @@ struct extent {
     int64_t bytes, unit;
     uint64_t base;
     int64_t pid;
+};
+
+/* What ranks exchange when their parts are open. */
+struct card {
+    int32_t code; /* MPI_SUCCESS or an error class */
+    int32_t exposed;
+    struct weft_net_place place;
 };
 
 /* The ranks that share a segment. */
@@ -283,13 +292,63 @@ static bool reaches_all(const struct weft_win *win)
     return win->flavor != MPI_WIN_FLAVOR_DYNAMIC;
 }
 
+static bool is_on_net(const struct weft_win *win, int rank)
+{
+    return weft_lane_to(weft_comm_world_of(win->comm, rank)) == WEFT_LANE_NET;
+}
+
+/* Registers this rank's memory for ranks of other nodes, if the provider moves data. Else the card
+ * stays without `exposed`. */
+static void expose(struct weft_win *win, struct card *card)
+{
+    bool others = false;
+    for (int rank = 0; rank < win->comm->size && !others; rank++)
+        others = is_on_net(win, rank);
+    win->net = others && win->flavor != MPI_WIN_FLAVOR_DYNAMIC ? weft_net_rma() : 0;
+    if (win->net && win->bytes)
+        win->exposed = weft_net_region_open(win->comm->vci->number, win->base, (size_t)win->bytes,
+                                            &card->place);
+    card->exposed = win->net && (win->exposed || !win->bytes);
+}
+
+/* The provider moves puts and gets if every rank's memory is registered. */
+static void use_exposed(struct weft_win *win, const struct card *cards)
+{
+    int rank = 0, self = win->comm->rank;
+    while (rank < win->comm->size && cards[rank].exposed)
+        rank++;
+    if (rank == self && win->net && weft_settings.verbose)
+        weft_warn("the %lld bytes of a window cannot be registered; all ranks put and get by "
+                  "messages to it",
+                  (long long)win->bytes);
+    if (rank < win->comm->size) {
+        weft_net_region_close(win->exposed);
+        win->exposed = NULL;
+        return;
+    }
+    for (rank = 0; rank < win->comm->size; rank++) {
+        win->targets[rank].by_net = is_on_net(win, rank);
+        win->targets[rank].place = cards[rank].place;
+    }
+}
+
 /* All ranks fail if one does. Also keeps ranks from accessing a window that is not open everywhere.
  */
 static int agree_on(struct weft_win *win, int code)
 {
-    int worst = code;
-    struct weft_elements mine = {&code, 1, weft_handle_object(MPI_INT)};
-    int failed = weft_coll_allreduce(win->comm, mine, &worst, weft_handle_object(MPI_MAX));
+    struct card mine = {.code = code}, *cards = calloc((size_t)win->comm->size, sizeof *cards);
+    int worst = MPI_SUCCESS;
+    if (!cards)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
+    if (code == MPI_SUCCESS)
+        expose(win, &mine);
+    int failed = weft_coll_allgather(win->comm, weft_elements_of_bytes(&mine, sizeof mine),
+                                     weft_elements_of_bytes(cards, sizeof mine));
+    for (int rank = 0; rank < win->comm->size; rank++)
+        worst = cards[rank].code > worst ? cards[rank].code : worst;
+    if (failed == MPI_SUCCESS && worst == MPI_SUCCESS)
+        use_exposed(win, cards);
+    free(cards);
     if (code != MPI_SUCCESS || failed != MPI_SUCCESS)
         return code ? code : failed;
     return worst == MPI_SUCCESS ? worst
@@ -299,6 +358,7 @@ static int agree_on(struct weft_win *win, int code)
 
 static void free_memory(struct weft_win *win)
 {
+    weft_net_region_close(win->exposed);
     weft_shm_window_unmap(&win->segment);
     free(win->private_memory);
     free(win->regions);

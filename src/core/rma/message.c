@@ -79,13 +79,16 @@ void weft_rma_part(struct weft_request *part)
 {
     struct weft_win *win =
         (struct weft_win *)((char *)part->whole - offsetof(struct weft_win, whole));
-    if (part->op != WEFT_REQUEST_SEND) {
+    if (part->op == WEFT_REQUEST_RECV) {
         weft.windows.arrived = true; /* in a slot */
         return;
     }
-    free(part->part.copy);
-    weft_request_put(part);
     win->sends_pending--;
+    if (part->op == WEFT_REQUEST_RMA)
+        weft_rma_moved(win, part->part.copy, part->error);
+    else
+        free(part->part.copy);
+    weft_request_put(part);
 }
 
 int weft_rma_notify(struct weft_win *win, int rank, enum weft_rma_packet_kind kind, int op)
@@ -201,7 +204,7 @@ static int advance(struct weft_win *win)
     }
     if (win->waiters)
         events += weft_rma_grant(win);
-    if (win->ops)
+    if (win->unsent)
         events += weft_rma_issue(win);
     return events;
 }
@@ -232,7 +235,7 @@ int weft_rma_progress(void)
         if (any_died)
             end_dead(win);
         events += advance(win);
-        if (win->ops || win->waiters)
+        if (win->unsent || win->waiters)
             weft.windows.busy = true;
     }
     return events;

@@ -52,7 +52,7 @@ enum {
                           WEFT_RMA_RUNS * sizeof(struct weft_run),
     WEFT_RMA_SWAP_BYTES = 16,  /* the largest element of compare_and_swap */
     WEFT_RMA_RESULTS_MAX = 32, /* packets of a window that wait for a result */
-    WEFT_RMA_SENDS_MAX = 64    /* packets of a window under way before operations are queued */
+    WEFT_RMA_SENDS_MAX = 64    /* packets and transfers under way before operations are queued */
 };
 
 /* Opens the messages of a window: posts the receives. */
@@ -124,6 +124,9 @@ int weft_rma_issue(struct weft_win *win);
 
 /* Handles a RESULT or FAULT of an operation of this rank. */
 void weft_rma_result(struct weft_win *win, int source, const struct weft_rma_packet *packet);
+
+/* A transfer of an operation has ended; error: 0 or an error class. */
+void weft_rma_moved(struct weft_win *win, struct weft_rma_op *op, int error);
 
 /* Ends the operations on a dead rank. */
 void weft_rma_fail_operations(struct weft_win *win, int rank);

@@ -206,7 +206,6 @@ int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call,
     if (code != MPI_SUCCESS)
         return code;
     weft_counts.rma_direct += direct;
-    weft_counts.rma_by_messages += !direct;
     if (request)
         *request = make_request(win, direct ? 0 : 1);
     return direct ? MPI_SUCCESS : weft_rma_send(win, call, request ? *request : NULL);

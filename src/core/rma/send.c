@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Operations by messages, at their origin: cut into packets, sent as room allows, and completed by
- * results where there are any.
+ * results where there are any. Puts and gets of contiguous data are transfers of the provider
+ * instead, where the window has them.
  *
  * Invariants:
  *  - The list of a window holds its operations in the order in which they were started; one is sent
  *    only when all before it were. So packets to one target leave in that order.
  *  - A packet has a copy of its data: a put or an accumulate without a result needs the origin's
  *    buffer until its last packet is sent, no longer.
- *  - Each packet of an operation with a result has one RESULT or FAULT as its reply. The operation
- *    stays in the list until all of them are here, also if it has failed: so no packet arrives for
- *    an operation that does not exist, and none is under way when the window is freed.
+ *  - Each packet of an operation with a result has one RESULT or FAULT as its reply, each transfer
+ *    a completion. The operation stays in the list until all of them are here, also if it has
+ *    failed: so nothing arrives for an operation that does not exist, and nothing is under way when
+ *    the window is freed.
+ *  - Transfers keep no order, among each other or with packets sent before them: only accumulate
+ *    operations have an order, and these are packets.
  */
 #include "core/object/error.h"
 #include "core/process/weft.h"
+#include "core/pt2pt/count.h"
 #include "core/rma/message.h"
 
 #include <stdlib.h>
@@ -23,9 +28,11 @@ struct weft_rma_op {
     struct weft_rma_op *next;
     struct weft_rma_call call;
     uint64_t number;
-    size_t sent; /* bytes of its packed form */
-    int results_pending;
-    int error; /* the class of its first FAULT; nothing is sent after it */
+    size_t sent;         /* bytes of its packed form */
+    bool by_net;         /* transfers; else packets */
+    bool ended;          /* for the program */
+    int results_pending; /* packets without a reply, or transfers under way */
+    int error;           /* the class of its first FAULT; nothing is sent after it */
     struct weft_request *request;
     char pair[2 *
               WEFT_RMA_SWAP_BYTES]; /* compare_and_swap: the value to compare with, the new one */
@@ -59,6 +66,21 @@ static bool is_finished(const struct weft_rma_op *op)
     return (op->sent == op->call.bytes || op->error) && !op->results_pending;
 }
 
+/* The end that the program sees. */
+static void end(struct weft_win *win, struct weft_rma_op *op)
+{
+    if (op->ended)
+        return;
+    op->ended = true;
+    win->targets[op->call.target].unfinished--;
+    if (op->request) {
+        op->request->error = (uint8_t)op->error;
+        weft_request_event(op->request);
+    } else if (op->error) {
+        win->fault = op->error;
+    }
+}
+
 static void finish(struct weft_win *win, struct weft_rma_op *op)
 {
     struct weft_rma_op **link = &win->ops;
@@ -67,14 +89,11 @@ static void finish(struct weft_win *win, struct weft_rma_op *op)
     *link = op->next;
     if (!op->next)
         win->ops_end = link;
-    win->targets[op->call.target].unfinished--;
-    win->results_pending -= op->results_pending;
-    if (op->request) {
-        op->request->error = (uint8_t)op->error;
-        weft_request_event(op->request);
-    } else if (op->error) {
-        win->fault = op->error;
-    }
+    if (win->unsent == op)
+        win->unsent = op->next;
+    if (!op->by_net)
+        win->results_pending -= op->results_pending;
+    end(win, op);
     hold_types(&op->call, weft_datatype_release);
     free(op);
 }
@@ -86,7 +105,10 @@ void weft_rma_fail_operations(struct weft_win *win, int rank)
         if (op->call.target != rank)
             continue;
         op->error = weft_rma_report_dead(win, rank);
-        finish(win, op);
+        if (op->by_net && op->results_pending)
+            end(win, op); /* the provider completes its transfers */
+        else
+            finish(win, op);
     }
 }
 
@@ -151,22 +173,75 @@ static int send_one(struct weft_win *win, struct weft_rma_op *op)
     return MPI_SUCCESS;
 }
 
+/* ---- Transfers */
+
+static bool may_transfer(const struct weft_win *win, const struct weft_rma_call *call)
+{
+    enum weft_net_rma needed = call->kind == WEFT_RMA_PUT ? WEFT_NET_PUTS : WEFT_NET_GETS;
+    return call->kind <= WEFT_RMA_GET && win->targets[call->target].by_net && win->net & needed &&
+           weft_datatype_is_run(call->type, call->bytes) &&
+           weft_datatype_is_run(call->origin.type, call->bytes);
+}
+
+static int transfer_one(struct weft_win *win, struct weft_rma_op *op)
+{
+    const struct weft_rma_call *call = &op->call;
+    struct weft_win_target *target = &win->targets[call->target];
+    struct weft_net_place at = target->place;
+    struct weft_peer *peer = weft_comm_connect(win->comm, call->target);
+    struct weft_request *part = peer ? weft_request_get(win->comm->vci, WEFT_REQUEST_RMA, 1) : NULL;
+    if (!part)
+        return peer ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
+    part->flags = WEFT_REQUEST_PART;
+    part->whole = &win->whole;
+    part->part.copy = op;
+    part->channel = &win->comm->part;
+    part->peer = peer;
+    part->buffer =
+        (char *)weft_datatype_run(call->origin.type, call->origin.at, call->bytes) + op->sent;
+    part->bytes = call->bytes - op->sent;
+    at.address += (uint64_t)call->low + op->sent;
+    int code = weft_net_rma_start(part, call->kind == WEFT_RMA_PUT, at);
+    if (code != MPI_SUCCESS) {
+        weft_request_put(part);
+        return code;
+    }
+    op->sent += part->bytes;
+    op->results_pending++;
+    win->sends_pending++;
+    target->flush |= call->kind == WEFT_RMA_PUT && !(win->net & WEFT_NET_DELIVERS);
+    return MPI_SUCCESS;
+}
+
+void weft_rma_moved(struct weft_win *win, struct weft_rma_op *op, int error)
+{
+    op->results_pending--;
+    op->error = op->error ? op->error : error;
+    if (is_finished(op))
+        finish(win, op);
+}
+
+/* ---- */
+
 int weft_rma_issue(struct weft_win *win)
 {
-    int packets = 0;
-    for (struct weft_rma_op *op = win->ops, *next; op; op = next) {
-        next = op->next;
+    int parts = 0;
+    for (struct weft_rma_op *op; (op = win->unsent) != NULL; parts++) {
         while (op->sent < op->call.bytes && !op->error) {
             if (win->sends_pending >= WEFT_RMA_SENDS_MAX ||
                 (has_result(op) && win->results_pending >= WEFT_RMA_RESULTS_MAX))
-                return packets;
-            op->error = send_one(win, op);
-            packets++;
+                return parts;
+            int code = op->by_net ? transfer_one(win, op) : send_one(win, op);
+            if (code == WEFT_NET_LATER)
+                return parts;
+            op->error = code;
+            parts++;
         }
+        win->unsent = op->next;
         if (is_finished(op))
             finish(win, op);
     }
-    return packets;
+    return parts;
 }
 
 int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
@@ -178,6 +253,9 @@ int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
                               call->target);
     op->call = *call;
     op->number = ++win->next_number;
+    op->by_net = may_transfer(win, call);
+    weft_counts.rma_by_net += op->by_net;
+    weft_counts.rma_by_messages += !op->by_net;
     op->request = request;
     if (call->kind == WEFT_RMA_COMPARE_AND_SWAP) {
         memcpy(op->pair, call->compare, call->bytes);
@@ -187,8 +265,10 @@ int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
     win->targets[call->target].unfinished++;
     *win->ops_end = op;
     win->ops_end = &op->next;
+    if (!win->unsent)
+        win->unsent = op;
     weft_rma_issue(win);
-    if (win->ops)
+    if (win->unsent)
         weft_rma_activate();
     return MPI_SUCCESS;
 }
@@ -213,7 +293,7 @@ void weft_rma_result(struct weft_win *win, int source, const struct weft_rma_pac
                            "an operation on the window of rank %d failed there: the memory is "
                            "not attached, or not in the window",
                            source);
-    if (!op || !has_result(op) || !op->results_pending) {
+    if (!op || !has_result(op) || op->by_net || !op->results_pending) {
         win->fault = error ? error : win->fault; /* of a put or accumulate; a RESULT is dropped */
         if (op && error)
             op->error = error;

@@ -2,11 +2,14 @@
 /*
  * Windows: memory that other ranks read and write (MPI 5.0 chapter 12).
  *
- * A target of a window is reached by one of three mechanisms:
+ * A target of a window is reached by one of four mechanisms:
  *  - directly: the target's memory is mapped into this process (`base` of the target). Operations
  *    are loads, stores and processor atomics of the origin, complete when the call returns.
  *  - by messages (core/rma/message.h): a handler at the target, which runs in progress, applies the
  *    operations.
+ *  - by messages, but for puts and gets of contiguous data, which the provider writes and reads
+ *    (`by_net` of the target; ofi/rma.h). If any rank's memory cannot be registered, all ranks use
+ *    messages.
  *  - by messages, but for puts and gets, which the kernel copies (`pid` of the target): memory of
  *    MPI_Win_create in another process of the node. They are complete when the call returns.
  *
@@ -30,6 +33,7 @@
 #include "core/object/attribute.h"
 #include "core/object/info.h"
 #include "core/pt2pt/request.h"
+#include "ofi/rma.h"
 #include "shm/window.h"
 
 #include <stdatomic.h>
@@ -57,12 +61,14 @@ struct weft_win_target {
     char *base;                       /* its memory in this process; NULL: reached by messages */
     int pid;                          /* not 0: the kernel copies puts and gets */
     uintptr_t remote;                 /* with pid: the address of its memory in its process */
+    struct weft_net_place place;      /* with by_net: its memory for the provider */
     struct weft_win_control *control; /* NULL: its lock is reached by messages */
     MPI_Aint bytes, unit;             /* of its window: size, displacement unit */
     uint8_t lock;                     /* enum weft_win_lock */
     uint8_t granted;                  /* the lock that this rank's handler has granted to it */
     bool acquiring;                   /* a thread waits for the lock after MPI_Win_lock_all */
     bool started;                     /* in the group of MPI_Win_start */
+    bool by_net;                      /* the provider moves puts and gets */
     bool flush; /* operations without a result were sent after the last one with one */
     uint32_t notices[WEFT_WIN_NOTICES]; /* received, and not yet used by a call */
     uint32_t acks_pending;              /* packets sent that it will acknowledge */
@@ -125,6 +131,8 @@ struct weft_win {
     void *private_memory;             /* allocated without a segment, or NULL */
     struct weft_win_region *regions;  /* attached, `nregions` of them */
     size_t nregions;
+    struct weft_net_region *exposed; /* this rank's memory, registered; or NULL */
+    unsigned net;                    /* enum weft_net_rma: what the provider does for this window */
 
     /* Messages: message.c */
     struct weft_rma_slot *slots; /* posted receives, in the order of their posting */
@@ -132,9 +140,10 @@ struct weft_win {
     struct weft_request whole;          /* of its messages, which are WEFT_REQUEST_PARTs */
     size_t packet;                      /* bytes of the largest packet */
     struct weft_rma_op *ops, **ops_end; /* operations that are not complete, in order */
+    struct weft_rma_op *unsent;         /* the first of them that has more to send; or NULL */
     uint64_t next_number;
     int results_pending;             /* packets sent whose RESULT or FAULT has not arrived */
-    int sends_pending;               /* packets whose send is not complete */
+    int sends_pending;               /* packets and transfers that the lane has not completed */
     struct weft_rma_waiter *waiters; /* ranks that wait for the lock of this one, in order */
     struct weft_win *next;           /* of all windows of this process */
 };

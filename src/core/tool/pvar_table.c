@@ -113,6 +113,8 @@ const struct weft_pvar_row weft_pvar_table[] = {
     COUNT("weft_rma_direct", COUNTER, WINDOWS, rma_direct,
           "one-sided operations by loads, stores and atomics of this process, or copied by the "
           "kernel"),
+    COUNT("weft_rma_by_net", COUNTER, WINDOWS, rma_by_net,
+          "one-sided operations by fi_write and fi_read of the provider"),
     COUNT("weft_rma_by_messages", COUNTER, WINDOWS, rma_by_messages,
           "one-sided operations by messages to a handler at the target"),
     COUNT("weft_rma_packets_sent", COUNTER, WINDOWS, rma_packets,

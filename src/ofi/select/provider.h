@@ -124,6 +124,10 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
  * that runs. */
 void weft_provider_versions(uint32_t *built, uint32_t *running);
 
+/* Whether the provider completes a write when it is in the target's memory, if that is requested
+ * (FI_DELIVERY_COMPLETE). */
+bool weft_provider_delivers(const struct weft_provider_choice *choice);
+
 void weft_provider_free(struct weft_provider_choice *choice);
 
 #endif

@@ -401,6 +401,21 @@ void weft_provider_versions(uint32_t *built, uint32_t *running)
     *running = fi_version();
 }
 
+bool weft_provider_delivers(const struct weft_provider_choice *choice)
+{
+    struct fi_info *hints = make_hints(FI_TAGGED | RMA_BOTH), *list = NULL;
+
+    if (hints == NULL)
+        return false;
+    hints->fabric_attr->prov_name = strdup(choice->info->fabric_attr->prov_name);
+    hints->tx_attr->op_flags = FI_DELIVERY_COMPLETE;
+    int rc = fi_getinfo(WEFT_FI_VERSION, NULL, NULL, 0, hints, &list);
+    fi_freeinfo(hints);
+    if (list != NULL)
+        fi_freeinfo(list);
+    return rc == 0;
+}
+
 void weft_provider_free(struct weft_provider_choice *choice)
 {
     if (choice->info != NULL)

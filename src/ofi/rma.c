@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Transfers of windows: one fi_write or fi_read for each request, whose lane part is the context.
+ *
+ * Where local buffers must be registered (FI_MR_LOCAL), a transfer registers the program's buffer
+ * if it is long, else it passes through a bounce buffer; if the provider registers no more memory,
+ * it passes through the reserve, a piece at a time.
+ */
+#include "ofi/rma.h"
+
+#include "core/object/error.h"
+#include "ofi/ofi_internal.h"
+
+#include <string.h>
+
+/* 64 KiB: copying less takes no longer than registering it. */
+enum { COPIED_MAX = 64 << 10 };
+
+unsigned weft_net_rma(void)
+{
+    if (!weft_net.can_read || weft_net.rma)
+        return weft_net.rma;
+    weft_net.rma = WEFT_NET_GETS;
+    if (weft_provider_delivers(&weft_net.choice))
+        weft_net.rma |= WEFT_NET_PUTS | WEFT_NET_DELIVERS;
+    else if (weft_net.can_write)
+        weft_net.rma |= WEFT_NET_PUTS;
+    return weft_net.rma;
+}
+
+struct weft_net_region *weft_net_region_open(unsigned vci, void *memory, size_t bytes,
+                                             struct weft_net_place *place)
+{
+    struct fid_mr *mr =
+        weft_net_register(&weft_net.vcis[vci], memory, bytes, FI_REMOTE_READ | FI_REMOTE_WRITE);
+    if (mr)
+        *place = (struct weft_net_place){weft_net.virtual_addresses ? (uintptr_t)memory : 0,
+                                         fi_mr_key(mr)};
+    return (struct weft_net_region *)mr;
+}
+
+void weft_net_region_close(struct weft_net_region *region)
+{
+    if (region)
+        fi_close(&((struct fid_mr *)region)->fid);
+}
+
+/* Makes the local end ready. Returns 0 or an error of libfabric. */
+static int prepare(struct weft_request *request, bool put)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    int rc = 0;
+    if (request->bytes > COPIED_MAX)
+        part->mr = weft_net_register_for(request, request->buffer, request->bytes,
+                                         put ? FI_WRITE : FI_READ);
+    if (part->mr)
+        return 0;
+    if (request->bytes > COPIED_MAX)
+        request->bytes = COPIED_MAX;
+    part->packed = weft_net_bounce_get_reserved(weft_net_of(request), WEFT_NET_RESERVE_PIECE,
+                                                request->bytes, &rc);
+    if (part->packed && put)
+        memcpy(part->packed, request->buffer, request->bytes);
+    return rc;
+}
+
+static int start(struct weft_request *request, bool put, struct weft_net_place at)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    struct weft_net_vci *net = weft_net_of(request);
+    struct fid_ep *ep = net->objects.ep;
+    uint64_t peer = request->peer->net.addr;
+    struct fid_mr *mr = part->packed ? weft_net_bounce_mr(net, part->packed) : part->mr;
+    void *data = part->packed ? part->packed : request->buffer, *descriptor;
+    descriptor = weft_net_descriptor(mr);
+    if (!put)
+        return (int)fi_read(ep, data, request->bytes, descriptor, peer, at.address, at.key,
+                            &part->op);
+    if (!(weft_net.rma & WEFT_NET_DELIVERS))
+        return (int)fi_write(ep, data, request->bytes, descriptor, peer, at.address, at.key,
+                             &part->op);
+    struct iovec iov = {data, request->bytes};
+    struct fi_rma_iov there = {at.address, request->bytes, at.key};
+    struct fi_msg_rma message = {.msg_iov = &iov,
+                                 .desc = &descriptor,
+                                 .iov_count = 1,
+                                 .addr = peer,
+                                 .rma_iov = &there,
+                                 .rma_iov_count = 1,
+                                 .context = &part->op};
+    return (int)fi_writemsg(ep, &message, FI_DELIVERY_COMPLETE | FI_COMPLETION);
+}
+
+static int fail(const struct weft_request *request, const char *text)
+{
+    return weft_net_failed(request->peer,
+                           "moving %zu bytes to or from the window of rank %d over %s failed: %s; "
+                           "see whether that rank still runs",
+                           request->bytes, request->peer->world, weft_net_name(), text);
+}
+
+int weft_net_rma_start(struct weft_request *request, bool put, struct weft_net_place at)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    size_t most = weft_net.choice.info->ep_attr->max_msg_size;
+    if (request->bytes > most)
+        request->bytes = most;
+    part->phase = WEFT_NET_NO_RENDEZVOUS;
+    part->out.kind = WEFT_NET_OUT_EAGER;
+    part->put = put;
+    int rc = weft_net.local_mr ? prepare(request, put) : 0;
+    if (!rc)
+        rc = start(request, put, at);
+    if (!rc) {
+        weft_net_of(request)->outstanding++;
+        return MPI_SUCCESS;
+    }
+    weft_net_release(request);
+    if (request->peer->lane == WEFT_LANE_DEAD)
+        return weft_failure_say(request->peer);
+    return rc == -FI_EAGAIN ? WEFT_NET_LATER : fail(request, fi_strerror(-rc));
+}
+
+void weft_net_rma_done(struct weft_request *request, int error, const char *text)
+{
+    struct weft_net_request *part = weft_net_part(request);
+    if (error)
+        request->error = (uint8_t)fail(request, text);
+    else if (part->packed && !part->put)
+        memcpy(request->buffer, part->packed, request->bytes);
+    weft_net_release(request);
+    weft_net_of(request)->outstanding--;
+    weft_request_event(request);
+}

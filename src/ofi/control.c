@@ -90,12 +90,12 @@ static void unlink_sync(struct weft_peer *peer, struct weft_request **link)
 {
     *link = (*link)->next;
     if (!*link)
-        peer->sync_end = link;
+        peer->net.sync_end = link;
 }
 
 bool weft_net_forget_sync(struct weft_request *request)
 {
-    struct weft_request **link = &request->peer->sync;
+    struct weft_request **link = &request->peer->net.sync;
     while (*link && *link != request)
         link = &(*link)->next;
     if (!*link)
@@ -106,7 +106,7 @@ bool weft_net_forget_sync(struct weft_request *request)
 
 bool weft_net_acknowledged(struct weft_peer *peer, uint32_t context, int tag)
 {
-    struct weft_request **link = &peer->sync;
+    struct weft_request **link = &peer->net.sync;
     while (*link && ((*link)->channel->context != context || (*link)->tag != tag))
         link = &(*link)->next;
     struct weft_request *request = *link;

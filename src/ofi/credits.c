@@ -20,16 +20,17 @@
  * reply needs progress of the peer, but no receive, and controls overtake the backlog, so flow
  * checks cannot cause a deadlock.
  *
- * The fast path of a send tests one number, peer->stop: the sequence number at which credits end or
- * a flow check is due, or the current one while there is a backlog. A message of the fast path
- * costs one credit, so its sequence number counts credits too; a longer message moves these limits.
+ * The fast path of a send tests one number, peer->net.stop: the sequence number at which credits
+ * end or a flow check is due, or the current one while there is a backlog. A message of the fast
+ * path costs one credit, so its sequence number counts credits too; a longer message moves these
+ * limits.
  *
  * Invariants:
  *  - credits_end - sequence is the number of credits that are left. If it is 0 or less, only
  *    messages shorter than an RTS are sent.
  *  - The credits of an eager message are taken once, when it leaves, and returned once, when it
  *    matches or is cancelled; both sides compute its cost from its length.
- *  - weft_net_settle sets peer->stop before the general path ends.
+ *  - weft_net_settle sets peer->net.stop before the general path ends.
  */
 #include "core/object/error.h"
 #include "core/object/settings.h"
@@ -101,12 +102,12 @@ static uint32_t *unconnected(const struct weft_net_vci *net, unsigned deal, int 
 
 void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits)
 {
-    peer->credits_end = peer->sequence + credits;
-    peer->flow_check_at = peer->sequence + weft_net.part;
+    peer->net.credits_end = peer->sequence + credits;
+    peer->net.flow_check_at = peer->sequence + weft_net.part;
     struct weft_net_vci *net = weft_net_of_peer(peer);
     if (net->unconnected) {
         uint32_t *credits = unconnected(net, peer->deal, peer->world);
-        peer->credits_to_return += *credits;
+        peer->net.credits_to_return += *credits;
         *credits = 0;
     }
     weft_net_settle(peer);
@@ -115,47 +116,54 @@ void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits)
 uint32_t weft_net_number(struct weft_peer *peer, size_t bytes, uint32_t cost)
 {
     uint32_t number = peer->sequence++;
-    peer->credits_end += 1 - cost;
-    peer->flow_check_at -= (uint32_t)(bytes >> weft_net.part_shift);
+    peer->net.credits_end += 1 - cost;
+    peer->net.flow_check_at -= (uint32_t)(bytes >> weft_net.part_shift);
     weft_net_settle(peer);
     return number;
 }
 
 void weft_net_flow_check(struct weft_peer *peer)
 {
-    if (weft_likely((int32_t)(peer->flow_check_at - peer->sequence) > 0) ||
+    if (weft_likely((int32_t)(peer->net.flow_check_at - peer->sequence) > 0) ||
         weft_net_must_wait(peer) || peer->lane != WEFT_LANE_NET)
         return;
-    peer->sent_before += peer->sequence - peer->sent_mark; /* sequence wraps around */
-    peer->sent_mark = peer->sequence;
-    peer->flow_check_at = peer->sequence + weft_net.part;
-    peer->flow_checks_pending++;
+    peer->net.sent_before += peer->sequence - peer->net.sent_mark; /* sequence wraps around */
+    peer->net.sent_mark = peer->sequence;
+    peer->net.flow_check_at = peer->sequence + weft_net.part;
+    peer->net.flow_checks_pending++;
     weft_count_add(&weft_counts.net_flow_checks, 1);
-    peer->reached = true;
+    peer->net.reached = true;
     weft_net_settle(peer);
     weft_net_control(
         peer, (struct weft_net_control){.kind = WEFT_NET_FLOW_CHECK, .length = peer->sequence});
 }
 
+uint64_t weft_net_sent_to(const struct weft_peer *peer)
+{
+    if (peer->lane == WEFT_LANE_SELF)
+        return 0; /* the sequence numbers of this lane count messages to itself */
+    return peer->net.sent_before + (peer->sequence - peer->net.sent_mark);
+}
+
 bool weft_net_flow_checked(struct weft_peer *peer)
 {
-    if (!peer->flow_checks_pending)
+    if (!peer->net.flow_checks_pending)
         return false;
-    peer->flow_checks_pending--;
+    peer->net.flow_checks_pending--;
     weft_net_settle(peer);
     return true;
 }
 
 void weft_net_credits_arrived(struct weft_peer *peer, uint64_t credits)
 {
-    peer->credits_end += (uint32_t)credits;
+    peer->net.credits_end += (uint32_t)credits;
     weft_net_settle(peer);
 }
 
 void weft_net_credits_return(struct weft_peer *peer)
 {
-    uint32_t credits = peer->credits_to_return;
-    peer->credits_to_return = 0;
+    uint32_t credits = peer->net.credits_to_return;
+    peer->net.credits_to_return = 0;
     if (peer->lane == WEFT_LANE_NET)
         weft_net_control(peer,
                          (struct weft_net_control){.kind = WEFT_NET_CREDITS, .length = credits});

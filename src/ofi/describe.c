@@ -23,7 +23,7 @@ static bool in_backlog(const struct weft_request *request)
 
 static bool is_unacknowledged(const struct weft_request *request)
 {
-    for (const struct weft_request *r = request->peer->sync; r; r = r->next)
+    for (const struct weft_request *r = request->peer->net.sync; r; r = r->next)
         if (r == request)
             return true;
     return false;

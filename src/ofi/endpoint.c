@@ -396,7 +396,7 @@ char *weft_net_peer_address(struct weft_peer *peer, char *buf, size_t len)
     char address[ADDRESS_BYTES];
     size_t bytes = sizeof address;
     buf[0] = 0;
-    if (!fi_av_lookup(av, peer->net_addr, address, &bytes))
+    if (!fi_av_lookup(av, peer->net.addr, address, &bytes))
         fi_av_straddr(av, address, buf, &len);
     return buf;
 }
@@ -443,7 +443,7 @@ static int insert(struct weft_peer *peer, const struct card *card)
     char there[128];
     int n;
     peer->backlog.since = weft_seconds();
-    while ((n = fi_av_insert(av, address, 1, &peer->net_addr, 0, NULL)) == 0 &&
+    while ((n = fi_av_insert(av, address, 1, &peer->net.addr, 0, NULL)) == 0 &&
            weft_net.choice.row->flags & WEFT_PROVIDER_CONNECTS && peer->lane == WEFT_LANE_NET) {
         size_t bytes = sizeof there;
         weft_net_report_unreachable(peer, fi_av_straddr(av, address, there, &bytes));
@@ -459,7 +459,7 @@ static void connect_both_ways(struct weft_peer *peer)
 {
     unsigned idle = 0;
     weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CONNECTED, .count = 1});
-    while (!peer->connected_back && peer->lane == WEFT_LANE_NET)
+    while (!peer->net.connected_back && peer->lane == WEFT_LANE_NET)
         if (!weft_net_progress(peer->vci))
             weft_idle(&idle);
 }
@@ -468,7 +468,7 @@ bool weft_net_connected_by(unsigned deal, int world)
 {
     struct weft_peer *peer = weft_peer_known(deal, world);
     if (peer)
-        peer->connected_back = true;
+        peer->net.connected_back = true;
     return peer;
 }
 
@@ -485,10 +485,16 @@ void weft_net_connect_back(struct weft_net_vci *net, unsigned deal, int world)
     net->connecting_back = -1;
 }
 
+void weft_net_peer_init(struct weft_peer *peer)
+{
+    peer->net.sync_end = &peer->net.sync;
+    peer->net.readers_end = &peer->net.readers;
+}
+
 int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
 {
     struct card card;
-    peer->connected_back = peer->world == weft_net_of_peer(peer)->connecting_back;
+    peer->net.connected_back = peer->world == weft_net_of_peer(peer)->connecting_back;
     if (fetch(peer->world, &card, why, len) || differs(&card, peer->world, why, len))
         return -1;
     int n = insert(peer, &card);

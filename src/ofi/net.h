@@ -49,6 +49,13 @@ bool weft_net_idle(void);
 /* Sets a new peer's address. Returns 0, or -1 with a sentence in why. */
 int weft_net_connect(struct weft_peer *peer, char *why, size_t len);
 
+/* Makes the net lane's state of a new peer. */
+void weft_net_peer_init(struct weft_peer *peer);
+
+/* User messages sent to a peer on the net lane; long messages that are being read from it. */
+uint64_t weft_net_sent_to(const struct weft_peer *peer);
+uint64_t weft_net_fetching_from(const struct weft_peer *peer);
+
 /* The largest user tag, and the bits of a communicator's deal and context id in the tag word. */
 int weft_net_tag_ub(void);
 uint64_t weft_net_context_bits(unsigned deal, uint32_t context);
@@ -96,9 +103,9 @@ weft_net_inject(const struct weft_net_fast *net, struct weft_peer *peer,
                 size_t bytes)
 {
     uint32_t number = peer->sequence;
-    if (weft_unlikely(number == peer->stop) ||
+    if (weft_unlikely(number == peer->net.stop) ||
         weft_unlikely(net->inject(net->ep, data, bytes,
-                                  (number & net->sequence_mask) | channel->net_rank, peer->net_addr,
+                                  (number & net->sequence_mask) | channel->net_rank, peer->net.addr,
                                   channel->net_bits | mode_bits | (uint32_t)tag)))
         return false;
     peer->sequence++;
@@ -125,8 +132,8 @@ static inline bool weft_net_may_post(const struct weft_net_fast *net)
 }
 
 /* Posts a receive that lands in its request (shorter than the peer's recv_in_request_below), given
- * the peer's net_addr and the tag with the bits of the context. If the provider does not accept it,
- * weft_net_refused posts it in software and returns MPI_SUCCESS. */
+ * the source's address and the tag with the bits of the context. If the provider does not accept
+ * it, weft_net_refused posts it in software and returns MPI_SUCCESS. */
 enum { WEFT_NET_SMALL = 64, WEFT_NET_SHORT_AT = 200 /* its iovecs in the lane part */ };
 
 static inline __attribute__((always_inline)) ssize_t
@@ -148,6 +155,15 @@ static inline __attribute__((always_inline)) int weft_net_irecv_short(struct wef
     return weft_likely(!weft_net_post_short(net, request, source, word))
                ? MPI_SUCCESS
                : weft_net_refused(request);
+}
+
+/* The same from a peer. */
+static inline __attribute__((always_inline)) int weft_net_irecv_from(struct weft_net_fast *net,
+                                                                     struct weft_request *request,
+                                                                     const struct weft_peer *peer,
+                                                                     uint64_t word)
+{
+    return weft_net_irecv_short(net, request, peer->net.addr, word);
 }
 
 /* For the death of a rank. True for a send, or a receive that is being fetched, that only waits for

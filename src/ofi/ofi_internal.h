@@ -379,7 +379,7 @@ static inline uint32_t weft_net_cost(size_t bytes)
 /* The credits that are left; below 0 after messages shorter than an RTS, which are always sent. */
 static inline int32_t weft_net_credits_left(const struct weft_peer *peer)
 {
-    return (int32_t)(peer->credits_end - peer->sequence);
+    return (int32_t)(peer->net.credits_end - peer->sequence);
 }
 
 /* True if user messages to a peer wait in the backlog for the reply to a flow check. */
@@ -387,7 +387,7 @@ enum { WEFT_NET_FLOW_CHECKS_MAX = 2 };
 
 static inline bool weft_net_must_wait(const struct weft_peer *peer)
 {
-    return peer->flow_checks_pending >= WEFT_NET_FLOW_CHECKS_MAX;
+    return peer->net.flow_checks_pending >= WEFT_NET_FLOW_CHECKS_MAX;
 }
 
 static inline bool weft_net_affordable(const struct weft_peer *peer, size_t bytes)
@@ -402,10 +402,10 @@ static inline bool weft_net_affordable(const struct weft_peer *peer, size_t byte
 static inline void weft_net_settle(struct weft_peer *peer)
 {
     int32_t credits = weft_net_credits_left(peer);
-    int32_t messages = (int32_t)(peer->flow_check_at - peer->sequence);
+    int32_t messages = (int32_t)(peer->net.flow_check_at - peer->sequence);
     int32_t first = credits < messages ? credits : messages;
     bool here = peer->backlog.first || weft_net_must_wait(peer) || first < 0;
-    peer->stop = peer->sequence + (here ? 0 : (uint32_t)first);
+    peer->net.stop = peer->sequence + (here ? 0 : (uint32_t)first);
 }
 
 /* Counts a user message that has left, one of so many bytes, and so many credits (an RTS: 0).
@@ -427,8 +427,8 @@ WEFT_COLD void weft_net_credits_return(struct weft_peer *peer);
 /* An eager message of that length has matched a receive from one source. */
 static inline void weft_net_matched_from(struct weft_peer *peer, size_t length)
 {
-    peer->credits_to_return += weft_net_cost(length);
-    if (weft_unlikely(peer->credits_to_return >= weft_net.credits_step))
+    peer->net.credits_to_return += weft_net_cost(length);
+    if (weft_unlikely(peer->net.credits_to_return >= weft_net.credits_step))
         weft_net_credits_return(peer);
 }
 

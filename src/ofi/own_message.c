@@ -25,7 +25,7 @@ int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, ui
     struct weft_net_vci *net = weft_net_of_peer(peer);
     struct fid_ep *ep = net->objects.ep;
     if (weft_likely(bytes <= weft_net.inject_max))
-        return (int)fi_tinjectdata(ep, data, bytes, cq_data, peer->net_addr, word);
+        return (int)fi_tinjectdata(ep, data, bytes, cq_data, peer->net.addr, word);
     int rc = 0;
     struct own_message *own =
         weft_net_bounce_get_reserved(net, WEFT_NET_RESERVE_CONTROL, sizeof *own + bytes, &rc);
@@ -35,7 +35,7 @@ int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, ui
     own->peer = peer;
     memcpy(own->data, data, bytes);
     struct fid_mr *mr = weft_net.local_mr ? weft_net_bounce_mr(net, own) : NULL;
-    rc = (int)fi_tsenddata(ep, own->data, bytes, weft_net_descriptor(mr), cq_data, peer->net_addr,
+    rc = (int)fi_tsenddata(ep, own->data, bytes, weft_net_descriptor(mr), cq_data, peer->net.addr,
                            word, &own->op);
     if (rc)
         weft_net_bounce_put(net, own);

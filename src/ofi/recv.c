@@ -141,7 +141,7 @@ int weft_net_irecv(struct weft_request *request)
         ignore |= weft_net.tag_mask;
     else
         word |= (uint32_t)request->match.tag;
-    fi_addr_t source = request->peer ? request->peer->net_addr : FI_ADDR_UNSPEC;
+    fi_addr_t source = request->peer ? request->peer->net.addr : FI_ADDR_UNSPEC;
     return post(request, iov, descriptors, pieces, source, word, ignore)
                ? MPI_SUCCESS
                : weft_net_refused(request);
@@ -151,7 +151,7 @@ int weft_net_irecv_plain(struct weft_request *request)
 {
     struct iovec iov[3];
     struct weft_net_fast *net = &request->vci->net;
-    uint64_t source = request->peer->net_addr;
+    uint64_t source = request->peer->net.addr;
     uint64_t word = request->channel->net_bits | (uint32_t)request->match.tag;
     if (weft_unlikely(!weft_net_may_post(net)))
         return weft_net_irecv(request);

@@ -81,11 +81,12 @@ void weft_net_expose(struct weft_request *request)
  * for at most half of its FINs. No FIN waits longer than the fetches in flight. */
 static void send_fins(struct weft_peer *peer)
 {
-    if (!peer->fins || (peer->fins < WEFT_FINS_AT_ONCE && peer->fins < peer->fetching))
+    if (!peer->net.fins ||
+        (peer->net.fins < WEFT_FINS_AT_ONCE && peer->net.fins < peer->net.fetching))
         return;
-    struct weft_net_control fin = {.kind = WEFT_NET_FIN, .count = (uint8_t)peer->fins};
-    memcpy(&fin.number, peer->fin_numbers, peer->fins * sizeof peer->fin_numbers[0]);
-    peer->fins = 0;
+    struct weft_net_control fin = {.kind = WEFT_NET_FIN, .count = (uint8_t)peer->net.fins};
+    memcpy(&fin.number, peer->net.fin_numbers, peer->net.fins * sizeof peer->net.fin_numbers[0]);
+    peer->net.fins = 0;
     weft_net_control(peer, fin);
 }
 
@@ -96,13 +97,18 @@ void weft_net_fetched(struct weft_request *request)
     bool was_read = part->phase == WEFT_NET_READING;
     weft_net_release(request);
     part->phase = WEFT_NET_NO_RENDEZVOUS;
-    peer->fetching--;
+    peer->net.fetching--;
     if (weft_likely(peer->lane != WEFT_LANE_DEAD)) {
         if (was_read)
-            peer->fin_numbers[peer->fins++] = part->header.number;
+            peer->net.fin_numbers[peer->net.fins++] = part->header.number;
         send_fins(peer);
     }
     weft_request_event(request);
+}
+
+uint64_t weft_net_fetching_from(const struct weft_peer *peer)
+{
+    return peer->net.fetching;
 }
 
 struct weft_net_transfer *weft_net_transfer_get(struct weft_net_vci *net)
@@ -174,7 +180,7 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
         struct fid_mr *mr =
             read->stage && weft_net.local_mr ? weft_net_bounce_mr(net, read->stage) : part->mr;
         rc = (int)fi_read(net->objects.ep, to, bytes, weft_net_descriptor(mr),
-                          request->peer->net_addr, part->header.address + offset, part->header.key,
+                          request->peer->net.addr, part->header.address + offset, part->header.key,
                           &read->op);
     }
     if (rc) {
@@ -183,7 +189,7 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
         return rc;
     }
     part->reads_out++;
-    request->peer->reading += bytes;
+    request->peer->net.reading += bytes;
     net->outstanding++;
     return 0;
 }
@@ -191,7 +197,7 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
 /* Whether a read of so many bytes may start now. */
 static bool has_room(const struct weft_request *request, size_t bytes)
 {
-    size_t reading = request->peer->reading;
+    size_t reading = request->peer->net.reading;
     bool bounded = request->bytes > 2 * HALF || weft_settings.read_window;
     return !bounded || !reading || reading + bytes <= weft_net.read_window;
 }
@@ -247,16 +253,16 @@ static void append_reader(struct weft_peer *peer, struct weft_request *request)
     struct weft_net_request *part = weft_net_part(request);
     part->next_stalled = NULL;
     part->stalled = true;
-    *peer->readers_end = request;
-    peer->readers_end = &part->next_stalled;
+    *peer->net.readers_end = request;
+    peer->net.readers_end = &part->next_stalled;
 }
 
 static void drop_first_reader(struct weft_peer *peer)
 {
-    struct weft_net_request *part = weft_net_part(peer->readers);
-    peer->readers = part->next_stalled;
-    if (!peer->readers)
-        peer->readers_end = &peer->readers;
+    struct weft_net_request *part = weft_net_part(peer->net.readers);
+    peer->net.readers = part->next_stalled;
+    if (!peer->net.readers)
+        peer->net.readers_end = &peer->net.readers;
     part->stalled = false;
 }
 
@@ -264,9 +270,9 @@ static void drop_first_reader(struct weft_peer *peer)
 static int issue_reads(struct weft_request *request)
 {
     struct weft_peer *peer = request->peer;
-    bool first = peer->readers == request;
+    bool first = peer->net.readers == request;
     int issued = 0;
-    int rc = peer->readers && !first ? NO_ROOM : read_pieces(request, &issued);
+    int rc = peer->net.readers && !first ? NO_ROOM : read_pieces(request, &issued);
     if (first && rc != NO_ROOM)
         drop_first_reader(peer);
     if (rc == NO_ROOM) {
@@ -289,9 +295,9 @@ static int issue_reads(struct weft_request *request)
 static void serve_readers(struct weft_peer *peer)
 {
     struct weft_request *first;
-    while ((first = peer->readers) != NULL) {
+    while ((first = peer->net.readers) != NULL) {
         issue_reads(first);
-        if (peer->readers == first)
+        if (peer->net.readers == first)
             return;
         if (is_finished(first))
             weft_net_fetched(first);
@@ -310,7 +316,7 @@ void weft_net_fetch(struct weft_request *request, const void *header)
 {
     struct weft_net_request *part = weft_net_part(request);
     memcpy(&part->header, header, sizeof part->header);
-    request->peer->fetching++;
+    request->peer->net.fetching++;
     part->moved = part->arrived = 0;
     part->reads_out = 0;
     part->stalled = false;
@@ -397,7 +403,7 @@ void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
     weft_net_bounce_put(net, read->stage);
     weft_net_transfer_put(net, read);
     weft_net_part(request)->reads_out--;
-    peer->reading -= bytes;
+    peer->net.reading -= bytes;
     net->outstanding--;
     read_ended(request, error, text);
     serve_readers(peer);

@@ -133,7 +133,7 @@ int weft_net_piece_send(struct weft_peer *peer, struct weft_backlog_entry *out)
     struct weft_net_vci *net = weft_net_of_peer(peer);
     struct fid_mr *mr = weft_net.local_mr ? weft_net_bounce_mr(net, piece) : NULL;
     return (int)fi_tsenddata(net->objects.ep, &piece->control, sizeof piece->control + piece->bytes,
-                             weft_net_descriptor(mr), (uint32_t)weft.job.rank, peer->net_addr,
+                             weft_net_descriptor(mr), (uint32_t)weft.job.rank, peer->net.addr,
                              weft_net.space_bit, &piece->op);
 }
 

@@ -171,7 +171,7 @@ static int write_piece(struct weft_request *request)
         rc = (int)fi_write(
             net->objects.ep, part->packed, n,
             weft_net_descriptor(weft_net.local_mr ? weft_net_bounce_mr(net, part->packed) : NULL),
-            request->peer->net_addr, part->header.address + at, part->header.key, &write->op);
+            request->peer->net.addr, part->header.address + at, part->header.key, &write->op);
     }
     if (rc) {
         weft_net_transfer_put(net, write);

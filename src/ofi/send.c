@@ -89,18 +89,18 @@ static int send_eager(struct weft_peer *peer, struct weft_request *request)
     bool inject = request->bytes <= weft_net.inject_max;
     int rc;
     if (inject)
-        rc = (int)fi_tinjectdata(ep, data_of(request), request->bytes, data, peer->net_addr, word);
+        rc = (int)fi_tinjectdata(ep, data_of(request), request->bytes, data, peer->net.addr, word);
     else
         rc = (int)fi_tsenddata(ep, data_of(request), request->bytes,
-                               weft_net_descriptor(mr_of(request)), data, peer->net_addr, word,
+                               weft_net_descriptor(mr_of(request)), data, peer->net.addr, word,
                                &part->op);
     if (rc)
         return rc;
     request->sequence = weft_net_number(peer, request->bytes, weft_net_cost(request->bytes));
     if (sync) {
         request->next = NULL;
-        *peer->sync_end = request;
-        peer->sync_end = &request->next;
+        *peer->net.sync_end = request;
+        peer->net.sync_end = &request->next;
     }
     if (inject)
         weft_net_sent(request);
@@ -206,10 +206,10 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_backlog_entry
 
 static void append(struct weft_peer *peer, struct weft_backlog_entry *out)
 {
-    if (!peer->backlogged) {
-        peer->backlogged = true;
+    if (!peer->net.backlogged) {
+        peer->net.backlogged = true;
         struct weft_net_vci *net = weft_net_of_peer(peer);
-        peer->next_backlogged = net->backlogged;
+        peer->net.next_backlogged = net->backlogged;
         net->backlogged = peer;
     }
     weft_backlog_append(peer, out, is_control(out));
@@ -246,10 +246,11 @@ bool weft_net_take_back(struct weft_peer *peer, const struct weft_backlog_entry 
 void weft_net_report_unreachable(struct weft_peer *peer, const char *address)
 {
     double waited = weft_seconds() - peer->backlog.since;
-    double next = peer->report_after > 0 ? peer->report_after : weft_settings.connect_timeout;
+    double next =
+        peer->net.report_after > 0 ? peer->net.report_after : weft_settings.connect_timeout;
     if (waited < next)
         return;
-    peer->report_after = 2 * next;
+    peer->net.report_after = 2 * next;
     char here[128], host[256];
     weft_warn("no connection from %s to %s (rank %d on %s) over %s for %.0f seconds; still trying. "
               "If that rank is not just busy outside MPI, see whether its address can be reached "
@@ -265,14 +266,14 @@ static int retry_peer(struct weft_peer *peer, bool look_at_clock)
         struct weft_backlog_entry *out = peer->backlog.first, *rest = out->next;
         int rc = try_out(peer, out); /* may free out */
         if (rc == -FI_EAGAIN) {
-            if (look_at_clock && !peer->reached) {
+            if (look_at_clock && !peer->net.reached) {
                 char there[128];
                 weft_net_report_unreachable(peer, weft_net_peer_address(peer, there, sizeof there));
             }
             break;
         }
         pop(peer, out, rest);
-        peer->reached = true;
+        peer->net.reached = true;
         if (rc)
             fail_out(peer, out, fi_strerror(-rc));
         weft_net_flow_check(peer);
@@ -290,11 +291,11 @@ int weft_net_retry(struct weft_net_vci *net)
         struct weft_peer *peer = *link;
         sent += retry_peer(peer, look_at_clock);
         if (peer->backlog.first) {
-            link = &peer->next_backlogged;
+            link = &peer->net.next_backlogged;
             continue;
         }
-        peer->backlogged = false;
-        *link = peer->next_backlogged;
+        peer->net.backlogged = false;
+        *link = peer->net.next_backlogged;
     }
     return sent;
 }
@@ -343,7 +344,7 @@ void weft_net_sent(struct weft_request *request)
 
 static bool awaits_acknowledgement(const struct weft_request *request)
 {
-    for (const struct weft_request *r = request->peer->sync; r; r = r->next)
+    for (const struct weft_request *r = request->peer->net.sync; r; r = r->next)
         if (r == request)
             return true;
     return false;

@@ -509,7 +509,7 @@ static void stage_bcast(struct job *job, int r)
 static void stage(struct job *job, int r)
 {
     struct rank *rank = &job->ranks[r];
-    rank->comm = (struct weft_comm){.rank = r, .size = job->size};
+    rank->comm = (struct weft_comm){.rank = r, .size = job->size, .vci = &weft.vcis[0]};
     rank->comm.coll.comm = &rank->comm;
     rank->comm.group = rank->group = weft_group_run(job->size, 0, 1);
     assert_non_null(rank->group);

@@ -19,7 +19,7 @@
 
 enum { RANKS = 3, BYTES = 5 << 20, SENDS = 3, RECEIVES = 4, REQUESTS = SENDS + RECEIVES + 1 };
 
-static struct weft_peer peer = {.lane = WEFT_LANE_NET, .world = 1, .sync_end = &peer.sync};
+static struct weft_peer peer = {.lane = WEFT_LANE_NET, .world = 1, .net.sync_end = &peer.net.sync};
 static struct weft_peer *peers[RANKS] = {&weft_peer_unknown, &peer, &weft_peer_unknown};
 static struct weft_request *requests[REQUESTS];
 

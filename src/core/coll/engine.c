@@ -6,7 +6,7 @@
  *  - A schedule with a request is in the list weft_coll_active until it is complete, and is
  * advanced by progress, whatever the caller of progress waits for, by a thread that holds all VCIs.
  *  - A blocking schedule is advanced by its call only, which holds the VCI of its communicator. It
- *    is in the list `blocking` of that VCI.
+ *    is in the list coll.blocking of that VCI.
  *  - Each request that the engine starts is freed by the engine, also after another one failed.
  *  - A nonblocking schedule is freed when it is complete, a persistent one with its request.
  */
@@ -21,7 +21,6 @@
 
 struct weft_schedule *weft_coll_active;
 static struct weft_schedule **active_end = &weft_coll_active;
-static struct weft_schedule *blocking[WEFT_VCIS_MAX];
 static _Atomic bool any_failed;
 
 /* ---- Tags: kind 5 bits, persistent 1, inter-communicator 1, sequence number 18, fewer (at least
@@ -372,14 +371,14 @@ static struct weft_schedule *make(const struct weft_coll_args *args, bool persis
 
 static void note_blocking(struct weft_schedule *s)
 {
-    s->next_active = blocking[s->vci];
-    blocking[s->vci] = s;
+    s->next_active = s->vci->coll.blocking;
+    s->vci->coll.blocking = s;
 }
 
 /* Of several threads on one VCI, any may end first. */
 static void forget_blocking(struct weft_schedule *s)
 {
-    struct weft_schedule **link = &blocking[s->vci];
+    struct weft_schedule **link = &s->vci->coll.blocking;
     while (*link != s)
         link = &(*link)->next_active;
     *link = s->next_active;
@@ -388,7 +387,7 @@ static void forget_blocking(struct weft_schedule *s)
 /* Executes a schedule that has no request. */
 static void run(struct weft_schedule *s)
 {
-    struct weft_vci *vci = weft_unlikely(weft_gate) ? weft_vci_scope(s->comm->vci) : NULL;
+    struct weft_vci *vci = weft_unlikely(weft_gate) ? weft_vci_scope(s->vci) : NULL;
     unsigned idle = 0;
     weft_count_add(&weft_counts.collectives, 1);
     note_blocking(s);
@@ -492,7 +491,7 @@ void weft_coll_release(struct weft_request *request)
 void weft_schedule_each_active(void (*see)(void *arg, const struct weft_schedule *s), void *arg)
 {
     for (unsigned i = 0; i < weft.nvcis; i++)
-        for (const struct weft_schedule *s = blocking[i]; s; s = s->next_active)
+        for (const struct weft_schedule *s = weft.vcis[i].coll.blocking; s; s = s->next_active)
             see(arg, s);
     for (const struct weft_schedule *s = weft_coll_active; s; s = s->next_active)
         see(arg, s);

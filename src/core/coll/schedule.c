@@ -22,19 +22,13 @@ struct weft_memory {
     _Alignas(16) unsigned char bytes[];
 };
 
-/* Of each VCI, because a thread may hold no other. */
-static struct kept {
-    struct weft_schedule *first;
-    int count;
-} kept[WEFT_VCIS_MAX];
-
 struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
 {
-    struct kept *free_list = &kept[args->comm->vci->number];
-    struct weft_schedule *s = free_list->first;
+    struct weft_vci *vci = args->comm->vci;
+    struct weft_schedule *s = vci->coll.kept;
     if (weft_likely(s != NULL)) {
-        free_list->first = s->next_active;
-        free_list->count--;
+        vci->coll.kept = s->next_active;
+        vci->coll.kept_count--;
     } else {
         s = aligned_alloc(16, sizeof *s);
         if (!s)
@@ -46,7 +40,7 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
     s->kind = args->kind;
     s->algorithm = WEFT_ALGORITHM_AUTO;
     s->comm = args->comm;
-    s->vci = args->comm->vci->number;
+    s->vci = vci;
     s->op = args->op;
     s->failed = s->persistent = false;
     s->channel = &args->comm->coll;
@@ -100,7 +94,7 @@ static void release(struct weft_schedule *s)
 
 void weft_schedule_put(struct weft_schedule *s)
 {
-    struct kept *free_list = &kept[s->vci];
+    struct weft_vci *vci = s->vci;
     if (s->retains)
         release(s);
     while (s->memory) {
@@ -113,26 +107,27 @@ void weft_schedule_put(struct weft_schedule *s)
         s->steps = NULL;
         s->room = 0;
     }
-    if (free_list->count >= KEPT_MAX) {
+    if (vci->coll.kept_count >= KEPT_MAX) {
         free(s->steps);
         free(s);
         return;
     }
-    s->next_active = free_list->first;
-    free_list->first = s;
-    free_list->count++;
+    s->next_active = vci->coll.kept;
+    vci->coll.kept = s;
+    vci->coll.kept_count++;
 }
 
 void weft_schedule_finalize(void)
 {
-    for (int i = 0; i < WEFT_VCIS_MAX; i++) {
-        while (kept[i].first) {
-            struct weft_schedule *s = kept[i].first;
-            kept[i].first = s->next_active;
+    for (unsigned i = 0; i < weft.nvcis; i++) {
+        struct weft_vci *vci = &weft.vcis[i];
+        while (vci->coll.kept) {
+            struct weft_schedule *s = vci->coll.kept;
+            vci->coll.kept = s->next_active;
             free(s->steps);
             free(s);
         }
-        kept[i].count = 0;
+        vci->coll.kept_count = 0;
     }
 }
 

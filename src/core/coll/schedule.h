@@ -63,7 +63,7 @@ struct weft_schedule {
     enum weft_coll_kind kind;
     enum weft_algorithm algorithm;
     struct weft_comm *comm;
-    uint32_t vci; /* the number of the communicator's */
+    struct weft_vci *vci; /* the communicator's */
     const struct weft_op *op;
     bool failed; /* memory was short */
 

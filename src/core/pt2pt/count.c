@@ -88,17 +88,10 @@ void weft_count_waited(unsigned polls)
 
 /* ---- Derived */
 
-static uint64_t net_sent_to(const struct weft_peer *peer)
-{
-    if (peer->lane == WEFT_LANE_SELF)
-        return 0; /* the sequence numbers of this lane count messages to itself */
-    return peer->sent_before + (peer->sequence - peer->sent_mark);
-}
-
 uint64_t weft_count_sent_to(const struct weft_peer *peer)
 {
     bool self = peer->lane == WEFT_LANE_SELF && peer->deal == 0;
-    return net_sent_to(peer) + weft_shm_sent_to(peer) + (self ? weft_counts.self_messages : 0);
+    return weft_net_sent_to(peer) + weft_shm_sent_to(peer) + (self ? weft_counts.self_messages : 0);
 }
 
 /* The sum of a function over all peers. */
@@ -118,7 +111,7 @@ uint64_t weft_count_sent(enum weft_lane lane)
 {
     return lane == WEFT_LANE_SELF  ? weft_counts.self_messages
            : lane == WEFT_LANE_SHM ? weft_counts.shm_messages + sum(weft_shm_sent_to)
-                                   : weft_counts.net_messages + sum(net_sent_to);
+                                   : weft_counts.net_messages + sum(weft_net_sent_to);
 }
 
 uint64_t weft_count_shm_arrived(void)
@@ -126,14 +119,9 @@ uint64_t weft_count_shm_arrived(void)
     return weft_counts.shm_arrived + sum(weft_shm_arrived_from);
 }
 
-static uint64_t fetching(const struct weft_peer *peer)
-{
-    return peer->fetching;
-}
-
 uint64_t weft_count_fetching(void)
 {
-    return sum(fetching);
+    return sum(weft_net_fetching_from);
 }
 
 uint64_t weft_count_peers(void)

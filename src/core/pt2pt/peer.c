@@ -56,8 +56,7 @@ struct weft_peer *weft_peer_make(unsigned deal, int world)
     peer->vci = (uint8_t)(deal % weft.nvcis);
     peer->sequence = world == weft.job.rank; /* of a message to itself: never WEFT_NO_SEQUENCE */
     peer->backlog.end = peer->backlog.controls_end = &peer->backlog.first;
-    peer->sync_end = &peer->sync;
-    peer->readers_end = &peer->readers;
+    weft_net_peer_init(peer);
     peer->lane = (uint8_t)weft_lane_to(world);
     if (deal > 0 && peer->lane != WEFT_LANE_SELF && weft_boot_has_failed(world))
         peer->lane = WEFT_LANE_DEAD; /* weft_failure_check may have seen the other deals only */

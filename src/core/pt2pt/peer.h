@@ -48,41 +48,45 @@ struct weft_peer_counts {
     uint64_t registrations; /* of memory, for messages from and to it */
 };
 
-struct weft_peer {
-    uint8_t lane;         /* enum weft_lane */
-    bool reached;         /* the provider has accepted a message to it */
-    bool backlogged;      /* in the net lane's list of peers with a backlog */
-    uint8_t deal;         /* the table it is in: core/pt2pt/vci.h */
-    uint8_t vci;          /* the number of the VCI it belongs to */
-    int32_t world;        /* its rank in MPI_COMM_WORLD */
-    uint32_t sequence;    /* of the next user message to it on the net lane, or to itself */
-    uint64_t net_addr;    /* fi_addr_t */
-    uint32_t stop;        /* the sequence number at which the fast path must stop: ofi/credits.c */
-    uint32_t credits_end; /* sequence number at which the credits end */
+/* The state of the net lane, and nobody else's. Send order and credits: ofi/credits.c. */
+struct weft_net_peer {
+    uint64_t addr;               /* fi_addr_t */
+    uint32_t stop;               /* the sequence number at which the fast path must stop */
+    uint32_t credits_end;        /* sequence number at which the credits end */
     uint32_t flow_check_at;      /* sequence number at which the next flow check is due */
-    uint32_t credits_to_return;  /* credits to return: of its messages that matched here */
+    uint32_t credits_to_return;  /* of its messages that matched here */
     uint8_t flow_checks_pending; /* flow checks that it has not replied to */
+    bool reached;                /* the provider has accepted a message to it */
     bool connected_back;         /* its connection to this rank exists */
-    /* Limits of the fast path, in bytes: each takes only what is shorter, so 0 stops it. The lane
-     * sets them at first contact; a dead peer has none. */
-    size_t send_below; /* of a send by the lane's inject function; 0 with WEFT_COUNTERS=all,
-                                     and while the lane shm has a backlog */
-    size_t
-        recv_in_request_below;  /* of a receive posted to the provider that lands in its request */
-    size_t recv_provider_below; /* of any posted to the provider, where the provider matches */
-    size_t recv_software_below; /* of one posted to the matcher, where software matches */
-    struct weft_shm_link *shm;  /* state of the shared-memory lane; kept when the peer is dead */
-    struct weft_backlog backlog;
-    double report_after; /* seconds without a connection before the next report; 0: the first */
-    struct weft_request *sync, **sync_end; /* eager synchronous sends not yet matched */
+    bool backlogged;             /* in the list of peers with a backlog */
     struct weft_peer *next_backlogged;
+    double report_after; /* seconds without a connection before the next report; 0: the first */
+    struct weft_request *sync, **sync_end;       /* eager synchronous sends not yet matched */
     struct weft_request *readers, **readers_end; /* receives whose reads wait for room */
     size_t reading;                              /* bytes of its messages that are being read */
     uint32_t fetching;                           /* rendezvous receives from it that are active */
     uint32_t fins;                               /* FINs to be sent: entries of fin_numbers */
     uint32_t fin_numbers[WEFT_FINS_AT_ONCE];     /* numbers of its sends whose data have arrived */
-    uint32_t sent_mark;   /* a value that sequence had, not 2^32 messages ago, */
+    uint32_t sent_mark;   /* a value that the sequence had, not 2^32 messages ago, */
     uint64_t sent_before; /* and how many messages there had been then */
+};
+
+struct weft_peer {
+    uint8_t lane;      /* enum weft_lane */
+    uint8_t deal;      /* the table it is in: core/pt2pt/vci.h */
+    uint8_t vci;       /* the number of the VCI it belongs to */
+    int32_t world;     /* its rank in MPI_COMM_WORLD */
+    uint32_t sequence; /* of the next user message to it on the net lane, or to itself */
+    /* Limits of the fast path, in bytes: each takes only what is shorter, so 0 stops it. The lane
+     * sets them at first contact; a dead peer has none. */
+    size_t send_below;            /* of a send by the lane's inject function; 0 with
+                                     WEFT_COUNTERS=all, and while the lane shm has a backlog */
+    size_t recv_in_request_below; /* of a receive from the provider that lands in its request */
+    size_t recv_provider_below;   /* of any posted to the provider, where the provider matches */
+    size_t recv_software_below;   /* of one posted to the matcher, where software matches */
+    struct weft_net_peer net;     /* its first members share a cache line with those above */
+    struct weft_shm_link *shm;    /* state of the shared-memory lane; kept when the peer is dead */
+    struct weft_backlog backlog;
     struct weft_peer_counts counts;
 };
 

@@ -45,6 +45,8 @@
 #include "core/pt2pt/request.h"
 #include "ofi/net.h"
 
+struct weft_schedule;
+
 enum { WEFT_VCIS_MAX = WEFT_LOCKS_MAX };
 
 struct weft_vci {
@@ -59,6 +61,11 @@ struct weft_vci {
     unsigned polls;                /* since the other VCIs were progressed last */
     struct weft_net_fast net;      /* its endpoint; ep is NULL if it has none */
     struct weft_matcher matcher;
+    struct {
+        struct weft_schedule *blocking; /* of the calls under way: core/coll/engine.c */
+        struct weft_schedule *kept;     /* for reuse: core/coll/schedule.c */
+        unsigned kept_count;
+    } coll;
 };
 
 /* A VCI is at most this far from the lock's owner: the number of a request's VCI in its own number.

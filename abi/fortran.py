@@ -626,7 +626,8 @@ def body(procedure):
                 start = f"weft_{kind}_of(*{n})" if a.intent == "inout" else f"{null_of(a)}"
                 before.append(f"{a.type} c_{n} = {start};")
                 call.append(f"&c_{n}")
-                after.append(f"*{n} = weft_{kind}_integer(c_{n});")
+                made = f"PMPI_{kind}_toint" if a.intent == "out" else f"weft_{kind}_integer"
+                after.append(f"*{n} = {made}(c_{n});")
         elif a.what == "handles":
             kind = c_kind(a)
             before.append(f"void *few_{n}[WEFT_FORTRAN_FEW], **c_{n} = "
@@ -697,13 +698,39 @@ def glue_of(procedure):
     parts = [wrap(f"static inline void plain_{lower}(", parameters, ")"), "{"]
     parts += [f"    {line}" for line in before]
     parts.append(wrap(f"    int code = CALL({name})(", call, ");"))
-    parts += [f"    {line}" for line in after]
-    parts += ["    if (ierror)", "        *ierror = code;", "}", ""]
+    parts += ["    if (ierror)", "        *ierror = code;"]
+    parts += [f"    {line}" for line in after] + ["}", ""]
+    names = c_names(procedure, False)
+    condition = not_direct(procedure)
+    if condition:
+        parts += [wrap(f"static WEFT_GENERAL void general_{lower}(", parameters, ")"), "{",
+                  wrap(f"    plain_{lower}(", names, ");"), "}", ""]
     if not (is_large(procedure) and has_descriptors(procedure)):
-        parts += [wrap(f"void FORTRAN({lower})(", parameters, ")"), "{",
-                  wrap(f"    plain_{lower}(", c_names(procedure, False), ");"), "}",
+        parts += [wrap(f"void FORTRAN({lower})(", parameters, ")"), "{"]
+        if condition:
+            parts += [f"    if (weft_unlikely({condition})) {{",
+                      wrap(f"        general_{lower}(", names, ");"),
+                      "        return;", "    }"]
+        parts += [wrap(f"    plain_{lower}(", names, ");"), "}",
                   f"WEFT_FORTRAN_NAMES({lower}, {name.upper()})", ""]
     return "\n".join(parts)
+
+
+DIRECT = re.compile(r"I?[bsr]?send|I?recv", re.IGNORECASE)
+
+
+def not_direct(procedure, descriptors=False):
+    """The condition under which a send or receive is converted by a function of its own: a section
+    that may have gaps, an address with a meaning, or a handle that is not predefined. Then the
+    common case calls the C function alone and saves no registers. Empty for other procedures."""
+    if not DIRECT.fullmatch(bare(procedure)):
+        return ""
+    address = "buf->base_addr" if descriptors else "buf"
+    tests = ["!weft_fortran_is_contiguous(buf)"] * descriptors
+    tests += [f"weft_fortran_is_special({address})"]
+    tests += [f"!weft_fortran_is_predefined(*{a.name})" for a in procedure.arguments
+              if a.what == "handle" and a.intent == "in"]
+    return " ||\n        ".join(tests)
 
 
 def typed(procedure):
@@ -781,20 +808,25 @@ def ts_glue_of(procedure):
                  if a.what == "string"}
     plain = [replaced.get(n, n) for n in c_names(procedure, False)]
     parts = []
+    condition = not_direct(procedure, True)
     refused = is_nonblocking(procedure) and not POINT_TO_POINT.match(bare(procedure))
+    gaps = " || ".join(f"weft_fortran_has_gaps({a.name})" for a in some)
+    names = c_names(procedure, True)
     if some and not refused:
         # Apart, so that a call without gaps saves no registers for it.
         parts += [wrap(f"static WEFT_COLD void gaps_{lower}(", parameters, ")"), "{"]
         parts += ["    " + line.replace("\n        ", "\n    ") for line in with_gaps(procedure)]
         parts += ["}", ""]
+    if condition:
+        parts += [wrap(f"static WEFT_GENERAL void general_ts_{lower}(", parameters, ")"), "{",
+                  f"    if ({gaps})", wrap(f"        gaps_{lower}(", names, ");"), "    else",
+                  wrap(f"        general_{lower}(", plain, ");"), "}", ""]
     parts += [wrap(f"void FORTRAN_TS({lower})(", parameters, ")"), "{"]
     if some:
-        gaps = " || ".join(f"weft_fortran_has_gaps({a.name})" for a in some)
-        parts.append(f"    if (weft_unlikely({gaps})) {{")
-        if refused:
-            parts += [f"        {line}" for line in with_gaps(procedure)]
-        else:
-            parts.append(wrap(f"        gaps_{lower}(", c_names(procedure, True), ");"))
+        called = "general_ts" if condition else "gaps"
+        parts.append(f"    if (weft_unlikely({condition or gaps})) {{")
+        parts += ([f"        {line}" for line in with_gaps(procedure)] if refused else
+                  [wrap(f"        {called}_{lower}(", names, ");")])
         parts += ["        return;", "    }"]
     parts += [wrap(f"    plain_{lower}(", plain, ");"), "}", ""]
     text = "\n".join(parts)

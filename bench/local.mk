@@ -48,6 +48,19 @@ bench_instr_calls_SOURCES = bench/instr_calls.c
 bench_instr_calls_LDADD = libmpi_abi.la
 bench_instr_calls_LDFLAGS = $(AM_LDFLAGS) -no-install
 
+# ---- Fortran: the same measurement of calls from mpi_f08
+EXTRA_DIST += bench/instr_calls_f08.f90
+if FORTRAN
+noinst_SCRIPTS += bench/instr_calls_f08
+CLEANFILES += bench/instr_calls_f08 bench/instr_calls_f08.o bench/instr_calls_f08.mod
+bench/instr_calls_f08: $(srcdir)/bench/instr_calls.c $(srcdir)/bench/instr_calls_f08.f90 \
+    tools/wrapper/mpicc-build tools/wrapper/mpifort-build libmpifort_abi.la
+	$(AM_V_GEN)tools/wrapper/mpicc-build $(AM_CFLAGS) $(CFLAGS) -DWEFT_BENCH_FORTRAN \
+	    -c $(srcdir)/bench/instr_calls.c -o $@.o && \
+	tools/wrapper/mpifort-build $(WEFT_FCFLAGS) $(FCFLAGS) -J bench \
+	    $(srcdir)/bench/instr_calls_f08.f90 $@.o -o $@
+endif
+
 # ---- Collectives: one source, and the name says which
 noinst_PROGRAMS += bench/weft_barrier bench/weft_bcast bench/weft_reduce bench/weft_allreduce \
     bench/weft_allgather bench/weft_alltoall

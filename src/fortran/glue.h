@@ -26,6 +26,7 @@
 
 #define weft_unlikely(x) __builtin_expect(!!(x), 0)
 #define WEFT_COLD        __attribute__((cold, noinline))
+#define WEFT_GENERAL     __attribute__((noinline))
 
 typedef void(weft_fortran_procedure)(void);
 
@@ -61,10 +62,16 @@ typedef void(weft_fortran_procedure)(void);
         WEFT_FORTRAN_UPPER #UPPER) __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));
 
 /* ---- Handles */
+static inline bool weft_fortran_is_predefined(int handle)
+{
+    return (unsigned)handle < 4096;
+}
+
 #define WEFT_FORTRAN_HANDLE(Kind, Handle)                                                          \
     static inline Handle weft_##Kind##_of(int value)                                               \
     {                                                                                              \
-        return (unsigned)value < 4096 ? (Handle)(intptr_t)value : PMPI_##Kind##_fromint(value);    \
+        return weft_fortran_is_predefined(value) ? (Handle)(uintptr_t)(unsigned)value              \
+                                                 : PMPI_##Kind##_fromint(value);                   \
     }                                                                                              \
     static inline int weft_##Kind##_integer(Handle handle)                                         \
     {                                                                                              \
@@ -96,9 +103,14 @@ extern struct weft_fortran_arguments {
 
 void *weft_fortran_special(void *address);
 
+static inline bool weft_fortran_is_special(void *address)
+{
+    return (uintptr_t)address - (uintptr_t)&weftad_ < sizeof weftad_;
+}
+
 static inline void *weft_fortran_buffer(void *address)
 {
-    if (weft_unlikely((uintptr_t)address - (uintptr_t)&weftad_ < sizeof weftad_))
+    if (weft_unlikely(weft_fortran_is_special(address)))
         return weft_fortran_special(address);
     return address;
 }

@@ -19,13 +19,18 @@ struct weft_fortran_section {
     bool made; /* the datatype is to be freed */
 };
 
+/* True for a scalar and for a contiguous array of one dimension. */
+static inline bool weft_fortran_is_contiguous(const CFI_cdesc_t *buffer)
+{
+    return buffer->rank == 1 ? buffer->dim[0].sm == (CFI_index_t)buffer->elem_len
+                             : buffer->rank == 0;
+}
+
 bool weft_fortran_gaps(const CFI_cdesc_t *buffer);
 
 static inline bool weft_fortran_has_gaps(const CFI_cdesc_t *buffer)
 {
-    return buffer->rank &&
-           !(buffer->rank == 1 && buffer->dim[0].sm == (CFI_index_t)buffer->elem_len) &&
-           weft_fortran_gaps(buffer);
+    return !weft_fortran_is_contiguous(buffer) && weft_fortran_gaps(buffer);
 }
 
 void weft_fortran_pack(struct weft_fortran_section *section, const CFI_cdesc_t *buffer);

@@ -26,6 +26,7 @@ program sections
     call elements()
     call blocking()
     call persistent()
+    call columns()
     call refused()
     call MPI_Finalize()
     call finished()
@@ -170,6 +171,22 @@ contains
         call MPI_Request_free(requests(2))
     end subroutine persistent
 
+    ! Whole columns have no gaps, and nonblocking collectives take them.
+    subroutine columns()
+        type(MPI_Request) :: request
+        c = rank
+        b = -1
+        call MPI_Iallreduce(a(:, 2:4), b(:, 5:7), 3 * n, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, &
+            request)
+        call MPI_Wait(request, MPI_STATUS_IGNORE)
+        call expect(all(b(:, 5:7) == size * a(:, 2:4)), 'a nonblocking reduction of columns')
+        call expect(all(b(:, :4) == -1) .and. all(b(:, 8:) == -1), 'the columns beside them')
+        call MPI_Ibcast(c(:, 3:n), n * (n - 2), MPI_INTEGER, size - 1, MPI_COMM_WORLD, request)
+        call MPI_Wait(request, MPI_STATUS_IGNORE)
+        call expect(all(c(:, :2) == rank) .and. all(c(:, 3:) == size - 1), &
+            'a nonblocking broadcast of columns')
+    end subroutine columns
+
     ! What cannot be described is an error with a sentence, not a wrong message.
     subroutine refused()
         type(MPI_Request) :: request
@@ -191,6 +208,18 @@ contains
         call MPI_Ibcast(x(1:20:2), 10, MPI_INTEGER, 0, MPI_COMM_WORLD, request, code)
         call MPI_Error_class(code, class, unused)
         call expect(class, MPI_ERR_BUFFER, 'the class for a nonblocking collective')
+        call MPI_Error_string(code, text, length, unused)
+        call expect(index(text, 'MPI_Ibcast') > 0 .and. index(text, 'gaps') > 0, &
+            'the sentence of a nonblocking collective')
+        call MPI_Iallreduce(MPI_IN_PLACE, x(1:20:2), 10, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, &
+            request, code)
+        call MPI_Error_class(code, class, unused)
+        call expect(class, MPI_ERR_BUFFER, 'the class for a receive buffer with gaps')
+        call MPI_Allreduce_init(a(1:n:3, 1), b, 4, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, &
+            MPI_INFO_NULL, request, code)
+        call MPI_Error_class(code, class, unused)
+        call expect(class, MPI_ERR_BUFFER, 'the class for a persistent collective')
+        call expect(all(x == 1), 'the elements of a refused section')
         call MPI_Isend(x(1:20:2), -1, MPI_INTEGER, rank, 8, MPI_COMM_WORLD, request, code)
         call MPI_Error_class(code, class, unused)
         call expect(class, MPI_ERR_COUNT, 'the class for a negative count')

@@ -53,7 +53,8 @@ static void append(struct request_list *list, struct weft_request *request)
 static void collect_posted(void *arg, struct weft_request *request)
 {
     struct posted *posted = arg;
-    if (request->op != WEFT_REQUEST_RECV || request->channel != posted->channel)
+    if (!request->pending || request->op != WEFT_REQUEST_RECV ||
+        request->channel != posted->channel)
         return;
     if (request->flags & WEFT_REQUEST_IN_NET) {
         if (!request->peer && request->posted < posted->first_wildcard)
@@ -92,7 +93,7 @@ WEFT_COLD static void mix_lanes(struct weft_channel *channel)
     size_t taken = 0;
     channel->wildcards_held = channel->took_back = true;
     weft_match_spill(&channel->comm->vci->matcher); /* from here on their order counts */
-    weft_request_each_active(collect_posted, &posted);
+    weft_request_each_of(channel->comm->vci, collect_posted, &posted);
     if (posted.first_wildcard != UINT64_MAX) {
         struct weft_request **net = posted.in_net.items, **soft = posted.in_software.items;
         sort(&posted.in_net, newest_in_net_first);

@@ -212,15 +212,20 @@ struct weft_request *weft_request_numbered(uint64_t number)
     return &weft.vcis[vci].requests.slabs[slab][in_pool % WEFT_REQUEST_SLAB];
 }
 
+void weft_request_each_of(const struct weft_vci *vci,
+                          void (*see)(void *arg, struct weft_request *request), void *arg)
+{
+    const struct weft_request_pool *pool = &vci->requests;
+    for (size_t s = 0; s < pool->nslabs; s++)
+        for (int i = 0; i < WEFT_REQUEST_SLAB; i++)
+            if (pool->slabs[s][i].object.kind == WEFT_KIND_REQUEST)
+                see(arg, &pool->slabs[s][i]);
+}
+
 void weft_request_each(void (*see)(void *arg, struct weft_request *request), void *arg)
 {
-    for (unsigned v = 0; v < weft.nvcis; v++) {
-        const struct weft_request_pool *pool = &weft.vcis[v].requests;
-        for (size_t s = 0; s < pool->nslabs; s++)
-            for (int i = 0; i < WEFT_REQUEST_SLAB; i++)
-                if (pool->slabs[s][i].object.kind == WEFT_KIND_REQUEST)
-                    see(arg, &pool->slabs[s][i]);
-    }
+    for (unsigned v = 0; v < weft.nvcis; v++)
+        weft_request_each_of(&weft.vcis[v], see, arg);
 }
 
 struct active {

@@ -192,7 +192,10 @@ struct weft_request *weft_request_numbered(uint64_t number);
  * rare reorderings only. */
 void weft_request_each_active(void (*see)(void *arg, struct weft_request *request), void *arg);
 
-/* The same for each that is handed out, complete and inactive ones included. */
+/* The same for each of a VCI, for a caller that holds no other, and for each of all VCIs: complete
+ * and inactive ones included. */
+void weft_request_each_of(const struct weft_vci *vci,
+                          void (*see)(void *arg, struct weft_request *request), void *arg);
 void weft_request_each(void (*see)(void *arg, struct weft_request *request), void *arg);
 
 /* Makes whole wait for a send of its own too, which the user does not see: whole takes over its

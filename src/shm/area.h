@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * An area: shared memory of the ranks of one communicator on one node, for its collectives.
+ *
+ * Each rank has a seat in it: a line with the stamp `done`, then WEFT_AREA_CELLS cells of one cache
+ * line each, and for each cell a buffer for data that do not fit into its line. A rank posts data
+ * to one cell of its seat; the other ranks poll that cell and copy the data out.
+ *
+ * A stamp is the number of a collective call times 2^20, plus the index of a piece of its data. All
+ * ranks number calls and pieces alike, so all compute the same cell for a stamp.
+ *
+ * Invariants:
+ *  - Only its rank writes to a seat.
+ *  - The stamp of a cell is stored after its data, and grows; `done` grows.
+ *  - A rank whose `done` is s reads neither a cell that was posted with a stamp up to s, nor memory
+ *    of another rank that such a cell names. A cell is posted again only when `done` of all ranks
+ *    has reached its former stamp.
+ *  - What is read from the area is compared or copied, and never used as an index or a length; an
+ *    address in it is passed to the kernel only, as one of the other process.
+ */
+#ifndef WEFT_SHM_AREA_H
+#define WEFT_SHM_AREA_H
+
+#include "shm/window.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+enum {
+    WEFT_AREA_CELLS = 8,
+    WEFT_AREA_LINE = 64,
+    WEFT_AREA_INLINE = 48,    /* bytes of data in the line of a cell */
+    WEFT_AREA_RANKS_MAX = 64, /* each rank polls the cells of all others */
+    WEFT_AREA_PIECE_BITS = 20
+};
+
+struct weft_area_cell {
+    _Alignas(WEFT_AREA_LINE) _Atomic uint64_t stamp;
+    uint32_t label, bytes; /* of the caller, to detect calls that do not fit together */
+    _Alignas(16) unsigned char data[WEFT_AREA_INLINE];
+};
+
+struct weft_area_seat {
+    _Alignas(WEFT_AREA_LINE) _Atomic uint64_t done;
+    struct weft_area_cell cells[WEFT_AREA_CELLS]; /* the buffers follow */
+};
+
+/* A rank, as this process sees it. */
+struct weft_area_rank {
+    struct weft_area_seat *seat;
+    _Atomic uint32_t *doorbell;
+    int pid;
+};
+
+/* The private side. */
+struct weft_area {
+    struct weft_shm_window window;
+    int n, self;
+    size_t piece;                     /* bytes of the buffer of a cell */
+    bool direct;                      /* all ranks can read each other's memory */
+    uint64_t call;                    /* number of the call under way */
+    uint64_t known;                   /* `done` of all ranks has reached this stamp */
+    char *scratch;                    /* WEFT_AREA_SCRATCH bytes of this process */
+    uint64_t posted[WEFT_AREA_CELLS]; /* stamps of this rank's cells */
+    struct weft_area_rank ranks[];
+};
+
+enum { WEFT_AREA_SCRATCH = 256 << 10 };
+
+/* Bytes of shared memory for n ranks. */
+size_t weft_area_bytes(int n);
+
+/* An area without memory for n ranks on this node, which have these ranks in MPI_COMM_WORLD; this
+ * process is `self`. NULL if memory is short. */
+struct weft_area *weft_area_new(int n, int self, const int *world);
+void weft_area_free(struct weft_area *area);
+
+/* One rank makes the memory, all join it. Each returns 0, or an errno. */
+int weft_area_make(struct weft_area *area, struct weft_shm_window_card *card);
+int weft_area_join(struct weft_area *area, const struct weft_shm_window_card *card);
+
+/* Wakes a rank that sleeps, or all others (-1). To be called after a store that they may wait for.
+ */
+void weft_area_wake(const struct weft_area *area, int rank);
+
+/* Until the call with word NULL, this process, which has one thread, does not sleep once *word has
+ * reached a value. */
+void weft_area_wait_for(const _Atomic uint64_t *word, uint64_t value);
+
+/* Copies from the memory of another rank. Returns 0, or an errno. */
+int weft_area_read(const struct weft_area *area, int rank, uint64_t address, void *to,
+                   size_t bytes);
+
+/* The cell of a stamp, and its data. */
+static inline unsigned weft_area_index(uint64_t stamp)
+{
+    return (unsigned)(stamp + (stamp >> WEFT_AREA_PIECE_BITS)) % WEFT_AREA_CELLS;
+}
+
+static inline struct weft_area_cell *weft_area_cell(const struct weft_area *area, int rank,
+                                                    uint64_t stamp)
+{
+    return &area->ranks[rank].seat->cells[weft_area_index(stamp)];
+}
+
+static inline unsigned char *weft_area_data(const struct weft_area *area, int rank, uint64_t stamp,
+                                            size_t bytes)
+{
+    struct weft_area_seat *seat = area->ranks[rank].seat;
+    unsigned i = weft_area_index(stamp);
+    return bytes <= WEFT_AREA_INLINE ? seat->cells[i].data
+                                     : (unsigned char *)(seat + 1) + i * area->piece;
+}
+
+#endif

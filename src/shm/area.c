@@ -74,21 +74,9 @@ int weft_area_join(struct weft_area *area, const struct weft_shm_window_card *ca
     return failed;
 }
 
-static inline void wake(const struct weft_area *area, int rank)
+void weft_area_wake(_Atomic uint32_t *doorbell)
 {
-    _Atomic uint32_t *doorbell = area->ranks[rank].doorbell;
-    if (weft_unlikely(atomic_load_explicit(doorbell, memory_order_relaxed)))
-        weft_shm_wake(doorbell);
-}
-
-void weft_area_wake(const struct weft_area *area, int rank)
-{
-    atomic_signal_fence(memory_order_seq_cst);
-    if (rank >= 0)
-        wake(area, rank);
-    for (int i = 0; rank < 0 && i < area->n; i++)
-        if (i != area->self)
-            wake(area, i);
+    weft_shm_wake(doorbell);
 }
 
 void weft_area_wait_for(const _Atomic uint64_t *word, uint64_t value)

@@ -21,6 +21,7 @@
 #ifndef WEFT_SHM_AREA_H
 #define WEFT_SHM_AREA_H
 
+#include "core/object/handle.h"
 #include "shm/window.h"
 
 #include <stdatomic.h>
@@ -79,9 +80,8 @@ void weft_area_free(struct weft_area *area);
 int weft_area_make(struct weft_area *area, struct weft_shm_window_card *card);
 int weft_area_join(struct weft_area *area, const struct weft_shm_window_card *card);
 
-/* Wakes a rank that sleeps, or all others (-1). To be called after a store that they may wait for.
- */
-void weft_area_wake(const struct weft_area *area, int rank);
+/* Wakes a rank that sleeps. */
+void weft_area_wake(_Atomic uint32_t *doorbell);
 
 /* Until the call with word NULL, this process, which has one thread, does not sleep once *word has
  * reached a value. */
@@ -90,6 +90,16 @@ void weft_area_wait_for(const _Atomic uint64_t *word, uint64_t value);
 /* Copies from the memory of another rank. Returns 0, or an errno. */
 int weft_area_read(const struct weft_area *area, int rank, uint64_t address, void *to,
                    size_t bytes);
+
+/* To be called after a store that the ranks [first, end) may wait for. */
+static inline void weft_area_ring(const struct weft_area *area, int first, int end)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    for (int i = first; i < end; i++)
+        if (weft_unlikely(atomic_load_explicit(area->ranks[i].doorbell, memory_order_relaxed)) &&
+            i != area->self)
+            weft_area_wake(area->ranks[i].doorbell);
+}
 
 /* The cell of a stamp, and its data. */
 static inline unsigned weft_area_index(uint64_t stamp)

@@ -50,11 +50,6 @@ static int next_tag(struct weft_comm *comm, int kind, bool persistent)
     return weft_coll_tag(comm, (*sequence)++, kind, persistent);
 }
 
-int weft_coll_next_tag(struct weft_comm *comm, int kind)
-{
-    return next_tag(comm, kind, false);
-}
-
 void weft_coll_refuse(struct weft_comm *comm, bool persistent, int code)
 {
     any_failed = true;

@@ -108,9 +108,6 @@ void weft_schedule_put(struct weft_schedule *s);
 enum { WEFT_COLL_KIND_MASK = 31 };
 int weft_coll_tag(const struct weft_comm *comm, uint32_t number, int kind, bool persistent);
 
-/* Takes the next sequence number of a communicator. Returns the tag. */
-int weft_coll_next_tag(struct weft_comm *comm, int kind);
-
 /* Executes a blocking collective as a schedule (engine.c). *fault is what caused its error. */
 int weft_coll_run_schedule(const struct weft_coll_args *args, enum weft_fault *fault);
 

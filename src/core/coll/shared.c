@@ -40,7 +40,8 @@ enum { NOBODY = -1, ALL = -2 };
 struct call {
     const struct weft_coll_args *args;
     struct weft_area *area;
-    int n, rank, tag;
+    int n, rank;
+    uint32_t number;       /* of this call, as in coll_sequence */
     uint32_t label, bytes; /* of each cell */
     uint64_t stamp;        /* of the first piece */
     int error;
@@ -63,7 +64,7 @@ struct call {
 static struct weft_schedule *schedule_of(struct call *c)
 {
     if (!c->s && (c->s = weft_schedule_get(c->args)) != NULL) {
-        c->s->tag = c->tag;
+        c->s->tag = weft_coll_tag(c->args->comm, c->number, c->args->kind, false);
         c->s->algorithm = WEFT_ALGORITHM_SHARED;
     }
     return c->s;
@@ -214,19 +215,24 @@ static inline struct weft_area_cell *reserve(struct call *c, uint64_t stamp)
     return weft_area_cell(area, c->rank, stamp);
 }
 
+static inline void ring(const struct call *c, int reader)
+{
+    weft_area_ring(c->area, reader == ALL ? 0 : reader, reader == ALL ? c->n : reader + 1);
+}
+
 static inline void post(struct call *c, struct weft_area_cell *cell, uint64_t stamp)
 {
     cell->label = c->label | (weft_unlikely(c->error) ? FAILED : 0);
     cell->bytes = c->bytes;
     c->area->posted[weft_area_index(stamp)] = stamp;
     atomic_store_explicit(&cell->stamp, stamp, memory_order_release);
-    weft_area_wake(c->area, c->reader);
+    ring(c, c->reader);
 }
 
 static inline void set_done(struct call *c, uint64_t stamp)
 {
     atomic_store_explicit(&c->area->ranks[c->rank].seat->done, stamp, memory_order_release);
-    weft_area_wake(c->area, ALL);
+    ring(c, ALL);
 }
 
 static inline size_t least(size_t a, size_t b)
@@ -767,8 +773,8 @@ static void complete(struct call *c)
 static void execute(struct call *c, bool one_copy)
 {
     struct weft_area *area = c->area;
-    c->tag = weft_coll_next_tag(c->args->comm, c->args->kind);
-    area->call += (uint32_t)(c->args->comm->coll_sequence - (uint32_t)area->call);
+    c->number = c->args->comm->coll_sequence++;
+    area->call += (uint32_t)(c->number + 1 - (uint32_t)area->call);
     c->stamp = area->call << WEFT_AREA_PIECE_BITS;
     weft_count_add(&weft_counts.collectives, 1);
     weft_count_add(&weft_counts.collectives_shared, 1);

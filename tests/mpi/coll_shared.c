@@ -235,7 +235,8 @@ static void play_round(int index, uint64_t *seed, const MPI_Comm *comms)
 /* The blocking call takes the area, the nonblocking one messages. */
 static void compare_bits(int count)
 {
-    double *in = malloc(3 * (size_t)count * sizeof(double)), *out = in + count, *other = out + count;
+    double *in = malloc(3 * (size_t)count * sizeof(double)), *out = in + count,
+           *other = out + count;
     size_t bytes = (size_t)count * sizeof(double);
     MPI_Request request;
     int n = count / check.size, root = check.size - 1;

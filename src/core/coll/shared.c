@@ -305,9 +305,10 @@ struct operands {
     size_t from, bytes;                           /* the chunk */
 };
 
-static const unsigned char *operand(const struct operands *o, int i)
+static inline const unsigned char *operand(const struct operands *o, int i)
 {
-    return o->at[(i + o->top) % o->n] + o->from;
+    int rank = i + o->top;
+    return o->at[rank < o->n ? rank : rank - o->n] + o->from;
 }
 
 static const unsigned char *combine(const struct operands *o, const unsigned char *left,
@@ -360,7 +361,8 @@ static void reduce(struct operands *o, unsigned char *result, size_t bytes)
     _Alignas(WEFT_AREA_LINE) unsigned char chunk[CHUNK];
     for (o->from = 0; o->from < bytes; o->from += CHUNK) {
         o->bytes = least(bytes - o->from, CHUNK);
-        const unsigned char *at = combine_places(o, 0, o->levels, chunk);
+        const unsigned char *at = o->n == 2 ? combine(o, operand(o, 0), operand(o, 1), chunk)
+                                            : combine_places(o, 0, o->levels, chunk);
         memcpy(result + o->from, at, o->bytes);
     }
 }
@@ -379,14 +381,19 @@ static void reduce_piece(struct call *c, uint64_t stamp, size_t at, size_t lengt
 
 /* ---- In pieces */
 
+/* No data: each rank posts, and waits for all others. */
+static void synchronize(struct call *c)
+{
+    post(c, reserve(c, c->stamp), c->stamp);
+    await_posts(c, c->stamp);
+}
+
 static void take_pieces(struct call *c, uint64_t stamp, size_t at, size_t length)
 {
     if (c->reduces) {
         reduce_piece(c, stamp, at, length);
     } else if (c->source != ALL) {
         take_piece(c, stamp, c->source, at, length);
-    } else if (!length) {
-        await_posts(c, stamp);
     } else {
         for (int i = 1; i < c->n; i++)
             take_piece(c, stamp, (c->rank + i) % c->n, at, length);
@@ -564,7 +571,7 @@ static void copy_own(const struct call *c)
     struct weft_elements out = {args->out.at, args->out.count, args->out.type};
     if (args->kind == WEFT_COLL_SCATTER && c->rank == args->root)
         weft_elements_copy(weft_block(&args->in, c->rank), out);
-    else if (c->source == ALL && !c->reduces && c->longest)
+    else if (c->source == ALL)
         weft_elements_copy(weft_block(&c->give, c->parts ? c->rank : 0),
                            weft_block(&args->out, c->rank));
 }
@@ -761,8 +768,6 @@ void weft_shared_forget(struct weft_comm *comm)
 static void complete(struct call *c)
 {
     struct weft_schedule *s = c->s;
-    if (!s)
-        return;
     if (c->waits)
         weft_schedule_end_blocking(s);
     if (c->error)
@@ -778,15 +783,19 @@ static void execute(struct call *c, bool one_copy)
     c->stamp = area->call << WEFT_AREA_PIECE_BITS;
     weft_count_add(&weft_counts.collectives, 1);
     weft_count_add(&weft_counts.collectives_shared, 1);
-    if (one_copy && c->reduces)
+    if (!c->longest && c->posts && c->source == ALL)
+        synchronize(c);
+    else if (one_copy && c->reduces)
         allreduce_in_one_copy(c);
     else if (one_copy)
         run_in_one_copy(c);
     else
         run_by_pieces(c);
     set_done(c, c->stamp | ((UINT64_C(1) << WEFT_AREA_PIECE_BITS) - 1));
-    copy_own(c);
-    complete(c);
+    if (c->longest && !c->reduces)
+        copy_own(c);
+    if (weft_unlikely(c->s != NULL))
+        complete(c);
 }
 
 static bool is_due(struct weft_comm *comm)

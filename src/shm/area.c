@@ -19,7 +19,7 @@ static size_t piece_of(int n)
  * fall into the same set of its cache. */
 static size_t seat_bytes(int n)
 {
-    return sizeof(struct weft_area_seat) + WEFT_AREA_CELLS * piece_of(n) + WEFT_AREA_LINE;
+    return sizeof(struct weft_area_seat) + WEFT_AREA_BUFFERS * piece_of(n) + WEFT_AREA_LINE;
 }
 
 size_t weft_area_bytes(int n)
@@ -41,6 +41,7 @@ struct weft_area *weft_area_new(int n, int self, const int *world)
     area->n = n;
     area->self = self;
     area->piece = piece_of(n);
+    area->part = area->piece / (size_t)n / WEFT_AREA_LINE * WEFT_AREA_LINE;
     for (int i = 0; i < n; i++) {
         struct weft_shm_member *member = weft_shm_member(weft_shm_index(world[i]));
         area->ranks[i].doorbell = &member->doorbell;

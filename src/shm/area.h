@@ -3,18 +3,18 @@
  * An area: shared memory of the ranks of one communicator on one node, for its collectives.
  *
  * Each rank has a seat in it: a line with the stamp `done`, then WEFT_AREA_CELLS cells of one cache
- * line each, and for each cell a buffer for data that do not fit into its line. A rank posts data
+ * line each, and WEFT_AREA_BUFFERS buffers for data that do not fit into a cell. A rank posts data
  * to one cell of its seat; the other ranks poll that cell and copy the data out.
  *
  * A stamp is the number of a collective call times 2^20, plus the index of a piece of its data. All
- * ranks number calls and pieces alike, so all compute the same cell for a stamp.
+ * ranks number calls and pieces alike, so all compute the same cell and buffer for a stamp.
  *
  * Invariants:
  *  - Only its rank writes to a seat.
  *  - The stamp of a cell is stored after its data, and grows; `done` grows.
  *  - A rank whose `done` is s reads neither a cell that was posted with a stamp up to s, nor memory
- *    of another rank that such a cell names. A cell is posted again only when `done` of all ranks
- *    has reached its former stamp.
+ *    of another rank that such a cell names. A cell or buffer is used again only when `done` of all
+ *    ranks has reached its former stamp.
  *  - What is read from the area is compared or copied, and never used as an index or a length; an
  *    address in it is passed to the kernel only, as one of the other process.
  */
@@ -28,7 +28,8 @@
 #include <stdbool.h>
 
 enum {
-    WEFT_AREA_CELLS = 8,
+    WEFT_AREA_CELLS = 64, /* so many short collectives a root may be ahead */
+    WEFT_AREA_BUFFERS = 8,
     WEFT_AREA_LINE = 64,
     WEFT_AREA_INLINE = 48,    /* bytes of data in the line of a cell */
     WEFT_AREA_RANKS_MAX = 64, /* each rank polls the cells of all others */
@@ -57,12 +58,12 @@ struct weft_area_rank {
 struct weft_area {
     struct weft_shm_window window;
     int n, self;
-    size_t piece;                     /* bytes of the buffer of a cell */
-    bool direct;                      /* all ranks can read each other's memory */
-    uint64_t call;                    /* number of the call under way */
-    uint64_t known;                   /* `done` of all ranks has reached this stamp */
-    char *scratch;                    /* WEFT_AREA_SCRATCH bytes of this process */
-    uint64_t posted[WEFT_AREA_CELLS]; /* stamps of this rank's cells */
+    size_t piece, part; /* bytes of a buffer, and of a part if one is cut for all ranks */
+    bool direct;        /* all ranks can read each other's memory */
+    uint64_t call;      /* number of the call under way */
+    uint64_t known;     /* `done` of all ranks has reached this stamp */
+    char *scratch;      /* WEFT_AREA_SCRATCH bytes of this process */
+    uint64_t cells[WEFT_AREA_CELLS], buffers[WEFT_AREA_BUFFERS]; /* last stamps of this rank's */
     struct weft_area_rank ranks[];
 };
 
@@ -101,25 +102,26 @@ static inline void weft_area_ring(const struct weft_area *area, int first, int e
             weft_area_wake(area->ranks[i].doorbell);
 }
 
-/* The cell of a stamp, and its data. */
-static inline unsigned weft_area_index(uint64_t stamp)
+/* The index of a stamp among so many cells or buffers, a power of two. */
+static inline unsigned weft_area_index(uint64_t stamp, unsigned n)
 {
-    return (unsigned)(stamp + (stamp >> WEFT_AREA_PIECE_BITS)) % WEFT_AREA_CELLS;
+    return (unsigned)(stamp + (stamp >> WEFT_AREA_PIECE_BITS)) % n;
 }
 
+/* The cell of a stamp, and where its data are if they have so many bytes. */
 static inline struct weft_area_cell *weft_area_cell(const struct weft_area *area, int rank,
                                                     uint64_t stamp)
 {
-    return &area->ranks[rank].seat->cells[weft_area_index(stamp)];
+    return &area->ranks[rank].seat->cells[weft_area_index(stamp, WEFT_AREA_CELLS)];
 }
 
 static inline unsigned char *weft_area_data(const struct weft_area *area, int rank, uint64_t stamp,
                                             size_t bytes)
 {
-    struct weft_area_seat *seat = area->ranks[rank].seat;
-    unsigned i = weft_area_index(stamp);
-    return bytes <= WEFT_AREA_INLINE ? seat->cells[i].data
-                                     : (unsigned char *)(seat + 1) + i * area->piece;
+    if (bytes <= WEFT_AREA_INLINE)
+        return weft_area_cell(area, rank, stamp)->data;
+    return (unsigned char *)(area->ranks[rank].seat + 1) +
+           weft_area_index(stamp, WEFT_AREA_BUFFERS) * area->piece;
 }
 
 #endif

@@ -50,13 +50,14 @@ struct call {
     struct weft_schedule *s; /* for reports, errors and refusals; NULL until needed */
 
     /* What the ranks do */
-    bool posts;              /* this rank posts data */
-    int source;              /* the rank whose data this rank takes, ALL or NOBODY */
-    int reader;              /* the rank that takes what this one posts, or ALL */
-    bool parts;              /* each rank has one block for each rank; else all take the same */
-    bool reduces;            /* operands are combined */
-    size_t longest;          /* bytes of the longest block */
-    struct weft_blocks give; /* of this rank */
+    bool posts;     /* this rank posts data */
+    int source;     /* the rank whose data this rank takes, ALL or NOBODY */
+    int reader;     /* the rank that takes what this one posts, or ALL */
+    bool parts;     /* each rank has one block for each rank; else all take the same */
+    bool reduces;   /* operands are combined */
+    size_t longest; /* bytes of the longest block */
+    const struct weft_blocks *give; /* of this rank */
+    struct weft_blocks cut;         /* of a reduce-scatter */
 };
 
 /* ---- Errors */
@@ -169,10 +170,12 @@ static __attribute__((noinline)) bool await_long(struct call *c, const _Atomic u
 /* Waits until a word of a rank has reached a stamp. Returns false if it never will. */
 static inline bool await(struct call *c, const _Atomic uint64_t *word, uint64_t value, int from)
 {
-    enum { LOOKS = 64 };
-    for (int i = 0; i < LOOKS; i++)
+    enum { LOOKS = 16 };
+    for (int i = 0; i < LOOKS; i++) {
         if (reached(word, value))
             return true;
+        weft_lock_pause();
+    }
     return await_long(c, word, value, from);
 }
 
@@ -206,12 +209,32 @@ static bool await_posts(struct call *c, uint64_t stamp)
 
 /* ---- Posting */
 
-static inline struct weft_area_cell *reserve(struct call *c, uint64_t stamp)
+/* Waits until all ranks have completed a stamp, and finds the last one that they have. */
+static __attribute__((noinline)) void learn(struct call *c, uint64_t stamp)
+{
+    uint64_t known = UINT64_MAX;
+    if (!await_done(c, stamp))
+        return;
+    for (int i = 0; i < c->n; i++) {
+        uint64_t done = atomic_load_explicit(&c->area->ranks[i].seat->done, memory_order_acquire);
+        known = i == c->rank || done > known ? known : done;
+    }
+    c->area->known = known;
+}
+
+/* The cell of a stamp, for so many bytes of data. */
+static inline struct weft_area_cell *reserve(struct call *c, uint64_t stamp, size_t bytes)
 {
     struct weft_area *area = c->area;
-    uint64_t before = area->posted[weft_area_index(stamp)];
-    if (weft_unlikely(before > area->known) && await_done(c, before))
-        area->known = before;
+    uint64_t *cell = &area->cells[weft_area_index(stamp, WEFT_AREA_CELLS)], before = *cell;
+    *cell = stamp;
+    if (bytes > WEFT_AREA_INLINE) {
+        uint64_t *buffer = &area->buffers[weft_area_index(stamp, WEFT_AREA_BUFFERS)];
+        before = *buffer > before ? *buffer : before;
+        *buffer = stamp;
+    }
+    if (weft_unlikely(before > area->known))
+        learn(c, before);
     return weft_area_cell(area, c->rank, stamp);
 }
 
@@ -224,7 +247,6 @@ static inline void post(struct call *c, struct weft_area_cell *cell, uint64_t st
 {
     cell->label = c->label | (weft_unlikely(c->error) ? FAILED : 0);
     cell->bytes = c->bytes;
-    c->area->posted[weft_area_index(stamp)] = stamp;
     atomic_store_explicit(&cell->stamp, stamp, memory_order_release);
     ring(c, c->reader);
 }
@@ -249,11 +271,12 @@ static inline size_t within(struct weft_elements block, size_t at, size_t length
 
 static void post_piece(struct call *c, uint64_t stamp, size_t at, size_t length)
 {
-    struct weft_area_cell *cell = reserve(c, stamp);
     int blocks = c->parts ? c->n : 1;
-    unsigned char *data = weft_area_data(c->area, c->rank, stamp, length * (size_t)blocks);
+    size_t bytes = length * (size_t)blocks;
+    struct weft_area_cell *cell = reserve(c, stamp, bytes);
+    unsigned char *data = weft_area_data(c->area, c->rank, stamp, bytes);
     for (int i = 0; i < blocks; i++, data += length) {
-        struct weft_elements block = weft_block(&c->give, i);
+        struct weft_elements block = weft_block(c->give, i);
         weft_datatype_pack(block.type, block.at, at, data, within(block, at, length));
     }
     post(c, cell, stamp);
@@ -294,13 +317,15 @@ enum {
 }; /* bytes of the operands that are combined at a time: they fit the
       first-level cache */
 
-/* The operands of all ranks, in the order of the schedule: place i of the tree has rank (i + top)
- * mod n; or, with `extra` (reduction.h), two ranks have one place. */
+/* The operands of all ranks, in the order of the schedule: place i of a tree has rank (i + top) mod
+ * n; or, with `extra` (reduction.h), two ranks have one place; or they are combined one after the
+ * other, this rank's first and then those before it (by_pairs in reduce_scatter.c). */
 struct operands {
     const struct weft_op *op;
     enum weft_basic_type type;
     size_t size; /* bytes of an element */
-    int n, top, extra, places, levels;
+    bool in_place, one_by_one;
+    int n, rank, top, extra, places, levels;
     const unsigned char *at[WEFT_AREA_RANKS_MAX]; /* by rank */
     size_t from, bytes;                           /* the chunk */
 };
@@ -338,14 +363,27 @@ static const unsigned char *combine_places(const struct operands *o, int place, 
     return operand(o, place + o->extra);
 }
 
+static const unsigned char *combine_one_by_one(const struct operands *o, unsigned char *result)
+{
+    const unsigned char *sum = o->at[o->rank] + o->from;
+    for (int i = 1; i < o->n; i++)
+        sum = combine(o, o->at[(o->rank + o->n - i) % o->n] + o->from, sum, result);
+    return sum;
+}
+
 static void describe_operands(const struct call *c, struct operands *o)
 {
     const struct weft_coll_args *args = c->args;
+    const struct weft_choice choice = {
+        .kind = args->kind, .size = c->n, .bytes = c->bytes, .gives = WEFT_NEED_COMMUTATIVE};
     bool tree = args->kind == WEFT_COLL_REDUCE;
     o->op = args->op;
     o->type = args->in.type->basic_type;
     o->size = args->in.type->size;
+    o->in_place = args->in.at == args->out.at;
+    o->one_by_one = c->parts && weft_coll_choose(&choice) == WEFT_ALGORITHM_PAIRWISE;
     o->n = c->n;
+    o->rank = c->rank;
     o->top = tree ? args->root : 0;
     o->levels = 0;
     while (2 << o->levels <= c->n)
@@ -355,22 +393,29 @@ static void describe_operands(const struct call *c, struct operands *o)
     o->levels += tree;
 }
 
-/* Combines `bytes` bytes of all operands. The result may be in the place of this rank's operand. */
+/* Combines `bytes` bytes of all operands. In place, this rank's operand is at the result or behind
+ * it. */
 static void reduce(struct operands *o, unsigned char *result, size_t bytes)
 {
     _Alignas(WEFT_AREA_LINE) unsigned char chunk[CHUNK];
     for (o->from = 0; o->from < bytes; o->from += CHUNK) {
+        unsigned char *to = o->in_place ? chunk : result + o->from;
         o->bytes = least(bytes - o->from, CHUNK);
-        const unsigned char *at = o->n == 2 ? combine(o, operand(o, 0), operand(o, 1), chunk)
-                                            : combine_places(o, 0, o->levels, chunk);
-        memcpy(result + o->from, at, o->bytes);
+        if (o->one_by_one)
+            combine_one_by_one(o, to);
+        else if (o->n == 2)
+            combine(o, operand(o, 0), operand(o, 1), to);
+        else
+            combine_places(o, 0, o->levels, to);
+        if (o->in_place)
+            memcpy(result + o->from, chunk, o->bytes);
     }
 }
 
 static void reduce_piece(struct call *c, uint64_t stamp, size_t at, size_t length)
 {
     struct operands o;
-    struct weft_elements own = weft_block(&c->give, c->parts ? c->rank : 0);
+    struct weft_elements own = weft_block(c->give, c->parts ? c->rank : 0);
     if (!await_posts(c, stamp))
         return;
     describe_operands(c, &o);
@@ -384,7 +429,7 @@ static void reduce_piece(struct call *c, uint64_t stamp, size_t at, size_t lengt
 /* No data: each rank posts, and waits for all others. */
 static void synchronize(struct call *c)
 {
-    post(c, reserve(c, c->stamp), c->stamp);
+    post(c, reserve(c, c->stamp, 0), c->stamp);
     await_posts(c, c->stamp);
 }
 
@@ -404,8 +449,7 @@ static void take_pieces(struct call *c, uint64_t stamp, size_t at, size_t length
 /* The most bytes of a block in a piece. */
 static size_t piece_of(const struct call *c)
 {
-    return c->parts ? c->area->piece / (size_t)c->n / WEFT_AREA_LINE * WEFT_AREA_LINE
-                    : c->area->piece;
+    return c->parts ? c->area->part : c->area->piece;
 }
 
 static void run_by_pieces(struct call *c)
@@ -440,7 +484,7 @@ static struct addresses addresses_of(const struct call *c, uint64_t stamp, int f
 
 static void post_addresses(struct call *c, const void *in, const void *out)
 {
-    struct weft_area_cell *cell = reserve(c, c->stamp);
+    struct weft_area_cell *cell = reserve(c, c->stamp, sizeof(struct addresses));
     struct addresses addresses = {(uintptr_t)in, (uintptr_t)out};
     memcpy(cell->data, &addresses, sizeof addresses);
     post(c, cell, c->stamp);
@@ -495,7 +539,7 @@ static void allreduce_in_one_copy(struct call *c)
         reduce_part(c, own, out + ((uintptr_t)own.at - (uintptr_t)args->in.at));
     if (c->over)
         return;
-    post(c, reserve(c, c->stamp + 1), c->stamp + 1);
+    post(c, reserve(c, c->stamp + 1, 0), c->stamp + 1);
     for (int i = 1; i < c->n; i++) {
         int from = (c->rank + i) % c->n;
         struct weft_elements part = part_of(c, out, from);
@@ -529,14 +573,14 @@ static const void *contiguous(struct call *c, void **packed)
     size_t bytes = c->longest;
     int blocks = c->parts ? c->n : 1;
     *packed = NULL;
-    if (c->give.type->flags & WEFT_TYPE_CONTIGUOUS)
-        return c->give.at;
+    if (c->give->type->flags & WEFT_TYPE_CONTIGUOUS)
+        return c->give->at;
     *packed = malloc(bytes * (size_t)blocks);
     if (!*packed)
         fail(c, weft_error_set(MPI_ERR_NO_MEM, "no memory to pack %zu bytes", bytes),
              WEFT_FAULT_RECORDED, c->rank, 0);
     for (int i = 0; *packed && i < blocks; i++) {
-        struct weft_elements block = weft_block(&c->give, i);
+        struct weft_elements block = weft_block(c->give, i);
         weft_datatype_pack_all(block.type, block.at, block.count,
                                (char *)*packed + (size_t)i * bytes);
     }
@@ -572,28 +616,30 @@ static void copy_own(const struct call *c)
     if (args->kind == WEFT_COLL_SCATTER && c->rank == args->root)
         weft_elements_copy(weft_block(&args->in, c->rank), out);
     else if (c->source == ALL)
-        weft_elements_copy(weft_block(&c->give, c->parts ? c->rank : 0),
+        weft_elements_copy(weft_block(c->give, c->parts ? c->rank : 0),
                            weft_block(&args->out, c->rank));
 }
 
 /* ---- The choice */
 
 /* Up to how many bytes of a block pieces are used, and from how many one copy, if the ranks can
- * read each other's memory. Between both, and for kinds without a row, the collective is a
- * schedule. */
+ * read each other's memory. Everything else is a schedule. On a virtual machine whose cores share
+ * no cache, pieces above 16 KiB move 2.5 bytes a nanosecond, and the kernel copies 8; a broadcast,
+ * a reduction to a root, a gather and a scatter of long data are as fast by messages, since there a
+ * sender that waits helps to copy. */
 static const struct limits {
-    size_t pieces, pieces_alone, one_copy; /* pieces_alone: if they cannot */
+    size_t pieces, one_copy;
 } limits[WEFT_COLL_KINDS] = {
-    [WEFT_COLL_BARRIER] = {SIZE_MAX, SIZE_MAX, SIZE_MAX},
-    [WEFT_COLL_BCAST] = {16 * KiB, 16 * KiB, SIZE_MAX},
-    [WEFT_COLL_REDUCE] = {16 * KiB, 16 * KiB, SIZE_MAX},
-    [WEFT_COLL_ALLREDUCE] = {32 * KiB, SIZE_MAX, 32 * KiB},
-    [WEFT_COLL_GATHER] = {16 * KiB, 16 * KiB, SIZE_MAX},
-    [WEFT_COLL_SCATTER] = {16 * KiB, 16 * KiB, SIZE_MAX},
-    [WEFT_COLL_ALLGATHER] = {32 * KiB, SIZE_MAX, 32 * KiB},
-    [WEFT_COLL_ALLTOALL] = {32 * KiB, SIZE_MAX, 32 * KiB},
-    [WEFT_COLL_REDUCE_SCATTER] = {32 * KiB, 32 * KiB, SIZE_MAX},
-    [WEFT_COLL_REDUCE_SCATTER_BLOCK] = {32 * KiB, 32 * KiB, SIZE_MAX},
+    [WEFT_COLL_BARRIER] = {SIZE_MAX, SIZE_MAX},
+    [WEFT_COLL_BCAST] = {8 * KiB, SIZE_MAX},
+    [WEFT_COLL_REDUCE] = {8 * KiB, SIZE_MAX},
+    [WEFT_COLL_ALLREDUCE] = {16 * KiB, 16 * KiB},
+    [WEFT_COLL_GATHER] = {8 * KiB, SIZE_MAX},
+    [WEFT_COLL_SCATTER] = {8 * KiB, SIZE_MAX},
+    [WEFT_COLL_ALLGATHER] = {8 * KiB, 8 * KiB},
+    [WEFT_COLL_ALLTOALL] = {8 * KiB, 8 * KiB},
+    [WEFT_COLL_REDUCE_SCATTER] = {SIZE_MAX, SIZE_MAX},
+    [WEFT_COLL_REDUCE_SCATTER_BLOCK] = {SIZE_MAX, SIZE_MAX},
 };
 
 /* Predefined operations on contiguous elements, of which a piece has a whole number. */
@@ -616,8 +662,10 @@ static size_t cut(struct call *c, int64_t *counts, int64_t *displs)
         begin += (size_t)counts[i];
         longest = (size_t)counts[i] > longest ? (size_t)counts[i] : longest;
     }
-    c->give.counts = (struct weft_ints){counts, true};
-    c->give.displs = (struct weft_ints){displs, true};
+    c->cut = args->in;
+    c->cut.counts = (struct weft_ints){counts, true};
+    c->cut.displs = (struct weft_ints){displs, true};
+    c->give = &c->cut;
     return longest * args->in.type->size;
 }
 
@@ -627,7 +675,7 @@ static size_t describe(struct call *c, int64_t *counts, int64_t *displs)
     const struct weft_coll_args *args = c->args;
     struct weft_elements in = {args->in.at, args->in.count, args->in.type};
     bool is_root = c->rank == args->root;
-    c->give = args->in;
+    c->give = &args->in;
     c->posts = true;
     c->source = c->reader = ALL;
     c->longest = weft_elements_bytes(in);
@@ -651,7 +699,7 @@ static size_t describe(struct call *c, int64_t *counts, int64_t *displs)
         c->reduces = true;
         break;
     case WEFT_COLL_ALLTOALL:
-        c->give = args->in_place ? args->out : args->in;
+        c->give = args->in_place ? &args->out : &args->in;
         c->longest = args->out.count * args->out.type->size;
         c->parts = true;
         break;
@@ -826,9 +874,9 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
     c.label = (uint32_t)args->kind | (uint32_t)args->root << ROOT_SHIFT;
     size_t bytes = describe(&c, counts, displs);
     bool one_copy = area->direct && bytes > limit->one_copy && !args->in_place;
-    if (!one_copy && bytes > (area->direct ? limit->pieces : limit->pieces_alone))
+    if (!one_copy && bytes > limit->pieces)
         return false;
-    if (bytes > UINT32_MAX || c.longest / piece_of(&c) >= PIECES_MAX)
+    if (bytes > UINT32_MAX || c.longest > piece_of(&c) * PIECES_MAX)
         return false;
     execute(&c, one_copy);
     *code = c.error;

@@ -222,19 +222,30 @@ static __attribute__((noinline)) void learn(struct call *c, uint64_t stamp)
     c->area->known = known;
 }
 
+/* Takes a cell or buffer for a stamp. Returns the stamp that all ranks must have completed first:
+ * if they have not completed the former one of this cell, the former one of the cell half the ring
+ * ahead, so that a rank that is ahead of the others reads their `done` rarely. */
+static inline uint64_t take(const struct weft_area *area, uint64_t *ring, unsigned n,
+                            uint64_t stamp)
+{
+    unsigned i = weft_area_index(stamp, n);
+    uint64_t before = ring[i], ahead = ring[(i + n / 2) % n];
+    ring[i] = stamp;
+    return before > area->known && ahead > before ? ahead : before;
+}
+
 /* The cell of a stamp, for so many bytes of data. */
 static inline struct weft_area_cell *reserve(struct call *c, uint64_t stamp, size_t bytes)
 {
     struct weft_area *area = c->area;
-    uint64_t *cell = &area->cells[weft_area_index(stamp, WEFT_AREA_CELLS)], before = *cell;
-    *cell = stamp;
-    if (bytes > WEFT_AREA_INLINE) {
-        uint64_t *buffer = &area->buffers[weft_area_index(stamp, WEFT_AREA_BUFFERS)];
-        before = *buffer > before ? *buffer : before;
-        *buffer = stamp;
-    }
+    uint64_t before = take(area, area->cells, WEFT_AREA_CELLS, stamp);
     if (weft_unlikely(before > area->known))
         learn(c, before);
+    if (bytes > WEFT_AREA_INLINE) {
+        before = take(area, area->buffers, WEFT_AREA_BUFFERS, stamp);
+        if (weft_unlikely(before > area->known))
+            learn(c, before);
+    }
     return weft_area_cell(area, c->rank, stamp);
 }
 
@@ -424,6 +435,17 @@ static void reduce_piece(struct call *c, uint64_t stamp, size_t at, size_t lengt
     reduce(&o, (unsigned char *)c->args->out.at + at, within(own, at, length));
 }
 
+static void copy_own(const struct call *c)
+{
+    const struct weft_coll_args *args = c->args;
+    struct weft_elements out = {args->out.at, args->out.count, args->out.type};
+    if (args->kind == WEFT_COLL_SCATTER && c->rank == args->root)
+        weft_elements_copy(weft_block(&args->in, c->rank), out);
+    else if (c->source == ALL)
+        weft_elements_copy(weft_block(c->give, c->parts ? c->rank : 0),
+                           weft_block(&args->out, c->rank));
+}
+
 /* ---- In pieces */
 
 /* No data: each rank posts, and waits for all others. */
@@ -604,20 +626,10 @@ static void run_in_one_copy(struct call *c)
             break;
     }
     set_done(c, c->stamp);
+    copy_own(c);
     if (c->posts)
         await_done(c, c->stamp);
     free(packed);
-}
-
-static void copy_own(const struct call *c)
-{
-    const struct weft_coll_args *args = c->args;
-    struct weft_elements out = {args->out.at, args->out.count, args->out.type};
-    if (args->kind == WEFT_COLL_SCATTER && c->rank == args->root)
-        weft_elements_copy(weft_block(&args->in, c->rank), out);
-    else if (c->source == ALL)
-        weft_elements_copy(weft_block(c->give, c->parts ? c->rank : 0),
-                           weft_block(&args->out, c->rank));
 }
 
 /* ---- The choice */
@@ -840,7 +852,7 @@ static void execute(struct call *c, bool one_copy)
     else
         run_by_pieces(c);
     set_done(c, c->stamp | ((UINT64_C(1) << WEFT_AREA_PIECE_BITS) - 1));
-    if (c->longest && !c->reduces)
+    if (!one_copy && c->longest && !c->reduces)
         copy_own(c);
     if (weft_unlikely(c->s != NULL))
         complete(c);

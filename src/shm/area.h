@@ -31,20 +31,20 @@ enum {
     WEFT_AREA_CELLS = 64, /* so many short collectives a root may be ahead */
     WEFT_AREA_BUFFERS = 8,
     WEFT_AREA_LINE = 64,
-    WEFT_AREA_INLINE = 48,    /* bytes of data in the line of a cell */
+    WEFT_AREA_INLINE = 16,    /* bytes of data in a cell */
     WEFT_AREA_RANKS_MAX = 64, /* each rank polls the cells of all others */
     WEFT_AREA_PIECE_BITS = 20
 };
 
 struct weft_area_cell {
-    _Alignas(WEFT_AREA_LINE) _Atomic uint64_t stamp;
+    _Alignas(32) _Atomic uint64_t stamp;
     uint32_t label, bytes; /* of the caller, to detect calls that do not fit together */
     _Alignas(16) unsigned char data[WEFT_AREA_INLINE];
 };
 
 struct weft_area_seat {
     _Alignas(WEFT_AREA_LINE) _Atomic uint64_t done;
-    struct weft_area_cell cells[WEFT_AREA_CELLS]; /* the buffers follow */
+    _Alignas(WEFT_AREA_LINE) struct weft_area_cell cells[WEFT_AREA_CELLS]; /* buffers follow */
 };
 
 /* A rank, as this process sees it. */

@@ -57,7 +57,6 @@ struct call {
     bool reduces;   /* operands are combined */
     size_t longest; /* bytes of the longest block */
     const struct weft_blocks *give; /* of this rank */
-    struct weft_blocks cut;         /* of a reduce-scatter */
 };
 
 /* ---- Errors */
@@ -259,7 +258,8 @@ static inline void post(struct call *c, struct weft_area_cell *cell, uint64_t st
     cell->label = c->label | (weft_unlikely(c->error) ? FAILED : 0);
     cell->bytes = c->bytes;
     atomic_store_explicit(&cell->stamp, stamp, memory_order_release);
-    ring(c, c->reader);
+    if (c->source != NOBODY) /* else set_done follows */
+        ring(c, c->reader);
 }
 
 static inline void set_done(struct call *c, uint64_t stamp)
@@ -317,7 +317,9 @@ static inline const unsigned char *posted(const struct call *c, uint64_t stamp, 
 static void take_piece(struct call *c, uint64_t stamp, int from, size_t at, size_t length)
 {
     struct weft_elements place = place_of(c, from);
-    if (await_post(c, stamp, from))
+    bool is_there = await_post(c, stamp, from);
+    __builtin_prefetch(weft_area_cell(c->area, from, stamp + 1)); /* of the next call, too */
+    if (is_there)
         weft_datatype_unpack(place.type, place.at, at, posted(c, stamp, from, length), length);
 }
 
@@ -663,26 +665,31 @@ static bool can_reduce(const struct weft_coll_args *args)
 }
 
 /* The blocks of a reduce-scatter. */
-static size_t cut(struct call *c, int64_t *counts, int64_t *displs)
+struct cut {
+    struct weft_blocks blocks;
+    int64_t counts[WEFT_AREA_RANKS_MAX], displs[WEFT_AREA_RANKS_MAX];
+};
+
+/* Returns the bytes of the longest block. */
+static size_t make_cut(const struct call *c, struct cut *cut)
 {
     const struct weft_coll_args *args = c->args;
-    size_t longest = 0, begin = 0;
+    int64_t longest = 0, begin = 0;
     for (int i = 0; i < c->n; i++) {
-        counts[i] = args->out.counts.at ? weft_int_of(args->out.counts, i)
-                                        : (int64_t)(args->in.count / (size_t)c->n);
-        displs[i] = (int64_t)begin;
-        begin += (size_t)counts[i];
-        longest = (size_t)counts[i] > longest ? (size_t)counts[i] : longest;
+        cut->counts[i] = args->out.counts.at ? weft_int_of(args->out.counts, i)
+                                             : (int64_t)(args->in.count / (size_t)c->n);
+        cut->displs[i] = begin;
+        begin += cut->counts[i];
+        longest = cut->counts[i] > longest ? cut->counts[i] : longest;
     }
-    c->cut = args->in;
-    c->cut.counts = (struct weft_ints){counts, true};
-    c->cut.displs = (struct weft_ints){displs, true};
-    c->give = &c->cut;
-    return longest * args->in.type->size;
+    cut->blocks = args->in;
+    cut->blocks.counts = (struct weft_ints){cut->counts, true};
+    cut->blocks.displs = (struct weft_ints){cut->displs, true};
+    return (size_t)longest * args->in.type->size;
 }
 
 /* Fills what the ranks do. Returns the bytes that the limits compare. */
-static size_t describe(struct call *c, int64_t *counts, int64_t *displs)
+static size_t describe(struct call *c, struct cut *cut)
 {
     const struct weft_coll_args *args = c->args;
     struct weft_elements in = {args->in.at, args->in.count, args->in.type};
@@ -719,7 +726,8 @@ static size_t describe(struct call *c, int64_t *counts, int64_t *displs)
     case WEFT_COLL_REDUCE_SCATTER_BLOCK:
         c->reduces = c->parts = true;
         c->bytes = (uint32_t)c->longest;
-        c->longest = cut(c, counts, displs);
+        c->longest = make_cut(c, cut);
+        c->give = &cut->blocks;
         return c->bytes;
     default:
         break;
@@ -869,7 +877,7 @@ static bool is_due(struct weft_comm *comm)
 
 bool weft_shared_run(const struct weft_coll_args *args, int *code)
 {
-    int64_t counts[WEFT_AREA_RANKS_MAX], displs[WEFT_AREA_RANKS_MAX];
+    struct cut cut;
     struct weft_comm *comm = args->comm;
     const struct limits *limit = &limits[args->kind];
     struct weft_area *area = comm->area;
@@ -884,7 +892,7 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
         return false;
     struct call c = {.args = args, .area = area, .n = comm->size, .rank = comm->rank};
     c.label = (uint32_t)args->kind | (uint32_t)args->root << ROOT_SHIFT;
-    size_t bytes = describe(&c, counts, displs);
+    size_t bytes = describe(&c, &cut);
     bool one_copy = area->direct && bytes > limit->one_copy && !args->in_place;
     if (!one_copy && bytes > limit->pieces)
         return false;

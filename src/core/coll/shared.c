@@ -288,7 +288,8 @@ static void post_piece(struct call *c, uint64_t stamp, size_t at, size_t length)
     unsigned char *data = weft_area_data(c->area, c->rank, stamp, bytes);
     for (int i = 0; i < blocks; i++, data += length) {
         struct weft_elements block = weft_block(c->give, i);
-        weft_datatype_pack(block.type, block.at, at, data, within(block, at, length));
+        if (!c->parts || i != c->rank)
+            weft_datatype_pack(block.type, block.at, at, data, within(block, at, length));
     }
     post(c, cell, stamp);
 }

@@ -8,11 +8,10 @@
 #include <errno.h>
 #include <stdlib.h>
 
-/* Few ranks have pieces so long that a piece costs more than its stamp; many ranks have shorter
- * ones, because each reads a piece of every other. */
+/* Many ranks have shorter pieces, because each reads a piece of every other. */
 static size_t piece_of(int n)
 {
-    return n <= 4 ? 32 << 10 : n <= 16 ? 16 << 10 : 8 << 10;
+    return n <= 16 ? 8 << 10 : 4 << 10;
 }
 
 /* Seats are apart by one line more than their pages, so that the lines that a rank polls do not all

@@ -31,8 +31,9 @@
 #include <stdbool.h>
 
 enum {
-    WEFT_AREA_CELLS = 64, /* so many short collectives a root may be ahead */
-    WEFT_AREA_BUFFERS = 8,
+    WEFT_AREA_CELLS = 128, /* so many short collectives a root may be ahead */
+    WEFT_AREA_BUFFERS = 16,
+    WEFT_AREA_BUFFERS_IN_STEP = 8, /* of these, where no rank is ahead: they fit a nearby cache */
     WEFT_AREA_LINE = 64,
     WEFT_AREA_INLINE = 16,    /* bytes of data in a cell */
     WEFT_AREA_RANKS_MAX = 64, /* each rank polls the cells of all others */
@@ -111,7 +112,8 @@ static inline unsigned weft_area_index(uint64_t stamp, unsigned n)
     return (unsigned)(stamp + (stamp >> WEFT_AREA_PIECE_BITS)) % n;
 }
 
-/* The cell of a stamp, and where its data are if they have so many bytes. */
+/* The cell of a stamp, and where its data are if they have so many bytes and the collective uses so
+ * many buffers. */
 static inline struct weft_area_cell *weft_area_cell(const struct weft_area *area, int rank,
                                                     uint64_t stamp)
 {
@@ -119,12 +121,12 @@ static inline struct weft_area_cell *weft_area_cell(const struct weft_area *area
 }
 
 static inline unsigned char *weft_area_data(const struct weft_area *area, int rank, uint64_t stamp,
-                                            size_t bytes)
+                                            size_t bytes, unsigned buffers)
 {
     if (bytes <= WEFT_AREA_INLINE)
         return weft_area_cell(area, rank, stamp)->data;
     return (unsigned char *)(area->ranks[rank].seat + 1) +
-           weft_area_index(stamp, WEFT_AREA_BUFFERS) * area->piece;
+           weft_area_index(stamp, buffers) * area->piece;
 }
 
 #endif

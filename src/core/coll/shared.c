@@ -50,12 +50,13 @@ struct call {
     struct weft_schedule *s; /* for reports, errors and refusals; NULL until needed */
 
     /* What the ranks do */
-    bool posts;     /* this rank posts data */
-    int source;     /* the rank whose data this rank takes, ALL or NOBODY */
-    int reader;     /* the rank that takes what this one posts, or ALL */
-    bool parts;     /* each rank has one block for each rank; else all take the same */
-    bool reduces;   /* operands are combined */
-    size_t longest; /* bytes of the longest block */
+    bool posts;       /* this rank posts data */
+    int source;       /* the rank whose data this rank takes, ALL or NOBODY */
+    int reader;       /* the rank that takes what this one posts, or ALL */
+    bool parts;       /* each rank has one block for each rank; else all take the same */
+    bool reduces;     /* operands are combined */
+    unsigned buffers; /* that the ranks use */
+    size_t longest;   /* bytes of the longest block */
     const struct weft_blocks *give; /* of this rank */
 };
 
@@ -241,7 +242,7 @@ static inline struct weft_area_cell *reserve(struct call *c, uint64_t stamp, siz
     if (weft_unlikely(before > area->known))
         learn(c, before);
     if (bytes > WEFT_AREA_INLINE) {
-        before = take(area, area->buffers, WEFT_AREA_BUFFERS, stamp);
+        before = take(area, area->buffers, c->buffers, stamp);
         if (weft_unlikely(before > area->known))
             learn(c, before);
     }
@@ -285,7 +286,7 @@ static void post_piece(struct call *c, uint64_t stamp, size_t at, size_t length)
     int blocks = c->parts ? c->n : 1;
     size_t bytes = length * (size_t)blocks;
     struct weft_area_cell *cell = reserve(c, stamp, bytes);
-    unsigned char *data = weft_area_data(c->area, c->rank, stamp, bytes);
+    unsigned char *data = weft_area_data(c->area, c->rank, stamp, bytes, c->buffers);
     for (int i = 0; i < blocks; i++, data += length) {
         struct weft_elements block = weft_block(c->give, i);
         if (!c->parts || i != c->rank)
@@ -311,7 +312,7 @@ static inline const unsigned char *posted(const struct call *c, uint64_t stamp, 
                                           size_t length)
 {
     size_t blocks = c->parts ? (size_t)c->n : 1;
-    return weft_area_data(c->area, from, stamp, length * blocks) +
+    return weft_area_data(c->area, from, stamp, length * blocks, c->buffers) +
            (c->parts ? (size_t)c->rank * length : 0);
 }
 
@@ -698,11 +699,13 @@ static size_t describe(struct call *c, struct cut *cut)
     c->give = &args->in;
     c->posts = true;
     c->source = c->reader = ALL;
+    c->buffers = WEFT_AREA_BUFFERS_IN_STEP;
     c->longest = weft_elements_bytes(in);
     switch (args->kind) {
     case WEFT_COLL_BCAST:
     case WEFT_COLL_SCATTER:
         c->posts = is_root;
+        c->buffers = WEFT_AREA_BUFFERS;
         c->source = is_root ? NOBODY : args->root;
         c->parts = args->kind == WEFT_COLL_SCATTER;
         if (c->parts && !is_root)
@@ -711,6 +714,7 @@ static size_t describe(struct call *c, struct cut *cut)
     case WEFT_COLL_REDUCE:
     case WEFT_COLL_GATHER:
         c->posts = !is_root;
+        c->buffers = WEFT_AREA_BUFFERS;
         c->source = is_root ? ALL : NOBODY;
         c->reader = args->root;
         c->reduces = args->kind == WEFT_COLL_REDUCE;

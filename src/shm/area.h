@@ -106,6 +106,19 @@ static inline void weft_area_ring(const struct weft_area *area, int first, int e
             weft_area_wake(area->ranks[i].doorbell);
 }
 
+/* The stamp of the first piece of the call with which a 32-bit counter of calls reached a value,
+ * and the last stamp of a call. */
+static inline uint64_t weft_area_call(struct weft_area *area, uint32_t counter)
+{
+    area->call += (uint32_t)(counter - (uint32_t)area->call);
+    return area->call << WEFT_AREA_PIECE_BITS;
+}
+
+static inline uint64_t weft_area_end(uint64_t stamp)
+{
+    return stamp | ((UINT64_C(1) << WEFT_AREA_PIECE_BITS) - 1);
+}
+
 /* The index of a stamp among so many cells or buffers, a power of two. */
 static inline unsigned weft_area_index(uint64_t stamp, unsigned n)
 {

@@ -5,9 +5,11 @@
  * Blocking collectives through shared memory of the node, against a model: random kinds, roots and
  * lengths on both sides of every limit, in place and not, on the world, the reversed world, halves
  * of it and pairs that overlap. Each rank draws for itself whether its data have holes. Sums of
- * doubles have the same bits as those of the nonblocking collective, which is a schedule.
+ * doubles have the same bits as those of the nonblocking collective, which is a schedule. The
+ * counters of MPI_T show that shared memory is used, and freed with the communicators.
  */
 #include "check.h"
+#include "tool.h"
 
 enum { ROUNDS = 400, LONGEST = 60000, COMMS = 5, GUARD = -77 };
 
@@ -260,10 +262,24 @@ static void compare_bits(int count)
     free(in);
 }
 
+/* Reads a counter of MPI_T. */
+static count_t counter(const char *name)
+{
+    MPI_T_pvar_session session;
+    CHECK_CODE(MPI_T_pvar_session_create(&session), MPI_SUCCESS);
+    MPI_T_pvar_handle handle = tool_pvar(session, name, NULL);
+    count_t value = tool_read(session, handle);
+    MPI_T_pvar_session_free(&session);
+    return value;
+}
+
 /* Communicators that come and go: their memory is given back. */
 static void make_many(void)
 {
     check_step("many communicators");
+    count_t bytes = counter("weft_collectives_memory");
+    bool shares = check_setting("WEFT_SHM_COLL", 8) == 1;
+    CHECK(!shares || bytes > 0, "MPI_COMM_WORLD has no memory for collectives");
     for (int i = 0; i < 200; i++) {
         MPI_Comm comm;
         int one = 1, sum = 0;
@@ -273,6 +289,8 @@ static void make_many(void)
         CHECK(sum == check.size, "communicator %d: the sum is %d", i, sum);
         MPI_Comm_free(&comm);
     }
+    CHECK(!shares || counter("weft_collectives_memory") < 100 * bytes, "%llu bytes are left",
+          counter("weft_collectives_memory"));
 }
 
 /* Ranks that make different calls: an error at a rank that notices. */
@@ -298,6 +316,7 @@ static void disagree(void)
 int main(int argc, char **argv)
 {
     MPI_Comm comms[COMMS];
+    tool_begin();
     check_begin(&argc, &argv, 2);
     uint64_t seed = check_seed();
     own_seed = seed + (uint64_t)check.rank;
@@ -313,5 +332,6 @@ int main(int argc, char **argv)
     for (int i = 1; i < COMMS; i++)
         MPI_Comm_free(&comms[i]);
     MPI_Type_free(&with_hole);
+    MPI_T_finalize();
     return check_done();
 }

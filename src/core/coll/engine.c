@@ -53,7 +53,10 @@ static int next_tag(struct weft_comm *comm, int kind, bool persistent)
 void weft_coll_refuse(struct weft_comm *comm, bool persistent, int code)
 {
     any_failed = true;
-    weft_refusal_send(comm, next_tag(comm, 0, persistent), code);
+    int tag = next_tag(comm, 0, persistent);
+    if (!persistent)
+        weft_shared_skip(comm);
+    weft_refusal_send(comm, tag, code);
 }
 
 const char *weft_coll_name_of_tag(int tag)

@@ -19,9 +19,9 @@
  */
 #include "core/coll/shared.h"
 
+#include "core/coll/operands.h"
 #include "core/coll/refusal.h"
 #include "core/object/error.h"
-#include "core/object/settings.h"
 #include "core/process/weft.h"
 #include "core/pt2pt/count.h"
 #include "core/pt2pt/lane.h"
@@ -29,13 +29,14 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Bytes of all areas of a process; pieces of one collective. */
-enum { KiB = 1024, AREAS_MAX = 64 * KiB * KiB, PIECES_MAX = 1 << (WEFT_AREA_PIECE_BITS - 1) };
+enum { KiB = 1024, PIECES_MAX = 1 << (WEFT_AREA_PIECE_BITS - 1) };
 
 /* A label: the kind, FAILED, and the root. */
 enum { FAILED = 1 << 8, ROOT_SHIFT = 16 };
 
 enum { NOBODY = -1, ALL = -2 };
+
+_Static_assert((int)WEFT_AREA_RANKS_MAX <= WEFT_OPERANDS_MAX, "an operand of each rank");
 
 struct call {
     const struct weft_coll_args *args;
@@ -117,16 +118,23 @@ static inline bool reached(const _Atomic uint64_t *word, uint64_t value)
     return atomic_load_explicit(word, memory_order_acquire) >= value;
 }
 
+/* Stores the error if a rank is dead. */
+WEFT_COLD static bool is_dead(struct call *c, int rank)
+{
+    const struct weft_peer *peer = weft_peer_known(0, weft_comm_world_of(c->args->comm, rank));
+    if (!peer || peer->lane != WEFT_LANE_DEAD)
+        return false;
+    fail(c, weft_failure_say(peer), WEFT_FAULT_RECORDED, rank, 0);
+    return true;
+}
+
 /* For a rank that has waited for some time. Returns false if it has to stop: another rank refuses
  * the call, or the rank waited for is dead. */
 WEFT_COLD static bool go_on(struct call *c, int from)
 {
-    const struct weft_peer *peer = weft_peer_known(0, weft_comm_world_of(c->args->comm, from));
-    if (peer && peer->lane == WEFT_LANE_DEAD) {
-        fail(c, weft_failure_say(peer), WEFT_FAULT_RECORDED, from, 0);
-        return false;
-    }
     struct weft_schedule *s = schedule_of(c);
+    if (is_dead(c, from))
+        return false;
     if (!s)
         return true;
     if (!c->waits)
@@ -327,116 +335,16 @@ static void take_piece(struct call *c, uint64_t stamp, int from, size_t at, size
 
 /* ---- Reducing */
 
-enum {
-    CHUNK = 4096
-}; /* bytes of the operands that are combined at a time: they fit the
-      first-level cache */
-
-/* The operands of all ranks, in the order of the schedule: place i of a tree has rank (i + top) mod
- * n; or, with `extra` (reduction.h), two ranks have one place; or they are combined one after the
- * other, this rank's first and then those before it (by_pairs in reduce_scatter.c). */
-struct operands {
-    const struct weft_op *op;
-    enum weft_basic_type type;
-    size_t size; /* bytes of an element */
-    bool in_place, one_by_one;
-    int n, rank, top, extra, places, levels;
-    const unsigned char *at[WEFT_AREA_RANKS_MAX]; /* by rank */
-    size_t from, bytes;                           /* the chunk */
-};
-
-static inline const unsigned char *operand(const struct operands *o, int i)
-{
-    int rank = i + o->top;
-    return o->at[rank < o->n ? rank : rank - o->n] + o->from;
-}
-
-static const unsigned char *combine(const struct operands *o, const unsigned char *left,
-                                    const unsigned char *right, unsigned char *result)
-{
-    if (right != result)
-        memcpy(result, right, o->bytes);
-    weft_op_apply(o->op, o->type, left, result, o->bytes / o->size);
-    return result;
-}
-
-/* Combines the places from `place`, 1 << levels of them or as many as there are. Returns where the
- * result is: in `result`, or the only operand. */
-static const unsigned char *combine_places(const struct operands *o, int place, int levels,
-                                           unsigned char *result)
-{
-    _Alignas(WEFT_AREA_LINE) unsigned char half[CHUNK];
-    while (levels > 0 && place + (1 << (levels - 1)) >= o->places)
-        levels--;
-    if (levels > 0) {
-        const unsigned char *right =
-            combine_places(o, place + (1 << (levels - 1)), levels - 1, result);
-        return combine(o, combine_places(o, place, levels - 1, half), right, result);
-    }
-    if (place < o->extra)
-        return combine(o, operand(o, 2 * place), operand(o, 2 * place + 1), result);
-    return operand(o, place + o->extra);
-}
-
-static const unsigned char *combine_one_by_one(const struct operands *o, unsigned char *result)
-{
-    const unsigned char *sum = o->at[o->rank] + o->from;
-    for (int i = 1; i < o->n; i++)
-        sum = combine(o, o->at[(o->rank + o->n - i) % o->n] + o->from, sum, result);
-    return sum;
-}
-
-static void describe_operands(const struct call *c, struct operands *o)
-{
-    const struct weft_coll_args *args = c->args;
-    const struct weft_choice choice = {
-        .kind = args->kind, .size = c->n, .bytes = c->bytes, .gives = WEFT_NEED_COMMUTATIVE};
-    bool tree = args->kind == WEFT_COLL_REDUCE;
-    o->op = args->op;
-    o->type = args->in.type->basic_type;
-    o->size = args->in.type->size;
-    o->in_place = args->in.at == args->out.at;
-    o->one_by_one = c->parts && weft_coll_choose(&choice) == WEFT_ALGORITHM_PAIRWISE;
-    o->n = c->n;
-    o->rank = c->rank;
-    o->top = tree ? args->root : 0;
-    o->levels = 0;
-    while (2 << o->levels <= c->n)
-        o->levels++;
-    o->extra = tree ? 0 : c->n - (1 << o->levels);
-    o->places = c->n - o->extra;
-    o->levels += tree;
-}
-
-/* Combines `bytes` bytes of all operands. In place, this rank's operand is at the result or behind
- * it. */
-static void reduce(struct operands *o, unsigned char *result, size_t bytes)
-{
-    _Alignas(WEFT_AREA_LINE) unsigned char chunk[CHUNK];
-    for (o->from = 0; o->from < bytes; o->from += CHUNK) {
-        unsigned char *to = o->in_place ? chunk : result + o->from;
-        o->bytes = least(bytes - o->from, CHUNK);
-        if (o->one_by_one)
-            combine_one_by_one(o, to);
-        else if (o->n == 2)
-            combine(o, operand(o, 0), operand(o, 1), to);
-        else
-            combine_places(o, 0, o->levels, to);
-        if (o->in_place)
-            memcpy(result + o->from, chunk, o->bytes);
-    }
-}
-
 static void reduce_piece(struct call *c, uint64_t stamp, size_t at, size_t length)
 {
-    struct operands o;
+    struct weft_operands o;
     struct weft_elements own = weft_block(c->give, c->parts ? c->rank : 0);
     if (!await_posts(c, stamp))
         return;
-    describe_operands(c, &o);
+    weft_operands_describe(&o, c->args);
     for (int i = 0; i < c->n; i++)
         o.at[i] = i == c->rank ? (unsigned char *)own.at + at : posted(c, stamp, i, length);
-    reduce(&o, (unsigned char *)c->args->out.at + at, within(own, at, length));
+    weft_operands_reduce(&o, (unsigned char *)c->args->out.at + at, within(own, at, length));
 }
 
 static void copy_own(const struct call *c)
@@ -519,7 +427,7 @@ static void post_addresses(struct call *c, const void *in, const void *out)
 static void read_from(struct call *c, int from, uint64_t address, void *to, size_t bytes)
 {
     int failed = bytes ? weft_area_read(c->area, from, address, to, bytes) : 0;
-    if (weft_unlikely(failed))
+    if (weft_unlikely(failed) && !is_dead(c, from))
         fail(c,
              weft_error_set(MPI_ERR_OTHER, "%zu bytes of rank %d cannot be read for %s: %s", bytes,
                             from, weft_coll_name(c->args->kind), strerror(failed)),
@@ -537,11 +445,11 @@ static struct weft_elements part_of(const struct call *c, void *vector, int rank
 /* Combines this rank's part of all operands, which it reads from the other ranks' memory. */
 static void reduce_part(struct call *c, struct weft_elements own, unsigned char *result)
 {
-    struct operands o;
-    size_t most = WEFT_AREA_SCRATCH / (size_t)c->n / CHUNK * CHUNK;
+    struct weft_operands o;
+    size_t most = WEFT_AREA_SCRATCH / (size_t)c->n / WEFT_AREA_LINE * WEFT_AREA_LINE;
     size_t bytes = weft_elements_bytes(own);
     uint64_t before = (uintptr_t)own.at - (uintptr_t)c->args->in.at;
-    describe_operands(c, &o);
+    weft_operands_describe(&o, c->args);
     for (size_t at = 0, length; at < bytes; at += length) {
         length = least(bytes - at, most);
         for (int i = 0; i < c->n; i++) {
@@ -550,7 +458,7 @@ static void reduce_part(struct call *c, struct weft_elements own, unsigned char 
             if (i != c->rank)
                 read_from(c, i, addresses_of(c, c->stamp, i).in + before + at, to, length);
         }
-        reduce(&o, result + at, length);
+        weft_operands_reduce(&o, result + at, length);
     }
 }
 
@@ -741,101 +649,6 @@ static size_t describe(struct call *c, struct cut *cut)
     return c->longest;
 }
 
-/* ---- Making the area */
-
-static struct weft_area none; /* marks communicators that have no area */
-
-/* What a rank offers. */
-struct offer {
-    struct weft_shm_window_card card; /* of rank 0 */
-    uint32_t joins, direct;
-};
-
-static bool is_on_node(const struct weft_comm *comm)
-{
-    if (!weft.shm || comm->local || comm->size < 2 || comm->size > WEFT_AREA_RANKS_MAX)
-        return false;
-    for (int i = 0; i < comm->size; i++)
-        if (i != comm->rank && !weft_shm_reaches(weft_comm_world_of(comm, i)))
-            return false;
-    return true;
-}
-
-static struct weft_area *new_area(const struct weft_comm *comm, struct weft_shm_window_card *card)
-{
-    int world[WEFT_AREA_RANKS_MAX];
-    struct weft_area *area;
-    for (int i = 0; i < comm->size; i++)
-        world[i] = weft_comm_world_of(comm, i);
-    if (weft_counts.areas.now + weft_area_bytes(comm->size) > AREAS_MAX)
-        return NULL;
-    area = weft_area_new(comm->size, comm->rank, world);
-    if (area && (comm->rank > 0 || !weft_area_make(area, card)))
-        return area;
-    weft_area_free(area);
-    return NULL;
-}
-
-/* An allgather of offers. */
-static int exchange(struct weft_comm *comm, struct offer *mine, struct offer *all,
-                    enum weft_fault *fault)
-{
-    struct weft_elements in = weft_elements_of_bytes(mine, sizeof *mine);
-    struct weft_coll_args args = {.kind = WEFT_COLL_ALLGATHER,
-                                  .comm = comm,
-                                  .in = {.at = mine, .count = in.count, .type = in.type},
-                                  .out = {.at = all, .count = in.count, .type = in.type}};
-    return weft_coll_run_schedule(&args, fault);
-}
-
-static bool all_join(const struct weft_comm *comm, const struct offer *all)
-{
-    bool join = true;
-    for (int i = 0; i < comm->size; i++)
-        join &= all[i].joins == 1;
-    return join;
-}
-
-/* Makes the area by two allgathers: the card of the memory, and whether all ranks have mapped it.
- * If another rank refuses the call that makes the area, it takes part in neither: all others learn
- * that in the first and return the refusal. Returns an error of that call. */
-WEFT_COLD static int make_area(struct weft_comm *comm)
-{
-    struct offer mine = {.direct = weft_shm_window_can_copy()}, all[WEFT_AREA_RANKS_MAX] = {0};
-    enum weft_fault fault;
-    struct weft_area *area = new_area(comm, &mine.card);
-    mine.joins = area != NULL;
-    int code = exchange(comm, &mine, all, &fault);
-    if (fault == WEFT_FAULT_REFUSED) {
-        weft_area_free(area);
-        return code;
-    }
-    bool use = !code && all_join(comm, all);
-    mine.joins = use && weft_area_join(area, &all[0].card) == 0;
-    for (int i = 0; i < comm->size && use; i++)
-        mine.direct &= all[i].direct;
-    int second = exchange(comm, &mine, all, &fault);
-    if (code || second || !mine.joins || !all_join(comm, all)) {
-        weft_area_free(area);
-        comm->area = &none;
-        return code ? code : second;
-    }
-    weft_shm_window_close_fd(&area->window);
-    area->direct = mine.direct;
-    weft_count_level(&weft_counts.areas, (int64_t)weft_area_bytes(comm->size));
-    comm->area = area;
-    return MPI_SUCCESS;
-}
-
-void weft_shared_forget(struct weft_comm *comm)
-{
-    if (comm->area && comm->area != &none) {
-        weft_count_level(&weft_counts.areas, -(int64_t)weft_area_bytes(comm->size));
-        weft_area_free(comm->area);
-    }
-    comm->area = NULL;
-}
-
 /* ---- The interface */
 
 static void complete(struct call *c)
@@ -852,8 +665,7 @@ static void execute(struct call *c, bool one_copy)
 {
     struct weft_area *area = c->area;
     c->number = c->args->comm->coll_sequence++;
-    area->call += (uint32_t)(c->number + 1 - (uint32_t)area->call);
-    c->stamp = area->call << WEFT_AREA_PIECE_BITS;
+    c->stamp = weft_area_call(area, c->args->comm->coll_sequence);
     weft_count_add(&weft_counts.collectives, 1);
     weft_count_add(&weft_counts.collectives_shared, 1);
     if (!c->longest && c->posts && c->source == ALL)
@@ -864,20 +676,11 @@ static void execute(struct call *c, bool one_copy)
         run_in_one_copy(c);
     else
         run_by_pieces(c);
-    set_done(c, c->stamp | ((UINT64_C(1) << WEFT_AREA_PIECE_BITS) - 1));
+    set_done(c, weft_area_end(c->stamp));
     if (!one_copy && c->longest && !c->reduces)
         copy_own(c);
     if (weft_unlikely(c->s != NULL))
         complete(c);
-}
-
-static bool is_due(struct weft_comm *comm)
-{
-    if (!weft_settings.shm_coll || comm->coll_sequence < (uint32_t)weft_settings.shm_coll)
-        return false;
-    if (!comm->area && !is_on_node(comm))
-        comm->area = &none;
-    return comm->area != &none;
 }
 
 bool weft_shared_run(const struct weft_coll_args *args, int *code)
@@ -885,15 +688,12 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
     struct cut cut;
     struct weft_comm *comm = args->comm;
     const struct limits *limit = &limits[args->kind];
-    struct weft_area *area = comm->area;
-    if (!limit->pieces || area == &none || (!area && !is_due(comm)))
+    if (!limit->pieces || weft_coll_is_set(args->kind) || (args->op && !can_reduce(args)))
         return false;
-    if (weft_coll_is_set(args->kind) || (args->op && !can_reduce(args)))
-        return false;
-    if (!area && (*code = make_area(comm)) != MPI_SUCCESS)
+    if (weft_unlikely(!comm->area) && (*code = weft_shared_make(comm)) != MPI_SUCCESS)
         return true;
-    area = comm->area;
-    if (area == &none)
+    struct weft_area *area = comm->area;
+    if (!area || !area->n)
         return false;
     struct call c = {.args = args, .area = area, .n = comm->size, .rank = comm->rank};
     c.label = (uint32_t)args->kind | (uint32_t)args->root << ROOT_SHIFT;

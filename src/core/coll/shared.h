@@ -11,7 +11,15 @@
  * False: nothing was done, and all ranks execute it as a schedule. */
 bool weft_shared_run(const struct weft_coll_args *args, int *code);
 
-/* Frees the area of a communicator. */
+/* Makes the area of a communicator if it is due and its ranks share a node. Returns the error of
+ * the collective call that makes it. */
+int weft_shared_make(struct weft_comm *comm);
+
+/* This rank does not take part in the last call: the others must not wait until it has completed
+ * it. */
+void weft_shared_skip(struct weft_comm *comm);
+
+/* Frees the area. */
 void weft_shared_forget(struct weft_comm *comm);
 
 #endif

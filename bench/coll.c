@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * weft_barrier, weft_bcast, weft_reduce, weft_allreduce, weft_allgather, weft_alltoall, weft_gather,
- * weft_scatter, weft_reduce_scatter: how long a collective takes, as the mean over iterations and
- * ranks. One program for all: its name says which. The size is that of one rank's data (of one
- * block). Runs with every MPI library of the standard ABI.
+ * weft_barrier, weft_bcast, weft_reduce, weft_allreduce, weft_allgather, weft_alltoall,
+ * weft_gather, weft_scatter, weft_reduce_scatter: how long a collective takes, as the mean over
+ * iterations and ranks. One program for all: its name says which. The size is that of one rank's
+ * data (of one block). Runs with every MPI library of the standard ABI.
  */
 #include "mpi_bench.h"
 

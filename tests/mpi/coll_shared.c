@@ -310,6 +310,14 @@ static void disagree(void)
         code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
         CHECK(code == MPI_SUCCESS && sum == check.size, "the next call: %d, sum %d", code, sum);
     }
+    if (!check_setting("WEFT_TEST_NODE_SIZE", 0)) {
+        check_step("different calls");
+        code = check.rank == 0 ? MPI_Barrier(comm)
+                               : MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+        CHECK(code == MPI_ERR_OTHER, "a barrier beside an allreduce: %d", code);
+        code = MPI_Allreduce(&one, &sum, 1, MPI_INT, MPI_SUM, comm);
+        CHECK(code == MPI_SUCCESS && sum == check.size, "the call after: %d, sum %d", code, sum);
+    }
     MPI_Comm_free(&comm);
 }
 

@@ -486,6 +486,16 @@ static void allreduce_in_one_copy(struct call *c)
     await_done(c, c->stamp + 1);
 }
 
+/* Each rank reduces its block. */
+static void reduce_scatter_in_one_copy(struct call *c)
+{
+    post_addresses(c, c->args->in.at, NULL);
+    if (await_posts(c, c->stamp))
+        reduce_part(c, weft_block(c->give, c->rank), c->args->out.at);
+    set_done(c, c->stamp);
+    await_done(c, c->stamp);
+}
+
 /* Reads a block of another rank, through scratch memory if its place is not contiguous. */
 static void read_block(struct call *c, int from, uint64_t address, struct weft_elements place)
 {
@@ -563,7 +573,7 @@ static const struct limits {
     [WEFT_COLL_ALLGATHER] = {8 * KiB, 8 * KiB},
     [WEFT_COLL_ALLTOALL] = {8 * KiB, 8 * KiB},
     [WEFT_COLL_REDUCE_SCATTER] = {SIZE_MAX, SIZE_MAX},
-    [WEFT_COLL_REDUCE_SCATTER_BLOCK] = {SIZE_MAX, SIZE_MAX},
+    [WEFT_COLL_REDUCE_SCATTER_BLOCK] = {SIZE_MAX, 32 * KiB},
 };
 
 /* Predefined operations on contiguous elements, of which a piece has a whole number. */
@@ -670,8 +680,10 @@ static void execute(struct call *c, bool one_copy)
     weft_count_add(&weft_counts.collectives_shared, 1);
     if (!c->longest && c->posts && c->source == ALL)
         synchronize(c);
-    else if (one_copy && c->reduces)
+    else if (one_copy && c->args->kind == WEFT_COLL_ALLREDUCE)
         allreduce_in_one_copy(c);
+    else if (one_copy && c->reduces)
+        reduce_scatter_in_one_copy(c);
     else if (one_copy)
         run_in_one_copy(c);
     else
@@ -698,7 +710,8 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
     struct call c = {.args = args, .area = area, .n = comm->size, .rank = comm->rank};
     c.label = (uint32_t)args->kind | (uint32_t)args->root << ROOT_SHIFT;
     size_t bytes = describe(&c, &cut);
-    bool one_copy = area->direct && bytes > limit->one_copy && !args->in_place;
+    bool in_place = c.parts && (args->in_place || (c.reduces && args->in.at == args->out.at));
+    bool one_copy = area->direct && bytes > limit->one_copy && !in_place;
     if (!one_copy && bytes > limit->pieces)
         return false;
     if (bytes > UINT32_MAX || c.longest > piece_of(&c) * PIECES_MAX)

@@ -11,8 +11,7 @@
  * Invariants:
  *  - Whether a collective takes this way depends on its kind, its bytes, the operation and the
  *    communicator: values that are the same at every rank. Types may have any layout.
- *  - All operands of a reduction are combined in the order of the schedule (reduction.h, reduce.c),
- *    so the result has the same bits.
+ *  - All operands of a reduction are combined in the order of the schedule (operands.h).
  *  - After an error a rank posts what is left of its part, marked as failed, so that no other rank
  *    waits forever; except after a refusal, or if the ranks make different calls, which all ranks
  *    that wait for each other detect.
@@ -556,11 +555,12 @@ static void run_in_one_copy(struct call *c)
 
 /* ---- The choice */
 
-/* Up to how many bytes of a block pieces are used, and from how many one copy, if the ranks can
- * read each other's memory. Everything else is a schedule. On a virtual machine whose cores share
- * no cache, pieces above 16 KiB move 2.5 bytes a nanosecond, and the kernel copies 8; a broadcast,
- * a reduction to a root, a gather and a scatter of long data are as fast by messages, since there a
- * sender that waits helps to copy. */
+/* Pieces are used for blocks of up to so many bytes, one copy for longer ones than so many bytes if
+ * the ranks can read each other's memory (of MPI_Reduce_scatter all blocks together count).
+ * Everything else is a schedule. Between two cores that share no nearby cache, pieces above 16 KiB
+ * move 2.5 bytes a nanosecond, and the kernel copies 8. A broadcast, a reduction to a root, a
+ * gather and a scatter of long data are as fast by messages: a sender that waits helps to copy. In
+ * MPI_Reduce_scatter some ranks may pass MPI_IN_PLACE, so one copy is not possible. */
 static const struct limits {
     size_t pieces, one_copy;
 } limits[WEFT_COLL_KINDS] = {

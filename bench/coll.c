@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * weft_barrier, weft_bcast, weft_reduce, weft_allreduce, weft_allgather, weft_alltoall: how long a
- * collective takes, as the mean over iterations and ranks. One program for all: its name says
- * which. The size is that of one rank's data (of one block). Runs with every MPI library of the
- * standard ABI.
+ * weft_barrier, weft_bcast, weft_reduce, weft_allreduce, weft_allgather, weft_alltoall,
+ * weft_gather, weft_scatter, weft_reduce_scatter: how long a collective takes, as the mean over
+ * iterations and ranks. One program for all: its name says which. The size is that of one rank's
+ * data (of one block). Runs with every MPI library of the standard ABI.
  */
 #include "mpi_bench.h"
 
@@ -12,7 +12,18 @@
 #include <stdlib.h>
 #include <string.h>
 
-enum collective { BARRIER, BCAST, REDUCE, ALLREDUCE, ALLGATHER, ALLTOALL, COLLECTIVES };
+enum collective {
+    BARRIER,
+    BCAST,
+    REDUCE,
+    ALLREDUCE,
+    ALLGATHER,
+    ALLTOALL,
+    GATHER,
+    SCATTER,
+    REDUCE_SCATTER,
+    COLLECTIVES
+};
 
 static const struct bench_program programs[COLLECTIVES] = {
     {"weft_barrier", "Weft MPI Barrier Latency Test (the size means nothing)", BENCH_LATENCY, 0},
@@ -21,6 +32,10 @@ static const struct bench_program programs[COLLECTIVES] = {
     {"weft_allreduce", "Weft MPI Allreduce Latency Test (bytes, as MPI_BXOR)", BENCH_LATENCY, 0},
     {"weft_allgather", "Weft MPI Allgather Latency Test", BENCH_LATENCY, 0},
     {"weft_alltoall", "Weft MPI All-to-All Latency Test", BENCH_LATENCY, 0},
+    {"weft_gather", "Weft MPI Gather Latency Test", BENCH_LATENCY, 0},
+    {"weft_scatter", "Weft MPI Scatter Latency Test", BENCH_LATENCY, 0},
+    {"weft_reduce_scatter", "Weft MPI Reduce-Scatter-Block Latency Test (bytes, as MPI_BXOR)",
+     BENCH_LATENCY, 0},
 };
 
 static enum collective which(const char *name)
@@ -51,8 +66,17 @@ static void run(enum collective collective, const char *send, char *recv, int co
     case ALLGATHER:
         MPI_Allgather(send, count, MPI_BYTE, recv, count, MPI_BYTE, MPI_COMM_WORLD);
         break;
-    default:
+    case ALLTOALL:
         MPI_Alltoall(send, count, MPI_BYTE, recv, count, MPI_BYTE, MPI_COMM_WORLD);
+        break;
+    case GATHER:
+        MPI_Gather(send, count, MPI_BYTE, recv, count, MPI_BYTE, 0, MPI_COMM_WORLD);
+        break;
+    case SCATTER:
+        MPI_Scatter(send, count, MPI_BYTE, recv, count, MPI_BYTE, 0, MPI_COMM_WORLD);
+        break;
+    default:
+        MPI_Reduce_scatter_block(send, recv, count, MPI_BYTE, MPI_BXOR, MPI_COMM_WORLD);
     }
 }
 

@@ -4,7 +4,9 @@
  * isend, irecv, send or recv) of 8 bytes on rank 0 of two, for bench/instructions to count. With
  * isend-wait and irecv-wait the 1000 calls of MPI_Wait are counted too: all of a message's work at
  * one end. So that no polling is counted, all messages of irecv-wait have arrived before MPI_Wait:
- * rank 1 reports through the FIFO when its sends are complete.
+ * rank 1 reports through the FIFO when its sends are complete. WHAT may also be a collective:
+ * barrier, bcast (rank 0 is the root) or allreduce. Rank 0, which is slowed down, waits for rank 1
+ * rarely then.
  *
  * Invariant: measured() makes the counted calls and nothing else. The same calls are made outside
  * of it before, so that connections, pools and symbols exist. Every message finds its receive
@@ -18,10 +20,22 @@
 
 enum { WINDOW = 50, ROUNDS = 20, COUNT = 8, TAG = 3, TAG_READY = 4 };
 
-enum what { ISEND, IRECV, SEND, RECV, ISEND_WAIT, IRECV_WAIT, WAIT, KINDS = WAIT };
+enum what {
+    ISEND,
+    IRECV,
+    SEND,
+    RECV,
+    ISEND_WAIT,
+    IRECV_WAIT,
+    BARRIER,
+    BCAST,
+    ALLREDUCE,
+    WAIT,
+    KINDS = WAIT
+};
 
 static MPI_Request requests[WINDOW];
-static char buffer[WINDOW][COUNT];
+static _Alignas(double) char buffer[WINDOW + 1][COUNT];
 static int counted; /* calls made within measured() */
 static int fifo = -1;
 
@@ -51,6 +65,15 @@ static inline __attribute__((always_inline)) void calls(enum what what)
             break;
         case RECV:
             MPI_Recv(buffer[i], COUNT, MPI_CHAR, 1, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+            break;
+        case BARRIER:
+            MPI_Barrier(MPI_COMM_WORLD);
+            break;
+        case BCAST:
+            MPI_Bcast(buffer[i], COUNT, MPI_CHAR, 0, MPI_COMM_WORLD);
+            break;
+        case ALLREDUCE:
+            MPI_Allreduce(buffer[i], buffer[i + 1], 1, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
             break;
         case WAIT:
             MPI_Wait(&requests[i], MPI_STATUS_IGNORE);
@@ -108,6 +131,11 @@ static void run(enum what what, int measure)
         unmeasured(what);
 }
 
+static int is_collective(enum what what)
+{
+    return what == BARRIER || what == BCAST || what == ALLREDUCE;
+}
+
 static void lead(enum what what, int measure)
 {
     char there;
@@ -120,13 +148,17 @@ static void lead(enum what what, int measure)
         MPI_Abort(MPI_COMM_WORLD, 1);
     if (what == ISEND_WAIT || what == IRECV_WAIT)
         run(WAIT, measure);
-    else
+    else if (!is_collective(what))
         wait_all(what);
 }
 
 static void follow(enum what what)
 {
     int receive = what == ISEND || what == SEND || what == ISEND_WAIT;
+    if (is_collective(what)) {
+        unmeasured(what);
+        return;
+    }
     if (what == IRECV || what == IRECV_WAIT)
         hear(0);
     for (int i = 0; i < WINDOW; i++)
@@ -143,8 +175,8 @@ static void follow(enum what what)
 
 int main(int argc, char **argv)
 {
-    static const char *const names[] = {"isend", "irecv",      "send",
-                                        "recv",  "isend-wait", "irecv-wait"};
+    static const char *const names[] = {"isend",      "irecv",   "send",  "recv",     "isend-wait",
+                                        "irecv-wait", "barrier", "bcast", "allreduce"};
     int rank, size, what = 0;
     MPI_Init(&argc, &argv);
     MPI_Comm_rank(MPI_COMM_WORLD, &rank);
@@ -155,8 +187,8 @@ int main(int argc, char **argv)
         fifo = open(argv[2], O_RDWR);
     if (what == KINDS || size != 2 || (what == IRECV_WAIT && fifo < 0)) {
         if (rank == 0)
-            fprintf(stderr, "usage: instr_calls isend|irecv|send|recv|isend-wait|irecv-wait "
-                            "[FIFO], on 2 ranks\n");
+            fprintf(stderr, "usage: instr_calls isend|irecv|send|recv|isend-wait|irecv-wait|"
+                            "barrier|bcast|allreduce [FIFO], on 2 ranks\n");
         MPI_Finalize();
         return 2;
     }

@@ -63,7 +63,8 @@ endif
 
 # ---- Collectives: one source, and the name says which
 noinst_PROGRAMS += bench/weft_barrier bench/weft_bcast bench/weft_reduce bench/weft_allreduce \
-    bench/weft_allgather bench/weft_alltoall
+    bench/weft_allgather bench/weft_alltoall bench/weft_gather bench/weft_scatter \
+    bench/weft_reduce_scatter
 bench_weft_barrier_SOURCES = bench/coll.c $(bench_mpi)
 bench_weft_barrier_LDADD = libmpi_abi.la
 bench_weft_barrier_LDFLAGS = $(AM_LDFLAGS) -no-install
@@ -82,6 +83,15 @@ bench_weft_allgather_LDFLAGS = $(AM_LDFLAGS) -no-install
 bench_weft_alltoall_SOURCES = bench/coll.c $(bench_mpi)
 bench_weft_alltoall_LDADD = libmpi_abi.la
 bench_weft_alltoall_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_gather_SOURCES = bench/coll.c $(bench_mpi)
+bench_weft_gather_LDADD = libmpi_abi.la
+bench_weft_gather_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_scatter_SOURCES = bench/coll.c $(bench_mpi)
+bench_weft_scatter_LDADD = libmpi_abi.la
+bench_weft_scatter_LDFLAGS = $(AM_LDFLAGS) -no-install
+bench_weft_reduce_scatter_SOURCES = bench/coll.c $(bench_mpi)
+bench_weft_reduce_scatter_LDADD = libmpi_abi.la
+bench_weft_reduce_scatter_LDFLAGS = $(AM_LDFLAGS) -no-install
 
 # ---- Windows: one source, and the name says which
 noinst_PROGRAMS += bench/weft_put bench/weft_get bench/weft_accumulate bench/weft_fetch_and_op bench/weft_flush \

@@ -117,6 +117,8 @@ int weft_shm_accept_contacts(struct weft_shm_vci *vci)
 bool weft_shm_has_arrivals(void)
 {
     const struct weft_shm_vci *vci = &weft_shm.vcis[0];
+    if (weft_shm.awaited && atomic_load(weft_shm.awaited) >= weft_shm.awaited_value)
+        return true;
     for (int i = vci->first_contacts; i < vci->first_contacts + vci->contacts; i++)
         if (atomic_load(&weft_shm.contacts[i]) & ~weft_shm.accepted[i])
             return true;

@@ -183,6 +183,10 @@ struct weft_shm {
     int fd;
     struct weft_ring_geometry shape, extra_shape;
     unsigned rings, deals; /* of the head */
+
+    /* The rank does not sleep once *awaited has reached the value: area.h. NULL: nothing. */
+    const _Atomic uint64_t *awaited;
+    uint64_t awaited_value;
 };
 
 extern WEFT_HIDDEN struct weft_shm weft_shm;
@@ -212,7 +216,8 @@ int weft_shm_index(int world);
 /* link.c: connects to members that have written to a VCI for the first time. Returns how many. */
 WEFT_COLD int weft_shm_accept_contacts(struct weft_shm_vci *vci);
 
-/* True if there is a line or a contact that was not read. */
+/* True if there is a line or a contact that was not read, or an area has what this rank waits for.
+ */
 bool weft_shm_has_arrivals(void);
 void weft_shm_free_links(void);
 

@@ -778,12 +778,19 @@ static void go_on_among_the_living(void)
                sum == living * (living - 1) / 2);
 }
 
+/* So many that the ranks of one node share memory for collectives then. */
+static void barriers(void)
+{
+    for (int i = 0; i < 10; i++)
+        MPI_Barrier(MPI_COMM_WORLD);
+}
+
 static void begin_to_go_on(void)
 {
     begin();
     living = dead = size - 1;
     MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
-    MPI_Barrier(MPI_COMM_WORLD);
+    barriers();
     if (rank != dead) {
         return;
     }
@@ -909,6 +916,18 @@ static void late_in_init(void)
 static void late(void)
 {
     begin();
+    if (rank == 1) {
+        rest(2.5);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    end_well();
+}
+
+/* The same in memory that the ranks share. */
+static void late_again(void)
+{
+    begin();
+    barriers();
     if (rank == 1) {
         rest(2.5);
     }
@@ -1101,6 +1120,7 @@ static const struct {
             {"holes-for-a-dead-receiver", holes_for_a_dead_receiver},
             {"late-in-init", late_in_init},
             {"late", late},
+            {"late-again", late_again},
             {"late-for-many", late_for_many},
             {"slow-news", slow_news},
             {"asked-in-recv", asked_in_recv},

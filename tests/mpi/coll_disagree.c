@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2,5 lanes=rxm,rxm-soft seconds=30
-// run: ranks=5 lanes=shm seconds=30
+// run: ranks=5 lanes=shm,shm-coll seconds=30
 /*
  * Ranks that pass different counts to a broadcast: who gets too much is told MPI_ERR_TRUNCATE, who
  * gets too little MPI_ERR_COUNT, nobody's memory is overwritten, and the next collective works.

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2,5 lanes=rxm,shm seconds=30
+// run: ranks=2,5 lanes=rxm,shm,shm-coll seconds=30
 // run: ranks=1 lanes=self seconds=30
 /*
  * Send and receive buffers that begin at one address but share no byte of data, by types with holes

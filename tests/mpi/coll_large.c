@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=shm seconds=90 memory=5
+// run: ranks=2 lanes=shm,shm-coll seconds=90 memory=5
 // run: ranks=1 lanes=self seconds=60 memory=3
 /*
  * Collectives beyond the reach of int: a broadcast of 2^31 + 5 bytes, every one of which arrives;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2,9 lanes=rxm seconds=60
-// run: ranks=5 lanes=rxm-soft,rxm-small,net-soft,shm,mixed seconds=60
+// run: ranks=5 lanes=rxm-soft,rxm-small,net-soft,shm,shm-coll,mixed seconds=60
 // run: ranks=8 lanes=coll-1,coll-2,coll-3,coll-4 seconds=60
 // run: ranks=6 lanes=nodes seconds=60
 // run: ranks=7 lanes=nodes-3 seconds=60

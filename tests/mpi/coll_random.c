@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=3,9 lanes=rxm seconds=60
-// run: ranks=5 lanes=rxm-soft,net-soft,shm,shm-copy,mixed,nodes seconds=60
+// run: ranks=5 lanes=rxm-soft,net-soft,shm,shm-coll,shm-copy,mixed,nodes seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Random collectives against a model: any order of kinds, roots, lengths on both sides of every

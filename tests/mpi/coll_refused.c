@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2,3,4 lanes=rxm,rxm-soft,shm,mixed seconds=60
+// run: ranks=2,3,4 lanes=rxm,rxm-soft,shm,shm-coll,mixed seconds=60
 /*
  * Collectives that one rank refuses because of a wrong argument, under MPI_ERRORS_RETURN: the ranks
  * that wait for it get the same error class, with a sentence that names the rank; a correct call

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=4 lanes=rxm,rxm-soft,net-soft,shm,mixed,mixed-soft seconds=60
+// run: ranks=4 lanes=rxm,rxm-soft,net-soft,shm,shm-coll,mixed,mixed-soft seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Collectives and the user's own messages on one communicator do not see each other: receives with

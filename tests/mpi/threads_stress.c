@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=3 lanes=rxm,rxm-soft,net-soft,shm,mixed seconds=60
+// run: ranks=3 lanes=rxm,rxm-soft,net-soft,shm,shm-coll,mixed seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Threads that do everything at the same time (MPI_THREAD_MULTIPLE). Each of four threads a rank,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=3 lanes=rxm,net-soft,shm,shm-copy,mixed seconds=60
+// run: ranks=3 lanes=rxm,net-soft,shm,shm-coll,shm-copy,mixed seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Threads that send at the same time (MPI_THREAD_MULTIPLE), each of four a rank on a communicator

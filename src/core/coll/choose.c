@@ -188,6 +188,7 @@ const char *weft_algorithm_name(enum weft_algorithm algorithm)
         [WEFT_ALGORITHM_PAIRWISE] = "pairwise",
         [WEFT_ALGORITHM_CHAIN] = "chain",
         [WEFT_ALGORITHM_NODES] = "nodes",
+        [WEFT_ALGORITHM_SHARED] = "shared",
     };
     return names[algorithm];
 }
@@ -207,6 +208,11 @@ static enum weft_algorithm by_setting(const struct weft_coll_family *family)
     int setting =
         family->setting ? *(const int *)((const char *)&weft_settings + family->setting) : 0;
     return setting ? family->options[setting - 1].algorithm : WEFT_ALGORITHM_AUTO;
+}
+
+bool weft_coll_is_set(enum weft_coll_kind kind)
+{
+    return by_setting(weft_coll_family_of(kind)) != WEFT_ALGORITHM_AUTO;
 }
 
 enum weft_algorithm weft_coll_choose(const struct weft_choice *choice)

@@ -28,6 +28,7 @@ enum weft_algorithm {
     WEFT_ALGORITHM_PAIRWISE,      /* one pair of ranks after the other */
     WEFT_ALGORITHM_CHAIN,         /* from each rank to the next, pipelined */
     WEFT_ALGORITHM_NODES,         /* within nodes, among one leader of each node, within nodes */
+    WEFT_ALGORITHM_SHARED,        /* no schedule: through shared memory (shared.c) */
     WEFT_ALGORITHMS
 };
 
@@ -51,6 +52,9 @@ struct weft_choice {
 };
 
 enum weft_algorithm weft_coll_choose(const struct weft_choice *choice);
+
+/* Whether a setting names the algorithm of a kind. */
+bool weft_coll_is_set(enum weft_coll_kind kind);
 
 /* "doubling". */
 const char *weft_algorithm_name(enum weft_algorithm algorithm);

@@ -98,7 +98,8 @@ bool weft_coll_any_failed(void);
  * sentence to the other ranks, whose calls end with it. */
 void weft_coll_refuse(struct weft_comm *comm, bool persistent, int code);
 
-/* Frees what a communicator keeps about calls that other ranks refused. */
+/* Frees what a communicator keeps for its collectives: memory that its ranks share, and calls that
+ * other ranks refused. */
 void weft_coll_forget(struct weft_comm *comm);
 
 /* ---- Blocking collectives for the library's own use */

@@ -11,6 +11,7 @@
  *  - A nonblocking schedule is freed when it is complete, a persistent one with its request.
  */
 #include "core/coll/refusal.h"
+#include "core/coll/shared.h"
 #include "core/object/error.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
@@ -52,7 +53,10 @@ static int next_tag(struct weft_comm *comm, int kind, bool persistent)
 void weft_coll_refuse(struct weft_comm *comm, bool persistent, int code)
 {
     any_failed = true;
-    weft_refusal_send(comm, next_tag(comm, 0, persistent), code);
+    int tag = next_tag(comm, 0, persistent);
+    if (!persistent)
+        weft_shared_skip(comm);
+    weft_refusal_send(comm, tag, code);
 }
 
 const char *weft_coll_name_of_tag(int tag)
@@ -64,9 +68,7 @@ const char *weft_coll_name_of_tag(int tag)
 
 /* ---- Steps */
 
-/* Stores an error: the first one of this rank, which replaces one of another rank. Returns whether
- * it was stored. */
-static bool set_error(struct weft_schedule *s, int code, enum weft_fault fault)
+bool weft_schedule_fail(struct weft_schedule *s, int code, enum weft_fault fault)
 {
     any_failed = true;
     if (s->error != MPI_SUCCESS && (s->fault != WEFT_FAULT_REMOTE || fault == WEFT_FAULT_REMOTE))
@@ -79,12 +81,10 @@ static bool set_error(struct weft_schedule *s, int code, enum weft_fault fault)
 static void check(struct weft_schedule *s, int code)
 {
     if (weft_unlikely(code != MPI_SUCCESS))
-        set_error(s, code, WEFT_FAULT_RECORDED);
+        weft_schedule_fail(s, code, WEFT_FAULT_RECORDED);
 }
 
-/* Records the sentence of a complete schedule's error, at its end because another sentence may have
- * been recorded since. */
-static void record_fault(const struct weft_schedule *s)
+void weft_schedule_record(const struct weft_schedule *s)
 {
     static const char same[] = "all ranks of a collective have to pass the same amount of data";
     if (s->fault == WEFT_FAULT_SHORT)
@@ -203,11 +203,11 @@ static void check_received(struct weft_schedule *s, const struct weft_step *step
         return;
     }
     if (remote)
-        stored = set_error(s, MPI_ERR_OTHER, WEFT_FAULT_REMOTE);
+        stored = weft_schedule_fail(s, MPI_ERR_OTHER, WEFT_FAULT_REMOTE);
     else if (request->error == MPI_ERR_TRUNCATE)
-        stored = set_error(s, MPI_ERR_TRUNCATE, WEFT_FAULT_LONG);
+        stored = weft_schedule_fail(s, MPI_ERR_TRUNCATE, WEFT_FAULT_LONG);
     else
-        stored = set_error(s, MPI_ERR_COUNT, WEFT_FAULT_SHORT);
+        stored = weft_schedule_fail(s, MPI_ERR_COUNT, WEFT_FAULT_SHORT);
     if (stored) {
         s->fault_peer = step->peer;
         s->fault_wanted = wanted;
@@ -259,7 +259,7 @@ static void give_up(struct weft_schedule *s, const struct weft_refusal *refusal)
 {
     if (s->end < s->count)
         return;
-    if (set_error(s, refusal->message.code, WEFT_FAULT_REFUSED))
+    if (weft_schedule_fail(s, refusal->message.code, WEFT_FAULT_REFUSED))
         s->refusal = refusal;
     s->end = s->next;
     for (uint32_t i = s->done; i < s->next; i++)
@@ -293,7 +293,7 @@ static void complete(struct weft_schedule *s)
     withdraw_watches(s);
     if (!request)
         return;
-    record_fault(s);
+    weft_schedule_record(s);
     request->error = (uint8_t)s->error;
     if (!s->persistent)
         weft_schedule_put(s);
@@ -369,15 +369,16 @@ static struct weft_schedule *make(const struct weft_coll_args *args, bool persis
     return s;
 }
 
-static void note_blocking(struct weft_schedule *s)
+void weft_schedule_note_blocking(struct weft_schedule *s)
 {
     s->next_active = s->vci->coll.blocking;
     s->vci->coll.blocking = s;
 }
 
 /* Of several threads on one VCI, any may end first. */
-static void forget_blocking(struct weft_schedule *s)
+void weft_schedule_end_blocking(struct weft_schedule *s)
 {
+    withdraw_watches(s);
     struct weft_schedule **link = &s->vci->coll.blocking;
     while (*link != s)
         link = &(*link)->next_active;
@@ -390,7 +391,7 @@ static void run(struct weft_schedule *s)
     struct weft_vci *vci = weft_unlikely(weft_gate) ? weft_vci_scope(s->vci) : NULL;
     unsigned idle = 0;
     weft_count_add(&weft_counts.collectives, 1);
-    note_blocking(s);
+    weft_schedule_note_blocking(s);
     advance(s);
     while (!is_complete(s)) {
         if (!s->waits_for->pending) {
@@ -404,21 +405,29 @@ static void run(struct weft_schedule *s)
             note_waiting(s);
         }
     }
-    withdraw_watches(s);
-    forget_blocking(s);
+    weft_schedule_end_blocking(s);
 }
 
-int weft_coll_run(const struct weft_coll_args *args)
+int weft_coll_run_schedule(const struct weft_coll_args *args, enum weft_fault *fault)
 {
+    *fault = WEFT_FAULT_NONE;
     struct weft_schedule *s = make(args, false);
     if (weft_unlikely(!s))
         return MPI_ERR_NO_MEM;
     run(s);
     int code = s->error;
+    *fault = s->fault;
     if (weft_unlikely(code != MPI_SUCCESS))
-        record_fault(s);
+        weft_schedule_record(s);
     weft_schedule_put(s);
     return code;
+}
+
+int weft_coll_run(const struct weft_coll_args *args)
+{
+    enum weft_fault fault;
+    int code;
+    return weft_shared_run(args, &code) ? code : weft_coll_run_schedule(args, &fault);
 }
 
 /* The request of a schedule, or NULL. */

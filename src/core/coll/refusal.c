@@ -4,6 +4,7 @@
  */
 #include "core/coll/refusal.h"
 
+#include "core/coll/shared.h"
 #include "core/object/error.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
@@ -76,6 +77,7 @@ static void keep(struct weft_comm *comm, struct weft_refusal *refusal)
 
 void weft_coll_forget(struct weft_comm *comm)
 {
+    weft_shared_forget(comm);
     while (comm->refusals) {
         struct weft_refusal *refusal = comm->refusals;
         comm->refusals = refusal->next;

@@ -108,6 +108,22 @@ void weft_schedule_put(struct weft_schedule *s);
 enum { WEFT_COLL_KIND_MASK = 31 };
 int weft_coll_tag(const struct weft_comm *comm, uint32_t number, int kind, bool persistent);
 
+/* Executes a blocking collective as a schedule (engine.c). *fault is what caused its error. */
+int weft_coll_run_schedule(const struct weft_coll_args *args, enum weft_fault *fault);
+
+/* Stores an error: the first one of this rank, which replaces one of another rank. Returns whether
+ * it was stored. */
+bool weft_schedule_fail(struct weft_schedule *s, int code, enum weft_fault fault);
+
+/* Records the sentence of a complete schedule's error, at its end because another sentence may have
+ * been recorded since. */
+void weft_schedule_record(const struct weft_schedule *s);
+
+/* A blocking call begins to wait, and ends: reports list its schedule in between. The second also
+ * withdraws the receives of refusals. */
+void weft_schedule_note_blocking(struct weft_schedule *s);
+void weft_schedule_end_blocking(struct weft_schedule *s);
+
 /* Executes a schedule in the background (engine.c). Returns its request, or NULL if memory is
  * short. */
 struct weft_request *weft_coll_begin(struct weft_schedule *s);

@@ -29,6 +29,7 @@
 /* Software matching, or no peer on the net lane: every receive stays in software. */
 enum { WEFT_HELD_ALWAYS = 1 << 30 };
 
+struct weft_area;
 struct weft_comm;
 struct weft_info;
 struct weft_session;
@@ -61,6 +62,7 @@ struct weft_comm {
     MPI_Comm handle;
     const char *name;                   /* NULL: no name was set */
     uint32_t coll_sequence, coll_inits; /* collective calls so far; persistent collectives made */
+    struct weft_area *area;             /* core/coll/shared.c; NULL: not made */
     struct weft_refusal *refusals;      /* calls that other ranks refused: core/coll/refusal.h */
     struct weft_bsend_buffer bsend;     /* the buffer of MPI_Comm_attach_buffer */
 

@@ -35,6 +35,7 @@ struct weft_settings {
     int shm;                 /* 1: shared memory on the node */
     int64_t shm_eager;       /* bytes; longest eager message in shared memory, 0 = choose */
     int shm_copy;            /* enum weft_shm_copy */
+    int64_t shm_coll;        /* collective calls before the ranks share memory for them */
     int64_t spin;            /* polls without an event before a waiting rank yields; 0 = auto */
     int progress_thread;     /* 1: start a progress thread */
     int64_t vcis;            /* VCIs of a process with MPI_THREAD_MULTIPLE */

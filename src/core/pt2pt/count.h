@@ -63,6 +63,8 @@ struct weft_counts {
     /* waiting, and others */
     uint64_t yields, sleeps, asleep; /* asleep: nanoseconds */
     uint64_t collectives, contacts, deaths;
+    uint64_t collectives_shared; /* of the collectives, without messages */
+    struct weft_peak areas;      /* bytes of shared memory for collectives */
     /* with WEFT_COUNTERS=all only */
     uint64_t polls, polls_with_events, waited; /* waited: nanoseconds */
     uint64_t bytes_sent[WEFT_COUNT_LANES], received[WEFT_COUNT_LANES],

@@ -23,6 +23,7 @@
 #include "core/pt2pt/request.h"
 #include "core/pt2pt/sw_match.h"
 #include "ofi/net.h"
+#include "shm/area.h"
 #include "shm/shm.h"
 
 /* ---- Peers */

@@ -109,6 +109,10 @@ const struct weft_pvar_row weft_pvar_table[] = {
     DERIVED("weft_request_bytes", LEVEL, PROCESS, request_bytes, "memory of the request pool"),
     COUNT("weft_collectives", COUNTER, COLLECTIVES, collectives,
           "collective operations started, including the library's own"),
+    COUNT("weft_collectives_shared", COUNTER, COLLECTIVES, collectives_shared,
+          "of these, blocking ones through memory that the ranks of a node share"),
+    PEAK("weft_collectives_memory", LEVEL, COLLECTIVES, areas,
+         "bytes of this memory, all communicators together"),
 
     COUNT("weft_rma_direct", COUNTER, WINDOWS, rma_direct,
           "one-sided operations by loads, stores and atomics of this process, or copied by the "

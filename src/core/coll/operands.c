@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Combining operands: see operands.h.
+ */
+#include "core/coll/operands.h"
+
+#include "core/coll/choose.h"
+
+#include <string.h>
+
+enum { CHUNK = 4096 }; /* bytes that are combined at a time: they fit the first-level cache */
+
+void weft_operands_describe(struct weft_operands *o, const struct weft_coll_args *args)
+{
+    const struct weft_choice choice = {.kind = args->kind,
+                                       .size = args->comm->size,
+                                       .bytes = args->in.count * args->in.type->size,
+                                       .gives = WEFT_NEED_COMMUTATIVE};
+    bool tree = args->kind == WEFT_COLL_REDUCE, all = args->kind == WEFT_COLL_ALLREDUCE;
+    o->op = args->op;
+    o->type = args->in.type->basic_type;
+    o->size = args->in.type->size;
+    o->in_place = args->in.at == args->out.at;
+    o->one_by_one = !tree && !all && weft_coll_choose(&choice) == WEFT_ALGORITHM_PAIRWISE;
+    o->n = args->comm->size;
+    o->rank = args->comm->rank;
+    o->top = tree ? args->root : 0;
+    o->levels = 0;
+    while (2 << o->levels <= o->n)
+        o->levels++;
+    o->extra = tree ? 0 : o->n - (1 << o->levels);
+    o->places = o->n - o->extra;
+    o->levels += tree; /* the last level may be incomplete */
+}
+
+static inline const unsigned char *operand(const struct weft_operands *o, int i)
+{
+    int rank = i + o->top;
+    return o->at[rank < o->n ? rank : rank - o->n] + o->from;
+}
+
+static const unsigned char *combine(const struct weft_operands *o, const unsigned char *left,
+                                    const unsigned char *right, unsigned char *result)
+{
+    if (right != result)
+        memcpy(result, right, o->bytes);
+    weft_op_apply(o->op, o->type, left, result, o->bytes / o->size);
+    return result;
+}
+
+/* Combines the places from `place`, 1 << levels of them or as many as there are. Returns where the
+ * result is: in `result`, or the only operand. */
+static const unsigned char *combine_places(const struct weft_operands *o, int place, int levels,
+                                           unsigned char *result)
+{
+    _Alignas(64) unsigned char half[CHUNK];
+    while (levels > 0 && place + (1 << (levels - 1)) >= o->places)
+        levels--;
+    if (levels > 0) {
+        const unsigned char *right =
+            combine_places(o, place + (1 << (levels - 1)), levels - 1, result);
+        return combine(o, combine_places(o, place, levels - 1, half), right, result);
+    }
+    if (place < o->extra)
+        return combine(o, operand(o, 2 * place), operand(o, 2 * place + 1), result);
+    return operand(o, place + o->extra);
+}
+
+static void combine_one_by_one(const struct weft_operands *o, unsigned char *result)
+{
+    const unsigned char *sum = operand(o, o->rank);
+    for (int i = 1; i < o->n; i++)
+        sum = combine(o, operand(o, (o->rank + o->n - i) % o->n), sum, result);
+}
+
+void weft_operands_reduce(struct weft_operands *o, unsigned char *result, size_t bytes)
+{
+    _Alignas(64) unsigned char chunk[CHUNK];
+    for (o->from = 0; o->from < bytes; o->from += CHUNK) {
+        unsigned char *to = o->in_place ? chunk : result + o->from;
+        o->bytes = bytes - o->from < CHUNK ? bytes - o->from : CHUNK;
+        if (o->one_by_one)
+            combine_one_by_one(o, to);
+        else if (o->n == 2)
+            combine(o, operand(o, 0), operand(o, 1), to);
+        else
+            combine_places(o, 0, o->levels, to);
+        if (o->in_place)
+            memcpy(result + o->from, chunk, o->bytes);
+    }
+}

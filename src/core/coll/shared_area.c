@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Areas of communicators: making and freeing them.
+ *
+ * Invariant: all ranks of a communicator have its area, or none has.
+ */
+#include "core/coll/schedule.h"
+#include "core/coll/shared.h"
+#include "core/object/settings.h"
+#include "core/process/weft.h"
+#include "core/pt2pt/count.h"
+#include "core/pt2pt/lane.h"
+
+static struct weft_area none; /* for communicators that have no area: it has no ranks */
+
+enum { AREAS_MAX = 64 << 20 }; /* bytes of all areas of a process */
+
+/* What a rank offers. */
+struct offer {
+    struct weft_shm_window_card card; /* of rank 0 */
+    uint32_t joins, direct;
+};
+
+static bool is_on_node(const struct weft_comm *comm)
+{
+    if (!weft.shm || comm->local || comm->size < 2 || comm->size > WEFT_AREA_RANKS_MAX)
+        return false;
+    for (int i = 0; i < comm->size; i++)
+        if (i != comm->rank && !weft_shm_reaches(weft_comm_world_of(comm, i)))
+            return false;
+    return true;
+}
+
+static struct weft_area *new_area(const struct weft_comm *comm, struct weft_shm_window_card *card)
+{
+    int world[WEFT_AREA_RANKS_MAX];
+    struct weft_area *area;
+    for (int i = 0; i < comm->size; i++)
+        world[i] = weft_comm_world_of(comm, i);
+    if (weft_counts.areas.now + weft_area_bytes(comm->size) > AREAS_MAX)
+        return NULL;
+    area = weft_area_new(comm->size, comm->rank, world);
+    if (area && (comm->rank > 0 || !weft_area_make(area, card)))
+        return area;
+    weft_area_free(area);
+    return NULL;
+}
+
+/* An allgather of offers. */
+static int exchange(struct weft_comm *comm, struct offer *mine, struct offer *all,
+                    enum weft_fault *fault)
+{
+    struct weft_elements in = weft_elements_of_bytes(mine, sizeof *mine);
+    struct weft_coll_args args = {.kind = WEFT_COLL_ALLGATHER,
+                                  .comm = comm,
+                                  .in = {.at = mine, .count = in.count, .type = in.type},
+                                  .out = {.at = all, .count = in.count, .type = in.type}};
+    return weft_coll_run_schedule(&args, fault);
+}
+
+static bool all_join(const struct weft_comm *comm, const struct offer *all)
+{
+    bool join = true;
+    for (int i = 0; i < comm->size; i++)
+        join &= all[i].joins == 1;
+    return join;
+}
+
+/* By two allgathers: the card of the memory, and whether all ranks have mapped it. A rank that
+ * refuses the call takes part in neither: the first one fails at all others, which do not begin the
+ * second, so that all ranks have taken as many sequence numbers. */
+WEFT_COLD static int make(struct weft_comm *comm)
+{
+    struct offer mine = {.direct = weft_shm_window_can_copy()}, all[WEFT_AREA_RANKS_MAX] = {0};
+    enum weft_fault fault;
+    struct weft_area *area = new_area(comm, &mine.card);
+    mine.joins = area != NULL;
+    int code = exchange(comm, &mine, all, &fault);
+    if (fault == WEFT_FAULT_REFUSED) {
+        weft_area_free(area);
+        return code;
+    }
+    bool use = !code && all_join(comm, all);
+    mine.joins = use && weft_area_join(area, &all[0].card) == 0;
+    for (int i = 0; i < comm->size && use; i++)
+        mine.direct &= all[i].direct;
+    int second = exchange(comm, &mine, all, &fault);
+    if (code || second || !mine.joins || !all_join(comm, all)) {
+        weft_area_free(area);
+        comm->area = &none;
+        return code ? code : second;
+    }
+    weft_shm_window_close_fd(&area->window);
+    area->direct = mine.direct;
+    weft_count_level(&weft_counts.areas, (int64_t)weft_area_bytes(comm->size));
+    comm->area = area;
+    return MPI_SUCCESS;
+}
+
+static bool is_due(const struct weft_comm *comm)
+{
+    return weft_settings.shm_coll && comm->coll_sequence >= (uint32_t)weft_settings.shm_coll;
+}
+
+int weft_shared_make(struct weft_comm *comm)
+{
+    if (!is_due(comm))
+        return MPI_SUCCESS;
+    if (is_on_node(comm))
+        return make(comm);
+    comm->area = &none;
+    return MPI_SUCCESS;
+}
+
+void weft_shared_skip(struct weft_comm *comm)
+{
+    struct weft_area *area = comm->area;
+    if (!area || !area->n)
+        return;
+    uint64_t stamp = weft_area_call(area, comm->coll_sequence);
+    atomic_store_explicit(&area->ranks[area->self].seat->done, weft_area_end(stamp),
+                          memory_order_release);
+    weft_area_ring(area, 0, area->n);
+}
+
+void weft_shared_forget(struct weft_comm *comm)
+{
+    if (comm->area && comm->area != &none) {
+        weft_count_level(&weft_counts.areas, -(int64_t)weft_area_bytes(comm->size));
+        weft_area_free(comm->area);
+    }
+    comm->area = NULL;
+}

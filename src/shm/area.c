@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Areas: see area.h.
+ */
+#include "shm/area.h"
+#include "shm/shm_internal.h"
+
+#include <errno.h>
+#include <stdlib.h>
+
+/* Many ranks have shorter pieces, because each reads a piece of every other. */
+static size_t piece_of(int n)
+{
+    return n <= 16 ? 8 << 10 : 4 << 10;
+}
+
+/* Seats are apart by one line more than their pages, so that the lines that a rank polls do not all
+ * fall into the same set of its cache. */
+static size_t seat_bytes(int n)
+{
+    return sizeof(struct weft_area_seat) + WEFT_AREA_BUFFERS * piece_of(n) + WEFT_AREA_LINE;
+}
+
+size_t weft_area_bytes(int n)
+{
+    return WEFT_AREA_LINE + (size_t)n * seat_bytes(n); /* the first line is the window's */
+}
+
+struct weft_area *weft_area_new(int n, int self, const int *world)
+{
+    struct weft_area *area = calloc(1, sizeof *area + (size_t)n * sizeof area->ranks[0]);
+    char *scratch = malloc(WEFT_AREA_SCRATCH);
+    if (!area || !scratch) {
+        free(area);
+        free(scratch);
+        return NULL;
+    }
+    area->scratch = scratch;
+    area->window.fd = -1;
+    area->n = n;
+    area->self = self;
+    area->piece = piece_of(n);
+    area->part = area->piece / (size_t)n / WEFT_AREA_LINE * WEFT_AREA_LINE;
+    for (int i = 0; i < n; i++) {
+        struct weft_shm_member *member = weft_shm_member(weft_shm_index(world[i]));
+        area->ranks[i].doorbell = &member->doorbell;
+        area->ranks[i].pid = member->pid;
+    }
+    return area;
+}
+
+void weft_area_free(struct weft_area *area)
+{
+    if (!area)
+        return;
+    weft_shm_window_unmap(&area->window);
+    free(area->scratch);
+    free(area);
+}
+
+int weft_area_make(struct weft_area *area, struct weft_shm_window_card *card)
+{
+    return weft_shm_window_make(weft_area_bytes(area->n), &area->window, card);
+}
+
+int weft_area_join(struct weft_area *area, const struct weft_shm_window_card *card)
+{
+    if (card->bytes != weft_area_bytes(area->n))
+        return EINVAL;
+    int failed = area->window.at ? 0 : weft_shm_window_join(card, &area->window);
+    for (int i = 0; i < area->n && !failed; i++)
+        area->ranks[i].seat = (struct weft_area_seat *)(void *)(area->window.at + WEFT_AREA_LINE +
+                                                                (size_t)i * seat_bytes(area->n));
+    return failed;
+}
+
+void weft_area_wake(_Atomic uint32_t *doorbell)
+{
+    weft_shm_wake(doorbell);
+}
+
+void weft_area_wait_for(const _Atomic uint64_t *word, uint64_t value)
+{
+    weft_shm.awaited = word;
+    weft_shm.awaited_value = value;
+}
+
+int weft_area_read(const struct weft_area *area, int rank, uint64_t address, void *to, size_t bytes)
+{
+    return weft_shm_read_memory(area->ranks[rank].pid, address, to, bytes);
+}

@@ -1,0 +1,145 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * An area: shared memory of the ranks of one communicator on one node, for its collectives.
+ *
+ * Each rank has a seat in it: a line with the stamp `done`, then WEFT_AREA_CELLS cells, and
+ * WEFT_AREA_BUFFERS buffers for data that do not fit into a cell. A rank posts data to one cell of
+ * its seat; the other ranks poll that cell and copy the data out.
+ *
+ * Two cells are in a cache line: a root that is ahead of the others moves half as many lines, and a
+ * broadcast of 8 bytes takes two thirds of the time (bench/peers_coll --node).
+ *
+ * A stamp is the number of a collective call times 2^20, plus the index of a piece of its data. All
+ * ranks number calls and pieces alike, so all compute the same cell and buffer for a stamp.
+ *
+ * Invariants:
+ *  - Only its rank writes to a seat.
+ *  - The stamp of a cell is stored after its data, and grows; `done` grows.
+ *  - A rank whose `done` is s reads neither a cell that was posted with a stamp up to s, nor memory
+ *    of another rank that such a cell names. A cell or buffer is used again only when `done` of all
+ *    ranks has reached its former stamp.
+ *  - What is read from the area is compared or copied, and never used as an index or a length; an
+ *    address in it is passed to the kernel only, as one of the other process.
+ */
+#ifndef WEFT_SHM_AREA_H
+#define WEFT_SHM_AREA_H
+
+#include "core/object/handle.h"
+#include "shm/window.h"
+
+#include <stdatomic.h>
+#include <stdbool.h>
+
+enum {
+    WEFT_AREA_CELLS = 128, /* so many short collectives a root may be ahead */
+    WEFT_AREA_BUFFERS = 16,
+    WEFT_AREA_BUFFERS_IN_STEP = 8, /* of these, where no rank is ahead: they fit a nearby cache */
+    WEFT_AREA_LINE = 64,
+    WEFT_AREA_INLINE = 16,    /* bytes of data in a cell */
+    WEFT_AREA_RANKS_MAX = 64, /* each rank polls the cells of all others */
+    WEFT_AREA_PIECE_BITS = 20
+};
+
+struct weft_area_cell {
+    _Alignas(32) _Atomic uint64_t stamp;
+    uint32_t label, bytes; /* of the caller, to detect calls that do not fit together */
+    _Alignas(16) unsigned char data[WEFT_AREA_INLINE];
+};
+
+struct weft_area_seat {
+    _Alignas(WEFT_AREA_LINE) _Atomic uint64_t done;
+    _Alignas(WEFT_AREA_LINE) struct weft_area_cell cells[WEFT_AREA_CELLS]; /* buffers follow */
+};
+
+/* A rank, as this process sees it. */
+struct weft_area_rank {
+    struct weft_area_seat *seat;
+    _Atomic uint32_t *doorbell;
+    int pid;
+};
+
+/* The private side. */
+struct weft_area {
+    struct weft_shm_window window;
+    int n, self;
+    size_t piece, part; /* bytes of a buffer, and of a part if one is cut for all ranks */
+    bool direct;        /* all ranks can read each other's memory */
+    uint64_t call;      /* number of the call under way */
+    uint64_t known;     /* `done` of all ranks has reached this stamp */
+    char *scratch;      /* WEFT_AREA_SCRATCH bytes of this process */
+    uint64_t cells[WEFT_AREA_CELLS], buffers[WEFT_AREA_BUFFERS]; /* last stamps of this rank's */
+    struct weft_area_rank ranks[];
+};
+
+enum { WEFT_AREA_SCRATCH = 256 << 10 };
+
+/* Bytes of shared memory for n ranks. */
+size_t weft_area_bytes(int n);
+
+/* An area without memory for n ranks on this node, which have these ranks in MPI_COMM_WORLD; this
+ * process is `self`. NULL if memory is short. */
+struct weft_area *weft_area_new(int n, int self, const int *world);
+void weft_area_free(struct weft_area *area);
+
+/* One rank makes the memory, all join it. Each returns 0, or an errno. */
+int weft_area_make(struct weft_area *area, struct weft_shm_window_card *card);
+int weft_area_join(struct weft_area *area, const struct weft_shm_window_card *card);
+
+/* Wakes a rank that sleeps. */
+void weft_area_wake(_Atomic uint32_t *doorbell);
+
+/* Until the call with word NULL, this process, which has one thread, does not sleep once *word has
+ * reached a value. */
+void weft_area_wait_for(const _Atomic uint64_t *word, uint64_t value);
+
+/* Copies from the memory of another rank. Returns 0, or an errno. */
+int weft_area_read(const struct weft_area *area, int rank, uint64_t address, void *to,
+                   size_t bytes);
+
+/* To be called after a store that the ranks [first, end) may wait for. */
+static inline void weft_area_ring(const struct weft_area *area, int first, int end)
+{
+    atomic_signal_fence(memory_order_seq_cst);
+    for (int i = first; i < end; i++)
+        if (weft_unlikely(atomic_load_explicit(area->ranks[i].doorbell, memory_order_relaxed)) &&
+            i != area->self)
+            weft_area_wake(area->ranks[i].doorbell);
+}
+
+/* The stamp of the first piece of the call with which a 32-bit counter of calls reached a value,
+ * and the last stamp of a call. */
+static inline uint64_t weft_area_call(struct weft_area *area, uint32_t counter)
+{
+    area->call += (uint32_t)(counter - (uint32_t)area->call);
+    return area->call << WEFT_AREA_PIECE_BITS;
+}
+
+static inline uint64_t weft_area_end(uint64_t stamp)
+{
+    return stamp | ((UINT64_C(1) << WEFT_AREA_PIECE_BITS) - 1);
+}
+
+/* The index of a stamp among so many cells or buffers, a power of two. */
+static inline unsigned weft_area_index(uint64_t stamp, unsigned n)
+{
+    return (unsigned)(stamp + (stamp >> WEFT_AREA_PIECE_BITS)) % n;
+}
+
+/* The cell of a stamp, and where its data are if they have so many bytes and the collective uses so
+ * many buffers. */
+static inline struct weft_area_cell *weft_area_cell(const struct weft_area *area, int rank,
+                                                    uint64_t stamp)
+{
+    return &area->ranks[rank].seat->cells[weft_area_index(stamp, WEFT_AREA_CELLS)];
+}
+
+static inline unsigned char *weft_area_data(const struct weft_area *area, int rank, uint64_t stamp,
+                                            size_t bytes, unsigned buffers)
+{
+    if (bytes <= WEFT_AREA_INLINE)
+        return weft_area_cell(area, rank, stamp)->data;
+    return (unsigned char *)(area->ranks[rank].seat + 1) +
+           weft_area_index(stamp, buffers) * area->piece;
+}
+
+#endif

@@ -95,7 +95,7 @@ weft_net_mode_bits(const struct weft_net_fast *net, enum weft_send_mode mode)
     return mode == WEFT_SEND_READY ? net->ready_bits : 0;
 }
 
-/* Sends a contiguous message of fewer than peer->send_below bytes, with no request. False, and
+/* Sends a contiguous message of fewer than peer->send_limit bytes, with no request. False, and
  * nothing was sent, if there is a backlog, credits or a flow check need the general path
  * (ofi/credits.c), or the provider returns -FI_EAGAIN. */
 static inline __attribute__((always_inline)) bool
@@ -132,7 +132,7 @@ static inline bool weft_net_may_post(const struct weft_net_fast *net)
     return weft_likely(net->posts < net->posts_stop);
 }
 
-/* Posts a receive that lands in its request (shorter than the peer's recv_in_request_below), given
+/* Posts a receive that lands in its request (shorter than the peer's recv_in_request_limit), given
  * the source's address and the tag with the bits of the context. If the provider does not accept
  * it, weft_net_refused posts it in software and returns MPI_SUCCESS. */
 enum { WEFT_NET_SMALL = 64, WEFT_NET_SHORT_AT = 200 /* its iovecs in the lane part */ };

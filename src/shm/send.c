@@ -277,13 +277,13 @@ static void make_busy(struct weft_shm_link *link)
 void weft_shm_set_limit(struct weft_shm_link *link)
 {
     bool open = !link->peer->backlog.first && !link->buried && !weft_count_all();
-    link->peer->send_below = open ? weft_shm.eager_limit + 1 : 0;
+    link->peer->send_limit = open ? weft_shm.eager_limit + 1 : 0;
 }
 
 static void append(struct weft_shm_link *link, struct weft_backlog_entry *out)
 {
     weft_backlog_append(link->peer, out, false);
-    link->peer->send_below = 0;
+    link->peer->send_limit = 0;
     make_busy(link);
 }
 
@@ -325,7 +325,7 @@ int weft_shm_isend(struct weft_request *request)
     struct weft_shm_link *link = request->peer->shm;
     bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
     if (!contiguous || request->mode != WEFT_SEND_STANDARD ||
-        request->bytes >= request->peer->send_below) {
+        request->bytes >= request->peer->send_limit) {
         start(link, request);
         return MPI_SUCCESS;
     }

@@ -83,7 +83,7 @@ void weft_shm_close(void);
 /* First contact with a peer that weft_shm_reaches. Returns 0, or -1 with a sentence in why. */
 int weft_shm_connect(struct weft_peer *peer, char *why, size_t len);
 
-/* Sends a contiguous message of fewer than peer->send_below bytes, with no request. False when
+/* Sends a contiguous message of fewer than peer->send_limit bytes, with no request. False when
  * there is no room: then nothing was sent. */
 bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
                      const void *data, size_t bytes);

@@ -151,7 +151,7 @@ static bool post(struct weft_schedule *s, struct weft_step *step)
         weft_unlikely(weft_count_all()))
         return false;
     struct weft_peer *peer = channel->comm->peers[step->peer];
-    if (weft_unlikely(bytes >= peer->recv_provider_below))
+    if (weft_unlikely(bytes >= peer->recv_provider_limit))
         return false;
     struct weft_request *request =
         weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, WEFT_LANE_NET, 1);

@@ -65,7 +65,7 @@ weft_fast_isend(const void *buffer, MPI_Count count, MPI_Datatype datatype, int 
         return NULL;
     struct weft_peer *peer = comm->peers[dest];
     uint32_t sequence = peer->sequence;
-    if (weft_unlikely(bytes >= peer->send_below))
+    if (weft_unlikely(bytes >= peer->send_limit))
         return NULL;
     if (peer->lane == WEFT_LANE_SHM)
         return weft_shm_inject_request(peer, &comm->p2p, tag, buffer, bytes);
@@ -100,15 +100,15 @@ weft_fast_post(void *buffer, MPI_Count count, MPI_Datatype datatype, int source,
     struct weft_request *receive = vci->requests.free;
     if (weft_unlikely(vci->matcher.unexpected) || weft_unlikely(!receive))
         return NULL;
-    if (bytes < peer->recv_in_request_below && weft_likely(weft_net_may_post(&vci->net))) {
+    if (bytes < peer->recv_in_request_limit && weft_likely(weft_net_may_post(&vci->net))) {
         weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, WEFT_LANE_NET, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
         weft_net_irecv_from(&vci->net, receive, peer, channel->net_bits | (uint32_t)tag);
-    } else if (bytes < peer->recv_software_below) {
+    } else if (bytes < peer->recv_software_limit) {
         weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, 0, WEFT_LANE_UNKNOWN, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
         weft_sw_post(&vci->matcher, receive);
-    } else if (bytes < peer->recv_provider_below) {
+    } else if (bytes < peer->recv_provider_limit) {
         weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, WEFT_LANE_NET, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
         weft_net_irecv_plain(receive);

@@ -214,9 +214,9 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
     unsigned limit;   /* polls before it yields in the wait under way */
     unsigned longest; /* polls in a row without an event in the wait under way */
     bool yields_help; /* the last wait ended after a yield */
-} pace;
+} spin;
 
-static bool has_pace(void)
+static bool adapts_spin(void)
 {
     return weft_gate & WEFT_GATE_THREADS && !weft_settings.spin;
 }
@@ -224,21 +224,21 @@ static bool has_pace(void)
 /* Polls before this thread yields; n: it is in turn n of a wait. */
 static unsigned yield_limit(unsigned n)
 {
-    if (weft_likely(!has_pace()))
+    if (weft_likely(!adapts_spin()))
         return (unsigned)weft.yield_after;
-    if (n == 1 && !pace.longest)
-        pace.limit = pace.yields_help && ++pace.waits % TRIAL ? FEW : POLLS;
-    if (n > pace.longest)
-        pace.longest = n;
-    return pace.limit < (unsigned)weft.yield_after ? pace.limit : (unsigned)weft.yield_after;
+    if (n == 1 && !spin.longest)
+        spin.limit = spin.yields_help && ++spin.waits % TRIAL ? FEW : POLLS;
+    if (n > spin.longest)
+        spin.longest = n;
+    return spin.limit < (unsigned)weft.yield_after ? spin.limit : (unsigned)weft.yield_after;
 }
 
 void weft_idle_end(void)
 {
-    if (!pace.longest)
+    if (!spin.longest)
         return;
-    pace.yields_help = pace.longest >= pace.limit;
-    pace.longest = 0;
+    spin.yields_help = spin.longest >= spin.limit;
+    spin.longest = 0;
 }
 
 /* What weft_idle_for does beside counting, in turn n. */

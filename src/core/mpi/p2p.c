@@ -71,22 +71,6 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     return send(buf, count, datatype, dest, tag, comm);
 }
 
-WEFT_EXPORT(Ssend_c);
-int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                 MPI_Comm comm)
-{
-    const struct weft_call call = {"MPI_Ssend", buf, count, datatype, dest, tag, comm};
-    return weft_general_send_mode(&call, WEFT_SEND_SYNCHRONOUS);
-}
-
-WEFT_EXPORT(Rsend_c);
-int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                 MPI_Comm comm)
-{
-    const struct weft_call call = {"MPI_Rsend", buf, count, datatype, dest, tag, comm};
-    return weft_general_send_mode(&call, WEFT_SEND_READY);
-}
-
 WEFT_EXPORT(Isend);
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
@@ -99,22 +83,6 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
                  MPI_Comm comm, MPI_Request *request)
 {
     return isend(buf, count, datatype, dest, tag, comm, request);
-}
-
-WEFT_EXPORT(Issend_c);
-int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                  MPI_Comm comm, MPI_Request *request)
-{
-    const struct weft_call call = {"MPI_Issend", buf, count, datatype, dest, tag, comm};
-    return weft_general_isend_mode(&call, WEFT_SEND_SYNCHRONOUS, request);
-}
-
-WEFT_EXPORT(Irsend_c);
-int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                  MPI_Comm comm, MPI_Request *request)
-{
-    const struct weft_call call = {"MPI_Irsend", buf, count, datatype, dest, tag, comm};
-    return weft_general_isend_mode(&call, WEFT_SEND_READY, request);
 }
 
 WEFT_EXPORT(Recv);

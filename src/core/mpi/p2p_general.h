@@ -27,6 +27,28 @@ int weft_general_send_mode(const struct weft_call *call, enum weft_send_mode mod
 int weft_general_isend_mode(const struct weft_call *call, enum weft_send_mode mode,
                             MPI_Request *request);
 
+/* Buffered sends (bsend.c) and persistent requests (persistent.c). */
+int weft_general_bsend(const struct weft_call *call);
+int weft_general_ibsend(const struct weft_call *call, MPI_Request *request);
+int weft_general_send_init(const struct weft_call *call, enum weft_send_mode mode,
+                           MPI_Request *request);
+int weft_general_recv_init(const struct weft_call *call, MPI_Request *request);
+
+/* The exchanges (sendrecv.c). replace: both calls have one buffer, so a copy of it is sent. */
+int weft_general_sendrecv(struct weft_call out, const struct weft_call *in, bool replace,
+                          MPI_Status *status);
+int weft_general_isendrecv(struct weft_call out, const struct weft_call *in, bool replace,
+                           MPI_Request *request);
+
+/* Packing in the representation external32 (pack.c); with MPI_Aint and MPI_Count alike. */
+int weft_pack_external(const char *datarep, const void *inbuf, MPI_Count incount,
+                       MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position);
+int weft_unpack_external(const char *datarep, const void *inbuf, MPI_Count insize,
+                         MPI_Count *position, void *outbuf, MPI_Count outcount,
+                         MPI_Datatype datatype);
+int weft_pack_external_size(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
+                            MPI_Count *size);
+
 /* Completes the receive of MPI_Recv. */
 int weft_finish_recv(struct weft_request *receive, MPI_Status *status);
 

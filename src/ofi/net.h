@@ -117,6 +117,19 @@ weft_net_inject(const struct weft_net_fast *net, struct weft_peer *peer,
  * in the request. */
 int weft_net_isend(struct weft_request *request);
 
+/* The same for a contiguous standard message of fewer than peer->send_limit bytes. */
+static inline __attribute__((always_inline)) int
+weft_net_isend_short(const struct weft_net_fast *net, struct weft_request *request)
+{
+    request->owner = WEFT_LANE_NET;
+    request->sequence = request->peer->sequence;
+    if (weft_unlikely(!weft_net_inject(net, request->peer, request->channel, request->tag, 0,
+                                       request->buffer, request->bytes)))
+        return weft_net_isend(request);
+    request->pending = 0;
+    return MPI_SUCCESS;
+}
+
 /* Posts a receive to the provider (nothing older waits in software), from any source when the
  * request's peer is NULL. If the receive queue of the provider is full, the receive
  * is posted in software (weft_sw_receive). Returns MPI_SUCCESS. */

@@ -4,7 +4,7 @@
  * order, raises the error of the first wrong one, and calls the core.
  *
  * All functions return what the entry point returns. Those named weft_general enter and leave the
- * library; the others are called between weft_enter_on and weft_leave_on.
+ * library; the others are called with the VCI held.
  */
 #ifndef WEFT_P2P_GENERAL_H
 #define WEFT_P2P_GENERAL_H
@@ -21,6 +21,15 @@ int weft_general_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int sou
                       MPI_Comm comm, MPI_Status *status);
 int weft_general_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
                        MPI_Comm comm, MPI_Request *request);
+
+/* The general path of the standard calls with arguments that were checked and a plain type. */
+int weft_checked_send(struct weft_comm *comm, const void *buffer, size_t bytes, int dest, int tag);
+int weft_checked_isend(struct weft_comm *comm, const void *buffer, size_t bytes, int dest, int tag,
+                       MPI_Request *request);
+int weft_checked_recv(struct weft_comm *comm, void *buffer, size_t bytes, int source, int tag,
+                      MPI_Status *status);
+int weft_checked_irecv(struct weft_comm *comm, void *buffer, size_t bytes, int source, int tag,
+                       MPI_Request *request);
 
 /* Sends in any mode. */
 int weft_general_send_mode(const struct weft_call *call, enum weft_send_mode mode);
@@ -53,8 +62,5 @@ int weft_pack_external_size(const char *datarep, MPI_Count incount, MPI_Datatype
 int weft_finish_recv(struct weft_request *receive, MPI_Status *status);
 
 int weft_call_send(const struct weft_call *call, enum weft_send_mode mode);
-int weft_call_isend(const struct weft_call *call, enum weft_send_mode mode, MPI_Request *request);
-int weft_call_recv(const struct weft_call *call, MPI_Status *status);
-int weft_call_irecv(const struct weft_call *call, MPI_Request *request);
 
 #endif

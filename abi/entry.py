@@ -64,7 +64,7 @@ LITERALS = (
     (r"(true|false|\w+ && .*)$", "bool"),
     (r"(\*file|\w+->errhandler)$", "struct weft_errhandler *"),
     (r"weft_pvar_\w+$", "int (*act)(struct weft_pvar_handle *)"),
-    (r"\((union \w+)\)\{", r"\1"),
+    (r"\(((?:struct|union) \w+)\)\{", r"\1"),
     (r"WEFT_KIND_", "enum weft_kind"),
     (r"WEFT_CATEGORY_", "enum weft_category_kind"),
     (r"weft_\w+_attributed\(", "struct weft_attributed"),

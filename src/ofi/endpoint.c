@@ -185,7 +185,7 @@ static void take_facts(const struct fi_info *info)
     weft_net.header_apart = info->rx_attr->iov_limit >= 3 && !weft_net.local_mr;
     weft_net.stop_step = !weft_net.local_mr;
     bool spills = choice->row->flags & WEFT_PROVIDER_SPILL && info->rx_attr->iov_limit > 1;
-    weft_net.spill_below = spills ? weft_net.eager_limit : 0;
+    weft_net.spill_limit = spills ? weft_net.eager_limit : 0;
     bool numbered = info->domain_attr->cq_data_size >= 8;
     weft_net.in_place_room = weft_net.header_apart && numbered && !weft_net.software
                                  ? weft_net.eager_limit - WEFT_NET_SMALL
@@ -197,7 +197,7 @@ static void take_facts(const struct fi_info *info)
 /* Memory for receives without a place of their own. */
 static bool open_spill(struct weft_net_vci *net)
 {
-    if (!weft_net.spill_below)
+    if (!weft_net.spill_limit)
         return true;
     net->spill = (struct iovec){malloc(weft_net.eager_limit), weft_net.eager_limit};
     if (net->spill.iov_base && weft_net.local_mr)
@@ -331,7 +331,7 @@ static void open_fast(void)
                                                   .ready_bits = (uint64_t)WEFT_MESSAGE_READY
                                                                 << weft_net.form_shift,
                                                   .sequence_mask = weft_net.sequence_mask,
-                                                  .short_pieces = weft_net.spill_below ? 2 : 1,
+                                                  .short_pieces = weft_net.spill_limit ? 2 : 1,
                                                   .posts_stop = stop,
                                                   .form_mask = weft_net.form_mask};
         net->first_sender = weft_net.nvcis == 1 ? 0 : weft_net_sender_number(i, 0);
@@ -519,11 +519,11 @@ int weft_net_connect(struct weft_peer *peer, char *why, size_t len)
                  peer->world, fi_strerror(n < 0 ? -n : FI_EINVAL));
         return -1;
     }
-    peer->send_below = weft_count_all() ? 0 : weft_net.inject_short + 1;
-    *(weft_net.software ? &peer->recv_software_below : &peer->recv_provider_below) =
+    peer->send_limit = weft_count_all() ? 0 : weft_net.inject_short + 1;
+    *(weft_net.software ? &peer->recv_software_limit : &peer->recv_provider_limit) =
         (size_t)INT32_MAX + 1;
     if (!weft_net.software && weft_net.stop_step)
-        peer->recv_in_request_below = WEFT_NET_SMALL + 1;
+        peer->recv_in_request_limit = WEFT_NET_SMALL + 1;
     weft_net_credits_meet(peer, card.credits);
     if (weft_settings.verbose > 1) {
         char there[128], host[256];

@@ -95,7 +95,7 @@ weft_net_mode_bits(const struct weft_net_fast *net, enum weft_send_mode mode)
     return mode == WEFT_SEND_READY ? net->ready_bits : 0;
 }
 
-/* Sends a contiguous message of fewer than peer->send_below bytes, with no request. False, and
+/* Sends a contiguous message of fewer than peer->send_limit bytes, with no request. False, and
  * nothing was sent, if there is a backlog, credits or a flow check need the general path
  * (ofi/credits.c), or the provider returns -FI_EAGAIN. */
 static inline __attribute__((always_inline)) bool
@@ -117,6 +117,19 @@ weft_net_inject(const struct weft_net_fast *net, struct weft_peer *peer,
  * in the request. */
 int weft_net_isend(struct weft_request *request);
 
+/* The same for a contiguous standard message of fewer than peer->send_limit bytes. */
+static inline __attribute__((always_inline)) int
+weft_net_isend_short(const struct weft_net_fast *net, struct weft_request *request)
+{
+    request->owner = WEFT_LANE_NET;
+    request->sequence = request->peer->sequence;
+    if (weft_unlikely(!weft_net_inject(net, request->peer, request->channel, request->tag, 0,
+                                       request->buffer, request->bytes)))
+        return weft_net_isend(request);
+    request->pending = 0;
+    return MPI_SUCCESS;
+}
+
 /* Posts a receive to the provider (nothing older waits in software), from any source when the
  * request's peer is NULL. If the receive queue of the provider is full, the receive
  * is posted in software (weft_sw_receive). Returns MPI_SUCCESS. */
@@ -132,7 +145,7 @@ static inline bool weft_net_may_post(const struct weft_net_fast *net)
     return weft_likely(net->posts < net->posts_stop);
 }
 
-/* Posts a receive that lands in its request (shorter than the peer's recv_in_request_below), given
+/* Posts a receive that lands in its request (shorter than the peer's recv_in_request_limit), given
  * the source's address and the tag with the bits of the context. If the provider does not accept
  * it, weft_net_refused posts it in software and returns MPI_SUCCESS. */
 enum { WEFT_NET_SMALL = 64, WEFT_NET_SHORT_AT = 200 /* its iovecs in the lane part */ };

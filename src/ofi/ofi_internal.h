@@ -253,7 +253,7 @@ struct weft_net {
     uint64_t tag_mask, form_mask, space_bit;
     uint32_t sequence_mask;             /* the bits of a sequence number in the completion data */
     unsigned sender_shift, sender_bits; /* of the sender number in the tag word */
-    size_t spill_below;   /* receives with less room than this get the spill area too; 0 if the
+    size_t spill_limit;   /* receives with less room than this get the spill area too; 0 if the
                            provider   truncates */
     uint64_t stop_step;   /* what each completed receive adds to posts_stop */
     bool header_apart;    /* enough iovecs to keep headers out of buffers, and no FI_MR_LOCAL */

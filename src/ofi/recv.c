@@ -86,12 +86,12 @@ static inline size_t lay_out(struct weft_request *request, char *buffer, size_t 
     if (weft_likely(is_in_place(capacity))) {
         iov[0] = (struct iovec){buffer, capacity};
         iov[1] = weft_net_of(request)->spill;
-        return capacity < weft_net.spill_below ? 2 : 1;
+        return capacity < weft_net.spill_limit ? 2 : 1;
     }
     iov[0] = weft_net_part(request)->short_iov[0];
     iov[1] = (struct iovec){buffer + WEFT_NET_SMALL, capacity - WEFT_NET_SMALL};
     iov[2] = weft_net_of(request)->spill;
-    return capacity < weft_net.spill_below ? 3 : 2;
+    return capacity < weft_net.spill_limit ? 3 : 2;
 }
 
 /* The iovecs of a receive that does not land in its buffer: not a contiguous one, memory that must
@@ -116,7 +116,7 @@ static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, vo
         descriptors[0] = weft_net_descriptor(weft_net_bounce_mr(net, part->packed));
         descriptors[1] = weft_net_descriptor(net->spill_mr);
     }
-    return iov[0].iov_len < weft_net.spill_below ? 2 : 1;
+    return iov[0].iov_len < weft_net.spill_limit ? 2 : 1;
 }
 
 int weft_net_irecv(struct weft_request *request)
@@ -155,7 +155,7 @@ int weft_net_irecv_plain(struct weft_request *request)
     uint64_t word = request->channel->net_bits | (uint32_t)request->match.tag;
     if (weft_unlikely(!weft_net_may_post(net)))
         return weft_net_irecv(request);
-    if (request->capacity < request->peer->recv_in_request_below)
+    if (request->capacity < request->peer->recv_in_request_limit)
         return weft_net_irecv_short(net, request, source, word);
     if (weft_unlikely(!weft_net.header_apart))
         return weft_net_irecv(request);

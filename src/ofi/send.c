@@ -321,7 +321,7 @@ int weft_net_isend(struct weft_request *request)
     const struct weft_net_fast *net = &request->vci->net;
     struct weft_peer *peer = request->peer;
     request->sequence = peer->sequence;
-    if (request->bytes < peer->send_below && request->mode != WEFT_SEND_SYNCHRONOUS &&
+    if (request->bytes < peer->send_limit && request->mode != WEFT_SEND_SYNCHRONOUS &&
         (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
         weft_net_inject(net, peer, request->channel, request->tag,
                         weft_net_mode_bits(net, (enum weft_send_mode)request->mode),

@@ -89,7 +89,7 @@ int weft_shm_connect(struct weft_peer *peer, char *why, size_t len)
     }
     peer->shm = link;
     weft_shm_set_limit(link);
-    peer->recv_software_below = (size_t)INT32_MAX + 1;
+    peer->recv_software_limit = (size_t)INT32_MAX + 1;
     announce(index, peer->deal);
     return 0;
 }

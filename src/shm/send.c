@@ -155,25 +155,6 @@ WEFT_HOT bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel 
     return inject(peer->shm, channel, tag, data, bytes, &sequence);
 }
 
-WEFT_HOT struct weft_request *weft_shm_inject_request(struct weft_peer *peer,
-                                                      struct weft_channel *channel, int tag,
-                                                      const void *data, size_t bytes)
-{
-    uint32_t sequence;
-    if (weft_unlikely(!inject(peer->shm, channel, tag, data, bytes, &sequence)))
-        return NULL;
-    struct weft_request *request =
-        weft_request_pop(&channel->comm->vci->requests, WEFT_REQUEST_SEND, 0, WEFT_LANE_SHM, 0);
-    request->tag = tag;
-    request->sequence = sequence;
-    request->bytes = bytes;
-    request->channel = channel;
-    request->peer = peer;
-    request->buffer = (void *)data;
-    weft_shm_part(request)->state = WEFT_SHM_SENT;
-    return request;
-}
-
 /* ---- With a request */
 
 static struct weft_request *request_of(struct weft_backlog_entry *out)
@@ -277,13 +258,13 @@ static void make_busy(struct weft_shm_link *link)
 void weft_shm_set_limit(struct weft_shm_link *link)
 {
     bool open = !link->peer->backlog.first && !link->buried && !weft_count_all();
-    link->peer->send_below = open ? weft_shm.eager_limit + 1 : 0;
+    link->peer->send_limit = open ? weft_shm.eager_limit + 1 : 0;
 }
 
 static void append(struct weft_shm_link *link, struct weft_backlog_entry *out)
 {
     weft_backlog_append(link->peer, out, false);
-    link->peer->send_below = 0;
+    link->peer->send_limit = 0;
     make_busy(link);
 }
 
@@ -294,43 +275,30 @@ bool weft_shm_take_back(struct weft_shm_link *link, const struct weft_backlog_en
     return found;
 }
 
-static void start(struct weft_shm_link *link, struct weft_request *request)
+/* The general part of weft_shm_isend. */
+static __attribute__((noinline)) int start(struct weft_request *request)
 {
+    struct weft_shm_link *link = request->peer->shm;
     struct weft_shm_request *part = weft_shm_part(request);
     *part = (struct weft_shm_request){.state = WEFT_SHM_QUEUED};
     part->rendezvous = request->bytes > weft_shm.eager_limit;
-    request->pending = 1;
     if (link->peer->backlog.first || !write_message(link, request))
         append(link, &part->out);
-}
-
-/* A contiguous standard message that does not fit a line, or finds no room now. */
-static __attribute__((noinline)) int isend_data(struct weft_shm_link *link,
-                                                struct weft_request *request)
-{
-    uint32_t sequence;
-    if (inject_data(link, request->channel, request->tag, request->buffer, request->bytes,
-                    &sequence)) {
-        request->sequence = sequence;
-        weft_shm_part(request)->state = WEFT_SHM_SENT;
-        return MPI_SUCCESS;
-    }
-    request->type = weft_datatype_byte();
-    start(link, request);
     return MPI_SUCCESS;
 }
 
-int weft_shm_isend(struct weft_request *request)
+WEFT_HOT int weft_shm_isend(struct weft_request *request)
 {
-    struct weft_shm_link *link = request->peer->shm;
-    bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
-    if (!contiguous || request->mode != WEFT_SEND_STANDARD ||
-        request->bytes >= request->peer->send_below) {
-        start(link, request);
-        return MPI_SUCCESS;
-    }
+    struct weft_peer *peer = request->peer;
+    bool plain = request->type->flags & WEFT_TYPE_CONTIGUOUS && request->mode == WEFT_SEND_STANDARD;
+    request->owner = WEFT_LANE_SHM;
+    if (weft_unlikely(!plain) || weft_unlikely(request->bytes >= peer->send_limit) ||
+        weft_unlikely(!inject(peer->shm, request->channel, request->tag, request->buffer,
+                              request->bytes, &request->sequence)))
+        return start(request);
     request->pending = 0;
-    return isend_data(link, request);
+    weft_shm_part(request)->state = WEFT_SHM_SENT;
+    return MPI_SUCCESS;
 }
 
 void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *body)

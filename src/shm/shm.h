@@ -83,18 +83,13 @@ void weft_shm_close(void);
 /* First contact with a peer that weft_shm_reaches. Returns 0, or -1 with a sentence in why. */
 int weft_shm_connect(struct weft_peer *peer, char *why, size_t len);
 
-/* Sends a contiguous message of fewer than peer->send_below bytes, with no request. False when
+/* Sends a contiguous message of fewer than peer->send_limit bytes, with no request. False when
  * there is no room: then nothing was sent. */
 bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
                      const void *data, size_t bytes);
 
-/* The same with a request, complete from the beginning: the first of the VCI's pool, which has one.
- * NULL when there is no room. */
-struct weft_request *weft_shm_inject_request(struct weft_peer *peer, struct weft_channel *channel,
-                                             int tag, const void *data, size_t bytes);
-
-/* Starts a send; every field of the request but lane is set. Returns MPI_SUCCESS: what goes wrong
- * is in the request's error. */
+/* Starts a send; every field of the request but lane is set, pending is 1. Returns MPI_SUCCESS:
+ * what goes wrong is in the request's error. */
 int weft_shm_isend(struct weft_request *request);
 
 /* A receive, whose source and tag are set, matched an RTS with that header: fetches the data, sends

@@ -42,7 +42,7 @@ struct weft_channel {
     uint32_t
         sources;         /* the communicator's size, or 0 while a receive that the provider could
                             match is in software; a receive from a rank below it may be posted at
-                            once where its peer's lane matches: recv_provider_below, recv_software_below */
+                            once where its peer's lane matches: recv_provider_limit, recv_software_limit */
     bool wildcards_held; /* receives from any source stay in software, because lanes are mixed */
     bool took_back;      /* posted receives were withdrawn, so a ready send may find no receive */
     bool listed;         /* in the VCI's list `held`: progress peeks into the provider for it */

@@ -11,49 +11,48 @@
  * and the one with an MPI_Count. */
 
 static inline __attribute__((always_inline)) int
-send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm)
+send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm handle)
 {
-    if (weft_likely(!weft_gate) &&
-        weft_likely(weft_fast_send(buf, count, datatype, dest, tag, comm)))
-        return MPI_SUCCESS;
-    return weft_general_send(buf, count, datatype, dest, tag, comm);
+    size_t bytes;
+    struct weft_comm *comm = weft_likely(!weft_gate) ? weft_fast_comm(handle) : NULL;
+    if (weft_unlikely(!weft_fast_check_send(comm, buf, count, datatype, dest, tag, &bytes)))
+        return weft_general_send(buf, count, datatype, dest, tag, handle);
+    return weft_fast_send(comm, buf, bytes, dest, tag);
 }
 
 static inline __attribute__((always_inline)) int isend(const void *buf, MPI_Count count,
                                                        MPI_Datatype datatype, int dest, int tag,
-                                                       MPI_Comm comm, MPI_Request *request)
+                                                       MPI_Comm handle, MPI_Request *request)
 {
-    struct weft_request *sent = weft_likely(!weft_gate) && weft_likely(request != NULL)
-                                    ? weft_fast_isend(buf, count, datatype, dest, tag, comm)
-                                    : NULL;
-    if (!sent)
-        return weft_general_isend(buf, count, datatype, dest, tag, comm, request);
-    *request = (MPI_Request)sent;
-    return MPI_SUCCESS;
+    size_t bytes;
+    struct weft_comm *comm = weft_likely(!weft_gate) ? weft_fast_comm(handle) : NULL;
+    if (weft_unlikely(!weft_fast_check_send(comm, buf, count, datatype, dest, tag, &bytes)) ||
+        weft_unlikely(!request))
+        return weft_general_isend(buf, count, datatype, dest, tag, handle, request);
+    return weft_fast_isend(comm, buf, bytes, dest, tag, request);
 }
 
 static inline __attribute__((always_inline)) int recv(void *buf, MPI_Count count,
                                                       MPI_Datatype datatype, int source, int tag,
-                                                      MPI_Comm comm, MPI_Status *status)
+                                                      MPI_Comm handle, MPI_Status *status)
 {
-    struct weft_request *receive =
-        weft_likely(!weft_gate) ? weft_fast_post(buf, count, datatype, source, tag, comm) : NULL;
-    if (receive)
-        return weft_finish_recv(receive, status);
-    return weft_general_recv(buf, count, datatype, source, tag, comm, status);
+    size_t bytes;
+    struct weft_comm *comm = weft_likely(!weft_gate) ? weft_fast_comm(handle) : NULL;
+    if (weft_unlikely(!weft_fast_check_receive(comm, buf, count, datatype, source, tag, &bytes)))
+        return weft_general_recv(buf, count, datatype, source, tag, handle, status);
+    return weft_fast_recv(comm, buf, bytes, source, tag, status);
 }
 
 static inline __attribute__((always_inline)) int irecv(void *buf, MPI_Count count,
                                                        MPI_Datatype datatype, int source, int tag,
-                                                       MPI_Comm comm, MPI_Request *request)
+                                                       MPI_Comm handle, MPI_Request *request)
 {
-    struct weft_request *receive = weft_likely(!weft_gate) && weft_likely(request != NULL)
-                                       ? weft_fast_post(buf, count, datatype, source, tag, comm)
-                                       : NULL;
-    if (!receive)
-        return weft_general_irecv(buf, count, datatype, source, tag, comm, request);
-    *request = (MPI_Request)receive;
-    return MPI_SUCCESS;
+    size_t bytes;
+    struct weft_comm *comm = weft_likely(!weft_gate) ? weft_fast_comm(handle) : NULL;
+    if (weft_unlikely(!weft_fast_check_receive(comm, buf, count, datatype, source, tag, &bytes)) ||
+        weft_unlikely(!request))
+        return weft_general_irecv(buf, count, datatype, source, tag, handle, request);
+    return weft_fast_irecv(comm, buf, bytes, source, tag, request);
 }
 
 /* ---- Entry points */
@@ -71,22 +70,6 @@ int PMPI_Send_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int des
     return send(buf, count, datatype, dest, tag, comm);
 }
 
-WEFT_EXPORT(Ssend_c);
-int PMPI_Ssend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                 MPI_Comm comm)
-{
-    const struct weft_call call = {"MPI_Ssend", buf, count, datatype, dest, tag, comm};
-    return weft_general_send_mode(&call, WEFT_SEND_SYNCHRONOUS);
-}
-
-WEFT_EXPORT(Rsend_c);
-int PMPI_Rsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                 MPI_Comm comm)
-{
-    const struct weft_call call = {"MPI_Rsend", buf, count, datatype, dest, tag, comm};
-    return weft_general_send_mode(&call, WEFT_SEND_READY);
-}
-
 WEFT_EXPORT(Isend);
 int PMPI_Isend(const void *buf, int count, MPI_Datatype datatype, int dest, int tag, MPI_Comm comm,
                MPI_Request *request)
@@ -99,22 +82,6 @@ int PMPI_Isend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int de
                  MPI_Comm comm, MPI_Request *request)
 {
     return isend(buf, count, datatype, dest, tag, comm, request);
-}
-
-WEFT_EXPORT(Issend_c);
-int PMPI_Issend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                  MPI_Comm comm, MPI_Request *request)
-{
-    const struct weft_call call = {"MPI_Issend", buf, count, datatype, dest, tag, comm};
-    return weft_general_isend_mode(&call, WEFT_SEND_SYNCHRONOUS, request);
-}
-
-WEFT_EXPORT(Irsend_c);
-int PMPI_Irsend_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                  MPI_Comm comm, MPI_Request *request)
-{
-    const struct weft_call call = {"MPI_Irsend", buf, count, datatype, dest, tag, comm};
-    return weft_general_isend_mode(&call, WEFT_SEND_READY, request);
 }
 
 WEFT_EXPORT(Recv);

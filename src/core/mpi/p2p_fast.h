@@ -1,18 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The fast path of MPI_Send, MPI_Isend, MPI_Recv and MPI_Irecv (MPI 5.0 chapter 3): a predefined or
- * other plain datatype, a rank of the communicator, a peer that is connected, and a lane that takes
- * the message at once. An entry point tries it while weft_gate is 0; with threads the general path
- * (p2p_general.c) tries it first, with the VCI held.
+ * The fast path of MPI_Send, MPI_Isend, MPI_Recv and MPI_Irecv (MPI 5.0 chapter 3), for valid
+ * arguments with a predefined or other plain datatype and a rank of the communicator. An entry
+ * point tries it while weft_gate is 0; with threads the general path (p2p_general.c) tries it
+ * first, with the VCI held.
  *
- * Invariants:
- *  - The fast path accepts only calls that weft_call_explain accepts.
- *  - A function here that returns false or NULL has had no effect.
+ * Invariant: weft_fast_check accepts only arguments that weft_call_explain accepts.
  */
 #ifndef WEFT_P2P_FAST_H
 #define WEFT_P2P_FAST_H
 
 #include "core/comm/comm.h"
+#include "core/mpi/p2p_general.h"
 #include "core/process/weft.h"
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/sw_match.h"
@@ -33,82 +32,85 @@ weft_fast_check(const void *buffer, MPI_Count count, MPI_Datatype datatype, int 
                 uint32_t ranks, size_t *bytes)
 {
     size_t size = weft_datatype_plain_size(datatype);
-    *bytes = (size_t)count * size;
-    return weft_likely(buffer != NULL) && weft_likely((uint64_t)count <= INT32_MAX) &&
-           weft_likely(size != 0) && weft_likely((uint32_t)rank < ranks) &&
-           weft_likely((uint32_t)tag <= (uint32_t)weft.tag_ub);
-}
-
-static inline __attribute__((always_inline)) bool weft_fast_send(const void *buffer,
-                                                                 MPI_Count count,
-                                                                 MPI_Datatype datatype, int dest,
-                                                                 int tag, MPI_Comm handle)
-{
-    struct weft_comm *comm = weft_fast_comm(handle);
-    size_t bytes;
-    if (weft_unlikely(!comm) ||
-        !weft_fast_check(buffer, count, datatype, dest, tag, (uint32_t)comm->size, &bytes))
+    if (weft_unlikely(!size) || weft_unlikely(!buffer) ||
+        weft_unlikely((uint64_t)count > INT32_MAX) || weft_unlikely((uint32_t)rank >= ranks) ||
+        weft_unlikely((uint32_t)tag > (uint32_t)weft.tag_ub))
         return false;
-    return weft_lane_inject(comm->peers[dest], &comm->p2p, tag, WEFT_SEND_STANDARD, buffer, bytes);
+    *bytes = (size_t)count * size;
+    return true;
 }
 
-/* The request of a message that the net lane has taken; complete from the beginning. */
-static inline __attribute__((always_inline)) struct weft_request *
-weft_fast_isend(const void *buffer, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                MPI_Comm handle)
+/* The arguments of a send, or of a receive from one rank. */
+static inline __attribute__((always_inline)) bool
+weft_fast_check_send(const struct weft_comm *comm, const void *buffer, MPI_Count count,
+                     MPI_Datatype datatype, int dest, int tag, size_t *bytes)
 {
-    struct weft_comm *comm = weft_fast_comm(handle);
-    size_t bytes;
-    if (weft_unlikely(!comm) ||
-        !weft_fast_check(buffer, count, datatype, dest, tag, (uint32_t)comm->size, &bytes) ||
-        weft_unlikely(!comm->vci->requests.free))
-        return NULL;
+    return weft_likely(comm != NULL) &&
+           weft_fast_check(buffer, count, datatype, dest, tag, (uint32_t)comm->size, bytes);
+}
+
+static inline __attribute__((always_inline)) bool
+weft_fast_check_receive(const struct weft_comm *comm, const void *buffer, MPI_Count count,
+                        MPI_Datatype datatype, int source, int tag, size_t *bytes)
+{
+    return weft_likely(comm != NULL) &&
+           weft_fast_check(buffer, count, datatype, source, tag, comm->p2p.sources, bytes);
+}
+
+/* ---- With checked arguments. All return what the entry point returns. */
+
+static inline __attribute__((always_inline)) int
+weft_fast_send(struct weft_comm *comm, const void *buffer, size_t bytes, int dest, int tag)
+{
+    if (weft_likely(weft_lane_inject(comm->peers[dest], &comm->p2p, tag, WEFT_SEND_STANDARD, buffer,
+                                     bytes)))
+        return MPI_SUCCESS;
+    return weft_checked_send(comm, buffer, bytes, dest, tag);
+}
+
+static inline __attribute__((always_inline)) int weft_fast_isend(struct weft_comm *comm,
+                                                                 const void *buffer, size_t bytes,
+                                                                 int dest, int tag,
+                                                                 MPI_Request *request)
+{
     struct weft_peer *peer = comm->peers[dest];
-    uint32_t sequence = peer->sequence;
-    if (weft_unlikely(bytes >= peer->send_below))
-        return NULL;
-    if (peer->lane == WEFT_LANE_SHM)
-        return weft_shm_inject_request(peer, &comm->p2p, tag, buffer, bytes);
-    if (weft_unlikely(!weft_net_inject(&comm->vci->net, peer, &comm->p2p, tag, 0, buffer, bytes)))
-        return NULL;
-    struct weft_request *send =
-        weft_request_pop(&comm->vci->requests, WEFT_REQUEST_SEND, 0, WEFT_LANE_NET, 0);
+    struct weft_vci *vci = comm->vci;
+    struct weft_request *send = vci->requests.free;
+    if (weft_unlikely(!send) || weft_unlikely(bytes >= peer->send_limit))
+        return weft_checked_isend(comm, buffer, bytes, dest, tag, request);
+    weft_request_pop(&vci->requests, WEFT_REQUEST_SEND, 0, WEFT_LANE_UNKNOWN, 1);
     send->tag = tag;
-    send->sequence = sequence; /* for MPI_Cancel */
     send->bytes = bytes;
     send->channel = &comm->p2p;
     send->peer = peer;
+    send->type = weft_datatype_byte();
     send->buffer = (void *)buffer;
-    return send;
+    *request = (MPI_Request)send;
+    return peer->lane == WEFT_LANE_NET ? weft_net_isend_short(&vci->net, send)
+                                       : weft_shm_isend(send);
 }
 
-/* A receive from one rank, posted where the messages of that rank are matched: in the provider,
- * landing in its request or in its buffer, or in the software matcher. Returns its request, or
- * NULL. */
+/* Posts a receive where the messages of its source are matched: in the provider, landing in its
+ * request or in its buffer, or in the software matcher. NULL, without effect: the general path is
+ * required. */
 static inline __attribute__((always_inline)) struct weft_request *
-weft_fast_post(void *buffer, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-               MPI_Comm handle)
+weft_fast_post(struct weft_comm *comm, void *buffer, size_t bytes, int source, int tag)
 {
-    struct weft_comm *comm = weft_fast_comm(handle);
-    size_t bytes;
-    if (weft_unlikely(!comm) ||
-        !weft_fast_check(buffer, count, datatype, source, tag, comm->p2p.sources, &bytes))
-        return NULL;
     struct weft_channel *channel = &comm->p2p;
     struct weft_peer *peer = comm->peers[source];
     struct weft_vci *vci = comm->vci;
     struct weft_request *receive = vci->requests.free;
     if (weft_unlikely(vci->matcher.unexpected) || weft_unlikely(!receive))
         return NULL;
-    if (bytes < peer->recv_in_request_below && weft_likely(weft_net_may_post(&vci->net))) {
+    if (bytes < peer->recv_in_request_limit && weft_likely(weft_net_may_post(&vci->net))) {
         weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, WEFT_LANE_NET, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
         weft_net_irecv_from(&vci->net, receive, peer, channel->net_bits | (uint32_t)tag);
-    } else if (bytes < peer->recv_software_below) {
+    } else if (bytes < peer->recv_software_limit) {
         weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, 0, WEFT_LANE_UNKNOWN, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
         weft_sw_post(&vci->matcher, receive);
-    } else if (bytes < peer->recv_provider_below) {
+    } else if (bytes < peer->recv_provider_limit) {
         weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, WEFT_LANE_NET, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
         weft_net_irecv_plain(receive);
@@ -116,6 +118,29 @@ weft_fast_post(void *buffer, MPI_Count count, MPI_Datatype datatype, int source,
         return NULL;
     }
     return receive;
+}
+
+static inline __attribute__((always_inline)) int weft_fast_recv(struct weft_comm *comm,
+                                                                void *buffer, size_t bytes,
+                                                                int source, int tag,
+                                                                MPI_Status *status)
+{
+    struct weft_request *receive = weft_fast_post(comm, buffer, bytes, source, tag);
+    return weft_likely(receive != NULL)
+               ? weft_finish_recv(receive, status)
+               : weft_checked_recv(comm, buffer, bytes, source, tag, status);
+}
+
+static inline __attribute__((always_inline)) int weft_fast_irecv(struct weft_comm *comm,
+                                                                 void *buffer, size_t bytes,
+                                                                 int source, int tag,
+                                                                 MPI_Request *request)
+{
+    struct weft_request *receive = weft_fast_post(comm, buffer, bytes, source, tag);
+    if (weft_unlikely(!receive))
+        return weft_checked_irecv(comm, buffer, bytes, source, tag, request);
+    *request = (MPI_Request)receive;
+    return MPI_SUCCESS;
 }
 
 #endif

@@ -7,6 +7,7 @@
  */
 #include "core/mpi/api.h"
 #include "core/mpi/arg.h"
+#include "core/mpi/p2p_general.h"
 #include "core/datatype/datatype.h"
 #include "core/comm/raise.h"
 #include "core/process/weft.h"
@@ -311,9 +312,8 @@ static int run_external(const struct call *call, const char *datarep, enum way w
     return code;
 }
 
-static int pack_external(const char *datarep, const void *inbuf, MPI_Count incount,
-                         MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
-                         MPI_Count *position)
+int weft_pack_external(const char *datarep, const void *inbuf, MPI_Count incount,
+                       MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position)
 {
     struct call call = {"MPI_Pack_external",     NULL, inbuf, incount, datatype, outbuf, outsize,
                         position ? *position : 0};
@@ -324,24 +324,9 @@ static int pack_external(const char *datarep, const void *inbuf, MPI_Count incou
     return code;
 }
 
-WEFT_EXPORT(Pack_external_c);
-int PMPI_Pack_external_c(const char *datarep, const void *inbuf, MPI_Count incount,
-                         MPI_Datatype datatype, void *outbuf, MPI_Count outsize,
-                         MPI_Count *position)
-{
-    return pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
-}
-
-WEFT_EXPORT(Pack_external);
-int PMPI_Pack_external(const char *datarep, const void *inbuf, int incount, MPI_Datatype datatype,
-                       void *outbuf, MPI_Aint outsize, MPI_Aint *position)
-{
-    return pack_external(datarep, inbuf, incount, datatype, outbuf, outsize, position);
-}
-
-static int unpack_external(const char *datarep, const void *inbuf, MPI_Count insize,
-                           MPI_Count *position, void *outbuf, MPI_Count outcount,
-                           MPI_Datatype datatype)
+int weft_unpack_external(const char *datarep, const void *inbuf, MPI_Count insize,
+                         MPI_Count *position, void *outbuf, MPI_Count outcount,
+                         MPI_Datatype datatype)
 {
     struct call call = {"MPI_Unpack_external",   NULL, outbuf, outcount, datatype, inbuf, insize,
                         position ? *position : 0};
@@ -352,23 +337,8 @@ static int unpack_external(const char *datarep, const void *inbuf, MPI_Count ins
     return code;
 }
 
-WEFT_EXPORT(Unpack_external_c);
-int PMPI_Unpack_external_c(const char datarep[], const void *inbuf, MPI_Count insize,
-                           MPI_Count *position, void *outbuf, MPI_Count outcount,
-                           MPI_Datatype datatype)
-{
-    return unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
-}
-
-WEFT_EXPORT(Unpack_external);
-int PMPI_Unpack_external(const char datarep[], const void *inbuf, MPI_Aint insize,
-                         MPI_Aint *position, void *outbuf, int outcount, MPI_Datatype datatype)
-{
-    return unpack_external(datarep, inbuf, insize, position, outbuf, outcount, datatype);
-}
-
-static int external_size(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
-                         MPI_Count *size)
+int weft_pack_external_size(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
+                            MPI_Count *size)
 {
     struct call call = {.function = "MPI_Pack_external_size",
                         .count = incount,
@@ -387,17 +357,4 @@ static int external_size(const char *datarep, MPI_Count incount, MPI_Datatype da
     }
     weft_leave();
     return code;
-}
-
-WEFT_EXPORT(Pack_external_size_c);
-int PMPI_Pack_external_size_c(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
-                              MPI_Count *size)
-{
-    return external_size(datarep, incount, datatype, size);
-}
-
-WEFT_EXPORT(Pack_external_size);
-int PMPI_Pack_external_size(const char *datarep, int incount, MPI_Datatype datatype, MPI_Aint *size)
-{
-    return external_size(datarep, incount, datatype, size);
 }

@@ -7,7 +7,7 @@
  * it inactive again (core/pt2pt/request.h), and MPI_Request_free ends it.
  */
 #include "core/mpi/api.h"
-#include "core/mpi/call.h"
+#include "core/mpi/p2p_general.h"
 #include "core/mpi/request_scope.h"
 #include "core/coll/coll.h"
 #include "core/comm/raise.h"
@@ -75,57 +75,23 @@ static int make_receive(const struct weft_call *call, MPI_Request *handle)
     return MPI_SUCCESS;
 }
 
-static int init_send(const struct weft_call call, enum weft_send_mode mode, MPI_Request *request)
+int weft_general_send_init(const struct weft_call *call, enum weft_send_mode mode,
+                           MPI_Request *request)
 {
-    int code = weft_enter(call.function);
+    int code = weft_enter(call->function);
     if (code)
         return code;
-    code = make_send(&call, mode, request);
+    code = make_send(call, mode, request);
     weft_leave();
     return code;
 }
 
-WEFT_EXPORT(Send_init_c);
-int PMPI_Send_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                     MPI_Comm comm, MPI_Request *request)
+int weft_general_recv_init(const struct weft_call *call, MPI_Request *request)
 {
-    return init_send((struct weft_call){"MPI_Send_init", buf, count, datatype, dest, tag, comm},
-                     WEFT_SEND_STANDARD, request);
-}
-
-WEFT_EXPORT(Ssend_init_c);
-int PMPI_Ssend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                      MPI_Comm comm, MPI_Request *request)
-{
-    return init_send((struct weft_call){"MPI_Ssend_init", buf, count, datatype, dest, tag, comm},
-                     WEFT_SEND_SYNCHRONOUS, request);
-}
-
-WEFT_EXPORT(Rsend_init_c);
-int PMPI_Rsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                      MPI_Comm comm, MPI_Request *request)
-{
-    return init_send((struct weft_call){"MPI_Rsend_init", buf, count, datatype, dest, tag, comm},
-                     WEFT_SEND_READY, request);
-}
-
-WEFT_EXPORT(Bsend_init_c);
-int PMPI_Bsend_init_c(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag,
-                      MPI_Comm comm, MPI_Request *request)
-{
-    return init_send((struct weft_call){"MPI_Bsend_init", buf, count, datatype, dest, tag, comm},
-                     WEFT_SEND_BUFFERED, request);
-}
-
-WEFT_EXPORT(Recv_init_c);
-int PMPI_Recv_init_c(void *buf, MPI_Count count, MPI_Datatype datatype, int source, int tag,
-                     MPI_Comm comm, MPI_Request *request)
-{
-    struct weft_call call = {"MPI_Recv_init", buf, count, datatype, source, tag, comm};
-    int code = weft_enter("MPI_Recv_init");
+    int code = weft_enter(call->function);
     if (code)
         return code;
-    code = make_receive(&call, request);
+    code = make_receive(call, request);
     weft_leave();
     return code;
 }

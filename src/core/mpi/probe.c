@@ -35,67 +35,36 @@ static int no_result(const char *function, MPI_Comm comm)
     return code;
 }
 
-static int probe(const char *function, int source, int tag, MPI_Comm comm, bool take,
-                 MPI_Message *handle, MPI_Status *status)
+/* wait: until there is a message; else *flag is whether there is one. take: into *handle. */
+static int probe(const char *function, int source, int tag, MPI_Comm comm, bool wait, int *flag,
+                 bool take, MPI_Message *handle, MPI_Status *status)
 {
-    struct weft_resolved call;
-    struct weft_message *message;
-    if (take && !handle)
+    struct weft_resolved call = {NULL};
+    struct weft_message *message = &weft_message_no_proc;
+    if ((!wait && !flag) || (take && !handle))
         return no_result(function, comm);
     struct weft_vci *vci = weft_call_vci(comm);
     int code = weft_enter_on(function, vci);
     if (code)
         return code;
-    if (prepare(function, source, tag, comm, &call, &code)) {
+    bool good = prepare(function, source, tag, comm, &call, &code);
+    if (good && wait)
         code = weft_probe_wait(&call.comm->p2p, source, tag, &message);
-        if (code == MPI_SUCCESS) {
-            weft_probe_status(message, status);
-            if (take) {
-                weft_probe_take(&call.comm->p2p, message);
-                *handle = (MPI_Message)message;
-            }
-        } else {
-            code = weft_error_raise(call.comm, code, function);
-        }
-    } else if (code == MPI_SUCCESS) {
-        weft_status_proc_null(status);
-        if (take)
-            *handle = MPI_MESSAGE_NO_PROC;
-    }
-    weft_leave_on(vci);
-    return code;
-}
-
-static int look(const char *function, int source, int tag, MPI_Comm comm, bool take, int *flag,
-                MPI_Message *handle, MPI_Status *status)
-{
-    struct weft_resolved call;
-    struct weft_message *message;
-    if (!flag || (take && !handle))
-        return no_result(function, comm);
-    struct weft_vci *vci = weft_call_vci(comm);
-    int code = weft_enter_on(function, vci);
-    if (code)
-        return code;
-    if (prepare(function, source, tag, comm, &call, &code)) {
-        message = weft_probe_look(&call.comm->p2p, source, tag);
+    else if (good && !(message = weft_probe_look(&call.comm->p2p, source, tag)))
+        code = weft_probe_source(&call.comm->p2p, source);
+    if (flag && (good || code == MPI_SUCCESS))
         *flag = message != NULL;
-        if (message) {
+    if (good && code != MPI_SUCCESS) {
+        code = weft_error_raise(call.comm, code, function);
+    } else if (code == MPI_SUCCESS && message) {
+        if (good)
             weft_probe_status(message, status);
-            if (take) {
-                weft_probe_take(&call.comm->p2p, message);
-                *handle = (MPI_Message)message;
-            }
-        } else {
-            code = weft_probe_source(&call.comm->p2p, source);
-            if (code != MPI_SUCCESS)
-                code = weft_error_raise(call.comm, code, function);
-        }
-    } else if (code == MPI_SUCCESS) {
-        *flag = 1;
-        weft_status_proc_null(status);
+        else
+            weft_status_proc_null(status);
+        if (good && take)
+            weft_probe_take(&call.comm->p2p, message);
         if (take)
-            *handle = MPI_MESSAGE_NO_PROC;
+            *handle = good ? (MPI_Message)message : MPI_MESSAGE_NO_PROC;
     }
     weft_leave_on(vci);
     return code;
@@ -104,26 +73,26 @@ static int look(const char *function, int source, int tag, MPI_Comm comm, bool t
 WEFT_EXPORT(Probe);
 int PMPI_Probe(int source, int tag, MPI_Comm comm, MPI_Status *status)
 {
-    return probe("MPI_Probe", source, tag, comm, false, NULL, status);
+    return probe("MPI_Probe", source, tag, comm, true, NULL, false, NULL, status);
 }
 
 WEFT_EXPORT(Mprobe);
 int PMPI_Mprobe(int source, int tag, MPI_Comm comm, MPI_Message *message, MPI_Status *status)
 {
-    return probe("MPI_Mprobe", source, tag, comm, true, message, status);
+    return probe("MPI_Mprobe", source, tag, comm, true, NULL, true, message, status);
 }
 
 WEFT_EXPORT(Iprobe);
 int PMPI_Iprobe(int source, int tag, MPI_Comm comm, int *flag, MPI_Status *status)
 {
-    return look("MPI_Iprobe", source, tag, comm, false, flag, NULL, status);
+    return probe("MPI_Iprobe", source, tag, comm, false, flag, false, NULL, status);
 }
 
 WEFT_EXPORT(Improbe);
 int PMPI_Improbe(int source, int tag, MPI_Comm comm, int *flag, MPI_Message *message,
                  MPI_Status *status)
 {
-    return look("MPI_Improbe", source, tag, comm, true, flag, message, status);
+    return probe("MPI_Improbe", source, tag, comm, false, flag, true, message, status);
 }
 
 /* The VCI of a message that a matched probe took. */

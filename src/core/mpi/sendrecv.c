@@ -98,80 +98,36 @@ static int take_copy(struct weft_call *out, void **copy)
     return MPI_SUCCESS;
 }
 
-WEFT_EXPORT(Sendrecv_c);
-int PMPI_Sendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
-                    int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                    int source, int recvtag, MPI_Comm comm, MPI_Status *status)
+int weft_general_sendrecv(struct weft_call out, const struct weft_call *in, bool replace,
+                          MPI_Status *status)
 {
-    struct weft_call out = {"MPI_Sendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm};
-    struct weft_call in = {"MPI_Sendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm};
-    struct weft_vci *vci = weft_call_vci(comm);
-    int code = weft_enter_on("MPI_Sendrecv", vci);
+    void *copy = NULL;
+    struct weft_vci *vci = weft_call_vci(out.comm);
+    int code = weft_enter_on(out.function, vci);
     if (code)
         return code;
-    code = weft_call_explain(&out, false, false);
+    code = replace ? take_copy(&out, &copy) : weft_call_explain(&out, false, false);
     if (code == MPI_SUCCESS)
-        code = exchange(&out, &in, status);
-    weft_leave_on(vci);
-    return code;
-}
-
-WEFT_EXPORT(Sendrecv_replace_c);
-int PMPI_Sendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-                            int sendtag, int source, int recvtag, MPI_Comm comm, MPI_Status *status)
-{
-    struct weft_call out = {"MPI_Sendrecv_replace", buf, count, datatype, dest, sendtag, comm};
-    struct weft_call in = {"MPI_Sendrecv_replace", buf, count, datatype, source, recvtag, comm};
-    void *copy;
-    struct weft_vci *vci = weft_call_vci(comm);
-    int code = weft_enter_on("MPI_Sendrecv_replace", vci);
-    if (code)
-        return code;
-    code = take_copy(&out, &copy);
-    if (code == MPI_SUCCESS)
-        code = exchange(&out, &in, status);
+        code = exchange(&out, in, status);
     free(copy);
     weft_leave_on(vci);
     return code;
 }
 
-WEFT_EXPORT(Isendrecv_c);
-int PMPI_Isendrecv_c(const void *sendbuf, MPI_Count sendcount, MPI_Datatype sendtype, int dest,
-                     int sendtag, void *recvbuf, MPI_Count recvcount, MPI_Datatype recvtype,
-                     int source, int recvtag, MPI_Comm comm, MPI_Request *request)
+int weft_general_isendrecv(struct weft_call out, const struct weft_call *in, bool replace,
+                           MPI_Request *request)
 {
-    struct weft_call out = {"MPI_Isendrecv", sendbuf, sendcount, sendtype, dest, sendtag, comm};
-    struct weft_call in = {"MPI_Isendrecv", recvbuf, recvcount, recvtype, source, recvtag, comm};
-    struct weft_vci *vci = weft_call_vci(comm);
-    int code = weft_enter_on("MPI_Isendrecv", vci);
+    void *copy = NULL;
+    struct weft_vci *vci = weft_call_vci(out.comm);
+    int code = weft_enter_on(out.function, vci);
     if (code)
         return code;
-    code = weft_call_explain(&out, false, false);
-    if (code == MPI_SUCCESS)
-        code =
-            request ? start_exchange(&out, &in, NULL, request) : weft_call_explain(&in, true, true);
-    weft_leave_on(vci);
-    return code;
-}
-
-WEFT_EXPORT(Isendrecv_replace_c);
-int PMPI_Isendrecv_replace_c(void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
-                             int sendtag, int source, int recvtag, MPI_Comm comm,
-                             MPI_Request *request)
-{
-    struct weft_call out = {"MPI_Isendrecv_replace", buf, count, datatype, dest, sendtag, comm};
-    struct weft_call in = {"MPI_Isendrecv_replace", buf, count, datatype, source, recvtag, comm};
-    void *copy;
-    struct weft_vci *vci = weft_call_vci(comm);
-    int code = weft_enter_on("MPI_Isendrecv_replace", vci);
-    if (code)
-        return code;
-    code = take_copy(&out, &copy);
+    code = replace ? take_copy(&out, &copy) : weft_call_explain(&out, false, false);
     if (code == MPI_SUCCESS && request) {
-        code = start_exchange(&out, &in, copy, request);
+        code = start_exchange(&out, in, copy, request);
     } else if (code == MPI_SUCCESS) {
         free(copy);
-        code = weft_call_explain(&in, true, true);
+        code = weft_call_explain(in, true, true);
     }
     weft_leave_on(vci);
     return code;

@@ -22,6 +22,7 @@ enum { SPINS = 300, YIELDS = 20, STREAK = 32, STEP_BACK_SPINS = 60, STEP_BACK_YI
 enum { SURE_US = 100000, UNSURE_US = 500 };
 
 _Atomic bool weft_lock_shared = true; /* until membarrier is known to work */
+_Atomic uint32_t weft_lock_waiting;
 _Thread_local uint32_t weft_lock_thread;
 
 static struct weft_lock *locks[WEFT_LOCKS_MAX];
@@ -55,15 +56,21 @@ void weft_lock_open(bool may_spin)
         atomic_store(&weft_lock_shared, true);
 }
 
+static void count_waiter(struct weft_lock *lock, uint32_t by)
+{
+    atomic_fetch_add_explicit(&lock->waiters, by, memory_order_relaxed);
+    atomic_fetch_add_explicit(&weft_lock_waiting, by, memory_order_relaxed);
+}
+
 static void wait_until_left(struct weft_lock *lock)
 {
-    atomic_fetch_add_explicit(&lock->waiters, 1, memory_order_relaxed);
+    count_waiter(lock, 1);
     for (unsigned n = 0; atomic_load_explicit(&lock->alone, memory_order_acquire); n++)
         if (n < YIELDS)
             sched_yield();
         else
             nanosleep(&(struct timespec){.tv_nsec = UNSURE_US * 1000L}, NULL);
-    atomic_fetch_sub_explicit(&lock->waiters, 1, memory_order_relaxed);
+    count_waiter(lock, (uint32_t)-1);
 }
 
 /* There is a second thread. If membarrier fails, a millisecond takes its place: no store stays in a
@@ -104,7 +111,7 @@ void weft_lock_wake(struct weft_lock *lock)
 
 static void wait_for_one(struct weft_lock *lock)
 {
-    atomic_fetch_add_explicit(&lock->waiters, 1, memory_order_relaxed);
+    count_waiter(lock, 1);
     for (unsigned n = 0;; n++) {
         if (!atomic_load_explicit(&lock->owner, memory_order_relaxed) && weft_lock_try(lock))
             break;
@@ -115,7 +122,7 @@ static void wait_for_one(struct weft_lock *lock)
         else
             sleep_until_free(lock);
     }
-    atomic_fetch_sub_explicit(&lock->waiters, 1, memory_order_relaxed);
+    count_waiter(lock, (uint32_t)-1);
     atomic_fetch_add_explicit(&lock->turns, 1, memory_order_relaxed);
 }
 

@@ -50,6 +50,9 @@ struct weft_lock {
     _Atomic uint32_t turns;    /* how often a waiting thread has taken it */
 };
 
+/* Threads that wait for any lock. */
+extern WEFT_HIDDEN _Atomic uint32_t weft_lock_waiting;
+
 /* True once a second thread may call MPI. */
 extern WEFT_HIDDEN _Atomic bool weft_lock_shared;
 

@@ -73,6 +73,12 @@ static inline bool weft_vcis_hold_all(void)
                                                 weft_lock_is_mine(&weft.vcis[weft.nvcis - 1].lock));
 }
 
+/* What a wait on a VCI may progress: that VCI, or everything (NULL) if this thread holds all. */
+static inline struct weft_vci *weft_vci_scope(struct weft_vci *vci)
+{
+    return weft_vcis_hold_all() ? NULL : vci;
+}
+
 /* Slow path of weft_enter: checks that MPI is initialised, takes all VCIs when there are threads,
  * answers SIGUSR1. Returns MPI_SUCCESS, or an error class that the entry point returns at once. */
 WEFT_COLD int weft_enter_gated(const char *function);
@@ -201,7 +207,7 @@ void weft_idle_end(void);
  * waits for a VCI of this one. */
 static inline void weft_share(void)
 {
-    if (weft_unlikely(weft_gate & WEFT_GATE_THREADS))
+    if (weft_unlikely(atomic_load_explicit(&weft_lock_waiting, memory_order_relaxed)))
         weft_vcis_share();
 }
 

@@ -54,7 +54,7 @@ static struct weft_bsend_entry *take(struct weft_bsend_buffer *buffer, size_t by
     return entry;
 }
 
-static bool sent_below(const struct weft_bsend_buffer *buffer, uint64_t number)
+static bool sent_before(const struct weft_bsend_buffer *buffer, uint64_t number)
 {
     return !buffer->oldest || buffer->oldest->number >= number;
 }
@@ -68,7 +68,7 @@ static void give(struct weft_bsend_entry *entry)
     } else {
         weft_bsend_buffer_give(entry);
     }
-    while (buffer->flushes && sent_below(buffer, buffer->flushes->posted)) {
+    while (buffer->flushes && sent_before(buffer, buffer->flushes->posted)) {
         struct weft_request *flush = buffer->flushes;
         buffer->flushes = flush->next;
         flush->error = buffer->error;
@@ -265,10 +265,10 @@ int weft_bsend_attach(struct weft_bsend_owner owner, void *base, size_t size)
     return MPI_SUCCESS;
 }
 
-static void wait_below(struct weft_bsend_buffer *buffer, uint64_t number)
+static void wait_before(struct weft_bsend_buffer *buffer, uint64_t number)
 {
     unsigned idle = 0;
-    while (!sent_below(buffer, number))
+    while (!sent_before(buffer, number))
         weft_await(NULL, &idle, NULL);
 }
 
@@ -277,7 +277,7 @@ int weft_bsend_flush(struct weft_bsend_owner owner)
     struct weft_bsend_buffer *buffer = buffer_of(owner);
     if (!buffer->attached)
         return nothing_attached(owner);
-    wait_below(buffer, buffer->entries);
+    wait_before(buffer, buffer->entries);
     return buffer->error ? not_sent(owner) : MPI_SUCCESS;
 }
 
@@ -297,7 +297,7 @@ int weft_bsend_iflush(struct weft_bsend_owner owner, struct weft_request **out)
     flush->next = NULL;
     flush->posted = buffer->entries;
     *out = flush;
-    if (sent_below(buffer, flush->posted)) {
+    if (sent_before(buffer, flush->posted)) {
         flush->error = buffer->error;
         flush->pending = 0;
         return MPI_SUCCESS;
@@ -314,7 +314,7 @@ int weft_bsend_detach(struct weft_bsend_owner owner, void **base, size_t *size)
     struct weft_bsend_buffer *buffer = buffer_of(owner);
     if (!buffer->attached)
         return nothing_attached(owner);
-    wait_below(buffer, UINT64_MAX);
+    wait_before(buffer, UINT64_MAX);
     *base = buffer->base;
     *size = buffer->size;
     buffer->attached = false;

@@ -61,8 +61,8 @@ void weft_lane_bury(struct weft_peer *peer)
 {
     weft_shm_bury(peer);
     peer->lane = WEFT_LANE_DEAD;
-    peer->send_below = 0;
-    peer->recv_in_request_below = peer->recv_provider_below = peer->recv_software_below = 0;
+    peer->send_limit = 0;
+    peer->recv_in_request_limit = peer->recv_provider_limit = peer->recv_software_limit = 0;
     weft_net_drop_backlog(peer);
 }
 

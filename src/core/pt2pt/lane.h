@@ -46,7 +46,7 @@ static inline __attribute__((always_inline)) bool
 weft_lane_inject(struct weft_peer *peer, const struct weft_channel *channel, int tag,
                  enum weft_send_mode mode, const void *data, size_t bytes)
 {
-    if (weft_unlikely(bytes >= peer->send_below))
+    if (weft_unlikely(bytes >= peer->send_limit))
         return false;
     const struct weft_net_fast *net = &channel->comm->vci->net;
     if (weft_likely(peer->lane == WEFT_LANE_NET))

@@ -80,11 +80,11 @@ struct weft_peer {
     uint32_t sequence; /* of the next user message to it on the net lane, or to itself */
     /* Limits of the fast path, in bytes: each takes only what is shorter, so 0 stops it. The lane
      * sets them at first contact; a dead peer has none. */
-    size_t send_below;            /* of a send by the lane's inject function; 0 with
+    size_t send_limit;            /* of a send by the lane's inject function; 0 with
                                      WEFT_COUNTERS=all, and while the lane shm has a backlog */
-    size_t recv_in_request_below; /* of a receive from the provider that lands in its request */
-    size_t recv_provider_below;   /* of any posted to the provider, where the provider matches */
-    size_t recv_software_below;   /* of one posted to the matcher, where software matches */
+    size_t recv_in_request_limit; /* of a receive from the provider that lands in its request */
+    size_t recv_provider_limit;   /* of any posted to the provider, where the provider matches */
+    size_t recv_software_limit;   /* of one posted to the matcher, where software matches */
     struct weft_net_peer net;     /* its first members share a cache line with those above */
     struct weft_shm_link *shm;    /* state of the shared-memory lane; kept when the peer is dead */
     struct weft_backlog backlog;

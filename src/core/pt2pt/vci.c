@@ -107,11 +107,6 @@ void weft_vcis_share(void)
     }
 }
 
-struct weft_vci *weft_vci_scope(struct weft_vci *vci)
-{
-    return weft_vcis_hold_all() ? NULL : vci;
-}
-
 size_t weft_vcis_unexpected(void)
 {
     size_t sum = 0;

@@ -126,16 +126,17 @@ static void pass_logicals(void)
     }
 }
 
-/* A program that is linked with another MPI, too, would call some functions of each. */
+/* With the library of another MPI in the program, too, some calls would go to each. The standard ABI
+ * has no PMPI_Comm_f2c, and the Fortran library of any other MPI needs it. */
 static void refuse_two_libraries(void)
 {
-    Dl_info abi, found;
+    Dl_info abi, other;
     if (dladdr((void *)(uintptr_t)PMPI_Abi_get_fortran_info, &abi) &&
-        dladdr((void *)(uintptr_t)PMPI_Info_create, &found) && abi.dli_fbase != found.dli_fbase) {
+        dladdr(dlsym(RTLD_DEFAULT, "PMPI_Comm_f2c"), &other) && abi.dli_fbase != other.dli_fbase) {
         fprintf(stderr,
                 "libmpifort_abi: this program is linked with two MPI libraries, %s and %s; link it "
                 "with mpifort and without the libraries of the other MPI\n",
-                abi.dli_fname, found.dli_fname);
+                abi.dli_fname, other.dli_fname);
         exit(EXIT_FAILURE);
     }
 }

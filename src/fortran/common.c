@@ -126,8 +126,8 @@ static void pass_logicals(void)
     }
 }
 
-/* With the library of another MPI in the program, too, some calls would go to each. The standard ABI
- * has no PMPI_Comm_f2c, and the Fortran library of any other MPI needs it. */
+/* With the library of another MPI in the program, too, some calls would go to each. The standard
+ * ABI has no PMPI_Comm_f2c, and the Fortran library of any other MPI needs it. */
 static void refuse_two_libraries(void)
 {
     Dl_info abi, other;

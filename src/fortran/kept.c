@@ -17,7 +17,8 @@
 struct kept {
     int request;
     bool persistent, active;
-    struct weft_fortran_section in, out; /* each with a descriptor of its own; of is NULL if unused */
+    struct weft_fortran_section in,
+        out; /* each with a descriptor of its own; of is NULL if unused */
     struct kept *next;
 };
 
@@ -33,8 +34,8 @@ static struct weft_fortran_section own(const struct weft_fortran_section *sectio
         return mine;
     size_t size = sizeof *section->of + (size_t)section->of->rank * sizeof section->of->dim[0];
     CFI_cdesc_t *of = weft_fortran_allocate(1, size);
-    memcpy(of, section->of, offsetof(CFI_cdesc_t, dim) +
-                                (size_t)section->of->rank * sizeof section->of->dim[0]);
+    memcpy(of, section->of,
+           offsetof(CFI_cdesc_t, dim) + (size_t)section->of->rank * sizeof section->of->dim[0]);
     mine.of = of;
     mine.packed = section->packed;
     return mine;
@@ -86,7 +87,8 @@ static int index_of(int request, int n, const int *requests)
     return i;
 }
 
-/* Writes the result to its section if the operation is complete; true if the entry has no more use. */
+/* Writes the result to its section if the operation is complete; true if the entry has no more use.
+ */
 static bool settle(struct kept *entry, MPI_Request now)
 {
     int complete = now == MPI_REQUEST_NULL;

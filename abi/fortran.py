@@ -64,8 +64,8 @@ def argument_of(p, word):
         array = True
     if word == "raw" and base == "int":
         word = ""
-    if word == "raw":
-        word, intent = "logical_raw", "in" if const else "inout"
+    if word in ("raw", "raw_in"):
+        word, intent = "logical_raw", "in" if const or word == "raw_in" else "inout"
     if word:
         what = word
     elif base == "char":
@@ -602,6 +602,16 @@ def c_names(procedure, descriptors):
     return [re.search(r"(\w+)(\)\[3\])?$", p)[1] for p in c_parameters(procedure, descriptors)]
 
 
+def completes(procedure, a):
+    """The call may find that the operation of this request is complete."""
+    return a.type == "MPI_Request" and bool(re.fullmatch(
+        r"(Wait|Test)(all|any|some)?|Request_(free|get_status\w*)", bare(procedure)))
+
+
+def starts(procedure):
+    return bare(procedure) in ("Start", "Startall")
+
+
 def body(procedure):
     """Statements before the call, its arguments, and the statements after it."""
     before, call, after = [], [], []
@@ -622,7 +632,13 @@ def body(procedure):
             kind = c_kind(a)
             if a.intent == "in":
                 call.append(f"weft_{kind}_of(*{n})")
+                if completes(procedure, a):
+                    after.append(f"weft_fortran_settle(1, {n}, NULL);")
             else:
+                if starts(procedure):
+                    before.append(f"weft_fortran_start(1, {n});")
+                if completes(procedure, a):
+                    after.append(f"weft_fortran_settle(1, {n}, &c_{n});")
                 start = f"weft_{kind}_of(*{n})" if a.intent == "inout" else f"{null_of(a)}"
                 before.append(f"{a.type} c_{n} = {start};")
                 call.append(f"&c_{n}")
@@ -636,6 +652,10 @@ def body(procedure):
             before.append(f"for (int i = 0; i < *{a.length}; i++)\n"
                           f"        c_{n}[i] = weft_{kind}_of({n}[i]);")
             call.append(f"({a.type} *)c_{n}")
+            if starts(procedure):
+                before.append(f"weft_fortran_start(*{a.length}, {n});")
+            if completes(procedure, a):
+                after.append(f"weft_fortran_settle(*{a.length}, {n}, (MPI_Request *)c_{n});")
             if a.intent != "in":
                 after.append(f"for (int i = 0; i < *{a.length}; i++)\n"
                              f"        {n}[i] = weft_{kind}_integer(c_{n}[i]);")
@@ -750,18 +770,38 @@ def typed(procedure):
 
 POINT_TO_POINT = re.compile(r"(I[bsr]?send|Irecv|Imrecv|[BSR]?send_init|Ssend_init|Recv_init|"
                             r"Isendrecv(_replace)?|Issend|Irsend|Ibsend)(_c)?$", re.IGNORECASE)
-ADDRESS_ONLY = ("base", "location")
+ONE_SIDED = re.compile(r"R?(Put|Get|Accumulate|Get_accumulate)(_c)?$")
+PARTITIONED = re.compile(r"P(send|recv)_init(_c)?$")
+AT_ROOT = re.compile(r"I?(Gatherv?|Reduce)(_init)?(_c)?$", re.IGNORECASE)
+
+
+def passed_buffers(procedure):
+    """Buffers that may be sections with gaps. The others are addresses, or one element."""
+    if bare(procedure) in ("Fetch_and_op", "Compare_and_swap"):
+        return []
+    return [a for a in buffers(procedure) if a.name not in ("base", "location")]
+
+
+def is_described(procedure):
+    """A datatype describes the section."""
+    return bool(POINT_TO_POINT.match(bare(procedure)) or ONE_SIDED.match(bare(procedure)))
+
+
+def is_kept(procedure):
+    """A copy of the section lives until the request completes."""
+    return (not is_described(procedure) and not PARTITIONED.match(bare(procedure))
+            and any(a.name == "request" and a.intent == "out" for a in procedure.arguments))
 
 
 def with_gaps(procedure):
     """What is done when a buffer is a section with gaps."""
     name, lower = bare(procedure), bare(procedure).lower()
-    some = [a for a in buffers(procedure) if a.name not in ADDRESS_ONLY]
+    some = passed_buffers(procedure)
     names = c_names(procedure, False)
     comm = next((f"*{a.name}" for a in procedure.arguments
                  if a.what == "handle" and a.type == "MPI_Comm" and a.intent == "in"), "-1")
     lines = []
-    if POINT_TO_POINT.match(name):
+    if is_described(procedure):
         replaced = {a.name: f"{a.name}->base_addr" for a in some}
         described = []
         for a, count, datatype in typed(procedure):
@@ -776,7 +816,7 @@ def with_gaps(procedure):
         lines.append(wrap(f"            plain_{lower}(", [replaced.get(n, n) for n in names],
                           ");").replace("            plain", "    plain", 1))
         lines += [f"weft_fortran_forget(&s_{a.name});" for a in some]
-    elif is_nonblocking(procedure):
+    elif is_nonblocking(procedure) and not is_kept(procedure):
         lines.append(f'weft_fortran_refuse("{procedure.name}", {comm}, ierror);')
     else:
         replaced = {}
@@ -784,13 +824,25 @@ def with_gaps(procedure):
             lines.append(f"struct weft_fortran_section s_{a.name};")
             replaced[a.name] = f"s_{a.name}.packed"
         for a in some:
-            lines.append(f"weft_fortran_pack(&s_{a.name}, {a.name});")
+            if a.name == "recvbuf" and AT_ROOT.match(name):
+                lines.append("if (!weft_fortran_is_root(*comm, *root))\n"
+                             f"            weft_fortran_unused(&s_{a.name}, {a.name});\n"
+                             "        else")
+                lines.append(f"    weft_fortran_pack(&s_{a.name}, {a.name});")
+            else:
+                lines.append(f"weft_fortran_pack(&s_{a.name}, {a.name});")
         replaced |= {n: f"{n}->base_addr" for n in [a.name for a in procedure.arguments
                                                      if a.what == "string"]}
         replaced |= {f"{a.name}_length": f"{a.name}->elem_len" for a in procedure.arguments
                      if a.what == "string"}
         lines.append(wrap(f"        plain_{lower}(", [replaced.get(n, n) for n in names],
                           ");").strip())
+        if is_kept(procedure):
+            kept = [next((f"&s_{a.name}" for a in some if (a.intent == "in") == is_in), "NULL")
+                    for is_in in (True, False)]
+            persistent = "true" if re.search("_init(_c)?$", name) else "false"
+            lines.append(f"weft_fortran_keep(*request, {persistent}, {kept[0]}, {kept[1]});")
+            return lines
         for a in some:
             keep = "unpack" if a.intent != "in" else "drop"
             lines.append(f"weft_fortran_{keep}(&s_{a.name});")
@@ -801,7 +853,7 @@ def ts_glue_of(procedure):
     """The procedure of mpi_f08 whose buffers come with descriptors."""
     lower = bare(procedure).lower()
     parameters = c_parameters(procedure, True)
-    some = [a for a in buffers(procedure) if a.name not in ADDRESS_ONLY]
+    some = passed_buffers(procedure)
     replaced = {a.name: f"{a.name}->base_addr" for a in procedure.arguments
                 if a.what in ("buffer", "string")}
     replaced |= {f"{a.name}_length": f"{a.name}->elem_len" for a in procedure.arguments
@@ -809,7 +861,8 @@ def ts_glue_of(procedure):
     plain = [replaced.get(n, n) for n in c_names(procedure, False)]
     parts = []
     condition = not_direct(procedure, True)
-    refused = is_nonblocking(procedure) and not POINT_TO_POINT.match(bare(procedure))
+    refused = (is_nonblocking(procedure) and not is_described(procedure)
+               and not is_kept(procedure))
     gaps = " || ".join(f"weft_fortran_has_gaps({a.name})" for a in some)
     names = c_names(procedure, True)
     if some and not refused:

@@ -14,6 +14,14 @@ static const struct bench_program program = {
     .kind = BENCH_LATENCY,
 };
 
+#ifdef WEFT_BENCH_FORTRAN
+/* In bench/latency_f08.f90: the same calls through mpi_f08. */
+void f08_send(const void *buffer, int count, int peer, int tag);
+void f08_recv(void *buffer, int count, int peer, int tag);
+#define MPI_Send(buffer, count, type, peer, tag, comm)         f08_send(buffer, count, peer, tag)
+#define MPI_Recv(buffer, count, type, peer, tag, comm, status) f08_recv(buffer, count, peer, tag)
+#endif
+
 /* Returns the seconds of the timed round trips. */
 static double ping_pong(struct mpi_bench *b, const struct bench_batch *batch)
 {

@@ -48,11 +48,19 @@ bench_instr_calls_SOURCES = bench/instr_calls.c
 bench_instr_calls_LDADD = libmpi_abi.la
 bench_instr_calls_LDFLAGS = $(AM_LDFLAGS) -no-install
 
-# ---- Fortran: the same measurement of calls from mpi_f08
-EXTRA_DIST += bench/instr_calls_f08.f90
+# ---- Fortran: the same measurements of calls from mpi_f08
+EXTRA_DIST += bench/instr_calls_f08.f90 bench/latency_f08.f90
 if FORTRAN
-noinst_SCRIPTS += bench/instr_calls_f08
-CLEANFILES += bench/instr_calls_f08 bench/instr_calls_f08.o bench/instr_calls_f08.mod
+noinst_SCRIPTS += bench/instr_calls_f08 bench/weft_latency_f08
+CLEANFILES += bench/instr_calls_f08 bench/instr_calls_f08.o bench/instr_calls_f08.mod \
+    bench/weft_latency_f08 bench/latency_f08.mod
+latency_objects = $(filter-out bench/latency.o,$(bench_weft_latency_OBJECTS))
+bench/weft_latency_f08: $(srcdir)/bench/latency.c $(srcdir)/bench/latency_f08.f90 \
+    $(latency_objects) tools/wrapper/mpicc-build tools/wrapper/mpifort-build libmpifort_abi.la
+	$(AM_V_GEN)tools/wrapper/mpicc-build $(AM_CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -DWEFT_BENCH_FORTRAN \
+	    -c $(srcdir)/bench/latency.c -o $@.o && \
+	tools/wrapper/mpifort-build $(WEFT_FCFLAGS) $(FCFLAGS) -J bench \
+	    $(srcdir)/bench/latency_f08.f90 $@.o $(latency_objects) $(LIBS) -o $@
 bench/instr_calls_f08: $(srcdir)/bench/instr_calls.c $(srcdir)/bench/instr_calls_f08.f90 \
     tools/wrapper/mpicc-build tools/wrapper/mpifort-build libmpifort_abi.la
 	$(AM_V_GEN)tools/wrapper/mpicc-build $(AM_CFLAGS) $(CFLAGS) -DWEFT_BENCH_FORTRAN \

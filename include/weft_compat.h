@@ -142,6 +142,31 @@ static inline int MPI_Status_f2c(const MPI_Fint *f_status, MPI_Status *c_status)
     return MPI_SUCCESS;
 }
 
+/* A status of module mpi_f08 is the same. */
+typedef MPI_Status MPI_F08_status;
+
+static inline int MPI_Status_c2f08(const MPI_Status *c_status, MPI_F08_status *f08_status)
+{
+    *f08_status = *c_status;
+    return MPI_SUCCESS;
+}
+
+static inline int MPI_Status_f082c(const MPI_F08_status *f08_status, MPI_Status *c_status)
+{
+    *c_status = *f08_status;
+    return MPI_SUCCESS;
+}
+
+static inline int MPI_Status_f2f08(const MPI_Fint *f_status, MPI_F08_status *f08_status)
+{
+    return MPI_Status_f2c(f_status, f08_status);
+}
+
+static inline int MPI_Status_f082f(const MPI_F08_status *f08_status, MPI_Fint *f_status)
+{
+    return MPI_Status_c2f(f08_status, f_status);
+}
+
 /* ---- Functions that MPI 3.0 removed, by those that replaced them */
 typedef MPI_Comm_errhandler_function MPI_Handler_function;
 

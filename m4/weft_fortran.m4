@@ -31,14 +31,18 @@ AC_SUBST([FORTRAN_CPPFLAGS])
 AC_DEFUN([_WEFT_FORTRAN_PROBE], [
 AC_MSG_CHECKING([what $FC passes to C])
 enable_fortran=no
-# The header for array descriptors is the Fortran compiler's.
+# The header for array descriptors is the Fortran compiler's: gfortran prints its path, flang's is
+# beside the program. A copy, so that C compilers and checkers see no other header of theirs.
 FORTRAN_CPPFLAGS=
-weft_binding=$($FC -print-file-name=include/ISO_Fortran_binding.h 2>/dev/null)
-# A copy, so that other compilers and checkers see this header of gfortran's and none of its others.
-AS_CASE([$weft_binding], [/*], [
-    AS_MKDIR_P([src/fortran/compiler])
-    cp "$weft_binding" src/fortran/compiler/
-    FORTRAN_CPPFLAGS="-isystem $PWD/src/fortran/compiler"])
+AS_MKDIR_P([src/fortran/compiler])
+weft_fc_dir=$(dirname "$(readlink -f "$(command -v ${FC%% *})")")
+for weft_binding in "$($FC -print-file-name=include/ISO_Fortran_binding.h 2>/dev/null)" \
+    "$weft_fc_dir/../include/flang/ISO_Fortran_binding.h"; do
+    AS_IF([test -r "$weft_binding"], [
+        cp "$weft_binding" src/fortran/compiler/
+        FORTRAN_CPPFLAGS="-isystem $PWD/src/fortran/compiler"
+        break])
+done
 cat >conftest_c.c <<'WEFT_EOF'
 #include <ISO_Fortran_binding.h>
 #include <stdio.h>
@@ -134,6 +138,24 @@ AS_IF(
         [test "$weft_logical_size $weft_integer_size $weft_real_size $weft_double_size $weft_wide" != "4 4 4 8 8"],
             [weft_fortran_why="the default types of $FC have other sizes or kinds than the datatypes of Weft; take options such as -fdefault-integer-8 out of FCFLAGS"],
         [enable_fortran=yes])])
+# Options that gfortran has and others do not.
+FORTRAN_WARNINGS="-Wall -Wno-c-binding-type -Wno-unused-dummy-argument -Wno-conversion"
+FORTRAN_MISMATCH="-w -fallow-argument-mismatch"
+echo end >conftest_o.f90
+$FC $FORTRAN_WARNINGS -c conftest_o.f90 -o conftest_o.o >>config.log 2>&1 || FORTRAN_WARNINGS=
+$FC $FORTRAN_MISMATCH -c conftest_o.f90 -o conftest_o.o >>config.log 2>&1 || FORTRAN_MISMATCH=-w
+AC_SUBST([FORTRAN_WARNINGS])
+AC_SUBST([FORTRAN_MISMATCH])
+# There is no standard function that selects the kind of a LOGICAL.
+echo 'logical(kind=16) :: x; x = .true.; print *, x; end' >conftest_o.f90
+weft_logical16=no
+{ $FC $FCFLAGS -c conftest_o.f90 -o conftest_o.o; } >>config.log 2>&1 && weft_logical16=yes
+# For tests, which the preprocessor adapts to the compiler.
+FORTRAN_KINDS=-cpp
+AS_VAR_IF([weft_int16], [16], [AS_VAR_APPEND([FORTRAN_KINDS], [" -DHAVE_INTEGER16"])])
+AS_VAR_IF([weft_real16], [16], [AS_VAR_APPEND([FORTRAN_KINDS], [" -DHAVE_REAL16"])])
+AS_VAR_IF([weft_logical16], [yes], [AS_VAR_APPEND([FORTRAN_KINDS], [" -DHAVE_LOGICAL16"])])
+AC_SUBST([FORTRAN_KINDS])
 rm -rf conftest*
 AS_VAR_IF([enable_fortran], [yes], [
     AC_MSG_RESULT([descriptors, lengths, LOGICALs $weft_true and $weft_false])
@@ -143,8 +165,10 @@ AS_VAR_IF([enable_fortran], [yes], [
     AC_DEFINE_UNQUOTED([WEFT_FORTRAN_INTEGER_SIZE], [$weft_integer_size], [bytes of an INTEGER])
     AC_DEFINE_UNQUOTED([WEFT_FORTRAN_REAL_SIZE], [$weft_real_size], [bytes of a REAL])
     AC_DEFINE_UNQUOTED([WEFT_FORTRAN_DOUBLE_SIZE], [$weft_double_size], [bytes of a DOUBLE PRECISION])
-    AC_DEFINE_UNQUOTED([WEFT_FORTRAN_HAS_16], [$(test "$weft_int16" = 16 && echo 1 || echo 0)],
-        [1 if there are integers of 16 bytes])
+    AC_DEFINE_UNQUOTED([WEFT_FORTRAN_HAS_INTEGER16],
+        [$(test "$weft_int16" = 16 && echo 1 || echo 0)], [1 if there are integers of 16 bytes])
+    AC_DEFINE_UNQUOTED([WEFT_FORTRAN_HAS_LOGICAL16],
+        [$(test "$weft_logical16" = yes && echo 1 || echo 0)], [1 if there are LOGICALs of 16 bytes])
     AC_DEFINE_UNQUOTED([WEFT_FORTRAN_HAS_REAL16], [$(test "$weft_real16" = 16 && echo 1 || echo 0)],
         [1 if there are reals of 16 bytes])
 ], [AC_MSG_RESULT([not enough: $weft_fortran_why])])

@@ -5,6 +5,7 @@
  */
 #include "fortran/glue.h"
 
+#include <dlfcn.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -102,8 +103,8 @@ static void pass_sizes(void)
     set_size(info, "mpi_double_precision_size", WEFT_FORTRAN_DOUBLE_SIZE);
     for (size_t i = 0; i < sizeof supported / sizeof *supported; i++)
         PMPI_Info_set(info, supported[i], "true");
-    PMPI_Info_set(info, "mpi_logical16_supported", WEFT_FORTRAN_HAS_16 ? "true" : "false");
-    PMPI_Info_set(info, "mpi_integer16_supported", WEFT_FORTRAN_HAS_16 ? "true" : "false");
+    PMPI_Info_set(info, "mpi_logical16_supported", WEFT_FORTRAN_HAS_LOGICAL16 ? "true" : "false");
+    PMPI_Info_set(info, "mpi_integer16_supported", WEFT_FORTRAN_HAS_INTEGER16 ? "true" : "false");
     PMPI_Info_set(info, "mpi_real16_supported", WEFT_FORTRAN_HAS_REAL16 ? "true" : "false");
     PMPI_Info_set(info, "mpi_complex32_supported", WEFT_FORTRAN_HAS_REAL16 ? "true" : "false");
     PMPI_Info_set(info, "mpi_real2_supported", "false");
@@ -115,7 +116,7 @@ static void pass_sizes(void)
 /* A LOGICAL of every size has the values of the default one, made longer with its sign. */
 static void pass_logicals(void)
 {
-    for (int size = 1; size <= (WEFT_FORTRAN_HAS_16 ? 16 : 8); size *= 2) {
+    for (int size = 1; size <= (WEFT_FORTRAN_HAS_LOGICAL16 ? 16 : 8); size *= 2) {
         int known = 0;
         long long is_true[2] = {WEFT_FORTRAN_TRUE, WEFT_FORTRAN_TRUE < 0 ? -1 : 0};
         long long is_false[2] = {WEFT_FORTRAN_FALSE, 0}, ignored[4];
@@ -125,8 +126,24 @@ static void pass_logicals(void)
     }
 }
 
+/* With the library of another MPI in the program, too, some calls would go to each. The standard
+ * ABI has no PMPI_Comm_f2c, and the Fortran library of any other MPI needs it. */
+static void refuse_two_libraries(void)
+{
+    Dl_info abi, other;
+    if (dladdr((void *)(uintptr_t)PMPI_Abi_get_fortran_info, &abi) &&
+        dladdr(dlsym(RTLD_DEFAULT, "PMPI_Comm_f2c"), &other) && abi.dli_fbase != other.dli_fbase) {
+        fprintf(stderr,
+                "libmpifort_abi: this program is linked with two MPI libraries, %s and %s; link it "
+                "with mpifort and without the libraries of the other MPI\n",
+                abi.dli_fname, other.dli_fname);
+        exit(EXIT_FAILURE);
+    }
+}
+
 __attribute__((constructor)) static void pass_properties(void)
 {
+    refuse_two_libraries();
     pass_sizes();
     pass_logicals();
 }

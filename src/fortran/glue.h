@@ -165,6 +165,25 @@ char *weft_fortran_text(const char *text, size_t length, char *few);
 /* A result, cut or padded with blanks. */
 void weft_fortran_pad(char *result, size_t length, const char *text);
 
+/* ---- Requests whose operations use copies of sections (kept.c): how many there are, what
+ * completes them, and what starts them again. `before` has their INTEGERs, `after` what the call
+ * left of them, or NULL if it left them as they were. */
+extern _Atomic int weft_fortran_kept;
+void weft_fortran_settle_kept(int n, const int *before, const MPI_Request *after);
+void weft_fortran_start_kept(int n, const int *requests);
+
+static inline void weft_fortran_settle(int n, const int *before, const MPI_Request *after)
+{
+    if (weft_unlikely(weft_fortran_kept))
+        weft_fortran_settle_kept(n, before, after);
+}
+
+static inline void weft_fortran_start(int n, const int *requests)
+{
+    if (weft_unlikely(weft_fortran_kept))
+        weft_fortran_start_kept(n, requests);
+}
+
 /* ---- Errors of this library itself: one sentence, to the error handler of the communicator (of
  * MPI_COMM_SELF when it is -1). Returns the code and stores it in *ierror. */
 int weft_fortran_raise(int error_class, const char *function, int comm, int *ierror,

@@ -25,7 +25,7 @@ libweft_fortran_la_CPPFLAGS = $(FORTRAN_CPP)
 libweft_fortran_la_SOURCES = $(FORTRAN_TWICE)
 libweft_fortran_la_SOURCES += src/fortran/glue.h
 libweft_fortran_la_SOURCES += src/fortran/attribute.c src/fortran/callback.c src/fortran/callback.h
-libweft_fortran_la_SOURCES += src/fortran/common.c src/fortran/predefined.c
+libweft_fortran_la_SOURCES += src/fortran/common.c src/fortran/kept.c src/fortran/predefined.c
 libweft_fortran_la_SOURCES += src/fortran/section.c src/fortran/section.h
 nodist_libweft_fortran_la_SOURCES = $(FORTRAN_DIR)/glue.c
 libweft_pfortran_la_CPPFLAGS = $(FORTRAN_CPP) -DWEFT_FORTRAN_PROFILE
@@ -42,7 +42,7 @@ CLEANFILES += $(FORTRAN_MODULE_FILES) src/fortran/*.lo $(FORTRAN_DIR)/*.lo
 # That INTEGERs and handles are passed to C as they are was probed by configure.
 compile_fortran = $(AM_V_GEN)$(MKDIR_P) $(FORTRAN_DIR) && \
     $(LIBTOOL) --silent --tag=CC --mode=compile $(FC) $(WEFT_FCFLAGS) $(FCFLAGS) \
-        -Wall -Wno-c-binding-type -J $(FORTRAN_DIR) -c -o $@
+        $(FORTRAN_WARNINGS) -J $(FORTRAN_DIR) -c -o $@
 $(FORTRAN_DIR)/weft_mpi_constants.lo: $(FORTRAN_DIR)/weft_mpi_constants.f90
 	$(compile_fortran) $(filter %/weft_mpi_constants.f90,$^)
 src/fortran/types.lo: $(srcdir)/src/fortran/types.f90 Makefile

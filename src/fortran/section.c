@@ -53,7 +53,21 @@ void weft_fortran_pack(struct weft_fortran_section *section, const CFI_cdesc_t *
     if (!weft_fortran_has_gaps(buffer))
         return;
     section->packed = weft_fortran_allocate(elements_of(buffer), buffer->elem_len);
-    copy(buffer, buffer->rank - 1, buffer->base_addr, section->packed, true);
+    weft_fortran_gather(section);
+}
+
+void weft_fortran_gather(const struct weft_fortran_section *section)
+{
+    const CFI_cdesc_t *of = section->of;
+    if (section->packed != of->base_addr)
+        copy(of, of->rank - 1, of->base_addr, section->packed, true);
+}
+
+void weft_fortran_scatter(const struct weft_fortran_section *section)
+{
+    const CFI_cdesc_t *of = section->of;
+    if (section->packed != of->base_addr)
+        copy(of, of->rank - 1, of->base_addr, section->packed, false);
 }
 
 void weft_fortran_drop(struct weft_fortran_section *section)
@@ -64,10 +78,20 @@ void weft_fortran_drop(struct weft_fortran_section *section)
 
 void weft_fortran_unpack(struct weft_fortran_section *section)
 {
-    const CFI_cdesc_t *of = section->of;
-    if (section->packed != of->base_addr)
-        copy(of, of->rank - 1, of->base_addr, section->packed, false);
+    weft_fortran_scatter(section);
     weft_fortran_drop(section);
+}
+
+void weft_fortran_unused(struct weft_fortran_section *section, const CFI_cdesc_t *buffer)
+{
+    section->of = buffer;
+    section->packed = buffer->base_addr;
+}
+
+bool weft_fortran_is_root(int comm, int root)
+{
+    int rank;
+    return root == MPI_ROOT || PMPI_Comm_rank(weft_Comm_of(comm), &rank) || rank == root;
 }
 
 /* ---- Datatypes */

@@ -3,8 +3,10 @@
  * Choice buffers of mpi_f08 that are sections with gaps, as the compiler describes them.
  *
  * A call that has used the buffer when it returns gets a packed copy (pack, then unpack or drop).
- * Nonblocking point-to-point calls get a datatype that describes the section (describe, forget):
- * the library keeps it as long as the operation lasts.
+ * Nonblocking point-to-point and one-sided calls get a datatype that describes the section
+ * (describe, forget): the library keeps it as long as the operation lasts. Nonblocking and
+ * persistent collectives, whose reductions and blocks no datatype can describe, get a packed copy
+ * that kept.c keeps until their request completes.
  */
 #ifndef WEFT_FORTRAN_SECTION_H
 #define WEFT_FORTRAN_SECTION_H
@@ -37,10 +39,23 @@ void weft_fortran_pack(struct weft_fortran_section *section, const CFI_cdesc_t *
 void weft_fortran_unpack(struct weft_fortran_section *section);
 void weft_fortran_drop(struct weft_fortran_section *section);
 
+/* Copies between the section and its packed copy, if there is one. */
+void weft_fortran_gather(const struct weft_fortran_section *section);
+void weft_fortran_scatter(const struct weft_fortran_section *section);
+
+/* A buffer that the operation with this root does not use on this rank: no copy. */
+void weft_fortran_unused(struct weft_fortran_section *section, const CFI_cdesc_t *buffer);
+bool weft_fortran_is_root(int comm, int root);
+
 /* False after raising an error of `function`, which then must not be called. */
 bool weft_fortran_describe(struct weft_fortran_section *section, const char *function, int comm,
                            const CFI_cdesc_t *buffer, MPI_Count count, int datatype, int *ierror);
 void weft_fortran_forget(struct weft_fortran_section *section);
+
+/* Keeps the copies until the request completes: `in`, and `out`, which is then written to its
+ * section. Either may be NULL. */
+void weft_fortran_keep(int request, bool persistent, const struct weft_fortran_section *in,
+                       const struct weft_fortran_section *out);
 
 /* Raises the error of a call that cannot take a section with gaps. */
 WEFT_COLD void weft_fortran_refuse(const char *function, int comm, int *ierror);

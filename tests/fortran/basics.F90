@@ -19,6 +19,9 @@ program basics
     call bottom()
     call strings()
     call logicals()
+    call representations()
+    call properties()
+    call statuses()
     call graphs()
     call buffered()
     call large_types()
@@ -112,6 +115,23 @@ contains
             end do
         end do
         call expect(all(seen == 1), 'each request completes once')
+        call MPI_Irecv(values(2), 1, MPI_INTEGER, rank, 2, MPI_COMM_WORLD, requests(2), code)
+        call MPI_Irecv(values(5), 1, MPI_INTEGER, rank, 5, MPI_COMM_WORLD, requests(5), code)
+        call MPI_Testsome(n, requests, many, list, some, code)
+        call expect(many, 0, 'the count of MPI_Testsome before any message')
+        call MPI_Send(5, 1, MPI_INTEGER, rank, 5, MPI_COMM_WORLD, code)
+        many = 0
+        do while (many == 0)
+            call MPI_Testsome(n, requests, many, list, some, code)
+        end do
+        call expect(many == 1 .and. list(1) == 5, 'the index of MPI_Testsome')
+        call expect(TAG_OF1(some, 1), 5, 'the tag of MPI_Testsome')
+        call MPI_Send(2, 1, MPI_INTEGER, rank, 2, MPI_COMM_WORLD, code)
+        flag = .false.
+        do while (.not. flag)
+            call MPI_Testany(n, requests, which, flag, got, code)
+        end do
+        call expect(which, 2, 'the index of MPI_Testany')
         call MPI_Waitsome(n, requests, many, list, MPI_STATUSES_IGNORE, code)
         call expect(many, MPI_UNDEFINED, 'the count of MPI_Waitsome without requests')
         call MPI_Waitany(n, requests, which, MPI_STATUS_IGNORE, code)
@@ -265,6 +285,87 @@ contains
         call expect(op == MPI_OP_NULL, 'a null operation')
     end subroutine logicals
 
+    ! What is not .FALSE. is .TRUE., and a result is one of the two that the compiler makes.
+    subroutine representations()
+        integer, parameter :: bits(4) = [-1, 2, 256, -2147483647]
+        HANDLE(MPI_Comm) :: cart
+        logical :: odd(2), periods(2)
+        integer :: dims(2), coords(2), sevens(2), i
+        sevens = 7
+        do i = 1, 4
+            odd(1) = transfer(bits(i), odd(1))
+            odd(2) = .false.
+            call MPI_Cart_create(MPI_COMM_SELF, 2, [1, 1], odd, odd(1), cart, code)
+            periods = transfer(sevens, periods)
+            call MPI_Cart_get(cart, 2, dims, periods, coords, code)
+            call expect(transfer(periods(1), 1), transfer(.true., 1), 'the bits of a true result')
+            call expect(transfer(periods(2), 1), transfer(.false., 1), 'the bits of a false result')
+            call MPI_Comm_free(cart, code)
+        end do
+    end subroutine representations
+
+    ! The C library's properties of Fortran, from Fortran.
+    subroutine properties()
+        HANDLE(MPI_Info) :: info
+        character(len=10) :: value
+        logical :: found, yes, no
+        integer :: bytes, class, unused
+        call MPI_Abi_get_fortran_info(info, code)
+        call MPI_Info_get(info, 'mpi_integer_size', 10, value, found, code)
+        bytes = storage_size(1) / 8
+        call expect(found .and. value == char(ichar('0') + bytes), 'mpi_integer_size')
+        call MPI_Info_get(info, 'mpi_integer8_supported', 10, value, found, code)
+        call expect(found .and. value == 'true', 'mpi_integer8_supported')
+        call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_RETURN, code)
+        call MPI_Abi_set_fortran_info(info, code)
+        call MPI_Error_class(code, class, unused)
+        call expect(class, MPI_ERR_ABI, 'the class of sizes that are set again')
+        call MPI_Abi_set_fortran_booleans(bytes, .true., .false., code)
+        call MPI_Error_class(code, class, unused)
+        call expect(class, MPI_ERR_ABI, 'the class of LOGICALs that are set again')
+        call MPI_Comm_set_errhandler(MPI_COMM_SELF, MPI_ERRORS_ARE_FATAL, code)
+        call MPI_Info_free(info, code)
+        yes = .false.
+        no = .true.
+        call MPI_Abi_get_fortran_booleans(bytes, yes, no, found, code)
+        call expect(found .and. transfer(yes, 1) == transfer(.true., 1), 'the bits of .TRUE.')
+        call expect(transfer(no, 1) == transfer(.false., 1), 'the bits of .FALSE.')
+    end subroutine properties
+
+    ! A status is MPI_STATUS_SIZE integers or a TYPE(MPI_Status), and either becomes the other.
+    subroutine statuses()
+        STATUS(got)
+#if !MPIF_H
+        type(MPI_Status) :: as_type
+#endif
+        integer :: as_integers(MPI_STATUS_SIZE), again(MPI_STATUS_SIZE), n
+        logical :: flag
+        call expect(MPI_STATUS_SIZE, 8, 'MPI_STATUS_SIZE')
+        call MPI_Status_set_elements(got, MPI_INTEGER, 11, code)
+        call MPI_Status_set_cancelled(got, .true., code)
+        SOURCE_OF(got) = 21
+        TAG_OF(got) = 22
+        ERROR_OF(got) = 23
+#if MODULE_F08
+        call MPI_Status_f082f(got, as_integers, code)
+#else
+        as_integers = got
+#endif
+        call expect(all(as_integers([MPI_SOURCE, MPI_TAG, MPI_ERROR]) == [21, 22, 23]), &
+            'a status as integers')
+        again = as_integers
+#if !MPIF_H
+        call MPI_Status_f2f08(as_integers, as_type, code)
+        call expect(as_type%MPI_SOURCE == 21 .and. as_type%MPI_TAG == 22 .and. &
+            as_type%MPI_ERROR == 23, 'a status as a type')
+        call MPI_Status_f082f(as_type, again, code)
+#endif
+        call expect(all(again == as_integers), 'a status there and back')
+        call MPI_Test_cancelled(got, flag, code)
+        call MPI_Get_elements(got, MPI_INTEGER, n, code)
+        call expect(flag .and. n == 11, 'what a status keeps for MPI')
+    end subroutine statuses
+
     subroutine graphs()
         HANDLE(MPI_Comm) :: graph
         integer :: ins, outs, sources(1), destinations(1), no_weights(1), more_weights(1)
@@ -331,6 +432,12 @@ contains
         call MPI_Type_create_f90_real(15, MPI_UNDEFINED, type, code)
         call MPI_Type_size(type, n, code)
         call expect(n, 8, 'the size of a real of 15 digits')
+        call MPI_Type_create_f90_real(6, 30, same, code)
+        call MPI_Type_size(same, n, code)
+        call expect(n, 4, 'the size of a real of 6 digits')
+        call MPI_Type_create_f90_complex(15, 300, type, code)
+        call MPI_Type_size(type, n, code)
+        call expect(n, 16, 'the size of a complex number of 15 digits')
         call MPI_Type_create_f90_integer(4, type, code)
         call MPI_Type_size(type, n, code)
         call expect(n, 2, 'the size of an integer of 4 digits')

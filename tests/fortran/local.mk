@@ -27,19 +27,19 @@ build_fortran = $(AM_V_GEN)$(MKDIR_P) $@.mod && \
     tools/wrapper/mpifort-build $(WEFT_FCFLAGS) $(FCFLAGS) -J $@.mod \
         $(srcdir)/tests/fortran/check.f90 $(1) -o $@
 tests/fortran/%_mpif: $(srcdir)/tests/fortran/%.F90 $(FORTRAN_TOOLS)
-	$(call build_fortran,-w -fallow-argument-mismatch -DMPIF_H=1 $<)
+	$(call build_fortran,$(FORTRAN_MISMATCH) -DMPIF_H=1 $<)
 tests/fortran/%_mpi: $(srcdir)/tests/fortran/%.F90 $(FORTRAN_TOOLS)
-	$(call build_fortran,-Wall -DMODULE_MPI=1 $<)
+	$(call build_fortran,$(FORTRAN_WARNINGS) -DMODULE_MPI=1 $<)
 tests/fortran/%_f08: $(srcdir)/tests/fortran/%.F90 $(FORTRAN_TOOLS)
-	$(call build_fortran,-Wall -DMODULE_F08=1 $<)
+	$(call build_fortran,$(FORTRAN_WARNINGS) -DMODULE_F08=1 $<)
 tests/fortran/%: $(srcdir)/tests/fortran/%.f90 $(FORTRAN_TOOLS)
-	$(call build_fortran,-Wall -Wno-unused-dummy-argument -Wno-conversion $<)
+	$(call build_fortran,$(FORTRAN_WARNINGS) $(FORTRAN_KINDS) $<)
 
 # A C program with parts in Fortran
 tests/fortran/mixed: $(srcdir)/tests/fortran/mixed.c $(srcdir)/tests/fortran/mixed.f90 $(FORTRAN_TOOLS)
 	$(AM_V_at)$(MKDIR_P) tests/fortran && tools/wrapper/mpicc-build $(AM_CPPFLAGS) $(AM_CFLAGS) \
 	    $(CFLAGS) -c $< -o $@.o
-	$(call build_fortran,-Wall $(srcdir)/tests/fortran/mixed.f90 $@.o)
+	$(call build_fortran,$(FORTRAN_WARNINGS) $(srcdir)/tests/fortran/mixed.f90 $@.o)
 
 # Each procedure once through each interface
 EVERY_CALL = $(srcdir)/tests/fortran/every_call.py

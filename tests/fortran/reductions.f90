@@ -51,6 +51,7 @@ program reductions
         call MPI_Allreduce(x, y, 2, MPI_INTEGER8, MPI_BOR, MPI_COMM_WORLD)
         call expect(y(2) == merge(0, -1, size == 1) .or. size > 2, 'the bits of MPI_INTEGER8')
     end block
+#ifdef HAVE_INTEGER16
     block
         integer(kind=16) :: x(2), y(2)
         x = [rank + 1, -rank]
@@ -61,6 +62,7 @@ program reductions
         call MPI_Allreduce(x, y, 2, MPI_INTEGER16, MPI_BOR, MPI_COMM_WORLD)
         call expect(y(2) == merge(0, -1, size == 1) .or. size > 2, 'the bits of MPI_INTEGER16')
     end block
+#endif
     block
         integer :: x(2), y(2)
         x = [rank + 1, -rank]
@@ -87,6 +89,7 @@ program reductions
         call MPI_Allreduce(x, y, 2, MPI_REAL8, MPI_MIN, MPI_COMM_WORLD)
         call expect(y(1) == 0.5 .and. y(2) == -1, 'a minimum of MPI_REAL8')
     end block
+#ifdef HAVE_REAL16
     block
         real(kind=16) :: x(2), y(2)
         x = [rank + 0.5, -1.0]
@@ -95,6 +98,7 @@ program reductions
         call MPI_Allreduce(x, y, 2, MPI_REAL16, MPI_MIN, MPI_COMM_WORLD)
         call expect(y(1) == 0.5 .and. y(2) == -1, 'a minimum of MPI_REAL16')
     end block
+#endif
     block
         real :: x(2), y(2)
         x = [rank + 0.5, -1.0]
@@ -127,6 +131,7 @@ program reductions
         call MPI_Allreduce(x, y, 2, MPI_COMPLEX16, MPI_PROD, MPI_COMM_WORLD)
         call expect(y(2) == (0.0, 1.0)**size, 'a product of MPI_COMPLEX16')
     end block
+#ifdef HAVE_REAL16
     block
         complex(kind=16) :: x(2), y(2)
         x = [(1.0, -2.0), (0.0, 1.0)]
@@ -135,6 +140,7 @@ program reductions
         call MPI_Allreduce(x, y, 2, MPI_COMPLEX32, MPI_PROD, MPI_COMM_WORLD)
         call expect(y(2) == (0.0, 1.0)**size, 'a product of MPI_COMPLEX32')
     end block
+#endif
     block
         complex :: x(2), y(2)
         x = [(1.0, -2.0), (0.0, 1.0)]
@@ -183,6 +189,7 @@ program reductions
         call MPI_Allreduce(x, y, 2, MPI_LOGICAL8, MPI_LXOR, MPI_COMM_WORLD)
         call expect(logical(y(1) .and. (y(2) .eqv. mod(size, 2) == 1)), 'an exclusive disjunction of MPI_LOGICAL8')
     end block
+#ifdef HAVE_LOGICAL16
     block
         logical(kind=16) :: x(2), y(2)
         x = [rank == 0, .true.]
@@ -191,6 +198,7 @@ program reductions
         call MPI_Allreduce(x, y, 2, MPI_LOGICAL16, MPI_LXOR, MPI_COMM_WORLD)
         call expect(logical(y(1) .and. (y(2) .eqv. mod(size, 2) == 1)), 'an exclusive disjunction of MPI_LOGICAL16')
     end block
+#endif
     block
         logical :: x(2), y(2)
         x = [rank == 0, .true.]

@@ -27,6 +27,9 @@ program sections
     call blocking()
     call persistent()
     call columns()
+    call collectives()
+    call rooted()
+    call one_sided()
     call refused()
     call MPI_Finalize()
     call finished()
@@ -187,6 +190,142 @@ contains
             'a nonblocking broadcast of columns')
     end subroutine columns
 
+    ! Nonblocking and persistent collectives of sections with gaps: the result is in the section when
+    ! the request is complete, by whichever call, and not before.
+    subroutine collectives()
+        type(MPI_Request) :: request, requests(3)
+        type(MPI_Status) :: status
+        integer, asynchronous :: x(20), y(20), z(20), wanted(20)
+        integer :: k, way, which, many, list(3)
+        logical :: flag
+        do way = 1, 9
+            x = [(k + rank, k = 1, 20)]
+            y = -1
+            call MPI_Iallreduce(x(1:20:2), y(20:1:-2), 10, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, &
+                request)
+            call expect(all(y == -1), 'a section before its reduction is complete')
+            requests = MPI_REQUEST_NULL
+            requests(2) = request
+            flag = .false.
+            select case (way)
+            case (1)
+                call MPI_Wait(request, status)
+            case (2)
+                do while (.not. flag)
+                    call MPI_Test(request, flag, MPI_STATUS_IGNORE)
+                end do
+            case (3)
+                call MPI_Waitall(3, requests, MPI_STATUSES_IGNORE)
+            case (4)
+                do while (.not. flag)
+                    call MPI_Testall(3, requests, flag, MPI_STATUSES_IGNORE)
+                end do
+            case (5)
+                call MPI_Waitany(3, requests, which, MPI_STATUS_IGNORE)
+                call expect(which, 2, 'the index of a reduction')
+            case (6)
+                do while (.not. flag)
+                    call MPI_Testany(3, requests, which, flag, MPI_STATUS_IGNORE)
+                end do
+            case (7)
+                call MPI_Waitsome(3, requests, many, list, MPI_STATUSES_IGNORE)
+                call expect(many == 1 .and. list(1) == 2, 'the indices of a reduction')
+            case (8)
+                many = 0
+                do while (many == 0)
+                    call MPI_Testsome(3, requests, many, list, MPI_STATUSES_IGNORE)
+                end do
+                call expect(list(1), 2, 'the index of MPI_Testsome')
+            case (9)
+                do while (.not. flag)
+                    call MPI_Request_get_status(request, flag, MPI_STATUS_IGNORE)
+                end do
+            end select
+            wanted = -1
+            wanted(20:1:-2) = size * [(k, k = 1, 20, 2)] + size * (size - 1) / 2
+            call expect(all(y == wanted), 'a nonblocking reduction of sections')
+            if (way == 9) then
+                y = 5
+                call MPI_Wait(request, MPI_STATUS_IGNORE)
+                call expect(all(y == 5), 'a section that is complete is not written again')
+            end if
+        end do
+        call MPI_Iallreduce(MPI_IN_PLACE, x(2:20:3), 7, MPI_INTEGER, MPI_MAX, MPI_COMM_WORLD, request)
+        call MPI_Ibcast(z(1:20:4), 5, MPI_INTEGER, 0, MPI_COMM_WORLD, requests(1))
+        call MPI_Wait(request, MPI_STATUS_IGNORE)
+        wanted = [(k + rank, k = 1, 20)]
+        wanted(2:20:3) = [(k + size - 1, k = 2, 20, 3)]
+        call expect(all(x == wanted), 'a nonblocking reduction in place')
+        call MPI_Wait(requests(1), MPI_STATUS_IGNORE)
+        call MPI_Allreduce_init(x(1:20:5), z(4:1:-1), 4, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, &
+            MPI_INFO_NULL, request)
+        do k = 1, 3
+            x = k + rank
+            z = 0
+            call MPI_Start(request)
+            call MPI_Wait(request, MPI_STATUS_IGNORE)
+            call expect(all(z(:4) == k * size + size * (size - 1) / 2) .and. all(z(5:) == 0), &
+                'a persistent reduction of a section')
+        end do
+        z = 0
+        call MPI_Wait(request, MPI_STATUS_IGNORE)
+        call expect(all(z == 0), 'the wait for an inactive request')
+        call MPI_Request_free(request)
+    end subroutine collectives
+
+    ! What only the root receives is not touched elsewhere.
+    subroutine rooted()
+        type(MPI_Request) :: request
+        integer, asynchronous :: x(2), y(6 * n)
+        integer :: k
+        x = rank
+        y = -1
+        call MPI_Igather(x, 2, MPI_INTEGER, y(1:6*size:3), 2, MPI_INTEGER, 0, MPI_COMM_WORLD, request)
+        if (rank /= 0) y = -2
+        call MPI_Wait(request, MPI_STATUS_IGNORE)
+        if (rank == 0) then
+            do k = 0, size - 1
+                call expect(all(y(6*k+1:6*k+6) == [k, -1, -1, k, -1, -1]), 'a gathered block')
+            end do
+        else
+            call expect(all(y == -2), 'the receive buffer of a rank that is not the root')
+        end if
+    end subroutine rooted
+
+    subroutine one_sided()
+        type(MPI_Win) :: win
+        type(MPI_Request) :: request
+        integer, asynchronous :: window(10), x(20), y(20), one(4)
+        integer :: to, from, k
+        integer(kind=MPI_ADDRESS_KIND), parameter :: first = 0
+        to = modulo(rank + 1, size)
+        from = modulo(rank - 1, size)
+        window = 0
+        x = [(100 * rank + k, k = 1, 20)]
+        y = -1
+        call MPI_Win_create(window, 40_MPI_ADDRESS_KIND, 4, MPI_INFO_NULL, MPI_COMM_WORLD, win)
+        call MPI_Win_fence(0, win)
+        call MPI_Put(x(20:1:-2), 10, MPI_INTEGER, to, first, 10, MPI_INTEGER, win)
+        call MPI_Win_fence(0, win)
+        call expect(all(window == [(100 * from + k, k = 20, 2, -2)]), 'a section that is put')
+        call MPI_Get(y(2:20:4), 5, MPI_INTEGER, rank, first, 5, MPI_INTEGER, win)
+        call MPI_Win_fence(0, win)
+        call expect(all(y(2:20:4) == window(:5)) .and. count(y == -1) == 15, 'a section that is got')
+        call MPI_Accumulate(x(1:20:7), 3, MPI_INTEGER, rank, first, 3, MPI_INTEGER, MPI_REPLACE, win)
+        call MPI_Win_fence(0, win)
+        call expect(all(window(:3) == x(1:20:7)), 'a section that is accumulated')
+        y = -1
+        call MPI_Win_lock(MPI_LOCK_SHARED, rank, 0, win)
+        call MPI_Rget(y(1:20:10), 2, MPI_INTEGER, rank, first, 2, MPI_INTEGER, win, request)
+        call MPI_Wait(request, MPI_STATUS_IGNORE)
+        call expect(all(y(1:20:10) == window(:2)) .and. count(y == -1) == 18, 'a section by MPI_Rget')
+        one = [7, 8, 9, 10]
+        call MPI_Fetch_and_op(one(3:1:-2), y(20:1:-3), MPI_INTEGER, rank, first, MPI_REPLACE, win)
+        call MPI_Win_unlock(rank, win)
+        call expect(window(1) == 9 .and. y(20) == x(1), 'the first element of a section')
+        call MPI_Win_free(win)
+    end subroutine one_sided
+
     ! What cannot be described is an error with a sentence, not a wrong message.
     subroutine refused()
         type(MPI_Request) :: request
@@ -205,20 +344,13 @@ contains
         call MPI_Isend(x(1:20:2), 11, MPI_INTEGER, rank, 8, MPI_COMM_WORLD, request, code)
         call MPI_Error_class(code, class, unused)
         call expect(class, MPI_ERR_COUNT, 'the class for a count beyond the section')
-        call MPI_Ibcast(x(1:20:2), 10, MPI_INTEGER, 0, MPI_COMM_WORLD, request, code)
-        call MPI_Error_class(code, class, unused)
-        call expect(class, MPI_ERR_BUFFER, 'the class for a nonblocking collective')
-        call MPI_Error_string(code, text, length, unused)
-        call expect(index(text, 'MPI_Ibcast') > 0 .and. index(text, 'gaps') > 0, &
-            'the sentence of a nonblocking collective')
-        call MPI_Iallreduce(MPI_IN_PLACE, x(1:20:2), 10, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, &
-            request, code)
-        call MPI_Error_class(code, class, unused)
-        call expect(class, MPI_ERR_BUFFER, 'the class for a receive buffer with gaps')
-        call MPI_Allreduce_init(a(1:n:3, 1), b, 4, MPI_INTEGER, MPI_SUM, MPI_COMM_WORLD, &
+        call MPI_Psend_init(x(1:20:2), 2, 5_MPI_COUNT_KIND, MPI_INTEGER, rank, 8, MPI_COMM_WORLD, &
             MPI_INFO_NULL, request, code)
         call MPI_Error_class(code, class, unused)
-        call expect(class, MPI_ERR_BUFFER, 'the class for a persistent collective')
+        call expect(class, MPI_ERR_BUFFER, 'the class for a partitioned send')
+        call MPI_Error_string(code, text, length, unused)
+        call expect(index(text, 'MPI_Psend_init') > 0 .and. index(text, 'gaps') > 0, &
+            'the sentence of a partitioned send')
         call expect(all(x == 1), 'the elements of a refused section')
         call MPI_Isend(x(1:20:2), -1, MPI_INTEGER, rank, 8, MPI_COMM_WORLD, request, code)
         call MPI_Error_class(code, class, unused)

@@ -28,7 +28,7 @@ contains
         HANDLE(MPI_Group) :: group
         HANDLE(MPI_Request) :: request
         STATUS(got)
-        integer, asynchronous :: cells(0:3), one, seen, mine, expected
+        integer KEPT :: cells(0:3), one, seen, mine, expected
         integer :: length
         integer(MPI_ADDRESS_KIND) :: value
         logical :: flag

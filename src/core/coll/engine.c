@@ -82,9 +82,36 @@ static void check(struct weft_schedule *s, int code)
         set_error(s, code, WEFT_FAULT_RECORDED);
 }
 
+/* A rank of the communicator that the launcher reports dead, or -1. */
+static int dead_member(const struct weft_comm *comm)
+{
+    bool any = weft_failure_confirm(NULL);
+    for (int rank = 0; any && rank < comm->size; rank++)
+        if (weft_boot_has_failed(weft_comm_world_of(comm, rank)))
+            return rank;
+    return -1;
+}
+
+static void record_remote_fault(struct weft_schedule *s)
+{
+    int dead = dead_member(s->comm);
+    if (dead >= 0)
+        s->error = weft_error_set(MPI_ERR_PROC_ABORTED,
+                                  "rank %d could not do its part of the collective; rank %d ended "
+                                  "before it called MPI_Finalize; see its output or the launcher's "
+                                  "for the reason",
+                                  s->fault_peer, dead);
+    else
+        weft_error_set(s->error,
+                       "rank %d could not do its part of the collective, or has another amount of "
+                       "data than the %zu bytes expected; see the error of that rank",
+                       s->fault_peer, s->fault_wanted);
+    weft_error_secondary();
+}
+
 /* Records the sentence of a complete schedule's error, at its end because another sentence may have
  * been recorded since. */
-static void record_fault(const struct weft_schedule *s)
+static void record_fault(struct weft_schedule *s)
 {
     static const char same[] = "all ranks of a collective have to pass the same amount of data";
     if (s->fault == WEFT_FAULT_SHORT)
@@ -93,13 +120,8 @@ static void record_fault(const struct weft_schedule *s)
     if (s->fault == WEFT_FAULT_LONG)
         weft_error_set(s->error, "rank %d sent more than the %zu bytes expected; %s", s->fault_peer,
                        s->fault_wanted, same);
-    if (s->fault == WEFT_FAULT_REMOTE) {
-        weft_error_set(s->error,
-                       "rank %d could not do its part of the collective, or has another amount of "
-                       "data than the %zu bytes expected; see the error of that rank",
-                       s->fault_peer, s->fault_wanted);
-        weft_error_secondary();
-    }
+    if (s->fault == WEFT_FAULT_REMOTE)
+        record_remote_fault(s);
     if (s->fault == WEFT_FAULT_REFUSED) {
         weft_error_set(s->error, "rank %d refuses its call of %s: %s", s->refusal->from,
                        weft_coll_name(s->kind), s->refusal->message.reason);
@@ -414,9 +436,9 @@ int weft_coll_run(const struct weft_coll_args *args)
     if (weft_unlikely(!s))
         return MPI_ERR_NO_MEM;
     run(s);
-    int code = s->error;
-    if (weft_unlikely(code != MPI_SUCCESS))
+    if (weft_unlikely(s->error != MPI_SUCCESS))
         record_fault(s);
+    int code = s->error;
     weft_schedule_put(s);
     return code;
 }

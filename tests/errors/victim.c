@@ -701,7 +701,7 @@ static void lock_kept(void)
 /* ---- A rank dies and the others go on */
 
 static int dead, living, wrong;
-static char much[1 << 20];
+static char much[1 << 20], arrived[1 << 20];
 
 static void expect(const char *what, bool good)
 {
@@ -768,6 +768,10 @@ static void go_on_among_the_living(void)
     MPI_Sendrecv(&rank, 1, MPI_INT, (rank + 1) % living, 5, &from, 1, MPI_INT, MPI_ANY_SOURCE, 5,
                  MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     expect("a ring of the living", from == (rank + living - 1) % living);
+    memset(much, rank, sizeof much);
+    MPI_Sendrecv(much, sizeof much, MPI_BYTE, (rank + 1) % living, 5, arrived, sizeof arrived,
+                 MPI_BYTE, (rank + living - 1) % living, 5, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    expect("a ring of long messages", arrived[0] == from && arrived[sizeof arrived - 1] == from);
     MPI_Comm_group(MPI_COMM_WORLD, &world);
     MPI_Group_excl(world, 1, &dead, &rest_of_it);
     expect("a communicator of the living",

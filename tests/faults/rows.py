@@ -78,9 +78,11 @@ def mounted(script):
     return ["unshare", "--mount", *shell(script)]
 
 
+# Before MPI_Init a library that libfabric loads may print a backtrace instead.
+CRASHED = r"killed by signal 11|: Segmentation fault|terminated with signal 11"
 FAULTS = [
     Fault("kill", "SIGKILL to a rank", error=r"killed by signal 9|: Killed", act=to_rank(signal.SIGKILL)),
-    Fault("segv", "SIGSEGV in a rank", error=r"killed by signal 11|: Segmentation fault",
+    Fault("segv", "SIGSEGV in a rank", error=CRASHED,
           act=to_rank(signal.SIGSEGV)),
     Fault("stop", "SIGSTOP to a rank, SIGCONT 3 s later", right=True, act=to_rank(signal.SIGSTOP),
           undo=to_rank(signal.SIGCONT), lasts=3, seconds=2, within=15),

@@ -25,7 +25,7 @@ class Job:
         folder = tempfile.mkdtemp(dir=setup.scratch)
         self.mark, self.tmp, self.logs = folder, f"{folder}/tmp", [f"{folder}/out", f"{folder}/err"]
         os.mkdir(self.tmp)
-        self.shm = set(os.listdir("/dev/shm"))
+        self.shm, self.victim = set(os.listdir("/dev/shm")), None
         environment = {**setup.environment, **place.environment, **fault.environment, MARK: folder,
                        "TMPDIR": self.tmp, "WEFT_TEST_LAST": str(RANKS - 1)}
         if "LD_PRELOAD" in fault.environment:
@@ -54,8 +54,10 @@ class Job:
         return found
 
     def pid_of(self, rank):
-        for pid, words in self.processes().items():
-            if words.get("PMIX_RANK") == str(rank):
+        """The rank itself, not a child that it has forked."""
+        pids = [pid for pid, words in self.processes().items() if words.get("PMIX_RANK") == str(rank)]
+        for pid in pids:
+            if parent_of(pid) not in pids:
                 return pid
         raise ProcessLookupError(f"there is no rank {rank}")
 
@@ -81,6 +83,11 @@ class Job:
             except ProcessLookupError:
                 pass
         self.child.wait()
+
+
+def parent_of(pid):
+    with open(f"/proc/{pid}/stat") as file:
+        return int(file.read().rpartition(")")[2].split()[1])
 
 
 def sentence(text, error):
@@ -142,8 +149,8 @@ def quietly(undo, job):
     try:
         if undo:
             undo(job)
-    except ProcessLookupError:
-        pass
+    except OSError:
+        pass  # its process is gone
 
 
 def run(setup, place, fault, traffic, act=None):
@@ -153,7 +160,7 @@ def run(setup, place, fault, traffic, act=None):
         code, took = play(job, fault, act or fault.act, setup.slow)
         verdict, said = judge(job, fault, code)
         left = job.left(fault.tidy * setup.slow) if verdict in GOOD else []
-    except ProcessLookupError as error:
+    except (ProcessLookupError, FileNotFoundError) as error:
         verdict, took, said, left = f"nothing failed: {error}", 0, sentence(job.texts()[1], "."), []
     finally:
         job.end()

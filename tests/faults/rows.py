@@ -44,7 +44,7 @@ PLACES = [
 
 
 class Fault:
-    """What fails, and what the job has to come to: right data (`right`), an error with a sentence that matches
+    """What fails, and how the job has to end: with right data (`right`), with an error whose sentence matches
     `error` ("": any status but 0; None: no error), or either.
 
     act(job) is called during the traffic, and undo(job) after `lasts` more seconds. `around` are words before
@@ -63,7 +63,11 @@ class Fault:
 
 
 def to_rank(sig):
-    return lambda job: os.kill(job.pid_of(1), sig)
+    """To rank 1. The same process is continued that was stopped."""
+    def act(job):
+        job.victim = job.victim or job.pid_of(1)
+        os.kill(job.victim, sig)
+    return act
 
 
 def netlab(*words):
@@ -112,8 +116,9 @@ FAULTS = [
           act=netlab("exec", "ctl", "scancel", "--user=root")),
     Fault("loss", "5 % of the packets of a node are lost for 10 s", right=True, act=netlab("loss", "n2", "5"),
           undo=netlab("undrop", "n2"), lasts=10, seconds=3, within=60, nodes=(2,)),
-    Fault("cut-5s", "the cable of a node is pulled for 5 s", right=True, act=netlab("cut", "n2"),
-          undo=netlab("heal", "n2"), lasts=5, seconds=2, within=60, nodes=(2,)),
+    # Without its cable a node offers no network to a rank in MPI_Init.
+    Fault("cut-5s", "the cable of a node is pulled for 5 s", right=True, error=r"No usable provider",
+          act=netlab("cut", "n2"), undo=netlab("heal", "n2"), lasts=5, seconds=2, within=60, nodes=(2,)),
     Fault("cut", "the cable of a node is pulled for good", error=r"[Nn]ode failure|NODE FAIL", act=netlab("cut", "n2"),
           undo=netlab("heal", "n2"), lasts=600, seconds=600, within=60, tidy=60, nodes=(2,)),
     Fault("black-hole", "what a node sends is lost", error=r"[Nn]ode failure|NODE FAIL", act=netlab("drop", "n2"),

@@ -82,8 +82,8 @@ def mounted(script):
     return ["unshare", "--mount", *shell(script)]
 
 
-# Before MPI_Init a library that libfabric loads may print a backtrace instead.
-CRASHED = r"killed by signal 11|: Segmentation fault|terminated with signal 11"
+# In MPI_Init a library that libfabric loads may catch the signal, and end the process with status 1.
+CRASHED = r"killed by signal 11|: Segmentation fault|exited with code 1 |terminated with signal 11"
 FAULTS = [
     Fault("kill", "SIGKILL to a rank", error=r"killed by signal 9|: Killed", act=to_rank(signal.SIGKILL)),
     Fault("segv", "SIGSEGV in a rank", error=CRASHED,

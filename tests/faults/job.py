@@ -96,7 +96,7 @@ def sentence(text, error):
     lines = [line for line in lines if line.startswith("weft")] or lines
     if not lines:
         return ""
-    for varying, name in (r"/\S*/tmp\b", "TMPDIR"), (r"/\S*/", ""), (r"\(pid \d+ on", "(pid P on"):
+    for varying, name in (r"/\S*/tmp\b", "TMPDIR"), (r"program /\S*/", "program "), (r"\(pid \d+ on", "(pid P on"):
         lines[0] = re.sub(varying, name, lines[0])
     return lines[0]
 

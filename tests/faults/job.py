@@ -35,7 +35,9 @@ class Job:
         command = [*fault.around, *place.launcher(setup.build), *fault.before, setup.program, traffic,
                    str(fault.seconds), *fault.options]
         with open(self.logs[0], "wb") as out, open(self.logs[1], "wb") as err:
-            self.child = subprocess.Popen(command, env=environment, stdin=subprocess.DEVNULL, stdout=out, stderr=err)
+            # In a directory of its own: libraries write backtraces of a crash into it, the kernel a core.
+            self.child = subprocess.Popen(command, cwd=folder, env=environment, stdin=subprocess.DEVNULL,
+                                          stdout=out, stderr=err)
 
     def texts(self):
         return [open(log, errors="replace").read() for log in self.logs]

@@ -101,6 +101,12 @@ check_PROGRAMS += tests/errors/victim
 tests_errors_victim_LDADD = $(MPI_TEST_LIBS)
 dist_noinst_SCRIPTS += tests/errors/run
 
+# Traffic in which ci/faults makes something fail, and a clock that jumps
+check_PROGRAMS += tests/faults/traffic
+tests_faults_traffic_SOURCES = tests/faults/traffic.c
+tests_faults_traffic_LDADD = $(MPI_TEST_LIBS)
+EXTRA_DIST += tests/faults/clock.c tests/faults/rows.py tests/faults/job.py
+
 # On an RDMA adapter, by ci/rdmavm
 dist_noinst_SCRIPTS += tests/verbs/run
 

@@ -73,8 +73,10 @@ static struct step open_endpoint(struct weft_objects *o, const struct weft_provi
         av.type = FI_AV_MAP; /* see rxm_env.c */
     if ((rc = fi_fabric(info->fabric_attr, &o->fabric, NULL)))
         return (struct step){"fi_fabric", rc};
-    if ((rc = fi_domain(o->fabric, info, &o->domain, NULL)))
+    if ((rc = fi_domain(o->fabric, info, &o->domain, NULL))) {
+        o->domain = NULL; /* without descriptors, sockets sets it to a domain that it has freed */
         return (struct step){"fi_domain", rc};
+    }
     if ((rc = fi_av_open(o->domain, &av, &o->av, NULL)))
         return (struct step){"fi_av_open", rc};
     if ((rc = open_queue(o, info)))

@@ -141,6 +141,41 @@ static void rounds(void)
           (int)ROUNDS, last_used(), last);
 }
 
+static double processor_seconds(void)
+{
+    struct timespec t;
+    clock_gettime(CLOCK_PROCESS_CPUTIME_ID, &t);
+    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
+}
+
+/* A round costs the same however many there were before, and no memory. */
+static void fast_rounds(void)
+{
+    enum { FAST_ROUNDS = 10000 };
+    int class[CLASSES], code[CLASSES][CODES_OF_CLASS];
+    bool is_short = check_setting("WEFT_TEST_SHORT", 0); /* memory checkers take their own */
+    double begin = processor_seconds();
+    long peak = 0;
+    for (int round = 0; round < (is_short ? ROUNDS : FAST_ROUNDS); round++) {
+        for (int i = 0; i < CLASSES; i++) {
+            MPI_Add_error_class(&class[i]);
+            for (int j = 0; j < CODES_OF_CLASS; j++)
+                MPI_Add_error_code(class[i], &code[i][j]);
+        }
+        for (int i = 0; i < CLASSES; i++) {
+            for (int j = 0; j < CODES_OF_CLASS; j++)
+                MPI_Remove_error_code(code[i][j]);
+            MPI_Remove_error_class(class[i]);
+        }
+        if (round == 0)
+            peak = check_peak_kib();
+    }
+    double took = processor_seconds() - begin;
+    CHECK(is_short || took < 1.0, "%d rounds took %.2f s of the processor", (int)FAST_ROUNDS, took);
+    CHECK(is_short || check_peak_kib() <= peak + 64, "the rounds took %ld KiB of memory",
+          check_peak_kib() - peak);
+}
+
 /* A handler is for one kind of object. */
 static void kinds(void)
 {
@@ -182,6 +217,7 @@ int main(int argc, char **argv)
     CHECK(early == MPI_ERR_LASTCODE + 1, "a class added before MPI_Init is %d", early);
     codes();
     rounds();
+    fast_rounds();
     kinds();
     return check_done();
 }

@@ -83,7 +83,34 @@ static void check(struct weft_schedule *s, int code)
         weft_schedule_fail(s, code, WEFT_FAULT_RECORDED);
 }
 
-void weft_schedule_record(const struct weft_schedule *s)
+/* A rank of the communicator that the launcher reports dead, or -1. */
+static int dead_member(const struct weft_comm *comm)
+{
+    bool any = weft_failure_confirm(NULL);
+    for (int rank = 0; any && rank < comm->size; rank++)
+        if (weft_boot_has_failed(weft_comm_world_of(comm, rank)))
+            return rank;
+    return -1;
+}
+
+static void record_remote_fault(struct weft_schedule *s)
+{
+    int dead = dead_member(s->comm);
+    if (dead >= 0)
+        s->error = weft_error_set(MPI_ERR_PROC_ABORTED,
+                                  "rank %d could not do its part of the collective; rank %d ended "
+                                  "before it called MPI_Finalize; see its output or the launcher's "
+                                  "for the reason",
+                                  s->fault_peer, dead);
+    else
+        weft_error_set(s->error,
+                       "rank %d could not do its part of the collective, or has another amount of "
+                       "data than the %zu bytes expected; see the error of that rank",
+                       s->fault_peer, s->fault_wanted);
+    weft_error_secondary();
+}
+
+void weft_schedule_record(struct weft_schedule *s)
 {
     static const char same[] = "all ranks of a collective have to pass the same amount of data";
     if (s->fault == WEFT_FAULT_SHORT)
@@ -92,13 +119,8 @@ void weft_schedule_record(const struct weft_schedule *s)
     if (s->fault == WEFT_FAULT_LONG)
         weft_error_set(s->error, "rank %d sent more than the %zu bytes expected; %s", s->fault_peer,
                        s->fault_wanted, same);
-    if (s->fault == WEFT_FAULT_REMOTE) {
-        weft_error_set(s->error,
-                       "rank %d could not do its part of the collective, or has another amount of "
-                       "data than the %zu bytes expected; see the error of that rank",
-                       s->fault_peer, s->fault_wanted);
-        weft_error_secondary();
-    }
+    if (s->fault == WEFT_FAULT_REMOTE)
+        record_remote_fault(s);
     if (s->fault == WEFT_FAULT_REFUSED) {
         weft_error_set(s->error, "rank %d refuses its call of %s: %s", s->refusal->from,
                        weft_coll_name(s->kind), s->refusal->message.reason);
@@ -413,10 +435,10 @@ int weft_coll_run_schedule(const struct weft_coll_args *args, enum weft_fault *f
     if (weft_unlikely(!s))
         return MPI_ERR_NO_MEM;
     run(s);
-    int code = s->error;
     *fault = s->fault;
-    if (weft_unlikely(code != MPI_SUCCESS))
+    if (weft_unlikely(s->error != MPI_SUCCESS))
         weft_schedule_record(s);
+    int code = s->error;
     weft_schedule_put(s);
     return code;
 }

@@ -116,8 +116,8 @@ int weft_coll_run_schedule(const struct weft_coll_args *args, enum weft_fault *f
 bool weft_schedule_fail(struct weft_schedule *s, int code, enum weft_fault fault);
 
 /* Records the sentence of a complete schedule's error, at its end because another sentence may have
- * been recorded since. */
-void weft_schedule_record(const struct weft_schedule *s);
+ * been recorded since. The error becomes MPI_ERR_PROC_ABORTED if a rank's death is its reason. */
+void weft_schedule_record(struct weft_schedule *s);
 
 /* A blocking call begins to wait, and ends: reports list its schedule in between. The second also
  * withdraws the receives of refusals. */

@@ -666,8 +666,10 @@ static void complete(struct call *c)
     struct weft_schedule *s = c->s;
     if (c->waits)
         weft_schedule_end_blocking(s);
-    if (c->error)
+    if (c->error) {
         weft_schedule_record(s);
+        c->error = s->error;
+    }
     weft_schedule_put(s);
 }
 

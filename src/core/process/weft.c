@@ -335,7 +335,9 @@ static void weft_stop(void)
     char why[768];
     unsigned idle = 0;
     drain();
-    if (weft.job.size > 1 && weft_boot_fence(progress_for_fence, &idle, why, sizeof why))
+    /* The fence fails if a rank has died; it has waited for the living ranks all the same. */
+    if (weft.job.size > 1 && weft_boot_fence(progress_for_fence, &idle, why, sizeof why) &&
+        !weft_boot_has_failed(WEFT_BOOT_ANYBODY))
         weft_warn("MPI_Finalize: %s", why);
     running = false;
     weft_pvar_freeze();
@@ -378,7 +380,7 @@ int weft_finalize(void)
         /* Our own barrier waits for late ranks, where progress and errors are ours; the fence after
          * it is short. */
         int code = weft_coll_barrier(&weft_comm_job);
-        if (code != MPI_SUCCESS)
+        if (code != MPI_SUCCESS && code != MPI_ERR_PROC_ABORTED)
             weft_error_raise(&weft_comm_world, code, "MPI_Finalize");
     }
     drain();

@@ -1,0 +1,133 @@
+# SPDX-License-Identifier: BSD-3-Clause
+"""The rows of ci/faults: places, faults and traffic.
+
+Invariant: what a row expects is said here, nowhere else.
+"""
+
+import os
+import signal
+import subprocess
+
+ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
+NETLAB = f"{ROOT}/ci/netlab"
+RANKS = 4
+TRAFFIC = ["small", "rendezvous", "collectives", "strided", "connecting", "init", "finalize"]
+
+
+class Place:
+    """Where a job runs: a lane and provider, on one node or on two machines of ci/netlab."""
+
+    def __init__(self, name, environment, nodes=1, lab=()):
+        self.name, self.environment, self.nodes, self.lab = name, environment, nodes, list(lab)
+
+    def launcher(self, build):
+        if self.nodes == 1:
+            lab = [] if os.path.exists("/dev/hfi1_0") else self.lab  # ci/psm2lab may be around all of ci/faults
+            return [*lab, f"{build}/weftrun", "-n", str(RANKS)]
+        return [NETLAB, "exec", "ctl", "srun", "--mpi=pmix", "-N", "2", "-O", "-m", "cyclic", "-n", str(RANKS)]
+
+
+def on_net(provider):
+    return {"WEFT_SHM": "0", "WEFT_PROVIDER": provider}
+
+
+PLACES = [
+    Place("shm", {"WEFT_SHM": "1"}),
+    Place("shm-staged", {"WEFT_SHM": "1", "WEFT_SHM_COPY": "staged"}),
+    Place("rxm", on_net("tcp;ofi_rxm")),
+    Place("net", on_net("net")),
+    Place("sockets", on_net("sockets")),
+    Place("psm2", on_net("psm2"), lab=[f"{ROOT}/ci/psm2lab"]),
+    Place("nodes-rxm", on_net("tcp;ofi_rxm"), nodes=2),
+    Place("nodes-net", on_net("net"), nodes=2),
+    Place("nodes-sockets", on_net("sockets"), nodes=2),
+]
+
+
+class Fault:
+    """What fails, and how the job has to end: with right data (`right`), with an error whose sentence matches
+    `error` ("": any status but 0; None: no error), or either.
+
+    act(job) is called during the traffic, and undo(job) after `lasts` more seconds. `around` are words before
+    the launcher, `before` words before each rank's program. The traffic takes `seconds`; the job ends at most
+    `within` seconds after the fault, or after the traffic if it goes on, and
+    nothing is left `tidy` seconds later.
+    """
+
+    def __init__(self, name, says, right=False, error=None, act=None, undo=None, lasts=0, around=(), before=(),
+                 options=(), environment=None, seconds=60.0, within=10, tidy=3, nodes=(1, 2)):
+        self.name, self.says, self.right, self.error = name, says, right, error
+        self.act, self.undo, self.lasts = act, undo, lasts
+        self.around, self.before, self.options = list(around), list(before), list(options)
+        self.environment, self.seconds, self.nodes = environment or {}, seconds, nodes
+        self.within, self.tidy = within, tidy
+
+
+def to_rank(sig):
+    """To rank 1. The same process is continued that was stopped."""
+    def act(job):
+        job.victim = job.victim or job.pid_of(1)
+        os.kill(job.victim, sig)
+    return act
+
+
+def netlab(*words):
+    return lambda job: subprocess.run([NETLAB, *words], check=True, stdout=subprocess.DEVNULL)
+
+
+def shell(script):
+    return ["bash", "-c", f'{script} && exec "$@"', "bash"]
+
+
+def mounted(script):
+    return ["unshare", "--mount", *shell(script)]
+
+
+# A rank that copies from the memory of the dead one can end the job before weftrun sees the death.
+GONE = "ended before it called MPI_Finalize"
+# In MPI_Init a library that libfabric loads may catch the signal, and end the process with status 1.
+CRASHED = rf"killed by signal 11|: Segmentation fault|exited with code 1 |terminated with signal 11|{GONE}"
+FAULTS = [
+    Fault("kill", "SIGKILL to a rank", error=rf"killed by signal 9|: Killed|{GONE}", act=to_rank(signal.SIGKILL)),
+    Fault("segv", "SIGSEGV in a rank", error=CRASHED,
+          act=to_rank(signal.SIGSEGV)),
+    Fault("stop", "SIGSTOP to a rank, SIGCONT 3 s later", right=True, act=to_rank(signal.SIGSTOP),
+          undo=to_rank(signal.SIGCONT), lasts=3, seconds=2, within=15),
+    Fault("launcher", "SIGKILL to the launcher", error="", act=lambda job: job.child.kill(), nodes=(1,)),
+    Fault("reader", "the reader of the output ends", error="", seconds=0.5, nodes=(1,),
+          around=["bash", "-o", "pipefail", "-c", '"$@" | head -n 1', "bash"]),
+    Fault("stdout", "standard output is closed", right=True, error="", seconds=0.5, nodes=(1,),
+          around=shell("exec >&-")),
+    Fault("shm-full", "/dev/shm is full", right=True, error=r"full /dev/shm|psm2", seconds=0.5, nodes=(1,),
+          around=mounted("mount -t tmpfs -o size=64k none /dev/shm"),
+          before=shell("mount -o remount,size=64k /dev/shm && ! cat /dev/zero 2>/dev/null >/dev/shm/full")),
+    Fault("no-cma", "the kernel refuses access to other processes' memory", right=True, options=["no-cma"],
+          seconds=0.5, nodes=(1,)),
+    Fault("nofile", "12 open files", right=True, error=r"open files", before=shell("ulimit -n 12"), seconds=0.5,
+          nodes=(1,)),
+    Fault("memory", "44 MiB of address space (RLIMIT_AS)", right=True, error=r"[Mm]emory|failed to map", seconds=0.5,
+          nodes=(1,), before=shell("ulimit -v 45056")),
+    Fault("memlock", "no locked memory", right=True, error=r"[Mm]emory", seconds=0.5, nodes=(1,), before=[
+        "setpriv", "--inh-caps", "-ipc_lock", "--bounding-set", "-ipc_lock", *shell("ulimit -l 0")]),
+    Fault("tmpdir-full", "TMPDIR is full", right=True, error=r"No space left", seconds=0.5, nodes=(1,),
+          around=mounted('mount -t tmpfs -o size=4k,nr_inodes=1 none "$TMPDIR"')),
+    Fault("tmpdir-read-only", "TMPDIR cannot be written", right=True, error=r"Read-only", seconds=0.5, nodes=(1,),
+          around=mounted('mount -t tmpfs -o ro none "$TMPDIR"')),
+    Fault("clock", "the time of day jumps by an hour, and back", right=True, seconds=2.5, nodes=(1,),
+          environment={"LD_PRELOAD": "clock.so", "WEFT_TEST_JUMP": "3600"}),
+    Fault("cancel", "scancel of the job", error=r"CANCELLED|[Cc]ancel", nodes=(2,),
+          act=netlab("exec", "ctl", "scancel", "--user=root")),
+    Fault("loss", "5 % of the packets of a node are lost for 10 s", right=True, act=netlab("loss", "n2", "5"),
+          undo=netlab("undrop", "n2"), lasts=10, seconds=3, within=60, nodes=(2,)),
+    # Without its cable a node offers no network to a rank in MPI_Init.
+    Fault("cut-5s", "the cable of a node is pulled for 5 s", right=True, error=r"No usable provider",
+          act=netlab("cut", "n2"), undo=netlab("heal", "n2"), lasts=5, seconds=2, within=60, nodes=(2,)),
+    Fault("cut", "the cable of a node is pulled for good", error=r"[Nn]ode failure|NODE FAIL", act=netlab("cut", "n2"),
+          undo=netlab("heal", "n2"), lasts=600, seconds=600, within=60, tidy=60, nodes=(2,)),
+    Fault("black-hole", "what a node sends is lost", error=r"[Nn]ode failure|NODE FAIL", act=netlab("drop", "n2"),
+          undo=netlab("undrop", "n2"), lasts=600, seconds=600, within=60, tidy=60, nodes=(2,)),
+]
+
+
+def is_row(place, fault):
+    return place.nodes in fault.nodes

@@ -154,7 +154,9 @@ WEFT_COLD static bool go_on(struct call *c, int from)
 static __attribute__((noinline)) bool await_long(struct call *c, const _Atomic uint64_t *word,
                                                  uint64_t value, int from)
 {
-    enum { TURN = 64 }; /* polls without an event before each call of go_on */
+    /* Polls without an event before each call of go_on; fewer in a wait so long that a poll sleeps
+     * for milliseconds. */
+    enum { TURN = 64, LONG_TURN = 4, LONG = 128 };
     struct weft_vci *vci = weft_unlikely(weft_gate) ? weft_vci_scope(c->args->comm->vci) : NULL;
     bool threads = weft_gate & WEFT_GATE_THREADS, goes_on = !c->over;
     unsigned idle = 0, turns = 0;
@@ -166,7 +168,8 @@ static __attribute__((noinline)) bool await_long(struct call *c, const _Atomic u
             weft_share();
         } else {
             weft_idle_for(&idle, NULL);
-            goes_on = ++turns % TURN || go_on(c, from);
+            bool sleeps = idle > (unsigned)weft.yield_after + LONG;
+            goes_on = ++turns % (sleeps ? LONG_TURN : TURN) || go_on(c, from);
         }
     }
     if (!threads)

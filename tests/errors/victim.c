@@ -512,6 +512,7 @@ static void copies(int mortal, bool holes)
         code = MPI_Recv(data, type == strided ? 1 : BYTES, type, 0, 3, MPI_COMM_WORLD,
                         MPI_STATUS_IGNORE);
     fprintf(stderr, "aborted: %d\n", code == MPI_ERR_PROC_ABORTED);
+    rest(0.5); /* the launcher reports the death first */
     _exit(0);
 }
 

@@ -39,7 +39,7 @@ static int no_result(const char *function, MPI_Comm comm)
 static int probe(const char *function, int source, int tag, MPI_Comm comm, bool wait, int *flag,
                  bool take, MPI_Message *handle, MPI_Status *status)
 {
-    struct weft_resolved call = {NULL};
+    struct weft_resolved call = {0};
     struct weft_message *message = &weft_message_no_proc;
     if ((!wait && !flag) || (take && !handle))
         return no_result(function, comm);

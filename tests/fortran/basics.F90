@@ -290,16 +290,15 @@ contains
         integer, parameter :: bits(4) = [-1, 2, 256, -2147483647]
         HANDLE(MPI_Comm) :: cart
         logical :: odd(2), periods(2)
-        integer :: dims(2), coords(2), sevens(2), i
-        sevens = 7
+        integer :: odd_bits(2), periods_bits(2), dims(2), coords(2), i
+        equivalence (odd, odd_bits), (periods, periods_bits)
         do i = 1, 4
-            odd(1) = transfer(bits(i), odd(1))
-            odd(2) = .false.
+            odd_bits = [bits(i), 0]
+            periods_bits = 7
             call MPI_Cart_create(MPI_COMM_SELF, 2, [1, 1], odd, odd(1), cart, code)
-            periods = transfer(sevens, periods)
             call MPI_Cart_get(cart, 2, dims, periods, coords, code)
-            call expect(transfer(periods(1), 1), transfer(.true., 1), 'the bits of a true result')
-            call expect(transfer(periods(2), 1), transfer(.false., 1), 'the bits of a false result')
+            call expect(periods_bits(1), transfer(.true., 1), 'the bits of a true result')
+            call expect(periods_bits(2), transfer(.false., 1), 'the bits of a false result')
             call MPI_Comm_free(cart, code)
         end do
     end subroutine representations

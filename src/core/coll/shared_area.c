@@ -37,7 +37,8 @@ static struct weft_area *new_area(const struct weft_comm *comm, struct weft_shm_
     struct weft_area *area;
     for (int i = 0; i < comm->size; i++)
         world[i] = weft_comm_world_of(comm, i);
-    if (weft_counts.areas.now + weft_area_bytes(comm->size) > AREAS_MAX)
+    uint64_t used = __atomic_load_n(&weft_counts.areas.now, __ATOMIC_RELAXED);
+    if (used + weft_area_bytes(comm->size) > AREAS_MAX)
         return NULL;
     area = weft_area_new(comm->size, comm->rank, world);
     if (area && (comm->rank > 0 || !weft_area_make(area, card)))

@@ -18,10 +18,11 @@
  * one VCI has them for each deal that messages come on, so that both ends agree.
  *
  * Locking, with MPI_THREAD_MULTIPLE:
- *  - A message, and a collective, holds the lock of the communicator's VCI (weft_enter_on). Calls
- *    on requests of several VCIs take one after the other (core/mpi/request.c).
+ *  - A message, and a blocking collective, holds the lock of the communicator's VCI
+ *    (weft_enter_on). MPI_Waitall for requests of several VCIs takes one after the other.
  *  - Everything else holds the locks of all VCIs (weft_enter): calls on communicators, datatypes,
- *    attributes and so on, partitioned and buffered communication, finalize, reports, MPI_T.
+ *    attributes and so on, nonblocking and persistent collectives, partitioned and buffered
+ *    communication, finalize, reports, MPI_T.
  *  - So process-wide state is read by a thread that holds any VCI, and written by a thread that
  *    holds all of them. The exceptions are counters (core/pt2pt/count.h), the last error sentence
  *    (core/object/error.c) and events (core/tool/event.c), which have means of their own.
@@ -30,9 +31,9 @@
  *    now and then the others whose locks are free.
  *
  * Invariants:
- *  - A request belongs to the VCI whose pool it came from, for good. A send, a receive or a
- *    collective belongs to the VCI of its communicator; all other kinds of requests belong to VCI 0
- *    and are completed by a thread that holds all VCIs.
+ *  - A request belongs to the VCI whose pool it came from, for good. A send or receive belongs to
+ *    the VCI of its communicator; all other kinds of requests belong to VCI 0 and are completed by
+ *    a thread that holds all VCIs.
  *  - `deferred` holds complete requests whose end needs all VCIs (weft_request_last).
  */
 #ifndef WEFT_VCI_H
@@ -62,11 +63,8 @@ struct weft_vci {
     struct weft_matcher matcher;
     struct {
         struct weft_schedule *blocking; /* of the calls under way: core/coll/engine.c */
-        struct weft_schedule *active;   /* with a request, not complete */
-        struct weft_schedule *deferred; /* complete; their end needs all VCIs */
         struct weft_schedule *kept;     /* for reuse: core/coll/schedule.c */
         unsigned kept_count;
-        bool advancing;
     } coll;
 };
 

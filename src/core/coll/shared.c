@@ -232,31 +232,25 @@ static __attribute__((noinline)) void learn(struct call *c, uint64_t stamp)
     c->area->known = known;
 }
 
-/* Takes a cell or buffer for a stamp. Returns the stamp that all ranks must have completed first:
- * if they have not completed the former one of this cell, the former one of the cell half the ring
- * ahead, so that a rank that is ahead of the others reads their `done` rarely. */
-static inline uint64_t take(const struct weft_area *area, uint64_t *ring, unsigned n,
-                            uint64_t stamp)
+/* Takes a cell or buffer for a stamp. If the ranks may not have completed its former one, waits
+ * until they have completed that of the cell half the ring ahead, so that a rank that is ahead of
+ * the others reads their `done` rarely. */
+static inline void take(struct call *c, uint64_t *ring, unsigned n, uint64_t stamp)
 {
     unsigned i = weft_area_index(stamp, n);
     uint64_t before = ring[i], ahead = ring[(i + n / 2) % n];
     ring[i] = stamp;
-    return before > area->known && ahead > before ? ahead : before;
+    if (weft_unlikely(before > c->area->known))
+        learn(c, ahead > before ? ahead : before);
 }
 
 /* The cell of a stamp, for so many bytes of data. */
 static inline struct weft_area_cell *reserve(struct call *c, uint64_t stamp, size_t bytes)
 {
-    struct weft_area *area = c->area;
-    uint64_t before = take(area, area->cells, WEFT_AREA_CELLS, stamp);
-    if (weft_unlikely(before > area->known))
-        learn(c, before);
-    if (bytes > WEFT_AREA_INLINE) {
-        before = take(area, area->buffers, c->buffers, stamp);
-        if (weft_unlikely(before > area->known))
-            learn(c, before);
-    }
-    return weft_area_cell(area, c->rank, stamp);
+    take(c, c->area->cells, WEFT_AREA_CELLS, stamp);
+    if (bytes > WEFT_AREA_INLINE)
+        take(c, c->area->buffers, c->buffers, stamp);
+    return weft_area_cell(c->area, c->rank, stamp);
 }
 
 static inline void ring(const struct call *c, int reader)

@@ -39,32 +39,37 @@ static int no_result(const char *function, MPI_Comm comm)
 static int probe(const char *function, int source, int tag, MPI_Comm comm, bool wait, int *flag,
                  bool take, MPI_Message *handle, MPI_Status *status)
 {
-    struct weft_resolved call = {0};
-    struct weft_message *message = &weft_message_no_proc;
+    struct weft_resolved call;
+    struct weft_message *message = NULL;
     if ((!wait && !flag) || (take && !handle))
         return no_result(function, comm);
     struct weft_vci *vci = weft_call_vci(comm);
     int code = weft_enter_on(function, vci);
     if (code)
         return code;
-    bool good = prepare(function, source, tag, comm, &call, &code);
-    if (good && wait)
-        code = weft_probe_wait(&call.comm->p2p, source, tag, &message);
-    else if (good && !(message = weft_probe_look(&call.comm->p2p, source, tag)))
-        code = weft_probe_source(&call.comm->p2p, source);
-    if (flag && (good || code == MPI_SUCCESS))
-        *flag = message != NULL;
-    if (good && code != MPI_SUCCESS) {
-        code = weft_error_raise(call.comm, code, function);
-    } else if (code == MPI_SUCCESS && message) {
-        if (good)
+    if (prepare(function, source, tag, comm, &call, &code)) {
+        struct weft_channel *channel = &call.comm->p2p;
+        if (wait)
+            code = weft_probe_wait(channel, source, tag, &message);
+        else if (!(message = weft_probe_look(channel, source, tag)))
+            code = weft_probe_source(channel, source);
+        if (flag)
+            *flag = message != NULL;
+        if (code != MPI_SUCCESS) {
+            code = weft_error_raise(call.comm, code, function);
+        } else if (message) {
             weft_probe_status(message, status);
-        else
-            weft_status_proc_null(status);
-        if (good && take)
-            weft_probe_take(&call.comm->p2p, message);
+            if (take) {
+                weft_probe_take(channel, message);
+                *handle = (MPI_Message)message;
+            }
+        }
+    } else if (code == MPI_SUCCESS) { /* MPI_PROC_NULL */
+        weft_status_proc_null(status);
+        if (flag)
+            *flag = 1;
         if (take)
-            *handle = good ? (MPI_Message)message : MPI_MESSAGE_NO_PROC;
+            *handle = MPI_MESSAGE_NO_PROC;
     }
     weft_leave_on(vci);
     return code;

@@ -11,17 +11,14 @@
  * Invariant: data that are wrong, or an MPI function that returns an error, end in a line with the
  * word WRONG and exit status 3.
  */
+#include "../mpi/refuse.h"
+
 #include <mpi.h>
 
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
 #include <stdbool.h>
-#include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 #include <time.h>
 #include <unistd.h>
@@ -178,21 +175,6 @@ static void in_finalize(void)
 
 /* ---- */
 
-/* System calls that read or write the memory of another process fail with EPERM. */
-static void refuse_cma(void)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_readv, 1, 0),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, SYS_process_vm_writev, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof code / sizeof code[0], code};
-    prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0);
-    require(!prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program), "prctl");
-}
-
 int main(int argc, char **argv)
 {
     static const struct {
@@ -205,7 +187,7 @@ int main(int argc, char **argv)
     const char *kind = argc > 2 ? argv[1] : "";
     seconds = argc > 2 ? atof(argv[2]) : 0;
     if (argc > 3)
-        refuse_cma();
+        require(refuse(SYS_process_vm_readv) && refuse(SYS_process_vm_writev), "prctl");
     if (!strcmp(kind, "init"))
         in_init();
     MPI_Init(NULL, NULL);

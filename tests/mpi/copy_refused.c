@@ -8,29 +8,11 @@
  * With WEFT_TEST_REFUSE=first everything is refused before MPI_Init: the library finds out there.
  */
 #include "check.h"
+#include "refuse.h"
 
-#include <errno.h>
-#include <linux/filter.h>
-#include <linux/seccomp.h>
-#include <stddef.h>
-#include <sys/prctl.h>
 #include <sys/syscall.h>
 
 enum { TAG = 3, ELEMENTS = 300000, TIMES = 6, SKIP = 77 };
-
-/* From now on the system call fails with EPERM. False where that cannot be arranged. */
-static bool refuse(long call)
-{
-    struct sock_filter code[] = {
-        BPF_STMT(BPF_LD | BPF_W | BPF_ABS, offsetof(struct seccomp_data, nr)),
-        BPF_JUMP(BPF_JMP | BPF_JEQ | BPF_K, (unsigned)call, 0, 1),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ERRNO | EPERM),
-        BPF_STMT(BPF_RET | BPF_K, SECCOMP_RET_ALLOW),
-    };
-    struct sock_fprog program = {sizeof code / sizeof *code, code};
-    return prctl(PR_SET_NO_NEW_PRIVS, 1, 0, 0, 0) == 0 &&
-           prctl(PR_SET_SECCOMP, SECCOMP_MODE_FILTER, &program) == 0;
-}
 
 static void exchange(const char *when, MPI_Datatype strided)
 {

@@ -2,9 +2,9 @@
 /*
  * An area: shared memory of the ranks of one communicator on one node, for its collectives.
  *
- * Each rank has a seat in it: a line with the stamp `done`, then WEFT_AREA_CELLS cells, and
- * WEFT_AREA_BUFFERS buffers for data that do not fit into a cell. A rank posts data to one cell of
- * its seat; the other ranks poll that cell and copy the data out.
+ * Each rank has a seat in it: a line with the stamp `done`, then WEFT_AREA_CELLS cells, and buffers
+ * for data that do not fit into a cell. A rank posts data to one cell of its seat; the other ranks
+ * poll that cell and copy the data out.
  *
  * Two cells are in a cache line: a root that is ahead of the others moves half as many lines, and a
  * broadcast of 8 bytes takes two thirds of the time (bench/peers_coll --node).
@@ -32,7 +32,7 @@
 
 enum {
     WEFT_AREA_CELLS = 128, /* so many short collectives a root may be ahead */
-    WEFT_AREA_BUFFERS = 16,
+    WEFT_AREA_BUFFERS_MAX = 64,
     WEFT_AREA_BUFFERS_IN_STEP = 8, /* of these, where no rank is ahead: they fit a nearby cache */
     WEFT_AREA_LINE = 64,
     WEFT_AREA_INLINE = 16,    /* bytes of data in a cell */
@@ -62,12 +62,14 @@ struct weft_area_rank {
 struct weft_area {
     struct weft_shm_window window;
     int n, self;
+    unsigned buffers;   /* of a rank */
     size_t piece, part; /* bytes of a buffer, and of a part if one is cut for all ranks */
     bool direct;        /* all ranks can read each other's memory */
     uint64_t call;      /* number of the call under way */
     uint64_t known;     /* `done` of all ranks has reached this stamp */
     char *scratch;      /* WEFT_AREA_SCRATCH bytes of this process */
-    uint64_t cells[WEFT_AREA_CELLS], buffers[WEFT_AREA_BUFFERS]; /* last stamps of this rank's */
+    uint64_t cell_stamps[WEFT_AREA_CELLS]; /* the last one of each of this rank's */
+    uint64_t buffer_stamps[WEFT_AREA_BUFFERS_MAX];
     struct weft_area_rank ranks[];
 };
 
@@ -119,10 +121,14 @@ static inline uint64_t weft_area_end(uint64_t stamp)
     return stamp | ((UINT64_C(1) << WEFT_AREA_PIECE_BITS) - 1);
 }
 
-/* The index of a stamp among so many cells or buffers, a power of two. */
+/* The index of a stamp among so many cells or buffers, a power of two. The first pieces of calls
+ * are one apart, the first four pieces of a call a quarter of n: the calls that follow reach the
+ * place of a piece as late as possible. */
 static inline unsigned weft_area_index(uint64_t stamp, unsigned n)
 {
-    return (unsigned)(stamp + (stamp >> WEFT_AREA_PIECE_BITS)) % n;
+    unsigned piece = (unsigned)stamp & ((1u << WEFT_AREA_PIECE_BITS) - 1);
+    unsigned call = (unsigned)(stamp >> WEFT_AREA_PIECE_BITS);
+    return (call + piece % 4 * (n / 4) + piece / 4) & (n - 1);
 }
 
 /* The cell of a stamp, and where its data are if they have so many bytes and the collective uses so

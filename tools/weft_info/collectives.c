@@ -5,6 +5,7 @@
 #include "views.h"
 
 #include "core/coll/choose.h"
+#include "core/coll/shared.h"
 #include "core/object/settings.h"
 
 #include <stdarg.h>
@@ -66,6 +67,31 @@ static const struct weft_coll_option *chosen(const struct weft_coll_family *fami
     return setting ? &family->options[setting - 1] : NULL;
 }
 
+static void add_bytes(char *line, size_t bytes)
+{
+    if (bytes == SIZE_MAX)
+        add(line, "any number of bytes");
+    else
+        add(line, "up to %zuK", bytes / 1024);
+}
+
+/* What blocking calls do on one node instead, for the first kind of the family. */
+static void print_shared(const struct weft_coll_family *family)
+{
+    const struct weft_shared_limits *limits = weft_shared_limits;
+    char line[LINE] = "";
+    int kind = 0;
+    while (weft_coll_family_of((enum weft_coll_kind)kind) != family)
+        kind++;
+    if (!weft_settings.shm || !weft_settings.shm_coll || !limits[kind].pieces || chosen(family))
+        return;
+    if (kind != WEFT_COLL_BARRIER)
+        add_bytes(line, limits[kind].pieces);
+    if (limits[kind].one_copy != SIZE_MAX)
+        add(line, ", more by one copy");
+    printf("      all ranks on one node, blocking: shared memory%s%s\n", *line ? ", " : "", line);
+}
+
 int weft_view_collectives(void)
 {
     printf("\nCollectives: the first algorithm that fits, by the bytes named; a WEFT_COLL_ setting "
@@ -81,6 +107,7 @@ int weft_view_collectives(void)
         for (int i = 0; i < WEFT_COLL_RULES && f->rules[i].algorithm; i++)
             add_rule(line, f, &f->rules[i]);
         printf("      %s\n", line);
+        print_shared(f);
     }
     return 0;
 }

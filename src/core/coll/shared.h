@@ -11,6 +11,14 @@
  * False: nothing was done, and all ranks execute it as a schedule. */
 bool weft_shared_run(const struct weft_coll_args *args, int *code);
 
+/* Bytes of a block (of MPI_Reduce_scatter: of all blocks) up to which the ranks pass pieces of
+ * their data on, and from which on they read them from each other's memory if they can. 0 and
+ * SIZE_MAX: never; other lengths are messages. */
+struct weft_shared_limits {
+    size_t pieces, one_copy;
+};
+extern const struct weft_shared_limits weft_shared_limits[WEFT_COLL_KINDS];
+
 /* Makes the area of a communicator if it is due and its ranks share a node. Returns the error of
  * the collective call that makes it. */
 int weft_shared_make(struct weft_comm *comm);

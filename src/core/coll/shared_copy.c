@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Collectives through shared memory in one copy: a rank posts the address of its data, from which
+ * the other ranks read.
+ */
+#include "core/coll/shared_internal.h"
+#include "core/object/error.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* What a rank posts: where its data are. */
+struct addresses {
+    uint64_t in, out;
+};
+
+static struct addresses addresses_of(const struct weft_shared_call *c, uint64_t stamp, int from)
+{
+    struct addresses addresses;
+    memcpy(&addresses, weft_area_cell(c->area, from, stamp)->data, sizeof addresses);
+    return addresses;
+}
+
+static void post_addresses(struct weft_shared_call *c, const void *in, const void *out)
+{
+    struct weft_area_cell *cell = weft_shared_reserve(c, c->stamp, sizeof(struct addresses));
+    struct addresses addresses = {(uintptr_t)in, (uintptr_t)out};
+    memcpy(cell->data, &addresses, sizeof addresses);
+    weft_shared_post(c, cell, c->stamp);
+}
+
+static void read_from(struct weft_shared_call *c, int from, uint64_t address, void *to,
+                      size_t bytes)
+{
+    int failed = bytes ? weft_area_read(c->area, from, address, to, bytes) : 0;
+    if (weft_unlikely(failed) && !weft_shared_is_dead(c, from))
+        weft_shared_fail(c,
+                         weft_error_set(MPI_ERR_OTHER,
+                                        "%zu bytes of rank %d cannot be read for %s: %s", bytes,
+                                        from, weft_coll_name(c->args->kind), strerror(failed)),
+                         WEFT_FAULT_RECORDED, from, 0);
+}
+
+/* The part of a vector that a rank reduces, as bytes. */
+static struct weft_elements part_of(const struct weft_shared_call *c, void *vector, int rank)
+{
+    size_t count = c->args->in.count, each = count / (size_t)c->n, first = each * (size_t)rank;
+    struct weft_elements all = {vector, count, c->args->in.type};
+    return weft_elements_slice(all, first, rank == c->n - 1 ? count - first : each);
+}
+
+/* Combines this rank's part of all operands, which it reads from the other ranks' memory. */
+static void reduce_part(struct weft_shared_call *c, struct weft_elements own, unsigned char *result)
+{
+    struct weft_operands o;
+    size_t most = WEFT_AREA_SCRATCH / (size_t)c->n / WEFT_AREA_LINE * WEFT_AREA_LINE;
+    size_t bytes = weft_elements_bytes(own);
+    uint64_t before = (uintptr_t)own.at - (uintptr_t)c->args->in.at;
+    weft_operands_describe(&o, c->args);
+    for (size_t at = 0, length; at < bytes; at += length) {
+        length = weft_shared_least(bytes - at, most);
+        for (int i = 0; i < c->n; i++) {
+            unsigned char *to = (unsigned char *)c->area->scratch + (size_t)i * most;
+            o.at[i] = i == c->rank ? (unsigned char *)own.at + at : to;
+            if (i != c->rank)
+                read_from(c, i, addresses_of(c, c->stamp, i).in + before + at, to, length);
+        }
+        weft_operands_reduce(&o, result + at, length);
+    }
+}
+
+/* Each rank reduces one part, and reads the other parts of the result from the other ranks. */
+static void allreduce(struct weft_shared_call *c)
+{
+    const struct weft_coll_args *args = c->args;
+    unsigned char *out = args->out.at;
+    struct weft_elements own = part_of(c, args->in.at, c->rank);
+    post_addresses(c, args->in.at, out);
+    if (weft_shared_await_posts(c, c->stamp))
+        reduce_part(c, own, out + ((uintptr_t)own.at - (uintptr_t)args->in.at));
+    if (c->over)
+        return;
+    weft_shared_post(c, weft_shared_reserve(c, c->stamp + 1, 0), c->stamp + 1);
+    for (int i = 1; i < c->n; i++) {
+        int from = (c->rank + i) % c->n;
+        struct weft_elements part = part_of(c, out, from);
+        if (weft_shared_await_post(c, c->stamp + 1, from))
+            read_from(c, from,
+                      addresses_of(c, c->stamp, from).out + ((uintptr_t)part.at - (uintptr_t)out),
+                      part.at, weft_elements_bytes(part));
+    }
+    weft_shared_set_done(c, c->stamp + 1);
+    weft_shared_await_done(c, c->stamp + 1);
+}
+
+/* Each rank reduces its block. */
+static void reduce_scatter(struct weft_shared_call *c)
+{
+    post_addresses(c, c->args->in.at, NULL);
+    if (weft_shared_await_posts(c, c->stamp))
+        reduce_part(c, weft_block(c->give, c->rank), c->args->out.at);
+    weft_shared_set_done(c, c->stamp);
+    weft_shared_await_done(c, c->stamp);
+}
+
+/* Reads a block of another rank, through scratch memory if its place is not contiguous. */
+static void read_block(struct weft_shared_call *c, int from, uint64_t address,
+                       struct weft_elements place)
+{
+    size_t bytes = weft_elements_bytes(place);
+    if (place.type->flags & WEFT_TYPE_CONTIGUOUS) {
+        read_from(c, from, address, place.at, bytes);
+        return;
+    }
+    for (size_t at = 0, length; at < bytes; at += length) {
+        length = weft_shared_least(bytes - at, WEFT_AREA_SCRATCH);
+        read_from(c, from, address + at, c->area->scratch, length);
+        weft_datatype_unpack(place.type, place.at, at, c->area->scratch, length);
+    }
+}
+
+/* Packs what this rank gives, unless it is contiguous. *packed is the memory to be freed. */
+static const void *contiguous(struct weft_shared_call *c, void **packed)
+{
+    size_t bytes = c->longest;
+    int blocks = c->parts ? c->n : 1;
+    *packed = NULL;
+    if (c->give->type->flags & WEFT_TYPE_CONTIGUOUS)
+        return c->give->at;
+    *packed = malloc(bytes * (size_t)blocks);
+    if (!*packed)
+        weft_shared_fail(c, weft_error_set(MPI_ERR_NO_MEM, "no memory to pack %zu bytes", bytes),
+                         WEFT_FAULT_RECORDED, c->rank, 0);
+    for (int i = 0; *packed && i < blocks; i++) {
+        struct weft_elements block = weft_block(c->give, i);
+        weft_datatype_pack_all(block.type, block.at, block.count,
+                               (char *)*packed + (size_t)i * bytes);
+    }
+    return *packed;
+}
+
+/* Each rank reads the blocks that it takes. */
+static void move_blocks(struct weft_shared_call *c)
+{
+    void *packed = NULL;
+    if (c->posts)
+        post_addresses(c, contiguous(c, &packed), NULL);
+    for (int i = 1; i < c->n && c->source != WEFT_SHARED_NOBODY; i++) {
+        int from = c->source == WEFT_SHARED_ALL ? (c->rank + i) % c->n : c->source;
+        if (weft_shared_await_post(c, c->stamp, from))
+            read_block(c, from,
+                       addresses_of(c, c->stamp, from).in +
+                           (c->parts ? (size_t)c->rank * c->longest : 0),
+                       weft_shared_place(c, from));
+        if (c->source != WEFT_SHARED_ALL)
+            break;
+    }
+    weft_shared_set_done(c, c->stamp);
+    weft_shared_copy_own(c);
+    if (c->posts)
+        weft_shared_await_done(c, c->stamp);
+    free(packed);
+}
+
+void weft_shared_run_in_one_copy(struct weft_shared_call *c)
+{
+    if (c->args->kind == WEFT_COLL_ALLREDUCE)
+        allreduce(c);
+    else if (c->reduces)
+        reduce_scatter(c);
+    else
+        move_blocks(c);
+}

@@ -1,0 +1,191 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * A collective call through shared memory, for the files shared*.c: what its ranks do, how a rank
+ * posts to its cells and how it waits for those of others (shm/area.h).
+ *
+ * Invariant: after an error a rank posts the rest of its part, marked as failed, so that no other
+ * rank waits forever; except after a refusal, or if the ranks make different calls, which all ranks
+ * that wait for each other detect.
+ */
+#ifndef WEFT_SHARED_INTERNAL_H
+#define WEFT_SHARED_INTERNAL_H
+
+#include "core/coll/operands.h"
+#include "core/coll/schedule.h"
+#include "core/process/weft.h"
+#include "shm/area.h"
+
+/* A label: the kind, FAILED, and the root. */
+enum { WEFT_SHARED_FAILED = 1 << 8, WEFT_SHARED_ROOT_SHIFT = 16 };
+
+enum { WEFT_SHARED_NOBODY = -1, WEFT_SHARED_ALL = -2 };
+
+/* Pieces that a rank posts before it takes the first of them, so that ranks that share a core wait
+ * for each other once for several pieces. Not more: the buffer of a piece was last used at least 7
+ * pieces before in the same call, by one that all ranks can complete without this piece. */
+enum { WEFT_SHARED_AHEAD = WEFT_AREA_BUFFERS_IN_STEP / 2 };
+
+_Static_assert((int)WEFT_AREA_RANKS_MAX <= WEFT_OPERANDS_MAX, "an operand of each rank");
+
+struct weft_shared_call {
+    const struct weft_coll_args *args;
+    struct weft_area *area;
+    int n, rank;
+    uint32_t number;       /* of this call, as in coll_sequence */
+    uint32_t label, bytes; /* of each cell */
+    uint64_t stamp;        /* of the first piece */
+    int error;
+    bool over;               /* the other ranks do not complete this call */
+    bool waits;              /* reports list it */
+    struct weft_schedule *s; /* for reports, errors and refusals; NULL until needed */
+
+    /* What the ranks do */
+    bool posts;       /* this rank posts data */
+    int source;       /* the rank whose data this rank takes, ALL or NOBODY */
+    int reader;       /* the rank that takes what this one posts, or ALL */
+    bool parts;       /* each rank has one block for each rank; else all take the same */
+    bool reduces;     /* operands are combined */
+    unsigned buffers; /* that the ranks use */
+    size_t longest;   /* bytes of the longest block */
+    const struct weft_blocks *give; /* of this rank */
+};
+
+static inline size_t weft_shared_least(size_t a, size_t b)
+{
+    return a < b ? a : b;
+}
+
+/* ---- Errors and waiting: shared_wait.c */
+
+WEFT_COLD void weft_shared_fail(struct weft_shared_call *c, int code, enum weft_fault fault,
+                                int from, size_t got);
+
+/* Stores the error if a rank is dead. */
+WEFT_COLD bool weft_shared_is_dead(struct weft_shared_call *c, int rank);
+
+/* The label of a cell is not that of this call. Returns false if the call is over. */
+WEFT_COLD bool weft_shared_check_label(struct weft_shared_call *c, uint32_t label, uint32_t bytes,
+                                       int from);
+
+bool weft_shared_await_long(struct weft_shared_call *c, const _Atomic uint64_t *word,
+                            uint64_t value, int from);
+
+/* Until all other ranks have completed a stamp, or have posted it. Returns false if one never will.
+ */
+bool weft_shared_await_done(struct weft_shared_call *c, uint64_t stamp);
+bool weft_shared_await_posts(struct weft_shared_call *c, uint64_t stamp);
+
+/* Waits until all ranks have completed a stamp, and stores the last one that they have. */
+void weft_shared_learn(struct weft_shared_call *c, uint64_t stamp);
+
+/* Frees what the waits and errors of a call needed. */
+void weft_shared_complete(struct weft_shared_call *c);
+
+/* All other ranks have posted a stamp: they have completed all but the last AHEAD pieces. */
+static inline void weft_shared_know(struct weft_shared_call *c, uint64_t stamp)
+{
+    uint64_t completed = stamp - WEFT_SHARED_AHEAD, before = c->stamp - 1;
+    c->area->known = completed > before ? completed : before;
+}
+
+static inline bool weft_shared_reached(const _Atomic uint64_t *word, uint64_t value)
+{
+    return atomic_load_explicit(word, memory_order_acquire) >= value;
+}
+
+/* Waits until a word of a rank has reached a stamp. Returns false if it never will. */
+static inline bool weft_shared_await(struct weft_shared_call *c, const _Atomic uint64_t *word,
+                                     uint64_t value, int from)
+{
+    enum { LOOKS = 16 };
+    for (int i = 0; i < LOOKS; i++) {
+        if (weft_shared_reached(word, value))
+            return true;
+        weft_lock_pause();
+    }
+    return weft_shared_await_long(c, word, value, from);
+}
+
+/* Waits for what a rank posts. Returns false if it is not to be used. */
+static inline bool weft_shared_await_post(struct weft_shared_call *c, uint64_t stamp, int from)
+{
+    const struct weft_area_cell *cell = weft_area_cell(c->area, from, stamp);
+    if (!weft_shared_await(c, &cell->stamp, stamp, from))
+        return false;
+    return weft_likely(cell->label == c->label && cell->bytes == c->bytes) ||
+           weft_shared_check_label(c, cell->label, cell->bytes, from);
+}
+
+/* ---- Posting */
+
+/* Takes a cell or buffer for a stamp. If the ranks may not have completed its former one, waits
+ * until they have completed that of the place three quarters of the ring ahead, if it is of a
+ * former call, so that a rank that is ahead of the others waits rarely. */
+static inline void weft_shared_take(struct weft_shared_call *c, uint64_t *ring, unsigned n,
+                                    uint64_t stamp)
+{
+    unsigned i = weft_area_index(stamp, n);
+    uint64_t before = ring[i], ahead = ring[(i + n - n / 4) & (n - 1)];
+    ring[i] = stamp;
+    if (weft_unlikely(before > c->area->known))
+        weft_shared_learn(c, ahead > before && ahead < c->stamp ? ahead : before);
+}
+
+/* The cell of a stamp, for so many bytes of data. */
+static inline struct weft_area_cell *weft_shared_reserve(struct weft_shared_call *c, uint64_t stamp,
+                                                         size_t bytes)
+{
+    weft_shared_take(c, c->area->cell_stamps, WEFT_AREA_CELLS, stamp);
+    if (bytes > WEFT_AREA_INLINE)
+        weft_shared_take(c, c->area->buffer_stamps, c->buffers, stamp);
+    return weft_area_cell(c->area, c->rank, stamp);
+}
+
+static inline void weft_shared_ring(const struct weft_shared_call *c, int reader)
+{
+    bool all = reader == WEFT_SHARED_ALL;
+    weft_area_ring(c->area, all ? 0 : reader, all ? c->n : reader + 1);
+}
+
+static inline void weft_shared_post(struct weft_shared_call *c, struct weft_area_cell *cell,
+                                    uint64_t stamp)
+{
+    cell->label = c->label | (weft_unlikely(c->error) ? WEFT_SHARED_FAILED : 0);
+    cell->bytes = c->bytes;
+    atomic_store_explicit(&cell->stamp, stamp, memory_order_release);
+    if (c->source != WEFT_SHARED_NOBODY) /* else set_done follows */
+        weft_shared_ring(c, c->reader);
+}
+
+static inline void weft_shared_set_done(struct weft_shared_call *c, uint64_t stamp)
+{
+    atomic_store_explicit(&c->area->ranks[c->rank].seat->done, stamp, memory_order_release);
+    weft_shared_ring(c, WEFT_SHARED_ALL);
+}
+
+/* ---- The data */
+
+/* The place of the data that a rank takes from another. */
+static inline struct weft_elements weft_shared_place(const struct weft_shared_call *c, int from)
+{
+    const struct weft_coll_args *args = c->args;
+    const struct weft_blocks *one = args->kind == WEFT_COLL_BCAST ? &args->in : &args->out;
+    if (c->source == WEFT_SHARED_ALL)
+        return weft_block(&args->out, from);
+    return (struct weft_elements){one->at, one->count, one->type};
+}
+
+/* Copies what a rank gives to itself. */
+void weft_shared_copy_own(const struct weft_shared_call *c);
+
+/* In pieces (shared_pieces.c): the most bytes of a block in a piece. */
+size_t weft_shared_piece(const struct weft_shared_call *c);
+void weft_shared_run_by_pieces(struct weft_shared_call *c);
+
+/* No data: each rank posts, and waits for all others. */
+void weft_shared_synchronize(struct weft_shared_call *c);
+
+/* In one copy: shared_copy.c. */
+void weft_shared_run_in_one_copy(struct weft_shared_call *c);
+
+#endif

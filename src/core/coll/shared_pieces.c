@@ -1,0 +1,118 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Collectives through shared memory in pieces: a rank posts its data to its own cells, and copies
+ * or combines the pieces of others out of theirs.
+ */
+#include "core/coll/shared_internal.h"
+
+#include <string.h>
+
+/* The bytes of a block in a piece. */
+static inline size_t within(struct weft_elements block, size_t at, size_t length)
+{
+    size_t bytes = weft_elements_bytes(block);
+    return at < bytes ? weft_shared_least(bytes - at, length) : 0;
+}
+
+static void post_piece(struct weft_shared_call *c, uint64_t stamp, size_t at, size_t length)
+{
+    int blocks = c->parts ? c->n : 1;
+    size_t bytes = length * (size_t)blocks;
+    struct weft_area_cell *cell = weft_shared_reserve(c, stamp, bytes);
+    unsigned char *data = weft_area_data(c->area, c->rank, stamp, bytes, c->buffers);
+    for (int i = 0; i < blocks; i++, data += length) {
+        struct weft_elements block = weft_block(c->give, i);
+        if (!c->parts || i != c->rank)
+            weft_datatype_pack(block.type, block.at, at, data, within(block, at, length));
+    }
+    weft_shared_post(c, cell, stamp);
+}
+
+/* ---- Taking */
+
+/* What this rank takes of the data that a rank has posted with a stamp. */
+static inline const unsigned char *posted(const struct weft_shared_call *c, uint64_t stamp,
+                                          int from, size_t length)
+{
+    size_t blocks = c->parts ? (size_t)c->n : 1;
+    return weft_area_data(c->area, from, stamp, length * blocks, c->buffers) +
+           (c->parts ? (size_t)c->rank * length : 0);
+}
+
+static void take_piece(struct weft_shared_call *c, uint64_t stamp, int from, size_t at,
+                       size_t length)
+{
+    struct weft_elements place = weft_shared_place(c, from);
+    bool is_there = weft_shared_await_post(c, stamp, from);
+    __builtin_prefetch(weft_area_cell(c->area, from, stamp + 1)); /* of the next call, too */
+    if (is_there)
+        weft_datatype_unpack(place.type, place.at, at, posted(c, stamp, from, length), length);
+}
+
+/* ---- Reducing */
+
+static void reduce_piece(struct weft_shared_call *c, uint64_t stamp, size_t at, size_t length)
+{
+    struct weft_operands o;
+    struct weft_elements own = weft_block(c->give, c->parts ? c->rank : 0);
+    if (!weft_shared_await_posts(c, stamp))
+        return;
+    weft_operands_describe(&o, c->args);
+    for (int i = 0; i < c->n; i++)
+        o.at[i] = i == c->rank ? (unsigned char *)own.at + at : posted(c, stamp, i, length);
+    weft_operands_reduce(&o, (unsigned char *)c->args->out.at + at, within(own, at, length));
+}
+
+void weft_shared_copy_own(const struct weft_shared_call *c)
+{
+    const struct weft_coll_args *args = c->args;
+    struct weft_elements out = {args->out.at, args->out.count, args->out.type};
+    if (args->kind == WEFT_COLL_SCATTER && c->rank == args->root)
+        weft_elements_copy(weft_block(&args->in, c->rank), out);
+    else if (c->source == WEFT_SHARED_ALL)
+        weft_elements_copy(weft_block(c->give, c->parts ? c->rank : 0),
+                           weft_block(&args->out, c->rank));
+}
+
+/* ---- In pieces */
+
+void weft_shared_synchronize(struct weft_shared_call *c)
+{
+    weft_shared_post(c, weft_shared_reserve(c, c->stamp, 0), c->stamp);
+    weft_shared_await_posts(c, c->stamp);
+}
+
+static void take_pieces(struct weft_shared_call *c, uint64_t stamp, size_t at, size_t length)
+{
+    if (c->reduces) {
+        reduce_piece(c, stamp, at, length);
+    } else if (c->source != WEFT_SHARED_ALL) {
+        take_piece(c, stamp, c->source, at, length);
+    } else {
+        for (int i = 1; i < c->n; i++)
+            take_piece(c, stamp, (c->rank + i) % c->n, at, length);
+        if (!c->over && !c->error)
+            weft_shared_know(c, stamp);
+    }
+}
+
+size_t weft_shared_piece(const struct weft_shared_call *c)
+{
+    return c->parts ? c->area->part : c->area->piece;
+}
+
+void weft_shared_run_by_pieces(struct weft_shared_call *c)
+{
+    size_t most = weft_shared_piece(c), at = 0, ahead = 0;
+    uint64_t stamp = c->stamp, next = stamp; /* to be completed, to be posted */
+    for (;; stamp++, at += most) {
+        for (; c->posts && next < stamp + WEFT_SHARED_AHEAD && (ahead < c->longest || !ahead);
+             next++, ahead += most)
+            post_piece(c, next, ahead, weft_shared_least(c->longest - ahead, most));
+        if (c->source != WEFT_SHARED_NOBODY)
+            take_pieces(c, stamp, at, weft_shared_least(c->longest - at, most));
+        if (at + most >= c->longest || c->over)
+            return;
+        weft_shared_set_done(c, stamp);
+    }
+}

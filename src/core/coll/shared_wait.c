@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Errors of collectives through shared memory, and waiting: see shared_internal.h.
+ */
+#include "core/coll/refusal.h"
+#include "core/coll/shared_internal.h"
+#include "core/object/error.h"
+#include "core/pt2pt/lane.h"
+
+/* ---- Errors */
+
+static struct weft_schedule *schedule_of(struct weft_shared_call *c)
+{
+    if (!c->s && (c->s = weft_schedule_get(c->args)) != NULL) {
+        c->s->tag = weft_coll_tag(c->args->comm, c->number, c->args->kind, false);
+        c->s->algorithm = WEFT_ALGORITHM_SHARED;
+    }
+    return c->s;
+}
+
+void weft_shared_fail(struct weft_shared_call *c, int code, enum weft_fault fault, int from,
+                      size_t got)
+{
+    struct weft_schedule *s = schedule_of(c);
+    c->error = c->error ? c->error : code;
+    if (!s)
+        return;
+    if (weft_schedule_fail(s, code, fault)) {
+        s->fault_peer = from;
+        s->fault_wanted = c->bytes;
+        s->fault_got = got;
+    }
+    c->error = s->error;
+}
+
+bool weft_shared_check_label(struct weft_shared_call *c, uint32_t label, uint32_t bytes, int from)
+{
+    uint32_t kind = label & WEFT_COLL_KIND_MASK, root = label >> WEFT_SHARED_ROOT_SHIFT;
+    if ((label & ~(uint32_t)WEFT_SHARED_FAILED) != c->label) {
+        c->over = true;
+        weft_shared_fail(
+            c,
+            weft_error_set(MPI_ERR_OTHER,
+                           "rank %d calls %s with root %u where this rank calls %s with root %u; "
+                           "all ranks have to make the same calls in the same order",
+                           from,
+                           kind < WEFT_COLL_KINDS ? weft_coll_name((enum weft_coll_kind)kind)
+                                                  : "something unknown",
+                           root, weft_coll_name(c->args->kind), c->label >> WEFT_SHARED_ROOT_SHIFT),
+            WEFT_FAULT_RECORDED, from, bytes);
+    } else if (bytes != c->bytes) {
+        c->over = true;
+        weft_shared_fail(c, bytes > c->bytes ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
+                         bytes > c->bytes ? WEFT_FAULT_LONG : WEFT_FAULT_SHORT, from, bytes);
+    } else {
+        weft_shared_fail(c, MPI_ERR_OTHER, WEFT_FAULT_REMOTE, from, bytes);
+    }
+    return !c->over;
+}
+
+/* ---- Waiting */
+
+bool weft_shared_is_dead(struct weft_shared_call *c, int rank)
+{
+    const struct weft_peer *peer = weft_peer_known(0, weft_comm_world_of(c->args->comm, rank));
+    if (!peer || peer->lane != WEFT_LANE_DEAD)
+        return false;
+    weft_shared_fail(c, weft_failure_say(peer), WEFT_FAULT_RECORDED, rank, 0);
+    return true;
+}
+
+/* For a rank that has waited for some time. Returns false if it has to stop: another rank refuses
+ * the call, or the rank waited for is dead. */
+WEFT_COLD static bool go_on(struct weft_shared_call *c, int from)
+{
+    struct weft_schedule *s = schedule_of(c);
+    if (weft_shared_is_dead(c, from))
+        return false;
+    if (!s)
+        return true;
+    if (!c->waits)
+        weft_schedule_note_blocking(s);
+    c->waits = true;
+    s->count = s->done = s->after = 0;
+    weft_schedule_receive(s, from, weft_elements_of_bytes(NULL, 0)); /* for the hang report */
+    const struct weft_refusal *refusal = weft_refusal_look(s);
+    if (!refusal)
+        return true;
+    if (weft_schedule_fail(s, refusal->message.code, WEFT_FAULT_REFUSED))
+        s->refusal = refusal;
+    c->error = s->error;
+    c->over = true;
+    return false;
+}
+
+bool weft_shared_await_long(struct weft_shared_call *c, const _Atomic uint64_t *word,
+                            uint64_t value, int from)
+{
+    /* Polls without an event before each call of go_on; fewer in a wait so long that a poll sleeps
+     * for milliseconds. */
+    enum { TURN = 64, LONG_TURN = 4, LONG = 128 };
+    struct weft_vci *vci = weft_unlikely(weft_gate) ? weft_vci_scope(c->args->comm->vci) : NULL;
+    bool threads = weft_gate & WEFT_GATE_THREADS, goes_on = !c->over;
+    unsigned idle = 0, turns = 0;
+    if (!threads)
+        weft_area_wait_for(word, value);
+    while (goes_on && !weft_shared_reached(word, value)) {
+        if (weft_poll(vci)) {
+            idle = 0;
+            weft_share();
+        } else {
+            weft_idle_for(&idle, NULL);
+            bool sleeps = idle > (unsigned)weft.yield_after + LONG;
+            goes_on = ++turns % (sleeps ? LONG_TURN : TURN) || go_on(c, from);
+        }
+    }
+    if (!threads)
+        weft_area_wait_for(NULL, 0);
+    return goes_on;
+}
+
+bool weft_shared_await_done(struct weft_shared_call *c, uint64_t stamp)
+{
+    bool all = true;
+    for (int i = 0; i < c->n; i++)
+        all &= i == c->rank || weft_shared_await(c, &c->area->ranks[i].seat->done, stamp, i);
+    return all;
+}
+
+bool weft_shared_await_posts(struct weft_shared_call *c, uint64_t stamp)
+{
+    bool all = true;
+    for (int i = 0; i < c->n; i++)
+        all &= i == c->rank || weft_shared_await_post(c, stamp, i);
+    if (all)
+        weft_shared_know(c, stamp);
+    return all;
+}
+
+void weft_shared_learn(struct weft_shared_call *c, uint64_t stamp)
+{
+    uint64_t known = UINT64_MAX;
+    if (!weft_shared_await_done(c, stamp))
+        return;
+    for (int i = 0; i < c->n; i++) {
+        uint64_t done = atomic_load_explicit(&c->area->ranks[i].seat->done, memory_order_acquire);
+        known = i == c->rank || done > known ? known : done;
+    }
+    c->area->known = known;
+}
+
+void weft_shared_complete(struct weft_shared_call *c)
+{
+    struct weft_schedule *s = c->s;
+    if (c->waits)
+        weft_schedule_end_blocking(s);
+    if (c->error) {
+        weft_schedule_record(s);
+        c->error = s->error;
+    }
+    weft_schedule_put(s);
+}

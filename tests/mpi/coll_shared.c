@@ -21,6 +21,7 @@ enum kind {
     GATHER,
     SCATTER,
     ALLGATHER,
+    ALLGATHERV,
     ALLTOALL,
     REDUCE_SCATTER,
     REDUCE_SCATTER_BLOCK,
@@ -156,6 +157,29 @@ static void play_blocks(const struct round *r)
     verify_guards(r, out);
 }
 
+/* Blocks of different lengths, some of them empty, with gaps between them in any order. */
+static void play_vector(const struct round *r)
+{
+    int counts[8], displs[8], end = 0;
+    for (int i = r->size - 1; i >= 0; i--) {
+        counts[i] = (int)((long)r->count * i * 7919 % (r->count + 1));
+        displs[i] = end + i % 2;
+        end = displs[i] + counts[i];
+    }
+    size_t n = (size_t)counts[r->rank], own = (size_t)displs[r->rank];
+    struct data in = data_new(n, true), out = data_new((size_t)end, true);
+    put(r, r->in_place ? out : in, r->in_place ? own : 0, r->rank, 0, n);
+    MPI_Allgatherv(r->in_place ? MPI_IN_PLACE : in.at, counts[r->rank], in.type, out.at, counts,
+                   displs, out.type, r->comm);
+    for (int i = 0; i < r->size; i++) {
+        verify(r, out, (size_t)displs[i], i, 0, (size_t)counts[i]);
+        CHECK(i % 2 == 0 || *element(out, (size_t)displs[i] - 1) == GUARD,
+              "round %d: the gap before block %d was written", r->index, i);
+    }
+    verify_guards(r, in);
+    verify_guards(r, out);
+}
+
 static void play_sums(const struct round *r)
 {
     int counts[8], begin = 0, all = 0;
@@ -203,6 +227,8 @@ static void play(const struct round *r)
         play_rooted(r);
     else if (r->kind == ALLGATHER || r->kind == ALLTOALL)
         play_blocks(r);
+    else if (r->kind == ALLGATHERV)
+        play_vector(r);
     else
         play_sums(r);
 }

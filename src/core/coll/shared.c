@@ -34,6 +34,7 @@ const struct weft_shared_limits weft_shared_limits[WEFT_COLL_KINDS] = {
     [WEFT_COLL_GATHER] = {8 * KiB, SIZE_MAX},
     [WEFT_COLL_SCATTER] = {8 * KiB, SIZE_MAX},
     [WEFT_COLL_ALLGATHER] = {8 * KiB, 8 * KiB},
+    [WEFT_COLL_ALLGATHERV] = {8 * KiB, 8 * KiB},
     [WEFT_COLL_ALLTOALL] = {8 * KiB, 8 * KiB},
     [WEFT_COLL_REDUCE_SCATTER] = {SIZE_MAX, SIZE_MAX},
     [WEFT_COLL_REDUCE_SCATTER_BLOCK] = {SIZE_MAX, 32 * KiB},
@@ -71,6 +72,11 @@ static size_t make_cut(const struct weft_shared_call *c, struct cut *cut)
     return (size_t)longest * args->in.type->size;
 }
 
+static size_t most(size_t a, size_t b)
+{
+    return a > b ? a : b;
+}
+
 /* Fills what the ranks do. Returns the bytes that the limits compare. */
 static size_t describe(struct weft_shared_call *c, struct cut *cut)
 {
@@ -103,6 +109,12 @@ static size_t describe(struct weft_shared_call *c, struct cut *cut)
     case WEFT_COLL_ALLREDUCE:
         c->reduces = true;
         break;
+    case WEFT_COLL_ALLGATHERV:
+        c->lengths = true;
+        c->bytes = (uint32_t)c->longest;
+        for (int i = 0; i < c->n; i++)
+            c->longest = most(c->longest, weft_elements_bytes(weft_block(&args->out, i)));
+        return c->longest;
     case WEFT_COLL_ALLTOALL:
         c->give = args->in_place ? &args->out : &args->in;
         c->longest = args->out.count * args->out.type->size;

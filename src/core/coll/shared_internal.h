@@ -45,6 +45,7 @@ struct weft_shared_call {
     int reader;       /* the rank that takes what this one posts, or ALL */
     bool parts;       /* each rank has one block for each rank; else all take the same */
     bool reduces;     /* operands are combined */
+    bool lengths;     /* each block has its own length: MPI_Allgatherv */
     unsigned buffers; /* that the ranks use */
     size_t longest;   /* bytes of the longest block */
     const struct weft_blocks *give; /* of this rank */
@@ -53,6 +54,22 @@ struct weft_shared_call {
 static inline size_t weft_shared_least(size_t a, size_t b)
 {
     return a < b ? a : b;
+}
+
+/* The place of the data that a rank takes from another. */
+static inline struct weft_elements weft_shared_place(const struct weft_shared_call *c, int from)
+{
+    const struct weft_coll_args *args = c->args;
+    const struct weft_blocks *one = args->kind == WEFT_COLL_BCAST ? &args->in : &args->out;
+    if (c->source == WEFT_SHARED_ALL)
+        return weft_block(&args->out, from);
+    return (struct weft_elements){one->at, one->count, one->type};
+}
+
+/* The bytes that the cells of a rank should name. */
+static inline uint32_t weft_shared_wanted(const struct weft_shared_call *c, int from)
+{
+    return c->lengths ? (uint32_t)weft_elements_bytes(weft_shared_place(c, from)) : c->bytes;
 }
 
 /* ---- Errors and waiting: shared_wait.c */
@@ -112,7 +129,7 @@ static inline bool weft_shared_await_post(struct weft_shared_call *c, uint64_t s
     const struct weft_area_cell *cell = weft_area_cell(c->area, from, stamp);
     if (!weft_shared_await(c, &cell->stamp, stamp, from))
         return false;
-    return weft_likely(cell->label == c->label && cell->bytes == c->bytes) ||
+    return weft_likely(cell->label == c->label && cell->bytes == weft_shared_wanted(c, from)) ||
            weft_shared_check_label(c, cell->label, cell->bytes, from);
 }
 
@@ -163,17 +180,7 @@ static inline void weft_shared_set_done(struct weft_shared_call *c, uint64_t sta
     weft_shared_ring(c, WEFT_SHARED_ALL);
 }
 
-/* ---- The data */
-
-/* The place of the data that a rank takes from another. */
-static inline struct weft_elements weft_shared_place(const struct weft_shared_call *c, int from)
-{
-    const struct weft_coll_args *args = c->args;
-    const struct weft_blocks *one = args->kind == WEFT_COLL_BCAST ? &args->in : &args->out;
-    if (c->source == WEFT_SHARED_ALL)
-        return weft_block(&args->out, from);
-    return (struct weft_elements){one->at, one->count, one->type};
-}
+/* ---- Moving data */
 
 /* Copies what a rank gives to itself. */
 void weft_shared_copy_own(const struct weft_shared_call *c);

@@ -46,7 +46,8 @@ static void take_piece(struct weft_shared_call *c, uint64_t stamp, int from, siz
     bool is_there = weft_shared_await_post(c, stamp, from);
     __builtin_prefetch(weft_area_cell(c->area, from, stamp + 1)); /* of the next call, too */
     if (is_there)
-        weft_datatype_unpack(place.type, place.at, at, posted(c, stamp, from, length), length);
+        weft_datatype_unpack(place.type, place.at, at, posted(c, stamp, from, length),
+                             within(place, at, length));
 }
 
 /* ---- Reducing */

@@ -27,7 +27,7 @@ void weft_shared_fail(struct weft_shared_call *c, int code, enum weft_fault faul
         return;
     if (weft_schedule_fail(s, code, fault)) {
         s->fault_peer = from;
-        s->fault_wanted = c->bytes;
+        s->fault_wanted = weft_shared_wanted(c, from);
         s->fault_got = got;
     }
     c->error = s->error;
@@ -35,6 +35,7 @@ void weft_shared_fail(struct weft_shared_call *c, int code, enum weft_fault faul
 
 bool weft_shared_check_label(struct weft_shared_call *c, uint32_t label, uint32_t bytes, int from)
 {
+    uint32_t wanted = weft_shared_wanted(c, from);
     uint32_t kind = label & WEFT_COLL_KIND_MASK, root = label >> WEFT_SHARED_ROOT_SHIFT;
     if ((label & ~(uint32_t)WEFT_SHARED_FAILED) != c->label) {
         c->over = true;
@@ -48,10 +49,10 @@ bool weft_shared_check_label(struct weft_shared_call *c, uint32_t label, uint32_
                                                   : "something unknown",
                            root, weft_coll_name(c->args->kind), c->label >> WEFT_SHARED_ROOT_SHIFT),
             WEFT_FAULT_RECORDED, from, bytes);
-    } else if (bytes != c->bytes) {
+    } else if (bytes != wanted) {
         c->over = true;
-        weft_shared_fail(c, bytes > c->bytes ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
-                         bytes > c->bytes ? WEFT_FAULT_LONG : WEFT_FAULT_SHORT, from, bytes);
+        weft_shared_fail(c, bytes > wanted ? MPI_ERR_TRUNCATE : MPI_ERR_COUNT,
+                         bytes > wanted ? WEFT_FAULT_LONG : WEFT_FAULT_SHORT, from, bytes);
     } else {
         weft_shared_fail(c, MPI_ERR_OTHER, WEFT_FAULT_REMOTE, from, bytes);
     }

@@ -62,6 +62,32 @@ static void pack(const struct outgoing *message, size_t offset, void *to, size_t
         memcpy(to, (const char *)message->buffer + offset, bytes);
 }
 
+/* Copies a message that was published before, step by step. Contiguous bytes go through the caches
+ * or past them, as trials say: their time is that since the message before, which includes the work
+ * of the reader. Between cores that share no nearby cache 8 KiB take 0.4 of the time past them,
+ * else 1.7 (bench/weft_latency). */
+static void copy_early(struct weft_shm_link *link, const struct outgoing *message, char *place,
+                       uint32_t at)
+{
+    bool tuned = !message->type && at >= link->out.data_size; /* not while pages are new */
+    bool past = tuned && weft_copy_tuning_past(&link->early_tuning);
+    for (size_t done = 0, part; done < message->bytes; done += part) {
+        part = message->bytes - done < EARLY_STEP ? message->bytes - done : EARLY_STEP;
+        if (past) {
+            weft_shm_copy_past(place + done, (const char *)message->buffer + done, part);
+            weft_shm_copied_past();
+        } else {
+            pack(message, done, place + done, part);
+        }
+        weft_ring_fill(&link->out, at + (uint32_t)(done + part));
+    }
+    if (!tuned)
+        return;
+    uint64_t now = weft_copy_tuning_clock();
+    weft_copy_tuning_note(&link->early_tuning, (now - link->early_copied) / (message->bytes >> 10));
+    link->early_copied = now;
+}
+
 /* Writes a message to the data area; *turn is the turn of its line. False if there is no room now.
  */
 static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
@@ -90,11 +116,7 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
     }
     weft_ring_fill(out, at);
     *turn = weft_ring_publish(out, line);
-    for (size_t done = 0, part; done < message->bytes; done += part) {
-        part = message->bytes - done < EARLY_STEP ? message->bytes - done : EARLY_STEP;
-        pack(message, done, place + done, part);
-        weft_ring_fill(out, at + (uint32_t)(done + part));
-    }
+    copy_early(link, message, place, at);
     weft_shm_ring_doorbell(link);
     return true;
 }

@@ -135,10 +135,11 @@ struct weft_shm_link {
     struct weft_shm_vci *vci;     /* that reads it */
     struct weft_matcher *matcher; /* of the same VCI */
     _Atomic uint32_t *doorbell;
-    struct weft_shm_share *share_out, *share_in;           /* of messages to it, and from it */
-    char *stage;                                           /* its stage */
-    struct weft_shm_copy_tuning push_tuning, stage_tuning; /* of what is written for it */
+    struct weft_shm_share *share_out, *share_in; /* of messages to it, and from it */
+    char *stage;                                 /* its stage */
+    struct weft_shm_copy_tuning push_tuning, stage_tuning, early_tuning; /* of writes for it */
     uint64_t piece_pushed; /* when the last one was, by weft_copy_tuning_clock */
+    uint64_t early_copied; /* the same of a message that was published before */
     uint32_t offer;        /* the last one in share_in */
     _Alignas(WEFT_RING_LINE) struct weft_ring_reader in;
     struct weft_peer *peer;

@@ -25,6 +25,7 @@
 #define WEFT_SHM_AREA_H
 
 #include "core/object/handle.h"
+#include "shm/copy_tuning.h"
 #include "shm/window.h"
 
 #include <stdatomic.h>
@@ -68,7 +69,8 @@ struct weft_area {
     uint64_t call;      /* number of the call under way */
     uint64_t known;     /* `done` of all ranks has reached this stamp */
     char *scratch;      /* WEFT_AREA_SCRATCH bytes of this process */
-    uint64_t cell_stamps[WEFT_AREA_CELLS]; /* the last one of each of this rank's */
+    struct weft_shm_copy_tuning parts_tuning; /* of rank 0: long reductions, whole or by parts */
+    uint64_t cell_stamps[WEFT_AREA_CELLS];    /* the last one of each of this rank's */
     uint64_t buffer_stamps[WEFT_AREA_BUFFERS_MAX];
     struct weft_area_rank ranks[];
 };

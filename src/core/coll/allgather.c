@@ -8,7 +8,8 @@
  */
 #include "core/coll/nodes.h"
 
-void weft_build_ring(struct weft_schedule *s, const struct weft_blocks *all, int first)
+void weft_build_ring(struct weft_schedule *s, struct weft_elements own,
+                     const struct weft_blocks *all, int first)
 {
     int up = (s->rank + 1) % s->size, down = (s->rank + s->size - 1) % s->size;
     int b = (s->rank - first + s->size) % s->size;
@@ -20,16 +21,19 @@ void weft_build_ring(struct weft_schedule *s, const struct weft_blocks *all, int
         weft_schedule_receive(s, down, weft_block(all, next));
         uint32_t received = s->count;
         weft_schedule_wait_for(s, present);
-        weft_schedule_send(s, up, weft_block(all, b));
+        weft_schedule_send(s, up, step == 1 ? own : weft_block(all, b));
         present = received;
         b = next;
     }
 }
 
+/* The copy overlaps with the messages. */
 static void ring(struct weft_schedule *s, struct weft_elements in, const struct weft_blocks *out)
 {
+    uint32_t begin = s->after;
+    weft_build_ring(s, in, out, 0);
+    weft_schedule_wait_for(s, begin);
     weft_schedule_copy(s, in, weft_block(out, s->rank));
-    weft_build_ring(s, out, 0);
 }
 
 /* Exchanges ranges of `out`: blocks have equal size, and the number of ranks is a power of two. */

@@ -46,7 +46,7 @@ static void by_ring(struct weft_schedule *s, struct weft_elements result)
         weft_schedule_fence(s);
         b = next;
     }
-    weft_build_ring(s, &blocks, 0);
+    weft_build_ring(s, weft_block(&blocks, s->rank), &blocks, 0);
 }
 
 void weft_build_allreduce(struct weft_schedule *s, struct weft_elements in, void *out,

@@ -113,7 +113,7 @@ static void scatter_and_ring(struct weft_schedule *s, struct weft_elements data,
         return;
     scatter(s, &all, root);
     weft_schedule_fence(s); /* the ring receives into pieces that the scatter sends */
-    weft_build_ring(s, &all, root);
+    weft_build_ring(s, weft_block(&all, (s->rank - root + s->size) % s->size), &all, root);
     unpack(s, bytes, data, root);
 }
 

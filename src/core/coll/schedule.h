@@ -240,7 +240,8 @@ enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum wef
 /* A gather without data: rank 0 receives, through a tree, a message that depends on all ranks. */
 void weft_build_assembly(struct weft_schedule *s);
 
-/* An allgather around a ring. At the start rank r has block (r - first) mod size. */
-void weft_build_ring(struct weft_schedule *s, const struct weft_blocks *all, int first);
+/* An allgather around a ring. At the start rank r has block (r - first) mod size: `own`. */
+void weft_build_ring(struct weft_schedule *s, struct weft_elements own,
+                     const struct weft_blocks *all, int first);
 
 #endif

@@ -163,9 +163,11 @@ bench_raw_shm_SOURCES = bench/raw_shm.c $(bench_common) bench/raw_pair.c bench/r
 bench_limits_SOURCES = bench/limits.c bench/raw_pair.c bench/raw_pair.h
 
 # ---- The library alone, as a rank of a job that is not there
-noinst_PROGRAMS += bench/tables
+noinst_PROGRAMS += bench/tables bench/coll_cost
 bench_tables_SOURCES = bench/tables.c
 bench_tables_LDADD = libweft.la
+bench_coll_cost_SOURCES = bench/coll_cost.c
+bench_coll_cost_LDADD = libweft.la
 
 # ---- Jobs measured in turns
 noinst_PROGRAMS += bench/side_by_side

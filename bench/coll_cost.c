@@ -27,18 +27,18 @@ enum { RANKS_MAX = 1000000, GAP = 1 << 20, NODES_SEEN = 3 };
 
 static const struct {
     enum weft_coll_kind kind;
-    size_t bytes[3]; /* of one operand or block; 0 ends */
+    size_t bytes[2]; /* of one operand or block; 0 ends */
 } rows[] = {{WEFT_COLL_BARRIER, {0}},
-            {WEFT_COLL_BCAST, {8, 64 << 10, 1 << 20}},
-            {WEFT_COLL_REDUCE, {8, 64 << 10, 1 << 20}},
-            {WEFT_COLL_ALLREDUCE, {8, 64 << 10, 1 << 20}},
-            {WEFT_COLL_GATHER, {8, 4 << 10, 64 << 10}},
-            {WEFT_COLL_SCATTER, {8, 4 << 10, 64 << 10}},
-            {WEFT_COLL_ALLGATHER, {8, 4 << 10, 64 << 10}},
-            {WEFT_COLL_ALLTOALL, {8, 4 << 10, 64 << 10}},
-            {WEFT_COLL_REDUCE_SCATTER_BLOCK, {8, 4 << 10, 64 << 10}}};
-static const int sizes[] = {2, 4, 16, 64, 256, 1024, 4096, 16384, 65536, 0};
-static const int nodes_of[] = {1, 8, 32, 128};
+            {WEFT_COLL_BCAST, {8, 1 << 20}},
+            {WEFT_COLL_REDUCE, {8, 1 << 20}},
+            {WEFT_COLL_ALLREDUCE, {8, 1 << 20}},
+            {WEFT_COLL_GATHER, {8, 16 << 10}},
+            {WEFT_COLL_SCATTER, {8, 16 << 10}},
+            {WEFT_COLL_ALLGATHER, {8, 16 << 10}},
+            {WEFT_COLL_ALLTOALL, {8, 16 << 10}},
+            {WEFT_COLL_REDUCE_SCATTER_BLOCK, {8, 16 << 10}}};
+static const int sizes[] = {2, 16, 128, 1024, 8192, 0};
+static const int nodes_of[] = {1, 32, 128};
 
 struct traffic {
     uint64_t messages, bytes;
@@ -152,6 +152,8 @@ static void count_sizes(struct job *job, int most)
         job->size = sizes[i] && sizes[i] < most ? sizes[i] : most;
         for (int r = 0; r < job->size; r++)
             job->node[r] = r / job->per_node;
+        if (job->per_node > 1 && job->per_node > job->size)
+            continue;
         struct cost cost = count(job);
         printf("%-24s %8zu %7d %8d %-14s %10ju %14ju %12ju %14ju\n", weft_coll_name(job->kind),
                job->bytes, job->size, job->per_node, weft_algorithm_name(cost.algorithm),
@@ -182,7 +184,7 @@ int main(int argc, char **argv)
         most, "# collective", "bytes", "ranks", "per_node", "algorithm", "rank_msgs", "rank_bytes",
         "node_msgs", "node_bytes");
     for (size_t row = 0; row < sizeof rows / sizeof rows[0]; row++)
-        for (int i = 0; i < 3 && (!i || rows[row].bytes[i]); i++)
+        for (int i = 0; i < 2 && (!i || rows[row].bytes[i]); i++)
             for (size_t n = 0; n < sizeof nodes_of / sizeof nodes_of[0]; n++) {
                 job.kind = rows[row].kind;
                 job.bytes = rows[row].bytes[i];

@@ -62,10 +62,10 @@ static void pack(const struct outgoing *message, size_t offset, void *to, size_t
         memcpy(to, (const char *)message->buffer + offset, bytes);
 }
 
-/* Copies a message that was published before, step by step. Contiguous bytes go through the caches
- * or past them, as trials say: their time is that since the message before, which includes the work
- * of the reader. Between cores that share no nearby cache 8 KiB take 0.4 of the time past them,
- * else 1.7 (bench/weft_latency). */
+/* Copies a message that was published before, step by step. Trials choose whether contiguous bytes
+ * are copied through the caches or past them, by the time since the message before, which includes
+ * the work of the reader. Between cores that share no nearby cache 8 KiB take 0.4 of the time past
+ * them, else 1.7 (bench/weft_latency). */
 static void copy_early(struct weft_shm_link *link, const struct outgoing *message, char *place,
                        uint32_t at)
 {

@@ -13,7 +13,7 @@
 #include "core/coll/operands.h"
 #include "core/coll/schedule.h"
 #include "core/process/weft.h"
-#include "shm/area.h"
+#include "core/pt2pt/lane.h"
 
 /* A label: the kind, FAILED, and the root. */
 enum { WEFT_SHARED_FAILED = 1 << 8, WEFT_SHARED_ROOT_SHIFT = 16 };

@@ -5,7 +5,6 @@
 #include "core/coll/refusal.h"
 #include "core/coll/shared_internal.h"
 #include "core/object/error.h"
-#include "core/pt2pt/lane.h"
 
 /* ---- Errors */
 

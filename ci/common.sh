@@ -213,10 +213,10 @@ finish()
 # The runs of tests/run that ci/sanitize makes with AddressSanitizer, each a set of arguments; ci/test
 # does not make them again without it. Left out is what only costs time and memory there: gigabytes,
 # floods and great numbers. Random programs go over more lanes than the others.
-sanitized_small=(--without big_4g --without unexpected_flood_20000 --without cancel_race_100000
+without_large=(--without big_4g --without unexpected_flood_20000 --without cancel_race_100000
     --without flood_memory --without 'million_*' --without comm_many)
 # shellcheck disable=SC2034  # used by those who source this
-sanitized_runs=(--lanes 'rxm,shm,self' --max-ranks 4 --without strided_shared "${sanitized_small[@]}")
+sanitized_runs=(--lanes 'rxm,shm,self' --max-ranks 4 --without strided_shared "${without_large[@]}")
 random_programs=('*random*' 'fuzz/*' cancel_race coll_model persistent)
 # shellcheck disable=SC2034  # likewise
 sanitized_random_runs=(--lanes 'rxm-soft,shm-copy,mixed' --max-ranks 4 "${random_programs[@]}")

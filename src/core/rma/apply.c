@@ -81,8 +81,10 @@ static void take_word(const struct weft_rma_apply *apply, bool *broken)
             return;
         if (polls % 64 == 0)
             sched_yield();
-        if (polls % 65536 == 0)
+        if (polls % 65536 == 0 && weft_vcis_try()) {
             weft_failure_check();
+            weft_vcis_leave();
+        }
         if (polls % 65536 == 0 && weft_rma_is_dead(apply->win, (int)seen - 1) &&
             atomic_compare_exchange_strong(&apply->control->accumulating, &seen, me)) {
             *broken = true;

@@ -58,6 +58,7 @@ struct weft_vci {
     uint32_t number;
     uint32_t from_any_source;  /* receives from any source that were started so far */
     struct weft_channel *held; /* channels with receives in software that the net could satisfy */
+    struct weft_channel *held_last;
     struct weft_request *deferred; /* complete requests whose end needs all VCIs */
     unsigned turn;                 /* polls: the network is polled at every NET_TURN-th */
     unsigned idle_looks;           /* calls of weft_look without an event */

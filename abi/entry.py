@@ -45,6 +45,7 @@ KINDS = {
 # How the library is entered, the value of `code` then, and how it is left.
 LOCKS = {
     "call": ("weft_enter(function)", "weft_leave_with(NULL, code, function)"),
+    "window": ("weft_enter_win(function, win_handle)", None),
     "anytime": ("weft_enter_anytime()", "weft_leave_anytime_with(code, function)"),
     "tool": ("weft_tool_enter()", "weft_tool_leave(code)"),
     "none": (None, "weft_raise_unlocked(code, function)"),

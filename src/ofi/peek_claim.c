@@ -119,9 +119,10 @@ void weft_net_claim(struct weft_net_vci *net)
         return;
     /* Round robin: the channel looked at goes to the end of the list. Those that are held no longer
      * leave it, all at once: one that a probe collects comes back to the front each time. */
-    struct weft_channel *channel, **held = &weft.vcis[net->number].held;
-    while ((channel = *held) != NULL) {
-        *held = channel->next_held;
+    struct weft_vci *vci = &weft.vcis[net->number];
+    struct weft_channel *channel;
+    while ((channel = vci->held) != NULL) {
+        vci->held = channel->next_held;
         channel->next_held = NULL;
         if (channel->held)
             break;
@@ -129,9 +130,8 @@ void weft_net_claim(struct weft_net_vci *net)
     }
     if (!channel)
         return;
-    while (*held)
-        held = &(*held)->next_held;
-    *held = channel;
+    *(vci->held ? &vci->held_last->next_held : &vci->held) = channel;
+    vci->held_last = channel;
     peek(net, channel);
 }
 

@@ -683,6 +683,37 @@ static void windows_of_the_dead(void)
     _exit(0);
 }
 
+/* Rank 1 dies with a shared lock of rank 0's window, which ranks 0 and 2 then lock exclusively, and
+ * rank 0 as shared. */
+static void locks_of_the_dead(void)
+{
+    MPI_Win win;
+    int *memory, codes[3] = {0};
+    begin();
+    MPI_Win_allocate(sizeof *memory, sizeof *memory, MPI_INFO_NULL, MPI_COMM_WORLD, &memory, &win);
+    MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    if (rank == 1) {
+        MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+        MPI_Barrier(MPI_COMM_WORLD);
+        usleep(300000);
+        raise(SIGKILL);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    codes[0] = MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+    if (codes[0] == MPI_SUCCESS)
+        MPI_Win_unlock(0, win);
+    if (rank == 2) {
+        MPI_Send(codes, 1, MPI_INT, 0, 3, MPI_COMM_WORLD);
+    } else {
+        MPI_Recv(&codes[1], 1, MPI_INT, 2, 3, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        codes[2] = MPI_Win_lock(MPI_LOCK_SHARED, 0, 0, win);
+        fprintf(stderr, "aborted: %d %d %d\n", codes[0] == MPI_ERR_PROC_ABORTED,
+                codes[1] == MPI_ERR_PROC_ABORTED, codes[2] == MPI_ERR_PROC_ABORTED);
+    }
+    _exit(0);
+}
+
 /* Rank 0 keeps the lock of rank 1's window, and waits for a message that rank 1 does not send. */
 static void lock_kept(void)
 {
@@ -1130,6 +1161,7 @@ static const struct {
             {"probe-for-nothing", probe_for_nothing},
             {"cancel-unanswered", cancel_unanswered},
             {"detach-too-early", detach_too_early},
+            {"locks-of-the-dead", locks_of_the_dead},
             {"wrong-tag", wrong_tag},
             {"partitions-missing", partitions_missing},
             {"partitions-of-the-dead", partitions_of_the_dead},

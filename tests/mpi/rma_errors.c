@@ -33,20 +33,35 @@ static void check_epochs(MPI_Win win, int other)
     CHECK_CLASS(MPI_Rget(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win, &request),
                 MPI_ERR_RMA_SYNC);
     CHECK_CLASS(MPI_Win_fence(MPI_MODE_NOPRECEDE, win), MPI_ERR_ASSERT);
+    CHECK_CLASS(MPI_Win_post(group, 0, win), MPI_ERR_RMA_SYNC);
     MPI_Win_fence(MPI_MODE_NOSUCCEED, win);
     CHECK_CLASS(MPI_Get(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win), MPI_ERR_RMA_SYNC);
+    MPI_Win_post(group, 0, win);
+    CHECK_CLASS(MPI_Win_post(group, 0, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_fence(0, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED, check.rank, 0, win), MPI_ERR_RMA_SYNC);
+    CHECK_CLASS(MPI_Win_lock_all(0, win), MPI_ERR_RMA_SYNC);
+    MPI_Win_start(MPI_GROUP_EMPTY, 0, win);
+    CHECK_CLASS(MPI_Get(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win), MPI_ERR_RMA_SYNC);
+    MPI_Win_complete(win);
+    MPI_Win_start(group, 0, win);
+    CHECK_CLASS(MPI_Win_free(&win), MPI_ERR_RMA_SYNC);
+    MPI_Win_complete(win);
+    MPI_Win_wait(win);
     MPI_Group_free(&group);
 }
 
 static void check_arguments(MPI_Win win, int other)
 {
-    MPI_Datatype open, mixed, types[2] = {MPI_INT, MPI_FLOAT};
+    MPI_Datatype open, pair, mixed, types[2] = {MPI_INT, MPI_FLOAT};
     int lengths[2] = {1, 1};
     MPI_Aint places[2] = {0, 4};
     MPI_Op own;
     MPI_Type_contiguous(2, MPI_INT, &open);
     MPI_Type_create_struct(2, lengths, places, types, &mixed);
     MPI_Type_commit(&mixed);
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
     MPI_Op_create((MPI_User_function *)(void *)check_begin, 1, &own);
     MPI_Win_lock_all(0, win);
     CHECK_CLASS(MPI_Put(&value, 1, MPI_INT, 7, 0, 1, MPI_INT, win), MPI_ERR_RANK);
@@ -71,6 +86,13 @@ static void check_arguments(MPI_Win win, int other)
     CHECK_CLASS(MPI_Compare_and_swap(&value, &value, &result, MPI_FLOAT, other, 0, win),
                 MPI_ERR_TYPE);
     CHECK_CLASS(MPI_Fetch_and_op(NULL, &result, MPI_INT, other, 0, MPI_NO_OP, win), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Fetch_and_op(&value, &result, pair, other, 0, MPI_SUM, win), MPI_ERR_TYPE);
+    MPI_Request request, same;
+    MPI_Rget(&value, 1, MPI_INT, other, 0, 1, MPI_INT, win, &request);
+    same = request;
+    CHECK_CLASS(MPI_Cancel(&same), MPI_ERR_REQUEST);
+    CHECK_CLASS(MPI_Request_free(&same), MPI_ERR_REQUEST);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
     CHECK_CLASS(MPI_Win_flush(9, win), MPI_ERR_RANK);
     MPI_Win_unlock_all(win);
     CHECK_CLASS(MPI_Win_lock(MPI_LOCK_SHARED + 1, other, 0, win), MPI_ERR_LOCKTYPE);
@@ -78,6 +100,7 @@ static void check_arguments(MPI_Win win, int other)
     CHECK_CLASS(MPI_Win_fence(1, win), MPI_ERR_ASSERT);
     CHECK_CLASS(MPI_Win_attach(win, &value, 4), MPI_ERR_RMA_FLAVOR);
     MPI_Type_free(&open);
+    MPI_Type_free(&pair);
     MPI_Type_free(&mixed);
     MPI_Op_free(&own);
 }

@@ -4,7 +4,7 @@
 /*
  * Locks exclude, and atomic operations are atomic: counters that all ranks increase by a get and a
  * put under an exclusive lock, by fetch_and_op, by compare_and_swap, and a sum of pairs and of
- * complex numbers, which no processor adds at once.
+ * complex numbers, which no processor adds at once; and MPI_Win_lock_all excludes them.
  */
 #include "check.h"
 
@@ -19,6 +19,31 @@ static void add_under_lock(MPI_Win win, int target)
     n++;
     MPI_Put(&n, 1, MPI_INT64_T, target, 0, 1, MPI_INT64_T, win);
     MPI_Win_unlock(target, win);
+}
+
+/* MPI_Win_lock_all keeps an exclusive lock away from this rank's own loads and stores. */
+static void check_lock_all(MPI_Win win, volatile int64_t *own)
+{
+    int64_t seven = 7;
+    check_step("loads and stores after MPI_Win_lock_all");
+    if (check.rank == 0) {
+        MPI_Win_lock_all(0, win);
+        MPI_Barrier(MPI_COMM_WORLD);
+        usleep(100000);
+        CHECK(*own == 0, "the window was changed under a lock");
+        MPI_Win_unlock_all(win);
+    } else {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    if (check.rank == 1) {
+        MPI_Win_lock(MPI_LOCK_EXCLUSIVE, 0, 0, win);
+        MPI_Put(&seven, 1, MPI_INT64_T, 0, 3, 1, MPI_INT64_T, win);
+        MPI_Win_unlock(0, win);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+    MPI_Win_lock(MPI_LOCK_SHARED, check.rank, 0, win);
+    CHECK(check.rank || *own == 7, "the window was not changed");
+    MPI_Win_unlock(check.rank, win);
 }
 
 static void add_by_swap(MPI_Win win, int target)
@@ -51,6 +76,7 @@ int main(int argc, char **argv)
     window->best.index = 1000;
     MPI_Win_unlock(check.rank, win);
     MPI_Barrier(MPI_COMM_WORLD);
+    check_lock_all(win, &window->spare);
     check_step("counting under exclusive locks");
     for (int i = 0; i < TIMES; i++)
         add_under_lock(win, i % check.size);

@@ -145,6 +145,8 @@ static void check_dynamic(void)
     int later = MPI_Win_unlock(next, win);
     CHECK(check_class(code ? code : later) == MPI_ERR_RMA_RANGE,
           "memory that is not attached was read");
+    CHECK_CLASS(MPI_Win_attach(win, &value, 0), MPI_SUCCESS);
+    CHECK_CLASS(MPI_Win_detach(win, &value), MPI_SUCCESS);
     CHECK_CLASS(MPI_Win_detach(win, there), MPI_SUCCESS);
     CHECK_CLASS(MPI_Win_detach(win, there), MPI_ERR_RMA_ATTACH);
     MPI_Win_free(&win);
@@ -177,6 +179,7 @@ int main(int argc, char **argv)
     check_step("errors");
     CHECK_CLASS(MPI_Win_fence(0, MPI_WIN_NULL), MPI_ERR_WIN);
     CHECK_CLASS(MPI_Win_create(own, -1, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_SIZE);
+    CHECK_CLASS(MPI_Win_create(NULL, 8, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Win_create(own, 8, 0, MPI_INFO_NULL, MPI_COMM_WORLD, &win), MPI_ERR_DISP);
     return check_done();
 }

@@ -153,6 +153,7 @@ void weft_datatype_commit(struct weft_datatype *type);
 bool weft_datatype_rename(struct weft_datatype *type, const char *name);
 
 /* Add and drop a reference. Without effect on predefined types. */
+/* Retain: the caller holds a VCI; release: all of them. */
 void weft_datatype_retain(const struct weft_datatype *type);
 void weft_datatype_release(const struct weft_datatype *type);
 

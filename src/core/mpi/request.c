@@ -464,9 +464,10 @@ static int cancel(struct weft_request *request)
         return weft_error(weft_request_comm(request), MPI_ERR_REQUEST, "MPI_Cancel",
                           "%p is inactive; there is nothing to cancel before MPI_Start",
                           (void *)request);
-    if (request->op == WEFT_REQUEST_COLL)
+    if (request->op == WEFT_REQUEST_COLL || request->op == WEFT_REQUEST_RMA)
         return weft_error(weft_request_comm(request), MPI_ERR_REQUEST, "MPI_Cancel",
-                          "%p is a collective, which cannot be cancelled; wait for it",
+                          "%p is a collective or an operation on a window, which cannot be "
+                          "cancelled; wait for it",
                           (void *)request);
     if (weft_request_is_partitioned(request))
         return weft_error(weft_request_comm(request), MPI_ERR_REQUEST, "MPI_Cancel",
@@ -518,11 +519,14 @@ int PMPI_Request_free(MPI_Request *handle)
         return code;
     if (!handle || !is_valid(*handle) || *handle == MPI_REQUEST_NULL) {
         code = bad_handle("MPI_Request_free", handle);
-    } else if (request_of(*handle)->op == WEFT_REQUEST_COLL &&
+    } else if ((request_of(*handle)->op == WEFT_REQUEST_COLL ||
+                request_of(*handle)->op == WEFT_REQUEST_RMA) &&
                !(request_of(*handle)->flags & WEFT_REQUEST_INACTIVE)) {
         code =
             weft_error(weft_request_comm(request_of(*handle)), MPI_ERR_REQUEST, "MPI_Request_free",
-                       "%p is a collective that was started; wait for it", (void *)*handle);
+                       "%p is a collective or an operation on a window that was started; wait "
+                       "for it",
+                       (void *)*handle);
     } else {
         code = give_up(handle);
     }

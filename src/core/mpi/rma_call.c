@@ -171,7 +171,7 @@ static bool copy_now(struct weft_win *win, const struct weft_rma_arguments *a)
     bool put = a->kind == WEFT_RMA_PUT;
     void *here = (void *)a->origin.at, *there = target->base + at;
     memmove(put ? there : here, put ? here : there, (size_t)count * type->size);
-    weft_counts.rma_direct++;
+    weft_count_add(&weft_counts.rma_direct, 1);
     return true;
 }
 
@@ -190,6 +190,6 @@ int weft_rma_call(struct weft_win *win, const struct weft_rma_arguments *a,
             code = call.bytes ? weft_rma_start(win, &call, request) : weft_win_access(win, rank);
     }
     if (request && !*request && code == MPI_SUCCESS)
-        *request = weft_request_to_nowhere(&weft.vcis[0]);
+        *request = weft_request_to_nowhere(win->comm->vci);
     return code;
 }

@@ -46,7 +46,15 @@ int weft_arg_win(MPI_Win handle, struct weft_win **win);
 int weft_arg_win_or_null(MPI_Win handle, struct weft_win **win);
 int weft_arg_win_rank(const struct weft_win *win, int rank);
 
-/* Leaves the library; raises code first unless it is MPI_SUCCESS. */
+/* Enters the library with the window's VCI. */
+int weft_enter_win_gated(const char *function, MPI_Win handle);
+static inline int weft_enter_win(const char *function, MPI_Win handle)
+{
+    return weft_unlikely(weft_gate) ? weft_enter_win_gated(function, handle) : MPI_SUCCESS;
+}
+
+/* Leaves the library; raises code first unless it is MPI_SUCCESS. For calls that hold all VCIs,
+ * too. */
 int weft_leave_win(struct weft_win *win, int code, const char *function);
 
 /* Stores an address in a pointer of any type. */

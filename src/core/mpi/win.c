@@ -49,18 +49,42 @@ int weft_mpi_check_shared(struct weft_win *win, int rank)
     return weft_arg_win_rank(win, rank);
 }
 
+int weft_enter_win_gated(const char *function, MPI_Win handle)
+{
+    const struct weft_win *win =
+        weft_gate & WEFT_GATE_CLOSED ? NULL : weft_handle_resolve(handle, WEFT_KIND_WIN);
+    return weft_enter_on(function, win ? win->comm->vci : &weft.vcis[0]);
+}
+
 int weft_leave_win(struct weft_win *win, int code, const char *function)
 {
-    /* After MPI_Win_free there is no window, and no error. */
-    return weft_leave_with(code != MPI_SUCCESS && win ? win->comm : NULL, code, function);
+    /* After MPI_Win_free, which holds all VCIs, there is no window, and no error. */
+    struct weft_vci *vci = weft_vcis_hold_all() ? NULL : win ? win->comm->vci : &weft.vcis[0];
+    if (code != MPI_SUCCESS)
+        code = weft_error_raise(win ? win->comm : NULL, code, function);
+    weft_leave_scope(vci);
+    return code;
+}
+
+int weft_mpi_check_predefined(MPI_Datatype datatype)
+{
+    struct weft_datatype *type;
+    int code = weft_arg_committed(datatype, &type);
+    if (code != MPI_SUCCESS || (type->flags & WEFT_TYPE_PREDEFINED))
+        return code;
+    return weft_error_set(MPI_ERR_TYPE, "MPI_Fetch_and_op takes predefined datatypes only");
 }
 
 /* ---- Making */
 
 static int check_arguments(const struct weft_win_arguments *arguments, MPI_Info info)
 {
+    bool given = arguments->flavor == MPI_WIN_FLAVOR_CREATE;
     if (arguments->bytes < 0)
         return weft_error_set(MPI_ERR_SIZE, "the size %lld is negative",
+                              (long long)arguments->bytes);
+    if (given && arguments->bytes && !arguments->base)
+        return weft_error_set(MPI_ERR_BUFFER, "the base of %lld bytes is a null pointer",
                               (long long)arguments->bytes);
     if (arguments->unit <= 0 || arguments->unit > INT_MAX)
         return weft_error_set(MPI_ERR_DISP, "the displacement unit %lld is not between 1 and %d",

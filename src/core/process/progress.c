@@ -54,11 +54,18 @@ static inline bool others_move(void)
     return __atomic_load_n(&weft.others, __ATOMIC_RELAXED) || weft_coll_active || weft.partitioned;
 }
 
+/* The same without what belongs to one VCI. */
+static bool others_need_all(void)
+{
+    return __atomic_load_n(&weft.others, __ATOMIC_RELAXED) & ~WEFT_OTHERS_WINDOWS ||
+           weft_coll_active || weft.partitioned;
+}
+
 static int move_others(int events)
 {
     events += weft_context_alloc_progress() + weft_coll_progress() + weft_partitioned_progress();
-    if (weft.others & WEFT_OTHERS_WINDOWS)
-        events += weft_rma_progress();
+    for (unsigned i = 0; weft.others & WEFT_OTHERS_WINDOWS && i < weft.nvcis; i++)
+        events += weft_rma_progress(&weft.vcis[i]);
     if (weft_count_all()) {
         weft_counts.polls++;
         weft_counts.polls_with_events += events > 0;
@@ -80,12 +87,18 @@ WEFT_HOT int weft_progress(void)
     return events;
 }
 
+static inline __attribute__((always_inline)) int progress_one(struct weft_vci *vci)
+{
+    int events = weft_lane_progress(vci);
+    return weft_unlikely(vci->windows.first != NULL) ? events + weft_rma_progress(vci) : events;
+}
+
 /* Progresses what a thread that holds one VCI does not: everything if something needs all VCIs,
  * else the other VCIs that no thread holds. */
 static __attribute__((noinline)) int progress_others(struct weft_vci *vci)
 {
     int events = 0;
-    unsigned held = others_move() ? weft_vcis_release() : 0;
+    unsigned held = others_need_all() ? weft_vcis_release() : 0;
     if (held) {
         weft_vcis_enter();
         events = weft_progress();
@@ -97,7 +110,7 @@ static __attribute__((noinline)) int progress_others(struct weft_vci *vci)
         struct weft_vci *other = &weft.vcis[i];
         if (other == vci || !weft_lock_try(&other->lock))
             continue;
-        weft_lane_progress(other);
+        progress_one(other);
         weft_lock_leave(&other->lock);
     }
     return events;
@@ -105,7 +118,7 @@ static __attribute__((noinline)) int progress_others(struct weft_vci *vci)
 
 static inline __attribute__((always_inline)) int poll_one(struct weft_vci *vci)
 {
-    int events = weft_lane_progress(vci);
+    int events = progress_one(vci);
     if (weft_likely(++vci->polls < POLLS_OF_ONE) &&
         (vci->polls < POLLS_OF_ONE_WITH_OTHERS || !others_move()))
         return events;
@@ -139,8 +152,7 @@ WEFT_COLD static void yield_between_looks(void)
     weft_vcis_retake(held);
 }
 
-/* Checks for dead ranks, and reports a hang in a wait that has taken so many polls (0: no wait). */
-static bool check(unsigned polls, const struct weft_request *request)
+bool weft_wait_check(unsigned polls, const struct weft_request *request)
 {
     bool threads = weft_gate & WEFT_GATE_THREADS;
     unsigned held = threads ? weft_vcis_release() : 0;
@@ -164,7 +176,7 @@ void weft_look(struct weft_vci *vci)
     }
     on->idle_looks++;
     if (vci && on->idle_looks % QUIET_TURN == 0)
-        check(0, NULL);
+        weft_wait_check(0, NULL);
     if (on->idle_looks >= (unsigned)weft.yield_after)
         yield_between_looks();
 }
@@ -246,7 +258,7 @@ WEFT_HOT static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned 
                                                        const struct weft_request *request)
 {
     unsigned gate = weft_gate;
-    if (n % WEFT_HANG_POLLS == 0 && check(n, request))
+    if (n % WEFT_HANG_POLLS == 0 && weft_wait_check(n, request))
         return;
     if (gate & WEFT_GATE_COUNT)
         weft_count_waited(n);

@@ -20,7 +20,6 @@
 #include <stdbool.h>
 
 struct weft_partitioned;
-struct weft_win;
 
 enum weft_others {
     WEFT_OTHERS_AGREE = 1,    /* agreements are under way: core/comm/context_alloc.h */
@@ -39,12 +38,6 @@ struct weft_process {
     struct weft_peer **peers[WEFT_VCIS_MAX]; /* by deal and world rank; or NULL */
     struct weft_partitioned *partitioned;    /* operations that have something to do */
     uint8_t others;                          /* what else progress has to do: enum weft_others */
-    struct {
-        struct weft_win *first;
-        bool arrived;    /* a packet of a window may be complete */
-        bool busy;       /* operations or lock requests may be queued */
-        uint64_t deaths; /* weft_counts.deaths when progress saw it last */
-    } windows;           /* core/rma/message.c */
     int tag_ub;
     bool net;     /* the net lane is open: not every rank is reached through shared memory */
     bool shm;     /* that lane is open: some rank is */
@@ -199,6 +192,10 @@ void weft_idle(unsigned *idle);
 
 /* The same for a rank that waits for one request: a report of a hang names it first. */
 void weft_idle_for(unsigned *idle, const struct weft_request *request);
+
+/* Checks for dead ranks, and reports a hang in a wait that has taken so many polls (0: no wait).
+ * For a thread that waits, whatever it holds. Returns whether ranks have died. */
+bool weft_wait_check(unsigned polls, const struct weft_request *request);
 
 /* At the end of a wait with threads: how it went decides how soon the thread yields in the next. */
 void weft_idle_end(void);

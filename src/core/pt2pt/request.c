@@ -132,9 +132,12 @@ static void end_part(struct weft_request *request)
 /* Buffered and partitioned sends and receives end in objects that belong to no VCI. */
 static bool needs_all(const struct weft_request *request)
 {
+    bool part = request->flags & WEFT_REQUEST_PART;
+    if (part && request->whole->op == WEFT_REQUEST_RMA)
+        return false;
     return request->op > WEFT_REQUEST_RECV ||
            (request->op == WEFT_REQUEST_SEND && (request->flags & WEFT_REQUEST_BUFFERED)) ||
-           ((request->flags & WEFT_REQUEST_PART) && request->whole->op >= WEFT_REQUEST_PSEND);
+           (part && request->whole->op >= WEFT_REQUEST_PSEND);
 }
 
 void weft_request_last(struct weft_request *request)
@@ -171,6 +174,7 @@ void weft_request_end_deferred(void)
             weft.vcis[v].deferred = request->next;
             weft_request_last(request);
         }
+    weft_rma_free_spent();
 }
 
 void weft_request_join(struct weft_request *whole, struct weft_request *send, void *copy)

@@ -22,9 +22,12 @@ void weft_sw_hold(struct weft_channel *channel, int by)
     channel->held += by;
     channel->sources = channel->held ? 0 : (uint32_t)channel->comm->size;
     if (by > 0 && !channel->listed && channel->held < WEFT_HELD_ALWAYS) {
+        struct weft_vci *vci = channel->comm->vci;
+        if (!vci->held)
+            vci->held_last = channel;
         channel->listed = true;
-        channel->next_held = channel->comm->vci->held;
-        channel->comm->vci->held = channel;
+        channel->next_held = vci->held;
+        vci->held = channel;
     }
 }
 

@@ -19,7 +19,8 @@
  *
  * Locking, with MPI_THREAD_MULTIPLE:
  *  - A message, and a blocking collective, holds the lock of the communicator's VCI
- *    (weft_enter_on). MPI_Waitall for requests of several VCIs takes one after the other.
+ *    (weft_enter_on), an operation on a window and most of its synchronizations the lock of the
+ *    window's. MPI_Waitall for requests of several VCIs takes one after the other.
  *  - Everything else holds the locks of all VCIs (weft_enter): calls on communicators, datatypes,
  *    attributes and so on, nonblocking and persistent collectives, partitioned and buffered
  *    communication, finalize, reports, MPI_T.
@@ -32,8 +33,8 @@
  *
  * Invariants:
  *  - A request belongs to the VCI whose pool it came from, for good. A send or receive belongs to
- *    the VCI of its communicator; all other kinds of requests belong to VCI 0 and are completed by
- *    a thread that holds all VCIs.
+ *    the VCI of its communicator, an operation on a window to that of the window; all other kinds
+ *    of requests belong to VCI 0 and are completed by a thread that holds all VCIs.
  *  - `deferred` holds complete requests whose end needs all VCIs (weft_request_last).
  */
 #ifndef WEFT_VCI_H
@@ -45,7 +46,9 @@
 #include "core/pt2pt/request.h"
 #include "ofi/net.h"
 
+struct weft_rma_op;
 struct weft_schedule;
+struct weft_win;
 
 enum { WEFT_VCIS_MAX = WEFT_LOCKS_MAX };
 
@@ -55,6 +58,7 @@ struct weft_vci {
     uint32_t number;
     uint32_t from_any_source;  /* receives from any source that were started so far */
     struct weft_channel *held; /* channels with receives in software that the net could satisfy */
+    struct weft_channel *held_last;
     struct weft_request *deferred; /* complete requests whose end needs all VCIs */
     unsigned turn;                 /* polls: the network is polled at every NET_TURN-th */
     unsigned idle_looks;           /* calls of weft_look without an event */
@@ -66,6 +70,13 @@ struct weft_vci {
         struct weft_schedule *kept;     /* for reuse: core/coll/schedule.c */
         unsigned kept_count;
     } coll;
+    struct {
+        struct weft_win *first;
+        struct weft_rma_op *spent; /* to be freed with all VCIs held */
+        bool arrived;              /* a packet of a window may be complete */
+        bool busy;                 /* operations or lock requests may be queued */
+        uint64_t deaths;           /* weft_counts.deaths when progress saw it last */
+    } windows;                     /* of its communicators: core/rma/message.c */
 };
 
 /* A VCI is at most this far from the lock's owner: the number of a request's VCI in its own number.

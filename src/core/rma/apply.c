@@ -81,8 +81,10 @@ static void take_word(const struct weft_rma_apply *apply, bool *broken)
             return;
         if (polls % 64 == 0)
             sched_yield();
-        if (polls % 65536 == 0)
+        if (polls % 65536 == 0 && weft_vcis_try()) {
             weft_failure_check();
+            weft_vcis_leave();
+        }
         if (polls % 65536 == 0 && weft_rma_is_dead(apply->win, (int)seen - 1) &&
             atomic_compare_exchange_strong(&apply->control->accumulating, &seen, me)) {
             *broken = true;
@@ -157,24 +159,46 @@ static bool adds_as_integer(enum weft_basic_type element)
         return;                                                                                    \
     }
 
-#define LOAD(type)                                                                                 \
-    {                                                                                              \
-        type value = __atomic_load_n((const type *)at, __ATOMIC_RELAXED);                          \
-        memcpy(out, &value, sizeof value);                                                         \
-        return;                                                                                    \
-    }
+/* Elements that are only loaded or only stored: each by one instruction. */
+#define LOAD_RUN(type)                                                                             \
+    for (size_t i = 0; i < bytes; i += sizeof(type)) {                                             \
+        type value = __atomic_load_n((const type *)(at + i), __ATOMIC_RELAXED);                    \
+        memcpy(out + i, &value, sizeof value);                                                     \
+    }                                                                                              \
+    return;
+#define STORE_RUN(type)                                                                            \
+    for (size_t i = 0; i < bytes; i += sizeof(type)) {                                             \
+        type value;                                                                                \
+        memcpy(&value, in + i, sizeof value);                                                      \
+        __atomic_store_n((type *)(at + i), value, __ATOMIC_RELAXED);                               \
+    }                                                                                              \
+    return;
 
-static void load_atomic(const char *at, size_t size, char *out)
+static void load_run(const char *at, size_t size, size_t bytes, char *out)
 {
     switch (size) {
     case 1:
-        LOAD(uint8_t)
+        LOAD_RUN(uint8_t)
     case 2:
-        LOAD(uint16_t)
+        LOAD_RUN(uint16_t)
     case 4:
-        LOAD(uint32_t)
+        LOAD_RUN(uint32_t)
     default:
-        LOAD(uint64_t)
+        LOAD_RUN(uint64_t)
+    }
+}
+
+static void store_run(char *at, size_t size, size_t bytes, const char *in)
+{
+    switch (size) {
+    case 1:
+        STORE_RUN(uint8_t)
+    case 2:
+        STORE_RUN(uint16_t)
+    case 4:
+        STORE_RUN(uint32_t)
+    default:
+        STORE_RUN(uint64_t)
     }
 }
 
@@ -183,10 +207,6 @@ static void combine_atomic(const struct weft_rma_apply *apply, char *at, size_t 
                            const char *in, char *old)
 {
     uint64_t operand[1] = {0};
-    if (apply->op->id == WEFT_OP_NO_OP) {
-        load_atomic(at, size, old);
-        return;
-    }
     if (apply->op->id == WEFT_OP_SUM && adds_as_integer(apply->element)) {
         if (size == 8)
             FETCH_ADD(uint64_t)
@@ -211,18 +231,34 @@ static bool takes_atomic(const char *at, size_t size)
     return size <= 8 && !(size & (size - 1)) && (uintptr_t)at % size == 0;
 }
 
+/* Elements of 1, 2, 4 or 8 bytes at aligned addresses. */
+static void combine_run_atomic(const struct weft_rma_apply *apply, char *at, size_t size,
+                               size_t bytes, const char *in, char *out)
+{
+    uint64_t old[1];
+    if (apply->op->id == WEFT_OP_NO_OP) {
+        if (out) /* a damaged packet may want none */
+            load_run(at, size, bytes, out);
+        return;
+    }
+    if (apply->op->id == WEFT_OP_REPLACE && !out) {
+        store_run(at, size, bytes, in);
+        return;
+    }
+    for (size_t i = 0; i < bytes; i += size) {
+        combine_atomic(apply, at + i, size, in + i, (char *)old);
+        if (out)
+            memcpy(out + i, old, size);
+    }
+}
+
 static int combine_run(const struct weft_rma_apply *apply, char *at, size_t bytes, const char *in,
                        char *out)
 {
     size_t size = weft_basic_size(apply->element);
     bool broken = false;
     if (!apply->exclusive && takes_atomic(at, size)) {
-        uint64_t old[1];
-        for (size_t i = 0; i < bytes; i += size) {
-            combine_atomic(apply, at + i, size, in ? in + i : NULL, (char *)old);
-            if (out)
-                memcpy(out + i, old, size);
-        }
+        combine_run_atomic(apply, at, size, bytes, in, out);
         return MPI_SUCCESS;
     }
     if (!apply->exclusive)

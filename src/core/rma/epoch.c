@@ -19,6 +19,8 @@
 #include "core/rma/message.h"
 #include "core/pt2pt/count.h"
 
+#include <stdio.h>
+
 /* ThreadSanitizer does not follow fences; those here order accesses of different processes. */
 #ifdef __SANITIZE_THREAD__
 #pragma GCC diagnostic ignored "-Wtsan"
@@ -38,7 +40,7 @@ static void progress_sometimes(struct weft_win *win)
 {
     enum { TURN = 64 };
     if (++win->syncs % TURN == 0)
-        weft_look(NULL);
+        weft_look(weft_win_scope(win));
 }
 
 /* ---- Waiting for operations */
@@ -318,7 +320,7 @@ int weft_win_test(struct weft_win *win, int *flag)
     *flag = 0;
     if (!win->posted)
         return not_posted();
-    weft_look(NULL);
+    weft_look(weft_win_scope(win));
     for (int i = 0; i < win->posted->size; i++) {
         int rank = rank_in_window(win, win->posted, i);
         if (!win->targets[rank].notices[WEFT_WIN_COMPLETED] && !weft_rma_is_dead(win, rank))
@@ -330,8 +332,20 @@ int weft_win_test(struct weft_win *win, int *flag)
 
 /* ---- Locks */
 
-/* Takes the lock of a target by its word. */
-static int take_word(struct weft_win *win, int rank, enum weft_win_lock type)
+static int report_dead_holder(const struct weft_win *win, int rank)
+{
+    int holder = win->targets[rank].control ? weft_win_lock_dead_holder(win, rank) : -1;
+    char who[32] = "a rank of its node";
+    if (holder >= 0)
+        snprintf(who, sizeof who, "rank %d", holder);
+    return weft_error_set(MPI_ERR_PROC_ABORTED,
+                          "%s died while it held the lock of rank %d's window; that lock is never "
+                          "released",
+                          who, rank);
+}
+
+/* Waits for the lock word of a target. */
+static int await_word(struct weft_win *win, int rank, enum weft_win_lock type)
 {
     struct weft_win_control *control = win->targets[rank].control;
     unsigned polls = 0;
@@ -342,32 +356,49 @@ static int take_word(struct weft_win *win, int rank, enum weft_win_lock type)
         code = weft_rma_await(win, rank, "the lock, behind ranks of other nodes,", &polls);
     if (code != MPI_SUCCESS || weft_win_lock_try(control, type, win->comm->rank))
         return code;
-    weft_counts.rma_lock_waits++;
+    weft_count_add(&weft_counts.rma_lock_waits, 1);
     do {
-        int holder = weft_win_lock_holder(control);
-        if (weft_counts.deaths && weft_rma_is_dead(win, holder)) {
-            weft_rma_report_dead(win, holder);
-            return weft_error_set(MPI_ERR_PROC_ABORTED,
-                                  "rank %d died while it held the exclusive lock of rank %d's "
-                                  "window; that window cannot be locked any more",
-                                  holder, rank);
-        }
+        if (weft_win_lock_dead_holder(win, rank) >= 0)
+            return report_dead_holder(win, rank);
         code = weft_rma_await(win, rank, "the lock", &polls);
     } while (code == MPI_SUCCESS && !weft_win_lock_try(control, type, win->comm->rank));
     return code;
 }
 
+static void note_shared(const struct weft_win *win, int rank, enum weft_win_lock type, bool held)
+{
+    if (type == WEFT_WIN_SHARED)
+        atomic_store(&win->targets[rank].shared_by[win->member], held);
+}
+
+/* Takes the lock of a target by its word. */
+static int take_word(struct weft_win *win, int rank, enum weft_win_lock type)
+{
+    note_shared(win, rank, type, true);
+    int code = await_word(win, rank, type);
+    if (code != MPI_SUCCESS)
+        note_shared(win, rank, type, false);
+    return code;
+}
+
+/* Takes the lock of a target by its handler. */
+static int request_lock(struct weft_win *win, int rank, enum weft_win_lock type)
+{
+    struct weft_win_target *target = &win->targets[rank];
+    int code = send_for_ack(win, rank, WEFT_RMA_LOCK, type);
+    int failed = await_acks(win, rank, "the lock");
+    if (code != MPI_SUCCESS || failed != MPI_SUCCESS || !target->refused)
+        return code ? code : failed;
+    target->refused = false;
+    return report_dead_holder(win, rank);
+}
+
 static int acquire(struct weft_win *win, int rank, enum weft_win_lock type, bool nocheck)
 {
     struct weft_win_target *target = &win->targets[rank];
-    int code = MPI_SUCCESS;
-    if (!nocheck && target->control) {
-        code = take_word(win, rank, type);
-    } else if (!nocheck) {
-        code = send_for_ack(win, rank, WEFT_RMA_LOCK, type);
-        int failed = await_acks(win, rank, "the lock");
-        code = code ? code : failed;
-    }
+    int code = nocheck           ? MPI_SUCCESS
+               : target->control ? take_word(win, rank, type)
+                                 : request_lock(win, rank, type);
     if (code == MPI_SUCCESS)
         target->lock = nocheck ? WEFT_WIN_NOCHECK : (uint8_t)type;
     return code;
@@ -384,6 +415,7 @@ static int begin_release(struct weft_win *win, int rank)
         return MPI_SUCCESS;
     if (target->control) {
         weft_win_lock_release(target->control, type);
+        note_shared(win, rank, type, false);
         if (rank == win->comm->rank)
             weft_rma_grant(win);
         return MPI_SUCCESS;
@@ -412,6 +444,8 @@ int weft_win_lock(struct weft_win *win, int type, int rank, int assert)
         code = bad_assertion(assert, MPI_MODE_NOCHECK);
     if (code == MPI_SUCCESS && win->access != WEFT_WIN_LOCKED)
         code = no_access_yet(win);
+    if (code == MPI_SUCCESS && rank == win->comm->rank && win->posted)
+        code = open_epoch(exposed_text);
     if (code == MPI_SUCCESS && win->targets[rank].lock)
         code = weft_error_set(MPI_ERR_RMA_SYNC, "rank %d of the window is locked already", rank);
     if (code == MPI_SUCCESS)
@@ -440,26 +474,10 @@ int weft_win_unlock(struct weft_win *win, int rank)
     return outcome(win, code ? code : failed);
 }
 
-int weft_win_lock_all(struct weft_win *win, int assert)
+/* Releases all locks of MPI_Win_lock_all. */
+static int release_all(struct weft_win *win)
 {
-    int code = no_locks(win);
-    if (code == MPI_SUCCESS)
-        code = bad_assertion(assert, MPI_MODE_NOCHECK);
-    if (code == MPI_SUCCESS)
-        code = no_access_yet(win);
-    if (code != MPI_SUCCESS)
-        return code;
-    win->fenced = false;
-    win->access = WEFT_WIN_LOCKED_ALL;
-    win->lock_all_nocheck = assert &MPI_MODE_NOCHECK;
-    return outcome(win, MPI_SUCCESS);
-}
-
-int weft_win_unlock_all(struct weft_win *win)
-{
-    if (win->access != WEFT_WIN_LOCKED_ALL)
-        return weft_error_set(MPI_ERR_RMA_SYNC, "MPI_Win_lock_all was not called before");
-    int code = flush_all(win), failed;
+    int code = MPI_SUCCESS, failed;
     for (int rank = 0; rank < win->comm->size; rank++)
         if (win->targets[rank].lock && (failed = begin_release(win, rank)))
             code = failed;
@@ -467,8 +485,41 @@ int weft_win_unlock_all(struct weft_win *win)
         if (win->targets[rank].acks_pending &&
             (failed = await_acks(win, rank, "the end of the lock")))
             code = failed;
+    return code;
+}
+
+/* The locks of memory that the program can load and store are taken here, all others with the first
+ * operation on the target. */
+int weft_win_lock_all(struct weft_win *win, int assert)
+{
+    bool nocheck = assert &MPI_MODE_NOCHECK;
+    int code = no_locks(win);
+    if (code == MPI_SUCCESS)
+        code = bad_assertion(assert, MPI_MODE_NOCHECK);
+    if (code == MPI_SUCCESS)
+        code = win->posted ? open_epoch(exposed_text) : no_access_yet(win);
+    if (code != MPI_SUCCESS)
+        return code;
+    for (int rank = 0; rank < win->comm->size && code == MPI_SUCCESS; rank++)
+        if (win->targets[rank].base || rank == win->comm->rank)
+            code = acquire(win, rank, WEFT_WIN_SHARED, nocheck);
+    if (code != MPI_SUCCESS) {
+        release_all(win);
+        return code;
+    }
+    win->fenced = false;
+    win->access = WEFT_WIN_LOCKED_ALL;
+    win->lock_all_nocheck = nocheck;
+    return outcome(win, MPI_SUCCESS);
+}
+
+int weft_win_unlock_all(struct weft_win *win)
+{
+    if (win->access != WEFT_WIN_LOCKED_ALL)
+        return weft_error_set(MPI_ERR_RMA_SYNC, "MPI_Win_lock_all was not called before");
+    int code = flush_all(win), failed = release_all(win);
     win->access = WEFT_WIN_NO_ACCESS;
-    return outcome(win, code);
+    return outcome(win, code ? code : failed);
 }
 
 /* ---- Operations */

@@ -4,7 +4,8 @@
  * message.h.
  *
  * Invariants:
- *  - Nothing here waits; a lock that is not free puts the rank that requests it into a queue.
+ *  - Nothing here waits; a lock that is not free puts the rank that requests it into a queue, and
+ *    one that a dead rank holds is refused.
  *  - A packet that is not whole changes nothing but the window's fault.
  */
 #include "core/rma/message.h"
@@ -138,7 +139,7 @@ static void lock_requested(struct weft_win *win, int rank, enum weft_win_lock ty
         grant(win, rank, type);
         return;
     }
-    weft_counts.rma_lock_waits++;
+    weft_count_add(&weft_counts.rma_lock_waits, 1);
     struct weft_rma_waiter *waiter = malloc(sizeof *waiter), **link = &win->waiters;
     if (!waiter)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to queue a lock of a window");
@@ -151,13 +152,15 @@ static void lock_requested(struct weft_win *win, int rank, enum weft_win_lock ty
 int weft_rma_grant(struct weft_win *win)
 {
     int events = 0;
-    while (win->waiters &&
-           weft_win_lock_try(win->control, win->waiters->type, win->waiters->rank)) {
-        struct weft_rma_waiter *waiter = win->waiters;
+    for (struct weft_rma_waiter *waiter; (waiter = win->waiters) != NULL; events++) {
+        if (weft_win_lock_try(win->control, waiter->type, waiter->rank))
+            grant(win, waiter->rank, waiter->type);
+        else if (weft_win_lock_dead_holder(win, win->comm->rank) >= 0)
+            weft_rma_notify(win, waiter->rank, WEFT_RMA_ACK, 1);
+        else
+            return events;
         win->waiters = waiter->next;
-        grant(win, waiter->rank, waiter->type);
         free(waiter);
-        events++;
     }
     return events;
 }
@@ -220,6 +223,7 @@ void weft_rma_handle(struct weft_win *win, int source, const struct weft_rma_pac
         return;
     case WEFT_RMA_ACK:
         origin->acks_pending -= origin->acks_pending > 0;
+        origin->refused |= packet->op;
         return;
     case WEFT_RMA_POST:
         origin->notices[WEFT_WIN_POSTED]++;

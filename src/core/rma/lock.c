@@ -5,6 +5,7 @@
  * Invariant: the word is 0 (free), a number of shared holders, or the exclusive holder's rank + 1
  * in its upper half.
  */
+#include "core/pt2pt/count.h"
 #include "core/rma/message.h"
 
 static uint64_t held_by(int rank)
@@ -34,4 +35,16 @@ void weft_win_lock_release(struct weft_win_control *control, enum weft_win_lock 
 int weft_win_lock_holder(const struct weft_win_control *control)
 {
     return (int)(atomic_load_explicit(&control->lock, memory_order_relaxed) >> 32) - 1;
+}
+
+int weft_win_lock_dead_holder(const struct weft_win *win, int target)
+{
+    const struct weft_win_target *at = &win->targets[target];
+    int holder = weft_win_lock_holder(at->control);
+    if (!weft_counts.deaths)
+        return -1;
+    for (int i = 0; i < win->nmembers && holder < 0; i++)
+        if (at->shared_by[i] && weft_rma_is_dead(win, win->members[i]))
+            return win->members[i];
+    return weft_rma_is_dead(win, holder) ? holder : -1;
 }

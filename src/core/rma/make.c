@@ -41,12 +41,6 @@ struct card {
     struct weft_net_place place;
 };
 
-/* The ranks that share a segment. */
-struct members {
-    int n, self;
-    int *rank; /* in the window's communicator, ascending */
-};
-
 /* Where the memory of members begins in the segment. */
 struct places {
     size_t *at; /* by member */
@@ -121,19 +115,18 @@ static bool shares(const struct weft_win *win, int rank)
     return false;
 }
 
-static int find_members(const struct weft_win *win, struct members *members)
+static void find_members(struct weft_win *win)
 {
-    members->rank = malloc((size_t)win->comm->size * sizeof *members->rank);
-    if (!members->rank)
-        return weft_error_set(MPI_ERR_NO_MEM, "no memory for the ranks of a window");
+    win->members = malloc((size_t)win->comm->size * sizeof *win->members);
+    if (!win->members)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
     for (int rank = 0; rank < win->comm->size; rank++) {
         if (!shares(win, rank))
             continue;
         if (rank == win->comm->rank)
-            members->self = members->n;
-        members->rank[members->n++] = rank;
+            win->member = win->nmembers;
+        win->members[win->nmembers++] = rank;
     }
-    return MPI_SUCCESS;
 }
 
 /* How the memory of each member is aligned. The ranks of MPI_Win_allocate_shared follow each other
@@ -148,15 +141,20 @@ static size_t alignment_of(const struct weft_win *win, size_t bytes)
     return bytes >= HUGE_PAGE ? HUGE_PAGE : least > PAGE && least <= HUGE_PAGE ? HUGE_PAGE : PAGE;
 }
 
+/* The control words of n members, and shared_by of each. */
+static size_t control_bytes(int n)
+{
+    return (size_t)(n + 1) * CONTROL_BYTES + (size_t)n * (size_t)n;
+}
+
 /* False when the sum of the sizes is too large. */
-static bool lay_out(const struct weft_win *win, const struct members *members,
-                    const struct extent *extents, struct places *places)
+static bool lay_out(const struct weft_win *win, const struct extent *extents, struct places *places)
 {
     enum { PAGE = 4096 };
     bool allocates = win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
-    size_t at = round_up((size_t)(members->n + 1) * CONTROL_BYTES, PAGE);
-    for (int i = 0; i < members->n; i++) {
-        size_t bytes = allocates ? (size_t)extents[members->rank[i]].bytes : 0;
+    size_t at = round_up(control_bytes(win->nmembers), PAGE);
+    for (int i = 0; i < win->nmembers; i++) {
+        size_t bytes = allocates ? (size_t)extents[win->members[i]].bytes : 0;
         at = round_up(at, alignment_of(win, bytes));
         places->at[i] = at;
         if (bytes > (size_t)1 << 62 || (at += bytes) > (size_t)1 << 62)
@@ -167,28 +165,27 @@ static bool lay_out(const struct weft_win *win, const struct members *members,
 }
 
 /* Makes or joins the segment; collective. *all: every rank has one. */
-static int open_segment(struct weft_win *win, const struct members *members, size_t bytes,
-                        bool *all)
+static int open_segment(struct weft_win *win, size_t bytes, bool *all)
 {
-    int maker = members->rank[0], failed = 0;
+    int maker = win->members[0], failed = 0;
     struct weft_shm_window_card card = {0};
     struct weft_shm_window_card *cards = calloc((size_t)win->comm->size, sizeof *cards);
     if (!cards)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
-    if (members->n == 1)
+    if (win->nmembers == 1)
         failed = weft_shm_window_private(bytes, &win->segment);
-    else if (members->self == 0)
+    else if (win->member == 0)
         failed = weft_shm_window_make(bytes, &win->segment, &card);
     int code = weft_coll_allgather(win->comm, weft_elements_of_bytes(&card, sizeof card),
                                    weft_elements_of_bytes(cards, sizeof card));
-    if (code == MPI_SUCCESS && members->self > 0)
+    if (code == MPI_SUCCESS && win->member > 0)
         failed =
             cards[maker].bytes == bytes ? weft_shm_window_join(&cards[maker], &win->segment) : -1;
     free(cards);
     if (failed > 0 && code == MPI_SUCCESS)
         weft_error_set(MPI_ERR_RMA_SHARED,
                        "the shared memory of %zu bytes for a window cannot be %s: %s", bytes,
-                       members->self ? "opened" : "made", strerror(failed));
+                       win->member ? "opened" : "made", strerror(failed));
     int well = !failed, everywhere = 0;
     struct weft_elements mine = {&well, 1, weft_handle_object(MPI_INT)};
     if (code == MPI_SUCCESS)
@@ -198,12 +195,14 @@ static int open_segment(struct weft_win *win, const struct members *members, siz
     return code;
 }
 
-static void use_segment(struct weft_win *win, const struct members *members,
-                        const struct places *places, bool with_memory)
+static void use_segment(struct weft_win *win, const struct places *places, bool with_memory)
 {
-    for (int i = 0; i < members->n; i++) {
-        struct weft_win_target *target = &win->targets[members->rank[i]];
+    int n = win->nmembers;
+    for (int i = 0; i < n; i++) {
+        struct weft_win_target *target = &win->targets[win->members[i]];
         target->control = (struct weft_win_control *)(win->segment.at + (i + 1) * CONTROL_BYTES);
+        target->shared_by =
+            (_Atomic uint8_t *)(win->segment.at + (n + 1) * CONTROL_BYTES) + (size_t)i * (size_t)n;
         if (with_memory)
             target->base = win->segment.at + places->at[i];
     }
@@ -216,13 +215,17 @@ static int use_private(struct weft_win *win, bool with_memory)
     struct weft_win_target *self = &win->targets[win->comm->rank];
     enum { ALIGNMENT = 4096 };
     weft_shm_window_unmap(&win->segment);
-    size_t bytes = CONTROL_BYTES + ALIGNMENT + (with_memory ? (size_t)win->bytes : 0);
+    win->members[0] = win->comm->rank;
+    win->nmembers = 1;
+    win->member = 0;
+    size_t bytes = ALIGNMENT + (with_memory ? (size_t)win->bytes : 0);
     win->private_memory = aligned_alloc(ALIGNMENT, round_up(bytes, ALIGNMENT));
     if (!win->private_memory)
         return weft_error_set(MPI_ERR_NO_MEM, "no memory for a window of %lld bytes",
                               (long long)win->bytes);
-    memset(win->private_memory, 0, CONTROL_BYTES);
+    memset(win->private_memory, 0, ALIGNMENT);
     win->control = self->control = win->private_memory;
+    self->shared_by = (_Atomic uint8_t *)win->private_memory + CONTROL_BYTES;
     if (with_memory)
         self->base = (char *)win->private_memory + ALIGNMENT;
     return MPI_SUCCESS;
@@ -231,29 +234,28 @@ static int use_private(struct weft_win *win, bool with_memory)
 static int open_memory(struct weft_win *win, const struct extent *extents)
 {
     bool all = false, large = false;
-    struct members members = {0};
     bool allocates = win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
-    int code = find_members(win, &members);
-    struct places places = {.at = code ? NULL : calloc((size_t)members.n, sizeof *places.at)};
+    int code = MPI_SUCCESS;
+    find_members(win);
+    struct places places = {.at = calloc((size_t)win->nmembers, sizeof *places.at)};
     if (!places.at)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
-    large = !lay_out(win, &members, extents, &places);
-    if (win->flavor == MPI_WIN_FLAVOR_SHARED && members.n < win->comm->size)
+    large = !lay_out(win, extents, &places);
+    if (win->flavor == MPI_WIN_FLAVOR_SHARED && win->nmembers < win->comm->size)
         code = weft_error_set(MPI_ERR_RMA_SHARED,
                               "%d of the %d ranks are on other nodes and cannot share memory; "
                               "MPI_Comm_split_type with MPI_COMM_TYPE_SHARED makes a communicator "
                               "of those that can",
-                              win->comm->size - members.n, win->comm->size);
+                              win->comm->size - win->nmembers, win->comm->size);
     if (code == MPI_SUCCESS)
-        code = open_segment(win, &members, large ? 0 : places.bytes, &all);
+        code = open_segment(win, large ? 0 : places.bytes, &all);
     if (code == MPI_SUCCESS && all)
-        use_segment(win, &members, &places, allocates);
+        use_segment(win, &places, allocates);
     else if (code == MPI_SUCCESS && win->flavor == MPI_WIN_FLAVOR_SHARED)
         code = MPI_ERR_RMA_SHARED;
     else if (code == MPI_SUCCESS)
         code = use_private(win, allocates);
     free(places.at);
-    free(members.rank);
     return code;
 }
 
@@ -362,6 +364,7 @@ static void free_memory(struct weft_win *win)
     weft_shm_window_unmap(&win->segment);
     free(win->private_memory);
     free(win->regions);
+    free(win->members);
     free(win->targets);
     if (win->info)
         weft_info_free(win->info);
@@ -485,7 +488,7 @@ int weft_win_attach(struct weft_win *win, void *base, MPI_Aint bytes)
     int code = check_dynamic(win);
     if (code == MPI_SUCCESS && bytes < 0)
         code = weft_error_set(MPI_ERR_SIZE, "the size %lld is negative", (long long)bytes);
-    if (code != MPI_SUCCESS || !bytes)
+    if (code != MPI_SUCCESS)
         return code;
     for (size_t i = 0; i < win->nregions; i++)
         if (overlaps(&win->regions[i], base, bytes))

@@ -57,7 +57,7 @@ size_t weft_rma_packet_carries(const struct weft_rma_packet *packet)
 int weft_rma_packet_send(struct weft_win *win, int rank, struct weft_rma_packet *packet)
 {
     struct weft_request *request;
-    weft_counts.rma_packets++;
+    weft_count_add(&weft_counts.rma_packets, 1);
     size_t length =
         (size_t)(weft_rma_packet_data(packet) - (char *)packet) + weft_rma_packet_carries(packet);
     int code = weft_p2p_isend(&win->comm->part, packet, length, weft_datatype_byte(), rank, TAG,
@@ -80,7 +80,7 @@ void weft_rma_part(struct weft_request *part)
     struct weft_win *win =
         (struct weft_win *)((char *)part->whole - offsetof(struct weft_win, whole));
     if (part->op == WEFT_REQUEST_RECV) {
-        weft.windows.arrived = true; /* in a slot */
+        part->vci->windows.arrived = true; /* in a slot */
         return;
     }
     win->sends_pending--;
@@ -116,7 +116,7 @@ static int post(struct weft_win *win, struct weft_rma_slot *slot)
     slot->request->whole = &win->whole;
     slot->request->flags |= WEFT_REQUEST_PART;
     if (!slot->request->pending)
-        weft.windows.arrived = true;
+        win->comm->vci->windows.arrived = true;
     return MPI_SUCCESS;
 }
 
@@ -149,8 +149,8 @@ static int open_slots(struct weft_win *win)
 int weft_rma_open(struct weft_win *win)
 {
     win->whole.op = WEFT_REQUEST_RMA;
-    win->next = weft.windows.first;
-    weft.windows.first = win;
+    win->next = win->comm->vci->windows.first;
+    win->comm->vci->windows.first = win;
     weft.others |= WEFT_OTHERS_WINDOWS;
     if (win->comm->size == 1)
         return MPI_SUCCESS;
@@ -179,12 +179,15 @@ static void close_slots(struct weft_win *win)
 void weft_rma_close(struct weft_win *win)
 {
     unsigned idle = 0;
-    struct weft_win **link = &weft.windows.first;
+    struct weft_win **link = &win->comm->vci->windows.first;
     while (*link && *link != win)
         link = &(*link)->next;
     if (*link)
         *link = win->next;
-    if (!weft.windows.first)
+    bool any = false;
+    for (unsigned i = 0; i < weft.nvcis; i++)
+        any |= weft.vcis[i].windows.first != NULL;
+    if (!any)
         weft.others &= (uint8_t)~WEFT_OTHERS_WINDOWS;
     if (win->slots)
         close_slots(win);
@@ -218,25 +221,20 @@ WEFT_COLD static void end_dead(struct weft_win *win)
             weft_rma_fail_operations(win, rank);
 }
 
-void weft_rma_activate(void)
-{
-    weft.windows.busy = true;
-}
-
-int weft_rma_progress(void)
+int weft_rma_progress(struct weft_vci *vci)
 {
     int events = 0;
-    bool any_died = weft_counts.deaths != weft.windows.deaths;
-    if (!weft.windows.arrived && !weft.windows.busy && !any_died)
+    bool any_died = weft_counts.deaths != vci->windows.deaths;
+    if (!vci->windows.arrived && !vci->windows.busy && !any_died)
         return 0;
-    weft.windows.deaths = weft_counts.deaths;
-    weft.windows.arrived = weft.windows.busy = false;
-    for (struct weft_win *win = weft.windows.first; win; win = win->next) {
+    vci->windows.deaths = weft_counts.deaths;
+    vci->windows.arrived = vci->windows.busy = false;
+    for (struct weft_win *win = vci->windows.first; win; win = win->next) {
         if (any_died)
             end_dead(win);
         events += advance(win);
         if (win->unsent || win->waiters)
-            weft.windows.busy = true;
+            vci->windows.busy = true;
     }
     return events;
 }
@@ -262,14 +260,14 @@ int weft_rma_await(struct weft_win *win, int rank, const char *what, unsigned *p
     enum { SHORT_SLEEPS = 40 };
     win->waits_for = what;
     win->waits_at = rank;
-    if (weft_progress()) {
+    if (weft_poll(weft_win_scope(win))) {
         *polls = 0;
         weft_share();
     } else {
         unsigned n = ++*polls, most = (unsigned)weft.yield_after + SHORT_SLEEPS;
         unsigned idle = n < most ? n : most;
-        if (n % WEFT_HANG_POLLS == 0 && !weft_failure_check())
-            weft_hang_check(n, NULL);
+        if (n % WEFT_HANG_POLLS == 0)
+            weft_wait_check(n, NULL);
         weft_idle(&idle);
     }
     win->waits_for = NULL;
@@ -303,9 +301,10 @@ static const char *access_text(const struct weft_win *win)
     }
 }
 
-void weft_rma_each_wait(void (*see)(void *arg, const char *text), void *arg)
+static void see_waits(const struct weft_win *first, void (*see)(void *arg, const char *text),
+                      void *arg)
 {
-    for (const struct weft_win *win = weft.windows.first; win; win = win->next) {
+    for (const struct weft_win *win = first; win; win = win->next) {
         char text[512], wait[128] = "", holder[64] = "";
         if (!win->waits_for && !win->access && !win->posted && !win->waiters)
             continue;
@@ -318,4 +317,10 @@ void weft_rma_each_wait(void (*see)(void *arg, const char *text), void *arg)
                  win->waiters ? ", other ranks wait for its lock" : "", wait, holder);
         see(arg, text);
     }
+}
+
+void weft_rma_each_wait(void (*see)(void *arg, const char *text), void *arg)
+{
+    for (unsigned i = 0; i < weft.nvcis; i++)
+        see_waits(weft.vcis[i].windows.first, see, arg);
 }

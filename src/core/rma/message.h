@@ -20,7 +20,14 @@
 #define WEFT_RMA_MESSAGE_H
 
 #include "core/datatype/iov.h"
+#include "core/process/weft.h"
 #include "core/rma/win.h"
+
+/* What a call on a window progresses: its VCI, or everything (NULL) if this thread holds all. */
+static inline struct weft_vci *weft_win_scope(const struct weft_win *win)
+{
+    return weft_vci_scope(win->comm->vci);
+}
 
 enum weft_rma_packet_kind {
     /* 0 to 4: enum weft_rma_kind */
@@ -29,7 +36,7 @@ enum weft_rma_packet_kind {
     WEFT_RMA_FLUSH,
     WEFT_RMA_LOCK,   /* of type `op`: enum weft_win_lock */
     WEFT_RMA_UNLOCK, /* the lock that was granted */
-    WEFT_RMA_ACK,    /* a FLUSH or UNLOCK was handled, or a LOCK granted */
+    WEFT_RMA_ACK,    /* a FLUSH or UNLOCK was handled, or a LOCK granted (op 0) or refused (op 1) */
     WEFT_RMA_POST,
     WEFT_RMA_COMPLETE
 };
@@ -85,10 +92,6 @@ static inline char *weft_rma_packet_data(const struct weft_rma_packet *packet)
 
 /* Sends a packet without runs and data. */
 int weft_rma_notify(struct weft_win *win, int rank, enum weft_rma_packet_kind kind, int op);
-
-/* Operations or lock requests are queued: weft_rma_progress must handle the windows at each call.
- */
-void weft_rma_activate(void);
 
 /* One turn of a loop that waits for a packet, a lock or the end of operations at a rank:
  * progresses, and idles if there was no event. what is for the hang report. Returns
@@ -164,5 +167,8 @@ void weft_win_lock_release(struct weft_win_control *control, enum weft_win_lock 
 
 /* The rank that holds the lock exclusively, or -1. */
 int weft_win_lock_holder(const struct weft_win_control *control);
+
+/* A dead rank that holds the lock of a target with `control`, or -1. */
+int weft_win_lock_dead_holder(const struct weft_win *win, int target);
 
 #endif

@@ -169,7 +169,7 @@ static int operate_directly(struct weft_win *win, const struct weft_rma_call *ca
 
 static struct weft_request *make_request(struct weft_win *win, int pending)
 {
-    struct weft_request *request = weft_request_get(&weft.vcis[0], WEFT_REQUEST_RMA, pending);
+    struct weft_request *request = weft_request_get(win->comm->vci, WEFT_REQUEST_RMA, pending);
     if (!request)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for another request");
     request->channel = &win->comm->p2p;
@@ -205,7 +205,7 @@ int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call,
         direct = copy_by_kernel(target, call);
     if (code != MPI_SUCCESS)
         return code;
-    weft_counts.rma_direct += direct;
+    weft_count_add(&weft_counts.rma_direct, direct);
     if (request)
         *request = make_request(win, direct ? 0 : 1);
     return direct ? MPI_SUCCESS : weft_rma_send(win, call, request ? *request : NULL);

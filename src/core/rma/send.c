@@ -61,6 +61,31 @@ static void hold_types(const struct weft_rma_call *call, void (*act)(const struc
         act(call->result.type);
 }
 
+/* References to types are dropped only with all VCIs held. */
+static bool is_freed_later(const struct weft_rma_call *call)
+{
+    const struct weft_datatype *origin = call->origin.type, *result = call->result.type;
+    bool counted = !(call->type->flags & WEFT_TYPE_PREDEFINED) ||
+                   (origin && !(origin->flags & WEFT_TYPE_PREDEFINED)) ||
+                   (result && !(result->flags & WEFT_TYPE_PREDEFINED));
+    return counted && !weft_vcis_hold_all();
+}
+
+static void release(struct weft_rma_op *op)
+{
+    hold_types(&op->call, weft_datatype_release);
+    free(op);
+}
+
+void weft_rma_free_spent(void)
+{
+    for (unsigned i = 0; i < weft.nvcis; i++)
+        for (struct weft_rma_op *op; (op = weft.vcis[i].windows.spent) != NULL;) {
+            weft.vcis[i].windows.spent = op->next;
+            release(op);
+        }
+}
+
 static bool is_finished(const struct weft_rma_op *op)
 {
     return (op->sent == op->call.bytes || op->error) && !op->results_pending;
@@ -94,8 +119,13 @@ static void finish(struct weft_win *win, struct weft_rma_op *op)
     if (!op->by_net)
         win->results_pending -= op->results_pending;
     end(win, op);
-    hold_types(&op->call, weft_datatype_release);
-    free(op);
+    if (!is_freed_later(&op->call)) {
+        release(op);
+        return;
+    }
+    op->next = win->comm->vci->windows.spent;
+    win->comm->vci->windows.spent = op;
+    __atomic_fetch_or(&weft.others, WEFT_OTHERS_DEFERRED, __ATOMIC_RELAXED);
 }
 
 void weft_rma_fail_operations(struct weft_win *win, int rank)
@@ -254,8 +284,7 @@ int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
     op->call = *call;
     op->number = ++win->next_number;
     op->by_net = may_transfer(win, call);
-    weft_counts.rma_by_net += op->by_net;
-    weft_counts.rma_by_messages += !op->by_net;
+    weft_count_add(op->by_net ? &weft_counts.rma_by_net : &weft_counts.rma_by_messages, 1);
     op->request = request;
     if (call->kind == WEFT_RMA_COMPARE_AND_SWAP) {
         memcpy(op->pair, call->compare, call->bytes);
@@ -268,8 +297,10 @@ int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
     if (!win->unsent)
         win->unsent = op;
     weft_rma_issue(win);
-    if (win->unsent)
-        weft_rma_activate();
+    if (win->unsent) {
+        win->comm->vci->windows.busy = true;
+        weft_look(weft_win_scope(win)); /* so that a program's loop does not only fill the list */
+    }
     return MPI_SUCCESS;
 }
 

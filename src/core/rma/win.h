@@ -18,7 +18,9 @@
  *    the channel `coll`, and nothing else uses either. The communicator's handle is the window's,
  *    and its error handler is the window's, so that errors of requests are raised at the window.
  *  - The lock of MPI_Win_lock is one word for each rank (struct weft_win_control). Ranks that share
- *    memory change it themselves; for other ranks the handler of its owner does.
+ *    memory (members) change it themselves; for other ranks the handler of its owner does.
+ *  - Before a member takes a shared lock it sets its byte in `shared_by`, and clears it after the
+ *    release. A lock that a dead member holds is never released: who waits for it gets an error.
  *  - Accumulate operations on aligned elements of 1, 2, 4 or 8 bytes are processor atomics at every
  *    rank that applies them. For all other elements, the rank that applies them holds the word
  *    `accumulating` of the target.
@@ -63,10 +65,12 @@ struct weft_win_target {
     uintptr_t remote;                 /* with pid: the address of its memory in its process */
     struct weft_net_place place;      /* with by_net: its memory for the provider */
     struct weft_win_control *control; /* NULL: its lock is reached by messages */
+    _Atomic uint8_t *shared_by;       /* with control: which members hold its shared lock */
     MPI_Aint bytes, unit;             /* of its window: size, displacement unit */
     uint8_t lock;                     /* enum weft_win_lock */
     uint8_t granted;                  /* the lock that this rank's handler has granted to it */
     bool acquiring;                   /* a thread waits for the lock after MPI_Win_lock_all */
+    bool refused;                     /* its lock is held by a dead rank */
     bool started;                     /* in the group of MPI_Win_start */
     bool by_net;                      /* the provider moves puts and gets */
     bool flush; /* operations without a result were sent after the last one with one */
@@ -127,6 +131,7 @@ struct weft_win {
 
     /* Memory */
     struct weft_shm_window segment;   /* control words, and memory that MPI allocated */
+    int *members, nmembers, member;   /* the ranks that share it, ascending; this one's index */
     struct weft_win_control *control; /* this rank's */
     void *private_memory;             /* allocated without a segment, or NULL */
     struct weft_win_region *regions;  /* attached, `nregions` of them */
@@ -145,7 +150,7 @@ struct weft_win {
     int results_pending;             /* packets sent whose RESULT or FAULT has not arrived */
     int sends_pending;               /* packets and transfers that the lane has not completed */
     struct weft_rma_waiter *waiters; /* ranks that wait for the lock of this one, in order */
-    struct weft_win *next;           /* of all windows of this process */
+    struct weft_win *next;           /* of all windows of its VCI */
 };
 
 static inline struct weft_attributed weft_win_attributed(struct weft_win *win)
@@ -249,8 +254,11 @@ int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call,
 /* A message of a window is complete (WEFT_REQUEST_PART). */
 void weft_rma_part(struct weft_request *part);
 
-/* Progresses all windows; returns the number of events. */
-int weft_rma_progress(void);
+/* Progresses the windows of a VCI, which the caller holds; returns the number of events. */
+int weft_rma_progress(struct weft_vci *vci);
+
+/* Frees operations that have ended where only one VCI was held; the caller holds all. */
+void weft_rma_free_spent(void);
 
 /* Calls see(arg, text) for each window on which a call waits, and for each open epoch. */
 void weft_rma_each_wait(void (*see)(void *arg, const char *text), void *arg);

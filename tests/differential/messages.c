@@ -266,6 +266,8 @@ void do_persistent(void)
         type = &ints;
     int by = below(ranks), count = below(30), starts = 1 + below(3), mode = below(3);
     char *out = to_send(type, count, rank), *in = to_receive(type, count);
+    if (by == 0 && mode == 2) /* with Open MPI 4 a second start sends the bytes of the first */
+        mode = 0;
     init[mode](out, count, type->type, (rank + by) % ranks, 6, comm, &requests[0]);
     MPI_Recv_init(in, count, type->type, below(2) ? MPI_ANY_SOURCE : (rank - by + ranks) % ranks, 6,
                   comm, &requests[1]);

@@ -233,6 +233,8 @@ struct weft_net_vci {
     struct weft_net_query *queries; /* requests of peers that this rank has to answer: cancel.c */
     bool answering;                 /* within weft_net_answer_queries */
     unsigned retries;               /* calls of weft_net_retry */
+    unsigned busy_polls;            /* in a row without an event, while the provider is busy */
+    double busy_since;              /* when that was first seen, or memory was last tried */
     int connecting_back;            /* the world rank that this rank connects back to, or -1 */
     struct weft_net_control_out *free_controls;
     struct weft_net_transfer *free_transfers;

@@ -99,6 +99,9 @@ clean-local:
 # Mistakes, looked at from outside by tests/errors/run
 check_PROGRAMS += tests/errors/victim
 tests_errors_victim_LDADD = $(MPI_TEST_LIBS)
+check_PROGRAMS += tests/errors/mistaken
+tests_errors_mistaken_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
+tests_errors_mistaken_LDADD = libweft.la
 dist_noinst_SCRIPTS += tests/errors/run
 
 # Traffic in which ci/faults makes something fail, and a clock that jumps

@@ -193,16 +193,33 @@ static __attribute__((noinline)) void finish_eager(struct weft_request *request,
     deliver(request, length);
 }
 
-/* The provider matched a message that no rank of the communicator has sent. The receive fails: it
- * cannot be posted again, because later receives may have matched meanwhile. */
+/* The rank that a message names as its sender, or NULL; not connected. */
+static struct weft_peer *named_sender(const struct weft_request *request)
+{
+    const struct weft_comm *comm = request->channel->comm;
+    if (!weft_net_is_sender(request->channel, request->source))
+        return NULL;
+    struct weft_peer *peer = weft_comm_peer(comm, request->source);
+    return peer ? peer : weft_peer_make(comm->deal, weft_comm_world_of(comm, request->source));
+}
+
+/* The provider matched a message that the receive does not name. The receive fails: it cannot be
+ * posted again, because later receives may have matched meanwhile.
+ *
+ * A stranger may have sent it, or a rank that has ended: for a waiting message of a rank that was
+ * not in the address vector, ofi_rxm looks up its connection when a receive is posted. That may be
+ * closed by then and its memory used for a connection with another rank. */
 WEFT_COLD static void refuse(struct weft_request *request, const char *what)
 {
-    weft_net_drop(what, request->source);
-    request->error = (uint8_t)weft_error_set(
-        MPI_ERR_OTHER,
+    const struct weft_peer *sender = named_sender(request);
+    int code = weft_net_failed(
+        sender,
         "a receive matched %s (rank %d, tag %d), which no rank of the communicator sends; see "
         "whether a program outside of the job sends to this rank over %s (SECURITY.md)",
         what, request->source, request->tag, weft_net_name());
+    if (code != MPI_ERR_PROC_ABORTED)
+        weft_net_drop(what, request->source);
+    request->error = (uint8_t)code;
     request->source = request->match.source;
     request->bytes = 0;
     release(request);

@@ -213,10 +213,10 @@ finish()
 # The runs of tests/run that ci/sanitize makes with AddressSanitizer, each a set of arguments; ci/test
 # does not make them again without it. Left out is what only costs time and memory there: gigabytes,
 # floods and great numbers. Random programs go over more lanes than the others.
-sanitized_small=(--without big_4g --without unexpected_flood_20000 --without cancel_race_100000
+without_large=(--without big_4g --without unexpected_flood_20000 --without cancel_race_100000
     --without flood_memory --without 'million_*' --without comm_many)
 # shellcheck disable=SC2034  # used by those who source this
-sanitized_runs=(--lanes 'rxm,shm,self' --max-ranks 4 --without strided_shared "${sanitized_small[@]}")
+sanitized_runs=(--lanes 'rxm,shm,self' --max-ranks 4 --without strided_shared "${without_large[@]}")
 random_programs=('*random*' 'fuzz/*' cancel_race coll_model persistent)
 # shellcheck disable=SC2034  # likewise
 sanitized_random_runs=(--lanes 'rxm-soft,shm-copy,mixed' --max-ranks 4 "${random_programs[@]}")
@@ -236,7 +236,21 @@ suppressions()
 # sanitized COMMAND...: with what AddressSanitizer and UndefinedBehaviorSanitizer are to look for.
 sanitized()
 {
-    local checks=detect_leaks=1:fast_unwind_on_malloc=0:detect_stack_use_after_return=1
+    sanitized_with detect_leaks=1:fast_unwind_on_malloc=0 "$@"
+}
+
+# The same without a search for leaks, which takes two thirds of the time: the search itself, and the
+# stack of each allocation by the unwinder that sees through libraries without frame pointers.
+sanitized_but_leaks()
+{
+    sanitized_with detect_leaks=0 "$@"
+}
+
+# sanitized_with ASAN-OPTIONS COMMAND...
+sanitized_with()
+{
+    local checks=$1:detect_stack_use_after_return=1
+    shift
     checks+=:allocator_may_return_null=1 # a test asks for more than there is
     WEFT_TEST_SHORT=1 ASAN_OPTIONS=$checks:strict_string_checks=1 \
         LSAN_OPTIONS=suppressions=$(suppressions lsan):print_suppressions=0 \

@@ -42,6 +42,19 @@ bool weft_context_reserve(int block)
     return true;
 }
 
+int weft_context_take(void)
+{
+    for (int i = first_free; i < WORDS; i++) {
+        uint64_t free_ones = ~(used[i] | offered[i]);
+        if (free_ones) {
+            int block = 64 * i + __builtin_ctzll(free_ones);
+            take(block);
+            return block;
+        }
+    }
+    return -1;
+}
+
 void weft_context_assign(int block, struct weft_comm *comm)
 {
     owners[block] = comm;

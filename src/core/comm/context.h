@@ -74,6 +74,10 @@ enum weft_bid_result weft_bid_settle(struct weft_bid *bid, const uint64_t *words
 /* Takes a given block, for a predefined communicator. False if the block is in use. */
 bool weft_context_reserve(int block);
 
+/* Takes the lowest block that is free and that no bid offers, for a communicator of one process.
+ * -1 if there is none. */
+int weft_context_take(void);
+
 /* Gives a taken block to a communicator; frees a taken block, used or not. */
 void weft_context_assign(int block, struct weft_comm *comm);
 void weft_context_free(int block);

@@ -65,8 +65,7 @@ static void bid(struct weft_context_alloc *alloc)
     weft_bid_offer(&alloc->bid);
     memcpy(alloc->words, alloc->bid.offer, sizeof alloc->words);
     alloc->step = 1;
-    if (alloc->size > 1)
-        exchange(alloc);
+    exchange(alloc);
 }
 
 /* True if the request is complete, and frees it, or if there is none. */
@@ -95,6 +94,16 @@ int weft_bid_error(enum weft_bid_result result)
     return MPI_SUCCESS;
 }
 
+static void end(struct weft_context_alloc *alloc, enum weft_bid_result result)
+{
+    if (!alloc->code)
+        alloc->code = weft_bid_error(result);
+    alloc->over->uses--;
+    alloc->done = true;
+    if (alloc->end)
+        alloc->end(alloc);
+}
+
 /* Evaluates the combined offers. True if the allocation has ended, and may be freed. */
 static bool settle(struct weft_context_alloc *alloc)
 {
@@ -104,12 +113,7 @@ static bool settle(struct weft_context_alloc *alloc)
         bid(alloc);
         return false;
     }
-    if (!alloc->code)
-        alloc->code = weft_bid_error(result);
-    alloc->over->uses--;
-    alloc->done = true;
-    if (alloc->end)
-        alloc->end(alloc);
+    end(alloc, result);
     return true;
 }
 
@@ -129,17 +133,32 @@ static bool advance(struct weft_context_alloc *alloc, int *events)
         else if (settle(alloc))
             return true;
     }
-    return alloc->size == 1 && settle(alloc);
+    return false;
+}
+
+/* Takes a block for this process only, which needs no offers. False if none is free. */
+static bool take_alone(struct weft_context_alloc *alloc)
+{
+    alloc->block = weft_context_take();
+    if (alloc->block < 0) {
+        weft_comm_sweep();
+        alloc->block = weft_context_take();
+    }
+    return alloc->block >= 0;
 }
 
 void weft_context_alloc_start(struct weft_context_alloc *alloc, uint64_t key, int failed)
 {
     alloc->over->uses++;
     alloc->code = failed;
+    if (alloc->size == 1) {
+        end(alloc, failed              ? WEFT_BID_FAILED
+                   : take_alone(alloc) ? WEFT_BID_TAKEN
+                                       : WEFT_BID_EXHAUSTED);
+        return;
+    }
     weft_bid_open(&alloc->bid, key);
     bid(alloc);
-    if (alloc->size == 1 && settle(alloc))
-        return;
     alloc->next = first;
     first = alloc;
     weft.others |= WEFT_OTHERS_AGREE;

@@ -8,6 +8,7 @@
  * weft_peer_connect, which progress while they wait: each reader owns the entries it has read.
  */
 #include "core/object/error.h"
+#include "core/object/settings.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
@@ -15,6 +16,9 @@
 #include <string.h>
 
 enum { BATCH = 16 };
+
+/* Polls without an event between two looks at the clock. */
+enum { CLOCK_TURN = 1024 };
 
 static inline struct weft_request *request_of(struct weft_net_op *op)
 {
@@ -124,6 +128,27 @@ WEFT_COLD static bool read_error(struct weft_net_vci *net, int *events)
     return true;
 }
 
+/* The provider is busy, and nothing completes: a peer may be outside of MPI. But where ofi_rxm has
+ * no memory for its buffers it returns -FI_EAGAIN for ever, and the job ends here. */
+WEFT_COLD static void check_memory(struct weft_net_vci *net, int events)
+{
+    if (events)
+        net->busy_polls = 0;
+    if (events || ++net->busy_polls % CLOCK_TURN)
+        return;
+    double now = weft_seconds();
+    if (net->busy_polls == CLOCK_TURN)
+        net->busy_since = now;
+    if (now - net->busy_since < (double)weft_settings.connect_timeout)
+        return;
+    net->busy_since = now;
+    if (!weft_rxm_has_memory(weft_net.choice.row))
+        weft_fatal(MPI_ERR_NO_MEM,
+                   "%s accepts no operation for %d seconds, and there is no memory for its "
+                   "buffers; see whether the address space is limited (ulimit -v)",
+                   weft_net_name(), (int)weft_settings.connect_timeout);
+}
+
 WEFT_HOT int weft_net_progress(unsigned vci)
 {
     struct weft_net_vci *net = &weft_net.vcis[vci];
@@ -149,6 +174,8 @@ WEFT_HOT int weft_net_progress(unsigned vci)
         events += weft_net_retry(net);
     if (weft_unlikely(net->stalled != NULL))
         events += weft_net_move_more(net);
+    if (weft_unlikely(net->backlogged || net->stalled))
+        check_memory(net, events);
     if (weft_unlikely(weft.vcis[vci].held != NULL))
         weft_net_claim(net);
     if (weft_unlikely(net->queries != NULL))

@@ -74,7 +74,7 @@ void weft_net_control(struct weft_peer *peer, struct weft_net_control control)
     out->out.kind = WEFT_NET_OUT_CONTROL;
     out->control = control;
     out->control.version = WEFT_NET_WIRE_VERSION;
-    out->control.from = weft.job.rank;
+    out->control.from = (int32_t)weft_net_mark(weft.job.rank);
     out->control.deal = peer->deal;
     net->outstanding++;
     weft_count_add(&weft_counts.net_controls, 1);
@@ -290,6 +290,7 @@ void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t
         return;
     }
     memcpy(&control, data, sizeof control);
+    control.from = (int32_t)weft_net_mark(control.from);
     if (control.version != WEFT_NET_WIRE_VERSION || control.from < 0 ||
         control.from >= weft.job.size || !weft_net_takes_deal(net, control.deal) ||
         !is_well_formed(&control, bytes - sizeof control)) {

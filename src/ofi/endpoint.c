@@ -22,6 +22,7 @@
 #include "ofi/objects.h"
 #include "ofi/ofi_internal.h"
 
+#include <errno.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -44,6 +45,7 @@ struct card {
     uint32_t credits; /* of each sender */
     uint64_t eager_limit;
     char provider[48];
+    uint32_t key;           /* rank 0's is the job's */
     uint32_t address_bytes; /* of each endpoint, one behind the other */
     uint16_t endpoints, vcis;
     char addresses[WEFT_VCIS_MAX * ADDRESS_BYTES];
@@ -89,7 +91,7 @@ bool weft_net_has_all(void)
 
 uint64_t weft_net_rank_bits(int rank)
 {
-    return (uint64_t)(uint32_t)rank << weft_net.rank_shift;
+    return (uint64_t)weft_net_mark(rank) << weft_net.rank_shift;
 }
 
 static int usable_bits(uint64_t format)
@@ -295,6 +297,10 @@ static int publish(char *why, size_t len)
     own.eager_limit = weft_net.eager_limit;
     own.endpoints = (uint16_t)weft_net.nvcis;
     own.credits = weft_net.credits;
+    if (getrandom(&own.key, sizeof own.key, 0) != sizeof own.key) {
+        snprintf(why, len, "the system provides no random number: %s", strerror(errno));
+        return -1;
+    }
     snprintf(own.provider, sizeof own.provider, "%s", weft_net.choice.info->fabric_attr->prov_name);
     return weft_boot_publish(address_key, &own, offsetof(struct card, addresses) + used, why, len);
 }
@@ -376,6 +382,7 @@ int weft_net_agree(const struct weft_job *job, unsigned *deals, char *why, size_
     const struct card *card = job->rank > 0 ? &first : &own;
     weft_net.deals = card->endpoints;
     *deals = card->vcis;
+    weft_net.job_key = weft_net.rank_shift == 32 ? card->key : card->key >> weft_net.rank_shift;
     if (too_few(job->rank, &own, why, len))
         return -1;
     close_from(weft_net.deals);

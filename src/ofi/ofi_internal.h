@@ -117,7 +117,7 @@ enum weft_net_control_kind {
 struct weft_net_control {
     uint8_t version, kind, count;
     uint8_t deal; /* of the peer: core/pt2pt/vci.h */
-    int32_t from; /* world rank of the sender */
+    int32_t from; /* world rank of the sender: weft_net_mark on the wire */
     uint32_t context;
     int32_t tag;
     uint64_t number, other, length;
@@ -130,7 +130,7 @@ _Static_assert(offsetof(struct weft_net_control, number) + WEFT_FINS_AT_ONCE * s
                    sizeof(struct weft_net_control),
                "the numbers of a FIN");
 
-enum { WEFT_NET_WIRE_VERSION = 11 };
+enum { WEFT_NET_WIRE_VERSION = 12 };
 
 /* The ring of a staged rendezvous, part of what both sides must agree on: slots of so many bytes.
  */
@@ -233,6 +233,8 @@ struct weft_net_vci {
     struct weft_net_query *queries; /* requests of peers that this rank has to answer: cancel.c */
     bool answering;                 /* within weft_net_answer_queries */
     unsigned retries;               /* calls of weft_net_retry */
+    unsigned busy_polls;            /* in a row without an event, while the provider is busy */
+    double busy_since;              /* when that was first seen, or memory was last tried */
     int connecting_back;            /* the world rank that this rank connects back to, or -1 */
     struct weft_net_control_out *free_controls;
     struct weft_net_transfer *free_transfers;
@@ -248,6 +250,7 @@ struct weft_net {
     size_t inject_short; /* the longest message that is injected for one credit */
     size_t inject_max, eager_limit;
     unsigned rank_shift, form_shift;
+    uint32_t job_key;      /* as many bits as the completion data have for a rank */
     uint32_t credits_step; /* credits are returned to a peer in steps of so many */
     unsigned context_shift;
     uint64_t tag_mask, form_mask, space_bit;
@@ -297,6 +300,25 @@ enum weft_message_form {
     WEFT_MESSAGE_RTS, /* its data are a struct weft_net_header */
     WEFT_MESSAGE_READY
 };
+
+/* A rank in a message, combined with the job's key: a sender that does not have the key claims a
+ * rank that does not exist (SECURITY.md). */
+static inline uint32_t weft_net_mark(int rank)
+{
+    return (uint32_t)rank ^ weft_net.job_key;
+}
+
+/* The rank in its communicator that a user message claims as its sender. */
+static inline int weft_net_source(uint64_t cq_data)
+{
+    return (int)((uint32_t)(cq_data >> weft_net.rank_shift) ^ weft_net.job_key);
+}
+
+/* Whether the sender of a user message has the job's key. */
+static inline bool weft_net_is_of_job(uint64_t cq_data)
+{
+    return (uint32_t)weft_net_source(cq_data) < (uint32_t)weft.job.size;
+}
 
 /* The id of a message that was announced by an RTS (struct weft_arrival); of any other message it
  * is the sequence number. */

@@ -194,7 +194,10 @@ void weft_net_claimed(struct weft_net_vci *net, const struct fi_cq_tagged_entry 
         fetch_found(net);
         return;
     }
-    weft_net_deliver(net, claim->tag, claim->data, claim->buffer, entry->len);
+    if (weft_net_is_of_job(claim->data))
+        weft_net_deliver(net, claim->tag, claim->data, claim->buffer, entry->len);
+    else
+        weft_net_drop("a message without the job's key", -1);
     claim->state = IDLE;
     hold(claim->channel, -1);
 }
@@ -205,7 +208,7 @@ void weft_net_claim_failed(struct weft_net_vci *net, const struct fi_cq_err_entr
     struct weft_net_claim *claim = net->claim;
     if (claim->state == CLAIMING && error->err == FI_ETRUNC)
         weft_net_drop("a message that is longer than the eager limit",
-                      (int)(claim->data >> weft_net.rank_shift));
+                      weft_net_source(claim->data));
     else if (claim->state != PEEKING || error->err != FI_ENOMSG)
         weft_fatal(MPI_ERR_OTHER,
                    "%s failed to hand over a message it had found: %s; try "

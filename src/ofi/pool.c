@@ -133,7 +133,7 @@ void weft_net_deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *dat
     const struct weft_channel *channel = weft_channel_of(weft_net_context(tag));
     enum weft_message_form form = (enum weft_message_form)weft_net_form(tag);
     struct weft_arrival message = {.context = weft_net_context(tag),
-                                   .source = (int)(cq_data >> weft_net.rank_shift),
+                                   .source = weft_net_source(cq_data),
                                    .tag = (int)(tag & weft_net.tag_mask),
                                    .lane = WEFT_LANE_NET,
                                    .data = data,
@@ -181,6 +181,10 @@ WEFT_COLD static void report(const struct fi_cq_tagged_entry *entry,
 static void message_arrived(struct weft_net_vci *net, const struct fi_cq_tagged_entry *entry,
                             const void *data)
 {
+    if (weft_unlikely(!weft_net_is_of_job(entry->data))) {
+        weft_net_drop("a message without the job's key", -1);
+        return; /* and no sequence number is used up */
+    }
     enum weft_sequence_verdict verdict =
         weft_sequence_arrive(&net->sequences, weft_net_sender(entry->tag) - net->first_sender,
                              entry->tag, entry->data, data, entry->len, weft_net_deliver, net);

@@ -279,7 +279,7 @@ WEFT_HOT void weft_net_received(struct weft_request *request,
     weft_net_of(request)->completed++;
     request->vci->net.posts_stop += weft_net.stop_step;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
-    request->source = (int)(entry->data >> weft_net.rank_shift);
+    request->source = weft_net_source(entry->data);
     request->tag = (int)(entry->tag & weft_net.tag_mask);
     if (weft_unlikely(request->source != request->match.source) && !is_expected(request))
         refuse(request, "a message of another sender");
@@ -310,7 +310,7 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
         part->withdrawn = true;
         return;
     }
-    request->source = (int)(error->data >> weft_net.rank_shift);
+    request->source = weft_net_source(error->data);
     request->tag = (int)(error->tag & weft_net.tag_mask);
     if (request->match.source != MPI_ANY_SOURCE) {
         request->source = request->match.source;

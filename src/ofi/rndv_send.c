@@ -76,7 +76,7 @@ static int push_one(struct weft_request *request)
     piece->control = (struct weft_net_control){.version = WEFT_NET_WIRE_VERSION,
                                                .kind = WEFT_NET_DATA,
                                                .deal = request->peer->deal,
-                                               .from = weft.job.rank,
+                                               .from = (int32_t)weft_net_mark(weft.job.rank),
                                                .number = part->receive,
                                                .other = part->moved};
     weft_datatype_pack(request->type, request->buffer, part->moved, piece + 1, n);

@@ -7,7 +7,8 @@
  */
 #include "program.h"
 
-enum { MESSAGES = 7, UNIQUE = 100 };
+/* The longest message of structures is shorter: MPICH 4.0 reports 33 KB of some as truncated. */
+enum { MESSAGES = 7, UNIQUE = 100, LONGEST = 40000, LONGEST_MIXED = 10000 };
 enum mode { STANDARD, SYNCHRONOUS, BUFFERED, READY, MODES };
 
 struct message {
@@ -32,7 +33,8 @@ static int draw_messages(struct message *m, int ranks, bool ready)
         m[i].any_tag = !m[i].any_source && below(4) == 0;
         m[i].tag = m[i].any_source ? UNIQUE + i : below(3);
         m[i].type = pick_type();
-        m[i].count = below(5) ? below(6) : below(400) % (1 + 40000 / m[i].type->size);
+        int longest = m[i].type->mixed ? LONGEST_MIXED : LONGEST;
+        m[i].count = below(5) ? below(6) : below(400) % (1 + longest / m[i].type->size);
         m[i].room = m[i].count + below(3);
         m[i].mode = (enum mode)below(ready ? MODES : READY);
         m[i].as_ints = m[i].type->ints && below(3) == 0;
@@ -266,6 +268,8 @@ void do_persistent(void)
         type = &ints;
     int by = below(ranks), count = below(30), starts = 1 + below(3), mode = below(3);
     char *out = to_send(type, count, rank), *in = to_receive(type, count);
+    if (by == 0 && mode == 2) /* with Open MPI 4 a second start sends the bytes of the first */
+        mode = 0;
     init[mode](out, count, type->type, (rank + by) % ranks, 6, comm, &requests[0]);
     MPI_Recv_init(in, count, type->type, below(2) ? MPI_ANY_SOURCE : (rank - by + ranks) % ranks, 6,
                   comm, &requests[1]);

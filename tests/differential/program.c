@@ -76,12 +76,13 @@ void note_bytes(const void *from, size_t bytes)
 
 void note_status(const MPI_Status *status, MPI_Datatype type)
 {
-    int count, elements;
+    int count, elements = 0;
+    bool mixed = false;
     MPI_Get_count(status, type, &count);
-    MPI_Get_elements(status, type, &elements);
-    for (int i = 0; i < TYPES; i++) /* MPICH 4.0 counts too many elements of some structures */
-        if (types[i].type == type && types[i].mixed)
-            elements = 0;
+    for (int i = 0; i < TYPES; i++)
+        mixed = mixed || (types[i].type == type && types[i].mixed);
+    if (!mixed) /* of some structures MPICH 4.0 counts too many elements, or ends the process */
+        MPI_Get_elements(status, type, &elements);
     note(status->MPI_SOURCE == MPI_PROC_NULL ? -3 : status->MPI_SOURCE);
     note(status->MPI_TAG == MPI_ANY_TAG ? -1 : status->MPI_TAG);
     note(count == MPI_UNDEFINED ? -2 : count);

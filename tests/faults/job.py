@@ -30,7 +30,7 @@ class Job:
                        "TMPDIR": self.tmp, "WEFT_TEST_LAST": str(RANKS - 1)}
         if "LD_PRELOAD" in fault.environment:
             environment["LD_PRELOAD"] = f"{setup.scratch}/{fault.environment['LD_PRELOAD']}"
-        if place.nodes == 1 and not place.lab:
+        if place.nodes == 1 and not place.lab and not place.device:
             environment["WEFT_IFACE"] = "lo"
         command = [*fault.around, *place.launcher(setup.build), *fault.before, setup.program, traffic,
                    str(fault.seconds), *fault.options]

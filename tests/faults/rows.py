@@ -15,10 +15,12 @@ TRAFFIC = ["small", "rendezvous", "collectives", "strided", "connecting", "init"
 
 
 class Place:
-    """Where a job runs: a lane and provider, on one node or on two machines of ci/netlab."""
+    """Where a job runs: a lane and provider, on one node or on two machines of ci/netlab. `lab`: words before
+    the launcher; `device`: what only the machine has on which all of ci/faults is to run."""
 
-    def __init__(self, name, environment, nodes=1, lab=()):
+    def __init__(self, name, environment, nodes=1, lab=(), device=None):
         self.name, self.environment, self.nodes, self.lab = name, environment, nodes, list(lab)
+        self.device = device
 
     def launcher(self, build):
         if self.nodes == 1:
@@ -38,6 +40,7 @@ PLACES = [
     Place("net", on_net("net")),
     Place("sockets", on_net("sockets")),
     Place("psm2", on_net("psm2"), lab=[f"{ROOT}/ci/psm2lab"]),
+    Place("verbs", on_net("verbs;ofi_rxm"), device="/sys/class/infiniband/rxe0"),
     Place("nodes-rxm", on_net("tcp;ofi_rxm"), nodes=2),
     Place("nodes-net", on_net("net"), nodes=2),
     Place("nodes-sockets", on_net("sockets"), nodes=2),
@@ -106,7 +109,7 @@ FAULTS = [
     Fault("nofile", "12 open files", right=True, error=r"open files", before=shell("ulimit -n 12"), seconds=0.5,
           nodes=(1,)),
     Fault("memory", "44 MiB of address space (RLIMIT_AS)", right=True, error=r"[Mm]emory|failed to map", seconds=0.5,
-          nodes=(1,), before=shell("ulimit -v 45056")),
+          nodes=(1,), before=shell("ulimit -v 45056"), environment={"WEFT_CONNECT_TIMEOUT": "3"}),
     Fault("memlock", "no locked memory", right=True, error=r"[Mm]emory", seconds=0.5, nodes=(1,), before=[
         "setpriv", "--inh-caps", "-ipc_lock", "--bounding-set", "-ipc_lock", *shell("ulimit -l 0")]),
     Fault("tmpdir-full", "TMPDIR is full", right=True, error=r"No space left", seconds=0.5, nodes=(1,),

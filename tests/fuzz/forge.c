@@ -7,8 +7,9 @@
  * and verify their data. The hostile rank never announces or synchronizes a message, so whatever
  * it sends about operations is refused.
  *
- * What passes for another rank has one more field that no rank sends: the fields alone cannot
- * tell a perfect copy from the message itself.
+ * As a stranger it does not have the job's key; its messages are right in every other field. What
+ * it sends as a peer in the name of another rank has one field that no rank sends: a perfect copy
+ * with the job's key cannot be told from the message itself.
  *
  * WEFT_TEST_FORGED: how many messages; WEFT_TEST_SEED repeats a run.
  */
@@ -18,7 +19,7 @@
 #include "core/process/weft.h"
 #include "ofi/ofi_internal.h"
 
-enum { FORGED = 20000, BATCH = 200, USER_MESSAGES = 300, FIXED_SEED = 18 };
+enum { FORGED = 20000, BATCH = 200, USER_MESSAGES = 300, FIXED_SEED = 18, PATIENCE = 2 };
 enum { TICK = 1, TOCK, DATA, UNUSED_TAG = 12345, LARGEST = 300000, PLACES = 4 };
 enum { LONGEST = sizeof(struct weft_net_control) + sizeof(uint64_t) }; /* bytes of a message */
 
@@ -95,6 +96,12 @@ static void send_raw(int to, bool as_stranger, const void *data, size_t bytes, u
     CHECK(!rc, "a message to rank %d could not be sent: %s", to, fi_strerror((int)-rc));
 }
 
+/* What a stranger's guess of the job's key differs by. It never turns one rank into another. */
+static uint32_t wrong_key(void)
+{
+    return UINT32_C(1) << 23 | (uint32_t)any(1 << 23);
+}
+
 /* Gives a control message one field that no rank sends; some change its length. */
 static void spoil(struct weft_net_control *control, size_t *bytes)
 {
@@ -149,16 +156,18 @@ static void forge_control(int to)
          certain = is_about_operation((enum weft_net_control_kind)control->kind);
     if (any(2))
         control->from = (int)any((uint64_t)hostile); /* some victim, perhaps the receiver itself */
-    if (control->from != check.rank || any(4) == 0) {
+    if (!as_stranger && (control->from != check.rank || any(4) == 0)) {
         spoil(control, &bytes);
         certain = true;
     }
+    control->from = (int32_t)(weft_net_mark(control->from) ^ (as_stranger ? wrong_key() : 0));
     forger.certain[to] += certain && !as_stranger;
     send_raw(to, as_stranger, &message, bytes, (uint32_t)any(0), weft_net.space_bit);
 }
 
 /* A user message with an impossible source, for a receive that does not exist, or for a context
- * that is not open. With software matching its sequence number is impossible too. */
+ * that is not open. With software matching its sequence number is impossible too, but that of a
+ * stranger is the next one: it must not be used up. */
 static void forge_user_message(int to)
 {
     char data[48];
@@ -167,12 +176,18 @@ static void forge_user_message(int to)
     uint64_t source = any(2) ? (uint64_t)check.size + any(1 << 20) : UINT32_MAX - any(5);
     struct weft_peer *peer = weft_peer_get(0, to);
     uint32_t number = peer->sequence + (1 << 20) + (uint32_t)any(1 << 20);
+    uint32_t claimed = weft_net_mark((int)source);
     memset(data, (int)any(256), sizeof data);
     bool as_stranger = any(2) && forger.objects.ep;
-    if (weft_net.software && weft_net.sequence_mask != UINT32_MAX)
+    if (as_stranger) {
+        number = peer->sequence;
+        claimed = weft_net_mark(check.rank) ^ wrong_key();
+        word = weft_comm_world.p2p.net_bits | UNUSED_TAG;
+    }
+    if (!as_stranger && weft_net.software && weft_net.sequence_mask != UINT32_MAX)
         return;
     forger.certain[to] += weft_net.software && !as_stranger;
-    uint64_t cq_data = source << weft_net.rank_shift | (number & weft_net.sequence_mask);
+    uint64_t cq_data = (uint64_t)claimed << weft_net.rank_shift | (number & weft_net.sequence_mask);
     if (weft_net.rank_shift < 32)
         cq_data = (uint32_t)cq_data; /* some providers have four bytes */
     send_raw(to, as_stranger, data, any(sizeof data), cq_data, word);
@@ -310,11 +325,70 @@ static void deceive_a_receive(void)
         static const int forged = 666;
         MPI_Recv(NULL, 0, MPI_BYTE, 0, TOCK, comm, MPI_STATUS_IGNORE);
         send_raw(0, false, &forged, sizeof forged,
-                 (uint64_t)(check.size + 3) << weft_net.rank_shift |
+                 (uint64_t)weft_net_mark(check.size + 3) << weft_net.rank_shift |
                      (peer->sequence & weft_net.sequence_mask),
                  channel->net_bits | TICK);
-        weft_net_number(peer, sizeof forged, weft_net_cost(sizeof forged));
         MPI_Send(&value, 1, MPI_INT, 0, TICK, comm);
+    }
+    MPI_Comm_free(&comm);
+}
+
+/* Gives a forged message the time to arrive: until the receive has failed or a message was dropped.
+ * Over some providers it never arrives. Returns the code of the receive. */
+static int await_forged(MPI_Request *request)
+{
+    uint64_t dropped = weft_counts.net_dropped;
+    double end = weft_seconds() + PATIENCE;
+    int ended = 0, code = MPI_SUCCESS;
+    while (!ended && weft_counts.net_dropped == dropped && weft_seconds() < end)
+        code = MPI_Test(request, &ended, MPI_STATUS_IGNORE);
+    CHECK(!ended || code != MPI_SUCCESS, "a stranger's message completed a receive");
+    return code;
+}
+
+/* As a stranger, who knows everything of the next message of rank 1 but the job's key: rank 0 gets
+ * that message, not the forged one. */
+static void deceive_as_stranger(void)
+{
+    enum { VICTIM = 1 };
+    MPI_Comm comm;
+    int value = 4711, got = 0;
+    uint32_t next;
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
+    const struct weft_channel *channel = &weft_comm_resolve(comm)->p2p;
+    unsigned deal = channel->comm->deal;
+    MPI_Barrier(comm);
+    if (check.rank == 0) {
+        MPI_Request request;
+        MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, TICK, comm, &request);
+        MPI_Send(NULL, 0, MPI_BYTE, VICTIM, TOCK, comm);
+        int code = await_forged(&request);
+        MPI_Send(NULL, 0, MPI_BYTE, VICTIM, TOCK, comm);
+        if (code == MPI_SUCCESS)
+            code = MPI_Wait(&request, MPI_STATUS_IGNORE);
+        if (code != MPI_SUCCESS) {
+            CHECK_CLASS(code, MPI_ERR_OTHER);
+            CHECK(!weft_net.software, "a forged message was matched in software");
+            code = MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, TICK, comm, MPI_STATUS_IGNORE);
+        }
+        CHECK(code == MPI_SUCCESS && got == value, "received %d, code %d", got, code);
+    } else if (check.rank == VICTIM) {
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, TOCK, comm, MPI_STATUS_IGNORE);
+        next = weft_peer_get(deal, 0)->sequence;
+        MPI_Send(&next, 1, MPI_UINT32_T, hostile, TICK, comm);
+        MPI_Recv(NULL, 0, MPI_BYTE, 0, TOCK, comm, MPI_STATUS_IGNORE);
+        MPI_Send(&value, 1, MPI_INT, 0, TICK, comm);
+    } else if (check.rank == hostile) {
+        static const int forged = 666;
+        uint64_t senders = ((UINT64_C(1) << weft_net.sender_bits) - 1) << weft_net.sender_shift;
+        uint64_t victim = (uint64_t)weft_net_sender_number(deal, VICTIM) << weft_net.sender_shift;
+        MPI_Recv(&next, 1, MPI_UINT32_T, VICTIM, TICK, comm, MPI_STATUS_IGNORE);
+        uint64_t claimed = weft_net_mark(VICTIM) ^ wrong_key();
+        if (forger.objects.ep)
+            send_raw(0, true, &forged, sizeof forged,
+                     claimed << weft_net.rank_shift | (next & weft_net.sequence_mask),
+                     (channel->net_bits & ~senders) | (victim & senders) | TICK);
     }
     MPI_Comm_free(&comm);
 }
@@ -352,6 +426,7 @@ int main(int argc, char **argv)
     MPI_Barrier(MPI_COMM_WORLD);
     count_dropped(messages);
     deceive_a_receive();
+    deceive_as_stranger();
     if (check.rank == hostile)
         for (int i = 0; i < BATCH; i++) /* while the others finalize */
             forge_control((int)any((uint64_t)hostile));

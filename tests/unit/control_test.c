@@ -57,6 +57,7 @@ static int set_up(void **state)
     (void)state;
     weft.job.size = RANKS;
     weft_net.nvcis = 1;
+    weft_net.job_key = 0x5eedf00d;
     weft_net.deals = 2; /* of a rank without threads in a job with threads */
     weft.peers[0] = peers;
     for (int i = 0; i < REQUESTS; i++) {
@@ -86,7 +87,7 @@ static struct weft_net_control about(enum weft_net_control_kind kind, uint64_t n
     return (struct weft_net_control){.version = WEFT_NET_WIRE_VERSION,
                                      .kind = (uint8_t)kind,
                                      .count = kind == WEFT_NET_FIN,
-                                     .from = peer.world,
+                                     .from = (int32_t)weft_net_mark(peer.world),
                                      .number = number};
 }
 
@@ -137,9 +138,22 @@ static void other_ranks(void **state)
         for (int i = 0; i < REQUESTS; i++)
             for (size_t o = 0; o < sizeof others / sizeof others[0]; o++) {
                 struct weft_net_control control = about(about_requests[kind], requests[i]->number);
-                control.from = others[o];
+                control.from = (int32_t)weft_net_mark(others[o]);
                 expect_dropped(control, data_of(&control));
             }
+}
+
+/* The sender names the right rank, but does not have the job's key. */
+static void other_keys(void **state)
+{
+    (void)state;
+    for (int kind = 0; kind <= WEFT_NET_CONNECTED; kind++)
+        for (int bit = 2; bit < 32; bit++) { /* the others choose among the ranks */
+            struct weft_net_control control =
+                about((enum weft_net_control_kind)kind, requests[0]->number);
+            control.from = (int32_t)((uint32_t)control.from ^ UINT32_C(1) << bit);
+            expect_dropped(control, data_of(&control));
+        }
 }
 
 /* The peer of another deal, whom this rank has no contact with, and deals that there are not. With
@@ -244,7 +258,7 @@ int main(void)
         cmocka_unit_test(other_phases),   cmocka_unit_test(other_ranks),
         cmocka_unit_test(other_deals),    cmocka_unit_test(no_requests),
         cmocka_unit_test(other_lengths),  cmocka_unit_test(other_fields),
-        cmocka_unit_test(other_messages),
+        cmocka_unit_test(other_messages), cmocka_unit_test(other_keys),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);
 }

@@ -94,6 +94,9 @@ size_t weft_rxm_queue(void);
 /* Bytes of memory that ofi_rxm must be able to lock on an adapter; 0 for other providers. */
 size_t weft_rxm_locked(const struct weft_provider_row *row);
 
+/* Whether ofi_rxm can allocate more buffers. Without them it returns -FI_EAGAIN for ever. */
+bool weft_rxm_has_memory(const struct weft_provider_row *row);
+
 /* The longest eager message in bytes for a row of the table, with what ofi_rxm allows. */
 size_t weft_rxm_eager_limit(const struct weft_provider_row *row);
 

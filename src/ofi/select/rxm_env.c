@@ -37,6 +37,7 @@
 #include <stdbool.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <sys/mman.h>
 #include <unistd.h>
 
 enum {
@@ -136,4 +137,16 @@ size_t weft_rxm_buffer(const struct weft_provider_row *row)
 size_t weft_rxm_locked(const struct weft_provider_row *row)
 {
     return (size_t)POOLS * BUFFERS_AT_ONCE * GROWTHS * weft_rxm_buffer(row);
+}
+
+bool weft_rxm_has_memory(const struct weft_provider_row *row)
+{
+    size_t bytes = (size_t)POOLS * BUFFERS_AT_ONCE * weft_rxm_buffer(row);
+    if (!bytes)
+        return true;
+    void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
+    if (memory == MAP_FAILED)
+        return false;
+    munmap(memory, bytes);
+    return true;
 }

@@ -37,7 +37,8 @@ static void send_in_the_name_of(int other)
     const struct weft_channel *channel = &weft_comm_world.p2p;
     struct weft_peer *peer = weft_peer_get(channel->comm->deal, 0);
     MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-    while (weft_net_send_own(peer, &wrong, sizeof wrong, (uint64_t)other << weft_net.rank_shift,
+    while (weft_net_send_own(peer, &wrong, sizeof wrong,
+                             (uint64_t)weft_net_mark(other) << weft_net.rank_shift,
                              channel->net_bits | TAG) == -FI_EAGAIN)
         weft_progress();
     weft_net_number(peer, sizeof wrong, weft_net_cost(sizeof wrong));

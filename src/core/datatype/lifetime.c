@@ -27,7 +27,7 @@ static size_t unreferenced_types, unreferenced_bytes, sweep_at = SWEEP_TYPES_MIN
 void weft_datatype_retain(const struct weft_datatype *type)
 {
     if (!(type->flags & WEFT_TYPE_PREDEFINED))
-        ((struct weft_datatype *)type)->refs++;
+        __atomic_fetch_add(&((struct weft_datatype *)type)->refs, 1, __ATOMIC_RELAXED);
 }
 
 static void list_unreferenced(struct weft_datatype *type)

@@ -51,12 +51,12 @@ enum { POLLS_OF_ONE = 1024, POLLS_OF_ONE_WITH_OTHERS = 32 };
 /* What progress moves besides the lanes, while there is any of it. */
 static inline bool others_move(void)
 {
-    return __atomic_load_n(&weft.others, __ATOMIC_RELAXED) || weft_coll_active || weft.partitioned;
+    return __atomic_load_n(&weft.others, __ATOMIC_RELAXED) || weft.partitioned;
 }
 
 static int move_others(int events)
 {
-    events += weft_context_alloc_progress() + weft_coll_progress() + weft_partitioned_progress();
+    events += weft_context_alloc_progress() + weft_partitioned_progress();
     if (weft.others & WEFT_OTHERS_WINDOWS)
         events += weft_rma_progress();
     if (weft_count_all()) {
@@ -66,12 +66,21 @@ static int move_others(int events)
     return events;
 }
 
+/* The lanes and the collectives of a VCI. */
+static inline __attribute__((always_inline)) int progress_one(struct weft_vci *vci)
+{
+    int events = weft_lane_progress(vci);
+    if (weft_unlikely(vci->coll.active != NULL))
+        events += weft_coll_progress(vci);
+    return events;
+}
+
 WEFT_HOT int weft_progress(void)
 {
     static unsigned quiet;
     int events = 0;
     for (unsigned i = 0; i < weft.nvcis; i++)
-        events += weft_lane_progress(&weft.vcis[i]);
+        events += progress_one(&weft.vcis[i]);
     if (weft_unlikely(others_move()))
         events = move_others(events);
     /* A program may wait by tests alone, and for a rank that is dead. */
@@ -97,7 +106,7 @@ static __attribute__((noinline)) int progress_others(struct weft_vci *vci)
         struct weft_vci *other = &weft.vcis[i];
         if (other == vci || !weft_lock_try(&other->lock))
             continue;
-        weft_lane_progress(other);
+        progress_one(other);
         weft_lock_leave(&other->lock);
     }
     return events;
@@ -105,7 +114,7 @@ static __attribute__((noinline)) int progress_others(struct weft_vci *vci)
 
 static inline __attribute__((always_inline)) int poll_one(struct weft_vci *vci)
 {
-    int events = weft_lane_progress(vci);
+    int events = progress_one(vci);
     if (weft_likely(++vci->polls < POLLS_OF_ONE) &&
         (vci->polls < POLLS_OF_ONE_WITH_OTHERS || !others_move()))
         return events;
@@ -118,7 +127,8 @@ WEFT_HOT int weft_poll(struct weft_vci *vci)
     static unsigned turn;
     if (weft_unlikely(vci != NULL))
         return poll_one(vci);
-    if (!weft.shm || weft.nvcis > 1 || weft_unlikely(others_move()))
+    if (!weft.shm || weft.nvcis > 1 || weft_unlikely(others_move()) ||
+        weft_unlikely(weft.vcis[0].coll.active != NULL))
         return weft_progress();
     int events = weft_shm_progress(0);
     if (!weft.net || ++turn % NET_TURN)
@@ -251,8 +261,7 @@ WEFT_HOT static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned 
     if (gate & WEFT_GATE_COUNT)
         weft_count_waited(n);
     if (n < yield_limit(n)) {
-        if (gate & WEFT_GATE_THREADS)
-            weft_vcis_share();
+        weft_share();
         return;
     }
     unsigned held = gate & WEFT_GATE_THREADS ? weft_vcis_release() : 0;

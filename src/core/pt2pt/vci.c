@@ -18,8 +18,10 @@ void weft_vcis_open(unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         struct weft_vci *vci = &weft.vcis[i];
-        if (i >= opened)
+        if (i >= opened) {
             weft_match_init(&vci->matcher);
+            vci->coll.active_end = &vci->coll.active;
+        }
         weft_lock_init(&vci->lock, i);
         vci->number = i;
     }

@@ -18,23 +18,25 @@
  * one VCI has them for each deal that messages come on, so that both ends agree.
  *
  * Locking, with MPI_THREAD_MULTIPLE:
- *  - A message, and a blocking collective, holds the lock of the communicator's VCI
- *    (weft_enter_on). MPI_Waitall for requests of several VCIs takes one after the other.
+ *  - A message, and a collective, holds the lock of the communicator's VCI (weft_enter_on). Calls
+ *    on requests of several VCIs take one after the other (core/mpi/request_call.h).
  *  - Everything else holds the locks of all VCIs (weft_enter): calls on communicators, datatypes,
- *    attributes and so on, nonblocking and persistent collectives, partitioned and buffered
- *    communication, finalize, reports, MPI_T.
+ *    attributes and so on, partitioned and buffered communication, finalize, reports, MPI_T.
  *  - So process-wide state is read by a thread that holds any VCI, and written by a thread that
  *    holds all of them. The exceptions are counters (core/pt2pt/count.h), the last error sentence
  *    (core/object/error.c) and events (core/tool/event.c), which have means of their own.
  *  - The locks of several VCIs are taken in ascending order (core/process/lock.h).
  *  - A waiting thread holds what its operation holds. It progresses only the VCI that it holds, and
  *    now and then the others whose locks are free.
+ *  - A call on one VCI releases it before it calls an error handler of the program, so that the
+ *    handler may call MPI and wait there.
  *
  * Invariants:
- *  - A request belongs to the VCI whose pool it came from, for good. A send or receive belongs to
- *    the VCI of its communicator; all other kinds of requests belong to VCI 0 and are completed by
- *    a thread that holds all VCIs.
- *  - `deferred` holds complete requests whose end needs all VCIs (weft_request_last).
+ *  - A request belongs to the VCI whose pool it came from, for good. A send, a receive or a
+ *    collective belongs to the VCI of its communicator; all other kinds of requests belong to VCI 0
+ *    and are completed by a thread that holds all VCIs.
+ *  - The lists `deferred` hold complete requests (weft_request_last) and complete collectives
+ *    (weft_schedule_put) whose end needs all VCIs: the next thread that takes all VCIs ends them.
  */
 #ifndef WEFT_VCI_H
 #define WEFT_VCI_H
@@ -63,8 +65,12 @@ struct weft_vci {
     struct weft_matcher matcher;
     struct {
         struct weft_schedule *blocking; /* of the calls under way: core/coll/engine.c */
+        struct weft_schedule *active;   /* with a request, not complete */
+        struct weft_schedule **active_end;
+        struct weft_schedule *deferred; /* complete; their end needs all VCIs */
         struct weft_schedule *kept;     /* for reuse: core/coll/schedule.c */
         unsigned kept_count;
+        bool advancing; /* a thread is in weft_coll_progress */
     } coll;
 };
 

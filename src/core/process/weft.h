@@ -149,8 +149,6 @@ int weft_finalize(void);
 void weft_enter_use(int thread_level);
 void weft_leave_use(int thread_level);
 
-/* True between the first call of MPI_Init and the end of MPI_Finalize. */
-bool weft_is_world(void);
 bool weft_is_initialized(void);
 bool weft_is_finalized(void);
 bool weft_is_main_thread(void);

@@ -109,14 +109,6 @@ void weft_vcis_share(void)
     }
 }
 
-size_t weft_vcis_unexpected(void)
-{
-    size_t sum = 0;
-    for (unsigned i = 0; i < weft.nvcis; i++)
-        sum += weft.vcis[i].matcher.unexpected;
-    return sum;
-}
-
 size_t weft_vcis_posted(void)
 {
     size_t sum = 0;

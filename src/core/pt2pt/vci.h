@@ -74,8 +74,7 @@ struct weft_vci {
     } coll;
 };
 
-/* A VCI is at most this far from the lock's owner: the number of a request's VCI in its own number.
- */
+/* A request's number has the number of its VCI from this bit on. */
 enum { WEFT_VCI_REQUEST_SHIFT = 26 };
 
 static inline void weft_request_push(struct weft_request *request)
@@ -106,8 +105,7 @@ void weft_vcis_retake(unsigned held);
 /* Lets other threads that wait for a VCI of this thread have it for a while. */
 void weft_vcis_share(void);
 
-/* Sums over all VCIs, and calls of weft_match_each_message for each matcher. */
-size_t weft_vcis_unexpected(void);
+/* The sum over all VCIs, and calls of weft_match_each_message for each matcher. */
 size_t weft_vcis_posted(void);
 void weft_vcis_each_message(void (*see)(void *arg, struct weft_match_message *message), void *arg);
 

@@ -7,9 +7,9 @@
  * disturb that: messages of all lengths, more of them than rings have room for, receives from any
  * source, probes, cancelled receives, freed requests, persistent, partitioned and buffered
  * communication, requests of several VCIs in one wait or test, communicators that come and go, and,
- * in odd rounds, collectives, one of them refused by a rank. Every word says who sent it, when, and
- * where it belongs. In the last rank of three the same calls are made by one thread, with
- * MPI_THREAD_SINGLE (THREADS_ALL_MULTIPLE=1: in all by threads).
+ * in odd rounds, collectives of all forms, one of them refused by a rank. Every word says who sent
+ * it, when, and where it belongs. In the last rank of three the same calls are made by one thread,
+ * with MPI_THREAD_SINGLE (THREADS_ALL_MULTIPLE=1: in all by threads).
  */
 #include "check.h"
 
@@ -17,7 +17,7 @@
 
 enum { THREADS = 4, ROUNDS = 17, WINDOW = 24, MANY = 600, LONGEST = 6000 };
 enum { TAG_WINDOW = 10, TAG_ANY = 50, TAG_MANY = 60, TAG_NEVER = 70, TAG_PARTS = 80 };
-enum { TAG_SHARED = 100, TAG_PREPARED = 200 };
+enum { TAG_SHARED = 100, TAG_PREPARED = 200, TAG_BACKGROUND = 300 };
 
 static MPI_Comm own[THREADS], shared;
 
@@ -247,6 +247,48 @@ static void deferred(int me, int round)
     MPI_Request_free(&requests[1]);
 }
 
+static void add(void *in, void *inout, int *n, MPI_Datatype *type)
+{
+    (void)type;
+    for (int i = 0; i < *n; i++)
+        ((int *)inout)[i] += ((int *)in)[i];
+}
+
+/* Nonblocking and persistent collectives, completed together with a message of another
+ * communicator; their type and their operation are freed while they are active. */
+static void background(int me, int round)
+{
+    enum { MOST = 16, N = 5, PERSISTENT = 2 };
+    static int all[THREADS][MOST][2], from[THREADS], sum[THREADS];
+    int mine = value_of(me, round, check.rank, 5), word = mine, in = 0;
+    MPI_Request requests[N];
+    MPI_Datatype second;
+    MPI_Op op;
+    MPI_Type_create_resized(MPI_INT, 0, 2 * sizeof(int), &second);
+    MPI_Type_commit(&second);
+    MPI_Op_create(add, 1, &op);
+    MPI_Bcast_init(&from[me], 1, MPI_INT, 0, own[me], MPI_INFO_NULL, &requests[PERSISTENT]);
+    for (int time = 0; time < 2; time++) {
+        from[me] = check.rank ? 0 : value_of(me, round, 0, 6 + time);
+        MPI_Iallgather(&mine, 1, MPI_INT, all[me], 1, second, own[me], &requests[0]);
+        MPI_Iallreduce(&me, &sum[me], 1, MPI_INT, op, own[me], &requests[1]);
+        if (time) {
+            MPI_Type_free(&second);
+            MPI_Op_free(&op);
+        }
+        MPI_Start(&requests[PERSISTENT]);
+        MPI_Irecv(&in, 1, MPI_INT, down(), TAG_BACKGROUND + me, shared, &requests[3]);
+        MPI_Isend(&word, 1, MPI_INT, up(), TAG_BACKGROUND + me, shared, &requests[4]);
+        complete(N, requests, round / 2 + time);
+        for (int i = 0; i < check.size; i++)
+            look(all[me][i], 1, me, round, i, 5);
+        look(&in, 1, me, round, down(), 5);
+        look(&from[me], 1, me, round, 0, 6 + time);
+        CHECK(sum[me] == me * check.size, "thread %d, round %d: the sum is %d", me, round, sum[me]);
+    }
+    MPI_Request_free(&requests[PERSISTENT]);
+}
+
 /* Collectives of all threads at the same time, blocking and not. */
 static void collectives(int me, int round)
 {
@@ -292,8 +334,10 @@ static void *work(void *arg)
             flood(me, round);
         if (me != 1)
             wild(me, round);
-        if (round % 2)
+        if (round % 2) {
             collectives(me, round);
+            background(me, round);
+        }
         if (me == THREADS - 1) {
             MPI_Comm made;
             MPI_Comm_dup(own[me], &made);

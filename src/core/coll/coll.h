@@ -117,13 +117,16 @@ int weft_coll_allgather(struct weft_comm *comm, struct weft_elements in, struct 
 
 /* ---- For progress, requests and finalization */
 
-/* Advances all active schedules; called by progress while weft_coll_active is not NULL. Returns the
- * number of schedules that advanced. */
-extern WEFT_HIDDEN struct weft_schedule *weft_coll_active;
-int weft_coll_progress(void);
+/* Advances the active schedules of a VCI; called by progress while coll.active is not NULL. Returns
+ * the number of schedules that advanced. */
+int weft_coll_progress(struct weft_vci *vci);
 
 /* Frees the schedule of a persistent request. */
 void weft_coll_release(struct weft_request *request);
+
+/* Frees the schedules whose types and operations could not be released because their thread did not
+ * hold all VCIs; the caller does. */
+void weft_coll_end_deferred(struct weft_vci *vci);
 
 /* Frees all schedules that are kept for reuse. */
 void weft_coll_finalize(void);

@@ -3,10 +3,11 @@
  * The engine: executes schedules with point-to-point messages.
  *
  * Invariants:
- *  - A schedule with a request is in the list weft_coll_active until it is complete, and is
- * advanced by progress, whatever the caller of progress waits for, by a thread that holds all VCIs.
- *  - A blocking schedule is advanced by its call only, which holds the VCI of its communicator. It
- *    is in the list coll.blocking of that VCI.
+ *  - A thread that works on a schedule holds the VCI of its communicator, to which its request
+ *    belongs.
+ *  - A schedule with a request is in the list coll.active of its VCI until it is complete, and is
+ *    advanced by progress of that VCI, whatever the caller of progress waits for.
+ *  - A blocking schedule is advanced by its call only. It is in the list coll.blocking.
  *  - Each request that the engine starts is freed by the engine, also after another one failed.
  *  - A nonblocking schedule is freed when it is complete, a persistent one with its request.
  */
@@ -20,8 +21,6 @@
 
 #include <stdlib.h>
 
-struct weft_schedule *weft_coll_active;
-static struct weft_schedule **active_end = &weft_coll_active;
 static _Atomic bool any_failed;
 
 /* ---- Tags: kind 5 bits, persistent 1, inter-communicator 1, sequence number 18, fewer (at least
@@ -322,14 +321,13 @@ static void complete(struct weft_schedule *s)
     weft_request_event(request);
 }
 
-int weft_coll_progress(void)
+int weft_coll_progress(struct weft_vci *vci)
 {
-    static bool advancing; /* starting a message may call progress */
     int advanced = 0;
-    if (advancing)
-        return 0;
-    advancing = true;
-    for (struct weft_schedule **link = &weft_coll_active; *link;) {
+    if (vci->coll.advancing)
+        return 0; /* starting a message may call progress */
+    vci->coll.advancing = true;
+    for (struct weft_schedule **link = &vci->coll.active; *link;) {
         struct weft_schedule *s = *link;
         if (!s->waits_for->pending) {
             advance(s);
@@ -342,18 +340,19 @@ int weft_coll_progress(void)
             continue;
         }
         *link = s->next_active;
-        if (active_end == &s->next_active)
-            active_end = link;
+        if (vci->coll.active_end == &s->next_active)
+            vci->coll.active_end = link;
         complete(s);
     }
-    advancing = false;
+    vci->coll.advancing = false;
     return advanced;
 }
 
 /* Starts a schedule. It is in the list of active schedules unless it is complete. */
 static void begin(struct weft_schedule *s)
 {
-    weft_counts.collectives++;
+    struct weft_vci *vci = s->vci;
+    weft_count_add(&weft_counts.collectives, 1);
     s->next = s->done = 0;
     s->end = s->count;
     s->waits_since = 0;
@@ -365,8 +364,8 @@ static void begin(struct weft_schedule *s)
         return;
     }
     s->next_active = NULL;
-    *active_end = s;
-    active_end = &s->next_active;
+    *vci->coll.active_end = s;
+    vci->coll.active_end = &s->next_active;
 }
 
 /* ---- The interface: coll.h */
@@ -455,7 +454,7 @@ int weft_coll_run(const struct weft_coll_args *args)
 /* The request of a schedule, or NULL. */
 static struct weft_request *request_for(struct weft_schedule *s)
 {
-    struct weft_request *request = weft_request_get(&weft.vcis[0], WEFT_REQUEST_COLL, 0);
+    struct weft_request *request = weft_request_get(s->vci, WEFT_REQUEST_COLL, 0);
     if (weft_unlikely(!request))
         return NULL;
     request->channel = s->channel;
@@ -521,11 +520,12 @@ void weft_coll_release(struct weft_request *request)
 
 void weft_schedule_each_active(void (*see)(void *arg, const struct weft_schedule *s), void *arg)
 {
-    for (unsigned i = 0; i < weft.nvcis; i++)
+    for (unsigned i = 0; i < weft.nvcis; i++) {
         for (const struct weft_schedule *s = weft.vcis[i].coll.blocking; s; s = s->next_active)
             see(arg, s);
-    for (const struct weft_schedule *s = weft_coll_active; s; s = s->next_active)
-        see(arg, s);
+        for (const struct weft_schedule *s = weft.vcis[i].coll.active; s; s = s->next_active)
+            see(arg, s);
+    }
 }
 
 bool weft_coll_any_failed(void)

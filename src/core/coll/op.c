@@ -309,7 +309,7 @@ struct weft_op *weft_op_make(MPI_User_function *user, MPI_User_function_c *user_
 void weft_op_retain(const struct weft_op *op)
 {
     if (op->id == WEFT_OP_USER)
-        ((struct weft_op *)op)->refs++;
+        __atomic_fetch_add(&((struct weft_op *)op)->refs, 1, __ATOMIC_RELAXED);
 }
 
 void weft_op_release(const struct weft_op *op)

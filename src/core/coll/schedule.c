@@ -76,11 +76,14 @@ int weft_schedule_retain(struct weft_schedule *s, const struct weft_coll_args *a
         return MPI_ERR_NO_MEM;
     add_types(s, &args->in);
     add_types(s, &args->out);
-    for (size_t i = 0; i < s->ntypes; i++)
+    for (size_t i = 0; i < s->ntypes; i++) {
         weft_datatype_retain(s->types[i]);
-    if (s->op)
+        s->retains |= !(s->types[i]->flags & WEFT_TYPE_PREDEFINED);
+    }
+    if (s->op) {
         weft_op_retain(s->op);
-    s->retains = true;
+        s->retains |= s->op->id == WEFT_OP_USER;
+    }
     return MPI_SUCCESS;
 }
 
@@ -95,8 +98,15 @@ static void release(struct weft_schedule *s)
 void weft_schedule_put(struct weft_schedule *s)
 {
     struct weft_vci *vci = s->vci;
-    if (s->retains)
+    if (weft_unlikely(s->retains)) {
+        if (!weft_vcis_hold_all()) {
+            s->next_active = vci->coll.deferred;
+            vci->coll.deferred = s;
+            __atomic_fetch_or(&weft.others, WEFT_OTHERS_DEFERRED, __ATOMIC_RELAXED);
+            return;
+        }
         release(s);
+    }
     while (s->memory) {
         struct weft_memory *memory = s->memory;
         s->memory = memory->next;
@@ -115,6 +125,14 @@ void weft_schedule_put(struct weft_schedule *s)
     s->next_active = vci->coll.kept;
     vci->coll.kept = s;
     vci->coll.kept_count++;
+}
+
+void weft_coll_end_deferred(struct weft_vci *vci)
+{
+    for (struct weft_schedule *s; (s = vci->coll.deferred) != NULL;) {
+        vci->coll.deferred = s->next_active;
+        weft_schedule_put(s);
+    }
 }
 
 void weft_schedule_finalize(void)

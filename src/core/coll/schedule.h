@@ -92,7 +92,7 @@ struct weft_schedule {
     /* Memory, freed with the schedule */
     struct weft_memory *memory;
     size_t used;                        /* bytes of own */
-    bool retains;                       /* has references to op and to types */
+    bool retains;                       /* has references to op and types of the user's */
     const struct weft_datatype **types; /* in its memory */
     size_t ntypes;
     _Alignas(16) unsigned char own[WEFT_SCHEDULE_ROOM];

@@ -237,19 +237,6 @@ struct weft_comm *weft_enter_comm(const char *function, MPI_Comm handle, int *co
     return comm;
 }
 
-struct weft_comm *weft_enter_intra(const char *function, MPI_Comm handle, int *code)
-{
-    struct weft_comm *comm;
-    *code = weft_enter(function);
-    if (*code != MPI_SUCCESS)
-        return NULL;
-    *code = weft_arg_intra(handle, &comm);
-    if (weft_likely(*code == MPI_SUCCESS))
-        return comm;
-    weft_leave_with(comm, *code, function);
-    return NULL;
-}
-
 int weft_leave_anytime_with(int code, const char *function)
 {
     if (code != MPI_SUCCESS)

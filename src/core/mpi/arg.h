@@ -116,9 +116,8 @@ void weft_arg_copy_name(const char *from, char *to, int *length);
 /* ---- Entering and leaving. Functions that leave raise code unless it is MPI_SUCCESS, and return
  * it. The error handler is that of the object, or of MPI_COMM_SELF if it is NULL. */
 
-/* Enters, and resolves an object. NULL: the error was raised, *code is to be returned. */
+/* Enters, and resolves a communicator. NULL: the error was raised, *code is to be returned. */
 struct weft_comm *weft_enter_comm(const char *function, MPI_Comm handle, int *code);
-struct weft_comm *weft_enter_intra(const char *function, MPI_Comm handle, int *code);
 
 static inline int weft_leave_with(struct weft_comm *comm, int code, const char *function)
 {

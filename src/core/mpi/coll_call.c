@@ -8,59 +8,59 @@
 #include "core/mpi/arg.h"
 #include "core/mpi/call.h"
 #include "core/comm/raise.h"
+#include "core/process/nodes.h"
 
-/* Enters the library, resolves all handles. False: the library is left, and the entry point returns
- * *code. */
+/* Takes all VCIs for a moment: the first collective of a group finds its nodes, and schedules that
+ * other collectives have left are freed. */
+WEFT_COLD static void prepare(const char *function, struct weft_vci *vci, struct weft_comm *comm)
+{
+    weft_leave_on(vci);
+    if (weft_enter(function) == MPI_SUCCESS) {
+        weft_nodes_of(comm->group);
+        weft_leave();
+    }
+    weft_enter_on(function, vci);
+}
+
+static int end(const struct weft_coll_call *call, struct weft_comm *comm, int code)
+{
+    struct weft_vci *vci = comm ? comm->vci : &weft.vcis[0];
+    if (weft_unlikely(code != MPI_SUCCESS))
+        code = weft_error_raise(comm, code, call->function);
+    weft_leave_on(vci);
+    return code;
+}
+
+/* Enters the library with the VCI of the communicator, resolves all handles. False: the library is
+ * left, and the entry point returns *code. */
 static bool begin(const struct weft_coll_call *call, bool persistent, struct weft_coll_args *args,
                   int *code)
 {
-    struct weft_comm *comm = weft_enter_comm(call->function, call->comm, code);
-    if (weft_unlikely(!comm))
-        return false;
-    *code = weft_coll_check(call, comm, args);
-    if (weft_unlikely(*code != MPI_SUCCESS)) {
-        weft_coll_refuse(comm, persistent, *code);
-        weft_leave_with(comm, *code, call->function);
-        return false;
-    }
-    return true;
-}
-
-static int end(const struct weft_coll_call *call, const struct weft_coll_args *args, int code)
-{
-    return weft_leave_with(args->comm, code, call->function);
-}
-
-/* A blocking call that holds the VCI of its communicator only. False: nothing was done, because all
- * VCIs are needed: for an inter-communicator, for the first collective of a group, which finds its
- * nodes, and for the refusal of a wrong call. */
-static bool run_on_vci(const struct weft_coll_call *call, int *code)
-{
+    struct weft_comm *comm = NULL;
     struct weft_vci *vci = weft_call_vci(call->comm);
-    struct weft_coll_args args;
     *code = weft_enter_on(call->function, vci);
     if (*code != MPI_SUCCESS)
-        return true;
-    struct weft_comm *comm = weft_comm_resolve(call->comm);
-    bool taken = comm && comm->vci == vci && !comm->local && comm->group->nodes &&
-                 weft_coll_check(call, comm, &args) == MPI_SUCCESS;
-    if (taken)
-        *code = weft_coll_run(&args);
-    if (weft_unlikely(*code != MPI_SUCCESS))
-        *code = weft_error_raise(comm, *code, call->function);
-    weft_leave_on(vci);
-    return taken;
+        return false;
+    *code = weft_arg_comm(call->comm, &comm);
+    if (weft_likely(*code == MPI_SUCCESS)) {
+        if (weft_unlikely(weft_gate) && (!comm->group->nodes || vci->coll.deferred))
+            prepare(call->function, vci, comm);
+        *code = weft_coll_check(call, comm, args);
+        if (weft_likely(*code == MPI_SUCCESS))
+            return true;
+        weft_coll_refuse(comm, persistent, *code);
+    }
+    *code = end(call, comm, *code);
+    return false;
 }
 
 int weft_coll_blocking(const struct weft_coll_call *call)
 {
     struct weft_coll_args args;
     int code;
-    if (weft_unlikely(weft_gate == WEFT_GATE_THREADS) && run_on_vci(call, &code))
-        return code;
     if (!begin(call, false, &args, &code))
         return code;
-    return end(call, &args, weft_coll_run(&args));
+    return end(call, args.comm, weft_coll_run(&args));
 }
 
 /* Where a nonblocking or persistent call puts its request, and the hints of a persistent one. */
@@ -90,7 +90,7 @@ int weft_coll_nonblocking(const struct weft_coll_call *call, MPI_Request *handle
     code = weft_coll_start(&args, &request);
     if (code == MPI_SUCCESS)
         *handle = (MPI_Request)request;
-    return end(call, &args, code);
+    return end(call, args.comm, code);
 }
 
 int weft_coll_persistent(const struct weft_coll_call *call, MPI_Info info, MPI_Request *handle)
@@ -106,5 +106,5 @@ int weft_coll_persistent(const struct weft_coll_call *call, MPI_Info info, MPI_R
         request->flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE;
         *handle = (MPI_Request)request;
     }
-    return end(call, &args, code);
+    return end(call, args.comm, code);
 }

@@ -8,7 +8,7 @@
  */
 #include "core/mpi/api.h"
 #include "core/mpi/p2p_general.h"
-#include "core/mpi/request_scope.h"
+#include "core/mpi/request_call.h"
 #include "core/coll/coll.h"
 #include "core/comm/raise.h"
 #include "core/pt2pt/p2p.h"
@@ -124,7 +124,7 @@ static int check(MPI_Request handle, int index, const char *function)
 
 static int start(MPI_Request handle, const char *function)
 {
-    struct weft_request *request = (struct weft_request *)handle;
+    struct weft_request *request = weft_request_of(handle);
     if (request->op == WEFT_REQUEST_COLL) {
         weft_coll_restart(request);
         return MPI_SUCCESS;
@@ -142,8 +142,8 @@ static int start(MPI_Request handle, const char *function)
 WEFT_EXPORT(Start);
 int PMPI_Start(MPI_Request *handle)
 {
-    struct weft_vci *vci = handle ? weft_request_scope(1, handle) : NULL;
-    int code = weft_enter_scope("MPI_Start", vci);
+    struct weft_request_call call;
+    int code = weft_request_call_enter(&call, "MPI_Start", 1, handle);
     if (code)
         return code;
     if (!handle) {
@@ -153,7 +153,7 @@ int PMPI_Start(MPI_Request *handle)
         if (code == MPI_SUCCESS)
             code = start(*handle, "MPI_Start");
     }
-    weft_leave_scope(vci);
+    weft_request_call_leave(&call);
     return code;
 }
 
@@ -173,13 +173,16 @@ static int check_all(int count, const MPI_Request *handles)
 WEFT_EXPORT(Startall);
 int PMPI_Startall(int count, MPI_Request *handles)
 {
-    struct weft_vci *vci = weft_request_scope(count, handles);
-    int code = weft_enter_scope("MPI_Startall", vci);
+    struct weft_request_call call = {.function = "MPI_Startall"};
+    if (weft_unlikely(weft_gate))
+        weft_request_call_choose(&call, count, handles);
+    call.vcis = 0; /* nothing waits here, so requests of several VCIs take all */
+    int code = weft_enter_scope(call.function, call.vci);
     if (code)
         return code;
     code = check_all(count, handles);
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
-        code = start(handles[i], "MPI_Startall");
-    weft_leave_scope(vci);
+        code = start(handles[i], call.function);
+    weft_request_call_leave(&call);
     return code;
 }

@@ -200,6 +200,7 @@ int weft_errhandler_raise_cause(struct weft_errhandler *handler, void *handle, i
     if (handler == &weft_errors_return)
         return code;
     __atomic_fetch_add(&handler->refs, 1, __ATOMIC_RELAXED); /* the handler may free itself */
+    unsigned held = weft_vcis_hold_all() ? 0 : weft_vcis_release(); /* it may call MPI */
     switch (handler->kind) {
     case WEFT_KIND_COMM:
         handler->call.comm(&comm, &passed);
@@ -216,6 +217,7 @@ int weft_errhandler_raise_cause(struct weft_errhandler *handler, void *handle, i
     default:
         end_job(cause, function);
     }
+    weft_vcis_retake(held);
     weft_errhandler_release(handler);
     return code;
 }

@@ -51,25 +51,34 @@ enum { POLLS_OF_ONE = 1024, POLLS_OF_ONE_WITH_OTHERS = 32 };
 /* What progress moves besides the lanes, while there is any of it. */
 static inline bool others_move(void)
 {
-    return __atomic_load_n(&weft.others, __ATOMIC_RELAXED) || weft_coll_active || weft.partitioned;
+    return __atomic_load_n(&weft.others, __ATOMIC_RELAXED) || weft.partitioned;
 }
 
 /* The same without what belongs to one VCI. */
 static bool others_need_all(void)
 {
     return __atomic_load_n(&weft.others, __ATOMIC_RELAXED) & ~WEFT_OTHERS_WINDOWS ||
-           weft_coll_active || weft.partitioned;
+           weft.partitioned;
 }
 
 static int move_others(int events)
 {
-    events += weft_context_alloc_progress() + weft_coll_progress() + weft_partitioned_progress();
-    for (unsigned i = 0; weft.others & WEFT_OTHERS_WINDOWS && i < weft.nvcis; i++)
-        events += weft_rma_progress(&weft.vcis[i]);
+    events += weft_context_alloc_progress() + weft_partitioned_progress();
     if (weft_count_all()) {
         weft_counts.polls++;
         weft_counts.polls_with_events += events > 0;
     }
+    return events;
+}
+
+/* The lanes, collectives and windows of a VCI. */
+static inline __attribute__((always_inline)) int progress_one(struct weft_vci *vci)
+{
+    int events = weft_lane_progress(vci);
+    if (weft_unlikely(vci->coll.active != NULL))
+        events += weft_coll_progress(vci);
+    if (weft_unlikely(vci->windows.first != NULL))
+        events += weft_rma_progress(vci);
     return events;
 }
 
@@ -78,19 +87,13 @@ WEFT_HOT int weft_progress(void)
     static unsigned quiet;
     int events = 0;
     for (unsigned i = 0; i < weft.nvcis; i++)
-        events += weft_lane_progress(&weft.vcis[i]);
+        events += progress_one(&weft.vcis[i]);
     if (weft_unlikely(others_move()))
         events = move_others(events);
     /* A program may wait by tests alone, and for a rank that is dead. */
     if (!events && ++quiet % QUIET_TURN == 0)
         events = weft_failure_check();
     return events;
-}
-
-static inline __attribute__((always_inline)) int progress_one(struct weft_vci *vci)
-{
-    int events = weft_lane_progress(vci);
-    return weft_unlikely(vci->windows.first != NULL) ? events + weft_rma_progress(vci) : events;
 }
 
 /* Progresses what a thread that holds one VCI does not: everything if something needs all VCIs,
@@ -131,7 +134,8 @@ WEFT_HOT int weft_poll(struct weft_vci *vci)
     static unsigned turn;
     if (weft_unlikely(vci != NULL))
         return poll_one(vci);
-    if (!weft.shm || weft.nvcis > 1 || weft_unlikely(others_move()))
+    if (!weft.shm || weft.nvcis > 1 || weft_unlikely(others_move()) ||
+        weft_unlikely(weft.vcis[0].coll.active != NULL))
         return weft_progress();
     int events = weft_shm_progress(0);
     if (!weft.net || ++turn % NET_TURN)
@@ -263,8 +267,7 @@ WEFT_HOT static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned 
     if (gate & WEFT_GATE_COUNT)
         weft_count_waited(n);
     if (n < yield_limit(n)) {
-        if (gate & WEFT_GATE_THREADS)
-            weft_vcis_share();
+        weft_share();
         return;
     }
     unsigned held = gate & WEFT_GATE_THREADS ? weft_vcis_release() : 0;

@@ -448,11 +448,6 @@ bool weft_is_finalized(void)
     return world == WORLD_WAS;
 }
 
-bool weft_is_world(void)
-{
-    return world == WORLD_IS;
-}
-
 bool weft_is_main_thread(void)
 {
     return pthread_equal(pthread_self(), main_thread);

@@ -58,12 +58,13 @@ enum weft_gate_bit {
 };
 extern WEFT_HIDDEN unsigned weft_gate;
 
-/* True when this thread holds all VCIs, or when there is one thread: one that holds a single VCI
- * never holds both the first and the last of several. */
+/* True when this thread holds all VCIs, or when there is one thread. */
 static inline bool weft_vcis_hold_all(void)
 {
-    return !(weft_gate & WEFT_GATE_THREADS) || (weft_lock_is_mine(&weft.vcis[0].lock) &&
-                                                weft_lock_is_mine(&weft.vcis[weft.nvcis - 1].lock));
+    for (unsigned i = 0; weft_gate & WEFT_GATE_THREADS && i < weft.nvcis; i++)
+        if (!weft_lock_is_mine(&weft.vcis[i].lock))
+            return false;
+    return true;
 }
 
 /* What a wait on a VCI may progress: that VCI, or everything (NULL) if this thread holds all. */
@@ -141,8 +142,6 @@ int weft_finalize(void);
 void weft_enter_use(int thread_level);
 void weft_leave_use(int thread_level);
 
-/* True between the first call of MPI_Init and the end of MPI_Finalize. */
-bool weft_is_world(void);
 bool weft_is_initialized(void);
 bool weft_is_finalized(void);
 bool weft_is_main_thread(void);

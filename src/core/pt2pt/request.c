@@ -135,7 +135,7 @@ static bool needs_all(const struct weft_request *request)
     bool part = request->flags & WEFT_REQUEST_PART;
     if (part && request->whole->op == WEFT_REQUEST_RMA)
         return false;
-    return request->op > WEFT_REQUEST_RECV ||
+    return (request->op > WEFT_REQUEST_RECV && request->op != WEFT_REQUEST_COLL) ||
            (request->op == WEFT_REQUEST_SEND && (request->flags & WEFT_REQUEST_BUFFERED)) ||
            (part && request->whole->op >= WEFT_REQUEST_PSEND);
 }
@@ -169,11 +169,13 @@ void weft_request_last(struct weft_request *request)
 void weft_request_end_deferred(void)
 {
     __atomic_fetch_and(&weft.others, (uint8_t)~WEFT_OTHERS_DEFERRED, __ATOMIC_RELAXED);
-    for (unsigned v = 0; v < weft.nvcis; v++)
+    for (unsigned v = 0; v < weft.nvcis; v++) {
+        weft_coll_end_deferred(&weft.vcis[v]);
         for (struct weft_request *request; (request = weft.vcis[v].deferred) != NULL;) {
             weft.vcis[v].deferred = request->next;
             weft_request_last(request);
         }
+    }
     weft_rma_free_spent();
 }
 
@@ -263,11 +265,11 @@ WEFT_HOT void weft_request_wait(struct weft_request *request)
     struct weft_vci *vci = weft_unlikely(weft_gate) ? weft_vci_scope(request->vci) : NULL;
     unsigned idle = 0;
     while (request->pending > 0) {
-        if (weft_poll(vci)) {
+        if (!weft_poll(vci)) {
+            weft_idle_for(&idle, request);
+        } else if (request->pending > 0) {
             idle = 0;
             weft_share();
-        } else {
-            weft_idle_for(&idle, request);
         }
     }
     if (weft_unlikely(weft_gate))

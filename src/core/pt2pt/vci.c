@@ -18,8 +18,10 @@ void weft_vcis_open(unsigned count)
 {
     for (unsigned i = 0; i < count; i++) {
         struct weft_vci *vci = &weft.vcis[i];
-        if (i >= opened)
+        if (i >= opened) {
             weft_match_init(&vci->matcher);
+            vci->coll.active_end = &vci->coll.active;
+        }
         weft_lock_init(&vci->lock, i);
         vci->number = i;
     }
@@ -105,14 +107,6 @@ void weft_vcis_share(void)
         weft_vcis_retake(held);
         return;
     }
-}
-
-size_t weft_vcis_unexpected(void)
-{
-    size_t sum = 0;
-    for (unsigned i = 0; i < weft.nvcis; i++)
-        sum += weft.vcis[i].matcher.unexpected;
-    return sum;
 }
 
 size_t weft_vcis_posted(void)

@@ -18,24 +18,27 @@
  * one VCI has them for each deal that messages come on, so that both ends agree.
  *
  * Locking, with MPI_THREAD_MULTIPLE:
- *  - A message, and a blocking collective, holds the lock of the communicator's VCI
- *    (weft_enter_on), an operation on a window and most of its synchronizations the lock of the
- *    window's. MPI_Waitall for requests of several VCIs takes one after the other.
+ *  - A message, and a collective, holds the lock of the communicator's VCI (weft_enter_on), an
+ *    operation on a window and most of its synchronizations the lock of the window's. Calls on
+ *    requests of several VCIs take one after the other (core/mpi/request_call.h).
  *  - Everything else holds the locks of all VCIs (weft_enter): calls on communicators, datatypes,
- *    attributes and so on, nonblocking and persistent collectives, partitioned and buffered
- *    communication, finalize, reports, MPI_T.
+ *    attributes and so on, partitioned and buffered communication, finalize, reports, MPI_T.
  *  - So process-wide state is read by a thread that holds any VCI, and written by a thread that
  *    holds all of them. The exceptions are counters (core/pt2pt/count.h), the last error sentence
  *    (core/object/error.c) and events (core/tool/event.c), which have means of their own.
  *  - The locks of several VCIs are taken in ascending order (core/process/lock.h).
  *  - A waiting thread holds what its operation holds. It progresses only the VCI that it holds, and
  *    now and then the others whose locks are free.
+ *  - A call on one VCI releases it before it calls an error handler of the program, so that the
+ *    handler may call MPI and wait there.
  *
  * Invariants:
- *  - A request belongs to the VCI whose pool it came from, for good. A send or receive belongs to
- *    the VCI of its communicator, an operation on a window to that of the window; all other kinds
- *    of requests belong to VCI 0 and are completed by a thread that holds all VCIs.
- *  - `deferred` holds complete requests whose end needs all VCIs (weft_request_last).
+ *  - A request belongs to the VCI whose pool it came from, for good. A send, a receive or a
+ *    collective belongs to the VCI of its communicator, an operation on a window to that of the
+ *    window; all other kinds of requests belong to VCI 0, and a thread that holds all VCIs
+ *    completes them.
+ *  - The lists `deferred` hold complete requests (weft_request_last) and complete collectives
+ *    (weft_schedule_put) whose end needs all VCIs: the next thread that takes all VCIs ends them.
  */
 #ifndef WEFT_VCI_H
 #define WEFT_VCI_H
@@ -67,8 +70,12 @@ struct weft_vci {
     struct weft_matcher matcher;
     struct {
         struct weft_schedule *blocking; /* of the calls under way: core/coll/engine.c */
+        struct weft_schedule *active;   /* with a request, not complete */
+        struct weft_schedule **active_end;
+        struct weft_schedule *deferred; /* complete; their end needs all VCIs */
         struct weft_schedule *kept;     /* for reuse: core/coll/schedule.c */
         unsigned kept_count;
+        bool advancing; /* a thread is in weft_coll_progress */
     } coll;
     struct {
         struct weft_win *first;
@@ -79,8 +86,7 @@ struct weft_vci {
     } windows;                     /* of its communicators: core/rma/message.c */
 };
 
-/* A VCI is at most this far from the lock's owner: the number of a request's VCI in its own number.
- */
+/* A request's number has the number of its VCI from this bit on. */
 enum { WEFT_VCI_REQUEST_SHIFT = 26 };
 
 static inline void weft_request_push(struct weft_request *request)
@@ -111,8 +117,7 @@ void weft_vcis_retake(unsigned held);
 /* Lets other threads that wait for a VCI of this thread have it for a while. */
 void weft_vcis_share(void);
 
-/* Sums over all VCIs, and calls of weft_match_each_message for each matcher. */
-size_t weft_vcis_unexpected(void);
+/* The sum over all VCIs, and calls of weft_match_each_message for each matcher. */
 size_t weft_vcis_posted(void);
 void weft_vcis_each_message(void (*see)(void *arg, struct weft_match_message *message), void *arg);
 

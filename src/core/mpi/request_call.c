@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Calls on requests: see request_call.h.
+ */
+#include "core/mpi/request_call.h"
+#include "core/comm/raise.h"
+
+/* True for requests that belong to the VCI of their communicator. */
+static bool belongs_to_vci(const struct weft_request *request)
+{
+    return request->op <= WEFT_REQUEST_RECV || request->op == WEFT_REQUEST_COLL;
+}
+
+void weft_request_call_choose(struct weft_request_call *call, int count, const MPI_Request *handles)
+{
+    if (weft_gate != WEFT_GATE_THREADS || weft_vcis_hold_all())
+        return;
+    unsigned vcis = 0;
+    struct weft_vci *last = NULL;
+    for (int i = 0; handles && i < count; i++) {
+        const struct weft_request *request = weft_handle_resolve(handles[i], WEFT_KIND_REQUEST);
+        if (request == &weft_request_null)
+            continue;
+        if (!request || !belongs_to_vci(request))
+            return;
+        vcis |= 1U << request->vci->number;
+        last = request->vci;
+    }
+    if (vcis & (vcis - 1))
+        call->vcis = vcis;
+    else
+        call->vci = last;
+}
+
+static void progress_one(struct weft_vci *vci, unsigned *idle)
+{
+    if (idle)
+        weft_await(weft_vci_scope(vci), idle, NULL);
+    else
+        weft_look(weft_vci_scope(vci));
+}
+
+void weft_request_call_switch(struct weft_request_call *call, struct weft_vci *vci)
+{
+    if (call->held)
+        weft_leave_on(call->held);
+    if (vci)
+        weft_enter_on(call->function, vci);
+    call->held = vci;
+}
+
+void weft_request_call_progress(struct weft_request_call *call, unsigned *idle)
+{
+    if (weft_likely(!call->vcis))
+        progress_one(call->vci, idle);
+    for (unsigned i = 0; call->vcis >> i; i++) {
+        struct weft_vci *vci = &weft.vcis[i];
+        if (!(call->vcis & 1U << i))
+            continue;
+        weft_request_call_hold(call, vci);
+        progress_one(vci, idle);
+    }
+}
+
+int weft_request_call_refuse(const char *function, MPI_Request handle, int index)
+{
+    return weft_error(NULL, MPI_ERR_REQUEST, function,
+                      "entry %d of the array, %p, is no request; was it completed or freed before?",
+                      index, (void *)handle);
+}
+
+int weft_request_call_refuse_one(const char *function, const MPI_Request *handle)
+{
+    if (!handle)
+        return weft_error(NULL, MPI_ERR_REQUEST, function, "the pointer to the request is null");
+    return weft_error(NULL, MPI_ERR_REQUEST, function,
+                      "%p is no request; was it completed or freed before?", (void *)*handle);
+}

@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Calls on requests: the VCIs that they hold, and the check of their handles.
+ *
+ * Invariant: a call on requests of several VCIs holds at most one of them at a time. It reads and
+ * changes each request while it holds the VCI of that request.
+ */
+#ifndef WEFT_REQUEST_CALL_H
+#define WEFT_REQUEST_CALL_H
+
+#include "core/process/weft.h"
+#include "mpi.h"
+
+struct weft_request_call {
+    const char *function;
+    struct weft_vci *vci;  /* which the call holds from its begin to its end; NULL: all */
+    unsigned vcis;         /* a bit for each of several VCIs; 0: the call holds vci */
+    struct weft_vci *held; /* of several VCIs the one that the call holds now; NULL: none */
+};
+
+/* Chooses the VCIs of a call. Entries that are no requests are left to the caller's check. */
+void weft_request_call_choose(struct weft_request_call *call, int count,
+                              const MPI_Request *handles);
+
+/* Of several VCIs releases the one that is held, and takes vci, or none (NULL). */
+void weft_request_call_switch(struct weft_request_call *call, struct weft_vci *vci);
+
+static inline int weft_request_call_enter(struct weft_request_call *call, const char *function,
+                                          int count, const MPI_Request *handles)
+{
+    *call = (struct weft_request_call){.function = function};
+    if (weft_likely(!weft_gate))
+        return MPI_SUCCESS;
+    weft_request_call_choose(call, count, handles);
+    return call->vcis ? MPI_SUCCESS : weft_enter_scope(function, call->vci);
+}
+
+/* Takes one of several VCIs before a request is used, and releases the one before. vci is NULL for
+ * MPI_REQUEST_NULL. */
+static inline void weft_request_call_hold(struct weft_request_call *call, struct weft_vci *vci)
+{
+    if (weft_unlikely(call->vcis) && vci && vci != call->held)
+        weft_request_call_switch(call, vci);
+}
+
+static inline void weft_request_call_leave(struct weft_request_call *call)
+{
+    if (weft_unlikely(call->vcis))
+        weft_request_call_switch(call, NULL);
+    else if (weft_unlikely(weft_gate))
+        weft_leave_scope(call->vci);
+}
+
+/* Progresses the VCIs of the call, each once. idle: in a loop that waits, as for weft_await; NULL:
+ * in a test. */
+void weft_request_call_progress(struct weft_request_call *call, unsigned *idle);
+
+/* The request of a valid handle; of MPI_REQUEST_NULL it is weft_request_null, which is inactive. */
+static inline struct weft_request *weft_request_of(MPI_Request handle)
+{
+    return weft_handle_object(handle);
+}
+
+static inline bool weft_request_is_valid(MPI_Request handle)
+{
+    struct weft_object *object = weft_handle_object(handle);
+    return weft_likely(object->kind == WEFT_KIND_REQUEST);
+}
+
+/* Raises the error of an invalid entry of an array; of the only handle of a call, which may be
+ * NULL. Return its class. */
+WEFT_COLD int weft_request_call_refuse(const char *function, MPI_Request handle, int index);
+WEFT_COLD int weft_request_call_refuse_one(const char *function, const MPI_Request *handle);
+
+#endif

@@ -1,0 +1,52 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=1 lanes=self seconds=30
+// run: ranks=2 lanes=shm seconds=60
+/*
+ * Nonblocking collectives with a derived datatype, one after the other, do not need more and more
+ * memory, though a thread that completes one may not release its datatype.
+ */
+#include "check.h"
+
+enum { MANY = 30000, KIB_MOST = 20 << 10 };
+
+static long resident_kib(void)
+{
+    long pages[2] = {0};
+    FILE *file = fopen("/proc/self/statm", "r");
+    if (file && fscanf(file, "%ld %ld", &pages[0], &pages[1]) != 2)
+        pages[1] = 0;
+    if (file)
+        fclose(file);
+    return pages[1] * (sysconf(_SC_PAGESIZE) >> 10);
+}
+
+static void broadcast(int count, MPI_Datatype pair, MPI_Comm comm)
+{
+    int data[3] = {1, 2, 3};
+    MPI_Request request;
+    for (int i = 0; i < count; i++) {
+        MPI_Ibcast(data, 1, pair, 0, comm, &request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+    }
+}
+
+int main(void)
+{
+    int provided;
+    MPI_Datatype pair;
+    MPI_Comm comm;
+    check_watch();
+    MPI_Init_thread(NULL, NULL, MPI_THREAD_MULTIPLE, &provided);
+    check_world(1);
+    MPI_Comm_dup(MPI_COMM_WORLD, &comm);
+    MPI_Type_vector(2, 1, 2, MPI_INT, &pair);
+    MPI_Type_commit(&pair);
+    broadcast(MANY / 10, pair, comm);
+    long before = resident_kib();
+    broadcast(MANY, pair, comm);
+    long more = resident_kib() - before;
+    CHECK(more < KIB_MOST, "%d broadcasts took %ld KiB", MANY, more);
+    MPI_Type_free(&pair);
+    MPI_Comm_free(&comm);
+    return check_done();
+}

@@ -40,7 +40,10 @@ def size_label(size):
 
 
 def number_label(value):
-    return f"{value:g}" if value < 1e4 else f"{value / 1000:g}k"
+    for unit, name in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if value >= max(unit, 1e4):
+            return f"{value / unit:g}{name}"
+    return f"{value:g}"
 
 
 def text(x, y, words, anchor="middle", colour=TEXT, size=12, extra=""):

@@ -5,8 +5,8 @@
  * isend-wait and irecv-wait the 1000 calls of MPI_Wait are counted too: all of a message's work at
  * one end. So that no polling is counted, all messages of irecv-wait have arrived before MPI_Wait:
  * rank 1 reports through the FIFO when its sends are complete. WHAT may also be a collective:
- * barrier, bcast (rank 0 is the root) or allreduce. Rank 0, which is slowed down, waits for rank 1
- * rarely then.
+ * barrier, bcast (rank 0 is the root) or allreduce, called 100 times. Rank 0 pauses before each, so
+ * that rank 1 is in the call by then, and rarely waits.
  *
  * Invariant: measured() makes the counted calls and nothing else. The same calls are made outside
  * of it before, so that connections, pools and symbols exist. Every message finds its receive
@@ -19,6 +19,7 @@
 #include <unistd.h>
 
 enum { WINDOW = 50, ROUNDS = 20, COUNT = 8, TAG = 3, TAG_READY = 4 };
+enum { ROUNDS_COLLECTIVE = 100, PAUSE_US = 200 };
 
 enum what {
     ISEND,
@@ -48,9 +49,9 @@ void f08_wait_all(void);
 #define MPI_Irecv(buffer, count, type, peer, tag, comm, request) f08_irecv(i)
 #endif
 
-static inline __attribute__((always_inline)) void calls(enum what what)
+static inline __attribute__((always_inline)) void calls(enum what what, int count)
 {
-    for (int i = 0; i < WINDOW; i++) {
+    for (int i = 0; i < count; i++) {
         switch (what) {
         case ISEND:
         case ISEND_WAIT:
@@ -89,16 +90,16 @@ static inline __attribute__((always_inline)) void calls(enum what what)
 
 /* callgrind finds the function by its name. The counter makes it differ from unmeasured(), because
  * compilers merge functions with the same body. */
-__attribute__((noinline)) void measured(enum what what);
-void measured(enum what what)
+__attribute__((noinline)) void measured(enum what what, int count);
+void measured(enum what what, int count)
 {
-    counted += WINDOW;
-    calls(what);
+    counted += count;
+    calls(what, count);
 }
 
-__attribute__((noinline)) static void unmeasured(enum what what)
+__attribute__((noinline)) static void unmeasured(enum what what, int count)
 {
-    calls(what);
+    calls(what, count);
 }
 
 static void wait_all(enum what what)
@@ -123,17 +124,20 @@ static void hear(int peer)
     MPI_Recv(NULL, 0, MPI_CHAR, peer, TAG_READY, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
 }
 
-static void run(enum what what, int measure)
-{
-    if (measure)
-        measured(what);
-    else
-        unmeasured(what);
-}
-
 static int is_collective(enum what what)
 {
     return what == BARRIER || what == BCAST || what == ALLREDUCE;
+}
+
+static void run(enum what what, int measure)
+{
+    int count = is_collective(what) ? 1 : WINDOW;
+    if (is_collective(what))
+        usleep(PAUSE_US);
+    if (measure)
+        measured(what, count);
+    else
+        unmeasured(what, count);
 }
 
 static void lead(enum what what, int measure)
@@ -156,7 +160,7 @@ static void follow(enum what what)
 {
     int receive = what == ISEND || what == SEND || what == ISEND_WAIT;
     if (is_collective(what)) {
-        unmeasured(what);
+        unmeasured(what, 1);
         return;
     }
     if (what == IRECV || what == IRECV_WAIT)
@@ -192,9 +196,10 @@ int main(int argc, char **argv)
         MPI_Finalize();
         return 2;
     }
-    for (int round = 0; round < 2 * ROUNDS; round++) {
+    int rounds = is_collective((enum what)what) ? ROUNDS_COLLECTIVE : ROUNDS;
+    for (int round = 0; round < 2 * rounds; round++) {
         if (rank == 0)
-            lead((enum what)what, round >= ROUNDS);
+            lead((enum what)what, round >= rounds);
         else
             follow((enum what)what);
         MPI_Barrier(MPI_COMM_WORLD);

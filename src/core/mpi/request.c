@@ -154,10 +154,10 @@ static inline __attribute__((always_inline)) bool retire_plain(MPI_Request *hand
                                                                MPI_Status *status)
 {
     struct weft_request *request = weft_request_of(*handle);
-    if (weft_unlikely(request->pending) || weft_unlikely(request->flags) ||
+    if (weft_unlikely(request->object.kind != WEFT_KIND_REQUEST) ||
+        weft_unlikely(request->pending) || weft_unlikely(request->flags) ||
         weft_unlikely(request->error) ||
-        weft_unlikely(request->op != WEFT_REQUEST_SEND && request->op != WEFT_REQUEST_RECV) ||
-        weft_unlikely(request->object.kind != WEFT_KIND_REQUEST))
+        weft_unlikely(request->op != WEFT_REQUEST_SEND && request->op != WEFT_REQUEST_RECV))
         return false;
     if (status != MPI_STATUS_IGNORE)
         weft_request_status(request, status, false);

@@ -409,7 +409,7 @@ void weft_schedule_end_blocking(struct weft_schedule *s)
 /* Executes a schedule that has no request. */
 static void run(struct weft_schedule *s)
 {
-    struct weft_vci *vci = weft_unlikely(weft_gate) ? weft_vci_scope(s->vci) : NULL;
+    struct weft_vci *vci = weft_unlikely(weft_entry_flags) ? weft_vci_scope(s->vci) : NULL;
     unsigned idle = 0;
     weft_count_add(&weft_counts.collectives, 1);
     weft_schedule_note_blocking(s);

@@ -99,8 +99,9 @@ bool weft_shared_await_long(struct weft_shared_call *c, const _Atomic uint64_t *
     /* Polls without an event before each call of go_on; fewer in a wait so long that a poll sleeps
      * for milliseconds. */
     enum { TURN = 64, LONG_TURN = 4, LONG = 128 };
-    struct weft_vci *vci = weft_unlikely(weft_gate) ? weft_vci_scope(c->args->comm->vci) : NULL;
-    bool threads = weft_gate & WEFT_GATE_THREADS, goes_on = !c->over;
+    struct weft_vci *vci =
+        weft_unlikely(weft_entry_flags) ? weft_vci_scope(c->args->comm->vci) : NULL;
+    bool threads = weft_entry_flags & WEFT_ENTRY_THREADS, goes_on = !c->over;
     unsigned idle = 0, turns = 0;
     if (!threads)
         weft_area_wait_for(word, value);

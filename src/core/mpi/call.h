@@ -35,7 +35,8 @@ struct weft_resolved {
 /* The VCI of a call on a communicator; VCI 0 for an invalid handle, whose error is raised there. */
 static inline struct weft_vci *weft_call_vci(MPI_Comm handle)
 {
-    const struct weft_comm *comm = weft_gate & WEFT_GATE_CLOSED ? NULL : weft_comm_resolve(handle);
+    const struct weft_comm *comm =
+        weft_entry_flags & WEFT_ENTRY_CLOSED ? NULL : weft_comm_resolve(handle);
     return comm ? comm->vci : &weft.vcis[0];
 }
 

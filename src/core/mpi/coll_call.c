@@ -43,7 +43,7 @@ static bool begin(const struct weft_coll_call *call, bool persistent, struct wef
         return false;
     *code = weft_arg_comm(call->comm, &comm);
     if (weft_likely(*code == MPI_SUCCESS)) {
-        if (weft_unlikely(weft_gate) && (!comm->group->nodes || vci->coll.deferred))
+        if (weft_unlikely(weft_entry_flags) && (!comm->group->nodes || vci->coll.deferred))
             prepare(call->function, vci, comm);
         *code = weft_coll_check(call, comm, args);
         if (weft_likely(*code == MPI_SUCCESS))

@@ -21,7 +21,7 @@
 int weft_api_unsupported(const char *function, MPI_Comm handle)
 {
     struct weft_comm *comm = weft_comm_resolve(handle);
-    if (weft_gate & WEFT_GATE_CLOSED)
+    if (weft_entry_flags & WEFT_ENTRY_CLOSED)
         weft_fatal(MPI_ERR_UNSUPPORTED_OPERATION,
                    "%s is not supported by this version of Weft; docs/STATUS.md lists what is",
                    function);
@@ -62,7 +62,7 @@ int PMPI_Finalize(void)
     int code = weft_enter("MPI_Finalize");
     if (code)
         return code;
-    weft_leave(); /* how it was entered: the gate changes below */
+    weft_leave(); /* how it was entered: the entry flags change below */
     weft_enter_anytime();
     code = weft_finalize();
     weft_leave_anytime();

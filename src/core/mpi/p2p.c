@@ -14,7 +14,7 @@ static inline __attribute__((always_inline)) int
 send(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest, int tag, MPI_Comm handle)
 {
     size_t bytes;
-    struct weft_comm *comm = weft_likely(!weft_gate) ? weft_fast_comm(handle) : NULL;
+    struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
     if (weft_unlikely(!weft_fast_check_send(comm, buf, count, datatype, dest, tag, &bytes)))
         return weft_general_send(buf, count, datatype, dest, tag, handle);
     return weft_fast_send(comm, buf, bytes, dest, tag);
@@ -25,7 +25,7 @@ static inline __attribute__((always_inline)) int isend(const void *buf, MPI_Coun
                                                        MPI_Comm handle, MPI_Request *request)
 {
     size_t bytes;
-    struct weft_comm *comm = weft_likely(!weft_gate) ? weft_fast_comm(handle) : NULL;
+    struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
     if (weft_unlikely(!weft_fast_check_send(comm, buf, count, datatype, dest, tag, &bytes)) ||
         weft_unlikely(!request))
         return weft_general_isend(buf, count, datatype, dest, tag, handle, request);
@@ -37,7 +37,7 @@ static inline __attribute__((always_inline)) int recv(void *buf, MPI_Count count
                                                       MPI_Comm handle, MPI_Status *status)
 {
     size_t bytes;
-    struct weft_comm *comm = weft_likely(!weft_gate) ? weft_fast_comm(handle) : NULL;
+    struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
     if (weft_unlikely(!weft_fast_check_receive(comm, buf, count, datatype, source, tag, &bytes)))
         return weft_general_recv(buf, count, datatype, source, tag, handle, status);
     return weft_fast_recv(comm, buf, bytes, source, tag, status);
@@ -48,7 +48,7 @@ static inline __attribute__((always_inline)) int irecv(void *buf, MPI_Count coun
                                                        MPI_Comm handle, MPI_Request *request)
 {
     size_t bytes;
-    struct weft_comm *comm = weft_likely(!weft_gate) ? weft_fast_comm(handle) : NULL;
+    struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
     if (weft_unlikely(!weft_fast_check_receive(comm, buf, count, datatype, source, tag, &bytes)) ||
         weft_unlikely(!request))
         return weft_general_irecv(buf, count, datatype, source, tag, handle, request);

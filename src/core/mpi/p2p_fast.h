@@ -2,8 +2,8 @@
 /*
  * The fast path of MPI_Send, MPI_Isend, MPI_Recv and MPI_Irecv (MPI 5.0 chapter 3), for valid
  * arguments with a predefined or other plain datatype and a rank of the communicator. An entry
- * point tries it while weft_gate is 0; with threads the general path (p2p_general.c) tries it
- * first, with the VCI held.
+ * point tries it while weft_entry_flags is 0; with threads the general path (p2p_general.c) tries
+ * it first, with the VCI held.
  *
  * Invariant: weft_fast_check accepts only arguments that weft_call_explain accepts.
  */

@@ -132,7 +132,7 @@ WEFT_HOT int weft_finish_recv(struct weft_request *receive, MPI_Status *status)
  * threads prevents that. */
 static inline __attribute__((always_inline)) struct weft_comm *take(MPI_Comm handle)
 {
-    if (weft_unlikely(weft_gate != WEFT_GATE_THREADS))
+    if (weft_unlikely(weft_entry_flags != WEFT_ENTRY_THREADS))
         return NULL;
     struct weft_comm *comm = weft_fast_comm(handle);
     return weft_likely(comm != NULL) && weft_likely(weft_lock_take(&comm->vci->lock)) ? comm : NULL;

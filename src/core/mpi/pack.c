@@ -149,7 +149,7 @@ fast(const void *buffer, MPI_Count count, MPI_Datatype datatype, const void *pac
      MPI_Count position, MPI_Comm comm, size_t *bytes)
 {
     const struct weft_datatype *type = weft_handle_resolve(datatype, WEFT_KIND_DATATYPE);
-    if (weft_unlikely(weft_gate) || !weft_comm_resolve(comm) || !type || count < 0 ||
+    if (weft_unlikely(weft_entry_flags) || !weft_comm_resolve(comm) || !type || count < 0 ||
         !(type->flags & WEFT_TYPE_COMMITTED) || !buffer || !packed ||
         (size_t)size > WEFT_MEMORY_MAX ||
         __builtin_mul_overflow((size_t)count, type->size, bytes) ||

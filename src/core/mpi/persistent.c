@@ -174,7 +174,7 @@ WEFT_EXPORT(Startall);
 int PMPI_Startall(int count, MPI_Request *handles)
 {
     struct weft_request_call call = {.function = "MPI_Startall"};
-    if (weft_unlikely(weft_gate))
+    if (weft_unlikely(weft_entry_flags))
         weft_request_call_choose(&call, count, handles);
     call.vcis = 0; /* nothing waits here, so requests of several VCIs take all */
     int code = weft_enter_scope(call.function, call.vci);

@@ -170,7 +170,7 @@ WEFT_EXPORT(Wait);
 int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
 {
     struct weft_request_call call;
-    if (weft_likely(!weft_gate) && weft_likely(handle != NULL) &&
+    if (weft_likely(!weft_entry_flags) && weft_likely(handle != NULL) &&
         weft_likely(retire_plain(handle, status)))
         return MPI_SUCCESS;
     int code = weft_request_call_enter(&call, "MPI_Wait", 1, handle);

@@ -13,7 +13,7 @@ static bool belongs_to_vci(const struct weft_request *request)
 
 void weft_request_call_choose(struct weft_request_call *call, int count, const MPI_Request *handles)
 {
-    if (weft_gate != WEFT_GATE_THREADS || weft_vcis_hold_all())
+    if (weft_entry_flags != WEFT_ENTRY_THREADS || weft_vcis_hold_all())
         return;
     unsigned vcis = 0;
     struct weft_vci *last = NULL;

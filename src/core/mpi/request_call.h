@@ -29,7 +29,7 @@ static inline int weft_request_call_enter(struct weft_request_call *call, const 
                                           int count, const MPI_Request *handles)
 {
     *call = (struct weft_request_call){.function = function};
-    if (weft_likely(!weft_gate))
+    if (weft_likely(!weft_entry_flags))
         return MPI_SUCCESS;
     weft_request_call_choose(call, count, handles);
     return call->vcis ? MPI_SUCCESS : weft_enter_scope(function, call->vci);
@@ -47,7 +47,7 @@ static inline void weft_request_call_leave(struct weft_request_call *call)
 {
     if (weft_unlikely(call->vcis))
         weft_request_call_switch(call, NULL);
-    else if (weft_unlikely(weft_gate))
+    else if (weft_unlikely(weft_entry_flags))
         weft_leave_scope(call->vci);
 }
 

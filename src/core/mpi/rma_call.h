@@ -50,7 +50,7 @@ int weft_arg_win_rank(const struct weft_win *win, int rank);
 int weft_enter_win_gated(const char *function, MPI_Win handle);
 static inline int weft_enter_win(const char *function, MPI_Win handle)
 {
-    return weft_unlikely(weft_gate) ? weft_enter_win_gated(function, handle) : MPI_SUCCESS;
+    return weft_unlikely(weft_entry_flags) ? weft_enter_win_gated(function, handle) : MPI_SUCCESS;
 }
 
 /* Leaves the library; raises code first unless it is MPI_SUCCESS. For calls that hold all VCIs,

@@ -52,7 +52,7 @@ int weft_mpi_check_shared(struct weft_win *win, int rank)
 int weft_enter_win_gated(const char *function, MPI_Win handle)
 {
     const struct weft_win *win =
-        weft_gate & WEFT_GATE_CLOSED ? NULL : weft_handle_resolve(handle, WEFT_KIND_WIN);
+        weft_entry_flags & WEFT_ENTRY_CLOSED ? NULL : weft_handle_resolve(handle, WEFT_KIND_WIN);
     return weft_enter_on(function, win ? win->comm->vci : &weft.vcis[0]);
 }
 

@@ -4,7 +4,7 @@
  *
  * The fast path records nothing for a report. A waiting rank reads the clock every WEFT_HANG_POLLS
  * polls without progress; the report finds the MPI function on the stack; the handler of SIGUSR1
- * sets a bit of weft_gate, which every entry point tests anyway.
+ * sets a bit of weft_entry_flags, which every entry point tests anyway.
  *
  * Invariants:
  *  - The signal handler only sets that bit and clears the two limits of the fast path that follow
@@ -44,12 +44,12 @@ enum {
 static void on_signal(int signal)
 {
     (void)signal;
-    __atomic_fetch_or(&weft_gate, WEFT_GATE_REPORT, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&weft_entry_flags, WEFT_ENTRY_REPORT, __ATOMIC_RELAXED);
 }
 
 static void clear_request(void)
 {
-    __atomic_fetch_and(&weft_gate, ~(unsigned)WEFT_GATE_REPORT, __ATOMIC_RELAXED);
+    __atomic_fetch_and(&weft_entry_flags, ~(unsigned)WEFT_ENTRY_REPORT, __ATOMIC_RELAXED);
 }
 
 void weft_hang_open(void)
@@ -280,7 +280,7 @@ static const char *waiting_function(const struct weft_request *on, char *buf, si
     Dl_info here, at;
     int n = backtrace(frames, FRAMES);
     bool left = false;
-    if (!dlsym(RTLD_DEFAULT, "PMPI_Recv") || !dladdr((void *)&weft_gate, &here))
+    if (!dlsym(RTLD_DEFAULT, "PMPI_Recv") || !dladdr((void *)&weft_entry_flags, &here))
         n = 0; /* linked statically into a program that exports no names */
     for (int i = 0; i < n && !left; i++) {
         /* A return address can lie behind the end of the calling function. */
@@ -310,7 +310,7 @@ void weft_hang_check(unsigned polls, const struct weft_request *on)
     if (on && on->op == WEFT_REQUEST_BSEND)
         on = on->whole; /* a buffered send waits for its inner send */
     struct report report = {.used = 0, .on = on};
-    bool signalled = __atomic_load_n(&weft_gate, __ATOMIC_RELAXED) & WEFT_GATE_REPORT;
+    bool signalled = __atomic_load_n(&weft_entry_flags, __ATOMIC_RELAXED) & WEFT_ENTRY_REPORT;
     double now = weft_seconds(), timeout = (double)weft_settings.hang_timeout;
     if (polls == WEFT_HANG_POLLS) {
         since = now;

@@ -151,14 +151,14 @@ static void yield_core(void)
 
 WEFT_COLD static void yield_between_looks(void)
 {
-    unsigned held = weft_gate & WEFT_GATE_THREADS ? weft_vcis_release() : 0;
+    unsigned held = weft_entry_flags & WEFT_ENTRY_THREADS ? weft_vcis_release() : 0;
     yield_core();
     weft_vcis_retake(held);
 }
 
 bool weft_wait_check(unsigned polls, const struct weft_request *request)
 {
-    bool threads = weft_gate & WEFT_GATE_THREADS;
+    bool threads = weft_entry_flags & WEFT_ENTRY_THREADS;
     unsigned held = threads ? weft_vcis_release() : 0;
     if (threads)
         weft_vcis_enter();
@@ -234,7 +234,7 @@ static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
 
 static bool adapts_spin(void)
 {
-    return weft_gate & WEFT_GATE_THREADS && !weft_settings.spin;
+    return weft_entry_flags & WEFT_ENTRY_THREADS && !weft_settings.spin;
 }
 
 /* Polls before this thread yields; n: it is in turn n of a wait. */
@@ -261,17 +261,17 @@ void weft_idle_end(void)
 WEFT_HOT static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned n,
                                                        const struct weft_request *request)
 {
-    unsigned gate = weft_gate;
+    unsigned flags = weft_entry_flags;
     if (n % WEFT_HANG_POLLS == 0 && weft_wait_check(n, request))
         return;
-    if (gate & WEFT_GATE_COUNT)
+    if (flags & WEFT_ENTRY_COUNT)
         weft_count_waited(n);
     if (n < yield_limit(n)) {
         weft_share();
         return;
     }
-    unsigned held = gate & WEFT_GATE_THREADS ? weft_vcis_release() : 0;
-    if (yield_or_sleep(n, gate & WEFT_GATE_THREADS))
+    unsigned held = flags & WEFT_ENTRY_THREADS ? weft_vcis_release() : 0;
+    if (yield_or_sleep(n, flags & WEFT_ENTRY_THREADS))
         *idle = n | (WEFT_HANG_POLLS / 4 - 1); /* four long sleeps count as that many polls */
     weft_vcis_retake(held);
 }
@@ -279,7 +279,8 @@ WEFT_HOT static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned 
 WEFT_HOT void weft_idle_for(unsigned *idle, const struct weft_request *request)
 {
     unsigned n = ++*idle;
-    if (weft_unlikely(n % WEFT_HANG_POLLS == 0) || weft_gate || n >= (unsigned)weft.yield_after)
+    if (weft_unlikely(n % WEFT_HANG_POLLS == 0) || weft_entry_flags ||
+        n >= (unsigned)weft.yield_after)
         idle_at(idle, n, request);
 }
 

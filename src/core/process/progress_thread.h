@@ -5,8 +5,8 @@
 #ifndef WEFT_PROGRESS_THREAD_H
 #define WEFT_PROGRESS_THREAD_H
 
-/* Starts it if there is none; weft_gate has WEFT_GATE_THREADS from before until after its end.
- * Returns 0, or an errno value. */
+/* Starts it if there is none; weft_entry_flags has WEFT_ENTRY_THREADS from before until after its
+ * end. Returns 0, or an errno value. */
 int weft_progress_thread_start(void);
 
 /* Ends it, if there is one. May be called with or without the lock held. */

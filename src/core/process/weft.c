@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The life of the process: start, gate, end.
+ * The life of the process: start, entry flags, end.
  *
  * Invariant: the steps of weft_init are undone by weft_finalize in reverse order; between the
  * fence that ends weft_init and the one in weft_finalize every rank of the job can be reached.
@@ -29,7 +29,7 @@
 #include <unistd.h>
 
 struct weft_process weft = {.nvcis = 1, .deals = 1};
-unsigned weft_gate = WEFT_GATE_CLOSED;
+unsigned weft_entry_flags = WEFT_ENTRY_CLOSED;
 
 static pthread_t main_thread;
 
@@ -49,43 +49,43 @@ double weft_seconds(void)
 
 static int enter_rarely(const char *function)
 {
-    if (weft_gate & WEFT_GATE_CLOSED)
+    if (weft_entry_flags & WEFT_ENTRY_CLOSED)
         weft_fatal(MPI_ERR_OTHER, "%s was called %s; call it between MPI_Init and MPI_Finalize",
                    function,
                    world == WORLD_WAS ? "after MPI_Finalize"
                    : running          ? "when all sessions were finalized"
                                       : "before MPI_Init");
-    if (weft_gate & WEFT_GATE_EVENTS)
+    if (weft_entry_flags & WEFT_ENTRY_EVENTS)
         weft_event_deliver();
-    if (weft_gate & WEFT_GATE_THREADS)
+    if (weft_entry_flags & WEFT_ENTRY_THREADS)
         weft_vcis_enter();
-    if (weft_gate & WEFT_GATE_REPORT)
+    if (weft_entry_flags & WEFT_ENTRY_REPORT)
         weft_hang_answer(function);
     return MPI_SUCCESS;
 }
 
-int weft_enter_gated(const char *function)
+int weft_enter_general(const char *function)
 {
-    if (weft_unlikely(weft_gate != WEFT_GATE_THREADS))
+    if (weft_unlikely(weft_entry_flags != WEFT_ENTRY_THREADS))
         return enter_rarely(function);
     weft_vcis_enter();
     return MPI_SUCCESS;
 }
 
-void weft_leave_gated(void)
+void weft_leave_general(void)
 {
-    if (weft_gate & WEFT_GATE_THREADS)
+    if (weft_entry_flags & WEFT_ENTRY_THREADS)
         weft_vcis_leave();
 }
 
-/* The progress thread may do so while others look at the gate. */
-void weft_gate_set_events(bool waiting)
+/* The progress thread may call this while other threads read the flags. */
+void weft_entry_set_events(bool waiting)
 {
     events_wait = waiting;
-    if (waiting && !(weft_gate & WEFT_GATE_CLOSED))
-        __atomic_fetch_or(&weft_gate, WEFT_GATE_EVENTS, __ATOMIC_RELAXED);
+    if (waiting && !(weft_entry_flags & WEFT_ENTRY_CLOSED))
+        __atomic_fetch_or(&weft_entry_flags, WEFT_ENTRY_EVENTS, __ATOMIC_RELAXED);
     else
-        __atomic_fetch_and(&weft_gate, ~(unsigned)WEFT_GATE_EVENTS, __ATOMIC_RELAXED);
+        __atomic_fetch_and(&weft_entry_flags, ~(unsigned)WEFT_ENTRY_EVENTS, __ATOMIC_RELAXED);
 }
 
 void weft_enter_anytime(void)
@@ -257,8 +257,8 @@ static void weft_start(int thread_level)
     running = true;
 }
 
-/* The gate follows from the users, and the progress thread, if it is wanted, from the gate. */
-static void set_gate(void)
+/* Starts the progress thread too, if it is wanted and MPI has a user. */
+static void set_entry_flags(void)
 {
     bool used = world == WORLD_IS || sessions;
     bool helped = used && weft_settings.progress_thread && weft.job.size > 1;
@@ -267,13 +267,13 @@ static void set_gate(void)
     threads |= weft.nvcis > 1;
     unsigned bits = 0;
     if (!used)
-        bits = WEFT_GATE_CLOSED;
+        bits = WEFT_ENTRY_CLOSED;
     else
-        bits = (threads ? WEFT_GATE_THREADS : 0) | (weft_count_all() ? WEFT_GATE_COUNT : 0) |
-               (events_wait ? WEFT_GATE_EVENTS : 0);
+        bits = (threads ? WEFT_ENTRY_THREADS : 0) | (weft_count_all() ? WEFT_ENTRY_COUNT : 0) |
+               (events_wait ? WEFT_ENTRY_EVENTS : 0);
     /* The handler of SIGUSR1 may set its bit at any moment, which is kept. */
-    __atomic_fetch_and(&weft_gate, bits | WEFT_GATE_REPORT, __ATOMIC_RELAXED);
-    __atomic_fetch_or(&weft_gate, bits, __ATOMIC_RELAXED);
+    __atomic_fetch_and(&weft_entry_flags, bits | WEFT_ENTRY_REPORT, __ATOMIC_RELAXED);
+    __atomic_fetch_or(&weft_entry_flags, bits, __ATOMIC_RELAXED);
     int rc = helped ? weft_progress_thread_start() : 0;
     if (rc)
         weft_warn("the progress thread cannot be started: %s; raise the limit of processes "
@@ -298,7 +298,7 @@ int weft_init(int thread_level, int *provided)
     world = WORLD_IS;
     weft_comm_expose(true);
     *provided = weft.thread_level;
-    set_gate();
+    set_entry_flags();
     weft_hang_open();
     return MPI_SUCCESS;
 }
@@ -394,7 +394,7 @@ int weft_finalize(void)
         weft_stop();
     }
     world = WORLD_WAS;
-    set_gate();
+    set_entry_flags();
     return MPI_SUCCESS;
 }
 
@@ -421,7 +421,7 @@ void weft_enter_use(int thread_level)
     }
     sessions++;
     threaded += thread_level > MPI_THREAD_SINGLE;
-    set_gate();
+    set_entry_flags();
 }
 
 void weft_leave_use(int thread_level)
@@ -430,7 +430,7 @@ void weft_leave_use(int thread_level)
     drain();
     sessions--;
     threaded -= thread_level > MPI_THREAD_SINGLE;
-    set_gate();
+    set_entry_flags();
 }
 
 bool weft_is_running(void)

@@ -3,11 +3,10 @@
  * The process: everything that exists once per MPI process, in one object.
  *
  * Invariants:
- *  - weft_gate is 0 exactly while MPI is initialised, at most one thread calls it and none of the
- *    other bits below is set; then an entry point takes no lock. Any other value takes the slow
- *    path of weft_enter or weft_enter_on.
- *  - Bits of weft_gate are set and cleared by atomic operations only: the handler of SIGUSR1 sets
- *    one.
+ *  - weft_entry_flags is 0 exactly while MPI is initialised, at most one thread calls it and none
+ * of the other flags below is set; then an entry point takes no lock. Any other value takes the
+ *    general path of weft_enter or weft_enter_on.
+ *  - Flags are set and cleared by atomic operations only: the handler of SIGUSR1 sets one.
  *  - With threads, everything here and below is read with one VCI held and written with all of them
  *    held, but for what belongs to a VCI (core/pt2pt/vci.h).
  */
@@ -49,19 +48,20 @@ struct weft_process {
 
 extern WEFT_HIDDEN struct weft_process weft;
 
-enum weft_gate_bit {
-    WEFT_GATE_CLOSED = 1,
-    WEFT_GATE_THREADS = 2,
-    WEFT_GATE_REPORT = 4, /* set by the handler of SIGUSR1: report what this rank waits for */
-    WEFT_GATE_COUNT = 8,  /* WEFT_COUNTERS=all: every message takes the general path */
-    WEFT_GATE_EVENTS = 16 /* callbacks of MPI_T's events wait to be called */
+/* What an entry point has to do besides its operation. */
+enum weft_entry_flag {
+    WEFT_ENTRY_CLOSED = 1,  /* MPI is not initialised: report that */
+    WEFT_ENTRY_THREADS = 2, /* take VCIs */
+    WEFT_ENTRY_REPORT = 4,  /* set by the handler of SIGUSR1: report what this rank waits for */
+    WEFT_ENTRY_COUNT = 8,   /* WEFT_COUNTERS=all: every message takes the general path */
+    WEFT_ENTRY_EVENTS = 16  /* callbacks of MPI_T's events wait to be called */
 };
-extern WEFT_HIDDEN unsigned weft_gate;
+extern WEFT_HIDDEN unsigned weft_entry_flags;
 
 /* True when this thread holds all VCIs, or when there is one thread. */
 static inline bool weft_vcis_hold_all(void)
 {
-    for (unsigned i = 0; weft_gate & WEFT_GATE_THREADS && i < weft.nvcis; i++)
+    for (unsigned i = 0; weft_entry_flags & WEFT_ENTRY_THREADS && i < weft.nvcis; i++)
         if (!weft_lock_is_mine(&weft.vcis[i].lock))
             return false;
     return true;
@@ -73,42 +73,44 @@ static inline struct weft_vci *weft_vci_scope(struct weft_vci *vci)
     return weft_vcis_hold_all() ? NULL : vci;
 }
 
-/* Slow path of weft_enter: checks that MPI is initialised, takes all VCIs when there are threads,
- * answers SIGUSR1. Returns MPI_SUCCESS, or an error class that the entry point returns at once. */
-WEFT_COLD int weft_enter_gated(const char *function);
-WEFT_COLD void weft_leave_gated(void);
+/* General path of weft_enter: checks that MPI is initialised, takes all VCIs when there are
+ * threads, answers SIGUSR1. Returns MPI_SUCCESS, or an error class that the entry point returns at
+ * once. */
+WEFT_COLD int weft_enter_general(const char *function);
+WEFT_COLD void weft_leave_general(void);
 
 /* Every entry point that touches the process calls these two around its body, or the pair below. */
 static inline int weft_enter(const char *function)
 {
-    return weft_unlikely(weft_gate) ? weft_enter_gated(function) : MPI_SUCCESS;
+    return weft_unlikely(weft_entry_flags) ? weft_enter_general(function) : MPI_SUCCESS;
 }
 
 static inline void weft_leave(void)
 {
-    if (weft_unlikely(weft_gate))
-        weft_leave_gated();
+    if (weft_unlikely(weft_entry_flags))
+        weft_leave_general();
 }
 
-/* The same for operations that need one VCI only. Inside a call that holds all VCIs, and when bits
- * of the gate other than WEFT_GATE_THREADS are set, all are taken (once more); so weft_leave_on
- * releases what is held. */
+/* The same for operations that need one VCI only. Inside a call that holds all VCIs, and when flags
+ * other than WEFT_ENTRY_THREADS are set, all are taken (once more); so weft_leave_on releases what
+ * is held. */
 static inline int weft_enter_on(const char *function, struct weft_vci *vci)
 {
-    if (weft_likely(!weft_gate))
+    if (weft_likely(!weft_entry_flags))
         return MPI_SUCCESS;
-    if (weft_unlikely(weft_gate != WEFT_GATE_THREADS) || weft_unlikely(weft_vcis_hold_all()))
-        return weft_enter_gated(function);
+    if (weft_unlikely(weft_entry_flags != WEFT_ENTRY_THREADS) ||
+        weft_unlikely(weft_vcis_hold_all()))
+        return weft_enter_general(function);
     weft_lock_enter(&vci->lock);
     return MPI_SUCCESS;
 }
 
 static inline void weft_leave_on(struct weft_vci *vci)
 {
-    if (weft_likely(!weft_gate))
+    if (weft_likely(!weft_entry_flags))
         return;
     if (weft_unlikely(weft_vcis_hold_all()))
-        weft_leave_gated();
+        weft_leave_general();
     else
         weft_lock_leave(&vci->lock);
 }
@@ -128,7 +130,7 @@ static inline void weft_leave_scope(struct weft_vci *vci)
 }
 
 /* For functions that may be called at any time, by any thread, before and after MPI too: takes all
- * VCIs for any value of weft_gate. They touch nothing that weft_start sets up. */
+ * VCIs for any value of weft_entry_flags. They touch nothing that weft_start sets up. */
 void weft_enter_anytime(void);
 void weft_leave_anytime(void);
 
@@ -152,8 +154,8 @@ bool weft_is_running(void);
 /* The level of thread support that a program which requires one gets. */
 int weft_thread_level(int required);
 
-/* Closes the gate until deferred events were delivered, or opens it again: core/tool/event.h. */
-void weft_gate_set_events(bool waiting);
+/* Deferred events wait to be delivered by the next entry point, or do not: core/tool/event.h. */
+void weft_entry_set_events(bool waiting);
 
 /* When MPI starts, with the lanes known: how long a waiting rank polls, and whether locks spin. */
 void weft_progress_open(void);

@@ -262,7 +262,7 @@ void weft_request_truncated(struct weft_request *request, size_t length)
 
 WEFT_HOT void weft_request_wait(struct weft_request *request)
 {
-    struct weft_vci *vci = weft_unlikely(weft_gate) ? weft_vci_scope(request->vci) : NULL;
+    struct weft_vci *vci = weft_unlikely(weft_entry_flags) ? weft_vci_scope(request->vci) : NULL;
     unsigned idle = 0;
     while (request->pending > 0) {
         if (!weft_poll(vci)) {
@@ -272,7 +272,7 @@ WEFT_HOT void weft_request_wait(struct weft_request *request)
             weft_share();
         }
     }
-    if (weft_unlikely(weft_gate))
+    if (weft_unlikely(weft_entry_flags))
         weft_idle_end();
 }
 

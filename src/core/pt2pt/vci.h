@@ -102,7 +102,7 @@ static inline void weft_request_push(struct weft_request *request)
 void weft_vcis_open(unsigned count);
 void weft_vcis_close(void);
 
-/* Takes and releases all VCIs, independently of weft_gate. */
+/* Takes and releases all VCIs, independently of weft_entry_flags. */
 void weft_vcis_enter(void);
 void weft_vcis_leave(void);
 

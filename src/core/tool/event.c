@@ -191,7 +191,7 @@ static void enqueue(struct weft_registration *registration, const struct weft_in
 {
     struct weft_instance *copy =
         registration->waiting < WEFT_EVENTS_QUEUED ? malloc(sizeof *copy) : NULL;
-    weft_gate_set_events(true);
+    weft_entry_set_events(true);
     if (!copy) {
         registration->dropped++;
         return;
@@ -293,7 +293,7 @@ void weft_event_deliver(void)
         deliver_one(registration);
     while ((registration = with_drops()) != NULL)
         report_drops(registration);
-    weft_gate_set_events(false);
+    weft_entry_set_events(false);
     sweep();
     weft_event_unlock();
     delivering = false;

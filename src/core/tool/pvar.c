@@ -97,7 +97,7 @@ struct weft_pvar_handle *weft_pvar_find(struct weft_pvar_session *session, MPI_T
 static int bound_comm(const void *object, struct weft_comm **comm)
 {
     MPI_Comm handle;
-    if (weft_gate & WEFT_GATE_CLOSED)
+    if (weft_entry_flags & WEFT_ENTRY_CLOSED)
         return MPI_T_ERR_NOT_ACCESSIBLE;
     if (!object)
         return MPI_T_ERR_INVALID;

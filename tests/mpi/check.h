@@ -143,16 +143,7 @@ __attribute__((unused)) static void check_world(int min_ranks)
     check_step("the first step");
 }
 
-/* Watchdog, MPI_Init, rank and size. */
-__attribute__((unused)) static void check_begin(int *argc, char ***argv, int min_ranks)
-{
-    check_watch();
-    check_step("MPI_Init");
-    MPI_Init(argc, argv);
-    check_world(min_ranks);
-}
-
-/* The same for a program whose threads all call MPI. */
+/* For a program whose threads all call MPI: watchdog, MPI_Init_thread, rank and size. */
 __attribute__((unused)) static void check_begin_threads(int *argc, char ***argv, int min_ranks)
 {
     int provided = -1;
@@ -161,6 +152,22 @@ __attribute__((unused)) static void check_begin_threads(int *argc, char ***argv,
     MPI_Init_thread(argc, argv, MPI_THREAD_MULTIPLE, &provided);
     check_world(min_ranks);
     CHECK(provided == MPI_THREAD_MULTIPLE, "asked for threads and got level %d", provided);
+}
+
+/*
+ * The same with MPI_Init; with MPI_THREAD_MULTIPLE if WEFT_TEST_THREADS is 1: then communicators and
+ * windows are dealt onto WEFT_VCIS interfaces.
+ */
+__attribute__((unused)) static void check_begin(int *argc, char ***argv, int min_ranks)
+{
+    if (check_setting("WEFT_TEST_THREADS", 0)) {
+        check_begin_threads(argc, argv, min_ranks);
+        return;
+    }
+    check_watch();
+    check_step("MPI_Init");
+    MPI_Init(argc, argv);
+    check_world(min_ranks);
 }
 
 /* Finalizes and gives main its exit code: 1 on every rank when any CHECK failed on any rank. */

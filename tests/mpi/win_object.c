@@ -130,6 +130,8 @@ static void check_dynamic(void)
     MPI_Win_set_errhandler(win, MPI_ERRORS_RETURN);
     MPI_Win_attach(win, there, sizeof there);
     CHECK_CLASS(MPI_Win_attach(win, there + 1, sizeof(int)), MPI_ERR_RMA_ATTACH);
+    CHECK_CLASS(MPI_Win_attach(win, NULL, 4), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Win_attach(win, &value, -1), MPI_ERR_SIZE);
     MPI_Get_address(there, &address);
     MPI_Allgather(&address, 1, MPI_AINT, all, 1, MPI_AINT, MPI_COMM_WORLD);
     MPI_Win_fence(0, win);

@@ -114,6 +114,8 @@ static void takes_good_packets(void **state)
         size_t length = good(operations[i]);
         assert_int_equal(handle(length), silent ? -1 : WEFT_RMA_RESULT);
         assert_int_equal(win->fault, MPI_SUCCESS);
+        packet.header.acknowledge = silent;
+        assert_int_equal(handle(length), silent ? WEFT_RMA_ACK : WEFT_RMA_RESULT);
     }
 }
 

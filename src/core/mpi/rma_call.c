@@ -110,18 +110,17 @@ static int check_data(const struct weft_rma_arguments *a, struct weft_rma_call *
     size_t origin = 0, result = 0, there = 0;
     struct weft_datatype *type = NULL;
     bool reads_origin = a->op != MPI_NO_OP || !is_accumulate(a);
-    bool has_result = a->kind == WEFT_RMA_GET_ACCUMULATE || a->kind == WEFT_RMA_COMPARE_AND_SWAP;
     int code =
-        reads_origin ? check_side(&a->origin, "origin", &call->origin, &origin) : MPI_SUCCESS;
-    if (code == MPI_SUCCESS && has_result)
-        code = check_side(&a->result, "result", &call->result, &result);
+        reads_origin ? check_side(a->origin, "origin", &call->origin, &origin) : MPI_SUCCESS;
+    if (code == MPI_SUCCESS && a->result)
+        code = check_side(a->result, "result", &call->result, &result);
     if (code == MPI_SUCCESS)
-        code = weft_arg_committed(a->target.type, &type);
+        code = weft_arg_committed(a->target->type, &type);
     if (code == MPI_SUCCESS)
-        code = weft_arg_bytes(a->target.count, type, &there);
+        code = weft_arg_bytes(a->target->count, type, &there);
     if (code == MPI_SUCCESS && reads_origin && origin != there)
         code = mismatch("origin", there, origin);
-    if (code == MPI_SUCCESS && has_result && result != there)
+    if (code == MPI_SUCCESS && a->result && result != there)
         code = mismatch("result", there, result);
     call->type = type;
     call->bytes = there;
@@ -140,7 +139,7 @@ static int check_call(const struct weft_win *win, const struct weft_rma_argument
                           : weft_error_set(MPI_ERR_BUFFER, "the value to compare with is a null "
                                                            "pointer");
     if (code == MPI_SUCCESS && call->bytes)
-        code = check_range(win, &a->target, call);
+        code = check_range(win, a->target, call);
     return code;
 }
 
@@ -152,34 +151,72 @@ static int check_request_epoch(const struct weft_win *win)
                                             "MPI_Win_lock or MPI_Win_lock_all first");
 }
 
-/* The fast attempt: a put or get of elements of one predefined type, in memory that is mapped here,
- * of a target that is locked. False, and nothing was done, if any check is left to the general
- * path. */
-static bool copy_now(struct weft_win *win, const struct weft_rma_arguments *a)
+/* ---- The fast attempt: elements of one plain type on all sides, in memory that is mapped here, of
+ * a target that is locked */
+
+/* Where the data are at the target. NULL: a check is left to the general path. */
+static char *locate_now(const struct weft_win *win, const struct weft_rma_place *to, size_t *bytes)
 {
-    const struct weft_win_target *target = &win->targets[a->target.rank];
-    uint64_t handle = (uintptr_t)a->origin.type, count = (uint64_t)a->origin.count, at;
-    if (a->kind > WEFT_RMA_GET || !target->base || !target->lock || !a->origin.at ||
-        a->target.type != a->origin.type || a->target.count != a->origin.count || !count ||
-        count > INT32_MAX || handle >= WEFT_PREDEFINED_HANDLES)
+    const struct weft_win_target *target = &win->targets[to->rank];
+    uint64_t at, count = (uint64_t)to->count;
+    size_t size = weft_datatype_plain_size(to->type);
+    if (!target->base || !target->lock || !size || !count || to->disp < 0 ||
+        __builtin_mul_overflow((uint64_t)to->disp, (uint64_t)target->unit, &at) ||
+        __builtin_mul_overflow(count, size, bytes) || at > (uint64_t)target->bytes ||
+        *bytes > (uint64_t)target->bytes - at)
+        return NULL;
+    return target->base + at;
+}
+
+static bool is_alike(const struct weft_rma_side *side, const struct weft_rma_place *to)
+{
+    return side->at && side->type == to->type && side->count == to->count;
+}
+
+static bool accumulate_now(const struct weft_rma_arguments *a, char *there, size_t bytes)
+{
+    const struct weft_datatype *type = weft_handle_object(a->target->type);
+    const struct weft_op *op = weft_handle_resolve(a->op, WEFT_KIND_OP);
+    if (!op || op->id == WEFT_OP_USER || (op->id == WEFT_OP_NO_OP && !a->result) ||
+        weft_op_check(op, type->basic_type) != MPI_SUCCESS)
         return false;
-    const struct weft_datatype *type = weft_handle_resolve(a->origin.type, WEFT_KIND_DATATYPE);
-    if (!type || !(type->flags & WEFT_TYPE_CONTIGUOUS) || a->target.disp < 0 ||
-        __builtin_mul_overflow((uint64_t)a->target.disp, (uint64_t)target->unit, &at) ||
-        at > (uint64_t)target->bytes || count * type->size > (uint64_t)target->bytes - at)
+    return weft_rma_apply_atomic(op, type->basic_type, there, bytes, a->origin->at,
+                                 a->result ? (void *)a->result->at : NULL);
+}
+
+/* False, and nothing was done, if a check is left to the general path. */
+static bool do_now(const struct weft_win *win, const struct weft_rma_arguments *a)
+{
+    size_t bytes;
+    char *there = locate_now(win, a->target, &bytes);
+    if (!there || !is_alike(a->origin, a->target) || (a->result && !is_alike(a->result, a->target)))
         return false;
-    bool put = a->kind == WEFT_RMA_PUT;
-    void *here = (void *)a->origin.at, *there = target->base + at;
-    memmove(put ? there : here, put ? here : there, (size_t)count * type->size);
+    switch (a->kind) {
+    case WEFT_RMA_PUT:
+        memmove(there, a->origin->at, bytes);
+        break;
+    case WEFT_RMA_GET:
+        memmove((void *)a->origin->at, there, bytes);
+        break;
+    case WEFT_RMA_ACCUMULATE:
+    case WEFT_RMA_GET_ACCUMULATE:
+        if (!accumulate_now(a, there, bytes))
+            return false;
+        break;
+    case WEFT_RMA_COMPARE_AND_SWAP:
+        return false;
+    }
     weft_count_add(&weft_counts.rma_direct, 1);
     return true;
 }
 
+/* ---- */
+
 int weft_rma_call(struct weft_win *win, const struct weft_rma_arguments *a,
                   struct weft_request **request)
 {
-    int rank = a->target.rank, code = weft_arg_win_rank(win, rank);
-    if (code == MPI_SUCCESS && rank != MPI_PROC_NULL && !request && copy_now(win, a))
+    int rank = a->target->rank, code = weft_arg_win_rank(win, rank);
+    if (code == MPI_SUCCESS && rank != MPI_PROC_NULL && !request && do_now(win, a))
         return MPI_SUCCESS;
     struct weft_rma_call call = {.kind = a->kind, .target = rank, .compare = a->compare};
     if (code == MPI_SUCCESS && rank != MPI_PROC_NULL) {

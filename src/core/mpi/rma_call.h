@@ -30,9 +30,10 @@ struct weft_rma_place {
 
 struct weft_rma_arguments {
     enum weft_rma_kind kind;
-    struct weft_rma_side origin, result; /* result: of operations that have one beside the origin */
+    const struct weft_rma_side *origin;
+    const struct weft_rma_side *result; /* of operations that have one beside the origin, or NULL */
     const void *compare;
-    struct weft_rma_place target;
+    const struct weft_rma_place *target;
     MPI_Op op; /* of accumulate operations */
 };
 
@@ -42,9 +43,21 @@ int weft_rma_call(struct weft_win *win, const struct weft_rma_arguments *argumen
                   struct weft_request **request);
 
 /* Checks of handles and ranks, as in arg.h; MPI_PROC_NULL is a rank. */
-int weft_arg_win(MPI_Win handle, struct weft_win **win);
+WEFT_COLD int weft_arg_bad_win(MPI_Win handle);
+WEFT_COLD int weft_arg_bad_win_rank(const struct weft_win *win, int rank);
 int weft_arg_win_or_null(MPI_Win handle, struct weft_win **win);
-int weft_arg_win_rank(const struct weft_win *win, int rank);
+
+static inline int weft_arg_win(MPI_Win handle, struct weft_win **win)
+{
+    *win = weft_handle_resolve(handle, WEFT_KIND_WIN);
+    return weft_likely(*win != NULL) ? MPI_SUCCESS : weft_arg_bad_win(handle);
+}
+
+static inline int weft_arg_win_rank(const struct weft_win *win, int rank)
+{
+    bool valid = weft_likely(rank >= 0 && rank < win->comm->size) || rank == MPI_PROC_NULL;
+    return valid ? MPI_SUCCESS : weft_arg_bad_win_rank(win, rank);
+}
 
 /* Enters the library with the window's VCI. */
 int weft_enter_win_gated(const char *function, MPI_Win handle);
@@ -55,7 +68,13 @@ static inline int weft_enter_win(const char *function, MPI_Win handle)
 
 /* Leaves the library; raises code first unless it is MPI_SUCCESS. For calls that hold all VCIs,
  * too. */
-int weft_leave_win(struct weft_win *win, int code, const char *function);
+int weft_leave_win_gated(struct weft_win *win, int code, const char *function);
+static inline int weft_leave_win(struct weft_win *win, int code, const char *function)
+{
+    return weft_likely(!weft_entry_flags && code == MPI_SUCCESS)
+               ? MPI_SUCCESS
+               : weft_leave_win_gated(win, code, function);
+}
 
 /* Stores an address in a pointer of any type. */
 static inline void weft_win_copy_address(void *base, void *pointer)

@@ -11,11 +11,8 @@
 
 /* ---- Arguments */
 
-int weft_arg_win(MPI_Win handle, struct weft_win **win)
+int weft_arg_bad_win(MPI_Win handle)
 {
-    *win = weft_handle_resolve(handle, WEFT_KIND_WIN);
-    if (weft_likely(*win != NULL))
-        return MPI_SUCCESS;
     if (handle == MPI_WIN_NULL)
         return weft_error_set(MPI_ERR_WIN, "the window is MPI_WIN_NULL");
     return weft_error_set(MPI_ERR_WIN, "%p is no window; was it freed?", (void *)handle);
@@ -27,10 +24,8 @@ int weft_arg_win_or_null(MPI_Win handle, struct weft_win **win)
     return handle == MPI_WIN_NULL ? MPI_SUCCESS : weft_arg_win(handle, win);
 }
 
-int weft_arg_win_rank(const struct weft_win *win, int rank)
+int weft_arg_bad_win_rank(const struct weft_win *win, int rank)
 {
-    if (weft_likely(rank >= 0 && rank < win->comm->size) || rank == MPI_PROC_NULL)
-        return MPI_SUCCESS;
     return weft_error_set(MPI_ERR_RANK, "rank %d is not in the window, which has ranks 0 to %d",
                           rank, win->comm->size - 1);
 }
@@ -56,7 +51,7 @@ int weft_enter_win_gated(const char *function, MPI_Win handle)
     return weft_enter_on(function, win ? win->comm->vci : &weft.vcis[0]);
 }
 
-int weft_leave_win(struct weft_win *win, int code, const char *function)
+int weft_leave_win_gated(struct weft_win *win, int code, const char *function)
 {
     /* After MPI_Win_free, which holds all VCIs, there is no window, and no error. */
     struct weft_vci *vci = weft_vcis_hold_all() ? NULL : win ? win->comm->vci : &weft.vcis[0];

@@ -152,7 +152,7 @@ static bool adds_as_integer(enum weft_basic_type element)
         type before = __atomic_load_n((type *)at, __ATOMIC_RELAXED), after;                        \
         do {                                                                                       \
             after = before;                                                                        \
-            weft_op_apply(apply->op, apply->element, operand, &after, 1);                          \
+            weft_op_apply(op, element, operand, &after, 1);                                        \
         } while (!__atomic_compare_exchange_n((type *)at, &before, after, true, __ATOMIC_RELAXED,  \
                                               __ATOMIC_RELAXED));                                  \
         memcpy(old, &before, sizeof before);                                                       \
@@ -203,11 +203,11 @@ static void store_run(char *at, size_t size, size_t bytes, const char *in)
 }
 
 /* One element of 1, 2, 4 or 8 bytes at an aligned address; old is its value before. */
-static void combine_atomic(const struct weft_rma_apply *apply, char *at, size_t size,
-                           const char *in, char *old)
+static void combine_atomic(const struct weft_op *op, enum weft_basic_type element, size_t size,
+                           char *at, const char *in, char *old)
 {
     uint64_t operand[1] = {0};
-    if (apply->op->id == WEFT_OP_SUM && adds_as_integer(apply->element)) {
+    if (op->id == WEFT_OP_SUM && adds_as_integer(element)) {
         if (size == 8)
             FETCH_ADD(uint64_t)
         if (size == 4)
@@ -228,39 +228,39 @@ static void combine_atomic(const struct weft_rma_apply *apply, char *at, size_t 
 
 static bool takes_atomic(const char *at, size_t size)
 {
-    return size <= 8 && !(size & (size - 1)) && (uintptr_t)at % size == 0;
+    return size <= 8 && !(size & (size - 1)) && !((uintptr_t)at & (size - 1));
 }
 
-/* Elements of 1, 2, 4 or 8 bytes at aligned addresses. */
-static void combine_run_atomic(const struct weft_rma_apply *apply, char *at, size_t size,
-                               size_t bytes, const char *in, char *out)
+bool weft_rma_apply_atomic(const struct weft_op *op, enum weft_basic_type element, char *at,
+                           size_t bytes, const char *in, char *out)
 {
+    size_t size = weft_basic_size(element);
     uint64_t old[1];
-    if (apply->op->id == WEFT_OP_NO_OP) {
+    if (!takes_atomic(at, size))
+        return false;
+    if (op->id == WEFT_OP_NO_OP) {
         if (out) /* a damaged packet may want none */
             load_run(at, size, bytes, out);
-        return;
+        return true;
     }
-    if (apply->op->id == WEFT_OP_REPLACE && !out) {
+    if (op->id == WEFT_OP_REPLACE && !out) {
         store_run(at, size, bytes, in);
-        return;
+        return true;
     }
     for (size_t i = 0; i < bytes; i += size) {
-        combine_atomic(apply, at + i, size, in + i, (char *)old);
+        combine_atomic(op, element, size, at + i, in + i, (char *)old);
         if (out)
             memcpy(out + i, old, size);
     }
+    return true;
 }
 
 static int combine_run(const struct weft_rma_apply *apply, char *at, size_t bytes, const char *in,
                        char *out)
 {
-    size_t size = weft_basic_size(apply->element);
     bool broken = false;
-    if (!apply->exclusive && takes_atomic(at, size)) {
-        combine_run_atomic(apply, at, size, bytes, in, out);
+    if (!apply->exclusive && weft_rma_apply_atomic(apply->op, apply->element, at, bytes, in, out))
         return MPI_SUCCESS;
-    }
     if (!apply->exclusive)
         take_word(apply, &broken);
     combine_plain(apply, at, bytes, in, out);

@@ -38,7 +38,7 @@ static int outcome(struct weft_win *win, int code)
 /* A program may wait in a loop of such calls: every TURN-th call progresses. */
 static void progress_sometimes(struct weft_win *win)
 {
-    enum { TURN = 64 };
+    enum { TURN = 256 };
     if (++win->syncs % TURN == 0)
         weft_look(weft_win_scope(win));
 }

@@ -101,6 +101,7 @@ static int carry_out(const struct weft_win *win, int source, const struct weft_r
     }
 }
 
+/* Sends the RESULT or FAULT of an operation, if it has one. */
 static void operate(struct weft_win *win, int source, const struct weft_rma_packet *packet)
 {
     struct weft_run runs[WEFT_RMA_RUNS];
@@ -206,6 +207,8 @@ void weft_rma_handle(struct weft_win *win, int source, const struct weft_rma_pac
     case WEFT_RMA_GET_ACCUMULATE:
     case WEFT_RMA_COMPARE_AND_SWAP:
         operate(win, source, packet);
+        if (packet->acknowledge)
+            weft_rma_notify(win, source, WEFT_RMA_ACK, 0);
         return;
     case WEFT_RMA_RESULT:
     case WEFT_RMA_FAULT:

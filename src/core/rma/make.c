@@ -488,6 +488,9 @@ int weft_win_attach(struct weft_win *win, void *base, MPI_Aint bytes)
     int code = check_dynamic(win);
     if (code == MPI_SUCCESS && bytes < 0)
         code = weft_error_set(MPI_ERR_SIZE, "the size %lld is negative", (long long)bytes);
+    if (code == MPI_SUCCESS && bytes && !base)
+        code = weft_error_set(MPI_ERR_BUFFER, "the base of %lld bytes is a null pointer",
+                              (long long)bytes);
     if (code != MPI_SUCCESS)
         return code;
     for (size_t i = 0; i < win->nregions; i++)

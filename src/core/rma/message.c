@@ -34,7 +34,7 @@ struct weft_rma_packet *weft_rma_packet_make(enum weft_rma_packet_kind kind, siz
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a packet of %zu bytes to another rank's window",
                    bytes);
     *packet = (struct weft_rma_packet){
-        .kind = (uint8_t)kind, .runs = (uint32_t)runs, .bytes = (uint64_t)bytes};
+        .kind = (uint8_t)kind, .runs = (uint16_t)runs, .bytes = (uint64_t)bytes};
     return packet;
 }
 

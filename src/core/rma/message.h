@@ -10,9 +10,8 @@
  * posting.
  *
  * Invariants:
- *  - Packets of one rank to another are handled in the order in which they were sent. So an ACK of
- *    a FLUSH or UNLOCK acknowledges every operation sent before, and accumulate operations keep
- *    their order.
+ *  - Packets of one rank to another are handled in the order in which they were sent. So an ACK
+ *    acknowledges every operation sent before, and accumulate operations keep their order.
  *  - A handler never waits: the lane queues what it sends.
  *  - Source, kind, length, runs and numbers of a packet are checked before they are used.
  */
@@ -36,7 +35,8 @@ enum weft_rma_packet_kind {
     WEFT_RMA_FLUSH,
     WEFT_RMA_LOCK,   /* of type `op`: enum weft_win_lock */
     WEFT_RMA_UNLOCK, /* the lock that was granted */
-    WEFT_RMA_ACK,    /* a FLUSH or UNLOCK was handled, or a LOCK granted (op 0) or refused (op 1) */
+    WEFT_RMA_ACK,    /* an operation, FLUSH or UNLOCK was handled, or a LOCK granted (op 0) or
+                        refused (op 1) */
     WEFT_RMA_POST,
     WEFT_RMA_COMPLETE
 };
@@ -45,7 +45,8 @@ struct weft_rma_packet {
     uint8_t kind;    /* enum weft_rma_packet_kind */
     uint8_t element; /* enum weft_basic_type */
     uint16_t op;     /* the handle of a predefined operation, or enum weft_win_lock */
-    uint32_t runs;
+    uint16_t runs;
+    uint16_t acknowledge; /* of an operation without a result: not 0 if an ACK is to follow */
     uint64_t number;
     uint64_t offset; /* in the packed form of the whole operation */
     uint64_t bytes;  /* of data that the packet carries, or that its result is to carry */

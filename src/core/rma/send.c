@@ -176,8 +176,18 @@ static void write_data(const struct weft_rma_op *op, struct weft_rma_packet *pac
         weft_datatype_pack(origin->type, origin->at, op->sent, data, bytes);
 }
 
+/* Whether the last packet of an operation without a result is to be acknowledged, so that a flush
+ * needs no packet of its own: one at a time for each target, in epochs whose end waits for ACKs. */
+static bool wants_ack(const struct weft_win *win, const struct weft_rma_op *op, size_t bytes)
+{
+    return !has_result(op) && op->sent + bytes == op->call.bytes &&
+           !win->targets[op->call.target].acks_pending &&
+           (win->access == WEFT_WIN_LOCKED_ALL || win->access == WEFT_WIN_NO_ACCESS);
+}
+
 static int send_one(struct weft_win *win, struct weft_rma_op *op)
 {
+    struct weft_win_target *target = &win->targets[op->call.target];
     struct weft_run runs[WEFT_RMA_RUNS];
     size_t nruns, bytes = list_runs(op, runs, &nruns);
     size_t room = op->call.kind == WEFT_RMA_COMPARE_AND_SWAP ? 2 * bytes
@@ -190,14 +200,16 @@ static int send_one(struct weft_win *win, struct weft_rma_op *op)
     packet->offset = op->sent;
     packet->element = (uint8_t)op->call.type->basic_type;
     packet->op = op->call.op ? (uint16_t)(uintptr_t)op->call.op->handle : 0;
+    bool ack = wants_ack(win, op, bytes);
+    packet->acknowledge = ack;
     memcpy(weft_rma_runs(packet), runs, nruns * sizeof *runs);
     write_data(op, packet, bytes);
     int code = weft_rma_packet_send(win, op->call.target, packet);
     if (code != MPI_SUCCESS)
         return code;
     op->sent += bytes;
-    win->targets[op->call.target].flush =
-        !has_result(op); /* a result acknowledges what was sent before */
+    target->acks_pending += ack;
+    target->flush = !has_result(op) && !ack; /* both acknowledge what was sent before */
     op->results_pending += has_result(op);
     win->results_pending += has_result(op);
     return MPI_SUCCESS;

@@ -249,6 +249,14 @@ struct weft_rma_call {
 int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call,
                    struct weft_request **request);
 
+/* ---- apply.c */
+
+/* Applies an accumulate operation, which weft_op_check accepts, to elements at a target that take
+ * processor atomics: `in` has the origin's, not read by MPI_NO_OP; out: their values before, or
+ * NULL. False, and nothing was done, for other elements. */
+bool weft_rma_apply_atomic(const struct weft_op *op, enum weft_basic_type element, char *at,
+                           size_t bytes, const char *in, char *out);
+
 /* ---- For the rest of the core */
 
 /* A message of a window is complete (WEFT_REQUEST_PART). */

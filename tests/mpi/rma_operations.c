@@ -9,8 +9,8 @@
  */
 #include "check.h"
 
-static const MPI_Op ops[] = {MPI_MIN,    MPI_MAX,    MPI_SUM,     MPI_PROD,  MPI_LAND,
-                             MPI_BAND,   MPI_LOR,    MPI_BOR,     MPI_LXOR,  MPI_BXOR,
+static const MPI_Op ops[] = {MPI_MIN,    MPI_MAX,    MPI_SUM,     MPI_PROD, MPI_LAND,
+                             MPI_BAND,   MPI_LOR,    MPI_BOR,     MPI_LXOR, MPI_BXOR,
                              MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
 static const MPI_Datatype types[] = {MPI_CHAR,
                                      MPI_SIGNED_CHAR,
@@ -54,8 +54,8 @@ enum {
     OPS = sizeof ops / sizeof *ops,
     TYPES = sizeof types / sizeof *types,
     COUNT = 3,
-    ELEMENT = 32,                      /* bytes of the longest type */
-    SLOT = 2 * COUNT * ELEMENT + 32,   /* of one call at the target */
+    ELEMENT = 32,                    /* bytes of the longest type */
+    SLOT = 2 * COUNT * ELEMENT + 32, /* of one call at the target */
     SLOTS = OPS * TYPES * VARIANTS
 };
 
@@ -148,8 +148,7 @@ static void check_origin(const struct call *call, int code, const char *result)
     CHECK(check_class(code) == (takes ? MPI_SUCCESS : MPI_ERR_OP),
           "operation %d, type %d, variant %d: the class is %d", call->index % OPS,
           call->index / OPS % TYPES, (int)call->variant, check_class(code));
-    bool has_result =
-        call->variant == ONE || call->op == MPI_NO_OP || call->index % 3 != 0;
+    bool has_result = call->variant == ONE || call->op == MPI_NO_OP || call->index % 3 != 0;
     if (!takes || !has_result)
         return;
     fill(before, SLOT, (uint64_t)call->index * 64 + 32);
@@ -175,8 +174,8 @@ static void check_all(MPI_Win win, char *memory, bool exclusive)
     exclusive ? MPI_Win_lock(MPI_LOCK_EXCLUSIVE, target, 0, win) : MPI_Win_lock_all(0, win);
     for (int i = 0; i < SLOTS; i++) {
         struct call call = call_of(i);
-        codes[i] = start(&call, origins + (size_t)i * SLOT, results + (size_t)i * SLOT, target,
-                         win);
+        codes[i] =
+            start(&call, origins + (size_t)i * SLOT, results + (size_t)i * SLOT, target, win);
         MPI_Type_free(&call.there);
     }
     exclusive ? MPI_Win_unlock(target, win) : MPI_Win_unlock_all(win);

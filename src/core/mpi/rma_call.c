@@ -110,8 +110,7 @@ static int check_data(const struct weft_rma_arguments *a, struct weft_rma_call *
     size_t origin = 0, result = 0, there = 0;
     struct weft_datatype *type = NULL;
     bool reads_origin = a->op != MPI_NO_OP || !is_accumulate(a);
-    int code =
-        reads_origin ? check_side(a->origin, "origin", &call->origin, &origin) : MPI_SUCCESS;
+    int code = reads_origin ? check_side(a->origin, "origin", &call->origin, &origin) : MPI_SUCCESS;
     if (code == MPI_SUCCESS && a->result)
         code = check_side(a->result, "result", &call->result, &result);
     if (code == MPI_SUCCESS)

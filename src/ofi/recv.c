@@ -119,6 +119,14 @@ static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, vo
     return iov[0].iov_len < weft_net.spill_limit ? 2 : 1;
 }
 
+/* How many receives the provider may hold when this one is posted. Those of windows stay posted, so
+ * they leave room for others: one that the provider does not hold is searched for by PEEK. */
+static uint64_t post_limit(const struct weft_request *request)
+{
+    bool stays = request->channel == &request->channel->comm->part;
+    return stays ? weft_net.post_limit / 3 * 2 : weft_net.post_limit;
+}
+
 int weft_net_irecv(struct weft_request *request)
 {
     struct iovec iov[3];
@@ -126,7 +134,7 @@ int weft_net_irecv(struct weft_request *request)
     size_t pieces = 0;
     request->flags |= WEFT_REQUEST_IN_NET;
     request->owner = WEFT_LANE_NET;
-    if (request->vci->net.posts - weft_net_of(request)->completed < weft_net.post_limit)
+    if (request->vci->net.posts - weft_net_of(request)->completed < post_limit(request))
         pieces = weft_net.header_apart && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
                          request->capacity > WEFT_NET_SMALL
                      ? lay_out(request, request->buffer, request->capacity, iov)

@@ -51,7 +51,7 @@ TESTS += tests/examples/run
 # Each NAME_test.c is a program NAME_test.test, linked with the static objects for the hidden names.
 # UNIT_TESTS lists them when make runs; configure.ac defines it. match_bench prints what a match costs:
 # built, not run.
-EXTRA_DIST += tests/unit tests/typemap.h
+EXTRA_DIST += $(wildcard $(srcdir)/tests/unit/*.[ch]) tests/typemap.h
 TEST_EXTENSIONS = .test
 if HAVE_CMOCKA
 UNIT_LIBS = libweft.la
@@ -69,6 +69,10 @@ endif
 dist_noinst_SCRIPTS += tests/differential/run
 EXTRA_DIST += tests/differential
 
+# ---- Benchmarks, jobs under Slurm, what the sanitizers do not report
+dist_noinst_SCRIPTS += tests/bench/run
+EXTRA_DIST += tests/slurm tests/suppressions
+
 # ---- The contract with libfabric
 include tests/strict/local.mk
 
@@ -78,7 +82,7 @@ include tests/strict/local.mk
 MPI_TEST_LIBS = libmpi_abi.la
 MPI_TEST_FOLDERS = tests/mpi tests/standard
 MPI_TESTS = $(patsubst $(srcdir)/%.c,%,$(wildcard $(MPI_TEST_FOLDERS:%=$(srcdir)/%/*.c)))
-EXTRA_DIST += $(MPI_TEST_FOLDERS)
+EXTRA_DIST += $(wildcard $(MPI_TEST_FOLDERS:%=$(srcdir)/%/*.[ch]))
 dist_noinst_SCRIPTS += tests/run
 
 # Libtool takes longer than the compiler, which finds a shared library without it.

@@ -152,7 +152,6 @@ libweft_la_SOURCES += src/core/pt2pt/match.c src/core/pt2pt/match.h
 libweft_la_SOURCES += src/core/coll/op.c src/core/coll/op.h
 libweft_la_SOURCES += src/core/pt2pt/p2p.c src/core/pt2pt/p2p.h
 libweft_la_SOURCES += src/core/pt2pt/partitioned.c src/core/pt2pt/partitioned.h
-libweft_la_SOURCES += src/core/pt2pt/partitioned_announce.c
 libweft_la_SOURCES += src/core/pt2pt/partitioned_recv.c
 libweft_la_SOURCES += src/core/pt2pt/partitioned_send.c
 libweft_la_SOURCES += src/core/pt2pt/partitioned_internal.h

@@ -130,7 +130,7 @@ _Static_assert(offsetof(struct weft_net_control, number) + WEFT_FINS_AT_ONCE * s
                    sizeof(struct weft_net_control),
                "the numbers of a FIN");
 
-enum { WEFT_NET_WIRE_VERSION = 12 };
+enum { WEFT_NET_WIRE_VERSION = 13 };
 
 /* The ring of a staged rendezvous, part of what both sides must agree on: slots of so many bytes.
  */

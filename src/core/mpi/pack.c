@@ -122,8 +122,7 @@ int PMPI_Pack(const void *inbuf, int incount, MPI_Datatype datatype, void *outbu
               int *position, MPI_Comm comm)
 {
     MPI_Count at = position ? *position : 0;
-    int code =
-        run(PACK, inbuf, incount, datatype, outbuf, outsize, position ? &at : NULL, comm);
+    int code = run(PACK, inbuf, incount, datatype, outbuf, outsize, position ? &at : NULL, comm);
     if (weft_likely(code == MPI_SUCCESS))
         *position = (int)at;
     return code;
@@ -141,8 +140,7 @@ int PMPI_Unpack(const void *inbuf, int insize, int *position, void *outbuf, int 
                 MPI_Datatype datatype, MPI_Comm comm)
 {
     MPI_Count at = position ? *position : 0;
-    int code =
-        run(UNPACK, outbuf, outcount, datatype, inbuf, insize, position ? &at : NULL, comm);
+    int code = run(UNPACK, outbuf, outcount, datatype, inbuf, insize, position ? &at : NULL, comm);
     if (weft_likely(code == MPI_SUCCESS))
         *position = (int)at;
     return code;

@@ -3,8 +3,8 @@
  * Partitioned communication (MPI 5.0, chapter 4): messages whose partitions travel when they are
  * marked ready, each on its own.
  *
- * The protocol consists of ordinary messages on two channels of its own, so that no receive or probe
- * of the user matches them, and so that every lane carries them.
+ * The protocol consists of ordinary messages on two channels of its own, so that no receive or
+ * probe of the user matches them, and so that every lane carries them.
  *
  *  1. Announcements. MPI_Psend_init takes an id that no other partitioned send of this process has
  *     and sends, on the channel comm->announcing with the user's tag: the id, how many partitions

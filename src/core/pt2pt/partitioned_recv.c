@@ -87,8 +87,8 @@ static uint8_t prepare(struct weft_precv *recv)
     recv->landing = malloc(recv->landing_bytes);
     if (recv->landing)
         return MPI_SUCCESS;
-    return (uint8_t)weft_error_set(
-        MPI_ERR_NO_MEM, "no memory for a partitioned receive; free some requests first");
+    return (uint8_t)weft_error_set(MPI_ERR_NO_MEM,
+                                   "no memory for a partitioned receive; free some requests first");
 }
 
 void weft_precv_matched(struct weft_request *part)

@@ -72,9 +72,8 @@ static int announce(struct weft_psend *send)
         return weft_partitioned_no_memory(is, "send");
     send->base.id = take_id();
     *what = (struct weft_announcement){send->base.bytes, is->partitions, send->base.id};
-    int code =
-        weft_partitioned_send(is->rank, &is->comm->announcing, is->tag, what, sizeof *what,
-                              weft_datatype_byte(), &weft_announcements, what);
+    int code = weft_partitioned_send(is->rank, &is->comm->announcing, is->tag, what, sizeof *what,
+                                     weft_datatype_byte(), &weft_announcements, what);
     if (code != MPI_SUCCESS)
         free(what);
     return code;

@@ -194,7 +194,6 @@ libweft_la_SOURCES += src/ofi/send.c
 libweft_la_SOURCES += src/ofi/recv.c
 libweft_la_SOURCES += src/ofi/rndv_read.c
 libweft_la_SOURCES += src/ofi/bounce_pool.c
-libweft_la_SOURCES += src/ofi/rndv_write.c
 libweft_la_SOURCES += src/ofi/rndv_send.c
 libweft_la_SOURCES += src/ofi/control.c
 libweft_la_SOURCES += src/ofi/rma.c src/ofi/rma.h

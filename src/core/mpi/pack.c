@@ -42,7 +42,7 @@ static int check_buffers(const struct call *call, size_t bytes)
 
 static char *place_of(const struct call *call)
 {
-    return (char *)call->packed + (call->packed ? *call->position : 0);
+    return call->packed ? (char *)call->packed + *call->position : NULL;
 }
 
 /* ---- The bytes as they are */

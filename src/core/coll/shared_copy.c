@@ -146,7 +146,7 @@ static bool allreduce(struct weft_shared_call *c)
 {
     const struct weft_coll_args *args = c->args;
     if (c->next == c->stamp) {
-        c->begun = !c->s && tries(c) ? weft_copy_tuning_clock() : 0;
+        c->begun = tries(c) ? weft_copy_tuning_clock() : 0;
         if (!post_addresses(c, c->stamp, args->in.at, needs_parts(c)))
             return false;
     }

@@ -69,8 +69,8 @@ struct weft_area {
     uint64_t call;      /* number of the last call that began */
     uint64_t began;     /* calls that began here; they are executed one after the other */
     _Atomic uint64_t ended;
-    uint64_t known;     /* `done` of all ranks has reached this stamp */
-    char *scratch;      /* WEFT_AREA_SCRATCH bytes of this process */
+    uint64_t known;                           /* `done` of all ranks has reached this stamp */
+    char *scratch;                            /* WEFT_AREA_SCRATCH bytes of this process */
     struct weft_shm_copy_tuning parts_tuning; /* of rank 0: long reductions, whole or by parts */
     uint64_t cell_stamps[WEFT_AREA_CELLS];    /* the last one of each of this rank's */
     uint64_t buffer_stamps[WEFT_AREA_BUFFERS_MAX];

@@ -200,21 +200,21 @@ static void play_rooted(const struct round *r)
     size_t own = reduces ? 0 : n * (size_t)r->rank;
     if (r->kind == REDUCE) {
         put(r, in_place ? many : one, 0, r->rank, 0, n);
-        CALL(r, Reduce, reduce, in_place ? MPI_IN_PLACE : one.at, many.at, r->count, MPI_INT, MPI_SUM, r->root,
-                   r->comm);
+        CALL(r, Reduce, reduce, in_place ? MPI_IN_PLACE : one.at, many.at, r->count, MPI_INT,
+             MPI_SUM, r->root, r->comm);
         if (is_root)
             verify_sum(r, many, 0, 0, n);
     } else if (gathers) {
         put(r, in_place ? many : one, in_place ? own : 0, r->rank, 0, n);
-        CALL(r, Gather, gather, in_place ? MPI_IN_PLACE : one.at, r->count, one.type, many.at, r->count,
-                   many.type, r->root, r->comm);
+        CALL(r, Gather, gather, in_place ? MPI_IN_PLACE : one.at, r->count, one.type, many.at,
+             r->count, many.type, r->root, r->comm);
         for (int i = 0; i < r->size && is_root; i++)
             verify(r, many, n * (size_t)i, i, 0, n);
     } else {
         for (int i = 0; i < r->size && is_root; i++)
             put(r, many, n * (size_t)i, r->root, i, n);
-        CALL(r, Scatter, scatter, many.at, r->count, many.type, in_place ? MPI_IN_PLACE : one.at, r->count,
-                    one.type, r->root, r->comm);
+        CALL(r, Scatter, scatter, many.at, r->count, many.type, in_place ? MPI_IN_PLACE : one.at,
+             r->count, one.type, r->root, r->comm);
         verify(r, in_place ? many : one, in_place ? own : 0, r->root, r->rank, n);
     }
     verify_guards(r, one);
@@ -253,8 +253,8 @@ static void play_vector(const struct round *r)
     size_t n = (size_t)counts[r->rank], own = (size_t)displs[r->rank];
     struct data in = data_new(n, true), out = data_new((size_t)end, true);
     put(r, r->in_place ? out : in, r->in_place ? own : 0, r->rank, 0, n);
-    CALL(r, Allgatherv, allgatherv, r->in_place ? MPI_IN_PLACE : in.at, counts[r->rank], in.type, out.at, counts,
-                   displs, out.type, r->comm);
+    CALL(r, Allgatherv, allgatherv, r->in_place ? MPI_IN_PLACE : in.at, counts[r->rank], in.type,
+         out.at, counts, displs, out.type, r->comm);
     for (int i = 0; i < r->size; i++) {
         verify(r, out, (size_t)displs[i], i, 0, (size_t)counts[i]);
         CHECK(i % 2 == 0 || *element(out, (size_t)displs[i] - 1) == GUARD,
@@ -282,7 +282,8 @@ static void play_sums(const struct round *r)
     else if (r->kind == REDUCE_SCATTER)
         CALL(r, Reduce_scatter, reduce_scatter, send, out.at, counts, MPI_INT, MPI_SUM, r->comm);
     else
-        CALL(r, Reduce_scatter_block, reduce_scatter_block, send, out.at, r->count, MPI_INT, MPI_SUM, r->comm);
+        CALL(r, Reduce_scatter_block, reduce_scatter_block, send, out.at, r->count, MPI_INT,
+             MPI_SUM, r->comm);
     verify_sum(r, out, 0, scatters ? (size_t)begin : 0,
                scatters ? (size_t)counts[r->rank] : (size_t)r->count);
     verify_guards(r, in);

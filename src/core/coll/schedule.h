@@ -84,7 +84,7 @@ struct weft_schedule {
     struct weft_request *request;   /* completes with the schedule; NULL: blocking */
     bool persistent;
     struct weft_shared_operation *shared; /* executed through an area (shared.h); NULL: by steps */
-    struct weft_request *waits_for; /* the first incomplete message of an active schedule */
+    struct weft_request *waits_for;       /* the first incomplete message of an active schedule */
     struct weft_schedule *next_active;
     unsigned polls;     /* while it waits */
     double waits_since; /* 0: no refusal was looked for */

@@ -5,9 +5,9 @@
  *
  * The ranks make the area together at one blocking call of the communicator (WEFT_SHM_COLL). A
  * persistent collective has a small one of its own, made when it is initialized, because ranks may
- * start persistent collectives in any order. Then a rank posts its data to its own cells, in pieces, and copies or combines the pieces of others
- * out of theirs. Long data of some collectives are posted as an address, from which the other ranks
- * read (one copy).
+ * start persistent collectives in any order. Then a rank posts its data to its own cells, in
+ * pieces, and copies or combines the pieces of others out of theirs. Long data of some collectives
+ * are posted as an address, from which the other ranks read (one copy).
  *
  * Invariants:
  *  - The calls of an area are executed in the order in which they began: one that begins while
@@ -148,8 +148,8 @@ static size_t describe(struct weft_shared_call *c, struct cut *cut)
 }
 
 /* Describes a call. Returns false if all ranks execute it as a schedule. */
-static bool prepare(struct weft_shared_call *c, const struct weft_coll_args *args,
-                    struct weft_area *area, struct cut *cut)
+static inline bool prepare(struct weft_shared_call *c, const struct weft_coll_args *args,
+                           struct weft_area *area, struct cut *cut)
 {
     const struct weft_shared_limits *limit = &weft_shared_limits[args->kind];
     struct weft_comm *comm = args->comm;
@@ -164,7 +164,7 @@ static bool prepare(struct weft_shared_call *c, const struct weft_coll_args *arg
 }
 
 /* Whether any call like this may take an area. */
-static bool may_share(const struct weft_coll_args *args)
+static inline bool may_share(const struct weft_coll_args *args)
 {
     return weft_shared_limits[args->kind].pieces && !weft_coll_is_set(args->kind) &&
            (!args->op || can_reduce(args));
@@ -173,7 +173,7 @@ static bool may_share(const struct weft_coll_args *args)
 /* ---- Execution */
 
 /* Begins a call with that number (modulo 2^32) among those of its area. */
-static void begin(struct weft_shared_call *c, uint32_t number)
+static inline void begin(struct weft_shared_call *c, uint32_t number)
 {
     struct weft_area *area = c->area;
     c->stamp = c->now = c->next = weft_area_call(area, number);
@@ -184,7 +184,7 @@ static void begin(struct weft_shared_call *c, uint32_t number)
 }
 
 /* Returns true if the call is complete; else it waits. */
-static bool advance(struct weft_shared_call *c)
+static inline bool advance(struct weft_shared_call *c)
 {
     if (weft_unlikely(c->queued)) {
         if (weft_shared_await(c, &c->area->ended, c->ticket, c->rank) == WEFT_SHARED_LATER)
@@ -197,7 +197,7 @@ static bool advance(struct weft_shared_call *c)
     return c->one_copy ? weft_shared_run_in_one_copy(c) : weft_shared_run_by_pieces(c);
 }
 
-static void end(struct weft_shared_call *c)
+static inline void end(struct weft_shared_call *c)
 {
     struct weft_area *area = c->area;
     uint64_t ended = c->ticket + 1;
@@ -207,7 +207,8 @@ static void end(struct weft_shared_call *c)
     atomic_store_explicit(&area->ended, ended, memory_order_relaxed);
     if (!c->one_copy && c->longest && !c->reduces)
         weft_shared_copy_own(c);
-    free(c->packed);
+    if (weft_unlikely(c->packed != NULL))
+        free(c->packed);
 }
 
 /* ---- The interface */

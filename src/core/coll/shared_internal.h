@@ -50,14 +50,14 @@ struct weft_shared_call {
     int from;
 
     /* How far it is */
-    bool queued;              /* behind calls of this rank that began before it */
-    uint64_t ticket;          /* calls of this rank that began before it */
-    uint64_t now, next;       /* stamps: to be completed, to be posted */
-    size_t at, ahead;         /* bytes: completed, posted */
-    int taken;                /* ranks of `now` whose data are taken, with this one */
-    bool reduced, whole;      /* one copy: this rank's part; and its part is all */
-    uint64_t begun;           /* nanoseconds; 0: its time is not measured */
-    void *packed;             /* data that the others read */
+    bool queued;         /* behind calls of this rank that began before it */
+    uint64_t ticket;     /* calls of this rank that began before it */
+    uint64_t now, next;  /* stamps: to be completed, to be posted */
+    size_t at, ahead;    /* bytes: completed, posted */
+    int taken;           /* ranks of `now` whose data are taken, with this one */
+    bool reduced, whole; /* one copy: this rank's part; and its part is all */
+    uint64_t begun;      /* nanoseconds; 0: its time is not measured */
+    void *packed;        /* data that the others read */
 
     /* What the ranks do */
     bool one_copy;    /* by addresses, else in pieces */

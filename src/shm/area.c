@@ -23,17 +23,17 @@ static unsigned buffers_of(int n)
 
 /* Seats are apart by one line more than their pages, so that the lines that a rank polls do not all
  * fall into the same set of its cache. */
-static size_t seat_bytes(int n)
+static size_t seat_bytes(const struct weft_area *area)
 {
-    return sizeof(struct weft_area_seat) + buffers_of(n) * piece_of(n) + WEFT_AREA_LINE;
+    return sizeof(struct weft_area_seat) + area->buffers * area->piece + WEFT_AREA_LINE;
 }
 
-size_t weft_area_bytes(int n)
+size_t weft_area_bytes(const struct weft_area *area)
 {
-    return WEFT_AREA_LINE + (size_t)n * seat_bytes(n); /* the first line is the window's */
+    return WEFT_AREA_LINE + (size_t)area->n * seat_bytes(area); /* the first line is the window's */
 }
 
-struct weft_area *weft_area_new(int n, int self, const int *world)
+struct weft_area *weft_area_new(int n, int self, const int *world, bool small)
 {
     struct weft_area *area = calloc(1, sizeof *area + (size_t)n * sizeof area->ranks[0]);
     char *scratch = malloc(WEFT_AREA_SCRATCH);
@@ -46,7 +46,7 @@ struct weft_area *weft_area_new(int n, int self, const int *world)
     area->window.fd = -1;
     area->n = n;
     area->self = self;
-    area->buffers = buffers_of(n);
+    area->buffers = small ? WEFT_AREA_BUFFERS_IN_STEP : buffers_of(n);
     area->piece = piece_of(n);
     area->part = area->piece / (size_t)n / WEFT_AREA_LINE * WEFT_AREA_LINE;
     for (int i = 0; i < n; i++) {
@@ -68,17 +68,17 @@ void weft_area_free(struct weft_area *area)
 
 int weft_area_make(struct weft_area *area, struct weft_shm_window_card *card)
 {
-    return weft_shm_window_make(weft_area_bytes(area->n), &area->window, card);
+    return weft_shm_window_make(weft_area_bytes(area), &area->window, card);
 }
 
 int weft_area_join(struct weft_area *area, const struct weft_shm_window_card *card)
 {
-    if (card->bytes != weft_area_bytes(area->n))
+    if (card->bytes != weft_area_bytes(area))
         return EINVAL;
     int failed = area->window.at ? 0 : weft_shm_window_join(card, &area->window);
     for (int i = 0; i < area->n && !failed; i++)
         area->ranks[i].seat = (struct weft_area_seat *)(void *)(area->window.at + WEFT_AREA_LINE +
-                                                                (size_t)i * seat_bytes(area->n));
+                                                                (size_t)i * seat_bytes(area));
     return failed;
 }
 

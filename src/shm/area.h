@@ -66,9 +66,11 @@ struct weft_area {
     unsigned buffers;   /* of a rank */
     size_t piece, part; /* bytes of a buffer, and of a part if one is cut for all ranks */
     bool direct;        /* all ranks can read each other's memory */
-    uint64_t call;      /* number of the call under way */
-    uint64_t known;     /* `done` of all ranks has reached this stamp */
-    char *scratch;      /* WEFT_AREA_SCRATCH bytes of this process */
+    uint64_t call;      /* number of the last call that began */
+    uint64_t began;     /* calls that began here; they are executed one after the other */
+    _Atomic uint64_t ended;
+    uint64_t known;                           /* `done` of all ranks has reached this stamp */
+    char *scratch;                            /* WEFT_AREA_SCRATCH bytes of this process */
     struct weft_shm_copy_tuning parts_tuning; /* of rank 0: long reductions, whole or by parts */
     uint64_t cell_stamps[WEFT_AREA_CELLS];    /* the last one of each of this rank's */
     uint64_t buffer_stamps[WEFT_AREA_BUFFERS_MAX];
@@ -77,13 +79,13 @@ struct weft_area {
 
 enum { WEFT_AREA_SCRATCH = 256 << 10 };
 
-/* Bytes of shared memory for n ranks. */
-size_t weft_area_bytes(int n);
-
 /* An area without memory for n ranks on this node, which have these ranks in MPI_COMM_WORLD; this
- * process is `self`. NULL if memory is short. */
-struct weft_area *weft_area_new(int n, int self, const int *world);
+ * process is `self`. `small`: with WEFT_AREA_BUFFERS_IN_STEP buffers. NULL if memory is short. */
+struct weft_area *weft_area_new(int n, int self, const int *world, bool small);
 void weft_area_free(struct weft_area *area);
+
+/* Bytes of its shared memory. */
+size_t weft_area_bytes(const struct weft_area *area);
 
 /* One rank makes the memory, all join it. Each returns 0, or an errno. */
 int weft_area_make(struct weft_area *area, struct weft_shm_window_card *card);

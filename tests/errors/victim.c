@@ -931,6 +931,34 @@ static void isendrecv_with_the_dead(void)
     _exit(0);
 }
 
+/* Nonblocking and persistent collectives through shared memory, which a rank has initialized but
+ * will not start; a blocking one is queued behind them. */
+static void areas_of_the_dead(void)
+{
+    MPI_Request requests[3];
+    int sum;
+    begin();
+    MPI_Comm_set_errhandler(MPI_COMM_WORLD, MPI_ERRORS_RETURN);
+    barriers();
+    MPI_Allreduce_init(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD, MPI_INFO_NULL,
+                       &requests[0]);
+    if (rank == 1) {
+        MPI_Recv(&value, 1, MPI_INT, 0, 9, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        raise(SIGKILL);
+    }
+    MPI_Start(&requests[0]);
+    MPI_Iallreduce(MPI_IN_PLACE, much, sizeof much / 4, MPI_INT, MPI_SUM, MPI_COMM_WORLD,
+                   &requests[1]);
+    MPI_Ibarrier(MPI_COMM_WORLD, &requests[2]);
+    if (rank == 0)
+        MPI_Send(&rank, 1, MPI_INT, 1, 9, MPI_COMM_WORLD);
+    expect_aborted("MPI_Barrier", MPI_Barrier(MPI_COMM_WORLD));
+    for (int i = 0; i < 3; i++)
+        expect_aborted("MPI_Wait", MPI_Wait(&requests[i], MPI_STATUS_IGNORE));
+    fprintf(stderr, "rank %d went on, %d wrong\n", rank, wrong);
+    _exit(0);
+}
+
 /* First contact with a dead rank, through communicators on other VCIs than the one on which its
  * death was noticed. */
 static void deals_of_the_dead(void)
@@ -992,6 +1020,19 @@ static void late_again(void)
         rest(2.5);
     }
     MPI_Barrier(MPI_COMM_WORLD);
+    end_well();
+}
+
+/* The same, nonblocking. */
+static void late_in_the_background(void)
+{
+    MPI_Request request;
+    begin();
+    barriers();
+    if (rank == 1)
+        rest(2.5);
+    MPI_Ibarrier(MPI_COMM_WORLD, &request);
+    MPI_Wait(&request, MPI_STATUS_IGNORE);
     end_well();
 }
 
@@ -1172,6 +1213,7 @@ static const struct {
             {"finalize-after-a-death", finalize_after_a_death},
             {"go-on-in-vain", go_on_in_vain},
             {"isendrecv-with-the-dead", isendrecv_with_the_dead},
+            {"areas-of-the-dead", areas_of_the_dead},
             {"deals-of-the-dead", deals_of_the_dead},
             {"holes-of-the-dead", holes_of_the_dead},
             {"copies-of-a-dead-sender", copies_of_a_dead_sender},
@@ -1183,6 +1225,7 @@ static const struct {
             {"late-in-init", late_in_init},
             {"late", late},
             {"late-again", late_again},
+            {"late-in-the-background", late_in_the_background},
             {"late-for-many", late_for_many},
             {"slow-news", slow_news},
             {"asked-in-recv", asked_in_recv},

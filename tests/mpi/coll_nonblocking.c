@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=4 lanes=rxm,rxm-soft,net-soft seconds=60
+// run: ranks=4 lanes=rxm,rxm-soft,net-soft,shm-coll seconds=60
 // run: ranks=7 lanes=rxm seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
@@ -157,6 +157,8 @@ static void failed_call_keeps_step(void)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
+    MPI_Barrier(MPI_COMM_WORLD); /* lane shm-coll: makes the shared area */
+    MPI_Barrier(MPI_COMM_WORLD);
     if (check.size >= 4)
         later_overtakes_earlier();
     barrier_waits();

@@ -2,11 +2,12 @@
 // run: ranks=2,3,4,7 lanes=shm-coll,shm-coll-copy seconds=60
 // run: ranks=5 lanes=shm,nodes seconds=60
 /*
- * Blocking collectives through shared memory of the node, against a model: random kinds, roots and
- * lengths on both sides of every limit, in place and not, on the world, the reversed world, halves
- * of it and pairs that overlap. Each rank draws for itself whether its data have holes. Sums of
- * doubles have the same bits as those of the nonblocking collective, which is a schedule. The
- * counters of MPI_T show that shared memory is used, and freed with the communicators.
+ * Collectives through shared memory of the node, against a model: random kinds, roots and lengths
+ * on both sides of every limit, in place and not, blocking, nonblocking (alone, and with blocking
+ * ones and other nonblocking ones under way) and persistent (started in another order at each rank)
+ * on the world, the reversed world, halves of it and pairs that overlap. Each rank draws for itself
+ * whether its data have holes. Sums of doubles have the same bits as those of a schedule. The
+ * counters of MPI_T show that shared memory is used, and freed with communicators and requests.
  */
 #include "check.h"
 #include "tool.h"
@@ -28,8 +29,11 @@ enum kind {
     KINDS
 };
 
+enum form { BLOCKING, NONBLOCKING, BETWEEN, PERSISTENT, FORMS };
+
 struct round {
     enum kind kind;
+    enum form form;
     int index, rank, size, root, count;
     bool in_place;
     MPI_Comm comm;
@@ -44,6 +48,86 @@ struct data {
 
 static uint64_t own_seed;
 static MPI_Datatype with_hole;
+
+/* Calls a collective of any form. */
+#define CALL(r, Name, name, ...)                                                                   \
+    do {                                                                                           \
+        MPI_Request request_ = MPI_REQUEST_NULL;                                                   \
+        before(r);                                                                                 \
+        if ((r)->form == BLOCKING)                                                                 \
+            MPI_##Name(__VA_ARGS__);                                                               \
+        else if ((r)->form == PERSISTENT)                                                          \
+            MPI_##Name##_init(__VA_ARGS__, MPI_INFO_NULL, &request_);                              \
+        else                                                                                       \
+            MPI_I##name(__VA_ARGS__, &request_);                                                   \
+        after(r, &request_);                                                                       \
+    } while (0)
+
+enum { OTHERS = 3 };
+
+/* What is under way around a call. */
+static struct {
+    MPI_Request requests[OTHERS];
+    int sums[OTHERS], values[OTHERS];
+} others;
+
+static void start_other(const struct round *r, int i)
+{
+    others.values[i] = r->rank + r->index + i;
+    MPI_Iallreduce(&others.values[i], &others.sums[i], 1, MPI_INT, MPI_SUM, r->comm,
+                   &others.requests[i]);
+}
+
+static void check_other_sum(const struct round *r, int i, int sum)
+{
+    int expected = r->size * (r->size - 1) / 2 + r->size * (r->index + i);
+    CHECK(sum == expected, "round %d: sum %d beside the call is %d, not %d", r->index, i, sum,
+          expected);
+}
+
+static void before(const struct round *r)
+{
+    for (int i = 0; i < OTHERS - 1 && r->form == BETWEEN; i++)
+        start_other(r, i);
+}
+
+/* Two persistent collectives, started in either order, with a blocking one between. */
+static void run_persistent(const struct round *r, MPI_Request *request)
+{
+    MPI_Request both[2];
+    int value = r->rank + r->index, sum = 0, last = OTHERS - 1;
+    bool swapped = check_random(&own_seed, 2);
+    MPI_Allreduce_init(&value, &sum, 1, MPI_INT, MPI_SUM, r->comm, MPI_INFO_NULL, &both[swapped]);
+    both[!swapped] = *request;
+    for (int turn = 0; turn < (r->in_place ? 1 : 3); turn++) {
+        MPI_Start(&both[0]);
+        if (turn == 1)
+            MPI_Allreduce(&value, &others.sums[last], 1, MPI_INT, MPI_SUM, r->comm);
+        MPI_Start(&both[1]);
+        MPI_Waitall(2, both, MPI_STATUSES_IGNORE);
+        check_other_sum(r, 0, sum);
+        sum = 0;
+    }
+    MPI_Request_free(&both[swapped]);
+    MPI_Request_free(&both[!swapped]);
+    *request = MPI_REQUEST_NULL;
+}
+
+static void after(const struct round *r, MPI_Request *request)
+{
+    if (r->form == BETWEEN) {
+        int value = r->rank + r->index, sum = 0;
+        start_other(r, OTHERS - 1);
+        MPI_Allreduce(&value, &sum, 1, MPI_INT, MPI_SUM, r->comm);
+        check_other_sum(r, 0, sum);
+        MPI_Waitall(OTHERS, others.requests, MPI_STATUSES_IGNORE);
+        for (int i = 0; i < OTHERS; i++)
+            check_other_sum(r, i, others.sums[i]);
+    }
+    if (r->form == PERSISTENT)
+        run_persistent(r, request);
+    MPI_Wait(request, MPI_STATUS_IGNORE);
+}
 
 static struct data data_new(size_t n, bool may_have_holes)
 {
@@ -116,21 +200,21 @@ static void play_rooted(const struct round *r)
     size_t own = reduces ? 0 : n * (size_t)r->rank;
     if (r->kind == REDUCE) {
         put(r, in_place ? many : one, 0, r->rank, 0, n);
-        MPI_Reduce(in_place ? MPI_IN_PLACE : one.at, many.at, r->count, MPI_INT, MPI_SUM, r->root,
-                   r->comm);
+        CALL(r, Reduce, reduce, in_place ? MPI_IN_PLACE : one.at, many.at, r->count, MPI_INT,
+             MPI_SUM, r->root, r->comm);
         if (is_root)
             verify_sum(r, many, 0, 0, n);
     } else if (gathers) {
         put(r, in_place ? many : one, in_place ? own : 0, r->rank, 0, n);
-        MPI_Gather(in_place ? MPI_IN_PLACE : one.at, r->count, one.type, many.at, r->count,
-                   many.type, r->root, r->comm);
+        CALL(r, Gather, gather, in_place ? MPI_IN_PLACE : one.at, r->count, one.type, many.at,
+             r->count, many.type, r->root, r->comm);
         for (int i = 0; i < r->size && is_root; i++)
             verify(r, many, n * (size_t)i, i, 0, n);
     } else {
         for (int i = 0; i < r->size && is_root; i++)
             put(r, many, n * (size_t)i, r->root, i, n);
-        MPI_Scatter(many.at, r->count, many.type, in_place ? MPI_IN_PLACE : one.at, r->count,
-                    one.type, r->root, r->comm);
+        CALL(r, Scatter, scatter, many.at, r->count, many.type, in_place ? MPI_IN_PLACE : one.at,
+             r->count, one.type, r->root, r->comm);
         verify(r, in_place ? many : one, in_place ? own : 0, r->root, r->rank, n);
     }
     verify_guards(r, one);
@@ -145,11 +229,11 @@ static void play_blocks(const struct round *r)
     const void *send = r->in_place ? MPI_IN_PLACE : in.at;
     if (r->kind == ALLGATHER) {
         put(r, from, r->in_place ? n * (size_t)r->rank : 0, r->rank, 0, n);
-        MPI_Allgather(send, r->count, in.type, out.at, r->count, out.type, r->comm);
+        CALL(r, Allgather, allgather, send, r->count, in.type, out.at, r->count, out.type, r->comm);
     } else {
         for (int i = 0; i < r->size; i++)
             put(r, from, n * (size_t)i, r->rank, i, n);
-        MPI_Alltoall(send, r->count, in.type, out.at, r->count, out.type, r->comm);
+        CALL(r, Alltoall, alltoall, send, r->count, in.type, out.at, r->count, out.type, r->comm);
     }
     for (int i = 0; i < r->size; i++)
         verify(r, out, n * (size_t)i, i, r->kind == ALLGATHER ? 0 : r->rank, n);
@@ -169,8 +253,8 @@ static void play_vector(const struct round *r)
     size_t n = (size_t)counts[r->rank], own = (size_t)displs[r->rank];
     struct data in = data_new(n, true), out = data_new((size_t)end, true);
     put(r, r->in_place ? out : in, r->in_place ? own : 0, r->rank, 0, n);
-    MPI_Allgatherv(r->in_place ? MPI_IN_PLACE : in.at, counts[r->rank], in.type, out.at, counts,
-                   displs, out.type, r->comm);
+    CALL(r, Allgatherv, allgatherv, r->in_place ? MPI_IN_PLACE : in.at, counts[r->rank], in.type,
+         out.at, counts, displs, out.type, r->comm);
     for (int i = 0; i < r->size; i++) {
         verify(r, out, (size_t)displs[i], i, 0, (size_t)counts[i]);
         CHECK(i % 2 == 0 || *element(out, (size_t)displs[i] - 1) == GUARD,
@@ -194,11 +278,12 @@ static void play_sums(const struct round *r)
     const void *send = r->in_place ? MPI_IN_PLACE : in.at;
     put(r, r->in_place ? out : in, 0, r->rank, 0, n);
     if (r->kind == ALLREDUCE)
-        MPI_Allreduce(send, out.at, r->count, MPI_INT, MPI_SUM, r->comm);
+        CALL(r, Allreduce, allreduce, send, out.at, r->count, MPI_INT, MPI_SUM, r->comm);
     else if (r->kind == REDUCE_SCATTER)
-        MPI_Reduce_scatter(send, out.at, counts, MPI_INT, MPI_SUM, r->comm);
+        CALL(r, Reduce_scatter, reduce_scatter, send, out.at, counts, MPI_INT, MPI_SUM, r->comm);
     else
-        MPI_Reduce_scatter_block(send, out.at, r->count, MPI_INT, MPI_SUM, r->comm);
+        CALL(r, Reduce_scatter_block, reduce_scatter_block, send, out.at, r->count, MPI_INT,
+             MPI_SUM, r->comm);
     verify_sum(r, out, 0, scatters ? (size_t)begin : 0,
                scatters ? (size_t)counts[r->rank] : (size_t)r->count);
     verify_guards(r, in);
@@ -210,17 +295,17 @@ static void play_bcast(const struct round *r)
     struct data d = data_new((size_t)r->count, true);
     if (r->rank == r->root)
         put(r, d, 0, r->root, 0, d.n);
-    MPI_Bcast(d.at, r->count, d.type, r->root, r->comm);
+    CALL(r, Bcast, bcast, d.at, r->count, d.type, r->root, r->comm);
     verify(r, d, 0, r->root, 0, d.n);
     verify_guards(r, d);
 }
 
 static void play(const struct round *r)
 {
-    check_step("round %d: kind %d of %d, root %d%s", r->index, r->kind, r->count, r->root,
-               r->in_place ? ", in place" : "");
+    check_step("round %d: kind %d of %d, form %d, root %d%s", r->index, r->kind, r->count, r->form,
+               r->root, r->in_place ? ", in place" : "");
     if (r->kind == BARRIER)
-        MPI_Barrier(r->comm);
+        CALL(r, Barrier, barrier, r->comm);
     else if (r->kind == BCAST)
         play_bcast(r);
     else if (r->kind == REDUCE || r->kind == GATHER || r->kind == SCATTER)
@@ -251,6 +336,7 @@ static void play_round(int index, uint64_t *seed, const MPI_Comm *comms)
     r.comm = comms[check_random(seed, COMMS)];
     r.count = (int)check_random(seed, longest[check_random(seed, 5)]);
     r.in_place = check_random(seed, 2);
+    r.form = (enum form)check_random(seed, FORMS);
     unsigned root = check_random(seed, 1000);
     MPI_Comm_rank(r.comm, &r.rank);
     MPI_Comm_size(r.comm, &r.size);
@@ -260,8 +346,8 @@ static void play_round(int index, uint64_t *seed, const MPI_Comm *comms)
     play(&r);
 }
 
-/* The blocking call takes the area, the nonblocking one messages. */
-static void compare_bits(int count)
+/* A communicator that has seen no blocking call has no area: its collectives are schedules. */
+static void compare_bits(int count, MPI_Comm other_comm)
 {
     double *in = malloc(3 * (size_t)count * sizeof(double)), *out = in + count,
            *other = out + count;
@@ -272,16 +358,16 @@ static void compare_bits(int count)
     for (int i = 0; i < count; i++)
         in[i] = 1.0 / (double)(1 + check_seed_of(check.rank, i, count) % 1000003);
     MPI_Allreduce(in, out, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Iallreduce(in, other, count, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Iallreduce(in, other, count, MPI_DOUBLE, MPI_SUM, other_comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     CHECK(!memcmp(out, other, bytes), "MPI_Allreduce of %d differs from MPI_Iallreduce", count);
     MPI_Reduce(in, out, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD);
-    MPI_Ireduce(in, other, count, MPI_DOUBLE, MPI_SUM, root, MPI_COMM_WORLD, &request);
+    MPI_Ireduce(in, other, count, MPI_DOUBLE, MPI_SUM, root, other_comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     CHECK(check.rank != root || !memcmp(out, other, bytes),
           "MPI_Reduce of %d differs from MPI_Ireduce", count);
     MPI_Reduce_scatter_block(in, out, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD);
-    MPI_Ireduce_scatter_block(in, other, n, MPI_DOUBLE, MPI_SUM, MPI_COMM_WORLD, &request);
+    MPI_Ireduce_scatter_block(in, other, n, MPI_DOUBLE, MPI_SUM, other_comm, &request);
     MPI_Wait(&request, MPI_STATUS_IGNORE);
     CHECK(!memcmp(out, other, (size_t)n * sizeof(double)),
           "MPI_Reduce_scatter_block of %d differs from the nonblocking one", n);
@@ -359,8 +445,11 @@ int main(int argc, char **argv)
     make_comms(comms);
     for (int i = 0; i < ROUNDS; i++)
         play_round(i, &seed, comms);
+    MPI_Comm other_comm;
+    MPI_Comm_dup(MPI_COMM_WORLD, &other_comm);
     for (int count = 1; count <= 100000; count = count * 10 + 7)
-        compare_bits(count);
+        compare_bits(count, other_comm);
+    MPI_Comm_free(&other_comm);
     make_many();
     disagree();
     for (int i = 1; i < COMMS; i++)

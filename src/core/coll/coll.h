@@ -2,7 +2,8 @@
 /*
  * Collective operations: the interface of this folder. A builder translates the arguments into a
  * schedule (schedule.h); the engine executes it with point-to-point messages on the collective
- * channel of the communicator, blocking, nonblocking or persistent.
+ * channel of the communicator, blocking, nonblocking or persistent. Ranks of one node share memory
+ * instead (shared.h).
  *
  * Invariants:
  *  - The algorithm depends only on values that are the same at every rank of a correct program: the

@@ -30,7 +30,7 @@ enum { KIND_BITS = 5, PERSISTENT_BIT = 1 << KIND_BITS, INTER_BIT = 2 << KIND_BIT
 enum { SEQUENCE_SHIFT = KIND_BITS + 2, SEQUENCE_MASK = (1 << 18) - 1 };
 
 _Static_assert(WEFT_COLL_KIND_MASK == (1 << KIND_BITS) - 1, "the kind is in the lowest bits");
-_Static_assert((int)WEFT_COLL_KINDS <= WEFT_COLL_KIND_MASK, "one value of the kind marks refusals");
+_Static_assert((int)WEFT_COLL_KINDS <= WEFT_COLL_KIND_MAKING, "two values are no collectives");
 _Static_assert(SEQUENCE_SHIFT + 8 <= WEFT_LEAST_TAG_BITS, "few numbers fit into the tag");
 
 /* Persistent collectives have their own sequence numbers, taken when they are made, because they
@@ -292,7 +292,7 @@ static void give_up(struct weft_schedule *s, const struct weft_refusal *refusal)
 static void note_waiting(struct weft_schedule *s)
 {
     enum { POLLS = 16 };
-    if (weft_likely(++s->polls % POLLS))
+    if (weft_likely(++s->polls % POLLS) || (s->shared && !weft_shared_note(s)))
         return;
     const struct weft_refusal *refusal = weft_refusal_look(s);
     if (refusal)
@@ -311,6 +311,8 @@ static void withdraw_watches(struct weft_schedule *s)
 static void complete(struct weft_schedule *s)
 {
     struct weft_request *request = s->request;
+    if (s->shared)
+        weft_shared_end(s);
     withdraw_watches(s);
     if (!request)
         return;
@@ -321,6 +323,17 @@ static void complete(struct weft_schedule *s)
     weft_request_event(request);
 }
 
+/* Returns false if the schedule waits. */
+static bool proceed(struct weft_schedule *s)
+{
+    if (s->shared)
+        return weft_shared_advance(s);
+    if (s->waits_for->pending)
+        return false;
+    advance(s);
+    return true;
+}
+
 int weft_coll_progress(struct weft_vci *vci)
 {
     int advanced = 0;
@@ -329,12 +342,10 @@ int weft_coll_progress(struct weft_vci *vci)
     vci->coll.advancing = true;
     for (struct weft_schedule **link = &vci->coll.active; *link;) {
         struct weft_schedule *s = *link;
-        if (!s->waits_for->pending) {
-            advance(s);
+        if (proceed(s))
             advanced++;
-        } else {
+        else
             note_waiting(s);
-        }
         if (!is_complete(s)) {
             link = &s->next_active;
             continue;
@@ -354,11 +365,16 @@ static void begin(struct weft_schedule *s)
     struct weft_vci *vci = s->vci;
     weft_count_add(&weft_counts.collectives, 1);
     s->next = s->done = 0;
-    s->end = s->count;
+    s->end = s->shared ? 1 : s->count;
     s->waits_since = 0;
     s->error = MPI_SUCCESS;
     s->fault = WEFT_FAULT_NONE;
-    advance(s);
+    if (s->shared) {
+        weft_shared_begin(s);
+        weft_shared_advance(s);
+    } else {
+        advance(s);
+    }
     if (is_complete(s)) {
         complete(s);
         return;
@@ -370,23 +386,25 @@ static void begin(struct weft_schedule *s)
 
 /* ---- The interface: coll.h */
 
-/* Builds a schedule. Returns NULL if memory is short, recorded. */
-static struct weft_schedule *make(const struct weft_coll_args *args, bool persistent)
+/* Makes a schedule, which may be executed through an area if it is to have a request. Returns NULL
+ * if memory is short, recorded. */
+static struct weft_schedule *make(const struct weft_coll_args *args, int tag, bool blocking,
+                                  bool persistent)
 {
-    int tag = next_tag(args->comm, args->kind, persistent);
     struct weft_schedule *s = weft_schedule_get(args);
     if (!s) {
         weft_error_set(MPI_ERR_NO_MEM, "no memory for another collective; complete some first");
         return NULL;
     }
-    weft_schedule_build(s, args);
+    s->tag = tag;
+    s->persistent = persistent;
+    if (blocking || !weft_shared_prepare(s, args))
+        weft_schedule_build(s, args);
     if (weft_unlikely(s->failed)) {
         weft_schedule_put(s);
         return NULL;
     }
-    s->tag = tag;
     s->end = s->count;
-    s->persistent = persistent;
     return s;
 }
 
@@ -429,10 +447,11 @@ static void run(struct weft_schedule *s)
     weft_schedule_end_blocking(s);
 }
 
-int weft_coll_run_schedule(const struct weft_coll_args *args, enum weft_fault *fault)
+int weft_coll_run_schedule(const struct weft_coll_args *args, int tag, enum weft_fault *fault)
 {
     *fault = WEFT_FAULT_NONE;
-    struct weft_schedule *s = make(args, false);
+    tag = tag < 0 ? next_tag(args->comm, args->kind, false) : tag;
+    struct weft_schedule *s = make(args, tag, true, false);
     if (weft_unlikely(!s))
         return MPI_ERR_NO_MEM;
     run(s);
@@ -448,7 +467,7 @@ int weft_coll_run(const struct weft_coll_args *args)
 {
     enum weft_fault fault;
     int code;
-    return weft_shared_run(args, &code) ? code : weft_coll_run_schedule(args, &fault);
+    return weft_shared_run(args, &code) ? code : weft_coll_run_schedule(args, -1, &fault);
 }
 
 /* The request of a schedule, or NULL. */
@@ -469,7 +488,8 @@ static struct weft_request *request_for(struct weft_schedule *s)
 static int make_request(const struct weft_coll_args *args, bool persistent,
                         struct weft_request **out)
 {
-    struct weft_schedule *s = make(args, persistent);
+    int tag = next_tag(args->comm, args->kind, persistent);
+    struct weft_schedule *s = make(args, tag, false, persistent);
     if (weft_unlikely(!s))
         return MPI_ERR_NO_MEM;
     *out = weft_schedule_retain(s, args) == MPI_SUCCESS ? request_for(s) : NULL;

@@ -8,6 +8,7 @@
  */
 #include "core/coll/schedule.h"
 
+#include "core/coll/shared.h"
 #include "core/object/error.h"
 #include "core/process/weft.h"
 
@@ -50,6 +51,7 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
     s->error = MPI_SUCCESS;
     s->fault = WEFT_FAULT_NONE;
     s->request = NULL;
+    s->shared = NULL;
     s->polls = 0;
     s->waits_since = 0;
     memset(s->watches, 0, sizeof s->watches);
@@ -107,6 +109,8 @@ void weft_schedule_put(struct weft_schedule *s)
         }
         release(s);
     }
+    if (s->shared)
+        weft_shared_release(s);
     while (s->memory) {
         struct weft_memory *memory = s->memory;
         s->memory = memory->next;

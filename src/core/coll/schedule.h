@@ -36,6 +36,7 @@ enum { WEFT_SCHEDULE_ROOM = 2048 }; /* bytes of memory in the schedule itself */
 struct weft_memory; /* a malloc'ed piece */
 
 struct weft_refusal;
+struct weft_shared_operation;
 
 /* A receive for the refusals of one channel: refusal.h. */
 struct weft_watch {
@@ -82,7 +83,8 @@ struct weft_schedule {
     size_t fault_wanted, fault_got; /* bytes */
     struct weft_request *request;   /* completes with the schedule; NULL: blocking */
     bool persistent;
-    struct weft_request *waits_for; /* the first incomplete message of an active schedule */
+    struct weft_shared_operation *shared; /* executed through an area (shared.h); NULL: by steps */
+    struct weft_request *waits_for;       /* the first incomplete message of an active schedule */
     struct weft_schedule *next_active;
     unsigned polls;     /* while it waits */
     double waits_since; /* 0: no refusal was looked for */
@@ -104,12 +106,14 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args);
 /* Frees a schedule with its memory and references. */
 void weft_schedule_put(struct weft_schedule *s);
 
-/* The tag of a collective call on a communicator (engine.c); its lowest bits are the kind. */
-enum { WEFT_COLL_KIND_MASK = 31 };
+/* The tag of a collective call on a communicator (engine.c); its lowest bits are the kind. The kind
+ * MAKING: messages by which a persistent collective gets an area. */
+enum { WEFT_COLL_KIND_MASK = 31, WEFT_COLL_KIND_MAKING = 30 };
 int weft_coll_tag(const struct weft_comm *comm, uint32_t number, int kind, bool persistent);
 
-/* Executes a blocking collective as a schedule (engine.c). *fault is what caused its error. */
-int weft_coll_run_schedule(const struct weft_coll_args *args, enum weft_fault *fault);
+/* Executes a blocking collective as a schedule (engine.c) with a tag; -1: its next number.
+ * *fault is what caused its error. */
+int weft_coll_run_schedule(const struct weft_coll_args *args, int tag, enum weft_fault *fault);
 
 /* Stores an error: the first one of this rank, which replaces one of another rank. Returns whether
  * it was stored. */

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Blocking collectives of a communicator whose ranks share a node, through an area of shared memory
+ * Collectives of a communicator whose ranks share a node, through an area of shared memory
  * (shm/area.h) instead of messages.
  *
- * The ranks make the area together at one collective call of the communicator (WEFT_SHM_COLL). Then
- * a rank posts its data to its own cells, in pieces, and copies or combines the pieces of others
- * out of theirs. Long data of some collectives are posted as an address, from which the other ranks
- * read (one copy).
+ * The ranks make the area together at one blocking call of the communicator (WEFT_SHM_COLL). A
+ * persistent collective has a small one of its own, made when it is initialized, because ranks may
+ * start persistent collectives in any order. Then a rank posts its data to its own cells, in
+ * pieces, and copies or combines the pieces of others out of theirs. Long data of some collectives
+ * are posted as an address, from which the other ranks read (one copy).
  *
  * Invariants:
+ *  - The calls of an area are executed in the order in which they began: one that begins while
+ *    another is under way is queued.
  *  - Whether a collective takes this way depends on its kind, its bytes, the operation and the
  *    communicator: values that are the same at every rank. Types may have any layout.
  *  - All operands of a reduction are combined in the order of the schedule (operands.h).
@@ -17,6 +20,8 @@
 
 #include "core/coll/shared_internal.h"
 #include "core/pt2pt/count.h"
+
+#include <stdlib.h>
 
 enum { KiB = 1024, PIECES_MAX = 1 << (WEFT_AREA_PIECE_BITS - 1) };
 
@@ -52,6 +57,14 @@ static bool can_reduce(const struct weft_coll_args *args)
 struct cut {
     struct weft_blocks blocks;
     int64_t counts[WEFT_AREA_RANKS_MAX], displs[WEFT_AREA_RANKS_MAX];
+};
+
+/* A nonblocking or persistent collective, in the memory of its schedule. */
+struct weft_shared_operation {
+    struct weft_shared_call call;
+    struct weft_coll_args args;
+    struct cut cut;
+    bool own; /* has an area of its own */
 };
 
 /* Returns the bytes of the longest block. */
@@ -134,50 +147,149 @@ static size_t describe(struct weft_shared_call *c, struct cut *cut)
     return c->longest;
 }
 
-/* ---- The interface */
+/* Describes a call. Returns false if all ranks execute it as a schedule. */
+static inline bool prepare(struct weft_shared_call *c, const struct weft_coll_args *args,
+                           struct weft_area *area, struct cut *cut)
+{
+    const struct weft_shared_limits *limit = &weft_shared_limits[args->kind];
+    struct weft_comm *comm = args->comm;
+    *c = (struct weft_shared_call){.args = args, .area = area, .n = comm->size, .rank = comm->rank};
+    c->label = (uint32_t)args->kind | (uint32_t)args->root << WEFT_SHARED_ROOT_SHIFT;
+    size_t bytes = describe(c, cut);
+    bool in_place = c->parts && (args->in_place || (c->reduces && args->in.at == args->out.at));
+    c->one_copy = area->direct && bytes > limit->one_copy && !in_place;
+    if (!c->one_copy && bytes > limit->pieces)
+        return false;
+    return bytes <= UINT32_MAX && c->longest <= weft_shared_piece(c) * PIECES_MAX;
+}
 
-static void execute(struct weft_shared_call *c, bool one_copy)
+/* Whether any call like this may take an area. */
+static inline bool may_share(const struct weft_coll_args *args)
+{
+    return weft_shared_limits[args->kind].pieces && !weft_coll_is_set(args->kind) &&
+           (!args->op || can_reduce(args));
+}
+
+/* ---- Execution */
+
+/* Begins a call with that number (modulo 2^32) among those of its area. */
+static inline void begin(struct weft_shared_call *c, uint32_t number)
 {
     struct weft_area *area = c->area;
-    c->number = c->args->comm->coll_sequence++;
-    c->stamp = weft_area_call(area, c->args->comm->coll_sequence);
-    weft_count_add(&weft_counts.collectives, 1);
+    c->stamp = c->now = c->next = weft_area_call(area, number);
+    c->taken = 1;
+    c->ticket = area->began++;
+    c->queued = c->ticket != atomic_load_explicit(&area->ended, memory_order_relaxed);
     weft_count_add(&weft_counts.collectives_shared, 1);
-    if (!c->longest && c->posts && c->source == WEFT_SHARED_ALL)
-        weft_shared_synchronize(c);
-    else if (one_copy)
-        weft_shared_run_in_one_copy(c);
-    else
-        weft_shared_run_by_pieces(c);
-    weft_shared_set_done(c, weft_area_end(c->stamp));
-    if (!one_copy && c->longest && !c->reduces)
-        weft_shared_copy_own(c);
-    if (weft_unlikely(c->s != NULL))
-        weft_shared_complete(c);
 }
+
+/* Returns true if the call is complete; else it waits. */
+static inline bool advance(struct weft_shared_call *c)
+{
+    if (weft_unlikely(c->queued)) {
+        if (weft_shared_await(c, &c->area->ended, c->ticket, c->rank) == WEFT_SHARED_LATER)
+            return false;
+        c->queued = false;
+        weft_shared_set_done(c, c->stamp - 1); /* also calls in between that this rank refused */
+    }
+    if (!c->longest && c->posts && c->source == WEFT_SHARED_ALL)
+        return weft_shared_synchronize(c);
+    return c->one_copy ? weft_shared_run_in_one_copy(c) : weft_shared_run_by_pieces(c);
+}
+
+static inline void end(struct weft_shared_call *c)
+{
+    struct weft_area *area = c->area;
+    uint64_t ended = c->ticket + 1;
+    bool last = ended == area->began;
+    weft_shared_set_done(c, last ? weft_area_end(area->call << WEFT_AREA_PIECE_BITS)
+                                 : weft_area_end(c->stamp));
+    atomic_store_explicit(&area->ended, ended, memory_order_relaxed);
+    if (!c->one_copy && c->longest && !c->reduces)
+        weft_shared_copy_own(c);
+    if (weft_unlikely(c->packed != NULL))
+        free(c->packed);
+}
+
+/* ---- The interface */
 
 bool weft_shared_run(const struct weft_coll_args *args, int *code)
 {
     struct cut cut;
+    struct weft_shared_call c;
     struct weft_comm *comm = args->comm;
-    const struct weft_shared_limits *limit = &weft_shared_limits[args->kind];
-    if (!limit->pieces || weft_coll_is_set(args->kind) || (args->op && !can_reduce(args)))
+    if (!may_share(args))
         return false;
     if (weft_unlikely(!comm->area) && (*code = weft_shared_make(comm)) != MPI_SUCCESS)
         return true;
-    struct weft_area *area = comm->area;
-    if (!area || !area->n)
+    if (!comm->area || !comm->area->n || !prepare(&c, args, comm->area, &cut))
         return false;
-    struct weft_shared_call c = {.args = args, .area = area, .n = comm->size, .rank = comm->rank};
-    c.label = (uint32_t)args->kind | (uint32_t)args->root << WEFT_SHARED_ROOT_SHIFT;
-    size_t bytes = describe(&c, &cut);
-    bool in_place = c.parts && (args->in_place || (c.reduces && args->in.at == args->out.at));
-    bool one_copy = area->direct && bytes > limit->one_copy && !in_place;
-    if (!one_copy && bytes > limit->pieces)
-        return false;
-    if (bytes > UINT32_MAX || c.longest > weft_shared_piece(&c) * PIECES_MAX)
-        return false;
-    execute(&c, one_copy);
+    weft_count_add(&weft_counts.collectives, 1);
+    c.number = comm->coll_sequence++;
+    begin(&c, comm->coll_sequence);
+    while (!advance(&c))
+        weft_shared_poll(&c);
+    end(&c);
+    if (weft_unlikely(c.s != NULL))
+        weft_shared_complete(&c);
     *code = c.error;
     return true;
+}
+
+bool weft_shared_prepare(struct weft_schedule *s, const struct weft_coll_args *args)
+{
+    struct weft_area *area = args->comm->area;
+    if (!may_share(args) || (!s->persistent && (!area || !area->n)))
+        return false;
+    struct weft_shared_operation *o = weft_schedule_memory(s, sizeof *o);
+    if (s->persistent)
+        area = o ? weft_shared_make_own(args->comm, s->tag) : NULL;
+    if (!o || !area)
+        return false;
+    o->args = *args;
+    o->own = s->persistent;
+    if (prepare(&o->call, &o->args, area, &o->cut)) {
+        s->shared = o;
+        s->algorithm = WEFT_ALGORITHM_SHARED;
+        return true;
+    }
+    if (o->own)
+        weft_shared_free(area);
+    return false;
+}
+
+void weft_shared_begin(struct weft_schedule *s)
+{
+    struct weft_shared_operation *o = s->shared;
+    struct weft_area *area = o->call.area;
+    prepare(&o->call, &o->args, area, &o->cut);
+    o->call.s = s;
+    s->vci->coll.shared++;
+    begin(&o->call, o->own ? (uint32_t)area->call + 1 : o->args.comm->coll_sequence);
+}
+
+bool weft_shared_advance(struct weft_schedule *s)
+{
+    struct weft_shared_call *c = &s->shared->call;
+    uint64_t before = c->now + c->next + (uint64_t)c->taken;
+    if (advance(c))
+        s->done = s->end;
+    return s->done == s->end || before != c->now + c->next + (uint64_t)c->taken;
+}
+
+bool weft_shared_note(struct weft_schedule *s)
+{
+    return weft_shared_look(&s->shared->call);
+}
+
+void weft_shared_end(struct weft_schedule *s)
+{
+    s->vci->coll.shared--;
+    end(&s->shared->call);
+}
+
+void weft_shared_release(struct weft_schedule *s)
+{
+    if (s->shared->own)
+        weft_shared_free(s->shared->call.area);
 }

@@ -1,15 +1,33 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Blocking collectives through shared memory of the communicator: see shared.c.
+ * Collectives through shared memory of the communicator: see shared.c.
  */
 #ifndef WEFT_COLL_SHARED_H
 #define WEFT_COLL_SHARED_H
 
 #include "core/coll/coll.h"
 
+struct weft_schedule;
+
 /* Executes a collective through the area of its communicator, and stores its result in *code.
  * False: nothing was done, and all ranks execute it as a schedule. */
 bool weft_shared_run(const struct weft_coll_args *args, int *code);
+
+/* Nonblocking and persistent collectives (engine.c): makes a schedule one that is executed through
+ * an area. False: it is to be built of steps. */
+bool weft_shared_prepare(struct weft_schedule *s, const struct weft_coll_args *args);
+void weft_shared_begin(struct weft_schedule *s);
+
+/* Executes what does not have to wait. Returns false if that is nothing. */
+bool weft_shared_advance(struct weft_schedule *s);
+
+/* For a schedule that waits: looks for deaths, and notes for reports what it waits for. Returns
+ * false if no refusal is to be looked for. */
+bool weft_shared_note(struct weft_schedule *s);
+void weft_shared_end(struct weft_schedule *s);
+
+/* Frees what a schedule has besides its memory. */
+void weft_shared_release(struct weft_schedule *s);
 
 /* Bytes of a block (of MPI_Reduce_scatter: of all blocks) up to which the ranks pass pieces of
  * their data on, and from which on they read them from each other's memory if they can. 0 and
@@ -23,11 +41,15 @@ extern const struct weft_shared_limits weft_shared_limits[WEFT_COLL_KINDS];
  * the collective call that makes it. */
 int weft_shared_make(struct weft_comm *comm);
 
+/* Makes the area of a persistent collective with that tag, or returns NULL at all ranks. */
+struct weft_area *weft_shared_make_own(struct weft_comm *comm, int tag);
+
 /* This rank does not take part in the last call: the others must not wait until it has completed
  * it. */
 void weft_shared_skip(struct weft_comm *comm);
 
-/* Frees the area. */
+/* Frees an area, and that of a communicator. */
+void weft_shared_free(struct weft_area *area);
 void weft_shared_forget(struct weft_comm *comm);
 
 #endif

@@ -31,24 +31,24 @@ static bool is_on_node(const struct weft_comm *comm)
     return true;
 }
 
-static struct weft_area *new_area(const struct weft_comm *comm, struct weft_shm_window_card *card)
+static struct weft_area *new_area(const struct weft_comm *comm, bool small,
+                                  struct weft_shm_window_card *card)
 {
     int world[WEFT_AREA_RANKS_MAX];
     struct weft_area *area;
     for (int i = 0; i < comm->size; i++)
         world[i] = weft_comm_world_of(comm, i);
     uint64_t used = __atomic_load_n(&weft_counts.areas.now, __ATOMIC_RELAXED);
-    if (used + weft_area_bytes(comm->size) > AREAS_MAX)
-        return NULL;
-    area = weft_area_new(comm->size, comm->rank, world);
-    if (area && (comm->rank > 0 || !weft_area_make(area, card)))
+    area = weft_area_new(comm->size, comm->rank, world, small);
+    if (area && used + weft_area_bytes(area) <= AREAS_MAX &&
+        (comm->rank > 0 || !weft_area_make(area, card)))
         return area;
     weft_area_free(area);
     return NULL;
 }
 
-/* An allgather of offers. */
-static int exchange(struct weft_comm *comm, struct offer *mine, struct offer *all,
+/* An allgather of offers, with the tag of a persistent collective or -1. */
+static int exchange(struct weft_comm *comm, int tag, struct offer *mine, struct offer *all,
                     enum weft_fault *fault)
 {
     struct weft_elements in = weft_elements_of_bytes(mine, sizeof *mine);
@@ -56,7 +56,7 @@ static int exchange(struct weft_comm *comm, struct offer *mine, struct offer *al
                                   .comm = comm,
                                   .in = {.at = mine, .count = in.count, .type = in.type},
                                   .out = {.at = all, .count = in.count, .type = in.type}};
-    return weft_coll_run_schedule(&args, fault);
+    return weft_coll_run_schedule(&args, tag, fault);
 }
 
 static bool all_join(const struct weft_comm *comm, const struct offer *all)
@@ -69,15 +69,17 @@ static bool all_join(const struct weft_comm *comm, const struct offer *all)
 
 /* By two allgathers: the card of the memory, and whether all ranks have mapped it. A rank that
  * refuses the call takes part in neither: the first one fails at all others, which do not begin the
- * second, so that all ranks have taken as many sequence numbers. */
-WEFT_COLD static int make(struct weft_comm *comm)
+ * second, so that all ranks have taken as many sequence numbers. *made is NULL if the ranks cannot
+ * share memory. */
+WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **made,
+                          enum weft_fault *fault)
 {
     struct offer mine = {.direct = weft_shm_window_can_copy()}, all[WEFT_AREA_RANKS_MAX] = {0};
-    enum weft_fault fault;
-    struct weft_area *area = new_area(comm, &mine.card);
+    struct weft_area *area = new_area(comm, tag >= 0, &mine.card);
+    *made = NULL;
     mine.joins = area != NULL;
-    int code = exchange(comm, &mine, all, &fault);
-    if (fault == WEFT_FAULT_REFUSED) {
+    int code = exchange(comm, tag, &mine, all, fault);
+    if (*fault == WEFT_FAULT_REFUSED) {
         weft_area_free(area);
         return code;
     }
@@ -85,32 +87,37 @@ WEFT_COLD static int make(struct weft_comm *comm)
     mine.joins = use && weft_area_join(area, &all[0].card) == 0;
     for (int i = 0; i < comm->size && use; i++)
         mine.direct &= all[i].direct;
-    int second = exchange(comm, &mine, all, &fault);
+    int second = exchange(comm, tag, &mine, all, fault);
     if (code || second || !mine.joins || !all_join(comm, all)) {
         weft_area_free(area);
-        comm->area = &none;
         return code ? code : second;
     }
     weft_shm_window_close_fd(&area->window);
     area->direct = mine.direct;
-    weft_count_level(&weft_counts.areas, (int64_t)weft_area_bytes(comm->size));
-    comm->area = area;
+    weft_count_level(&weft_counts.areas, (int64_t)weft_area_bytes(area));
+    *made = area;
     return MPI_SUCCESS;
-}
-
-static bool is_due(const struct weft_comm *comm)
-{
-    return weft_settings.shm_coll && comm->coll_sequence >= (uint32_t)weft_settings.shm_coll;
 }
 
 int weft_shared_make(struct weft_comm *comm)
 {
-    if (!is_due(comm))
+    enum weft_fault fault = WEFT_FAULT_NONE;
+    struct weft_area *area = NULL;
+    if (!weft_settings.shm_coll || comm->coll_sequence < (uint32_t)weft_settings.shm_coll)
         return MPI_SUCCESS;
-    if (is_on_node(comm))
-        return make(comm);
-    comm->area = &none;
-    return MPI_SUCCESS;
+    int code = is_on_node(comm) ? make(comm, -1, &area, &fault) : MPI_SUCCESS;
+    if (fault != WEFT_FAULT_REFUSED)
+        comm->area = area ? area : &none;
+    return code;
+}
+
+struct weft_area *weft_shared_make_own(struct weft_comm *comm, int tag)
+{
+    enum weft_fault fault;
+    struct weft_area *area = NULL;
+    if (weft_settings.shm_coll && is_on_node(comm))
+        make(comm, (tag & ~WEFT_COLL_KIND_MASK) | WEFT_COLL_KIND_MAKING, &area, &fault);
+    return area;
 }
 
 void weft_shared_skip(struct weft_comm *comm)
@@ -119,16 +126,23 @@ void weft_shared_skip(struct weft_comm *comm)
     if (!area || !area->n)
         return;
     uint64_t stamp = weft_area_call(area, comm->coll_sequence);
+    if (area->began != area->ended)
+        return; /* the end of the calls under way completes it, too */
     atomic_store_explicit(&area->ranks[area->self].seat->done, weft_area_end(stamp),
                           memory_order_release);
     weft_area_ring(area, 0, area->n);
 }
 
+void weft_shared_free(struct weft_area *area)
+{
+    if (!area || !area->n)
+        return;
+    weft_count_level(&weft_counts.areas, -(int64_t)weft_area_bytes(area));
+    weft_area_free(area);
+}
+
 void weft_shared_forget(struct weft_comm *comm)
 {
-    if (comm->area && comm->area != &none) {
-        weft_count_level(&weft_counts.areas, -(int64_t)weft_area_bytes(comm->size));
-        weft_area_free(comm->area);
-    }
+    weft_shared_free(comm->area);
     comm->area = NULL;
 }

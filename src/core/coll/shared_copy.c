@@ -21,12 +21,28 @@ static struct addresses addresses_of(const struct weft_shared_call *c, uint64_t 
     return addresses;
 }
 
-static void post_addresses(struct weft_shared_call *c, uint64_t stamp, const void *in, uint64_t out)
+static bool post_addresses(struct weft_shared_call *c, uint64_t stamp, const void *in, uint64_t out)
 {
     struct weft_area_cell *cell = weft_shared_reserve(c, stamp, sizeof(struct addresses));
+    if (weft_unlikely(!cell))
+        return false;
     struct addresses addresses = {(uintptr_t)in, out};
     memcpy(cell->data, &addresses, sizeof addresses);
     weft_shared_post(c, cell, stamp);
+    c->next = stamp + 1;
+    return true;
+}
+
+/* The other ranks may still read this one's data. */
+static bool end_reading(struct weft_shared_call *c, uint64_t stamp)
+{
+    if (c->now <= stamp) {
+        weft_shared_set_done(c, stamp);
+        if (!c->reduces)
+            weft_shared_copy_own(c);
+        c->now = stamp + 1;
+    }
+    return !c->posts || weft_shared_await_done(c, stamp) != WEFT_SHARED_LATER;
 }
 
 static void read_from(struct weft_shared_call *c, int from, uint64_t address, void *to,
@@ -93,54 +109,78 @@ static bool all_reduce_whole(const struct weft_shared_call *c)
 }
 
 /* Each rank reduces one part, and reads the other parts of the result from the other ranks. */
-static void reduce_parts(struct weft_shared_call *c)
+static bool read_parts(struct weft_shared_call *c)
 {
-    const struct weft_coll_args *args = c->args;
-    unsigned char *out = args->out.at;
-    struct weft_elements own = part_of(c, args->in.at, c->rank);
-    reduce_part(c, own, out + ((uintptr_t)own.at - (uintptr_t)args->in.at));
-    post_addresses(c, c->stamp + 1, NULL, (uintptr_t)out);
-    for (int i = 1; i < c->n; i++) {
-        int from = (c->rank + i) % c->n;
+    unsigned char *out = c->args->out.at;
+    for (; c->taken < c->n; c->taken++) {
+        int from = (c->rank + c->taken) % c->n;
         struct weft_elements part = part_of(c, out, from);
-        if (weft_shared_await_post(c, c->stamp + 1, from))
+        enum weft_shared_wait post = weft_shared_await_post(c, c->stamp + 1, from);
+        if (post == WEFT_SHARED_LATER)
+            return false;
+        if (post == WEFT_SHARED_REACHED)
             read_from(c, from,
                       addresses_of(c, c->stamp + 1, from).out +
                           ((uintptr_t)part.at - (uintptr_t)out),
                       part.at, weft_elements_bytes(part));
     }
+    return true;
 }
 
-static void allreduce(struct weft_shared_call *c)
+/* Once all ranks have posted. After an error there is nothing to be read. */
+static void reduce_own(struct weft_shared_call *c, bool all_posted)
 {
     const struct weft_coll_args *args = c->args;
-    uint64_t begin = tries(c) ? weft_copy_tuning_clock() : 0;
-    post_addresses(c, c->stamp, args->in.at, needs_parts(c));
-    bool all_posted = weft_shared_await_posts(c, c->stamp);
-    if (c->over)
-        return;
-    if (!all_posted)
-        post_addresses(c, c->stamp + 1, NULL, 0); /* failed: the others must not wait for it */
-    else if (all_reduce_whole(c))
-        reduce_part(c, (struct weft_elements){args->in.at, args->in.count, args->in.type},
-                    args->out.at);
-    else
-        reduce_parts(c);
-    weft_shared_set_done(c, c->stamp + 1);
-    weft_shared_await_done(c, c->stamp + 1);
-    if (begin && args->in.at != args->out.at)
+    struct weft_elements all = {args->in.at, args->in.count, args->in.type};
+    c->whole = all_posted && all_reduce_whole(c);
+    struct weft_elements own = c->whole ? all : part_of(c, all.at, c->rank);
+    if (all_posted)
+        reduce_part(c, own,
+                    (unsigned char *)args->out.at + ((uintptr_t)own.at - (uintptr_t)all.at));
+    if (!all_posted || c->whole)
+        c->taken = c->n;
+    c->reduced = true;
+}
+
+static bool allreduce(struct weft_shared_call *c)
+{
+    const struct weft_coll_args *args = c->args;
+    if (c->next == c->stamp) {
+        c->begun = tries(c) ? weft_copy_tuning_clock() : 0;
+        if (!post_addresses(c, c->stamp, args->in.at, needs_parts(c)))
+            return false;
+    }
+    if (!c->reduced) {
+        enum weft_shared_wait posts = weft_shared_await_posts(c, c->stamp);
+        if (posts == WEFT_SHARED_LATER || c->over)
+            return c->over;
+        reduce_own(c, posts == WEFT_SHARED_REACHED);
+    }
+    if (!c->whole && c->next == c->stamp + 1 &&
+        !post_addresses(c, c->stamp + 1, NULL, (uintptr_t)args->out.at))
+        return false;
+    if (!read_parts(c) || !end_reading(c, c->stamp + 1))
+        return false;
+    if (c->begun && args->in.at != args->out.at)
         weft_copy_tuning_note(&c->area->parts_tuning,
-                              (weft_copy_tuning_clock() - begin) * 4096 / (c->longest >> 10));
+                              (weft_copy_tuning_clock() - c->begun) * 4096 / (c->longest >> 10));
+    return true;
 }
 
 /* Each rank reduces its block. */
-static void reduce_scatter(struct weft_shared_call *c)
+static bool reduce_scatter(struct weft_shared_call *c)
 {
-    post_addresses(c, c->stamp, c->args->in.at, 0);
-    if (weft_shared_await_posts(c, c->stamp))
-        reduce_part(c, weft_block(c->give, c->rank), c->args->out.at);
-    weft_shared_set_done(c, c->stamp);
-    weft_shared_await_done(c, c->stamp);
+    if (c->next == c->stamp && !post_addresses(c, c->stamp, c->args->in.at, 0))
+        return false;
+    if (!c->reduced) {
+        enum weft_shared_wait posts = weft_shared_await_posts(c, c->stamp);
+        if (posts == WEFT_SHARED_LATER)
+            return false;
+        if (posts == WEFT_SHARED_REACHED)
+            reduce_part(c, weft_block(c->give, c->rank), c->args->out.at);
+        c->reduced = true;
+    }
+    return end_reading(c, c->stamp);
 }
 
 /* Reads a block of another rank, through scratch memory if its place is not contiguous. */
@@ -159,55 +199,50 @@ static void read_block(struct weft_shared_call *c, int from, uint64_t address,
     }
 }
 
-/* Packs what this rank gives, unless it is contiguous. *packed is the memory to be freed. */
-static const void *contiguous(struct weft_shared_call *c, void **packed)
+/* Packs what this rank gives, unless it is contiguous. */
+static const void *contiguous(struct weft_shared_call *c)
 {
     size_t bytes = c->longest;
     int blocks = c->parts ? c->n : 1;
-    *packed = NULL;
     if (c->give->type->flags & WEFT_TYPE_CONTIGUOUS)
         return c->give->at;
-    *packed = malloc(bytes * (size_t)blocks);
-    if (!*packed)
+    if (c->packed)
+        return c->packed;
+    c->packed = malloc(bytes * (size_t)blocks);
+    if (!c->packed)
         weft_shared_fail(c, weft_error_set(MPI_ERR_NO_MEM, "no memory to pack %zu bytes", bytes),
                          WEFT_FAULT_RECORDED, c->rank, 0);
-    for (int i = 0; *packed && i < blocks; i++) {
+    for (int i = 0; c->packed && i < blocks; i++) {
         struct weft_elements block = weft_block(c->give, i);
         weft_datatype_pack_all(block.type, block.at, block.count,
-                               (char *)*packed + (size_t)i * bytes);
+                               (char *)c->packed + (size_t)i * bytes);
     }
-    return *packed;
+    return c->packed;
 }
 
 /* Each rank reads the blocks that it takes. */
-static void move_blocks(struct weft_shared_call *c)
+static bool move_blocks(struct weft_shared_call *c)
 {
-    void *packed = NULL;
-    if (c->posts)
-        post_addresses(c, c->stamp, contiguous(c, &packed), 0);
-    for (int i = 1; i < c->n && c->source != WEFT_SHARED_NOBODY; i++) {
-        int from = c->source == WEFT_SHARED_ALL ? (c->rank + i) % c->n : c->source;
-        if (weft_shared_await_post(c, c->stamp, from))
+    int sources = c->source == WEFT_SHARED_ALL ? c->n : c->source == WEFT_SHARED_NOBODY ? 1 : 2;
+    if (c->posts && c->next == c->stamp && !post_addresses(c, c->stamp, contiguous(c), 0))
+        return false;
+    for (; c->taken < sources; c->taken++) {
+        int from = c->source == WEFT_SHARED_ALL ? (c->rank + c->taken) % c->n : c->source;
+        enum weft_shared_wait post = weft_shared_await_post(c, c->stamp, from);
+        if (post == WEFT_SHARED_LATER)
+            return false;
+        if (post == WEFT_SHARED_REACHED)
             read_block(c, from,
                        addresses_of(c, c->stamp, from).in +
                            (c->parts ? (size_t)c->rank * c->longest : 0),
                        weft_shared_place(c, from));
-        if (c->source != WEFT_SHARED_ALL)
-            break;
     }
-    weft_shared_set_done(c, c->stamp);
-    weft_shared_copy_own(c);
-    if (c->posts)
-        weft_shared_await_done(c, c->stamp);
-    free(packed);
+    return end_reading(c, c->stamp);
 }
 
-void weft_shared_run_in_one_copy(struct weft_shared_call *c)
+bool weft_shared_run_in_one_copy(struct weft_shared_call *c)
 {
     if (c->args->kind == WEFT_COLL_ALLREDUCE)
-        allreduce(c);
-    else if (c->reduces)
-        reduce_scatter(c);
-    else
-        move_blocks(c);
+        return allreduce(c);
+    return c->reduces ? reduce_scatter(c) : move_blocks(c);
 }

@@ -3,6 +3,10 @@
  * A collective call through shared memory, for the files shared*.c: what its ranks do, how a rank
  * posts to its cells and how it waits for those of others (shm/area.h).
  *
+ * A call is executed by functions that return false where they have to wait, and are called again
+ * once what they wait for may be there: they continue where they stopped. A blocking call polls in
+ * between (shared_wait.c), a nonblocking or persistent one is called by progress.
+ *
  * Invariant: after an error a rank posts the rest of its part, marked as failed, so that no other
  * rank waits forever; except after a refusal, or if the ranks make different calls, which all ranks
  * that wait for each other detect.
@@ -37,9 +41,26 @@ struct weft_shared_call {
     int error;
     bool over;               /* the other ranks do not complete this call */
     bool waits;              /* reports list it */
-    struct weft_schedule *s; /* for reports, errors and refusals; NULL until needed */
+    bool any_dead;           /* a rank for which it waited is dead */
+    struct weft_schedule *s; /* for reports, errors and refusals; blocking: NULL until needed */
+
+    /* What it waits for: a word of a rank that is to reach a value. */
+    const _Atomic uint64_t *word;
+    uint64_t value;
+    int from;
+
+    /* How far it is */
+    bool queued;         /* behind calls of this rank that began before it */
+    uint64_t ticket;     /* calls of this rank that began before it */
+    uint64_t now, next;  /* stamps: to be completed, to be posted */
+    size_t at, ahead;    /* bytes: completed, posted */
+    int taken;           /* ranks of `now` whose data are taken, with this one */
+    bool reduced, whole; /* one copy: this rank's part; and its part is all */
+    uint64_t begun;      /* nanoseconds; 0: its time is not measured */
+    void *packed;        /* data that the others read */
 
     /* What the ranks do */
+    bool one_copy;    /* by addresses, else in pieces */
     bool posts;       /* this rank posts data */
     int source;       /* the rank whose data this rank takes, ALL or NOBODY */
     int reader;       /* the rank that takes what this one posts, or ALL */
@@ -80,22 +101,36 @@ WEFT_COLD void weft_shared_fail(struct weft_shared_call *c, int code, enum weft_
 /* Stores the error if a rank is dead. */
 WEFT_COLD bool weft_shared_is_dead(struct weft_shared_call *c, int rank);
 
-/* The label of a cell is not that of this call. Returns false if the call is over. */
-WEFT_COLD bool weft_shared_check_label(struct weft_shared_call *c, uint32_t label, uint32_t bytes,
-                                       int from);
+/* Stores the error of a cell whose label is not that of this call. */
+WEFT_COLD void weft_shared_reject(struct weft_shared_call *c, uint32_t label, uint32_t bytes,
+                                  int from);
 
-bool weft_shared_await_long(struct weft_shared_call *c, const _Atomic uint64_t *word,
-                            uint64_t value, int from);
+/* The outcome of a wait. */
+enum weft_shared_wait {
+    WEFT_SHARED_LATER,
+    WEFT_SHARED_REACHED,
+    WEFT_SHARED_NEVER /* or not to be used: the call has failed */
+};
 
-/* Until all other ranks have completed a stamp, or have posted it. Returns false if one never will.
- */
-bool weft_shared_await_done(struct weft_shared_call *c, uint64_t stamp);
-bool weft_shared_await_posts(struct weft_shared_call *c, uint64_t stamp);
+/* For a word that has not reached a value. */
+enum weft_shared_wait weft_shared_not_yet(struct weft_shared_call *c, const _Atomic uint64_t *word,
+                                          uint64_t value, int from);
 
-/* Waits until all ranks have completed a stamp, and stores the last one that they have. */
-void weft_shared_learn(struct weft_shared_call *c, uint64_t stamp);
+/* For a call that has waited for some time: looks whether the rank that it waits for is dead, and
+ * notes it for reports. Returns false if no refusal of the call is to be looked for. */
+WEFT_COLD bool weft_shared_look(struct weft_shared_call *c);
 
-/* Frees what the waits and errors of a call needed. */
+/* For a blocking call: polls until what it waits for is there, or never will be. */
+void weft_shared_poll(struct weft_shared_call *c);
+
+/* Whether all other ranks have completed a stamp, or have posted it. */
+enum weft_shared_wait weft_shared_await_done(struct weft_shared_call *c, uint64_t stamp);
+enum weft_shared_wait weft_shared_await_posts(struct weft_shared_call *c, uint64_t stamp);
+
+/* Awaits that all ranks have completed a stamp, and stores the last one that they have. */
+enum weft_shared_wait weft_shared_learn(struct weft_shared_call *c, uint64_t stamp);
+
+/* Frees what the waits and errors of a blocking call needed. */
 void weft_shared_complete(struct weft_shared_call *c);
 
 /* All other ranks have posted a stamp: they have completed all but the last AHEAD pieces. */
@@ -105,56 +140,54 @@ static inline void weft_shared_know(struct weft_shared_call *c, uint64_t stamp)
     c->area->known = completed > before ? completed : before;
 }
 
-static inline bool weft_shared_reached(const _Atomic uint64_t *word, uint64_t value)
+static inline enum weft_shared_wait weft_shared_await(struct weft_shared_call *c,
+                                                      const _Atomic uint64_t *word, uint64_t value,
+                                                      int from)
 {
-    return atomic_load_explicit(word, memory_order_acquire) >= value;
+    if (weft_likely(atomic_load_explicit(word, memory_order_acquire) >= value))
+        return WEFT_SHARED_REACHED;
+    return weft_shared_not_yet(c, word, value, from);
 }
 
-/* Waits until a word of a rank has reached a stamp. Returns false if it never will. */
-static inline bool weft_shared_await(struct weft_shared_call *c, const _Atomic uint64_t *word,
-                                     uint64_t value, int from)
-{
-    enum { LOOKS = 16 };
-    for (int i = 0; i < LOOKS; i++) {
-        if (weft_shared_reached(word, value))
-            return true;
-        weft_lock_pause();
-    }
-    return weft_shared_await_long(c, word, value, from);
-}
-
-/* Waits for what a rank posts. Returns false if it is not to be used. */
-static inline bool weft_shared_await_post(struct weft_shared_call *c, uint64_t stamp, int from)
+/* What a rank posts. */
+static inline enum weft_shared_wait weft_shared_await_post(struct weft_shared_call *c,
+                                                           uint64_t stamp, int from)
 {
     const struct weft_area_cell *cell = weft_area_cell(c->area, from, stamp);
-    if (!weft_shared_await(c, &cell->stamp, stamp, from))
-        return false;
-    return weft_likely(cell->label == c->label && cell->bytes == weft_shared_wanted(c, from)) ||
-           weft_shared_check_label(c, cell->label, cell->bytes, from);
+    enum weft_shared_wait post = weft_shared_await(c, &cell->stamp, stamp, from);
+    if (post != WEFT_SHARED_REACHED ||
+        weft_likely(cell->label == c->label && cell->bytes == weft_shared_wanted(c, from)))
+        return post;
+    weft_shared_reject(c, cell->label, cell->bytes, from);
+    return WEFT_SHARED_NEVER;
 }
 
 /* ---- Posting */
 
-/* Takes a cell or buffer for a stamp. If the ranks may not have completed its former one, waits
+/* Takes a cell or buffer for a stamp. If the ranks may not have completed its former one, it waits
  * until they have completed that of the place three quarters of the ring ahead, if it is of a
  * former call, so that a rank that is ahead of the others waits rarely. */
-static inline void weft_shared_take(struct weft_shared_call *c, uint64_t *ring, unsigned n,
+static inline bool weft_shared_take(struct weft_shared_call *c, uint64_t *ring, unsigned n,
                                     uint64_t stamp)
 {
     unsigned i = weft_area_index(stamp, n);
     uint64_t before = ring[i], ahead = ring[(i + n - n / 4) & (n - 1)];
+    if (weft_unlikely(before > c->area->known) && before != stamp &&
+        weft_shared_learn(c, ahead > before && ahead < c->stamp ? ahead : before) ==
+            WEFT_SHARED_LATER)
+        return false;
     ring[i] = stamp;
-    if (weft_unlikely(before > c->area->known))
-        weft_shared_learn(c, ahead > before && ahead < c->stamp ? ahead : before);
+    return true;
 }
 
-/* The cell of a stamp, for so many bytes of data. */
+/* The cell of a stamp, for so many bytes of data; NULL: it is not free yet. */
 static inline struct weft_area_cell *weft_shared_reserve(struct weft_shared_call *c, uint64_t stamp,
                                                          size_t bytes)
 {
-    weft_shared_take(c, c->area->cell_stamps, WEFT_AREA_CELLS, stamp);
-    if (bytes > WEFT_AREA_INLINE)
-        weft_shared_take(c, c->area->buffer_stamps, c->buffers, stamp);
+    if (!weft_shared_take(c, c->area->cell_stamps, WEFT_AREA_CELLS, stamp) ||
+        (bytes > WEFT_AREA_INLINE &&
+         !weft_shared_take(c, c->area->buffer_stamps, c->buffers, stamp)))
+        return NULL;
     return weft_area_cell(c->area, c->rank, stamp);
 }
 
@@ -187,12 +220,12 @@ void weft_shared_copy_own(const struct weft_shared_call *c);
 
 /* In pieces (shared_pieces.c): the most bytes of a block in a piece. */
 size_t weft_shared_piece(const struct weft_shared_call *c);
-void weft_shared_run_by_pieces(struct weft_shared_call *c);
+bool weft_shared_run_by_pieces(struct weft_shared_call *c);
 
 /* No data: each rank posts, and waits for all others. */
-void weft_shared_synchronize(struct weft_shared_call *c);
+bool weft_shared_synchronize(struct weft_shared_call *c);
 
 /* In one copy: shared_copy.c. */
-void weft_shared_run_in_one_copy(struct weft_shared_call *c);
+bool weft_shared_run_in_one_copy(struct weft_shared_call *c);
 
 #endif

@@ -14,11 +14,13 @@ static inline size_t within(struct weft_elements block, size_t at, size_t length
     return at < bytes ? weft_shared_least(bytes - at, length) : 0;
 }
 
-static void post_piece(struct weft_shared_call *c, uint64_t stamp, size_t at, size_t length)
+static bool post_piece(struct weft_shared_call *c, uint64_t stamp, size_t at, size_t length)
 {
     int blocks = c->parts ? c->n : 1;
     size_t bytes = length * (size_t)blocks;
     struct weft_area_cell *cell = weft_shared_reserve(c, stamp, bytes);
+    if (weft_unlikely(!cell))
+        return false;
     unsigned char *data = weft_area_data(c->area, c->rank, stamp, bytes, c->buffers);
     for (int i = 0; i < blocks; i++, data += length) {
         struct weft_elements block = weft_block(c->give, i);
@@ -26,6 +28,7 @@ static void post_piece(struct weft_shared_call *c, uint64_t stamp, size_t at, si
             weft_datatype_pack(block.type, block.at, at, data, within(block, at, length));
     }
     weft_shared_post(c, cell, stamp);
+    return true;
 }
 
 /* ---- Taking */
@@ -39,29 +42,32 @@ static inline const unsigned char *posted(const struct weft_shared_call *c, uint
            (c->parts ? (size_t)c->rank * length : 0);
 }
 
-static void take_piece(struct weft_shared_call *c, uint64_t stamp, int from, size_t at,
+static bool take_piece(struct weft_shared_call *c, uint64_t stamp, int from, size_t at,
                        size_t length)
 {
     struct weft_elements place = weft_shared_place(c, from);
-    bool is_there = weft_shared_await_post(c, stamp, from);
+    enum weft_shared_wait post = weft_shared_await_post(c, stamp, from);
     __builtin_prefetch(weft_area_cell(c->area, from, stamp + 1)); /* of the next call, too */
-    if (is_there)
+    if (post == WEFT_SHARED_REACHED)
         weft_datatype_unpack(place.type, place.at, at, posted(c, stamp, from, length),
                              within(place, at, length));
+    return post != WEFT_SHARED_LATER;
 }
 
 /* ---- Reducing */
 
-static void reduce_piece(struct weft_shared_call *c, uint64_t stamp, size_t at, size_t length)
+static bool reduce_piece(struct weft_shared_call *c, uint64_t stamp, size_t at, size_t length)
 {
     struct weft_operands o;
     struct weft_elements own = weft_block(c->give, c->parts ? c->rank : 0);
-    if (!weft_shared_await_posts(c, stamp))
-        return;
+    enum weft_shared_wait posts = weft_shared_await_posts(c, stamp);
+    if (posts != WEFT_SHARED_REACHED)
+        return posts == WEFT_SHARED_NEVER;
     weft_operands_describe(&o, c->args);
     for (int i = 0; i < c->n; i++)
         o.at[i] = i == c->rank ? (unsigned char *)own.at + at : posted(c, stamp, i, length);
     weft_operands_reduce(&o, (unsigned char *)c->args->out.at + at, within(own, at, length));
+    return true;
 }
 
 void weft_shared_copy_own(const struct weft_shared_call *c)
@@ -77,24 +83,30 @@ void weft_shared_copy_own(const struct weft_shared_call *c)
 
 /* ---- In pieces */
 
-void weft_shared_synchronize(struct weft_shared_call *c)
+bool weft_shared_synchronize(struct weft_shared_call *c)
 {
-    weft_shared_post(c, weft_shared_reserve(c, c->stamp, 0), c->stamp);
-    weft_shared_await_posts(c, c->stamp);
+    if (c->next == c->stamp) {
+        struct weft_area_cell *cell = weft_shared_reserve(c, c->next, 0);
+        if (weft_unlikely(!cell))
+            return false;
+        weft_shared_post(c, cell, c->next++);
+    }
+    return weft_shared_await_posts(c, c->stamp) != WEFT_SHARED_LATER;
 }
 
-static void take_pieces(struct weft_shared_call *c, uint64_t stamp, size_t at, size_t length)
+static bool take_pieces(struct weft_shared_call *c, uint64_t stamp, size_t at, size_t length)
 {
-    if (c->reduces) {
-        reduce_piece(c, stamp, at, length);
-    } else if (c->source != WEFT_SHARED_ALL) {
-        take_piece(c, stamp, c->source, at, length);
-    } else {
-        for (int i = 1; i < c->n; i++)
-            take_piece(c, stamp, (c->rank + i) % c->n, at, length);
-        if (!c->over && !c->error)
-            weft_shared_know(c, stamp);
-    }
+    if (c->reduces)
+        return reduce_piece(c, stamp, at, length);
+    if (c->source != WEFT_SHARED_ALL)
+        return take_piece(c, stamp, c->source, at, length);
+    for (; c->taken < c->n; c->taken++)
+        if (!take_piece(c, stamp, (c->rank + c->taken) % c->n, at, length))
+            return false;
+    c->taken = 1;
+    if (!c->over && !c->error)
+        weft_shared_know(c, stamp);
+    return true;
 }
 
 size_t weft_shared_piece(const struct weft_shared_call *c)
@@ -102,18 +114,20 @@ size_t weft_shared_piece(const struct weft_shared_call *c)
     return c->parts ? c->area->part : c->area->piece;
 }
 
-void weft_shared_run_by_pieces(struct weft_shared_call *c)
+bool weft_shared_run_by_pieces(struct weft_shared_call *c)
 {
-    size_t most = weft_shared_piece(c), at = 0, ahead = 0;
-    uint64_t stamp = c->stamp, next = stamp; /* to be completed, to be posted */
-    for (;; stamp++, at += most) {
-        for (; c->posts && next < stamp + WEFT_SHARED_AHEAD && (ahead < c->longest || !ahead);
-             next++, ahead += most)
-            post_piece(c, next, ahead, weft_shared_least(c->longest - ahead, most));
-        if (c->source != WEFT_SHARED_NOBODY)
-            take_pieces(c, stamp, at, weft_shared_least(c->longest - at, most));
-        if (at + most >= c->longest || c->over)
-            return;
-        weft_shared_set_done(c, stamp);
+    size_t most = weft_shared_piece(c);
+    for (;; c->now++, c->at += most) {
+        for (; c->posts && c->next < c->now + WEFT_SHARED_AHEAD &&
+               (c->ahead < c->longest || !c->ahead);
+             c->next++, c->ahead += most)
+            if (!post_piece(c, c->next, c->ahead, weft_shared_least(c->longest - c->ahead, most)))
+                return false;
+        if (c->source != WEFT_SHARED_NOBODY &&
+            !take_pieces(c, c->now, c->at, weft_shared_least(c->longest - c->at, most)))
+            return false;
+        if (c->at + most >= c->longest || c->over)
+            return true;
+        weft_shared_set_done(c, c->now);
     }
 }

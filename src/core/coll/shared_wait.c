@@ -32,7 +32,7 @@ void weft_shared_fail(struct weft_shared_call *c, int code, enum weft_fault faul
     c->error = s->error;
 }
 
-bool weft_shared_check_label(struct weft_shared_call *c, uint32_t label, uint32_t bytes, int from)
+void weft_shared_reject(struct weft_shared_call *c, uint32_t label, uint32_t bytes, int from)
 {
     uint32_t wanted = weft_shared_wanted(c, from);
     uint32_t kind = label & WEFT_COLL_KIND_MASK, root = label >> WEFT_SHARED_ROOT_SHIFT;
@@ -55,7 +55,6 @@ bool weft_shared_check_label(struct weft_shared_call *c, uint32_t label, uint32_
     } else {
         weft_shared_fail(c, MPI_ERR_OTHER, WEFT_FAULT_REMOTE, from, bytes);
     }
-    return !c->over;
 }
 
 /* ---- Waiting */
@@ -69,85 +68,131 @@ bool weft_shared_is_dead(struct weft_shared_call *c, int rank)
     return true;
 }
 
-/* For a rank that has waited for some time. Returns false if it has to stop: another rank refuses
- * the call, or the rank waited for is dead. */
-WEFT_COLD static bool go_on(struct weft_shared_call *c, int from)
+enum weft_shared_wait weft_shared_not_yet(struct weft_shared_call *c, const _Atomic uint64_t *word,
+                                          uint64_t value, int from)
+{
+    if (c->over || (c->any_dead && weft_shared_is_dead(c, from)))
+        return WEFT_SHARED_NEVER;
+    c->word = word;
+    c->value = value;
+    c->from = from;
+    return WEFT_SHARED_LATER;
+}
+
+bool weft_shared_look(struct weft_shared_call *c)
 {
     struct weft_schedule *s = schedule_of(c);
-    if (weft_shared_is_dead(c, from))
+    if (c->queued)
+        return false; /* the call that it waits for looks */
+    c->any_dead |= weft_shared_is_dead(c, c->from);
+    if (!s || c->any_dead)
         return false;
-    if (!s)
-        return true;
-    if (!c->waits)
-        weft_schedule_note_blocking(s);
-    c->waits = true;
     s->count = s->done = s->after = 0;
-    weft_schedule_receive(s, from, weft_elements_of_bytes(NULL, 0)); /* for the hang report */
-    const struct weft_refusal *refusal = weft_refusal_look(s);
+    weft_schedule_receive(s, c->from, weft_elements_of_bytes(NULL, 0));
+    return true;
+}
+
+/* Returns false if the call has to stop: another rank refuses it, or the rank waited for is dead.
+ */
+WEFT_COLD static bool go_on(struct weft_shared_call *c)
+{
+    if (!weft_shared_look(c))
+        return !c->any_dead;
+    if (!c->waits)
+        weft_schedule_note_blocking(c->s);
+    c->waits = true;
+    const struct weft_refusal *refusal = weft_refusal_look(c->s);
     if (!refusal)
         return true;
-    if (weft_schedule_fail(s, refusal->message.code, WEFT_FAULT_REFUSED))
-        s->refusal = refusal;
-    c->error = s->error;
+    if (weft_schedule_fail(c->s, refusal->message.code, WEFT_FAULT_REFUSED))
+        c->s->refusal = refusal;
+    c->error = c->s->error;
     c->over = true;
     return false;
 }
 
-bool weft_shared_await_long(struct weft_shared_call *c, const _Atomic uint64_t *word,
-                            uint64_t value, int from)
+static inline bool is_there(const struct weft_shared_call *c)
+{
+    return atomic_load_explicit(c->word, memory_order_acquire) >= c->value;
+}
+
+static void poll_long(struct weft_shared_call *c)
 {
     /* Polls without an event before each call of go_on; fewer in a wait so long that a poll sleeps
      * for milliseconds. */
     enum { TURN = 64, LONG_TURN = 4, LONG = 128 };
     struct weft_vci *vci =
         weft_unlikely(weft_entry_flags) ? weft_vci_scope(c->args->comm->vci) : NULL;
-    bool threads = weft_entry_flags & WEFT_ENTRY_THREADS, goes_on = !c->over;
+    bool threads = weft_entry_flags & WEFT_ENTRY_THREADS, goes_on = true;
     unsigned idle = 0, turns = 0;
     if (!threads)
-        weft_area_wait_for(word, value);
-    while (goes_on && !weft_shared_reached(word, value)) {
+        weft_area_wait_for(c->word, c->value);
+    while (goes_on && !is_there(c)) {
         if (weft_poll(vci)) {
             idle = 0;
             weft_share();
         } else {
             weft_idle_for(&idle, NULL);
             bool sleeps = idle > (unsigned)weft.yield_after + LONG;
-            goes_on = ++turns % (sleeps ? LONG_TURN : TURN) || go_on(c, from);
+            goes_on = ++turns % (sleeps ? LONG_TURN : TURN) || go_on(c);
         }
     }
     if (!threads)
         weft_area_wait_for(NULL, 0);
-    return goes_on;
 }
 
-bool weft_shared_await_done(struct weft_shared_call *c, uint64_t stamp)
+void weft_shared_poll(struct weft_shared_call *c)
 {
-    bool all = true;
-    for (int i = 0; i < c->n; i++)
-        all &= i == c->rank || weft_shared_await(c, &c->area->ranks[i].seat->done, stamp, i);
+    enum { LOOKS = 16 };
+    for (int i = 0; i < LOOKS; i++) {
+        if (is_there(c))
+            return;
+        weft_lock_pause();
+    }
+    poll_long(c);
+}
+
+enum weft_shared_wait weft_shared_await_done(struct weft_shared_call *c, uint64_t stamp)
+{
+    enum weft_shared_wait all = WEFT_SHARED_REACHED;
+    for (int i = 0; i < c->n; i++) {
+        enum weft_shared_wait one =
+            i == c->rank ? WEFT_SHARED_REACHED
+                         : weft_shared_await(c, &c->area->ranks[i].seat->done, stamp, i);
+        if (one == WEFT_SHARED_LATER)
+            return one;
+        all = one == WEFT_SHARED_NEVER ? one : all;
+    }
     return all;
 }
 
-bool weft_shared_await_posts(struct weft_shared_call *c, uint64_t stamp)
+enum weft_shared_wait weft_shared_await_posts(struct weft_shared_call *c, uint64_t stamp)
 {
-    bool all = true;
-    for (int i = 0; i < c->n; i++)
-        all &= i == c->rank || weft_shared_await_post(c, stamp, i);
-    if (all)
+    enum weft_shared_wait all = WEFT_SHARED_REACHED;
+    for (int i = 0; i < c->n; i++) {
+        enum weft_shared_wait one =
+            i == c->rank ? WEFT_SHARED_REACHED : weft_shared_await_post(c, stamp, i);
+        if (one == WEFT_SHARED_LATER)
+            return one;
+        all = one == WEFT_SHARED_NEVER ? one : all;
+    }
+    if (all == WEFT_SHARED_REACHED)
         weft_shared_know(c, stamp);
     return all;
 }
 
-void weft_shared_learn(struct weft_shared_call *c, uint64_t stamp)
+enum weft_shared_wait weft_shared_learn(struct weft_shared_call *c, uint64_t stamp)
 {
     uint64_t known = UINT64_MAX;
-    if (!weft_shared_await_done(c, stamp))
-        return;
+    enum weft_shared_wait all = weft_shared_await_done(c, stamp);
+    if (all != WEFT_SHARED_REACHED)
+        return all;
     for (int i = 0; i < c->n; i++) {
         uint64_t done = atomic_load_explicit(&c->area->ranks[i].seat->done, memory_order_acquire);
         known = i == c->rank || done > known ? known : done;
     }
     c->area->known = known;
+    return all;
 }
 
 void weft_shared_complete(struct weft_shared_call *c)

@@ -78,7 +78,7 @@ const struct weft_setting weft_settings_table[] = {
      WEFT_SETTING_TUNES},
     {"shm_coll", WEFT_SETTING_INT, FIELD(shm_coll), "8", 0, 1000000000, NULL,
      "collective calls on a communicator of ranks of one node before these ranks share memory for "
-     "its blocking collectives; 0: never",
+     "its collectives; 0: never",
      WEFT_SETTING_SAME | WEFT_SETTING_TUNES},
     {"spin", WEFT_SETTING_INT, FIELD(spin), "0", 0, 1000000000, NULL,
      "polls without an event before a waiting rank yields its core; 0: many, or few if there are "

@@ -189,7 +189,7 @@ void weft_look(struct weft_vci *vci)
 static unsigned sleep_length(unsigned sleeps)
 {
     unsigned doublings = sleeps / SLEEPS_OF_A_LENGTH;
-    if (weft.net || !weft_shm_is_idle())
+    if (weft.net || weft.vcis[0].coll.shared || !weft_shm_is_idle())
         return SLEEP_US; /* events that do not wake the futex */
     return doublings < 9 ? SLEEP_US << doublings : LONGEST_SLEEP_US;
 }

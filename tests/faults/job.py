@@ -31,7 +31,7 @@ class Job:
         if "LD_PRELOAD" in fault.environment:
             environment["LD_PRELOAD"] = f"{setup.scratch}/{fault.environment['LD_PRELOAD']}"
         if place.nodes == 1 and not place.lab and not place.device:
-            environment["WEFT_IFACE"] = "lo"
+            environment.setdefault("WEFT_IFACE", "lo")
         command = [*fault.around, *place.launcher(setup.build), *fault.before, setup.program, traffic,
                    str(fault.seconds), *fault.options]
         with open(self.logs[0], "wb") as out, open(self.logs[1], "wb") as err:

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Hosts that do not answer. libfabric's TCP providers report no loss of a connection on which a rank
- * only waits, and try for ever to make a connection. So a rank that waits reads the state of its TCP
- * sockets, and ends the job if a host has not answered for WEFT_NETWORK_TIMEOUT seconds. The kernel
- * of a host answers keepalive probes, so a rank that computes or is stopped is not lost.
+ * Hosts that do not answer. libfabric's TCP providers report no loss of a connection on which a
+ * rank only waits, and try for ever to make a connection. So a rank that waits reads the state of
+ * its TCP sockets, and ends the job if a host has not answered for WEFT_NETWORK_TIMEOUT seconds.
+ * The kernel of a host answers keepalive probes, so a rank that computes or is stopped is not lost.
  *
  * Providers without TCP sockets (verbs, PSM, udp;ofi_rxd) are not checked.
  *
@@ -125,8 +125,8 @@ static void look_at(struct look *look, int fd)
     struct sockaddr_storage here, there;
     struct tcp_info info;
     socklen_t info_bytes = sizeof info, bytes = sizeof here;
-    /* SO_PEERNAME takes exactly the length of the address, and also tells where a connection is being
-     * made to. */
+    /* SO_PEERNAME takes exactly the length of the address, and also tells where a connection is
+     * being made to. */
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &info_bytes) ||
         getsockname(fd, (struct sockaddr *)&here, &bytes) ||
         getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &there, &bytes))

@@ -975,8 +975,9 @@ static void late_in_init(void)
 /* From now on no packet from the address of the interface weft0 arrives. */
 static void lose_network(void)
 {
-    if (system("nft 'add table ip lost; add chain ip lost in { type filter hook input priority 0; };"
-               " add rule ip lost in ip saddr 10.78.0.1 drop'")) {
+    if (system(
+            "nft 'add table ip lost; add chain ip lost in { type filter hook input priority 0; };"
+            " add rule ip lost in ip saddr 10.78.0.1 drop'")) {
         exit(3);
     }
 }

@@ -2,11 +2,15 @@
 // run: ranks=2,3 lanes=rxm,net-soft,shm,shm-copy,mixed seconds=60
 /*
  * Many messages, mostly short, around a ring: all data are right, and after the first half memory
- * does not grow. WEFT_TEST_MESSAGES: messages that each rank sends, in thousands (ci/endurance).
+ * does not grow. Its peak may: libfabric takes memory for long messages that arrive before their
+ * receives, until they match. In a short run it may grow by POOLS_KIB: over tcp;ofi_rxm the pages
+ * of libfabric's pools are first touched in the first 6,000 rounds, 8.8 MiB of them after round
+ * 1024; from there to round 50,000 it grew by 0.1 MiB. WEFT_TEST_MESSAGES: messages that each rank
+ * sends, in thousands (ci/endurance).
  */
 #include "check.h"
 
-enum { WINDOW = 64, THOUSANDS = 20, GROWTH_KIB = 2048 };
+enum { WINDOW = 64, THOUSANDS = 20, GROWTH_KIB = 512, POOLS_KIB = 12 << 10, SHORT = 16384 };
 
 /* The length of each message in one round of so many. */
 static const struct {
@@ -59,10 +63,11 @@ int main(int argc, char **argv)
         check_step("round %ld of %ld", round, rounds);
         exchange(round);
         if (round == rounds / 2)
-            before = check_peak_kib();
+            before = check_status_kib("VmRSS");
     }
-    long grown = check_peak_kib() - before;
-    CHECK(before > 0 && grown < GROWTH_KIB, "memory grew by %ld KiB", grown);
+    long grown = check_status_kib("VmRSS") - before;
+    CHECK(before > 0 && grown < (rounds < SHORT ? POOLS_KIB : GROWTH_KIB), "memory grew by %ld KiB",
+          grown);
     if (check.rank == 0)
         printf("%ld rounds, memory %ld KiB, grown by %ld KiB\n", rounds, before, grown);
     return check_done();

@@ -10,9 +10,9 @@ AM_TESTS_ENVIRONMENT = \
     WEFT_TEST_SANITIZE='$(enable_sanitize)'; export WEFT_TEST_SANITIZE;
 
 # Compiles and links a test in one step.
-LINK_TEST = $(LIBTOOL) $(AM_V_lt) --tag=CC --mode=link $(CC) $(DEFS) $(DEFAULT_INCLUDES) \
-    $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) -MMD -MP -MF $@.d $(AM_LDFLAGS) $(LDFLAGS) \
-    -o $@
+COMPILE_TEST = $(CC) $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) \
+    -MMD -MP -MF $@.d $(AM_LDFLAGS) $(LDFLAGS) -o $@
+LINK_TEST = $(LIBTOOL) $(AM_V_lt) --tag=CC --mode=link $(COMPILE_TEST)
 
 # ---- The ABI: header, exported names and generated files agree with the tables
 dist_check_SCRIPTS = tests/abi/generated_test tests/abi/header_test tests/abi/pmpi_test
@@ -51,7 +51,7 @@ TESTS += tests/examples/run
 # Each NAME_test.c is a program NAME_test.test, linked with the static objects for the hidden names.
 # UNIT_TESTS lists them when make runs; configure.ac defines it. match_bench prints what a match costs:
 # built, not run.
-EXTRA_DIST += tests/unit tests/typemap.h
+EXTRA_DIST += $(wildcard $(srcdir)/tests/unit/*.[ch]) tests/typemap.h
 TEST_EXTENSIONS = .test
 if HAVE_CMOCKA
 UNIT_LIBS = libweft.la
@@ -69,6 +69,10 @@ endif
 dist_noinst_SCRIPTS += tests/differential/run
 EXTRA_DIST += tests/differential
 
+# ---- Benchmarks, jobs under Slurm, what the sanitizers do not report
+dist_noinst_SCRIPTS += tests/bench/run
+EXTRA_DIST += tests/slurm tests/suppressions
+
 # ---- The contract with libfabric
 include tests/strict/local.mk
 
@@ -78,12 +82,18 @@ include tests/strict/local.mk
 MPI_TEST_LIBS = libmpi_abi.la
 MPI_TEST_FOLDERS = tests/mpi tests/standard
 MPI_TESTS = $(patsubst $(srcdir)/%.c,%,$(wildcard $(MPI_TEST_FOLDERS:%=$(srcdir)/%/*.c)))
-EXTRA_DIST += $(MPI_TEST_FOLDERS)
+EXTRA_DIST += $(wildcard $(MPI_TEST_FOLDERS:%=$(srcdir)/%/*.[ch]))
 dist_noinst_SCRIPTS += tests/run
 
+# Libtool takes longer than the compiler, which finds a shared library without it.
+if SHARED
+LINK_MPI_TEST = $(COMPILE_TEST) $< -L.libs -Wl,-rpath,$(abs_top_builddir)/.libs -lmpi_abi
+else
+LINK_MPI_TEST = $(LINK_TEST) $< $(MPI_TEST_LIBS)
+endif
 $(MPI_TESTS): %: $(srcdir)/%.c $(MPI_TEST_LIBS)
 	@$(MKDIR_P) $(@D)
-	$(AM_V_CCLD)$(LINK_TEST) $< $(MPI_TEST_LIBS) $(LIBS)
+	$(AM_V_CCLD)$(LINK_MPI_TEST) $(LIBS)
 -include $(MPI_TESTS:=.d)
 
 # make check builds them by this file, those in Fortran too.

@@ -439,9 +439,9 @@ static size_t choose_eager_limit(void)
 {
     struct weft_ring_geometry least = weft.deals > 1 ? weft_shm.extra_shape : weft_shm.shape;
     size_t most = weft_ring_piece(least), wanted = (size_t)weft_settings.shm_eager;
-    enum { GOOD_WITH_SINGLE_COPY = 16 << 10, GOOD_WITHOUT = 32 << 10 };
+    enum { GOOD = 32 << 10 };
     if (!wanted)
-        wanted = weft_shm.single_copy ? GOOD_WITH_SINGLE_COPY : GOOD_WITHOUT;
+        wanted = GOOD;
     return wanted < most ? wanted : most;
 }
 

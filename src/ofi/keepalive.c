@@ -125,8 +125,8 @@ static void look_at(struct look *look, int fd)
     struct sockaddr_storage here, there;
     struct tcp_info info;
     socklen_t info_bytes = sizeof info, bytes = sizeof here;
-    /* SO_PEERNAME takes exactly the length of the address, and also tells where a connection is
-     * being made to. */
+    /* SO_PEERNAME requires the exact length of the address; getpeername fails before a connection
+     * is made. */
     if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &info_bytes) ||
         getsockname(fd, (struct sockaddr *)&here, &bytes) ||
         getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &there, &bytes))

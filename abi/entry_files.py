@@ -69,7 +69,8 @@ def widened(plain, large):
         raise TableError(f"{plain.name}: its parameters do not pair with those of {large.name}")
     for a, b in zip(ours, theirs):
         wider = a.type == "int" and b.type in ("MPI_Count", "MPI_Aint")
-        if not (a.type == b.type or wider) or a.suffix != b.suffix or (wider and a.suffix):
+        same = a.type.replace("MPI_Aint", "MPI_Count") == b.type  # they are of equal width
+        if not (a.type == b.type or same or wider) or a.suffix != b.suffix or (wider and a.suffix):
             raise TableError(f"{plain.name}: '{a.name}' cannot be widened to {large.name}'s")
     return wrap(f"return P{plain.name}_c(", [p.name for p in ours], ");").split("\n")
 

@@ -759,7 +759,7 @@ def typed(procedure):
     arguments = procedure.arguments
     for a in buffers(procedure):
         index = arguments.index(a)
-        rest = arguments[index + 1:index + 3]
+        rest = [b for b in arguments[index + 1:index + 4] if b.name != "partitions"][:2]
         if len(rest) == 2 and rest[0].name.endswith("count") and rest[0].what in ("int", "wide") \
                 and not rest[0].array and rest[1].what == "handle":
             found.append((a, rest[0], rest[1]))
@@ -768,10 +768,9 @@ def typed(procedure):
     return found
 
 
-POINT_TO_POINT = re.compile(r"(I[bsr]?send|Irecv|Imrecv|[BSR]?send_init|Ssend_init|Recv_init|"
-                            r"Isendrecv(_replace)?|Issend|Irsend|Ibsend)(_c)?$", re.IGNORECASE)
+POINT_TO_POINT = re.compile(r"(I[bsr]?send|Im?recv|[BPRS]?send_init|P?recv_init|"
+                            r"Isendrecv(_replace)?)(_c)?$", re.IGNORECASE)
 ONE_SIDED = re.compile(r"R?(Put|Get|Accumulate|Get_accumulate)(_c)?$")
-PARTITIONED = re.compile(r"P(send|recv)_init(_c)?$")
 AT_ROOT = re.compile(r"I?(Gatherv?|Reduce)(_init)?(_c)?$", re.IGNORECASE)
 
 
@@ -789,7 +788,7 @@ def is_described(procedure):
 
 def is_kept(procedure):
     """A copy of the section lives until the request completes."""
-    return (not is_described(procedure) and not PARTITIONED.match(bare(procedure))
+    return (not is_described(procedure)
             and any(a.name == "request" and a.intent == "out" for a in procedure.arguments))
 
 
@@ -806,9 +805,10 @@ def with_gaps(procedure):
         described = []
         for a, count, datatype in typed(procedure):
             wide = count.what == "wide"
+            parts = "*partitions" if "partitions" in names else "1"
             lines.append(f"struct weft_fortran_section s_{a.name} = {{0}};")
             described.append(f'weft_fortran_describe(&s_{a.name}, "{procedure.name}", {comm}, '
-                             f"{a.name}, *{count.name}, *{datatype.name}, ierror)")
+                             f"{a.name}, {parts}, *{count.name}, *{datatype.name}, ierror)")
             replaced[count.name] = f"&s_{a.name}.{'count' if wide else 'small_count'}"
             replaced[datatype.name] = f"&s_{a.name}.type"
         condition = " &&\n            ".join(described)

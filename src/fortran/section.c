@@ -112,9 +112,10 @@ static void add_piece(struct pieces *pieces, MPI_Count displacement, MPI_Datatyp
 }
 
 /* The first n elements of the section, each of type `element`, and `more` times `item` after them:
- * for each dimension, from the last one, the whole slices that are left. Frees element. */
+ * for each dimension, from the last one, the whole slices that are left. Its extent is `step`, if
+ * that is not 0. Frees element. */
 static MPI_Datatype describe(const CFI_cdesc_t *of, MPI_Datatype element, MPI_Count n,
-                             MPI_Datatype item, MPI_Count more)
+                             MPI_Datatype item, MPI_Count more, MPI_Count step)
 {
     MPI_Datatype slices[CFI_MAX_RANK] = {element}, made = MPI_DATATYPE_NULL;
     MPI_Count sizes[CFI_MAX_RANK] = {1}, at = 0;
@@ -141,6 +142,11 @@ static MPI_Datatype describe(const CFI_cdesc_t *of, MPI_Datatype element, MPI_Co
     }
     PMPI_Type_create_struct_c(pieces.number, pieces.lengths, pieces.displacements, pieces.types,
                               &made);
+    if (step) {
+        MPI_Datatype first = made;
+        PMPI_Type_create_resized_c(first, 0, step, &made);
+        PMPI_Type_free(&first);
+    }
     PMPI_Type_commit(&made);
     for (MPI_Count i = 0; i < pieces.number; i++)
         PMPI_Type_free(&pieces.types[i]);
@@ -159,12 +165,33 @@ static MPI_Count size_if_dense(MPI_Datatype type)
     return size == extent && size == true_extent && lb == 0 && true_lb == 0 ? size : 0;
 }
 
-bool weft_fortran_describe(struct weft_fortran_section *section, const char *function, int comm,
-                           const CFI_cdesc_t *buffer, MPI_Count count, int datatype, int *ierror)
+/* The bytes from each part of n elements to the next, if the parts of a section of `all` elements
+ * have the same gaps: each begins at a slice of one dimension. Dimensions that continue one another
+ * count as one. 0: the parts differ. */
+static CFI_index_t distance(const CFI_cdesc_t *of, MPI_Count n, MPI_Count all)
 {
+    MPI_Count slice = 1;
+    for (int d = 0; d < of->rank; d++) {
+        CFI_index_t step = of->dim[d].sm;
+        MPI_Count extent = of->dim[d].extent;
+        while (d + 1 < of->rank && of->dim[d + 1].sm == step * extent)
+            extent *= of->dim[++d].extent;
+        if (n % slice == 0 && (extent < 0 || all <= slice * extent))
+            return n / slice * step;
+        slice *= extent;
+    }
+    return 0;
+}
+
+bool weft_fortran_describe(struct weft_fortran_section *section, const char *function, int comm,
+                           const CFI_cdesc_t *buffer, int parts, MPI_Count count, int datatype,
+                           int *ierror)
+{
+    MPI_Count all;
     *section = (struct weft_fortran_section){
         .of = buffer, .count = count, .small_count = (int)count, .type = datatype};
-    if (!weft_fortran_has_gaps(buffer) || count <= 0 || datatype == 0x200)
+    if (!weft_fortran_has_gaps(buffer) || count <= 0 || datatype == 0x200 || parts <= 0 ||
+        __builtin_mul_overflow(parts, count, &all))
         return true; /* the C function refuses a wrong count or a null datatype */
     MPI_Datatype type = weft_Type_of(datatype), element;
     MPI_Count length = (MPI_Count)buffer->elem_len, size = size_if_dense(type);
@@ -179,15 +206,24 @@ bool weft_fortran_describe(struct weft_fortran_section *section, const char *fun
     }
     MPI_Count per_element = length / size;
     MPI_Count room = (MPI_Count)elements_of(buffer) * per_element;
-    if (buffer->dim[buffer->rank - 1].extent >= 0 && count > room) {
+    if (buffer->dim[buffer->rank - 1].extent >= 0 && all > room) {
         snprintf(sentence, sizeof sentence,
                  "the count is %lld, but the section has room for %lld; pass a longer section",
-                 (long long)count, (long long)room);
+                 (long long)all, (long long)room);
         weft_fortran_raise(MPI_ERR_COUNT, function, comm, ierror, sentence);
         return false;
     }
+    CFI_index_t step = 0;
+    if (parts > 1 && count % per_element == 0)
+        step = distance(buffer, count / per_element, all / per_element);
+    if (parts > 1 && !step) {
+        weft_fortran_raise(MPI_ERR_BUFFER, function, comm, ierror,
+                           "the partitions of this section do not all have the same gaps; pass a "
+                           "contiguous array, or partitions that are whole lines or columns");
+        return false;
+    }
     PMPI_Type_contiguous_c(per_element, type, &element);
-    type = describe(buffer, element, count / per_element, type, count % per_element);
+    type = describe(buffer, element, count / per_element, type, count % per_element, step);
     section->type = weft_Type_integer(type);
     section->count = section->small_count = 1;
     section->made = true;

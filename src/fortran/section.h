@@ -4,9 +4,10 @@
  *
  * A call that has used the buffer when it returns gets a packed copy (pack, then unpack or drop).
  * Nonblocking point-to-point and one-sided calls get a datatype that describes the section
- * (describe, forget): the library keeps it as long as the operation lasts. Nonblocking and
- * persistent collectives, whose reductions and blocks no datatype can describe, get a packed copy
- * that kept.c keeps until their request completes.
+ * (describe, forget): the library keeps it as long as the operation lasts. Partitioned calls get
+ * one that describes a partition; a section whose partitions have different gaps is refused.
+ * Nonblocking and persistent collectives, whose reductions and blocks no datatype can describe, get
+ * a packed copy that kept.c keeps until their request completes.
  */
 #ifndef WEFT_FORTRAN_SECTION_H
 #define WEFT_FORTRAN_SECTION_H
@@ -47,9 +48,11 @@ void weft_fortran_scatter(const struct weft_fortran_section *section);
 void weft_fortran_unused(struct weft_fortran_section *section, const CFI_cdesc_t *buffer);
 bool weft_fortran_is_root(int comm, int root);
 
-/* False after raising an error of `function`, which then must not be called. */
+/* Describes each of `parts` parts of `count` elements of the datatype. False after raising an error
+ * of `function`, which then must not be called. */
 bool weft_fortran_describe(struct weft_fortran_section *section, const char *function, int comm,
-                           const CFI_cdesc_t *buffer, MPI_Count count, int datatype, int *ierror);
+                           const CFI_cdesc_t *buffer, int parts, MPI_Count count, int datatype,
+                           int *ierror);
 void weft_fortran_forget(struct weft_fortran_section *section);
 
 /* Keeps the copies until the request completes: `in`, and `out`, which is then written to its

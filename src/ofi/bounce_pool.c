@@ -98,7 +98,7 @@ static struct stage *make(struct weft_net_vci *net, unsigned class, size_t room)
 int weft_net_bounce_open(struct weft_net_vci *net)
 {
     static const size_t room[WEFT_NET_RESERVES] = {
-        [WEFT_NET_RESERVE_CONTROL] = CONTROL_ROOM, [WEFT_NET_RESERVE_PIECE] = WEFT_NET_SLOT};
+        [WEFT_NET_RESERVE_CONTROL] = CONTROL_ROOM, [WEFT_NET_RESERVE_PIECE] = WEFT_NET_PIECE_MAX};
     net->bounce = calloc(1, sizeof *net->bounce);
     if (!net->bounce)
         return -1;

@@ -42,9 +42,6 @@ static __attribute__((noinline)) void dispatch_rarer(struct weft_net_vci *net,
     case WEFT_NET_READ:
         weft_net_read_done(op, 0, NULL);
         return;
-    case WEFT_NET_WRITE:
-        weft_net_write_done(op, 0, NULL);
-        return;
     case WEFT_NET_CLAIM:
         weft_net_claimed(net, entry);
         return;
@@ -110,9 +107,6 @@ WEFT_COLD static bool read_error(struct weft_net_vci *net, int *events)
         break;
     case WEFT_NET_READ:
         weft_net_read_done(op, error.err, text);
-        break;
-    case WEFT_NET_WRITE:
-        weft_net_write_done(op, error.err, text);
         break;
     case WEFT_NET_CLAIM:
         weft_net_claim_failed(net, &error, text);

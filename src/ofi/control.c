@@ -6,10 +6,10 @@
  *  - An ACK names (context, tag) and means the oldest unacknowledged synchronous send of these to
  *    its sender. That needs no number, because messages of one source, context and tag are matched
  *    in the order in which they were sent.
- *  - Nothing relies on the order in which controls complete. ACK, FLOW_CHECKED, CREDITS, WRITTEN
- *    and TAKEN are counted, so those of one kind may change places; an ACK that arrives before the
- *    CANCELLED of an older send is passed on (cancel.c). DATA contain their offset, FIN and the
- *    replies name their request. Only CANCEL and FLOW_CHECK depend on earlier user messages, and
+ *  - Nothing relies on the order in which controls complete. ACK, FLOW_CHECKED and CREDITS are
+ *    counted, so those of one kind may change places; an ACK that arrives before the CANCELLED of
+ * an older send is passed on (cancel.c). DATA contain their offset, FIN and the replies name their
+ *    request. Only CANCEL and FLOW_CHECK depend on earlier user messages, and
  *    contain the sequence number up to which these are.
  */
 #include "core/object/error.h"
@@ -191,8 +191,6 @@ static bool announced_wanted(const struct weft_net_control *control, const struc
         return false;
     if (control->kind == WEFT_NET_CTS)
         weft_net_push_pieces(send, control->other, control->length);
-    else if (control->kind == WEFT_NET_PLACE)
-        weft_net_rndv_write_begin(send, control);
     else
         weft_net_header_requested(send, control->other);
     return true;
@@ -221,7 +219,6 @@ static bool act(const struct weft_net_control *control, struct weft_peer *peer, 
     case WEFT_NET_FIN:
         return finished(control, peer);
     case WEFT_NET_CTS:
-    case WEFT_NET_PLACE:
     case WEFT_NET_REQUEST_HEADER:
         return announced_wanted(control, peer);
     case WEFT_NET_DATA:
@@ -233,14 +230,6 @@ static bool act(const struct weft_net_control *control, struct weft_peer *peer, 
     case WEFT_NET_CANCELLED:
     case WEFT_NET_TOO_LATE:
         return cancel_answered(control, peer);
-    case WEFT_NET_WRITTEN:
-        request = active(control->number, peer, WEFT_REQUEST_RECV, WEFT_NET_AWAITING_WRITES);
-        if (request)
-            weft_net_rndv_write_written(request, control);
-        return request;
-    case WEFT_NET_TAKEN: /* the send may have failed since */
-        request = active(control->number, peer, WEFT_REQUEST_SEND, WEFT_NET_WRITING);
-        return !request || weft_net_rndv_write_taken(request);
     case WEFT_NET_HEADER:
         request = active(control->number, peer, WEFT_REQUEST_RECV, WEFT_NET_AWAITING_HEADER);
         if (request)
@@ -270,10 +259,7 @@ static bool is_well_formed(const struct weft_net_control *control, size_t data)
     switch ((enum weft_net_control_kind)control->kind) {
     case WEFT_NET_FIN:
         return control->count <= WEFT_FINS_AT_ONCE;
-    case WEFT_NET_PLACE:
-        return control->count <= 1 && (weft_net.virtual_addresses || !control->address);
     case WEFT_NET_CANCEL:
-    case WEFT_NET_WRITTEN:
     case WEFT_NET_HEADER:
     case WEFT_NET_CONNECTED:
         return control->count <= 1;

@@ -52,7 +52,6 @@ enum weft_net_op_kind {
     WEFT_NET_POOL, /* of a struct weft_net_buffer: any control or, in software matching, any message
                     */
     WEFT_NET_READ, /* of a struct weft_net_transfer: one piece of a rendezvous, read */
-    WEFT_NET_WRITE, /* of a struct weft_net_transfer: one piece of a rendezvous, written */
     WEFT_NET_CLAIM, /* of the one claim */
     WEFT_NET_PIECE, /* of a struct weft_net_piece: one piece of a pushed rendezvous */
     WEFT_NET_OWN    /* of a control or an RTS that is too long to be injected */
@@ -76,7 +75,7 @@ enum weft_net_out_kind {
 /* The payload of an RTS. */
 struct weft_net_header {
     uint8_t version;
-    uint8_t staged; /* 0: it can be read; 1: its sender packs and writes it (rndv_write.c) */
+    uint8_t staged; /* 0: it can be read; 1: its sender pushes it (rndv_send.c) */
     uint8_t ready;  /* it was sent in ready mode */
     uint8_t pad;
     uint32_t number;  /* of the sender's request */
@@ -96,13 +95,7 @@ enum weft_net_control_kind {
                            below `length` have been delivered */
     WEFT_NET_CANCELLED, /* the send `number` is cancelled */
     WEFT_NET_TOO_LATE,  /* the send `number` has matched */
-    WEFT_NET_PLACE, /* write the message of the send `number`, length bytes, to (address, key): the
-                       whole buffer (count 0) or a ring (count 1); WRITTEN names the receive
-                       `other` */
-    WEFT_NET_WRITTEN,    /* for the receive `number`: the next slot of its ring, or all, is written;
-                            count    1: the sender failed, and no more than length bytes will be */
-    WEFT_NET_TAKEN,      /* a slot of the ring that the send `number` fills is free again */
-    WEFT_NET_CREDITS,    /* eager messages of `length` credits have matched */
+    WEFT_NET_CREDITS,   /* eager messages of `length` credits have matched */
     WEFT_NET_FLOW_CHECK, /* flow check: many messages were sent, with sequences below `length`; when
                            they have been delivered, claim unexpected ones and reply */
     WEFT_NET_FLOW_CHECKED,   /* the reply to it */
@@ -130,19 +123,18 @@ _Static_assert(offsetof(struct weft_net_control, number) + WEFT_FINS_AT_ONCE * s
                    sizeof(struct weft_net_control),
                "the numbers of a FIN");
 
-enum { WEFT_NET_WIRE_VERSION = 12 };
+enum { WEFT_NET_WIRE_VERSION = 13 };
 
-/* The ring of a staged rendezvous, part of what both sides must agree on: slots of so many bytes.
- */
-enum { WEFT_NET_SLOT = 1 << 20, WEFT_NET_SLOTS = 4 };
+/* The most bytes of data of one operation of the provider that pass through a bounce buffer. */
+enum { WEFT_NET_PIECE_MAX = 1 << 20 };
 
-/* The length of pieces for a message of so many bytes: about an eighth, so that packing and
- * unpacking overlap, but at most a slot and at least 64 KiB, so that calls take little of the time.
- * A power of two. */
+/* The length of reads into bounce buffers for a message of so many bytes: about an eighth, so that
+ * reading and unpacking overlap, but at least 64 KiB, so that calls take little of the time. A
+ * power of two. */
 static inline size_t weft_net_piece_bytes(size_t bytes)
 {
     size_t piece = 64 << 10;
-    while (piece < bytes / 8 && piece < WEFT_NET_SLOT)
+    while (piece < bytes / 8 && piece < WEFT_NET_PIECE_MAX)
         piece *= 2;
     return piece;
 }
@@ -153,12 +145,10 @@ enum weft_net_phase {
     /* of a receive that has matched an RTS */
     WEFT_NET_AWAITING_HEADER,
     WEFT_NET_READING,         /* it reads, and sends FIN */
-    WEFT_NET_AWAITING_WRITES, /* it has sent PLACE */
     WEFT_NET_AWAITING_PIECES, /* it has sent CTS */
     /* of a send whose RTS has left */
     WEFT_NET_ANNOUNCED,
-    WEFT_NET_WRITING, /* PLACE has arrived */
-    WEFT_NET_PUSHING  /* CTS has arrived */
+    WEFT_NET_PUSHING /* CTS has arrived */
 };
 
 /* The net lane's part of a request. */
@@ -167,10 +157,8 @@ struct weft_net_request {
     struct weft_backlog_entry out;
     bool withdrawn;     /* receives: the provider cancelled it */
     bool stalled;       /* in the list weft_net.stalled, or in the readers of its peer */
-    bool ring;          /* staged sends: the receiver has a ring */
     uint8_t phase;      /* enum weft_net_phase */
-    uint16_t reads_out; /* pieces in flight: read, written or pushed */
-    bool cut;           /* staged sends: writing failed, and the receiver waits for more */
+    uint16_t reads_out; /* pieces in flight: read or pushed */
     bool put;           /* transfers of windows: fi_write, not fi_read */
     void *packed;       /* bounce buffer with the packed data of a buffer with holes, or NULL */
     struct fid_mr *mr;  /* registration of the buffer, or NULL */
@@ -178,12 +166,11 @@ struct weft_net_request {
         struct weft_net_header header; /* of the RTS that was sent or received */
         char small[WEFT_NET_SMALL];    /* receives: the first bytes of the message */
     };
-    size_t moved;   /* bytes requested (reads), written or pushed */
-    size_t arrived; /* bytes received (pushed or written); staged sends: bytes unpacked by the
-                       receiver */
+    size_t moved;   /* bytes requested (reads) or pushed */
+    size_t arrived; /* bytes received (pushed) */
     struct weft_request *next_stalled;
     struct iovec short_iov[2]; /* of a receive of up to WEFT_NET_SMALL bytes: small and the spill */
-    uint32_t receive;          /* sends that are written or pushed: the receiver's number for it */
+    uint32_t receive;          /* sends that are pushed: the receiver's number for it */
 };
 
 _Static_assert(sizeof(struct weft_net_request) <= WEFT_LANE_BYTES, "lane part of a request");
@@ -478,9 +465,10 @@ WEFT_COLD void weft_net_receive_failed(struct weft_request *request,
 
 /* bounce_pool.c: memory for packed data. get returns NULL if memory is short, or if it must be
  * registered and the provider refuses. get_reserved is for one operation of the provider: a control
- * or RTS, or at most WEFT_NET_SLOT bytes of data. It may return the reserve; if it returns NULL,
- * *error is -FI_EAGAIN if the reserve is in use. put accepts NULL; mr returns the registration for
- * all uses, or NULL. advice is the end of a sentence about memory that is short. */
+ * or RTS, or at most WEFT_NET_PIECE_MAX bytes of data. It may return the reserve; if it returns
+ * NULL, *error is -FI_EAGAIN if the reserve is in use. put accepts NULL; mr returns the
+ * registration for all uses, or NULL. advice is the end of a sentence about memory that is short.
+ */
 enum weft_net_reserve { WEFT_NET_RESERVE_CONTROL, WEFT_NET_RESERVE_PIECE, WEFT_NET_RESERVES };
 int weft_net_bounce_open(struct weft_net_vci *net);
 void weft_net_bounce_close(struct weft_net_vci *net);
@@ -505,7 +493,7 @@ static inline void weft_net_release(struct weft_request *request)
 
 /* rndv_read.c */
 
-/* One piece of a rendezvous that is read or written: the provider's context. */
+/* One piece of a rendezvous that is read: the provider's context. */
 struct weft_net_transfer {
     struct weft_net_op op;
     struct weft_request *request;
@@ -540,17 +528,6 @@ void weft_net_fetched(struct weft_request *request);
 bool weft_net_fetch_waits(const struct weft_request *request);
 void weft_net_fetch_abandon(struct weft_request *request);
 void weft_net_read_done(struct weft_net_op *op, int error, const char *text);
-
-/* rndv_write.c: the receiver's side, then the sender's. */
-void weft_net_rndv_write_fetch(struct weft_request *request);
-void weft_net_rndv_write_written(struct weft_request *request,
-                                 const struct weft_net_control *written);
-void weft_net_rndv_write_begin(struct weft_request *request, const struct weft_net_control *place);
-bool weft_net_rndv_write_taken(struct weft_request *request); /* false: that slot was not written */
-
-/* Continues to write. Returns the number of pieces that have started. */
-int weft_net_rndv_write_write(struct weft_request *request);
-void weft_net_write_done(struct weft_net_op *op, int error, const char *text);
 
 /* rndv_send.c: the receiver's side, then the sender's. weft_net_push_more continues to push and
  * returns the number of pieces that were sent or entered the backlog. */

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Rendezvous: the sender exposes its buffer and sends an RTS; the receiver reads what fits with
- * fi_read, several pieces at a time, and replies with FIN. Data with holes at the sender are
- * written by it instead (rndv_write.c), and if remote access does not work, or no more memory can
- * be registered, the sender pushes messages of at most the eager limit (rndv_send.c).
+ * fi_read, several pieces at a time, and replies with FIN. If the sender's data have holes, remote
+ * access does not work, or no more memory can be registered, the sender pushes messages of at most
+ * the eager limit instead (rndv_send.c).
  *
  * Invariants:
  *  - The receiver replies to every RTS once, also if the message is too long: with FIN after the
- *    last byte has arrived, with PLACE, or with CTS.
+ *    last byte has arrived, or with CTS.
  *  - A receive is complete when all bytes that fit have arrived; its pending is 1 until then.
  *  - Over a stream, a read of a message with a window starts only if at most the window's bytes are
  *    in flight from that peer, or no read is. Others wait in the peer's list `readers`, in order.
@@ -321,12 +321,8 @@ void weft_net_fetch(struct weft_request *request, const void *header)
     part->reads_out = 0;
     part->stalled = false;
     weft_request_fit(request, part->header.length);
-    if (!weft_net.can_read || (part->header.staged && !weft_net.can_write)) {
+    if (!weft_net.can_read || part->header.staged) {
         weft_net_pushed_fetch(request);
-        return;
-    }
-    if (part->header.staged) {
-        weft_net_rndv_write_fetch(request);
         return;
     }
     part->phase = WEFT_NET_READING;
@@ -377,10 +373,6 @@ static bool was_full(const struct weft_request *request)
 static void read_ended(struct weft_request *request, int error, const char *text)
 {
     struct weft_net_request *part = weft_net_part(request);
-    if (weft_unlikely(part->phase != WEFT_NET_READING)) { /* see weft_net_fetch_abandon */
-        weft_net_fetched(request);
-        return;
-    }
     if (weft_unlikely(error))
         give_up(request,
                 weft_net_failed(request->peer, "reading %zu bytes from rank %d over %s failed: %s",
@@ -412,13 +404,9 @@ void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
 bool weft_net_fetch_waits(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
-    bool for_data =
-        part->phase == WEFT_NET_AWAITING_WRITES || part->phase == WEFT_NET_AWAITING_PIECES;
-    return part->phase == WEFT_NET_AWAITING_HEADER || (for_data && !part->reads_out);
+    return part->phase == WEFT_NET_AWAITING_HEADER || part->phase == WEFT_NET_AWAITING_PIECES;
 }
 
-/* Data of a dead rank may still arrive in the buffer. A read from it ends when the provider closes
- * the connection, after the last byte that arrived. */
 void weft_net_fetch_abandon(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
@@ -428,20 +416,13 @@ void weft_net_fetch_abandon(struct weft_request *request)
         weft_request_event(request);
         return;
     }
-    if (part->phase != WEFT_NET_AWAITING_WRITES || begin_read(request, 0, 1))
-        weft_net_fetched(request);
+    weft_net_fetched(request);
 }
 
 static int move_on(struct weft_request *request)
 {
-    switch (weft_net_part(request)->phase) {
-    case WEFT_NET_WRITING:
-        return weft_net_rndv_write_write(request);
-    case WEFT_NET_PUSHING:
-        return weft_net_push_more(request);
-    default:
-        return read_on(request);
-    }
+    return weft_net_part(request)->phase == WEFT_NET_PUSHING ? weft_net_push_more(request)
+                                                             : read_on(request);
 }
 
 int weft_net_move_more(struct weft_net_vci *net)

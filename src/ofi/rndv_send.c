@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Pushed rendezvous, if the provider has no reliable remote reads or writes, or the receiver can
- * register no more memory: the receiver replies to the RTS with CTS, and the sender sends pieces of
- * at most the eager limit as control messages, several at a time, each with its offset.
+ * Pushed rendezvous, if the sender's data have holes, the provider has no reliable remote reads, or
+ * no more memory can be registered: the receiver replies to the RTS with CTS, and the sender sends
+ * pieces of at most the eager limit as control messages, several at a time, each with its offset.
  *
  * Invariants:
  *  - A piece is packed in a bounce buffer until the provider has sent it; the buffers of earlier

@@ -445,7 +445,7 @@ static void partitions_missing(void)
 
 enum { STRIPES = 4 << 20, STRIPE = 8 };
 
-/* Rank 1 dies while it writes two long messages with holes, into a buffer without and one with
+/* Rank 1 dies while it sends two long messages with holes, into a buffer without and one with
  * holes. Rank 0 is told, and what it does with its buffers afterwards stays in them. */
 static void holes_of_the_dead(void)
 {

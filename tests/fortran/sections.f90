@@ -26,6 +26,7 @@ program sections
     call elements()
     call blocking()
     call persistent()
+    call partitioned()
     call columns()
     call collectives()
     call rooted()
@@ -173,6 +174,60 @@ contains
         call MPI_Request_free(requests(1))
         call MPI_Request_free(requests(2))
     end subroutine persistent
+
+    ! Partitions with the same gaps: parts of a line, lines and columns, forwards and backwards, cut
+    ! alike and differently at the two ends.
+    subroutine partitioned()
+        type(MPI_Request) :: requests(2)
+        call MPI_Psend_init(a(2:n:3, 1), 4, 1, MPI_INTEGER, modulo(rank + 1, size), 9, &
+            MPI_COMM_WORLD, MPI_INFO_NULL, requests(1))
+        call MPI_Precv_init(b(n:1:-3, 2), 2, 2, MPI_INTEGER, modulo(rank - 1, size), 9, &
+            MPI_COMM_WORLD, MPI_INFO_NULL, requests(2))
+        c = -1
+        c(n:1:-3, 2) = a(2:n:3, 1)
+        call exchange(requests, 4, 'partitions of a line')
+        call MPI_Psend_init(a(5, :), 3, n / 3, MPI_INTEGER, modulo(rank + 1, size), 9, &
+            MPI_COMM_WORLD, MPI_INFO_NULL, requests(1))
+        call MPI_Precv_init(b(:, 7), 4, n / 4, MPI_INTEGER, modulo(rank - 1, size), 9, &
+            MPI_COMM_WORLD, MPI_INFO_NULL, requests(2))
+        c = -1
+        c(:, 7) = a(5, :)
+        call exchange(requests, 3, 'partitions of a line that become a column')
+        call MPI_Psend_init(a(1:5:2, n:3:-2), 5, 3, MPI_INTEGER, modulo(rank + 1, size), 9, &
+            MPI_COMM_WORLD, MPI_INFO_NULL, requests(1))
+        call MPI_Precv_init(b(2:6, 1:n:5), 3, 5, MPI_INTEGER, modulo(rank - 1, size), 9, &
+            MPI_COMM_WORLD, MPI_INFO_NULL, requests(2))
+        c = -1
+        c(2:6, 1:n:5) = reshape(a(1:5:2, n:3:-2), [5, 3])
+        call exchange(requests, 5, 'partitions of two dimensions')
+        ! Whole columns are one line; the last element is not sent.
+        call MPI_Psend_init(a(:, 2:n), 3, 5, MPI_INTEGER, modulo(rank + 1, size), 9, &
+            MPI_COMM_WORLD, MPI_INFO_NULL, requests(1))
+        call MPI_Precv_init(b(1:n:2, 4:6), 1, 15, MPI_INTEGER, modulo(rank - 1, size), 9, &
+            MPI_COMM_WORLD, MPI_INFO_NULL, requests(2))
+        c = -1
+        c(1:n:2, 4:5) = reshape(a(:, 2), [6, 2])
+        c(1:5:2, 6) = a(1:3, 3)
+        call exchange(requests, 3, 'one partition that ends within a column')
+    end subroutine partitioned
+
+    subroutine exchange(requests, partitions, what)
+        type(MPI_Request), intent(inout) :: requests(2)
+        integer, intent(in) :: partitions
+        character(len=*), intent(in) :: what
+        integer :: k, round
+        do round = 1, 2
+            b = -1
+            call MPI_Startall(2, requests)
+            do k = partitions - 1, 0, -1
+                call MPI_Pready(k, requests(1))
+            end do
+            call MPI_Waitall(2, requests, MPI_STATUSES_IGNORE)
+            call expect(all(b == c), what)
+        end do
+        call MPI_Request_free(requests(1))
+        call MPI_Request_free(requests(2))
+    end subroutine exchange
 
     ! Whole columns have no gaps, and nonblocking collectives take them.
     subroutine columns()
@@ -344,13 +399,17 @@ contains
         call MPI_Isend(x(1:20:2), 11, MPI_INTEGER, rank, 8, MPI_COMM_WORLD, request, code)
         call MPI_Error_class(code, class, unused)
         call expect(class, MPI_ERR_COUNT, 'the class for a count beyond the section')
-        call MPI_Psend_init(x(1:20:2), 2, 5_MPI_COUNT_KIND, MPI_INTEGER, rank, 8, MPI_COMM_WORLD, &
+        call MPI_Psend_init(a(1:5, 1:4), 10, 2_MPI_COUNT_KIND, MPI_INTEGER, rank, 8, MPI_COMM_WORLD, &
             MPI_INFO_NULL, request, code)
         call MPI_Error_class(code, class, unused)
         call expect(class, MPI_ERR_BUFFER, 'the class for a partitioned send')
         call MPI_Error_string(code, text, length, unused)
         call expect(index(text, 'MPI_Psend_init') > 0 .and. index(text, 'gaps') > 0, &
             'the sentence of a partitioned send')
+        call MPI_Precv_init(x(1:20:2), 2, 6, MPI_INTEGER, rank, 8, MPI_COMM_WORLD, MPI_INFO_NULL, &
+            request, code)
+        call MPI_Error_class(code, class, unused)
+        call expect(class, MPI_ERR_COUNT, 'the class for partitions beyond the section')
         call expect(all(x == 1), 'the elements of a refused section')
         call MPI_Isend(x(1:20:2), -1, MPI_INTEGER, rank, 8, MPI_COMM_WORLD, request, code)
         call MPI_Error_class(code, class, unused)

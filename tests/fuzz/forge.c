@@ -130,7 +130,7 @@ static void spoil(struct weft_net_control *control, size_t *bytes)
 static bool is_about_operation(enum weft_net_control_kind kind)
 {
     return kind != WEFT_NET_CANCEL && kind != WEFT_NET_CREDITS && kind != WEFT_NET_FLOW_CHECK &&
-           kind != WEFT_NET_FLOW_CHECKED && kind != WEFT_NET_CONNECTED && kind != WEFT_NET_TAKEN;
+           kind != WEFT_NET_FLOW_CHECKED && kind != WEFT_NET_CONNECTED;
 }
 
 static void forge_control(int to)

@@ -73,11 +73,11 @@ static struct weft_channel *channel_for(struct weft_comm *comm, unsigned use)
         [WEFT_CONTEXT_P2P] = &comm->p2p,
         [WEFT_CONTEXT_COLL] = &comm->coll,
         [WEFT_CONTEXT_PARTITIONED] = &comm->part,
+        [WEFT_CONTEXT_ANNOUNCING] = &comm->announcing,
         [WEFT_CONTEXT_MAKING] = &comm->making,
         [WEFT_CONTEXT_GROUPING] = &comm->grouping,
         [WEFT_CONTEXT_LOCAL_COLL] = local ? &local->coll : NULL,
-        [WEFT_CONTEXT_LOCAL_MAKING] = local ? &local->making : NULL,
-        [WEFT_CONTEXT_LOCAL_P2P] = local ? &local->p2p : NULL};
+        [WEFT_CONTEXT_LOCAL_MAKING] = local ? &local->making : NULL};
     return channels[use];
 }
 
@@ -244,7 +244,6 @@ void weft_comm_sweep(void)
         }
         *link = comm->next_dying;
         ndying--;
-        weft_partitioned_forget(&comm->part);
         weft_context_free(comm->block);
         unmake(comm);
     }

@@ -66,8 +66,8 @@ struct weft_comm {
     struct weft_refusal *refusals;      /* calls that other ranks refused: core/coll/refusal.h */
     struct weft_bsend_buffer bsend;     /* the buffer of MPI_Comm_attach_buffer */
 
-    struct weft_channel part, making, grouping; /* see enum weft_context_use */
-    struct weft_group *group, *remote;          /* the local group; the group that peers describe */
+    struct weft_channel part, announcing, making, grouping; /* see enum weft_context_use */
+    struct weft_group *group, *remote; /* the local group; the group that peers describe */
     struct weft_comm *local; /* of an inter-communicator: over the local group, internal use only */
     bool first_half;         /* of an inter-communicator: the local group comes first where both
                                 groups are put in one order */

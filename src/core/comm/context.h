@@ -29,11 +29,11 @@ enum weft_context_use {
     WEFT_CONTEXT_P2P,
     WEFT_CONTEXT_COLL,
     WEFT_CONTEXT_PARTITIONED,
+    WEFT_CONTEXT_ANNOUNCING, /* partitioned sends, with a user's tag */
     WEFT_CONTEXT_MAKING,     /* calls that make communicators, collective over this one */
     WEFT_CONTEXT_GROUPING,   /* the same calls by a part of its processes, with a user's tag */
-    WEFT_CONTEXT_LOCAL_COLL, /* the next three: the local group of an inter-communicator */
+    WEFT_CONTEXT_LOCAL_COLL, /* the next two: the local group of an inter-communicator */
     WEFT_CONTEXT_LOCAL_MAKING,
-    WEFT_CONTEXT_LOCAL_P2P,
     WEFT_CONTEXTS
 };
 

@@ -180,6 +180,21 @@ int weft_arg_count(MPI_Count count)
     return weft_error_set(MPI_ERR_COUNT, "the count %lld is negative", (long long)count);
 }
 
+int weft_arg_too_much(MPI_Count count)
+{
+    return weft_error_set(MPI_ERR_COUNT, "%lld elements of that datatype are too much",
+                          (long long)count);
+}
+
+int weft_arg_packed(MPI_Count count, const struct weft_datatype *type)
+{
+    MPI_Count bytes;
+    int code = weft_arg_count(count);
+    if (code == MPI_SUCCESS && __builtin_mul_overflow(count, type->size, &bytes))
+        code = weft_arg_too_much(count);
+    return code;
+}
+
 int weft_arg_bytes(MPI_Count count, const struct weft_datatype *type, size_t *bytes)
 {
     int code = weft_arg_count(count);

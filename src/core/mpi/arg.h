@@ -92,6 +92,10 @@ int weft_arg_count(MPI_Count count);
 /* No memory is longer: 2^47 bytes are what a process can address. */
 #define WEFT_MEMORY_MAX ((size_t)1 << 47)
 
+/* Elements whose packed bytes fit into an MPI_Count. */
+int weft_arg_packed(MPI_Count count, const struct weft_datatype *type);
+WEFT_COLD int weft_arg_too_much(MPI_Count count);
+
 /* The bytes of count elements, which fit into the address space. */
 int weft_arg_bytes(MPI_Count count, const struct weft_datatype *type, size_t *bytes);
 

@@ -49,15 +49,6 @@ int weft_general_sendrecv(struct weft_call out, const struct weft_call *in, bool
 int weft_general_isendrecv(struct weft_call out, const struct weft_call *in, bool replace,
                            MPI_Request *request);
 
-/* Packing in the representation external32 (pack.c); with MPI_Aint and MPI_Count alike. */
-int weft_pack_external(const char *datarep, const void *inbuf, MPI_Count incount,
-                       MPI_Datatype datatype, void *outbuf, MPI_Count outsize, MPI_Count *position);
-int weft_unpack_external(const char *datarep, const void *inbuf, MPI_Count insize,
-                         MPI_Count *position, void *outbuf, MPI_Count outcount,
-                         MPI_Datatype datatype);
-int weft_pack_external_size(const char *datarep, MPI_Count incount, MPI_Datatype datatype,
-                            MPI_Count *size);
-
 /* Completes the receive of MPI_Recv. */
 int weft_finish_recv(struct weft_request *receive, MPI_Status *status);
 

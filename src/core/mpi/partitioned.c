@@ -79,7 +79,7 @@ static int make_checked(const struct init_call *init)
     /* Without partitions there may be no type: weft_call_type. */
     const struct weft_datatype *type =
         init->partitions ? weft_call_type(&init->call) : weft_handle_object(MPI_BYTE);
-    struct weft_partition_arguments arguments = {.channel = &comm->part,
+    struct weft_partition_arguments arguments = {.comm = comm,
                                                  .buffer = (void *)init->call.buffer,
                                                  .type = type,
                                                  .partitions = (uint32_t)init->partitions,

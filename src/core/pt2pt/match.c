@@ -97,8 +97,8 @@ static inline bool tag_matches(int32_t wanted, int32_t tag)
 }
 
 /* The oldest receive of one list for a message. The wildcard lists hold WEFT_MATCH_ANY_SOURCE in
- * every entry, so comparing the source with what that list is for serves all. Gives up at the
- * first entry not older than before: one posted later cannot win. */
+ * every entry, so comparing the source with what that list is for serves all. Stops at the first
+ * entry not older than `before`: an entry posted later cannot win. */
 static inline struct weft_match_receive *oldest_receive(struct weft_match_link *head,
                                                         uint32_t context, int32_t source,
                                                         int32_t tag, uint64_t before)

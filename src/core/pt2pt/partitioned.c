@@ -21,6 +21,7 @@
 
 static struct weft_partitioned *all;
 static struct weft_partitioned **queue_end = &weft.partitioned;
+struct weft_request weft_announcements = {.op = WEFT_REQUEST_ANNOUNCEMENT};
 
 static struct weft_partitioned *base_of(const struct weft_request *request)
 {
@@ -47,7 +48,7 @@ bool weft_partitioned_open(struct weft_partitioned *base,
     request->source = MPI_ANY_SOURCE; /* with tag and bytes: the status of a send */
     request->tag = MPI_ANY_TAG;
     request->bytes = 0;
-    request->channel = arguments->channel;
+    request->channel = &arguments->comm->part;
     request->peer = NULL;
     request->type = arguments->type; /* so it lives as long as the request */
     request->buffer = base;
@@ -126,7 +127,6 @@ static void delete_one(struct weft_partitioned *base)
 
 void weft_partitioned_close(void)
 {
-    weft_announcement_close();
     while (all)
         delete_one(all);
 }
@@ -142,13 +142,12 @@ static void adopt(struct weft_request *part, struct weft_request *whole)
         weft_partitioned_part(part);
 }
 
-int weft_partitioned_send(const struct weft_partition_arguments *to, int tag, const void *data,
+int weft_partitioned_send(int rank, struct weft_channel *channel, int tag, const void *data,
                           size_t bytes, const struct weft_datatype *type,
                           struct weft_request *whole, void *copy)
 {
     struct weft_request *part;
-    int code =
-        weft_p2p_isend(to->channel, data, bytes, type, to->rank, tag, WEFT_SEND_STANDARD, &part);
+    int code = weft_p2p_isend(channel, data, bytes, type, rank, tag, WEFT_SEND_STANDARD, &part);
     if (code != MPI_SUCCESS)
         return code;
     part->part.copy = copy;
@@ -156,12 +155,12 @@ int weft_partitioned_send(const struct weft_partition_arguments *to, int tag, co
     return MPI_SUCCESS;
 }
 
-int weft_partitioned_receive(const struct weft_partition_arguments *from, int tag, void *data,
+int weft_partitioned_receive(int rank, struct weft_channel *channel, int tag, void *data,
                              size_t bytes, const struct weft_datatype *type,
                              struct weft_request *whole, uint32_t index)
 {
     struct weft_request *part;
-    int code = weft_p2p_irecv(from->channel, data, bytes, type, from->rank, tag, &part);
+    int code = weft_p2p_irecv(channel, data, bytes, type, rank, tag, &part);
     if (code != MPI_SUCCESS)
         return code;
     part->sequence = index;
@@ -172,8 +171,11 @@ int weft_partitioned_receive(const struct weft_partition_arguments *from, int ta
 void weft_partitioned_part(struct weft_request *part)
 {
     struct weft_request *whole = part->whole;
-    if (whole == &weft_announcements)
-        weft_announcement_part(part);
+    if (whole == &weft_announcements && part->op == WEFT_REQUEST_SEND) {
+        free(part->part.copy);
+        weft_request_put(part);
+    } else if (whole == &weft_announcements)
+        weft_precv_matched(part);
     else if (whole->op == WEFT_REQUEST_PSEND)
         weft_psend_part(weft_psend_of(whole), part);
     else
@@ -198,9 +200,7 @@ int weft_partitioned_progress(void)
     while (weft.partitioned) {
         struct weft_partitioned *base = weft.partitioned;
         leave_queue(base);
-        if (base == &weft_announcer)
-            weft_announcement_advance();
-        else if (base->request && base->request->op == WEFT_REQUEST_PSEND)
+        if (base->request && base->request->op == WEFT_REQUEST_PSEND)
             weft_psend_advance((struct weft_psend *)base);
         else
             weft_precv_advance((struct weft_precv *)base);

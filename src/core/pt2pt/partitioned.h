@@ -3,20 +3,18 @@
  * Partitioned communication (MPI 5.0, chapter 4): messages whose partitions travel when they are
  * marked ready, each on its own.
  *
- * The protocol is made of ordinary messages on a channel of its own (comm->part), so that no
- * receive nor probe of the user ever meets them, and so that every lane carries them.
+ * The protocol consists of ordinary messages on two channels of its own, so that no receive or
+ * probe of the user matches them, and so that every lane carries them.
  *
  *  1. Announcements. MPI_Psend_init takes an id that no other partitioned send of this process has
- *     and sends, with tag WEFT_PARTITIONED_ANNOUNCE: the id, the user's tag, how many partitions
- *     there are and how long one is. MPI_Precv_init posts a receive for one announcement of its
- *     source. Announcements of one source arrive in the order of its inits; each goes to the oldest
- *     receive with its tag that has none yet, or is kept until there is one. So matching happens
- *     once, in the order of the inits on both sides, and neither init waits.
- *  2. Notices. All that follows between the two carries the id as its tag, and so arrives in the
- *     order it was sent. A range of partitions that is ready is sent as a notice (the first, and
- * how many), which carries the data too if they are at most WEFT_PARTITIONED_INLINE bytes. If they
- *     are longer the next message of this id is the data, from the sender's buffer straight to the
- *     receiver's.
+ *     and sends, on the channel comm->announcing with the user's tag: the id, how many partitions
+ *     there are and how long one is. MPI_Precv_init posts a receive for the announcement. So the
+ *     matcher pairs them, in the order of the inits on both sides, and neither init waits.
+ *  2. Notices. All that follows between the two is on the channel comm->part, carries the id as its
+ *     tag, and so arrives in the order in which it was sent. A range of partitions that is ready is
+ *     sent as a notice (the first, and how many), which carries the data too if they are at most
+ *     WEFT_PARTITIONED_INLINE bytes. If they are longer, the next message of this id is the data,
+ *     from the sender's buffer straight to the receiver's.
  *  3. Rounds. Between MPI_Start and the notice of the last partition the receiver has one receive
  *     for a notice posted; the data of a long one is received beside it. It has none at any other
  *     time: what the sender sends ahead of the receiver's start waits like every message without a
@@ -52,7 +50,6 @@
 #include <stdint.h>
 
 enum {
-    WEFT_PARTITIONED_ANNOUNCE = 0, /* the tag of announcements; ids begin behind it */
     WEFT_PARTITIONED_INLINE = 4096,
     WEFT_PARTITIONED_CHUNK = 1 << 20, /* a long range travels in pieces of about so many bytes */
     WEFT_PARTITIONED_SLOTS = 8,
@@ -61,7 +58,7 @@ enum {
 
 /* What an _init call was given, checked. */
 struct weft_partition_arguments {
-    struct weft_channel *channel; /* comm->part */
+    struct weft_comm *comm;
     void *buffer;
     const struct weft_datatype *type;
     uint32_t partitions;
@@ -115,9 +112,6 @@ WEFT_COLD int weft_partitioned_progress(void);
  * 3 to 5 are not marked ready". Returns buf. */
 char *weft_partitioned_describe(const struct weft_request *request, int *rank, int *tag, char *buf,
                                 size_t len);
-
-/* Frees what is kept for a channel that is no longer used. */
-void weft_partitioned_forget(const struct weft_channel *channel);
 
 /* Forgets everything; after the lanes are closed, before the requests go. */
 void weft_partitioned_close(void);

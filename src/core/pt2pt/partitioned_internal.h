@@ -18,8 +18,6 @@
 struct weft_announcement {
     uint64_t bytes; /* of one partition */
     uint32_t partitions, id;
-    int32_t tag;
-    uint32_t unused;
 };
 
 /* The content of a notice: the partitions that follow it, or whose data are in the same message. */
@@ -61,8 +59,8 @@ struct weft_piece {
 
 struct weft_precv {
     struct weft_partitioned base;
-    struct weft_announcement sender; /* once base.id is set */
-    uint8_t unmatchable;             /* the error that keeps its announcement from coming, or 0 */
+    struct weft_announcement sender; /* received there; valid once base.id is set */
+    uint8_t unmatchable;             /* the error of that receive, or 0 */
     bool posted;                     /* a receive for a notice is posted */
     bool noticed;                    /* a notice came in this round */
     bool lost;                       /* no more notices will come in this round */
@@ -73,7 +71,6 @@ struct weft_precv {
     size_t landing_bytes;
     uint64_t free_pieces; /* a bit for each */
     struct weft_piece pieces[WEFT_PARTITIONED_PIECES];
-    struct weft_precv *next_waiting; /* for an announcement */
 };
 
 /* ---- partitioned.c */
@@ -100,38 +97,15 @@ bool weft_partitioned_has_id(uint32_t id);
  * or weft_announcements. What is complete at once is handed to weft_partitioned_part. Return an MPI
  * error class; its sentence is recorded. copy is what a send's part.copy is to be, index a
  * receive's sequence. */
-int weft_partitioned_send(const struct weft_partition_arguments *to, int tag, const void *data,
+int weft_partitioned_send(int rank, struct weft_channel *channel, int tag, const void *data,
                           size_t bytes, const struct weft_datatype *type,
                           struct weft_request *whole, void *copy);
-int weft_partitioned_receive(const struct weft_partition_arguments *from, int tag, void *data,
+int weft_partitioned_receive(int rank, struct weft_channel *channel, int tag, void *data,
                              size_t bytes, const struct weft_datatype *type,
                              struct weft_request *whole, uint32_t index);
 
-/* ---- partitioned_announce.c */
-
-/* The whole of announcements, sent or received. */
+/* The whole of announcements, sent or received: the user may free its request before. */
 extern struct weft_request weft_announcements;
-
-/* The entry in the queue of weft_partitioned_progress that calls weft_announcement_advance: it has
- * no request. */
-extern struct weft_partitioned weft_announcer;
-
-/* Posts the receives of announcements that are due. */
-void weft_announcement_advance(void);
-
-/* Gives a send its id and announces it. Returns an MPI error class; its sentence is recorded. */
-int weft_announce(struct weft_psend *send);
-
-/* Finds a receive its announcement: now, or when it comes. As above. */
-int weft_announcement_await(struct weft_precv *recv);
-
-/* Takes a receive off the list of those that wait. */
-void weft_announcement_forget(struct weft_precv *recv);
-
-/* An announcement has been sent, or has come. */
-void weft_announcement_part(struct weft_request *part);
-
-void weft_announcement_close(void);
 
 /* ---- partitioned_send.c */
 
@@ -150,14 +124,8 @@ void weft_precv_part(struct weft_precv *recv, struct weft_request *part);
 /* Takes what arrived, posts the next receives, and completes the user's request after the last. */
 void weft_precv_advance(struct weft_precv *recv);
 
-/* It has its announcement. */
-void weft_precv_matched(struct weft_precv *recv, const struct weft_announcement *announcement);
-
-/* Records that a message of a rank is not what a rank sends. Returns MPI_ERR_INTERN. */
-WEFT_COLD int weft_partitioned_damaged(int rank);
-
-/* It will get none, for that error. */
-void weft_precv_unmatchable(struct weft_precv *recv, int error);
+/* The receive of its announcement is complete. */
+void weft_precv_matched(struct weft_request *part);
 
 /* The user freed the request: deleted now, or when its announcement comes. */
 void weft_precv_abandon(struct weft_precv *recv);

@@ -35,7 +35,9 @@ int weft_precv_init(const struct weft_partition_arguments *arguments, struct wef
     if (!recv->covered)
         code = weft_partitioned_no_memory(arguments, "receive");
     else if (arguments->rank != MPI_PROC_NULL)
-        code = weft_announcement_await(recv);
+        code = weft_partitioned_receive(arguments->rank, &arguments->comm->announcing,
+                                        arguments->tag, &recv->sender, sizeof recv->sender,
+                                        weft_datatype_byte(), &weft_announcements, 0);
     *out = recv->base.request;
     if (code != MPI_SUCCESS) {
         weft_request_put(recv->base.request);
@@ -46,8 +48,6 @@ int weft_precv_init(const struct weft_partition_arguments *arguments, struct wef
 
 void weft_precv_delete(struct weft_precv *recv)
 {
-    if (!recv->base.id)
-        weft_announcement_forget(recv);
     weft_partitioned_drop(&recv->base);
     free(recv->landing);
     free(recv->covered);
@@ -64,32 +64,50 @@ void weft_precv_abandon(struct weft_precv *recv)
 
 /* ---- Matching */
 
-void weft_precv_matched(struct weft_precv *recv, const struct weft_announcement *announcement)
+WEFT_COLD static uint8_t damaged(const struct weft_precv *recv)
 {
-    size_t all = announcement->bytes * announcement->partitions, data = 0;
-    recv->sender = *announcement;
-    recv->base.id = announcement->id;
+    return (uint8_t)weft_error_set(MPI_ERR_INTERN,
+                                   "a message of rank %d about a partitioned send is damaged; see "
+                                   "whether all ranks run the same version of Weft",
+                                   recv->base.is.rank);
+}
+
+static bool is_announcement(const struct weft_announcement *what, size_t length)
+{
+    return length == sizeof *what && what->id > 0 && what->id <= (uint32_t)weft.tag_ub;
+}
+
+/* Makes room for notices. Returns an MPI error class; its sentence is recorded. */
+static uint8_t prepare(struct weft_precv *recv)
+{
+    size_t all = recv->sender.bytes * recv->sender.partitions, data = 0;
+    if (recv->sender.bytes <= WEFT_PARTITIONED_INLINE)
+        data = all < WEFT_PARTITIONED_INLINE ? all : WEFT_PARTITIONED_INLINE;
+    recv->landing_bytes = sizeof(struct weft_partition_range) + data;
+    recv->landing = malloc(recv->landing_bytes);
+    if (recv->landing)
+        return MPI_SUCCESS;
+    return (uint8_t)weft_error_set(MPI_ERR_NO_MEM,
+                                   "no memory for a partitioned receive; free some requests first");
+}
+
+void weft_precv_matched(struct weft_request *part)
+{
+    char *sender = part->buffer;
+    struct weft_precv *recv = (struct weft_precv *)(sender - offsetof(struct weft_precv, sender));
+    recv->unmatchable = part->error;
+    if (!part->error && !is_announcement(&recv->sender, part->bytes))
+        recv->unmatchable = damaged(recv);
+    weft_request_put(part);
     if (!recv->base.request) {
         weft_precv_delete(recv);
         return;
     }
-    if (announcement->bytes <= WEFT_PARTITIONED_INLINE)
-        data = all < WEFT_PARTITIONED_INLINE ? all : WEFT_PARTITIONED_INLINE;
-    recv->landing_bytes = sizeof(struct weft_partition_range) + data;
-    recv->landing = malloc(recv->landing_bytes);
-    if (!recv->landing)
-        recv->unmatchable = (uint8_t)weft_error_set(
-            MPI_ERR_NO_MEM, "no memory for a partitioned receive; free some requests first");
+    if (!recv->unmatchable) {
+        recv->base.id = recv->sender.id;
+        recv->unmatchable = prepare(recv);
+    }
     weft_partitioned_queue(&recv->base);
-}
-
-void weft_precv_unmatchable(struct weft_precv *recv, int error)
-{
-    recv->unmatchable = (uint8_t)error;
-    if (!recv->base.request)
-        weft_precv_delete(recv);
-    else
-        weft_partitioned_queue(&recv->base);
 }
 
 /* ---- Counting */
@@ -169,8 +187,8 @@ static void receive_data(struct weft_precv *recv, struct weft_partition_range ra
         }
     }
     recv->free_pieces &= ~(UINT64_C(1) << index);
-    int code = weft_partitioned_receive(is, (int)recv->base.id, data, room.bytes, type,
-                                        recv->base.request, index);
+    int code = weft_partitioned_receive(is->rank, &is->comm->part, (int)recv->base.id, data,
+                                        room.bytes, type, recv->base.request, index);
     if (code != MPI_SUCCESS) {
         recv->base.error = (uint8_t)code;
         recv->lost = true;
@@ -224,8 +242,7 @@ static void take_notice(struct weft_precv *recv)
     recv->notice = NULL;
     memcpy(&range, recv->landing, sizeof range);
     if (part->error || !is_notice(recv, range, part->bytes)) {
-        recv->base.error =
-            part->error ? part->error : (uint8_t)weft_partitioned_damaged(recv->base.is.rank);
+        recv->base.error = part->error ? part->error : damaged(recv);
         recv->lost = true;
         weft_request_put(part);
         return;
@@ -252,8 +269,9 @@ static bool more_to_come(const struct weft_precv *recv)
 static void post_notice(struct weft_precv *recv)
 {
     recv->posted = true;
-    int code = weft_partitioned_receive(&recv->base.is, (int)recv->base.id, recv->landing,
-                                        recv->landing_bytes, weft_datatype_byte(),
+    const struct weft_partition_arguments *is = &recv->base.is;
+    int code = weft_partitioned_receive(is->rank, &is->comm->part, (int)recv->base.id,
+                                        recv->landing, recv->landing_bytes, weft_datatype_byte(),
                                         recv->base.request, NOTICE);
     if (code != MPI_SUCCESS) {
         recv->base.error = (uint8_t)code;

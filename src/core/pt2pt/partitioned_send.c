@@ -49,6 +49,36 @@ static bool fill(struct weft_psend *send)
     return send->ready && send->queue && send->slots;
 }
 
+static uint32_t take_id(void)
+{
+    static uint32_t next_id;
+    static bool wrapped;
+    do {
+        if (next_id++ == (uint32_t)weft.tag_ub) {
+            next_id = 1;
+            wrapped = true;
+        }
+    } while (wrapped && weft_partitioned_has_id(next_id));
+    return next_id;
+}
+
+/* Returns an MPI error class; its sentence is recorded. The announcement may leave after the user
+ * has freed the request. */
+static int announce(struct weft_psend *send)
+{
+    const struct weft_partition_arguments *is = &send->base.is;
+    struct weft_announcement *what = malloc(sizeof *what);
+    if (!what)
+        return weft_partitioned_no_memory(is, "send");
+    send->base.id = take_id();
+    *what = (struct weft_announcement){send->base.bytes, is->partitions, send->base.id};
+    int code = weft_partitioned_send(is->rank, &is->comm->announcing, is->tag, what, sizeof *what,
+                                     weft_datatype_byte(), &weft_announcements, what);
+    if (code != MPI_SUCCESS)
+        free(what);
+    return code;
+}
+
 int weft_psend_init(const struct weft_partition_arguments *arguments, struct weft_request **out)
 {
     int code = MPI_SUCCESS;
@@ -62,7 +92,7 @@ int weft_psend_init(const struct weft_partition_arguments *arguments, struct wef
     if (!fill(send))
         code = weft_partitioned_no_memory(arguments, "send");
     else if (!goes_nowhere(send))
-        code = weft_announce(send);
+        code = announce(send);
     *out = send->base.request;
     if (code != MPI_SUCCESS) {
         weft_request_put(send->base.request);
@@ -86,9 +116,10 @@ void weft_psend_delete(struct weft_psend *send)
 static void send_bytes(struct weft_psend *send, const void *data, size_t bytes,
                        const struct weft_datatype *type, char *slot)
 {
+    const struct weft_partition_arguments *is = &send->base.is;
     send->under_way++;
-    int code = weft_partitioned_send(&send->base.is, (int)send->base.id, data, bytes, type,
-                                     send->base.request, slot);
+    int code = weft_partitioned_send(is->rank, &is->comm->part, (int)send->base.id, data, bytes,
+                                     type, send->base.request, slot);
     if (code == MPI_SUCCESS)
         return;
     send->base.error = (uint8_t)code;

@@ -40,7 +40,7 @@ enum weft_request_kind {
     WEFT_REQUEST_COLL,        /* a collective: core/coll/coll.h */
     WEFT_REQUEST_PSEND,       /* partitioned: core/pt2pt/partitioned.h */
     WEFT_REQUEST_PRECV,
-    WEFT_REQUEST_ANNOUNCEMENT, /* the whole of partitioned sends' announcements; never in the pool
+    WEFT_REQUEST_ANNOUNCEMENT, /* the whole of announcements of partitioned sends; not in the pool
                                 */
     WEFT_REQUEST_RMA /* an operation on a window; the whole of a window's messages: core/rma/win.h
                       */

@@ -204,6 +204,7 @@ libweft_la_SOURCES += src/ofi/sequence.c src/ofi/sequence.h
 libweft_la_SOURCES += src/ofi/peek_claim.c
 libweft_la_SOURCES += src/ofi/describe.c
 libweft_la_SOURCES += src/ofi/failed.c
+libweft_la_SOURCES += src/ofi/keepalive.c
 libweft_la_SOURCES += src/ofi/signals.c src/ofi/signals.h
 libweft_la_SOURCES += src/ofi/select/load.c src/ofi/select/load.h
 libweft_la_SOURCES += src/ofi/cancel.c

@@ -187,6 +187,9 @@ bool weft_net_waits_for_peer(const struct weft_request *request);
 void weft_net_abandon(struct weft_request *request);
 void weft_net_drop_backlog(struct weft_peer *peer);
 
+/* For a rank that waits: ends the job if a host has not answered for WEFT_NETWORK_TIMEOUT. */
+void weft_net_check_hosts(void);
+
 /* Withdraws a receive from the provider, and waits for the result. False: a message had matched,
  * and the receive completes as usual. */
 bool weft_net_withdraw(struct weft_request *request);

@@ -260,6 +260,9 @@ struct weft_net {
     uint32_t credits;    /* what each peer gets from this rank */
     uint32_t part;       /* messages between two flow checks of a peer */
     unsigned part_shift; /* log2 of the bytes that count as one more of these messages */
+    double look_at;      /* when the hosts of peers are to be checked again (keepalive.c) */
+    const struct weft_peer *connecting; /* a peer to which a connection is being made, */
+    double connecting_since;            /* and was at each check since then */
 };
 
 extern WEFT_HIDDEN struct weft_net weft_net;

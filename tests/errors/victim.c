@@ -1000,6 +1000,47 @@ static void late_in_init(void)
     end_well();
 }
 
+/* From now on no packet from the address of the interface weft0 arrives. */
+static void lose_network(void)
+{
+    if (system(
+            "nft 'add table ip lost; add chain ip lost in { type filter hook input priority 0; };"
+            " add rule ip lost in ip saddr 10.78.0.1 drop'")) {
+        exit(3);
+    }
+}
+
+/* The network is lost for good while rank 0 waits for rank 1, which tests. */
+static void network_lost(void)
+{
+    MPI_Request request;
+    int done = 0;
+    begin();
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (rank == 0) {
+        MPI_Recv(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    lose_network();
+    MPI_Irecv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, &request);
+    while (!done) {
+        MPI_Test(&request, &done, MPI_STATUS_IGNORE);
+    }
+    end_well();
+}
+
+/* The network is lost for good before the first message. */
+static void network_lost_before(void)
+{
+    begin();
+    if (rank == 1) {
+        lose_network();
+        MPI_Recv(&value, 1, MPI_INT, 0, 0, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+    rest(0.5);
+    MPI_Send(&value, 1, MPI_INT, 1, 0, MPI_COMM_WORLD);
+    end_well();
+}
+
 /* Rank 1 comes to the barrier late, and reads no message before. */
 static void late(void)
 {
@@ -1223,6 +1264,8 @@ static const struct {
             {"copies-for-a-dead-receiver", copies_for_a_dead_receiver},
             {"holes-for-a-dead-receiver", holes_for_a_dead_receiver},
             {"late-in-init", late_in_init},
+            {"network-lost", network_lost},
+            {"network-lost-before", network_lost_before},
             {"late", late},
             {"late-again", late_again},
             {"late-in-the-background", late_in_the_background},

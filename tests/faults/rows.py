@@ -54,16 +54,16 @@ class Fault:
     act(job) is called during the traffic, and undo(job) after `lasts` more seconds. `around` are words before
     the launcher, `before` words before each rank's program. The traffic takes `seconds`; the job ends at most
     `within` seconds after the fault, or after the traffic if it goes on, and
-    nothing is left `tidy` seconds later.
+    nothing is left `tidy` seconds later. `places`: those that it is for, if not all.
     """
 
     def __init__(self, name, says, right=False, error=None, act=None, undo=None, lasts=0, around=(), before=(),
-                 options=(), environment=None, seconds=60.0, within=10, tidy=3, nodes=(1, 2)):
+                 options=(), environment=None, seconds=60.0, within=10, tidy=3, nodes=(1, 2), places=()):
         self.name, self.says, self.right, self.error = name, says, right, error
         self.act, self.undo, self.lasts = act, undo, lasts
         self.around, self.before, self.options = list(around), list(before), list(options)
         self.environment, self.seconds, self.nodes = environment or {}, seconds, nodes
-        self.within, self.tidy = within, tidy
+        self.within, self.tidy, self.places = within, tidy, places
 
 
 def to_rank(sig):
@@ -76,6 +76,12 @@ def to_rank(sig):
 
 def netlab(*words):
     return lambda job: subprocess.run([NETLAB, *words], check=True, stdout=subprocess.DEVNULL)
+
+
+def lose_network(job):
+    """Of what is sent to the address of the interface weft0 nothing arrives. The launcher uses loopback."""
+    rules = "table ip lost { chain c { type filter hook input priority 0; ip saddr 10.78.0.1 drop; }; }"
+    subprocess.run(["nsenter", "-t", str(job.child.pid), "-n", "nft", rules], check=True)
 
 
 def shell(script):
@@ -118,6 +124,12 @@ FAULTS = [
           around=mounted('mount -t tmpfs -o ro none "$TMPDIR"')),
     Fault("clock", "the time of day jumps by an hour, and back", right=True, seconds=2.5, nodes=(1,),
           environment={"LD_PRELOAD": "clock.so", "WEFT_TEST_JUMP": "3600"}),
+    Fault("network", "the ranks' network is lost for good, not the launcher's (WEFT_NETWORK_TIMEOUT=8)", right=True,
+          error=r"has not answered", act=lose_network, seconds=20, within=20, nodes=(1,),
+          places=("rxm", "net", "sockets"), environment={"WEFT_NETWORK_TIMEOUT": "8", "WEFT_IFACE": "weft0"},
+          around=["unshare", "--net", *shell("ip link set lo up && ip link add weft0 type veth peer weft1 && "
+                                             "ip addr add 10.78.0.1/24 dev weft0 && ip link set weft0 up && "
+                                             "ip link set weft1 up")]),
     Fault("cancel", "scancel of the job", error=r"CANCELLED|[Cc]ancel", nodes=(2,),
           act=netlab("exec", "ctl", "scancel", "--user=root")),
     Fault("loss", "5 % of the packets of a node are lost for 10 s", right=True, act=netlab("loss", "n2", "5"),
@@ -133,4 +145,4 @@ FAULTS = [
 
 
 def is_row(place, fault):
-    return place.nodes in fault.nodes
+    return place.nodes in fault.nodes and place.name in (fault.places or [place.name])

@@ -104,18 +104,25 @@ __attribute__((unused)) static int check_setting(const char *variable, int fallb
     return value > 0 ? value : fallback;
 }
 
-/* The most memory that this process has had since it began its program, in KiB; -1: not known. */
-__attribute__((unused)) static long check_peak_kib(void)
+/* Memory of this process, in KiB, by its name in /proc/PID/status; -1: not known. */
+__attribute__((unused)) static long check_status_kib(const char *field)
 {
     char line[128];
     long kib = -1;
     FILE *file = fopen("/proc/self/status", "r");
     while (file && fgets(line, sizeof line, file))
-        if (sscanf(line, "VmHWM: %ld", &kib) == 1)
+        if (strncmp(line, field, strlen(field)) == 0 &&
+            sscanf(line + strlen(field), ": %ld", &kib) == 1)
             break;
     if (file)
         fclose(file);
     return kib;
+}
+
+/* The most memory that this process has had since it began its program. */
+__attribute__((unused)) static long check_peak_kib(void)
+{
+    return check_status_kib("VmHWM");
 }
 
 /*

@@ -133,10 +133,10 @@ static void say_ended(const struct rank *r, int status, bool go_on)
     if (WIFSIGNALED(status)) {
         int sig = WTERMSIG(status);
         snprintf(how, sizeof how, "was killed by signal %d (%s%s)", sig, strsignal(sig),
-                 WCOREDUMP(status) ? ", core dumped"
-                 : sig == SIGKILL  ? "; if nobody sent it, see dmesg for memory run out"
-                 : sig == SIGBUS   ? "; look for a full /dev/shm or scratch disk"
-                                   : "");
+                 sig == SIGKILL      ? "; if nobody sent it, see dmesg for memory run out"
+                 : sig == SIGBUS     ? "; look for a full /dev/shm or scratch disk"
+                 : WCOREDUMP(status) ? ", core dumped"
+                                     : "");
     } else {
         snprintf(how, sizeof how, "exited with code %d", WEXITSTATUS(status));
     }

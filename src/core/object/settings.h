@@ -40,6 +40,7 @@ struct weft_settings {
     int progress_thread;     /* 1: start a progress thread */
     int64_t vcis;            /* VCIs of a process with MPI_THREAD_MULTIPLE */
     int64_t connect_timeout; /* seconds without a connection to a peer before it is reported */
+    int64_t network_timeout; /* seconds without an answer of a host until the job ends; 0 = never */
     int64_t hang_timeout;    /* seconds a wait may last before the rank reports it; 0 = never */
     /* Algorithms of collectives: 0 = by the rules of core/coll/choose.c, i = option i - 1 of the
      * family there */

@@ -124,5 +124,7 @@ int weft_failure_check(void)
             deaths++;
         }
     }
+    if (weft.net)
+        weft_net_check_hosts();
     return deaths;
 }

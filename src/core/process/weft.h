@@ -175,7 +175,8 @@ void weft_look(struct weft_vci *vci);
 int weft_poll(struct weft_vci *vci);
 
 /* Takes note of ranks that the launcher reported dead: every operation that needs one ends with
- * MPI_ERR_PROC_ABORTED. Returns the number of deaths. Ends the job when the launcher is gone. */
+ * MPI_ERR_PROC_ABORTED. Returns the number of deaths. Ends the job when the launcher is gone, or a
+ * host does not answer (weft_net_check_hosts). */
 int weft_failure_check(void);
 
 /* True if the launcher reports a rank as dead; for a caller whose connection to it has failed

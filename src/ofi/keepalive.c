@@ -1,0 +1,182 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Hosts that do not answer. libfabric's TCP providers report no loss of a connection on which a
+ * rank only waits, and try for ever to make a connection. So a rank that waits reads the state of
+ * its TCP sockets, and ends the job if a host has not answered for WEFT_NETWORK_TIMEOUT seconds.
+ * The kernel of a host answers keepalive probes, so a rank that computes or is stopped is not lost.
+ *
+ * Providers without TCP sockets (verbs, PSM, udp;ofi_rxd) are not checked.
+ *
+ * Invariants:
+ *  - Only connections of the job are probed and judged, as the program may have others: those that
+ *    were accepted at the port of an endpoint, or lead to the address of a peer.
+ *  - A host is lost only if PROBES probes or retransmissions in a row were not answered: a pause of
+ *    this rank's own host is not one of the other's.
+ */
+#include "core/object/error.h"
+#include "core/object/settings.h"
+#include "core/process/weft.h"
+#include "ofi/net.h"
+#include "ofi/ofi_internal.h"
+
+#include <dirent.h>
+#include <netinet/in.h>
+#include <netinet/tcp.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+
+/* The sockets are looked at LOOKS times in the time limit. The kernel never closes a connection
+ * because of MOST_PROBES unanswered probes; their number also marks a socket as probed. */
+enum { LOOKS = 8, PROBES = 3, MOST_PROBES = 127 };
+
+struct look {
+    double now;
+    const struct weft_peer *connecting; /* a peer to which a connection is being made */
+    bool again;                         /* so is one to weft_net.connecting, as at the last look */
+};
+
+static bool same(const struct sockaddr_storage *a, const struct sockaddr_storage *b, bool port)
+{
+    const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
+    const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
+    if (a->ss_family != b->ss_family)
+        return false;
+    if (a->ss_family == AF_INET)
+        return a4->sin_addr.s_addr == b4->sin_addr.s_addr &&
+               (!port || a4->sin_port == b4->sin_port);
+    return a->ss_family == AF_INET6 &&
+           memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof a6->sin6_addr) == 0 &&
+           (!port || a6->sin6_port == b6->sin6_port);
+}
+
+/* A peer with that address, or on the host of it, or NULL. */
+static struct weft_peer *peer_at(const struct sockaddr_storage *there, bool port)
+{
+    for (unsigned deal = 0; deal < weft.deals; deal++) {
+        for (int rank = 0; rank < weft.job.size; rank++) {
+            struct weft_peer *peer = weft_peer_known(deal, rank);
+            struct sockaddr_storage address;
+            size_t bytes = sizeof address;
+            if (peer && peer->lane == WEFT_LANE_NET &&
+                !fi_av_lookup(weft_net_of_peer(peer)->objects.av, peer->net.addr, &address,
+                              &bytes) &&
+                same(&address, there, port))
+                return peer;
+        }
+    }
+    return NULL;
+}
+
+static bool is_own(const struct sockaddr_storage *here)
+{
+    for (unsigned i = 0; i < weft_net.nvcis; i++) {
+        struct sockaddr_storage own;
+        size_t bytes = sizeof own;
+        if (!fi_getname(&weft_net.vcis[i].objects.ep->fid, &own, &bytes) && same(here, &own, true))
+            return true;
+    }
+    return false;
+}
+
+_Noreturn static void end_job(const struct sockaddr_storage *there, double seconds)
+{
+    const struct weft_peer *peer = peer_at(there, false);
+    char address[128], host[256], who[300] = "another rank";
+    size_t len = sizeof address;
+    fi_av_straddr(weft_net.vcis[0].objects.av, there, address, &len);
+    if (peer)
+        snprintf(who, sizeof who, "rank %d on %s", peer->world,
+                 weft_boot_host(peer->world, host, sizeof host));
+    weft_fatal(MPI_ERR_OTHER,
+               "the host of %s has not answered at %s for %.0f seconds over %s; see whether that "
+               "host runs and the network to it works (WEFT_NETWORK_TIMEOUT sets the time)",
+               who, address, seconds, weft_net_name());
+}
+
+static bool is_probed(int fd)
+{
+    int probes = 0;
+    socklen_t bytes = sizeof probes;
+    return !getsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &probes, &bytes) && probes == MOST_PROBES;
+}
+
+static void probe(int fd)
+{
+    int between = (int)weft_settings.network_timeout / LOOKS, on = 1, most = MOST_PROBES;
+    between += !between;
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPIDLE, &between, sizeof between);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPINTVL, &between, sizeof between);
+    setsockopt(fd, SOL_SOCKET, SO_KEEPALIVE, &on, sizeof on);
+    setsockopt(fd, IPPROTO_TCP, TCP_KEEPCNT, &most, sizeof most);
+}
+
+static void judge(const struct tcp_info *info, const struct sockaddr_storage *there)
+{
+    uint32_t ack = info->tcpi_last_ack_recv, data = info->tcpi_last_data_recv;
+    double silent = (ack < data ? ack : data) / 1e3;
+    if (silent >= (double)weft_settings.network_timeout &&
+        (info->tcpi_probes >= PROBES || info->tcpi_retransmits >= PROBES))
+        end_job(there, silent);
+}
+
+static void look_at(struct look *look, int fd)
+{
+    struct sockaddr_storage here, there;
+    struct tcp_info info;
+    socklen_t info_bytes = sizeof info, bytes = sizeof here;
+    /* SO_PEERNAME requires the exact length of the address; getpeername fails before a connection
+     * is made. */
+    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &info_bytes) ||
+        getsockname(fd, (struct sockaddr *)&here, &bytes) ||
+        getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &there, &bytes))
+        return; /* no TCP socket, or one that listens */
+    if (info.tcpi_state == TCP_SYN_SENT) {
+        const struct weft_peer *peer = peer_at(&there, true);
+        if (peer && peer == weft_net.connecting)
+            look->again = true;
+        else if (peer)
+            look->connecting = peer;
+    } else if (is_probed(fd)) {
+        judge(&info, &there);
+    } else if (is_own(&here) || peer_at(&there, true)) {
+        probe(fd);
+    }
+}
+
+/* A connection that is not made: the kernel ends an attempt, and the provider begins the next one,
+ * so one is being made at each look. */
+static void judge_connecting(const struct look *look)
+{
+    struct sockaddr_storage there;
+    size_t bytes = sizeof there;
+    const struct weft_peer *peer = weft_net.connecting;
+    if (!look->again) {
+        weft_net.connecting = look->connecting;
+        weft_net.connecting_since = look->now;
+    } else if (look->now - weft_net.connecting_since >= (double)weft_settings.network_timeout &&
+               !fi_av_lookup(weft_net_of_peer(peer)->objects.av, peer->net.addr, &there, &bytes)) {
+        end_job(&there, look->now - weft_net.connecting_since);
+    }
+}
+
+void weft_net_check_hosts(void)
+{
+    struct look look = {.now = weft_seconds()};
+    double wait = (double)weft_settings.network_timeout / LOOKS;
+    bool first = weft_net.look_at == 0;
+    const struct dirent *entry;
+    if (wait == 0 || look.now < weft_net.look_at)
+        return;
+    weft_net.look_at = look.now + wait;
+    uint32_t format = weft_net.choice.info->addr_format;
+    if (first || (format != FI_SOCKADDR_IN && format != FI_SOCKADDR_IN6))
+        return;
+    DIR *fds = opendir("/proc/self/fd");
+    while (fds && (entry = readdir(fds)) != NULL)
+        if (entry->d_name[0] != '.')
+            look_at(&look, atoi(entry->d_name));
+    if (fds)
+        closedir(fds);
+    judge_connecting(&look);
+}

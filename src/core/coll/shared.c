@@ -147,13 +147,33 @@ static size_t describe(struct weft_shared_call *c, struct cut *cut)
     return c->longest;
 }
 
+/* What the functions below do not set in every call. Zeroing the whole structure takes 8 ns of the
+ * 110 ns of an 8-byte broadcast. */
+static inline void clear(struct weft_shared_call *c)
+{
+    c->number = 0;
+    c->error = MPI_SUCCESS;
+    c->over = c->waits = c->any_dead = false;
+    c->s = NULL;
+    c->word = NULL;
+    c->at = c->ahead = 0;
+    c->reduced = c->whole = false;
+    c->begun = 0;
+    c->packed = NULL;
+    c->parts = c->reduces = c->lengths = false;
+}
+
 /* Describes a call. Returns false if all ranks execute it as a schedule. */
 static inline bool prepare(struct weft_shared_call *c, const struct weft_coll_args *args,
                            struct weft_area *area, struct cut *cut)
 {
     const struct weft_shared_limits *limit = &weft_shared_limits[args->kind];
     struct weft_comm *comm = args->comm;
-    *c = (struct weft_shared_call){.args = args, .area = area, .n = comm->size, .rank = comm->rank};
+    clear(c);
+    c->args = args;
+    c->area = area;
+    c->n = comm->size;
+    c->rank = comm->rank;
     c->label = (uint32_t)args->kind | (uint32_t)args->root << WEFT_SHARED_ROOT_SHIFT;
     size_t bytes = describe(c, cut);
     bool in_place = c->parts && (args->in_place || (c->reduces && args->in.at == args->out.at));

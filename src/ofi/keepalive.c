@@ -156,7 +156,7 @@ static void look_at(struct look *look, int fd)
  * so one is being made at each look. */
 static void judge_connecting(const struct look *look)
 {
-    struct sockaddr_storage there;
+    struct sockaddr_storage there = {0};
     size_t bytes = sizeof there;
     const struct weft_peer *peer = weft_net.connecting;
     if (!look->again) {
@@ -171,7 +171,7 @@ static void judge_connecting(const struct look *look)
 /* Whether a connection to an endpoint of this rank waits to be accepted at that socket. */
 static bool is_awaited(int fd)
 {
-    struct sockaddr_storage here;
+    struct sockaddr_storage here = {0};
     struct pollfd listener = {.fd = fd, .events = POLLIN};
     socklen_t bytes = sizeof here, int_bytes = sizeof(int);
     int listens = 0;

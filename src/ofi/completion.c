@@ -65,11 +65,7 @@ static inline void dispatch(struct weft_net_vci *net, const struct fi_cq_tagged_
 
 WEFT_COLD static void send_failed(struct weft_request *request, const char *text)
 {
-    request->error = (uint8_t)weft_net_failed(
-        request->peer,
-        "sending %zu bytes with tag %d to rank %d over %s failed: %s; see whether that rank still "
-        "runs",
-        request->bytes, request->tag, request->peer->world, weft_net_name(), text);
+    request->error = (uint8_t)weft_net_send_failed(request, text);
     if (request->mode == WEFT_SEND_SYNCHRONOUS && weft_net_forget_sync(request))
         weft_request_event(request); /* no ACK will come */
     weft_net_sent(request);
@@ -122,8 +118,8 @@ WEFT_COLD static bool read_error(struct weft_net_vci *net, int *events)
     return true;
 }
 
-/* The provider is busy, and nothing completes: a peer may be outside of MPI. But where ofi_rxm has
- * no memory for its buffers it returns -FI_EAGAIN for ever, and the job ends here. */
+/* The provider is busy, and nothing completes: a peer may be outside of MPI. But where ofi_rxm or
+ * tcp has no memory for its buffers it returns -FI_EAGAIN for ever, and the job ends here. */
 WEFT_COLD static void check_memory(struct weft_net_vci *net, int events)
 {
     if (events)
@@ -136,7 +132,7 @@ WEFT_COLD static void check_memory(struct weft_net_vci *net, int events)
     if (now - net->busy_since < (double)weft_settings.connect_timeout)
         return;
     net->busy_since = now;
-    if (!weft_rxm_has_memory(weft_net.choice.row))
+    if (!weft_provider_has_memory(weft_net.choice.row))
         weft_fatal(MPI_ERR_NO_MEM,
                    "%s accepts no operation for %d seconds, and there is no memory for its "
                    "buffers; see whether the address space is limited (ulimit -v)",

@@ -54,8 +54,9 @@ void weft_net_control_close(struct weft_net_vci *net)
 int weft_net_control_send(struct weft_peer *peer, struct weft_backlog_entry *out)
 {
     struct weft_net_control_out *control = whole(out);
-    int rc = weft_net_send_own(peer, &control->control, sizeof control->control,
-                               (uint32_t)weft.job.rank, weft_net.space_bit);
+    int rc =
+        weft_net_send_own(peer, &control->control, sizeof control->control, (uint32_t)weft.job.rank,
+                          weft_net.space_bit, control->control.kind == WEFT_NET_CONNECTED);
     if (!rc)
         weft_net_control_drop(weft_net_of_peer(peer), out);
     return rc;

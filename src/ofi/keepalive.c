@@ -4,8 +4,13 @@
  * rank only waits, and try for ever to make a connection. So a rank that waits reads the state of
  * its TCP sockets, and ends the job if a host has not answered for WEFT_NETWORK_TIMEOUT seconds.
  * The kernel of a host answers keepalive probes, so a rank that computes or is stopped is not lost.
+ * While no file descriptor is free these providers accept no connection, and do not report it
+ * either: then the job ends if a connection is not accepted between two looks.
  *
- * Providers without TCP sockets (verbs, PSM, udp;ofi_rxd) are not checked.
+ * Over adapters that report a send to a lost host (verbs, efa) a rank that waits sends a control
+ * message to its peers every WEFT_NETWORK_TIMEOUT seconds; if that fails, the job ends
+ * (weft_net_own_sent). The adapter of a rank that computes or is stopped takes these messages.
+ * Other providers (PSM, udp;ofi_rxd) are not checked.
  *
  * Invariants:
  *  - Only connections of the job are probed and judged, as the program may have others: those that
@@ -20,11 +25,14 @@
 #include "ofi/ofi_internal.h"
 
 #include <dirent.h>
+#include <errno.h>
 #include <netinet/in.h>
 #include <netinet/tcp.h>
+#include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <sys/resource.h>
 
 /* The sockets are looked at LOOKS times in the time limit. The kernel never closes a connection
  * because of MOST_PROBES unanswered probes; their number also marks a socket as probed. */
@@ -56,7 +64,7 @@ static struct weft_peer *peer_at(const struct sockaddr_storage *there, bool port
     for (unsigned deal = 0; deal < weft.deals; deal++) {
         for (int rank = 0; rank < weft.job.size; rank++) {
             struct weft_peer *peer = weft_peer_known(deal, rank);
-            struct sockaddr_storage address;
+            struct sockaddr_storage address = {0};
             size_t bytes = sizeof address;
             if (peer && peer->lane == WEFT_LANE_NET &&
                 !fi_av_lookup(weft_net_of_peer(peer)->objects.av, peer->net.addr, &address,
@@ -71,7 +79,7 @@ static struct weft_peer *peer_at(const struct sockaddr_storage *there, bool port
 static bool is_own(const struct sockaddr_storage *here)
 {
     for (unsigned i = 0; i < weft_net.nvcis; i++) {
-        struct sockaddr_storage own;
+        struct sockaddr_storage own = {0};
         size_t bytes = sizeof own;
         if (!fi_getname(&weft_net.vcis[i].objects.ep->fid, &own, &bytes) && same(here, &own, true))
             return true;
@@ -122,8 +130,8 @@ static void judge(const struct tcp_info *info, const struct sockaddr_storage *th
 
 static void look_at(struct look *look, int fd)
 {
-    struct sockaddr_storage here, there;
-    struct tcp_info info;
+    struct sockaddr_storage here = {0}, there = {0};
+    struct tcp_info info = {0};
     socklen_t info_bytes = sizeof info, bytes = sizeof here;
     /* SO_PEERNAME requires the exact length of the address; getpeername fails before a connection
      * is made. */
@@ -148,7 +156,7 @@ static void look_at(struct look *look, int fd)
  * so one is being made at each look. */
 static void judge_connecting(const struct look *look)
 {
-    struct sockaddr_storage there;
+    struct sockaddr_storage there = {0};
     size_t bytes = sizeof there;
     const struct weft_peer *peer = weft_net.connecting;
     if (!look->again) {
@@ -160,19 +168,63 @@ static void judge_connecting(const struct look *look)
     }
 }
 
+/* Whether a connection to an endpoint of this rank waits to be accepted at that socket. */
+static bool is_awaited(int fd)
+{
+    struct sockaddr_storage here = {0};
+    struct pollfd listener = {.fd = fd, .events = POLLIN};
+    socklen_t bytes = sizeof here, int_bytes = sizeof(int);
+    int listens = 0;
+    return !getsockopt(fd, SOL_SOCKET, SO_ACCEPTCONN, &listens, &int_bytes) && listens &&
+           !getsockname(fd, (struct sockaddr *)&here, &bytes) && is_own(&here) &&
+           poll(&listener, 1, 0) > 0;
+}
+
+static void judge_descriptors(bool all_used)
+{
+    struct rlimit limit;
+    bool before = weft_net.unaccepted;
+    weft_net.unaccepted = false;
+    if (!all_used || getrlimit(RLIMIT_NOFILE, &limit))
+        return;
+    for (int fd = 0; (rlim_t)fd < limit.rlim_cur && !weft_net.unaccepted; fd++)
+        weft_net.unaccepted = is_awaited(fd);
+    if (before && weft_net.unaccepted)
+        weft_fatal(MPI_ERR_OTHER,
+                   "%s cannot accept a connection of another rank, because this process has %llu "
+                   "open files, as many as it may have; raise the limit (ulimit -n)",
+                   weft_net_name(), (unsigned long long)limit.rlim_cur);
+}
+
+/* A peer with a backlog has not taken what was sent to it before. */
+static void probe_peers(void)
+{
+    for (unsigned deal = 0; deal < weft.deals; deal++) {
+        for (int rank = 0; rank < weft.job.size; rank++) {
+            struct weft_peer *peer = weft_peer_known(deal, rank);
+            if (peer && peer->lane == WEFT_LANE_NET && !peer->backlog.first)
+                weft_net_control(peer, (struct weft_net_control){.kind = WEFT_NET_CONNECTED});
+        }
+    }
+}
+
 void weft_net_check_hosts(void)
 {
     struct look look = {.now = weft_seconds()};
-    double wait = (double)weft_settings.network_timeout / LOOKS;
+    bool reports = weft_net.choice.row->flags & WEFT_PROVIDER_REPORTS;
+    double wait = (double)weft_settings.network_timeout / (reports ? 1 : LOOKS);
     bool first = weft_net.look_at == 0;
     const struct dirent *entry;
     if (wait == 0 || look.now < weft_net.look_at)
         return;
     weft_net.look_at = look.now + wait;
+    if (reports && !first)
+        probe_peers();
     uint32_t format = weft_net.choice.info->addr_format;
-    if (first || (format != FI_SOCKADDR_IN && format != FI_SOCKADDR_IN6))
+    if (first || reports || (format != FI_SOCKADDR_IN && format != FI_SOCKADDR_IN6))
         return;
     DIR *fds = opendir("/proc/self/fd");
+    judge_descriptors(!fds && errno == EMFILE);
     while (fds && (entry = readdir(fds)) != NULL)
         if (entry->d_name[0] != '.')
             look_at(&look, atoi(entry->d_name));

@@ -103,8 +103,8 @@ enum weft_net_control_kind {
                                 receive `other` */
     WEFT_NET_HEADER,   /* the header, for the receive `number`: staged (count), number (other),
                           length,   address, key */
-    WEFT_NET_CONNECTED /* the sender connects to the receiver; count 1: the receiver connects to the
-                          sender too, if it has not */
+    WEFT_NET_CONNECTED /* the sender connects, or is connected, to the receiver; count 1: the
+                          receiver connects to the sender too, if it has not */
 };
 
 struct weft_net_control {
@@ -263,6 +263,7 @@ struct weft_net {
     double look_at;      /* when the hosts of peers are to be checked again (keepalive.c) */
     const struct weft_peer *connecting; /* a peer to which a connection is being made, */
     double connecting_since;            /* and was at each check since then */
+    bool unaccepted; /* at the last check no file descriptor was free to accept a connection */
 };
 
 extern WEFT_HIDDEN struct weft_net weft_net;
@@ -454,6 +455,10 @@ static inline void weft_net_matched_from(struct weft_peer *peer, size_t length)
 __attribute__((format(printf, 2, 3))) WEFT_COLD int weft_net_failed(const struct weft_peer *peer,
                                                                     const char *format, ...);
 
+/* The same for a send. If it is a message of Weft's own (of a collective, a window) to a rank that
+ * lives, the job ends, because other ranks would wait for it for ever. */
+WEFT_COLD int weft_net_send_failed(const struct weft_request *request, const char *why);
+
 /* recv.c */
 
 /* A provider-matched receive has a message. */
@@ -545,10 +550,15 @@ void weft_net_rma_done(struct weft_request *request, int error, const char *text
 
 /* own_message.c */
 
-/* Sends a control or an RTS: 0, -FI_EAGAIN or an error. The data may be changed afterwards. */
+/* Sends a control or an RTS: 0, -FI_EAGAIN or an error. The data may be changed afterwards. With
+ * `reported` the job ends if the provider reports that the message is lost. */
 int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, uint64_t cq_data,
-                      uint64_t word);
+                      uint64_t word, bool reported);
 void weft_net_own_sent(struct weft_net_op *op, int error, const char *text);
+
+/* Ends the job because a control cannot be sent, as the peer would wait for it for ever. Returns if
+ * the peer is dead. */
+WEFT_COLD void weft_net_control_failed(const struct weft_peer *peer, const char *why);
 
 /* control.c */
 

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Weft's own short messages: controls and RTS headers. They are injected if the provider injects
- * that many bytes (opx injects 16, efa 32). Else they are sent from a copy, which is freed when the
- * send has completed; the callers see no difference.
+ * that many bytes (opx injects 16, efa 32). Else, and if the provider has to report an error of the
+ * send, which ofi_rxm does not for injected ones, they are sent from a copy, which is freed when
+ * the send has completed; the callers see no difference.
  */
 #include "core/object/error.h"
 #include "core/process/weft.h"
@@ -20,11 +21,11 @@ _Static_assert(sizeof(struct own_message) + WEFT_NET_CONTROL_BYTES <= 256,
                "the reserve for controls");
 
 int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, uint64_t cq_data,
-                      uint64_t word)
+                      uint64_t word, bool reported)
 {
     struct weft_net_vci *net = weft_net_of_peer(peer);
     struct fid_ep *ep = net->objects.ep;
-    if (weft_likely(bytes <= weft_net.inject_max))
+    if (weft_likely(bytes <= weft_net.inject_max && !reported))
         return (int)fi_tinjectdata(ep, data, bytes, cq_data, peer->net.addr, word);
     int rc = 0;
     struct own_message *own =
@@ -44,6 +45,17 @@ int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, ui
     return rc;
 }
 
+void weft_net_control_failed(const struct weft_peer *peer, const char *why)
+{
+    char host[256];
+    if (!weft_failure_confirm(peer))
+        weft_fatal(MPI_ERR_OTHER,
+                   "a control message to rank %d on %s could not be sent over %s: %s; see whether "
+                   "that host runs and the network to it works",
+                   peer->world, weft_boot_host(peer->world, host, sizeof host), weft_net_name(),
+                   why);
+}
+
 void weft_net_own_sent(struct weft_net_op *op, int error, const char *text)
 {
     struct own_message *own = (struct own_message *)op;
@@ -51,8 +63,6 @@ void weft_net_own_sent(struct weft_net_op *op, int error, const char *text)
     struct weft_net_vci *net = weft_net_of_peer(peer);
     weft_net_bounce_put(net, own);
     net->outstanding--;
-    char host[256];
-    if (error && !weft_failure_confirm(peer))
-        weft_warn("a control message to rank %d on %s could not be sent over %s: %s", peer->world,
-                  weft_boot_host(peer->world, host, sizeof host), weft_net_name(), text);
+    if (error)
+        weft_net_control_failed(peer, text);
 }

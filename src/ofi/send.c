@@ -50,7 +50,7 @@ static int send_rts(struct weft_peer *peer, struct weft_request *request)
                     (uint32_t)request->tag;
     uint64_t data = weft_net.in_place_room ? request->channel->net_rank | request->number
                                            : cq_data(peer, request);
-    int rc = weft_net_send_own(peer, &part->header, sizeof part->header, data, word);
+    int rc = weft_net_send_own(peer, &part->header, sizeof part->header, data, word, false);
     if (rc)
         return rc;
     request->sequence = weft_net_number(peer, sizeof part->header, 0);
@@ -177,12 +177,8 @@ static int try_out(struct weft_peer *peer, struct weft_backlog_entry *out)
 WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_backlog_entry *out,
                                const char *why)
 {
-    char host[256];
-    weft_boot_host(peer->world, host, sizeof host);
     if (out->kind == WEFT_NET_OUT_CONTROL) {
-        if (!weft_failure_confirm(peer))
-            weft_warn("an acknowledgement to rank %d on %s could not be sent over %s: %s",
-                      peer->world, host, weft_net_name(), why);
+        weft_net_control_failed(peer, why);
         weft_net_control_drop(weft_net_of_peer(peer), out);
         return;
     }
@@ -193,12 +189,7 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_backlog_entry
     struct weft_request *request = request_of(out);
     if (out->kind == WEFT_NET_OUT_RTS)
         end_rendezvous(request);
-    request->error = (uint8_t)weft_net_failed(
-        peer,
-        "sending %zu bytes with tag %d to rank %d on %s over %s failed: %s; see whether that rank "
-        "still runs and its address can be reached (weft_info shows the interfaces, WEFT_IFACE "
-        "chooses one)",
-        request->bytes, request->tag, peer->world, host, weft_net_name(), why);
+    request->error = (uint8_t)weft_net_send_failed(request, why);
     weft_net_release(request);
     request->pending = 1;
     weft_request_event(request);

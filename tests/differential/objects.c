@@ -135,9 +135,11 @@ void do_comm(void)
         case 2:
         case 3:
             group = some_group(parent, ranks);
-            int in;
+            int in, kind = MPI_UNDEFINED;
             MPI_Group_rank(group, &in);
-            if (way == 2)
+            MPI_Topo_test(parent, &kind);
+            /* MPI_Comm_create_group of Open MPI 4.1 passes a topology on. */
+            if (way == 2 || kind != MPI_UNDEFINED)
                 MPI_Comm_create(parent, group, &made);
             else if (in != MPI_UNDEFINED)
                 MPI_Comm_create_group(parent, group, 4, &made);
@@ -345,7 +347,8 @@ static int draw_blocks(int n, int *lengths, int *places)
 }
 
 /* All fields are marked or none: where only some are, the standard counts those alone (section 5.1,
- * lower bound and upper bound), and MPICH 4.0 counts all. */
+ * lower bound and upper bound), and MPICH 4.0 counts all. It also pads marked ones, which the
+ * standard does not: these get an extent. */
 static MPI_Datatype make_struct(struct type *result)
 {
     MPI_Datatype of[FIELDS], made;
@@ -364,6 +367,11 @@ static MPI_Datatype make_struct(struct type *result)
     }
     result->mixed = true;
     MPI_Type_create_struct(n, lengths, places, of, &made);
+    if (result->marked) {
+        MPI_Datatype packed = made;
+        MPI_Type_create_resized(packed, 0, at, &made);
+        MPI_Type_free(&packed);
+    }
     return made;
 }
 

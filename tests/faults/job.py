@@ -32,6 +32,9 @@ class Job:
             environment["LD_PRELOAD"] = f"{setup.scratch}/{fault.environment['LD_PRELOAD']}"
         if place.nodes == 1 and not place.lab and not place.device:
             environment.setdefault("WEFT_IFACE", "lo")
+        if place.libfabric:
+            other = subprocess.run([place.libfabric], check=True, stdout=subprocess.PIPE, text=True).stdout.strip()
+            environment["LD_LIBRARY_PATH"] = f"{other}:{environment['LD_LIBRARY_PATH']}"
         command = [*fault.around, *place.launcher(setup.build), *fault.before, setup.program, traffic,
                    str(fault.seconds), *fault.options]
         with open(self.logs[0], "wb") as out, open(self.logs[1], "wb") as err:

@@ -16,11 +16,12 @@ TRAFFIC = ["small", "rendezvous", "collectives", "strided", "connecting", "init"
 
 class Place:
     """Where a job runs: a lane and provider, on one node or on two machines of ci/netlab. `lab`: words before
-    the launcher; `device`: what only the machine has on which all of ci/faults is to run."""
+    the launcher; `device`: what only the machine has on which all of ci/faults is to run; `libfabric`: the
+    command that prints the directory of another libfabric."""
 
-    def __init__(self, name, environment, nodes=1, lab=(), device=None):
+    def __init__(self, name, environment, nodes=1, lab=(), device=None, libfabric=None):
         self.name, self.environment, self.nodes, self.lab = name, environment, nodes, list(lab)
-        self.device = device
+        self.device, self.libfabric = device, libfabric
 
     def launcher(self, build):
         if self.nodes == 1:
@@ -39,11 +40,13 @@ PLACES = [
     Place("rxm", on_net("tcp;ofi_rxm")),
     Place("net", on_net("net")),
     Place("sockets", on_net("sockets")),
+    Place("tcp2", on_net("tcp"), libfabric=f"{ROOT}/ci/libfabric"),
     Place("psm2", on_net("psm2"), lab=[f"{ROOT}/ci/psm2lab"]),
     Place("verbs", on_net("verbs;ofi_rxm"), device="/sys/class/infiniband/rxe0"),
     Place("nodes-rxm", on_net("tcp;ofi_rxm"), nodes=2),
     Place("nodes-net", on_net("net"), nodes=2),
     Place("nodes-sockets", on_net("sockets"), nodes=2),
+    Place("nodes-tcp2", on_net("tcp"), nodes=2, libfabric=f"{ROOT}/ci/libfabric"),
 ]
 
 
@@ -82,6 +85,12 @@ def lose_network(job):
     """Of what is sent to the address of the interface weft0 nothing arrives. The launcher uses loopback."""
     rules = "table ip lost { chain c { type filter hook input priority 0; ip saddr 10.78.0.1 drop; }; }"
     subprocess.run(["nsenter", "-t", str(job.child.pid), "-n", "nft", rules], check=True)
+
+
+def lose_adapter(_):
+    """Soft-RoCE changes its address: on connections that exist nothing arrives any more."""
+    address = "02:" + os.urandom(5).hex(":")
+    subprocess.run(["ip", "link", "set", "dev", "dummy0", "address", address], check=True)
 
 
 def shell(script):
@@ -126,10 +135,13 @@ FAULTS = [
           environment={"LD_PRELOAD": "clock.so", "WEFT_TEST_JUMP": "3600"}),
     Fault("network", "the ranks' network is lost for good, not the launcher's (WEFT_NETWORK_TIMEOUT=8)", right=True,
           error=r"has not answered", act=lose_network, seconds=20, within=20, nodes=(1,),
-          places=("rxm", "net", "sockets"), environment={"WEFT_NETWORK_TIMEOUT": "8", "WEFT_IFACE": "weft0"},
+          places=("rxm", "net", "sockets", "tcp2"), environment={"WEFT_NETWORK_TIMEOUT": "8", "WEFT_IFACE": "weft0"},
           around=["unshare", "--net", *shell("ip link set lo up && ip link add weft0 type veth peer weft1 && "
                                              "ip addr add 10.78.0.1/24 dev weft0 && ip link set weft0 up && "
                                              "ip link set weft1 up")]),
+    Fault("adapter", "what the connections that exist send is lost for good (WEFT_NETWORK_TIMEOUT=8)", right=True,
+          error=r"could not be sent|failed:", act=lose_adapter, seconds=20, within=20, nodes=(1,), places=("verbs",),
+          environment={"WEFT_NETWORK_TIMEOUT": "8"}),
     Fault("cancel", "scancel of the job", error=r"CANCELLED|[Cc]ancel", nodes=(2,),
           act=netlab("exec", "ctl", "scancel", "--user=root")),
     Fault("loss", "5 % of the packets of a node are lost for 10 s", right=True, act=netlab("loss", "n2", "5"),

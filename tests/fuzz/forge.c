@@ -90,8 +90,8 @@ static void send_raw(int to, bool as_stranger, const void *data, size_t bytes, u
     ssize_t rc;
     while ((rc = as_stranger ? fi_tinjectdata(forger.objects.ep, data, bytes, cq_data,
                                               forger.addresses[to], word)
-                             : weft_net_send_own(weft_peer_get(0, to), data, bytes, cq_data,
-                                                 word)) == -FI_EAGAIN)
+                             : weft_net_send_own(weft_peer_get(0, to), data, bytes, cq_data, word,
+                                                 false)) == -FI_EAGAIN)
         progress();
     CHECK(!rc, "a message to rank %d could not be sent: %s", to, fi_strerror((int)-rc));
 }

@@ -100,7 +100,7 @@ const struct weft_setting weft_settings_table[] = {
      WEFT_SETTING_LIVE},
     {"network_timeout", WEFT_SETTING_INT, FIELD(network_timeout), "300", 0, 600, NULL,
      "seconds for which the host of a peer may answer nothing on a TCP connection, before a rank "
-     "that waits ends the job; 0: for ever",
+     "that waits ends the job, or after which it probes its peers over verbs or efa; 0: for ever",
      WEFT_SETTING_LIVE},
     {"hang_timeout", WEFT_SETTING_INT, FIELD(hang_timeout), "0", 0, 604800, NULL,
      "seconds a wait may last before the rank reports what it waits for; 0: never",

@@ -117,7 +117,7 @@ static bool shares(const struct weft_win *win, int rank)
 
 static void find_members(struct weft_win *win)
 {
-    win->members = malloc((size_t)win->comm->size * sizeof *win->members);
+    win->members = calloc((size_t)win->comm->size, sizeof *win->members);
     if (!win->members)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
     for (int rank = 0; rank < win->comm->size; rank++) {

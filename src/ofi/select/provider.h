@@ -45,8 +45,10 @@ enum weft_provider_flag {
                                      they do not accumulate, see credits.c */
     WEFT_PROVIDER_CONNECTS = 2048, /* each direction is a connection of its own, which needs the
                                       progress of the peer: see weft_net_connect */
-    WEFT_PROVIDER_ONE_ENDPOINT = 4096 /* each endpoint takes a context of the adapter, of which a
-                                         node has about one for each core: a process opens one */
+    WEFT_PROVIDER_ONE_ENDPOINT = 4096, /* each endpoint takes a context of the adapter, of which a
+                                          node has about one for each core: a process opens one */
+    WEFT_PROVIDER_REPORTS = 8192 /* a send to a host that is lost ends with an error: a rank that
+                                    waits probes its peers, see keepalive.c */
 };
 
 struct weft_provider_row {
@@ -94,8 +96,9 @@ size_t weft_rxm_queue(void);
 /* Bytes of memory that ofi_rxm must be able to lock on an adapter; 0 for other providers. */
 size_t weft_rxm_locked(const struct weft_provider_row *row);
 
-/* Whether ofi_rxm can allocate more buffers. Without them it returns -FI_EAGAIN for ever. */
-bool weft_rxm_has_memory(const struct weft_provider_row *row);
+/* Whether the provider can allocate more buffers. Without them ofi_rxm and tcp return -FI_EAGAIN
+ * for ever. */
+bool weft_provider_has_memory(const struct weft_provider_row *row);
 
 /* The longest eager message in bytes for a row of the table, with what ofi_rxm allows. */
 size_t weft_rxm_eager_limit(const struct weft_provider_row *row);

@@ -44,6 +44,7 @@ enum {
     OWN_BUFFER = 16 << 10,
     POOLS = 2,              /* of receives and of eager sends */
     BUFFERS_AT_ONCE = 1024, /* by which a pool grows, from the first message on */
+    TCP_BUFFER = 17 << 10,  /* bytes of one of the pool of tcp, which grows by as many */
     GROWTHS = 2             /* that must be possible */
 };
 
@@ -139,11 +140,11 @@ size_t weft_rxm_locked(const struct weft_provider_row *row)
     return (size_t)POOLS * BUFFERS_AT_ONCE * GROWTHS * weft_rxm_buffer(row);
 }
 
-bool weft_rxm_has_memory(const struct weft_provider_row *row)
+bool weft_provider_has_memory(const struct weft_provider_row *row)
 {
     size_t bytes = (size_t)POOLS * BUFFERS_AT_ONCE * weft_rxm_buffer(row);
     if (!bytes)
-        return true;
+        bytes = (size_t)BUFFERS_AT_ONCE * TCP_BUFFER;
     void *memory = mmap(NULL, bytes, PROT_READ | PROT_WRITE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
     if (memory == MAP_FAILED)
         return false;

@@ -27,11 +27,11 @@ enum { KiB = 1024, PIECES_MAX = 1 << (WEFT_AREA_PIECE_BITS - 1) };
 
 /* ---- The choice */
 
-/* Between two cores that share no nearby cache, pieces above 16 KiB move 2.5 bytes a nanosecond, and
- * the kernel copies 8. But messages up to 32 KiB take 2 to 9 times as long as pieces, because they
- * pass through a ring as well. A broadcast, a reduction to a root, a gather and a scatter of longer
- * data are as fast by messages on such cores: a sender that waits helps to copy. In
- * MPI_Reduce_scatter some ranks may pass MPI_IN_PLACE, so one copy is not possible. */
+/* Between two cores that share no nearby cache, pieces above 16 KiB move 2.5 bytes a nanosecond,
+ * and the kernel copies 8. Messages up to 32 KiB pass through a ring as well: between cores with a
+ * common cache they take 2 to 9 times as long as pieces. A broadcast, a reduction to a root, a
+ * gather and a scatter of longer data may be as fast by messages: a sender that waits helps to
+ * copy. In MPI_Reduce_scatter some ranks may pass MPI_IN_PLACE, so one copy is not possible. */
 const struct weft_shared_limits weft_shared_limits[WEFT_COLL_KINDS] = {
     [WEFT_COLL_BARRIER] = {SIZE_MAX, SIZE_MAX},
     [WEFT_COLL_BCAST] = {32 * KiB, SIZE_MAX},

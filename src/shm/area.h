@@ -125,14 +125,17 @@ static inline uint64_t weft_area_end(uint64_t stamp)
     return stamp | ((UINT64_C(1) << WEFT_AREA_PIECE_BITS) - 1);
 }
 
-/* The index of a stamp among so many cells or buffers, a power of two. The first pieces of calls
- * are one apart, the first four pieces of a call a quarter of n: the calls that follow reach the
- * place of a piece as late as possible. */
+/* The index of a stamp among so many cells or buffers, a power of two from 8. The first pieces of
+ * calls are one apart; the 2, 4 or 8 pieces of a call are evenly apart, so that the calls that
+ * follow reach the place of a piece as late as possible. */
 static inline unsigned weft_area_index(uint64_t stamp, unsigned n)
 {
     unsigned piece = (unsigned)stamp & ((1u << WEFT_AREA_PIECE_BITS) - 1);
     unsigned call = (unsigned)(stamp >> WEFT_AREA_PIECE_BITS);
-    return (call + piece % 4 * (n / 4) + piece / 4) & (n - 1);
+    if (weft_unlikely(piece))
+        call += piece % 2 * (n / 2) + piece / 2 % 2 * (n / 4) + piece / 4 % 2 * (n / 8) +
+                piece / 8 * (n / 16);
+    return call & (n - 1);
 }
 
 /* The cell of a stamp, and where its data are if they have so many bytes and the collective uses so

@@ -25,7 +25,7 @@ enum { WEFT_SHARED_FAILED = 1 << 8, WEFT_SHARED_ROOT_SHIFT = 16 };
 enum { WEFT_SHARED_NOBODY = -1, WEFT_SHARED_ALL = -2 };
 
 /* Pieces that a rank posts before it takes the first of them, so that ranks that share a core wait
- * for each other once for several pieces. Not more: the buffer of a piece was last used at least 7
+ * for each other once for several pieces. Not more: the buffer of a piece was last used at least 8
  * pieces before in the same call, by one that all ranks can complete without this piece. */
 enum { WEFT_SHARED_AHEAD = WEFT_AREA_BUFFERS_IN_STEP / 2 };
 

@@ -178,11 +178,11 @@ libweft_la_SOURCES += src/core/process/progress_thread.c src/core/process/progre
 # The bootstrap: the only code that includes pmix*.h
 libweft_la_SOURCES += src/pmix/boot.h
 libweft_la_SOURCES += src/pmix/pmix_internal.h
-libweft_la_SOURCES += src/pmix/singleton.c
 libweft_la_SOURCES += src/pmix/boot.c
 libweft_la_SOURCES += src/pmix/job_info.c
 libweft_la_SOURCES += src/pmix/failure.c
 libweft_la_SOURCES += src/pmix/launcher.c
+libweft_la_SOURCES += src/pmix/singleton.c
 libweft_la_SOURCES += src/pmix/psets.c
 libweft_la_SOURCES += src/pmix/reply.c
 

@@ -36,7 +36,7 @@ static void make_enums(void)
 void weft_tool_enter_always(void)
 {
     if (!weft_event_is_locked())
-        weft_enter_anytime();
+        weft_vcis_enter();
     weft_event_lock();
 }
 
@@ -44,7 +44,7 @@ static void leave(void)
 {
     weft_event_unlock();
     if (!weft_event_is_locked())
-        weft_leave_anytime();
+        weft_vcis_leave();
 }
 
 int weft_tool_enter(void)

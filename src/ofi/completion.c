@@ -13,6 +13,7 @@
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 
+#include <stdarg.h>
 #include <string.h>
 
 enum { BATCH = 16 };
@@ -61,6 +62,19 @@ static inline void dispatch(struct weft_net_vci *net, const struct fi_cq_tagged_
         weft_net_received(request_of(op), entry);
     else
         dispatch_rarer(net, entry);
+}
+
+/* ---- Errors */
+
+int weft_net_failed(const struct weft_peer *peer, const char *format, ...)
+{
+    va_list args;
+    if (peer && weft_failure_confirm(peer))
+        return weft_failure_say(peer);
+    va_start(args, format);
+    int code = weft_error_setv(MPI_ERR_OTHER, format, args);
+    va_end(args);
+    return code;
 }
 
 WEFT_COLD static void send_failed(struct weft_request *request, const char *text)

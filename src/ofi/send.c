@@ -183,7 +183,7 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_backlog_entry
         if (!weft_failure_confirm(peer))
             weft_warn("an acknowledgement to rank %d on %s could not be sent over %s: %s",
                       peer->world, host, weft_net_name(), why);
-        weft_net_control_drop(weft_net_of_peer(peer), out);
+        weft_net_control_drop(out);
         return;
     }
     if (out->kind == WEFT_NET_OUT_PIECE) {
@@ -375,7 +375,7 @@ void weft_net_drop_backlog(struct weft_peer *peer)
         struct weft_backlog_entry *out = peer->backlog.first;
         pop(peer, out, out->next);
         if (out->kind == WEFT_NET_OUT_CONTROL)
-            weft_net_control_drop(weft_net_of_peer(peer), out);
+            weft_net_control_drop(out);
         else
             fail_out(peer, out, "the rank has ended");
     }

@@ -9,10 +9,9 @@
  *     head      what it is, how it is laid out
  *     members   for each rank: its process, its doorbell (set while it sleeps), its contacts (a bit
  *               for each rank that has written to it, in each deal)
- *     rings     for each ordered pair of ranks one ring (ring.h), of which no byte is touched, and
- *               so takes memory, before the first message
- *     stages    for each rank room for pieces from others (stage.c), untouched likewise
- *     extra     for each pair a ring of each further deal (core/pt2pt/vci.h), likewise
+ *     rings     for each deal (core/pt2pt/vci.h) and ordered pair of ranks a ring (ring.h), of
+ * which no byte is touched, and so takes memory, before the first message stages    for each rank
+ * room for pieces from others (stage.c), untouched likewise
  *
  * A message takes one of three protocols. A short one is in a line of the ring. One up to the eager
  * limit is in the ring's data area: one copy in, one out, straight into the receive's buffer if it

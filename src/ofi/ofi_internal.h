@@ -365,6 +365,9 @@ WEFT_COLD int weft_net_retry(struct weft_net_vci *net);
 /* Reports a peer at that address as not reached, if that is due. */
 WEFT_COLD void weft_net_report_unreachable(struct weft_peer *peer, const char *address);
 
+/* Whether a synchronous send was sent eagerly and its ACK has not come. */
+bool weft_net_awaits_ack(const struct weft_request *request);
+
 /* A send's provider completion. */
 void weft_net_sent(struct weft_request *request);
 

@@ -342,7 +342,7 @@ void weft_net_sent(struct weft_request *request)
     weft_request_event(request);
 }
 
-static bool awaits_acknowledgement(const struct weft_request *request)
+bool weft_net_awaits_ack(const struct weft_request *request)
 {
     for (const struct weft_request *r = request->peer->net.sync; r; r = r->next)
         if (r == request)
@@ -356,7 +356,7 @@ bool weft_net_waits_for_peer(const struct weft_request *request)
     if (request->op == WEFT_REQUEST_RECV)
         return weft_net_fetch_waits(request);
     return part->out.kind == WEFT_NET_OUT_RTS ? part->reads_out == 0 && !part->stalled
-                                              : awaits_acknowledgement(request);
+                                              : weft_net_awaits_ack(request);
 }
 
 void weft_net_abandon(struct weft_request *request)

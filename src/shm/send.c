@@ -492,11 +492,6 @@ bool weft_shm_waits_for_peer(const struct weft_request *request)
     return request->op == WEFT_REQUEST_SEND && part->state == WEFT_SHM_AWAITED;
 }
 
-void weft_shm_abandon(struct weft_request *request)
-{
-    weft_shm_matched(request);
-}
-
 const char *weft_shm_describe(const struct weft_request *request)
 {
     const struct weft_shm_request *part = (const struct weft_shm_request *)request->lane;

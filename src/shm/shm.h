@@ -117,11 +117,11 @@ bool weft_shm_is_idle(void);
 void weft_shm_sleep(unsigned microseconds);
 
 /* After a rank's death: takes what it has sent completely; ends what was to be sent to it and what
- * it was pushing. Then: true for a send that only waits for its ACK or FIN; ends such a send (its
- * error is set). */
+ * it was pushing. Then: true for a send that only waits for its ACK or FIN; ends a send: ACK, FIN,
+ * the last piece, or its error is set. */
 void weft_shm_bury(struct weft_peer *peer);
 bool weft_shm_waits_for_peer(const struct weft_request *request);
-void weft_shm_abandon(struct weft_request *request);
+void weft_shm_matched(struct weft_request *request);
 
 /* Messages that went to a peer through this lane, and came from it. */
 uint64_t weft_shm_sent_to(const struct weft_peer *peer);

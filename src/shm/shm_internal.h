@@ -248,9 +248,6 @@ void weft_shm_set_limit(struct weft_shm_link *link);
 /* Writes what waits. Returns the number of events. */
 WEFT_COLD int weft_shm_retry(struct weft_shm_vci *vci);
 
-/* A send's last event: ACK, FIN, the last piece. */
-void weft_shm_matched(struct weft_request *request);
-
 /* CTS: pushes a message to the receive that a cookie of the receiver names. */
 void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t length);
 

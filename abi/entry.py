@@ -46,7 +46,7 @@ KINDS = {
 LOCKS = {
     "call": ("weft_enter(function)", "weft_leave_with(NULL, code, function)"),
     "window": ("weft_enter_win(function, win_handle)", None),
-    "anytime": ("weft_enter_anytime()", "weft_leave_anytime_with(code, function)"),
+    "anytime": ("weft_vcis_enter()", "weft_vcis_leave_with(code, function)"),
     "tool": ("weft_tool_enter()", "weft_tool_leave(code)"),
     "none": (None, "weft_raise_unlocked(code, function)"),
     "value": (None, None),

@@ -178,11 +178,11 @@ libweft_la_SOURCES += src/core/process/progress_thread.c src/core/process/progre
 # The bootstrap: the only code that includes pmix*.h
 libweft_la_SOURCES += src/pmix/boot.h
 libweft_la_SOURCES += src/pmix/pmix_internal.h
-libweft_la_SOURCES += src/pmix/singleton.c
 libweft_la_SOURCES += src/pmix/boot.c
 libweft_la_SOURCES += src/pmix/job_info.c
 libweft_la_SOURCES += src/pmix/failure.c
 libweft_la_SOURCES += src/pmix/launcher.c
+libweft_la_SOURCES += src/pmix/singleton.c
 libweft_la_SOURCES += src/pmix/psets.c
 libweft_la_SOURCES += src/pmix/reply.c
 
@@ -198,12 +198,10 @@ libweft_la_SOURCES += src/ofi/rndv_send.c
 libweft_la_SOURCES += src/ofi/control.c
 libweft_la_SOURCES += src/ofi/rma.c src/ofi/rma.h
 libweft_la_SOURCES += src/ofi/credits.c
-libweft_la_SOURCES += src/ofi/own_message.c
 libweft_la_SOURCES += src/ofi/pool.c
 libweft_la_SOURCES += src/ofi/sequence.c src/ofi/sequence.h
 libweft_la_SOURCES += src/ofi/peek_claim.c
 libweft_la_SOURCES += src/ofi/describe.c
-libweft_la_SOURCES += src/ofi/failed.c
 libweft_la_SOURCES += src/ofi/keepalive.c
 libweft_la_SOURCES += src/ofi/signals.c src/ofi/signals.h
 libweft_la_SOURCES += src/ofi/select/load.c src/ofi/select/load.h

@@ -25,7 +25,6 @@
 struct weft_net_control_out {
     struct weft_backlog_entry out;
     struct weft_net_control control;
-    struct weft_net_control_out *next; /* in the free list */
 };
 
 static struct weft_net_control_out *whole(struct weft_backlog_entry *out)
@@ -34,42 +33,87 @@ static struct weft_net_control_out *whole(struct weft_backlog_entry *out)
                                            offsetof(struct weft_net_control_out, out));
 }
 
-void weft_net_control_drop(struct weft_net_vci *net, struct weft_backlog_entry *out)
+/* ---- Weft's own short messages: controls and RTS headers. They are injected if the provider
+ * injects that many bytes (opx injects 16, efa 32). Else, and if the provider has to report an error
+ * of the send, which ofi_rxm does not for injected ones, they are sent from a copy, which is freed
+ * when the send has completed. */
+
+struct own_message {
+    struct weft_net_op op;
+    struct weft_peer *peer;
+    char data[];
+};
+
+_Static_assert(sizeof(struct own_message) + WEFT_NET_CONTROL_BYTES <= 256,
+               "the reserve for controls");
+
+int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, uint64_t cq_data,
+                      uint64_t word, bool reported)
 {
-    struct weft_net_control_out *control = whole(out);
-    control->next = net->free_controls;
-    net->free_controls = control;
-    net->outstanding--;
+    struct weft_net_vci *net = weft_net_of_peer(peer);
+    struct fid_ep *ep = net->objects.ep;
+    if (weft_likely(bytes <= weft_net.inject_max && !reported))
+        return (int)fi_tinjectdata(ep, data, bytes, cq_data, peer->net.addr, word);
+    int rc = 0;
+    struct own_message *own =
+        weft_net_bounce_get_reserved(net, WEFT_NET_RESERVE_CONTROL, sizeof *own + bytes, &rc);
+    if (!own)
+        return rc;
+    own->op.kind = WEFT_NET_OWN;
+    own->peer = peer;
+    memcpy(own->data, data, bytes);
+    struct fid_mr *mr = weft_net.local_mr ? weft_net_bounce_mr(net, own) : NULL;
+    rc = (int)fi_tsenddata(ep, own->data, bytes, weft_net_descriptor(mr), cq_data, peer->net.addr,
+                           word, &own->op);
+    if (rc)
+        weft_net_bounce_put(net, own);
+    else
+        net->outstanding++;
+    return rc;
 }
 
-void weft_net_control_close(struct weft_net_vci *net)
+void weft_net_control_failed(const struct weft_peer *peer, const char *why)
 {
-    struct weft_net_control_out *control;
-    while ((control = net->free_controls) != NULL) {
-        net->free_controls = control->next;
-        free(control);
-    }
+    char host[256];
+    if (!weft_failure_confirm(peer))
+        weft_fatal(MPI_ERR_OTHER,
+                   "a control message to rank %d on %s could not be sent over %s: %s; see whether "
+                   "that host runs and the network to it works",
+                   peer->world, weft_boot_host(peer->world, host, sizeof host), weft_net_name(),
+                   why);
+}
+
+void weft_net_own_sent(struct weft_net_op *op, int error, const char *text)
+{
+    struct own_message *own = (struct own_message *)op;
+    struct weft_peer *peer = own->peer;
+    struct weft_net_vci *net = weft_net_of_peer(peer);
+    weft_net_bounce_put(net, own);
+    net->outstanding--;
+    if (error)
+        weft_net_control_failed(peer, text);
+}
+
+/* ---- Sending controls */
+
+void weft_net_control_drop(struct weft_backlog_entry *out)
+{
+    free(whole(out));
 }
 
 int weft_net_control_send(struct weft_peer *peer, struct weft_backlog_entry *out)
 {
-    struct weft_net_control_out *control = whole(out);
-    int rc =
-        weft_net_send_own(peer, &control->control, sizeof control->control, (uint32_t)weft.job.rank,
-                          weft_net.space_bit, control->control.kind == WEFT_NET_CONNECTED);
+    const struct weft_net_control *control = &whole(out)->control;
+    int rc = weft_net_send_own(peer, control, sizeof *control, (uint32_t)weft.job.rank,
+                               weft_net.space_bit, control->kind == WEFT_NET_CONNECTED);
     if (!rc)
-        weft_net_control_drop(weft_net_of_peer(peer), out);
+        weft_net_control_drop(out);
     return rc;
 }
 
 void weft_net_control(struct weft_peer *peer, struct weft_net_control control)
 {
-    struct weft_net_vci *net = weft_net_of_peer(peer);
-    struct weft_net_control_out *out = net->free_controls;
-    if (out)
-        net->free_controls = out->next;
-    else
-        out = malloc(sizeof *out);
+    struct weft_net_control_out *out = malloc(sizeof *out);
     if (!out)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to acknowledge a message of rank %d", peer->world);
     out->out.kind = WEFT_NET_OUT_CONTROL;
@@ -77,7 +121,6 @@ void weft_net_control(struct weft_peer *peer, struct weft_net_control control)
     out->control.version = WEFT_NET_WIRE_VERSION;
     out->control.from = (int32_t)weft_net_mark(weft.job.rank);
     out->control.deal = peer->deal;
-    net->outstanding++;
     weft_count_add(&weft_counts.net_controls, 1);
     weft_net_push(peer, &out->out);
 }

@@ -21,14 +21,6 @@ static bool in_backlog(const struct weft_request *request)
     return false;
 }
 
-static bool is_unacknowledged(const struct weft_request *request)
-{
-    for (const struct weft_request *r = request->peer->net.sync; r; r = r->next)
-        if (r == request)
-            return true;
-    return false;
-}
-
 static const char *describe_rendezvous(const struct weft_request *request)
 {
     const struct weft_net_request *part = (const struct weft_net_request *)request->lane;
@@ -49,7 +41,7 @@ static const char *describe_send(const struct weft_request *request)
         return "in the backlog: that rank takes nothing now; does it call MPI, can it be reached?";
     if (part->out.kind == WEFT_NET_OUT_RTS)
         return describe_rendezvous(request);
-    if (is_unacknowledged(request))
+    if (weft_net_awaits_ack(request))
         return "sent, waiting for the acknowledgement that a receive matched it";
     snprintf(words, sizeof words, "given to %s, which has not reported it sent", weft_net_name());
     return words;

@@ -243,8 +243,6 @@ static void close_vci(struct weft_net_vci *net)
         fi_close(&net->spill_mr->fid);
     free(net->spill.iov_base);
     weft_objects_close(&net->objects);
-    weft_net_transfer_close(net);
-    weft_net_control_close(net);
     weft_net_queries_close(net);
     free(net->unconnected);
     weft.vcis[net->number].net = (struct weft_net_fast){0};

@@ -146,38 +146,23 @@ static inline bool weft_net_may_post(const struct weft_net_fast *net)
 }
 
 /* Posts a receive that lands in its request (shorter than the peer's recv_in_request_limit), given
- * the source's address and the tag with the bits of the context. If the provider does not accept
+ * its source and the tag with the bits of the context. If the provider does not accept
  * it, weft_net_refused posts it in software and returns MPI_SUCCESS. */
 enum { WEFT_NET_SMALL = 64, WEFT_NET_SHORT_AT = 200 /* its iovecs in the lane part */ };
-
-static inline __attribute__((always_inline)) ssize_t
-weft_net_post_short(struct weft_net_fast *net, struct weft_request *request, uint64_t source,
-                    uint64_t word)
-{
-    request->posted = net->posts++;
-    return net->post(net->ep, (const struct iovec *)(request->lane + WEFT_NET_SHORT_AT), NULL,
-                     net->short_pieces, source, word, net->form_mask, request->lane);
-}
 
 WEFT_COLD int weft_net_refused(struct weft_request *request);
 
 static inline __attribute__((always_inline)) int weft_net_irecv_short(struct weft_net_fast *net,
                                                                       struct weft_request *request,
-                                                                      uint64_t source,
+                                                                      const struct weft_peer *peer,
                                                                       uint64_t word)
 {
-    return weft_likely(!weft_net_post_short(net, request, source, word))
+    request->posted = net->posts++;
+    return weft_likely(
+               !net->post(net->ep, (const struct iovec *)(request->lane + WEFT_NET_SHORT_AT), NULL,
+                          net->short_pieces, peer->net.addr, word, net->form_mask, request->lane))
                ? MPI_SUCCESS
                : weft_net_refused(request);
-}
-
-/* The same from a peer. */
-static inline __attribute__((always_inline)) int weft_net_irecv_from(struct weft_net_fast *net,
-                                                                     struct weft_request *request,
-                                                                     const struct weft_peer *peer,
-                                                                     uint64_t word)
-{
-    return weft_net_irecv_short(net, request, peer->net.addr, word);
 }
 
 /* For the death of a rank. True for a send, or a receive that is being fetched, that only waits for

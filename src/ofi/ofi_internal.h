@@ -51,7 +51,7 @@ enum weft_net_op_kind {
                          matches. A request's own is of this kind all its life */
     WEFT_NET_POOL, /* of a struct weft_net_buffer: any control or, in software matching, any message
                     */
-    WEFT_NET_READ, /* of a struct weft_net_transfer: one piece of a rendezvous, read */
+    WEFT_NET_READ, /* of one piece of a rendezvous, read: rndv_read.c */
     WEFT_NET_CLAIM, /* of the one claim */
     WEFT_NET_PIECE, /* of a struct weft_net_piece: one piece of a pushed rendezvous */
     WEFT_NET_OWN    /* of a control or an RTS that is too long to be injected */
@@ -207,7 +207,7 @@ struct weft_net_vci {
     uint32_t first_sender;           /* the sender number that is index 0 in sequences */
     uint64_t completed;              /* receives */
     size_t announced;                /* rendezvous sends that are not complete */
-    size_t outstanding;              /* control sends, reads, writes and pieces under way */
+    size_t outstanding;              /* own sends, reads, writes and pieces under way */
     uint64_t next_key;
     struct iovec spill; /* where what does not fit a receive goes */
     struct fid_mr *spill_mr;
@@ -223,8 +223,6 @@ struct weft_net_vci {
     unsigned busy_polls;            /* in a row without an event, while the provider is busy */
     double busy_since;              /* when that was first seen, or memory was last tried */
     int connecting_back;            /* the world rank that this rank connects back to, or -1 */
-    struct weft_net_control_out *free_controls;
-    struct weft_net_transfer *free_transfers;
     uint32_t
         *unconnected; /* credits to return to ranks without a connection, by world rank; or NULL */
 };
@@ -368,6 +366,9 @@ WEFT_COLD int weft_net_retry(struct weft_net_vci *net);
 /* Reports a peer at that address as not reached, if that is due. */
 WEFT_COLD void weft_net_report_unreachable(struct weft_peer *peer, const char *address);
 
+/* Whether a synchronous send was sent eagerly and its ACK has not come. */
+bool weft_net_awaits_ack(const struct weft_request *request);
+
 /* A send's provider completion. */
 void weft_net_sent(struct weft_request *request);
 
@@ -448,10 +449,9 @@ static inline void weft_net_matched_from(struct weft_peer *peer, size_t length)
         weft_net_credits_return(peer);
 }
 
-/* failed.c */
-
-/* Records the error of the provider with a peer (NULL: unknown), or that the peer is dead, if the
- * launcher reports that now or within a moment. Returns the error class. */
+/* completion.c: records the error of the provider with a peer (NULL: unknown), or that the peer is
+ * dead (MPI_ERR_PROC_ABORTED), if the launcher reports that now or within a moment, also if the
+ * provider detected it first. Returns the error class. */
 __attribute__((format(printf, 2, 3))) WEFT_COLD int weft_net_failed(const struct weft_peer *peer,
                                                                     const char *format, ...);
 
@@ -498,20 +498,6 @@ static inline void weft_net_release(struct weft_request *request)
 
 /* rndv_read.c */
 
-/* One piece of a rendezvous that is read: the provider's context. */
-struct weft_net_transfer {
-    struct weft_net_op op;
-    struct weft_request *request;
-    size_t offset, bytes; /* of the packed form */
-    void *stage;          /* bounce buffer of the data if the buffer has holes, else NULL */
-    struct weft_net_transfer *next; /* in the free list */
-};
-
-/* Get returns NULL when memory is short. */
-struct weft_net_transfer *weft_net_transfer_get(struct weft_net_vci *net);
-void weft_net_transfer_put(struct weft_net_vci *net, struct weft_net_transfer *transfer);
-void weft_net_transfer_close(struct weft_net_vci *net);
-
 /* Fills the header of a send, whose buffer is registered if it can be. If not, its data pass
  * through stages. */
 WEFT_COLD void weft_net_expose(struct weft_request *request);
@@ -548,7 +534,7 @@ void weft_net_piece_done(struct weft_net_op *op, int error, const char *text);
 /* rma.c: a transfer of a window has ended */
 void weft_net_rma_done(struct weft_request *request, int error, const char *text);
 
-/* own_message.c */
+/* control.c */
 
 /* Sends a control or an RTS: 0, -FI_EAGAIN or an error. The data may be changed afterwards. With
  * `reported` the job ends if the provider reports that the message is lost. */
@@ -559,8 +545,6 @@ void weft_net_own_sent(struct weft_net_op *op, int error, const char *text);
 /* Ends the job because a control cannot be sent, as the peer would wait for it for ever. Returns if
  * the peer is dead. */
 WEFT_COLD void weft_net_control_failed(const struct weft_peer *peer, const char *why);
-
-/* control.c */
 
 /* Whether a rank sends over the net lane; peer: its object, or NULL before first contact. */
 bool weft_net_reaches(const struct weft_peer *peer, int world);
@@ -578,10 +562,8 @@ void weft_net_control(struct weft_peer *peer, struct weft_net_control control);
 /* Sends a control message of the backlog: 0, -FI_EAGAIN or an error. */
 int weft_net_control_send(struct weft_peer *peer, struct weft_backlog_entry *out);
 
-void weft_net_control_close(struct weft_net_vci *net);
-
 /* Frees a control message that will not be sent. */
-void weft_net_control_drop(struct weft_net_vci *net, struct weft_backlog_entry *out);
+void weft_net_control_drop(struct weft_backlog_entry *out);
 
 /* Removes a synchronous send from the list of those that wait for an ACK. False if it is not there.
  */

@@ -164,7 +164,7 @@ int weft_net_irecv_plain(struct weft_request *request)
     if (weft_unlikely(!weft_net_may_post(net)))
         return weft_net_irecv(request);
     if (request->capacity < request->peer->recv_in_request_limit)
-        return weft_net_irecv_short(net, request, source, word);
+        return weft_net_irecv_short(net, request, request->peer, word);
     if (weft_unlikely(!weft_net.header_apart))
         return weft_net_irecv(request);
     size_t pieces = lay_out(request, request->buffer, request->capacity, iov);

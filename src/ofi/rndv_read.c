@@ -32,6 +32,14 @@
 
 enum { READS_AT_ONCE = 8, STAGED_READS_AT_ONCE = 4, NO_ROOM = 1, HALF = 512 * 1024 };
 
+/* One piece of a rendezvous that is read: the provider's context. */
+struct transfer {
+    struct weft_net_op op;
+    struct weft_request *request;
+    size_t offset, bytes; /* of the packed form */
+    void *stage;          /* bounce buffer of the data if the buffer has holes, else NULL */
+};
+
 struct fid_mr *weft_net_register(struct weft_net_vci *net, void *data, size_t bytes,
                                  uint64_t access)
 {
@@ -111,31 +119,6 @@ uint64_t weft_net_fetching_from(const struct weft_peer *peer)
     return peer->net.fetching;
 }
 
-struct weft_net_transfer *weft_net_transfer_get(struct weft_net_vci *net)
-{
-    struct weft_net_transfer *transfer = net->free_transfers;
-    if (transfer)
-        net->free_transfers = transfer->next;
-    else
-        transfer = malloc(sizeof *transfer);
-    return transfer;
-}
-
-void weft_net_transfer_put(struct weft_net_vci *net, struct weft_net_transfer *transfer)
-{
-    transfer->next = net->free_transfers;
-    net->free_transfers = transfer;
-}
-
-void weft_net_transfer_close(struct weft_net_vci *net)
-{
-    struct weft_net_transfer *transfer;
-    while ((transfer = net->free_transfers) != NULL) {
-        net->free_transfers = transfer->next;
-        free(transfer);
-    }
-}
-
 void weft_net_stall(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
@@ -164,7 +147,7 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
 {
     struct weft_net_request *part = weft_net_part(request);
     struct weft_net_vci *net = weft_net_of(request);
-    struct weft_net_transfer *read = weft_net_transfer_get(net);
+    struct transfer *read = malloc(sizeof *read);
     if (!read)
         return -FI_EAGAIN;
     read->op.kind = WEFT_NET_READ;
@@ -185,7 +168,7 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
     }
     if (rc) {
         weft_net_bounce_put(net, read->stage);
-        weft_net_transfer_put(net, read);
+        free(read);
         return rc;
     }
     part->reads_out++;
@@ -385,7 +368,7 @@ static void read_ended(struct weft_request *request, int error, const char *text
 
 void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
 {
-    struct weft_net_transfer *read = (struct weft_net_transfer *)op;
+    struct transfer *read = (struct transfer *)op;
     struct weft_request *request = read->request;
     struct weft_peer *peer = request->peer;
     size_t offset = read->offset, bytes = read->bytes;
@@ -393,7 +376,7 @@ void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
         weft_datatype_unpack(request->type, request->buffer, offset, read->stage, bytes);
     struct weft_net_vci *net = weft_net_of_peer(peer);
     weft_net_bounce_put(net, read->stage);
-    weft_net_transfer_put(net, read);
+    free(read);
     weft_net_part(request)->reads_out--;
     peer->net.reading -= bytes;
     net->outstanding--;

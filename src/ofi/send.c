@@ -179,7 +179,7 @@ WEFT_COLD static void fail_out(struct weft_peer *peer, struct weft_backlog_entry
 {
     if (out->kind == WEFT_NET_OUT_CONTROL) {
         weft_net_control_failed(peer, why);
-        weft_net_control_drop(weft_net_of_peer(peer), out);
+        weft_net_control_drop(out);
         return;
     }
     if (out->kind == WEFT_NET_OUT_PIECE) {
@@ -333,7 +333,7 @@ void weft_net_sent(struct weft_request *request)
     weft_request_event(request);
 }
 
-static bool awaits_acknowledgement(const struct weft_request *request)
+bool weft_net_awaits_ack(const struct weft_request *request)
 {
     for (const struct weft_request *r = request->peer->net.sync; r; r = r->next)
         if (r == request)
@@ -347,7 +347,7 @@ bool weft_net_waits_for_peer(const struct weft_request *request)
     if (request->op == WEFT_REQUEST_RECV)
         return weft_net_fetch_waits(request);
     return part->out.kind == WEFT_NET_OUT_RTS ? part->reads_out == 0 && !part->stalled
-                                              : awaits_acknowledgement(request);
+                                              : weft_net_awaits_ack(request);
 }
 
 void weft_net_abandon(struct weft_request *request)
@@ -366,7 +366,7 @@ void weft_net_drop_backlog(struct weft_peer *peer)
         struct weft_backlog_entry *out = peer->backlog.first;
         pop(peer, out, out->next);
         if (out->kind == WEFT_NET_OUT_CONTROL)
-            weft_net_control_drop(weft_net_of_peer(peer), out);
+            weft_net_control_drop(out);
         else
             fail_out(peer, out, "the rank has ended");
     }

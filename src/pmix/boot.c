@@ -210,20 +210,15 @@ int weft_boot_finalize(char *why, size_t len)
 /* ---- Exchanging values */
 
 /* The prefix separates our keys from those of other libraries in this process that use PMIx. */
-static int make_key(pmix_key_t out, const char *key, char *why, size_t len)
+static void make_key(pmix_key_t out, const char *key)
 {
-    int n = snprintf(out, sizeof(pmix_key_t), "weft.%s", key);
-    if (n < (int)sizeof(pmix_key_t))
-        return 0;
-    return fail(why, len, "the key %.32s... is too long for PMIx: use at most %zu characters", key,
-                sizeof(pmix_key_t) - sizeof "weft.");
+    snprintf(out, sizeof(pmix_key_t), "weft.%s", key);
 }
 
 static int put(const char *key, const void *bytes, size_t size, bool commit, char *why, size_t len)
 {
     pmix_key_t full;
-    if (make_key(full, key, why, len) != 0)
-        return -1;
+    make_key(full, key);
     if (!boot.joined)
         return weft_singleton_publish(full, bytes, size) == 0
                    ? 0
@@ -255,13 +250,12 @@ int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why
 static int find_dead(int rank, pmix_status_t rc)
 {
     for (int ms = 0;
-         ms < NAME_WAIT_MS && rc == PMIX_ERR_PARTIAL_SUCCESS && !weft_failure_reported(rank); ms++)
+         ms < NAME_WAIT_MS && rc == PMIX_ERR_PARTIAL_SUCCESS && !weft_boot_has_failed(rank); ms++)
         usleep(1000);
-    return rank != WEFT_REPLY_FROM_ALL && weft_failure_reported(rank) ? rank
-                                                                      : weft_failure_lowest();
+    return rank != WEFT_BOOT_ANYBODY && weft_boot_has_failed(rank) ? rank : weft_failure_lowest();
 }
 
-/* Explains why a wait for a rank (or WEFT_REPLY_FROM_ALL) failed, with the dead rank if known. */
+/* Explains why a wait for a rank (or WEFT_BOOT_ANYBODY) failed, with the dead rank if known. */
 static int explain_wait(const char *what, int rank, pmix_status_t rc, char *why, size_t len)
 {
     char host[256], subject[400];
@@ -275,7 +269,7 @@ static int explain_wait(const char *what, int rank, pmix_status_t rc, char *why,
     else if (lost)
         snprintf(subject, sizeof subject, "the connection to %s is lost (%s)", boot.launcher,
                  PMIx_Error_string(rc));
-    else if (rank == WEFT_REPLY_FROM_ALL)
+    else if (rank == WEFT_BOOT_ANYBODY)
         snprintf(subject, sizeof subject, "a rank has died or left early (%s)",
                  PMIx_Error_string(rc));
     else
@@ -302,14 +296,14 @@ static int fence(struct weft_meanwhile meanwhile, char *why, size_t len)
     reply->how_count = 1;
     pmix_status_t rc = PMIx_Fence_nb(NULL, 0, reply->how, 1, weft_reply_done, reply);
     if (rc == PMIX_SUCCESS)
-        rc = weft_reply_await(&reply, WEFT_REPLY_FROM_ALL, 0, meanwhile);
+        rc = weft_reply_await(&reply, WEFT_BOOT_ANYBODY, 0, meanwhile);
     else if (rc == PMIX_OPERATION_SUCCEEDED)
         rc = PMIX_SUCCESS;
     weft_reply_free(reply);
     /* A server reports success although it left out dead ranks. */
-    if (rc == PMIX_SUCCESS && !weft_failure_reported(WEFT_REPLY_FROM_ALL))
+    if (rc == PMIX_SUCCESS && !weft_boot_has_failed(WEFT_BOOT_ANYBODY))
         return 0;
-    return explain_wait("meet the other ranks", WEFT_REPLY_FROM_ALL, rc, why, len);
+    return explain_wait("meet the other ranks", WEFT_BOOT_ANYBODY, rc, why, len);
 }
 
 int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len)
@@ -394,8 +388,7 @@ int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int t
                     size_t len)
 {
     pmix_key_t full;
-    if (make_key(full, key, why, len) != 0)
-        return -1;
+    make_key(full, key);
     if (!boot.joined)
         return fetch_singleton(full, key, value, bytes, why, len);
 
@@ -413,7 +406,7 @@ int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int t
     for (bool refresh = false;; refresh = !refresh) {
         rc = request(rank, full, refresh, deadline, &reply);
         bool missing = rc == PMIX_ERR_NOT_FOUND || rc == PMIX_ERR_TIMEOUT;
-        if (!missing || weft_reply_clock() > deadline || weft_failure_reported(rank))
+        if (!missing || weft_reply_clock() > deadline || weft_boot_has_failed(rank))
             break;
         usleep(RETRY_PAUSE_US);
     }

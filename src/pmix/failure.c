@@ -125,18 +125,17 @@ void weft_failure_close(void)
     pthread_mutex_unlock(&failures.lock);
 }
 
-bool weft_failure_reported(int rank)
+bool weft_boot_has_failed(int rank)
 {
     if (!atomic_load_explicit(&failures.any, memory_order_acquire))
         return false;
-    return rank == WEFT_REPLY_FROM_ALL ||
-           (rank < failures.size && atomic_load(&failures.dead[rank]));
+    return rank == WEFT_BOOT_ANYBODY || (rank < failures.size && atomic_load(&failures.dead[rank]));
 }
 
 int weft_failure_lowest(void)
 {
     for (int rank = 0; rank < failures.size; rank++)
-        if (weft_failure_reported(rank))
+        if (weft_boot_has_failed(rank))
             return rank;
     return -1;
 }
@@ -144,11 +143,6 @@ int weft_failure_lowest(void)
 bool weft_failure_launcher_lost(void)
 {
     return atomic_load_explicit(&failures.lost, memory_order_acquire);
-}
-
-bool weft_boot_has_failed(int rank)
-{
-    return weft_failure_reported(rank == WEFT_BOOT_ANYBODY ? WEFT_REPLY_FROM_ALL : rank);
 }
 
 bool weft_boot_next_failure(int *rank)

@@ -88,8 +88,6 @@ void weft_reply_free(struct weft_reply *reply);
 void weft_reply_done(pmix_status_t status, void *reply);
 void weft_reply_value(pmix_status_t status, pmix_value_t *value, void *reply);
 
-#define WEFT_REPLY_FROM_ALL (-1)
-
 /* A function to call during a wait (NULL: none): in every poll, or between sleeps of 50 ms. */
 struct weft_meanwhile {
     void (*call)(void *);
@@ -98,7 +96,7 @@ struct weft_meanwhile {
 };
 
 /* Waits for a reply until the deadline (seconds of weft_reply_clock, 0: none), the death of rank
- * `from` (or WEFT_REPLY_FROM_ALL), or the loss of the launcher. Returns the status of the reply, or
+ * `from` (or WEFT_BOOT_ANYBODY), or the loss of the launcher. Returns the status of the reply, or
  * PMIX_ERR_TIMEOUT, PMIX_ERR_PROC_TERM_WO_SYNC or PMIX_ERR_LOST_CONNECTION; the reply then belongs
  * to PMIx's thread, and *reply becomes NULL. */
 pmix_status_t weft_reply_await(struct weft_reply **reply, int from, double deadline,
@@ -115,9 +113,6 @@ int weft_failure_open(const pmix_proc_t *self, int size);
 
 /* Forgets all failures; called after PMIx_Finalize, when no event handler can run. */
 void weft_failure_close(void);
-
-/* True if this rank, or any rank (WEFT_REPLY_FROM_ALL), was reported dead. */
-bool weft_failure_reported(int rank);
 
 /* The lowest rank reported dead, or -1. */
 int weft_failure_lowest(void);

@@ -5,6 +5,7 @@
  * Invariant: a reply is freed once: by the waiter if the callback came in time, else by the
  * callback. So a wait can time out although PMIx cannot cancel a call.
  */
+#include "boot.h"
 #include "pmix/pmix_internal.h"
 
 #include <sched.h>
@@ -141,7 +142,7 @@ pmix_status_t weft_reply_await(struct weft_reply **reply, int from, double deadl
 
     for (unsigned round = 0; !wait_a_little(*reply, round, meanwhile);
          round += round < ROUNDS_BEFORE_NAP) {
-        bool dead = weft_failure_reported(from), lost = weft_failure_launcher_lost();
+        bool dead = weft_boot_has_failed(from), lost = weft_failure_launcher_lost();
         if (!dead && !lost && deadline == 0)
             continue;
         double now = weft_reply_clock();

@@ -57,7 +57,7 @@ static void announce(int index, unsigned deal)
 
 static struct weft_shm_link *make_link(struct weft_peer *peer, int index)
 {
-    struct weft_ring_geometry shape = peer->deal ? weft_shm.extra_shape : weft_shm.shape;
+    struct weft_ring_geometry shape = weft_shm.shape;
     unsigned vci = peer->deal % weft.nvcis;
     struct weft_shm_link *link = aligned_alloc(WEFT_RING_LINE, sizeof *link);
     if (!link)

@@ -14,16 +14,12 @@
 #include "shm/shm_internal.h"
 
 #include <errno.h>
-#include <fcntl.h>
 #include <sched.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
-#include <sys/mman.h>
 #include <sys/prctl.h>
-#include <sys/random.h>
-#include <sys/stat.h>
 #include <sys/uio.h>
 #include <unistd.h>
 
@@ -31,12 +27,6 @@ struct weft_shm weft_shm;
 
 static const char card_key[] = "shm";
 enum { FETCH_SECONDS = 60, PAGE = 4096, STAGE_STRIDE = WEFT_STAGE_SLOTS * WEFT_STAGE_PIECE };
-
-/* Where the segment is; bytes is 0 if its maker could not make it. */
-struct card {
-    uint64_t nonce, bytes;
-    int32_t pid, fd;
-};
 
 static uint64_t nonce; /* of the segment; others read it here to try whether they can */
 
@@ -71,39 +61,23 @@ static size_t ring_stride(struct weft_ring_geometry shape)
     return round_up(sizeof(struct weft_shm_share) + weft_ring_bytes(shape), PAGE) + PAGE;
 }
 
-static size_t ring_offset(int from, int to)
+/* The rings of deal 0 come first. */
+static size_t ring_offset(int from, int to, unsigned deal)
 {
-    size_t number = (size_t)to * (size_t)weft_shm.members + (size_t)from;
+    size_t members = (size_t)weft_shm.members;
+    size_t number = (deal * members + (size_t)to) * members + (size_t)from;
     return rings_begin(weft_shm.members) + number * ring_stride(weft_shm.shape) +
            number % (PAGE / WEFT_RING_LINE) * WEFT_RING_LINE;
 }
 
-static size_t pairs(void)
-{
-    return (size_t)weft_shm.members * (size_t)weft_shm.members;
-}
-
 static size_t stages_begin(void)
 {
-    return rings_begin(weft_shm.members) + pairs() * ring_stride(weft_shm.shape);
-}
-
-static size_t extra_begin(void)
-{
-    return stages_begin() + (size_t)weft_shm.members * STAGE_STRIDE;
-}
-
-static size_t extra_offset(int from, int to, unsigned deal)
-{
-    size_t number = (size_t)to * (size_t)weft_shm.members + (size_t)from;
-    number = number * (weft_shm.rings - 1) + deal - 1;
-    return extra_begin() + number * ring_stride(weft_shm.extra_shape) +
-           number % (PAGE / WEFT_RING_LINE) * WEFT_RING_LINE;
+    return round_up(ring_offset(0, 0, weft_shm.rings), PAGE) + PAGE;
 }
 
 static size_t segment_bytes(void)
 {
-    return extra_begin() + pairs() * (weft_shm.rings - 1) * ring_stride(weft_shm.extra_shape);
+    return stages_begin() + (size_t)weft_shm.members * STAGE_STRIDE;
 }
 
 /* The more ranks, the smaller each ring: a rank connected to all others has two with each. Where
@@ -119,14 +93,6 @@ static struct weft_ring_geometry choose_shape(int members)
     return (struct weft_ring_geometry){64, 32 << 10};
 }
 
-/* Those of the other deals have as many lines, and a data area that leaves the eager limit as it
- * is. */
-static struct weft_ring_geometry extra_shape(struct weft_ring_geometry shape)
-{
-    enum { MOST = 256 << 10 };
-    return (struct weft_ring_geometry){shape.lines, shape.data < MOST ? shape.data : MOST};
-}
-
 struct weft_shm_member *weft_shm_member(int index)
 {
     size_t head = round_up(sizeof(struct weft_shm_head), WEFT_RING_LINE);
@@ -136,8 +102,7 @@ struct weft_shm_member *weft_shm_member(int index)
 
 struct weft_shm_share *weft_shm_share(int from, int to, unsigned deal)
 {
-    size_t offset = deal ? extra_offset(from, to, deal) : ring_offset(from, to);
-    return (struct weft_shm_share *)((char *)weft_shm.head + offset);
+    return (struct weft_shm_share *)((char *)weft_shm.head + ring_offset(from, to, deal));
 }
 
 char *weft_shm_stage(int index)
@@ -186,78 +151,50 @@ static bool wants_single_copy(void)
 
 /* ---- Making and joining */
 
-static int map(int fd)
-{
-    void *memory =
-        mmap(NULL, weft_shm.bytes, PROT_READ | PROT_WRITE, MAP_SHARED | MAP_NORESERVE, fd, 0);
-    weft_shm.head = memory == MAP_FAILED ? NULL : memory;
-    return weft_shm.head ? 0 : -1;
-}
-
-static int make(struct card *card)
+/* Returns 0, or an errno. */
+static int make(struct weft_shm_window_card *card)
 {
     weft_shm.shape = choose_shape(weft_shm.members);
-    weft_shm.extra_shape = extra_shape(weft_shm.shape);
-    weft_shm.bytes = segment_bytes();
-    weft_shm.fd = memfd_create("weft", MFD_CLOEXEC | MFD_ALLOW_SEALING);
-    if (weft_shm.fd < 0 || ftruncate(weft_shm.fd, (off_t)weft_shm.bytes) || map(weft_shm.fd))
-        return -1;
-    fcntl(weft_shm.fd, F_ADD_SEALS, F_SEAL_SHRINK | F_SEAL_GROW);
-    if (getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
-        return -1;
-    weft_shm.head->nonce = nonce;
+    int failed = weft_shm_window_make(segment_bytes(), &weft_shm.segment, card);
+    if (failed)
+        return failed;
+    nonce = card->nonce;
+    weft_shm.head = (struct weft_shm_head *)weft_shm.segment.at;
     weft_shm.head->version = WEFT_SHM_VERSION;
     weft_shm.head->members = (uint32_t)weft_shm.members;
     weft_shm.head->shape = weft_shm.shape;
     weft_shm.head->rings = weft_shm.rings;
     weft_shm.head->deals = weft_shm.deals;
-    weft_shm.head->extra_shape = weft_shm.extra_shape;
-    *card = (struct card){nonce, weft_shm.bytes, getpid(), weft_shm.fd};
     return 0;
 }
 
-/* Maps the segment of a card. Returns 0, or -1 with errno set. */
-static int join(const struct card *card)
+/* Maps the segment of a card. Returns 0, or an errno. */
+static int join(const struct weft_shm_window_card *card)
 {
-    char path[64];
-    struct stat status;
-    snprintf(path, sizeof path, "/proc/%d/fd/%d", card->pid, card->fd);
-    weft_shm.fd = open(path, O_RDWR | O_CLOEXEC);
-    if (weft_shm.fd < 0 || fstat(weft_shm.fd, &status))
-        return -1;
-    errno = ENOENT; /* another process has that number here: not the same PID namespace */
-    if ((uint64_t)status.st_size != card->bytes)
-        return -1;
-    weft_shm.bytes = (size_t)card->bytes;
-    if (map(weft_shm.fd))
-        return -1;
-    errno = ENOENT;
-    if (weft_shm.head->nonce != card->nonce || weft_shm.head->version != WEFT_SHM_VERSION ||
-        weft_shm.head->members != (uint32_t)weft_shm.members ||
-        weft_shm.head->rings - 1 >= WEFT_LOCKS_MAX ||
-        weft_shm.head->deals - 1 >= weft_shm.head->rings)
-        return -1;
+    int failed = weft_shm_window_join(card, &weft_shm.segment);
+    if (failed)
+        return failed;
+    const struct weft_shm_head *head = weft_shm.head = (struct weft_shm_head *)weft_shm.segment.at;
+    if (head->version != WEFT_SHM_VERSION || head->members != (uint32_t)weft_shm.members ||
+        head->rings - 1 >= WEFT_LOCKS_MAX || head->deals - 1 >= head->rings)
+        return ENOENT;
     nonce = card->nonce;
-    weft_shm.shape = weft_shm.head->shape;
-    weft_shm.extra_shape = weft_shm.head->extra_shape;
-    weft_shm.rings = weft_shm.head->rings;
-    weft_shm.deals = weft_shm.head->deals;
+    weft_shm.shape = head->shape;
+    weft_shm.rings = head->rings;
+    weft_shm.deals = head->deals;
     return 0;
 }
 
 static void leave(void)
 {
-    if (weft_shm.head)
-        munmap(weft_shm.head, weft_shm.bytes);
-    if (weft_shm.fd >= 0)
-        close(weft_shm.fd);
+    weft_shm_window_unmap(&weft_shm.segment);
     free(weft_shm.world);
     free(weft_shm.accepted);
     for (int i = 0; i < WEFT_LOCKS_MAX; i++) {
         free(weft_shm.vcis[i].active);
         free(weft_shm.vcis[i].bounce);
     }
-    weft_shm = (struct weft_shm){.fd = -1};
+    weft_shm = (struct weft_shm){.segment = {.fd = -1}};
 }
 
 /* Reports why there is no segment, with WEFT_VERBOSE. */
@@ -276,15 +213,14 @@ __attribute__((format(printf, 1, 2))) WEFT_COLD static void explain(const char *
 static int make_and_publish(bool at_once)
 {
     char why[512];
-    struct card card = {0};
+    struct weft_shm_window_card card = {0};
     int failed = make(&card);
-    if (failed) {
-        explain("no shared memory of %zu bytes could be made: %s", weft_shm.bytes, strerror(errno));
-        card = (struct card){0};
-    }
+    if (failed)
+        explain("no shared memory of %zu bytes could be made: %s", segment_bytes(),
+                strerror(failed));
     if (!(at_once ? weft_boot_publish : weft_boot_put)(card_key, &card, sizeof card, why,
                                                        sizeof why))
-        return failed;
+        return failed ? -1 : 0;
     explain("%s", why);
     return -1;
 }
@@ -293,16 +229,16 @@ static int make_and_publish(bool at_once)
 static int find_and_join(void)
 {
     char why[512];
-    struct card card = {0};
-    int maker = weft_shm.world[0];
+    struct weft_shm_window_card card = {0};
+    int maker = weft_shm.world[0], failed;
     size_t bytes = sizeof card;
     if (weft_boot_fetch(maker, card_key, &card, &bytes, FETCH_SECONDS, why, sizeof why))
         explain("%s", why);
     else if (bytes != sizeof card || !card.bytes)
         explain("rank %d could make no shared memory", maker);
-    else if (join(&card))
+    else if ((failed = join(&card)) != 0)
         explain("the shared memory that rank %d has made cannot be opened: %s", maker,
-                strerror(errno));
+                strerror(failed));
     else
         return 0;
     return -1;
@@ -351,7 +287,7 @@ void weft_shm_offer(const struct weft_job *job, bool threads)
     int first;
     weft_shm.rings = (unsigned)weft_settings.vcis; /* pages that are not used take no memory */
     weft_shm.deals = threads ? weft_shm.rings : 1;
-    weft_shm.fd = -1;
+    weft_shm.segment = (struct weft_shm_window){.fd = -1, .small_pages = true};
     weft_shm.members = neighbours(job, &first);
     if (!weft_settings.shm || weft_shm.members < 2)
         return;
@@ -437,8 +373,7 @@ static int try_to_read(void)
 
 static size_t choose_eager_limit(void)
 {
-    struct weft_ring_geometry least = weft.deals > 1 ? weft_shm.extra_shape : weft_shm.shape;
-    size_t most = weft_ring_piece(least), wanted = (size_t)weft_settings.shm_eager;
+    size_t most = weft_ring_piece(weft_shm.shape), wanted = (size_t)weft_settings.shm_eager;
     enum { GOOD = 32 << 10 };
     if (!wanted)
         wanted = GOOD;
@@ -479,7 +414,7 @@ void weft_shm_begin(void)
 
 size_t weft_shm_bytes(void)
 {
-    return weft_shm.open ? weft_shm.bytes : 0;
+    return weft_shm.open ? weft_shm.segment.bytes : 0;
 }
 
 size_t weft_shm_eager_limit(void)
@@ -492,6 +427,5 @@ void weft_shm_close(void)
     if (!weft_shm.open)
         return;
     weft_shm_free_links();
-    weft_shm_free_controls();
     leave();
 }

@@ -237,13 +237,6 @@ static struct weft_shm_control *control_of(struct weft_backlog_entry *out)
     return (struct weft_shm_control *)((char *)out - offsetof(struct weft_shm_control, out));
 }
 
-static void free_control(struct weft_shm_vci *vci, struct weft_shm_control *control)
-{
-    struct weft_shm_control *next = vci->free_controls;
-    control->out.next = next ? &next->out : NULL;
-    vci->free_controls = control;
-}
-
 static bool write_control(struct weft_shm_link *link, const struct weft_shm_body *body)
 {
     if (!weft_ring_make_line(&link->out))
@@ -262,7 +255,7 @@ static bool write_out(struct weft_shm_link *link, struct weft_backlog_entry *out
         return write_message(link, request_of(out));
     if (!write_control(link, &control_of(out)->body))
         return false;
-    free_control(link->vci, control_of(out));
+    free(control_of(out));
     return true;
 }
 
@@ -327,30 +320,12 @@ void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *bo
 {
     if (link->buried || (!link->peer->backlog.first && write_control(link, body)))
         return;
-    struct weft_shm_control *control = link->vci->free_controls;
-    if (control)
-        link->vci->free_controls = control->out.next ? control_of(control->out.next) : NULL;
-    else
-        control = malloc(sizeof *control);
+    struct weft_shm_control *control = malloc(sizeof *control);
     if (!control)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to answer a message of rank %d", link->peer->world);
     control->out.kind = WEFT_SHM_OUT_CONTROL;
     control->body = *body;
     append(link, &control->out);
-}
-
-void weft_shm_free_controls(void)
-{
-    for (int i = 0; i < WEFT_LOCKS_MAX; i++) {
-        struct weft_shm_vci *vci = &weft_shm.vcis[i];
-        struct weft_backlog_entry *out = vci->free_controls ? &vci->free_controls->out : NULL;
-        while (out) {
-            struct weft_backlog_entry *next = out->next;
-            free(control_of(out));
-            out = next;
-        }
-        vci->free_controls = NULL;
-    }
 }
 
 /* ---- Pushed messages */
@@ -491,8 +466,7 @@ void weft_shm_matched(struct weft_request *request)
 static void fail(struct weft_request *request)
 {
     request->error = (uint8_t)weft_failure_say(request->peer);
-    weft_shm_part(request)->state = WEFT_SHM_MATCHED;
-    weft_request_event(request);
+    weft_shm_matched(request);
 }
 
 void weft_shm_drop_backlog(struct weft_shm_link *link)
@@ -501,7 +475,7 @@ void weft_shm_drop_backlog(struct weft_shm_link *link)
         struct weft_backlog_entry *out = link->peer->backlog.first;
         weft_backlog_pop(link->peer, out, out->next);
         if (out->kind == WEFT_SHM_OUT_CONTROL)
-            free_control(link->vci, control_of(out));
+            free(control_of(out));
         else
             fail(request_of(out));
     }
@@ -516,11 +490,6 @@ bool weft_shm_waits_for_peer(const struct weft_request *request)
 {
     const struct weft_shm_request *part = (const struct weft_shm_request *)request->lane;
     return request->op == WEFT_REQUEST_SEND && part->state == WEFT_SHM_AWAITED;
-}
-
-void weft_shm_abandon(struct weft_request *request)
-{
-    weft_shm_matched(request);
 }
 
 const char *weft_shm_describe(const struct weft_request *request)

@@ -9,10 +9,9 @@
  *     head      what it is, how it is laid out
  *     members   for each rank: its process, its doorbell (set while it sleeps), its contacts (a bit
  *               for each rank that has written to it, in each deal)
- *     rings     for each ordered pair of ranks one ring (ring.h), of which no byte is touched, and
- *               so takes memory, before the first message
- *     stages    for each rank room for pieces from others (stage.c), untouched likewise
- *     extra     for each pair a ring of each further deal (core/pt2pt/vci.h), likewise
+ *     rings     for each deal (core/pt2pt/vci.h) and ordered pair of ranks a ring (ring.h), of
+ * which no byte is touched, and so takes memory, before the first message stages    for each rank
+ * room for pieces from others (stage.c), untouched likewise
  *
  * A message takes one of three protocols. A short one is in a line of the ring. One up to the eager
  * limit is in the ring's data area: one copy in, one out, straight into the receive's buffer if it
@@ -118,11 +117,11 @@ bool weft_shm_is_idle(void);
 void weft_shm_sleep(unsigned microseconds);
 
 /* After a rank's death: takes what it has sent completely; ends what was to be sent to it and what
- * it was pushing. Then: true for a send that only waits for its ACK or FIN; ends such a send (its
- * error is set). */
+ * it was pushing. Then: true for a send that only waits for its ACK or FIN; ends a send: ACK, FIN,
+ * the last piece, or its error is set. */
 void weft_shm_bury(struct weft_peer *peer);
 bool weft_shm_waits_for_peer(const struct weft_request *request);
-void weft_shm_abandon(struct weft_request *request);
+void weft_shm_matched(struct weft_request *request);
 
 /* Messages that went to a peer through this lane, and came from it. */
 uint64_t weft_shm_sent_to(const struct weft_peer *peer);

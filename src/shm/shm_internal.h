@@ -18,22 +18,23 @@
 #include "shm/ring.h"
 #include "shm/share.h"
 #include "shm/shm.h"
+#include "shm/window.h"
 
 #include <sched.h>
 #include <stdatomic.h>
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 9, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
+enum { WEFT_SHM_VERSION = 10, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the card, by which ranks find the segment */
     uint32_t version, members;
     uint32_t rings; /* from each member to each other, one for each deal: core/pt2pt/vci.h */
     uint32_t deals; /* that the maker wants */
-    struct weft_ring_geometry shape, extra_shape; /* of the rings of deal 0, and of the others */
-    _Atomic uint32_t attached;                    /* members that are */
-    _Atomic uint64_t cores[WEFT_SHM_CORE_WORDS];  /* a bit for each that a member may run on */
+    struct weft_ring_geometry shape;
+    _Atomic uint32_t attached;                   /* members that are */
+    _Atomic uint64_t cores[WEFT_SHM_CORE_WORDS]; /* a bit for each that a member may run on */
 };
 
 struct weft_shm_member {
@@ -104,7 +105,7 @@ _Static_assert(WEFT_SHM_INLINE == 0 && WEFT_SEND_STANDARD == 0, "a short message
 enum weft_shm_out_kind { WEFT_SHM_OUT_REQUEST, WEFT_SHM_OUT_CONTROL };
 
 struct weft_shm_control {
-    struct weft_backlog_entry out; /* its next links free controls too */
+    struct weft_backlog_entry out;
     struct weft_shm_body body;
 };
 
@@ -161,8 +162,7 @@ struct weft_shm_vci {
     int nactive, room, look;      /* room: entries of active; look: index of the ring polled last */
     int first_contacts, contacts; /* its words of contacts */
     struct weft_shm_link *busy;   /* links with a backlog or pushed sends */
-    struct weft_shm_control *free_controls;
-    char *bounce; /* stage.c; NULL until it is needed */
+    char *bounce;                 /* stage.c; NULL until it is needed */
 };
 
 struct weft_shm {
@@ -177,12 +177,11 @@ struct weft_shm {
     bool early;   /* long data are published while they are copied: cores enough for both ends */
     bool barrier; /* membarrier() works */
     int members, self;
-    int *world; /* ranks of the members, ascending */
-    struct weft_shm_head *head;
-    char *stage; /* where others lay pieces of messages to this rank */
-    size_t bytes;
-    int fd;
-    struct weft_ring_geometry shape, extra_shape;
+    int *world;                 /* ranks of the members, ascending */
+    struct weft_shm_head *head; /* where the segment is mapped */
+    char *stage;                /* where others lay pieces of messages to this rank */
+    struct weft_shm_window segment;
+    struct weft_ring_geometry shape;
     unsigned rings, deals; /* of the head */
 
     /* The rank does not sleep once *awaited has reached the value: area.h. NULL: nothing. */
@@ -249,16 +248,12 @@ void weft_shm_set_limit(struct weft_shm_link *link);
 /* Writes what waits. Returns the number of events. */
 WEFT_COLD int weft_shm_retry(struct weft_shm_vci *vci);
 
-/* A send's last event: ACK, FIN, the last piece. */
-void weft_shm_matched(struct weft_request *request);
-
 /* CTS: pushes a message to the receive that a cookie of the receiver names. */
 void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t length);
 
 /* Removes an entry from the backlog. False if it is not there. */
 bool weft_shm_take_back(struct weft_shm_link *link, const struct weft_backlog_entry *out);
 void weft_shm_drop_backlog(struct weft_shm_link *link);
-void weft_shm_free_controls(void);
 
 /* progress.c: reads what a link has brought. Returns the number of lines. */
 int weft_shm_drain(struct weft_shm_link *link);

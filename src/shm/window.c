@@ -21,7 +21,7 @@ enum { HUGE_PAGE = 2 << 20 };
 static int map(size_t bytes, int fd, struct weft_shm_window *window)
 {
     int flags = fd < 0 ? MAP_PRIVATE | MAP_ANONYMOUS : MAP_SHARED;
-    size_t slack = bytes >= HUGE_PAGE ? HUGE_PAGE : 0;
+    size_t slack = !window->small_pages && bytes >= HUGE_PAGE ? HUGE_PAGE : 0;
     char *hint = NULL;
     if (slack) {
         char *room = mmap(NULL, bytes + slack, PROT_NONE, MAP_PRIVATE | MAP_ANONYMOUS, -1, 0);
@@ -35,7 +35,9 @@ static int map(size_t bytes, int fd, struct weft_shm_window *window)
         return errno;
     if (slack)
         madvise(at, bytes, MADV_HUGEPAGE);
-    *window = (struct weft_shm_window){at, bytes, fd};
+    window->at = at;
+    window->bytes = bytes;
+    window->fd = fd;
     return 0;
 }
 
@@ -48,7 +50,7 @@ int weft_shm_window_make(size_t bytes, struct weft_shm_window *window,
                          struct weft_shm_window_card *card)
 {
     uint64_t nonce;
-    int fd = memfd_create("weft-window", MFD_CLOEXEC | MFD_ALLOW_SEALING), failed = 0;
+    int fd = memfd_create("weft", MFD_CLOEXEC | MFD_ALLOW_SEALING), failed = 0;
     if (fd < 0)
         return errno;
     if (ftruncate(fd, (off_t)bytes) || getrandom(&nonce, sizeof nonce, 0) != (ssize_t)sizeof nonce)
@@ -86,7 +88,7 @@ int weft_shm_window_join(const struct weft_shm_window_card *card, struct weft_sh
     if (!failed)
         return 0;
     close(fd);
-    *window = (struct weft_shm_window){NULL, 0, -1};
+    *window = (struct weft_shm_window){.fd = -1};
     return failed;
 }
 
@@ -102,7 +104,7 @@ void weft_shm_window_unmap(struct weft_shm_window *window)
     weft_shm_window_close_fd(window);
     if (window->at)
         munmap(window->at, window->bytes);
-    *window = (struct weft_shm_window){NULL, 0, -1};
+    *window = (struct weft_shm_window){.fd = -1};
 }
 
 bool weft_shm_window_can_copy(void)

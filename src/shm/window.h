@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * A segment of shared memory for one window: made by one rank of a node, found by the others
- * through /proc, as the segment of the lane is (shm/segment.c), but independent of the lane.
+ * A segment of shared memory, for one window or for the lane (shm/segment.c): made by one rank of a
+ * node, found by the others through /proc.
  *
  * Invariant: memory begins as zero bytes, and has no name in any file system.
  */
@@ -16,7 +16,8 @@
 struct weft_shm_window {
     char *at; /* NULL: none */
     size_t bytes;
-    int fd; /* -1 after weft_shm_window_close_fd */
+    int fd;           /* -1 after weft_shm_window_close_fd */
+    bool small_pages; /* set by the caller, before: no huge pages */
 };
 
 /* Publishes a segment to the other ranks of the node; bytes is 0 if there is none. */

@@ -127,7 +127,7 @@ static void assert_chosen(struct machine *m, bool one_node, const char *provider
 
     if (judge(m, one_node) != 0)
         fail_msg("nothing was chosen: %s", m->why);
-    const struct weft_offer *offer = &m->offers[m->verdicts[0].offer];
+    const struct weft_offer *offer = m->verdicts[0].offer;
     assert_string_equal(offer->provider, provider);
     assert_string_equal(offer->domain, domain);
     assert_string_equal(
@@ -138,7 +138,7 @@ static void assert_chosen(struct machine *m, bool one_node, const char *provider
 static const char *reason_of(const struct machine *m, const char *provider, const char *domain)
 {
     for (size_t i = 0; i < m->count; i++) {
-        const struct weft_offer *offer = &m->offers[m->verdicts[i].offer];
+        const struct weft_offer *offer = m->verdicts[i].offer;
 
         if (strcmp(offer->provider, provider) == 0 && strcmp(offer->domain, domain) == 0)
             return m->verdicts[i].reason;
@@ -371,14 +371,14 @@ static void try_all(struct machine *m, char *order, size_t len)
     order[0] = '\0';
     assert_int_equal(judge(m, false), 0);
     while (at < m->count) {
-        const struct weft_offer *offer = &m->offers[m->verdicts[at].offer];
+        const struct weft_offer *offer = m->verdicts[at].offer;
 
         assert_true(m->verdicts[at].usable);
         used += (size_t)snprintf(order + used, len - used, "%s%s%s", used > 0 ? " " : "",
                                  offer->provider, offer->ib_address ? "/ib" : "");
         assert_true(used < len);
         m->verdicts[at].usable = false;
-        at = weft_provider_score_next(&m->settings, m->offers, m->verdicts, m->count, at);
+        at = weft_provider_score_next(&m->settings, m->verdicts, m->count, at);
     }
 }
 

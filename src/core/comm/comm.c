@@ -258,14 +258,14 @@ struct activity {
 static void see_active(void *arg, struct weft_request *request)
 {
     struct activity *activity = arg;
-    if (has_channel(activity->comm, request->channel))
+    if (request->pending > 0 && has_channel(activity->comm, request->channel))
         activity->any = true;
 }
 
 bool weft_comm_active(const struct weft_comm *comm)
 {
     struct activity activity = {.comm = comm, .any = comm->uses != 0};
-    weft_request_each_active(see_active, &activity);
+    weft_request_each(see_active, &activity);
     return activity.any;
 }
 

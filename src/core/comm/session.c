@@ -102,14 +102,14 @@ struct weft_info *weft_session_info(const struct weft_session *session)
 
 struct weft_session *weft_enter_session(const char *function, MPI_Session handle, int *code)
 {
-    weft_enter_anytime();
+    weft_vcis_enter();
     *code = MPI_SUCCESS;
     struct weft_session *session = weft_handle_resolve(handle, WEFT_KIND_SESSION);
     if (session)
         return session;
     *code = weft_error(NULL, MPI_ERR_SESSION, function, "%p is no session; was it finalized?",
                        (void *)handle);
-    weft_leave_anytime();
+    weft_vcis_leave();
     return NULL;
 }
 
@@ -117,7 +117,7 @@ int weft_leave_session(struct weft_session *session, int code, const char *funct
 {
     if (code != MPI_SUCCESS)
         code = weft_error_raise_in_session(session, code, function);
-    weft_leave_anytime();
+    weft_vcis_leave();
     return code;
 }
 

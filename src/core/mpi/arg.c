@@ -252,22 +252,22 @@ struct weft_comm *weft_enter_comm(const char *function, MPI_Comm handle, int *co
     return comm;
 }
 
-int weft_leave_anytime_with(int code, const char *function)
+int weft_vcis_leave_with(int code, const char *function)
 {
     if (code != MPI_SUCCESS)
         code = weft_error_raise(NULL, code, function);
-    weft_leave_anytime();
+    weft_vcis_leave();
     return code;
 }
 
 int weft_leave_session_with(struct weft_session *session, int code, const char *function)
 {
     return session ? weft_leave_session(session, code, function)
-                   : weft_leave_anytime_with(code, function);
+                   : weft_vcis_leave_with(code, function);
 }
 
 int weft_raise_anytime(int code, const char *function)
 {
-    weft_enter_anytime();
-    return weft_leave_anytime_with(code, function);
+    weft_vcis_enter();
+    return weft_vcis_leave_with(code, function);
 }

@@ -131,7 +131,7 @@ static inline int weft_leave_with(struct weft_comm *comm, int code, const char *
     return code;
 }
 
-int weft_leave_anytime_with(int code, const char *function);
+int weft_vcis_leave_with(int code, const char *function);
 int weft_leave_session_with(struct weft_session *session, int code, const char *function);
 int weft_leave_file(struct weft_errhandler **file, int code, const char *function);
 

@@ -36,9 +36,9 @@ int PMPI_Init(int *argc, char ***argv)
     (void)argc;
     (void)argv;
     int provided;
-    weft_enter_anytime();
+    weft_vcis_enter();
     int code = weft_init(MPI_THREAD_SINGLE, &provided);
-    weft_leave_anytime();
+    weft_vcis_leave();
     return code;
 }
 
@@ -47,12 +47,12 @@ int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
 {
     (void)argc;
     (void)argv;
-    weft_enter_anytime();
+    weft_vcis_enter();
     int code = weft_arg_result(provided != NULL, "thread level");
     if (code != MPI_SUCCESS)
-        return weft_leave_anytime_with(code, "MPI_Init_thread");
+        return weft_vcis_leave_with(code, "MPI_Init_thread");
     code = weft_init(required, provided);
-    weft_leave_anytime();
+    weft_vcis_leave();
     return code;
 }
 
@@ -63,9 +63,9 @@ int PMPI_Finalize(void)
     if (code)
         return code;
     weft_leave(); /* how it was entered: the entry flags change below */
-    weft_enter_anytime();
+    weft_vcis_enter();
     code = weft_finalize();
-    weft_leave_anytime();
+    weft_vcis_leave();
     return code;
 }
 

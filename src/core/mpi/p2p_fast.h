@@ -105,7 +105,7 @@ weft_fast_post(struct weft_comm *comm, void *buffer, size_t bytes, int source, i
     if (bytes < peer->recv_in_request_limit && weft_likely(weft_net_may_post(&vci->net))) {
         weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, WEFT_REQUEST_IN_NET, WEFT_LANE_NET, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);
-        weft_net_irecv_from(&vci->net, receive, peer, channel->net_bits | (uint32_t)tag);
+        weft_net_irecv_short(&vci->net, receive, peer, channel->net_bits | (uint32_t)tag);
     } else if (bytes < peer->recv_software_limit) {
         weft_request_pop(&vci->requests, WEFT_REQUEST_RECV, 0, WEFT_LANE_UNKNOWN, 1);
         weft_p2p_describe(receive, channel, buffer, bytes, weft_datatype_byte(), peer, source, tag);

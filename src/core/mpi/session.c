@@ -29,7 +29,7 @@ int PMPI_Session_init(MPI_Info handle, MPI_Errhandler errhandler, MPI_Session *s
     struct weft_errhandler *handler;
     struct weft_info *info = NULL;
     int code;
-    weft_enter_anytime();
+    weft_vcis_enter();
     weft_error_init();
     code = weft_arg_errhandler(WEFT_KIND_SESSION, errhandler, &handler);
     if (!code)
@@ -42,7 +42,7 @@ int PMPI_Session_init(MPI_Info handle, MPI_Errhandler errhandler, MPI_Session *s
         *session = (MPI_Session)made;
     if (code != MPI_SUCCESS)
         code = raise(handler, MPI_SESSION_NULL, code, "MPI_Session_init");
-    weft_leave_anytime();
+    weft_vcis_leave();
     return code;
 }
 
@@ -64,7 +64,7 @@ int PMPI_Session_finalize(MPI_Session *handle)
     }
     weft_session_close(session);
     *handle = MPI_SESSION_NULL;
-    weft_leave_anytime();
+    weft_vcis_leave();
     return code;
 }
 

@@ -55,7 +55,7 @@ static bool is_posted(const struct weft_request *request)
 static void find_stranded(void *arg, struct weft_request *request)
 {
     struct death *death = arg;
-    if (death->found || request->peer != death->peer)
+    if (death->found || request->pending <= 0 || request->peer != death->peer)
         return;
     if (is_posted(request) || weft_lane_waits_for_peer(request))
         death->found = request;
@@ -87,7 +87,7 @@ static void bury(struct weft_peer *peer)
     struct death death = {.peer = peer};
     do {
         death.found = NULL;
-        weft_request_each_active(find_stranded, &death);
+        weft_request_each(find_stranded, &death);
         if (death.found)
             end(death.found);
     } while (death.found);

@@ -213,7 +213,7 @@ static void add_active(void *arg, struct weft_request *request)
 {
     struct report *report = arg;
     bool inner = (request->flags & WEFT_REQUEST_PART) && request->whole->op >= WEFT_REQUEST_PSEND;
-    if (request != report->on && request->op != WEFT_REQUEST_NONE &&
+    if (request->pending > 0 && request != report->on && request->op != WEFT_REQUEST_NONE &&
         request->op != WEFT_REQUEST_COLL && request->op != WEFT_REQUEST_BSEND && !inner)
         add_request(report, request);
 }
@@ -245,7 +245,7 @@ static void finish_report(struct report *report)
         add_line(report, "  and %d more collectives", report->collectives - COLLECTIVES_SHOWN);
     if (on && on->pending > 0 && on->op != WEFT_REQUEST_NONE && on->op != WEFT_REQUEST_COLL)
         add_request(report, on);
-    weft_request_each_active(add_active, report);
+    weft_request_each(add_active, report);
     int more = report->requests - REQUESTS_SHOWN;
     if (more > 0)
         add_line(report, "  and %d more operation%s", more, plural(more));

@@ -88,16 +88,6 @@ void weft_entry_set_events(bool waiting)
         __atomic_fetch_and(&weft_entry_flags, ~(unsigned)WEFT_ENTRY_EVENTS, __ATOMIC_RELAXED);
 }
 
-void weft_enter_anytime(void)
-{
-    weft_vcis_enter();
-}
-
-void weft_leave_anytime(void)
-{
-    weft_vcis_leave();
-}
-
 static void init_tables(void)
 {
     weft_error_init();
@@ -305,14 +295,14 @@ int weft_init(int thread_level, int *provided)
 
 static void see_orphan_send(void *arg, struct weft_request *request)
 {
-    if (request->op == WEFT_REQUEST_SEND)
+    if (request->op == WEFT_REQUEST_SEND && request->pending > 0)
         *(bool *)arg = true;
 }
 
 static bool sends_under_way(void)
 {
     bool any = false;
-    weft_request_each_active(see_orphan_send, &any);
+    weft_request_each(see_orphan_send, &any);
     return any || !weft_lane_is_idle();
 }
 

@@ -129,11 +129,6 @@ static inline void weft_leave_scope(struct weft_vci *vci)
         weft_leave();
 }
 
-/* For functions that may be called at any time, by any thread, before and after MPI too: takes all
- * VCIs for any value of weft_entry_flags. They touch nothing that weft_start sets up. */
-void weft_enter_anytime(void);
-void weft_leave_anytime(void);
-
 /* MPI_Init and MPI_Finalize: starts MPI unless a session has; thread_level is the required
  * level, *provided the resulting one. Return an error class after recording its sentence. */
 int weft_init(int thread_level, int *provided);

@@ -137,7 +137,7 @@ void weft_lane_abandon(struct weft_request *request)
             return;
     }
     if (request->owner == WEFT_LANE_SHM)
-        weft_shm_abandon(request);
+        weft_shm_matched(request);
     else
         weft_net_abandon(request);
 }

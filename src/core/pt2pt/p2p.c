@@ -24,65 +24,51 @@ static struct weft_peer *peer_of(struct weft_channel *channel, int rank)
                                                         : weft_comm_connect(channel->comm, rank);
 }
 
-struct request_list {
+/* The posted receives of a channel. */
+struct posted {
+    const struct weft_channel *channel;
     struct weft_request **items;
     size_t count, room;
-};
-
-/* The posted receives of a channel: those in the provider, and those in software, which are all
- * younger, because while there are any no receive goes to the provider. */
-struct posted {
-    struct weft_channel *channel;
-    struct request_list in_net, in_software;
     uint64_t first_wildcard; /* of those in the provider */
 };
-
-static void append(struct request_list *list, struct weft_request *request)
-{
-    if (list->count == list->room) {
-        size_t room = list->room ? 2 * list->room : 64;
-        struct weft_request **items = realloc(list->items, room * sizeof *items);
-        if (!items)
-            weft_fatal(MPI_ERR_NO_MEM, "no memory to reorder %zu posted receives", list->count);
-        list->items = items;
-        list->room = room;
-    }
-    list->items[list->count++] = request;
-}
 
 static void collect_posted(void *arg, struct weft_request *request)
 {
     struct posted *posted = arg;
+    bool in_net = request->flags & WEFT_REQUEST_IN_NET;
     if (!request->pending || request->op != WEFT_REQUEST_RECV ||
-        request->channel != posted->channel)
+        request->channel != posted->channel || (!in_net && !request->match.queued))
         return;
-    if (request->flags & WEFT_REQUEST_IN_NET) {
-        if (!request->peer && request->posted < posted->first_wildcard)
-            posted->first_wildcard = request->posted;
-        append(&posted->in_net, request);
-    } else if (request->match.queued) {
-        append(&posted->in_software, request);
+    if (posted->count == posted->room) {
+        posted->room = posted->room ? 2 * posted->room : 64;
+        posted->items = realloc(posted->items, posted->room * sizeof(struct weft_request *));
+        if (!posted->items)
+            weft_fatal(MPI_ERR_NO_MEM, "no memory to reorder %zu posted receives", posted->count);
     }
+    posted->items[posted->count++] = request;
+    if (in_net && !request->peer && request->posted < posted->first_wildcard)
+        posted->first_wildcard = request->posted;
 }
 
-static int newest_in_net_first(const void *a, const void *b)
+/* Receives in software are younger than those in the provider, because while there are any no
+ * receive goes to the provider. */
+static int newest_first(const void *a, const void *b)
 {
-    uint64_t x = (*(struct weft_request *const *)a)->posted;
-    uint64_t y = (*(struct weft_request *const *)b)->posted;
-    return x < y ? 1 : x > y ? -1 : 0;
+    const struct weft_request *x = *(struct weft_request *const *)a;
+    const struct weft_request *y = *(struct weft_request *const *)b;
+    bool x_in_net = x->flags & WEFT_REQUEST_IN_NET, y_in_net = y->flags & WEFT_REQUEST_IN_NET;
+    if (x_in_net != y_in_net)
+        return x_in_net ? 1 : -1;
+    uint64_t x_order = x_in_net ? x->posted : x->match.order;
+    uint64_t y_order = y_in_net ? y->posted : y->match.order;
+    return x_order < y_order ? 1 : x_order > y_order ? -1 : 0;
 }
 
-static int oldest_in_software_first(const void *a, const void *b)
+/* False if a message has matched it meanwhile. */
+static bool withdraw(struct weft_request *request)
 {
-    uint64_t x = (*(struct weft_request *const *)a)->match.order;
-    uint64_t y = (*(struct weft_request *const *)b)->match.order;
-    return x > y ? 1 : x < y ? -1 : 0;
-}
-
-static void sort(struct request_list *list, int (*order)(const void *, const void *))
-{
-    if (list->count)
-        qsort(list->items, list->count, sizeof *list->items, order);
+    return request->flags & WEFT_REQUEST_IN_NET ? weft_net_withdraw(request)
+                                                : weft_sw_withdraw(request);
 }
 
 /* The lanes of a channel begin to mix: its wildcards move into software, and so does every receive
@@ -94,22 +80,17 @@ WEFT_COLD static void mix_lanes(struct weft_channel *channel)
     channel->wildcards_held = channel->took_back = true;
     weft_match_spill(&channel->comm->vci->matcher); /* from here on their order counts */
     weft_request_each_of(channel->comm->vci, collect_posted, &posted);
+    struct weft_request **items = posted.items;
     if (posted.first_wildcard != UINT64_MAX) {
-        struct weft_request **net = posted.in_net.items, **soft = posted.in_software.items;
-        sort(&posted.in_net, newest_in_net_first);
-        sort(&posted.in_software, oldest_in_software_first);
-        for (size_t i = 0; i < posted.in_software.count; i++)
-            weft_sw_withdraw(soft[i]);
-        for (size_t i = 0; i < posted.in_net.count && net[i]->posted >= posted.first_wildcard; i++)
-            if (weft_net_withdraw(net[i]))
-                net[taken++] = net[i];
+        qsort(items, posted.count, sizeof *items, newest_first);
+        for (size_t i = 0; i < posted.count; i++)
+            if ((items[i]->match.queued || items[i]->posted >= posted.first_wildcard) &&
+                withdraw(items[i]))
+                items[taken++] = items[i];
         while (taken > 0)
-            weft_sw_receive(net[--taken]);
-        for (size_t i = 0; i < posted.in_software.count; i++)
-            weft_sw_receive(soft[i]);
+            weft_sw_receive(items[--taken]);
     }
-    free(posted.in_net.items);
-    free(posted.in_software.items);
+    free(items);
 }
 
 /* The peer of a send. Returns MPI_SUCCESS, or an error whose sentence is recorded. */

@@ -234,23 +234,6 @@ void weft_request_each(void (*see)(void *arg, struct weft_request *request), voi
         weft_request_each_of(&weft.vcis[v], see, arg);
 }
 
-struct active {
-    void (*see)(void *arg, struct weft_request *request);
-    void *arg;
-};
-
-static void see_active(void *arg, struct weft_request *request)
-{
-    const struct active *active = arg;
-    if (request->pending > 0)
-        active->see(active->arg, request);
-}
-
-void weft_request_each_active(void (*see)(void *arg, struct weft_request *request), void *arg)
-{
-    weft_request_each(see_active, &(struct active){see, arg});
-}
-
 void weft_request_truncated(struct weft_request *request, size_t length)
 {
     request->error = (uint8_t)weft_error_set(

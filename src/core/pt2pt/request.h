@@ -188,12 +188,8 @@ void weft_request_put(struct weft_request *request);
 /* The request with that number; NULL when there is none. For any thread. */
 struct weft_request *weft_request_numbered(uint64_t number);
 
-/* Calls see(arg, request) for each request that is handed out and not complete. Slow: reports and
- * rare reorderings only. */
-void weft_request_each_active(void (*see)(void *arg, struct weft_request *request), void *arg);
-
-/* The same for each of a VCI, for a caller that holds no other, and for each of all VCIs: complete
- * and inactive ones included. */
+/* Calls see(arg, request) for each request that is handed out, complete and inactive ones included:
+ * of a VCI, for a caller that holds no other, or of all VCIs. Slow. */
 void weft_request_each_of(const struct weft_vci *vci,
                           void (*see)(void *arg, struct weft_request *request), void *arg);
 void weft_request_each(void (*see)(void *arg, struct weft_request *request), void *arg);

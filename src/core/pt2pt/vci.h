@@ -103,7 +103,8 @@ static inline void weft_request_push(struct weft_request *request)
 void weft_vcis_open(unsigned count);
 void weft_vcis_close(void);
 
-/* Takes and releases all VCIs, independently of weft_entry_flags. */
+/* Takes and releases all VCIs, for any value of weft_entry_flags: for functions that may be called
+ * at any time, before and after MPI too, and touch nothing that weft_start sets up. */
 void weft_vcis_enter(void);
 void weft_vcis_leave(void);
 

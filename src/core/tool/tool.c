@@ -12,22 +12,20 @@
 
 #include <string.h>
 
-enum { SETTINGS_MAX = 64 };
+/* The enumerations of settings with choices, by row; of event types; of weft_state. The handle of
+ * one is its index here plus 1. */
+enum { SETTINGS_MAX = 64, OF_STATE = SETTINGS_MAX + WEFT_EVENTS, ENUMS };
+static struct weft_tool_enum enums[ENUMS] = {[OF_STATE] = {"weft_state", "stopped|running|idle"}};
 
 static int uses;
-
-/* Enumerations of settings with choices, by row; of weft_state; of event types. */
-static struct weft_tool_enum of_settings[SETTINGS_MAX];
-static const struct weft_tool_enum of_state = {"weft_state", "stopped|running|idle"};
-static struct weft_tool_enum of_events[WEFT_EVENTS];
 
 static void make_enums(void)
 {
     for (size_t i = 0; i < weft_settings_count && i < SETTINGS_MAX; i++)
-        of_settings[i] =
+        enums[i] =
             (struct weft_tool_enum){weft_settings_table[i].name, weft_settings_table[i].choices};
     for (int i = 0; i < WEFT_EVENTS; i++)
-        of_events[i] =
+        enums[SETTINGS_MAX + i] =
             (struct weft_tool_enum){weft_event_types[i].name, weft_event_types[i].elements};
 }
 
@@ -36,7 +34,7 @@ static void make_enums(void)
 void weft_tool_enter_always(void)
 {
     if (!weft_event_is_locked())
-        weft_enter_anytime();
+        weft_vcis_enter();
     weft_event_lock();
 }
 
@@ -44,7 +42,7 @@ static void leave(void)
 {
     weft_event_unlock();
     if (!weft_event_is_locked())
-        weft_leave_anytime();
+        weft_vcis_leave();
 }
 
 int weft_tool_enter(void)
@@ -100,35 +98,30 @@ void weft_tool_string(const char *text, char *to, int *len)
 
 /* ---- Enumerations */
 
-static bool is_one_of(const struct weft_tool_enum *enumeration, const struct weft_tool_enum *first,
-                      size_t count)
-{
-    return (uintptr_t)enumeration >= (uintptr_t)first &&
-           (uintptr_t)enumeration < (uintptr_t)(first + count) &&
-           ((uintptr_t)enumeration - (uintptr_t)first) % sizeof *first == 0;
-}
-
 const struct weft_tool_enum *weft_tool_enum_of(MPI_T_enum handle)
 {
-    const struct weft_tool_enum *it = (const struct weft_tool_enum *)handle;
-    bool known = it == &of_state || is_one_of(it, of_settings, weft_settings_count) ||
-                 is_one_of(it, of_events, WEFT_EVENTS);
-    return known && it->items ? it : NULL;
+    uintptr_t index = (uintptr_t)handle - 1;
+    return index < ENUMS && enums[index].items ? &enums[index] : NULL;
+}
+
+static MPI_T_enum handle_of(int index)
+{
+    return enums[index].items ? (MPI_T_enum)(uintptr_t)(index + 1) : MPI_T_ENUM_NULL;
 }
 
 MPI_T_enum weft_tool_enum_of_setting(int row)
 {
-    return of_settings[row].items ? (MPI_T_enum)&of_settings[row] : MPI_T_ENUM_NULL;
+    return handle_of(row);
 }
 
 MPI_T_enum weft_tool_enum_of_state(void)
 {
-    return (MPI_T_enum)&of_state;
+    return handle_of(OF_STATE);
 }
 
 MPI_T_enum weft_tool_enum_of_event(int type)
 {
-    return (MPI_T_enum)&of_events[type];
+    return handle_of(SETTINGS_MAX + type);
 }
 
 int weft_tool_enum_count(const struct weft_tool_enum *enumeration)

@@ -4,7 +4,7 @@
  * in core/mpi/tool.c and abi/entry.tsv.
  *
  * Invariants:
- *  - The state of this folder is accessed under the lock of weft_enter_anytime, which requires
+ *  - The state of this folder is accessed under the lock of weft_vcis_enter, which requires
  *    neither an initialized MPI nor threads. Entry points return codes of MPI_T and call no error
  *    handler.
  *  - A handle is looked up in the list of existing ones before it is dereferenced, so that a stale

@@ -8,7 +8,7 @@
  * names of libfabric's functions, hidden in this library, so that the rest of src/ofi uses
  * libfabric's headers as usual. The functions may be the default versions of the running library,
  * because its structures only grow at their ends, and all structures that Weft passes come from it
- * or have the version that weft_provider_select() requests.
+ * or have the version that weft_provider_open() requests.
  *
  * Invariant: before weft_fabric_load() has returned 0, fi_version() is 0 and nothing else is
  * called.

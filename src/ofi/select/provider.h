@@ -107,19 +107,13 @@ size_t weft_rxm_eager_limit(const struct weft_provider_row *row);
  * providers. */
 size_t weft_rxm_buffer(const struct weft_provider_row *row);
 
-/* Chooses by settings and job. With candidates != NULL returns there a malloc'ed array of *count
- * candidates (also on failure), to be freed by the caller. Returns 0, or -1 with a sentence in why:
- * no such provider (and which there are), no such interface (and which there are)… */
-int weft_provider_select(const struct weft_settings *settings, const struct weft_job *job,
-                         struct weft_provider_choice *choice,
-                         struct weft_provider_candidate **candidates, size_t *count, char *why,
-                         size_t len);
-
-/* As weft_provider_select, and opens the choice. If that fails, the next candidate of the same
- * provider is tried; if all of them fail and WEFT_PROVIDER names none, the next provider. Rank 0
- * reports a change of provider; other changes are reported under WEFT_VERBOSE. With candidates !=
- * NULL nothing is reported: their reasons contain it. The sentence in why is about the first
- * candidate. */
+/* Chooses by settings and job, and opens the choice, or, with objects NULL, only chooses. If
+ * opening fails, the next candidate of the same provider is tried; if all of them fail and
+ * WEFT_PROVIDER names none, the next provider. Rank 0 reports a change of provider; other changes
+ * are reported under WEFT_VERBOSE. With candidates != NULL nothing is reported, and returns there a
+ * malloc'ed array of *count candidates (also on failure), to be freed by the caller. Returns 0, or
+ * -1 with a sentence in why, about the first candidate: it cannot be opened, or there is no such
+ * provider (and which there are), no such interface (and which there are)... */
 struct weft_objects;
 int weft_provider_open(const struct weft_settings *settings, const struct weft_job *job,
                        struct weft_provider_choice *choice, struct weft_objects *objects,

@@ -16,14 +16,6 @@
 
 enum { NAME_MAX_LEN = 64, PARTS_MAX = 8 };
 
-/* An offer while it is ranked; the comparison of qsort has no other argument. */
-struct trial {
-    const struct weft_offer *offer;
-    struct weft_verdict verdict;
-    bool one_node;
-    bool wanted; /* passes the user's own WEFT_PROVIDER and WEFT_IFACE */
-};
-
 /* The name that libfabric uses for a utility provider, or NULL if it is none. */
 static const char *utility_name(const char *part)
 {
@@ -103,19 +95,19 @@ static int compare_numbers(int64_t a, int64_t b)
 
 /* Compares two offers, both usable or both not: < 0 if a is preferred, > 0 for b. *why is set to
  * the criterion. */
-static int prefer(const struct trial *a, const struct trial *b, const char **why)
+static int prefer(const struct weft_verdict *a, const struct weft_verdict *b, const char **why)
 {
-    const struct weft_interface *a_if = a->verdict.interface, *b_if = b->verdict.interface;
+    const struct weft_interface *a_if = a->interface, *b_if = b->interface;
     int order;
 
     *why = "its interface suits the job better";
-    if ((order = compare_numbers(a->verdict.fitness, b->verdict.fitness)) != 0)
+    if ((order = compare_numbers(a->fitness, b->fitness)) != 0)
         return order;
     *why = "higher rank";
-    if ((order = compare_numbers(b->verdict.row->rank, a->verdict.row->rank)) != 0)
+    if ((order = compare_numbers(b->row->rank, a->row->rank)) != 0)
         return order;
     *why = "earlier in WEFT_IFACE";
-    if ((order = compare_numbers(a->verdict.place, b->verdict.place)) != 0)
+    if ((order = compare_numbers(a->place, b->place)) != 0)
         return order;
     *why = "it has an IP address";
     if ((order = compare_numbers(a->offer->ib_address, b->offer->ib_address)) != 0)
@@ -140,15 +132,15 @@ static int prefer(const struct trial *a, const struct trial *b, const char **why
     return 0;
 }
 
-/* A total order over trials, for qsort. */
-static int compare_trials(const void *left, const void *right)
+/* A total order over verdicts, for qsort. */
+static int compare_verdicts(const void *left, const void *right)
 {
-    const struct trial *a = left, *b = right;
+    const struct weft_verdict *a = left, *b = right;
     const char *why;
     int order;
 
-    if (a->verdict.usable != b->verdict.usable)
-        return a->verdict.usable ? -1 : 1;
+    if (a->usable != b->usable)
+        return a->usable ? -1 : 1;
     if (a->wanted != b->wanted)
         return a->wanted ? -1 : 1;
     if ((order = prefer(a, b, &why)) != 0)
@@ -160,17 +152,18 @@ static int compare_trials(const void *left, const void *right)
     return memcmp(&a->offer->address, &b->offer->address, sizeof a->offer->address);
 }
 
-#define REFUSE(trial, ...)                                                                         \
+#define REFUSE(t, ...)                                                                             \
     do {                                                                                           \
-        (trial)->verdict.usable = false;                                                           \
-        snprintf((trial)->verdict.reason, sizeof(trial)->verdict.reason, __VA_ARGS__);             \
+        (t)->usable = false;                                                                       \
+        snprintf((t)->reason, sizeof(t)->reason, __VA_ARGS__);                                     \
     } while (0)
 
 /* Refuses an offer because of its provider: another one is set, the table excludes it, it lacks a
  * feature. */
-static void rank_provider(struct trial *t, const struct weft_settings *settings, int best_match)
+static void rank_provider(struct weft_verdict *t, const struct weft_settings *settings,
+                          int best_match)
 {
-    const struct weft_provider_row *row = t->verdict.row;
+    const struct weft_provider_row *row = t->row;
     bool named = settings->provider[0] != '\0';
     int bits = tag_bits(t->offer->tag_format);
 
@@ -189,57 +182,55 @@ static void rank_provider(struct trial *t, const struct weft_settings *settings,
 }
 
 /* Refuses an offer, or lowers its fitness, because of its interface. */
-static void rank_interface(struct trial *t, const struct weft_settings *settings)
+static void rank_interface(struct weft_verdict *t, const struct weft_settings *settings)
 {
-    const struct weft_interface *interface = t->verdict.interface;
+    const struct weft_interface *interface = t->interface;
     enum weft_iface_match match = WEFT_IFACE_ALLOWED;
     const char *reason = "";
 
     if (settings->iface[0] != '\0')
-        match =
-            weft_interface_match(settings->iface, interface, t->offer->domain, &t->verdict.place);
-    t->verdict.fitness = WEFT_FIT;
+        match = weft_interface_match(settings->iface, interface, t->offer->domain, &t->place);
+    t->fitness = WEFT_FIT;
     if (interface != NULL && match != WEFT_IFACE_NAMED)
-        t->verdict.fitness = weft_interface_fitness(interface, t->one_node, &reason);
+        t->fitness = weft_interface_fitness(interface, t->one_node, &reason);
     t->wanted = t->wanted && match != WEFT_IFACE_NO;
-    if (!t->verdict.usable)
+    if (!t->usable)
         return;
     if (match == WEFT_IFACE_NO)
         REFUSE(t, "WEFT_IFACE=%.64s names another", settings->iface);
-    else if (t->verdict.fitness == WEFT_UNFIT)
+    else if (t->fitness == WEFT_UNFIT)
         REFUSE(t, "%s", reason);
     else
-        snprintf(t->verdict.reason, sizeof t->verdict.reason, "%s", reason);
+        snprintf(t->reason, sizeof t->reason, "%s", reason);
 }
 
-static void rank_offer(struct trial *t, const struct weft_settings *settings, int best_match,
+static void rank_offer(struct weft_verdict *t, const struct weft_settings *settings, int best_match,
                        const struct weft_interface *interfaces, size_t interface_count)
 {
     const struct weft_offer *offer = t->offer;
 
-    t->verdict.row = weft_provider_row_of(offer->provider, offer->version);
-    t->verdict.interface =
+    t->row = weft_provider_row_of(offer->provider, offer->version);
+    t->interface =
         weft_interface_of(interfaces, interface_count, (const struct sockaddr *)&offer->address);
-    t->verdict.usable = true;
-    t->verdict.push = !offer->read || (t->verdict.row->flags & WEFT_PROVIDER_NO_READ);
-    t->verdict.software = settings->matching == WEFT_MATCHING_SOFTWARE || !offer->directed ||
-                          (settings->matching == WEFT_MATCHING_AUTO &&
-                           t->verdict.row->matching == WEFT_MATCHING_SOFTWARE);
+    t->usable = true;
+    t->push = !offer->read || (t->row->flags & WEFT_PROVIDER_NO_READ);
+    t->software =
+        settings->matching == WEFT_MATCHING_SOFTWARE || !offer->directed ||
+        (settings->matching == WEFT_MATCHING_AUTO && t->row->matching == WEFT_MATCHING_SOFTWARE);
     rank_provider(t, settings, best_match);
     rank_interface(t, settings);
 }
 
-/* The interface of an offer, or its domain. */
-static const char *place_name(const struct trial *t)
+const char *weft_verdict_place(const struct weft_verdict *t)
 {
-    return t->verdict.interface != NULL ? t->verdict.interface->name : t->offer->domain;
+    return t->interface != NULL ? t->interface->name : t->offer->domain;
 }
 
 /* The reason of the chosen offer, followed by the caution about its interface, if there is one. */
-static void explain_winner(struct trial *t, const struct weft_settings *settings)
+static void explain_winner(struct weft_verdict *t, const struct weft_settings *settings)
 {
-    const struct weft_interface *interface = t->verdict.interface;
-    char caution[sizeof t->verdict.reason];
+    const struct weft_interface *interface = t->interface;
+    char caution[sizeof t->reason];
     const char *provider = "the highest rank", *on = "";
 
     if (settings->provider[0] != '\0')
@@ -250,25 +241,25 @@ static void explain_winner(struct trial *t, const struct weft_settings *settings
         on = ", on loopback: every rank is on this node";
     else if (interface != NULL && interface->default_route)
         on = ", on the interface of the default route";
-    snprintf(caution, sizeof caution, "%s", t->verdict.reason);
-    snprintf(t->verdict.reason, sizeof t->verdict.reason, "%s%s%s%.60s", provider, on,
+    snprintf(caution, sizeof caution, "%s", t->reason);
+    snprintf(t->reason, sizeof t->reason, "%s%s%s%.60s", provider, on,
              caution[0] != '\0' ? "; nothing better although " : "", caution);
 }
 
 /* The reason of a usable offer that was not chosen. */
-static void explain_loser(struct trial *t, const struct trial *winner)
+static void explain_loser(struct weft_verdict *t, const struct weft_verdict *winner)
 {
     const char *ground;
-    char caution[sizeof t->verdict.reason];
+    char caution[sizeof t->reason];
     bool same_provider = strcmp(t->offer->provider, winner->offer->provider) == 0;
 
-    snprintf(caution, sizeof caution, "%s", t->verdict.reason);
+    snprintf(caution, sizeof caution, "%s", t->reason);
     prefer(winner, t, &ground);
-    if (t->verdict.fitness > winner->verdict.fitness)
-        snprintf(t->verdict.reason, sizeof t->verdict.reason, "%s", caution);
+    if (t->fitness > winner->fitness)
+        snprintf(t->reason, sizeof t->reason, "%s", caution);
     else
-        snprintf(t->verdict.reason, sizeof t->verdict.reason, "%.64s is preferred: %s",
-                 same_provider ? place_name(winner) : winner->offer->provider, ground);
+        snprintf(t->reason, sizeof t->reason, "%.64s is preferred: %s",
+                 same_provider ? weft_verdict_place(winner) : winner->offer->provider, ground);
 }
 
 /* The distinct providers offered, "sockets, tcp;ofi_rxm". Returns buf. */
@@ -289,9 +280,9 @@ static char *provider_names(const struct weft_offer *offers, size_t count, char 
     return buf;
 }
 
-/* The sentence for no usable offer; the trials are sorted. */
+/* The sentence for no usable offer; the verdicts are sorted. */
 static void explain_failure(const struct weft_settings *settings, bool one_node, int best_match,
-                            const struct trial *trials, const struct weft_offer *offers,
+                            const struct weft_verdict *verdicts, const struct weft_offer *offers,
                             size_t count, const struct weft_interface *interfaces,
                             size_t interface_count, char *why, size_t len)
 {
@@ -300,8 +291,8 @@ static void explain_failure(const struct weft_settings *settings, bool one_node,
     int place;
 
     for (size_t i = 0; i < count; i++)
-        if (weft_interface_match(settings->iface, trials[i].verdict.interface,
-                                 trials[i].offer->domain, &place) != WEFT_IFACE_NO)
+        if (weft_interface_match(settings->iface, verdicts[i].interface, verdicts[i].offer->domain,
+                                 &place) != WEFT_IFACE_NO)
             on_interface = true;
     if (best_match == 0)
         snprintf(why, len,
@@ -320,8 +311,8 @@ static void explain_failure(const struct weft_settings *settings, bool one_node,
                  "nearest is "
                  "%s on %s, refused because: %s; see 'weft_info --providers', then set "
                  "WEFT_PROVIDER or WEFT_IFACE.",
-                 one_node ? "one node" : "several nodes", count, trials[0].offer->provider,
-                 place_name(&trials[0]), trials[0].verdict.reason);
+                 one_node ? "one node" : "several nodes", count, verdicts[0].offer->provider,
+                 weft_verdict_place(&verdicts[0]), verdicts[0].reason);
 }
 
 int weft_provider_score(const struct weft_settings *settings, bool one_node,
@@ -329,51 +320,38 @@ int weft_provider_score(const struct weft_settings *settings, bool one_node,
                         const struct weft_interface *interfaces, size_t interface_count,
                         struct weft_verdict *verdicts, char *why, size_t len)
 {
-    struct trial *trials = calloc(count > 0 ? count : 1, sizeof *trials);
-    int best_match = 0, result = -1;
+    int best_match = 0;
 
-    if (trials == NULL) {
-        snprintf(why, len, "Out of memory while ranking %zu providers.", count);
-        return -1;
-    }
     for (size_t i = 0; i < count; i++) {
         int match = weft_provider_match(settings->provider, offers[i].provider);
 
         best_match = match > best_match ? match : best_match;
     }
     for (size_t i = 0; i < count; i++) {
-        trials[i].offer = &offers[i];
-        trials[i].verdict.offer = i;
-        trials[i].one_node = one_node;
-        rank_offer(&trials[i], settings, best_match, interfaces, interface_count);
+        verdicts[i] = (struct weft_verdict){.offer = &offers[i], .one_node = one_node};
+        rank_offer(&verdicts[i], settings, best_match, interfaces, interface_count);
     }
-    qsort(trials, count, sizeof *trials, compare_trials);
-    if (count > 0 && trials[0].verdict.usable) {
-        for (size_t i = 1; i < count && trials[i].verdict.usable; i++)
-            explain_loser(&trials[i], &trials[0]);
-        explain_winner(&trials[0], settings);
-        result = 0;
-    } else {
-        explain_failure(settings, one_node, best_match, trials, offers, count, interfaces,
+    qsort(verdicts, count, sizeof *verdicts, compare_verdicts);
+    if (count == 0 || !verdicts[0].usable) {
+        explain_failure(settings, one_node, best_match, verdicts, offers, count, interfaces,
                         interface_count, why, len);
+        return -1;
     }
-    for (size_t i = 0; i < count; i++)
-        verdicts[i] = trials[i].verdict;
-    free(trials);
-    return result;
+    for (size_t i = 1; i < count && verdicts[i].usable; i++)
+        explain_loser(&verdicts[i], &verdicts[0]);
+    explain_winner(&verdicts[0], settings);
+    return 0;
 }
 
 size_t weft_provider_score_next(const struct weft_settings *settings,
-                                const struct weft_offer *offers,
                                 const struct weft_verdict *verdicts, size_t count, size_t failed)
 {
-    const char *provider = offers[verdicts[failed].offer].provider;
     size_t first = count;
 
     for (size_t i = 0; i < count; i++) {
         if (!verdicts[i].usable)
             continue;
-        if (strcmp(offers[verdicts[i].offer].provider, provider) == 0)
+        if (strcmp(verdicts[i].offer->provider, verdicts[failed].offer->provider) == 0)
             return i;
         if (first == count)
             first = i;

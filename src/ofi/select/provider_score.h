@@ -26,10 +26,12 @@ struct weft_offer {
 };
 
 struct weft_verdict {
-    size_t offer; /* index */
+    const struct weft_offer *offer;
     const struct weft_provider_row *row;
     const struct weft_interface *interface; /* NULL: not an IP interface of this machine */
     bool usable;
+    bool one_node;       /* the job is */
+    bool wanted;         /* passes the user's own WEFT_PROVIDER and WEFT_IFACE */
     bool software, push; /* as in struct weft_provider_choice */
     enum weft_fitness fitness;
     int place;                      /* in the list of WEFT_IFACE */
@@ -48,6 +50,9 @@ const struct weft_provider_row *weft_provider_row_of(const char *canonical, uint
  * ("tcp" for "tcp;ofi_rxm"), 0 not at all. An empty pattern matches every provider. */
 int weft_provider_match(const char *wanted, const char *canonical);
 
+/* The name of an offer's interface, or its domain. */
+const char *weft_verdict_place(const struct weft_verdict *verdict);
+
 /* Of two offers of the same provider, domain and address: true if a has more features than b. */
 bool weft_offer_better(const struct weft_offer *a, const struct weft_offer *b);
 
@@ -62,7 +67,6 @@ int weft_provider_score(const struct weft_settings *settings, bool one_node,
  * usable one of its provider; then, unless the user named the provider, the first usable one.
  * Returns count if there is none. */
 size_t weft_provider_score_next(const struct weft_settings *settings,
-                                const struct weft_offer *offers,
                                 const struct weft_verdict *verdicts, size_t count, size_t failed);
 
 #endif

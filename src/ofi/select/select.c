@@ -194,13 +194,12 @@ static struct weft_provider_candidate *list_candidates(const struct market *m,
     struct weft_provider_candidate *list = calloc(m->count > 0 ? m->count : 1, sizeof *list);
 
     for (size_t i = 0; i < m->count && list != NULL; i++) {
-        const struct weft_offer *offer = &m->offers[verdicts[i].offer];
-        const struct weft_interface *interface = verdicts[i].interface;
+        const struct weft_offer *offer = verdicts[i].offer;
 
         memcpy(list[i].provider, offer->provider, sizeof list[i].provider);
         memcpy(list[i].domain, offer->domain, sizeof list[i].domain);
         snprintf(list[i].interface, sizeof list[i].interface, "%s",
-                 interface != NULL ? interface->name : offer->domain);
+                 weft_verdict_place(&verdicts[i]));
         weft_interface_address((const struct sockaddr *)&offer->address, list[i].address,
                                sizeof list[i].address);
         list[i].version = offer->version;
@@ -213,7 +212,7 @@ static struct weft_provider_candidate *list_candidates(const struct market *m,
 static int take(const struct market *m, const struct weft_settings *settings,
                 const struct weft_verdict *verdict, struct weft_provider_choice *choice)
 {
-    struct fi_info *info = fi_dupinfo(m->infos[verdict->offer]);
+    struct fi_info *info = fi_dupinfo(m->infos[verdict->offer - m->offers]);
     size_t limit = weft_rxm_eager_limit(verdict->row);
 
     if (info == NULL)
@@ -231,29 +230,17 @@ static int take(const struct market *m, const struct weft_settings *settings,
                                             .software_matching = verdict->software,
                                             .push = verdict->push,
                                             .eager_limit = limit};
-    snprintf(choice->interface, sizeof choice->interface, "%s",
-             verdict->interface != NULL ? verdict->interface->name : info->domain_attr->name);
+    snprintf(choice->interface, sizeof choice->interface, "%s", weft_verdict_place(verdict));
     return 0;
 }
 
-static bool same_provider(const struct market *m, const struct weft_verdict *a,
-                          const struct weft_verdict *b)
-{
-    return strcmp(m->offers[a->offer].provider, m->offers[b->offer].provider) == 0;
-}
-
 /* A job over another provider than the best reports it. */
-static void report_fall(const struct market *m, const struct weft_settings *settings,
-                        const struct weft_job *job, const struct weft_verdict *failed,
-                        const struct weft_verdict *next, const char *why)
+static void report_fall(const struct weft_settings *settings, const struct weft_job *job,
+                        const struct weft_verdict *next, bool same, const char *why)
 {
-    const struct weft_offer *other = &m->offers[next->offer];
-    bool same = same_provider(m, failed, next);
-
     if (settings->verbose || (!same && job->rank == 0))
-        weft_warn("%s; trying %s on %s instead%s", why, other->provider,
-                  next->interface != NULL ? next->interface->name : other->domain,
-                  same ? "" : " (WEFT_PROVIDER names the one to use)");
+        weft_warn("%s; trying %s on %s instead%s", why, next->offer->provider,
+                  weft_verdict_place(next), same ? "" : " (WEFT_PROVIDER names the one to use)");
 }
 
 /* Chooses the first verdict that can be opened; without objects, the first one. Returns its index,
@@ -284,14 +271,13 @@ static size_t settle(const struct market *m, const struct weft_settings *setting
         verdicts[at].usable = false;
         snprintf(verdicts[at].reason, sizeof verdicts[at].reason, "%.*s",
                  (int)sizeof verdicts[at].reason - 1, failure);
-        next = weft_provider_score_next(settings, m->offers, verdicts, m->count, at);
+        next = weft_provider_score_next(settings, verdicts, m->count, at);
         /* Without file descriptors no other one can be opened, and some of libfabric 2.1 crash. */
         if (next == m->count || rc == -FI_EMFILE)
             return m->count;
-        bool same = same_provider(m, &verdicts[at], &verdicts[next]);
+        bool same = strcmp(verdicts[at].offer->provider, verdicts[next].offer->provider) == 0;
         if (!silent)
-            report_fall(m, settings, job, &verdicts[at], &verdicts[next],
-                        same ? failure : of_provider);
+            report_fall(settings, job, &verdicts[next], same, same ? failure : of_provider);
         if (!same)
             of_provider[0] = '\0';
         at = next;
@@ -325,9 +311,10 @@ static void report_idle_adapter(const struct weft_settings *settings, const stru
                   advice, row->pattern);
 }
 
-static int choose(const struct weft_settings *settings, const struct weft_job *job,
-                  struct weft_provider_choice *choice, struct weft_objects *objects,
-                  struct weft_provider_candidate **candidates, size_t *count, char *why, size_t len)
+int weft_provider_open(const struct weft_settings *settings, const struct weft_job *job,
+                       struct weft_provider_choice *choice, struct weft_objects *objects,
+                       struct weft_provider_candidate **candidates, size_t *count, char *why,
+                       size_t len)
 {
     struct market market = {0};
     struct weft_interface *interfaces = NULL;
@@ -373,22 +360,6 @@ out:
     free(interfaces);
     close_market(&market);
     return result;
-}
-
-int weft_provider_select(const struct weft_settings *settings, const struct weft_job *job,
-                         struct weft_provider_choice *choice,
-                         struct weft_provider_candidate **candidates, size_t *count, char *why,
-                         size_t len)
-{
-    return choose(settings, job, choice, NULL, candidates, count, why, len);
-}
-
-int weft_provider_open(const struct weft_settings *settings, const struct weft_job *job,
-                       struct weft_provider_choice *choice, struct weft_objects *objects,
-                       struct weft_provider_candidate **candidates, size_t *count, char *why,
-                       size_t len)
-{
-    return choose(settings, job, choice, objects, candidates, count, why, len);
 }
 
 void weft_provider_versions(uint32_t *built, uint32_t *running)

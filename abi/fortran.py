@@ -184,8 +184,7 @@ def declaration(a, f08, nonblocking):
             return f"type(MPI_Status){intent} :: {a.name}{stars}"
         return f"integer{intent} :: {a.name}(MPI_STATUS_SIZE{', *' if a.array else ''})"
     if a.what == "string":
-        length = "len=*"
-        return f"character({length}){intent} :: {a.name}"
+        return f"character(len=*){intent} :: {a.name}"
     if a.what == "strings":
         return f"character(len=*), intent(in) :: {a.name}(*)"
     if a.what == "strings2":
@@ -318,16 +317,6 @@ def include_file():
         if len(line) > 72:
             raise TableError(f"mpif.h: longer than 72 columns: {line}")
     return "\n".join(lines) + "\n"
-
-
-def parameters_text(f08):
-    lines = []
-    for name, value, kind in constants():
-        if kind and f08:
-            lines.append(f"    type({kind}), parameter :: {name} = {kind}({value})")
-        elif bool(kind) == (not f08) or (not kind and f08 is None):
-            lines.append(f"    integer, parameter :: {name} = {value}")
-    return "\n".join(lines)
 
 
 def integer_constants():

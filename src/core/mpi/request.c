@@ -192,10 +192,9 @@ static inline enum state state_of(struct weft_request_call *call,
                                   const struct weft_request *request)
 {
     weft_request_call_hold(call, request->vci);
-    enum state state = request->pending                         ? PENDING
-                       : request->flags & WEFT_REQUEST_INACTIVE ? INACTIVE
-                                                                : COMPLETE;
-    return state;
+    if (request->pending)
+        return PENDING;
+    return request->flags & WEFT_REQUEST_INACTIVE ? INACTIVE : COMPLETE;
 }
 
 static bool all_complete(struct weft_request_call *call, int count, const MPI_Request *handles)

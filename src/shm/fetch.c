@@ -62,7 +62,7 @@ static int fetch_memory(struct weft_shm_link *link, struct weft_request *request
 {
     if (!(request->type->flags & WEFT_TYPE_CONTIGUOUS))
         return weft_shm_stage_read(link, header->cookie, header->address, request, bytes);
-    if (!weft_shm.early)
+    if (!weft_shm.core_each)
         return weft_shm_read_memory(link->pid, header->address, request->buffer, bytes);
     return weft_shm_share_read(link, header->cookie, header->address, request->buffer, bytes);
 }

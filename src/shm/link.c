@@ -70,7 +70,7 @@ static struct weft_shm_link *make_link(struct weft_peer *peer, int index)
                                    .peer = peer,
                                    .pid = weft_shm_member(index)->pid,
                                    .no_read = !weft_shm.single_copy,
-                                   .early = weft_shm.early && !peer->deal};
+                                   .core_each = weft_shm.core_each && !peer->deal};
     weft_ring_open_writer(&link->out, link->share_out + 1, shape);
     weft_ring_open_reader(&link->in, link->share_in + 1, shape);
     link->stage = weft_shm_stage(index);

@@ -14,34 +14,7 @@
 #include "shm/copy.h"
 #include "shm/shm_internal.h"
 
-enum { LOOKS = 8, BATCH = 32, EARLY_STEP = 2048 };
-
-/* Waits until data that were published early are complete up to a position. False if their writer's
- * process has ended before. */
-static bool wait_filled(const struct weft_shm_link *link, uint32_t upto)
-{
-    unsigned looks = 0;
-    while (!weft_ring_is_filled(&link->in, upto))
-        if (weft_shm_is_gone(link, &looks))
-            return weft_ring_is_filled(&link->in, upto);
-    return true;
-}
-
-bool weft_shm_unpack(const struct weft_peer *peer, const void *from,
-                     const struct weft_datatype *type, void *buffer, size_t bytes)
-{
-    const struct weft_shm_link *link = peer->shm;
-    const struct weft_ring_line *line = from;
-    const struct weft_shm_body *body = (const struct weft_shm_body *)line->body;
-    const char *data = weft_ring_data(&link->in, line->at);
-    for (size_t done = 0, part; done < bytes; done += part) {
-        part = bytes - done < EARLY_STEP ? bytes - done : EARLY_STEP;
-        if (!wait_filled(link, line->at + (uint32_t)(done + part)))
-            return false;
-        weft_datatype_unpack(type, buffer, done, data + done, part);
-    }
-    return wait_filled(link, line->at + body->bytes); /* including what the receive truncates */
-}
+enum { LOOKS = 8, BATCH = 32 };
 
 /* Passes a message to the matcher, and frees its line. */
 static __attribute__((noinline)) void read_message(struct weft_shm_link *link,
@@ -65,9 +38,6 @@ static __attribute__((noinline)) void read_message(struct weft_shm_link *link,
         message.data = &body->word;
         message.bytes = sizeof body->word;
         message.length = body->word.length;
-    } else if (body->kind == WEFT_SHM_EARLY) {
-        message.place = WEFT_DATA_ARRIVING;
-        message.data = line;
     } else {
         message.data = in_line ? (const char *)body->data : weft_ring_data(&link->in, at);
     }

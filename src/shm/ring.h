@@ -23,8 +23,7 @@
  *    consumed.
  *  - A piece of data is contiguous and at most a quarter of D, and less than a quarter of D and of
  *    L is consumed but not published: so an empty ring always has room for a piece.
- *  - The data of a line are complete when its turn is there, or, if the line is marked as early, up
- *    to the position in `filled`.
+ *  - The data of a line are complete when its turn is there.
  */
 #ifndef WEFT_RING_H
 #define WEFT_RING_H
@@ -49,10 +48,9 @@ struct weft_ring_line {
 
 _Static_assert(sizeof(struct weft_ring_line) == WEFT_RING_LINE, "a line is a cache line");
 
+/* Two lines, because processors fetch lines in pairs. */
 struct weft_ring_shared {
-    _Alignas(WEFT_RING_LINE) _Atomic uint64_t consumed; /* by the reader: lines, data << 32 */
-    _Alignas(WEFT_RING_LINE) _Atomic uint32_t
-        filled; /* end of the data that the writer has copied so far */
+    _Alignas(2 * WEFT_RING_LINE) _Atomic uint64_t consumed; /* by the reader: lines, data << 32 */
 };
 
 struct weft_ring_geometry {
@@ -224,12 +222,6 @@ static inline void weft_ring_prepare(const struct weft_ring_writer *w, uint32_t 
         weft_ring_own(place + done);
 }
 
-/* Publishes that the data up to position upto are complete, of a line that was published early. */
-static inline void weft_ring_fill(struct weft_ring_writer *w, uint32_t upto)
-{
-    atomic_store_explicit(&w->shared->filled, upto, memory_order_release);
-}
-
 /* The lines that were ever written. */
 static inline uint64_t weft_ring_written(const struct weft_ring_writer *w)
 {
@@ -254,13 +246,6 @@ static inline const struct weft_ring_line *weft_ring_peek(const struct weft_ring
 static inline const char *weft_ring_data(const struct weft_ring_reader *r, uint32_t at)
 {
     return r->data + (at & (r->data_size - 1));
-}
-
-/* True when the data of a line that was published early are there up to position upto. */
-static inline bool weft_ring_is_filled(const struct weft_ring_reader *r, uint32_t upto)
-{
-    uint32_t filled = atomic_load_explicit(&r->shared->filled, memory_order_acquire);
-    return (int32_t)(filled - upto) >= 0;
 }
 
 /* Publishes the consumer index. */

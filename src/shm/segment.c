@@ -397,7 +397,7 @@ void weft_shm_begin(void)
     weft_shm.eager_limit = choose_eager_limit();
     weft_shm.piece = choose_piece(32 << 10);
     weft_shm.short_piece = choose_piece(8 << 10);
-    weft_shm.early = weft_shm.members <= weft_shm_cores();
+    weft_shm.core_each = weft_shm.members <= weft_shm_cores();
     if (weft_settings.verbose < 2 && !(weft_settings.verbose && weft_shm.self == 0))
         return;
     weft_warn("shared memory with %u ranks of this node on %d %s, up to %zu bytes by two copies, "

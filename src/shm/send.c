@@ -16,15 +16,13 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* Data from EARLY_FROM bytes on are published before they are copied, EARLY_STEP at a time, so
- * that the reader copies behind the writer. PIECES_AT_ONCE bounds what one call pushes to a peer.
- * Messages of up to SHORT_PUSH bytes are pushed in short pieces, because the first and the last
- * piece are copied by one end alone. Messages of TUNED_FROM bytes are larger than caches; what is
- * copied past the caches is packed PACKED_AT_ONCE bytes at a time, which stay in the first-level
- * cache. */
+/* The method of copying data of LONG_FROM bytes and more is tuned, and room for the next ones is
+ * not prepared. PIECES_AT_ONCE bounds what one call pushes to a peer. Messages of up to SHORT_PUSH
+ * bytes are pushed in short pieces, because the first and the last piece are copied by one end
+ * alone. Messages of TUNED_FROM bytes are larger than caches; what is copied past the caches is
+ * packed PACKED_AT_ONCE bytes at a time, which stay in the first-level cache. */
 enum {
-    EARLY_FROM = 3072,
-    EARLY_STEP = 2048,
+    LONG_FROM = 3072,
     PIECES_AT_ONCE = 8,
     SHORT_PUSH = 128 << 10,
     TUNED_FROM = 4 << 20,
@@ -62,30 +60,25 @@ static void pack(const struct outgoing *message, size_t offset, void *to, size_t
         memcpy(to, (const char *)message->buffer + offset, bytes);
 }
 
-/* Copies a message that was published before, step by step. Trials choose whether contiguous bytes
- * are copied through the caches or past them, by the time since the message before, which includes
- * the work of the reader. Between cores that share no nearby cache 8 KiB take 0.4 of the time past
- * them, else 1.7 (bench/weft_latency). */
-static void copy_early(struct weft_shm_link *link, const struct outgoing *message, char *place,
-                       uint32_t at)
+/* Copies a long message through the caches or past them, as trials choose. Between two cores that
+ * share no nearby cache 8 KiB take 0.4 of the time past them, else 1.7 (bench/weft_latency). */
+static void copy_long(const struct weft_shm_link *link, const struct outgoing *message, char *place)
 {
-    bool tuned = !message->type && at >= link->out.data_size; /* not while pages are new */
-    bool past = tuned && weft_copy_tuning_past(&link->early_tuning);
-    for (size_t done = 0, part; done < message->bytes; done += part) {
-        part = message->bytes - done < EARLY_STEP ? message->bytes - done : EARLY_STEP;
-        if (past) {
-            weft_shm_copy_past(place + done, (const char *)message->buffer + done, part);
-            weft_shm_copied_past();
-        } else {
-            pack(message, done, place + done, part);
-        }
-        weft_ring_fill(&link->out, at + (uint32_t)(done + part));
+    if (weft_copy_tuning_past(&link->data_tuning)) {
+        weft_shm_copy_past(place, message->buffer, message->bytes);
+        weft_shm_copied_past();
+    } else {
+        memcpy(place, message->buffer, message->bytes);
     }
-    if (!tuned)
-        return;
+}
+
+/* Called when the message is published. The time since the one before includes the reader's work.
+ */
+static void note_long(struct weft_shm_link *link, size_t bytes)
+{
     uint64_t now = weft_copy_tuning_clock();
-    weft_copy_tuning_note(&link->early_tuning, (now - link->early_copied) / (message->bytes >> 10));
-    link->early_copied = now;
+    weft_copy_tuning_note(&link->data_tuning, (now - link->data_copied) / (bytes >> 10));
+    link->data_copied = now;
 }
 
 /* Writes a message to the data area; *turn is the turn of its line. False if there is no room now.
@@ -102,22 +95,23 @@ static __attribute__((noinline)) bool write_data(struct weft_shm_link *link,
         return false;
     struct weft_ring_line *line = weft_ring_line(out);
     struct weft_shm_body *body = weft_shm_body(line);
-    bool early = link->early && message->bytes >= EARLY_FROM;
-    describe(body, early ? WEFT_SHM_EARLY : WEFT_SHM_DATA, message->mode, message->bytes,
-             message->context, message->source, message->tag);
+    /* Not while the pages are new: their first use takes longer than any copy. */
+    bool tuned =
+        link->core_each && message->bytes >= LONG_FROM && !message->type && at >= out->data_size;
+    describe(body, WEFT_SHM_DATA, message->mode, message->bytes, message->context, message->source,
+             message->tag);
     body->word.cookie = message->cookie;
     line->at = at;
-    if (!early) {
+    if (tuned)
+        copy_long(link, message, place);
+    else
         pack(message, 0, place, message->bytes);
-        *turn = weft_ring_publish(out, line);
-        weft_shm_ring_doorbell(link);
-        weft_ring_prepare(out, (uint32_t)message->bytes);
-        return true;
-    }
-    weft_ring_fill(out, at);
     *turn = weft_ring_publish(out, line);
-    copy_early(link, message, place, at);
     weft_shm_ring_doorbell(link);
+    if (tuned)
+        note_long(link, message->bytes);
+    else if (message->bytes < LONG_FROM)
+        weft_ring_prepare(out, (uint32_t)message->bytes);
     return true;
 }
 

@@ -95,11 +95,6 @@ int weft_shm_isend(struct weft_request *request);
  * FIN, completes the request. */
 void weft_shm_fetch(struct weft_request *request, const void *header);
 
-/* Unpacks the data of a message that its sender may still be writing, from a line of the peer's
- * ring, and waits until the sender has written all. False if the sender's process ends before. */
-bool weft_shm_unpack(const struct weft_peer *peer, const void *line,
-                     const struct weft_datatype *type, void *buffer, size_t bytes);
-
 /* Sends the ACK of a synchronous message, which the cookie names. */
 void weft_shm_acknowledge(struct weft_peer *peer, uint64_t cookie);
 

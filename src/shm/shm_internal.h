@@ -51,7 +51,6 @@ struct weft_shm_member {
 enum weft_shm_kind {
     WEFT_SHM_INLINE, /* a message, whole in its line */
     WEFT_SHM_DATA,   /* a message in the data area; if synchronous, with the sender's cookie */
-    WEFT_SHM_EARLY,  /* the same, published while it is being copied */
     WEFT_SHM_RTS,    /* a message to be fetched: cookie, address (0: cannot be read), length */
     WEFT_SHM_ACK,    /* the synchronous send of cookie has matched */
     WEFT_SHM_FIN,    /* the data of the RTS of cookie were taken */
@@ -138,18 +137,18 @@ struct weft_shm_link {
     _Atomic uint32_t *doorbell;
     struct weft_shm_share *share_out, *share_in; /* of messages to it, and from it */
     char *stage;                                 /* its stage */
-    struct weft_shm_copy_tuning push_tuning, stage_tuning, early_tuning; /* of writes for it */
+    struct weft_shm_copy_tuning push_tuning, stage_tuning, data_tuning; /* of writes for it */
     uint64_t piece_pushed; /* when the last one was, by weft_copy_tuning_clock */
-    uint64_t early_copied; /* the same of a message that was published before */
+    uint64_t data_copied;  /* the same of a message in the data area */
     uint32_t offer;        /* the last one in share_in */
     _Alignas(WEFT_RING_LINE) struct weft_ring_reader in;
     struct weft_peer *peer;
     int32_t pid;
-    bool buried;  /* its process has ended */
-    bool no_read; /* its memory cannot be read */
-    bool listed;  /* in the VCI's list busy */
-    bool early;   /* of deal 0, with a core for each rank: long data are published while they are
-                     copied, and the stage may be used */
+    bool buried;    /* its process has ended */
+    bool no_read;   /* its memory cannot be read */
+    bool listed;    /* in the VCI's list busy */
+    bool core_each; /* of deal 0, with a core for each rank: copies are tuned, and the stage may be
+                       used */
     struct weft_shm_link *next_busy;
     struct weft_request *pushed;        /* sends to it, in order of their CTS */
     struct weft_request *pushed_at;     /* receives from it */
@@ -174,8 +173,8 @@ struct weft_shm {
     size_t eager_limit, piece, short_piece;
     bool open;
     bool single_copy; /* memory of other processes can be read */
-    bool early;   /* long data are published while they are copied: cores enough for both ends */
-    bool barrier; /* membarrier() works */
+    bool core_each;   /* each rank of the node has a core */
+    bool barrier;     /* membarrier() works */
     int members, self;
     int *world;                 /* ranks of the members, ascending */
     struct weft_shm_head *head; /* where the segment is mapped */

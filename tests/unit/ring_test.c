@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The ring between two processes (src/shm/ring.h): what one thread writes, another reads, in order
- * and unharmed, through rings of several shapes, with lines, pieces of data and pieces that are
- * published before they are complete. Build it with -fsanitize=thread to see its memory order
- * judged.
+ * and unharmed, through rings of several shapes, with lines and pieces of data. Build it with
+ * -fsanitize=thread to see its memory order judged.
  *
  * Invariant: both threads draw the same numbers from the same seed, so the reader knows every byte
  * without a message from the ring.
@@ -20,11 +19,10 @@
 
 #include <cmocka.h>
 
-enum { MESSAGES = 40000, PART = 100 };
+enum { MESSAGES = 40000 };
 
 struct body {
     uint32_t number, bytes, sum;
-    bool early;
 };
 
 struct run {
@@ -43,15 +41,14 @@ static uint64_t draw(uint64_t *state)
 
 struct message {
     uint32_t bytes;
-    bool early;
     unsigned char first;
 };
 
 static struct message next_message(const struct run *run, uint64_t *state)
 {
-    uint32_t piece = (uint32_t)weft_ring_piece(run->shape), kind = draw(state) % 4;
-    struct message message = {0, kind == 3, (unsigned char)draw(state)};
-    if (kind >= 2)
+    uint32_t piece = (uint32_t)weft_ring_piece(run->shape), kind = draw(state) % 2;
+    struct message message = {0, (unsigned char)draw(state)};
+    if (kind)
         message.bytes = 1 + (uint32_t)(draw(state) % piece);
     return message;
 }
@@ -59,23 +56,6 @@ static struct message next_message(const struct run *run, uint64_t *state)
 static unsigned char byte_at(const struct message *message, uint32_t i)
 {
     return (unsigned char)(message->first + i * 7);
-}
-
-static void fill(const struct message *message, char *to, uint32_t from, uint32_t until)
-{
-    for (uint32_t i = from; i < until; i++)
-        to[i] = (char)byte_at(message, i);
-}
-
-static void write_early(struct weft_ring_writer *w, const struct message *message, char *place,
-                        uint32_t at)
-{
-    for (uint32_t done = 0; done < message->bytes;) {
-        uint32_t upto = done + PART < message->bytes ? done + PART : message->bytes;
-        fill(message, place, done, upto);
-        weft_ring_fill(w, at + upto);
-        done = upto;
-    }
 }
 
 static void write_one(struct weft_ring_writer *w, const struct message *message, uint32_t number)
@@ -87,16 +67,12 @@ static void write_one(struct weft_ring_writer *w, const struct message *message,
     while (message->bytes && !(place = weft_ring_reserve(w, message->bytes, &at)))
         sched_yield();
     struct weft_ring_line *line = weft_ring_line(w);
-    const struct body body = {number, message->bytes, number * 3 + message->bytes, message->early};
+    const struct body body = {number, message->bytes, number * 3 + message->bytes};
     memcpy(line->body, &body, sizeof body);
     line->at = at;
-    if (message->early)
-        weft_ring_fill(w, at);
-    else if (place)
-        fill(message, place, 0, message->bytes);
+    for (uint32_t i = 0; i < message->bytes; i++)
+        place[i] = (char)byte_at(message, i);
     weft_ring_publish(w, line);
-    if (message->early)
-        write_early(w, message, place, at);
 }
 
 static void *write_all(void *arg)
@@ -121,14 +97,8 @@ static size_t compare(struct weft_ring_reader *r, const struct message *message,
 {
     const char *data = weft_ring_data(r, at);
     size_t wrong = 0;
-    for (uint32_t i = 0; i < message->bytes; i++) {
-        if (message->early && i % PART == 0) {
-            uint32_t upto = i + PART < message->bytes ? i + PART : message->bytes;
-            while (!weft_ring_is_filled(r, at + upto))
-                sched_yield();
-        }
+    for (uint32_t i = 0; i < message->bytes; i++)
         wrong += (unsigned char)data[i] != byte_at(message, i);
-    }
     return wrong;
 }
 
@@ -142,7 +112,6 @@ static void read_one(struct weft_ring_reader *r, const struct message *message, 
     assert_int_equal(body.number, number);
     assert_int_equal(body.bytes, message->bytes);
     assert_int_equal(body.sum, number * 3 + message->bytes);
-    assert_int_equal(body.early, message->early);
     if (!message->bytes) {
         weft_ring_consume(r);
         return;
@@ -170,12 +139,11 @@ static void through(struct weft_ring_geometry shape, uint64_t seed, uint32_t sta
 {
     struct run run = {.shape = shape, .seed = seed, .start = start};
     pthread_t writer;
-    run.memory = aligned_alloc(WEFT_RING_LINE, weft_ring_bytes(shape));
+    run.memory = aligned_alloc(_Alignof(struct weft_ring_shared), weft_ring_bytes(shape));
     assert_non_null(run.memory);
     memset(run.memory, 0, weft_ring_bytes(shape));
     struct weft_ring_shared *shared = run.memory;
     atomic_store(&shared->consumed, (uint64_t)start << 32 | start);
-    atomic_store(&shared->filled, start);
     assert_int_equal(pthread_create(&writer, NULL, write_all, &run), 0);
     read_all(&run);
     pthread_join(writer, NULL);
@@ -210,7 +178,7 @@ static void full_ring(void **state)
 {
     (void)state;
     const struct weft_ring_geometry shape = {8, 1024};
-    void *memory = aligned_alloc(WEFT_RING_LINE, weft_ring_bytes(shape));
+    void *memory = aligned_alloc(_Alignof(struct weft_ring_shared), weft_ring_bytes(shape));
     struct weft_ring_writer w;
     struct weft_ring_reader r;
     uint32_t at;
@@ -243,7 +211,7 @@ static void medium_pieces_are_apart(void **state)
     (void)state;
     enum { DATA = 32768, BYTES = 1024, PAGES = DATA / WEFT_RING_PAGE };
     const struct weft_ring_geometry shape = {64, DATA};
-    void *memory = aligned_alloc(WEFT_RING_LINE, weft_ring_bytes(shape));
+    void *memory = aligned_alloc(_Alignof(struct weft_ring_shared), weft_ring_bytes(shape));
     struct weft_ring_writer w;
     uint32_t at;
     assert_non_null(memory);
@@ -269,7 +237,7 @@ static void read_ring_has_room(void **state)
 {
     (void)state;
     const struct weft_ring_geometry shape = {8, 1024};
-    void *memory = aligned_alloc(WEFT_RING_LINE, weft_ring_bytes(shape));
+    void *memory = aligned_alloc(_Alignof(struct weft_ring_shared), weft_ring_bytes(shape));
     struct weft_ring_writer w;
     struct weft_ring_reader r;
     uint64_t numbers = 6;

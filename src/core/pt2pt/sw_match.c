@@ -106,16 +106,10 @@ static bool find_sender(struct weft_request *receive, const struct weft_arrival 
 static void take_data(struct weft_request *receive, const struct weft_arrival *message)
 {
     size_t bytes = weft_request_fit(receive, message->length);
-    switch ((enum weft_data_place)message->place) {
-    case WEFT_DATA_LOCAL:
+    if (message->place == WEFT_DATA_LOCAL) {
         copy_local(receive, message->data, bytes);
         weft_request_event((struct weft_request *)message->data);
-        return;
-    case WEFT_DATA_ARRIVING:
-        if (!weft_shm_unpack(message->peer, message->data, receive->type, receive->buffer, bytes))
-            receive->error = (uint8_t)weft_failure_say(message->peer);
-        return;
-    default:
+    } else {
         weft_datatype_unpack(receive->type, receive->buffer, 0, message->data, bytes);
     }
 }
@@ -192,26 +186,17 @@ WEFT_COLD static void report_unready(const struct weft_arrival *message)
               message->tag, channel->comm->rank);
 }
 
-/* Copies into a kept message what it must not refer to. False if its sender has died while it wrote
- * the data. */
-static bool copy_data(struct weft_message *kept, const struct weft_arrival *message)
+/* Copies into a kept message what it must not refer to. */
+static void copy_data(struct weft_message *kept, const struct weft_arrival *message)
 {
-    struct weft_request *send;
     kept->arrival.data = kept->data;
-    switch ((enum weft_data_place)message->place) {
-    case WEFT_DATA_LOCAL:
-        send = (struct weft_request *)message->data;
+    if (message->place == WEFT_DATA_LOCAL) {
+        struct weft_request *send = (struct weft_request *)message->data;
         kept->arrival.place = WEFT_DATA_HERE;
         weft_datatype_pack(send->type, send->buffer, 0, kept->data, send->bytes);
         weft_request_event(send);
-        return true;
-    case WEFT_DATA_ARRIVING:
-        kept->arrival.place = WEFT_DATA_HERE;
-        return weft_shm_unpack(message->peer, message->data, weft_datatype_byte(), kept->data,
-                               message->bytes);
-    default:
+    } else {
         memcpy(kept->data, message->data, message->bytes);
-        return true;
     }
 }
 
@@ -238,10 +223,8 @@ static int keep(struct weft_matcher *matcher, const struct weft_arrival *message
     kept->arrival = *message;
     kept->arrival.bytes = room;
     kept->channel = NULL;
-    if (!refers && !copy_data(kept, message)) {
-        free(kept);
-        return MPI_SUCCESS;
-    }
+    if (!refers)
+        copy_data(kept, message);
     kept->match.context = message->context;
     kept->match.source = message->source;
     kept->match.tag = message->tag;

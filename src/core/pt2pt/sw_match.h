@@ -19,7 +19,6 @@
 /* Where the data of an arrived message are. */
 enum weft_data_place {
     WEFT_DATA_HERE,      /* data: the packed data */
-    WEFT_DATA_ARRIVING,  /* data: the ring's line; the sender is still writing (shared memory) */
     WEFT_DATA_AT_SENDER, /* data: the header of an RTS; the lane fetches the data */
     WEFT_DATA_LOCAL      /* data: the send request, of this process, still pending */
 };

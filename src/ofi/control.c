@@ -34,9 +34,9 @@ static struct weft_net_control_out *whole(struct weft_backlog_entry *out)
 }
 
 /* ---- Weft's own short messages: controls and RTS headers. They are injected if the provider
- * injects that many bytes (opx injects 16, efa 32). Else, and if the provider has to report an error
- * of the send, which ofi_rxm does not for injected ones, they are sent from a copy, which is freed
- * when the send has completed. */
+ * injects that many bytes (opx injects 16, efa 32). Else, and if the provider has to report an
+ * error of the send, which ofi_rxm does not for injected ones, they are sent from a copy, which is
+ * freed when the send has completed. */
 
 struct own_message {
     struct weft_net_op op;

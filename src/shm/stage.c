@@ -82,7 +82,8 @@ int weft_shm_stage_read(struct weft_shm_link *link, uint64_t cookie, uint64_t ad
                         struct weft_request *request, size_t bytes)
 {
     const struct weft_shm_part all = {0, bytes};
-    if (!link->core_each || !weft_share_pays(bytes)) /* the stage serves one link at a time: deal 0 */
+    if (!link->core_each ||
+        !weft_share_pays(bytes)) /* the stage serves one link at a time: deal 0 */
         return read_and_unpack(link, address, request, &all);
     weft_share_open(link->share_in, ++link->offer);
     weft_shm_control(link, &(struct weft_shm_body){.kind = WEFT_SHM_LAY,

@@ -48,9 +48,9 @@ struct weft_ring_line {
 
 _Static_assert(sizeof(struct weft_ring_line) == WEFT_RING_LINE, "a line is a cache line");
 
-/* Two lines, because processors fetch lines in pairs. */
 struct weft_ring_shared {
-    _Alignas(2 * WEFT_RING_LINE) _Atomic uint64_t consumed; /* by the reader: lines, data << 32 */
+    _Alignas(WEFT_RING_LINE) _Atomic uint64_t consumed;  /* by the reader: lines, data << 32 */
+    _Alignas(WEFT_RING_LINE) char apart[WEFT_RING_LINE]; /* processors fetch lines in pairs */
 };
 
 struct weft_ring_geometry {

@@ -64,7 +64,16 @@ MPI_Aint FORTRAN(aint_diff)(const MPI_Aint *addr1, const MPI_Aint *addr2)
 }
 WEFT_FORTRAN_NAMES(aint_diff, AINT_DIFF)
 
-/* ---- Info: lengths do not count the null character that ends a string of C */
+/* ---- Info and process sets: lengths do not count the null character that ends a string of C */
+
+/* The bytes that C may write to a result of `length` characters, at most `most`: no result is
+ * longer. 0 asks for the length only; a negative length is an error that C finds. */
+static int bytes_of(int length, int most)
+{
+    if (length <= 0)
+        return length;
+    return length < most ? length + 1 : most;
+}
 
 void FORTRAN(info_create_env)(int *info, int *ierror)
 {
@@ -79,14 +88,12 @@ void FORTRAN(info_get)(const int *info, const char *key, const int *valuelen, ch
                        int *flag, int *ierror, size_t key_length, size_t value_length)
 {
     char few[WEFT_FORTRAN_TEXT], *c_key = weft_fortran_text(key, key_length, few);
-    char *c_value = weft_fortran_allocate(*valuelen > 0 ? (size_t)*valuelen + 1 : 1, 1);
-    int c_flag = 0;
-    *c_value = '\0';
-    int code = CALL(Info_get)(weft_Info_of(*info), c_key, *valuelen, c_value, &c_flag);
+    char c_value[MPI_MAX_INFO_VAL] = "";
+    int c_flag = 0, most = *valuelen < MPI_MAX_INFO_VAL ? *valuelen : MPI_MAX_INFO_VAL - 1;
+    int code = CALL(Info_get)(weft_Info_of(*info), c_key, most, c_value, &c_flag);
     if (code == MPI_SUCCESS && c_flag)
         weft_fortran_pad(value, value_length, c_value);
     *flag = weft_fortran_logical(c_flag);
-    free(c_value);
     weft_fortran_release(c_key, few);
     finish(ierror, code);
 }
@@ -96,9 +103,8 @@ void FORTRAN(info_get_string)(const int *info, const char *key, int *buflen, cha
                               int *ierror, size_t key_length, size_t value_length)
 {
     char few[WEFT_FORTRAN_TEXT], *c_key = weft_fortran_text(key, key_length, few);
-    int c_flag = 0, length = *buflen > 0 ? *buflen + 1 : *buflen;
-    char *c_value = weft_fortran_allocate(length > 0 ? (size_t)length : 1, 1);
-    *c_value = '\0';
+    int c_flag = 0, length = bytes_of(*buflen, MPI_MAX_INFO_VAL);
+    char c_value[MPI_MAX_INFO_VAL] = "";
     int code = CALL(Info_get_string)(weft_Info_of(*info), c_key, &length, c_value, &c_flag);
     if (code == MPI_SUCCESS && c_flag) {
         if (*buflen > 0)
@@ -106,7 +112,6 @@ void FORTRAN(info_get_string)(const int *info, const char *key, int *buflen, cha
         *buflen = length - 1;
     }
     *flag = weft_fortran_logical(c_flag);
-    free(c_value);
     weft_fortran_release(c_key, few);
     finish(ierror, code);
 }
@@ -115,17 +120,15 @@ BOTH(info_get_string, INFO_GET_STRING)
 void FORTRAN(session_get_nth_pset)(const int *session, const int *info, const int *n, int *pset_len,
                                    char *pset_name, int *ierror, size_t pset_name_length)
 {
-    int length = *pset_len > 0 ? *pset_len + 1 : *pset_len, room = length;
-    char *name = weft_fortran_allocate(length > 0 ? (size_t)length : 1, 1);
-    *name = '\0';
+    int length = bytes_of(*pset_len, MPI_MAX_PSET_NAME_LEN);
+    char name[MPI_MAX_PSET_NAME_LEN] = "";
     int code = CALL(Session_get_nth_pset)(weft_Session_of(*session), weft_Info_of(*info), *n,
                                           &length, name);
     if (code == MPI_SUCCESS) {
-        if (room > 0)
+        if (*pset_len > 0)
             weft_fortran_pad(pset_name, pset_name_length, name);
         *pset_len = length - 1;
     }
-    free(name);
     finish(ierror, code);
 }
 BOTH(session_get_nth_pset, SESSION_GET_NTH_PSET)

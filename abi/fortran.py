@@ -33,7 +33,7 @@ FUNCTION_WORDS = ("no", "old", "hand", "explicit")
 # A parameter without a row in fortran.tsv is what its C type means. `array` is the C suffix or
 # pointer to several, `length` what stands in brackets in the table.
 Argument = namedtuple("Argument", "name what type intent array length")
-Procedure = namedtuple("Procedure", "name c arguments hand old explicit status")
+Procedure = namedtuple("Procedure", "name c arguments dropped hand old explicit status")
 
 
 def read_words():
@@ -106,14 +106,16 @@ def procedures():
                 raise TableError(f"fortran.tsv: {plain}: unknown word '{word}'")
         if "no" in own:
             continue
-        arguments = []
+        arguments, dropped = [], 0  # the parameters dropped are the first ones
         for p in split_parameters(f.parameters):
             if p.name == "":
                 continue
             given = words.get((plain, p.name)) or words.get(("*", p.name)) or [""]
             if given[0] != "-":
                 arguments.append(argument_of(p, given[0]))
-        result.append(Procedure(f.name, f, arguments, "hand" in own, "old" in own,
+            else:
+                dropped += 1
+        result.append(Procedure(f.name, f, arguments, dropped, "hand" in own, "old" in own,
                                 "explicit" in own, f.status))
     return result
 
@@ -124,6 +126,15 @@ def is_large(procedure):
 
 def is_subroutine(procedure):
     return procedure.c.returns == "int"
+
+
+def has_ierror(procedure):
+    return is_subroutine(procedure) and procedure.name != "MPI_Pcontrol"
+
+
+def is_detach(procedure):
+    """The address of a buffer is a result in mpi_f08 only."""
+    return any(a.name == "buffer_addr" and a.what == "address" for a in procedure.arguments)
 
 
 def buffers(procedure):
@@ -214,7 +225,7 @@ def interface(procedure, name, f08, bind=None):
     names = [a.name for a in procedure.arguments]
     kept = is_nonblocking(procedure)
     tail = f' &\n            bind(C, name="{bind}")' if bind else ""
-    if is_subroutine(procedure) and bare(procedure) != "Pcontrol":
+    if has_ierror(procedure):
         names = names + ["ierror"]
     word = "subroutine"
     if not is_subroutine(procedure):
@@ -438,7 +449,7 @@ def module_mpi(table):
                     "integer(kind=MPI_ADDRESS_KIND) :: baseptr", "type(c_ptr) :: baseptr")
                 generic.append(f"    interface {name}\n{interface(p, name, False)}\n"
                                f"{with_pointer}\n    end interface")
-            elif any(a.what == "address" for a in p.arguments):
+            elif is_detach(p):
                 # The address of the buffer: an argument of any type, which is not written.
                 loose = [a._replace(what="buffer") if a.what == "address" else a
                          for a in p.arguments]
@@ -581,7 +592,7 @@ def c_parameters(procedure, descriptors):
             result.append(f"int (*{a.name})[3]")
         else:
             result.append(f"{const}{C_TYPES[a.what]} *{a.name}")
-    if is_subroutine(procedure) and bare(procedure) != "Pcontrol":
+    if has_ierror(procedure):
         result.append("int *ierror")
     return result + lengths
 
@@ -603,7 +614,11 @@ def starts(procedure):
 
 def body(procedure):
     """Statements before the call, its arguments, and the statements after it."""
-    before, call, after = [], [], []
+    before, call, after = [], ["0"] * procedure.dropped, []
+    if any(a.length == "sends" for a in procedure.arguments):
+        neighbors = "true" if "neighbor" in bare(procedure).lower() else "false"
+        before += ["int sends, receives;", f"weft_fortran_blocks(weft_Comm_of(*comm), {neighbors}, "
+                                           "sendbuf, &sends, &receives);"]
     for a in procedure.arguments:
         n = a.name
         if a.what == "buffer":
@@ -635,10 +650,11 @@ def body(procedure):
                 after.append(f"*{n} = {made}(c_{n});")
         elif a.what == "handles":
             kind = c_kind(a)
+            length = a.length if a.length in ("sends", "receives") else f"*{a.length}"
             before.append(f"void *few_{n}[WEFT_FORTRAN_FEW], **c_{n} = "
-                          f"weft_fortran_room(*{a.length}, few_{n}, sizeof *c_{n});")
+                          f"weft_fortran_room({length}, few_{n}, sizeof *c_{n});")
             before.append(f"few_{n}[0] = NULL;")
-            before.append(f"for (int i = 0; i < *{a.length}; i++)\n"
+            before.append(f"for (int i = 0; i < {length}; i++)\n"
                           f"        c_{n}[i] = weft_{kind}_of({n}[i]);")
             call.append(f"({a.type} *)c_{n}")
             if starts(procedure):
@@ -699,23 +715,39 @@ def null_of(a):
     return "MPI_DATATYPE_NULL" if a.type == "MPI_Datatype" else f"{a.type.upper()}_NULL"
 
 
+def returns(procedure):
+    return "void" if is_subroutine(procedure) else procedure.c.returns
+
+
 def glue_of(procedure):
     name = bare(procedure)
     lower = name.lower()
     before, call, after = body(procedure)
     parameters = c_parameters(procedure, False)
+    if not has_ierror(procedure):
+        returned = "" if is_subroutine(procedure) else "return "
+        parts = [wrap(f"{returns(procedure)} FORTRAN({lower})(", parameters or ["void"], ")"), "{",
+                 wrap(f"    {returned}CALL({name})(", call, ");"), "}",
+                 f"WEFT_FORTRAN_NAMES({lower}, {name.upper()})", ""]
+        return "\n".join(parts)
     parts = [wrap(f"static inline void plain_{lower}(", parameters, ")"), "{"]
     parts += [f"    {line}" for line in before]
     parts.append(wrap(f"    int code = CALL({name})(", call, ");"))
-    parts += ["    if (ierror)", "        *ierror = code;"]
+    parts += ["    finish(ierror, code);"]
     parts += [f"    {line}" for line in after] + ["}", ""]
     names = c_names(procedure, False)
     condition = not_direct(procedure)
     if condition:
         parts += [wrap(f"static WEFT_GENERAL void general_{lower}(", parameters, ")"), "{",
                   wrap(f"    plain_{lower}(", names, ");"), "}", ""]
+    if is_detach(procedure):
+        parts += [wrap(f"void FORTRAN({lower}_f08)(", parameters, ")"), "{",
+                  wrap(f"    plain_{lower}(", names, ");"), "}", ""]
+        names = [n.replace("buffer_addr", "&address") for n in names]
     if not (is_large(procedure) and has_descriptors(procedure)):
         parts += [wrap(f"void FORTRAN({lower})(", parameters, ")"), "{"]
+        if is_detach(procedure):
+            parts += ["    void *address;", "    (void)buffer_addr;"]
         if condition:
             parts += [f"    if (weft_unlikely({condition})) {{",
                       wrap(f"        general_{lower}(", names, ");"),
@@ -880,7 +912,7 @@ def alias_of(procedure):
     lines = []
     if any(a.name == "baseptr" for a in procedure.arguments):
         lines.append(f"WEFT_FORTRAN_ALIAS({lower}, {lower}_cptr)")
-    if not has_descriptors(procedure) and is_subroutine(procedure):
+    if not has_descriptors(procedure) and is_subroutine(procedure) and not is_detach(procedure):
         lines.append(f"WEFT_FORTRAN_ALIAS({lower}, {lower}_f08)")
     return "\n".join(lines)
 
@@ -911,12 +943,13 @@ def hand_header(table):
              '#include "fortran/glue.h"', ""]
     for p in table:
         lower = bare(p).lower()
-        returns = "void" if is_subroutine(p) else p.c.returns
         parameters = c_parameters(p, False) or ["void"]
-        parts.append(wrap(f"WEFT_FORTRAN_LINKAGE {returns} FORTRAN({lower})(", parameters, ");"))
+        parts.append(wrap(f"WEFT_FORTRAN_LINKAGE {returns(p)} FORTRAN({lower})(", parameters, ");"))
         if has_descriptors(p):
             parts.append(wrap(f"WEFT_FORTRAN_LINKAGE void FORTRAN_TS({lower})(",
                               c_parameters(p, True), ");"))
+        if is_detach(p):
+            parts.append(wrap(f"WEFT_FORTRAN_LINKAGE void FORTRAN({lower}_f08)(", parameters, ");"))
     parts += ["", "#endif", ""]
     return "\n".join(parts)
 

@@ -12,6 +12,7 @@ Reads functions.tsv, constants.tsv and fortran.tsv beside this script and writes
     mpi_f08.f90             handles, interfaces and generic names of module mpi_f08
     glue.c                  the external procedures, on the C ABI; compiled twice, see glue.h
     hand.h                  prototypes of the external procedures that are written by hand
+    trampolines.h           EACH(T): T(0) to T(255), for callback.c
 
 Invariant: a procedure is declared in the modules and defined in glue.c from the same rows, so the
 two cannot disagree. What a hand-written procedure takes is checked against hand.h by the compiler.
@@ -430,13 +431,34 @@ def only_fortran(f08, prefix):
     end interface"""
 
 
+def module(name, title, f08, text):
+    """Module mpi or mpi_f08, whose procedures are `text`."""
+    handle = "type({0}), parameter :: {1} = {0}({2})" if f08 else "integer, parameter :: {1} = {2}"
+    handles = "\n".join("    " + handle.format(kind, constant, value)
+                        for constant, value, kind in constants() if kind)
+    modules = ["weft_mpi_constants", "weft_mpi_types"] + ["weft_mpi_callbacks"] * f08
+    uses = "\n".join("    use " + used for used in modules)
+    return f"""\
+{module_head(title + ["Written by abi/fortran.py from the tables in abi/; do not edit."])}
+module {name}
+    use, intrinsic :: iso_c_binding, only: c_ptr
+{uses}
+    implicit none
+    private :: c_ptr
+{handles}
+    logical, parameter :: MPI_SUBARRAYS_SUPPORTED = {".true." if f08 else ".false."}
+    logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .true.
+{ADDRESSES.format(statuses=STATUSES_AS_TYPES if f08 else STATUSES_AS_INTEGERS)}
+    interface
+{copy_function_interfaces(f08)}
+    end interface
+    external :: {", ".join(CONVERSIONS if f08 else CONVERSIONS[:1])}
+{text}
+end module {name}
+"""
+
+
 def module_mpi(table):
-    head = module_head([
-        "Module mpi: handles are INTEGERs, choice buffers take any type, kind and rank. Written by",
-        "abi/fortran.py from the tables in abi/; do not edit."])
-    addresses = ADDRESSES.format(statuses=STATUSES_AS_INTEGERS)
-    handles = "\n".join(f"    integer, parameter :: {name} = {value}"
-                        for name, value, kind in constants() if kind)
     body = []
     for prefix in ("", "P"):
         single, generic = [], []
@@ -458,26 +480,8 @@ def module_mpi(table):
                 single.append(interface(p, name, False))
         body += ["    interface", "\n".join(single), "    end interface", "\n".join(generic),
                  only_fortran(False, prefix)]
-    text = "\n".join(body)
-    return f"""\
-{head}
-module mpi
-    use, intrinsic :: iso_c_binding, only: c_ptr
-    use weft_mpi_constants
-    use weft_mpi_types
-    implicit none
-    private :: c_ptr
-{handles}
-    logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .false.
-    logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .true.
-{addresses}
-    interface
-{copy_function_interfaces(False)}
-    end interface
-    external :: MPI_CONVERSION_FN_NULL
-{text}
-end module mpi
-"""
+    title = ["Module mpi: handles are INTEGERs, choice buffers take any type, kind and rank."]
+    return module("mpi", title, False, "\n".join(body))
 
 
 # ---- Module mpi_f08
@@ -506,13 +510,6 @@ def in_f08(procedure, prefix):
 
 
 def module_f08(table):
-    head = module_head([
-        "Module mpi_f08: handles are types, choice buffers are described by the compiler, so that",
-        "sections with gaps are taken as they are. Written by abi/fortran.py from the tables in",
-        "abi/; do not edit."])
-    addresses = ADDRESSES.format(statuses=STATUSES_AS_TYPES)
-    handles = "\n".join(f"    type({kind}), parameter :: {name} = {kind}({value})"
-                        for name, value, kind in constants() if kind)
     by_name = {p.name: p for p in table}
     body = []
     for prefix in ("", "P"):
@@ -530,27 +527,9 @@ def module_f08(table):
             body.append("\n".join([f"    interface {prefix}{p.name}", *members,
                                    "    end interface"]))
         body.append(only_fortran(True, prefix))
-    text = "\n".join(body)
-    return f"""\
-{head}
-module mpi_f08
-    use, intrinsic :: iso_c_binding, only: c_ptr
-    use weft_mpi_constants
-    use weft_mpi_types
-    use weft_mpi_callbacks
-    implicit none
-    private :: c_ptr
-{handles}
-    logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .true.
-    logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .true.
-{addresses}
-    interface
-{copy_function_interfaces(True)}
-    end interface
-    external :: MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL_C
-{text}
-end module mpi_f08
-"""
+    title = ["Module mpi_f08: handles are types, choice buffers are described by the compiler, so that",
+             "sections with gaps are taken as they are."]
+    return module("mpi_f08", title, True, "\n".join(body))
 
 
 # ---- The glue
@@ -954,6 +933,13 @@ def hand_header(table):
     return "\n".join(parts)
 
 
+def trampolines():
+    n = 256
+    return "\n".join(["// " + SPDX, note("Written by abi/fortran.py; do not edit."),
+                      f"enum {{ TRAMPOLINES = {n} }};",
+                      "#define EACH(T) " + " ".join(f"T({i})" for i in range(n)), ""])
+
+
 def main(arguments):
     if len(arguments) != 1:
         sys.exit("usage: abi/fortran.py DIRECTORY")
@@ -967,6 +953,7 @@ def main(arguments):
             "mpi_f08.f90": module_f08(table),
             "glue.c": glue(table),
             "hand.h": hand_header(table),
+            "trampolines.h": trampolines(),
         }
     except TableError as error:
         sys.exit(f"abi/fortran.py: {error}")

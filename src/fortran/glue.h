@@ -189,8 +189,8 @@ static inline void weft_fortran_start(int n, const int *requests)
         weft_fortran_start_kept(n, requests);
 }
 
-/* The number of datatypes on each side of an all-to-all exchange: of the blocks that this rank sends
- * and receives. No block is sent from MPI_IN_PLACE. */
+/* The number of blocks that this rank sends and receives in an all-to-all exchange, each with a
+ * datatype of its own. No block is sent from MPI_IN_PLACE. */
 void weft_fortran_blocks(MPI_Comm comm, bool neighbors, void *sendbuf, int *sends, int *receives);
 
 /* ---- Errors of this library itself: one sentence, to the error handler of the communicator (of

@@ -8,7 +8,8 @@ EXTRA_DIST += abi/fortran.tsv
 FORTRAN_DIR = src/fortran/generated
 FORTRAN_STAMP = $(FORTRAN_DIR)/stamp
 FORTRAN_FILES = $(FORTRAN_DIR)/mpif.h $(FORTRAN_DIR)/weft_mpi_constants.f90 \
-    $(FORTRAN_DIR)/mpi.f90 $(FORTRAN_DIR)/mpi_f08.f90 $(FORTRAN_DIR)/glue.c $(FORTRAN_DIR)/hand.h
+    $(FORTRAN_DIR)/mpi.f90 $(FORTRAN_DIR)/mpi_f08.f90 $(FORTRAN_DIR)/glue.c $(FORTRAN_DIR)/hand.h \
+    $(FORTRAN_DIR)/trampolines.h
 FORTRAN_TABLES = abi/constants.tsv abi/functions.tsv abi/fortran.tsv
 EXTRA_DIST += $(FORTRAN_STAMP) $(FORTRAN_FILES)
 DISTCLEANFILES = src/fortran/compiler/ISO_Fortran_binding.h

@@ -4,14 +4,15 @@
 
     abi/fortran.py DIRECTORY
 
-Reads functions.tsv, constants.tsv and fortran.tsv beside this script and writes into DIRECTORY
+Reads functions.tsv, constants.tsv, types.tsv and fortran.tsv beside this script and writes into
+DIRECTORY
 
     mpif.h                  the include file, for fixed and for free source form
     weft_mpi_constants.f90  integer constants and kinds, of the modules mpi and mpi_f08
     mpi.f90                 interfaces of module mpi
-    mpi_f08.f90             handles, interfaces and generic names of module mpi_f08
+    mpi_f08.f90             handles, callbacks, interfaces and generic names of module mpi_f08
     glue.c                  the external procedures, on the C ABI; compiled twice, see glue.h
-    hand.h                  prototypes of the external procedures that are written by hand
+    hand.h                  prototypes of all external procedures
     trampolines.h           EACH(T): T(0) to T(255), for callback.c
 
 Invariant: a procedure is declared in the modules and defined in glue.c from the same rows, so the
@@ -431,25 +432,57 @@ def only_fortran(f08, prefix):
     end interface"""
 
 
+def callback_interfaces():
+    """The procedures that a program hands to MPI, as module mpi_f08 declares them."""
+    _, _, types = read_tables()
+    result = []
+    for row in types:
+        match = re.fullmatch(r"typedef (int|void) \((MPI_(?!T_|Copy_|Delete_)\w+)\)\((.*)\)", row)
+        if not match:
+            continue
+        returned, name, parameters = match.groups()
+        names, lines = [], []
+        for p in split_parameters(parameters):
+            base = p.type.rstrip(" *")
+            if p.name in ("flag", "complete"):
+                what = "logical"
+            elif p.name == "extra_state" or p.name.startswith("attribute_val"):
+                what = "integer(kind=MPI_ADDRESS_KIND)"
+            elif base == "void":
+                what = "type(c_ptr), value"
+            elif base in WIDE:
+                what = f"integer(kind={WIDE[base]})"
+            else:
+                what = "integer" if base == "int" else f"type({base})"
+            if p.name:
+                names.append(p.name)
+                lines.append(f"            {what} :: {p.name}")
+        if returned == "int":
+            names.append("ierror")
+            lines.append("            integer :: ierror")
+        result += [fortran_lines(f"subroutine {name}", names, "", "        "), "            import",
+                   *lines, f"        end subroutine {name}"]
+    return "\n".join(["    abstract interface", *result, "    end interface", ""])
+
+
 def module(name, title, f08, text):
     """Module mpi or mpi_f08, whose procedures are `text`."""
     handle = "type({0}), parameter :: {1} = {0}({2})" if f08 else "integer, parameter :: {1} = {2}"
     handles = "\n".join("    " + handle.format(kind, constant, value)
                         for constant, value, kind in constants() if kind)
-    modules = ["weft_mpi_constants", "weft_mpi_types"] + ["weft_mpi_callbacks"] * f08
-    uses = "\n".join("    use " + used for used in modules)
     return f"""\
 {module_head(title + ["Written by abi/fortran.py from the tables in abi/; do not edit."])}
 module {name}
     use, intrinsic :: iso_c_binding, only: c_ptr
-{uses}
+    use weft_mpi_constants
+    use weft_mpi_types
     implicit none
     private :: c_ptr
 {handles}
     logical, parameter :: MPI_SUBARRAYS_SUPPORTED = {".true." if f08 else ".false."}
     logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .true.
 {ADDRESSES.format(statuses=STATUSES_AS_TYPES if f08 else STATUSES_AS_INTEGERS)}
-    interface
+{callback_interfaces() if f08 else ""}    interface
 {copy_function_interfaces(f08)}
     end interface
     external :: {", ".join(CONVERSIONS if f08 else CONVERSIONS[:1])}
@@ -527,8 +560,8 @@ def module_f08(table):
             body.append("\n".join([f"    interface {prefix}{p.name}", *members,
                                    "    end interface"]))
         body.append(only_fortran(True, prefix))
-    title = ["Module mpi_f08: handles are types, choice buffers are described by the compiler, so that",
-             "sections with gaps are taken as they are."]
+    title = ["Module mpi_f08: handles are types, choice buffers are described by the compiler, so",
+             "that sections with gaps are taken as they are."]
     return module("mpi_f08", title, True, "\n".join(body))
 
 

@@ -4,14 +4,16 @@
 
     abi/fortran.py DIRECTORY
 
-Reads functions.tsv, constants.tsv and fortran.tsv beside this script and writes into DIRECTORY
+Reads functions.tsv, constants.tsv, types.tsv and fortran.tsv beside this script and writes into
+DIRECTORY
 
     mpif.h                  the include file, for fixed and for free source form
     weft_mpi_constants.f90  integer constants and kinds, of the modules mpi and mpi_f08
     mpi.f90                 interfaces of module mpi
-    mpi_f08.f90             handles, interfaces and generic names of module mpi_f08
+    mpi_f08.f90             handles, callbacks, interfaces and generic names of module mpi_f08
     glue.c                  the external procedures, on the C ABI; compiled twice, see glue.h
-    hand.h                  prototypes of the external procedures that are written by hand
+    hand.h                  prototypes of all external procedures
+    trampolines.h           EACH(T): T(0) to T(255), for callback.c
 
 Invariant: a procedure is declared in the modules and defined in glue.c from the same rows, so the
 two cannot disagree. What a hand-written procedure takes is checked against hand.h by the compiler.
@@ -33,7 +35,7 @@ FUNCTION_WORDS = ("no", "old", "hand", "explicit")
 # A parameter without a row in fortran.tsv is what its C type means. `array` is the C suffix or
 # pointer to several, `length` what stands in brackets in the table.
 Argument = namedtuple("Argument", "name what type intent array length")
-Procedure = namedtuple("Procedure", "name c arguments hand old explicit status")
+Procedure = namedtuple("Procedure", "name c arguments dropped hand old explicit status")
 
 
 def read_words():
@@ -106,14 +108,16 @@ def procedures():
                 raise TableError(f"fortran.tsv: {plain}: unknown word '{word}'")
         if "no" in own:
             continue
-        arguments = []
+        arguments, dropped = [], 0  # the parameters dropped are the first ones
         for p in split_parameters(f.parameters):
             if p.name == "":
                 continue
             given = words.get((plain, p.name)) or words.get(("*", p.name)) or [""]
             if given[0] != "-":
                 arguments.append(argument_of(p, given[0]))
-        result.append(Procedure(f.name, f, arguments, "hand" in own, "old" in own,
+            else:
+                dropped += 1
+        result.append(Procedure(f.name, f, arguments, dropped, "hand" in own, "old" in own,
                                 "explicit" in own, f.status))
     return result
 
@@ -124,6 +128,15 @@ def is_large(procedure):
 
 def is_subroutine(procedure):
     return procedure.c.returns == "int"
+
+
+def has_ierror(procedure):
+    return is_subroutine(procedure) and procedure.name != "MPI_Pcontrol"
+
+
+def is_detach(procedure):
+    """The address of a buffer is a result in mpi_f08 only."""
+    return any(a.name == "buffer_addr" and a.what == "address" for a in procedure.arguments)
 
 
 def buffers(procedure):
@@ -214,7 +227,7 @@ def interface(procedure, name, f08, bind=None):
     names = [a.name for a in procedure.arguments]
     kept = is_nonblocking(procedure)
     tail = f' &\n            bind(C, name="{bind}")' if bind else ""
-    if is_subroutine(procedure) and bare(procedure) != "Pcontrol":
+    if has_ierror(procedure):
         names = names + ["ierror"]
     word = "subroutine"
     if not is_subroutine(procedure):
@@ -419,13 +432,66 @@ def only_fortran(f08, prefix):
     end interface"""
 
 
+def callback_interfaces():
+    """The procedures that a program hands to MPI, as module mpi_f08 declares them."""
+    _, _, types = read_tables()
+    result = []
+    for row in types:
+        match = re.fullmatch(r"typedef (int|void) \((MPI_(?!T_|Copy_|Delete_)\w+)\)\((.*)\)", row)
+        if not match:
+            continue
+        returned, name, parameters = match.groups()
+        names, lines = [], []
+        for p in split_parameters(parameters):
+            base = p.type.rstrip(" *")
+            if p.name in ("flag", "complete"):
+                what = "logical"
+            elif p.name == "extra_state" or p.name.startswith("attribute_val"):
+                what = "integer(kind=MPI_ADDRESS_KIND)"
+            elif base == "void":
+                what = "type(c_ptr), value"
+            elif base in WIDE:
+                what = f"integer(kind={WIDE[base]})"
+            else:
+                what = "integer" if base == "int" else f"type({base})"
+            if p.name:
+                names.append(p.name)
+                lines.append(f"            {what} :: {p.name}")
+        if returned == "int":
+            names.append("ierror")
+            lines.append("            integer :: ierror")
+        result += [fortran_lines(f"subroutine {name}", names, "", "        "), "            import",
+                   *lines, f"        end subroutine {name}"]
+    return "\n".join(["    abstract interface", *result, "    end interface", ""])
+
+
+def module(name, title, f08, text):
+    """Module mpi or mpi_f08, whose procedures are `text`."""
+    handle = "type({0}), parameter :: {1} = {0}({2})" if f08 else "integer, parameter :: {1} = {2}"
+    handles = "\n".join("    " + handle.format(kind, constant, value)
+                        for constant, value, kind in constants() if kind)
+    return f"""\
+{module_head(title + ["Written by abi/fortran.py from the tables in abi/; do not edit."])}
+module {name}
+    use, intrinsic :: iso_c_binding, only: c_ptr
+    use weft_mpi_constants
+    use weft_mpi_types
+    implicit none
+    private :: c_ptr
+{handles}
+    logical, parameter :: MPI_SUBARRAYS_SUPPORTED = {".true." if f08 else ".false."}
+    logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .true.
+{ADDRESSES.format(statuses=STATUSES_AS_TYPES if f08 else STATUSES_AS_INTEGERS)}
+{callback_interfaces() if f08 else ""}    interface
+{copy_function_interfaces(f08)}
+    end interface
+    external :: {", ".join(CONVERSIONS if f08 else CONVERSIONS[:1])}
+{text}
+end module {name}
+"""
+
+
 def module_mpi(table):
-    head = module_head([
-        "Module mpi: handles are INTEGERs, choice buffers take any type, kind and rank. Written by",
-        "abi/fortran.py from the tables in abi/; do not edit."])
-    addresses = ADDRESSES.format(statuses=STATUSES_AS_INTEGERS)
-    handles = "\n".join(f"    integer, parameter :: {name} = {value}"
-                        for name, value, kind in constants() if kind)
     body = []
     for prefix in ("", "P"):
         single, generic = [], []
@@ -438,7 +504,7 @@ def module_mpi(table):
                     "integer(kind=MPI_ADDRESS_KIND) :: baseptr", "type(c_ptr) :: baseptr")
                 generic.append(f"    interface {name}\n{interface(p, name, False)}\n"
                                f"{with_pointer}\n    end interface")
-            elif any(a.what == "address" for a in p.arguments):
+            elif is_detach(p):
                 # The address of the buffer: an argument of any type, which is not written.
                 loose = [a._replace(what="buffer") if a.what == "address" else a
                          for a in p.arguments]
@@ -447,26 +513,8 @@ def module_mpi(table):
                 single.append(interface(p, name, False))
         body += ["    interface", "\n".join(single), "    end interface", "\n".join(generic),
                  only_fortran(False, prefix)]
-    text = "\n".join(body)
-    return f"""\
-{head}
-module mpi
-    use, intrinsic :: iso_c_binding, only: c_ptr
-    use weft_mpi_constants
-    use weft_mpi_types
-    implicit none
-    private :: c_ptr
-{handles}
-    logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .false.
-    logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .true.
-{addresses}
-    interface
-{copy_function_interfaces(False)}
-    end interface
-    external :: MPI_CONVERSION_FN_NULL
-{text}
-end module mpi
-"""
+    title = ["Module mpi: handles are INTEGERs, choice buffers take any type, kind and rank."]
+    return module("mpi", title, False, "\n".join(body))
 
 
 # ---- Module mpi_f08
@@ -495,13 +543,6 @@ def in_f08(procedure, prefix):
 
 
 def module_f08(table):
-    head = module_head([
-        "Module mpi_f08: handles are types, choice buffers are described by the compiler, so that",
-        "sections with gaps are taken as they are. Written by abi/fortran.py from the tables in",
-        "abi/; do not edit."])
-    addresses = ADDRESSES.format(statuses=STATUSES_AS_TYPES)
-    handles = "\n".join(f"    type({kind}), parameter :: {name} = {kind}({value})"
-                        for name, value, kind in constants() if kind)
     by_name = {p.name: p for p in table}
     body = []
     for prefix in ("", "P"):
@@ -519,27 +560,9 @@ def module_f08(table):
             body.append("\n".join([f"    interface {prefix}{p.name}", *members,
                                    "    end interface"]))
         body.append(only_fortran(True, prefix))
-    text = "\n".join(body)
-    return f"""\
-{head}
-module mpi_f08
-    use, intrinsic :: iso_c_binding, only: c_ptr
-    use weft_mpi_constants
-    use weft_mpi_types
-    use weft_mpi_callbacks
-    implicit none
-    private :: c_ptr
-{handles}
-    logical, parameter :: MPI_SUBARRAYS_SUPPORTED = .true.
-    logical, parameter :: MPI_ASYNC_PROTECTS_NONBLOCKING = .true.
-{addresses}
-    interface
-{copy_function_interfaces(True)}
-    end interface
-    external :: MPI_CONVERSION_FN_NULL, MPI_CONVERSION_FN_NULL_C
-{text}
-end module mpi_f08
-"""
+    title = ["Module mpi_f08: handles are types, choice buffers are described by the compiler, so",
+             "that sections with gaps are taken as they are."]
+    return module("mpi_f08", title, True, "\n".join(body))
 
 
 # ---- The glue
@@ -581,7 +604,7 @@ def c_parameters(procedure, descriptors):
             result.append(f"int (*{a.name})[3]")
         else:
             result.append(f"{const}{C_TYPES[a.what]} *{a.name}")
-    if is_subroutine(procedure) and bare(procedure) != "Pcontrol":
+    if has_ierror(procedure):
         result.append("int *ierror")
     return result + lengths
 
@@ -603,7 +626,11 @@ def starts(procedure):
 
 def body(procedure):
     """Statements before the call, its arguments, and the statements after it."""
-    before, call, after = [], [], []
+    before, call, after = [], ["0"] * procedure.dropped, []
+    if any(a.length == "sends" for a in procedure.arguments):
+        neighbors = "true" if "neighbor" in bare(procedure).lower() else "false"
+        before += ["int sends, receives;", f"weft_fortran_blocks(weft_Comm_of(*comm), {neighbors}, "
+                                           "sendbuf, &sends, &receives);"]
     for a in procedure.arguments:
         n = a.name
         if a.what == "buffer":
@@ -635,10 +662,11 @@ def body(procedure):
                 after.append(f"*{n} = {made}(c_{n});")
         elif a.what == "handles":
             kind = c_kind(a)
+            length = a.length if a.length in ("sends", "receives") else f"*{a.length}"
             before.append(f"void *few_{n}[WEFT_FORTRAN_FEW], **c_{n} = "
-                          f"weft_fortran_room(*{a.length}, few_{n}, sizeof *c_{n});")
+                          f"weft_fortran_room({length}, few_{n}, sizeof *c_{n});")
             before.append(f"few_{n}[0] = NULL;")
-            before.append(f"for (int i = 0; i < *{a.length}; i++)\n"
+            before.append(f"for (int i = 0; i < {length}; i++)\n"
                           f"        c_{n}[i] = weft_{kind}_of({n}[i]);")
             call.append(f"({a.type} *)c_{n}")
             if starts(procedure):
@@ -699,23 +727,39 @@ def null_of(a):
     return "MPI_DATATYPE_NULL" if a.type == "MPI_Datatype" else f"{a.type.upper()}_NULL"
 
 
+def returns(procedure):
+    return "void" if is_subroutine(procedure) else procedure.c.returns
+
+
 def glue_of(procedure):
     name = bare(procedure)
     lower = name.lower()
     before, call, after = body(procedure)
     parameters = c_parameters(procedure, False)
+    if not has_ierror(procedure):
+        returned = "" if is_subroutine(procedure) else "return "
+        parts = [wrap(f"{returns(procedure)} FORTRAN({lower})(", parameters or ["void"], ")"), "{",
+                 wrap(f"    {returned}CALL({name})(", call, ");"), "}",
+                 f"WEFT_FORTRAN_NAMES({lower}, {name.upper()})", ""]
+        return "\n".join(parts)
     parts = [wrap(f"static inline void plain_{lower}(", parameters, ")"), "{"]
     parts += [f"    {line}" for line in before]
     parts.append(wrap(f"    int code = CALL({name})(", call, ");"))
-    parts += ["    if (ierror)", "        *ierror = code;"]
+    parts += ["    finish(ierror, code);"]
     parts += [f"    {line}" for line in after] + ["}", ""]
     names = c_names(procedure, False)
     condition = not_direct(procedure)
     if condition:
         parts += [wrap(f"static WEFT_GENERAL void general_{lower}(", parameters, ")"), "{",
                   wrap(f"    plain_{lower}(", names, ");"), "}", ""]
+    if is_detach(procedure):
+        parts += [wrap(f"void FORTRAN({lower}_f08)(", parameters, ")"), "{",
+                  wrap(f"    plain_{lower}(", names, ");"), "}", ""]
+        names = [n.replace("buffer_addr", "&address") for n in names]
     if not (is_large(procedure) and has_descriptors(procedure)):
         parts += [wrap(f"void FORTRAN({lower})(", parameters, ")"), "{"]
+        if is_detach(procedure):
+            parts += ["    void *address;", "    (void)buffer_addr;"]
         if condition:
             parts += [f"    if (weft_unlikely({condition})) {{",
                       wrap(f"        general_{lower}(", names, ");"),
@@ -880,7 +924,7 @@ def alias_of(procedure):
     lines = []
     if any(a.name == "baseptr" for a in procedure.arguments):
         lines.append(f"WEFT_FORTRAN_ALIAS({lower}, {lower}_cptr)")
-    if not has_descriptors(procedure) and is_subroutine(procedure):
+    if not has_descriptors(procedure) and is_subroutine(procedure) and not is_detach(procedure):
         lines.append(f"WEFT_FORTRAN_ALIAS({lower}, {lower}_f08)")
     return "\n".join(lines)
 
@@ -911,14 +955,22 @@ def hand_header(table):
              '#include "fortran/glue.h"', ""]
     for p in table:
         lower = bare(p).lower()
-        returns = "void" if is_subroutine(p) else p.c.returns
         parameters = c_parameters(p, False) or ["void"]
-        parts.append(wrap(f"WEFT_FORTRAN_LINKAGE {returns} FORTRAN({lower})(", parameters, ");"))
+        parts.append(wrap(f"WEFT_FORTRAN_LINKAGE {returns(p)} FORTRAN({lower})(", parameters, ");"))
         if has_descriptors(p):
             parts.append(wrap(f"WEFT_FORTRAN_LINKAGE void FORTRAN_TS({lower})(",
                               c_parameters(p, True), ");"))
+        if is_detach(p):
+            parts.append(wrap(f"WEFT_FORTRAN_LINKAGE void FORTRAN({lower}_f08)(", parameters, ");"))
     parts += ["", "#endif", ""]
     return "\n".join(parts)
+
+
+def trampolines():
+    n = 256
+    return "\n".join(["// " + SPDX, note("Written by abi/fortran.py; do not edit."),
+                      f"enum {{ TRAMPOLINES = {n} }};",
+                      "#define EACH(T) " + " ".join(f"T({i})" for i in range(n)), ""])
 
 
 def main(arguments):
@@ -934,6 +986,7 @@ def main(arguments):
             "mpi_f08.f90": module_f08(table),
             "glue.c": glue(table),
             "hand.h": hand_header(table),
+            "trampolines.h": trampolines(),
         }
     except TableError as error:
         sys.exit(f"abi/fortran.py: {error}")

@@ -9,10 +9,9 @@
  * Invariant: procedures[i] is set once, under the lock, before trampoline i is given to anyone.
  */
 #include "fortran/callback.h"
+#include "trampolines.h"
 
 #include <pthread.h>
-
-enum { TRAMPOLINES = 256 };
 
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 
@@ -28,42 +27,6 @@ static int number_of(weft_fortran_procedure *procedures[], weft_fortran_procedur
     pthread_mutex_unlock(&lock);
     return i < TRAMPOLINES ? i : -1;
 }
-
-/* T(0x00) ... T(0xff) */
-#define EACH_16(T, high)                                                                           \
-    T(high##0)                                                                                     \
-    T(high##1)                                                                                     \
-    T(high##2)                                                                                     \
-    T(high##3)                                                                                     \
-    T(high##4)                                                                                     \
-    T(high##5)                                                                                     \
-    T(high##6)                                                                                     \
-    T(high##7)                                                                                     \
-    T(high##8)                                                                                     \
-    T(high##9)                                                                                     \
-    T(high##a)                                                                                     \
-    T(high##b)                                                                                     \
-    T(high##c)                                                                                     \
-    T(high##d)                                                                                     \
-    T(high##e)                                                                                     \
-    T(high##f)
-#define EACH(T)                                                                                    \
-    EACH_16(T, 0x0)                                                                                \
-    EACH_16(T, 0x1)                                                                                \
-    EACH_16(T, 0x2)                                                                                \
-    EACH_16(T, 0x3)                                                                                \
-    EACH_16(T, 0x4)                                                                                \
-    EACH_16(T, 0x5)                                                                                \
-    EACH_16(T, 0x6)                                                                                \
-    EACH_16(T, 0x7)                                                                                \
-    EACH_16(T, 0x8)                                                                                \
-    EACH_16(T, 0x9)                                                                                \
-    EACH_16(T, 0xa)                                                                                \
-    EACH_16(T, 0xb)                                                                                \
-    EACH_16(T, 0xc)                                                                                \
-    EACH_16(T, 0xd)                                                                                \
-    EACH_16(T, 0xe)                                                                                \
-    EACH_16(T, 0xf)
 
 /* ---- Operations */
 static weft_fortran_procedure *ops[TRAMPOLINES], *ops_c[TRAMPOLINES];

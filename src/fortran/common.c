@@ -57,6 +57,36 @@ void weft_fortran_pad(char *result, size_t length, const char *text)
     memset(result + used, ' ', length - used);
 }
 
+void weft_fortran_blocks(MPI_Comm comm, bool neighbors, void *sendbuf, int *sends, int *receives)
+{
+    int status = MPI_UNDEFINED, inter = 0, weighted;
+    *sends = *receives = 0;
+    if (comm == MPI_COMM_NULL)
+        return;
+    if (neighbors)
+        PMPI_Topo_test(comm, &status);
+    if (!neighbors) {
+        PMPI_Comm_test_inter(comm, &inter);
+        if (inter)
+            PMPI_Comm_remote_size(comm, sends);
+        else
+            PMPI_Comm_size(comm, sends);
+        *receives = *sends;
+    } else if (status == MPI_CART) {
+        PMPI_Cartdim_get(comm, sends);
+        *receives = *sends *= 2;
+    } else if (status == MPI_GRAPH) {
+        int rank;
+        PMPI_Comm_rank(comm, &rank);
+        PMPI_Graph_neighbors_count(comm, rank, sends);
+        *receives = *sends;
+    } else if (status == MPI_DIST_GRAPH) {
+        PMPI_Dist_graph_neighbors_count(comm, receives, sends, &weighted);
+    }
+    if (sendbuf == &weftad_.in_place)
+        *sends = 0;
+}
+
 int weft_fortran_raise(int error_class, const char *function, int comm, int *ierror,
                        const char *sentence)
 {

@@ -61,6 +61,11 @@ typedef void(weft_fortran_procedure)(void);
     extern __typeof(FORTRAN(lower)) WEFT_JOIN(upper_, FORTRAN(lower)) __asm__(                     \
         WEFT_FORTRAN_UPPER #UPPER) __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));
 
+/* The names of a procedure that mpi_f08 calls with the same arguments. */
+#define BOTH(lower, UPPER)                                                                         \
+    WEFT_FORTRAN_NAMES(lower, UPPER)                                                               \
+    WEFT_FORTRAN_ALIAS(lower, lower##_f08)
+
 /* ---- Handles */
 static inline bool weft_fortran_is_predefined(int handle)
 {
@@ -184,9 +189,20 @@ static inline void weft_fortran_start(int n, const int *requests)
         weft_fortran_start_kept(n, requests);
 }
 
+/* The number of blocks that this rank sends and receives in an all-to-all exchange, each with a
+ * datatype of its own. No block is sent from MPI_IN_PLACE. */
+void weft_fortran_blocks(MPI_Comm comm, bool neighbors, void *sendbuf, int *sends, int *receives);
+
 /* ---- Errors of this library itself: one sentence, to the error handler of the communicator (of
  * MPI_COMM_SELF when it is -1). Returns the code and stores it in *ierror. */
 int weft_fortran_raise(int error_class, const char *function, int comm, int *ierror,
                        const char *sentence);
+
+/* The code of a call. IERROR is optional in mpi_f08: NULL. */
+static inline void finish(int *ierror, int code)
+{
+    if (ierror)
+        *ierror = code;
+}
 
 #endif

@@ -8,85 +8,27 @@
 
 #include <string.h>
 
-#define BOTH(lower, UPPER)                                                                         \
-    WEFT_FORTRAN_NAMES(lower, UPPER)                                                               \
-    WEFT_FORTRAN_ALIAS(lower, lower##_f08)
+/* ---- Info and process sets: lengths do not count the null character that ends a string of C */
 
-static void finish(int *ierror, int code)
+/* The bytes that C may write to a result of `length` characters, at most `most`: no result is
+ * longer. 0 asks for the length only; a negative length is an error that C finds. */
+static int bytes_of(int length, int most)
 {
-    if (ierror)
-        *ierror = code;
+    if (length <= 0)
+        return length;
+    return length < most ? length + 1 : most;
 }
-
-/* ---- Start */
-
-void FORTRAN(init)(int *ierror)
-{
-    finish(ierror, CALL(Init)(NULL, NULL));
-}
-BOTH(init, INIT)
-
-void FORTRAN(init_thread)(const int *required, int *provided, int *ierror)
-{
-    finish(ierror, CALL(Init_thread)(NULL, NULL, *required, provided));
-}
-BOTH(init_thread, INIT_THREAD)
-
-void FORTRAN(pcontrol)(const int *level)
-{
-    CALL(Pcontrol)(*level);
-}
-BOTH(pcontrol, PCONTROL)
-
-/* ---- Functions */
-
-double FORTRAN(wtime)(void)
-{
-    return CALL(Wtime)();
-}
-WEFT_FORTRAN_NAMES(wtime, WTIME)
-
-double FORTRAN(wtick)(void)
-{
-    return CALL(Wtick)();
-}
-WEFT_FORTRAN_NAMES(wtick, WTICK)
-
-MPI_Aint FORTRAN(aint_add)(const MPI_Aint *base, const MPI_Aint *disp)
-{
-    return CALL(Aint_add)(*base, *disp);
-}
-WEFT_FORTRAN_NAMES(aint_add, AINT_ADD)
-
-MPI_Aint FORTRAN(aint_diff)(const MPI_Aint *addr1, const MPI_Aint *addr2)
-{
-    return CALL(Aint_diff)(*addr1, *addr2);
-}
-WEFT_FORTRAN_NAMES(aint_diff, AINT_DIFF)
-
-/* ---- Info: lengths do not count the null character that ends a string of C */
-
-void FORTRAN(info_create_env)(int *info, int *ierror)
-{
-    MPI_Info made = MPI_INFO_NULL;
-    int code = CALL(Info_create_env)(0, NULL, &made);
-    *info = weft_Info_integer(made);
-    finish(ierror, code);
-}
-BOTH(info_create_env, INFO_CREATE_ENV)
 
 void FORTRAN(info_get)(const int *info, const char *key, const int *valuelen, char *value,
                        int *flag, int *ierror, size_t key_length, size_t value_length)
 {
     char few[WEFT_FORTRAN_TEXT], *c_key = weft_fortran_text(key, key_length, few);
-    char *c_value = weft_fortran_allocate(*valuelen > 0 ? (size_t)*valuelen + 1 : 1, 1);
-    int c_flag = 0;
-    *c_value = '\0';
-    int code = CALL(Info_get)(weft_Info_of(*info), c_key, *valuelen, c_value, &c_flag);
+    char c_value[MPI_MAX_INFO_VAL] = "";
+    int c_flag = 0, most = *valuelen < MPI_MAX_INFO_VAL ? *valuelen : MPI_MAX_INFO_VAL - 1;
+    int code = CALL(Info_get)(weft_Info_of(*info), c_key, most, c_value, &c_flag);
     if (code == MPI_SUCCESS && c_flag)
         weft_fortran_pad(value, value_length, c_value);
     *flag = weft_fortran_logical(c_flag);
-    free(c_value);
     weft_fortran_release(c_key, few);
     finish(ierror, code);
 }
@@ -96,9 +38,8 @@ void FORTRAN(info_get_string)(const int *info, const char *key, int *buflen, cha
                               int *ierror, size_t key_length, size_t value_length)
 {
     char few[WEFT_FORTRAN_TEXT], *c_key = weft_fortran_text(key, key_length, few);
-    int c_flag = 0, length = *buflen > 0 ? *buflen + 1 : *buflen;
-    char *c_value = weft_fortran_allocate(length > 0 ? (size_t)length : 1, 1);
-    *c_value = '\0';
+    int c_flag = 0, length = bytes_of(*buflen, MPI_MAX_INFO_VAL);
+    char c_value[MPI_MAX_INFO_VAL] = "";
     int code = CALL(Info_get_string)(weft_Info_of(*info), c_key, &length, c_value, &c_flag);
     if (code == MPI_SUCCESS && c_flag) {
         if (*buflen > 0)
@@ -106,7 +47,6 @@ void FORTRAN(info_get_string)(const int *info, const char *key, int *buflen, cha
         *buflen = length - 1;
     }
     *flag = weft_fortran_logical(c_flag);
-    free(c_value);
     weft_fortran_release(c_key, few);
     finish(ierror, code);
 }
@@ -115,51 +55,18 @@ BOTH(info_get_string, INFO_GET_STRING)
 void FORTRAN(session_get_nth_pset)(const int *session, const int *info, const int *n, int *pset_len,
                                    char *pset_name, int *ierror, size_t pset_name_length)
 {
-    int length = *pset_len > 0 ? *pset_len + 1 : *pset_len, room = length;
-    char *name = weft_fortran_allocate(length > 0 ? (size_t)length : 1, 1);
-    *name = '\0';
+    int length = bytes_of(*pset_len, MPI_MAX_PSET_NAME_LEN);
+    char name[MPI_MAX_PSET_NAME_LEN] = "";
     int code = CALL(Session_get_nth_pset)(weft_Session_of(*session), weft_Info_of(*info), *n,
                                           &length, name);
     if (code == MPI_SUCCESS) {
-        if (room > 0)
+        if (*pset_len > 0)
             weft_fortran_pad(pset_name, pset_name_length, name);
         *pset_len = length - 1;
     }
-    free(name);
     finish(ierror, code);
 }
 BOTH(session_get_nth_pset, SESSION_GET_NTH_PSET)
-
-/* ---- Detaching a buffer: mpi_f08 returns its address, the older interfaces cannot */
-#define DETACH(lower, UPPER, Name, Size, PARAMETER, ARGUMENT)                                      \
-    void FORTRAN(lower)(PARAMETER void *buffer_addr, Size *size, int *ierror)                      \
-    {                                                                                              \
-        void *address;                                                                             \
-        (void)buffer_addr;                                                                         \
-        finish(ierror, CALL(Name)(ARGUMENT & address, size));                                      \
-    }                                                                                              \
-    WEFT_FORTRAN_NAMES(lower, UPPER)                                                               \
-    void FORTRAN(lower##_f08)(PARAMETER void *buffer_addr, Size *size, int *ierror);               \
-    void FORTRAN(lower##_f08)(PARAMETER void *buffer_addr, Size *size, int *ierror)                \
-    {                                                                                              \
-        finish(ierror, CALL(Name)(ARGUMENT buffer_addr, size));                                    \
-    }
-#define NOTHING
-#define COMM_PARAMETER    const int *comm,
-#define COMM_ARGUMENT     weft_Comm_of(*comm),
-#define SESSION_PARAMETER const int *session,
-#define SESSION_ARGUMENT  weft_Session_of(*session),
-
-DETACH(buffer_detach, BUFFER_DETACH, Buffer_detach, int, NOTHING, NOTHING)
-DETACH(buffer_detach_c, BUFFER_DETACH_C, Buffer_detach_c, MPI_Count, NOTHING, NOTHING)
-DETACH(comm_detach_buffer, COMM_DETACH_BUFFER, Comm_detach_buffer, int, COMM_PARAMETER,
-       COMM_ARGUMENT)
-DETACH(comm_detach_buffer_c, COMM_DETACH_BUFFER_C, Comm_detach_buffer_c, MPI_Count, COMM_PARAMETER,
-       COMM_ARGUMENT)
-DETACH(session_detach_buffer, SESSION_DETACH_BUFFER, Session_detach_buffer, int, SESSION_PARAMETER,
-       SESSION_ARGUMENT)
-DETACH(session_detach_buffer_c, SESSION_DETACH_BUFFER_C, Session_detach_buffer_c, MPI_Count,
-       SESSION_PARAMETER, SESSION_ARGUMENT)
 
 /* ---- Topologies */
 
@@ -217,101 +124,6 @@ void FORTRAN(type_get_contents_c)(const int *datatype, const MPI_Count *max_inte
     finish(ierror, code);
 }
 BOTH(type_get_contents_c, TYPE_GET_CONTENTS_C)
-
-/* How many blocks a rank sends and receives in an all-to-all exchange over a communicator. */
-static void blocks_of(MPI_Comm comm, bool neighbors, int *sends, int *receives)
-{
-    int status = MPI_UNDEFINED, inter = 0, weighted;
-    *sends = *receives = 0;
-    if (comm == MPI_COMM_NULL)
-        return;
-    if (!neighbors) {
-        PMPI_Comm_test_inter(comm, &inter);
-        if (inter)
-            PMPI_Comm_remote_size(comm, sends);
-        else
-            PMPI_Comm_size(comm, sends);
-        *receives = *sends;
-        return;
-    }
-    PMPI_Topo_test(comm, &status);
-    if (status == MPI_CART) {
-        PMPI_Cartdim_get(comm, sends);
-        *receives = *sends *= 2;
-    } else if (status == MPI_GRAPH) {
-        int rank;
-        PMPI_Comm_rank(comm, &rank);
-        PMPI_Graph_neighbors_count(comm, rank, sends);
-        *receives = *sends;
-    } else if (status == MPI_DIST_GRAPH) {
-        PMPI_Dist_graph_neighbors_count(comm, receives, sends, &weighted);
-    }
-}
-
-/* The datatypes as handles of C. They may be freed when the call has returned: the library keeps
- * what a nonblocking operation needs of them. */
-struct types {
-    void *few[WEFT_FORTRAN_FEW], **all;
-};
-
-static MPI_Datatype *types_of(struct types *types, int n, const int *datatypes)
-{
-    types->all = weft_fortran_room(n, types->few, sizeof *types->all);
-    for (int i = 0; i < n; i++)
-        types->all[i] = weft_Type_of(datatypes[i]);
-    return (MPI_Datatype *)types->all;
-}
-
-#define ALLTOALLW(lower, UPPER, Name, neighbors, Count, Disp, MORE_PARAMETERS, BEGIN, MORE, END)   \
-    void FORTRAN(lower)(void *sendbuf, const Count *sendcounts, const Disp *sdispls,               \
-                        const int *sendtypes, void *recvbuf, const Count *recvcounts,              \
-                        const Disp *rdispls, const int *recvtypes,                                 \
-                        const int *comm MORE_PARAMETERS, int *ierror)                              \
-    {                                                                                              \
-        struct types sending, receiving;                                                           \
-        MPI_Comm over = weft_Comm_of(*comm);                                                       \
-        void *from = weft_fortran_buffer(sendbuf);                                                 \
-        int sends, receives;                                                                       \
-        blocks_of(over, neighbors, &sends, &receives);                                             \
-        if (from == MPI_IN_PLACE)                                                                  \
-            sends = 0;                                                                             \
-        BEGIN                                                                                      \
-        int code = CALL(Name)(from, sendcounts, sdispls, types_of(&sending, sends, sendtypes),     \
-                              weft_fortran_buffer(recvbuf), recvcounts, rdispls,                   \
-                              types_of(&receiving, receives, recvtypes), over MORE);               \
-        END weft_fortran_release(sending.all, sending.few);                                        \
-        weft_fortran_release(receiving.all, receiving.few);                                        \
-        finish(ierror, code);                                                                      \
-    }                                                                                              \
-    WEFT_FORTRAN_NAMES(lower, UPPER)
-#define REQUEST_PARAMETER , int *request
-#define REQUEST_BEGIN     MPI_Request started = MPI_REQUEST_NULL;
-#define REQUEST_ARGUMENT  , &started
-#define REQUEST_END       *request = weft_Request_integer(started);
-#define INIT_PARAMETER    , const int *info, int *request
-#define INIT_ARGUMENT     , weft_Info_of(*info), &started
-
-ALLTOALLW(alltoallw, ALLTOALLW, Alltoallw, false, int, int, , , , )
-ALLTOALLW(alltoallw_c, ALLTOALLW_C, Alltoallw_c, false, MPI_Count, MPI_Aint, , , , )
-ALLTOALLW(ialltoallw, IALLTOALLW, Ialltoallw, false, int, int, REQUEST_PARAMETER, REQUEST_BEGIN,
-          REQUEST_ARGUMENT, REQUEST_END)
-ALLTOALLW(ialltoallw_c, IALLTOALLW_C, Ialltoallw_c, false, MPI_Count, MPI_Aint, REQUEST_PARAMETER,
-          REQUEST_BEGIN, REQUEST_ARGUMENT, REQUEST_END)
-ALLTOALLW(alltoallw_init, ALLTOALLW_INIT, Alltoallw_init, false, int, int, INIT_PARAMETER,
-          REQUEST_BEGIN, INIT_ARGUMENT, REQUEST_END)
-ALLTOALLW(alltoallw_init_c, ALLTOALLW_INIT_C, Alltoallw_init_c, false, MPI_Count, MPI_Aint,
-          INIT_PARAMETER, REQUEST_BEGIN, INIT_ARGUMENT, REQUEST_END)
-ALLTOALLW(neighbor_alltoallw, NEIGHBOR_ALLTOALLW, Neighbor_alltoallw, true, int, MPI_Aint, , , , )
-ALLTOALLW(neighbor_alltoallw_c, NEIGHBOR_ALLTOALLW_C, Neighbor_alltoallw_c, true, MPI_Count,
-          MPI_Aint, , , , )
-ALLTOALLW(ineighbor_alltoallw, INEIGHBOR_ALLTOALLW, Ineighbor_alltoallw, true, int, MPI_Aint,
-          REQUEST_PARAMETER, REQUEST_BEGIN, REQUEST_ARGUMENT, REQUEST_END)
-ALLTOALLW(ineighbor_alltoallw_c, INEIGHBOR_ALLTOALLW_C, Ineighbor_alltoallw_c, true, MPI_Count,
-          MPI_Aint, REQUEST_PARAMETER, REQUEST_BEGIN, REQUEST_ARGUMENT, REQUEST_END)
-ALLTOALLW(neighbor_alltoallw_init, NEIGHBOR_ALLTOALLW_INIT, Neighbor_alltoallw_init, true, int,
-          MPI_Aint, INIT_PARAMETER, REQUEST_BEGIN, INIT_ARGUMENT, REQUEST_END)
-ALLTOALLW(neighbor_alltoallw_init_c, NEIGHBOR_ALLTOALLW_INIT_C, Neighbor_alltoallw_init_c, true,
-          MPI_Count, MPI_Aint, INIT_PARAMETER, REQUEST_BEGIN, INIT_ARGUMENT, REQUEST_END)
 
 /* ---- Starting processes: arrays of strings end with a blank one */
 

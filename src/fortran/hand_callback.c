@@ -6,16 +6,6 @@
 #include "hand.h"
 #include "fortran/callback.h"
 
-#define BOTH(lower, UPPER)                                                                         \
-    WEFT_FORTRAN_NAMES(lower, UPPER)                                                               \
-    WEFT_FORTRAN_ALIAS(lower, lower##_f08)
-
-static void finish(int *ierror, int code)
-{
-    if (ierror)
-        *ierror = code;
-}
-
 static int too_many(const char *function, int *ierror)
 {
     return weft_fortran_raise(MPI_ERR_OTHER, function, -1, ierror,

@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
 # libmpifort_abi and the modules: hand-written parts, and what abi/fortran.py makes of the tables.
-EXTRA_DIST += src/fortran/types.f90 src/fortran/callbacks.f90
+EXTRA_DIST += src/fortran/types.f90
 dist_noinst_SCRIPTS += abi/fortran.py
 EXTRA_DIST += abi/fortran.tsv
 
@@ -8,8 +8,9 @@ EXTRA_DIST += abi/fortran.tsv
 FORTRAN_DIR = src/fortran/generated
 FORTRAN_STAMP = $(FORTRAN_DIR)/stamp
 FORTRAN_FILES = $(FORTRAN_DIR)/mpif.h $(FORTRAN_DIR)/weft_mpi_constants.f90 \
-    $(FORTRAN_DIR)/mpi.f90 $(FORTRAN_DIR)/mpi_f08.f90 $(FORTRAN_DIR)/glue.c $(FORTRAN_DIR)/hand.h
-FORTRAN_TABLES = abi/constants.tsv abi/functions.tsv abi/fortran.tsv
+    $(FORTRAN_DIR)/mpi.f90 $(FORTRAN_DIR)/mpi_f08.f90 $(FORTRAN_DIR)/glue.c $(FORTRAN_DIR)/hand.h \
+    $(FORTRAN_DIR)/trampolines.h
+FORTRAN_TABLES = abi/constants.tsv abi/functions.tsv abi/types.tsv abi/fortran.tsv
 EXTRA_DIST += $(FORTRAN_STAMP) $(FORTRAN_FILES)
 DISTCLEANFILES = src/fortran/compiler/ISO_Fortran_binding.h
 $(FORTRAN_STAMP): abi/fortran.py abi/tables.py $(FORTRAN_TABLES)
@@ -34,9 +35,9 @@ nodist_libweft_pfortran_la_SOURCES = $(FORTRAN_DIR)/glue.c
 $(libweft_fortran_la_OBJECTS) $(libweft_pfortran_la_OBJECTS): $(FORTRAN_STAMP)
 
 # ---- Modules: what is compiled in the order of their use
-FORTRAN_MODULES = weft_mpi_constants weft_mpi_types weft_mpi_callbacks mpi mpi_f08
+FORTRAN_MODULES = weft_mpi_constants weft_mpi_types mpi mpi_f08
 FORTRAN_MODULE_OBJECTS = $(FORTRAN_DIR)/weft_mpi_constants.lo src/fortran/types.lo \
-    src/fortran/callbacks.lo $(FORTRAN_DIR)/mpi.lo $(FORTRAN_DIR)/mpi_f08.lo
+    $(FORTRAN_DIR)/mpi.lo $(FORTRAN_DIR)/mpi_f08.lo
 FORTRAN_MODULE_FILES = $(FORTRAN_MODULES:%=$(FORTRAN_DIR)/%.mod)
 CLEANFILES += $(FORTRAN_MODULE_FILES) src/fortran/*.lo $(FORTRAN_DIR)/*.lo
 # That INTEGERs and handles are passed to C as they are was probed by configure.
@@ -47,13 +48,11 @@ $(FORTRAN_DIR)/weft_mpi_constants.lo: $(FORTRAN_DIR)/weft_mpi_constants.f90
 	$(compile_fortran) $(filter %/weft_mpi_constants.f90,$^)
 src/fortran/types.lo: $(srcdir)/src/fortran/types.f90 Makefile
 	$(compile_fortran) $(srcdir)/src/fortran/types.f90
-src/fortran/callbacks.lo: $(srcdir)/src/fortran/callbacks.f90 src/fortran/types.lo \
-    $(FORTRAN_DIR)/weft_mpi_constants.lo
-	$(compile_fortran) $(srcdir)/src/fortran/callbacks.f90
 $(FORTRAN_DIR)/mpi.lo: $(FORTRAN_DIR)/mpi.f90 src/fortran/types.lo \
     $(FORTRAN_DIR)/weft_mpi_constants.lo
 	$(compile_fortran) $(filter %/mpi.f90,$^)
-$(FORTRAN_DIR)/mpi_f08.lo: $(FORTRAN_DIR)/mpi_f08.f90 src/fortran/callbacks.lo
+$(FORTRAN_DIR)/mpi_f08.lo: $(FORTRAN_DIR)/mpi_f08.f90 src/fortran/types.lo \
+    $(FORTRAN_DIR)/weft_mpi_constants.lo
 	$(compile_fortran) $(filter %/mpi_f08.f90,$^)
 $(FORTRAN_MODULE_FILES): $(FORTRAN_MODULE_OBJECTS) ;
 nodist_include_HEADERS = $(FORTRAN_DIR)/mpif.h $(FORTRAN_MODULE_FILES)

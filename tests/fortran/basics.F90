@@ -214,6 +214,7 @@ contains
         character(len=MPI_MAX_LIBRARY_VERSION_STRING) :: version
         HANDLE(MPI_Info) :: info
         HANDLE(MPI_Comm) :: comm
+        HANDLE(MPI_Session) :: session
         integer :: length, n
         logical :: flag
         call MPI_Comm_get_name(MPI_COMM_WORLD, name, length, code)
@@ -237,6 +238,19 @@ contains
         call MPI_Info_get_string(info, 'key', length, value, flag, code)
         call expect(length, 7, 'the length of the whole value')
         call expect(value, 'a v', 'the value that is cut')
+        length = huge(length)
+        call MPI_Info_get_string(info, 'key', length, value, flag, code)
+        call expect(code, MPI_SUCCESS, 'the code for the largest buffer')
+        call expect(value, 'a value', 'the value in the largest buffer')
+        call MPI_Info_get(info, 'key', huge(length), value, flag, code)
+        call expect(value, 'a value', 'the value of at most the largest number')
+        length = huge(length)
+        call MPI_Session_init(MPI_INFO_NULL, MPI_ERRORS_RETURN, session, code)
+        call MPI_Session_get_nth_pset(session, MPI_INFO_NULL, 0, length, value, code)
+        call expect(code, MPI_SUCCESS, 'the code for the largest name of a process set')
+        call expect(value, 'mpi://WORL', 'the name of a process set that is cut')
+        call expect(length, 11, 'the length of the name of a process set')
+        call MPI_Session_finalize(session, code)
         call MPI_Info_get_valuelen(info, 'key', length, flag, code)
         call expect(length, 7, 'the length of the value')
         call MPI_Info_get_nthkey(info, 0, name, code)

@@ -97,17 +97,17 @@ static void record_remote_fault(struct weft_schedule *s)
 {
     int dead = dead_member(s->comm);
     if (dead >= 0)
-        s->error = weft_error_set(MPI_ERR_PROC_ABORTED,
-                                  "rank %d could not do its part of the collective; rank %d ended "
-                                  "before it called MPI_Finalize; see its output or the launcher's "
-                                  "for the reason",
-                                  s->fault_peer, dead);
+        s->error = weft_error_set_secondary(
+            MPI_ERR_PROC_ABORTED,
+            "rank %d could not do its part of the collective; rank %d ended before it called "
+            "MPI_Finalize; see its output or the launcher's for the reason",
+            s->fault_peer, dead);
     else
-        weft_error_set(s->error,
-                       "rank %d could not do its part of the collective, or has another amount of "
-                       "data than the %zu bytes expected; see the error of that rank",
-                       s->fault_peer, s->fault_wanted);
-    weft_error_secondary();
+        weft_error_set_secondary(s->error,
+                                 "rank %d could not do its part of the collective, or has another "
+                                 "amount of data than the %zu bytes expected; see the error of "
+                                 "that rank",
+                                 s->fault_peer, s->fault_wanted);
 }
 
 void weft_schedule_record(struct weft_schedule *s)
@@ -121,11 +121,9 @@ void weft_schedule_record(struct weft_schedule *s)
                        s->fault_wanted, same);
     if (s->fault == WEFT_FAULT_REMOTE)
         record_remote_fault(s);
-    if (s->fault == WEFT_FAULT_REFUSED) {
-        weft_error_set(s->error, "rank %d refuses its call of %s: %s", s->refusal->from,
-                       weft_coll_name(s->kind), s->refusal->message.reason);
-        weft_error_secondary();
-    }
+    if (s->fault == WEFT_FAULT_REFUSED)
+        weft_error_set_secondary(s->error, "rank %d refuses its call of %s: %s", s->refusal->from,
+                                 weft_coll_name(s->kind), s->refusal->message.reason);
 }
 
 /* Sends an error message instead of data, after this rank has failed. A message of 0 bytes where

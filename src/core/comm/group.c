@@ -190,21 +190,21 @@ static bool identical(const struct weft_group *a, const struct weft_group *b)
     return !memcmp(a->table, b->table, (size_t)a->size * sizeof a->table[0]);
 }
 
-int weft_group_compare(const struct weft_group *a, const struct weft_group *b)
+int weft_group_compare(const struct weft_group *a, const struct weft_group *b, int *result)
 {
-    if (a->size != b->size)
-        return MPI_UNEQUAL;
-    if (a == b || identical(a, b))
-        return MPI_IDENT;
+    if (a->size != b->size || a == b || identical(a, b)) {
+        *result = a->size != b->size ? MPI_UNEQUAL : MPI_IDENT;
+        return MPI_SUCCESS;
+    }
     int32_t *rank_in_a = ranks_by_world(a);
     if (!rank_in_a)
-        return -1;
-    int result = MPI_SIMILAR;
+        return MPI_ERR_NO_MEM;
+    *result = MPI_SIMILAR;
     for (int i = 0; i < b->size; i++)
         if (rank_in_a[weft_group_world(b, i)] < 0)
-            result = MPI_UNEQUAL;
+            *result = MPI_UNEQUAL;
     free(rank_in_a);
-    return result;
+    return MPI_SUCCESS;
 }
 
 /* Appends to `to` the members of `from` that are, or are not, in the group of `ranks` (made by

@@ -84,8 +84,9 @@ int weft_group_rank_of(const struct weft_group *group, int world);
 int weft_group_translate(const struct weft_group *from, int n, const int *ranks,
                          const struct weft_group *to, int *out);
 
-/* MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL; -1 without memory. */
-int weft_group_compare(const struct weft_group *a, const struct weft_group *b);
+/* Sets *result to MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL. Returns MPI_SUCCESS, or MPI_ERR_NO_MEM;
+ * then *result is unchanged. */
+int weft_group_compare(const struct weft_group *a, const struct weft_group *b, int *result);
 
 enum weft_group_operation { WEFT_GROUP_UNION, WEFT_GROUP_INTERSECTION, WEFT_GROUP_DIFFERENCE };
 

@@ -60,13 +60,12 @@ int weft_mpi_comm_compare(struct weft_comm *one, struct weft_comm *two, int *res
         *result = MPI_IDENT;
     if (one == two || !one->local != !two->local)
         return MPI_SUCCESS;
-    int local = weft_group_compare(one->group, two->group);
-    int remote = one->local ? weft_group_compare(one->remote, two->remote) : MPI_IDENT;
-    if (local < 0 || remote < 0)
-        return MPI_ERR_NO_MEM;
-    if (local != MPI_UNEQUAL && remote != MPI_UNEQUAL)
+    int local, remote = MPI_IDENT, code = weft_group_compare(one->group, two->group, &local);
+    if (code == MPI_SUCCESS && one->local)
+        code = weft_group_compare(one->remote, two->remote, &remote);
+    if (code == MPI_SUCCESS && local != MPI_UNEQUAL && remote != MPI_UNEQUAL)
         *result = local == MPI_IDENT && remote == MPI_IDENT ? MPI_CONGRUENT : MPI_SIMILAR;
-    return MPI_SUCCESS;
+    return code;
 }
 
 /* The attached buffer is detached first: once the communicator is freed, the buffer is the user's

@@ -5,6 +5,7 @@
  * Invariant: a call that marks several partitions marks all of them or, when one is wrong, none.
  */
 #include "core/mpi/api.h"
+#include "core/mpi/arg.h"
 #include "core/mpi/call.h"
 #include "core/comm/raise.h"
 #include "core/pt2pt/partitioned.h"
@@ -47,10 +48,9 @@ static int explain(const struct init_call *init, struct weft_comm *comm)
 
 static int explain_info(const struct init_call *init, struct weft_comm *comm)
 {
-    if (init->info != MPI_INFO_NULL && !weft_handle_resolve(init->info, WEFT_KIND_INFO))
-        return weft_error(comm, MPI_ERR_INFO, init->call.function, "%p is no info; was it freed?",
-                          (void *)init->info);
-    return MPI_SUCCESS;
+    struct weft_info *info;
+    int code = weft_arg_info_or_null(init->info, &info);
+    return code == MPI_SUCCESS ? code : weft_error_raise(comm, code, init->call.function);
 }
 
 /* Checks all arguments. */

@@ -102,14 +102,20 @@ void weft_error_init(void)
     weft_handle_predefine((uintptr_t)MPI_ERRORS_RETURN, &weft_errors_return.object);
 }
 
-int weft_error_setv(int errclass, const char *format, va_list args)
+__attribute__((format(printf, 3, 0))) WEFT_COLD static int record(bool is_secondary, int errclass,
+                                                                  const char *format, va_list args)
 {
     pthread_mutex_lock(&lock);
     vsnprintf(last_sentence, sizeof last_sentence, format, args);
     last_class = errclass;
-    secondary = false;
+    secondary = is_secondary;
     pthread_mutex_unlock(&lock);
     return errclass;
+}
+
+int weft_error_setv(int errclass, const char *format, va_list args)
+{
+    return record(false, errclass, format, args);
 }
 
 int weft_error_set(int errclass, const char *format, ...)
@@ -121,9 +127,13 @@ int weft_error_set(int errclass, const char *format, ...)
     return errclass;
 }
 
-void weft_error_secondary(void)
+int weft_error_set_secondary(int errclass, const char *format, ...)
 {
-    secondary = true;
+    va_list args;
+    va_start(args, format);
+    record(true, errclass, format, args);
+    va_end(args);
+    return errclass;
 }
 
 /* The text of an error class of MPI_T, or NULL. */
@@ -182,10 +192,16 @@ static const char *text_of(int errclass)
 /* Ends the job for an error: prints its sentence, if one is recorded, and the text of its class. */
 WEFT_COLD static _Noreturn void end_job(int errclass, const char *function)
 {
-    if (last_class == errclass && secondary) /* the rank with the cause ends this process first */
+    char sentence[SENTENCE] = "";
+    pthread_mutex_lock(&lock);
+    bool delayed = last_class == errclass && secondary;
+    if (last_class == errclass)
+        memcpy(sentence, last_sentence, sizeof sentence);
+    pthread_mutex_unlock(&lock);
+    if (delayed) /* the rank with the cause ends this process first */
         nanosleep(&(struct timespec){.tv_nsec = SECONDARY_DELAY}, NULL);
-    if (last_class == errclass && last_sentence[0])
-        weft_fatal(errclass, "%s: %s (%s)", function, last_sentence, text_of(errclass));
+    if (sentence[0])
+        weft_fatal(errclass, "%s: %s (%s)", function, sentence, text_of(errclass));
     weft_fatal(errclass ? errclass : 1, "%s: %s", function, text_of(errclass));
 }
 

@@ -45,9 +45,10 @@ __attribute__((format(printf, 2, 3))) WEFT_COLD int weft_error_set(int errclass,
 __attribute__((format(printf, 2, 0))) WEFT_COLD int
 weft_error_setv(int errclass, const char *format, va_list args);
 
-/* Marks the recorded error as a consequence of another rank's error. If the error ends the job, it
- * does so 0.2 s later, so that the rank with the cause reports first. */
-WEFT_COLD void weft_error_secondary(void);
+/* The same for a consequence of another rank's error. If the error ends the job, it does so 0.2 s
+ * later, so that the rank with the cause reports first. */
+__attribute__((format(printf, 2, 3))) WEFT_COLD int
+weft_error_set_secondary(int errclass, const char *format, ...);
 
 /* Writes the text of a code, at most len bytes: that of its class, and the last sentence recorded
  * for it. Returns false if the code does not exist. */

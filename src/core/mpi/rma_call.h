@@ -60,20 +60,20 @@ static inline int weft_arg_win_rank(const struct weft_win *win, int rank)
 }
 
 /* Enters the library with the window's VCI. */
-int weft_enter_win_gated(const char *function, MPI_Win handle);
+int weft_enter_win_general(const char *function, MPI_Win handle);
 static inline int weft_enter_win(const char *function, MPI_Win handle)
 {
-    return weft_unlikely(weft_entry_flags) ? weft_enter_win_gated(function, handle) : MPI_SUCCESS;
+    return weft_unlikely(weft_entry_flags) ? weft_enter_win_general(function, handle) : MPI_SUCCESS;
 }
 
 /* Leaves the library; raises code first unless it is MPI_SUCCESS. For calls that hold all VCIs,
  * too. */
-int weft_leave_win_gated(struct weft_win *win, int code, const char *function);
+int weft_leave_win_general(struct weft_win *win, int code, const char *function);
 static inline int weft_leave_win(struct weft_win *win, int code, const char *function)
 {
     return weft_likely(!weft_entry_flags && code == MPI_SUCCESS)
                ? MPI_SUCCESS
-               : weft_leave_win_gated(win, code, function);
+               : weft_leave_win_general(win, code, function);
 }
 
 /* Stores an address in a pointer of any type. */

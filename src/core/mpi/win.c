@@ -44,14 +44,14 @@ int weft_mpi_check_shared(struct weft_win *win, int rank)
     return weft_arg_win_rank(win, rank);
 }
 
-int weft_enter_win_gated(const char *function, MPI_Win handle)
+int weft_enter_win_general(const char *function, MPI_Win handle)
 {
     const struct weft_win *win =
         weft_entry_flags & WEFT_ENTRY_CLOSED ? NULL : weft_handle_resolve(handle, WEFT_KIND_WIN);
     return weft_enter_on(function, win ? win->comm->vci : &weft.vcis[0]);
 }
 
-int weft_leave_win_gated(struct weft_win *win, int code, const char *function)
+int weft_leave_win_general(struct weft_win *win, int code, const char *function)
 {
     /* After MPI_Win_free, which holds all VCIs, there is no window, and no error. */
     struct weft_vci *vci = weft_vcis_hold_all() ? NULL : win ? win->comm->vci : &weft.vcis[0];

@@ -12,18 +12,6 @@
 
 enum { MANY = 100000, WARM = 500 };
 
-/* Bytes of memory that this process has in use. */
-static long resident(void)
-{
-    long pages = 0, in_use = 0;
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (!file || fscanf(file, "%ld %ld", &pages, &in_use) != 2)
-        in_use = 0;
-    if (file)
-        fclose(file);
-    return in_use * sysconf(_SC_PAGESIZE);
-}
-
 static void one(int i)
 {
     MPI_Comm comm;
@@ -77,12 +65,12 @@ int main(int argc, char **argv)
     int many = check_setting("WEFT_TEST_COMMS", quick ? MANY : MANY / 50);
     for (int i = 0; i < WARM; i++)
         one(i);
-    long before = resident();
+    long before = check_status_kib("VmRSS");
     for (int i = 0; i < many; i++)
         one(i);
-    long grown = resident() - before;
-    CHECK(before > 0 && grown < 1 << 20, "memory grew by %ld bytes over %d communicators", grown,
-          many);
+    long grown = check_status_kib("VmRSS") - before;
+    CHECK(before > 0, "VmRSS of /proc/self/status cannot be read");
+    CHECK(grown < 1 << 10, "memory grew by %ld KiB over %d communicators", grown, many);
     use_up();
     return check_done();
 }

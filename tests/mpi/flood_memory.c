@@ -32,15 +32,9 @@ static int size_of(int i)
 
 static int64_t resident(void)
 {
-    long pages = 0, total;
-    FILE *f = fopen("/proc/self/statm", "r");
-    if (!f || fscanf(f, "%ld %ld", &total, &pages) != 2) {
-        CHECK(false, "/proc/self/statm cannot be read");
-    }
-    if (f) {
-        fclose(f);
-    }
-    return (int64_t)pages * sysconf(_SC_PAGESIZE);
+    long kib = check_status_kib("VmRSS");
+    CHECK(kib > 0, "VmRSS of /proc/self/status cannot be read");
+    return (int64_t)kib << 10;
 }
 
 static int64_t credits(void)

@@ -9,17 +9,6 @@
 
 enum { MANY = 30000, KIB_MOST = 20 << 10 };
 
-static long resident_kib(void)
-{
-    long pages[2] = {0};
-    FILE *file = fopen("/proc/self/statm", "r");
-    if (file && fscanf(file, "%ld %ld", &pages[0], &pages[1]) != 2)
-        pages[1] = 0;
-    if (file)
-        fclose(file);
-    return pages[1] * (sysconf(_SC_PAGESIZE) >> 10);
-}
-
 static void broadcast(int count, MPI_Datatype pair, MPI_Comm comm)
 {
     int data[3] = {1, 2, 3};
@@ -42,9 +31,10 @@ int main(void)
     MPI_Type_vector(2, 1, 2, MPI_INT, &pair);
     MPI_Type_commit(&pair);
     broadcast(MANY / 10, pair, comm);
-    long before = resident_kib();
+    long before = check_status_kib("VmRSS");
     broadcast(MANY, pair, comm);
-    long more = resident_kib() - before;
+    long more = check_status_kib("VmRSS") - before;
+    CHECK(before > 0, "VmRSS of /proc/self/status cannot be read");
     CHECK(more < KIB_MOST, "%d broadcasts took %ld KiB", MANY, more);
     MPI_Type_free(&pair);
     MPI_Comm_free(&comm);

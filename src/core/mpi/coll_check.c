@@ -131,6 +131,8 @@ int weft_check_buffer(const struct weft_check *c, const struct weft_coll_side *s
 
 static int same_memory(const struct weft_check *c)
 {
+    if (c->comm->local) /* where nothing is in place */
+        return weft_error_set(MPI_ERR_BUFFER, "send and receive buffer are the same memory");
     return weft_error_set(MPI_ERR_BUFFER,
                           "send and receive buffer are the same memory; pass MPI_IN_PLACE as "
                           "%s buffer",

@@ -45,6 +45,7 @@ KINDS = {
 # How the library is entered, the value of `code` then, and how it is left.
 LOCKS = {
     "call": ("weft_enter(function)", "weft_leave_with(NULL, code, function)"),
+    "comm": ("weft_enter_on(function, weft_call_vci(comm_handle))", "weft_leave_comm(comm, code, function)"),
     "window": ("weft_enter_win(function, win_handle)", None),
     "anytime": ("weft_vcis_enter()", "weft_vcis_leave_with(code, function)"),
     "tool": ("weft_tool_enter()", "weft_tool_leave(code)"),
@@ -54,6 +55,7 @@ LOCKS = {
 # Whose error handler is called: that of the first object of these kinds.
 HANDLERS = {
     "MPI_Comm": "weft_leave_with",
+    "MPI_Request": "weft_leave_request",
     "MPI_Session": "weft_leave_session_with",
     "MPI_File": "weft_leave_file",
     "MPI_Win": "weft_leave_win",
@@ -198,7 +200,7 @@ class Entry:
     def leave(self):
         for name in self.objects:
             base = self.parameters[name].type.replace("*", "").strip()
-            if base in HANDLERS:
+            if base in HANDLERS and self.row.lock != "comm":
                 return f"return {HANDLERS[base]}({name}, code, function);"
         return f"return {LOCKS[self.row.lock][1]};"
 

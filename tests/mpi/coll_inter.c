@@ -283,12 +283,19 @@ static void barrier_waits(void)
 
 static void wrong_arguments(void)
 {
-    int in[MOST] = {0}, out[MOST] = {0};
+    int in[MOST] = {0}, out[MOST] = {0}, counts[MOST] = {0}, length;
+    char text[MPI_MAX_ERROR_STRING];
+    counts[0] = 1;
     check_step("arguments that are wrong between groups");
     MPI_Comm_set_errhandler(group.comm, MPI_ERRORS_RETURN);
     CHECK_CLASS(MPI_Bcast(in, 1, MPI_INT, group.others, group.comm), MPI_ERR_ROOT);
     CHECK_CLASS(MPI_Bcast(in, 1, MPI_INT, -77, group.comm), MPI_ERR_ROOT);
     CHECK_CLASS(MPI_Allreduce(MPI_IN_PLACE, out, 1, MPI_INT, MPI_SUM, group.comm), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Allreduce(out, out, 1, MPI_INT, MPI_SUM, group.comm), MPI_ERR_BUFFER);
+    CHECK_CLASS(MPI_Reduce_scatter(out, out, counts, MPI_INT, MPI_SUM, group.comm), MPI_ERR_BUFFER);
+    MPI_Error_string(MPI_ERR_BUFFER, text, &length);
+    CHECK(strstr(text, "the same memory") && !strstr(text, "MPI_IN_PLACE"), "the error says: %s",
+          text);
     CHECK_CLASS(MPI_Allgather(MPI_IN_PLACE, 1, MPI_INT, out, 1, MPI_INT, group.comm),
                 MPI_ERR_BUFFER);
     CHECK_CLASS(MPI_Alltoall(MPI_IN_PLACE, 1, MPI_INT, out, 1, MPI_INT, group.comm),

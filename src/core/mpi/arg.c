@@ -240,18 +240,6 @@ MPI_Request weft_request_from_int(int value)
 
 /* ---- Entering and leaving */
 
-struct weft_comm *weft_enter_comm(const char *function, MPI_Comm handle, int *code)
-{
-    struct weft_comm *comm;
-    *code = weft_enter(function);
-    if (*code != MPI_SUCCESS)
-        return NULL;
-    *code = weft_arg_comm(handle, &comm);
-    if (weft_unlikely(*code != MPI_SUCCESS))
-        weft_leave_with(NULL, *code, function);
-    return comm;
-}
-
 int weft_vcis_leave_with(int code, const char *function)
 {
     if (code != MPI_SUCCESS)

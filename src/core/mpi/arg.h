@@ -15,6 +15,7 @@
 #include "core/comm/group.h"
 #include "core/comm/session.h"
 #include "core/coll/op.h"
+#include "core/mpi/call.h"
 #include "core/datatype/datatype.h"
 #include "core/comm/raise.h"
 #include "core/process/weft.h"
@@ -57,6 +58,10 @@ int weft_arg_op(MPI_Op handle, struct weft_op **op);
 
 /* A committed datatype. */
 int weft_arg_committed(MPI_Datatype handle, struct weft_datatype **type);
+
+/* A partitioned send that is active; a partitioned receive, or MPI_REQUEST_NULL. */
+int weft_arg_psend(MPI_Request handle, struct weft_request **request);
+int weft_arg_precv(MPI_Request handle, struct weft_request **request);
 
 /* An info object; one that may be changed. */
 int weft_arg_info(MPI_Info handle, struct weft_info **info);
@@ -120,15 +125,42 @@ void weft_arg_copy_name(const char *from, char *to, int *length);
 /* ---- Entering and leaving. Functions that leave raise code unless it is MPI_SUCCESS, and return
  * it. The error handler is that of the object, or of MPI_COMM_SELF if it is NULL. */
 
-/* Enters, and resolves a communicator. NULL: the error was raised, *code is to be returned. */
-struct weft_comm *weft_enter_comm(const char *function, MPI_Comm handle, int *code);
-
 static inline int weft_leave_with(struct weft_comm *comm, int code, const char *function)
 {
     if (weft_unlikely(code != MPI_SUCCESS))
         code = weft_error_raise(comm, code, function);
     weft_leave();
     return code;
+}
+
+/* Of a call that entered with the VCI of its communicator. */
+static inline int weft_leave_comm(struct weft_comm *comm, int code, const char *function)
+{
+    struct weft_vci *vci = comm ? comm->vci : &weft.vcis[0];
+    if (weft_unlikely(code != MPI_SUCCESS))
+        code = weft_error_raise(comm, code, function);
+    weft_leave_on(vci);
+    return code;
+}
+
+/* Enters with the VCI of a communicator, and resolves it. NULL: the error was raised, *code is to
+ * be returned. */
+static inline struct weft_comm *weft_enter_comm(const char *function, MPI_Comm handle, int *code)
+{
+    struct weft_comm *comm;
+    *code = weft_enter_on(function, weft_call_vci(handle));
+    if (weft_unlikely(*code != MPI_SUCCESS))
+        return NULL;
+    *code = weft_arg_comm(handle, &comm);
+    if (weft_unlikely(*code != MPI_SUCCESS))
+        weft_leave_comm(NULL, *code, function);
+    return comm;
+}
+
+/* The error handler is that of the request's communicator. */
+static inline int weft_leave_request(struct weft_request *request, int code, const char *function)
+{
+    return weft_leave_with(request ? weft_request_comm(request) : NULL, code, function);
 }
 
 int weft_vcis_leave_with(int code, const char *function);

@@ -5,43 +5,31 @@
  */
 #include "core/mpi/generated/entry.h"
 #include "core/mpi/p2p_general.h"
-#include "core/comm/raise.h"
 #include "core/process/weft.h"
 
 #include <limits.h>
 
-int weft_general_bsend(const struct weft_call *call)
+int weft_call_bsend(const struct weft_call *call)
 {
     struct weft_resolved to;
-    int code = weft_enter(call->function);
-    if (code)
+    int code;
+    if (!weft_call_resolve(call, false, &to, &code))
         return code;
-    if (weft_call_resolve(call, false, &to, &code)) {
-        code =
-            weft_bsend_send(&to.comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag);
-        if (code != MPI_SUCCESS)
-            code = weft_error_raise(to.comm, code, call->function);
-    }
-    weft_leave();
-    return code;
+    return weft_bsend_send(&call->comm->p2p, call->buffer, to.bytes, to.type, call->peer,
+                           call->tag);
 }
 
-int weft_general_ibsend(const struct weft_call *call, MPI_Request *request)
+int weft_call_ibsend(const struct weft_call *call, MPI_Request *request)
 {
     struct weft_resolved to;
     struct weft_request *started;
-    int code = weft_enter(call->function);
-    if (code)
+    int code;
+    if (!weft_call_resolve_start(call, false, request, &to, &code))
         return code;
-    if (weft_call_resolve_start(call, false, request, &to, &code)) {
-        code = weft_bsend_isend(&to.comm->p2p, call->buffer, to.bytes, to.type, call->peer,
-                                call->tag, &started);
-        if (code == MPI_SUCCESS)
-            *request = (MPI_Request)started;
-        else
-            code = weft_error_raise(to.comm, code, call->function);
-    }
-    weft_leave();
+    code = weft_bsend_isend(&call->comm->p2p, call->buffer, to.bytes, to.type, call->peer,
+                            call->tag, &started);
+    if (weft_likely(code == MPI_SUCCESS))
+        *request = (MPI_Request)started;
     return code;
 }
 

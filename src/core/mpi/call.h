@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The arguments of a point-to-point call: checks in their order, resolution of handles, and the
- * error of the first wrong argument.
+ * The arguments of a point-to-point call: checks in their order, and resolution of the datatype.
  *
- * Invariant: a function that reports a wrong argument has called the communicator's error handler,
- * once.
+ * Invariant: a check returns MPI_SUCCESS, or an error class whose sentence it has recorded; the
+ * function that leaves the library raises the error.
  */
 #ifndef WEFT_CALL_H
 #define WEFT_CALL_H
@@ -17,17 +16,15 @@
 
 /* The arguments of an entry point. */
 struct weft_call {
-    const char *function; /* "MPI_Send" */
+    struct weft_comm *comm;
     const void *buffer;
     MPI_Count count;
     MPI_Datatype datatype;
     int peer, tag; /* destination or source */
-    MPI_Comm comm;
 };
 
-/* The objects of a call whose arguments are valid. */
+/* What follows from valid arguments. */
 struct weft_resolved {
-    struct weft_comm *comm;
     const struct weft_datatype *type;
     size_t bytes; /* count times the size of the type */
 };
@@ -40,18 +37,12 @@ static inline struct weft_vci *weft_call_vci(MPI_Comm handle)
     return comm ? comm->vci : &weft.vcis[0];
 }
 
-/* The datatype of a call, or NULL. With count 0 and MPI_PROC_NULL,
- * MPI_DATATYPE_NULL is accepted as MPI_BYTE. */
-const struct weft_datatype *weft_call_type(const struct weft_call *call);
+/* Checks the arguments, and sets *out. receive: wildcards are allowed. With count 0 and
+ * MPI_PROC_NULL, MPI_DATATYPE_NULL is accepted as MPI_BYTE. */
+int weft_call_check(const struct weft_call *call, bool receive, struct weft_resolved *out);
 
-/* Raises the error of the first wrong argument. receive: wildcards are allowed; no_result: the
- * pointer to the request (or message, or flag), which is checked last, is null. Returns MPI_SUCCESS
- * for a valid call, else the error class that the error handler returns. */
-int weft_call_explain(const struct weft_call *call, bool receive, bool no_result);
-
-/* As weft_call_explain, and sets *out. True if the call is valid and its peer is a rank, or a
- * wildcard of a receive; else the entry point returns *code (MPI_SUCCESS: the peer is
- * MPI_PROC_NULL). */
+/* As weft_call_check. True if the call is valid and its peer is a rank, or a wildcard of a receive;
+ * else *code is the result of the call (MPI_SUCCESS: the peer is MPI_PROC_NULL). */
 bool weft_call_resolve(const struct weft_call *call, bool receive, struct weft_resolved *out,
                        int *code);
 

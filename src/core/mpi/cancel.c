@@ -35,21 +35,6 @@ static int cancel(struct weft_request *request)
     return code == MPI_SUCCESS ? code : weft_error_raise(NULL, code, "MPI_Cancel");
 }
 
-WEFT_EXPORT(Cancel);
-int PMPI_Cancel(MPI_Request *handle)
-{
-    struct weft_request_call call;
-    int code = weft_request_call_enter(&call, "MPI_Cancel", 1, handle);
-    if (code)
-        return code;
-    if (!handle || !weft_request_is_valid(*handle) || *handle == MPI_REQUEST_NULL)
-        code = weft_request_call_refuse_one("MPI_Cancel", handle);
-    else
-        code = cancel(weft_request_of(*handle));
-    weft_request_call_leave(&call);
-    return code;
-}
-
 /* Frees a valid request; the handle is kept if that is not allowed. */
 static int give_up(MPI_Request *handle)
 {
@@ -70,17 +55,28 @@ static int give_up(MPI_Request *handle)
                                             : weft_error_raise(NULL, code, "MPI_Request_free");
 }
 
-WEFT_EXPORT(Request_free);
-int PMPI_Request_free(MPI_Request *handle)
+static int call_on(const char *function, MPI_Request *handle, bool frees)
 {
     struct weft_request_call call;
-    int code = weft_request_call_enter(&call, "MPI_Request_free", 1, handle);
+    int code = weft_request_call_enter(&call, function, 1, handle);
     if (code)
         return code;
     if (!handle || !weft_request_is_valid(*handle) || *handle == MPI_REQUEST_NULL)
-        code = weft_request_call_refuse_one("MPI_Request_free", handle);
+        code = weft_request_call_refuse_one(function, handle);
     else
-        code = give_up(handle);
+        code = frees ? give_up(handle) : cancel(weft_request_of(*handle));
     weft_request_call_leave(&call);
     return code;
+}
+
+WEFT_EXPORT(Cancel);
+int PMPI_Cancel(MPI_Request *handle)
+{
+    return call_on("MPI_Cancel", handle, false);
+}
+
+WEFT_EXPORT(Request_free);
+int PMPI_Request_free(MPI_Request *handle)
+{
+    return call_on("MPI_Request_free", handle, true);
 }

@@ -6,7 +6,6 @@
  */
 #include "core/mpi/coll_call.h"
 #include "core/mpi/arg.h"
-#include "core/mpi/call.h"
 #include "core/comm/raise.h"
 #include "core/process/nodes.h"
 
@@ -22,35 +21,21 @@ WEFT_COLD static void prepare(const char *function, struct weft_vci *vci, struct
     weft_enter_on(function, vci);
 }
 
-static int end(const struct weft_coll_call *call, struct weft_comm *comm, int code)
-{
-    struct weft_vci *vci = comm ? comm->vci : &weft.vcis[0];
-    if (weft_unlikely(code != MPI_SUCCESS))
-        code = weft_error_raise(comm, code, call->function);
-    weft_leave_on(vci);
-    return code;
-}
-
 /* Enters the library with the VCI of the communicator, resolves all handles. False: the library is
  * left, and the entry point returns *code. */
 static bool begin(const struct weft_coll_call *call, bool persistent, struct weft_coll_args *args,
                   int *code)
 {
-    struct weft_comm *comm = NULL;
-    struct weft_vci *vci = weft_call_vci(call->comm);
-    *code = weft_enter_on(call->function, vci);
-    if (*code != MPI_SUCCESS)
+    struct weft_comm *comm = weft_enter_comm(call->function, call->comm, code);
+    if (weft_unlikely(!comm))
         return false;
-    *code = weft_arg_comm(call->comm, &comm);
-    if (weft_likely(*code == MPI_SUCCESS)) {
-        if (weft_unlikely(weft_entry_flags) && (!comm->group->nodes || vci->coll.deferred))
-            prepare(call->function, vci, comm);
-        *code = weft_coll_check(call, comm, args);
-        if (weft_likely(*code == MPI_SUCCESS))
-            return true;
-        weft_coll_refuse(comm, persistent, *code);
-    }
-    *code = end(call, comm, *code);
+    if (weft_unlikely(weft_entry_flags) && (!comm->group->nodes || comm->vci->coll.deferred))
+        prepare(call->function, comm->vci, comm);
+    *code = weft_coll_check(call, comm, args);
+    if (weft_likely(*code == MPI_SUCCESS))
+        return true;
+    weft_coll_refuse(comm, persistent, *code);
+    *code = weft_leave_comm(comm, *code, call->function);
     return false;
 }
 
@@ -60,7 +45,7 @@ int weft_coll_blocking(const struct weft_coll_call *call)
     int code;
     if (!begin(call, false, &args, &code))
         return code;
-    return end(call, args.comm, weft_coll_run(&args));
+    return weft_leave_comm(args.comm, weft_coll_run(&args), call->function);
 }
 
 /* Where a nonblocking or persistent call puts its request, and the hints of a persistent one. */
@@ -80,31 +65,28 @@ static bool check_request(const struct weft_coll_call *call, const MPI_Request *
     return *code == MPI_SUCCESS;
 }
 
-int weft_coll_nonblocking(const struct weft_coll_call *call, MPI_Request *handle)
+static int start(const struct weft_coll_call *call, bool persistent, MPI_Info hints,
+                 MPI_Request *handle)
 {
     struct weft_coll_args args;
     struct weft_request *request;
     int code;
-    if (!check_request(call, handle, MPI_INFO_NULL, &code) || !begin(call, false, &args, &code))
+    if (!check_request(call, handle, hints, &code) || !begin(call, persistent, &args, &code))
         return code;
-    code = weft_coll_start(&args, &request);
+    code = persistent ? weft_coll_init(&args, &request) : weft_coll_start(&args, &request);
+    if (code == MPI_SUCCESS && persistent)
+        request->flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE;
     if (code == MPI_SUCCESS)
         *handle = (MPI_Request)request;
-    return end(call, args.comm, code);
+    return weft_leave_comm(args.comm, code, call->function);
+}
+
+int weft_coll_nonblocking(const struct weft_coll_call *call, MPI_Request *handle)
+{
+    return start(call, false, MPI_INFO_NULL, handle);
 }
 
 int weft_coll_persistent(const struct weft_coll_call *call, MPI_Info info, MPI_Request *handle)
 {
-    struct weft_coll_args args;
-    struct weft_request *request;
-    int code;
-    /* The standard names no key for the hints. */
-    if (!check_request(call, handle, info, &code) || !begin(call, true, &args, &code))
-        return code;
-    code = weft_coll_init(&args, &request);
-    if (code == MPI_SUCCESS) {
-        request->flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE;
-        *handle = (MPI_Request)request;
-    }
-    return end(call, args.comm, code);
+    return start(call, true, info, handle); /* the standard names no key for the hints */
 }

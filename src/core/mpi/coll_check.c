@@ -87,7 +87,7 @@ int weft_coll_check_op(const struct weft_op *op, const struct weft_datatype *typ
     return MPI_SUCCESS;
 }
 
-int weft_check_op(const struct weft_check *c, struct weft_coll_args *args)
+static int check_op(const struct weft_check *c, struct weft_coll_args *args)
 {
     struct weft_op *op;
     int code = weft_arg_op(c->call->op, &op);
@@ -129,8 +129,10 @@ int weft_check_buffer(const struct weft_check *c, const struct weft_coll_side *s
     return MPI_SUCCESS;
 }
 
-int weft_check_same_memory(const struct weft_check *c)
+static int same_memory(const struct weft_check *c)
 {
+    if (c->comm->local) /* where nothing is in place */
+        return weft_error_set(MPI_ERR_BUFFER, "send and receive buffer are the same memory");
     return weft_error_set(MPI_ERR_BUFFER,
                           "send and receive buffer are the same memory; pass MPI_IN_PLACE as "
                           "%s buffer",
@@ -159,7 +161,7 @@ static int check_own(const struct weft_check *c, const struct weft_coll_args *ar
                               c->comm->rank, sent, received);
     if (weft_unlikely(overlap(gives, gets) ||
                       (!vector && overlap(weft_block(&args->in, 0), weft_block(&args->out, 0)))))
-        return weft_check_same_memory(c);
+        return same_memory(c);
     return MPI_SUCCESS;
 }
 
@@ -183,41 +185,45 @@ static int check_bcast(const struct weft_check *c, struct weft_coll_args *args)
 }
 
 /* The buffers of a reduction at a rank that gets the result, of which `out` has the type and the
- * count. */
+ * count. Nothing is in place on an inter-communicator. */
 static int check_result(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_call *call = c->call;
     int code = weft_check_buffer(c, &call->receive, 1, &args->out, "receive");
     if (code != MPI_SUCCESS)
         return code;
-    if (weft_check_in_place(&call->send)) {
+    if (weft_check_in_place(&call->send) && !c->comm->local) {
         args->in.at = args->out.at;
         return MPI_SUCCESS;
     }
     code = weft_check_buffer(c, &call->send, 1, &args->in, "send");
     if (code == MPI_SUCCESS && args->in.at == args->out.at &&
         weft_elements_bytes(weft_check_one(&args->in)))
-        code = weft_check_same_memory(c);
+        code = same_memory(c);
     return code;
 }
 
-static int check_reduction(const struct weft_check *c, struct weft_coll_args *args)
+int weft_check_reduction(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_call *call = c->call;
+    bool rooted = call->kind == WEFT_COLL_REDUCE, inter = c->comm->local != NULL;
     int code = weft_check_elements(call->send.count, call->send.type, 1, &args->in);
     if (code == MPI_SUCCESS)
-        code = weft_check_op(c, args);
-    if (code == MPI_SUCCESS && call->kind == WEFT_COLL_REDUCE)
+        code = check_op(c, args);
+    if (code == MPI_SUCCESS && rooted && !inter)
         code = check_root(c, args);
     if (code != MPI_SUCCESS)
         return code;
     args->out = args->in;
-    if (call->kind == WEFT_COLL_REDUCE && c->comm->rank != args->root)
+    if (rooted && args->root != (inter ? MPI_ROOT : c->comm->rank))
         return weft_check_buffer(c, &call->send, 1, &args->in, "send");
+    if (rooted && inter) /* the root of the other group has no operand */
+        return weft_check_buffer(c, &call->receive, 1, &args->out, "receive");
     return check_result(c, args);
 }
 
-int weft_check_parts(const struct weft_check *c, int size, struct weft_coll_args *args)
+/* The counts of a reduce_scatter for so many ranks; args->in.count becomes their sum. */
+static int check_parts(const struct weft_check *c, int size, struct weft_coll_args *args)
 {
     struct weft_ints counts = c->call->receive.counts;
     MPI_Count sum = 0;
@@ -235,25 +241,28 @@ int weft_check_parts(const struct weft_check *c, int size, struct weft_coll_args
     return weft_check_elements(sum, c->call->send.type, 1, &args->in);
 }
 
-static int check_reduce_scatter(const struct weft_check *c, struct weft_coll_args *args)
+/* On an inter-communicator the parts are those of the own group. */
+int weft_check_reduce_scatter(const struct weft_check *c, struct weft_coll_args *args)
 {
-    bool block = c->call->kind == WEFT_COLL_REDUCE_SCATTER_BLOCK;
-    size_t size = (size_t)c->comm->size;
-    int code =
-        block ? weft_check_elements(c->call->receive.count, c->call->send.type, size, &args->in)
-              : weft_check_parts(c, c->comm->size, args);
+    const struct weft_coll_call *call = c->call;
+    const struct weft_comm *comm = c->comm;
+    bool block = call->kind == WEFT_COLL_REDUCE_SCATTER_BLOCK;
+    bool in_place = weft_check_in_place(&call->send) && !comm->local;
+    size_t size = (size_t)comm->group->size;
+    int code = block ? weft_check_elements(call->receive.count, call->send.type, size, &args->in)
+                     : check_parts(c, comm->group->size, args);
     if (code == MPI_SUCCESS)
-        code = weft_check_op(c, args);
+        code = check_op(c, args);
     if (code != MPI_SUCCESS)
         return code;
     args->out = args->in; /* in place, all is in the receive buffer */
     if (block)
         args->in.count *= size;
-    if (!weft_check_in_place(&c->call->send) && !block)
-        args->out.count = (size_t)weft_int_of(c->call->receive.counts, c->comm->rank);
+    else if (!in_place)
+        args->out.count = (size_t)weft_int_of(call->receive.counts, comm->rank);
     code = check_result(c, args);
     if (!block)
-        args->out.counts = c->call->receive.counts;
+        args->out.counts = call->receive.counts;
     return code;
 }
 
@@ -262,6 +271,13 @@ int weft_check_blocks(const struct weft_coll_side *side, bool vector, int n,
 {
     return vector ? check_vector(side, n, out)
                   : weft_check_elements(side->count, side->type, (size_t)n, out);
+}
+
+int weft_check_side(const struct weft_check *c, const struct weft_coll_side *side, bool vector,
+                    int n, struct weft_blocks *out, const char *which)
+{
+    int code = weft_check_blocks(side, vector, n, out);
+    return code ? code : weft_check_buffer(c, side, n, out, which);
 }
 
 /* A rank that gets all blocks. */
@@ -273,9 +289,7 @@ static int check_gathers(const struct weft_check *c, bool vector, struct weft_co
     if (!in_place)
         code = weft_check_elements(call->send.count, call->send.type, 1, &args->in);
     if (code == MPI_SUCCESS)
-        code = weft_check_blocks(&call->receive, vector, size, &args->out);
-    if (code == MPI_SUCCESS)
-        code = weft_check_buffer(c, &call->receive, size, &args->out, "receive");
+        code = weft_check_side(c, &call->receive, vector, size, &args->out, "receive");
     if (code != MPI_SUCCESS)
         return code;
     struct weft_elements own = weft_block(&args->out, c->comm->rank);
@@ -293,11 +307,7 @@ static int check_gather(const struct weft_check *c, struct weft_coll_args *args)
     int code = check_root(c, args);
     if (c->comm->rank == args->root && code == MPI_SUCCESS)
         return check_gathers(c, call->kind == WEFT_COLL_GATHERV, args);
-    if (code == MPI_SUCCESS)
-        code = weft_check_elements(call->send.count, call->send.type, 1, &args->in);
-    if (code == MPI_SUCCESS)
-        code = weft_check_buffer(c, &call->send, 1, &args->in, "send");
-    return code;
+    return code ? code : weft_check_side(c, &call->send, false, 1, &args->in, "send");
 }
 
 /* The root of a scatter. */
@@ -328,11 +338,7 @@ static int check_scatter(const struct weft_check *c, struct weft_coll_args *args
     int code = check_root(c, args);
     if (c->comm->rank == args->root && code == MPI_SUCCESS)
         return check_scatters(c, call->kind == WEFT_COLL_SCATTERV, args);
-    if (code == MPI_SUCCESS)
-        code = weft_check_elements(call->receive.count, call->receive.type, 1, &args->out);
-    if (code == MPI_SUCCESS)
-        code = weft_check_buffer(c, &call->receive, 1, &args->out, "receive");
-    return code;
+    return code ? code : weft_check_side(c, &call->receive, false, 1, &args->out, "receive");
 }
 
 static int check_alltoall(const struct weft_check *c, struct weft_coll_args *args)
@@ -344,9 +350,7 @@ static int check_alltoall(const struct weft_check *c, struct weft_coll_args *arg
     if (!args->in_place)
         code = weft_check_blocks(&call->send, vector, size, &args->in);
     if (code == MPI_SUCCESS)
-        code = weft_check_blocks(&call->receive, vector, size, &args->out);
-    if (code == MPI_SUCCESS)
-        code = weft_check_buffer(c, &call->receive, size, &args->out, "receive");
+        code = weft_check_side(c, &call->receive, vector, size, &args->out, "receive");
     if (code != MPI_SUCCESS || args->in_place)
         return code;
     code = weft_check_buffer(c, &call->send, size, &args->in, "send");
@@ -372,10 +376,10 @@ int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,
     case WEFT_COLL_ALLREDUCE:
     case WEFT_COLL_SCAN:
     case WEFT_COLL_EXSCAN:
-        return check_reduction(&c, args);
+        return weft_check_reduction(&c, args);
     case WEFT_COLL_REDUCE_SCATTER:
     case WEFT_COLL_REDUCE_SCATTER_BLOCK:
-        return check_reduce_scatter(&c, args);
+        return weft_check_reduce_scatter(&c, args);
     case WEFT_COLL_GATHER:
     case WEFT_COLL_GATHERV:
         return check_gather(&c, args);
@@ -383,9 +387,8 @@ int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,
     case WEFT_COLL_SCATTERV:
         return check_scatter(&c, args);
     case WEFT_COLL_ALLGATHER:
-        return check_gathers(&c, false, args);
     case WEFT_COLL_ALLGATHERV:
-        return check_gathers(&c, true, args);
+        return check_gathers(&c, call->kind == WEFT_COLL_ALLGATHERV, args);
     case WEFT_COLL_ALLTOALL:
     case WEFT_COLL_ALLTOALLV:
     case WEFT_COLL_ALLTOALLW:

@@ -34,19 +34,19 @@ int weft_check_elements(MPI_Count count, MPI_Datatype handle, size_t blocks,
 int weft_check_blocks(const struct weft_coll_side *side, bool vector, int n,
                       struct weft_blocks *out);
 
+/* weft_check_blocks, then weft_check_buffer. */
+int weft_check_side(const struct weft_check *c, const struct weft_coll_side *side, bool vector,
+                    int n, struct weft_blocks *out, const char *which);
+
 /* A buffer of n blocks, of which counts and types are checked, that is not in place; which: "send",
  * "receive" or "data". */
 int weft_check_buffer(const struct weft_check *c, const struct weft_coll_side *side, int n,
                       struct weft_blocks *of, const char *which);
 
-/* The operation, for the type of args->in. */
-int weft_check_op(const struct weft_check *c, struct weft_coll_args *args);
-
-/* The counts of a reduce_scatter for so many ranks; args->in.count becomes their sum. */
-int weft_check_parts(const struct weft_check *c, int size, struct weft_coll_args *args);
-
-/* Records that send and receive buffer are the same memory. */
-int weft_check_same_memory(const struct weft_check *c);
+/* Everything, of reductions on both kinds of communicators; on an inter-communicator the root is
+ * checked before. */
+int weft_check_reduction(const struct weft_check *c, struct weft_coll_args *args);
+int weft_check_reduce_scatter(const struct weft_check *c, struct weft_coll_args *args);
 
 /* Everything, of a neighbourhood collective. */
 int weft_check_neighbor(const struct weft_check *c, struct weft_coll_args *args);

@@ -5,7 +5,7 @@
  * point tries it while weft_entry_flags is 0; with threads the general path (p2p_general.c) tries
  * it first, with the VCI held.
  *
- * Invariant: weft_fast_check accepts only arguments that weft_call_explain accepts.
+ * Invariant: weft_fast_check accepts only arguments that weft_call_check accepts.
  */
 #ifndef WEFT_P2P_FAST_H
 #define WEFT_P2P_FAST_H

@@ -5,73 +5,35 @@
  * Invariant: the first wrong argument is the one that is reported.
  */
 #include "core/mpi/p2p_general.h"
+#include "core/mpi/arg.h"
 #include "core/mpi/p2p_fast.h"
 #include "core/comm/raise.h"
 #include "core/process/weft.h"
 
-/* A call with resolved arguments; function, peer and tag are those of `call`. */
-
-static int isend(const struct weft_call *call, const struct weft_resolved *to,
-                 enum weft_send_mode mode, MPI_Request *request)
-{
-    struct weft_request *send;
-    int code = weft_p2p_isend(&to->comm->p2p, call->buffer, to->bytes, to->type, call->peer,
-                              call->tag, mode, &send);
-    if (weft_unlikely(code != MPI_SUCCESS))
-        return weft_error_raise(to->comm, code, call->function);
-    *request = (MPI_Request)send;
-    return MPI_SUCCESS;
-}
-
-static int irecv(const struct weft_call *call, const struct weft_resolved *from,
-                 MPI_Request *request)
-{
-    struct weft_request *receive;
-    int code = weft_p2p_irecv(&from->comm->p2p, (void *)call->buffer, from->bytes, from->type,
-                              call->peer, call->tag, &receive);
-    if (weft_unlikely(code != MPI_SUCCESS))
-        return weft_error_raise(from->comm, code, call->function);
-    *request = (MPI_Request)receive;
-    return MPI_SUCCESS;
-}
-
-static int send(const struct weft_call *call, const struct weft_resolved *to,
-                enum weft_send_mode mode)
-{
-    int code = weft_p2p_send(&to->comm->p2p, call->buffer, to->bytes, to->type, call->peer,
-                             call->tag, mode);
-    return code == MPI_SUCCESS ? code : weft_error_raise(to->comm, code, call->function);
-}
-
-static int recv(const struct weft_call *call, const struct weft_resolved *from, MPI_Status *status)
-{
-    int code = weft_p2p_recv(&from->comm->p2p, (void *)call->buffer, from->bytes, from->type,
-                             call->peer, call->tag, status);
-    return code == MPI_SUCCESS ? code : weft_error_raise(from->comm, code, call->function);
-}
-
-static int call_isend(const struct weft_call *call, enum weft_send_mode mode, MPI_Request *request)
-{
-    struct weft_resolved to;
-    int code;
-    return weft_call_resolve_start(call, false, request, &to, &code)
-               ? isend(call, &to, mode, request)
-               : code;
-}
-
-static int call_irecv(const struct weft_call *call, MPI_Request *request)
-{
-    struct weft_resolved from;
-    int code;
-    return weft_call_resolve_start(call, true, request, &from, &code) ? irecv(call, &from, request)
-                                                                      : code;
-}
+/* ---- With the VCI held */
 
 int weft_call_send(const struct weft_call *call, enum weft_send_mode mode)
 {
     struct weft_resolved to;
     int code;
-    return weft_call_resolve(call, false, &to, &code) ? send(call, &to, mode) : code;
+    if (!weft_call_resolve(call, false, &to, &code))
+        return code;
+    return weft_p2p_send(&call->comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag,
+                         mode);
+}
+
+int weft_call_isend(const struct weft_call *call, enum weft_send_mode mode, MPI_Request *request)
+{
+    struct weft_resolved to;
+    struct weft_request *send;
+    int code;
+    if (!weft_call_resolve_start(call, false, request, &to, &code))
+        return code;
+    code = weft_p2p_isend(&call->comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag,
+                          mode, &send);
+    if (weft_likely(code == MPI_SUCCESS))
+        *request = (MPI_Request)send;
+    return code;
 }
 
 static int call_recv(const struct weft_call *call, MPI_Status *status)
@@ -79,41 +41,70 @@ static int call_recv(const struct weft_call *call, MPI_Status *status)
     struct weft_resolved from;
     int code;
     if (weft_call_resolve(call, true, &from, &code))
-        return recv(call, &from, status);
+        return weft_p2p_recv(&call->comm->p2p, (void *)call->buffer, from.bytes, from.type,
+                             call->peer, call->tag, status);
     if (code == MPI_SUCCESS)
         weft_status_proc_null(status);
     return code;
 }
 
+static int call_irecv(const struct weft_call *call, MPI_Request *request)
+{
+    struct weft_resolved from;
+    struct weft_request *receive;
+    int code;
+    if (!weft_call_resolve_start(call, true, request, &from, &code))
+        return code;
+    code = weft_p2p_irecv(&call->comm->p2p, (void *)call->buffer, from.bytes, from.type, call->peer,
+                          call->tag, &receive);
+    if (weft_likely(code == MPI_SUCCESS))
+        *request = (MPI_Request)receive;
+    return code;
+}
+
 /* ---- With checked arguments and a plain type */
+
+static int raised(struct weft_comm *comm, int code, const char *function)
+{
+    return weft_likely(code == MPI_SUCCESS) ? code : weft_error_raise(comm, code, function);
+}
 
 int weft_checked_send(struct weft_comm *comm, const void *buffer, size_t bytes, int dest, int tag)
 {
-    const struct weft_call call = {"MPI_Send", buffer, .peer = dest, .tag = tag};
-    return send(&call, &(struct weft_resolved){comm, weft_datatype_byte(), bytes},
-                WEFT_SEND_STANDARD);
+    return raised(comm,
+                  weft_p2p_send(&comm->p2p, buffer, bytes, weft_datatype_byte(), dest, tag,
+                                WEFT_SEND_STANDARD),
+                  "MPI_Send");
 }
 
 int weft_checked_isend(struct weft_comm *comm, const void *buffer, size_t bytes, int dest, int tag,
                        MPI_Request *request)
 {
-    const struct weft_call call = {"MPI_Isend", buffer, .peer = dest, .tag = tag};
-    return isend(&call, &(struct weft_resolved){comm, weft_datatype_byte(), bytes},
-                 WEFT_SEND_STANDARD, request);
+    struct weft_request *send;
+    int code = weft_p2p_isend(&comm->p2p, buffer, bytes, weft_datatype_byte(), dest, tag,
+                              WEFT_SEND_STANDARD, &send);
+    if (weft_likely(code == MPI_SUCCESS))
+        *request = (MPI_Request)send;
+    return raised(comm, code, "MPI_Isend");
 }
 
 int weft_checked_recv(struct weft_comm *comm, void *buffer, size_t bytes, int source, int tag,
                       MPI_Status *status)
 {
-    const struct weft_call call = {"MPI_Recv", buffer, .peer = source, .tag = tag};
-    return recv(&call, &(struct weft_resolved){comm, weft_datatype_byte(), bytes}, status);
+    return raised(
+        comm, weft_p2p_recv(&comm->p2p, buffer, bytes, weft_datatype_byte(), source, tag, status),
+        "MPI_Recv");
 }
 
 int weft_checked_irecv(struct weft_comm *comm, void *buffer, size_t bytes, int source, int tag,
                        MPI_Request *request)
 {
-    const struct weft_call call = {"MPI_Irecv", buffer, .peer = source, .tag = tag};
-    return irecv(&call, &(struct weft_resolved){comm, weft_datatype_byte(), bytes}, request);
+    struct weft_request *receive;
+    int code =
+        weft_p2p_irecv(&comm->p2p, buffer, bytes, weft_datatype_byte(), source, tag, &receive);
+    if (weft_likely(code == MPI_SUCCESS))
+        *request = (MPI_Request)receive;
+    return raised(comm, code, "MPI_Irecv");
 }
 
 WEFT_HOT int weft_finish_recv(struct weft_request *receive, MPI_Status *status)
@@ -123,7 +114,7 @@ WEFT_HOT int weft_finish_recv(struct weft_request *receive, MPI_Status *status)
     struct weft_comm *comm = receive->channel->comm;
     weft_request_status(receive, status, false);
     weft_request_put(receive);
-    return weft_likely(code == MPI_SUCCESS) ? code : weft_error_raise(comm, code, "MPI_Recv");
+    return raised(comm, code, "MPI_Recv");
 }
 
 /* ---- With entering and leaving */
@@ -150,8 +141,12 @@ WEFT_HOT int weft_general_send(const void *buf, MPI_Count count, MPI_Datatype da
         if (weft_likely(good))
             return code;
     }
-    const struct weft_call call = {"MPI_Send", buf, count, datatype, dest, tag, handle};
-    return weft_general_send_mode(&call, WEFT_SEND_STANDARD);
+    int code;
+    comm = weft_enter_comm("MPI_Send", handle, &code);
+    if (!comm)
+        return code;
+    const struct weft_call call = {comm, buf, count, datatype, dest, tag};
+    return weft_leave_comm(comm, weft_call_send(&call, WEFT_SEND_STANDARD), "MPI_Send");
 }
 
 WEFT_HOT int weft_general_isend(const void *buf, MPI_Count count, MPI_Datatype datatype, int dest,
@@ -166,8 +161,12 @@ WEFT_HOT int weft_general_isend(const void *buf, MPI_Count count, MPI_Datatype d
         if (weft_likely(good))
             return code;
     }
-    const struct weft_call call = {"MPI_Isend", buf, count, datatype, dest, tag, handle};
-    return weft_general_isend_mode(&call, WEFT_SEND_STANDARD, request);
+    int code;
+    comm = weft_enter_comm("MPI_Isend", handle, &code);
+    if (!comm)
+        return code;
+    const struct weft_call call = {comm, buf, count, datatype, dest, tag};
+    return weft_leave_comm(comm, weft_call_isend(&call, WEFT_SEND_STANDARD, request), "MPI_Isend");
 }
 
 WEFT_HOT int weft_general_recv(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
@@ -182,14 +181,12 @@ WEFT_HOT int weft_general_recv(void *buf, MPI_Count count, MPI_Datatype datatype
         if (weft_likely(good))
             return code;
     }
-    const struct weft_call call = {"MPI_Recv", buf, count, datatype, source, tag, handle};
-    struct weft_vci *vci = weft_call_vci(handle);
-    int code = weft_enter_on("MPI_Recv", vci);
-    if (code)
+    int code;
+    comm = weft_enter_comm("MPI_Recv", handle, &code);
+    if (!comm)
         return code;
-    code = call_recv(&call, status);
-    weft_leave_on(vci);
-    return code;
+    const struct weft_call call = {comm, buf, count, datatype, source, tag};
+    return weft_leave_comm(comm, call_recv(&call, status), "MPI_Recv");
 }
 
 WEFT_HOT int weft_general_irecv(void *buf, MPI_Count count, MPI_Datatype datatype, int source,
@@ -204,35 +201,10 @@ WEFT_HOT int weft_general_irecv(void *buf, MPI_Count count, MPI_Datatype datatyp
         if (weft_likely(good))
             return code;
     }
-    const struct weft_call call = {"MPI_Irecv", buf, count, datatype, source, tag, handle};
-    struct weft_vci *vci = weft_call_vci(handle);
-    int code = weft_enter_on("MPI_Irecv", vci);
-    if (code)
+    int code;
+    comm = weft_enter_comm("MPI_Irecv", handle, &code);
+    if (!comm)
         return code;
-    code = call_irecv(&call, request);
-    weft_leave_on(vci);
-    return code;
-}
-
-int weft_general_send_mode(const struct weft_call *call, enum weft_send_mode mode)
-{
-    struct weft_vci *vci = weft_call_vci(call->comm);
-    int code = weft_enter_on(call->function, vci);
-    if (code)
-        return code;
-    code = weft_call_send(call, mode);
-    weft_leave_on(vci);
-    return code;
-}
-
-int weft_general_isend_mode(const struct weft_call *call, enum weft_send_mode mode,
-                            MPI_Request *request)
-{
-    struct weft_vci *vci = weft_call_vci(call->comm);
-    int code = weft_enter_on(call->function, vci);
-    if (code)
-        return code;
-    code = call_isend(call, mode, request);
-    weft_leave_on(vci);
-    return code;
+    const struct weft_call call = {comm, buf, count, datatype, source, tag};
+    return weft_leave_comm(comm, call_irecv(&call, request), "MPI_Irecv");
 }

@@ -88,7 +88,7 @@ static __attribute__((noinline)) int general(enum way way, const void *buffer, M
     const struct call call = {buffer, count, NULL, packed, size, position};
     int code;
     struct weft_comm *comm = weft_enter_comm(function, handle, &code);
-    return comm ? weft_leave_with(comm, move_checked(way, call, datatype), function) : code;
+    return comm ? weft_leave_comm(comm, move_checked(way, call, datatype), function) : code;
 }
 
 /* With a fast path for the valid calls of one thread. */

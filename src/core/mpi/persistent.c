@@ -18,82 +18,51 @@
 #include <stdbool.h>
 #include <stdio.h>
 
-/* Hands out an inactive request. */
-static void hand_out(struct weft_request *request, MPI_Request *handle)
+/* Makes a new request inactive. */
+static int finish(MPI_Request handle)
 {
-    request->flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE;
-    *handle = (MPI_Request)request;
+    weft_request_of(handle)->flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE;
+    return MPI_SUCCESS;
 }
 
-static int make_send(const struct weft_call *call, enum weft_send_mode mode, MPI_Request *handle)
+int weft_call_send_init(const struct weft_call *call, enum weft_send_mode mode, MPI_Request *handle)
 {
     struct weft_resolved to;
     int code;
-    if (!handle)
-        return weft_call_explain(call, false, true);
-    if (!weft_call_resolve(call, false, &to, &code)) {
-        if (code == MPI_SUCCESS)
-            hand_out(weft_request_to_nowhere(weft_call_vci(call->comm)), handle);
-        return code;
-    }
+    if (!weft_call_resolve_start(call, false, handle, &to, &code))
+        return code ? code : finish(*handle);
     bool buffered = mode == WEFT_SEND_BUFFERED;
     struct weft_request *request =
-        weft_request_get(buffered ? &weft.vcis[0] : to.comm->vci,
+        weft_request_get(buffered ? &weft.vcis[0] : call->comm->vci,
                          buffered ? WEFT_REQUEST_BSEND : WEFT_REQUEST_SEND, 0);
     if (!request)
-        return weft_error_raise(to.comm, MPI_ERR_NO_MEM, call->function);
+        return MPI_ERR_NO_MEM;
     request->mode = (uint8_t)mode;
     request->tag = call->tag;
     request->bytes = to.bytes;
-    request->channel = &to.comm->p2p;
+    request->channel = &call->comm->p2p;
     request->peer = NULL;
     request->type = to.type;
     request->buffer = (void *)call->buffer;
     request->match.source = call->peer;
     request->whole = NULL;
-    hand_out(request, handle);
-    return MPI_SUCCESS;
+    *handle = (MPI_Request)request;
+    return finish(*handle);
 }
 
-static int make_receive(const struct weft_call *call, MPI_Request *handle)
+int weft_call_recv_init(const struct weft_call *call, MPI_Request *handle)
 {
     struct weft_resolved from;
     int code;
-    if (!handle)
-        return weft_call_explain(call, true, true);
-    if (!weft_call_resolve(call, true, &from, &code)) {
-        if (code == MPI_SUCCESS)
-            hand_out(weft_request_to_nowhere(weft_call_vci(call->comm)), handle);
-        return code;
-    }
-    struct weft_request *request = weft_request_get(from.comm->vci, WEFT_REQUEST_RECV, 0);
+    if (!weft_call_resolve_start(call, true, handle, &from, &code))
+        return code ? code : finish(*handle);
+    struct weft_request *request = weft_request_get(call->comm->vci, WEFT_REQUEST_RECV, 0);
     if (!request)
-        return weft_error_raise(from.comm, MPI_ERR_NO_MEM, call->function);
-    weft_p2p_describe(request, &from.comm->p2p, (void *)call->buffer, from.bytes, from.type, NULL,
+        return MPI_ERR_NO_MEM;
+    weft_p2p_describe(request, &call->comm->p2p, (void *)call->buffer, from.bytes, from.type, NULL,
                       call->peer, call->tag);
-    hand_out(request, handle);
-    return MPI_SUCCESS;
-}
-
-int weft_general_send_init(const struct weft_call *call, enum weft_send_mode mode,
-                           MPI_Request *request)
-{
-    int code = weft_enter(call->function);
-    if (code)
-        return code;
-    code = make_send(call, mode, request);
-    weft_leave();
-    return code;
-}
-
-int weft_general_recv_init(const struct weft_call *call, MPI_Request *request)
-{
-    int code = weft_enter(call->function);
-    if (code)
-        return code;
-    code = make_receive(call, request);
-    weft_leave();
-    return code;
+    *handle = (MPI_Request)request;
+    return finish(*handle);
 }
 
 /* Whether a handle names an inactive request of the user's; if not, the error is raised. index is

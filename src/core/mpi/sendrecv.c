@@ -7,9 +7,8 @@
  *    posted for a call whose send has bad arguments.
  *  - With one buffer, what is sent is a copy that was taken before the receive was posted.
  */
-#include "core/mpi/api.h"
+#include "core/mpi/arg.h"
 #include "core/mpi/p2p_general.h"
-#include "core/comm/raise.h"
 #include "core/pt2pt/p2p.h"
 #include "core/process/weft.h"
 
@@ -20,14 +19,12 @@ static int post(const struct weft_call *in, struct weft_request **receive)
 {
     struct weft_resolved from;
     int code;
-    if (!weft_call_resolve(in, true, &from, &code)) {
-        if (code == MPI_SUCCESS)
-            *receive = weft_request_to_nowhere(weft_call_vci(in->comm));
-        return code;
-    }
-    code = weft_p2p_irecv(&from.comm->p2p, (void *)in->buffer, from.bytes, from.type, in->peer,
-                          in->tag, receive);
-    return code == MPI_SUCCESS ? code : weft_error_raise(from.comm, code, in->function);
+    if (weft_call_resolve(in, true, &from, &code))
+        return weft_p2p_irecv(&in->comm->p2p, (void *)in->buffer, from.bytes, from.type, in->peer,
+                              in->tag, receive);
+    if (code == MPI_SUCCESS)
+        *receive = weft_request_to_nowhere(in->comm->vci);
+    return code;
 }
 
 static int exchange(const struct weft_call *out, const struct weft_call *in, MPI_Status *status)
@@ -45,32 +42,29 @@ static int exchange(const struct weft_call *out, const struct weft_call *in, MPI
     code = receive->error;
     weft_request_status(receive, status, false);
     weft_request_put(receive);
-    return code == MPI_SUCCESS ? code
-                               : weft_error_raise(weft_comm_resolve(in->comm), code, in->function);
+    return code;
 }
 
-/* Starts both. The request is that of the receive, which waits for the send too. Takes over copy.
- */
-static int start_exchange(const struct weft_call *out, const struct weft_call *in, void *copy,
+/* Starts both. The request is that of the receive, which waits for the send too. Takes over *copy
+ * if the send started. */
+static int start_exchange(const struct weft_call *out, const struct weft_call *in, void **copy,
                           MPI_Request *request)
 {
     struct weft_request *receive, *send;
     struct weft_resolved to;
     int code = post(in, &receive);
-    if (code != MPI_SUCCESS) {
-        free(copy);
+    if (code != MPI_SUCCESS)
         return code;
-    }
     if (weft_call_resolve(out, false, &to, &code)) {
-        code = weft_p2p_isend(&to.comm->p2p, out->buffer, to.bytes, to.type, out->peer, out->tag,
+        code = weft_p2p_isend(&out->comm->p2p, out->buffer, to.bytes, to.type, out->peer, out->tag,
                               WEFT_SEND_STANDARD, &send);
         if (code != MPI_SUCCESS) {
             weft_request_abandon(receive);
-            free(copy);
-            return weft_error_raise(to.comm, code, out->function);
+            return code;
         }
-        receive->channel = &to.comm->p2p; /* errors of the send go to its handler too */
-        weft_request_join(receive, send, copy);
+        receive->channel = &out->comm->p2p; /* errors of the send go to its handler too */
+        weft_request_join(receive, send, *copy);
+        *copy = NULL;
     }
     *request = (MPI_Request)receive;
     return MPI_SUCCESS;
@@ -82,15 +76,14 @@ static int take_copy(struct weft_call *out, void **copy)
 {
     struct weft_resolved to;
     int code;
-    *copy = NULL;
     if (!weft_call_resolve(out, false, &to, &code) || !to.bytes)
         return code;
     *copy = malloc(to.bytes);
     if (!*copy)
-        return weft_error(to.comm, MPI_ERR_NO_MEM, out->function,
-                          "no memory for a copy of the %zu bytes to be sent; MPI_Sendrecv with two "
-                          "buffers needs none",
-                          to.bytes);
+        return weft_error_set(MPI_ERR_NO_MEM,
+                              "no memory for a copy of the %zu bytes to be sent; MPI_Sendrecv with "
+                              "two buffers needs none",
+                              to.bytes);
     weft_datatype_pack(to.type, out->buffer, 0, *copy, to.bytes);
     out->buffer = *copy;
     out->count = (MPI_Count)to.bytes;
@@ -98,37 +91,28 @@ static int take_copy(struct weft_call *out, void **copy)
     return MPI_SUCCESS;
 }
 
-int weft_general_sendrecv(struct weft_call out, const struct weft_call *in, bool replace,
-                          MPI_Status *status)
+int weft_call_sendrecv(struct weft_call out, const struct weft_call *in, bool replace,
+                       MPI_Status *status)
 {
     void *copy = NULL;
-    struct weft_vci *vci = weft_call_vci(out.comm);
-    int code = weft_enter_on(out.function, vci);
-    if (code)
-        return code;
-    code = replace ? take_copy(&out, &copy) : weft_call_explain(&out, false, false);
+    struct weft_resolved to;
+    int code = replace ? take_copy(&out, &copy) : weft_call_check(&out, false, &to);
     if (code == MPI_SUCCESS)
         code = exchange(&out, in, status);
     free(copy);
-    weft_leave_on(vci);
     return code;
 }
 
-int weft_general_isendrecv(struct weft_call out, const struct weft_call *in, bool replace,
-                           MPI_Request *request)
+int weft_call_isendrecv(struct weft_call out, const struct weft_call *in, bool replace,
+                        MPI_Request *request)
 {
     void *copy = NULL;
-    struct weft_vci *vci = weft_call_vci(out.comm);
-    int code = weft_enter_on(out.function, vci);
-    if (code)
-        return code;
-    code = replace ? take_copy(&out, &copy) : weft_call_explain(&out, false, false);
-    if (code == MPI_SUCCESS && request) {
-        code = start_exchange(&out, in, copy, request);
-    } else if (code == MPI_SUCCESS) {
-        free(copy);
-        code = weft_call_explain(in, true, true);
-    }
-    weft_leave_on(vci);
+    struct weft_resolved to, from;
+    int code = replace ? take_copy(&out, &copy) : weft_call_check(&out, false, &to);
+    if (code == MPI_SUCCESS && !request)
+        code = weft_call_check(in, true, &from);
+    if (code == MPI_SUCCESS)
+        code = request ? start_exchange(&out, in, &copy, request) : weft_arg_no_result("request");
+    free(copy);
     return code;
 }

@@ -105,18 +105,6 @@ int weft_mpi_session_get_pset_info(struct weft_session *session, const char *nam
 
 /* ---- Communicators */
 
-static struct weft_group *enter_group(const char *function, MPI_Group handle, int *code)
-{
-    struct weft_group *group;
-    *code = weft_enter(function);
-    if (*code != MPI_SUCCESS)
-        return NULL;
-    *code = weft_arg_group(handle, &group);
-    if (*code != MPI_SUCCESS)
-        weft_leave_with(NULL, *code, function);
-    return group;
-}
-
 static int bad_rank(const char *what, int rank, const struct weft_group *group)
 {
     return weft_error_set(MPI_ERR_RANK,
@@ -153,13 +141,15 @@ int PMPI_Comm_create_from_group(MPI_Group handle, const char *tag, MPI_Info info
 {
     const char *function = "MPI_Comm_create_from_group";
     struct weft_comm *made = NULL;
+    struct weft_group *group;
+    struct weft_errhandler *handler = NULL;
     struct weft_info *hints;
-    int code;
-    struct weft_group *group = enter_group(function, handle, &code);
-    if (!group)
+    int code = weft_enter(function);
+    if (code != MPI_SUCCESS)
         return code;
-    struct weft_errhandler *handler;
-    code = weft_arg_errhandler(WEFT_KIND_COMM, errhandler, &handler);
+    code = weft_arg_group(handle, &group);
+    if (code == MPI_SUCCESS)
+        code = weft_arg_errhandler(WEFT_KIND_COMM, errhandler, &handler);
     if (code == MPI_SUCCESS)
         code = check(group, tag, newcomm);
     if (code == MPI_SUCCESS)
@@ -181,16 +171,19 @@ int PMPI_Intercomm_create_from_groups(MPI_Group local_group, int local_leader,
 {
     const char *function = "MPI_Intercomm_create_from_groups";
     struct weft_comm *made = NULL;
+    struct weft_group *local;
+    struct weft_errhandler *handler = NULL;
     struct weft_info *hints;
-    int code;
-    struct weft_group *local = enter_group(function, local_group, &code);
-    if (!local)
+    int code = weft_enter(function);
+    if (code != MPI_SUCCESS)
         return code;
-    struct weft_errhandler *handler;
-    code = weft_arg_errhandler(WEFT_KIND_COMM, errhandler, &handler);
+    code = weft_arg_group(local_group, &local);
+    if (code == MPI_SUCCESS)
+        code = weft_arg_errhandler(WEFT_KIND_COMM, errhandler, &handler);
     if (code == MPI_SUCCESS)
         code = check(local, tag, newintercomm);
-    bool leads = local->rank == local_leader; /* the remote side counts at the leader only */
+    /* The remote side counts at the leader only. */
+    bool leads = code == MPI_SUCCESS && local->rank == local_leader;
     struct weft_group *remote = leads ? weft_group_resolve(remote_group) : NULL;
     if (code == MPI_SUCCESS && (local_leader < 0 || local_leader >= local->size))
         code = bad_rank("local", local_leader, local);

@@ -631,6 +631,8 @@ static void play_all(enum weft_coll_kind kind, enum weft_algorithm algorithm)
         play(kind, more[i], algorithm, 1 + pick(70));
     for (int size = 2; size <= 9; size++)
         play(kind, size, algorithm, 3000 + pick(9000));
+    for (int size = 2; size <= 33 && kind == WEFT_COLL_BCAST; size += 1 + (int)pick(3))
+        play(kind, size, algorithm, 33000 + pick(60000)); /* several segments */
 }
 
 static int *setting_of(const struct weft_coll_family *family)

@@ -55,23 +55,23 @@ static void scatter(struct weft_schedule *s, const struct weft_blocks *all, int 
 }
 
 /* The packed form of the data, which the root packs first unless the type is contiguous. */
-static struct weft_elements row_of(struct weft_schedule *s, struct weft_elements data, int root)
+static struct weft_elements row_of(struct weft_schedule *s, struct weft_elements data, bool is_root)
 {
     size_t bytes = weft_elements_bytes(data);
     if (data.type->flags & WEFT_TYPE_CONTIGUOUS)
         return weft_elements_of_bytes(data.at, bytes);
     struct weft_elements row = weft_schedule_row(s, bytes);
-    if (s->rank == root)
+    if (is_root)
         weft_schedule_copy(s, data, row);
     return row;
 }
 
 /* Unpacks the data at all ranks but the root. */
 static void unpack(struct weft_schedule *s, struct weft_elements row, struct weft_elements data,
-                   int root)
+                   bool is_root)
 {
     weft_schedule_fence(s);
-    if (s->rank != root)
+    if (!is_root)
         weft_schedule_copy(s, row, data);
 }
 
@@ -81,40 +81,46 @@ static struct weft_elements segment(struct weft_elements row, size_t at)
     return weft_elements_slice(row, at, left < SEGMENT ? left : SEGMENT);
 }
 
-/* Segments from rank to rank; up to AHEAD receives overlap with the sends. */
-static void down_the_chain(struct weft_schedule *s, struct weft_elements data, int root)
+void weft_build_bcast_segments(struct weft_schedule *s, struct weft_elements data, int parent,
+                               const int *children, int n)
 {
-    enum { AHEAD = 4 };
-    struct weft_elements row = row_of(s, data, root);
+    enum { AHEAD = 4 }; /* receives that overlap with the sends */
+    bool receives = parent >= 0;
+    struct weft_elements row = row_of(s, data, !receives);
     size_t segments = (row.count + SEGMENT - 1) / SEGMENT;
-    int place = (s->rank - root + s->size) % s->size;
     uint32_t begin = s->count, received[AHEAD] = {0};
-    bool receives = place > 0, sends = place + 1 < s->size;
     for (size_t i = 0; i < segments + AHEAD; i++) {
-        if (i >= AHEAD && sends) {
-            size_t at = (i - AHEAD) * SEGMENT;
+        if (i >= AHEAD && n > 0) {
             weft_schedule_wait_for(s, receives ? received[i % AHEAD] : begin);
-            weft_schedule_send(s, rank_of(s, root, place + 1), segment(row, at));
+            for (int child = 0; child < n; child++)
+                weft_schedule_send(s, children[child], segment(row, (i - AHEAD) * SEGMENT));
         }
         if (i < segments && receives) {
             weft_schedule_wait_for(s, begin);
-            weft_schedule_receive(s, rank_of(s, root, place - 1), segment(row, i * SEGMENT));
+            weft_schedule_receive(s, parent, segment(row, i * SEGMENT));
             received[i % AHEAD] = s->count;
         }
     }
-    unpack(s, row, data, root);
+    unpack(s, row, data, !receives);
+}
+
+static void down_the_chain(struct weft_schedule *s, struct weft_elements data, int root)
+{
+    int place = (s->rank - root + s->size) % s->size, next = rank_of(s, root, place + 1);
+    weft_build_bcast_segments(s, data, place > 0 ? rank_of(s, root, place - 1) : -1, &next,
+                              place + 1 < s->size);
 }
 
 static void scatter_and_ring(struct weft_schedule *s, struct weft_elements data, int root)
 {
-    struct weft_elements bytes = row_of(s, data, root);
+    struct weft_elements bytes = row_of(s, data, s->rank == root);
     struct weft_blocks all = weft_schedule_cut(s, bytes, s->size);
     if (s->failed)
         return;
     scatter(s, &all, root);
     weft_schedule_fence(s); /* the ring receives into pieces that the scatter sends */
     weft_build_ring(s, weft_block(&all, (s->rank - root + s->size) % s->size), &all, root);
-    unpack(s, bytes, data, root);
+    unpack(s, bytes, data, s->rank == root);
 }
 
 void weft_build_bcast(struct weft_schedule *s, struct weft_elements data, int root,

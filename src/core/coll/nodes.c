@@ -2,6 +2,7 @@
 /*
  * Collectives through one leader of each node: within each node over shared memory, then among the
  * leaders over the network, then within the nodes again. Each phase is a collective of a subgroup.
+ * A long broadcast goes in segments, whose phases overlap.
  *
  * Invariants:
  *  - The leader of a node is its lowest rank; the leader of the root's node is the root.
@@ -9,6 +10,12 @@
  *    the ranks of each node are consecutive. Otherwise the operation is commutative.
  */
 #include "core/coll/nodes.h"
+#include "core/coll/tree.h"
+
+/* A broadcast of so many bytes among so few nodes goes in segments. 2 nodes of 2 ranks on 2 cores,
+ * against a phase among the leaders and a phase in the nodes: 0.6 to 0.7 x the time at 512 KiB,
+ * 0.15 to 0.85 x at 1 MiB, 0.3 x at 4 MiB; equal below. */
+enum { CHAIN_FROM = 512 << 10, CHAIN_NODES = 8 };
 
 /* The nodes of a collective. */
 struct view {
@@ -92,11 +99,38 @@ void weft_nodes_barrier(struct weft_schedule *s)
     bcast_in_node(&v, weft_schedule_row(s, 0));
 }
 
+/* Broadcasts in segments down one tree of all ranks: the leaders are a chain, the ranks of each
+ * node a binomial tree below their leader. So a leader's network part overlaps with its node's. */
+static void bcast_in_segments(const struct view *v, struct weft_elements data, int root)
+{
+    const struct weft_nodes *nodes = v->nodes;
+    const int *members = nodes->order + nodes->begin[nodes->mine];
+    int n = nodes->count, size = weft_nodes_size(nodes, nodes->mine);
+    int leader = weft_nodes_place(nodes, v->leaders[nodes->mine]);
+    int place = (weft_nodes_place(nodes, v->s->rank) - leader + size) % size;
+    int position = (nodes->mine - nodes->node[root] + n) % n;
+    int parent = -1, count = 0, children[32]; /* the next leader, and one for each bit of a place */
+    if (v->leads && position > 0)
+        parent = v->leaders[(nodes->mine + n - 1) % n];
+    if (v->leads && position + 1 < n)
+        children[count++] = v->leaders[(nodes->mine + 1) % n];
+    struct weft_tree tree = weft_tree_of(size, 2, place);
+    if (tree.parent >= 0)
+        parent = members[(tree.parent + leader) % size];
+    for (int i = tree.children; i-- > 0;)
+        children[count++] = members[(weft_tree_child(&tree, i).place + leader) % size];
+    weft_build_bcast_segments(v->s, data, parent, children, count);
+}
+
 void weft_nodes_bcast(struct weft_schedule *s, struct weft_elements data, int root)
 {
     struct view v = view_of(s, root);
     if (s->failed)
         return;
+    if (v.nodes->count <= CHAIN_NODES && weft_elements_bytes(data) >= CHAIN_FROM) {
+        bcast_in_segments(&v, data, root);
+        return;
+    }
     if (v.leads) {
         enter_leaders(&v);
         bcast(s, data, v.nodes->node[root]);

@@ -244,6 +244,10 @@ enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum wef
 /* A gather without data: rank 0 receives, through a tree, a message that depends on all ranks. */
 void weft_build_assembly(struct weft_schedule *s);
 
+/* A broadcast in segments, from the parent (-1: the root) to each of n children. */
+void weft_build_bcast_segments(struct weft_schedule *s, struct weft_elements data, int parent,
+                               const int *children, int n);
+
 /* An allgather around a ring. At the start rank r has block (r - first) mod size: `own`. */
 void weft_build_ring(struct weft_schedule *s, struct weft_elements own,
                      const struct weft_blocks *all, int first);

@@ -165,6 +165,15 @@ int weft_arg_given(bool given, const char *what)
     return given ? MPI_SUCCESS : weft_error_set(MPI_ERR_ARG, "the %s is a null pointer", what);
 }
 
+int weft_arg_rank(int rank, const struct weft_comm *comm)
+{
+    if (rank >= 0 && rank < comm->size)
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_RANK,
+                          "rank %d is not in the communicator, which has ranks 0 to %d", rank,
+                          comm->size - 1);
+}
+
 int weft_arg_tag(int tag)
 {
     if (tag >= 0 && tag <= weft.tag_ub)

@@ -91,6 +91,8 @@ static inline int weft_arg_result(bool given, const char *what)
 /* A function, or a string. */
 int weft_arg_given(bool given, const char *what);
 
+/* A rank of the communicator, or of its other group. */
+int weft_arg_rank(int rank, const struct weft_comm *comm);
 int weft_arg_tag(int tag);
 int weft_arg_count(MPI_Count count);
 

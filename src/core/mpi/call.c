@@ -14,17 +14,13 @@ int weft_call_check(const struct weft_call *call, bool receive, struct weft_reso
     struct weft_datatype *type;
     bool to_null = call->peer == MPI_PROC_NULL;
     bool nothing = to_null && call->count == 0 && call->datatype == MPI_DATATYPE_NULL;
+    bool any_source = receive && call->peer == MPI_ANY_SOURCE;
     int code = weft_arg_count(call->count);
     if (code == MPI_SUCCESS)
         code = weft_arg_committed(nothing ? MPI_BYTE : call->datatype, &type);
-    if (code != MPI_SUCCESS)
-        return code;
-    bool any_source = receive && call->peer == MPI_ANY_SOURCE;
-    if (!to_null && !any_source && (call->peer < 0 || call->peer >= call->comm->size))
-        return weft_error_set(MPI_ERR_RANK,
-                              "rank %d is not in the communicator, which has ranks 0 to %d",
-                              call->peer, call->comm->size - 1);
-    if (!receive || call->tag != MPI_ANY_TAG)
+    if (code == MPI_SUCCESS && !to_null && !any_source)
+        code = weft_arg_rank(call->peer, call->comm);
+    if (code == MPI_SUCCESS && (!receive || call->tag != MPI_ANY_TAG))
         code = weft_arg_tag(call->tag);
     if (code == MPI_SUCCESS)
         code = weft_arg_bytes(call->count, type, &out->bytes);

@@ -121,10 +121,9 @@ int weft_mpi_cart_rank(struct weft_comm *comm, const int *coords, int *rank)
 int weft_mpi_cart_coords(struct weft_comm *comm, int rank, int maxdims, int coords[])
 {
     int n = comm->topology->cart.ndims;
-    if (rank < 0 || rank >= comm->size)
-        return weft_error_set(MPI_ERR_RANK,
-                              "rank %d is not in the communicator, which has ranks 0 to %d", rank,
-                              comm->size - 1);
+    int code = weft_arg_rank(rank, comm);
+    if (code != MPI_SUCCESS)
+        return code;
     if (maxdims < n)
         return weft_error_set(MPI_ERR_ARG, "there is room for %d coordinates; the grid has %d",
                               maxdims, n);

@@ -23,6 +23,7 @@
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
+#include "ofi/select/interface.h"
 
 #include <dirent.h>
 #include <errno.h>
@@ -31,7 +32,6 @@
 #include <poll.h>
 #include <stdio.h>
 #include <stdlib.h>
-#include <string.h>
 #include <sys/resource.h>
 
 /* The sockets are looked at LOOKS times in the time limit. The kernel never closes a connection
@@ -44,18 +44,18 @@ struct look {
     bool again;                         /* so is one to weft_net.connecting, as at the last look */
 };
 
+/* In network byte order; of an IP address. */
+static in_port_t port_of(const struct sockaddr_storage *address)
+{
+    const struct sockaddr_in *ip4 = (const void *)address;
+    const struct sockaddr_in6 *ip6 = (const void *)address;
+    return address->ss_family == AF_INET ? ip4->sin_port : ip6->sin6_port;
+}
+
 static bool same(const struct sockaddr_storage *a, const struct sockaddr_storage *b, bool port)
 {
-    const struct sockaddr_in *a4 = (const void *)a, *b4 = (const void *)b;
-    const struct sockaddr_in6 *a6 = (const void *)a, *b6 = (const void *)b;
-    if (a->ss_family != b->ss_family)
-        return false;
-    if (a->ss_family == AF_INET)
-        return a4->sin_addr.s_addr == b4->sin_addr.s_addr &&
-               (!port || a4->sin_port == b4->sin_port);
-    return a->ss_family == AF_INET6 &&
-           memcmp(&a6->sin6_addr, &b6->sin6_addr, sizeof a6->sin6_addr) == 0 &&
-           (!port || a6->sin6_port == b6->sin6_port);
+    return weft_interface_same_address((const void *)a, (const void *)b) &&
+           (!port || port_of(a) == port_of(b));
 }
 
 /* A peer with that address, or on the host of it, or NULL. */

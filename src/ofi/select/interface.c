@@ -36,7 +36,7 @@ static const struct sockaddr *address_of(const struct weft_interface *interface)
     return (const struct sockaddr *)&interface->address;
 }
 
-static bool same_address(const struct sockaddr *a, const struct sockaddr *b)
+bool weft_interface_same_address(const struct sockaddr *a, const struct sockaddr *b)
 {
     size_t a_len, b_len;
     const unsigned char *a_bytes = address_bytes(a, &a_len), *b_bytes = address_bytes(b, &b_len);
@@ -121,7 +121,7 @@ const struct weft_interface *weft_interface_of(const struct weft_interface *list
                                                const struct sockaddr *address)
 {
     for (size_t i = 0; i < count; i++)
-        if (same_address(address_of(&list[i]), address))
+        if (weft_interface_same_address(address_of(&list[i]), address))
             return &list[i];
     return NULL;
 }

@@ -41,7 +41,10 @@ enum weft_iface_match {
  * entries, or NULL with errno set (an empty machine too gives an array). */
 struct weft_interface *weft_interface_list(size_t *count);
 
-/* The entry that has this address, or NULL. Ports and scopes do not count. */
+/* Whether two IP addresses are equal; others never are. Ports and scopes do not count. */
+bool weft_interface_same_address(const struct sockaddr *a, const struct sockaddr *b);
+
+/* The entry that has this address, or NULL. */
 const struct weft_interface *weft_interface_of(const struct weft_interface *list, size_t count,
                                                const struct sockaddr *address);
 

@@ -34,16 +34,20 @@ def way(parameters):
     return "weft_coll_nonblocking(&call, request)"
 
 
+# All members are named: a compiler clears a structure of which some are not, before it fills it.
+SIDE = {"buffer": "NULL", "count": "0", "type": "MPI_DATATYPE_NULL", "arrays": "NULL"}
+REST = {"comm": "MPI_COMM_NULL", "op": "MPI_OP_NULL", "root": "0"}
+
+
 def body(function):
     parameters = split_parameters(function.parameters)
     names = [p.name for p in parameters]
-    sides = {"send": [], "receive": []}
-    rest = []
+    sides, arrays, rest = {"send": {}, "receive": {}}, {"send": [], "receive": []}, {}
     for p in parameters:
         if p.name in ("request", "info"):
             continue
-        if p.name in ("comm", "op", "root"):
-            rest.append(f".{p.name} = {p.name},")
+        if p.name in REST:
+            rest[p.name] = p.name
             continue
         if p.name == "displs":  # of the side that has counts
             side, member = "send" if "sendcounts" in names else "receive", "displs"
@@ -51,12 +55,21 @@ def body(function):
             side, member = MEMBERS[p.name]
         else:
             raise TableError(f"{function.name}: a collective has no parameter '{p.name}'")
-        value = p.name
-        if member in ("counts", "displs"):
-            value = f"{{{p.name}, {'false' if 'int' in p.type.split() else 'true'}}}"
-        sides[side].append(f".{member} = {value}")
+        if member == "types":
+            arrays[side].append(f".types = {p.name}")
+        elif member in ("counts", "displs"):
+            wide = "false" if "int" in p.type.split() else "true"
+            arrays[side].append(f".{member} = {{{p.name}, {wide}}}")
+        else:
+            sides[side][member] = p.name
+    for side, members in arrays.items():
+        if members:
+            sides[side]["arrays"] = f"&(struct weft_arrays){{{', '.join(members)}}}"
     plain = re.sub("_c$", "", function.name)
     lines = [f'.function = "{plain}",', f".kind = WEFT_COLL_{operation(plain)},"]
-    lines += [f".{side} = {{{', '.join(members)}}}," for side, members in sides.items() if members]
-    return ["const struct weft_coll_call call = {", *["    " + line for line in lines + rest], "};",
+    for side, members in sides.items():
+        values = [f".{name} = {value}" for name, value in {**SIDE, **members}.items()]
+        lines.append(f".{side} = {{{', '.join(values)}}},")
+    lines += [f".{name} = {value}," for name, value in {**REST, **rest}.items()]
+    return ["const struct weft_coll_call call = {", *["    " + line for line in lines], "};",
             f"return {way(parameters)};"]

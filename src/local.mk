@@ -98,7 +98,7 @@ libweft_la_SOURCES += src/core/coll/scatter.c
 libweft_la_SOURCES += src/core/coll/operands.c src/core/coll/operands.h
 libweft_la_SOURCES += src/core/coll/shared.c src/core/coll/shared.h src/core/coll/shared_area.c \
     src/core/coll/shared_copy.c src/core/coll/shared_internal.h src/core/coll/shared_pieces.c \
-    src/core/coll/shared_wait.c
+    src/core/coll/shared_short.c src/core/coll/shared_wait.c
 libweft_la_SOURCES += src/core/rma/apply.c
 libweft_la_SOURCES += src/core/rma/epoch.c
 libweft_la_SOURCES += src/core/rma/handler.c

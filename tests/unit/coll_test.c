@@ -57,6 +57,7 @@ struct rank {
     int64_t counts[2][MOST], displs[2][MOST];
     int narrow_counts[2][MOST], narrow_displs[2][MOST];
     MPI_Datatype types[2][MOST];
+    struct weft_arrays arrays[2];
     bool *complete; /* of each step */
     bool *taken;    /* of each send: its data are in `copies` */
     unsigned char **copies;
@@ -327,13 +328,13 @@ static struct weft_blocks vector(struct job *job, int r, int side, struct memory
         at = (size_t)rank->displs[side][i] * unit + (size_t)rank->counts[side][i] * extent_of(type);
     }
     *m = memory_of(at);
-    struct weft_blocks blocks = {.at = m->at, .type = resolve(job->type)};
-    blocks.counts = wide ? (struct weft_ints){rank->counts[side], true}
-                         : (struct weft_ints){rank->narrow_counts[side], false};
-    blocks.displs = wide ? (struct weft_ints){rank->displs[side], true}
-                         : (struct weft_ints){rank->narrow_displs[side], false};
-    blocks.types = w ? rank->types[side] : NULL;
-    return blocks;
+    struct weft_arrays *arrays = &rank->arrays[side];
+    arrays->counts = wide ? (struct weft_ints){rank->counts[side], true}
+                          : (struct weft_ints){rank->narrow_counts[side], false};
+    arrays->displs = wide ? (struct weft_ints){rank->displs[side], true}
+                          : (struct weft_ints){rank->narrow_displs[side], false};
+    arrays->types = w ? rank->types[side] : NULL;
+    return (struct weft_blocks){.at = m->at, .type = resolve(job->type), .arrays = arrays};
 }
 
 static struct weft_blocks equal(const struct job *job, struct memory *m)
@@ -484,8 +485,8 @@ static void stage_reduce_scatter(struct job *job, int r)
     rank->in = memory_of(job->in_place ? 0 : all * sizeof(uint32_t));
     rank->out = memory_of((job->in_place ? all : mine) * sizeof(uint32_t));
     rank->args.out = one(rank->out, job->type, job->count);
-    if (!block)
-        rank->args.out.counts = (struct weft_ints){rank->counts[1], true};
+    rank->arrays[1] = (struct weft_arrays){.counts = {rank->counts[1], true}};
+    rank->args.out.arrays = block ? NULL : &rank->arrays[1];
     rank->args.in = one(job->in_place ? rank->out : rank->in, job->type, all);
     put(job->type, rank->args.in.at, all, r, 0);
     rank->want_in = copy_of(rank->in);

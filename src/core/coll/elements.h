@@ -27,16 +27,21 @@ struct weft_ints {
     bool wide;
 };
 
+/* What the blocks of a v- or w-form differ in. */
+struct weft_arrays {
+    struct weft_ints counts;
+    struct weft_ints displs; /* in extents of the type, or in bytes if there are types; NULL: the
+                                blocks of MPI_Reduce_scatter, which are adjacent */
+    const MPI_Datatype *types;
+};
+
 /* One block for each rank (or neighbour). */
 struct weft_blocks {
     void *at;
     size_t count;                     /* elements of each block, if there are no counts */
     const struct weft_datatype *type; /* of each block, if there are no types */
-    struct weft_ints counts;
-    struct weft_ints displs; /* in extents of the type, or in bytes if there are types; NULL: blocks
-                                of `count` elements are adjacent */
-    const MPI_Datatype *types;
-    int n; /* number of types */
+    const struct weft_arrays *arrays; /* NULL: blocks of `count` elements are adjacent */
+    int n;                            /* number of types */
 };
 
 /* Elements [first, first + count). */
@@ -80,13 +85,14 @@ static inline int64_t weft_int_of(struct weft_ints ints, int i)
 static inline struct weft_elements weft_block(const struct weft_blocks *blocks, int i)
 {
     struct weft_elements block = {blocks->at, blocks->count, blocks->type};
-    if (weft_likely(!blocks->displs.at))
+    const struct weft_arrays *arrays = blocks->arrays;
+    if (weft_likely(!arrays))
         return weft_elements_slice(block, (size_t)i * blocks->count, blocks->count);
-    block.count = (size_t)weft_int_of(blocks->counts, i);
-    int64_t displ = weft_int_of(blocks->displs, i);
-    if (blocks->types)
-        block.type = weft_handle_object(blocks->types[i]);
-    uintptr_t unit = blocks->types ? 1 : (uintptr_t)blocks->type->extent;
+    block.count = (size_t)weft_int_of(arrays->counts, i);
+    int64_t displ = weft_int_of(arrays->displs, i);
+    if (arrays->types)
+        block.type = weft_handle_object(arrays->types[i]);
+    uintptr_t unit = arrays->types ? 1 : (uintptr_t)blocks->type->extent;
     block.at = (void *)((uintptr_t)blocks->at + (uintptr_t)displ * unit);
     return block;
 }

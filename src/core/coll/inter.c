@@ -116,7 +116,7 @@ static void reduce_scatter(struct weft_schedule *s, struct weft_elements in, voi
     leaders_exchange(s, sum, theirs);
     weft_schedule_fence(s);
     weft_schedule_enter(s, true);
-    if (!parts->counts.at) {
+    if (!parts->arrays) {
         struct weft_blocks blocks = {.at = theirs.at, .count = parts->count, .type = in.type};
         own.count = parts->count;
         weft_build_scatter(s, &blocks, own, 0,
@@ -126,7 +126,7 @@ static void reduce_scatter(struct weft_schedule *s, struct weft_elements in, voi
     }
     size_t begin = 0;
     for (int i = 0; i < size; i++) {
-        size_t count = (size_t)weft_int_of(parts->counts, i);
+        size_t count = (size_t)weft_int_of(parts->arrays->counts, i);
         if (i == rank)
             own.count = count;
         if (rank == 0 && i > 0 && count)

@@ -194,7 +194,7 @@ static struct row make_row(const struct view *v, const struct weft_blocks *out)
     row.begin[0] = 0;
     for (int i = 0; i < s->size; i++)
         row.begin[i + 1] = row.begin[i] + weft_elements_bytes(weft_block(out, v->nodes->order[i]));
-    if (v->nodes->in_order && !out->displs.at && (out->type->flags & WEFT_TYPE_CONTIGUOUS))
+    if (v->nodes->in_order && !out->arrays && (out->type->flags & WEFT_TYPE_CONTIGUOUS))
         row.bytes = weft_elements_of_bytes(out->at, row.begin[s->size]);
     else
         row.bytes = weft_schedule_row(s, row.begin[s->size]);
@@ -230,10 +230,9 @@ static void exchange(const struct view *v, const struct row *row)
         displs[i] = (int64_t)row->begin[v->nodes->begin[i]];
         counts[i] = (int64_t)row->begin[v->nodes->begin[i + 1]] - displs[i];
     }
-    struct weft_blocks blocks = {.at = row->bytes.at,
-                                 .type = row->bytes.type,
-                                 .counts = {counts, true},
-                                 .displs = {displs, true}};
+    struct weft_arrays arrays = {.counts = {counts, true}, .displs = {displs, true}};
+    struct weft_blocks blocks = {
+        .at = row->bytes.at, .type = row->bytes.type, .arrays = &arrays};
     enter_leaders(v);
     weft_build_allgather(s, weft_block(&blocks, s->rank), &blocks,
                          weft_schedule_choose(s, WEFT_COLL_ALLGATHERV, row->bytes.count));

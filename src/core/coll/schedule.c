@@ -62,17 +62,21 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
     return s;
 }
 
+static int types_of(const struct weft_blocks *blocks)
+{
+    return blocks->arrays && blocks->arrays->types ? blocks->n : 0;
+}
+
 static void add_types(struct weft_schedule *s, const struct weft_blocks *blocks)
 {
     s->types[s->ntypes++] = blocks->type;
-    for (int i = 0; blocks->types && i < blocks->n; i++)
-        s->types[s->ntypes++] = weft_handle_object(blocks->types[i]);
+    for (int i = 0; i < types_of(blocks); i++)
+        s->types[s->ntypes++] = weft_handle_object(blocks->arrays->types[i]);
 }
 
 int weft_schedule_retain(struct weft_schedule *s, const struct weft_coll_args *args)
 {
-    size_t most =
-        2 + (size_t)(args->in.types ? args->in.n : 0) + (size_t)(args->out.types ? args->out.n : 0);
+    size_t most = 2 + (size_t)types_of(&args->in) + (size_t)types_of(&args->out);
     s->types = weft_schedule_memory(s, most * sizeof(struct weft_datatype *));
     if (s->failed)
         return MPI_ERR_NO_MEM;
@@ -221,10 +225,13 @@ struct weft_blocks weft_schedule_cut(struct weft_schedule *s, struct weft_elemen
 {
     int64_t *counts = weft_schedule_memory(s, (size_t)n * sizeof *counts);
     int64_t *displs = weft_schedule_memory(s, (size_t)n * sizeof *displs);
-    struct weft_blocks blocks = {
-        .at = all.at, .type = all.type, .counts = {counts, true}, .displs = {displs, true}};
+    struct weft_arrays *arrays = weft_schedule_memory(s, sizeof *arrays);
+    struct weft_blocks blocks = {.at = all.at, .type = all.type, .arrays = arrays};
     size_t each = all.count / (size_t)n, more = all.count % (size_t)n, at = 0;
-    for (int i = 0; i < n && !s->failed; i++) {
+    if (s->failed)
+        return blocks;
+    *arrays = (struct weft_arrays){.counts = {counts, true}, .displs = {displs, true}};
+    for (int i = 0; i < n; i++) {
         counts[i] = (int64_t)(each + ((size_t)i < more));
         displs[i] = (int64_t)at;
         at += (size_t)counts[i];

@@ -51,12 +51,13 @@ static bool can_reduce(const struct weft_coll_args *args)
 {
     const struct weft_datatype *type = args->in.type;
     return args->op->id != WEFT_OP_USER && type->flags & WEFT_TYPE_CONTIGUOUS && type->size &&
-           WEFT_AREA_LINE % type->size == 0;
+           type->size <= WEFT_AREA_LINE && !(type->size & (type->size - 1));
 }
 
 /* The blocks of a reduce-scatter. */
 struct cut {
     struct weft_blocks blocks;
+    struct weft_arrays arrays;
     int64_t counts[WEFT_AREA_RANKS_MAX], displs[WEFT_AREA_RANKS_MAX];
 };
 
@@ -64,6 +65,7 @@ struct cut {
 struct weft_shared_operation {
     struct weft_shared_call call;
     struct weft_coll_args args;
+    struct weft_arrays arrays; /* of args.out, if it has any */
     struct cut cut;
     bool own; /* has an area of its own */
 };
@@ -74,15 +76,16 @@ static size_t make_cut(const struct weft_shared_call *c, struct cut *cut)
     const struct weft_coll_args *args = c->args;
     int64_t longest = 0, begin = 0;
     for (int i = 0; i < c->n; i++) {
-        cut->counts[i] = args->out.counts.at ? weft_int_of(args->out.counts, i)
+        cut->counts[i] = args->out.arrays ? weft_int_of(args->out.arrays->counts, i)
                                              : (int64_t)(args->in.count / (size_t)c->n);
         cut->displs[i] = begin;
         begin += cut->counts[i];
         longest = cut->counts[i] > longest ? cut->counts[i] : longest;
     }
     cut->blocks = args->in;
-    cut->blocks.counts = (struct weft_ints){cut->counts, true};
-    cut->blocks.displs = (struct weft_ints){cut->displs, true};
+    cut->arrays =
+        (struct weft_arrays){.counts = {cut->counts, true}, .displs = {cut->displs, true}};
+    cut->blocks.arrays = &cut->arrays;
     return (size_t)longest * args->in.type->size;
 }
 
@@ -237,10 +240,22 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
         return false;
     if (weft_unlikely(!comm->area) && (*code = weft_shared_make(comm)) != MPI_SUCCESS)
         return true;
-    if (!comm->area || !comm->area->n || !prepare(&c, args, comm->area, &cut))
+    struct weft_area *area = comm->area;
+    if (!area || !area->n || !prepare(&c, args, area, &cut))
         return false;
     weft_count_add(&weft_counts.collectives, 1);
-    begin(&c, ++comm->coll_sequence, NULL);
+    uint32_t number = ++comm->coll_sequence;
+    enum weft_shared_attempt attempt = weft_shared_attempt(&c, number);
+    if (attempt == WEFT_SHARED_COMPLETE) {
+        weft_count_add(&weft_counts.collectives_shared, 1);
+        *code = MPI_SUCCESS;
+        return true;
+    }
+    begin(&c, number, NULL);
+    if (attempt == WEFT_SHARED_POSTED && c.posts) {
+        c.next++;
+        c.ahead = area->piece;
+    }
     while (!advance(&c))
         weft_shared_poll(&c);
     end(&c);
@@ -261,6 +276,10 @@ bool weft_shared_prepare(struct weft_schedule *s, const struct weft_coll_args *a
     if (!o || !area)
         return false;
     o->args = *args;
+    if (args->out.arrays) {
+        o->arrays = *args->out.arrays;
+        o->args.out.arrays = &o->arrays;
+    }
     o->own = s->persistent;
     if (prepare(&o->call, &o->args, area, &o->cut)) {
         s->shared = o;

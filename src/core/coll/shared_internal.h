@@ -225,6 +225,12 @@ bool weft_shared_run_by_pieces(struct weft_shared_call *c);
 /* No data: each rank posts, and waits for all others. */
 bool weft_shared_synchronize(struct weft_shared_call *c);
 
+/* What an attempt at a short call has done (shared_short.c). */
+enum weft_shared_attempt { WEFT_SHARED_NOTHING, WEFT_SHARED_POSTED, WEFT_SHARED_COMPLETE };
+
+/* For a blocking call that is described and has not begun. */
+enum weft_shared_attempt weft_shared_attempt(struct weft_shared_call *c, uint32_t number);
+
 /* In one copy: shared_copy.c. */
 bool weft_shared_run_in_one_copy(struct weft_shared_call *c);
 

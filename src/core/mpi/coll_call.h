@@ -20,8 +20,7 @@ struct weft_coll_side {
     const void *buffer;
     MPI_Count count;
     MPI_Datatype type;
-    struct weft_ints counts, displs;
-    const MPI_Datatype *types;
+    const struct weft_arrays *arrays;
 };
 
 struct weft_coll_call {

@@ -47,24 +47,23 @@ int weft_check_elements(MPI_Count count, MPI_Datatype handle, size_t blocks,
 /* n counts and, unless the datatype is that of all, n datatypes. */
 static int check_vector(const struct weft_coll_side *side, int n, struct weft_blocks *out)
 {
-    int code = side->types || n == 0 ? MPI_SUCCESS : check_type(side->type, &out->type);
-    if (code == MPI_SUCCESS && n > 0 && (!side->counts.at || !side->displs.at))
+    const struct weft_arrays *arrays = side->arrays;
+    int code = arrays->types || n == 0 ? MPI_SUCCESS : check_type(side->type, &out->type);
+    if (code == MPI_SUCCESS && n > 0 && (!arrays->counts.at || !arrays->displs.at))
         code = weft_error_set(MPI_ERR_ARG, "the array of %s is a null pointer",
-                              side->counts.at ? "displacements" : "counts");
+                              arrays->counts.at ? "displacements" : "counts");
     for (int i = 0; i < n && code == MPI_SUCCESS; i++) {
         const struct weft_datatype *type = out->type;
-        int64_t count = weft_int_of(side->counts, i);
+        int64_t count = weft_int_of(arrays->counts, i);
         if (count < 0)
             code = weft_error_set(MPI_ERR_COUNT, "the count of entry %d, %lld, is negative", i,
                                   (long long)count);
-        else if (side->types)
-            code = check_type(side->types[i], &type);
+        else if (arrays->types)
+            code = check_type(arrays->types[i], &type);
         if (code == MPI_SUCCESS)
             code = check_count(count, type, 1);
     }
-    out->counts = side->counts;
-    out->displs = side->displs;
-    out->types = side->types;
+    out->arrays = arrays;
     out->n = n;
     return code;
 }
@@ -123,7 +122,7 @@ int weft_check_buffer(const struct weft_check *c, const struct weft_coll_side *s
             return weft_error_set(MPI_ERR_BUFFER,
                                   "the %s buffer is a null pointer, but the count is %zu", which,
                                   block.count);
-        if (!of->displs.at)
+        if (!of->arrays)
             break; /* the others are behind it */
     }
     return MPI_SUCCESS;
@@ -225,7 +224,7 @@ int weft_check_reduction(const struct weft_check *c, struct weft_coll_args *args
 /* The counts of a reduce_scatter for so many ranks; args->in.count becomes their sum. */
 static int check_parts(const struct weft_check *c, int size, struct weft_coll_args *args)
 {
-    struct weft_ints counts = c->call->receive.counts;
+    struct weft_ints counts = c->call->receive.arrays->counts;
     MPI_Count sum = 0;
     if (!counts.at)
         return weft_error_set(MPI_ERR_ARG, "the array of counts is a null pointer");
@@ -259,10 +258,10 @@ int weft_check_reduce_scatter(const struct weft_check *c, struct weft_coll_args 
     if (block)
         args->in.count *= size;
     else if (!in_place)
-        args->out.count = (size_t)weft_int_of(call->receive.counts, comm->rank);
+        args->out.count = (size_t)weft_int_of(call->receive.arrays->counts, comm->rank);
     code = check_result(c, args);
     if (!block)
-        args->out.counts = call->receive.counts;
+        args->out.arrays = call->receive.arrays;
     return code;
 }
 
@@ -363,8 +362,12 @@ int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,
                     struct weft_coll_args *args)
 {
     const struct weft_check c = {call, comm};
-    *args = (struct weft_coll_args){.kind = call->kind, .comm = comm};
-    args->in.type = args->out.type = weft_handle_object(MPI_BYTE);
+    args->kind = call->kind;
+    args->comm = comm;
+    args->in = args->out = (struct weft_blocks){.type = weft_handle_object(MPI_BYTE)};
+    args->op = NULL;
+    args->root = 0;
+    args->in_place = false;
     if (weft_unlikely(comm->local != NULL))
         return weft_check_inter(&c, args);
     switch (call->kind) {

@@ -69,11 +69,12 @@ static int trade(struct weft_comm *comm, int to, const int *numbers, int n, int 
     counts[to] = n;
     in_counts[from] = m;
     const struct weft_datatype *type = weft_handle_object(MPI_INT);
-    struct weft_coll_args args = {
-        .kind = WEFT_COLL_ALLTOALLV,
-        .comm = comm,
-        .in = {(int *)numbers, 0, type, {counts, false}, {nowhere, false}, NULL, 0},
-        .out = {got, 0, type, {in_counts, false}, {nowhere, false}, NULL, 0}};
+    struct weft_arrays sent = {{counts, false}, {nowhere, false}, NULL};
+    struct weft_arrays received = {{in_counts, false}, {nowhere, false}, NULL};
+    struct weft_coll_args args = {.kind = WEFT_COLL_ALLTOALLV,
+                                  .comm = comm,
+                                  .in = {(int *)numbers, 0, type, &sent, 0},
+                                  .out = {got, 0, type, &received, 0}};
     int code = weft_coll_run(&args);
     free(counts);
     return code;

@@ -1,0 +1,129 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Short collectives through shared memory: one attempt at a call whose data have no holes and fit
+ * into a cell of each rank.
+ *
+ * Invariants:
+ *  - Cells have the stamps, labels and data of the general way (shared.c), which continues a call
+ *    that waits longer; ranks of one call may take different ways.
+ *  - Until all data are there, it writes to nothing that a rank may read again.
+ */
+#include "core/coll/shared_internal.h"
+#include "shm/copy.h"
+
+enum { LOOKS = 16 }; /* at a cell, before the general way continues */
+
+/* Bytes that a rank posts, if it does. */
+static inline size_t posted_bytes(const struct weft_shared_call *c)
+{
+    return c->parts ? c->longest * (size_t)c->n : c->longest;
+}
+
+static inline bool is_short(const struct weft_shared_call *c)
+{
+    const struct weft_coll_args *args = c->args;
+    return posted_bytes(c) <= WEFT_AREA_INLINE &&
+           args->in.type->flags & args->out.type->flags & WEFT_TYPE_CONTIGUOUS &&
+           !(c->lengths || (c->parts && (c->reduces || args->in_place))) &&
+           c->area->began == atomic_load_explicit(&c->area->ended, memory_order_relaxed);
+}
+
+static inline bool post(struct weft_shared_call *c, uint64_t stamp)
+{
+    struct weft_area *area = c->area;
+    unsigned i = weft_area_index(stamp, WEFT_AREA_CELLS);
+    struct weft_area_cell *cell = &area->ranks[c->rank].seat->cells[i];
+    if (weft_unlikely(area->cell_stamps[i] > area->known))
+        return false;
+    area->cell_stamps[i] = stamp;
+    weft_shm_copy_short(cell->data, c->give->at, posted_bytes(c));
+    cell->label = c->label;
+    cell->bytes = c->bytes;
+    atomic_store_explicit(&cell->stamp, stamp, memory_order_release);
+    if (c->source != WEFT_SHARED_NOBODY) /* else set_done follows */
+        weft_shared_ring(c, c->reader);
+    return true;
+}
+
+/* What another rank has posted for this one, or NULL. */
+static inline const unsigned char *posted(const struct weft_shared_call *c, uint64_t stamp,
+                                          int from)
+{
+    const struct weft_area_cell *cell = weft_area_cell(c->area, from, stamp);
+    for (int i = 0; atomic_load_explicit(&cell->stamp, memory_order_acquire) < stamp; i++) {
+        if (i == LOOKS)
+            return NULL;
+        weft_lock_pause();
+    }
+    if (weft_unlikely(cell->label != c->label || cell->bytes != c->bytes))
+        return NULL;
+    return cell->data + (c->parts ? (size_t)c->rank * c->longest : 0);
+}
+
+static inline bool take_one(struct weft_shared_call *c, uint64_t stamp)
+{
+    const struct weft_coll_args *args = c->args;
+    const unsigned char *data = posted(c, stamp, c->source);
+    if (weft_unlikely(!data))
+        return false;
+    weft_shm_copy_short(args->kind == WEFT_COLL_BCAST ? args->in.at : args->out.at, data,
+                        c->longest);
+    /* of the next call */
+    __builtin_prefetch(weft_area_cell(c->area, c->source, stamp + (1 << WEFT_AREA_PIECE_BITS)));
+    return true;
+}
+
+static inline bool take_all(struct weft_shared_call *c, uint64_t stamp)
+{
+    unsigned char *place = c->args->out.at;
+    size_t bytes = c->longest;
+    for (int i = 0; i < c->n; i++) {
+        const unsigned char *data = i == c->rank ? place : posted(c, stamp, i);
+        if (i != c->rank && weft_unlikely(!data))
+            return false;
+        if (i != c->rank && bytes)
+            weft_shm_copy_short(place + (size_t)i * bytes, data, bytes);
+    }
+    return true;
+}
+
+static inline bool reduce(struct weft_shared_call *c, uint64_t stamp)
+{
+    struct weft_operands o;
+    for (int i = 0; i < c->n; i++) {
+        o.at[i] = i == c->rank ? c->give->at : posted(c, stamp, i);
+        if (weft_unlikely(!o.at[i]))
+            return false;
+    }
+    weft_operands_describe(&o, c->args);
+    weft_operands_reduce(&o, c->args->out.at, c->longest);
+    return true;
+}
+
+static inline bool take(struct weft_shared_call *c, uint64_t stamp)
+{
+    if (c->source == WEFT_SHARED_NOBODY)
+        return true;
+    if (c->source != WEFT_SHARED_ALL)
+        return take_one(c, stamp);
+    if (!(c->reduces ? reduce(c, stamp) : take_all(c, stamp)))
+        return false;
+    if (c->posts)
+        c->area->known = stamp - 1; /* all ranks have completed the former calls */
+    return true;
+}
+
+enum weft_shared_attempt weft_shared_attempt(struct weft_shared_call *c, uint32_t number)
+{
+    struct weft_area *area = c->area;
+    uint64_t stamp = weft_area_call(area, number);
+    if (!is_short(c) || (c->posts && !post(c, stamp)))
+        return WEFT_SHARED_NOTHING;
+    if (!take(c, stamp))
+        return WEFT_SHARED_POSTED;
+    weft_shared_set_done(c, weft_area_end(stamp));
+    atomic_store_explicit(&area->ended, ++area->began, memory_order_relaxed);
+    if (!c->reduces && c->longest)
+        weft_shared_copy_own(c);
+    return WEFT_SHARED_COMPLETE;
+}

@@ -174,8 +174,8 @@ static inline bool prepare(struct weft_shared_call *c, const struct weft_coll_ar
 /* Whether any call like this may take an area. */
 static inline bool may_share(const struct weft_coll_args *args)
 {
-    return weft_shared_limits[args->kind].pieces && !weft_coll_is_set(args->kind) &&
-           (!args->op || can_reduce(args));
+    return weft_shared_limits[args->kind].pieces && (!args->op || can_reduce(args)) &&
+           !weft_coll_is_set(args->kind);
 }
 
 /* ---- Execution */

@@ -60,6 +60,15 @@ static inline const unsigned char *posted(const struct weft_shared_call *c, uint
     return cell->data + (c->parts ? (size_t)c->rank * c->longest : 0);
 }
 
+/* What this rank gives itself. */
+static inline void copy_own(const struct weft_shared_call *c, unsigned char *place)
+{
+    const unsigned char *own = c->give->at;
+    own += c->parts ? (size_t)c->rank * c->longest : 0;
+    if (own != place)
+        weft_shm_copy_short(place, own, c->longest);
+}
+
 static inline bool take_one(struct weft_shared_call *c, uint64_t stamp)
 {
     const struct weft_coll_args *args = c->args;
@@ -76,15 +85,36 @@ static inline bool take_one(struct weft_shared_call *c, uint64_t stamp)
 static inline bool take_all(struct weft_shared_call *c, uint64_t stamp)
 {
     unsigned char *place = c->args->out.at;
-    size_t bytes = c->longest;
-    for (int i = 0; i < c->n; i++) {
-        const unsigned char *data = i == c->rank ? place : posted(c, stamp, i);
-        if (i != c->rank && weft_unlikely(!data))
+    for (int i = 0; i < c->n; i++, place += c->longest) {
+        const unsigned char *data = i == c->rank ? NULL : posted(c, stamp, i);
+        if (i == c->rank)
+            copy_own(c, place);
+        else if (weft_likely(data != NULL))
+            weft_shm_copy_short(place, data, c->longest);
+        else
             return false;
-        if (i != c->rank && bytes)
-            weft_shm_copy_short(place + (size_t)i * bytes, data, bytes);
     }
     return true;
+}
+
+/* Waits for all ranks, without data. */
+static inline bool synchronize(struct weft_shared_call *c, uint64_t stamp)
+{
+    for (int i = 0; i < c->n; i++)
+        if (i != c->rank && !posted(c, stamp, i))
+            return false;
+    return true;
+}
+
+/* The operands of two ranks, in the order of operands.h. */
+static inline void reduce_two(const struct weft_shared_call *c, const unsigned char *const at[])
+{
+    const struct weft_coll_args *args = c->args;
+    int left = args->kind == WEFT_COLL_REDUCE ? args->root : 0;
+    _Alignas(16) unsigned char sum[32]; /* as many bytes as weft_shm_copy_short may copy */
+    weft_shm_copy_short(sum, at[1 - left], c->longest);
+    weft_op_apply(args->op, args->in.type->basic_type, at[left], sum, args->in.count);
+    weft_shm_copy_short(args->out.at, sum, c->longest);
 }
 
 static inline bool reduce(struct weft_shared_call *c, uint64_t stamp)
@@ -95,6 +125,10 @@ static inline bool reduce(struct weft_shared_call *c, uint64_t stamp)
         if (weft_unlikely(!o.at[i]))
             return false;
     }
+    if (c->n == 2) {
+        reduce_two(c, o.at);
+        return true;
+    }
     weft_operands_describe(&o, c->args);
     weft_operands_reduce(&o, c->args->out.at, c->longest);
     return true;
@@ -102,15 +136,21 @@ static inline bool reduce(struct weft_shared_call *c, uint64_t stamp)
 
 static inline bool take(struct weft_shared_call *c, uint64_t stamp)
 {
-    if (c->source == WEFT_SHARED_NOBODY)
+    bool taken;
+    if (c->source == WEFT_SHARED_NOBODY) {
+        if (c->parts)
+            copy_own(c, c->args->out.at);
         return true;
+    }
     if (c->source != WEFT_SHARED_ALL)
         return take_one(c, stamp);
-    if (!(c->reduces ? reduce(c, stamp) : take_all(c, stamp)))
-        return false;
-    if (c->posts)
+    if (c->longest)
+        taken = c->reduces ? reduce(c, stamp) : take_all(c, stamp);
+    else
+        taken = synchronize(c, stamp);
+    if (taken && c->posts)
         c->area->known = stamp - 1; /* all ranks have completed the former calls */
-    return true;
+    return taken;
 }
 
 enum weft_shared_attempt weft_shared_attempt(struct weft_shared_call *c, uint32_t number)
@@ -123,7 +163,5 @@ enum weft_shared_attempt weft_shared_attempt(struct weft_shared_call *c, uint32_
         return WEFT_SHARED_POSTED;
     weft_shared_set_done(c, weft_area_end(stamp));
     atomic_store_explicit(&area->ended, ++area->began, memory_order_relaxed);
-    if (!c->reduces && c->longest)
-        weft_shared_copy_own(c);
     return WEFT_SHARED_COMPLETE;
 }

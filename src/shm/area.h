@@ -25,6 +25,7 @@
 #define WEFT_SHM_AREA_H
 
 #include "core/object/handle.h"
+#include "shm/copy.h"
 #include "shm/copy_tuning.h"
 #include "shm/window.h"
 
@@ -153,6 +154,14 @@ static inline unsigned char *weft_area_data(const struct weft_area *area, int ra
         return weft_area_cell(area, rank, stamp)->data;
     return (unsigned char *)(area->ranks[rank].seat + 1) +
            weft_area_index(stamp, buffers) * area->piece;
+}
+
+/* Copies what fits into a cell. */
+static inline void weft_area_copy(void *to, const void *from, size_t bytes)
+{
+    if (bytes > WEFT_AREA_INLINE)
+        __builtin_unreachable();
+    weft_shm_copy_short(to, from, bytes);
 }
 
 #endif

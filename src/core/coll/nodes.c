@@ -231,8 +231,7 @@ static void exchange(const struct view *v, const struct row *row)
         counts[i] = (int64_t)row->begin[v->nodes->begin[i + 1]] - displs[i];
     }
     struct weft_arrays arrays = {.counts = {counts, true}, .displs = {displs, true}};
-    struct weft_blocks blocks = {
-        .at = row->bytes.at, .type = row->bytes.type, .arrays = &arrays};
+    struct weft_blocks blocks = {.at = row->bytes.at, .type = row->bytes.type, .arrays = &arrays};
     enter_leaders(v);
     weft_build_allgather(s, weft_block(&blocks, s->rank), &blocks,
                          weft_schedule_choose(s, WEFT_COLL_ALLGATHERV, row->bytes.count));

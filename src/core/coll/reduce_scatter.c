@@ -17,9 +17,8 @@ static size_t *begins_of(struct weft_schedule *s, const struct weft_blocks *part
         return NULL;
     begin[0] = 0;
     for (int i = 0; i < s->size; i++)
-        begin[i + 1] =
-            begin[i] +
-            (parts->arrays ? (size_t)weft_int_of(parts->arrays->counts, i) : parts->count);
+        begin[i + 1] = begin[i] + (parts->arrays ? (size_t)weft_int_of(parts->arrays->counts, i)
+                                                 : parts->count);
     return begin;
 }
 

@@ -77,7 +77,7 @@ static size_t make_cut(const struct weft_shared_call *c, struct cut *cut)
     int64_t longest = 0, begin = 0;
     for (int i = 0; i < c->n; i++) {
         cut->counts[i] = args->out.arrays ? weft_int_of(args->out.arrays->counts, i)
-                                             : (int64_t)(args->in.count / (size_t)c->n);
+                                          : (int64_t)(args->in.count / (size_t)c->n);
         cut->displs[i] = begin;
         begin += cut->counts[i];
         longest = cut->counts[i] > longest ? cut->counts[i] : longest;

@@ -9,7 +9,6 @@
  *  - Until all data are there, it writes to nothing that a rank may read again.
  */
 #include "core/coll/shared_internal.h"
-#include "shm/copy.h"
 
 enum { LOOKS = 16 }; /* at a cell, before the general way continues */
 
@@ -36,7 +35,7 @@ static inline bool post(struct weft_shared_call *c, uint64_t stamp)
     if (weft_unlikely(area->cell_stamps[i] > area->known))
         return false;
     area->cell_stamps[i] = stamp;
-    weft_shm_copy_short(cell->data, c->give->at, posted_bytes(c));
+    weft_area_copy(cell->data, c->give->at, posted_bytes(c));
     cell->label = c->label;
     cell->bytes = c->bytes;
     atomic_store_explicit(&cell->stamp, stamp, memory_order_release);
@@ -66,7 +65,7 @@ static inline void copy_own(const struct weft_shared_call *c, unsigned char *pla
     const unsigned char *own = c->give->at;
     own += c->parts ? (size_t)c->rank * c->longest : 0;
     if (own != place)
-        weft_shm_copy_short(place, own, c->longest);
+        weft_area_copy(place, own, c->longest);
 }
 
 static inline bool take_one(struct weft_shared_call *c, uint64_t stamp)
@@ -75,8 +74,7 @@ static inline bool take_one(struct weft_shared_call *c, uint64_t stamp)
     const unsigned char *data = posted(c, stamp, c->source);
     if (weft_unlikely(!data))
         return false;
-    weft_shm_copy_short(args->kind == WEFT_COLL_BCAST ? args->in.at : args->out.at, data,
-                        c->longest);
+    weft_area_copy(args->kind == WEFT_COLL_BCAST ? args->in.at : args->out.at, data, c->longest);
     /* of the next call */
     __builtin_prefetch(weft_area_cell(c->area, c->source, stamp + (1 << WEFT_AREA_PIECE_BITS)));
     return true;
@@ -90,7 +88,7 @@ static inline bool take_all(struct weft_shared_call *c, uint64_t stamp)
         if (i == c->rank)
             copy_own(c, place);
         else if (weft_likely(data != NULL))
-            weft_shm_copy_short(place, data, c->longest);
+            weft_area_copy(place, data, c->longest);
         else
             return false;
     }
@@ -111,10 +109,10 @@ static inline void reduce_two(const struct weft_shared_call *c, const unsigned c
 {
     const struct weft_coll_args *args = c->args;
     int left = args->kind == WEFT_COLL_REDUCE ? args->root : 0;
-    _Alignas(16) unsigned char sum[32]; /* as many bytes as weft_shm_copy_short may copy */
-    weft_shm_copy_short(sum, at[1 - left], c->longest);
+    _Alignas(16) unsigned char sum[WEFT_AREA_INLINE];
+    weft_area_copy(sum, at[1 - left], c->longest);
     weft_op_apply(args->op, args->in.type->basic_type, at[left], sum, args->in.count);
-    weft_shm_copy_short(args->out.at, sum, c->longest);
+    weft_area_copy(args->out.at, sum, c->longest);
 }
 
 static inline bool reduce(struct weft_shared_call *c, uint64_t stamp)

@@ -151,14 +151,15 @@ static bool overlap(struct weft_elements a, struct weft_elements b)
  * Data that overlap in another manner are not detected: buffers may be interleaved, by types with
  * holes or by MPI_BOTTOM. */
 static int check_own(const struct weft_check *c, const struct weft_coll_args *args,
-                     struct weft_elements gives, struct weft_elements gets, bool vector)
+                     const struct weft_elements *gives, const struct weft_elements *gets,
+                     bool vector)
 {
-    size_t sent = weft_elements_bytes(gives), received = weft_elements_bytes(gets);
+    size_t sent = weft_elements_bytes(*gives), received = weft_elements_bytes(*gets);
     if (weft_unlikely(sent != received))
         return weft_error_set(MPI_ERR_COUNT,
                               "rank %d sends itself %zu bytes, but is to receive %zu",
                               c->comm->rank, sent, received);
-    if (weft_unlikely(overlap(gives, gets) ||
+    if (weft_unlikely(overlap(*gives, *gets) ||
                       (!vector && overlap(weft_block(&args->in, 0), weft_block(&args->out, 0)))))
         return same_memory(c);
     return MPI_SUCCESS;
@@ -179,7 +180,6 @@ static int check_bcast(const struct weft_check *c, struct weft_coll_args *args)
         code = check_root(c, args);
     if (code == MPI_SUCCESS)
         code = weft_check_buffer(c, data, 1, &args->in, "data");
-    args->out = args->in;
     return code;
 }
 
@@ -213,7 +213,8 @@ int weft_check_reduction(const struct weft_check *c, struct weft_coll_args *args
         code = check_root(c, args);
     if (code != MPI_SUCCESS)
         return code;
-    args->out = args->in;
+    args->out.count = args->in.count;
+    args->out.type = args->in.type;
     if (rooted && args->root != (inter ? MPI_ROOT : c->comm->rank))
         return weft_check_buffer(c, &call->send, 1, &args->in, "send");
     if (rooted && inter) /* the root of the other group has no operand */
@@ -297,7 +298,8 @@ static int check_gathers(const struct weft_check *c, bool vector, struct weft_co
         return MPI_SUCCESS;
     }
     code = weft_check_buffer(c, &call->send, 1, &args->in, "send");
-    return code ? code : check_own(c, args, weft_check_one(&args->in), own, vector);
+    struct weft_elements gives = weft_check_one(&args->in);
+    return code ? code : check_own(c, args, &gives, &own, vector);
 }
 
 static int check_gather(const struct weft_check *c, struct weft_coll_args *args)
@@ -328,7 +330,8 @@ static int check_scatters(const struct weft_check *c, bool vector, struct weft_c
         return MPI_SUCCESS;
     }
     code = weft_check_buffer(c, &call->receive, 1, &args->out, "receive");
-    return code ? code : check_own(c, args, own, weft_check_one(&args->out), vector);
+    struct weft_elements gets = weft_check_one(&args->out);
+    return code ? code : check_own(c, args, &own, &gets, vector);
 }
 
 static int check_scatter(const struct weft_check *c, struct weft_coll_args *args)
@@ -353,9 +356,18 @@ static int check_alltoall(const struct weft_check *c, struct weft_coll_args *arg
     if (code != MPI_SUCCESS || args->in_place)
         return code;
     code = weft_check_buffer(c, &call->send, size, &args->in, "send");
-    return code ? code
-                : check_own(c, args, weft_block(&args->in, c->comm->rank),
-                            weft_block(&args->out, c->comm->rank), vector);
+    struct weft_elements gives = weft_block(&args->in, c->comm->rank);
+    struct weft_elements gets = weft_block(&args->out, c->comm->rank);
+    return code ? code : check_own(c, args, &gives, &gets, vector);
+}
+
+static inline void no_data(struct weft_blocks *blocks)
+{
+    blocks->at = NULL;
+    blocks->count = 0;
+    blocks->type = weft_handle_object(MPI_BYTE);
+    blocks->arrays = NULL;
+    blocks->n = 0;
 }
 
 int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,
@@ -364,7 +376,8 @@ int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,
     const struct weft_check c = {call, comm};
     args->kind = call->kind;
     args->comm = comm;
-    args->in = args->out = (struct weft_blocks){.type = weft_handle_object(MPI_BYTE)};
+    no_data(&args->in);
+    no_data(&args->out);
     args->op = NULL;
     args->root = 0;
     args->in_place = false;

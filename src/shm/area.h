@@ -67,6 +67,7 @@ struct weft_area {
     unsigned buffers;   /* of a rank */
     size_t piece, part; /* bytes of a buffer, and of a part if one is cut for all ranks */
     bool direct;        /* all ranks can read each other's memory */
+    uint32_t kinds;     /* of the caller: a bit for each kind of call that takes the area */
     uint64_t call;      /* number of the last call that began */
     uint64_t began;     /* calls that began here; they are executed one after the other */
     _Atomic uint64_t ended;

@@ -171,11 +171,9 @@ static inline bool prepare(struct weft_shared_call *c, const struct weft_coll_ar
     return bytes <= UINT32_MAX && c->longest <= weft_shared_piece(c) * PIECES_MAX;
 }
 
-/* Whether any call like this may take an area. */
-static inline bool may_share(const struct weft_coll_args *args)
+bool weft_shared_takes(enum weft_coll_kind kind)
 {
-    return weft_shared_limits[args->kind].pieces && (!args->op || can_reduce(args)) &&
-           !weft_coll_is_set(args->kind);
+    return weft_shared_limits[kind].pieces && !weft_coll_is_set(kind);
 }
 
 /* ---- Execution */
@@ -236,12 +234,12 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
     struct cut cut;
     struct weft_shared_call c;
     struct weft_comm *comm = args->comm;
-    if (!may_share(args))
-        return false;
-    if (weft_unlikely(!comm->area) && (*code = weft_shared_make(comm)) != MPI_SUCCESS)
+    if (weft_unlikely(!comm->area) && weft_shared_takes(args->kind) &&
+        (*code = weft_shared_make(comm)) != MPI_SUCCESS)
         return true;
     struct weft_area *area = comm->area;
-    if (!area || !area->n || !prepare(&c, args, area, &cut))
+    if (!area || !(area->kinds >> args->kind & 1) || (args->op && !can_reduce(args)) ||
+        !prepare(&c, args, area, &cut))
         return false;
     weft_count_add(&weft_counts.collectives, 1);
     uint32_t number = ++comm->coll_sequence;
@@ -268,7 +266,8 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
 bool weft_shared_prepare(struct weft_schedule *s, const struct weft_coll_args *args)
 {
     struct weft_area *area = args->comm->area;
-    if (!may_share(args) || (!s->persistent && (!area || !area->n)))
+    if (!weft_shared_takes(args->kind) || (args->op && !can_reduce(args)) ||
+        (!s->persistent && (!area || !area->n)))
         return false;
     struct weft_shared_operation *o = weft_schedule_memory(s, sizeof *o);
     if (s->persistent)

@@ -37,6 +37,9 @@ struct weft_shared_limits {
 };
 extern const struct weft_shared_limits weft_shared_limits[WEFT_COLL_KINDS];
 
+/* Whether any collective of a kind takes an area; the settings decide, too. */
+bool weft_shared_takes(enum weft_coll_kind kind);
+
 /* Makes the area of a communicator if it is due and its ranks share a node. Returns the error of
  * the collective call that makes it. */
 int weft_shared_make(struct weft_comm *comm);

@@ -106,6 +106,8 @@ int weft_shared_make(struct weft_comm *comm)
     if (!weft_settings.shm_coll || comm->coll_sequence < (uint32_t)weft_settings.shm_coll)
         return MPI_SUCCESS;
     int code = is_on_node(comm) ? make(comm, -1, &area, &fault) : MPI_SUCCESS;
+    for (int kind = 0; area && kind < WEFT_COLL_KINDS; kind++)
+        area->kinds |= (uint32_t)weft_shared_takes((enum weft_coll_kind)kind) << kind;
     if (fault != WEFT_FAULT_REFUSED)
         comm->area = area ? area : &none;
     return code;

@@ -219,7 +219,11 @@ static inline void weft_shared_set_done(struct weft_shared_call *c, uint64_t sta
 void weft_shared_copy_own(const struct weft_shared_call *c);
 
 /* In pieces (shared_pieces.c): the most bytes of a block in a piece. */
-size_t weft_shared_piece(const struct weft_shared_call *c);
+static inline size_t weft_shared_piece(const struct weft_shared_call *c)
+{
+    return c->parts ? c->area->part : c->area->piece;
+}
+
 bool weft_shared_run_by_pieces(struct weft_shared_call *c);
 
 /* No data: each rank posts, and waits for all others. */

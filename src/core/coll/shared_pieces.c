@@ -109,11 +109,6 @@ static bool take_pieces(struct weft_shared_call *c, uint64_t stamp, size_t at, s
     return true;
 }
 
-size_t weft_shared_piece(const struct weft_shared_call *c)
-{
-    return c->parts ? c->area->part : c->area->piece;
-}
-
 bool weft_shared_run_by_pieces(struct weft_shared_call *c)
 {
     size_t most = weft_shared_piece(c);

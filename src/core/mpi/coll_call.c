@@ -21,31 +21,29 @@ WEFT_COLD static void prepare(const char *function, struct weft_vci *vci, struct
     weft_enter_on(function, vci);
 }
 
-/* Enters the library with the VCI of the communicator, resolves all handles. False: the library is
- * left, and the entry point returns *code. */
-static bool begin(const struct weft_coll_call *call, bool persistent, struct weft_coll_args *args,
-                  int *code)
+/* Enters the library with the VCI of the communicator. NULL: the entry point returns *code. */
+static inline struct weft_comm *enter(const struct weft_coll_call *call, int *code)
 {
     struct weft_comm *comm = weft_enter_comm(call->function, call->comm, code);
-    if (weft_unlikely(!comm))
-        return false;
-    if (weft_unlikely(weft_entry_flags) && (!comm->group->nodes || comm->vci->coll.deferred))
+    if (weft_unlikely(weft_entry_flags) && comm &&
+        (!comm->group->nodes || comm->vci->coll.deferred))
         prepare(call->function, comm->vci, comm);
-    *code = weft_coll_check(call, comm, args);
-    if (weft_likely(*code == MPI_SUCCESS))
-        return true;
-    weft_coll_refuse(comm, persistent, *code);
-    *code = weft_leave_comm(comm, *code, call->function);
-    return false;
+    return comm;
 }
 
 int weft_coll_blocking(const struct weft_coll_call *call)
 {
     struct weft_coll_args args;
     int code;
-    if (!begin(call, false, &args, &code))
+    struct weft_comm *comm = enter(call, &code);
+    if (weft_unlikely(!comm))
         return code;
-    return weft_leave_comm(args.comm, weft_coll_run(&args), call->function);
+    code = weft_coll_check(call, comm, &args);
+    if (weft_likely(code == MPI_SUCCESS))
+        code = weft_coll_run(&args);
+    else
+        weft_coll_refuse(comm, false, code);
+    return weft_leave_comm(comm, code, call->function);
 }
 
 /* Where a nonblocking or persistent call puts its request, and the hints of a persistent one. */
@@ -71,14 +69,21 @@ static int start(const struct weft_coll_call *call, bool persistent, MPI_Info hi
     struct weft_coll_args args;
     struct weft_request *request;
     int code;
-    if (!check_request(call, handle, hints, &code) || !begin(call, persistent, &args, &code))
+    if (!check_request(call, handle, hints, &code))
         return code;
-    code = persistent ? weft_coll_init(&args, &request) : weft_coll_start(&args, &request);
+    struct weft_comm *comm = enter(call, &code);
+    if (weft_unlikely(!comm))
+        return code;
+    code = weft_coll_check(call, comm, &args);
+    if (weft_unlikely(code != MPI_SUCCESS))
+        weft_coll_refuse(comm, persistent, code);
+    else
+        code = persistent ? weft_coll_init(&args, &request) : weft_coll_start(&args, &request);
     if (code == MPI_SUCCESS && persistent)
         request->flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE;
     if (code == MPI_SUCCESS)
         *handle = (MPI_Request)request;
-    return weft_leave_comm(args.comm, code, call->function);
+    return weft_leave_comm(comm, code, call->function);
 }
 
 int weft_coll_nonblocking(const struct weft_coll_call *call, MPI_Request *handle)

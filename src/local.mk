@@ -144,6 +144,7 @@ libweft_la_SOURCES += src/core/process/hang.c src/core/process/hang.h
 libweft_la_SOURCES += src/core/process/hardware.c src/core/process/hardware.h
 libweft_la_SOURCES += src/core/object/info_env.c
 libweft_la_SOURCES += src/core/object/info.c src/core/object/info.h
+libweft_la_SOURCES += src/core/object/memory.c src/core/object/memory.h
 libweft_la_SOURCES += src/core/pt2pt/peer.c src/core/pt2pt/vci.c src/core/pt2pt/vci.h
 libweft_la_SOURCES += src/core/comm/intercomm.c src/core/comm/intercomm.h
 libweft_la_SOURCES += src/core/process/lock.c src/core/process/lock.h

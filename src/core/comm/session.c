@@ -10,6 +10,7 @@
 #include "core/comm/context_alloc.h"
 #include "core/comm/comm_make.h"
 #include "core/comm/intercomm.h"
+#include "core/object/memory.h"
 #include "core/process/weft.h"
 #include "pmix/boot.h"
 
@@ -53,11 +54,7 @@ static const char *name_of(int level)
 struct weft_session *weft_session_open(const struct weft_info *info,
                                        struct weft_errhandler *errhandler)
 {
-    struct weft_session *session = calloc(1, sizeof *session);
-    if (!session) {
-        weft_error_set(MPI_ERR_NO_MEM, "no memory for a session");
-        return NULL;
-    }
+    struct weft_session *session = weft_memory_get(1, sizeof *session, "a session");
     session->object.kind = WEFT_KIND_SESSION;
     session->refs = 1;
     session->thread_level = level_of(info);
@@ -92,11 +89,8 @@ void weft_session_close(struct weft_session *session)
 struct weft_info *weft_session_info(const struct weft_session *session)
 {
     struct weft_info *info = weft_info_make();
-    if (info && (weft_info_set(info, "thread_level", name_of(session->thread_level)) ||
-                 weft_info_set(info, "mpi_memory_alloc_kinds", "mpi,system"))) {
-        weft_info_free(info);
-        info = NULL;
-    }
+    weft_info_set(info, "thread_level", name_of(session->thread_level));
+    weft_info_set(info, "mpi_memory_alloc_kinds", "mpi,system");
     return info;
 }
 
@@ -144,26 +138,21 @@ static int find_set(const char *name)
     return -1;
 }
 
-struct weft_group *weft_session_pset_group(struct weft_session *session, const char *name,
-                                           int *code)
+int weft_session_pset_group(struct weft_session *session, const char *name, struct weft_group **out)
 {
     int set = find_set(name);
-    if (set < 0) {
-        *code = weft_error_set(
+    if (set < 0)
+        return weft_error_set(
             MPI_ERR_ARG, "there is no process set %s; MPI_Session_get_nth_pset names them", name);
-        return NULL;
-    }
     int size = set == WORLD ? weft.job.size : set == SELF ? 1 : weft_boot_pset_size(set - OWN_SETS);
     struct weft_group *group = weft_group_make(size);
-    *code = group ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    if (!group)
-        return NULL;
     for (int i = 0; i < size; i++)
         group->table[i] = set == WORLD  ? i
                           : set == SELF ? weft.job.rank
                                         : weft_boot_pset_member(set - OWN_SETS, i);
     group->session = weft_session_keep(session);
-    return weft_group_seal(group);
+    *out = weft_group_seal(group);
+    return MPI_SUCCESS;
 }
 
 /* ---- Communicators from groups */

@@ -48,10 +48,21 @@ LOCKS = {
     "comm": ("weft_enter_on(function, weft_call_vci(comm_handle))", "weft_leave_comm(comm, code, function)"),
     "window": ("weft_enter_win(function, win_handle)", None),
     "anytime": ("weft_vcis_enter()", "weft_vcis_leave_with(code, function)"),
+    "request": ("weft_enter_scope(function, vci)", "weft_leave_scope_with(vci, comm, code, function)"),
     "tool": ("weft_tool_enter()", "weft_tool_leave(code)"),
+    "tool-always": ("weft_tool_enter_always()", "weft_tool_leave(code)"),
     "none": (None, "weft_raise_unlocked(code, function)"),
     "value": (None, None),
 }
+LOCKS["requests"] = LOCKS["message"] = LOCKS["request"]
+
+# The VCI, or all (NULL), that a call with no communicator as argument takes; `comm` is whose error it is.
+VCIS = {
+    "request": "weft_requests_vci(1, request)",
+    "requests": "weft_requests_vci(count, array_of_requests)",
+    "message": "weft_message_vci(message)",
+}
+
 # Whose error handler is called: that of the first object of these kinds.
 HANDLERS = {
     "MPI_Comm": "weft_leave_with",
@@ -65,6 +76,10 @@ HANDLERS = {
 LITERALS = (
     (r"function$", "const char *function"),
     (r"(true|false|\w+ && .*)$", "bool"),
+    (r"&comm$", "struct weft_comm **"),
+    (r"&request$|\(MPI_Request \*\)", "MPI_Request *"),
+    (r"&\(int\)", "int *"),
+    (r"WEFT_HOW_", "enum weft_how"),
     (r"(\*file|\w+->errhandler)$", "struct weft_errhandler *"),
     (r"weft_pvar_\w+$", "int (*act)(struct weft_pvar_handle *)"),
     (r"\(((?:struct|union) \w+)\)\{", r"\1"),
@@ -178,13 +193,17 @@ class Entry:
 
     # ---- Statements
 
+    def name(self):
+        """The name of the function in errors. The forms of datatypes take different arguments."""
+        name = self.function.name
+        return f'"{name}"' if name.startswith("MPI_Type_") else '"' + re.sub("_c$", "", name) + '"'
+
     def declarations(self):
         lines = []
-        if self.row.lock != "tool" and (self.row.lock != "value"):
-            name = self.function.name
-            if not name.startswith("MPI_Type_"):  # the forms of datatypes take different arguments
-                name = re.sub("_c$", "", name)
-            lines.append(f'const char *function = "{name}";')
+        if not self.row.lock.startswith("tool"):
+            lines.append(f"const char *function = {self.name()};")
+        if self.row.lock in VCIS:
+            lines += ["struct weft_comm *comm = NULL;", f"struct weft_vci *vci = {VCIS[self.row.lock]};"]
         lines += [declare(kind, name) + " = NULL;" for name, kind in self.objects.items()]
         lines += [declare(kind, kind.made) + " = NULL;" for kind in self.made.values()]
         return lines
@@ -193,7 +212,7 @@ class Entry:
         enter = LOCKS[self.row.lock][0]
         if enter is None:
             return ["int code = MPI_SUCCESS;"] if not self.checks else ["int code;"]
-        if self.row.lock == "anytime":
+        if self.row.lock in ("anytime", "tool-always"):
             return ["int code = MPI_SUCCESS;", enter + ";"]
         return [f"int code = {enter};", "if (weft_unlikely(code != MPI_SUCCESS))", "    return code;"]
 
@@ -216,7 +235,7 @@ class Entry:
 
     def body(self):
         if self.row.lock == "value":
-            return [f"return {self.row.statements[0]};"]
+            return ["return " + re.sub(r"\bfunction\b", self.name(), self.row.statements[0]) + ";"]
         lines = self.declarations() + self.enter()
         fails = False  # whether code may be an error
         for check in self.checks:

@@ -135,6 +135,16 @@ static inline int weft_leave_with(struct weft_comm *comm, int code, const char *
     return code;
 }
 
+/* Of a call that entered with one VCI or, NULL, with all. */
+static inline int weft_leave_scope_with(struct weft_vci *vci, struct weft_comm *comm, int code,
+                                        const char *function)
+{
+    if (weft_unlikely(code != MPI_SUCCESS))
+        code = weft_error_raise(comm, code, function);
+    weft_leave_scope(vci);
+    return code;
+}
+
 /* Of a call that entered with the VCI of its communicator. */
 static inline int weft_leave_comm(struct weft_comm *comm, int code, const char *function)
 {

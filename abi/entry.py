@@ -21,7 +21,8 @@ KINDS = {
                      "made ? made->handle : MPI_COMM_NULL"),
     "MPI_Group": Kind("struct weft_group", "weft_arg_group(", "MPI_GROUP_NULL", "made",
                       "weft_group_handle(made)"),
-    "MPI_Session": Kind("struct weft_session", "weft_arg_session(", "MPI_SESSION_NULL"),
+    "MPI_Session": Kind("struct weft_session", "weft_arg_session(", "MPI_SESSION_NULL", "made",
+                        "(MPI_Session)made"),
     "MPI_Info": Kind("struct weft_info", "weft_arg_info(", "MPI_INFO_NULL", "made", "(MPI_Info)made"),
     "MPI_Datatype": Kind("struct weft_datatype", "weft_arg_type(", "MPI_DATATYPE_NULL", "made",
                          "made->handle"),
@@ -48,6 +49,8 @@ LOCKS = {
     "comm": ("weft_enter_on(function, weft_call_vci(comm_handle))", "weft_leave_comm(comm, code, function)"),
     "window": ("weft_enter_win(function, win_handle)", None),
     "anytime": ("weft_vcis_enter()", "weft_vcis_leave_with(code, function)"),
+    "call-new": ("weft_enter(function)", "weft_leave_to(errhandler, MPI_COMM_NULL, code, function)"),
+    "anytime-new": ("weft_vcis_enter()", "weft_vcis_leave_to(errhandler, MPI_SESSION_NULL, code, function)"),
     "request": ("weft_enter_scope(function, vci)", "weft_leave_scope_with(vci, comm, code, function)"),
     "tool": ("weft_tool_enter()", "weft_tool_leave(code)"),
     "tool-always": ("weft_tool_enter_always()", "weft_tool_leave(code)"),
@@ -65,11 +68,11 @@ VCIS = {
 
 # Whose error handler is called: that of the first object of these kinds.
 HANDLERS = {
-    "MPI_Comm": "weft_leave_with",
-    "MPI_Request": "weft_leave_request",
-    "MPI_Session": "weft_leave_session_with",
-    "MPI_File": "weft_leave_file",
-    "MPI_Win": "weft_leave_win",
+    "MPI_Comm": "weft_leave_with({}, code, function)",
+    "MPI_Request": "weft_leave_request({}, code, function)",
+    "MPI_Session": "weft_vcis_leave_to({0} ? {0}->errhandler : NULL, {0}, code, function)",
+    "MPI_File": "weft_leave_to(*{}, MPI_FILE_NULL, code, function)",
+    "MPI_Win": "weft_leave_win({}, code, function)",
 }
 
 # The types of arguments in calls of functions of src/core/mpi that are not parameters or objects.
@@ -212,7 +215,7 @@ class Entry:
         enter = LOCKS[self.row.lock][0]
         if enter is None:
             return ["int code = MPI_SUCCESS;"] if not self.checks else ["int code;"]
-        if self.row.lock in ("anytime", "tool-always"):
+        if self.row.lock in ("anytime", "anytime-new", "tool-always"):
             return ["int code = MPI_SUCCESS;", enter + ";"]
         return [f"int code = {enter};", "if (weft_unlikely(code != MPI_SUCCESS))", "    return code;"]
 
@@ -220,7 +223,7 @@ class Entry:
         for name in self.objects:
             base = self.parameters[name].type.replace("*", "").strip()
             if base in HANDLERS and self.row.lock != "comm":
-                return f"return {HANDLERS[base]}({name}, code, function);"
+                return f"return {HANDLERS[base].format(name)};"
         return f"return {LOCKS[self.row.lock][1]};"
 
     def statement(self, text):

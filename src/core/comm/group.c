@@ -18,7 +18,7 @@
 struct weft_group weft_group_empty = {
     .object = {WEFT_KIND_GROUP, 0}, .refs = 1, .size = 0, .rank = MPI_UNDEFINED};
 
-void weft_group_init(void)
+__attribute__((constructor)) static void predefine(void)
 {
     weft_handle_predefine((uintptr_t)MPI_GROUP_EMPTY, &weft_group_empty.object);
 }

@@ -41,9 +41,6 @@ struct weft_group {
 /* MPI_GROUP_EMPTY; never freed. */
 extern struct weft_group weft_group_empty;
 
-/* Registers MPI_GROUP_EMPTY. Called once. */
-void weft_group_init(void);
-
 /* A group with one reference. The caller writes size world ranks to table[], then calls
  * weft_group_seal. */
 struct weft_group *weft_group_make(int size);

@@ -5,7 +5,6 @@
  * Invariant: the process sets are mpi://WORLD, mpi://SELF, and those of the launcher, in this
  * order.
  */
-#include "core/comm/raise.h"
 #include "core/comm/session.h"
 #include "core/comm/context_alloc.h"
 #include "core/comm/comm_make.h"
@@ -94,27 +93,6 @@ struct weft_info *weft_session_info(const struct weft_session *session)
     return info;
 }
 
-struct weft_session *weft_enter_session(const char *function, MPI_Session handle, int *code)
-{
-    weft_vcis_enter();
-    *code = MPI_SUCCESS;
-    struct weft_session *session = weft_handle_resolve(handle, WEFT_KIND_SESSION);
-    if (session)
-        return session;
-    *code = weft_error(NULL, MPI_ERR_SESSION, function, "%p is no session; was it finalized?",
-                       (void *)handle);
-    weft_vcis_leave();
-    return NULL;
-}
-
-int weft_leave_session(struct weft_session *session, int code, const char *function)
-{
-    if (code != MPI_SUCCESS)
-        code = weft_error_raise_in_session(session, code, function);
-    weft_vcis_leave();
-    return code;
-}
-
 /* ---- Process sets */
 
 int weft_session_psets(void)
@@ -166,29 +144,33 @@ static int tag_of(const char *text)
     return (int)(hash & (uint32_t)weft.tag_ub);
 }
 
-int weft_comm_from_group(struct weft_group *group, const char *tag,
+int weft_comm_from_group(struct weft_group *group, const char *tag, const struct weft_info *hints,
                          struct weft_errhandler *errhandler, struct weft_comm **out)
 {
     int code = weft_comm_create_group(&weft_comm_job, group, tag_of(tag), out);
-    if (*out && errhandler) {
+    if (*out) {
         weft_errhandler_release((*out)->errhandler);
         (*out)->errhandler = errhandler;
         errhandler->refs++;
+        weft_comm_take_hints(*out, hints);
     }
     return code;
 }
 
-int weft_intercomm_from_groups(struct weft_group *local, int leader, struct weft_group *remote,
-                               int remote_leader, const char *tag,
+int weft_intercomm_from_groups(struct weft_group *local, int leader, MPI_Group remote,
+                               int remote_leader, const char *tag, const struct weft_info *hints,
                                struct weft_errhandler *errhandler, struct weft_comm **out)
 {
     struct weft_comm *side;
     *out = NULL;
-    int code = weft_comm_from_group(local, tag, errhandler, &side);
+    int code = weft_comm_from_group(local, tag, hints, errhandler, &side);
     if (code != MPI_SUCCESS || !side)
         return code;
-    int other = local->rank == leader ? weft_group_world(remote, remote_leader) : 0;
+    int other =
+        local->rank == leader ? weft_group_world(weft_group_resolve(remote), remote_leader) : 0;
     code = weft_intercomm_create(side, leader, &weft_comm_job, other, tag_of(tag), out);
     weft_comm_release(side);
+    if (*out)
+        weft_comm_take_hints(*out, hints);
     return code;
 }

@@ -51,16 +51,12 @@ const char *weft_session_pset_name(int n);
 int weft_session_pset_group(struct weft_session *session, const char *name,
                             struct weft_group **out);
 
-/* Communicators from groups of this job; all members call with the same tag. */
-int weft_comm_from_group(struct weft_group *group, const char *tag,
+/* Communicators from groups of this job; all members call with the same tag. remote is significant
+ * at the leader only. */
+int weft_comm_from_group(struct weft_group *group, const char *tag, const struct weft_info *hints,
                          struct weft_errhandler *errhandler, struct weft_comm **out);
-int weft_intercomm_from_groups(struct weft_group *local, int leader, struct weft_group *remote,
-                               int remote_leader, const char *tag,
+int weft_intercomm_from_groups(struct weft_group *local, int leader, MPI_Group remote,
+                               int remote_leader, const char *tag, const struct weft_info *hints,
                                struct weft_errhandler *errhandler, struct weft_comm **out);
-
-/* Enter and leave an MPI function on a session, which any thread may call at any time. NULL: the
- * handle is invalid, the library was left, and the caller returns *code. */
-struct weft_session *weft_enter_session(const char *function, MPI_Session handle, int *code);
-int weft_leave_session(struct weft_session *session, int code, const char *function);
 
 #endif

@@ -176,8 +176,11 @@ static inline int weft_leave_request(struct weft_request *request, int code, con
 }
 
 int weft_vcis_leave_with(int code, const char *function);
-int weft_leave_session_with(struct weft_session *session, int code, const char *function);
-int weft_leave_file(struct weft_errhandler **file, int code, const char *function);
+
+/* Errors go to a handler of an object, or (NULL) to that of MPI_COMM_SELF. */
+int weft_leave_to(struct weft_errhandler *handler, void *object, int code, const char *function);
+int weft_vcis_leave_to(struct weft_errhandler *handler, void *object, int code,
+                       const char *function);
 
 /* For calls that do not enter. */
 WEFT_COLD int weft_raise_anytime(int code, const char *function);

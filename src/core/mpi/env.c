@@ -30,32 +30,6 @@ int weft_api_unsupported(const char *function, MPI_Comm handle)
                       function);
 }
 
-WEFT_EXPORT(Init);
-int PMPI_Init(int *argc, char ***argv)
-{
-    (void)argc;
-    (void)argv;
-    int provided;
-    weft_vcis_enter();
-    int code = weft_init(MPI_THREAD_SINGLE, &provided);
-    weft_vcis_leave();
-    return code;
-}
-
-WEFT_EXPORT(Init_thread);
-int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
-{
-    (void)argc;
-    (void)argv;
-    weft_vcis_enter();
-    int code = weft_arg_result(provided != NULL, "thread level");
-    if (code != MPI_SUCCESS)
-        return weft_vcis_leave_with(code, "MPI_Init_thread");
-    code = weft_init(required, provided);
-    weft_vcis_leave();
-    return code;
-}
-
 WEFT_EXPORT(Finalize);
 int PMPI_Finalize(void)
 {

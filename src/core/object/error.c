@@ -96,7 +96,7 @@ static const char *const class_text[] = {
     [MPI_ERR_ABI] = "ABI error",
 };
 
-void weft_error_init(void)
+__attribute__((constructor)) static void predefine(void)
 {
     weft_handle_predefine((uintptr_t)MPI_ERRORS_ARE_FATAL, &weft_errors_are_fatal.object);
     weft_handle_predefine((uintptr_t)MPI_ERRORS_ABORT, &weft_errors_abort.object);

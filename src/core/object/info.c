@@ -11,7 +11,7 @@
 
 struct weft_info weft_info_env = {.object = {WEFT_KIND_INFO, 0}, .predefined = true};
 
-void weft_info_init(void)
+__attribute__((constructor)) static void predefine(void)
 {
     weft_handle_predefine((uintptr_t)MPI_INFO_ENV, &weft_info_env.object);
 }

@@ -28,9 +28,6 @@ struct weft_info {
 /* MPI_INFO_ENV; filled by weft_info_fill_env. */
 extern struct weft_info weft_info_env;
 
-/* Makes MPI_INFO_ENV valid. Called once. */
-void weft_info_init(void);
-
 /* Make an empty info object and a copy. */
 struct weft_info *weft_info_make(void);
 struct weft_info *weft_info_dup(const struct weft_info *info);

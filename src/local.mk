@@ -19,7 +19,6 @@ libweft_la_SOURCES += src/core/mpi/bsend.c
 libweft_la_SOURCES += src/core/mpi/coll_call.c src/core/mpi/coll_call.h
 libweft_la_SOURCES += src/core/mpi/coll_check.c src/core/mpi/coll_check.h
 libweft_la_SOURCES += src/core/mpi/coll_check_inter.c
-libweft_la_SOURCES += src/core/mpi/coll_check_neighbor.c
 libweft_la_SOURCES += src/core/mpi/comm.c
 libweft_la_SOURCES += src/core/mpi/construct.c src/core/mpi/construct.h
 libweft_la_SOURCES += src/core/mpi/datatype.c

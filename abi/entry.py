@@ -21,7 +21,8 @@ KINDS = {
                      "made ? made->handle : MPI_COMM_NULL"),
     "MPI_Group": Kind("struct weft_group", "weft_arg_group(", "MPI_GROUP_NULL", "made",
                       "weft_group_handle(made)"),
-    "MPI_Session": Kind("struct weft_session", "weft_arg_session(", "MPI_SESSION_NULL"),
+    "MPI_Session": Kind("struct weft_session", "weft_arg_session(", "MPI_SESSION_NULL", "made",
+                        "(MPI_Session)made"),
     "MPI_Info": Kind("struct weft_info", "weft_arg_info(", "MPI_INFO_NULL", "made", "(MPI_Info)made"),
     "MPI_Datatype": Kind("struct weft_datatype", "weft_arg_type(", "MPI_DATATYPE_NULL", "made",
                          "made->handle"),
@@ -48,23 +49,40 @@ LOCKS = {
     "comm": ("weft_enter_on(function, weft_call_vci(comm_handle))", "weft_leave_comm(comm, code, function)"),
     "window": ("weft_enter_win(function, win_handle)", None),
     "anytime": ("weft_vcis_enter()", "weft_vcis_leave_with(code, function)"),
+    "call-new": ("weft_enter(function)", "weft_leave_to(errhandler, MPI_COMM_NULL, code, function)"),
+    "anytime-new": ("weft_vcis_enter()", "weft_vcis_leave_to(errhandler, MPI_SESSION_NULL, code, function)"),
+    "request": ("weft_enter_scope(function, vci)", "weft_leave_scope_with(vci, comm, code, function)"),
     "tool": ("weft_tool_enter()", "weft_tool_leave(code)"),
+    "tool-always": ("weft_tool_enter_always()", "weft_tool_leave(code)"),
     "none": (None, "weft_raise_unlocked(code, function)"),
     "value": (None, None),
 }
+LOCKS["requests"] = LOCKS["message"] = LOCKS["request"]
+
+# The VCI, or all (NULL), that a call with no communicator as argument takes; `comm` is whose error it is.
+VCIS = {
+    "request": "weft_requests_vci(1, request)",
+    "requests": "weft_requests_vci(count, array_of_requests)",
+    "message": "weft_message_vci(message)",
+}
+
 # Whose error handler is called: that of the first object of these kinds.
 HANDLERS = {
-    "MPI_Comm": "weft_leave_with",
-    "MPI_Request": "weft_leave_request",
-    "MPI_Session": "weft_leave_session_with",
-    "MPI_File": "weft_leave_file",
-    "MPI_Win": "weft_leave_win",
+    "MPI_Comm": "weft_leave_with({}, code, function)",
+    "MPI_Request": "weft_leave_request({}, code, function)",
+    "MPI_Session": "weft_vcis_leave_to({0} ? {0}->errhandler : NULL, {0}, code, function)",
+    "MPI_File": "weft_leave_to(*{}, MPI_FILE_NULL, code, function)",
+    "MPI_Win": "weft_leave_win({}, code, function)",
 }
 
 # The types of arguments in calls of functions of src/core/mpi that are not parameters or objects.
 LITERALS = (
     (r"function$", "const char *function"),
     (r"(true|false|\w+ && .*)$", "bool"),
+    (r"&comm$", "struct weft_comm **"),
+    (r"&request$|\(MPI_Request \*\)", "MPI_Request *"),
+    (r"&\(int\)", "int *"),
+    (r"WEFT_HOW_", "enum weft_how"),
     (r"(\*file|\w+->errhandler)$", "struct weft_errhandler *"),
     (r"weft_pvar_\w+$", "int (*act)(struct weft_pvar_handle *)"),
     (r"\(((?:struct|union) \w+)\)\{", r"\1"),
@@ -178,13 +196,17 @@ class Entry:
 
     # ---- Statements
 
+    def name(self):
+        """The name of the function in errors. The forms of datatypes take different arguments."""
+        name = self.function.name
+        return f'"{name}"' if name.startswith("MPI_Type_") else '"' + re.sub("_c$", "", name) + '"'
+
     def declarations(self):
         lines = []
-        if self.row.lock != "tool" and (self.row.lock != "value"):
-            name = self.function.name
-            if not name.startswith("MPI_Type_"):  # the forms of datatypes take different arguments
-                name = re.sub("_c$", "", name)
-            lines.append(f'const char *function = "{name}";')
+        if not self.row.lock.startswith("tool"):
+            lines.append(f"const char *function = {self.name()};")
+        if self.row.lock in VCIS:
+            lines += ["struct weft_comm *comm = NULL;", f"struct weft_vci *vci = {VCIS[self.row.lock]};"]
         lines += [declare(kind, name) + " = NULL;" for name, kind in self.objects.items()]
         lines += [declare(kind, kind.made) + " = NULL;" for kind in self.made.values()]
         return lines
@@ -193,7 +215,7 @@ class Entry:
         enter = LOCKS[self.row.lock][0]
         if enter is None:
             return ["int code = MPI_SUCCESS;"] if not self.checks else ["int code;"]
-        if self.row.lock == "anytime":
+        if self.row.lock in ("anytime", "anytime-new", "tool-always"):
             return ["int code = MPI_SUCCESS;", enter + ";"]
         return [f"int code = {enter};", "if (weft_unlikely(code != MPI_SUCCESS))", "    return code;"]
 
@@ -201,24 +223,22 @@ class Entry:
         for name in self.objects:
             base = self.parameters[name].type.replace("*", "").strip()
             if base in HANDLERS and self.row.lock != "comm":
-                return f"return {HANDLERS[base]}({name}, code, function);"
+                return f"return {HANDLERS[base].format(name)};"
         return f"return {LOCKS[self.row.lock][1]};"
 
     def statement(self, text):
         """The lines of a statement of the last column, and whether it sets code."""
         if text.startswith("do "):
             return [text[3:] + ";"], False
-        if text.startswith("made = ") or text.startswith("started = "):
-            name = text.split(" ")[0]
-            missing = f"!{name} && code == MPI_SUCCESS" if "&code" in text else f"!{name}"
-            return [text + ";", f"if ({missing})", "    code = MPI_ERR_NO_MEM;"], True
+        if text.startswith("started = "):
+            return [text + ";", "if (!started)", "    code = MPI_ERR_NO_MEM;"], True
         if re.match(r"\*?[\w>-]+ = ", text):
             return [text + ";"], False
         return [f"code = {text};"], True
 
     def body(self):
         if self.row.lock == "value":
-            return [f"return {self.row.statements[0]};"]
+            return ["return " + re.sub(r"\bfunction\b", self.name(), self.row.statements[0]) + ";"]
         lines = self.declarations() + self.enter()
         fails = False  # whether code may be an error
         for check in self.checks:

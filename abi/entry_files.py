@@ -21,7 +21,8 @@ INCLUDES = """\
 #include "core/mpi/coll_call.h"
 #include "core/mpi/construct.h"
 #include "core/mpi/generated/entry.h"
-#include "core/mpi/p2p_general.h"
+#include "core/mpi/p2p_fast.h"
+#include "core/mpi/request_call.h"
 #include "core/mpi/rma_call.h"
 #include "core/mpi/tool_arg.h"
 #include "core/object/error_code.h"
@@ -130,7 +131,7 @@ def declarations(described):
              "sentence was recorded; the entry point raises it. Written by abi/generate.py; do not "
              "edit."),
         "#ifndef WEFT_MPI_ENTRY_H\n#define WEFT_MPI_ENTRY_H\n",
-        '#include "core/mpi/arg.h"\n#include "core/mpi/tool_arg.h"\n#include "core/pt2pt/bsend.h"\n#include "core/rma/win.h"\n',
+        '#include "core/mpi/arg.h"\n#include "core/mpi/request_call.h"\n#include "core/mpi/tool_arg.h"\n#include "core/pt2pt/bsend.h"\n#include "core/rma/win.h"\n',
         *[text for name, text in sorted(found.items()) if not name.endswith("?")],
         "\n#endif\n",
     ])

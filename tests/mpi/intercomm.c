@@ -162,8 +162,12 @@ int main(int argc, char **argv)
     remote_size = check.size - local_size;
     MPI_Comm inter, second, through;
     check_step("MPI_Intercomm_create");
-    /* The leader is the last of each half, which is rank 0 or 1 of the world. */
-    MPI_Intercomm_create(half, local_size - 1, MPI_COMM_WORLD, 1 - color, 12, &inter);
+    /* The leader is the last of each half, which is rank 0 or 1 of the world. Other ranks need not
+     * pass a peer. */
+    bool leads = local_rank == local_size - 1;
+    MPI_Comm nothing = (MPI_Comm)(intptr_t)-4096;
+    MPI_Intercomm_create(half, local_size - 1, leads ? MPI_COMM_WORLD : nothing,
+                         leads ? 1 - color : -7, 12, &inter);
     MPI_Intercomm_create(half, local_size - 1, MPI_COMM_WORLD, 1 - color, 12, &second);
     messages(inter, "the first");
     messages(second, "the second");

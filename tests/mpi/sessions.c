@@ -174,7 +174,9 @@ static void between(void)
     MPI_Group_range_incl(world, 1, stride, &even);
     MPI_Group_difference(world, even, &odd);
     bool mine = check.rank % 2 == 0;
-    MPI_Intercomm_create_from_groups(mine ? even : odd, 0, mine ? odd : even, 0, "between",
+    MPI_Group nothing = (MPI_Group)(intptr_t)-4096; /* significant at the leaders only */
+    MPI_Intercomm_create_from_groups(mine ? even : odd, 0,
+                                     check.rank > 1 ? nothing : mine ? odd : even, 0, "between",
                                      MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter);
     MPI_Comm_rank(inter, &rank);
     MPI_Comm_remote_size(inter, &remote);

@@ -5,7 +5,7 @@
 #include "core/comm/reorder.h"
 
 #include "core/coll/coll.h"
-#include "core/object/error.h"
+#include "core/object/memory.h"
 #include "core/process/hardware.h"
 #include "core/process/nodes.h"
 #include "core/process/weft.h"
@@ -40,11 +40,11 @@ static void find_order(const struct weft_comm *over, const int32_t *core, int *o
 
 int weft_reorder_find(struct weft_comm *over, int **order)
 {
-    int32_t mine = weft_hardware_core(), *core = malloc((size_t)over->size * sizeof *core);
-    int *found = malloc((size_t)over->size * sizeof *found), in_place = 0;
+    size_t size = (size_t)over->size;
+    int32_t mine = weft_hardware_core();
+    int32_t *core = weft_memory_get(size, sizeof *core, "the cores of processes");
+    int *found = weft_memory_get(size, sizeof *found, "an order of processes"), in_place = 0;
     *order = NULL;
-    if (!core || !found)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for the order of %d processes", over->size);
     int code = weft_coll_allgather(over, weft_elements_of_bytes(&mine, sizeof mine),
                                    weft_elements_of_bytes(core, sizeof mine));
     if (code == MPI_SUCCESS) {
@@ -59,8 +59,10 @@ int weft_reorder_find(struct weft_comm *over, int **order)
     return code;
 }
 
-int64_t weft_reorder_crossings(const struct weft_comm *over, const int *order,
-                               const struct weft_edge *edges, int n)
+/* The total weight of the edges between two nodes if positions are taken in an order (NULL: by
+ * rank). */
+static int64_t crossings_in(const struct weft_comm *over, const int *order,
+                            const struct weft_edge *edges, int n)
 {
     const struct weft_nodes *nodes = weft_nodes_of(over->group);
     int64_t crossings = 0;
@@ -70,6 +72,22 @@ int64_t weft_reorder_crossings(const struct weft_comm *over, const int *order,
         crossings += nodes->node[from] != nodes->node[to] ? edges[i].weight : 0;
     }
     return crossings;
+}
+
+int weft_reorder_graph(struct weft_comm *over, const struct weft_edge *edges, int n, int **order)
+{
+    int code = weft_reorder_find(over, order);
+    if (code != MPI_SUCCESS || !*order)
+        return code;
+    int64_t crossings[] = {crossings_in(over, NULL, edges, n),
+                           crossings_in(over, *order, edges, n)};
+    struct weft_elements both = {crossings, 2, weft_handle_object(MPI_INT64_T)};
+    code = weft_coll_allreduce(over, both, crossings, weft_handle_object(MPI_SUM));
+    if (code != MPI_SUCCESS || crossings[1] >= crossings[0]) {
+        free(*order);
+        *order = NULL;
+    }
+    return code;
 }
 
 int weft_reorder_place(const int *order, int rank)

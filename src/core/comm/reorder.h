@@ -20,10 +20,9 @@ struct weft_edge {
  */
 int weft_reorder_find(struct weft_comm *over, int **order);
 
-/* The total weight of the edges between two nodes if positions are taken in an order (NULL: by
- * rank). */
-int64_t weft_reorder_crossings(const struct weft_comm *over, const int *order,
-                               const struct weft_edge *edges, int n);
+/* The same for a graph, of which each process passes some edges: the order is used only if it makes
+ * the total weight of the edges between nodes smaller. */
+int weft_reorder_graph(struct weft_comm *over, const struct weft_edge *edges, int n, int **order);
 
 /* The position of a rank in an order (NULL: the rank). */
 int weft_reorder_place(const int *order, int rank);

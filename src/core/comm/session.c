@@ -5,11 +5,11 @@
  * Invariant: the process sets are mpi://WORLD, mpi://SELF, and those of the launcher, in this
  * order.
  */
-#include "core/comm/raise.h"
 #include "core/comm/session.h"
 #include "core/comm/context_alloc.h"
 #include "core/comm/comm_make.h"
 #include "core/comm/intercomm.h"
+#include "core/object/memory.h"
 #include "core/process/weft.h"
 #include "pmix/boot.h"
 
@@ -53,11 +53,7 @@ static const char *name_of(int level)
 struct weft_session *weft_session_open(const struct weft_info *info,
                                        struct weft_errhandler *errhandler)
 {
-    struct weft_session *session = calloc(1, sizeof *session);
-    if (!session) {
-        weft_error_set(MPI_ERR_NO_MEM, "no memory for a session");
-        return NULL;
-    }
+    struct weft_session *session = weft_memory_get(1, sizeof *session, "a session");
     session->object.kind = WEFT_KIND_SESSION;
     session->refs = 1;
     session->thread_level = level_of(info);
@@ -92,33 +88,9 @@ void weft_session_close(struct weft_session *session)
 struct weft_info *weft_session_info(const struct weft_session *session)
 {
     struct weft_info *info = weft_info_make();
-    if (info && (weft_info_set(info, "thread_level", name_of(session->thread_level)) ||
-                 weft_info_set(info, "mpi_memory_alloc_kinds", "mpi,system"))) {
-        weft_info_free(info);
-        info = NULL;
-    }
+    weft_info_set(info, "thread_level", name_of(session->thread_level));
+    weft_info_set(info, "mpi_memory_alloc_kinds", "mpi,system");
     return info;
-}
-
-struct weft_session *weft_enter_session(const char *function, MPI_Session handle, int *code)
-{
-    weft_vcis_enter();
-    *code = MPI_SUCCESS;
-    struct weft_session *session = weft_handle_resolve(handle, WEFT_KIND_SESSION);
-    if (session)
-        return session;
-    *code = weft_error(NULL, MPI_ERR_SESSION, function, "%p is no session; was it finalized?",
-                       (void *)handle);
-    weft_vcis_leave();
-    return NULL;
-}
-
-int weft_leave_session(struct weft_session *session, int code, const char *function)
-{
-    if (code != MPI_SUCCESS)
-        code = weft_error_raise_in_session(session, code, function);
-    weft_vcis_leave();
-    return code;
 }
 
 /* ---- Process sets */
@@ -144,26 +116,21 @@ static int find_set(const char *name)
     return -1;
 }
 
-struct weft_group *weft_session_pset_group(struct weft_session *session, const char *name,
-                                           int *code)
+int weft_session_pset_group(struct weft_session *session, const char *name, struct weft_group **out)
 {
     int set = find_set(name);
-    if (set < 0) {
-        *code = weft_error_set(
+    if (set < 0)
+        return weft_error_set(
             MPI_ERR_ARG, "there is no process set %s; MPI_Session_get_nth_pset names them", name);
-        return NULL;
-    }
     int size = set == WORLD ? weft.job.size : set == SELF ? 1 : weft_boot_pset_size(set - OWN_SETS);
     struct weft_group *group = weft_group_make(size);
-    *code = group ? MPI_SUCCESS : MPI_ERR_NO_MEM;
-    if (!group)
-        return NULL;
     for (int i = 0; i < size; i++)
         group->table[i] = set == WORLD  ? i
                           : set == SELF ? weft.job.rank
                                         : weft_boot_pset_member(set - OWN_SETS, i);
     group->session = weft_session_keep(session);
-    return weft_group_seal(group);
+    *out = weft_group_seal(group);
+    return MPI_SUCCESS;
 }
 
 /* ---- Communicators from groups */
@@ -177,29 +144,33 @@ static int tag_of(const char *text)
     return (int)(hash & (uint32_t)weft.tag_ub);
 }
 
-int weft_comm_from_group(struct weft_group *group, const char *tag,
+int weft_comm_from_group(struct weft_group *group, const char *tag, const struct weft_info *hints,
                          struct weft_errhandler *errhandler, struct weft_comm **out)
 {
     int code = weft_comm_create_group(&weft_comm_job, group, tag_of(tag), out);
-    if (*out && errhandler) {
+    if (*out) {
         weft_errhandler_release((*out)->errhandler);
         (*out)->errhandler = errhandler;
         errhandler->refs++;
+        weft_comm_take_hints(*out, hints);
     }
     return code;
 }
 
-int weft_intercomm_from_groups(struct weft_group *local, int leader, struct weft_group *remote,
-                               int remote_leader, const char *tag,
+int weft_intercomm_from_groups(struct weft_group *local, int leader, MPI_Group remote,
+                               int remote_leader, const char *tag, const struct weft_info *hints,
                                struct weft_errhandler *errhandler, struct weft_comm **out)
 {
     struct weft_comm *side;
     *out = NULL;
-    int code = weft_comm_from_group(local, tag, errhandler, &side);
+    int code = weft_comm_from_group(local, tag, hints, errhandler, &side);
     if (code != MPI_SUCCESS || !side)
         return code;
-    int other = local->rank == leader ? weft_group_world(remote, remote_leader) : 0;
+    int other =
+        local->rank == leader ? weft_group_world(weft_group_resolve(remote), remote_leader) : 0;
     code = weft_intercomm_create(side, leader, &weft_comm_job, other, tag_of(tag), out);
     weft_comm_release(side);
+    if (*out)
+        weft_comm_take_hints(*out, hints);
     return code;
 }

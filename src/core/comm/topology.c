@@ -5,7 +5,7 @@
 #include "core/comm/topology.h"
 #include "core/comm/reorder.h"
 #include "core/comm/comm_make.h"
-#include "core/object/error.h"
+#include "core/object/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -27,11 +27,8 @@ void weft_topology_release(struct weft_topology *topology)
 
 static struct weft_topology *make(int kind, size_t numbers)
 {
-    struct weft_topology *topology = calloc(1, sizeof *topology + numbers * sizeof(int));
-    if (!topology) {
-        weft_error_set(MPI_ERR_NO_MEM, "no memory for a topology");
-        return NULL;
-    }
+    struct weft_topology *topology =
+        weft_memory_get(1, sizeof *topology + numbers * sizeof(int), "a topology");
     topology->refs = 1;
     topology->kind = kind;
     return topology;
@@ -47,8 +44,6 @@ static int *store(int *at, const int *from, int n)
 struct weft_topology *weft_topology_cart(int ndims, const int *dims, const int *periods)
 {
     struct weft_topology *cart = make(MPI_CART, 2 * (size_t)ndims);
-    if (!cart)
-        return NULL;
     cart->cart.ndims = ndims;
     cart->cart.dims = store(cart->data, dims, ndims);
     cart->cart.periods = cart->data + ndims;
@@ -61,8 +56,6 @@ struct weft_topology *weft_topology_graph(int nnodes, const int *index, const in
 {
     int nedges = nnodes ? index[nnodes - 1] : 0;
     struct weft_topology *graph = make(MPI_GRAPH, (size_t)nnodes + (size_t)nedges);
-    if (!graph)
-        return NULL;
     graph->graph.nnodes = nnodes;
     graph->graph.nedges = nedges;
     graph->graph.index = store(graph->data, index, nnodes);
@@ -70,12 +63,10 @@ struct weft_topology *weft_topology_graph(int nnodes, const int *index, const in
     return graph;
 }
 
-struct weft_topology *weft_topology_dist_empty(int in, bool sources_weighted, int out,
-                                               bool destinations_weighted)
+struct weft_topology *weft_topology_dist(int in, bool sources_weighted, int out,
+                                         bool destinations_weighted)
 {
     struct weft_topology *dist = make(MPI_DIST_GRAPH, 2 * ((size_t)in + (size_t)out));
-    if (!dist)
-        return NULL;
     int *weights = dist->data + in + out;
     dist->dist.in = in;
     dist->dist.out = out;
@@ -86,51 +77,21 @@ struct weft_topology *weft_topology_dist_empty(int in, bool sources_weighted, in
     return dist;
 }
 
-struct weft_topology *weft_topology_dist(int in, const int *sources, const int *source_weights,
-                                         int out, const int *destinations,
-                                         const int *destination_weights)
-{
-    struct weft_topology *dist =
-        weft_topology_dist_empty(in, source_weights != NULL, out, destination_weights != NULL);
-    if (!dist)
-        return NULL;
-    store(dist->dist.sources, sources, in);
-    store(dist->dist.destinations, destinations, out);
-    if (source_weights)
-        store(dist->dist.source_weights, source_weights, in);
-    if (destination_weights)
-        store(dist->dist.destination_weights, destination_weights, out);
-    return dist;
-}
-
-/* The group of the first `size` ranks in an order. NULL without memory. */
-static struct weft_group *first_ranks(struct weft_group *group, const int *order, int size)
-{
-    if (!order && size == group->size)
-        return weft_group_keep(group);
-    int *ranks = malloc((size_t)size * sizeof *ranks);
-    for (int i = 0; ranks && i < size; i++)
-        ranks[i] = order ? order[i] : i;
-    struct weft_group *first = ranks ? weft_group_include(group, size, ranks) : NULL;
-    free(ranks);
-    return first;
-}
-
-int weft_topology_attach(struct weft_comm *over, const int *order, int size,
+int weft_topology_attach(struct weft_comm *over, int *order, int size,
                          struct weft_topology *topology, struct weft_comm **out)
 {
-    int failed = topology ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     struct weft_comm *made = NULL;
-    if (!failed && weft_reorder_place(order, over->rank) < size) {
-        struct weft_group *group = first_ranks(over->group, order, size);
-        made = group ? weft_comm_make(group, NULL, over->errhandler) : NULL;
-        failed = made ? MPI_SUCCESS : weft_error_set(MPI_ERR_NO_MEM, "no memory for a topology");
-        if (made)
-            made->topology = weft_topology_keep(topology);
+    if (weft_reorder_place(order, over->rank) < size) {
+        struct weft_group *group = order || size < over->size
+                                       ? weft_group_include(over->group, size, order)
+                                       : weft_group_keep(over->group);
+        made = weft_comm_make(group, NULL, over->errhandler);
+        made->topology = weft_topology_keep(topology);
         weft_group_release(group);
     }
     weft_topology_release(topology);
-    return weft_comm_agree(over, made, failed, out);
+    free(order);
+    return weft_comm_agree(over, made, MPI_SUCCESS, out);
 }
 
 /* ---- Grids */

@@ -10,7 +10,7 @@
  *  - Every process stores the whole of a Cartesian or graph topology, and its own edges of a
  *    distributed graph.
  *
- * Functions that return NULL or an MPI error class have set the error sentence.
+ * Functions that return an MPI error class have set the error sentence.
  */
 #ifndef WEFT_TOPOLOGY_H
 #define WEFT_TOPOLOGY_H
@@ -39,17 +39,14 @@ struct weft_topology {
 struct weft_topology *weft_topology_keep(struct weft_topology *topology);
 void weft_topology_release(struct weft_topology *topology);
 
-/* New topologies, with copies of the arrays passed. NULL without memory. */
+/* New topologies, with copies of the arrays passed. */
 struct weft_topology *weft_topology_cart(int ndims, const int *dims, const int *periods);
 struct weft_topology *weft_topology_graph(int nnodes, const int *index, const int *edges);
-struct weft_topology *weft_topology_dist(int in, const int *sources, const int *source_weights,
-                                         int out, const int *destinations,
-                                         const int *destination_weights);
 
 /* A distributed graph of these degrees. The caller fills the arrays at `data`: sources,
  * destinations, and the weights of both, for which there is room also in an unweighted graph. */
-struct weft_topology *weft_topology_dist_empty(int in, bool sources_weighted, int out,
-                                               bool destinations_weighted);
+struct weft_topology *weft_topology_dist(int in, bool sources_weighted, int out,
+                                         bool destinations_weighted);
 
 /* Of a Cartesian topology: the number of processes; a rank's coordinates; the rank of coordinates,
  * or -1 outside of a non-periodic dimension. */
@@ -71,9 +68,9 @@ void weft_topology_degrees(const struct weft_comm *comm, int *in, int *out);
 void weft_topology_neighbours(const struct weft_comm *comm, int *sources, int *destinations);
 
 /* Makes a communicator with a topology out of the first `size` processes of `over` in an order
- * (NULL: by rank). Takes over the reference to the topology (NULL: this process had no memory for
- * it). *out is NULL in the other processes. Returns an MPI error class. */
-int weft_topology_attach(struct weft_comm *over, const int *order, int size,
+ * (NULL: by rank). Takes over the order and the reference to the topology. *out is NULL in the
+ * other processes. Returns an MPI error class. */
+int weft_topology_attach(struct weft_comm *over, int *order, int size,
                          struct weft_topology *topology, struct weft_comm **out);
 
 /* Sets the dims that are 0 to factors of nnodes, as close to each other as possible, in decreasing

@@ -249,18 +249,32 @@ MPI_Request weft_request_from_int(int value)
 
 /* ---- Entering and leaving */
 
-int weft_vcis_leave_with(int code, const char *function)
+static int raise_to(struct weft_errhandler *handler, void *object, int code, const char *function)
 {
-    if (code != MPI_SUCCESS)
-        code = weft_error_raise(NULL, code, function);
+    if (code == MPI_SUCCESS)
+        return code;
+    return handler ? weft_errhandler_raise(handler, object, code, function)
+                   : weft_error_raise(NULL, code, function);
+}
+
+int weft_leave_to(struct weft_errhandler *handler, void *object, int code, const char *function)
+{
+    code = raise_to(handler, object, code, function);
+    weft_leave();
+    return code;
+}
+
+int weft_vcis_leave_to(struct weft_errhandler *handler, void *object, int code,
+                       const char *function)
+{
+    code = raise_to(handler, object, code, function);
     weft_vcis_leave();
     return code;
 }
 
-int weft_leave_session_with(struct weft_session *session, int code, const char *function)
+int weft_vcis_leave_with(int code, const char *function)
 {
-    return session ? weft_leave_session(session, code, function)
-                   : weft_vcis_leave_with(code, function);
+    return weft_vcis_leave_to(NULL, NULL, code, function);
 }
 
 int weft_raise_anytime(int code, const char *function)

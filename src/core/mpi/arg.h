@@ -135,6 +135,16 @@ static inline int weft_leave_with(struct weft_comm *comm, int code, const char *
     return code;
 }
 
+/* Of a call that entered with one VCI or, NULL, with all. */
+static inline int weft_leave_scope_with(struct weft_vci *vci, struct weft_comm *comm, int code,
+                                        const char *function)
+{
+    if (weft_unlikely(code != MPI_SUCCESS))
+        code = weft_error_raise(comm, code, function);
+    weft_leave_scope(vci);
+    return code;
+}
+
 /* Of a call that entered with the VCI of its communicator. */
 static inline int weft_leave_comm(struct weft_comm *comm, int code, const char *function)
 {
@@ -166,8 +176,11 @@ static inline int weft_leave_request(struct weft_request *request, int code, con
 }
 
 int weft_vcis_leave_with(int code, const char *function);
-int weft_leave_session_with(struct weft_session *session, int code, const char *function);
-int weft_leave_file(struct weft_errhandler **file, int code, const char *function);
+
+/* Errors go to a handler of an object, or (NULL) to that of MPI_COMM_SELF. */
+int weft_leave_to(struct weft_errhandler *handler, void *object, int code, const char *function);
+int weft_vcis_leave_to(struct weft_errhandler *handler, void *object, int code,
+                       const char *function);
 
 /* For calls that do not enter. */
 WEFT_COLD int weft_raise_anytime(int code, const char *function);

@@ -4,79 +4,59 @@
  *
  * Invariant: after an error the request and its handle are as before.
  */
-#include "core/mpi/api.h"
-#include "core/mpi/request_call.h"
-#include "core/comm/raise.h"
+#include "core/mpi/generated/entry.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/generalized.h"
 #include "core/pt2pt/partitioned.h"
-#include "core/process/weft.h"
 
-static int cancel(struct weft_request *request)
+/* The request of a handle; NULL: it is none, or MPI_REQUEST_NULL. */
+static struct weft_request *resolve(const MPI_Request *handle, struct weft_comm **comm)
 {
-    if (request->flags & WEFT_REQUEST_INACTIVE)
-        return weft_error(weft_request_comm(request), MPI_ERR_REQUEST, "MPI_Cancel",
-                          "%p is inactive; there is nothing to cancel before MPI_Start",
-                          (void *)request);
-    if (request->op == WEFT_REQUEST_COLL || request->op == WEFT_REQUEST_RMA)
-        return weft_error(weft_request_comm(request), MPI_ERR_REQUEST, "MPI_Cancel",
-                          "%p is a collective or an operation on a window, which cannot be "
-                          "cancelled; wait for it",
-                          (void *)request);
-    if (weft_request_is_partitioned(request))
-        return weft_error(weft_request_comm(request), MPI_ERR_REQUEST, "MPI_Cancel",
-                          "partitioned communication cannot be cancelled; mark the partitions that "
-                          "are missing, and wait for it");
-    if (request->op != WEFT_REQUEST_GENERALIZED) {
-        weft_cancel(request);
-        return MPI_SUCCESS;
-    }
-    int code = weft_generalized_cancel(request);
-    return code == MPI_SUCCESS ? code : weft_error_raise(NULL, code, "MPI_Cancel");
+    if (!handle || !weft_request_is_valid(*handle) || *handle == MPI_REQUEST_NULL)
+        return NULL;
+    struct weft_request *request = weft_request_of(*handle);
+    *comm = weft_request_comm(request);
+    return request;
 }
 
-/* Frees a valid request; the handle is kept if that is not allowed. */
-static int give_up(MPI_Request *handle)
+int weft_mpi_cancel(MPI_Request *handle, struct weft_comm **comm)
 {
-    struct weft_request *request = weft_request_of(*handle);
+    struct weft_request *request = resolve(handle, comm);
+    if (!request)
+        return weft_request_call_bad(handle);
+    if (request->flags & WEFT_REQUEST_INACTIVE)
+        return weft_error_set(MPI_ERR_REQUEST,
+                              "%p is inactive; there is nothing to cancel before MPI_Start",
+                              (void *)request);
+    if (request->op == WEFT_REQUEST_COLL || request->op == WEFT_REQUEST_RMA)
+        return weft_error_set(MPI_ERR_REQUEST,
+                              "%p is a collective or an operation on a window, which cannot be "
+                              "cancelled; wait for it",
+                              (void *)request);
+    if (weft_request_is_partitioned(request))
+        return weft_error_set(MPI_ERR_REQUEST,
+                              "partitioned communication cannot be cancelled; mark the partitions "
+                              "that are missing, and wait for it");
+    if (request->op == WEFT_REQUEST_GENERALIZED)
+        return weft_generalized_cancel(request);
+    weft_cancel(request);
+    return MPI_SUCCESS;
+}
+
+int weft_mpi_request_free(MPI_Request *handle, struct weft_comm **comm)
+{
+    struct weft_request *request = resolve(handle, comm);
+    if (!request)
+        return weft_request_call_bad(handle);
     bool active = !(request->flags & WEFT_REQUEST_INACTIVE);
     if (active && (request->op == WEFT_REQUEST_COLL || request->op == WEFT_REQUEST_RMA))
-        return weft_error(weft_request_comm(request), MPI_ERR_REQUEST, "MPI_Request_free",
-                          "%p is a collective or an operation on a window that was started; wait "
-                          "for it",
-                          (void *)request);
+        return weft_error_set(MPI_ERR_REQUEST,
+                              "%p is a collective or an operation on a window that was started; "
+                              "wait for it",
+                              (void *)request);
     if (active && weft_request_is_partitioned(request))
-        return weft_error(weft_request_comm(request), MPI_ERR_REQUEST, "MPI_Request_free",
-                          "partitioned communication cannot be freed while it is active; wait for "
-                          "it first");
-    int code = weft_request_abandon(request);
+        return weft_error_set(MPI_ERR_REQUEST, "partitioned communication cannot be freed while it "
+                                               "is active; wait for it first");
     *handle = MPI_REQUEST_NULL;
-    return weft_likely(code == MPI_SUCCESS) ? code
-                                            : weft_error_raise(NULL, code, "MPI_Request_free");
-}
-
-static int call_on(const char *function, MPI_Request *handle, bool frees)
-{
-    struct weft_request_call call;
-    int code = weft_request_call_enter(&call, function, 1, handle);
-    if (code)
-        return code;
-    if (!handle || !weft_request_is_valid(*handle) || *handle == MPI_REQUEST_NULL)
-        code = weft_request_call_refuse_one(function, handle);
-    else
-        code = frees ? give_up(handle) : cancel(weft_request_of(*handle));
-    weft_request_call_leave(&call);
-    return code;
-}
-
-WEFT_EXPORT(Cancel);
-int PMPI_Cancel(MPI_Request *handle)
-{
-    return call_on("MPI_Cancel", handle, false);
-}
-
-WEFT_EXPORT(Request_free);
-int PMPI_Request_free(MPI_Request *handle)
-{
-    return call_on("MPI_Request_free", handle, true);
+    return weft_request_abandon(request);
 }

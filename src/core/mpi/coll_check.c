@@ -5,10 +5,21 @@
  * Invariant: a check that fails returns an error class and has recorded its sentence.
  */
 #include "core/mpi/coll_check.h"
+#include "core/comm/topology.h"
 #include "core/mpi/arg.h"
 #include "core/object/error.h"
 
 enum { FIRST_PAGE = 4096 /* bytes */ };
+
+static bool is_in_place(const struct weft_coll_side *side)
+{
+    return side->buffer == MPI_IN_PLACE;
+}
+
+static struct weft_elements one_of(const struct weft_blocks *one)
+{
+    return (struct weft_elements){one->at, one->count, one->type};
+}
 
 /* ---- Counts and datatypes */
 
@@ -32,8 +43,9 @@ static int check_count(MPI_Count count, const struct weft_datatype *type, size_t
     return MPI_SUCCESS;
 }
 
-int weft_check_elements(MPI_Count count, MPI_Datatype handle, size_t blocks,
-                        struct weft_blocks *out)
+/* A count and a datatype; blocks: how many times as much the buffer holds. */
+static int check_elements(MPI_Count count, MPI_Datatype handle, size_t blocks,
+                          struct weft_blocks *out)
 {
     int code = weft_arg_count(count);
     if (weft_likely(code == MPI_SUCCESS))
@@ -106,11 +118,12 @@ static int check_root(const struct weft_check *c, struct weft_coll_args *args)
 
 /* ---- Buffers */
 
-int weft_check_buffer(const struct weft_check *c, const struct weft_coll_side *side, int n,
-                      struct weft_blocks *of, const char *which)
+/* A buffer of n blocks, of which counts and types are checked, that is not in place. */
+static int check_buffer(const struct weft_check *c, const struct weft_coll_side *side, int n,
+                        struct weft_blocks *of, const char *which)
 {
     of->at = (void *)side->buffer;
-    if (weft_unlikely(weft_check_in_place(side)))
+    if (weft_unlikely(is_in_place(side)))
         return weft_error_set(MPI_ERR_BUFFER, "MPI_IN_PLACE cannot be the %s buffer of rank %d",
                               which, c->comm->rank);
     if (weft_likely(of->at != NULL))
@@ -175,11 +188,11 @@ static struct weft_blocks block_of(struct weft_elements one)
 static int check_bcast(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_side *data = &c->call->send;
-    int code = weft_check_elements(data->count, data->type, 1, &args->in);
+    int code = check_elements(data->count, data->type, 1, &args->in);
     if (code == MPI_SUCCESS)
         code = check_root(c, args);
     if (code == MPI_SUCCESS)
-        code = weft_check_buffer(c, data, 1, &args->in, "data");
+        code = check_buffer(c, data, 1, &args->in, "data");
     return code;
 }
 
@@ -188,16 +201,16 @@ static int check_bcast(const struct weft_check *c, struct weft_coll_args *args)
 static int check_result(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_call *call = c->call;
-    int code = weft_check_buffer(c, &call->receive, 1, &args->out, "receive");
+    int code = check_buffer(c, &call->receive, 1, &args->out, "receive");
     if (code != MPI_SUCCESS)
         return code;
-    if (weft_check_in_place(&call->send) && !c->comm->local) {
+    if (is_in_place(&call->send) && !c->comm->local) {
         args->in.at = args->out.at;
         return MPI_SUCCESS;
     }
-    code = weft_check_buffer(c, &call->send, 1, &args->in, "send");
+    code = check_buffer(c, &call->send, 1, &args->in, "send");
     if (code == MPI_SUCCESS && args->in.at == args->out.at &&
-        weft_elements_bytes(weft_check_one(&args->in)))
+        weft_elements_bytes(one_of(&args->in)))
         code = same_memory(c);
     return code;
 }
@@ -206,7 +219,7 @@ int weft_check_reduction(const struct weft_check *c, struct weft_coll_args *args
 {
     const struct weft_coll_call *call = c->call;
     bool rooted = call->kind == WEFT_COLL_REDUCE, inter = c->comm->local != NULL;
-    int code = weft_check_elements(call->send.count, call->send.type, 1, &args->in);
+    int code = check_elements(call->send.count, call->send.type, 1, &args->in);
     if (code == MPI_SUCCESS)
         code = check_op(c, args);
     if (code == MPI_SUCCESS && rooted && !inter)
@@ -216,9 +229,9 @@ int weft_check_reduction(const struct weft_check *c, struct weft_coll_args *args
     args->out.count = args->in.count;
     args->out.type = args->in.type;
     if (rooted && args->root != (inter ? MPI_ROOT : c->comm->rank))
-        return weft_check_buffer(c, &call->send, 1, &args->in, "send");
+        return check_buffer(c, &call->send, 1, &args->in, "send");
     if (rooted && inter) /* the root of the other group has no operand */
-        return weft_check_buffer(c, &call->receive, 1, &args->out, "receive");
+        return check_buffer(c, &call->receive, 1, &args->out, "receive");
     return check_result(c, args);
 }
 
@@ -238,7 +251,7 @@ static int check_parts(const struct weft_check *c, int size, struct weft_coll_ar
             return weft_error_set(MPI_ERR_COUNT,
                                   "the counts add up to more than fits an MPI_Count");
     }
-    return weft_check_elements(sum, c->call->send.type, 1, &args->in);
+    return check_elements(sum, c->call->send.type, 1, &args->in);
 }
 
 /* On an inter-communicator the parts are those of the own group. */
@@ -247,9 +260,9 @@ int weft_check_reduce_scatter(const struct weft_check *c, struct weft_coll_args 
     const struct weft_coll_call *call = c->call;
     const struct weft_comm *comm = c->comm;
     bool block = call->kind == WEFT_COLL_REDUCE_SCATTER_BLOCK;
-    bool in_place = weft_check_in_place(&call->send) && !comm->local;
+    bool in_place = is_in_place(&call->send) && !comm->local;
     size_t size = (size_t)comm->group->size;
-    int code = block ? weft_check_elements(call->receive.count, call->send.type, size, &args->in)
+    int code = block ? check_elements(call->receive.count, call->send.type, size, &args->in)
                      : check_parts(c, comm->group->size, args);
     if (code == MPI_SUCCESS)
         code = check_op(c, args);
@@ -266,99 +279,89 @@ int weft_check_reduce_scatter(const struct weft_check *c, struct weft_coll_args 
     return code;
 }
 
-int weft_check_blocks(const struct weft_coll_side *side, bool vector, int n,
-                      struct weft_blocks *out)
+static int check_blocks(const struct weft_coll_side *side, bool vector, int n,
+                        struct weft_blocks *out)
 {
     return vector ? check_vector(side, n, out)
-                  : weft_check_elements(side->count, side->type, (size_t)n, out);
+                  : check_elements(side->count, side->type, (size_t)n, out);
 }
 
 int weft_check_side(const struct weft_check *c, const struct weft_coll_side *side, bool vector,
                     int n, struct weft_blocks *out, const char *which)
 {
-    int code = weft_check_blocks(side, vector, n, out);
-    return code ? code : weft_check_buffer(c, side, n, out, which);
+    int code = check_blocks(side, vector, n, out);
+    return code ? code : check_buffer(c, side, n, out, which);
 }
 
-/* A rank that gets all blocks. */
-static int check_gathers(const struct weft_check *c, bool vector, struct weft_coll_args *args)
+/* A rank that sends or receives a block for each rank (all), and one block on the other side. What
+ * a root of a scatter receives may be in place, and what all others send. */
+static int check_exchange(const struct weft_check *c, bool send_all, bool receive_all, bool vector,
+                          struct weft_coll_args *args)
 {
     const struct weft_coll_call *call = c->call;
-    bool in_place = weft_check_in_place(&call->send);
-    int code = MPI_SUCCESS, size = c->comm->size;
-    if (!in_place)
-        code = weft_check_elements(call->send.count, call->send.type, 1, &args->in);
-    if (code == MPI_SUCCESS)
-        code = weft_check_side(c, &call->receive, vector, size, &args->out, "receive");
+    bool in_place = is_in_place(receive_all ? &call->send : &call->receive);
+    bool sends = !in_place || !receive_all, receives = !in_place || receive_all;
+    int sent = send_all ? c->comm->size : 1, received = receive_all ? c->comm->size : 1;
+    int code = MPI_SUCCESS;
+    if (sends)
+        code = check_blocks(&call->send, vector && send_all, sent, &args->in);
+    if (code == MPI_SUCCESS && receives)
+        code = check_blocks(&call->receive, vector && receive_all, received, &args->out);
+    if (code == MPI_SUCCESS && receives)
+        code = check_buffer(c, &call->receive, received, &args->out, "receive");
+    if (code == MPI_SUCCESS && sends)
+        code = check_buffer(c, &call->send, sent, &args->in, "send");
     if (code != MPI_SUCCESS)
         return code;
-    struct weft_elements own = weft_block(&args->out, c->comm->rank);
-    if (in_place) {
-        args->in = block_of(own);
-        return MPI_SUCCESS;
-    }
-    code = weft_check_buffer(c, &call->send, 1, &args->in, "send");
-    struct weft_elements gives = weft_check_one(&args->in);
-    return code ? code : check_own(c, args, &gives, &own, vector);
+    struct weft_elements gives =
+        send_all ? weft_block(&args->in, c->comm->rank) : one_of(&args->in);
+    struct weft_elements gets =
+        receive_all ? weft_block(&args->out, c->comm->rank) : one_of(&args->out);
+    if (!in_place)
+        return check_own(c, args, &gives, &gets, vector);
+    if (send_all && receive_all)
+        args->in_place = true;
+    else if (receive_all)
+        args->in = block_of(gets);
+    else
+        args->out = block_of(gives);
+    return MPI_SUCCESS;
 }
 
 static int check_gather(const struct weft_check *c, struct weft_coll_args *args)
 {
-    const struct weft_coll_call *call = c->call;
     int code = check_root(c, args);
     if (c->comm->rank == args->root && code == MPI_SUCCESS)
-        return check_gathers(c, call->kind == WEFT_COLL_GATHERV, args);
-    return code ? code : weft_check_side(c, &call->send, false, 1, &args->in, "send");
-}
-
-/* The root of a scatter. */
-static int check_scatters(const struct weft_check *c, bool vector, struct weft_coll_args *args)
-{
-    const struct weft_coll_call *call = c->call;
-    bool in_place = weft_check_in_place(&call->receive);
-    int size = c->comm->size;
-    int code = weft_check_blocks(&call->send, vector, size, &args->in);
-    if (code == MPI_SUCCESS && !in_place)
-        code = weft_check_elements(call->receive.count, call->receive.type, 1, &args->out);
-    if (code == MPI_SUCCESS)
-        code = weft_check_buffer(c, &call->send, size, &args->in, "send");
-    if (code != MPI_SUCCESS)
-        return code;
-    struct weft_elements own = weft_block(&args->in, c->comm->rank);
-    if (in_place) {
-        args->out = block_of(own);
-        return MPI_SUCCESS;
-    }
-    code = weft_check_buffer(c, &call->receive, 1, &args->out, "receive");
-    struct weft_elements gets = weft_check_one(&args->out);
-    return code ? code : check_own(c, args, &own, &gets, vector);
+        return check_exchange(c, false, true, c->call->kind == WEFT_COLL_GATHERV, args);
+    return code ? code : weft_check_side(c, &c->call->send, false, 1, &args->in, "send");
 }
 
 static int check_scatter(const struct weft_check *c, struct weft_coll_args *args)
 {
-    const struct weft_coll_call *call = c->call;
     int code = check_root(c, args);
     if (c->comm->rank == args->root && code == MPI_SUCCESS)
-        return check_scatters(c, call->kind == WEFT_COLL_SCATTERV, args);
-    return code ? code : weft_check_side(c, &call->receive, false, 1, &args->out, "receive");
+        return check_exchange(c, true, false, c->call->kind == WEFT_COLL_SCATTERV, args);
+    return code ? code : weft_check_side(c, &c->call->receive, false, 1, &args->out, "receive");
 }
 
-static int check_alltoall(const struct weft_check *c, struct weft_coll_args *args)
+/* Neighbourhood collectives (MPI 5.0 section 8.6): blocks are those of the neighbours, also of
+ * those that are MPI_PROC_NULL; nothing is in place. */
+static int check_neighbor(const struct weft_check *c, struct weft_coll_args *args)
 {
     const struct weft_coll_call *call = c->call;
-    bool vector = call->kind != WEFT_COLL_ALLTOALL;
-    int size = c->comm->size, code = MPI_SUCCESS;
-    args->in_place = weft_check_in_place(&call->send);
-    if (!args->in_place)
-        code = weft_check_blocks(&call->send, vector, size, &args->in);
-    if (code == MPI_SUCCESS)
-        code = weft_check_side(c, &call->receive, vector, size, &args->out, "receive");
-    if (code != MPI_SUCCESS || args->in_place)
-        return code;
-    code = weft_check_buffer(c, &call->send, size, &args->in, "send");
-    struct weft_elements gives = weft_block(&args->in, c->comm->rank);
-    struct weft_elements gets = weft_block(&args->out, c->comm->rank);
-    return code ? code : check_own(c, args, &gives, &gets, vector);
+    enum weft_coll_kind kind = call->kind;
+    bool gather = kind == WEFT_COLL_NEIGHBOR_ALLGATHER || kind == WEFT_COLL_NEIGHBOR_ALLGATHERV;
+    bool vector = kind != WEFT_COLL_NEIGHBOR_ALLGATHER && kind != WEFT_COLL_NEIGHBOR_ALLTOALL;
+    int in, out;
+    if (!c->comm->topology)
+        return weft_error_set(MPI_ERR_TOPOLOGY,
+                              "the communicator has no topology; MPI_Cart_create, "
+                              "MPI_Dist_graph_create and their like make one that "
+                              "has");
+    weft_topology_degrees(c->comm, &in, &out);
+    int code =
+        weft_check_side(c, &call->send, vector && !gather, gather ? 1 : out, &args->in, "send");
+    return code ? code : weft_check_side(c, &call->receive, vector, in, &args->out, "receive");
 }
 
 static inline void no_data(struct weft_blocks *blocks)
@@ -404,12 +407,12 @@ int weft_coll_check(const struct weft_coll_call *call, struct weft_comm *comm,
         return check_scatter(&c, args);
     case WEFT_COLL_ALLGATHER:
     case WEFT_COLL_ALLGATHERV:
-        return check_gathers(&c, call->kind == WEFT_COLL_ALLGATHERV, args);
+        return check_exchange(&c, false, true, call->kind == WEFT_COLL_ALLGATHERV, args);
     case WEFT_COLL_ALLTOALL:
     case WEFT_COLL_ALLTOALLV:
     case WEFT_COLL_ALLTOALLW:
-        return check_alltoall(&c, args);
+        return check_exchange(&c, true, true, call->kind != WEFT_COLL_ALLTOALL, args);
     default:
-        return weft_check_neighbor(&c, args);
+        return check_neighbor(&c, args);
     }
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Pieces of which the checks of collectives are made: coll_check.c has those of ordinary
- * communicators, coll_check_inter.c and coll_check_neighbor.c the others.
+ * communicators, coll_check_inter.c the others.
  *
  * Invariant: all return MPI_SUCCESS, or an error class whose sentence they have recorded.
  */
@@ -16,40 +16,15 @@ struct weft_check {
     struct weft_comm *comm;
 };
 
-static inline bool weft_check_in_place(const struct weft_coll_side *side)
-{
-    return side->buffer == MPI_IN_PLACE;
-}
-
-static inline struct weft_elements weft_check_one(const struct weft_blocks *one)
-{
-    return (struct weft_elements){one->at, one->count, one->type};
-}
-
-/* A count and a datatype; blocks: how many times as much the buffer holds. */
-int weft_check_elements(MPI_Count count, MPI_Datatype handle, size_t blocks,
-                        struct weft_blocks *out);
-
-/* A side that has n blocks: arrays if it is a vector, else one count. */
-int weft_check_blocks(const struct weft_coll_side *side, bool vector, int n,
-                      struct weft_blocks *out);
-
-/* weft_check_blocks, then weft_check_buffer. */
+/* A side that has n blocks: arrays if it is a vector, else one count. Its buffer, which is not in
+ * place; which: "send", "receive" or "data". */
 int weft_check_side(const struct weft_check *c, const struct weft_coll_side *side, bool vector,
                     int n, struct weft_blocks *out, const char *which);
-
-/* A buffer of n blocks, of which counts and types are checked, that is not in place; which: "send",
- * "receive" or "data". */
-int weft_check_buffer(const struct weft_check *c, const struct weft_coll_side *side, int n,
-                      struct weft_blocks *of, const char *which);
 
 /* Everything, of reductions on both kinds of communicators; on an inter-communicator the root is
  * checked before. */
 int weft_check_reduction(const struct weft_check *c, struct weft_coll_args *args);
 int weft_check_reduce_scatter(const struct weft_check *c, struct weft_coll_args *args);
-
-/* Everything, of a neighbourhood collective. */
-int weft_check_neighbor(const struct weft_check *c, struct weft_coll_args *args);
 
 /* Everything, on an inter-communicator. */
 int weft_check_inter(const struct weft_check *c, struct weft_coll_args *args);

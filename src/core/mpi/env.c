@@ -30,32 +30,6 @@ int weft_api_unsupported(const char *function, MPI_Comm handle)
                       function);
 }
 
-WEFT_EXPORT(Init);
-int PMPI_Init(int *argc, char ***argv)
-{
-    (void)argc;
-    (void)argv;
-    int provided;
-    weft_vcis_enter();
-    int code = weft_init(MPI_THREAD_SINGLE, &provided);
-    weft_vcis_leave();
-    return code;
-}
-
-WEFT_EXPORT(Init_thread);
-int PMPI_Init_thread(int *argc, char ***argv, int required, int *provided)
-{
-    (void)argc;
-    (void)argv;
-    weft_vcis_enter();
-    int code = weft_arg_result(provided != NULL, "thread level");
-    if (code != MPI_SUCCESS)
-        return weft_vcis_leave_with(code, "MPI_Init_thread");
-    code = weft_init(required, provided);
-    weft_vcis_leave();
-    return code;
-}
-
 WEFT_EXPORT(Finalize);
 int PMPI_Finalize(void)
 {
@@ -99,18 +73,13 @@ void weft_mpi_get_processor_name(char *name, int *length)
         *length = MPI_MAX_PROCESSOR_NAME - 1;
 }
 
-int weft_mpi_describe_hardware(struct weft_info **made)
+struct weft_info *weft_mpi_describe_hardware(void)
 {
     struct weft_info *info = weft_info_make();
-    int code = info ? weft_info_set(info, "mpi_shared_memory", "true") : MPI_ERR_NO_MEM;
-    if (code == MPI_SUCCESS)
-        code = weft_info_set(info, "hwloc://Machine", "true");
-    for (int level = 0; code == MPI_SUCCESS && weft_hardware_type(level); level++)
-        code = weft_info_set(info, weft_hardware_type(level),
-                             weft_hardware_instance(level) < 0 ? "false" : "true");
-    if (code == MPI_SUCCESS)
-        *made = info;
-    else
-        weft_info_free(info);
-    return code;
+    weft_info_set(info, "mpi_shared_memory", "true");
+    weft_info_set(info, "hwloc://Machine", "true");
+    for (int level = 0; weft_hardware_type(level); level++)
+        weft_info_set(info, weft_hardware_type(level),
+                      weft_hardware_instance(level) < 0 ? "false" : "true");
+    return info;
 }

@@ -34,14 +34,6 @@ int weft_arg_file(MPI_File handle, struct weft_errhandler ***file)
                           (void *)handle);
 }
 
-int weft_leave_file(struct weft_errhandler **file, int code, const char *function)
-{
-    if (code != MPI_SUCCESS)
-        code = weft_errhandler_raise(*file, MPI_FILE_NULL, code, function);
-    weft_leave();
-    return code;
-}
-
 /* ---- Classes and codes */
 
 int weft_mpi_error_string(int errorcode, char *string, int *resultlen)

@@ -143,4 +143,55 @@ static inline __attribute__((always_inline)) int weft_fast_irecv(struct weft_com
     return MPI_SUCCESS;
 }
 
+/* ---- The entry points, with an int count or an MPI_Count */
+
+static inline __attribute__((always_inline)) int weft_entry_send(const void *buf, MPI_Count count,
+                                                                 MPI_Datatype datatype, int dest,
+                                                                 int tag, MPI_Comm handle)
+{
+    size_t bytes;
+    struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
+    if (weft_unlikely(!weft_fast_check_send(comm, buf, count, datatype, dest, tag, &bytes)))
+        return weft_general_send(buf, count, datatype, dest, tag, handle);
+    return weft_fast_send(comm, buf, bytes, dest, tag);
+}
+
+static inline __attribute__((always_inline)) int weft_entry_isend(const void *buf, MPI_Count count,
+                                                                  MPI_Datatype datatype, int dest,
+                                                                  int tag, MPI_Comm handle,
+                                                                  MPI_Request *request)
+{
+    size_t bytes;
+    struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
+    if (weft_unlikely(!weft_fast_check_send(comm, buf, count, datatype, dest, tag, &bytes)) ||
+        weft_unlikely(!request))
+        return weft_general_isend(buf, count, datatype, dest, tag, handle, request);
+    return weft_fast_isend(comm, buf, bytes, dest, tag, request);
+}
+
+static inline __attribute__((always_inline)) int weft_entry_recv(void *buf, MPI_Count count,
+                                                                 MPI_Datatype datatype, int source,
+                                                                 int tag, MPI_Comm handle,
+                                                                 MPI_Status *status)
+{
+    size_t bytes;
+    struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
+    if (weft_unlikely(!weft_fast_check_receive(comm, buf, count, datatype, source, tag, &bytes)))
+        return weft_general_recv(buf, count, datatype, source, tag, handle, status);
+    return weft_fast_recv(comm, buf, bytes, source, tag, status);
+}
+
+static inline __attribute__((always_inline)) int weft_entry_irecv(void *buf, MPI_Count count,
+                                                                  MPI_Datatype datatype, int source,
+                                                                  int tag, MPI_Comm handle,
+                                                                  MPI_Request *request)
+{
+    size_t bytes;
+    struct weft_comm *comm = weft_likely(!weft_entry_flags) ? weft_fast_comm(handle) : NULL;
+    if (weft_unlikely(!weft_fast_check_receive(comm, buf, count, datatype, source, tag, &bytes)) ||
+        weft_unlikely(!request))
+        return weft_general_irecv(buf, count, datatype, source, tag, handle, request);
+    return weft_fast_irecv(comm, buf, bytes, source, tag, request);
+}
+
 #endif

@@ -58,6 +58,9 @@ int weft_call_isendrecv(struct weft_call out, const struct weft_call *in, bool r
 int weft_call_probe(struct weft_comm *comm, int source, int tag, int *flag, MPI_Message *message,
                     MPI_Status *status);
 
+/* The VCI of a message that a matched probe took; VCI 0 for an invalid handle. */
+struct weft_vci *weft_message_vci(const MPI_Message *handle);
+
 /* Completes the receive of MPI_Recv. */
 int weft_finish_recv(struct weft_request *receive, MPI_Status *status);
 

@@ -6,11 +6,9 @@
  * Invariant: what an _init call hands out is inactive; MPI_Start makes it active, completion makes
  * it inactive again (core/pt2pt/request.h), and MPI_Request_free ends it.
  */
-#include "core/mpi/api.h"
+#include "core/mpi/generated/entry.h"
 #include "core/mpi/p2p_general.h"
-#include "core/mpi/request_call.h"
 #include "core/coll/coll.h"
-#include "core/comm/raise.h"
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/process/weft.h"
@@ -65,93 +63,62 @@ int weft_call_recv_init(const struct weft_call *call, MPI_Request *handle)
     return finish(*handle);
 }
 
-/* Whether a handle names an inactive request of the user's; if not, the error is raised. index is
- * its place in an array, or -1. */
-static int check(MPI_Request handle, int index, const char *function)
+/* Whether a handle names an inactive request of the user's. index: its place in an array, or -1.
+ * *comm: whose error it is. */
+static int check(MPI_Request handle, int index, struct weft_comm **comm)
 {
     char which[32] = "";
+    *comm = NULL;
     if (index >= 0)
         snprintf(which, sizeof which, "entry %d of the array, ", index);
     const struct weft_request *request = weft_handle_resolve(handle, WEFT_KIND_REQUEST);
     if (!request)
-        return weft_error(NULL, MPI_ERR_REQUEST, function, "%s%p is no request; was it freed?",
-                          which, (void *)handle);
+        return weft_error_set(MPI_ERR_REQUEST, "%s%p is no request; was it freed?", which,
+                              (void *)handle);
     if (request == &weft_request_null)
-        return weft_error(NULL, MPI_ERR_REQUEST, function, "%sMPI_REQUEST_NULL cannot be started",
-                          which);
-    struct weft_comm *comm = request->channel ? request->channel->comm : NULL;
+        return weft_error_set(MPI_ERR_REQUEST, "%sMPI_REQUEST_NULL cannot be started", which);
+    *comm = weft_request_comm(request);
     if (!(request->flags & WEFT_REQUEST_PERSISTENT))
-        return weft_error(comm, MPI_ERR_REQUEST, function,
-                          "%s%p is not a persistent request; MPI_Send_init and its like make one",
-                          which, (void *)handle);
+        return weft_error_set(
+            MPI_ERR_REQUEST,
+            "%s%p is not a persistent request; MPI_Send_init and its like make one", which,
+            (void *)handle);
     if (!(request->flags & WEFT_REQUEST_INACTIVE))
-        return weft_error(comm, MPI_ERR_REQUEST, function,
-                          "%s%p is active; wait for it before it is started again", which,
-                          (void *)handle);
+        return weft_error_set(MPI_ERR_REQUEST,
+                              "%s%p is active; wait for it before it is started again", which,
+                              (void *)handle);
     return MPI_SUCCESS;
 }
 
-static int start(MPI_Request handle, const char *function)
+static int start(struct weft_request *request, struct weft_comm **comm)
 {
-    struct weft_request *request = weft_request_of(handle);
-    if (request->op == WEFT_REQUEST_COLL) {
+    *comm = weft_request_comm(request);
+    if (request->op == WEFT_REQUEST_COLL)
         weft_coll_restart(request);
-        return MPI_SUCCESS;
-    }
-    if (weft_request_is_partitioned(request)) {
+    else if (weft_request_is_partitioned(request))
         weft_partitioned_start(request);
-        return MPI_SUCCESS;
-    }
-    int code = weft_p2p_restart(request);
-    return weft_likely(code == MPI_SUCCESS)
-               ? code
-               : weft_error_raise(request->channel->comm, code, function);
+    else
+        return weft_p2p_restart(request);
+    return MPI_SUCCESS;
 }
 
-WEFT_EXPORT(Start);
-int PMPI_Start(MPI_Request *handle)
+int weft_mpi_start(MPI_Request *handle, struct weft_comm **comm)
 {
-    struct weft_request_call call;
-    int code = weft_request_call_enter(&call, "MPI_Start", 1, handle);
-    if (code)
-        return code;
-    if (!handle) {
-        code = weft_error(NULL, MPI_ERR_REQUEST, "MPI_Start", "the pointer to the request is null");
-    } else {
-        code = check(*handle, -1, "MPI_Start");
-        if (code == MPI_SUCCESS)
-            code = start(*handle, "MPI_Start");
-    }
-    weft_request_call_leave(&call);
-    return code;
+    int code = handle ? check(*handle, -1, comm) : weft_request_call_bad(handle);
+    return code ? code : start(weft_request_of(*handle), comm);
 }
 
 /* Nothing is started unless everything can be. */
-static int check_all(int count, const MPI_Request *handles)
+int weft_mpi_startall(int count, MPI_Request handles[], struct weft_comm **comm)
 {
-    if (count < 0)
-        return weft_error(NULL, MPI_ERR_COUNT, "MPI_Startall", "the count %d is negative", count);
-    if (count && !handles)
-        return weft_error(NULL, MPI_ERR_REQUEST, "MPI_Startall", "the array of requests is null");
     int code = MPI_SUCCESS;
+    if (count < 0)
+        return weft_error_set(MPI_ERR_COUNT, "the count %d is negative", count);
+    if (count && !handles)
+        return weft_error_set(MPI_ERR_REQUEST, "the array of requests is null");
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
-        code = check(handles[i], i, "MPI_Startall");
-    return code;
-}
-
-WEFT_EXPORT(Startall);
-int PMPI_Startall(int count, MPI_Request *handles)
-{
-    struct weft_request_call call = {.function = "MPI_Startall"};
-    if (weft_unlikely(weft_entry_flags))
-        weft_request_call_choose(&call, count, handles);
-    call.vcis = 0; /* nothing waits here, so requests of several VCIs take all */
-    int code = weft_enter_scope(call.function, call.vci);
-    if (code)
-        return code;
-    code = check_all(count, handles);
+        code = check(handles[i], i, comm);
     for (int i = 0; i < count && code == MPI_SUCCESS; i++)
-        code = start(handles[i], call.function);
-    weft_request_call_leave(&call);
+        code = start(weft_request_of(handles[i]), comm);
     return code;
 }

@@ -5,8 +5,7 @@
  * Invariant: a message handle is handed out when its message has left the matcher, and set to
  * MPI_MESSAGE_NULL when its receive has started.
  */
-#include "core/mpi/api.h"
-#include "core/mpi/arg.h"
+#include "core/mpi/generated/entry.h"
 #include "core/mpi/p2p_general.h"
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/probe.h"
@@ -48,19 +47,11 @@ int weft_call_probe(struct weft_comm *comm, int source, int tag, int *flag, MPI_
 
 /* ---- Receives of messages that a matched probe took */
 
-static struct weft_vci *vci_of(const MPI_Message *handle)
+struct weft_vci *weft_message_vci(const MPI_Message *handle)
 {
     const struct weft_message *message =
         handle ? weft_handle_resolve(*handle, WEFT_KIND_MESSAGE) : NULL;
     return message && message->channel ? message->channel->comm->vci : &weft.vcis[0];
-}
-
-static int leave(struct weft_vci *vci, struct weft_comm *comm, int code, const char *function)
-{
-    if (code != MPI_SUCCESS)
-        code = weft_error_raise(comm, code, function);
-    weft_leave_on(vci);
-    return code;
 }
 
 /* Starts the receive of a message; *comm: whose error it is. */
@@ -75,7 +66,7 @@ static int receive(void *buffer, MPI_Count count, MPI_Datatype datatype, MPI_Mes
         return weft_error_set(MPI_ERR_REQUEST, "%p is no message; was it received before?",
                               (void *)*handle);
     bool nowhere = message == &weft_message_no_proc;
-    struct weft_vci *vci = vci_of(handle);
+    struct weft_vci *vci = weft_message_vci(handle);
     int source = nowhere ? MPI_PROC_NULL : message->match.source;
     if (!nowhere && message->channel->comm->object.kind == WEFT_KIND_COMM)
         *comm = message->channel->comm;
@@ -100,40 +91,26 @@ static int receive(void *buffer, MPI_Count count, MPI_Datatype datatype, MPI_Mes
     return MPI_SUCCESS;
 }
 
-WEFT_EXPORT(Mrecv_c);
-int PMPI_Mrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
-                 MPI_Status *status)
+int weft_mpi_mrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                   MPI_Status *status, struct weft_comm **comm)
 {
-    struct weft_vci *vci = vci_of(message);
-    struct weft_comm *comm;
     struct weft_request *request;
-    int code = weft_enter_on("MPI_Mrecv", vci);
-    if (code)
+    int code = receive(buf, count, datatype, message, comm, &request);
+    if (code != MPI_SUCCESS)
         return code;
-    code = receive(buf, count, datatype, message, &comm, &request);
-    if (code == MPI_SUCCESS) {
-        weft_request_wait(request);
-        weft_request_status(request, status, false);
-        code = request->error;
-        weft_request_put(request);
-    }
-    return leave(vci, comm, code, "MPI_Mrecv");
+    weft_request_wait(request);
+    weft_request_status(request, status, false);
+    code = request->error;
+    weft_request_put(request);
+    return code;
 }
 
-WEFT_EXPORT(Imrecv_c);
-int PMPI_Imrecv_c(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
-                  MPI_Request *request)
+int weft_mpi_imrecv(void *buf, MPI_Count count, MPI_Datatype datatype, MPI_Message *message,
+                    MPI_Request *request, struct weft_comm **comm)
 {
-    struct weft_vci *vci = vci_of(message);
-    struct weft_comm *comm = NULL;
     struct weft_request *started;
-    int code = weft_enter_on("MPI_Imrecv", vci);
-    if (code)
-        return code;
-    code = weft_arg_result(request != NULL, "request");
-    if (code == MPI_SUCCESS)
-        code = receive(buf, count, datatype, message, &comm, &started);
+    int code = receive(buf, count, datatype, message, comm, &started);
     if (code == MPI_SUCCESS)
         *request = (MPI_Request)started;
-    return leave(vci, comm, code, "MPI_Imrecv");
+    return code;
 }

@@ -9,6 +9,7 @@
  *  - MPI_ERROR is written exactly in the statuses of a call that returns MPI_ERR_IN_STATUS.
  */
 #include "core/mpi/api.h"
+#include "core/mpi/generated/entry.h"
 #include "core/mpi/request_call.h"
 #include "core/pt2pt/bsend.h"
 #include "core/comm/raise.h"
@@ -144,7 +145,10 @@ static int check_array(struct weft_request_call *call, int count, const MPI_Requ
         return weft_error(NULL, MPI_ERR_REQUEST, function, "the array of requests is null");
     for (int i = 0; i < count; i++)
         if (weft_unlikely(!weft_request_is_valid(handles[i])))
-            return weft_request_call_refuse(function, handles[i], i);
+            return weft_error(NULL, MPI_ERR_REQUEST, function,
+                              "entry %d of the array, %p, is no request; was it completed or freed "
+                              "before?",
+                              i, (void *)handles[i]);
     return weft_likely(results) ? MPI_SUCCESS : no_result(call);
 }
 
@@ -177,7 +181,7 @@ int PMPI_Wait(MPI_Request *handle, MPI_Status *status)
     if (code)
         return code;
     if (weft_unlikely(!handle || !weft_request_is_valid(*handle))) {
-        code = weft_request_call_refuse_one("MPI_Wait", handle);
+        code = weft_error_raise(NULL, weft_request_call_bad(handle), "MPI_Wait");
     } else {
         weft_request_wait(weft_request_of(*handle));
         code = finish_one(&call, handle, status);
@@ -348,26 +352,25 @@ static int look_at_some(struct weft_request_call *call, int count, const MPI_Req
     return first;
 }
 
-/* ---- Waits, tests, and looks that complete nothing, in one function for each kind of result */
+/* ---- Waits, tests, and looks that complete nothing, in one function for each kind of result. They
+ * enter and leave, and raise errors. */
 
-enum how { WAIT, TEST, LOOK };
-
-static int test(const char *function, enum how how, MPI_Request *handle, int *flag,
-                MPI_Status *status)
+int weft_mpi_test(const char *function, enum weft_how how, MPI_Request *handle, int *flag,
+                  MPI_Status *status)
 {
     struct weft_request_call call;
     int code = weft_request_call_enter(&call, function, 1, handle);
     if (code)
         return code;
     if (weft_unlikely(!handle || !weft_request_is_valid(*handle))) {
-        code = weft_request_call_refuse_one(function, handle);
+        code = weft_error_raise(NULL, weft_request_call_bad(handle), function);
     } else if (weft_unlikely(!flag)) {
         code = no_result(&call);
     } else {
         if (weft_request_of(*handle)->pending)
             weft_request_call_progress(&call, NULL);
         *flag = !weft_request_of(*handle)->pending;
-        if (*flag && how == TEST)
+        if (*flag && how == WEFT_HOW_TEST)
             code = finish_one(&call, handle, status);
         else if (*flag)
             code = looked(&call, look(&call, weft_request_of(*handle), status));
@@ -376,8 +379,8 @@ static int test(const char *function, enum how how, MPI_Request *handle, int *fl
     return code;
 }
 
-static int test_all(const char *function, enum how how, int count, MPI_Request *handles, int *flag,
-                    MPI_Status *statuses)
+int weft_mpi_test_all(const char *function, enum weft_how how, int count, MPI_Request *handles,
+                      int *flag, MPI_Status *statuses)
 {
     struct weft_request_call call;
     int code = weft_request_call_enter(&call, function, count, handles);
@@ -388,7 +391,7 @@ static int test_all(const char *function, enum how how, int count, MPI_Request *
         if (!all_complete(&call, count, handles))
             weft_request_call_progress(&call, NULL);
         *flag = all_complete(&call, count, handles);
-        if (*flag && how == TEST)
+        if (*flag && how == WEFT_HOW_TEST)
             code = finish_all(&call, count, handles, statuses);
         else if (*flag)
             code = looked(&call, look_at_all(&call, count, handles, statuses));
@@ -397,8 +400,8 @@ static int test_all(const char *function, enum how how, int count, MPI_Request *
     return code;
 }
 
-static int any(const char *function, enum how how, int count, MPI_Request *handles, int *index,
-               int *flag, MPI_Status *status)
+int weft_mpi_any(const char *function, enum weft_how how, int count, MPI_Request *handles,
+                 int *index, int *flag, MPI_Status *status)
 {
     struct weft_request_call call;
     int code = weft_request_call_enter(&call, function, count, handles);
@@ -410,14 +413,14 @@ static int any(const char *function, enum how how, int count, MPI_Request *handl
         unsigned idle = 0;
         *index = find_complete(&call, count, handles, &active);
         while (*index == MPI_UNDEFINED && active && again) {
-            weft_request_call_progress(&call, how == WAIT ? &idle : NULL);
+            weft_request_call_progress(&call, how == WEFT_HOW_WAIT ? &idle : NULL);
             *index = find_complete(&call, count, handles, &active);
-            again = how == WAIT;
+            again = how == WEFT_HOW_WAIT;
         }
         *flag = !active || *index != MPI_UNDEFINED;
         if (!active)
             weft_status_empty(status);
-        else if (*flag && how == LOOK)
+        else if (*flag && how == WEFT_HOW_LOOK)
             code = looked(&call, look(&call, weft_request_of(handles[*index]), status));
         else if (*flag)
             code = finish_one(&call, &handles[*index], status);
@@ -426,8 +429,8 @@ static int any(const char *function, enum how how, int count, MPI_Request *handl
     return code;
 }
 
-static int some(const char *function, enum how how, int count, MPI_Request *handles, int *outcount,
-                int *indices, MPI_Status *statuses)
+int weft_mpi_some(const char *function, enum weft_how how, int count, MPI_Request *handles,
+                  int *outcount, int *indices, MPI_Status *statuses)
 {
     struct weft_request_call call;
     int code = weft_request_call_enter(&call, function, count, handles);
@@ -437,87 +440,18 @@ static int some(const char *function, enum how how, int count, MPI_Request *hand
     if (code == MPI_SUCCESS) {
         bool active;
         unsigned idle = 0;
-        if (how != WAIT)
+        if (how != WEFT_HOW_WAIT)
             weft_request_call_progress(&call, NULL);
         while (find_complete(&call, count, handles, &active) == MPI_UNDEFINED && active &&
-               how == WAIT)
+               how == WEFT_HOW_WAIT)
             weft_request_call_progress(&call, &idle);
         if (!active)
             *outcount = MPI_UNDEFINED;
-        else if (how == LOOK)
+        else if (how == WEFT_HOW_LOOK)
             code = looked(&call, look_at_some(&call, count, handles, outcount, indices, statuses));
         else
             code = finish_some(&call, count, handles, outcount, indices, statuses);
     }
     weft_request_call_leave(&call);
     return code;
-}
-
-WEFT_EXPORT(Test);
-int PMPI_Test(MPI_Request *handle, int *flag, MPI_Status *status)
-{
-    return test("MPI_Test", TEST, handle, flag, status);
-}
-
-WEFT_EXPORT(Testall);
-int PMPI_Testall(int count, MPI_Request *handles, int *flag, MPI_Status *statuses)
-{
-    return test_all("MPI_Testall", TEST, count, handles, flag, statuses);
-}
-
-WEFT_EXPORT(Waitany);
-int PMPI_Waitany(int count, MPI_Request *handles, int *index, MPI_Status *status)
-{
-    int flag;
-    return any("MPI_Waitany", WAIT, count, handles, index, &flag, status);
-}
-
-WEFT_EXPORT(Testany);
-int PMPI_Testany(int count, MPI_Request *handles, int *index, int *flag, MPI_Status *status)
-{
-    return any("MPI_Testany", TEST, count, handles, index, flag, status);
-}
-
-WEFT_EXPORT(Waitsome);
-int PMPI_Waitsome(int incount, MPI_Request *handles, int *outcount, int *indices,
-                  MPI_Status *statuses)
-{
-    return some("MPI_Waitsome", WAIT, incount, handles, outcount, indices, statuses);
-}
-
-WEFT_EXPORT(Testsome);
-int PMPI_Testsome(int incount, MPI_Request *handles, int *outcount, int *indices,
-                  MPI_Status *statuses)
-{
-    return some("MPI_Testsome", TEST, incount, handles, outcount, indices, statuses);
-}
-
-WEFT_EXPORT(Request_get_status);
-int PMPI_Request_get_status(MPI_Request handle, int *flag, MPI_Status *status)
-{
-    return test("MPI_Request_get_status", LOOK, &handle, flag, status);
-}
-
-WEFT_EXPORT(Request_get_status_all);
-int PMPI_Request_get_status_all(int count, const MPI_Request *handles, int *flag,
-                                MPI_Status *statuses)
-{
-    return test_all("MPI_Request_get_status_all", LOOK, count, (MPI_Request *)handles, flag,
-                    statuses);
-}
-
-WEFT_EXPORT(Request_get_status_any);
-int PMPI_Request_get_status_any(int count, const MPI_Request *handles, int *index, int *flag,
-                                MPI_Status *status)
-{
-    return any("MPI_Request_get_status_any", LOOK, count, (MPI_Request *)handles, index, flag,
-               status);
-}
-
-WEFT_EXPORT(Request_get_status_some);
-int PMPI_Request_get_status_some(int incount, const MPI_Request *handles, int *outcount,
-                                 int *indices, MPI_Status *statuses)
-{
-    return some("MPI_Request_get_status_some", LOOK, incount, (MPI_Request *)handles, outcount,
-                indices, statuses);
 }

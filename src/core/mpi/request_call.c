@@ -3,7 +3,7 @@
  * Calls on requests: see request_call.h.
  */
 #include "core/mpi/request_call.h"
-#include "core/comm/raise.h"
+#include "core/object/error.h"
 
 /* True for requests that belong to the VCI of their communicator. */
 static bool belongs_to_vci(const struct weft_request *request)
@@ -62,17 +62,10 @@ void weft_request_call_progress(struct weft_request_call *call, unsigned *idle)
     }
 }
 
-int weft_request_call_refuse(const char *function, MPI_Request handle, int index)
-{
-    return weft_error(NULL, MPI_ERR_REQUEST, function,
-                      "entry %d of the array, %p, is no request; was it completed or freed before?",
-                      index, (void *)handle);
-}
-
-int weft_request_call_refuse_one(const char *function, const MPI_Request *handle)
+int weft_request_call_bad(const MPI_Request *handle)
 {
     if (!handle)
-        return weft_error(NULL, MPI_ERR_REQUEST, function, "the pointer to the request is null");
-    return weft_error(NULL, MPI_ERR_REQUEST, function,
-                      "%p is no request; was it completed or freed before?", (void *)*handle);
+        return weft_error_set(MPI_ERR_REQUEST, "the pointer to the request is null");
+    return weft_error_set(MPI_ERR_REQUEST, "%p is no request; was it completed or freed before?",
+                          (void *)*handle);
 }

@@ -18,6 +18,10 @@ struct weft_request_call {
     struct weft_vci *held; /* of several VCIs the one that the call holds now; NULL: none */
 };
 
+/* What a call does with complete requests: waits for them and completes them, completes them, or
+ * leaves them as they are. */
+enum weft_how { WEFT_HOW_WAIT, WEFT_HOW_TEST, WEFT_HOW_LOOK };
+
 /* Chooses the VCIs of a call. Entries that are no requests are left to the caller's check. */
 void weft_request_call_choose(struct weft_request_call *call, int count,
                               const MPI_Request *handles);
@@ -67,9 +71,16 @@ static inline bool weft_request_is_valid(MPI_Request handle)
     return weft_likely(object->kind == WEFT_KIND_REQUEST);
 }
 
-/* Raises the error of an invalid entry of an array; of the only handle of a call, which may be
- * NULL. Return its class. */
-WEFT_COLD int weft_request_call_refuse(const char *function, MPI_Request handle, int index);
-WEFT_COLD int weft_request_call_refuse_one(const char *function, const MPI_Request *handle);
+/* Records the error of the only handle of a call, which may be NULL. Returns its class. */
+WEFT_COLD int weft_request_call_bad(const MPI_Request *handle);
+
+/* The VCI of a call that does not wait; NULL: all, for requests of several or of none. */
+static inline struct weft_vci *weft_requests_vci(int count, const MPI_Request *handles)
+{
+    struct weft_request_call call = {.vci = NULL};
+    if (weft_unlikely(weft_entry_flags))
+        weft_request_call_choose(&call, count, handles);
+    return call.vci;
+}
 
 #endif

@@ -4,29 +4,11 @@
  *
  * Invariant: errors are codes; no error handler is called.
  */
-#include "core/mpi/api.h"
 #include "core/mpi/generated/entry.h"
 
 #include <string.h>
 
 enum { NAME_ROOM = 64 };
-
-WEFT_EXPORT(T_init_thread);
-int PMPI_T_init_thread(int required, int *provided)
-{
-    weft_tool_enter_always();
-    weft_tool_open();
-    /* Every level is provided: MPI_T always takes the lock. */
-    weft_tool_set(provided, weft_thread_level(required));
-    return weft_tool_leave(MPI_SUCCESS);
-}
-
-WEFT_EXPORT(T_finalize);
-int PMPI_T_finalize(void)
-{
-    weft_tool_enter_always();
-    return weft_tool_leave(weft_tool_close());
-}
 
 int weft_tool_arg_info(MPI_Info info)
 {

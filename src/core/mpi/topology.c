@@ -9,6 +9,7 @@
 #include "core/comm/reorder.h"
 #include "core/comm/topology.h"
 #include "core/mpi/generated/entry.h"
+#include "core/object/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -16,15 +17,6 @@
 static int null_array(const char *what)
 {
     return weft_error_set(MPI_ERR_ARG, "the array of %s is null", what);
-}
-
-/* Attaches a topology over so many places, and frees the order. */
-static int attach(struct weft_comm *over, int *order, int places, struct weft_topology *topology,
-                  struct weft_comm **made)
-{
-    int code = weft_topology_attach(over, order, places, topology, made);
-    free(order);
-    return code;
 }
 
 /* The place of this process in an order, which is freed. */
@@ -73,8 +65,8 @@ int weft_mpi_cart_create(struct weft_comm *comm, int ndims, const int *dims, con
     int code = reorder ? weft_reorder_find(comm, &order) : MPI_SUCCESS;
     if (code != MPI_SUCCESS)
         return code;
-    return attach(comm, order, weft_cart_size(ndims, dims),
-                  weft_topology_cart(ndims, dims, periods), made);
+    return weft_topology_attach(comm, order, weft_cart_size(ndims, dims),
+                                weft_topology_cart(ndims, dims, periods), made);
 }
 
 int weft_mpi_cart_map(struct weft_comm *comm, int ndims, const int *dims, int *newrank)
@@ -151,9 +143,7 @@ int weft_mpi_cart_sub(struct weft_comm *comm, const int *remain, struct weft_com
 {
     const struct weft_topology *cart = comm->topology;
     int n = cart->cart.ndims, kept = 0, color = 0;
-    int *numbers = malloc((3 * (size_t)n + 1) * sizeof *numbers);
-    if (!numbers)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for a grid of %d dimensions", n);
+    int *numbers = weft_memory_get(3 * (size_t)n, sizeof *numbers, "a grid");
     int *dims = numbers, *periods = numbers + n, *coords = numbers + 2 * n;
     weft_cart_coordinates(cart, comm->rank, coords);
     for (int i = 0; i < n; i++) {
@@ -165,8 +155,8 @@ int weft_mpi_cart_sub(struct weft_comm *comm, const int *remain, struct weft_com
         periods[kept++] = cart->cart.periods[i];
     }
     int code = weft_comm_split(comm, color, comm->rank, out);
-    if (*out && !((*out)->topology = weft_topology_cart(kept, dims, periods)))
-        code = MPI_ERR_NO_MEM;
+    if (*out)
+        (*out)->topology = weft_topology_cart(kept, dims, periods);
     free(numbers);
     return code;
 }
@@ -194,28 +184,18 @@ int weft_mpi_check_graph(struct weft_comm *comm, int nnodes, const int *index, c
     return MPI_SUCCESS;
 }
 
-/* An order in which fewer edges lead from node to node than in that of ranks; *order is NULL where
- * there is none. */
+/* The order for a graph, of which this process passes the edges of its own node. */
 static int order_graph(struct weft_comm *over, int nnodes, const int *index, const int *edges,
                        int **order)
 {
-    int n = nnodes ? index[nnodes - 1] : 0;
-    int code = weft_reorder_find(over, order);
-    if (code != MPI_SUCCESS || !*order)
-        return code;
-    struct weft_edge *list = malloc(((size_t)n + 1) * sizeof *list);
-    if (!list)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for %d edges of a graph", n);
-    for (int node = 0, i = 0; node < nnodes; node++)
-        for (; i < index[node]; i++)
-            list[i] = (struct weft_edge){node, edges[i], 1};
-    if (weft_reorder_crossings(over, *order, list, n) >=
-        weft_reorder_crossings(over, NULL, list, n)) {
-        free(*order);
-        *order = NULL;
-    }
+    int node = over->rank, first = node > 0 && node < nnodes ? index[node - 1] : 0;
+    int n = node < nnodes ? index[node] - first : 0;
+    struct weft_edge *list = weft_memory_get((size_t)n, sizeof *list, "the edges of a graph");
+    for (int i = 0; i < n; i++)
+        list[i] = (struct weft_edge){node, edges[first + i], 1};
+    int code = weft_reorder_graph(over, list, n, order);
     free(list);
-    return MPI_SUCCESS;
+    return code;
 }
 
 int weft_mpi_graph_create(struct weft_comm *comm, int nnodes, const int *index, const int *edges,
@@ -225,7 +205,8 @@ int weft_mpi_graph_create(struct weft_comm *comm, int nnodes, const int *index, 
     int code = reorder ? order_graph(comm, nnodes, index, edges, &order) : MPI_SUCCESS;
     if (code != MPI_SUCCESS)
         return code;
-    return attach(comm, order, nnodes, weft_topology_graph(nnodes, index, edges), made);
+    return weft_topology_attach(comm, order, nnodes, weft_topology_graph(nnodes, index, edges),
+                                made);
 }
 
 int weft_mpi_graph_map(struct weft_comm *comm, int nnodes, const int *index, const int *edges,

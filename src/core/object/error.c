@@ -7,6 +7,7 @@
  */
 #include "core/object/error.h"
 #include "core/object/error_code.h"
+#include "core/object/memory.h"
 #include "core/process/weft.h"
 
 #include <pthread.h>
@@ -95,7 +96,7 @@ static const char *const class_text[] = {
     [MPI_ERR_ABI] = "ABI error",
 };
 
-void weft_error_init(void)
+__attribute__((constructor)) static void predefine(void)
 {
     weft_handle_predefine((uintptr_t)MPI_ERRORS_ARE_FATAL, &weft_errors_are_fatal.object);
     weft_handle_predefine((uintptr_t)MPI_ERRORS_ABORT, &weft_errors_abort.object);
@@ -260,11 +261,7 @@ bool weft_error_text(int code, char *text, size_t len)
 
 struct weft_errhandler *weft_errhandler_make(enum weft_kind kind, union weft_errhandler_call call)
 {
-    struct weft_errhandler *handler = calloc(1, sizeof *handler);
-    if (!handler) {
-        weft_error_set(MPI_ERR_NO_MEM, "no memory for an error handler");
-        return NULL;
-    }
+    struct weft_errhandler *handler = weft_memory_get(1, sizeof *handler, "an error handler");
     handler->object.kind = WEFT_KIND_ERRHANDLER;
     handler->refs = 1;
     handler->kind = kind;

@@ -36,9 +36,6 @@ struct weft_errhandler {
 /* The predefined handlers. Communicators start with MPI_ERRORS_ARE_FATAL. */
 extern struct weft_errhandler weft_errors_are_fatal, weft_errors_abort, weft_errors_return;
 
-/* Makes the handles of the predefined error handlers valid. Called once. */
-void weft_error_init(void);
-
 /* Records the sentence of an error that will be raised or stored in a status. Returns errclass. */
 __attribute__((format(printf, 2, 3))) WEFT_COLD int weft_error_set(int errclass, const char *format,
                                                                    ...);
@@ -54,7 +51,7 @@ weft_error_set_secondary(int errclass, const char *format, ...);
  * for it. Returns false if the code does not exist. */
 bool weft_error_text(int code, char *text, size_t len);
 
-/* Makes a user's error handler with one reference. Returns NULL if memory is short, recorded. */
+/* Makes a user's error handler with one reference. */
 struct weft_errhandler *weft_errhandler_make(enum weft_kind kind, union weft_errhandler_call call);
 
 /* Whether a handler may be attached to objects of a kind. */

@@ -90,11 +90,8 @@ void weft_entry_set_events(bool waiting)
 
 static void init_tables(void)
 {
-    weft_error_init();
     weft_request_init();
     weft_probe_init();
-    weft_group_init();
-    weft_info_init();
     weft_datatype_init();
     weft_op_init();
     weft_vcis_open(1);
@@ -240,8 +237,7 @@ static void weft_start(int thread_level)
         join(threads);
     else
         open_vcis(threads);
-    if (weft_comm_init() != MPI_SUCCESS)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_COMM_WORLD of %d ranks", weft.job.size);
+    weft_comm_init();
     weft_progress_open();
     main_thread = pthread_self();
     running = true;
@@ -271,23 +267,21 @@ static void set_entry_flags(void)
                   strerror(rc));
 }
 
-int weft_init(int thread_level, int *provided)
+int weft_init(int thread_level)
 {
     if (world == WORLD_WAS)
         weft_fatal(MPI_ERR_OTHER,
                    "MPI_Init was called after MPI_Finalize; a process can initialise MPI once");
     if (world == WORLD_IS)
-        return weft_error(NULL, MPI_ERR_OTHER, "MPI_Init",
-                          "it was called twice; a process can initialise MPI once");
+        return weft_error_set(MPI_ERR_OTHER,
+                              "it was called twice; a process can initialise MPI once");
     if (!running)
         weft_start(weft_thread_level(thread_level));
     weft.thread_level = weft_thread_level(thread_level);
     main_thread = pthread_self();
-    if (weft_info_fill_env(&weft_info_env, 0, NULL))
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_INFO_ENV");
+    weft_info_fill_env(&weft_info_env, 0, NULL);
     world = WORLD_IS;
     weft_comm_expose(true);
-    *provided = weft.thread_level;
     set_entry_flags();
     weft_hang_open();
     return MPI_SUCCESS;

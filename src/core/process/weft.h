@@ -129,9 +129,9 @@ static inline void weft_leave_scope(struct weft_vci *vci)
         weft_leave();
 }
 
-/* MPI_Init and MPI_Finalize: starts MPI unless a session has; thread_level is the required
- * level, *provided the resulting one. Return an error class after recording its sentence. */
-int weft_init(int thread_level, int *provided);
+/* MPI_Init and MPI_Finalize: starts MPI unless a session has; thread_level is the required level.
+ * Return an error class after recording its sentence. */
+int weft_init(int thread_level);
 int weft_finalize(void);
 
 /* A session begins or ends to use MPI. While MPI has no user, after the first, it sleeps: nothing

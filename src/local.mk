@@ -227,7 +227,6 @@ libweft_la_SOURCES += src/shm/progress.c
 libweft_la_SOURCES += src/shm/fetch.c
 libweft_la_SOURCES += src/shm/share.h
 libweft_la_SOURCES += src/shm/share.c
-libweft_la_SOURCES += src/shm/stage.c
 libweft_la_SOURCES += src/shm/area.c src/shm/area.h
 libweft_la_SOURCES += src/shm/window.c src/shm/window.h
 libweft_la_SOURCES += src/shm/cancel.c

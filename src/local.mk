@@ -182,7 +182,6 @@ libweft_la_SOURCES += src/pmix/boot.c
 libweft_la_SOURCES += src/pmix/job_info.c
 libweft_la_SOURCES += src/pmix/failure.c
 libweft_la_SOURCES += src/pmix/launcher.c
-libweft_la_SOURCES += src/pmix/singleton.c
 libweft_la_SOURCES += src/pmix/psets.c
 libweft_la_SOURCES += src/pmix/reply.c
 

@@ -143,7 +143,6 @@ struct weft_rma_apply {
     enum weft_basic_type element;
     struct weft_win_control *control; /* of the target */
     const struct weft_win *win;
-    int rank;       /* that applies it */
     bool exclusive; /* the origin holds the exclusive lock: no other rank accesses the window */
 };
 

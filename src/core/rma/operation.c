@@ -148,7 +148,6 @@ static int operate_directly(struct weft_win *win, const struct weft_rma_call *ca
                                    .element = call->type->basic_type,
                                    .control = target->control,
                                    .win = win,
-                                   .rank = win->comm->rank,
                                    .exclusive = target->lock == WEFT_WIN_EXCLUSIVE};
     switch (call->kind) {
     case WEFT_RMA_PUT:

@@ -22,26 +22,6 @@ static void *place(const void *base, int64_t offset)
 
 /* ---- Put and get */
 
-static void copy(struct weft_rma_data from, struct weft_rma_data to, size_t bytes)
-{
-    void *source = weft_datatype_run(from.type, from.at, bytes);
-    void *destination = weft_datatype_run(to.type, to.at, bytes);
-    if (source && destination) {
-        memmove(destination, source, bytes);
-    } else if (destination) {
-        weft_datatype_pack(from.type, from.at, 0, destination, bytes);
-    } else if (source) {
-        weft_datatype_unpack(to.type, to.at, 0, source, bytes);
-    } else {
-        char chunk[CHUNK];
-        for (size_t done = 0, n; done < bytes; done += n) {
-            n = bytes - done < CHUNK ? bytes - done : CHUNK;
-            weft_datatype_pack(from.type, from.at, done, chunk, n);
-            weft_datatype_unpack(to.type, to.at, done, chunk, n);
-        }
-    }
-}
-
 /* Puts and gets that the kernel copies. False: it refused, and this target is left to messages. */
 static bool copy_by_kernel(struct weft_win_target *target, const struct weft_rma_call *call)
 {
@@ -143,7 +123,7 @@ static int accumulate(const struct weft_rma_apply *apply, const struct weft_rma_
 static int operate_directly(struct weft_win *win, const struct weft_rma_call *call)
 {
     const struct weft_win_target *target = &win->targets[call->target];
-    struct weft_rma_data there = {place(target->base, call->at), call->type};
+    void *there = place(target->base, call->at);
     struct weft_rma_apply apply = {.op = call->op,
                                    .element = call->type->basic_type,
                                    .control = target->control,
@@ -151,13 +131,13 @@ static int operate_directly(struct weft_win *win, const struct weft_rma_call *ca
                                    .exclusive = target->lock == WEFT_WIN_EXCLUSIVE};
     switch (call->kind) {
     case WEFT_RMA_PUT:
-        copy(call->origin, there, call->bytes);
+        weft_datatype_copy(call->origin.type, call->origin.at, call->type, there, call->bytes);
         return MPI_SUCCESS;
     case WEFT_RMA_GET:
-        copy(there, call->origin, call->bytes);
+        weft_datatype_copy(call->type, there, call->origin.type, call->origin.at, call->bytes);
         return MPI_SUCCESS;
     case WEFT_RMA_COMPARE_AND_SWAP:
-        return weft_rma_compare_and_swap(&apply, there.at, call->bytes, call->compare,
+        return weft_rma_compare_and_swap(&apply, there, call->bytes, call->compare,
                                          call->origin.at, call->result.at);
     case WEFT_RMA_ACCUMULATE:
     case WEFT_RMA_GET_ACCUMULATE:

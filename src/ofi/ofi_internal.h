@@ -251,7 +251,6 @@ struct weft_net {
     unsigned rma;       /* what weft_net_rma returns, after its first call */
     size_t read_chunk;  /* bytes of one read */
     size_t read_window; /* and of all the reads from one peer */
-    bool paced;         /* a stream whose TCP sends at an estimated rate */
     size_t nbuffers, buffer_bytes, few;
     struct weft_provider_choice choice;
     char name[160];

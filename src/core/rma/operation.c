@@ -13,16 +13,36 @@
 
 #include <string.h>
 
-enum { CHUNK = 8192, RUNS = 128 };
+enum { CHUNK = 8192 };
 
 static void *place(const void *base, int64_t offset)
 {
     return (void *)((uintptr_t)base + (uintptr_t)offset);
 }
 
-/* ---- Put and get */
+size_t weft_rma_list_runs(const struct weft_rma_call *call, size_t done, size_t most,
+                          struct weft_run *runs, size_t *nruns)
+{
+    const struct weft_datatype *type = call->type;
+    size_t end = call->bytes - done < most ? call->bytes : done + most, bytes = 0;
+    *nruns = weft_layout_list_runs(type->layout, type->extent, (MPI_Aint)call->at, done, end, runs,
+                                   WEFT_RMA_RUNS);
+    for (size_t i = 0; i < *nruns; i++)
+        bytes += runs[i].bytes;
+    size_t surplus = call->op ? bytes % weft_rma_element_bytes(type->basic_type) : 0;
+    for (bytes -= surplus; surplus;) { /* of the last element, which is not whole */
+        struct weft_run *last = &runs[*nruns - 1];
+        size_t cut = surplus < last->bytes ? surplus : last->bytes;
+        last->bytes -= cut;
+        surplus -= cut;
+        *nruns -= last->bytes == 0;
+    }
+    return bytes;
+}
 
-/* Puts and gets that the kernel copies. False: it refused, and this target is left to messages. */
+/* ---- Puts and gets that the kernel copies */
+
+/* False: it refused, and this target is left to messages. */
 static bool copy_by_kernel(struct weft_win_target *target, const struct weft_rma_call *call)
 {
     enum { AT_ONCE = 64 << 20 };
@@ -32,17 +52,12 @@ static bool copy_by_kernel(struct weft_win_target *target, const struct weft_rma
     char *run = weft_datatype_run(origin->type, origin->at, call->bytes);
     size_t most = run ? AT_ONCE : CHUNK;
     for (size_t done = 0, bytes; done < call->bytes; done += bytes) {
-        struct weft_run runs[RUNS];
-        struct iovec there[RUNS];
-        size_t end = call->bytes - done < most ? call->bytes : done + most;
-        size_t n =
-            weft_layout_list_runs(call->type->layout, call->type->extent,
-                                  (MPI_Aint)target->remote + call->at, done, end, runs, RUNS);
-        bytes = 0;
-        for (size_t i = 0; i < n; i++) {
-            there[i] = (struct iovec){(void *)(intptr_t)runs[i].at, runs[i].bytes};
-            bytes += runs[i].bytes;
-        }
+        struct weft_run runs[WEFT_RMA_RUNS];
+        struct iovec there[WEFT_RMA_RUNS];
+        size_t n;
+        bytes = weft_rma_list_runs(call, done, most, runs, &n);
+        for (size_t i = 0; i < n; i++)
+            there[i] = (struct iovec){place((void *)target->remote, runs[i].at), runs[i].bytes};
         if (put && !run)
             weft_datatype_pack(origin->type, origin->at, done, chunk, bytes);
         if (weft_shm_window_copy(target->pid, put, run ? run + done : chunk, bytes, there, n)) {
@@ -96,22 +111,10 @@ static int accumulate(const struct weft_rma_apply *apply, const struct weft_rma_
     int code = MPI_SUCCESS;
     if (apply_whole(apply, call, base, &code))
         return code;
-    size_t element = weft_rma_element_bytes(apply->element), most = CHUNK / element * element;
     for (size_t done = 0, bytes; done < call->bytes; done += bytes) {
-        struct weft_run runs[RUNS];
-        size_t end = call->bytes - done < most ? call->bytes : done + most;
-        size_t n = weft_layout_list_runs(call->type->layout, call->type->extent, (MPI_Aint)call->at,
-                                         done, end, runs, RUNS);
-        bytes = 0;
-        for (size_t i = 0; i < n; i++)
-            bytes += runs[i].bytes;
-        for (size_t surplus = bytes % element; surplus; bytes -= surplus, surplus = 0) {
-            /* The last element is not whole; RUNS is more than the runs of one. */
-            size_t cut = surplus;
-            for (; cut >= runs[n - 1].bytes; n--)
-                cut -= runs[n - 1].bytes;
-            runs[n - 1].bytes -= cut;
-        }
+        struct weft_run runs[WEFT_RMA_RUNS];
+        size_t n;
+        bytes = weft_rma_list_runs(call, done, CHUNK, runs, &n);
         int failed = apply_part(apply, call, base, done, runs, n, bytes);
         code = failed ? failed : code;
     }

@@ -284,46 +284,17 @@ char *weft_interface_address(const struct sockaddr *address, char *buf, size_t l
     return buf;
 }
 
-/* Appends text at *at. Returns false, with "..." at the end, when it does not fit. */
-static bool append(char *buf, size_t len, size_t *at, const char *text)
-{
-    size_t n = strlen(text);
-
-    if (*at + n + sizeof "..." > len) {
-        if (*at + sizeof "..." <= len)
-            memcpy(buf + *at, "...", sizeof "...");
-        return false;
-    }
-    memcpy(buf + *at, text, n + 1);
-    *at += n;
-    return true;
-}
-
 char *weft_interface_names(const struct weft_interface *list, size_t count, char *buf, size_t len)
 {
     size_t at = 0;
     char address[INET6_ADDRSTRLEN];
 
-    if (len > 0)
-        buf[0] = '\0';
-    for (size_t i = 0; i < count; i++) {
-        size_t before = 0;
-
-        while (before < i && strcmp(list[before].name, list[i].name) != 0)
-            before++;
-        if (before < i)
-            continue;
-        if (!append(buf, len, &at, at > 0 ? ", " : "") || !append(buf, len, &at, list[i].name))
-            return buf;
-        for (size_t j = i; j < count; j++) {
-            if (strcmp(list[j].name, list[i].name) != 0)
-                continue;
-            weft_interface_address(address_of(&list[j]), address, sizeof address);
-            if (!append(buf, len, &at, j == i ? " (" : ", ") || !append(buf, len, &at, address))
-                return buf;
-        }
-        if (!append(buf, len, &at, ")"))
-            return buf;
-    }
+    buf[0] = '\0';
+    for (size_t i = 0; i < count && at < len; i++)
+        at += (size_t)snprintf(
+            buf + at, len - at, "%s%s (%s)", at > 0 ? ", " : "", list[i].name,
+            weft_interface_address(address_of(&list[i]), address, sizeof address));
+    if (at >= len)
+        memcpy(buf + len - sizeof "...", "...", sizeof "...");
     return buf;
 }

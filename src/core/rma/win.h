@@ -133,7 +133,6 @@ struct weft_win {
     struct weft_shm_window segment;   /* control words, and memory that MPI allocated */
     int *members, nmembers, member;   /* the ranks that share it, ascending; this one's index */
     struct weft_win_control *control; /* this rank's */
-    void *private_memory;             /* allocated without a segment, or NULL */
     struct weft_win_region *regions;  /* attached, `nregions` of them */
     size_t nregions;
     struct weft_net_region *exposed; /* this rank's memory, registered; or NULL */

@@ -207,6 +207,9 @@ int weft_win_unlock_all(struct weft_win *win);
 int weft_win_flush(struct weft_win *win, int rank, bool local);
 int weft_win_sync(struct weft_win *win);
 
+/* "between MPI_Win_lock and MPI_Win_unlock": an open epoch, for sentences. */
+const char *weft_win_epoch(enum weft_win_access access);
+
 /* MPI_SUCCESS if no epoch is open. */
 int weft_win_idle(const struct weft_win *win);
 

@@ -66,12 +66,13 @@ char *weft_boot_host(int rank, char *buf, size_t len);
  * same result at every rank. False, at every rank, if the map is incomplete. */
 bool weft_boot_nodes(int32_t *first);
 
-/* The launcher's process sets: their number; the name of a set, or NULL; its size; a member's
- * rank. */
-int weft_boot_psets(void);
-const char *weft_boot_pset_name(int set);
-int weft_boot_pset_size(int set);
-int weft_boot_pset_member(int set, int i);
+/* The launcher's process sets. Returns their number; *sets is valid until weft_boot_finalize. */
+struct weft_boot_pset {
+    char *name;
+    int *ranks; /* of the members */
+    int size;
+};
+int weft_boot_psets(const struct weft_boot_pset **sets);
 
 /* The launcher, among the failures. */
 #define WEFT_BOOT_LAUNCHER (-1)

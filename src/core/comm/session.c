@@ -125,12 +125,16 @@ int weft_leave_session(struct weft_session *session, int code, const char *funct
 
 int weft_session_psets(void)
 {
-    return OWN_SETS + weft_boot_psets();
+    const struct weft_boot_pset *sets;
+    return OWN_SETS + weft_boot_psets(&sets);
 }
 
 const char *weft_session_pset_name(int n)
 {
-    return n < 0 ? NULL : n < OWN_SETS ? own_sets[n] : weft_boot_pset_name(n - OWN_SETS);
+    const struct weft_boot_pset *sets;
+    if (n < 0 || n >= OWN_SETS + weft_boot_psets(&sets))
+        return NULL;
+    return n < OWN_SETS ? own_sets[n] : sets[n - OWN_SETS].name;
 }
 
 /* Names of sets are URIs, whose scheme and host are case-insensitive: so are the names of our own
@@ -153,7 +157,9 @@ struct weft_group *weft_session_pset_group(struct weft_session *session, const c
             MPI_ERR_ARG, "there is no process set %s; MPI_Session_get_nth_pset names them", name);
         return NULL;
     }
-    int size = set == WORLD ? weft.job.size : set == SELF ? 1 : weft_boot_pset_size(set - OWN_SETS);
+    const struct weft_boot_pset *sets;
+    weft_boot_psets(&sets);
+    int size = set == WORLD ? weft.job.size : set == SELF ? 1 : sets[set - OWN_SETS].size;
     struct weft_group *group = weft_group_make(size);
     *code = group ? MPI_SUCCESS : MPI_ERR_NO_MEM;
     if (!group)
@@ -161,7 +167,7 @@ struct weft_group *weft_session_pset_group(struct weft_session *session, const c
     for (int i = 0; i < size; i++)
         group->table[i] = set == WORLD  ? i
                           : set == SELF ? weft.job.rank
-                                        : weft_boot_pset_member(set - OWN_SETS, i);
+                                        : sets[set - OWN_SETS].ranks[i];
     group->session = weft_session_keep(session);
     return weft_group_seal(group);
 }

@@ -97,26 +97,9 @@ bool weft_boot_nodes(int32_t *first)
     return true;
 }
 
-int weft_boot_psets(void)
+int weft_boot_psets(const struct weft_boot_pset **sets)
 {
-    return 0;
-}
-
-const char *weft_boot_pset_name(int set)
-{
-    (void)set;
-    return NULL;
-}
-
-int weft_boot_pset_size(int set)
-{
-    (void)set;
-    return 0;
-}
-
-int weft_boot_pset_member(int set, int i)
-{
-    (void)set, (void)i;
+    *sets = NULL;
     return 0;
 }
 

@@ -182,7 +182,6 @@ libweft_la_SOURCES += src/pmix/boot.c
 libweft_la_SOURCES += src/pmix/job_info.c
 libweft_la_SOURCES += src/pmix/failure.c
 libweft_la_SOURCES += src/pmix/launcher.c
-libweft_la_SOURCES += src/pmix/singleton.c
 libweft_la_SOURCES += src/pmix/psets.c
 libweft_la_SOURCES += src/pmix/reply.c
 
@@ -227,7 +226,6 @@ libweft_la_SOURCES += src/shm/progress.c
 libweft_la_SOURCES += src/shm/fetch.c
 libweft_la_SOURCES += src/shm/share.h
 libweft_la_SOURCES += src/shm/share.c
-libweft_la_SOURCES += src/shm/stage.c
 libweft_la_SOURCES += src/shm/area.c src/shm/area.h
 libweft_la_SOURCES += src/shm/window.c src/shm/window.h
 libweft_la_SOURCES += src/shm/cancel.c

@@ -102,22 +102,11 @@ struct weft_fortran_keyval *weft_fortran_keyval(weft_fortran_procedure *copy,
     return keyval;
 }
 
-static bool is_null_copy(weft_fortran_procedure *copy)
-{
-    return copy == mpi_null_copy_fn_ || copy == mpi_comm_null_copy_fn_ ||
-           copy == mpi_type_null_copy_fn_ || copy == mpi_win_null_copy_fn_;
-}
-
+/* A copy of what C has set is what C has set, not a box. */
 static bool is_dup(weft_fortran_procedure *copy)
 {
     return copy == mpi_dup_fn_ || copy == mpi_comm_dup_fn_ || copy == mpi_type_dup_fn_ ||
            copy == mpi_win_dup_fn_;
-}
-
-static bool is_null_delete(weft_fortran_procedure *delete)
-{
-    return delete == mpi_null_delete_fn_ || delete == mpi_comm_null_delete_fn_ ||
-           delete == mpi_type_null_delete_fn_ || delete == mpi_win_null_delete_fn_;
 }
 
 typedef void copy_integer(int *object, int *keyval, int *extra, int *in, int *out, int *flag,
@@ -133,10 +122,6 @@ static int copy(int object, int keyval, const struct weft_fortran_keyval *key, v
 {
     MPI_Aint value = value_of(in), copied = value;
     int logical = WEFT_FORTRAN_FALSE, ierror = MPI_SUCCESS;
-    if (is_null_copy(key->copy)) {
-        *flag = 0;
-        return MPI_SUCCESS;
-    }
     if (is_dup(key->copy)) {
         *flag = 1;
         *out = is_box(in) ? weft_fortran_box(value, ((struct box *)in)->width) : in;
@@ -160,9 +145,7 @@ static int delete (int object, int keyval, const struct weft_fortran_keyval *key
 {
     MPI_Aint value = value_of(kept), extra = key->extra;
     int narrow = (int)value, narrow_extra = (int)extra, ierror = MPI_SUCCESS;
-    if (is_null_delete(key->delete))
-        ;
-    else if (key->width == WEFT_FORTRAN_INTEGER)
+    if (key->width == WEFT_FORTRAN_INTEGER)
         ((delete_integer *)key->delete)(&object, &keyval, &narrow, &narrow_extra, &ierror);
     else
         ((delete_address *)key->delete)(&object, &keyval, &value, &extra, &ierror);

@@ -71,10 +71,8 @@ int weft_fortran_datarep_read_c(void *userbuf, MPI_Datatype type, MPI_Count coun
 int weft_fortran_datarep_write_c(void *userbuf, MPI_Datatype type, MPI_Count count, void *filebuf,
                                  MPI_Offset position, void *extra);
 
-/* The predefined procedures, by which they are recognized. */
-weft_fortran_procedure mpi_null_copy_fn_, mpi_dup_fn_, mpi_null_delete_fn_, mpi_comm_null_copy_fn_,
-    mpi_comm_dup_fn_, mpi_comm_null_delete_fn_, mpi_type_null_copy_fn_, mpi_type_dup_fn_,
-    mpi_type_null_delete_fn_, mpi_win_null_copy_fn_, mpi_win_dup_fn_, mpi_win_null_delete_fn_,
+/* The predefined procedures that are recognized by their addresses. */
+weft_fortran_procedure mpi_dup_fn_, mpi_comm_dup_fn_, mpi_type_dup_fn_, mpi_win_dup_fn_,
     mpi_conversion_fn_null_, mpi_conversion_fn_null_c_;
 
 #endif

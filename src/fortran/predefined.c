@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The predefined copy and delete procedures of attributes, and the null conversions of data
- * representations. They are recognized by their addresses; if called, they do what their names
- * mean.
+ * representations. They do what their names mean; the copy procedures _DUP_FN and the conversions
+ * are also recognized by their addresses.
  */
 #include "fortran/glue.h"
 

@@ -101,11 +101,15 @@ void weft_net_control_drop(struct weft_backlog_entry *out)
     free(whole(out));
 }
 
+static int send_control(struct weft_peer *peer, const struct weft_net_control *control)
+{
+    return weft_net_send_own(peer, control, sizeof *control, (uint32_t)weft.job.rank,
+                             weft_net.space_bit, control->kind == WEFT_NET_CONNECTED);
+}
+
 int weft_net_control_send(struct weft_peer *peer, struct weft_backlog_entry *out)
 {
-    const struct weft_net_control *control = &whole(out)->control;
-    int rc = weft_net_send_own(peer, control, sizeof *control, (uint32_t)weft.job.rank,
-                               weft_net.space_bit, control->kind == WEFT_NET_CONNECTED);
+    int rc = send_control(peer, &whole(out)->control);
     if (!rc)
         weft_net_control_drop(out);
     return rc;
@@ -113,16 +117,18 @@ int weft_net_control_send(struct weft_peer *peer, struct weft_backlog_entry *out
 
 void weft_net_control(struct weft_peer *peer, struct weft_net_control control)
 {
+    control.version = WEFT_NET_WIRE_VERSION;
+    control.from = (int32_t)weft_net_mark(weft.job.rank);
+    control.deal = peer->deal;
+    weft_count_add(&weft_counts.net_controls, 1);
+    if (weft_net_may_send_control(peer) && !send_control(peer, &control))
+        return;
     struct weft_net_control_out *out = malloc(sizeof *out);
     if (!out)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to acknowledge a message of rank %d", peer->world);
     out->out.kind = WEFT_NET_OUT_CONTROL;
     out->control = control;
-    out->control.version = WEFT_NET_WIRE_VERSION;
-    out->control.from = (int32_t)weft_net_mark(weft.job.rank);
-    out->control.deal = peer->deal;
-    weft_count_add(&weft_counts.net_controls, 1);
-    weft_net_push(peer, &out->out);
+    weft_net_push(peer, &out->out); /* reports an error other than -FI_EAGAIN */
 }
 
 void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, int tag)

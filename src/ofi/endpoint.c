@@ -140,24 +140,11 @@ static void lay_out_tags(const struct weft_job *job)
     weft_net.context_shift = (unsigned)tag;
 }
 
-/* Whether new TCP connections send at an estimated rate, on loopback too: BBR does. */
-static bool tcp_paces(void)
-{
-    char name[16] = "";
-    FILE *file = fopen("/proc/sys/net/ipv4/tcp_congestion_control", "re");
-    if (!file)
-        return false;
-    bool paces = fgets(name, sizeof name, file) && strncmp(name, "bbr", 3) == 0;
-    fclose(file);
-    return paces;
-}
-
 /* The bytes that are read from a peer at a time: rndv_read.c. */
 static void size_reads(const struct fi_info *info)
 {
     bool stream = weft_net.choice.row->flags & WEFT_PROVIDER_STREAM;
     weft_net.read_window = stream ? STREAM_WINDOW : SIZE_MAX;
-    weft_net.paced = stream && tcp_paces();
     if (weft_settings.read_window)
         weft_net.read_window = (size_t)weft_settings.read_window;
     weft_net.read_chunk = (size_t)weft_settings.read_chunk;

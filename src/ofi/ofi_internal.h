@@ -251,7 +251,6 @@ struct weft_net {
     unsigned rma;       /* what weft_net_rma returns, after its first call */
     size_t read_chunk;  /* bytes of one read */
     size_t read_window; /* and of all the reads from one peer */
-    bool paced;         /* a stream whose TCP sends at an estimated rate */
     size_t nbuffers, buffer_bytes, few;
     struct weft_provider_choice choice;
     char name[160];
@@ -356,6 +355,9 @@ static inline bool weft_net_takes_deal(const struct weft_net_vci *net, unsigned 
 
 /* Sends an entry now, or appends it to the peer's backlog. */
 void weft_net_push(struct weft_peer *peer, struct weft_backlog_entry *out);
+
+/* Whether no control waits in the peer's backlog. */
+bool weft_net_may_send_control(const struct weft_peer *peer);
 
 /* Removes an entry from the peer's backlog. False if it is not there. */
 bool weft_net_take_back(struct weft_peer *peer, const struct weft_backlog_entry *out);

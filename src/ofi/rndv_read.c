@@ -185,15 +185,14 @@ static bool has_room(const struct weft_request *request, size_t bytes)
     return !bounded || !reading || reading + bytes <= weft_net.read_window;
 }
 
-/* Over a stream a message of 1 MiB to two chunks is read in halves if two reads are faster than
- * one: while peers read from this rank too, because else both sides of an exchange write all their
- * data to the sockets before they read; and if TCP sends at an estimated rate. */
+/* Over a stream a message of 1 MiB to two chunks is read in halves while peers read from this rank
+ * too, because else both sides of an exchange write all their data to the sockets before they read.
+ */
 static size_t longest_read(const struct weft_request *request)
 {
-    bool exchange = weft_net_of(request)->announced > 0;
+    bool exchange = weft_net.read_window != SIZE_MAX && weft_net_of(request)->announced > 0;
     size_t bytes = request->bytes, most = weft_net.read_chunk;
-    bool halves = weft_net.paced || (weft_net.read_window != SIZE_MAX && exchange);
-    return halves && bytes >= 2 * HALF && bytes < 2 * most && most > HALF ? HALF : most;
+    return exchange && bytes >= 2 * HALF && bytes < 2 * most && most > HALF ? HALF : most;
 }
 
 /* Returns 0 if all reads that are allowed now have started, NO_ROOM, -FI_EAGAIN or an error. */

@@ -207,10 +207,15 @@ static void append(struct weft_peer *peer, struct weft_backlog_entry *out)
     weft_net_settle(peer);
 }
 
+bool weft_net_may_send_control(const struct weft_peer *peer)
+{
+    return !peer->backlog.first || !is_control(peer->backlog.first);
+}
+
 void weft_net_push(struct weft_peer *peer, struct weft_backlog_entry *out)
 {
     int rc = -FI_EAGAIN;
-    if (!peer->backlog.first || (is_control(out) && !is_control(peer->backlog.first)))
+    if (!peer->backlog.first || (is_control(out) && weft_net_may_send_control(peer)))
         rc = try_out(peer, out);
     if (rc == -FI_EAGAIN)
         append(peer, out);

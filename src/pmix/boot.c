@@ -197,7 +197,6 @@ int weft_boot_finalize(char *why, size_t len)
     weft_psets_close();
     if (boot.joined)
         rc = leave();
-    weft_singleton_close();
     free(boot.peers);
     boot.peers = NULL;
     if (rc == PMIX_SUCCESS)
@@ -220,9 +219,7 @@ static int put(const char *key, const void *bytes, size_t size, bool commit, cha
     pmix_key_t full;
     make_key(full, key);
     if (!boot.joined)
-        return weft_singleton_publish(full, bytes, size) == 0
-                   ? 0
-                   : out_of_memory("while publishing", why, len);
+        return 0; /* no other rank fetches it */
 
     pmix_value_t value = {.type = PMIX_BYTE_OBJECT,
                           .data.bo = {.bytes = (char *)(uintptr_t)bytes, .size = size}};
@@ -358,17 +355,6 @@ static int deliver(int rank, const char *key, const void *from, size_t size, voi
     return 0;
 }
 
-static int fetch_singleton(const char *full, const char *key, void *value, size_t *bytes, char *why,
-                           size_t len)
-{
-    size_t size;
-    const void *found = weft_singleton_find(full, &size);
-    if (found)
-        return deliver(0, key, found, size, value, bytes, why, len);
-    return fail(why, len, "rank 0 on %s has not published %s: publish it before it is fetched",
-                boot.host, key);
-}
-
 /* Fetches a value that is in this process already, as after a fence, without a request to the
  * server. Returns 0 or -1 like weft_boot_fetch, 1 if the value is not here. */
 static int fetch_known(int rank, const char *full, const char *key, void *value, size_t *bytes,
@@ -390,7 +376,8 @@ int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int t
     pmix_key_t full;
     make_key(full, key);
     if (!boot.joined)
-        return fetch_singleton(full, key, value, bytes, why, len);
+        return fail(why, len, "%s cannot be fetched on %s: this process is the only rank", key,
+                    boot.host);
 
     int known = fetch_known(rank, full, key, value, bytes, why, len);
     if (known <= 0)

@@ -33,7 +33,7 @@ struct weft_job {
  * weft_boot_finalize. */
 int weft_boot_init(struct weft_job *job, char *why, size_t len);
 
-/* Publishes a value of this rank for all ranks of the job; visible after weft_boot_fence. */
+/* Publishes a value of this rank for the other ranks of the job; visible after weft_boot_fence. */
 int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why, size_t len);
 
 /* The same, but the value becomes visible with the next weft_boot_publish. A rank whose values are
@@ -55,7 +55,7 @@ int weft_boot_fence_idle(void (*report)(void *), void *arg, char *why, size_t le
 
 /* Fetches a rank's value: *bytes is the size of the buffer, then the length of the value; a longer
  * value is an error. Waits at most timeout_s seconds for the rank to publish it; the rank's death
- * ends the wait. */
+ * ends the wait. Always fails in a singleton. */
 int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int timeout_s, char *why,
                     size_t len);
 
@@ -66,12 +66,13 @@ char *weft_boot_host(int rank, char *buf, size_t len);
  * same result at every rank. False, at every rank, if the map is incomplete. */
 bool weft_boot_nodes(int32_t *first);
 
-/* The launcher's process sets: their number; the name of a set, or NULL; its size; a member's
- * rank. */
-int weft_boot_psets(void);
-const char *weft_boot_pset_name(int set);
-int weft_boot_pset_size(int set);
-int weft_boot_pset_member(int set, int i);
+/* The launcher's process sets. Returns their number; *sets is valid until weft_boot_finalize. */
+struct weft_boot_pset {
+    char *name;
+    int *ranks; /* of the members */
+    int size;
+};
+int weft_boot_psets(const struct weft_boot_pset **sets);
 
 /* The launcher, among the failures. */
 #define WEFT_BOOT_LAUNCHER (-1)

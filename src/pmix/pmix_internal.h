@@ -6,12 +6,10 @@
  *   job_info.c   reads the launcher's data: sizes, neighbours, hosts
  *   reply.c      the reply to a nonblocking PMIx call, and the wait for it
  *   failure.c    dead ranks, and a lost connection to the launcher
- *   singleton.c  the values that a singleton publishes
  *   psets.c      the launcher's process sets
  *   boot.c       the interface, boot.h
  *
- * Invariant: launcher.c and singleton.c never call PMIx, the others only between PMIx_Init and
- * PMIx_Finalize.
+ * Invariant: launcher.c never calls PMIx, the others only between PMIx_Init and PMIx_Finalize.
  */
 #ifndef WEFT_PMIX_INTERNAL_H
 #define WEFT_PMIX_INTERNAL_H
@@ -123,17 +121,5 @@ bool weft_failure_launcher_lost(void);
 /* ---- psets.c; weft_psets_nspace is in boot.c: the namespace of the job, NULL for a singleton */
 const char *weft_psets_nspace(void);
 void weft_psets_close(void);
-
-/* ---- singleton.c */
-
-/* Stores a copy of a value under a key of less than sizeof(pmix_key_t) bytes. Returns 0, or -1
- * without memory. */
-int weft_singleton_publish(const char *key, const void *value, size_t bytes);
-
-/* The newest value of a key and its length, or NULL. */
-const void *weft_singleton_find(const char *key, size_t *bytes);
-
-/* Frees all values. */
-void weft_singleton_close(void);
 
 #endif

@@ -11,14 +11,8 @@
 #include <stdlib.h>
 #include <string.h>
 
-struct set {
-    char *name;
-    int *ranks;
-    int size;
-};
-
 static bool queried;
-static struct set *sets;
+static struct weft_boot_pset *sets;
 static int nsets;
 
 /* One query. The caller frees the result by PMIX_INFO_FREE. */
@@ -43,7 +37,7 @@ static pmix_info_t *query_pmix(const char *key, const char *set, size_t *count)
 }
 
 /* Stores the ranks of a set; false if a member is of another job. */
-static bool members(const char *nspace, const pmix_value_t *value, struct set *set)
+static bool members(const char *nspace, const pmix_value_t *value, struct weft_boot_pset *set)
 {
     if (value->type != PMIX_DATA_ARRAY || !value->data.darray ||
         value->data.darray->type != PMIX_PROC)
@@ -63,9 +57,9 @@ static bool members(const char *nspace, const pmix_value_t *value, struct set *s
 static void add(const char *nspace, const char *name)
 {
     size_t count;
-    struct set set = {.name = strdup(name)};
+    struct weft_boot_pset set = {.name = strdup(name)};
     pmix_info_t *answer = query_pmix(PMIX_QUERY_PSET_MEMBERSHIP, name, &count);
-    struct set *more = realloc(sets, ((size_t)nsets + 1) * sizeof *more);
+    struct weft_boot_pset *more = realloc(sets, ((size_t)nsets + 1) * sizeof *more);
     if (more)
         sets = more;
     if (more && set.name && count && members(nspace, &answer[0].value, &set)) {
@@ -91,28 +85,14 @@ static void query_sets(const char *nspace)
         PMIX_INFO_FREE(answer, count);
 }
 
-int weft_boot_psets(void)
+int weft_boot_psets(const struct weft_boot_pset **all)
 {
     const char *nspace = weft_psets_nspace();
     if (!queried && nspace)
         query_sets(nspace);
     queried = true;
+    *all = sets;
     return nsets;
-}
-
-const char *weft_boot_pset_name(int set)
-{
-    return set >= 0 && set < weft_boot_psets() ? sets[set].name : NULL;
-}
-
-int weft_boot_pset_size(int set)
-{
-    return sets[set].size;
-}
-
-int weft_boot_pset_member(int set, int i)
-{
-    return sets[set].ranks[i];
 }
 
 void weft_psets_close(void)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Long messages, at the receiver: copied out of the sender's memory, or pushed by the sender.
+ * Data with holes at either end are pushed: the sender packs them while the receiver unpacks.
  *
  * Invariant: every RTS that matched is answered once, by FIN or CTS. After FIN the receiver does
  * not read the sender's buffer any more. A receive that is pushed at is in its link's list until
@@ -57,11 +58,9 @@ static bool is_refusal(int error)
 }
 
 /* If each rank has a core, the sender, which mostly waits, copies a share. */
-static int fetch_memory(struct weft_shm_link *link, struct weft_request *request,
+static int fetch_memory(struct weft_shm_link *link, const struct weft_request *request,
                         const struct weft_shm_header *header, size_t bytes)
 {
-    if (!(request->type->flags & WEFT_TYPE_CONTIGUOUS))
-        return weft_shm_stage_read(link, header->cookie, header->address, request, bytes);
     if (!weft_shm.core_each)
         return weft_shm_read_memory(link->pid, header->address, request->buffer, bytes);
     return weft_shm_share_read(link, header->cookie, header->address, request->buffer, bytes);
@@ -79,12 +78,13 @@ void weft_shm_fetch(struct weft_request *request, const void *data)
         weft_request_event(request);
         return;
     }
+    bool contiguous = header.address && request->type->flags & WEFT_TYPE_CONTIGUOUS;
     int error = 0;
-    if (bytes && header.address && !link->no_read) {
+    if (bytes && contiguous && !link->no_read) {
         error = fetch_memory(link, request, &header, bytes);
         link->no_read = is_refusal(error);
     }
-    if (bytes && (!header.address || link->no_read)) {
+    if (bytes && (!contiguous || link->no_read)) {
         request_push(link, request, &header, bytes);
         return;
     }

@@ -73,7 +73,6 @@ static struct weft_shm_link *make_link(struct weft_peer *peer, int index)
                                    .core_each = weft_shm.core_each && !peer->deal};
     weft_ring_open_writer(&link->out, link->share_out + 1, shape);
     weft_ring_open_reader(&link->in, link->share_in + 1, shape);
-    link->stage = weft_shm_stage(index);
     return link;
 }
 

@@ -66,9 +66,6 @@ static __attribute__((noinline)) void read_control(struct weft_shm_link *link,
     case WEFT_SHM_SHARE:
         weft_shm_share_offered(link, request, body);
         break;
-    case WEFT_SHM_LAY:
-        weft_shm_stage_offered(link, request, body);
-        break;
     case WEFT_SHM_PIECE:
         weft_shm_piece_arrived(link, body, weft_ring_data(&link->in, at));
         weft_ring_consume_data(&link->in, at, bytes);

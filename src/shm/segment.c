@@ -26,7 +26,7 @@
 struct weft_shm weft_shm;
 
 static const char card_key[] = "shm";
-enum { FETCH_SECONDS = 60, PAGE = 4096, STAGE_STRIDE = WEFT_STAGE_SLOTS * WEFT_STAGE_PIECE };
+enum { FETCH_SECONDS = 60, PAGE = 4096 };
 
 static uint64_t nonce; /* of the segment; others read it here to try whether they can */
 
@@ -70,14 +70,9 @@ static size_t ring_offset(int from, int to, unsigned deal)
            number % (PAGE / WEFT_RING_LINE) * WEFT_RING_LINE;
 }
 
-static size_t stages_begin(void)
-{
-    return round_up(ring_offset(0, 0, weft_shm.rings), PAGE) + PAGE;
-}
-
 static size_t segment_bytes(void)
 {
-    return stages_begin() + (size_t)weft_shm.members * STAGE_STRIDE;
+    return round_up(ring_offset(0, 0, weft_shm.rings), PAGE) + PAGE;
 }
 
 /* The more ranks, the smaller each ring: a rank connected to all others has two with each. Where
@@ -103,11 +98,6 @@ struct weft_shm_member *weft_shm_member(int index)
 struct weft_shm_share *weft_shm_share(int from, int to, unsigned deal)
 {
     return (struct weft_shm_share *)((char *)weft_shm.head + ring_offset(from, to, deal));
-}
-
-char *weft_shm_stage(int index)
-{
-    return (char *)weft_shm.head + stages_begin() + (size_t)index * STAGE_STRIDE;
 }
 
 /* ---- Who is on this node */
@@ -190,10 +180,8 @@ static void leave(void)
     weft_shm_window_unmap(&weft_shm.segment);
     free(weft_shm.world);
     free(weft_shm.accepted);
-    for (int i = 0; i < WEFT_LOCKS_MAX; i++) {
+    for (int i = 0; i < WEFT_LOCKS_MAX; i++)
         free(weft_shm.vcis[i].active);
-        free(weft_shm.vcis[i].bounce);
-    }
     weft_shm = (struct weft_shm){.segment = {.fd = -1}};
 }
 
@@ -273,7 +261,6 @@ static void become_member(const struct weft_job *job)
     atomic_store_explicit(&self->attached, 1, memory_order_release);
     atomic_fetch_add(&weft_shm.head->attached, 1);
     weft_shm.contacts = self->contacts;
-    weft_shm.stage = weft_shm_stage(weft_shm.self);
 }
 
 bool weft_shm_expects_all(const struct weft_job *job)

@@ -71,7 +71,7 @@ int weft_shm_share_read(struct weft_shm_link *link, uint64_t cookie, uint64_t ad
                                                    .word.cookie = cookie,
                                                    .word.address = (uintptr_t)to,
                                                    .word.length = bytes});
-    while (weft_share_claim(link->share_in, link->offer, bytes, 0, &part)) {
+    while (weft_share_claim(link->share_in, link->offer, bytes, &part)) {
         left -= weft_share_units(part.bytes);
         if (!error)
             error = weft_shm_read_memory(link->pid, address + part.offset, (char *)to + part.offset,
@@ -90,7 +90,7 @@ void weft_shm_share_offered(struct weft_shm_link *link, const struct weft_reques
     struct weft_shm_part part;
     uint32_t offer = body->bytes, mine = 0;
     int error = 0;
-    while (!error && weft_share_claim(link->share_out, offer, body->word.length, 0, &part)) {
+    while (!error && weft_share_claim(link->share_out, offer, body->word.length, &part)) {
         error = copy(process_vm_writev, link->pid, (char *)request->buffer + part.offset,
                      body->word.address + part.offset, part.bytes);
         mine += weft_share_units(part.bytes);

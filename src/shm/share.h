@@ -3,17 +3,12 @@
  * The division of a long message that both its ends may copy. It depends on neither MPI nor the
  * segment; both ends work on the same shared memory, which begins as zero bytes.
  *
- * The reader offers a message; each end claims parts of the rest while it is free. If both can copy
- * straight to the destination, a claim is mostly half of the rest. If only the reader can, because
- * the receive's data have holes, the writer claims pieces and copies them into the slots of the
- * reader's stage, in a cycle; the reader claims only until the writer takes part.
+ * The reader offers a message; each end claims parts of the rest, mostly half of it, while it is
+ * free, and copies them straight to the destination.
  *
  * Invariants:
  *  - Each byte of an offer belongs to exactly one claim.
  *  - A claim is made for the offer that it names: a late claim finds the offer withdrawn.
- *  - A writer that takes part stays until all is claimed, and stages every piece that it has
- *    claimed.
- *  - A slot is written again only after the reader has taken what was in it.
  */
 #ifndef WEFT_SHM_SHARE_H
 #define WEFT_SHM_SHARE_H
@@ -32,18 +27,10 @@ enum {
     WEFT_SHARE_LINE = 64
 };
 
-/* The stage: SLOTS pieces, few enough for a shared cache, but so many that a slot has left the
- * reader's own cache before the writer reuses it. */
-enum { WEFT_STAGE_PIECE = 32 << 10, WEFT_STAGE_SLOTS = 32 };
-
 /* The upper half of each word is the number of the offer, the lower half a number of units. */
 struct weft_shm_share {
     _Alignas(WEFT_SHARE_LINE) _Atomic uint64_t claimed; /* by both ends */
     _Alignas(WEFT_SHARE_LINE) _Atomic uint64_t copied;  /* by the writer, or WEFT_SHARE_FAILED */
-    /* Of the stage; the lower half is a number of pieces: */
-    _Alignas(WEFT_SHARE_LINE) _Atomic uint64_t laid; /* by the writer */
-    uint32_t begins[WEFT_STAGE_SLOTS]; /* the unit that each slot's piece begins with */
-    _Alignas(WEFT_SHARE_LINE) _Atomic uint64_t taken; /* by the reader */
 };
 
 #define WEFT_SHARE_FAILED UINT32_MAX /* the writer could not copy what it had claimed */
@@ -71,7 +58,6 @@ static inline bool weft_share_pays(size_t bytes)
 /* By the reader: begins an offer; no other is open. */
 static inline void weft_share_open(struct weft_shm_share *share, uint32_t offer)
 {
-    atomic_store_explicit(&share->taken, weft_share_word(offer, 0), memory_order_relaxed);
     atomic_store_explicit(&share->claimed, weft_share_word(offer, 0), memory_order_release);
 }
 
@@ -86,10 +72,10 @@ static inline uint32_t weft_share_next(uint32_t units, uint32_t left)
     return half < left ? half : left;
 }
 
-/* By both: claims a part of an offer of so many bytes: at most `most`, or, where that is 0, a fair
- * part of what is left. False when nothing is left of it. */
+/* By both: claims a fair part of what is left of an offer of so many bytes. False when nothing is.
+ */
 static inline bool weft_share_claim(struct weft_shm_share *share, uint32_t offer, size_t bytes,
-                                    size_t most, struct weft_shm_part *part)
+                                    struct weft_shm_part *part)
 {
     uint64_t seen = atomic_load_explicit(&share->claimed, memory_order_acquire);
     uint32_t units = weft_share_units(bytes), taken, mine;
@@ -97,9 +83,7 @@ static inline bool weft_share_claim(struct weft_shm_share *share, uint32_t offer
         taken = (uint32_t)seen;
         if (seen >> 32 != offer || taken >= units)
             return false;
-        mine = most ? weft_share_units(most) : weft_share_next(units, units - taken);
-        if (mine > units - taken)
-            mine = units - taken;
+        mine = weft_share_next(units, units - taken);
     } while (!atomic_compare_exchange_weak_explicit(&share->claimed, &seen,
                                                     weft_share_word(offer, taken + mine),
                                                     memory_order_acq_rel, memory_order_acquire));
@@ -122,55 +106,6 @@ static inline bool weft_share_reported(const struct weft_shm_share *share, uint3
 {
     return atomic_load_explicit(&share->copied, memory_order_acquire) ==
            weft_share_word(offer, units);
-}
-
-/* ---- The stage */
-
-/* By the writer: takes part in an offer, before its first claim. */
-static inline void weft_stage_come(struct weft_shm_share *share, uint32_t offer)
-{
-    atomic_store_explicit(&share->laid, weft_share_word(offer, 0), memory_order_release);
-}
-
-/* By the writer, which has a claim: true when the slot of its next piece is free, after so many. */
-static inline bool weft_stage_has_slot(const struct weft_shm_share *share, uint32_t laid)
-{
-    uint32_t taken = (uint32_t)atomic_load_explicit(&share->taken, memory_order_acquire);
-    return laid - taken < WEFT_STAGE_SLOTS;
-}
-
-/* By the writer: the slot of its next piece, which begins at offset, holds it. */
-static inline void weft_stage_lay(struct weft_shm_share *share, uint32_t offer, uint32_t laid,
-                                  size_t offset)
-{
-    share->begins[laid % WEFT_STAGE_SLOTS] = (uint32_t)(offset / WEFT_SHARE_UNIT);
-    atomic_store_explicit(&share->laid, weft_share_word(offer, laid + 1), memory_order_release);
-}
-
-/* By the reader: true if the writer takes part; *laid is then the number of pieces it has staged.
- */
-static inline bool weft_stage_has_come(const struct weft_shm_share *share, uint32_t offer,
-                                       uint32_t *laid)
-{
-    uint64_t seen = atomic_load_explicit(&share->laid, memory_order_acquire);
-    *laid = (uint32_t)seen;
-    return seen >> 32 == offer;
-}
-
-/* By the reader: what the slot of the next piece holds, after so many, of an offer of so many
- * bytes. */
-static inline struct weft_shm_part weft_stage_part(const struct weft_shm_share *share,
-                                                   uint32_t taken, size_t bytes)
-{
-    size_t offset = (size_t)share->begins[taken % WEFT_STAGE_SLOTS] * WEFT_SHARE_UNIT;
-    size_t rest = bytes - offset;
-    return (struct weft_shm_part){offset, rest < WEFT_STAGE_PIECE ? rest : WEFT_STAGE_PIECE};
-}
-
-/* By the reader: so many pieces it has taken. */
-static inline void weft_stage_take(struct weft_shm_share *share, uint32_t offer, uint32_t taken)
-{
-    atomic_store_explicit(&share->taken, weft_share_word(offer, taken), memory_order_release);
 }
 
 #endif

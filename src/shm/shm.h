@@ -10,16 +10,14 @@
  *     members   for each rank: its process, its doorbell (set while it sleeps), its contacts (a bit
  *               for each rank that has written to it, in each deal)
  *     rings     for each deal (core/pt2pt/vci.h) and ordered pair of ranks a ring (ring.h), of
- * which no byte is touched, and so takes memory, before the first message stages    for each rank
- * room for pieces from others (stage.c), untouched likewise
+ *               which no byte is touched, and so takes memory, before the first message
  *
  * A message takes one of three protocols. A short one is in a line of the ring. One up to the eager
  * limit is in the ring's data area: one copy in, one out, straight into the receive's buffer if it
  * was posted. A longer one is announced by an RTS; after the match the receiver copies it out of
- * the sender's memory (process_vm_readv: one copy), with the help of a sender that waits (share.h;
- * stage.c if the receive has holes), and sends FIN; or, if the kernel does not permit that or the
- * sender's buffer is not contiguous, the receiver sends CTS, and the sender pushes pieces through
- * the data area.
+ * the sender's memory (process_vm_readv: one copy), with the help of a sender that waits (share.h),
+ * and sends FIN; or, if the kernel does not permit that or either buffer is not contiguous, the
+ * receiver sends CTS, and the sender pushes pieces through the data area.
  *
  * Invariants:
  *  - Messages and controls to one peer are written to its ring in the order of the calls. If one

@@ -25,7 +25,7 @@
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 10, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
+enum { WEFT_SHM_VERSION = 11, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the card, by which ranks find the segment */
@@ -57,7 +57,6 @@ enum weft_shm_kind {
     WEFT_SHM_CTS, /* push `length` bytes of the RTS of cookie to the receiver's cookie `address` */
     WEFT_SHM_PIECE, /* bytes in the data area for the receiver's cookie, at offset `length` */
     WEFT_SHM_SHARE, /* copy parts of the RTS of cookie to address, `length` in all; offer `bytes` */
-    WEFT_SHM_LAY, /* lay parts of the RTS of cookie into my stage, `length` in all; offer `bytes` */
     WEFT_SHM_CANCEL, /* discard the message that had turn `bytes`; the reply names the cookie */
     WEFT_SHM_CANCELLED,
     WEFT_SHM_TOO_LATE
@@ -136,8 +135,7 @@ struct weft_shm_link {
     struct weft_matcher *matcher; /* of the same VCI */
     _Atomic uint32_t *doorbell;
     struct weft_shm_share *share_out, *share_in; /* of messages to it, and from it */
-    char *stage;                                 /* its stage */
-    struct weft_shm_copy_tuning push_tuning, stage_tuning, data_tuning; /* of writes for it */
+    struct weft_shm_copy_tuning push_tuning, data_tuning; /* of writes for it */
     uint64_t piece_pushed; /* when the last one was, by weft_copy_tuning_clock */
     uint64_t data_copied;  /* the same of a message in the data area */
     uint32_t offer;        /* the last one in share_in */
@@ -147,8 +145,7 @@ struct weft_shm_link {
     bool buried;    /* its process has ended */
     bool no_read;   /* its memory cannot be read */
     bool listed;    /* in the VCI's list busy */
-    bool core_each; /* of deal 0, with a core for each rank: copies are tuned, and the stage may be
-                       used */
+    bool core_each; /* of deal 0, with a core for each rank: copies are tuned */
     struct weft_shm_link *next_busy;
     struct weft_request *pushed;        /* sends to it, in order of their CTS */
     struct weft_request *pushed_at;     /* receives from it */
@@ -161,7 +158,6 @@ struct weft_shm_vci {
     int nactive, room, look;      /* room: entries of active; look: index of the ring polled last */
     int first_contacts, contacts; /* its words of contacts */
     struct weft_shm_link *busy;   /* links with a backlog or pushed sends */
-    char *bounce;                 /* stage.c; NULL until it is needed */
 };
 
 struct weft_shm {
@@ -178,7 +174,6 @@ struct weft_shm {
     int members, self;
     int *world;                 /* ranks of the members, ascending */
     struct weft_shm_head *head; /* where the segment is mapped */
-    char *stage;                /* where others lay pieces of messages to this rank */
     struct weft_shm_window segment;
     struct weft_ring_geometry shape;
     unsigned rings, deals; /* of the head */
@@ -205,9 +200,6 @@ struct weft_shm_member *weft_shm_member(int index);
 
 /* Of the messages from one member to another in a deal; the ring follows it. */
 struct weft_shm_share *weft_shm_share(int from, int to, unsigned deal);
-
-/* A member's stage, WEFT_STAGE_SLOTS pieces, for the one message that it reads at a time. */
-char *weft_shm_stage(int index);
 
 /* The member that is a world rank, or -1. */
 int weft_shm_index(int world);
@@ -275,16 +267,6 @@ int weft_shm_share_read(struct weft_shm_link *link, uint64_t cookie, uint64_t ad
 
 /* The receiver of a send offers to share the copying. */
 void weft_shm_share_offered(struct weft_shm_link *link, const struct weft_request *request,
-                            const struct weft_shm_body *body);
-
-/* stage.c */
-
-/* weft_shm_share_read for a receive whose buffer is not contiguous. */
-int weft_shm_stage_read(struct weft_shm_link *link, uint64_t cookie, uint64_t address,
-                        struct weft_request *request, size_t bytes);
-
-/* The receiver of a send requests pieces in its stage. */
-void weft_shm_stage_offered(struct weft_shm_link *link, const struct weft_request *request,
                             const struct weft_shm_body *body);
 
 /* cancel.c */

@@ -2,22 +2,13 @@
 // run: ranks=2 lanes=shm,shm-copy,shm-small seconds=60
 // run: ranks=4 lanes=shm seconds=60
 /*
- * Long messages with random holes at either end, one way at a time, so that the other end is there
- * to help (src/shm/stage.c), or is not: the sender waits, or calls no MPI until the receiver has it
- * all, or comes back to MPI now and then. Receives too short for the message, and one that was
- * cancelled, among them. Pairs of ranks do this side by side, so that there are more ranks than
- * cores where four run.
- *
- * Invariant: who computes waits for a word in memory that it shares with its peer, never for time.
+ * Long messages with random holes at either end, one way at a time: the sender waits, or comes back
+ * to MPI now and then. Receives too short for the message, and one that was cancelled, among them.
+ * Pairs of ranks do this side by side, so that there are more ranks than cores where four run.
  */
 #include "check.h"
 
-#include <fcntl.h>
-#include <sched.h>
-#include <sys/mman.h>
-
-enum { TAG = 5, ROUNDS = 7, SHORT_ROUNDS = 2, LONGEST_RUN = 300 };
-enum sender { WAITS, COMPUTES, TESTS, SENDERS };
+enum { TAG = 5, ROUNDS = 20, SHORT_ROUNDS = 6, LONGEST_RUN = 300 };
 
 struct layout {
     long runs;
@@ -71,32 +62,7 @@ static unsigned char value(size_t i, int round)
     return (unsigned char)(i * 31 + (i >> 8) * 7 + (i >> 16) + (size_t)round);
 }
 
-/* The word that a pair shares: the round that the receiver has ended. */
-static _Atomic int *shared_word(int peer)
-{
-    char name[64] = "/tmp/weft-strided-XXXXXX";
-    bool first = check.rank < peer;
-    int fd = first ? mkstemp(name) : -1;
-    if (first && (fd < 0 || ftruncate(fd, sizeof(int))))
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    if (first) {
-        MPI_Ssend(name, sizeof name, MPI_CHAR, peer, TAG, MPI_COMM_WORLD);
-        MPI_Recv(NULL, 0, MPI_CHAR, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        unlink(name);
-    } else {
-        MPI_Recv(name, sizeof name, MPI_CHAR, peer, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
-        fd = open(name, O_RDWR);
-        MPI_Send(NULL, 0, MPI_CHAR, peer, TAG, MPI_COMM_WORLD);
-    }
-    void *word = mmap(NULL, sizeof(int), PROT_READ | PROT_WRITE, MAP_SHARED, fd, 0);
-    if (fd < 0 || word == MAP_FAILED)
-        MPI_Abort(MPI_COMM_WORLD, 3);
-    close(fd);
-    return word;
-}
-
-static void send_one(const struct layout *out, enum sender sender, int round, int peer,
-                     const _Atomic int *ended)
+static void send_one(const struct layout *out, bool tests, int round, int peer)
 {
     unsigned char *data = check_alloc(out->span);
     MPI_Request request;
@@ -106,9 +72,7 @@ static void send_one(const struct layout *out, enum sender sender, int round, in
         for (MPI_Count k = 0; k < out->lengths[i]; k++)
             data[out->at[i] + k] = value(n++, round);
     MPI_Isend(data, 1, out->type, peer, TAG + round, MPI_COMM_WORLD, &request);
-    while (sender == COMPUTES && *ended != round)
-        sched_yield();
-    while (sender == TESTS && !done) {
+    while (tests && !done) {
         for (int i = 0; i < 2000; i++)
             __asm__ volatile("" : : : "memory");
         MPI_Test(&request, &done, MPI_STATUS_IGNORE);
@@ -117,22 +81,20 @@ static void send_one(const struct layout *out, enum sender sender, int round, in
     free(data);
 }
 
-static void receive_one(const struct layout *in, size_t sent, int round, int peer,
-                        _Atomic int *ended)
+static void receive_one(const struct layout *in, size_t sent, int round, int peer)
 {
     size_t n = 0, fits = sent < in->bytes ? sent : in->bytes, wrong = 0, holes = 0;
     struct check_buffer buffer = check_buffer_new(in->span, 3);
     MPI_Status status;
     MPI_Request never;
     if (round % 3 == 0) {
-        MPI_Irecv(buffer.data, 1, in->type, peer, TAG + ROUNDS * SENDERS + 1, MPI_COMM_WORLD,
+        MPI_Irecv(buffer.data, 1, in->type, peer, TAG + ROUNDS + 1, MPI_COMM_WORLD,
                   &never);
         MPI_Cancel(&never);
         MPI_Wait(&never, MPI_STATUS_IGNORE);
     }
     int code =
         check_class(MPI_Recv(buffer.data, 1, in->type, peer, TAG + round, MPI_COMM_WORLD, &status));
-    *ended = round;
     CHECK(code == (sent > in->bytes ? MPI_ERR_TRUNCATE : MPI_SUCCESS), "class %d", code);
     CHECK_STATUS(status, peer, TAG + round, (int)fits);
     for (long i = 0; i < in->runs; i++)
@@ -148,24 +110,20 @@ static void receive_one(const struct layout *in, size_t sent, int round, int pee
     check_buffer_free(&buffer);
 }
 
-static void round_trip(int round, int peer, _Atomic int *ended)
+static void round_trip(int round, int peer)
 {
     static const size_t most[] = {60000, 70000, 140000, 500000, 1500000, 5000000};
     static const long runs[][2] = {{0, 8}, {0, LONGEST_RUN}, {LONGEST_RUN, 0}, {12, LONGEST_RUN}};
-    bool copied = getenv("WEFT_SHM_COPY") != NULL; /* then only the sender moves the data */
-    enum sender sender = (enum sender)(round % SENDERS);
     const long *longest = runs[random_below(4)];
     size_t bytes = 1 + (size_t)random_below((long)most[random_below(6)]);
     size_t room = random_below(4) ? bytes : 1 + (size_t)random_below((long)bytes);
-    if (sender == COMPUTES && (copied || longest[0]))
-        sender = WAITS;
-    check_step("round %d: %zu bytes, room for %zu, runs to %ld and %ld, sender %d, seed %lu", round,
-               bytes, room, longest[0], longest[1], (int)sender, seed);
+    check_step("round %d: %zu bytes, room for %zu, runs to %ld and %ld, seed %lu", round,
+               bytes, room, longest[0], longest[1], seed);
     struct layout out = layout_new(bytes, longest[0]), in = layout_new(room, longest[1]);
     if ((check.rank < peer) == (round % 2 == 0))
-        send_one(&out, sender, round, peer, ended);
+        send_one(&out, round % 3 == 2, round, peer);
     else
-        receive_one(&in, bytes, round, peer, ended);
+        receive_one(&in, bytes, round, peer);
     layout_free(&out);
     layout_free(&in);
 }
@@ -177,11 +135,9 @@ int main(int argc, char **argv)
     int peer = check.rank ^ 1;
     if (peer < check.size) {
         seed = (unsigned long)check_setting("WEFT_TEST_SEED", 20) + (unsigned long)(check.rank / 2);
-        _Atomic int *ended = shared_word(peer);
-        int rounds = (check_setting("WEFT_TEST_SHORT", 0) ? SHORT_ROUNDS : ROUNDS) * SENDERS;
+        int rounds = check_setting("WEFT_TEST_SHORT", 0) ? SHORT_ROUNDS : ROUNDS;
         for (int round = 1; round <= rounds; round++)
-            round_trip(round, peer, ended);
-        munmap((void *)(uintptr_t)ended, sizeof(int));
+            round_trip(round, peer);
     }
     return check_done();
 }

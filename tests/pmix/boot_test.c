@@ -103,7 +103,7 @@ static void test_all(void)
     CHECK(weft_boot_publish("empty", NULL, 0, why, sizeof why) == 0);
     CHECK(weft_boot_fence(count, &rounds, why, sizeof why) == 0);
     CHECK(rounds > 0);
-    for (int r = 0; r < job.size; r++) {
+    for (int r = 0; r < job.size && !job.singleton; r++) {
         size_t n = sizeof got, expected = value_of(r, want);
         CHECK(weft_boot_fetch(r, "value", got, &n, 10, why, sizeof why) == 0);
         CHECK(n == expected && memcmp(got, want, n) == 0);
@@ -146,8 +146,8 @@ static void test_late(void)
         sleep(4); /* longer than the two seconds after which PMIx forgets about a local peer */
         CHECK(weft_boot_publish("late", &late, sizeof late, why, sizeof why) == 0);
     }
-    CHECK(weft_boot_fetch(last(), "late", &got, &n, 20, why, sizeof why) == 0);
-    CHECK(n == sizeof got && got == late);
+    int code = weft_boot_fetch(last(), "late", &got, &n, 20, why, sizeof why);
+    CHECK(job.singleton ? code == -1 : code == 0 && n == sizeof got && got == late);
     CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == 0);
 }
 

@@ -284,7 +284,7 @@ static void test_iface_setting(void **state)
     assert_int_equal(judge(&m, false), -1);
     assert_says(m.why, "WEFT_IFACE=ib0");
     assert_says(m.why, "eth0 (10.1.2.3)");
-    assert_says(m.why, "eth1 (192.0.2.7, 2001:db8::7, fe80::7)");
+    assert_says(m.why, "eth1 (192.0.2.7), eth1 (2001:db8::7), eth1 (fe80::7)");
 }
 
 static void test_provider_setting(void **state)

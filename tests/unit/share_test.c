@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Messages that both ends copy (src/shm/share.h): two threads claim parts of one offer after
- * another; all of a message is copied, by whoever claimed it, and who comes late gets nothing; or
- * one lays pieces that the other takes. And which way of copying wins (src/shm/copy_tuning.h).
+ * another; all of a message is copied, by whoever claimed it, and who comes late gets nothing. And
+ * which way of copying wins (src/shm/copy_tuning.h).
  * Build it with -fsanitize=thread to see its memory order judged.
  *
  * Invariant: the reader changes source and target of an offer only when the one before is closed.
@@ -41,8 +41,8 @@ static void *write_parts(void *arg)
         uint32_t units = 0;
         if (!offer)
             continue;
-        run->taken_late += weft_share_claim(&run->share, offer - 1, LARGEST, 0, &part);
-        while (weft_share_claim(&run->share, offer, bytes_of(offer), 0, &part)) {
+        run->taken_late += weft_share_claim(&run->share, offer - 1, LARGEST, &part);
+        while (weft_share_claim(&run->share, offer, bytes_of(offer), &part)) {
             memcpy(run->to + part.offset, run->from + part.offset, part.bytes);
             units += weft_share_units(part.bytes);
             weft_share_report(&run->share, offer, units);
@@ -61,7 +61,7 @@ static void read_offer(struct run *run, uint32_t offer)
     memset(run->to, 0, LARGEST);
     weft_share_open(&run->share, offer);
     atomic_store(&run->posted, offer);
-    while (weft_share_claim(&run->share, offer, bytes, 0, &part)) {
+    while (weft_share_claim(&run->share, offer, bytes, &part)) {
         assert_true(part.offset + part.bytes <= bytes && part.bytes > 0);
         memcpy(run->to + part.offset, run->from + part.offset, part.bytes);
         left -= weft_share_units(part.bytes);
@@ -105,91 +105,6 @@ static void both_ends_copy_all(void **state)
     assert_true(written > 0);
 }
 
-/* ---- The stage: only the reader brings bytes to their places. */
-
-struct staged {
-    struct weft_shm_share share;
-    _Atomic uint32_t posted;
-    unsigned char from[LARGEST], to[LARGEST], slots[WEFT_STAGE_SLOTS][WEFT_STAGE_PIECE];
-    uint64_t laid;
-};
-
-static void *lay_pieces(void *arg)
-{
-    struct staged *run = arg;
-    for (uint32_t offer, last = 0; (offer = atomic_load(&run->posted)) != LAST; sched_yield()) {
-        struct weft_shm_part part;
-        uint32_t laid = 0;
-        if (offer == last)
-            continue;
-        weft_stage_come(&run->share, last = offer);
-        while (weft_share_claim(&run->share, offer, bytes_of(offer), WEFT_STAGE_PIECE, &part)) {
-            while (!weft_stage_has_slot(&run->share, laid))
-                sched_yield();
-            memcpy(run->slots[laid % WEFT_STAGE_SLOTS], run->from + part.offset, part.bytes);
-            weft_stage_lay(&run->share, offer, laid++, part.offset);
-        }
-        run->laid += laid;
-    }
-    return NULL;
-}
-
-/* Every byte that the reader puts to its place has not been there before. */
-static void place(struct staged *run, const unsigned char *data, struct weft_shm_part part)
-{
-    for (size_t i = 0; i < part.bytes; i++) {
-        assert_int_equal(run->to[part.offset + i], 0);
-        run->to[part.offset + i] = data[i];
-    }
-}
-
-static void read_staged(struct staged *run, uint32_t offer)
-{
-    size_t bytes = bytes_of(offer);
-    uint32_t left = weft_share_units(bytes), taken = 0, laid;
-    struct weft_shm_part part;
-    for (size_t i = 0; i < bytes; i++)
-        run->from[i] = (unsigned char)(1 + (i + i / 251 + offer) % 255);
-    memset(run->to, 0, LARGEST);
-    weft_share_open(&run->share, offer);
-    atomic_store(&run->posted, offer);
-    while (left) {
-        if (weft_stage_has_come(&run->share, offer, &laid)) {
-            if (laid == taken) {
-                sched_yield();
-                continue;
-            }
-            part = weft_stage_part(&run->share, taken, bytes);
-            place(run, run->slots[taken % WEFT_STAGE_SLOTS], part);
-            weft_stage_take(&run->share, offer, ++taken);
-        } else if (weft_share_claim(&run->share, offer, bytes, 2 * WEFT_STAGE_PIECE, &part)) {
-            place(run, run->from + part.offset, part);
-            if (offer % 2)
-                sched_yield();
-        } else {
-            continue; /* the writer has come in between */
-        }
-        left -= weft_share_units(part.bytes);
-    }
-    assert_memory_equal(run->to, run->from, bytes);
-}
-
-static void pieces_go_through_the_stage(void **state)
-{
-    struct staged *run = aligned_alloc(WEFT_SHARE_LINE, sizeof *run);
-    pthread_t writer;
-    (void)state;
-    assert_non_null(run);
-    memset(run, 0, sizeof *run);
-    assert_int_equal(pthread_create(&writer, NULL, lay_pieces, run), 0);
-    for (uint32_t offer = 1; offer <= OFFERS; offer++)
-        read_staged(run, offer);
-    atomic_store(&run->posted, LAST);
-    pthread_join(writer, NULL);
-    assert_true(run->laid > WEFT_STAGE_SLOTS);
-    free(run);
-}
-
 /* Pieces that took so long each way, and now and then a long time. Returns how many went past. */
 static int pieces(struct weft_shm_copy_tuning *pace, int count, const uint64_t nanoseconds[2])
 {
@@ -231,14 +146,14 @@ static void one_end_copies_all(void **state)
     int parts = 0;
     (void)state;
     weft_share_open(&share, 1);
-    for (; weft_share_claim(&share, 1, bytes, 0, &part); parts++) {
+    for (; weft_share_claim(&share, 1, bytes, &part); parts++) {
         assert_int_equal(part.offset, done);
         done += part.bytes;
         assert_true(part.bytes >= (128 << 10) || done == bytes);
     }
     assert_int_equal(done, bytes);
     assert_in_range(parts, 2, WEFT_SHARE_LEAST_PARTS + 1);
-    assert_false(weft_share_claim(&share, 2, bytes, 0, &part));
+    assert_false(weft_share_claim(&share, 2, bytes, &part));
     assert_false(weft_share_reported(&share, 1, 1));
     weft_share_report(&share, 1, WEFT_SHARE_FAILED);
     assert_true(weft_share_reported(&share, 1, WEFT_SHARE_FAILED));
@@ -250,7 +165,6 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_ends_copy_all),
         cmocka_unit_test(one_end_copies_all),
-        cmocka_unit_test(pieces_go_through_the_stage),
         cmocka_unit_test(the_faster_way_is_kept),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -97,12 +97,16 @@ struct weft_info *weft_session_info(const struct weft_session *session)
 
 int weft_session_psets(void)
 {
-    return OWN_SETS + weft_boot_psets();
+    const struct weft_boot_pset *sets;
+    return OWN_SETS + weft_boot_psets(&sets);
 }
 
 const char *weft_session_pset_name(int n)
 {
-    return n < 0 ? NULL : n < OWN_SETS ? own_sets[n] : weft_boot_pset_name(n - OWN_SETS);
+    const struct weft_boot_pset *sets;
+    if (n < 0 || n >= OWN_SETS + weft_boot_psets(&sets))
+        return NULL;
+    return n < OWN_SETS ? own_sets[n] : sets[n - OWN_SETS].name;
 }
 
 /* Names of sets are URIs, whose scheme and host are case-insensitive: so are the names of our own
@@ -122,12 +126,14 @@ int weft_session_pset_group(struct weft_session *session, const char *name, stru
     if (set < 0)
         return weft_error_set(
             MPI_ERR_ARG, "there is no process set %s; MPI_Session_get_nth_pset names them", name);
-    int size = set == WORLD ? weft.job.size : set == SELF ? 1 : weft_boot_pset_size(set - OWN_SETS);
+    const struct weft_boot_pset *sets;
+    weft_boot_psets(&sets);
+    int size = set == WORLD ? weft.job.size : set == SELF ? 1 : sets[set - OWN_SETS].size;
     struct weft_group *group = weft_group_make(size);
     for (int i = 0; i < size; i++)
         group->table[i] = set == WORLD  ? i
                           : set == SELF ? weft.job.rank
-                                        : weft_boot_pset_member(set - OWN_SETS, i);
+                                        : sets[set - OWN_SETS].ranks[i];
     group->session = weft_session_keep(session);
     *out = weft_group_seal(group);
     return MPI_SUCCESS;

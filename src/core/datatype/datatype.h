@@ -109,6 +109,10 @@ void weft_datatype_pack_all(const struct weft_datatype *type, const void *buffer
 void weft_datatype_unpack_all(const struct weft_datatype *type, void *buffer, size_t count,
                               const void *in);
 
+/* Copies `bytes` bytes of data from a buffer to one with another type. */
+void weft_datatype_copy(const struct weft_datatype *from, const void *source,
+                        const struct weft_datatype *to, void *destination, size_t bytes);
+
 /* Whether the first `bytes` bytes of data are contiguous, whatever the type. */
 static inline bool weft_datatype_is_run(const struct weft_datatype *type, size_t bytes)
 {

@@ -158,11 +158,11 @@ static int gather_edges(struct weft_comm *comm, struct weft_edge *mine, int n,
         begins[i] = sum;
     *all = weft_memory_get((size_t)sum, 1, "the edges of a graph");
     *total = sum / (int64_t)sizeof *mine;
-    struct weft_coll_args args = {
-        .kind = WEFT_COLL_ALLGATHERV,
-        .comm = comm,
-        .in = {.at = mine, .count = (size_t)own, .type = type},
-        .out = {.at = *all, .type = type, .counts = {bytes, true}, .displs = {begins, true}}};
+    struct weft_arrays arrays = {.counts = {bytes, true}, .displs = {begins, true}};
+    struct weft_coll_args args = {.kind = WEFT_COLL_ALLGATHERV,
+                                  .comm = comm,
+                                  .in = {.at = mine, .count = (size_t)own, .type = type},
+                                  .out = {.at = *all, .type = type, .arrays = &arrays}};
     if (code == MPI_SUCCESS)
         code = weft_coll_run(&args);
     free(bytes);

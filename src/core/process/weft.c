@@ -109,10 +109,16 @@ int weft_thread_level(int required)
  * All must use the same number of cores, so rank 0 publishes its count. */
 static const char cores_key[] = "weft-cores";
 
+static bool exchanges_cores(void)
+{
+    /* not weft.shm, which may differ between ranks */
+    return weft.job.one_node && weft.job.size > 1 && !weft_settings.shm;
+}
+
 static void publish_cores(void)
 {
     char why[512];
-    if (!weft.job.one_node || weft_settings.shm || weft.job.rank > 0)
+    if (!exchanges_cores() || weft.job.rank > 0)
         return;
     int32_t cores = (int32_t)sysconf(_SC_NPROCESSORS_ONLN);
     if (weft_boot_put(cores_key, &cores, sizeof cores, why, sizeof why))
@@ -124,7 +130,7 @@ static void fetch_cores(void)
     char why[512];
     int32_t cores = 0;
     size_t bytes = sizeof cores;
-    if (!weft.job.one_node || weft_settings.shm) /* weft.shm may differ between ranks */
+    if (!exchanges_cores())
         return;
     if (weft_boot_fetch(0, cores_key, &cores, &bytes, CORES_SECONDS, why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);

@@ -58,25 +58,6 @@ static bool net_could_match(const struct weft_request *request)
 
 /* ---- Delivery */
 
-/* Copies between two buffers of this process, each with its own layout. */
-static void copy_local(struct weft_request *receive, const struct weft_request *send, size_t bytes)
-{
-    if (send->type->flags & WEFT_TYPE_CONTIGUOUS) {
-        weft_datatype_unpack(receive->type, receive->buffer, 0, send->buffer, bytes);
-        return;
-    }
-    if (receive->type->flags & WEFT_TYPE_CONTIGUOUS) {
-        weft_datatype_pack(send->type, send->buffer, 0, receive->buffer, bytes);
-        return;
-    }
-    char piece[4096];
-    for (size_t done = 0, part; done < bytes; done += part) {
-        part = bytes - done < sizeof piece ? bytes - done : sizeof piece;
-        weft_datatype_pack(send->type, send->buffer, done, piece, part);
-        weft_datatype_unpack(receive->type, receive->buffer, done, piece, part);
-    }
-}
-
 /* A receive from any source needs the sender's peer to fetch or acknowledge the message. False if
  * the connection fails: then the receive has the error. */
 static bool find_sender(struct weft_request *receive, const struct weft_arrival *message)
@@ -107,8 +88,9 @@ static void take_data(struct weft_request *receive, const struct weft_arrival *m
 {
     size_t bytes = weft_request_fit(receive, message->length);
     if (message->place == WEFT_DATA_LOCAL) {
-        copy_local(receive, message->data, bytes);
-        weft_request_event((struct weft_request *)message->data);
+        struct weft_request *send = (struct weft_request *)message->data;
+        weft_datatype_copy(send->type, send->buffer, receive->type, receive->buffer, bytes);
+        weft_request_event(send);
     } else {
         weft_datatype_unpack(receive->type, receive->buffer, 0, message->data, bytes);
     }

@@ -71,10 +71,13 @@ static char *place(char *base, MPI_Aint at)
 
 /* ---- The word */
 
-/* Takes the word; *broken is set when it was taken from a dead rank. */
+/* Takes the word, unless no other rank accesses the window; *broken is set when it was taken from a
+ * dead rank. */
 static void take_word(const struct weft_rma_apply *apply, bool *broken)
 {
-    uint32_t me = (uint32_t)apply->rank + 1;
+    uint32_t me = (uint32_t)apply->win->comm->rank + 1;
+    if (apply->exclusive)
+        return;
     for (unsigned polls = 1;; polls++) {
         uint32_t seen = 0;
         if (atomic_compare_exchange_strong(&apply->control->accumulating, &seen, me))
@@ -96,7 +99,8 @@ static void take_word(const struct weft_rma_apply *apply, bool *broken)
 
 static void give_word(const struct weft_rma_apply *apply)
 {
-    atomic_store(&apply->control->accumulating, 0);
+    if (!apply->exclusive)
+        atomic_store(&apply->control->accumulating, 0);
 }
 
 /* ---- Without atomics, exclusively or under the word */
@@ -129,16 +133,87 @@ static void combine_plain(const struct weft_rma_apply *apply, char *at, size_t b
     }
 }
 
-/* ---- By processor atomics */
+/* ---- By processor atomics, relaxed: on aligned elements of 1, 2, 4 or 8 bytes, whose value is in the
+ * low bytes of a word (external32.c refuses other machines than little-endian ones) */
 
-#define FETCH_ADD(type)                                                                            \
-    {                                                                                              \
-        type value, before;                                                                        \
-        memcpy(&value, in, sizeof value);                                                          \
-        before = __atomic_fetch_add((type *)at, value, __ATOMIC_RELAXED);                          \
-        memcpy(old, &before, sizeof before);                                                       \
-        return;                                                                                    \
+static bool takes_atomic(const char *at, size_t size)
+{
+    return size <= 8 && !(size & (size - 1)) && !((uintptr_t)at & (size - 1));
+}
+
+static inline uint64_t word_of(const void *element, size_t size)
+{
+    uint64_t word = 0;
+    switch (size) { /* lengths that the compiler knows */
+    case 1:
+        memcpy(&word, element, 1);
+        break;
+    case 2:
+        memcpy(&word, element, 2);
+        break;
+    case 4:
+        memcpy(&word, element, 4);
+        break;
+    default:
+        memcpy(&word, element, 8);
     }
+    return word;
+}
+
+static inline uint64_t load(const char *at, size_t size)
+{
+    switch (size) {
+    case 1:
+        return __atomic_load_n((const uint8_t *)at, __ATOMIC_RELAXED);
+    case 2:
+        return __atomic_load_n((const uint16_t *)at, __ATOMIC_RELAXED);
+    case 4:
+        return __atomic_load_n((const uint32_t *)at, __ATOMIC_RELAXED);
+    default:
+        return __atomic_load_n((const uint64_t *)at, __ATOMIC_RELAXED);
+    }
+}
+
+static inline void store(char *at, size_t size, uint64_t value)
+{
+    switch (size) {
+    case 1:
+        __atomic_store_n((uint8_t *)at, (uint8_t)value, __ATOMIC_RELAXED);
+        return;
+    case 2:
+        __atomic_store_n((uint16_t *)at, (uint16_t)value, __ATOMIC_RELAXED);
+        return;
+    case 4:
+        __atomic_store_n((uint32_t *)at, (uint32_t)value, __ATOMIC_RELAXED);
+        return;
+    default:
+        __atomic_store_n((uint64_t *)at, value, __ATOMIC_RELAXED);
+    }
+}
+
+#define COMPARE_AND_SWAP(type)                                                                     \
+    {                                                                                              \
+        type found = (type)*before;                                                                \
+        bool swapped = __atomic_compare_exchange_n((type *)at, &found, (type)after, false,         \
+                                                   __ATOMIC_RELAXED, __ATOMIC_RELAXED);            \
+        *before = found;                                                                           \
+        return swapped;                                                                            \
+    }
+
+/* If the element is not *before, *before becomes what it is. */
+static inline bool compare_and_swap(char *at, size_t size, uint64_t *before, uint64_t after)
+{
+    switch (size) {
+    case 1:
+        COMPARE_AND_SWAP(uint8_t)
+    case 2:
+        COMPARE_AND_SWAP(uint16_t)
+    case 4:
+        COMPARE_AND_SWAP(uint32_t)
+    default:
+        COMPARE_AND_SWAP(uint64_t)
+    }
+}
 
 /* Elements whose sum is that of unsigned integers. */
 static bool adds_as_integer(enum weft_basic_type element)
@@ -147,110 +222,42 @@ static bool adds_as_integer(enum weft_basic_type element)
            element == WEFT_BASIC_ADDRESS;
 }
 
-#define COMPARE_AND_SWAP_LOOP(type)                                                                \
-    {                                                                                              \
-        type before = __atomic_load_n((type *)at, __ATOMIC_RELAXED), after;                        \
-        do {                                                                                       \
-            after = before;                                                                        \
-            weft_op_apply(op, element, operand, &after, 1);                                        \
-        } while (!__atomic_compare_exchange_n((type *)at, &before, after, true, __ATOMIC_RELAXED,  \
-                                              __ATOMIC_RELAXED));                                  \
-        memcpy(old, &before, sizeof before);                                                       \
-        return;                                                                                    \
-    }
-
-/* Elements that are only loaded or only stored: each by one instruction. */
-#define LOAD_RUN(type)                                                                             \
-    for (size_t i = 0; i < bytes; i += sizeof(type)) {                                             \
-        type value = __atomic_load_n((const type *)(at + i), __ATOMIC_RELAXED);                    \
-        memcpy(out + i, &value, sizeof value);                                                     \
-    }                                                                                              \
-    return;
-#define STORE_RUN(type)                                                                            \
-    for (size_t i = 0; i < bytes; i += sizeof(type)) {                                             \
-        type value;                                                                                \
-        memcpy(&value, in + i, sizeof value);                                                      \
-        __atomic_store_n((type *)(at + i), value, __ATOMIC_RELAXED);                               \
-    }                                                                                              \
-    return;
-
-static void load_run(const char *at, size_t size, size_t bytes, char *out)
+/* One element; returns its value before. */
+static inline uint64_t combine_atomic(const struct weft_op *op, enum weft_basic_type element, size_t size,
+                               char *at, const char *in)
 {
-    switch (size) {
-    case 1:
-        LOAD_RUN(uint8_t)
-    case 2:
-        LOAD_RUN(uint16_t)
-    case 4:
-        LOAD_RUN(uint32_t)
-    default:
-        LOAD_RUN(uint64_t)
-    }
-}
-
-static void store_run(char *at, size_t size, size_t bytes, const char *in)
-{
-    switch (size) {
-    case 1:
-        STORE_RUN(uint8_t)
-    case 2:
-        STORE_RUN(uint16_t)
-    case 4:
-        STORE_RUN(uint32_t)
-    default:
-        STORE_RUN(uint64_t)
-    }
-}
-
-/* One element of 1, 2, 4 or 8 bytes at an aligned address; old is its value before. */
-static void combine_atomic(const struct weft_op *op, enum weft_basic_type element, size_t size,
-                           char *at, const char *in, char *old)
-{
-    uint64_t operand[1] = {0};
-    if (op->id == WEFT_OP_SUM && adds_as_integer(element)) {
-        if (size == 8)
-            FETCH_ADD(uint64_t)
-        if (size == 4)
-            FETCH_ADD(uint32_t)
-    }
-    memcpy(operand, in, size);
-    switch (size) {
-    case 1:
-        COMPARE_AND_SWAP_LOOP(uint8_t)
-    case 2:
-        COMPARE_AND_SWAP_LOOP(uint16_t)
-    case 4:
-        COMPARE_AND_SWAP_LOOP(uint32_t)
-    default:
-        COMPARE_AND_SWAP_LOOP(uint64_t)
-    }
-}
-
-static bool takes_atomic(const char *at, size_t size)
-{
-    return size <= 8 && !(size & (size - 1)) && !((uintptr_t)at & (size - 1));
+    bool adds = op->id == WEFT_OP_SUM && adds_as_integer(element);
+    if (adds && size == 8)
+        return __atomic_fetch_add((uint64_t *)at, word_of(in, 8), __ATOMIC_RELAXED);
+    if (adds && size == 4)
+        return __atomic_fetch_add((uint32_t *)at, (uint32_t)word_of(in, 4), __ATOMIC_RELAXED);
+    uint64_t operand = word_of(in, size), before = load(at, size), after;
+    do {
+        after = before;
+        weft_op_apply(op, element, &operand, &after, 1);
+    } while (!compare_and_swap(at, size, &before, after));
+    return before;
 }
 
 bool weft_rma_apply_atomic(const struct weft_op *op, enum weft_basic_type element, char *at,
                            size_t bytes, const char *in, char *out)
 {
     size_t size = weft_basic_size(element);
-    uint64_t old[1];
     if (!takes_atomic(at, size))
         return false;
-    if (op->id == WEFT_OP_NO_OP) {
-        if (out) /* a damaged packet may want none */
-            load_run(at, size, bytes, out);
-        return true;
-    }
+    if (op->id == WEFT_OP_NO_OP && !out)
+        return true; /* a damaged packet may want no result */
     if (op->id == WEFT_OP_REPLACE && !out) {
-        store_run(at, size, bytes, in);
+        for (size_t i = 0; i < bytes; i += size)
+            store(at + i, size, word_of(in + i, size));
         return true;
     }
     for (size_t i = 0; i < bytes; i += size) {
-        combine_atomic(op, element, size, at + i, in + i, (char *)old);
+        uint64_t old = op->id == WEFT_OP_NO_OP
+                           ? load(at + i, size)
+                           : combine_atomic(op, element, size, at + i, in + i);
         if (out)
-            memcpy(out + i, old, size);
+            memcpy(out + i, &old, size);
     }
     return true;
 }
@@ -261,11 +268,9 @@ static int combine_run(const struct weft_rma_apply *apply, char *at, size_t byte
     bool broken = false;
     if (!apply->exclusive && weft_rma_apply_atomic(apply->op, apply->element, at, bytes, in, out))
         return MPI_SUCCESS;
-    if (!apply->exclusive)
-        take_word(apply, &broken);
+    take_word(apply, &broken);
     combine_plain(apply, at, bytes, in, out);
-    if (!apply->exclusive)
-        give_word(apply);
+    give_word(apply);
     return broken ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
 
@@ -301,8 +306,7 @@ static int combine_pairs(const struct weft_rma_apply *apply, char *base,
         _Alignas(16) char pair[MOST_ELEMENT] = {0}, operand[MOST_ELEMENT] = {0};
         char packed[MOST_ELEMENT];
         struct cursor begin = cursor;
-        if (!apply->exclusive)
-            take_word(apply, &broken);
+        take_word(apply, &broken);
         move(&cursor, base, packed, size, false);
         if (out)
             memcpy(out + i, packed, size);
@@ -313,8 +317,7 @@ static int combine_pairs(const struct weft_rma_apply *apply, char *base,
             pair_to_packed(apply->element, pair, packed);
             move(&begin, base, packed, size, true);
         }
-        if (!apply->exclusive)
-            give_word(apply);
+        give_word(apply);
     }
     return broken ? MPI_ERR_PROC_ABORTED : MPI_SUCCESS;
 }
@@ -338,33 +341,15 @@ int weft_rma_apply(const struct weft_rma_apply *apply, char *base, const struct 
     return code;
 }
 
-/* A failed exchange writes the value that it has found to `before`. */
-#define COMPARE_AND_SWAP(type)                                                                     \
-    {                                                                                              \
-        type before, after;                                                                        \
-        memcpy(&before, compare, sizeof before);                                                   \
-        memcpy(&after, value, sizeof after);                                                       \
-        __atomic_compare_exchange_n((type *)at, &before, after, false, __ATOMIC_SEQ_CST,           \
-                                    __ATOMIC_SEQ_CST);                                             \
-        memcpy(out, &before, sizeof before);                                                       \
-        return MPI_SUCCESS;                                                                        \
-    }
-
 int weft_rma_compare_and_swap(const struct weft_rma_apply *apply, char *at, size_t bytes,
                               const void *compare, const void *value, void *out)
 {
     bool broken = false;
     if (takes_atomic(at, bytes)) {
-        switch (bytes) {
-        case 1:
-            COMPARE_AND_SWAP(uint8_t)
-        case 2:
-            COMPARE_AND_SWAP(uint16_t)
-        case 4:
-            COMPARE_AND_SWAP(uint32_t)
-        default:
-            COMPARE_AND_SWAP(uint64_t)
-        }
+        uint64_t before = word_of(compare, bytes);
+        compare_and_swap(at, bytes, &before, word_of(value, bytes));
+        memcpy(out, &before, bytes);
+        return MPI_SUCCESS;
     }
     take_word(apply, &broken);
     memcpy(out, at, bytes);

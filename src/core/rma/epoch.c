@@ -141,11 +141,15 @@ int weft_win_sync(struct weft_win *win)
 /* ---- Order of epochs */
 
 static const char exposed_text[] = "between MPI_Win_post and MPI_Win_wait";
-static const char *const access_text[] = {
-    [WEFT_WIN_NO_ACCESS] = "between two fences with operations",
-    [WEFT_WIN_STARTED] = "between MPI_Win_start and MPI_Win_complete",
-    [WEFT_WIN_LOCKED] = "between MPI_Win_lock and MPI_Win_unlock",
-    [WEFT_WIN_LOCKED_ALL] = "between MPI_Win_lock_all and MPI_Win_unlock_all"};
+const char *weft_win_epoch(enum weft_win_access access)
+{
+    static const char *const texts[] = {
+        [WEFT_WIN_NO_ACCESS] = "between two fences with operations",
+        [WEFT_WIN_STARTED] = "between MPI_Win_start and MPI_Win_complete",
+        [WEFT_WIN_LOCKED] = "between MPI_Win_lock and MPI_Win_unlock",
+        [WEFT_WIN_LOCKED_ALL] = "between MPI_Win_lock_all and MPI_Win_unlock_all"};
+    return texts[access];
+}
 
 static int open_epoch(const char *which)
 {
@@ -155,7 +159,7 @@ static int open_epoch(const char *which)
 static int no_access_yet(const struct weft_win *win)
 {
     bool open = win->access != WEFT_WIN_NO_ACCESS || win->fence_used;
-    return open ? open_epoch(access_text[win->access]) : MPI_SUCCESS;
+    return open ? open_epoch(weft_win_epoch(win->access)) : MPI_SUCCESS;
 }
 
 int weft_win_idle(const struct weft_win *win)
@@ -179,7 +183,7 @@ int weft_win_fence(struct weft_win *win, int assert)
     int code = bad_assertion(assert, MPI_MODE_NOSTORE | MPI_MODE_NOPUT | MPI_MODE_NOPRECEDE |
                                          MPI_MODE_NOSUCCEED);
     if (code == MPI_SUCCESS && (win->access != WEFT_WIN_NO_ACCESS || win->posted))
-        code = open_epoch(win->posted ? exposed_text : access_text[win->access]);
+        code = open_epoch(win->posted ? exposed_text : weft_win_epoch(win->access));
     if (code == MPI_SUCCESS && (assert &MPI_MODE_NOPRECEDE) && win->fence_used)
         code = weft_error_set(MPI_ERR_ASSERT, "MPI_MODE_NOPRECEDE is asserted, but operations of "
                                               "this rank came before this fence");
@@ -250,7 +254,7 @@ int weft_win_post(struct weft_win *win, struct weft_group *group, int assert)
     if (code == MPI_SUCCESS)
         code = check_group(win, group);
     if (code == MPI_SUCCESS && (win->posted || win->fence_used))
-        code = open_epoch(win->posted ? exposed_text : access_text[WEFT_WIN_NO_ACCESS]);
+        code = open_epoch(win->posted ? exposed_text : weft_win_epoch(WEFT_WIN_NO_ACCESS));
     if (code != MPI_SUCCESS)
         return code;
     win->fenced = false;

@@ -72,7 +72,6 @@ static int apply_to(const struct weft_win *win, int source, const struct weft_rm
                                    .element = element,
                                    .control = win->control,
                                    .win = win,
-                                   .rank = win->comm->rank,
                                    .exclusive = win->targets[source].granted == WEFT_WIN_EXCLUSIVE};
     const char *data = op->id == WEFT_OP_NO_OP ? NULL : weft_rma_packet_data(packet);
     return weft_rma_apply(&apply, NULL, runs, packet->runs, data, out);
@@ -83,7 +82,7 @@ static int carry_out(const struct weft_win *win, int source, const struct weft_r
 {
     char *data = weft_rma_packet_data(packet);
     size_t done = 0;
-    struct weft_rma_apply swap = {.control = win->control, .win = win, .rank = win->comm->rank};
+    struct weft_rma_apply swap = {.control = win->control, .win = win};
     switch (packet->kind) {
     case WEFT_RMA_PUT:
     case WEFT_RMA_GET:

@@ -6,9 +6,8 @@
  * of the launcher's node) have a segment: their control words, one behind the other, then the
  * memory of each rank if MPI allocates it. The lowest rank makes it.
  *
- * Invariant: if the segment of any rank cannot be made or joined, no rank uses one: an allocated
- * window then has private memory at every rank and all its operations go by messages;
- * MPI_Win_allocate_shared fails at every rank.
+ * Invariant: if the segment of any rank cannot be made or joined, every rank has one of its own,
+ * and all operations go by messages; MPI_Win_allocate_shared fails at every rank.
  */
 #include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
@@ -123,6 +122,12 @@ static void find_members(struct weft_win *win)
     }
 }
 
+/* Whether MPI allocates the memory. */
+static bool allocates(const struct weft_win *win)
+{
+    return win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
+}
+
 /* How the memory of each member is aligned. The ranks of MPI_Win_allocate_shared follow each other
  * without a gap unless alloc_shared_noncontig is set. */
 static size_t alignment_of(const struct weft_win *win, size_t bytes)
@@ -145,10 +150,9 @@ static size_t control_bytes(int n)
 static bool lay_out(const struct weft_win *win, const struct extent *extents, struct places *places)
 {
     enum { PAGE = 4096 };
-    bool allocates = win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
     size_t at = round_up(control_bytes(win->nmembers), PAGE);
     for (int i = 0; i < win->nmembers; i++) {
-        size_t bytes = allocates ? (size_t)extents[win->members[i]].bytes : 0;
+        size_t bytes = allocates(win) ? (size_t)extents[win->members[i]].bytes : 0;
         at = round_up(at, alignment_of(win, bytes));
         places->at[i] = at;
         if (bytes > (size_t)1 << 62 || (at += bytes) > (size_t)1 << 62)
@@ -176,20 +180,25 @@ static int open_segment(struct weft_win *win, size_t bytes, bool *all)
         failed =
             cards[maker].bytes == bytes ? weft_shm_window_join(&cards[maker], &win->segment) : -1;
     free(cards);
-    if (failed > 0 && code == MPI_SUCCESS)
-        weft_error_set(MPI_ERR_RMA_SHARED,
-                       "the shared memory of %zu bytes for a window cannot be %s: %s", bytes,
-                       win->member ? "opened" : "made", strerror(failed));
     int well = !failed, everywhere = 0;
     struct weft_elements mine = {&well, 1, weft_handle_object(MPI_INT)};
     if (code == MPI_SUCCESS)
         code = weft_coll_allreduce(win->comm, mine, &everywhere, weft_handle_object(MPI_MIN));
+    if (failed > 0 && code == MPI_SUCCESS)
+        weft_error_set(MPI_ERR_RMA_SHARED,
+                       "the shared memory of %zu bytes for a window cannot be %s: %s", bytes,
+                       win->member ? "opened" : "made", strerror(failed));
+    else if (!everywhere && code == MPI_SUCCESS)
+        weft_error_set(MPI_ERR_RMA_SHARED,
+                       "the shared memory of %zu bytes for a window cannot be made or opened at "
+                       "another rank, whose own error states why",
+                       bytes);
     weft_shm_window_close_fd(&win->segment);
     *all = everywhere;
     return code;
 }
 
-static void use_segment(struct weft_win *win, const struct places *places, bool with_memory)
+static void use_segment(struct weft_win *win, const struct places *places)
 {
     int n = win->nmembers;
     for (int i = 0; i < n; i++) {
@@ -197,44 +206,34 @@ static void use_segment(struct weft_win *win, const struct places *places, bool 
         target->control = (struct weft_win_control *)(win->segment.at + (i + 1) * CONTROL_BYTES);
         target->shared_by =
             (_Atomic uint8_t *)(win->segment.at + (n + 1) * CONTROL_BYTES) + (size_t)i * (size_t)n;
-        if (with_memory)
+        if (allocates(win))
             target->base = win->segment.at + places->at[i];
     }
     win->control = win->targets[win->comm->rank].control;
 }
 
-/* Memory and control words of this rank only. */
-static int use_private(struct weft_win *win, bool with_memory)
+/* A segment of this rank only. */
+static int open_private(struct weft_win *win, const struct extent *extents, struct places *places)
 {
-    struct weft_win_target *self = &win->targets[win->comm->rank];
-    enum { ALIGNMENT = 4096 };
     weft_shm_window_unmap(&win->segment);
     win->members[0] = win->comm->rank;
     win->nmembers = 1;
     win->member = 0;
-    size_t bytes = ALIGNMENT + (with_memory ? (size_t)win->bytes : 0);
-    win->private_memory = aligned_alloc(ALIGNMENT, round_up(bytes, ALIGNMENT));
-    if (!win->private_memory)
-        return weft_error_set(MPI_ERR_NO_MEM, "no memory for a window of %lld bytes",
-                              (long long)win->bytes);
-    memset(win->private_memory, 0, ALIGNMENT);
-    win->control = self->control = win->private_memory;
-    self->shared_by = (_Atomic uint8_t *)win->private_memory + CONTROL_BYTES;
-    if (with_memory)
-        self->base = (char *)win->private_memory + ALIGNMENT;
-    return MPI_SUCCESS;
+    if (lay_out(win, extents, places) && !weft_shm_window_private(places->bytes, &win->segment))
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_NO_MEM, "no memory for a window of %lld bytes",
+                          (long long)win->bytes);
 }
 
 static int open_memory(struct weft_win *win, const struct extent *extents)
 {
-    bool all = false, large = false;
-    bool allocates = win->flavor == MPI_WIN_FLAVOR_ALLOCATE || win->flavor == MPI_WIN_FLAVOR_SHARED;
+    bool all = false;
     int code = MPI_SUCCESS;
     find_members(win);
     struct places places = {.at = calloc((size_t)win->nmembers, sizeof *places.at)};
     if (!places.at)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
-    large = !lay_out(win, extents, &places);
+    bool large = !lay_out(win, extents, &places);
     if (win->flavor == MPI_WIN_FLAVOR_SHARED && win->nmembers < win->comm->size)
         code = weft_error_set(MPI_ERR_RMA_SHARED,
                               "%d of the %d ranks are on other nodes and cannot share memory; "
@@ -243,12 +242,11 @@ static int open_memory(struct weft_win *win, const struct extent *extents)
                               win->comm->size - win->nmembers, win->comm->size);
     if (code == MPI_SUCCESS)
         code = open_segment(win, large ? 0 : places.bytes, &all);
-    if (code == MPI_SUCCESS && all)
-        use_segment(win, &places, allocates);
-    else if (code == MPI_SUCCESS && win->flavor == MPI_WIN_FLAVOR_SHARED)
-        code = MPI_ERR_RMA_SHARED;
-    else if (code == MPI_SUCCESS)
-        code = use_private(win, allocates);
+    if (code == MPI_SUCCESS && !all)
+        code = win->flavor == MPI_WIN_FLAVOR_SHARED ? MPI_ERR_RMA_SHARED
+                                                    : open_private(win, extents, &places);
+    if (code == MPI_SUCCESS)
+        use_segment(win, &places);
     free(places.at);
     return code;
 }
@@ -356,7 +354,6 @@ static void free_memory(struct weft_win *win)
 {
     weft_net_region_close(win->exposed);
     weft_shm_window_unmap(&win->segment);
-    free(win->private_memory);
     free(win->regions);
     free(win->members);
     free(win->targets);

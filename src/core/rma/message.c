@@ -287,33 +287,21 @@ static int lock_holder(const struct weft_win *win)
     return control ? weft_win_lock_holder(control) : -1;
 }
 
-static const char *access_text(const struct weft_win *win)
-{
-    switch (win->access) {
-    case WEFT_WIN_STARTED:
-        return ", MPI_Win_start without MPI_Win_complete";
-    case WEFT_WIN_LOCKED:
-        return ", MPI_Win_lock without MPI_Win_unlock";
-    case WEFT_WIN_LOCKED_ALL:
-        return ", MPI_Win_lock_all without MPI_Win_unlock_all";
-    default:
-        return "";
-    }
-}
-
 static void see_waits(const struct weft_win *first, void (*see)(void *arg, const char *text),
                       void *arg)
 {
     for (const struct weft_win *win = first; win; win = win->next) {
-        char text[512], wait[128] = "", holder[64] = "";
+        char text[512], access[80] = "", wait[128] = "", holder[64] = "";
         if (!win->waits_for && !win->access && !win->posted && !win->waiters)
             continue;
+        if (win->access)
+            snprintf(access, sizeof access, ", %s", weft_win_epoch(win->access));
         if (win->waits_for && win->waits_at >= 0)
             snprintf(wait, sizeof wait, ", waits for %s of rank %d", win->waits_for, win->waits_at);
         if (lock_holder(win) >= 0)
             snprintf(holder, sizeof holder, "; rank %d holds the exclusive lock", lock_holder(win));
-        snprintf(text, sizeof text, "window %s%s%s%s%s%s", name_of(win), access_text(win),
-                 win->posted ? ", MPI_Win_post without MPI_Win_wait" : "",
+        snprintf(text, sizeof text, "window %s%s%s%s%s%s", name_of(win), access,
+                 win->posted ? ", between MPI_Win_post and MPI_Win_wait" : "",
                  win->waiters ? ", other ranks wait for its lock" : "", wait, holder);
         see(arg, text);
     }

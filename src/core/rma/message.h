@@ -104,6 +104,14 @@ int weft_rma_await(struct weft_win *win, int rank, const char *what, unsigned *p
 bool weft_rma_is_dead(const struct weft_win *win, int rank);
 int weft_rma_report_dead(const struct weft_win *win, int rank);
 
+/* ---- operation.c */
+
+/* Lists the runs at the target of the packed form from `done` on, relative to its window: at most
+ * WEFT_RMA_RUNS, of at most `most` bytes, and of whole elements if the operation accumulates.
+ * Returns their bytes. */
+size_t weft_rma_list_runs(const struct weft_rma_call *call, size_t done, size_t most,
+                          struct weft_run *runs, size_t *nruns);
+
 /* ---- handler.c */
 
 /* Handles a packet that has arrived. */
@@ -143,7 +151,6 @@ struct weft_rma_apply {
     enum weft_basic_type element;
     struct weft_win_control *control; /* of the target */
     const struct weft_win *win;
-    int rank;       /* that applies it */
     bool exclusive; /* the origin holds the exclusive lock: no other rank accesses the window */
 };
 

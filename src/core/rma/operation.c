@@ -13,36 +13,36 @@
 
 #include <string.h>
 
-enum { CHUNK = 8192, RUNS = 128 };
+enum { CHUNK = 8192 };
 
 static void *place(const void *base, int64_t offset)
 {
     return (void *)((uintptr_t)base + (uintptr_t)offset);
 }
 
-/* ---- Put and get */
-
-static void copy(struct weft_rma_data from, struct weft_rma_data to, size_t bytes)
+size_t weft_rma_list_runs(const struct weft_rma_call *call, size_t done, size_t most,
+                          struct weft_run *runs, size_t *nruns)
 {
-    void *source = weft_datatype_run(from.type, from.at, bytes);
-    void *destination = weft_datatype_run(to.type, to.at, bytes);
-    if (source && destination) {
-        memmove(destination, source, bytes);
-    } else if (destination) {
-        weft_datatype_pack(from.type, from.at, 0, destination, bytes);
-    } else if (source) {
-        weft_datatype_unpack(to.type, to.at, 0, source, bytes);
-    } else {
-        char chunk[CHUNK];
-        for (size_t done = 0, n; done < bytes; done += n) {
-            n = bytes - done < CHUNK ? bytes - done : CHUNK;
-            weft_datatype_pack(from.type, from.at, done, chunk, n);
-            weft_datatype_unpack(to.type, to.at, done, chunk, n);
-        }
+    const struct weft_datatype *type = call->type;
+    size_t end = call->bytes - done < most ? call->bytes : done + most, bytes = 0;
+    *nruns = weft_layout_list_runs(type->layout, type->extent, (MPI_Aint)call->at, done, end, runs,
+                                   WEFT_RMA_RUNS);
+    for (size_t i = 0; i < *nruns; i++)
+        bytes += runs[i].bytes;
+    size_t surplus = call->op ? bytes % weft_rma_element_bytes(type->basic_type) : 0;
+    for (bytes -= surplus; surplus;) { /* of the last element, which is not whole */
+        struct weft_run *last = &runs[*nruns - 1];
+        size_t cut = surplus < last->bytes ? surplus : last->bytes;
+        last->bytes -= cut;
+        surplus -= cut;
+        *nruns -= last->bytes == 0;
     }
+    return bytes;
 }
 
-/* Puts and gets that the kernel copies. False: it refused, and this target is left to messages. */
+/* ---- Puts and gets that the kernel copies */
+
+/* False: it refused, and this target is left to messages. */
 static bool copy_by_kernel(struct weft_win_target *target, const struct weft_rma_call *call)
 {
     enum { AT_ONCE = 64 << 20 };
@@ -52,17 +52,12 @@ static bool copy_by_kernel(struct weft_win_target *target, const struct weft_rma
     char *run = weft_datatype_run(origin->type, origin->at, call->bytes);
     size_t most = run ? AT_ONCE : CHUNK;
     for (size_t done = 0, bytes; done < call->bytes; done += bytes) {
-        struct weft_run runs[RUNS];
-        struct iovec there[RUNS];
-        size_t end = call->bytes - done < most ? call->bytes : done + most;
-        size_t n =
-            weft_layout_list_runs(call->type->layout, call->type->extent,
-                                  (MPI_Aint)target->remote + call->at, done, end, runs, RUNS);
-        bytes = 0;
-        for (size_t i = 0; i < n; i++) {
-            there[i] = (struct iovec){(void *)(intptr_t)runs[i].at, runs[i].bytes};
-            bytes += runs[i].bytes;
-        }
+        struct weft_run runs[WEFT_RMA_RUNS];
+        struct iovec there[WEFT_RMA_RUNS];
+        size_t n;
+        bytes = weft_rma_list_runs(call, done, most, runs, &n);
+        for (size_t i = 0; i < n; i++)
+            there[i] = (struct iovec){place((void *)target->remote, runs[i].at), runs[i].bytes};
         if (put && !run)
             weft_datatype_pack(origin->type, origin->at, done, chunk, bytes);
         if (weft_shm_window_copy(target->pid, put, run ? run + done : chunk, bytes, there, n)) {
@@ -116,22 +111,10 @@ static int accumulate(const struct weft_rma_apply *apply, const struct weft_rma_
     int code = MPI_SUCCESS;
     if (apply_whole(apply, call, base, &code))
         return code;
-    size_t element = weft_rma_element_bytes(apply->element), most = CHUNK / element * element;
     for (size_t done = 0, bytes; done < call->bytes; done += bytes) {
-        struct weft_run runs[RUNS];
-        size_t end = call->bytes - done < most ? call->bytes : done + most;
-        size_t n = weft_layout_list_runs(call->type->layout, call->type->extent, (MPI_Aint)call->at,
-                                         done, end, runs, RUNS);
-        bytes = 0;
-        for (size_t i = 0; i < n; i++)
-            bytes += runs[i].bytes;
-        for (size_t surplus = bytes % element; surplus; bytes -= surplus, surplus = 0) {
-            /* The last element is not whole; RUNS is more than the runs of one. */
-            size_t cut = surplus;
-            for (; cut >= runs[n - 1].bytes; n--)
-                cut -= runs[n - 1].bytes;
-            runs[n - 1].bytes -= cut;
-        }
+        struct weft_run runs[WEFT_RMA_RUNS];
+        size_t n;
+        bytes = weft_rma_list_runs(call, done, CHUNK, runs, &n);
         int failed = apply_part(apply, call, base, done, runs, n, bytes);
         code = failed ? failed : code;
     }
@@ -143,22 +126,21 @@ static int accumulate(const struct weft_rma_apply *apply, const struct weft_rma_
 static int operate_directly(struct weft_win *win, const struct weft_rma_call *call)
 {
     const struct weft_win_target *target = &win->targets[call->target];
-    struct weft_rma_data there = {place(target->base, call->at), call->type};
+    void *there = place(target->base, call->at);
     struct weft_rma_apply apply = {.op = call->op,
                                    .element = call->type->basic_type,
                                    .control = target->control,
                                    .win = win,
-                                   .rank = win->comm->rank,
                                    .exclusive = target->lock == WEFT_WIN_EXCLUSIVE};
     switch (call->kind) {
     case WEFT_RMA_PUT:
-        copy(call->origin, there, call->bytes);
+        weft_datatype_copy(call->origin.type, call->origin.at, call->type, there, call->bytes);
         return MPI_SUCCESS;
     case WEFT_RMA_GET:
-        copy(there, call->origin, call->bytes);
+        weft_datatype_copy(call->type, there, call->origin.type, call->origin.at, call->bytes);
         return MPI_SUCCESS;
     case WEFT_RMA_COMPARE_AND_SWAP:
-        return weft_rma_compare_and_swap(&apply, there.at, call->bytes, call->compare,
+        return weft_rma_compare_and_swap(&apply, there, call->bytes, call->compare,
                                          call->origin.at, call->result.at);
     case WEFT_RMA_ACCUMULATE:
     case WEFT_RMA_GET_ACCUMULATE:

@@ -144,28 +144,6 @@ void weft_rma_fail_operations(struct weft_win *win, int rank)
 
 /* ---- Packets */
 
-/* Lists the runs at the target behind the next part of the packed form: as much as a packet takes,
- * whole elements of an accumulate operation. Returns the bytes. */
-static size_t list_runs(const struct weft_rma_op *op, struct weft_run *runs, size_t *nruns)
-{
-    const struct weft_datatype *type = op->call.type;
-    size_t left = op->call.bytes - op->sent;
-    size_t most = left < WEFT_RMA_DATA_BYTES ? left : WEFT_RMA_DATA_BYTES, bytes = 0;
-    *nruns = weft_layout_list_runs(type->layout, type->extent, (MPI_Aint)op->call.at, op->sent,
-                                   op->sent + most, runs, WEFT_RMA_RUNS);
-    for (size_t i = 0; i < *nruns; i++)
-        bytes += runs[i].bytes;
-    size_t surplus = op->call.op ? bytes % weft_rma_element_bytes(type->basic_type) : 0;
-    for (bytes -= surplus; surplus;) {
-        struct weft_run *last = &runs[*nruns - 1];
-        size_t cut = surplus < last->bytes ? surplus : last->bytes;
-        last->bytes -= cut;
-        surplus -= cut;
-        *nruns -= last->bytes == 0;
-    }
-    return bytes;
-}
-
 static void write_data(const struct weft_rma_op *op, struct weft_rma_packet *packet, size_t bytes)
 {
     const struct weft_rma_data *origin = &op->call.origin;
@@ -189,7 +167,8 @@ static int send_one(struct weft_win *win, struct weft_rma_op *op)
 {
     struct weft_win_target *target = &win->targets[op->call.target];
     struct weft_run runs[WEFT_RMA_RUNS];
-    size_t nruns, bytes = list_runs(op, runs, &nruns);
+    size_t nruns, bytes;
+    bytes = weft_rma_list_runs(&op->call, op->sent, WEFT_RMA_DATA_BYTES, runs, &nruns);
     size_t room = op->call.kind == WEFT_RMA_COMPARE_AND_SWAP ? 2 * bytes
                   : op->call.kind == WEFT_RMA_GET            ? 0
                                                              : bytes;

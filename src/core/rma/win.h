@@ -133,7 +133,6 @@ struct weft_win {
     struct weft_shm_window segment;   /* control words, and memory that MPI allocated */
     int *members, nmembers, member;   /* the ranks that share it, ascending; this one's index */
     struct weft_win_control *control; /* this rank's */
-    void *private_memory;             /* allocated without a segment, or NULL */
     struct weft_win_region *regions;  /* attached, `nregions` of them */
     size_t nregions;
     struct weft_net_region *exposed; /* this rank's memory, registered; or NULL */
@@ -207,6 +206,9 @@ int weft_win_unlock_all(struct weft_win *win);
 /* local: until the origin's buffers may be used again. rank may be WEFT_WIN_ALL_RANKS. */
 int weft_win_flush(struct weft_win *win, int rank, bool local);
 int weft_win_sync(struct weft_win *win);
+
+/* "between MPI_Win_lock and MPI_Win_unlock": an open epoch, for sentences. */
+const char *weft_win_epoch(enum weft_win_access access);
 
 /* MPI_SUCCESS if no epoch is open. */
 int weft_win_idle(const struct weft_win *win);

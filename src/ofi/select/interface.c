@@ -44,6 +44,13 @@ bool weft_interface_same_address(const struct sockaddr *a, const struct sockaddr
     return a_len != 0 && a_len == b_len && memcmp(a_bytes, b_bytes, a_len) == 0;
 }
 
+static void mark_default(struct weft_interface *list, size_t count, const char *name)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(list[i].name, name) == 0 && !(list[i].flags & IFF_LOOPBACK))
+            list[i].default_route = true;
+}
+
 /* Marks the interfaces that a default route of IPv4 leaves through. */
 static void mark_routes4(struct weft_interface *list, size_t count)
 {
@@ -51,17 +58,12 @@ static void mark_routes4(struct weft_interface *list, size_t count)
     char line[512], name[IFNAMSIZ];
     unsigned long destination, mask;
 
-    if (file == NULL)
-        return;
-    while (fgets(line, sizeof line, file) != NULL) {
-        if (sscanf(line, "%15s %lx %*s %*s %*s %*s %*s %lx", name, &destination, &mask) != 3 ||
-            destination != 0 || mask != 0)
-            continue;
-        for (size_t i = 0; i < count; i++)
-            if (strcmp(list[i].name, name) == 0)
-                list[i].default_route = true;
-    }
-    fclose(file);
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "%15s %lx %*s %*s %*s %*s %*s %lx", name, &destination, &mask) == 3 &&
+            destination == 0 && mask == 0)
+            mark_default(list, count, name);
+    if (file != NULL)
+        fclose(file);
 }
 
 /* The same for IPv6, where the kernel also lists an unreachable default route on loopback. */
@@ -71,18 +73,13 @@ static void mark_routes6(struct weft_interface *list, size_t count)
     char line[512], destination[33], name[IFNAMSIZ];
     unsigned prefix;
 
-    if (file == NULL)
-        return;
-    while (fgets(line, sizeof line, file) != NULL) {
-        if (sscanf(line, "%32s %x %*s %*s %*s %*s %*s %*s %*s %15s", destination, &prefix, name) !=
-                3 ||
-            prefix != 0 || strspn(destination, "0") != 32)
-            continue;
-        for (size_t i = 0; i < count; i++)
-            if (strcmp(list[i].name, name) == 0 && !(list[i].flags & IFF_LOOPBACK))
-                list[i].default_route = true;
-    }
-    fclose(file);
+    while (file != NULL && fgets(line, sizeof line, file) != NULL)
+        if (sscanf(line, "%32s %x %*s %*s %*s %*s %*s %*s %*s %15s", destination, &prefix, name) ==
+                3 &&
+            prefix == 0 && strspn(destination, "0") == 32)
+            mark_default(list, count, name);
+    if (file != NULL)
+        fclose(file);
 }
 
 struct weft_interface *weft_interface_list(size_t *count)
@@ -284,46 +281,17 @@ char *weft_interface_address(const struct sockaddr *address, char *buf, size_t l
     return buf;
 }
 
-/* Appends text at *at. Returns false, with "..." at the end, when it does not fit. */
-static bool append(char *buf, size_t len, size_t *at, const char *text)
-{
-    size_t n = strlen(text);
-
-    if (*at + n + sizeof "..." > len) {
-        if (*at + sizeof "..." <= len)
-            memcpy(buf + *at, "...", sizeof "...");
-        return false;
-    }
-    memcpy(buf + *at, text, n + 1);
-    *at += n;
-    return true;
-}
-
 char *weft_interface_names(const struct weft_interface *list, size_t count, char *buf, size_t len)
 {
     size_t at = 0;
     char address[INET6_ADDRSTRLEN];
 
-    if (len > 0)
-        buf[0] = '\0';
-    for (size_t i = 0; i < count; i++) {
-        size_t before = 0;
-
-        while (before < i && strcmp(list[before].name, list[i].name) != 0)
-            before++;
-        if (before < i)
-            continue;
-        if (!append(buf, len, &at, at > 0 ? ", " : "") || !append(buf, len, &at, list[i].name))
-            return buf;
-        for (size_t j = i; j < count; j++) {
-            if (strcmp(list[j].name, list[i].name) != 0)
-                continue;
-            weft_interface_address(address_of(&list[j]), address, sizeof address);
-            if (!append(buf, len, &at, j == i ? " (" : ", ") || !append(buf, len, &at, address))
-                return buf;
-        }
-        if (!append(buf, len, &at, ")"))
-            return buf;
-    }
+    buf[0] = '\0';
+    for (size_t i = 0; i < count && at < len; i++)
+        at += (size_t)snprintf(
+            buf + at, len - at, "%s%s (%s)", at > 0 ? ", " : "", list[i].name,
+            weft_interface_address(address_of(&list[i]), address, sizeof address));
+    if (at >= len)
+        memcpy(buf + len - sizeof "...", "...", sizeof "...");
     return buf;
 }

@@ -62,7 +62,7 @@ enum weft_fitness weft_interface_fitness(const struct weft_interface *interface,
 /* The address as text without its port; "" for anything but IP. Returns buf. */
 char *weft_interface_address(const struct sockaddr *address, char *buf, size_t len);
 
-/* "lo (127.0.0.1, ::1), eth0 (192.0.2.2)" for sentences, cut with "..." if it does not fit.
+/* "lo (127.0.0.1), lo (::1), eth0 (192.0.2.2)" for sentences, cut with "..." if it does not fit.
  * Returns buf. */
 char *weft_interface_names(const struct weft_interface *list, size_t count, char *buf, size_t len);
 

@@ -88,45 +88,33 @@ bool weft_offer_better(const struct weft_offer *a, const struct weft_offer *b)
     return tag_bits(a->tag_format) > tag_bits(b->tag_format);
 }
 
-static int compare_numbers(int64_t a, int64_t b)
-{
-    return (a > b) - (a < b);
-}
-
 /* Compares two offers, both usable or both not: < 0 if a is preferred, > 0 for b. *why is set to
  * the criterion. */
 static int prefer(const struct weft_verdict *a, const struct weft_verdict *b, const char **why)
 {
-    const struct weft_interface *a_if = a->interface, *b_if = b->interface;
-    int order;
-
-    *why = "its interface suits the job better";
-    if ((order = compare_numbers(a->fitness, b->fitness)) != 0)
-        return order;
-    *why = "higher rank";
-    if ((order = compare_numbers(b->row->rank, a->row->rank)) != 0)
-        return order;
-    *why = "earlier in WEFT_IFACE";
-    if ((order = compare_numbers(a->place, b->place)) != 0)
-        return order;
-    *why = "it has an IP address";
-    if ((order = compare_numbers(a->offer->ib_address, b->offer->ib_address)) != 0)
-        return order;
-    if (a_if != NULL && b_if != NULL) {
-        *why = "loopback is always there on one node";
-        if (a->one_node && (order = compare_numbers(!!(b_if->flags & IFF_LOOPBACK),
-                                                    !!(a_if->flags & IFF_LOOPBACK))) != 0)
-            return order;
-        *why = "it has the default route";
-        if ((order = compare_numbers(b_if->default_route, a_if->default_route)) != 0)
-            return order;
-        *why = "first of equals";
-        if ((order = compare_numbers(a_if->index, b_if->index)) != 0)
-            return order;
-        *why = "IPv4 before IPv6";
-        if ((order = compare_numbers(a->offer->address.ss_family, b->offer->address.ss_family)) !=
-            0)
-            return order;
+    static const struct weft_interface none;
+    bool both = a->interface != NULL && b->interface != NULL;
+    const struct weft_interface *a_if = both ? a->interface : &none;
+    const struct weft_interface *b_if = both ? b->interface : &none;
+    bool a_loops = a_if->flags & IFF_LOOPBACK, b_loops = b_if->flags & IFF_LOOPBACK;
+    const struct {
+        const char *why;
+        int64_t less, than;
+    } criteria[] = {
+        {"its interface suits the job better", a->fitness, b->fitness},
+        {"higher rank", b->row->rank, a->row->rank},
+        {"earlier in WEFT_IFACE", a->place, b->place},
+        {"it has an IP address", a->offer->ib_address, b->offer->ib_address},
+        {"loopback is always there on one node", a->one_node && b_loops, a->one_node && a_loops},
+        {"it has the default route", b_if->default_route, a_if->default_route},
+        {"first of equals", a_if->index, b_if->index},
+        {"IPv4 before IPv6", both ? a->offer->address.ss_family : 0,
+         both ? b->offer->address.ss_family : 0},
+    };
+    for (size_t i = 0; i < sizeof criteria / sizeof criteria[0]; i++) {
+        *why = criteria[i].why;
+        if (criteria[i].less != criteria[i].than)
+            return criteria[i].less < criteria[i].than ? -1 : 1;
     }
     *why = "first of equals";
     return 0;

@@ -87,13 +87,13 @@ int weft_arg_type_or_null(MPI_Datatype handle, struct weft_datatype **type)
     return handle == MPI_DATATYPE_NULL ? MPI_SUCCESS : weft_arg_type(handle, type);
 }
 
-int weft_arg_committed(MPI_Datatype handle, struct weft_datatype **type)
+int weft_arg_uncommitted(MPI_Datatype handle)
 {
-    int code = weft_arg_type(handle, type);
-    if (code == MPI_SUCCESS && !((*type)->flags & WEFT_TYPE_COMMITTED))
-        code = weft_error_set(MPI_ERR_TYPE,
-                              "the datatype is not committed; call MPI_Type_commit first");
-    return code;
+    struct weft_datatype *type;
+    int code = weft_arg_type(handle, &type);
+    return code ? code
+                : weft_error_set(MPI_ERR_TYPE,
+                                 "the datatype is not committed; call MPI_Type_commit first");
 }
 
 int weft_arg_session(MPI_Session handle, struct weft_session **session)
@@ -182,10 +182,8 @@ int weft_arg_tag(int tag)
                           weft.tag_ub);
 }
 
-int weft_arg_count(MPI_Count count)
+int weft_arg_negative(MPI_Count count)
 {
-    if (count >= 0)
-        return MPI_SUCCESS;
     return weft_error_set(MPI_ERR_COUNT, "the count %lld is negative", (long long)count);
 }
 

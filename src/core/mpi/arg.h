@@ -57,7 +57,15 @@ int weft_arg_session(MPI_Session handle, struct weft_session **session);
 int weft_arg_op(MPI_Op handle, struct weft_op **op);
 
 /* A committed datatype. */
-int weft_arg_committed(MPI_Datatype handle, struct weft_datatype **type);
+WEFT_COLD int weft_arg_uncommitted(MPI_Datatype handle);
+
+static inline int weft_arg_committed(MPI_Datatype handle, struct weft_datatype **type)
+{
+    *type = weft_handle_resolve(handle, WEFT_KIND_DATATYPE);
+    return weft_likely(*type && (*type)->flags & WEFT_TYPE_COMMITTED)
+               ? MPI_SUCCESS
+               : weft_arg_uncommitted(handle);
+}
 
 /* A partitioned send that is active; a partitioned receive, or MPI_REQUEST_NULL. */
 int weft_arg_psend(MPI_Request handle, struct weft_request **request);
@@ -94,7 +102,12 @@ int weft_arg_given(bool given, const char *what);
 /* A rank of the communicator, or of its other group. */
 int weft_arg_rank(int rank, const struct weft_comm *comm);
 int weft_arg_tag(int tag);
-int weft_arg_count(MPI_Count count);
+WEFT_COLD int weft_arg_negative(MPI_Count count);
+
+static inline int weft_arg_count(MPI_Count count)
+{
+    return weft_likely(count >= 0) ? MPI_SUCCESS : weft_arg_negative(count);
+}
 
 /* No memory is longer: 2^47 bytes are what a process can address. */
 #define WEFT_MEMORY_MAX ((size_t)1 << 47)

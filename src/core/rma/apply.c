@@ -144,7 +144,7 @@ static bool takes_atomic(const char *at, size_t size)
 static inline uint64_t word_of(const void *element, size_t size)
 {
     uint64_t word = 0;
-    switch (size) { /* lengths that the compiler knows */
+    switch (size) { /* copies of a constant length */
     case 1:
         memcpy(&word, element, 1);
         break;

@@ -176,8 +176,10 @@ static void between(void)
     bool mine = check.rank % 2 == 0;
     MPI_Group nothing = (MPI_Group)(intptr_t)-4096; /* significant at the leaders only */
     MPI_Intercomm_create_from_groups(mine ? even : odd, 0,
-                                     check.rank > 1 ? nothing : mine ? odd : even, 0, "between",
-                                     MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter);
+                                     check.rank > 1 ? nothing
+                                     : mine         ? odd
+                                                    : even,
+                                     0, "between", MPI_INFO_NULL, MPI_ERRORS_RETURN, &inter);
     MPI_Comm_rank(inter, &rank);
     MPI_Comm_remote_size(inter, &remote);
     if (rank < remote) {

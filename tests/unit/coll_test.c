@@ -19,6 +19,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <strings.h>
 
 #include <cmocka.h>
 
@@ -681,12 +682,12 @@ static void test_settings(void **unused)
         if (!f->setting)
             continue;
         families++;
-        snprintf(name, sizeof name, "coll_%s", f->name);
+        snprintf(name, sizeof name, "WEFT_coll_%s", f->name);
         for (int i = 0; i < WEFT_COLL_OPTIONS && f->options[i].algorithm; i++)
             snprintf(choices + strlen(choices), sizeof choices - strlen(choices), "|%s",
                      weft_algorithm_name(f->options[i].algorithm));
         const struct weft_setting *row = weft_settings_table;
-        while (row < weft_settings_table + weft_settings_count && strcmp(row->name, name) != 0)
+        while (row < weft_settings_table + weft_settings_count && strcasecmp(row->name, name) != 0)
             row++;
         assert_true(row < weft_settings_table + weft_settings_count);
         assert_int_equal(row->offset, f->setting);

@@ -36,12 +36,11 @@ static void print_text(void)
     printf("    %-22s  %-14s  %-9s  allowed\n", "name", "value", "default");
     for (size_t i = 0; i < weft_settings_count; i++) {
         const struct weft_setting *row = &weft_settings_table[i];
-        char variable[CELL], value[300], bounds[CELL];
+        char value[300], bounds[CELL];
 
         weft_settings_format(row, value, sizeof value);
-        printf("    %-22s  %-14s  %-9s  %s\n",
-               weft_settings_variable(row, variable, sizeof variable),
-               value[0] != '\0' ? value : "-", row->initial[0] != '\0' ? row->initial : "-",
+        printf("    %-22s  %-14s  %-9s  %s\n", row->name, value[0] != '\0' ? value : "-",
+               row->initial[0] != '\0' ? row->initial : "-",
                weft_settings_bounds(row, bounds, sizeof bounds));
         print_wrapped(row->help);
     }
@@ -61,9 +60,9 @@ static void print_markdown(void)
     printf("| Variable | Default | Allowed | Meaning |\n|---|---|---|---|\n");
     for (size_t i = 0; i < weft_settings_count; i++) {
         const struct weft_setting *row = &weft_settings_table[i];
-        char variable[CELL], bounds[CELL];
+        char bounds[CELL];
 
-        printf("| `%s` |", weft_settings_variable(row, variable, sizeof variable));
+        printf("| `%s` |", row->name);
         print_cell(row->initial[0] != '\0' ? row->initial : "empty");
         print_cell(weft_settings_bounds(row, bounds, sizeof bounds));
         print_cell(row->help);

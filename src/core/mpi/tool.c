@@ -51,15 +51,21 @@ void weft_mpi_category_get_info(int category, char *name, int *name_len, char *d
     weft_tool_set(num_categories, weft_category_list(WEFT_CATEGORY_CATEGORIES, category, 0, NULL));
 }
 
+/* The result of a search for a name that ended at i. */
+static int found(int i, int count, int *index)
+{
+    if (i == count)
+        return MPI_T_ERR_INVALID_NAME;
+    *index = i;
+    return MPI_SUCCESS;
+}
+
 int weft_mpi_category_get_index(const char *name, int *index)
 {
-    for (int i = 0; i < WEFT_TOOL_CATEGORIES; i++) {
-        if (strcmp(weft_categories[i].name, name) == 0) {
-            *index = i;
-            return MPI_SUCCESS;
-        }
-    }
-    return MPI_T_ERR_INVALID_NAME;
+    int i = 0;
+    while (i < WEFT_TOOL_CATEGORIES && strcmp(weft_categories[i].name, name) != 0)
+        i++;
+    return found(i, WEFT_TOOL_CATEGORIES, index);
 }
 
 int weft_mpi_category_list(enum weft_category_kind kind, int category, int len, int indices[])
@@ -70,15 +76,14 @@ int weft_mpi_category_list(enum weft_category_kind kind, int category, int len, 
     return MPI_SUCCESS;
 }
 
-/* ---- Control variables: each row of the table of settings, named like its environment variable */
+/* ---- Control variables: each row of the table of settings */
 
 void weft_mpi_cvar_get_info(int index, char *name, int *name_len, int *verbosity,
                             MPI_Datatype *datatype, MPI_T_enum *enumtype, char *desc, int *desc_len,
                             int *bind, int *scope)
 {
-    char variable[NAME_ROOM];
     const struct weft_setting *row = &weft_settings_table[index];
-    weft_tool_string(weft_settings_variable(row, variable, sizeof variable), name, name_len);
+    weft_tool_string(row->name, name, name_len);
     weft_tool_string(row->help, desc, desc_len);
     weft_tool_set(verbosity, row->flags & WEFT_SETTING_TUNES ? MPI_T_VERBOSITY_TUNER_BASIC
                                                              : MPI_T_VERBOSITY_USER_BASIC);
@@ -92,15 +97,10 @@ void weft_mpi_cvar_get_info(int index, char *name, int *name_len, int *verbosity
 
 int weft_mpi_cvar_get_index(const char *name, int *index)
 {
-    char variable[NAME_ROOM];
-    for (size_t i = 0; i < weft_settings_count; i++) {
-        const struct weft_setting *row = &weft_settings_table[i];
-        if (strcmp(weft_settings_variable(row, variable, sizeof variable), name) == 0) {
-            *index = (int)i;
-            return MPI_SUCCESS;
-        }
-    }
-    return MPI_T_ERR_INVALID_NAME;
+    int i = 0, count = (int)weft_settings_count;
+    while (i < count && strcmp(weft_settings_table[i].name, name) != 0)
+        i++;
+    return found(i, count, index);
 }
 
 /* ---- Performance variables */
@@ -127,14 +127,11 @@ void weft_mpi_pvar_get_info(int index, char *name, int *name_len, int *verbosity
 
 int weft_mpi_pvar_get_index(const char *name, int var_class, int *index)
 {
-    for (int i = 0; i < weft_pvar_count; i++) {
-        const struct weft_pvar_row *row = &weft_pvar_table[i];
-        if (row->class == var_class && strcmp(row->name, name) == 0) {
-            *index = i;
-            return MPI_SUCCESS;
-        }
-    }
-    return MPI_T_ERR_INVALID_NAME;
+    int i = 0;
+    while (i < weft_pvar_count &&
+           (weft_pvar_table[i].class != var_class || strcmp(weft_pvar_table[i].name, name) != 0))
+        i++;
+    return found(i, weft_pvar_count, index);
 }
 
 /* Starts, stops or resets one variable, or all of a session for which that is possible. */
@@ -198,13 +195,10 @@ int weft_mpi_event_get_info(int index, char *name, int *name_len, int *verbosity
 
 int weft_mpi_event_get_index(const char *name, int *index)
 {
-    for (int i = 0; i < WEFT_EVENTS; i++) {
-        if (strcmp(weft_event_types[i].name, name) == 0) {
-            *index = i;
-            return MPI_SUCCESS;
-        }
-    }
-    return MPI_T_ERR_INVALID_NAME;
+    int i = 0;
+    while (i < WEFT_EVENTS && strcmp(weft_event_types[i].name, name) != 0)
+        i++;
+    return found(i, WEFT_EVENTS, index);
 }
 
 void weft_mpi_event_copy(struct weft_instance *instance, void *buffer)

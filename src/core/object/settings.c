@@ -6,6 +6,7 @@
  * clamped and no variable is ignored.
  */
 #include "core/object/settings.h"
+#include "core/object/memory.h"
 
 #include <errno.h>
 #include <inttypes.h>
@@ -23,114 +24,114 @@ struct weft_settings weft_settings;
 #define FIELD(member) offsetof(struct weft_settings, member)
 
 /* A row for the algorithm of a family of collectives. */
-#define COLL(family, choices, help)                                                                \
+#define COLL(name, family, choices, help)                                                          \
     {                                                                                              \
-        "coll_" #family, WEFT_SETTING_CHOICE, FIELD(coll_##family), "auto", 0, 0, choices,         \
+        "WEFT_COLL_" #name, WEFT_SETTING_CHOICE, FIELD(coll_##family), "auto", 0, 0, choices,      \
             "algorithm of " help, WEFT_SETTING_SAME | WEFT_SETTING_LIVE | WEFT_SETTING_TUNES       \
     }
 #define BY_SIZE "; the same on all ranks; auto: by size"
 
 const struct weft_setting weft_settings_table[] = {
-    {"provider", WEFT_SETTING_STRING, FIELD(provider), "", 0, STRING_MAX, NULL,
+    {"WEFT_PROVIDER", WEFT_SETTING_STRING, FIELD(provider), "", 0, STRING_MAX, NULL,
      "libfabric provider to use, by name or glob (tcp, \"verbs;ofi_rxm\", psm*); "
      "empty: choose the best",
      WEFT_SETTING_SAME},
-    {"iface", WEFT_SETTING_STRING, FIELD(iface), "", 0, STRING_MAX, NULL,
+    {"WEFT_IFACE", WEFT_SETTING_STRING, FIELD(iface), "", 0, STRING_MAX, NULL,
      "interfaces allowed for network traffic: names, globs, addresses or CIDR blocks, joined by "
      "commas (eth0, ib*, 10.1.0.0/16); empty: choose",
      0},
-    {"matching", WEFT_SETTING_CHOICE, FIELD(matching), "auto", 0, 0, "auto|provider|software",
+    {"WEFT_MATCHING", WEFT_SETTING_CHOICE, FIELD(matching), "auto", 0, 0, "auto|provider|software",
      "where tags are matched on the network: in the provider, in Weft's software matcher, or as "
      "the "
      "provider table selects",
      WEFT_SETTING_TUNES},
     /* At least 256 bytes: the control messages of the protocol are eager messages. */
-    {"eager_limit", WEFT_SETTING_BYTES, FIELD(eager_limit), "0", 256, 1 << 20, NULL,
+    {"WEFT_EAGER_LIMIT", WEFT_SETTING_BYTES, FIELD(eager_limit), "0", 256, 1 << 20, NULL,
      "longest message sent without waiting for its receive, at most what the provider allows; "
      "0: the provider's own limit",
      WEFT_SETTING_SAME | WEFT_SETTING_TUNES},
-    {"eager_credits", WEFT_SETTING_BYTES, FIELD(eager_credits), "0", 64 << 10, 1 << 30, NULL,
+    {"WEFT_EAGER_CREDITS", WEFT_SETTING_BYTES, FIELD(eager_credits), "0", 64 << 10, 1 << 30, NULL,
      "bytes that each sender may have sent to a rank and that no receive has matched, a message "
      "counting at least 256; further messages wait at their sender; 0: 16M, less in jobs of more "
      "than 128 ranks, down to 512K",
      WEFT_SETTING_TUNES},
-    {"rendezvous", WEFT_SETTING_CHOICE, FIELD(rendezvous), "auto", 0, 0, "auto|read|push",
+    {"WEFT_RENDEZVOUS", WEFT_SETTING_CHOICE, FIELD(rendezvous), "auto", 0, 0, "auto|read|push",
      "protocol of long messages: the receiver reads them, or the sender pushes eager pieces; auto: "
      "read if the provider supports it",
      WEFT_SETTING_SAME | WEFT_SETTING_TUNES},
-    {"read_chunk", WEFT_SETTING_BYTES, FIELD(read_chunk), "1M", 64 << 10, 1 << 30, NULL,
+    {"WEFT_READ_CHUNK", WEFT_SETTING_BYTES, FIELD(read_chunk), "1M", 64 << 10, 1 << 30, NULL,
      "bytes of one remote read of a long message", WEFT_SETTING_TUNES},
-    {"read_window", WEFT_SETTING_BYTES, FIELD(read_window), "0", 128 << 10, 1 << 30, NULL,
+    {"WEFT_READ_WINDOW", WEFT_SETTING_BYTES, FIELD(read_window), "0", 128 << 10, 1 << 30, NULL,
      "bytes of long messages that a rank reads from another at the same time, one read at most "
      "half of them; 0: 2M over tcp;ofi_rxm for messages above 1M, else eight reads of each message",
      WEFT_SETTING_TUNES},
-    {"shm", WEFT_SETTING_CHOICE, FIELD(shm), "1", 0, 0, "0|1",
+    {"WEFT_SHM", WEFT_SETTING_CHOICE, FIELD(shm), "1", 0, 0, "0|1",
      "1: ranks of one node communicate through shared memory; 0: through the network",
      WEFT_SETTING_SAME},
-    {"shm_eager", WEFT_SETTING_BYTES, FIELD(shm_eager), "0", 64, 1 << 20, NULL,
+    {"WEFT_SHM_EAGER", WEFT_SETTING_BYTES, FIELD(shm_eager), "0", 64, 1 << 20, NULL,
      "longest message sent through shared memory without waiting for its receive, at most what the "
      "rings hold; 0: choose",
      WEFT_SETTING_TUNES},
-    {"shm_copy", WEFT_SETTING_CHOICE, FIELD(shm_copy), "auto", 0, 0, "auto|staged",
+    {"WEFT_SHM_COPY", WEFT_SETTING_CHOICE, FIELD(shm_copy), "auto", 0, 0, "auto|staged",
      "how long messages are copied on a node: auto: once, out of the sender's memory, if the "
      "system "
      "permits it; staged: twice, through shared memory",
      WEFT_SETTING_TUNES},
-    {"shm_coll", WEFT_SETTING_INT, FIELD(shm_coll), "8", 0, 1000000000, NULL,
+    {"WEFT_SHM_COLL", WEFT_SETTING_INT, FIELD(shm_coll), "8", 0, 1000000000, NULL,
      "collective calls on a communicator of ranks of one node before these ranks share memory for "
      "its collectives; 0: never",
      WEFT_SETTING_SAME | WEFT_SETTING_TUNES},
-    {"spin", WEFT_SETTING_INT, FIELD(spin), "0", 0, 1000000000, NULL,
+    {"WEFT_SPIN", WEFT_SETTING_INT, FIELD(spin), "0", 0, 1000000000, NULL,
      "polls without an event before a waiting rank yields its core; 0: many, or few if there are "
      "more ranks than cores",
      WEFT_SETTING_TUNES},
-    {"progress_thread", WEFT_SETTING_CHOICE, FIELD(progress_thread), "off", 0, 0, "off|on",
+    {"WEFT_PROGRESS_THREAD", WEFT_SETTING_CHOICE, FIELD(progress_thread), "off", 0, 0, "off|on",
      "a thread that makes progress while the program is outside of MPI: each call takes a lock, "
      "and "
      "the thread uses a small part of a core",
      0},
-    {"vcis", WEFT_SETTING_INT, FIELD(vcis), "4", 1, 8, NULL,
+    {"WEFT_VCIS", WEFT_SETTING_INT, FIELD(vcis), "4", 1, 8, NULL,
      "communication interfaces of a process with MPI_THREAD_MULTIPLE, onto which its communicators "
      "are dealt: threads that use communicators of different ones do not wait for each other; each "
      "has a network endpoint of its own; the same on all ranks",
      WEFT_SETTING_SAME},
-    {"connect_timeout", WEFT_SETTING_INT, FIELD(connect_timeout), "20", 1, 86400, NULL,
+    {"WEFT_CONNECT_TIMEOUT", WEFT_SETTING_INT, FIELD(connect_timeout), "20", 1, 86400, NULL,
      "seconds without a connection to a peer before this rank reports it; then at doubling "
      "intervals",
      WEFT_SETTING_LIVE},
-    {"network_timeout", WEFT_SETTING_INT, FIELD(network_timeout), "300", 0, 600, NULL,
+    {"WEFT_NETWORK_TIMEOUT", WEFT_SETTING_INT, FIELD(network_timeout), "300", 0, 600, NULL,
      "seconds for which the host of a peer may answer nothing on a TCP connection, before a rank "
      "that waits ends the job, or after which it probes its peers over verbs or efa; 0: for ever",
      WEFT_SETTING_LIVE},
-    {"hang_timeout", WEFT_SETTING_INT, FIELD(hang_timeout), "0", 0, 604800, NULL,
+    {"WEFT_HANG_TIMEOUT", WEFT_SETTING_INT, FIELD(hang_timeout), "0", 0, 604800, NULL,
      "seconds a wait may last before the rank reports what it waits for; 0: never",
      WEFT_SETTING_LIVE},
-    COLL(barrier, "auto|dissemination|doubling|nodes|quadnomial",
+    COLL(BARRIER, barrier, "auto|dissemination|doubling|nodes|quadnomial",
          "MPI_Barrier (doubling: if the number of ranks is a power of two; nodes, here and below: "
          "one rank of each node sends over the network for all of its node; quadnomial: each rank "
          "sends one message up and one down a tree); the same on all ranks; auto: by nodes, and by "
          "whether there are more ranks than cores"),
-    COLL(bcast, "auto|binomial|quadnomial|scatter_ring|chain|nodes", "MPI_Bcast" BY_SIZE),
-    COLL(reduce, "auto|binomial|quadnomial|halving|nodes", "MPI_Reduce" BY_SIZE),
-    COLL(allreduce, "auto|doubling|halving|ring|nodes",
+    COLL(BCAST, bcast, "auto|binomial|quadnomial|scatter_ring|chain|nodes", "MPI_Bcast" BY_SIZE),
+    COLL(REDUCE, reduce, "auto|binomial|quadnomial|halving|nodes", "MPI_Reduce" BY_SIZE),
+    COLL(ALLREDUCE, allreduce, "auto|doubling|halving|ring|nodes",
          "MPI_Allreduce (ring: if the operation is commutative)" BY_SIZE),
-    COLL(gather, "auto|linear|binomial", "MPI_Gather" BY_SIZE),
-    COLL(scatter, "auto|linear|binomial", "MPI_Scatter" BY_SIZE),
-    COLL(allgather, "auto|ring|bruck|doubling|nodes|quadnomial",
+    COLL(GATHER, gather, "auto|linear|binomial", "MPI_Gather" BY_SIZE),
+    COLL(SCATTER, scatter, "auto|linear|binomial", "MPI_Scatter" BY_SIZE),
+    COLL(ALLGATHER, allgather, "auto|ring|bruck|doubling|nodes|quadnomial",
          "MPI_Allgather and MPI_Allgatherv (doubling: MPI_Allgather, if the number of ranks is a "
          "power of two)" BY_SIZE),
-    COLL(alltoall, "auto|linear|pairwise|bruck",
+    COLL(ALLTOALL, alltoall, "auto|linear|pairwise|bruck",
          "MPI_Alltoall, MPI_Alltoallv and MPI_Alltoallw (bruck: MPI_Alltoall)" BY_SIZE),
-    COLL(reduce_scatter, "auto|halving|pairwise",
+    COLL(REDUCE_SCATTER, reduce_scatter, "auto|halving|pairwise",
          "MPI_Reduce_scatter and MPI_Reduce_scatter_block (pairwise: if the operation is "
          "commutative)" BY_SIZE),
-    COLL(scan, "auto|doubling|chain", "MPI_Scan and MPI_Exscan" BY_SIZE),
-    {"counters", WEFT_SETTING_CHOICE, FIELD(counters), "basic", 0, 0, "basic|all",
+    COLL(SCAN, scan, "auto|doubling|chain", "MPI_Scan and MPI_Exscan" BY_SIZE),
+    {"WEFT_COUNTERS", WEFT_SETTING_CHOICE, FIELD(counters), "basic", 0, 0, "basic|all",
      "which performance variables of MPI_T are counted: basic: those without cost; all: also "
      "bytes, receives by sender, polls and time waited, for which every message takes the general "
      "path",
      WEFT_SETTING_TUNES},
-    {"verbose", WEFT_SETTING_CHOICE, FIELD(verbose), "0", 0, 0, "0|1|2",
+    {"WEFT_VERBOSE", WEFT_SETTING_CHOICE, FIELD(verbose), "0", 0, 0, "0|1|2",
      "0: silent, 1: one line per job, 2: one line per rank and per peer", WEFT_SETTING_LIVE},
 };
 
@@ -148,14 +149,6 @@ static bool was_set[ROWS_MAX];
 static char upper(char c)
 {
     return c >= 'a' && c <= 'z' ? (char)(c - 'a' + 'A') : c;
-}
-
-char *weft_settings_variable(const struct weft_setting *row, char *buf, size_t len)
-{
-    int n = snprintf(buf, len, "WEFT_%s", row->name);
-    for (int i = 0; i < n && (size_t)i < len; i++)
-        buf[i] = upper(buf[i]);
-    return buf;
 }
 
 /* The field of a row: an int64_t, int or const char * by its type. */
@@ -289,9 +282,8 @@ static bool assign(const struct weft_setting *row, const char *text)
         if (strlen(text) > (size_t)row->max)
             return false;
         free(*copy);
-        *copy = strdup(text);
-        *(const char **)field_of(row) = *copy;
-        return *copy != NULL;
+        *(const char **)field_of(row) = *copy = weft_memory_copy(text);
+        return true;
     case WEFT_SETTING_CHOICE:
         choice = parse_choice(row->choices, text);
         if (choice < 0)
@@ -337,28 +329,28 @@ static size_t distance(const char *a, const char *b)
     return row[width];
 }
 
-/* Writes the name of the variable with the smallest distance to name. */
-static void nearest(const char *name, char *buf, size_t len)
+/* The variable whose name has the smallest distance to name. */
+static const char *nearest(const char *name)
 {
+    const char *found = "";
     size_t best = SIZE_MAX;
-    char variable[NAME_MAX_LEN];
     for (size_t i = 0; i < weft_settings_count; i++) {
-        weft_settings_variable(&weft_settings_table[i], variable, sizeof variable);
+        const char *variable = weft_settings_table[i].name;
         size_t d = distance(name, variable);
         if (strncmp(name, variable, strlen(name)) == 0)
             d = 0; /* an abbreviation: WEFT_EAGER */
         if (d < best) {
             best = d;
-            snprintf(buf, len, "%s", variable);
+            found = variable;
         }
     }
+    return found;
 }
 
 static bool known(const char *name, size_t len)
 {
-    char variable[NAME_MAX_LEN];
     for (size_t i = 0; i < weft_settings_count; i++) {
-        weft_settings_variable(&weft_settings_table[i], variable, sizeof variable);
+        const char *variable = weft_settings_table[i].name;
         if (strlen(variable) == len && strncmp(variable, name, len) == 0)
             return true;
     }
@@ -370,17 +362,16 @@ static int refuse_unknown(char *why, size_t len)
 {
     for (char **entry = environ; entry != NULL && *entry != NULL; entry++) {
         size_t name_len = strcspn(*entry, "=");
-        char name[128], suggestion[NAME_MAX_LEN];
+        char name[128];
         if (strncmp(*entry, "WEFT_", 5) != 0 || strncmp(*entry, "WEFT_TEST_", 10) == 0)
             continue;
         if (known(*entry, name_len) || strncmp(*entry, "WEFT_CC=", 8) == 0)
             continue; /* read by the wrapper compilers */
         snprintf(name, sizeof name, "%.*s", (int)(name_len < 100 ? name_len : 100), *entry);
-        nearest(name, suggestion, sizeof suggestion);
         snprintf(why, len,
                  "The environment sets %s, which is no setting of Weft; the nearest is %s: correct "
                  "or unset it ('weft_info --settings' lists them all).",
-                 name, suggestion);
+                 name, nearest(name));
         return -1;
     }
     return 0;
@@ -399,20 +390,17 @@ int weft_settings_load(char *why, size_t len)
     int result = 0;
     for (size_t i = 0; i < weft_settings_count; i++) {
         const struct weft_setting *row = &weft_settings_table[i];
-        char variable[NAME_MAX_LEN], allowed[160];
-        const char *text = getenv(weft_settings_variable(row, variable, sizeof variable));
+        char allowed[160];
+        const char *text = getenv(row->name);
         if (was_set[i])
             continue;
         if (text != NULL && assign(row, text))
             continue;
-        if (!assign(row, row->initial)) {
-            snprintf(why, len, "The default of %s cannot be used: out of memory.", variable);
-            return -1;
-        }
+        assign(row, row->initial);
         if (text == NULL || result != 0)
             continue;
         snprintf(why, len, "%s=%.80s%s is not allowed: give %s, or unset it for the default%s%s.",
-                 variable, text, strlen(text) > 80 ? "..." : "",
+                 row->name, text, strlen(text) > 80 ? "..." : "",
                  describe(row, allowed, sizeof allowed), row->initial[0] != '\0' ? ", " : "",
                  row->initial);
         result = -1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Settings. Each tunable of Weft is one row of weft_settings_table, which defines the environment
- * variable (WEFT_ and the name in capitals), the line of weft_info, the row in docs/GUIDE.md, and
+ * variable, the line of weft_info, the row in docs/GUIDE.md, and
  * the MPI_T control variable.
  *
  * Invariant: weft_settings is read only after weft_settings_load has returned 0. From then on each
@@ -66,7 +66,7 @@ enum weft_setting_flag {
 };
 
 struct weft_setting {
-    const char *name; /* lower case, words joined by '_': "eager_limit" */
+    const char *name; /* of the environment variable: "WEFT_EAGER_LIMIT" */
     enum weft_setting_type type;
     size_t offset;       /* of the field in struct weft_settings */
     const char *initial; /* default, as a user would write it */
@@ -96,8 +96,5 @@ char *weft_settings_format(const struct weft_setting *row, char *buf, size_t len
 /* Writes the allowed values: "64K to 1G", "0, or 256 to 1M", "auto|provider|software". Returns
  * buf. */
 char *weft_settings_bounds(const struct weft_setting *row, char *buf, size_t len);
-
-/* "WEFT_EAGER_LIMIT" for "eager_limit". Returns buf. */
-char *weft_settings_variable(const struct weft_setting *row, char *buf, size_t len);
 
 #endif

@@ -25,14 +25,14 @@ const struct weft_category_row weft_categories[WEFT_TOOL_CATEGORIES] = {
 static enum weft_tool_category category_of_setting(int row)
 {
     static const struct {
-        const char *begin; /* prefix of the setting's name */
+        const char *begin; /* of the setting's name after WEFT_ */
         enum weft_tool_category category;
-    } rules[] = {{"coll_", WEFT_TOOL_COLLECTIVES}, {"shm", WEFT_TOOL_SHM},
-                 {"matching", WEFT_TOOL_MATCHING}, {"provider", WEFT_TOOL_NET},
-                 {"iface", WEFT_TOOL_NET},         {"eager_", WEFT_TOOL_NET},
-                 {"rendezvous", WEFT_TOOL_NET},    {"read_", WEFT_TOOL_NET},
-                 {"connect_", WEFT_TOOL_NET}};
-    const char *name = weft_settings_table[row].name;
+    } rules[] = {{"COLL_", WEFT_TOOL_COLLECTIVES}, {"SHM", WEFT_TOOL_SHM},
+                 {"MATCHING", WEFT_TOOL_MATCHING}, {"PROVIDER", WEFT_TOOL_NET},
+                 {"IFACE", WEFT_TOOL_NET},         {"EAGER_", WEFT_TOOL_NET},
+                 {"RENDEZVOUS", WEFT_TOOL_NET},    {"READ_", WEFT_TOOL_NET},
+                 {"CONNECT_", WEFT_TOOL_NET}};
+    const char *name = weft_settings_table[row].name + strlen("WEFT_");
     for (size_t i = 0; i < sizeof rules / sizeof rules[0]; i++)
         if (strncmp(name, rules[i].begin, strlen(rules[i].begin)) == 0)
             return rules[i].category;

@@ -134,7 +134,7 @@ struct weft_shm_link {
     struct weft_shm_vci *vci;     /* that reads it */
     struct weft_matcher *matcher; /* of the same VCI */
     _Atomic uint32_t *doorbell;
-    struct weft_shm_share *share_out, *share_in; /* of messages to it, and from it */
+    struct weft_shm_share *share_out, *share_in;          /* of messages to it, and from it */
     struct weft_shm_copy_tuning push_tuning, data_tuning; /* of writes for it */
     uint64_t piece_pushed; /* when the last one was, by weft_copy_tuning_clock */
     uint64_t data_copied;  /* the same of a message in the data area */

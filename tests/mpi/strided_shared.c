@@ -88,8 +88,7 @@ static void receive_one(const struct layout *in, size_t sent, int round, int pee
     MPI_Status status;
     MPI_Request never;
     if (round % 3 == 0) {
-        MPI_Irecv(buffer.data, 1, in->type, peer, TAG + ROUNDS + 1, MPI_COMM_WORLD,
-                  &never);
+        MPI_Irecv(buffer.data, 1, in->type, peer, TAG + ROUNDS + 1, MPI_COMM_WORLD, &never);
         MPI_Cancel(&never);
         MPI_Wait(&never, MPI_STATUS_IGNORE);
     }
@@ -117,8 +116,8 @@ static void round_trip(int round, int peer)
     const long *longest = runs[random_below(4)];
     size_t bytes = 1 + (size_t)random_below((long)most[random_below(6)]);
     size_t room = random_below(4) ? bytes : 1 + (size_t)random_below((long)bytes);
-    check_step("round %d: %zu bytes, room for %zu, runs to %ld and %ld, seed %lu", round,
-               bytes, room, longest[0], longest[1], seed);
+    check_step("round %d: %zu bytes, room for %zu, runs to %ld and %ld, seed %lu", round, bytes,
+               room, longest[0], longest[1], seed);
     struct layout out = layout_new(bytes, longest[0]), in = layout_new(room, longest[1]);
     if ((check.rank < peer) == (round % 2 == 0))
         send_one(&out, round % 3 == 2, round, peer);

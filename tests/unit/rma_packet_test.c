@@ -178,6 +178,22 @@ static void refuses_wrong_operations(void **state)
     }
 }
 
+/* Two runs share an element of 8 bytes, and the second ends at the end of the window: an operation
+ * on 8 bytes there would change 4 bytes behind it. */
+static void refuses_elements_in_two_runs(void **state)
+{
+    (void)state;
+    for (int i = 2; i < 4; i++) {
+        good(operations[i]);
+        packet.header.runs = 2;
+        weft_rma_runs(&packet.header)[0] = (struct weft_run){16, 4};
+        weft_rma_runs(&packet.header)[1] = (struct weft_run){BYTES - 4, 4};
+        memset(weft_rma_packet_data(&packet.header), 1, 8);
+        size_t length = (size_t)(weft_rma_packet_data(&packet.header) - packet.bytes) + 8;
+        assert_int_equal(handle(length), WEFT_RMA_FAULT);
+    }
+}
+
 /* An element of compare_and_swap has at least 1 byte and at most WEFT_RMA_SWAP_BYTES. */
 static void refuses_elements_of_no_size(void **state)
 {
@@ -262,10 +278,15 @@ static void survives_random_bytes(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(takes_good_packets),       cmocka_unit_test(refuses_wrong_lengths),
-        cmocka_unit_test(refuses_wrong_sources),    cmocka_unit_test(refuses_places_outside),
-        cmocka_unit_test(refuses_wrong_operations), cmocka_unit_test(refuses_elements_of_no_size),
-        cmocka_unit_test(waits_for_all_faults),     cmocka_unit_test(drops_results_of_nothing),
+        cmocka_unit_test(takes_good_packets),
+        cmocka_unit_test(refuses_wrong_lengths),
+        cmocka_unit_test(refuses_wrong_sources),
+        cmocka_unit_test(refuses_places_outside),
+        cmocka_unit_test(refuses_wrong_operations),
+        cmocka_unit_test(refuses_elements_of_no_size),
+        cmocka_unit_test(refuses_elements_in_two_runs),
+        cmocka_unit_test(waits_for_all_faults),
+        cmocka_unit_test(drops_results_of_nothing),
         cmocka_unit_test(survives_random_bytes),
     };
     return cmocka_run_group_tests(tests, set_up, tear_down);

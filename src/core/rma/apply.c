@@ -133,8 +133,8 @@ static void combine_plain(const struct weft_rma_apply *apply, char *at, size_t b
     }
 }
 
-/* ---- By processor atomics, relaxed: on aligned elements of 1, 2, 4 or 8 bytes, whose value is in the
- * low bytes of a word (external32.c refuses other machines than little-endian ones) */
+/* ---- By processor atomics, relaxed: on aligned elements of 1, 2, 4 or 8 bytes, whose value is in
+ * the low bytes of a word (external32.c refuses other machines than little-endian ones) */
 
 static bool takes_atomic(const char *at, size_t size)
 {
@@ -144,7 +144,7 @@ static bool takes_atomic(const char *at, size_t size)
 static inline uint64_t word_of(const void *element, size_t size)
 {
     uint64_t word = 0;
-    switch (size) { /* copies of a constant length */
+    switch (size) { /* constant lengths, so that no function is called */
     case 1:
         memcpy(&word, element, 1);
         break;
@@ -223,8 +223,8 @@ static bool adds_as_integer(enum weft_basic_type element)
 }
 
 /* One element; returns its value before. */
-static inline uint64_t combine_atomic(const struct weft_op *op, enum weft_basic_type element, size_t size,
-                               char *at, const char *in)
+static inline uint64_t combine_atomic(const struct weft_op *op, enum weft_basic_type element,
+                                      size_t size, char *at, const char *in)
 {
     bool adds = op->id == WEFT_OP_SUM && adds_as_integer(element);
     if (adds && size == 8)
@@ -253,9 +253,8 @@ bool weft_rma_apply_atomic(const struct weft_op *op, enum weft_basic_type elemen
         return true;
     }
     for (size_t i = 0; i < bytes; i += size) {
-        uint64_t old = op->id == WEFT_OP_NO_OP
-                           ? load(at + i, size)
-                           : combine_atomic(op, element, size, at + i, in + i);
+        uint64_t old = op->id == WEFT_OP_NO_OP ? load(at + i, size)
+                                               : combine_atomic(op, element, size, at + i, in + i);
         if (out)
             memcpy(out + i, &old, size);
     }

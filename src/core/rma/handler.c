@@ -56,6 +56,18 @@ static bool is_whole(const struct weft_win *win, const struct weft_rma_packet *p
 
 /* ---- Operations */
 
+/* Whether elements are whole in each run. Only those with padding in memory may lie in two. */
+static bool has_whole_elements(const struct weft_rma_packet *packet, const struct weft_run *runs)
+{
+    enum weft_basic_type element = (enum weft_basic_type)packet->element;
+    size_t size = weft_rma_element_bytes(element);
+    bool padded = size != weft_basic_size(element);
+    for (uint32_t i = 0; i < packet->runs && !padded; i++)
+        if (runs[i].bytes % size)
+            return false;
+    return packet->bytes % size == 0;
+}
+
 static int apply_to(const struct weft_win *win, int source, const struct weft_rma_packet *packet,
                     const struct weft_run *runs, char *out)
 {
@@ -65,8 +77,7 @@ static int apply_to(const struct weft_win *win, int source, const struct weft_rm
             : NULL;
     enum weft_basic_type element = (enum weft_basic_type)packet->element;
     if (!op || op->id == WEFT_OP_USER || element >= WEFT_BASIC_KINDS ||
-        weft_op_check(op, element) != MPI_SUCCESS ||
-        packet->bytes % weft_rma_element_bytes(element))
+        weft_op_check(op, element) != MPI_SUCCESS || !has_whole_elements(packet, runs))
         return MPI_ERR_INTERN;
     struct weft_rma_apply apply = {.op = op,
                                    .element = element,

@@ -140,8 +140,8 @@ static int operate_directly(struct weft_win *win, const struct weft_rma_call *ca
         weft_datatype_copy(call->type, there, call->origin.type, call->origin.at, call->bytes);
         return MPI_SUCCESS;
     case WEFT_RMA_COMPARE_AND_SWAP:
-        return weft_rma_compare_and_swap(&apply, there, call->bytes, call->compare,
-                                         call->origin.at, call->result.at);
+        return weft_rma_compare_and_swap(&apply, there, call->bytes, call->compare, call->origin.at,
+                                         call->result.at);
     case WEFT_RMA_ACCUMULATE:
     case WEFT_RMA_GET_ACCUMULATE:
         break;

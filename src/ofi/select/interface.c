@@ -288,9 +288,9 @@ char *weft_interface_names(const struct weft_interface *list, size_t count, char
 
     buf[0] = '\0';
     for (size_t i = 0; i < count && at < len; i++)
-        at += (size_t)snprintf(
-            buf + at, len - at, "%s%s (%s)", at > 0 ? ", " : "", list[i].name,
-            weft_interface_address(address_of(&list[i]), address, sizeof address));
+        at +=
+            (size_t)snprintf(buf + at, len - at, "%s%s (%s)", at > 0 ? ", " : "", list[i].name,
+                             weft_interface_address(address_of(&list[i]), address, sizeof address));
     if (at >= len)
         memcpy(buf + len - sizeof "...", "...", sizeof "...");
     return buf;

@@ -230,8 +230,10 @@ class Entry:
         """The lines of a statement of the last column, and whether it sets code."""
         if text.startswith("do "):
             return [text[3:] + ";"], False
-        if text.startswith("started = "):
-            return [text + ";", "if (!started)", "    code = MPI_ERR_NO_MEM;"], True
+        if text.startswith("made = ") or text.startswith("started = "):
+            name = text.split(" ")[0]
+            missing = f"!{name} && code == MPI_SUCCESS" if "&code" in text else f"!{name}"
+            return [text + ";", f"if ({missing})", "    code = MPI_ERR_NO_MEM;"], True
         if re.match(r"\*?[\w>-]+ = ", text):
             return [text + ";"], False
         return [f"code = {text};"], True

@@ -60,10 +60,12 @@ static void describe(void *arg, const struct weft_schedule *s)
     if (!s->count)
         return;
     const struct weft_step *step = &s->steps[s->done < s->count ? s->done : 0];
+    const char *name =
+        s->comm->name && *s->comm->name ? s->comm->name : "a communicator without a name";
     snprintf(text, sizeof text, "%s%s on %.100s (%s): waits in step %u of %u, %s rank %d",
              s->request ? s->persistent ? "persistent " : "nonblocking " : "",
-             weft_coll_name(s->kind), weft_comm_label(s->comm), weft_algorithm_name(s->algorithm),
-             s->done + 1, s->count, actions[step->kind], step->peer);
+             weft_coll_name(s->kind), name, weft_algorithm_name(s->algorithm), s->done + 1,
+             s->count, actions[step->kind], step->peer);
     viewer->see(viewer->arg, text);
 }
 

@@ -10,7 +10,6 @@
  */
 #include "core/coll/op.h"
 #include "core/object/error.h"
-#include "core/object/memory.h"
 
 #include <complex.h>
 #include <limits.h>
@@ -292,7 +291,11 @@ void weft_op_combine(const struct weft_op *op, const struct weft_datatype *type,
 struct weft_op *weft_op_make(MPI_User_function *user, MPI_User_function_c *user_large,
                              bool commutative)
 {
-    struct weft_op *op = weft_memory_get(1, sizeof *op, "an operation");
+    struct weft_op *op = calloc(1, sizeof *op);
+    if (!op) {
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for another operation");
+        return NULL;
+    }
     op->object.kind = WEFT_KIND_OP;
     op->id = WEFT_OP_USER;
     op->commutative = commutative;

@@ -4,7 +4,7 @@
  *
  * Invariants:
  *  - MPI_COMM_WORLD has the first block of context ids, MPI_COMM_SELF the second, the job the
- *    third: blocks are taken in order.
+ *    third.
  *  - A dying communicator (after MPI_Comm_free) keeps its channels and context ids until a sweep
  *    finds no reference. So this process does not offer an id while a message with that id can
  *    arrive or leave: every message for it has a receive, posted before MPI_Comm_free.
@@ -15,11 +15,10 @@
 #include "core/comm/session.h"
 #include "core/comm/topology.h"
 #include "core/process/weft.h"
-#include "core/object/memory.h"
 #include "core/pt2pt/lane.h"
 
-#include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
 
 struct weft_comm weft_comm_world = {
     .errhandler = &weft_errors_are_fatal, .handle = MPI_COMM_WORLD, .name = "MPI_COMM_WORLD"};
@@ -96,6 +95,8 @@ static void deal(struct weft_comm *comm, int block, bool far)
     comm->deal = block < PREDEFINED ? 0 : (unsigned)(block - PREDEFINED + 1) % deals;
     comm->vci = &weft.vcis[comm->deal % weft.nvcis];
     comm->peers = weft_group_open_peers(comm->remote, comm->deal);
+    if (!comm->peers)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", comm->size);
 }
 
 void weft_comm_open(struct weft_comm *comm, int block)
@@ -118,21 +119,29 @@ void weft_comm_open(struct weft_comm *comm, int block)
 /* ---- Making and freeing */
 
 /* Sets the fields that follow from the groups. */
-static void fill(struct weft_comm *comm, struct weft_group *group, struct weft_group *remote)
+static bool fill(struct weft_comm *comm, struct weft_group *group, struct weft_group *remote)
 {
+    if (weft.deals == 1 && !weft_group_open_peers(remote, 0)) /* else weft_comm_open does it */
+        return false;
     comm->object.kind = WEFT_KIND_COMM;
     comm->group = weft_group_keep(group);
     comm->remote = weft_group_keep(remote);
     comm->rank = group->rank;
     comm->size = remote->size;
     comm->block = -1;
+    return true;
 }
 
 static struct weft_comm *make_one(struct weft_group *group, struct weft_group *remote,
                                   struct weft_errhandler *errhandler)
 {
-    struct weft_comm *comm = weft_memory_get(1, sizeof *comm, "a communicator");
-    fill(comm, group, remote);
+    struct weft_comm *comm = calloc(1, sizeof *comm);
+    if (!comm)
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for another communicator");
+    if (!comm || !fill(comm, group, remote)) {
+        free(comm);
+        return NULL;
+    }
     comm->handle = (MPI_Comm)comm;
     comm->errhandler = errhandler ? errhandler : &weft_errors_are_fatal;
     comm->errhandler->refs++;
@@ -151,6 +160,8 @@ static void unmake(struct weft_comm *comm)
     weft_attribute_free_all(&comm->attributes);
     weft_topology_release(comm->topology);
     weft_coll_forget(comm);
+    if (comm->named)
+        free((char *)comm->name);
     weft_handle_retire(&comm->object);
     free(comm);
 }
@@ -159,9 +170,13 @@ struct weft_comm *weft_comm_make(struct weft_group *group, struct weft_group *re
                                  struct weft_errhandler *errhandler)
 {
     struct weft_comm *comm = make_one(group, remote ? remote : group, errhandler);
-    if (remote) {
-        comm->first_half = weft_group_world(group, 0) < weft_group_world(remote, 0);
-        comm->local = make_one(group, group, NULL);
+    if (!comm || !remote)
+        return comm;
+    comm->first_half = weft_group_world(group, 0) < weft_group_world(remote, 0);
+    comm->local = make_one(group, group, NULL);
+    if (!comm->local) {
+        unmake(comm);
+        return NULL;
     }
     return comm;
 }
@@ -256,10 +271,12 @@ bool weft_comm_active(const struct weft_comm *comm)
 
 /* ---- Predefined communicators */
 
-static void open_predefined(struct weft_comm *comm, struct weft_group *group)
+static bool open_predefined(struct weft_comm *comm, struct weft_group *group, int block)
 {
-    fill(comm, group, group);
-    weft_comm_open(comm, weft_context_take());
+    if (!group || !fill(comm, group, group) || !weft_context_reserve(block))
+        return false;
+    weft_comm_open(comm, block);
+    return true;
 }
 
 void weft_comm_expose(bool visible)
@@ -270,20 +287,27 @@ void weft_comm_expose(bool visible)
     weft_handle_predefine((uintptr_t)MPI_COMM_SELF, &weft_comm_self.object);
 }
 
-void weft_comm_init(void)
+int weft_comm_init(void)
 {
     struct weft_group *all = weft_group_run(weft.job.size, 0, 1);
     struct weft_group *self = weft_group_run(1, weft.job.rank, 1);
-    open_predefined(&weft_comm_world, all);
-    open_predefined(&weft_comm_self, self);
-    open_predefined(&weft_comm_job, all);
+    if (!all || !self)
+        return MPI_ERR_NO_MEM;
+    bool well = open_predefined(&weft_comm_world, all, 0) &&
+                open_predefined(&weft_comm_self, self, 1) &&
+                open_predefined(&weft_comm_job, all, 2);
     weft_group_release(all);
     weft_group_release(self);
     weft_comm_expose(false);
+    return well ? MPI_SUCCESS : MPI_ERR_NO_MEM;
 }
 
 static void close_predefined(struct weft_comm *comm)
 {
+    if (comm->named)
+        free((char *)comm->name);
+    comm->named = false;
+    comm->name = "";
     weft_attribute_free_all(&comm->attributes);
     weft_errhandler_release(comm->errhandler);
     comm->errhandler = &weft_errors_are_fatal;
@@ -319,9 +343,16 @@ void weft_comm_finalize(void)
 
 /* ---- Names and ranks */
 
-void weft_comm_set_name(struct weft_comm *comm, const char *name)
+int weft_comm_set_name(struct weft_comm *comm, const char *name)
 {
-    snprintf(comm->name, sizeof comm->name, "%s", name);
+    char *copy = strndup(name, MPI_MAX_OBJECT_NAME - 1);
+    if (!copy)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for the name of a communicator");
+    if (comm->named)
+        free((char *)comm->name);
+    comm->name = copy;
+    comm->named = true;
+    return MPI_SUCCESS;
 }
 
 struct weft_peer *weft_comm_connect(struct weft_comm *comm, int rank)

@@ -60,6 +60,7 @@ struct weft_comm {
     struct weft_channel p2p, coll;
     struct weft_errhandler *errhandler;
     MPI_Comm handle;
+    const char *name;                   /* NULL: no name was set */
     uint32_t coll_sequence, coll_inits; /* collective calls so far; persistent collectives made */
     struct weft_area *area;             /* core/coll/shared.h; NULL: not made */
     struct weft_refusal *refusals;      /* calls that other ranks refused: core/coll/refusal.h */
@@ -72,6 +73,7 @@ struct weft_comm {
                                 groups are put in one order */
     unsigned deal;           /* index of the table of peers: core/pt2pt/vci.h */
     int block;               /* its block of context ids */
+    bool named;              /* the name is allocated */
     bool referred;           /* during weft_comm_sweep: a request or message refers to it */
     int uses;                /* matched messages and context allocations that refer to it */
     uint32_t makings;        /* communicators made over it so far: the tag of the next call */
@@ -81,7 +83,6 @@ struct weft_comm {
     struct weft_topology *topology;    /* core/comm/topology.h; NULL: none */
     struct weft_session *session;      /* core/comm/session.h; NULL: not made from a session */
     unsigned assertions;               /* core/comm/comm_info.c */
-    char name[MPI_MAX_OBJECT_NAME];    /* "": no name was set */
 };
 
 extern WEFT_HIDDEN struct weft_comm weft_comm_world, weft_comm_self;
@@ -89,9 +90,9 @@ extern WEFT_HIDDEN struct weft_comm weft_comm_world, weft_comm_self;
 /* All processes of the job, for the library's own use: it has no handle. */
 extern struct weft_comm weft_comm_job;
 
-/* Builds the predefined communicators after the lanes are open. weft_comm_expose makes their
- * handles valid or invalid. */
-void weft_comm_init(void);
+/* Builds the predefined communicators after the lanes are open. Returns MPI_SUCCESS or
+ * MPI_ERR_NO_MEM. weft_comm_expose makes their handles valid or invalid. */
+int weft_comm_init(void);
 void weft_comm_expose(bool visible);
 
 /* Frees all remaining communicators. No request may refer to one. */
@@ -99,7 +100,8 @@ void weft_comm_finalize(void);
 
 /* Makes a communicator over a group that this process is in, or between it and a remote group
  * (NULL: an intra-communicator). References the groups and the error handler (NULL:
- * MPI_ERRORS_ARE_FATAL). The communicator has a handle and no context ids yet. */
+ * MPI_ERRORS_ARE_FATAL). The communicator has a handle and no context ids yet. NULL without memory,
+ * with the error sentence set. */
 struct weft_comm *weft_comm_make(struct weft_group *group, struct weft_group *remote,
                                  struct weft_errhandler *errhandler);
 
@@ -113,10 +115,10 @@ void weft_comm_drop(struct weft_comm *comm);
  * the memory. */
 void weft_comm_release(struct weft_comm *comm);
 
-/* Applies the hints of an info object (NULL: none). */
-void weft_comm_take_hints(struct weft_comm *comm, const struct weft_info *info);
+/* Applies the hints of an info object (NULL: none); returns MPI_SUCCESS. */
+int weft_comm_take_hints(struct weft_comm *comm, const struct weft_info *info);
 
-/* A new object with the hints in use. */
+/* A new object with the hints in use. NULL without memory, with the error sentence set. */
 struct weft_info *weft_comm_hints(const struct weft_comm *comm);
 
 /* Frees the released communicators that nothing refers to. */
@@ -125,14 +127,8 @@ void weft_comm_sweep(void);
 /* True if an incomplete request or a context allocation refers to the communicator. */
 bool weft_comm_active(const struct weft_comm *comm);
 
-/* The name for a report. */
-static inline const char *weft_comm_label(const struct weft_comm *comm)
-{
-    return *comm->name ? comm->name : "a communicator without a name";
-}
-
-/* Sets the name; "" removes it. */
-void weft_comm_set_name(struct weft_comm *comm, const char *name);
+/* Sets the name; "" removes it. Returns MPI_SUCCESS or MPI_ERR_NO_MEM with its sentence set. */
+int weft_comm_set_name(struct weft_comm *comm, const char *name);
 
 /* The channel of a context id, or NULL. */
 struct weft_channel *weft_channel_of(uint32_t context);

@@ -15,7 +15,7 @@ static const char *const names[] = {"mpi_assert_no_any_tag", "mpi_assert_no_any_
                                     "mpi_assert_strict_persistent_collective_ordering"};
 enum { NAMES = sizeof names / sizeof names[0] };
 
-void weft_comm_take_hints(struct weft_comm *comm, const struct weft_info *info)
+int weft_comm_take_hints(struct weft_comm *comm, const struct weft_info *info)
 {
     for (unsigned i = 0; i < NAMES; i++) {
         const char *value = weft_info_get(info, names[i]);
@@ -24,13 +24,17 @@ void weft_comm_take_hints(struct weft_comm *comm, const struct weft_info *info)
         else if (value && !strcmp(value, "false"))
             comm->assertions &= ~(1u << i);
     }
+    return MPI_SUCCESS;
 }
 
 struct weft_info *weft_comm_hints(const struct weft_comm *comm)
 {
     struct weft_info *info = weft_info_make();
-    weft_info_set(info, "mpi_memory_alloc_kinds", "mpi,system");
-    for (unsigned i = 0; i < NAMES; i++)
-        weft_info_set(info, names[i], comm->assertions & 1u << i ? "true" : "false");
-    return info;
+    bool well = info && !weft_info_set(info, "mpi_memory_alloc_kinds", "mpi,system");
+    for (unsigned i = 0; well && i < NAMES; i++)
+        well = !weft_info_set(info, names[i], comm->assertions & 1u << i ? "true" : "false");
+    if (well)
+        return info;
+    weft_info_free(info);
+    return NULL;
 }

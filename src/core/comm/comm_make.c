@@ -2,14 +2,13 @@
 /*
  * Making communicators: see comm_make.h.
  *
- * Invariant: the steps at which one process alone can fail (a user's callback) come before the
- * allocation of context ids, which each member enters with its result.
+ * Invariant: the steps at which one process alone can fail (memory, a user's callback) come before
+ * the allocation of context ids, which each member enters with its result.
  */
 #include "core/comm/comm_make.h"
 #include "core/comm/context_alloc.h"
 #include "core/coll/coll.h"
 #include "core/object/error.h"
-#include "core/object/memory.h"
 #include "core/comm/intercomm.h"
 #include "core/comm/session.h"
 #include "core/comm/topology.h"
@@ -74,21 +73,27 @@ int weft_comm_agree_group(struct weft_comm *over, struct weft_group *group,
                           struct weft_group *remote, struct weft_comm **out)
 {
     struct weft_comm *made = NULL;
-    if (group->rank != MPI_UNDEFINED && !(remote && remote->size == 0))
+    int failed = group ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (group && group->rank != MPI_UNDEFINED && !(remote && remote->size == 0)) {
         made = weft_comm_make(group, remote, over->errhandler);
+        failed = made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    }
     weft_group_release(group);
     weft_group_release(remote);
-    return weft_comm_agree(over, made, MPI_SUCCESS, out);
+    return weft_comm_agree(over, made, failed, out);
 }
 
 /* ---- Copies */
 
-/* A copy with attributes and topology that has no context ids yet. *code is an error class if a
- * callback failed. */
+/* A copy with attributes and topology that has no context ids yet. *code is an error class if the
+ * copy is NULL or incomplete. */
 static struct weft_comm *copy(struct weft_comm *over, const struct weft_info *hints, int *code)
 {
     struct weft_comm *made =
         weft_comm_make(over->group, over->local ? over->remote : NULL, over->errhandler);
+    *code = made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (!made)
+        return NULL;
     made->topology = weft_topology_keep(over->topology);
     weft_comm_take_hints(made, hints);
     *code = weft_attribute_copy_all(weft_comm_attributed(over), weft_comm_attributed(made));
@@ -122,8 +127,8 @@ int weft_comm_idup(struct weft_comm *over, const struct weft_info *hints, struct
                    struct weft_request **request)
 {
     int failed;
-    struct idup *idup = weft_memory_get(1, sizeof *idup, "an MPI_Comm_idup");
-    *request = weft_request_get(&weft.vcis[0], WEFT_REQUEST_MAKING, 1);
+    struct idup *idup = malloc(sizeof *idup);
+    *request = idup ? weft_request_get(&weft.vcis[0], WEFT_REQUEST_MAKING, 1) : NULL;
     if (!*request)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to duplicate a communicator");
     uint64_t key = prepare(&idup->alloc, over);
@@ -160,11 +165,19 @@ int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int
                                        .tag = tag,
                                        .size = group->size,
                                        .index = group->rank};
-    int *ranks = weft_memory_get((size_t)group->size, sizeof *ranks, "the ranks of a group");
-    weft_group_translate(group, group->size, NULL, over->group, ranks);
+    int *ranks = malloc((size_t)group->size * sizeof *ranks);
+    if (!ranks)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for the ranks of %d processes",
+                              group->size);
+    int failed = weft_group_translate(group, group->size, NULL, over->group, ranks);
+    if (failed) {
+        free(ranks);
+        return failed;
+    }
     alloc.ranks = ranks;
     struct weft_comm *made = weft_comm_make(group, NULL, over->errhandler);
-    weft_context_alloc_start(&alloc, key_of(&over->grouping, tag), MPI_SUCCESS);
+    weft_context_alloc_start(&alloc, key_of(&over->grouping, tag),
+                             made ? MPI_SUCCESS : MPI_ERR_NO_MEM);
     weft_context_alloc_wait(&alloc);
     free(ranks);
     return conclude(&alloc, made, out);
@@ -175,9 +188,12 @@ int weft_comm_create_group(struct weft_comm *over, struct weft_group *group, int
 int weft_comm_split(struct weft_comm *over, int color, int key, struct weft_comm **out)
 {
     struct weft_comm *local = over->local ? over->local : over;
-    struct weft_choice *all = weft_memory_get((size_t)local->size, sizeof *all, "colors and keys");
+    struct weft_choice *all = malloc((size_t)local->size * sizeof *all);
     struct weft_choice mine = {color, key, local->rank};
     *out = NULL;
+    if (!all)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
+                              local->size);
     int code = weft_coll_allgather(local, weft_elements_of_bytes(&mine, sizeof mine),
                                    weft_elements_of_bytes(all, sizeof mine));
     if (code == MPI_SUCCESS && over->local)
@@ -205,6 +221,8 @@ struct weft_group *weft_choice_group(const struct weft_group *from, struct weft_
             all[n++] = (struct weft_choice){color, all[i].key, i};
     qsort(all, (size_t)n, sizeof *all, by_key);
     struct weft_group *group = weft_group_make(n);
+    if (!group)
+        return NULL;
     for (int i = 0; i < n; i++)
         group->table[i] = weft_group_world(from, all[i].rank);
     group->session = weft_session_keep(from->session);

@@ -46,7 +46,8 @@ int weft_comm_agree(struct weft_comm *over, struct weft_comm *made, int failed,
                     struct weft_comm **out);
 
 /* The same for a communicator over `group` (remote: and a remote group, or NULL), made here if this
- * process is in the group and both have members. Drops a reference of both. */
+ * process is in the group and both have members. Drops a reference of both. A NULL group means that
+ * this process had no memory for it. */
 int weft_comm_agree_group(struct weft_comm *over, struct weft_group *group,
                           struct weft_group *remote, struct weft_comm **out);
 

@@ -34,6 +34,14 @@ static void take(int block)
         first_free++;
 }
 
+bool weft_context_reserve(int block)
+{
+    if (used[block / 64] & bit_of(block))
+        return false;
+    take(block);
+    return true;
+}
+
 int weft_context_take(void)
 {
     for (int i = first_free; i < WORDS; i++) {

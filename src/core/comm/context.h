@@ -71,8 +71,11 @@ void weft_bid_offer(struct weft_bid *bid);
  * another offer. EXHAUSTED: no block is free in all members. FAILED: some member set `failed`. */
 enum weft_bid_result weft_bid_settle(struct weft_bid *bid, const uint64_t *words, int *block);
 
-/* Takes the lowest block that is free and that no bid offers, for a predefined communicator or one
- * of one process. -1 if there is none. */
+/* Takes a given block, for a predefined communicator. False if the block is in use. */
+bool weft_context_reserve(int block);
+
+/* Takes the lowest block that is free and that no bid offers, for a communicator of one process.
+ * -1 if there is none. */
 int weft_context_take(void);
 
 /* Gives a taken block to a communicator; frees a taken block, used or not. */

@@ -10,7 +10,6 @@
  * Invariant: best[] is the closest product found so far, factors in decreasing order.
  */
 #include "core/object/error.h"
-#include "core/object/memory.h"
 #include "core/comm/topology.h"
 
 #include <stdlib.h>
@@ -120,7 +119,9 @@ int weft_dims_create(int nnodes, int ndims, int *dims)
                               nnodes, (long long)fixed);
     if (search.n == 0)
         return MPI_SUCCESS;
-    search.now = weft_memory_get(2 * (size_t)search.n, sizeof(int), "dimensions");
+    search.now = malloc(2 * (size_t)search.n * sizeof(int));
+    if (!search.now)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for %d dimensions", search.n);
     search.best = search.now + search.n;
     int rest = (int)(nnodes / fixed);
     find_divisors(&search, rest);

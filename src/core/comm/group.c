@@ -7,7 +7,7 @@
  */
 #include "core/comm/group.h"
 #include "core/process/nodes.h"
-#include "core/object/memory.h"
+#include "core/object/error.h"
 #include "core/pt2pt/peer.h"
 #include "core/comm/session.h"
 #include "core/process/weft.h"
@@ -25,8 +25,11 @@ __attribute__((constructor)) static void predefine(void)
 
 static struct weft_group *allocate(int size, size_t table_size)
 {
-    struct weft_group *group =
-        weft_memory_get(1, sizeof *group + table_size * sizeof group->table[0], "a group");
+    struct weft_group *group = malloc(sizeof *group + table_size * sizeof group->table[0]);
+    if (!group) {
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a group of %d processes", size);
+        return NULL;
+    }
     *group = (struct weft_group){
         .object.kind = WEFT_KIND_GROUP, .refs = 1, .size = size, .rank = MPI_UNDEFINED};
     return group;
@@ -47,6 +50,8 @@ static struct weft_group *find_own_rank(struct weft_group *group)
 struct weft_group *weft_group_run(int size, int first, int stride)
 {
     struct weft_group *group = allocate(size, 0);
+    if (!group)
+        return NULL;
     group->first = first;
     group->stride = stride;
     return find_own_rank(group);
@@ -115,13 +120,16 @@ struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned deal
     struct weft_peer **peers = group->peers[deal];
     if (peers)
         return peers;
-    if (!weft_peers_open(deal))
-        weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", weft.job.size);
-    if (is_world(group)) {
+    if (weft_peers_open(deal) && is_world(group)) {
         group->shares_peers = true;
         return group->peers[deal] = weft.peers[deal];
     }
-    peers = weft_memory_get((size_t)group->size, sizeof(struct weft_peer *), "a table of peers");
+    if (weft.peers[deal])
+        peers = malloc((size_t)(group->size ? group->size : 1) * sizeof *peers);
+    if (!peers) {
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a table of %d peers", group->size);
+        return NULL;
+    }
     for (int i = 0; i < group->size; i++)
         peers[i] = weft.peers[deal][weft_group_world(group, i)];
     return group->peers[deal] = peers;
@@ -139,21 +147,29 @@ int weft_group_rank_of(const struct weft_group *group, int world)
     return -1;
 }
 
-/* A table, for the caller to free: the rank in a group of each world rank, or -1. */
+/* A table, for the caller to free: the rank in a group of each world rank, or -1. NULL without
+ * memory. */
 static int32_t *ranks_by_world(const struct weft_group *group)
 {
     size_t job = (size_t)weft.job.size;
-    int32_t *rank = weft_memory_get(job, sizeof *rank, "a table of the job's processes");
+    int32_t *rank = malloc((job ? job : 1) * sizeof *rank);
+    if (!rank) {
+        weft_error_set(MPI_ERR_NO_MEM, "no memory to compare groups of a job of %zu processes",
+                       job);
+        return NULL;
+    }
     memset(rank, 0xff, job * sizeof *rank);
     for (int i = 0; i < group->size; i++)
         rank[weft_group_world(group, i)] = i;
     return rank;
 }
 
-void weft_group_translate(const struct weft_group *from, int n, const int *ranks,
-                          const struct weft_group *to, int *out)
+int weft_group_translate(const struct weft_group *from, int n, const int *ranks,
+                         const struct weft_group *to, int *out)
 {
     int32_t *rank_in_to = ranks_by_world(to);
+    if (!rank_in_to)
+        return MPI_ERR_NO_MEM;
     for (int i = 0; i < n; i++) {
         int rank = ranks ? ranks[i] : i;
         if (rank != MPI_PROC_NULL) {
@@ -163,6 +179,7 @@ void weft_group_translate(const struct weft_group *from, int n, const int *ranks
         out[i] = rank;
     }
     free(rank_in_to);
+    return MPI_SUCCESS;
 }
 
 /* The groups have the same size. */
@@ -173,19 +190,21 @@ static bool identical(const struct weft_group *a, const struct weft_group *b)
     return !memcmp(a->table, b->table, (size_t)a->size * sizeof a->table[0]);
 }
 
-int weft_group_compare(const struct weft_group *a, const struct weft_group *b)
+int weft_group_compare(const struct weft_group *a, const struct weft_group *b, int *result)
 {
-    if (a->size != b->size)
-        return MPI_UNEQUAL;
-    if (identical(a, b))
-        return MPI_IDENT;
+    if (a->size != b->size || a == b || identical(a, b)) {
+        *result = a->size != b->size ? MPI_UNEQUAL : MPI_IDENT;
+        return MPI_SUCCESS;
+    }
     int32_t *rank_in_a = ranks_by_world(a);
-    int result = MPI_SIMILAR;
+    if (!rank_in_a)
+        return MPI_ERR_NO_MEM;
+    *result = MPI_SIMILAR;
     for (int i = 0; i < b->size; i++)
         if (rank_in_a[weft_group_world(b, i)] < 0)
-            result = MPI_UNEQUAL;
+            *result = MPI_UNEQUAL;
     free(rank_in_a);
-    return result;
+    return MPI_SUCCESS;
 }
 
 /* Appends to `to` the members of `from` that are, or are not, in the group of `ranks` (made by
@@ -205,21 +224,26 @@ struct weft_group *weft_group_combine(enum weft_group_operation operation,
 {
     bool both = operation == WEFT_GROUP_UNION;
     int32_t *ranks = ranks_by_world(both ? a : b);
-    struct weft_group *result = weft_group_make(a->size + (both ? b->size : 0));
-    result->size = 0;
-    append(result, a, ranks, operation != WEFT_GROUP_DIFFERENCE);
-    if (both)
-        append(result, b, ranks, false);
-    result->session = weft_session_keep(a->session ? a->session : b->session);
+    struct weft_group *result = ranks ? weft_group_make(a->size + (both ? b->size : 0)) : NULL;
+    if (result) {
+        result->size = 0;
+        append(result, a, ranks, operation != WEFT_GROUP_DIFFERENCE);
+        if (both)
+            append(result, b, ranks, false);
+        result->session = weft_session_keep(a->session ? a->session : b->session);
+        result = weft_group_seal(result);
+    }
     free(ranks);
-    return weft_group_seal(result);
+    return result;
 }
 
 struct weft_group *weft_group_include(const struct weft_group *group, int n, const int *ranks)
 {
     struct weft_group *result = weft_group_make(n);
+    if (!result)
+        return NULL;
     for (int i = 0; i < n; i++)
-        result->table[i] = weft_group_world(group, ranks ? ranks[i] : i);
+        result->table[i] = weft_group_world(group, ranks[i]);
     result->session = weft_session_keep(group->session);
     return weft_group_seal(result);
 }
@@ -227,6 +251,8 @@ struct weft_group *weft_group_include(const struct weft_group *group, int n, con
 struct weft_group *weft_group_exclude(const struct weft_group *group, const bool *leave_out)
 {
     struct weft_group *result = weft_group_make(group->size);
+    if (!result)
+        return NULL;
     result->size = 0;
     for (int i = 0; i < group->size; i++)
         if (!leave_out[i])

@@ -12,6 +12,8 @@
  *    sealed groups are identical only if both have a stride, or neither has.
  *  - All communicators over a group share `peers`: peers[i] is the peer of rank i, or
  *    weft_peer_unknown until first contact through one of them.
+ *
+ * Functions that return NULL, -1 or false on lack of memory have set the error sentence.
  */
 #ifndef WEFT_GROUP_H
 #define WEFT_GROUP_H
@@ -42,14 +44,15 @@ struct weft_group {
 extern struct weft_group weft_group_empty;
 
 /* A group with one reference. The caller writes size world ranks to table[], then calls
- * weft_group_seal. */
+ * weft_group_seal. NULL without memory. */
 struct weft_group *weft_group_make(int size);
 
 /* Replaces the table by a stride where possible, and finds this process's rank. Returns the group,
  * which may have moved; frees a group of size 0 and returns weft_group_empty. */
 struct weft_group *weft_group_seal(struct weft_group *group);
 
-/* The sealed group first, first + stride, … of size > 0 ranks; stride is not 0. */
+/* The sealed group first, first + stride, … of size > 0 ranks; stride is not 0. NULL without
+ * memory. */
 struct weft_group *weft_group_run(int size, int first, int stride);
 
 /* The world rank of a rank of a sealed group. */
@@ -65,7 +68,7 @@ void weft_group_list(const struct weft_group *group, int32_t *world);
 struct weft_group *weft_group_keep(struct weft_group *group);
 void weft_group_release(struct weft_group *group);
 
-/* The table of peers of a group in a deal (core/pt2pt/vci.h). */
+/* The table of peers of a group in a deal (core/pt2pt/vci.h). NULL without memory. */
 struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned deal);
 
 /* The rank of a world rank in a sealed group, or -1. Linear in the group's size without a stride.
@@ -73,24 +76,26 @@ struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned deal
 int weft_group_rank_of(const struct weft_group *group, int world);
 
 /* Writes to `out` the rank in `to` of each of n ranks in `from` (NULL: ranks 0 to n - 1):
- * MPI_UNDEFINED where there is none, MPI_PROC_NULL for MPI_PROC_NULL. */
-void weft_group_translate(const struct weft_group *from, int n, const int *ranks,
-                          const struct weft_group *to, int *out);
+ * MPI_UNDEFINED where there is none, MPI_PROC_NULL for MPI_PROC_NULL. Returns MPI_SUCCESS or
+ * MPI_ERR_NO_MEM. */
+int weft_group_translate(const struct weft_group *from, int n, const int *ranks,
+                         const struct weft_group *to, int *out);
 
-/* MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL. */
-int weft_group_compare(const struct weft_group *a, const struct weft_group *b);
+/* Sets *result to MPI_IDENT, MPI_SIMILAR or MPI_UNEQUAL. Returns MPI_SUCCESS, or MPI_ERR_NO_MEM;
+ * then *result is unchanged. */
+int weft_group_compare(const struct weft_group *a, const struct weft_group *b, int *result);
 
 enum weft_group_operation { WEFT_GROUP_UNION, WEFT_GROUP_INTERSECTION, WEFT_GROUP_DIFFERENCE };
 
 /* Union: the members of `a`, then those of `b` that are not in `a`. Intersection, difference: the
- * members of `a` that are, or are not, in `b`. A new reference. */
+ * members of `a` that are, or are not, in `b`. A new reference; NULL without memory. */
 struct weft_group *weft_group_combine(enum weft_group_operation operation,
                                       const struct weft_group *a, const struct weft_group *b);
 
-/* The n members with these ranks, which are valid and distinct (NULL: ranks 0 to n - 1). */
+/* The n members with these ranks, which are valid and distinct. NULL without memory. */
 struct weft_group *weft_group_include(const struct weft_group *group, int n, const int *ranks);
 
-/* All members for which leave_out[rank] is false. */
+/* All members for which leave_out[rank] is false. NULL without memory. */
 struct weft_group *weft_group_exclude(const struct weft_group *group, const bool *leave_out);
 
 static inline struct weft_group *weft_group_resolve(MPI_Group handle)

@@ -10,7 +10,6 @@
 #include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
 #include "core/object/error.h"
-#include "core/object/memory.h"
 #include "core/coll/op.h"
 #include "core/pt2pt/p2p.h"
 #include "core/comm/session.h"
@@ -43,10 +42,13 @@ static struct sides sides_of(struct weft_comm *inter)
 
 /* ---- Exchange between the sides */
 
-/* Room for the bytes that describe a group. */
+/* Before the first exchange one side cannot make the other fail, so lack of memory ends the job. */
 static void *allocate(size_t bytes)
 {
-    return weft_memory_get(bytes, 1, "the description of a group");
+    void *memory = malloc(bytes ? bytes : 1);
+    if (!memory)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for the %zu bytes that describe a group", bytes);
+    return memory;
 }
 
 /* The other leader sent what describes no group. */
@@ -136,8 +138,7 @@ static int swap(const struct sides *sides, const void *mine, size_t bytes, struc
 /* Whether these are ranks of the job, each of them once. */
 static bool are_ranks(const int32_t *ranks, int n)
 {
-    bool *seen = weft_memory_get((size_t)weft.job.size, sizeof *seen, "the ranks of a group");
-    bool good = true;
+    bool *seen = calloc((size_t)weft.job.size, sizeof *seen), good = seen;
     for (int i = 0; i < n && good; i++) {
         good = ranks[i] >= 0 && ranks[i] < weft.job.size && !seen[ranks[i]];
         if (good)
@@ -147,24 +148,20 @@ static bool are_ranks(const int32_t *ranks, int n)
     return good;
 }
 
-/* The group that the other side has sent. Takes over its bytes. NULL: they are no group of the job,
- * and the error sentence is set. */
-static struct weft_group *group_of(const struct sides *sides, void *theirs, size_t skip,
-                                   size_t bytes)
+/* NULL: no memory, or these bytes are no group of the job. */
+static struct weft_group *group_of(struct weft_session *session, const void *ranks, size_t bytes)
 {
-    const int32_t *ranks = (const int32_t *)((char *)theirs + skip);
-    int n = (int)((bytes - skip) / sizeof *ranks);
-    struct weft_group *group = NULL;
-    if (bytes % sizeof *ranks == 0 && are_ranks(ranks, n)) {
-        group = weft_group_make(n);
-        memcpy(group->table, ranks, bytes - skip);
-        group->session = weft_session_keep(sides->local->session);
-        group = weft_group_seal(group);
-    } else {
-        report_damaged(sides, bytes);
+    int n = (int)(bytes / sizeof(int32_t));
+    struct weft_group *group = bytes % sizeof(int32_t) ? NULL : weft_group_make(n);
+    if (!group)
+        return NULL;
+    memcpy(group->table, ranks, bytes);
+    if (!are_ranks(group->table, n)) {
+        free(group);
+        return NULL;
     }
-    free(theirs);
-    return group;
+    group->session = weft_session_keep(session);
+    return weft_group_seal(group);
 }
 
 /* Exchanges the world ranks of two groups. */
@@ -182,6 +179,17 @@ static int swap_groups(const struct sides *sides, const struct weft_group *mine,
 
 /* ---- Communicators made out of an inter-communicator */
 
+/* An inter-communicator between two groups. Drops their references; NULL: no memory for it. */
+static int make_between(struct weft_comm *over, struct weft_group *mine, struct weft_group *theirs,
+                        struct weft_comm **out)
+{
+    if (!theirs) {
+        weft_group_release(mine);
+        mine = NULL;
+    }
+    return weft_comm_agree_group(over, mine, theirs, out);
+}
+
 /* The new group of the local side: the one passed by its first process that passes a non-empty one.
  */
 static int local_choice(struct weft_comm *local, const struct weft_group *group,
@@ -198,6 +206,8 @@ static int local_choice(struct weft_comm *local, const struct weft_group *group,
     if (code != MPI_SUCCESS)
         return code;
     struct weft_group *chosen = weft_group_make(size);
+    if (!chosen)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a group of %d processes", size);
     if (local->rank == root)
         weft_group_list(group, chosen->table);
     code = weft_coll_bcast(
@@ -222,11 +232,9 @@ int weft_intercomm_create_sub(struct weft_comm *over, struct weft_group *group,
         weft_group_release(mine);
         return code;
     }
-    struct weft_group *remote = group_of(&sides, theirs, 0, bytes);
-    if (remote)
-        return weft_comm_agree_group(over, mine, remote, out);
-    weft_group_release(mine);
-    return weft_comm_agree(over, NULL, MPI_ERR_INTERN, out);
+    struct weft_group *remote = group_of(over->session, theirs, bytes);
+    free(theirs);
+    return make_between(over, mine, remote, out);
 }
 
 int weft_intercomm_split(struct weft_comm *over, struct weft_choice *all, int color,
@@ -242,7 +250,7 @@ int weft_intercomm_split(struct weft_comm *over, struct weft_choice *all, int co
     struct weft_group *mine = weft_choice_group(over->group, all, color);
     struct weft_group *remote = weft_choice_group(over->remote, theirs, color);
     free(theirs);
-    return weft_comm_agree_group(over, mine, remote, out);
+    return make_between(over, mine, remote, out);
 }
 
 int weft_intercomm_merge(struct weft_comm *inter, bool high, struct weft_comm **out)
@@ -309,7 +317,7 @@ static int agree(const struct sides *sides, uint64_t key, bool failed, int *bloc
 static bool overlap(const struct weft_group *a, const struct weft_group *b)
 {
     struct weft_group *common = weft_group_combine(WEFT_GROUP_INTERSECTION, a, b);
-    bool any = common->size > 0;
+    bool any = !common || common->size > 0;
     weft_group_release(common);
     return any;
 }
@@ -339,19 +347,21 @@ int weft_intercomm_create(struct weft_comm *local, int leader, struct weft_comm 
     if (code != MPI_SUCCESS)
         return code;
     memcpy(&key, theirs, sizeof key);
-    struct weft_group *remote = group_of(&sides, theirs, sizeof key, bytes);
+    struct weft_group *remote =
+        group_of(local->session, (char *)theirs + sizeof key, bytes - sizeof key);
+    free(theirs);
     struct weft_comm *made = NULL;
-    if (!remote)
-        code = MPI_ERR_INTERN;
-    else if (overlap(local->group, remote))
+    bool common = remote && overlap(local->group, remote);
+    if (remote && !common)
+        made = weft_comm_make(local->group, remote, local->errhandler);
+    if (common)
         code = weft_error_set(MPI_ERR_COMM,
                               "the two groups have a process in common; the groups of an "
                               "inter-communicator are disjoint");
-    else
-        made = weft_comm_make(local->group, remote, local->errhandler);
     int agreed = agree(&sides, key, !made, &block);
     weft_group_release(remote);
-    code = code ? code : agreed;
+    if (code == MPI_SUCCESS)
+        code = made ? agreed : MPI_ERR_NO_MEM;
     if (code != MPI_SUCCESS) {
         weft_comm_drop(made);
         return code;

@@ -21,7 +21,7 @@ struct weft_choice {
 };
 
 /* The group of the ranks with a color, in the order of keys; empty for MPI_UNDEFINED. all: the
- * choices by rank, overwritten. */
+ * choices by rank, overwritten. NULL without memory. */
 struct weft_group *weft_choice_group(const struct weft_group *from, struct weft_choice *all,
                                      int color);
 

@@ -9,7 +9,6 @@
 #include "core/comm/context_alloc.h"
 #include "core/comm/comm_make.h"
 #include "core/comm/intercomm.h"
-#include "core/object/memory.h"
 #include "core/process/weft.h"
 #include "pmix/boot.h"
 
@@ -53,7 +52,11 @@ static const char *name_of(int level)
 struct weft_session *weft_session_open(const struct weft_info *info,
                                        struct weft_errhandler *errhandler)
 {
-    struct weft_session *session = weft_memory_get(1, sizeof *session, "a session");
+    struct weft_session *session = calloc(1, sizeof *session);
+    if (!session) {
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a session");
+        return NULL;
+    }
     session->object.kind = WEFT_KIND_SESSION;
     session->refs = 1;
     session->thread_level = level_of(info);
@@ -88,8 +91,11 @@ void weft_session_close(struct weft_session *session)
 struct weft_info *weft_session_info(const struct weft_session *session)
 {
     struct weft_info *info = weft_info_make();
-    weft_info_set(info, "thread_level", name_of(session->thread_level));
-    weft_info_set(info, "mpi_memory_alloc_kinds", "mpi,system");
+    if (info && (weft_info_set(info, "thread_level", name_of(session->thread_level)) ||
+                 weft_info_set(info, "mpi_memory_alloc_kinds", "mpi,system"))) {
+        weft_info_free(info);
+        info = NULL;
+    }
     return info;
 }
 
@@ -120,23 +126,28 @@ static int find_set(const char *name)
     return -1;
 }
 
-int weft_session_pset_group(struct weft_session *session, const char *name, struct weft_group **out)
+struct weft_group *weft_session_pset_group(struct weft_session *session, const char *name,
+                                           int *code)
 {
     int set = find_set(name);
-    if (set < 0)
-        return weft_error_set(
+    if (set < 0) {
+        *code = weft_error_set(
             MPI_ERR_ARG, "there is no process set %s; MPI_Session_get_nth_pset names them", name);
+        return NULL;
+    }
     const struct weft_boot_pset *sets;
     weft_boot_psets(&sets);
     int size = set == WORLD ? weft.job.size : set == SELF ? 1 : sets[set - OWN_SETS].size;
     struct weft_group *group = weft_group_make(size);
+    *code = group ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    if (!group)
+        return NULL;
     for (int i = 0; i < size; i++)
         group->table[i] = set == WORLD  ? i
                           : set == SELF ? weft.job.rank
                                         : sets[set - OWN_SETS].ranks[i];
     group->session = weft_session_keep(session);
-    *out = weft_group_seal(group);
-    return MPI_SUCCESS;
+    return weft_group_seal(group);
 }
 
 /* ---- Communicators from groups */

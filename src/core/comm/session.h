@@ -8,7 +8,7 @@
  *  - Groups made from a session's process sets, and the objects made from those groups, refer to
  *    the session.
  *
- * Functions that return an MPI error class have set the error sentence.
+ * Functions that return NULL or an MPI error class have set the error sentence.
  */
 #ifndef WEFT_SESSION_H
 #define WEFT_SESSION_H
@@ -28,7 +28,7 @@ struct weft_session {
 };
 
 /* Makes a session, and starts MPI if it does not run; ends the job if MPI cannot start. info may be
- * NULL; its key thread_level sets the thread level. */
+ * NULL; its key thread_level sets the thread level. NULL without memory. */
 struct weft_session *weft_session_open(const struct weft_info *info,
                                        struct weft_errhandler *errhandler);
 
@@ -40,16 +40,17 @@ void weft_session_close(struct weft_session *session);
 struct weft_session *weft_session_keep(struct weft_session *session);
 void weft_session_release(struct weft_session *session);
 
-/* The result of MPI_Session_get_info. */
+/* The result of MPI_Session_get_info. NULL without memory. */
 struct weft_info *weft_session_info(const struct weft_session *session);
 
 /* The number of process sets, and the name of one, or NULL. */
 int weft_session_psets(void);
 const char *weft_session_pset_name(int n);
 
-/* The group of a process set. MPI_ERR_ARG: there is none of that name. */
-int weft_session_pset_group(struct weft_session *session, const char *name,
-                            struct weft_group **out);
+/* The group of a process set. NULL with *code MPI_ERR_ARG (no set of that name) or
+ * MPI_ERR_NO_MEM. */
+struct weft_group *weft_session_pset_group(struct weft_session *session, const char *name,
+                                           int *code);
 
 /* Communicators from groups of this job; all members call with the same tag. remote is significant
  * at the leader only. */

@@ -10,7 +10,6 @@
 #include "core/object/error.h"
 #include "core/process/hardware.h"
 #include "core/object/info.h"
-#include "core/object/memory.h"
 #include "core/comm/session.h"
 #include "core/process/weft.h"
 
@@ -38,13 +37,12 @@ static int by_instance(struct weft_comm *over, int instance, int key, struct wef
 
 static int by_set(struct weft_comm *over, const char *name, int key, struct weft_comm **out)
 {
-    struct weft_group *group;
-    int color = MPI_UNDEFINED;
-    if (weft_session_pset_group(NULL, name, &group) == MPI_SUCCESS) {
-        if (group->rank != MPI_UNDEFINED) /* mpi://SELF: each process has its own set */
-            color = group->size == 1 ? weft.job.rank : 0;
-        weft_group_release(group);
-    }
+    int code;
+    struct weft_group *group = weft_session_pset_group(NULL, name, &code);
+    int color = group && group->rank != MPI_UNDEFINED ? 0 : MPI_UNDEFINED;
+    if (group && group->size == 1 && color == 0)
+        color = weft.job.rank; /* mpi://SELF: each process has its own set */
+    weft_group_release(group);
     return weft_comm_split(over, color, key, out);
 }
 
@@ -61,7 +59,10 @@ static int by_name(struct weft_comm *over, const char *name, int key, struct wef
 /* Sets *result if every process has an instance, and not all have the same one. */
 static int splits(struct weft_comm *over, int instance, bool *result)
 {
-    int *all = weft_memory_get((size_t)over->size, sizeof *all, "the instances of a resource");
+    int *all = malloc((size_t)over->size * sizeof *all);
+    if (!all)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
+                              over->size);
     int code = weft_coll_allgather(over, weft_elements_of_bytes(&instance, sizeof instance),
                                    weft_elements_of_bytes(all, sizeof instance));
     bool differ = false, complete = true;

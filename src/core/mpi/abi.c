@@ -8,6 +8,7 @@
 #include "core/mpi/generated/entry.h"
 #include "core/object/info.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 
@@ -19,44 +20,65 @@ static struct {
     unsigned char is_true[LARGEST_LOGICAL], is_false[LARGEST_LOGICAL];
 } logicals[LARGEST_LOGICAL + 1]; /* by size */
 
-struct weft_info *weft_mpi_describe_abi(void)
+static int set_size(struct weft_info *info, const char *key, size_t size)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%zu", size);
+    return weft_info_set(info, key, text);
+}
+
+int weft_mpi_describe_abi(struct weft_info **made)
 {
     struct weft_info *info = weft_info_make();
-    weft_info_set_number(info, "mpi_aint_size", sizeof(MPI_Aint));
-    weft_info_set_number(info, "mpi_count_size", sizeof(MPI_Count));
-    weft_info_set_number(info, "mpi_offset_size", sizeof(MPI_Offset));
-    return info;
+    int code = info ? set_size(info, "mpi_aint_size", sizeof(MPI_Aint)) : MPI_ERR_NO_MEM;
+    if (!code)
+        code = set_size(info, "mpi_count_size", sizeof(MPI_Count));
+    if (!code)
+        code = set_size(info, "mpi_offset_size", sizeof(MPI_Offset));
+    if (!code)
+        *made = info;
+    else
+        weft_info_free(info);
+    return code;
 }
 
 /* The predefined datatypes have fixed sizes of Fortran types: others are an error. */
+static int check_size(const struct weft_info *info, const char *key, int expected)
+{
+    const char *size = weft_info_get(info, key);
+    if (!size || atoi(size) == expected)
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_ABI,
+                          "%s is %s, but Weft has the Fortran datatypes of a compiler where it is "
+                          "%d; compile without options that change the size of default types",
+                          key, size, expected);
+}
+
 int weft_mpi_abi_set_fortran_info(struct weft_info *info)
 {
-    static const struct {
-        const char *key;
-        int size;
-    } types[] = {{"mpi_logical_size", 4},
-                 {"mpi_integer_size", 4},
-                 {"mpi_real_size", 4},
-                 {"mpi_double_precision_size", 8}};
+    int code = MPI_SUCCESS;
     if (fortran)
         return weft_error_set(MPI_ERR_ABI, "the sizes of Fortran's types are set already, and can "
                                            "be set once");
-    for (size_t i = 0; i < sizeof types / sizeof types[0]; i++) {
-        const char *size = weft_info_get(info, types[i].key);
-        if (size && atoi(size) != types[i].size)
-            return weft_error_set(
-                MPI_ERR_ABI,
-                "%s is %s, but Weft has the Fortran datatypes of a compiler where it is %d; "
-                "compile without options that change the size of default types",
-                types[i].key, size, types[i].size);
-    }
-    fortran = weft_info_dup(info);
-    return MPI_SUCCESS;
+    code = check_size(info, "mpi_logical_size", 4);
+    if (!code)
+        code = check_size(info, "mpi_integer_size", 4);
+    if (!code)
+        code = check_size(info, "mpi_real_size", 4);
+    if (!code)
+        code = check_size(info, "mpi_double_precision_size", 8);
+    if (!code && !(fortran = weft_info_dup(info)))
+        code = MPI_ERR_NO_MEM;
+    return code;
 }
 
-MPI_Info weft_mpi_abi_get_fortran_info(void)
+int weft_mpi_abi_get_fortran_info(MPI_Info *info)
 {
-    return fortran ? (MPI_Info)weft_info_dup(fortran) : MPI_INFO_NULL;
+    struct weft_info *copy = fortran ? weft_info_dup(fortran) : NULL;
+    if (fortran && !copy)
+        return MPI_ERR_NO_MEM;
+    *info = copy ? (MPI_Info)copy : MPI_INFO_NULL;
+    return MPI_SUCCESS;
 }
 
 int weft_mpi_check_logical(int size, void *is_true, void *is_false)

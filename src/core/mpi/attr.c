@@ -11,6 +11,16 @@
 
 /* ---- Keys */
 
+int weft_mpi_create_keyval(enum weft_kind kind, union weft_attribute_copy copy,
+                           union weft_attribute_delete delete, int *number, void *extra)
+{
+    struct weft_keyval *keyval = weft_keyval_make(kind, copy, delete, extra);
+    if (!keyval)
+        return MPI_ERR_NO_MEM;
+    *number = keyval->number;
+    return MPI_SUCCESS;
+}
+
 static bool is_predefined(enum weft_kind kind, int number)
 {
     return (kind == WEFT_KIND_COMM && number >= MPI_TAG_UB && number <= MPI_UNIVERSE_SIZE) ||

@@ -53,17 +53,19 @@ int weft_mpi_check_leaders(struct weft_comm *local, int leader, MPI_Comm peer, i
 
 /* ---- Comparing and freeing */
 
-int weft_mpi_comm_compare(struct weft_comm *one, struct weft_comm *two)
+int weft_mpi_comm_compare(struct weft_comm *one, struct weft_comm *two, int *result)
 {
+    *result = MPI_UNEQUAL;
     if (one == two)
-        return MPI_IDENT;
-    if (!one->local != !two->local)
-        return MPI_UNEQUAL;
-    int local = weft_group_compare(one->group, two->group);
-    int remote = weft_group_compare(one->remote, two->remote);
-    if (local == MPI_UNEQUAL || remote == MPI_UNEQUAL)
-        return MPI_UNEQUAL;
-    return local == MPI_IDENT && remote == MPI_IDENT ? MPI_CONGRUENT : MPI_SIMILAR;
+        *result = MPI_IDENT;
+    if (one == two || !one->local != !two->local)
+        return MPI_SUCCESS;
+    int local, remote = MPI_IDENT, code = weft_group_compare(one->group, two->group, &local);
+    if (code == MPI_SUCCESS && one->local)
+        code = weft_group_compare(one->remote, two->remote, &remote);
+    if (code == MPI_SUCCESS && local != MPI_UNEQUAL && remote != MPI_UNEQUAL)
+        *result = local == MPI_IDENT && remote == MPI_IDENT ? MPI_CONGRUENT : MPI_SIMILAR;
+    return code;
 }
 
 /* The attached buffer is detached first: once the communicator is freed, the buffer is the user's

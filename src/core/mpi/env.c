@@ -73,13 +73,18 @@ void weft_mpi_get_processor_name(char *name, int *length)
         *length = MPI_MAX_PROCESSOR_NAME - 1;
 }
 
-struct weft_info *weft_mpi_describe_hardware(void)
+int weft_mpi_describe_hardware(struct weft_info **made)
 {
     struct weft_info *info = weft_info_make();
-    weft_info_set(info, "mpi_shared_memory", "true");
-    weft_info_set(info, "hwloc://Machine", "true");
-    for (int level = 0; weft_hardware_type(level); level++)
-        weft_info_set(info, weft_hardware_type(level),
-                      weft_hardware_instance(level) < 0 ? "false" : "true");
-    return info;
+    int code = info ? weft_info_set(info, "mpi_shared_memory", "true") : MPI_ERR_NO_MEM;
+    if (code == MPI_SUCCESS)
+        code = weft_info_set(info, "hwloc://Machine", "true");
+    for (int level = 0; code == MPI_SUCCESS && weft_hardware_type(level); level++)
+        code = weft_info_set(info, weft_hardware_type(level),
+                             weft_hardware_instance(level) < 0 ? "false" : "true");
+    if (code == MPI_SUCCESS)
+        *made = info;
+    else
+        weft_info_free(info);
+    return code;
 }

@@ -5,7 +5,6 @@
  * Invariant: errors have no communicator, so they go to the handler of MPI_COMM_SELF.
  */
 #include "core/mpi/generated/entry.h"
-#include "core/object/memory.h"
 
 #include <stdlib.h>
 
@@ -17,8 +16,10 @@ static int check_ranks(const struct weft_group *group, int n, const int *ranks, 
         return weft_error_set(MPI_ERR_ARG, "the number of ranks, %d, is negative", n);
     if (n > 0 && !ranks)
         return weft_error_set(MPI_ERR_ARG, "the array of ranks is null");
-    bool *seen = once ? weft_memory_get((size_t)group->size, 1, "the ranks of a group") : NULL;
-    int code = MPI_SUCCESS;
+    bool *seen = once ? calloc((size_t)group->size + 1, 1) : NULL;
+    int code = once && !seen
+                   ? weft_error_set(MPI_ERR_NO_MEM, "no memory to check the ranks of a group")
+                   : MPI_SUCCESS;
     for (int i = 0; i < n && code == MPI_SUCCESS; i++) {
         if (null_too && ranks[i] == MPI_PROC_NULL)
             continue;
@@ -55,7 +56,11 @@ int weft_mpi_check_translation(struct weft_group *group, int n, const int *ranks
 /* The members that a list of different, valid ranks does not name. */
 struct weft_group *weft_mpi_group_leave_out(struct weft_group *group, int n, const int *ranks)
 {
-    bool *out = weft_memory_get((size_t)group->size, 1, "the ranks of a group");
+    bool *out = calloc((size_t)group->size + 1, 1);
+    if (!out) {
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for a group of %d processes", group->size);
+        return NULL;
+    }
     for (int i = 0; i < n; i++)
         out[ranks[i]] = true;
     struct weft_group *result = weft_group_exclude(group, out);
@@ -96,7 +101,10 @@ static int unroll(const struct weft_group *group, int n, int ranges[][3], int **
         if (total > group->size)
             return range_error(i, ranges[i], "and those before have more ranks than the group");
     }
-    int *ranks = weft_memory_get((size_t)total, sizeof *ranks, "the ranks of a group");
+    int *ranks = malloc(((size_t)total + 1) * sizeof *ranks);
+    if (!ranks)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for a group of %lld processes",
+                              (long long)total);
     for (int i = 0; i < n; i++)
         for (int64_t k = 0; k < range_length(ranges[i]); k++)
             ranks[(*count)++] = (int)(ranges[i][0] + k * ranges[i][2]);
@@ -111,9 +119,11 @@ int weft_mpi_group_ranges(struct weft_group *group, int n, int ranges[][3], bool
     int code = unroll(group, n, ranges, &ranks, &count);
     if (code == MPI_SUCCESS)
         code = check_ranks(group, count, ranks, false, true);
-    if (code == MPI_SUCCESS)
+    if (code == MPI_SUCCESS) {
         *made = include ? weft_group_include(group, count, ranks)
                         : weft_mpi_group_leave_out(group, count, ranks);
+        code = *made ? MPI_SUCCESS : MPI_ERR_NO_MEM;
+    }
     free(ranks);
     return code;
 }

@@ -17,15 +17,20 @@ int weft_mpi_check_key(const char *key)
     return MPI_SUCCESS;
 }
 
-int weft_mpi_check_value(const char *key, const char *value)
+int weft_mpi_check_value(const char *value)
 {
-    if (!value)
-        return weft_error_set(MPI_ERR_INFO_VALUE, "the value is a null pointer");
-    if (strnlen(value, MPI_MAX_INFO_VAL) >= MPI_MAX_INFO_VAL)
-        return weft_error_set(MPI_ERR_INFO_VALUE,
-                              "the value of %s has more than the %d characters that it can have",
-                              key, MPI_MAX_INFO_VAL - 1);
-    return MPI_SUCCESS;
+    return value ? MPI_SUCCESS : weft_error_set(MPI_ERR_INFO_VALUE, "the value is a null pointer");
+}
+
+int weft_mpi_info_create_env(int argc, char *argv[], struct weft_info **made)
+{
+    struct weft_info *info = weft_info_make();
+    int code = info ? weft_info_fill_env(info, argc, argv) : MPI_ERR_NO_MEM;
+    if (code == MPI_SUCCESS)
+        *made = info;
+    else
+        weft_info_free(info);
+    return code;
 }
 
 int weft_mpi_info_delete(struct weft_info *info, const char *key)

@@ -55,14 +55,20 @@ int weft_mpi_session_get_nth_pset(int n, int *length, char *name)
 int weft_mpi_session_get_pset_info(struct weft_session *session, const char *name,
                                    struct weft_info **made)
 {
-    struct weft_group *group;
-    int code = weft_session_pset_group(session, name, &group);
-    if (code != MPI_SUCCESS)
+    char size[16];
+    int code = MPI_SUCCESS;
+    struct weft_group *group = weft_session_pset_group(session, name, &code);
+    if (!group)
         return code;
-    *made = weft_info_make();
-    weft_info_set_number(*made, "mpi_size", (size_t)group->size);
+    struct weft_info *info = weft_info_make();
+    snprintf(size, sizeof size, "%d", group->size);
+    code = info ? weft_info_set(info, "mpi_size", size) : MPI_ERR_NO_MEM;
+    if (code == MPI_SUCCESS)
+        *made = info;
+    else
+        weft_info_free(info);
     weft_group_release(group);
-    return MPI_SUCCESS;
+    return code;
 }
 
 /* ---- Communicators from groups */

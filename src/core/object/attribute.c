@@ -6,7 +6,6 @@
  */
 #include "core/object/attribute.h"
 #include "core/object/error.h"
-#include "core/object/memory.h"
 
 #include <stdlib.h>
 
@@ -14,27 +13,39 @@
 enum { FIRST_NUMBER = 0x10000 };
 
 static struct weft_keyval **keyvals;
-static size_t keyvals_used;
+static size_t keyvals_used, keyvals_room;
 
 /* ---- Keys */
 
-/* The first free index in the table. */
-static size_t free_index(void)
+/* The first free index in the table, or -1 if memory is short. */
+static int free_index(void)
 {
     for (size_t i = 0; i < keyvals_used; i++)
         if (!keyvals[i])
-            return i;
-    keyvals = weft_memory_grow(keyvals, keyvals_used, sizeof *keyvals, "attribute keys");
-    return keyvals_used++;
+            return (int)i;
+    if (keyvals_used == keyvals_room) {
+        size_t room = keyvals_room ? 2 * keyvals_room : 16;
+        struct weft_keyval **more = realloc(keyvals, room * sizeof(struct weft_keyval *));
+        if (!more)
+            return -1;
+        keyvals = more;
+        keyvals_room = room;
+    }
+    return (int)keyvals_used++;
 }
 
 struct weft_keyval *weft_keyval_make(enum weft_kind kind, union weft_attribute_copy copy,
                                      union weft_attribute_delete delete, void *extra)
 {
-    size_t index = free_index();
-    struct weft_keyval *keyval = weft_memory_get(1, sizeof *keyval, "an attribute key");
+    struct weft_keyval *keyval = malloc(sizeof *keyval);
+    int index = keyval ? free_index() : -1;
+    if (index < 0) {
+        free(keyval);
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for another attribute key");
+        return NULL;
+    }
     *keyval = (struct weft_keyval){.kind = kind,
-                                   .number = FIRST_NUMBER + (int)index,
+                                   .number = FIRST_NUMBER + index,
                                    .refs = 1,
                                    .copy = copy,
                                    .delete = delete,
@@ -146,14 +157,17 @@ static int delete_attribute(struct weft_attributed of, struct weft_attribute *at
 
 int weft_attribute_set(struct weft_attributed of, struct weft_keyval *keyval, void *value)
 {
+    struct weft_attribute *fresh = malloc(sizeof *fresh);
+    if (!fresh)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for another attribute");
     keyval->refs++;
     struct weft_attribute *old = find(of, keyval);
     int code = old ? delete_attribute(of, old) : MPI_SUCCESS;
     if (code != MPI_SUCCESS) {
         release(keyval);
+        free(fresh);
         return code;
     }
-    struct weft_attribute *fresh = weft_memory_get(1, sizeof *fresh, "an attribute");
     *fresh = (struct weft_attribute){.next = *of.list, .keyval = keyval, .value = value};
     *of.list = fresh;
     return MPI_SUCCESS;

@@ -56,7 +56,7 @@ struct weft_attributed {
     struct weft_attribute **list;
 };
 
-/* Makes a key. */
+/* Makes a key. Returns NULL if memory is short, recorded. */
 struct weft_keyval *weft_keyval_make(enum weft_kind kind, union weft_attribute_copy copy,
                                      union weft_attribute_delete delete, void *extra);
 

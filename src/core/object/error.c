@@ -7,7 +7,6 @@
  */
 #include "core/object/error.h"
 #include "core/object/error_code.h"
-#include "core/object/memory.h"
 #include "core/process/weft.h"
 
 #include <pthread.h>
@@ -261,7 +260,11 @@ bool weft_error_text(int code, char *text, size_t len)
 
 struct weft_errhandler *weft_errhandler_make(enum weft_kind kind, union weft_errhandler_call call)
 {
-    struct weft_errhandler *handler = weft_memory_get(1, sizeof *handler, "an error handler");
+    struct weft_errhandler *handler = calloc(1, sizeof *handler);
+    if (!handler) {
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for an error handler");
+        return NULL;
+    }
     handler->object.kind = WEFT_KIND_ERRHANDLER;
     handler->refs = 1;
     handler->kind = kind;

@@ -51,7 +51,7 @@ weft_error_set_secondary(int errclass, const char *format, ...);
  * for it. Returns false if the code does not exist. */
 bool weft_error_text(int code, char *text, size_t len);
 
-/* Makes a user's error handler with one reference. */
+/* Makes a user's error handler with one reference. Returns NULL if memory is short, recorded. */
 struct weft_errhandler *weft_errhandler_make(enum weft_kind kind, union weft_errhandler_call call);
 
 /* Whether a handler may be attached to objects of a kind. */

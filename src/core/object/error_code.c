@@ -2,11 +2,12 @@
 /*
  * Error classes, codes and strings of the user: see error_code.h.
  *
- * Invariant: codes[i] describes the number FIRST + i. A removed number has the class NO_CLASS.
+ * Invariants: codes[i] describes the number FIRST + i. A removed number has the class NO_CLASS and
+ * is in the free list. `members` of a class counts its codes without itself, so adding and removing
+ * take constant time.
  */
 #include "core/object/error_code.h"
 #include "core/object/error.h"
-#include "core/object/memory.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -15,11 +16,15 @@ enum { FIRST = MPI_ERR_LASTCODE + 1, NO_CLASS = -1 };
 
 struct code {
     int class;
+    int members; /* of a class: its codes */
+    int next;    /* of a removed number: the next in the free list, or 0 */
     char *text;
 };
 
 int weft_error_code_last = MPI_ERR_LASTCODE;
 static struct code *codes;
+static int room;
+static int removed; /* first number of the free list, or 0 */
 
 static struct code *find(int number)
 {
@@ -45,30 +50,48 @@ static int no_code(int number, const char *what)
                           what);
 }
 
-/* Takes a removed number, or else the next one. */
+/* Takes a removed number, or else the next one. Returns 0 if memory is short. */
 static int take_number(void)
 {
-    for (int number = FIRST; number <= weft_error_code_last; number++)
-        if (!find(number))
-            return number;
-    codes = weft_memory_grow(codes, (size_t)(weft_error_code_last + 1 - FIRST), sizeof *codes,
-                             "error codes");
+    int number = removed, used = weft_error_code_last + 1 - FIRST;
+    if (number) {
+        removed = codes[number - FIRST].next;
+        return number;
+    }
+    if (used == room) {
+        int wanted = room ? 2 * room : 16;
+        struct code *more = realloc(codes, (size_t)wanted * sizeof *more);
+        if (!more)
+            return 0;
+        codes = more;
+        room = wanted;
+    }
     return ++weft_error_code_last;
 }
 
-void weft_error_class_add(int *number)
+static int add(int class, int *number)
 {
-    *number = take_number();
-    codes[*number - FIRST] = (struct code){.class = *number};
+    int taken = take_number();
+    if (!taken)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for another error code");
+    struct code *parent = find(class);
+    if (parent)
+        parent->members++;
+    codes[taken - FIRST] = (struct code){.class = class == NO_CLASS ? taken : class};
+    *number = taken;
+    return MPI_SUCCESS;
+}
+
+int weft_error_class_add(int *number)
+{
+    return add(NO_CLASS, number);
 }
 
 int weft_error_code_add(int errorclass, int *number)
 {
     if (!is_class(errorclass))
         return weft_error_set(MPI_ERR_ARG, "%d is no error class", errorclass);
-    *number = take_number();
-    codes[*number - FIRST] = (struct code){.class = errorclass};
-    return MPI_SUCCESS;
+    return add(errorclass, number);
 }
 
 int weft_error_string_set(int number, const char *text)
@@ -81,8 +104,11 @@ int weft_error_string_set(int number, const char *text)
                               "the string has more than the %d characters that it can "
                               "have",
                               MPI_MAX_ERROR_STRING - 1);
+    char *copy = strdup(text);
+    if (!copy)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for an error string");
     free(code->text);
-    code->text = weft_memory_copy(text);
+    code->text = copy;
     return MPI_SUCCESS;
 }
 
@@ -92,7 +118,11 @@ static int remove_number(int number)
     if (code->text)
         return weft_error_set(MPI_ERR_OTHER,
                               "%d has a string still; call MPI_Remove_error_string first", number);
-    code->class = NO_CLASS;
+    struct code *parent = find(code->class);
+    if (parent && parent != code)
+        parent->members--;
+    *code = (struct code){.class = NO_CLASS, .next = removed};
+    removed = number;
     return MPI_SUCCESS;
 }
 
@@ -101,12 +131,10 @@ int weft_error_class_remove(int number)
     const struct code *class = find(number);
     if (!class || class->class != number)
         return no_code(number, "class");
-    for (int other = FIRST; other <= weft_error_code_last; other++)
-        if (other != number && codes[other - FIRST].class == number)
-            return weft_error_set(MPI_ERR_OTHER,
-                                  "class %d has codes still, %d is one; call "
-                                  "MPI_Remove_error_code first",
-                                  number, other);
+    if (class->members)
+        return weft_error_set(MPI_ERR_OTHER,
+                              "class %d has %d codes still; call MPI_Remove_error_code first",
+                              number, class->members);
     return remove_number(number);
 }
 

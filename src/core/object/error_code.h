@@ -19,7 +19,7 @@
 extern int weft_error_code_last;
 
 /* Add a class, and a code of any class. */
-void weft_error_class_add(int *number);
+int weft_error_class_add(int *number);
 int weft_error_code_add(int errorclass, int *number);
 
 /* Sets the text that MPI_Error_string returns for a user's code or class. */

@@ -20,7 +20,7 @@ struct weft_info_entry {
 
 struct weft_info {
     struct weft_object object;
-    int count;
+    int count, room;
     struct weft_info_entry *entries;
     bool predefined; /* MPI_INFO_ENV: read-only for users */
 };
@@ -28,15 +28,15 @@ struct weft_info {
 /* MPI_INFO_ENV; filled by weft_info_fill_env. */
 extern struct weft_info weft_info_env;
 
-/* Make an empty info object and a copy. */
+/* Make an empty info object and a copy. Return NULL if memory is short, recorded. */
 struct weft_info *weft_info_make(void);
 struct weft_info *weft_info_dup(const struct weft_info *info);
 
 void weft_info_free(struct weft_info *info);
 
-/* Sets a key, whose length is checked as that of the value. */
-void weft_info_set(struct weft_info *info, const char *key, const char *value);
-void weft_info_set_number(struct weft_info *info, const char *key, size_t value);
+/* Sets a key. Returns MPI_SUCCESS, or MPI_ERR_INFO_KEY, MPI_ERR_INFO_VALUE or MPI_ERR_NO_MEM,
+ * recorded. */
+int weft_info_set(struct weft_info *info, const char *key, const char *value);
 
 /* The value of a key, or NULL. info may be NULL (MPI_INFO_NULL). */
 const char *weft_info_get(const struct weft_info *info, const char *key);
@@ -45,8 +45,8 @@ const char *weft_info_get(const struct weft_info *info, const char *key);
 bool weft_info_delete(struct weft_info *info, const char *key);
 
 /* Sets the keys of MPI_INFO_ENV (MPI 5.0, 11.5.2). argv holds the program's arguments; if NULL,
- * they are read from /proc/self/cmdline. */
-void weft_info_fill_env(struct weft_info *info, int argc, char *const *argv);
+ * they are read from /proc/self/cmdline. Returns MPI_SUCCESS or an error class, recorded. */
+int weft_info_fill_env(struct weft_info *info, int argc, char *const *argv);
 
 static inline struct weft_info *weft_info_resolve(MPI_Info handle)
 {

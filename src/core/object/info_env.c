@@ -14,13 +14,20 @@
 #include <sys/utsname.h>
 #include <unistd.h>
 
-static void set(struct weft_info *info, const char *key, const char *value)
+static int set(struct weft_info *info, const char *key, const char *value)
 {
     char text[MPI_MAX_INFO_VAL];
     if (!value || !*value)
-        return;
+        return MPI_SUCCESS;
     snprintf(text, sizeof text, "%s", value);
-    weft_info_set(info, key, text);
+    return weft_info_set(info, key, text);
+}
+
+static int set_number(struct weft_info *info, const char *key, int value)
+{
+    char text[16];
+    snprintf(text, sizeof text, "%d", value);
+    return weft_info_set(info, key, text);
 }
 
 /* Reads the program's name and arguments, each terminated by a NUL. Returns the number of bytes. */
@@ -34,7 +41,7 @@ static size_t command_line(char *line, size_t room)
     return bytes;
 }
 
-static void set_command(struct weft_info *info, int argc, char *const *argv)
+static int set_command(struct weft_info *info, int argc, char *const *argv)
 {
     char line[4 * MPI_MAX_INFO_VAL], rest[MPI_MAX_INFO_VAL] = "";
     size_t used = 0, bytes = argv ? 0 : command_line(line, sizeof line);
@@ -49,22 +56,23 @@ static void set_command(struct weft_info *info, int argc, char *const *argv)
         if (next)
             next += strlen(next) + 1;
     }
-    set(info, "command", name);
-    set(info, "argv", rest);
+    int code = set(info, "command", name);
+    return code ? code : set(info, "argv", rest);
 }
 
-void weft_info_fill_env(struct weft_info *info, int argc, char *const *argv)
+int weft_info_fill_env(struct weft_info *info, int argc, char *const *argv)
 {
     char directory[MPI_MAX_INFO_VAL];
     struct utsname system;
-    set_command(info, argc, argc > 0 ? argv : NULL);
-    if (weft.job.size > 0)
-        weft_info_set_number(info, "maxprocs", (size_t)weft.job.size);
-    if (uname(&system) == 0) {
-        set(info, "host", system.nodename);
-        set(info, "arch", system.machine);
+    int code = set_command(info, argc, argc > 0 ? argv : NULL);
+    if (!code && weft.job.size > 0)
+        code = set_number(info, "maxprocs", weft.job.size);
+    if (!code && uname(&system) == 0) {
+        code = set(info, "host", system.nodename);
+        if (!code)
+            code = set(info, "arch", system.machine);
     }
-    if (getcwd(directory, sizeof directory))
-        set(info, "wdir", directory);
-    weft_info_set(info, "mpi_memory_alloc_kinds", "mpi,system");
+    if (!code && getcwd(directory, sizeof directory))
+        code = set(info, "wdir", directory);
+    return code ? code : weft_info_set(info, "mpi_memory_alloc_kinds", "mpi,system");
 }

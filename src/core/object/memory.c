@@ -20,15 +20,6 @@ void *weft_memory_get(size_t count, size_t each, const char *what)
     return check(calloc(count ? count : 1, each), count, what);
 }
 
-/* The array has room for 8 elements, then for 16, 32, … */
-void *weft_memory_grow(void *array, size_t used, size_t each, const char *what)
-{
-    if (used && (used < 8 || used & (used - 1)))
-        return array;
-    size_t room = used ? 2 * used : 8;
-    return check(reallocarray(array, room, each), room, what);
-}
-
 char *weft_memory_copy(const char *text)
 {
     return check(strdup(text), strlen(text), "a string");

@@ -97,10 +97,15 @@ static const char *plural(int n)
     return n == 1 ? "" : "s";
 }
 
+static const char *comm_name(const struct weft_comm *comm)
+{
+    return comm->name && *comm->name ? comm->name : "a communicator without a name";
+}
+
 /* The tag of a message, or the collective that sends it, and the communicator. */
 static void describe_tag(const struct weft_channel *channel, int tag, char *buf, size_t len)
 {
-    const char *comm = weft_comm_label(channel->comm);
+    const char *comm = comm_name(channel->comm);
     if (channel == &channel->comm->coll)
         snprintf(buf, len, "for %s on %.100s", weft_coll_name_of_tag(tag), comm);
     else if (channel == &channel->comm->making || channel == &channel->comm->grouping)
@@ -184,7 +189,7 @@ static void add_request(struct report *report, const struct weft_request *reques
         add_receive(report, request);
     else if (request->op == WEFT_REQUEST_MAKING)
         add_line(report, "  MPI_Comm_idup of %.100s: not every rank takes part yet",
-                 weft_comm_label(request->channel->comm));
+                 comm_name(request->channel->comm));
     else if (weft_request_is_partitioned(request))
         add_partitioned(report, request);
     else if (request->op == WEFT_REQUEST_RMA)
@@ -344,7 +349,7 @@ static void warn_left(void *arg, struct weft_match_message *match)
     weft_warn("a message of %zu bytes from rank %d for %s on %.100s was never received; have all "
               "ranks made the same collective calls in the same order, with the same root?",
               message->arrival.length, match->source, weft_coll_name_of_tag(match->tag),
-              weft_comm_label(channel->comm));
+              comm_name(channel->comm));
 }
 
 void weft_hang_check_left(void)

@@ -7,7 +7,7 @@
  */
 #include "core/process/nodes.h"
 
-#include "core/object/memory.h"
+#include "core/object/error.h"
 #include "core/object/settings.h"
 #include "core/process/weft.h"
 #include "shm/shm.h"
@@ -18,9 +18,13 @@ static struct weft_nodes none; /* marks groups in which nodes do not matter */
 static int32_t *map;           /* by world rank: the lowest rank of its node; or NULL */
 static bool map_fetched;
 
+/* Allocates zeroed memory. */
 static void *table(size_t count, size_t each)
 {
-    return weft_memory_get(count, each, "a table of nodes");
+    void *memory = calloc(count ? count : 1, each);
+    if (!memory)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of the nodes of %zu ranks", count);
+    return memory;
 }
 
 /* WEFT_TEST_NODE_SIZE: cuts each node into nodes of `size` ranks. */

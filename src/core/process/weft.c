@@ -243,7 +243,8 @@ static void weft_start(int thread_level)
         join(threads);
     else
         open_vcis(threads);
-    weft_comm_init();
+    if (weft_comm_init() != MPI_SUCCESS)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_COMM_WORLD of %d ranks", weft.job.size);
     weft_progress_open();
     main_thread = pthread_self();
     running = true;
@@ -285,7 +286,8 @@ int weft_init(int thread_level)
         weft_start(weft_thread_level(thread_level));
     weft.thread_level = weft_thread_level(thread_level);
     main_thread = pthread_self();
-    weft_info_fill_env(&weft_info_env, 0, NULL);
+    if (weft_info_fill_env(&weft_info_env, 0, NULL))
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_INFO_ENV");
     world = WORLD_IS;
     weft_comm_expose(true);
     set_entry_flags();

@@ -37,7 +37,7 @@ static const char *name_of(struct weft_bsend_owner owner)
     const struct weft_comm *comm = owner.comm;
     if (!comm)
         return owner.session ? "the session" : "this process";
-    return *comm->name ? comm->name : "the communicator";
+    return comm->name && *comm->name ? comm->name : "the communicator";
 }
 
 /* ---- Entries */

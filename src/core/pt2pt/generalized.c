@@ -6,7 +6,6 @@
  */
 #include "core/pt2pt/generalized.h"
 #include "core/object/error.h"
-#include "core/object/memory.h"
 #include "core/process/weft.h"
 
 #include <stdlib.h>
@@ -29,7 +28,12 @@ struct weft_request *weft_generalized_new(const struct weft_generalized *functio
     struct weft_request *request = weft_request_get(&weft.vcis[0], WEFT_REQUEST_GENERALIZED, 1);
     if (!request)
         return NULL;
-    struct weft_generalized *copy = weft_memory_get(1, sizeof *copy, "a generalized request");
+    struct weft_generalized *copy = malloc(sizeof *copy);
+    if (!copy) {
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for the functions of a generalized request");
+        weft_request_put(request);
+        return NULL;
+    }
     *copy = *functions;
     request->buffer = copy;
     request->channel = NULL;

@@ -164,8 +164,8 @@ WEFT_COLD static void report_unready(const struct weft_arrival *message)
               "receive for them was posted: the program is wrong, and may lose such messages with "
               "another MPI. Post the receive before the send starts, or use MPI_Send instead of "
               "MPI_Rsend. (Reported once.)",
-              message->source, *name ? name : "a communicator", message->length, message->tag,
-              channel->comm->rank);
+              message->source, name && *name ? name : "a communicator", message->length,
+              message->tag, channel->comm->rank);
 }
 
 /* Copies into a kept message what it must not refer to. */

@@ -12,7 +12,6 @@
 #include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
 #include "core/object/error.h"
-#include "core/object/memory.h"
 #include "core/object/settings.h"
 #include "core/process/weft.h"
 #include "core/pt2pt/lane.h"
@@ -69,28 +68,35 @@ static bool is_true(const struct weft_info *info, const char *key)
     return value && !strcmp(value, "true");
 }
 
-void weft_win_take_hints(struct weft_win *win, const struct weft_info *info)
+int weft_win_take_hints(struct weft_win *win, const struct weft_info *info)
 {
-    for (size_t i = 0; i < sizeof hint_default / sizeof *hint_default; i++) {
+    int code = MPI_SUCCESS;
+    for (size_t i = 0; i < sizeof hint_default / sizeof *hint_default && !code; i++) {
         const char *key = hint_default[i][0], *value = weft_info_get(info, key);
         if (value)
-            weft_info_set(win->info, key, value);
+            code = weft_info_set(win->info, key, value);
     }
     win->no_locks = is_true(win->info, "no_locks");
+    return code;
 }
 
-static void set_hints(struct weft_win *win, const struct weft_win_arguments *arguments)
+static int set_hints(struct weft_win *win, const struct weft_win_arguments *arguments)
 {
+    int code = MPI_SUCCESS;
     win->info = weft_info_make();
-    for (size_t i = 0; i < sizeof hint_default / sizeof *hint_default; i++)
-        weft_info_set(win->info, hint_default[i][0], hint_default[i][1]);
-    weft_win_take_hints(win, arguments->info);
-    if (arguments->flavor == MPI_WIN_FLAVOR_SHARED)
-        weft_info_set(win->info, "alloc_shared_noncontig",
-                      is_true(arguments->info, "alloc_shared_noncontig") ? "true" : "false");
+    if (!win->info)
+        return MPI_ERR_NO_MEM;
+    for (size_t i = 0; i < sizeof hint_default / sizeof *hint_default && !code; i++)
+        code = weft_info_set(win->info, hint_default[i][0], hint_default[i][1]);
+    if (!code)
+        code = weft_win_take_hints(win, arguments->info);
+    if (!code && arguments->flavor == MPI_WIN_FLAVOR_SHARED)
+        code = weft_info_set(win->info, "alloc_shared_noncontig",
+                             is_true(arguments->info, "alloc_shared_noncontig") ? "true" : "false");
     const char *alignment = weft_info_get(arguments->info, "mpi_minimum_memory_alignment");
-    if (alignment)
-        weft_info_set(win->info, "mpi_minimum_memory_alignment", alignment);
+    if (!code && alignment)
+        code = weft_info_set(win->info, "mpi_minimum_memory_alignment", alignment);
+    return code;
 }
 
 /* ---- The segment */
@@ -357,13 +363,18 @@ static void free_memory(struct weft_win *win)
     free(win->regions);
     free(win->members);
     free(win->targets);
-    weft_info_free(win->info);
+    if (win->info)
+        weft_info_free(win->info);
     free(win);
 }
 
-static struct weft_win *prepare(struct weft_comm *over, const struct weft_win_arguments *arguments)
+/* The part that can fail at this rank only. */
+static struct weft_win *prepare(struct weft_comm *over, const struct weft_win_arguments *arguments,
+                                int *code)
 {
-    struct weft_win *win = weft_memory_get(1, sizeof *win, "a window");
+    struct weft_win *win = calloc(1, sizeof *win);
+    if (!win)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory for another window");
     win->object.kind = WEFT_KIND_WIN;
     win->handle = (MPI_Win)win;
     win->flavor = arguments->flavor;
@@ -373,18 +384,26 @@ static struct weft_win *prepare(struct weft_comm *over, const struct weft_win_ar
     win->disp_unit = (int)arguments->unit;
     win->segment.fd = -1;
     win->ops_end = &win->ops;
-    win->targets = weft_memory_get((size_t)over->size, sizeof *win->targets, "a window");
-    set_hints(win, arguments);
+    win->targets = calloc((size_t)over->size, sizeof *win->targets);
+    *code = arguments->failed ? arguments->failed
+            : win->targets
+                ? set_hints(win, arguments)
+                : weft_error_set(MPI_ERR_NO_MEM, "no memory for a window of %d ranks", over->size);
     return win;
 }
 
 int weft_win_make(struct weft_comm *over, const struct weft_win_arguments *arguments,
                   struct weft_win **out)
 {
-    struct weft_win *win = prepare(over, arguments);
+    int code;
+    struct weft_win *win = prepare(over, arguments, &code);
     struct weft_comm *comm = weft_comm_make(over->group, NULL, NULL);
     *out = NULL;
-    int code = weft_comm_agree(over, comm, arguments->failed, &win->comm);
+    code = weft_comm_agree(over, comm,
+                           code   ? code
+                           : comm ? MPI_SUCCESS
+                                  : MPI_ERR_NO_MEM,
+                           &win->comm);
     if (code != MPI_SUCCESS) {
         free_memory(win);
         return code;

@@ -175,7 +175,7 @@ int weft_win_finish(struct weft_win *win);
 void weft_win_free(struct weft_win *win);
 
 /* Uses the hints that may change after the window was made. */
-void weft_win_take_hints(struct weft_win *win, const struct weft_info *info);
+int weft_win_take_hints(struct weft_win *win, const struct weft_info *info);
 
 void weft_win_set_name(struct weft_win *win, const char *name);
 

@@ -362,8 +362,3 @@ struct weft_peer *weft_comm_connect(struct weft_comm *comm, int rank)
         comm->peers[rank] = peer;
     return peer;
 }
-
-int weft_comm_rank_of(const struct weft_comm *comm, int world)
-{
-    return weft_group_rank_of(comm->remote, world);
-}

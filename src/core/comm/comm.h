@@ -134,7 +134,11 @@ int weft_comm_set_name(struct weft_comm *comm, const char *name);
 struct weft_channel *weft_channel_of(uint32_t context);
 
 /* The rank in a communicator of a world rank, or -1; the world rank of a rank. */
-int weft_comm_rank_of(const struct weft_comm *comm, int world);
+static inline int weft_comm_rank_of(const struct weft_comm *comm, int world)
+{
+    return weft_group_rank_of(comm->remote, world);
+}
+
 static inline int weft_comm_world_of(const struct weft_comm *comm, int rank)
 {
     return weft_group_world(comm->remote, rank);

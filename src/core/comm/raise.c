@@ -4,14 +4,8 @@
  */
 #include "core/comm/raise.h"
 #include "core/comm/comm.h"
-#include "core/comm/session.h"
 
 #include <stdarg.h>
-
-int weft_error_raise_in_session(struct weft_session *session, int errclass, const char *function)
-{
-    return weft_errhandler_raise(session->errhandler, session, errclass, function);
-}
 
 int weft_error_raise(struct weft_comm *comm, int errclass, const char *function)
 {

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Raising recorded errors (core/object/error.h) through the error handlers of communicators and
- * sessions.
+ * Raising recorded errors (core/object/error.h) through the error handlers of communicators.
  */
 #ifndef WEFT_RAISE_H
 #define WEFT_RAISE_H
@@ -9,15 +8,10 @@
 #include "core/object/error.h"
 
 struct weft_comm;
-struct weft_session;
 
 /* Calls the error handler of comm (NULL: of MPI_COMM_SELF, MPI 5.0 section 9.3) for a recorded
  * error; function is the name of the MPI function. Returns errclass, or does not return. */
 WEFT_COLD int weft_error_raise(struct weft_comm *comm, int errclass, const char *function);
-
-/* weft_error_raise for a session. */
-WEFT_COLD int weft_error_raise_in_session(struct weft_session *session, int errclass,
-                                          const char *function);
 
 /* weft_error_raise with MPI_ERR_IN_STATUS, for a call on several requests of which one failed with
  * the error `cause`. If the handler ends the job, the report names the cause. */

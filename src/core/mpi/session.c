@@ -28,7 +28,7 @@ int PMPI_Session_finalize(MPI_Session *handle)
         size_t size;
         code = weft_bsend_detach((struct weft_bsend_owner){.session = session}, &base, &size);
         if (code != MPI_SUCCESS)
-            code = weft_error_raise_in_session(session, code, function);
+            code = weft_errhandler_raise(session->errhandler, session, code, function);
     }
     weft_session_close(session);
     *handle = MPI_SESSION_NULL;

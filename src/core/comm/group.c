@@ -243,7 +243,7 @@ struct weft_group *weft_group_include(const struct weft_group *group, int n, con
     if (!result)
         return NULL;
     for (int i = 0; i < n; i++)
-        result->table[i] = weft_group_world(group, ranks[i]);
+        result->table[i] = weft_group_world(group, ranks ? ranks[i] : i);
     result->session = weft_session_keep(group->session);
     return weft_group_seal(result);
 }

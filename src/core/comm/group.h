@@ -92,7 +92,8 @@ enum weft_group_operation { WEFT_GROUP_UNION, WEFT_GROUP_INTERSECTION, WEFT_GROU
 struct weft_group *weft_group_combine(enum weft_group_operation operation,
                                       const struct weft_group *a, const struct weft_group *b);
 
-/* The n members with these ranks, which are valid and distinct. NULL without memory. */
+/* The n members with these ranks, which are valid and distinct; ranks NULL: 0 to n - 1. NULL
+ * without memory. */
 struct weft_group *weft_group_include(const struct weft_group *group, int n, const int *ranks);
 
 /* All members for which leave_out[rank] is false. NULL without memory. */

@@ -5,6 +5,7 @@
 #include "core/comm/topology.h"
 #include "core/comm/reorder.h"
 #include "core/comm/comm_make.h"
+#include "core/object/error.h"
 #include "core/object/memory.h"
 
 #include <stdlib.h>
@@ -80,18 +81,21 @@ struct weft_topology *weft_topology_dist(int in, bool sources_weighted, int out,
 int weft_topology_attach(struct weft_comm *over, int *order, int size,
                          struct weft_topology *topology, struct weft_comm **out)
 {
+    int code = MPI_SUCCESS;
     struct weft_comm *made = NULL;
     if (weft_reorder_place(order, over->rank) < size) {
         struct weft_group *group = order || size < over->size
                                        ? weft_group_include(over->group, size, order)
                                        : weft_group_keep(over->group);
-        made = weft_comm_make(group, NULL, over->errhandler);
-        made->topology = weft_topology_keep(topology);
+        made = group ? weft_comm_make(group, NULL, over->errhandler) : NULL;
+        code = made ? MPI_SUCCESS : weft_error_set(MPI_ERR_NO_MEM, "no memory for a topology");
+        if (made)
+            made->topology = weft_topology_keep(topology);
         weft_group_release(group);
     }
     weft_topology_release(topology);
     free(order);
-    return weft_comm_agree(over, made, MPI_SUCCESS, out);
+    return weft_comm_agree(over, made, code, out);
 }
 
 /* ---- Grids */

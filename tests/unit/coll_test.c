@@ -23,7 +23,7 @@
 
 #include <cmocka.h>
 
-enum { MOST = 33, GUARD = 0xA5, GAP = 24 };
+enum { MOST = 33, GUARD = 0xA5, GAP = 24, LONG = 263000 /* elements: more than 1 MiB */ };
 
 /* ---- Random numbers */
 
@@ -575,10 +575,16 @@ static bool reduces(enum weft_coll_kind kind)
            kind == WEFT_COLL_REDUCE_SCATTER_BLOCK;
 }
 
-/* All on one node, or nodes of neighbours, or ranks dealt out to nodes, or by chance. */
+/* All on one node, or nodes of neighbours, or ranks dealt out to nodes, or by chance. Long data: on
+ * two nodes, of equal size if they can be. */
 static void choose_nodes(struct job *job)
 {
     unsigned way = pick(4), nodes = 1 + pick(5), each = 1 + pick(5);
+    if (job->count >= LONG) {
+        way = 1 + pick(2);
+        nodes = 2;
+        each = (unsigned)(job->size + 1) / 2;
+    }
     for (int r = 0; r < job->size; r++)
         job->node[r] = (int32_t)(way == 0   ? 0
                                  : way == 1 ? (unsigned)r / each
@@ -635,6 +641,9 @@ static void play_all(enum weft_coll_kind kind, enum weft_algorithm algorithm)
         play(kind, size, algorithm, 3000 + pick(9000));
     for (int size = 2; size <= 33 && kind == WEFT_COLL_BCAST; size += 1 + (int)pick(3))
         play(kind, size, algorithm, 33000 + pick(60000)); /* several segments */
+    bool tree = kind == WEFT_COLL_REDUCE || kind == WEFT_COLL_ALLREDUCE;
+    for (int i = 0; tree && algorithm == WEFT_ALGORITHM_NODES && i < 16; i++)
+        play(kind, 3 + i % 6, algorithm, LONG + pick(9000));
 }
 
 static int *setting_of(const struct weft_coll_family *family)

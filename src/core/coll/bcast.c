@@ -9,9 +9,6 @@
 #include "core/coll/nodes.h"
 #include "core/coll/tree.h"
 
-/* Bytes of a segment in the chain. */
-enum { SEGMENT = 64 * 1024 };
-
 /* A place is a rank counted from the root. */
 static int rank_of(const struct weft_schedule *s, int root, int64_t place)
 {
@@ -75,29 +72,23 @@ static void unpack(struct weft_schedule *s, struct weft_elements row, struct wef
         weft_schedule_copy(s, row, data);
 }
 
-static struct weft_elements segment(struct weft_elements row, size_t at)
-{
-    size_t left = row.count - at;
-    return weft_elements_slice(row, at, left < SEGMENT ? left : SEGMENT);
-}
-
 void weft_build_bcast_segments(struct weft_schedule *s, struct weft_elements data, int parent,
                                const int *children, int n)
 {
-    enum { AHEAD = 4 }; /* receives that overlap with the sends */
+    enum { EACH = WEFT_SEGMENT, AHEAD = WEFT_SEGMENTS_AHEAD };
     bool receives = parent >= 0;
     struct weft_elements row = row_of(s, data, !receives);
-    size_t segments = (row.count + SEGMENT - 1) / SEGMENT;
+    size_t segments = (row.count + EACH - 1) / EACH;
     uint32_t begin = s->count, received[AHEAD] = {0};
     for (size_t i = 0; i < segments + AHEAD; i++) {
         if (i >= AHEAD && n > 0) {
             weft_schedule_wait_for(s, receives ? received[i % AHEAD] : begin);
             for (int child = 0; child < n; child++)
-                weft_schedule_send(s, children[child], segment(row, (i - AHEAD) * SEGMENT));
+                weft_schedule_send(s, children[child], weft_elements_segment(row, EACH, i - AHEAD));
         }
         if (i < segments && receives) {
             weft_schedule_wait_for(s, begin);
-            weft_schedule_receive(s, parent, segment(row, i * SEGMENT));
+            weft_schedule_receive(s, parent, weft_elements_segment(row, EACH, i));
             received[i % AHEAD] = s->count;
         }
     }

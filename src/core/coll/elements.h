@@ -53,6 +53,14 @@ static inline struct weft_elements weft_elements_slice(struct weft_elements of, 
     return (struct weft_elements){(void *)at, count, of.type};
 }
 
+/* Segment i, of `each` elements; the last may have fewer. */
+static inline struct weft_elements weft_elements_segment(struct weft_elements of, size_t each,
+                                                         size_t i)
+{
+    size_t left = of.count - i * each;
+    return weft_elements_slice(of, i * each, left < each ? left : each);
+}
+
 /* Bytes of data, without holes. */
 static inline size_t weft_elements_bytes(struct weft_elements of)
 {

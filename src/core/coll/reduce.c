@@ -108,6 +108,43 @@ static void by_parts(struct weft_schedule *s, struct weft_elements in, void *out
     }
 }
 
+void weft_build_reduce_segments(struct weft_schedule *s, struct weft_elements in, void *out,
+                                int previous, int next)
+{
+    /* The send of a segment starts when the send AHEAD segments before it is complete, so a buffer
+     * is free when the receive for it is the next step. */
+    enum { AHEAD = WEFT_SEGMENTS_AHEAD, BUFFERS = 2 * AHEAD };
+    size_t size = in.type->size ? in.type->size : 1, buffers = SIZE_MAX;
+    size_t each = size < WEFT_SEGMENT ? WEFT_SEGMENT / size : 1;
+    size_t segments = in.count / each + (in.count % each > 0);
+    struct weft_elements result = {out, in.count, in.type}, sums = next < 0 ? in : result;
+    if (next >= 0 && (previous >= 0 || in.at == out)) {
+        buffers = BUFFERS;
+        sums = weft_schedule_elements(s, in.type, BUFFERS * each);
+    }
+    uint32_t begin = s->count, received[AHEAD] = {0};
+    for (size_t i = 0; i < segments + AHEAD; i++) {
+        if (i >= AHEAD) {
+            struct weft_elements mine = weft_elements_segment(in, each, i - AHEAD), sum = mine;
+            sum.at = weft_elements_segment(sums, each, (i - AHEAD) % buffers).at;
+            weft_schedule_wait_for(s, received[i % AHEAD]);
+            if (next >= 0)
+                weft_schedule_combine(s, mine, sum.at);
+            if (previous >= 0)
+                weft_schedule_send(s, previous, sum);
+            else
+                weft_schedule_copy(s, sum, weft_elements_segment(result, each, i - AHEAD));
+        }
+        if (i < segments && next >= 0) {
+            struct weft_elements sum = weft_elements_segment(in, each, i);
+            sum.at = weft_elements_segment(sums, each, i % buffers).at;
+            weft_schedule_wait_for(s, begin);
+            weft_schedule_receive(s, next, sum);
+            received[i % AHEAD] = s->count;
+        }
+    }
+}
+
 void weft_build_reduce(struct weft_schedule *s, struct weft_elements in, void *out, int root,
                        enum weft_algorithm algorithm)
 {

@@ -244,9 +244,17 @@ enum weft_algorithm weft_schedule_choose(const struct weft_schedule *s, enum wef
 /* A gather without data: rank 0 receives, through a tree, a message that depends on all ranks. */
 void weft_build_assembly(struct weft_schedule *s);
 
+/* Bytes of a segment, and receives that overlap with the sends. */
+enum { WEFT_SEGMENT = 64 * 1024, WEFT_SEGMENTS_AHEAD = 4 };
+
 /* A broadcast in segments, from the parent (-1: the root) to each of n children. */
 void weft_build_bcast_segments(struct weft_schedule *s, struct weft_elements data, int parent,
                                const int *children, int n);
+
+/* A reduction in segments along a chain of ranks, whose order is that of the operands. `previous`
+ * is the rank before this one, -1: this is the first, which has the result; next: -1: the last. */
+void weft_build_reduce_segments(struct weft_schedule *s, struct weft_elements in, void *out,
+                                int previous, int next);
 
 /* An allgather around a ring. At the start rank r has block (r - first) mod size: `own`. */
 void weft_build_ring(struct weft_schedule *s, struct weft_elements own,

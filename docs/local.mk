@@ -11,7 +11,8 @@ dist_doc_DATA += docs/RELIABILITY.md SECURITY.md
 # What bench/report drew, and from what
 EXTRA_DIST += docs/performance/index.html docs/performance/latency.dat \
     docs/performance/rate.dat docs/performance/net.dat docs/performance/staged.dat \
-    docs/performance/memory.dat docs/performance/limits.dat docs/performance/coll_cost.dat
+    docs/performance/memory.dat docs/performance/limits.dat docs/performance/coll_cost.dat \
+    docs/performance/coll_node.dat
 
 # Whether they say what the tree is
 dist_check_SCRIPTS += tests/docs/run

@@ -46,12 +46,14 @@ const struct weft_shared_limits weft_shared_limits[WEFT_COLL_KINDS] = {
     [WEFT_COLL_REDUCE_SCATTER_BLOCK] = {SIZE_MAX, 32 * KiB},
 };
 
-/* Predefined operations on contiguous elements, of which a piece has a whole number. */
+/* A reduction has a predefined operation on contiguous elements, of which a piece has a whole
+ * number. */
 static bool can_reduce(const struct weft_coll_args *args)
 {
     const struct weft_datatype *type = args->in.type;
-    return args->op->id != WEFT_OP_USER && type->flags & WEFT_TYPE_CONTIGUOUS && type->size &&
-           type->size <= WEFT_AREA_LINE && !(type->size & (type->size - 1));
+    return !args->op ||
+           (args->op->id != WEFT_OP_USER && type->flags & WEFT_TYPE_CONTIGUOUS && type->size &&
+            type->size <= WEFT_AREA_LINE && !(type->size & (type->size - 1)));
 }
 
 /* The blocks of a reduce-scatter. */
@@ -234,12 +236,13 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
     struct cut cut;
     struct weft_shared_call c;
     struct weft_comm *comm = args->comm;
+    if (!can_reduce(args))
+        return false;
     if (weft_unlikely(!comm->area) && weft_shared_takes(args->kind) &&
         (*code = weft_shared_make(comm)) != MPI_SUCCESS)
         return true;
     struct weft_area *area = comm->area;
-    if (!area || !(area->kinds >> args->kind & 1) || (args->op && !can_reduce(args)) ||
-        !prepare(&c, args, area, &cut))
+    if (!area || !(area->kinds >> args->kind & 1) || !prepare(&c, args, area, &cut))
         return false;
     weft_count_add(&weft_counts.collectives, 1);
     uint32_t number = ++comm->coll_sequence;
@@ -266,7 +269,7 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
 bool weft_shared_prepare(struct weft_schedule *s, const struct weft_coll_args *args)
 {
     struct weft_area *area = args->comm->area;
-    if (!weft_shared_takes(args->kind) || (args->op && !can_reduce(args)) ||
+    if (!weft_shared_takes(args->kind) || !can_reduce(args) ||
         (!s->persistent && (!area || !area->n)))
         return false;
     struct weft_shared_operation *o = weft_schedule_memory(s, sizeof *o);

@@ -36,11 +36,8 @@ static inline bool post(struct weft_shared_call *c, uint64_t stamp)
         return false;
     area->cell_stamps[i] = stamp;
     weft_area_copy(cell->data, c->give->at, posted_bytes(c));
-    cell->label = c->label;
-    cell->bytes = c->bytes;
-    atomic_store_explicit(&cell->stamp, stamp, memory_order_release);
-    if (c->source != WEFT_SHARED_NOBODY) /* else set_done follows */
-        weft_shared_ring(c, c->reader);
+    c->error = MPI_SUCCESS;
+    weft_shared_post(c, cell, stamp);
     return true;
 }
 

@@ -103,26 +103,29 @@ static void by_halving(struct weft_schedule *s, struct weft_elements in, struct 
     weft_schedule_copy(s, weft_elements_slice(r.mine, mine, out.count), out);
 }
 
-/* Step i: send to rank + i, receive from rank - i. A part is combined while the next is
- * received. */
+/* Step i: send to rank + i, receive from rank - i. A part is combined while the next is received.
+ * The first is received where the result will be, unless that overlaps the operand. */
 static void by_pairs(struct weft_schedule *s, struct weft_elements in, struct weft_elements out,
                      const size_t *begin)
 {
-    struct weft_elements sum = weft_schedule_elements(s, out.type, out.count);
-    struct weft_elements received[2] = {weft_schedule_elements(s, out.type, out.count),
-                                        weft_schedule_elements(s, out.type, out.count)};
+    struct weft_elements mine = weft_elements_slice(in, begin[s->rank], out.count);
+    struct weft_elements sum = out, received[2];
     uint32_t last = 0;
-    weft_schedule_copy(s, weft_elements_slice(in, begin[s->rank], out.count), sum);
+    if (in.at == out.at)
+        sum = weft_schedule_elements(s, out.type, out.count);
+    for (int i = 0; i < 2; i++)
+        if (s->size > 2 + i)
+            received[i] = weft_schedule_elements(s, out.type, out.count);
     for (int i = 1; i <= s->size; i++) {
         if (i < s->size) {
             int to = (s->rank + i) % s->size, from = (s->rank + s->size - i) % s->size;
-            weft_schedule_receive(s, from, received[i % 2]);
+            weft_schedule_receive(s, from, i == 1 ? sum : received[i % 2]);
             weft_schedule_send(s, to,
                                weft_elements_slice(in, begin[to], begin[to + 1] - begin[to]));
         }
         if (i > 1) {
             weft_schedule_wait_for(s, last);
-            weft_schedule_combine(s, received[(i - 1) % 2], sum.at);
+            weft_schedule_combine(s, i == 2 ? mine : received[(i - 1) % 2], sum.at);
         }
         last = s->count;
     }

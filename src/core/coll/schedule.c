@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Schedules: steps and memory. Freed schedules are reused with their array of steps, so that short
- * collectives do not call malloc.
+ * collectives do not call malloc, and long pieces of memory, so that long ones do not touch new
+ * pages.
  *
  * Invariant: a schedule that is kept for reuse has no active message, no references, and no memory
  * except its array of steps.
@@ -18,8 +19,13 @@
 /* Initial length of the array of steps; longest array, and number of schedules, that are kept. */
 enum { FIRST_STEPS = 32, KEPT_STEPS_MAX = 1024, KEPT_MAX = 64 };
 
+/* Long pieces of memory are kept, too: malloc would return them to the system, and 1 MiB of new
+ * pages takes as long as its transfer. */
+enum { LONG_PIECE = 64 << 10, SPARE_MAX = 16 << 20 };
+
 struct weft_memory {
     struct weft_memory *next;
+    size_t room;
     _Alignas(16) unsigned char bytes[];
 };
 
@@ -93,12 +99,37 @@ int weft_schedule_retain(struct weft_schedule *s, const struct weft_coll_args *a
     return MPI_SUCCESS;
 }
 
+static void free_pieces(struct weft_memory **list)
+{
+    while (*list) {
+        struct weft_memory *memory = *list;
+        *list = memory->next;
+        free(memory);
+    }
+}
+
 static void release(struct weft_schedule *s)
 {
     for (size_t i = 0; i < s->ntypes; i++)
         weft_datatype_release(s->types[i]);
     if (s->op)
         weft_op_release(s->op);
+}
+
+/* The oldest pieces are freed if there are too many bytes. */
+static void give_back(struct weft_vci *vci, struct weft_memory *memory)
+{
+    struct weft_memory **at = &vci->coll.spare;
+    size_t bytes = 0;
+    if (memory->room < LONG_PIECE || memory->room > SPARE_MAX) {
+        free(memory);
+        return;
+    }
+    memory->next = *at;
+    *at = memory;
+    while (*at && (bytes += (*at)->room) <= SPARE_MAX)
+        at = &(*at)->next;
+    free_pieces(at);
 }
 
 void weft_schedule_put(struct weft_schedule *s)
@@ -118,7 +149,7 @@ void weft_schedule_put(struct weft_schedule *s)
     while (s->memory) {
         struct weft_memory *memory = s->memory;
         s->memory = memory->next;
-        free(memory);
+        give_back(vci, memory);
     }
     if (s->room > KEPT_STEPS_MAX) {
         free(s->steps);
@@ -154,6 +185,7 @@ void weft_schedule_finalize(void)
             free(s);
         }
         vci->coll.kept_count = 0;
+        free_pieces(&vci->coll.spare);
     }
 }
 
@@ -186,6 +218,29 @@ WEFT_COLD static void fail(struct weft_schedule *s, size_t bytes)
     s->failed = true;
 }
 
+/* Takes a kept piece that is long enough and not much longer. Returns NULL if there is none. */
+static struct weft_memory *take_spare(struct weft_vci *vci, size_t bytes)
+{
+    struct weft_memory **at = &vci->coll.spare, *memory;
+    while (*at && ((*at)->room < bytes || (*at)->room / 4 > bytes))
+        at = &(*at)->next;
+    memory = *at;
+    if (memory)
+        *at = memory->next;
+    return memory;
+}
+
+static struct weft_memory *new_piece(struct weft_vci *vci, size_t bytes)
+{
+    struct weft_memory *memory = bytes < LONG_PIECE ? NULL : take_spare(vci, bytes);
+    if (memory)
+        return memory;
+    memory = bytes > SIZE_MAX / 2 ? NULL : malloc(sizeof *memory + (bytes ? bytes : 1));
+    if (memory)
+        memory->room = bytes;
+    return memory;
+}
+
 void *weft_schedule_memory(struct weft_schedule *s, size_t bytes)
 {
     size_t rounded = bytes / 16 * 16 + (bytes % 16 ? 16 : 0);
@@ -194,8 +249,7 @@ void *weft_schedule_memory(struct weft_schedule *s, size_t bytes)
         s->used += rounded;
         return at;
     }
-    struct weft_memory *memory =
-        bytes > SIZE_MAX / 2 ? NULL : malloc(sizeof *memory + (bytes ? bytes : 1));
+    struct weft_memory *memory = new_piece(s->vci, bytes);
     if (weft_unlikely(!memory)) {
         fail(s, bytes);
         return NULL;

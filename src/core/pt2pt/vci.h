@@ -75,8 +75,9 @@ struct weft_vci {
         struct weft_schedule *deferred; /* complete; their end needs all VCIs */
         struct weft_schedule *kept;     /* for reuse: core/coll/schedule.c */
         unsigned kept_count;
-        unsigned shared; /* active ones through shared memory: core/coll/shared.c */
-        bool advancing;  /* a thread is in weft_coll_progress */
+        struct weft_memory *spare; /* long pieces of memory, for reuse */
+        unsigned shared;           /* active ones through shared memory: core/coll/shared.c */
+        bool advancing;            /* a thread is in weft_coll_progress */
     } coll;
     struct {
         struct weft_win *first;

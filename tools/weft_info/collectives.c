@@ -89,6 +89,8 @@ static void print_shared(const struct weft_coll_family *family)
         add_bytes(line, limits[kind].pieces);
     if (limits[kind].one_copy != SIZE_MAX)
         add(line, ", more by one copy");
+    if (limits[kind].most)
+        add(line, " if there are %d to %d ranks", limits[kind].least, limits[kind].most);
     printf("      all ranks on one node, blocking: shared memory%s%s\n", *line ? ", " : "", line);
 }
 

@@ -29,12 +29,14 @@ enum { KiB = 1024, PIECES_MAX = 1 << (WEFT_AREA_PIECE_BITS - 1) };
 
 /* Between two cores that share no nearby cache, pieces above 16 KiB move 2.5 bytes a nanosecond,
  * and the kernel copies 8. Messages up to 32 KiB pass through a ring as well: between cores with a
- * common cache they take 2 to 9 times as long as pieces. A broadcast, a reduction to a root, a
- * gather and a scatter of longer data may be as fast by messages: a sender that waits helps to
- * copy. In MPI_Reduce_scatter some ranks may pass MPI_IN_PLACE, so one copy is not possible. */
+ * common cache they take 2 to 9 times as long as pieces. A reduction to a root, a gather and a
+ * scatter of longer data are as fast by messages: a sender that waits helps to copy. So is a
+ * broadcast of two ranks; 3 to 8 take 0.6 to 0.9 of the time if they read; more would contend for
+ * the root's pages. In MPI_Reduce_scatter some ranks may pass MPI_IN_PLACE, so one copy is not
+ * possible. */
 const struct weft_shared_limits weft_shared_limits[WEFT_COLL_KINDS] = {
     [WEFT_COLL_BARRIER] = {SIZE_MAX, SIZE_MAX},
-    [WEFT_COLL_BCAST] = {32 * KiB, SIZE_MAX},
+    [WEFT_COLL_BCAST] = {32 * KiB, 32 * KiB, 3, 8},
     [WEFT_COLL_REDUCE] = {32 * KiB, SIZE_MAX},
     [WEFT_COLL_ALLREDUCE] = {16 * KiB, 16 * KiB},
     [WEFT_COLL_GATHER] = {32 * KiB, SIZE_MAX},
@@ -54,6 +56,14 @@ static bool can_reduce(const struct weft_coll_args *args)
     return !args->op ||
            (args->op->id != WEFT_OP_USER && type->flags & WEFT_TYPE_CONTIGUOUS && type->size &&
             type->size <= WEFT_AREA_LINE && !(type->size & (type->size - 1)));
+}
+
+static bool can_read(const struct weft_shared_call *c, const struct weft_shared_limits *limit)
+{
+    const struct weft_coll_args *args = c->args;
+    if (limit->most && (c->n < limit->least || c->n > limit->most))
+        return false;
+    return !c->parts || !(args->in_place || (c->reduces && args->in.at == args->out.at));
 }
 
 /* The blocks of a reduce-scatter. */
@@ -166,8 +176,7 @@ static inline bool prepare(struct weft_shared_call *c, const struct weft_coll_ar
     c->rank = comm->rank;
     c->label = (uint32_t)args->kind | (uint32_t)args->root << WEFT_SHARED_ROOT_SHIFT;
     size_t bytes = describe(c, cut);
-    bool in_place = c->parts && (args->in_place || (c->reduces && args->in.at == args->out.at));
-    c->one_copy = area->direct && bytes > limit->one_copy && !in_place;
+    c->one_copy = area->direct && bytes > limit->one_copy && can_read(c, limit);
     if (!c->one_copy && bytes > limit->pieces)
         return false;
     return bytes <= UINT32_MAX && c->longest <= weft_shared_piece(c) * PIECES_MAX;

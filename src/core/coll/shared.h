@@ -34,6 +34,7 @@ void weft_shared_release(struct weft_schedule *s);
  * SIZE_MAX: never; other lengths are messages. */
 struct weft_shared_limits {
     size_t pieces, one_copy;
+    int least, most; /* ranks that read; 0: any number */
 };
 extern const struct weft_shared_limits weft_shared_limits[WEFT_COLL_KINDS];
 

@@ -26,7 +26,6 @@
 
 #include "core/object/handle.h"
 #include "shm/copy.h"
-#include "shm/copy_tuning.h"
 #include "shm/window.h"
 
 #include <stdatomic.h>
@@ -67,14 +66,14 @@ struct weft_area {
     unsigned buffers;   /* of a rank */
     size_t piece, part; /* bytes of a buffer, and of a part if one is cut for all ranks */
     bool direct;        /* all ranks can read each other's memory */
+    bool near;          /* data come faster through a seat than by such a read */
     uint32_t kinds;     /* of the caller: a bit for each kind of call that takes the area */
     uint64_t call;      /* number of the last call that began */
     uint64_t began;     /* calls that began here; they are executed one after the other */
     _Atomic uint64_t ended;
-    uint64_t known;                           /* `done` of all ranks has reached this stamp */
-    char *scratch;                            /* WEFT_AREA_SCRATCH bytes of this process */
-    struct weft_shm_copy_tuning parts_tuning; /* of rank 0: long reductions, whole or by parts */
-    uint64_t cell_stamps[WEFT_AREA_CELLS];    /* the last one of each of this rank's */
+    uint64_t known;                        /* `done` of all ranks has reached this stamp */
+    char *scratch;                         /* WEFT_AREA_SCRATCH bytes of this process */
+    uint64_t cell_stamps[WEFT_AREA_CELLS]; /* the last one of each of this rank's */
     uint64_t buffer_stamps[WEFT_AREA_BUFFERS_MAX];
     struct weft_area_rank ranks[];
 };
@@ -103,6 +102,12 @@ void weft_area_wait_for(const _Atomic uint64_t *word, uint64_t value);
 /* Copies from the memory of another rank. Returns 0, or an errno. */
 int weft_area_read(const struct weft_area *area, int rank, uint64_t address, void *to,
                    size_t bytes);
+
+/* Before the first call: writes to the buffers of this rank, and returns their address. Then
+ * another rank can compare a copy out of them with a read of this process's memory, which takes
+ * some microseconds. Returns whether the copy, taken twice, is faster. */
+uint64_t weft_area_write_sample(struct weft_area *area);
+bool weft_area_compare(const struct weft_area *area, int rank, uint64_t address);
 
 /* To be called after a store that the ranks [first, end) may wait for. */
 static inline void weft_area_ring(const struct weft_area *area, int first, int end)

@@ -136,7 +136,7 @@ static int neighbours(const struct weft_job *job, int *first)
 
 static bool wants_single_copy(void)
 {
-    return weft_settings.shm_copy == WEFT_SHM_COPY_AUTO;
+    return weft_settings.shm_copy != WEFT_SHM_COPY_STAGED;
 }
 
 /* ---- Making and joining */

@@ -87,6 +87,8 @@ static void print_shared(const struct weft_coll_family *family)
         return;
     if (kind != WEFT_COLL_BARRIER)
         add_bytes(line, limits[kind].pieces);
+    if (limits[kind].pieces < limits[kind].near[0])
+        add(line, " (more if they share a cache)");
     if (limits[kind].one_copy != SIZE_MAX)
         add(line, ", more by one copy");
     if (limits[kind].most)

@@ -29,23 +29,25 @@ enum { KiB = 1024, PIECES_MAX = 1 << (WEFT_AREA_PIECE_BITS - 1) };
 
 /* Between two cores that share no nearby cache, pieces above 16 KiB move 2.5 bytes a nanosecond,
  * and the kernel copies 8. Messages up to 32 KiB pass through a ring as well: between cores with a
- * common cache they take 2 to 9 times as long as pieces. A reduction to a root, a gather and a
- * scatter of longer data are as fast by messages: a sender that waits helps to copy. So is a
- * broadcast of two ranks; 3 to 8 take 0.6 to 0.9 of the time if they read; more would contend for
- * the root's pages. In MPI_Reduce_scatter some ranks may pass MPI_IN_PLACE, so one copy is not
- * possible. */
+ * common cache they take 2 to 9 times as long as pieces. There pieces of long data take 0.3 to 0.8
+ * of the time, too; not where several ranks cut theirs into parts (those of 4 ranks on 2 cores take
+ * twice as long), nor where a reduction of more ranks would combine in another order than by
+ * messages. Elsewhere a reduction to a root, a gather and a scatter of longer data are as fast by
+ * messages: a sender that waits helps to copy. So is a broadcast of two ranks; 3 to 8 take 0.6 to
+ * 0.9 of the time if they read; more would contend for the root's pages. In MPI_Reduce_scatter some
+ * ranks may pass MPI_IN_PLACE, so one copy is not possible. */
 const struct weft_shared_limits weft_shared_limits[WEFT_COLL_KINDS] = {
-    [WEFT_COLL_BARRIER] = {SIZE_MAX, SIZE_MAX},
-    [WEFT_COLL_BCAST] = {32 * KiB, 32 * KiB, 3, 8},
-    [WEFT_COLL_REDUCE] = {32 * KiB, SIZE_MAX},
-    [WEFT_COLL_ALLREDUCE] = {16 * KiB, 16 * KiB},
-    [WEFT_COLL_GATHER] = {32 * KiB, SIZE_MAX},
-    [WEFT_COLL_SCATTER] = {32 * KiB, SIZE_MAX},
-    [WEFT_COLL_ALLGATHER] = {8 * KiB, 8 * KiB},
-    [WEFT_COLL_ALLGATHERV] = {8 * KiB, 8 * KiB},
-    [WEFT_COLL_ALLTOALL] = {8 * KiB, 8 * KiB},
-    [WEFT_COLL_REDUCE_SCATTER] = {SIZE_MAX, SIZE_MAX},
-    [WEFT_COLL_REDUCE_SCATTER_BLOCK] = {SIZE_MAX, 32 * KiB},
+    [WEFT_COLL_BARRIER] = {SIZE_MAX, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, SIZE_MAX},
+    [WEFT_COLL_BCAST] = {32 * KiB, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, 32 * KiB, 3, 8},
+    [WEFT_COLL_REDUCE] = {32 * KiB, {SIZE_MAX, SIZE_MAX, 128 * KiB}, SIZE_MAX},
+    [WEFT_COLL_ALLREDUCE] = {16 * KiB, {SIZE_MAX, 128 * KiB, 64 * KiB}, 16 * KiB},
+    [WEFT_COLL_GATHER] = {32 * KiB, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, SIZE_MAX},
+    [WEFT_COLL_SCATTER] = {32 * KiB, {SIZE_MAX}, SIZE_MAX},
+    [WEFT_COLL_ALLGATHER] = {8 * KiB, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, 8 * KiB},
+    [WEFT_COLL_ALLGATHERV] = {8 * KiB, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, 8 * KiB},
+    [WEFT_COLL_ALLTOALL] = {8 * KiB, {SIZE_MAX}, 8 * KiB},
+    [WEFT_COLL_REDUCE_SCATTER] = {SIZE_MAX, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, SIZE_MAX},
+    [WEFT_COLL_REDUCE_SCATTER_BLOCK] = {SIZE_MAX, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, 32 * KiB},
 };
 
 /* A reduction has a predefined operation on contiguous elements, of which a piece has a whole
@@ -176,8 +178,9 @@ static inline bool prepare(struct weft_shared_call *c, const struct weft_coll_ar
     c->rank = comm->rank;
     c->label = (uint32_t)args->kind | (uint32_t)args->root << WEFT_SHARED_ROOT_SHIFT;
     size_t bytes = describe(c, cut);
-    c->one_copy = area->direct && bytes > limit->one_copy && can_read(c, limit);
-    if (!c->one_copy && bytes > limit->pieces)
+    size_t near = area->near ? limit->near[c->n == 2 ? 0 : c->n <= 4 ? 1 : 2] : 0;
+    c->one_copy = bytes > limit->one_copy && bytes > near && area->direct && can_read(c, limit);
+    if (!c->one_copy && bytes > limit->pieces && bytes > near)
         return false;
     return bytes <= UINT32_MAX && c->longest <= weft_shared_piece(c) * PIECES_MAX;
 }
@@ -203,7 +206,6 @@ static inline void begin(struct weft_shared_call *c, uint32_t number, struct wef
     c->at = c->ahead = 0;
     c->taken = 1;
     c->reduced = c->whole = false;
-    c->begun = 0;
     c->packed = NULL;
     c->ticket = area->began++;
     c->queued = c->ticket != atomic_load_explicit(&area->ended, memory_order_relaxed);

@@ -30,10 +30,12 @@ void weft_shared_end(struct weft_schedule *s);
 void weft_shared_release(struct weft_schedule *s);
 
 /* Bytes of a block (of MPI_Reduce_scatter: of all blocks) up to which the ranks pass pieces of
- * their data on, and from which on they read them from each other's memory if they can. 0 and
- * SIZE_MAX: never; other lengths are messages. */
+ * their data on, the same for ranks with a cache in common, and from which on they read them from
+ * each other's memory if they can. 0 and SIZE_MAX: never; other lengths are messages. */
 struct weft_shared_limits {
-    size_t pieces, one_copy;
+    size_t pieces;
+    size_t near[3]; /* of 2 ranks, of up to 4, of more */
+    size_t one_copy;
     int least, most; /* ranks that read; 0: any number */
 };
 extern const struct weft_shared_limits weft_shared_limits[WEFT_COLL_KINDS];

@@ -18,7 +18,8 @@ enum { AREAS_MAX = 64 << 20 }; /* bytes of all areas of a process */
 /* What a rank offers. */
 struct offer {
     struct weft_shm_window_card card; /* of rank 0 */
-    uint32_t joins, direct;
+    uint32_t joins, direct, near;
+    uint64_t sample;
 };
 
 static bool is_on_node(const struct weft_comm *comm)
@@ -67,10 +68,24 @@ static bool all_join(const struct weft_comm *comm, const struct offer *all)
     return join;
 }
 
-/* By two allgathers: the card of the memory, and whether all ranks have mapped it. A rank that
- * refuses the call takes part in neither: the first one fails at all others, which do not begin the
- * second, so that all ranks have taken as many sequence numbers. *made is NULL if the ranks cannot
- * share memory. */
+/* Where all have mapped the area: compares the two ways to the next rank's data. */
+static int compare(struct weft_comm *comm, int tag, struct weft_area *area, struct offer *mine,
+                   struct offer *all, enum weft_fault *fault)
+{
+    int next = (comm->rank + 1) % comm->size;
+    mine->near = area->direct && weft_settings.shm_copy == WEFT_SHM_COPY_AUTO &&
+                 weft_area_compare(area, next, all[next].sample);
+    int code = exchange(comm, tag, mine, all, fault);
+    area->near = true;
+    for (int i = 0; i < comm->size; i++)
+        area->near &= all[i].near == 1;
+    return code;
+}
+
+/* By three allgathers: the card of the memory, whether all ranks have mapped it, and whether they
+ * have a cache in common. A rank that refuses the call takes part in none: the first one fails at
+ * all others, which do not begin the second, so that all ranks have taken as many sequence numbers.
+ * *made is NULL if the ranks cannot share memory. */
 WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **made,
                           enum weft_fault *fault)
 {
@@ -87,6 +102,7 @@ WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **ma
     mine.joins = use && weft_area_join(area, &all[0].card) == 0;
     for (int i = 0; i < comm->size && use; i++)
         mine.direct &= all[i].direct;
+    mine.sample = mine.joins ? weft_area_write_sample(area) : 0;
     int second = exchange(comm, tag, &mine, all, fault);
     if (code || second || !mine.joins || !all_join(comm, all)) {
         weft_area_free(area);
@@ -94,6 +110,11 @@ WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **ma
     }
     weft_shm_window_close_fd(&area->window);
     area->direct = mine.direct;
+    code = compare(comm, tag, area, &mine, all, fault);
+    if (code) {
+        weft_area_free(area);
+        return code;
+    }
     weft_count_level(&weft_counts.areas, (int64_t)weft_area_bytes(area));
     *made = area;
     return MPI_SUCCESS;

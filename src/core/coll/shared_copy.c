@@ -85,22 +85,13 @@ static void reduce_part(struct weft_shared_call *c, struct weft_elements own, un
     }
 }
 
-/* Two ranks may both reduce all: each reads as many bytes as by parts, and none that the other rank
- * has just written. Between cores that share no nearby cache those come slowly: 1 MiB takes 0.4 of
- * the time by parts, else 1.3, and 64 KiB always less. Rank 0 chooses by trials. Not in place,
- * where the result would overwrite what the other rank reads. */
-enum { WHOLE_MAX = 128 << 10 }; /* bytes that are always reduced whole */
-
-static bool tries(const struct weft_shared_call *c)
-{
-    return c->n == 2 && c->rank == 0 && c->longest > WHOLE_MAX;
-}
-
-/* Whether a rank needs parts, as it posts in the place of the address of its result. */
+/* Two ranks both reduce all: each reads as many bytes as by parts, and none that the other rank has
+ * just written, which come slowly between cores that share no nearby cache: 1 MiB takes 0.4 of the
+ * time. Not in place, where the result would overwrite what the other rank reads. A rank that needs
+ * parts posts that in the place of the address of its result. */
 static bool needs_parts(const struct weft_shared_call *c)
 {
-    return c->args->in.at == c->args->out.at ||
-           (tries(c) && weft_copy_tuning_past(&c->area->parts_tuning));
+    return c->args->in.at == c->args->out.at;
 }
 
 static bool all_reduce_whole(const struct weft_shared_call *c)
@@ -145,11 +136,8 @@ static void reduce_own(struct weft_shared_call *c, bool all_posted)
 static bool allreduce(struct weft_shared_call *c)
 {
     const struct weft_coll_args *args = c->args;
-    if (c->next == c->stamp) {
-        c->begun = tries(c) ? weft_copy_tuning_clock() : 0;
-        if (!post_addresses(c, c->stamp, args->in.at, needs_parts(c)))
-            return false;
-    }
+    if (c->next == c->stamp && !post_addresses(c, c->stamp, args->in.at, needs_parts(c)))
+        return false;
     if (!c->reduced) {
         enum weft_shared_wait posts = weft_shared_await_posts(c, c->stamp);
         if (posts == WEFT_SHARED_LATER || c->over)
@@ -159,12 +147,7 @@ static bool allreduce(struct weft_shared_call *c)
     if (!c->whole && c->next == c->stamp + 1 &&
         !post_addresses(c, c->stamp + 1, NULL, (uintptr_t)args->out.at))
         return false;
-    if (!read_parts(c) || !end_reading(c, c->stamp + 1))
-        return false;
-    if (c->begun && args->in.at != args->out.at)
-        weft_copy_tuning_note(&c->area->parts_tuning,
-                              (weft_copy_tuning_clock() - c->begun) * 4096 / (c->longest >> 10));
-    return true;
+    return read_parts(c) && end_reading(c, c->stamp + 1);
 }
 
 /* Each rank reduces its block. */

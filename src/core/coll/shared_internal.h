@@ -56,7 +56,6 @@ struct weft_shared_call {
     size_t at, ahead;    /* bytes: completed, posted */
     int taken;           /* ranks of `now` whose data are taken, with this one */
     bool reduced, whole; /* one copy: this rank's part; and its part is all */
-    uint64_t begun;      /* nanoseconds; 0: its time is not measured */
     void *packed;        /* data that the others read */
 
     /* What the ranks do */

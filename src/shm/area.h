@@ -103,7 +103,7 @@ void weft_area_wait_for(const _Atomic uint64_t *word, uint64_t value);
 int weft_area_read(const struct weft_area *area, int rank, uint64_t address, void *to,
                    size_t bytes);
 
-/* Before the first call: writes to the buffers of this rank, and returns their address. Then
+/* While no call is under way: writes to the buffers of this rank, and returns their address. Then
  * another rank can compare a copy out of them with a read of this process's memory, which takes
  * some microseconds. Returns whether the copy, taken twice, is faster. */
 uint64_t weft_area_write_sample(struct weft_area *area);

@@ -182,6 +182,8 @@ static inline bool prepare(struct weft_shared_call *c, const struct weft_coll_ar
     c->one_copy = bytes > limit->one_copy && bytes > near && area->direct && can_read(c, limit);
     if (!c->one_copy && bytes > limit->pieces && bytes > near)
         return false;
+    if (weft_unlikely(c->one_copy))
+        c->label |= WEFT_SHARED_ADDRESS;
     return bytes <= UINT32_MAX && c->longest <= weft_shared_piece(c) * PIECES_MAX;
 }
 
@@ -249,8 +251,8 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
     struct weft_comm *comm = args->comm;
     if (!can_reduce(args))
         return false;
-    if (weft_unlikely(!comm->area) && weft_shared_takes(args->kind) &&
-        (*code = weft_shared_make(comm)) != MPI_SUCCESS)
+    if (weft_unlikely((int32_t)(comm->coll_sequence - comm->area_due) >= 0) &&
+        weft_shared_takes(args->kind) && (*code = weft_shared_make(comm)) != MPI_SUCCESS)
         return true;
     struct weft_area *area = comm->area;
     if (!area || !(area->kinds >> args->kind & 1) || !prepare(&c, args, area, &cut))

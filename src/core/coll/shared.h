@@ -43,8 +43,8 @@ extern const struct weft_shared_limits weft_shared_limits[WEFT_COLL_KINDS];
 /* Whether any collective of a kind takes an area; the settings decide, too. */
 bool weft_shared_takes(enum weft_coll_kind kind);
 
-/* Makes the area of a communicator if it is due and its ranks share a node. Returns the error of
- * the collective call that makes it. */
+/* For a communicator whose area_due is reached: makes its area, if its ranks share a node, or finds
+ * out whether they share a cache now. Returns the error of the collective call that does it. */
 int weft_shared_make(struct weft_comm *comm);
 
 /* Makes the area of a persistent collective with that tag, or returns NULL at all ranks. */

@@ -68,24 +68,37 @@ static bool all_join(const struct weft_comm *comm, const struct offer *all)
     return join;
 }
 
-/* Where all have mapped the area: compares the two ways to the next rank's data. */
-static int compare(struct weft_comm *comm, int tag, struct weft_area *area, struct offer *mine,
-                   struct offer *all, enum weft_fault *fault)
+/* What a rank finds. */
+enum { FAR, NEAR, NOT_COMPARED };
+
+/* Stores whether all ranks are near to each other, by two allgathers. If the buffers of any rank
+ * are not free, nothing changes. */
+static int compare(struct weft_comm *comm, int tag, struct weft_area *area, bool free,
+                   enum weft_fault *fault)
 {
+    struct offer mine = {.near = NOT_COMPARED}, all[WEFT_AREA_RANKS_MAX] = {0};
     int next = (comm->rank + 1) % comm->size;
-    mine->near = area->direct && weft_settings.shm_copy == WEFT_SHM_COPY_AUTO &&
-                 weft_area_compare(area, next, all[next].sample);
-    int code = exchange(comm, tag, mine, all, fault);
-    area->near = true;
-    for (int i = 0; i < comm->size; i++)
-        area->near &= all[i].near == 1;
-    return code;
+    bool near = true, compared = true;
+    if (free)
+        mine.sample = weft_area_write_sample(area);
+    int code = exchange(comm, tag, &mine, all, fault);
+    if (!code && free && all[next].sample)
+        mine.near = area->direct && weft_settings.shm_copy == WEFT_SHM_COPY_AUTO &&
+                    weft_area_compare(area, next, all[next].sample);
+    int second = exchange(comm, tag, &mine, all, fault);
+    for (int i = 0; i < comm->size; i++) {
+        near &= all[i].near == NEAR;
+        compared &= all[i].near != NOT_COMPARED;
+    }
+    if (compared)
+        area->near = near;
+    return code ? code : second;
 }
 
-/* By three allgathers: the card of the memory, whether all ranks have mapped it, and whether they
- * have a cache in common. A rank that refuses the call takes part in none: the first one fails at
- * all others, which do not begin the second, so that all ranks have taken as many sequence numbers.
- * *made is NULL if the ranks cannot share memory. */
+/* By two allgathers: the card of the memory, and whether all ranks have mapped it. A rank that
+ * refuses the call takes part in neither: the first one fails at all others, which do not begin the
+ * second, so that all ranks have taken as many sequence numbers. *made is NULL if the ranks cannot
+ * share memory. */
 WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **made,
                           enum weft_fault *fault)
 {
@@ -102,7 +115,6 @@ WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **ma
     mine.joins = use && weft_area_join(area, &all[0].card) == 0;
     for (int i = 0; i < comm->size && use; i++)
         mine.direct &= all[i].direct;
-    mine.sample = mine.joins ? weft_area_write_sample(area) : 0;
     int second = exchange(comm, tag, &mine, all, fault);
     if (code || second || !mine.joins || !all_join(comm, all)) {
         weft_area_free(area);
@@ -110,7 +122,7 @@ WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **ma
     }
     weft_shm_window_close_fd(&area->window);
     area->direct = mine.direct;
-    code = compare(comm, tag, area, &mine, all, fault);
+    code = compare(comm, tag, area, true, fault);
     if (code) {
         weft_area_free(area);
         return code;
@@ -120,7 +132,24 @@ WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **ma
     return MPI_SUCCESS;
 }
 
-int weft_shared_make(struct weft_comm *comm)
+/* The cores of a process change. So the ranks compare again after so many calls, which takes less
+ * than a hundredth of their time. */
+enum { CALLS_TO_COMPARE = 16384 };
+
+static int compare_again(struct weft_comm *comm)
+{
+    enum weft_fault fault = WEFT_FAULT_NONE;
+    struct weft_area *area = comm->area;
+    struct offer mine = {.joins = area->began == area->ended}, all[WEFT_AREA_RANKS_MAX] = {0};
+    int code = exchange(comm, -1, &mine, all, &fault); /* all have completed their former calls */
+    if (fault == WEFT_FAULT_REFUSED)
+        return code;
+    comm->area_due = comm->coll_sequence + CALLS_TO_COMPARE;
+    int second = compare(comm, -1, area, !code && all_join(comm, all), &fault);
+    return code ? code : second;
+}
+
+static int make_first(struct weft_comm *comm)
 {
     enum weft_fault fault = WEFT_FAULT_NONE;
     struct weft_area *area = NULL;
@@ -129,9 +158,19 @@ int weft_shared_make(struct weft_comm *comm)
     int code = is_on_node(comm) ? make(comm, -1, &area, &fault) : MPI_SUCCESS;
     for (int kind = 0; area && kind < WEFT_COLL_KINDS; kind++)
         area->kinds |= (uint32_t)weft_shared_takes((enum weft_coll_kind)kind) << kind;
-    if (fault != WEFT_FAULT_REFUSED)
-        comm->area = area ? area : &none;
+    if (fault == WEFT_FAULT_REFUSED)
+        return code;
+    comm->area = area ? area : &none;
+    comm->area_due =
+        comm->coll_sequence + (area && area->direct ? CALLS_TO_COMPARE : (uint32_t)INT32_MAX);
     return code;
+}
+
+int weft_shared_make(struct weft_comm *comm)
+{
+    if (!comm->area)
+        return make_first(comm);
+    return comm->area->direct ? compare_again(comm) : MPI_SUCCESS;
 }
 
 struct weft_area *weft_shared_make_own(struct weft_comm *comm, int tag)

@@ -19,8 +19,8 @@
 #include "core/process/weft.h"
 #include "core/pt2pt/lane.h"
 
-/* A label: the kind, FAILED, and the root. */
-enum { WEFT_SHARED_FAILED = 1 << 8, WEFT_SHARED_ROOT_SHIFT = 16 };
+/* A label: the kind, FAILED, ADDRESS (one copy), and the root. */
+enum { WEFT_SHARED_FAILED = 1 << 8, WEFT_SHARED_ADDRESS = 1 << 9, WEFT_SHARED_ROOT_SHIFT = 16 };
 
 enum { WEFT_SHARED_NOBODY = -1, WEFT_SHARED_ALL = -2 };
 

@@ -37,17 +37,17 @@ enum { KiB = 1024, PIECES_MAX = 1 << (WEFT_AREA_PIECE_BITS - 1) };
  * 0.9 of the time if they read; more would contend for the root's pages. In MPI_Reduce_scatter some
  * ranks may pass MPI_IN_PLACE, so one copy is not possible. */
 const struct weft_shared_limits weft_shared_limits[WEFT_COLL_KINDS] = {
-    [WEFT_COLL_BARRIER] = {SIZE_MAX, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, SIZE_MAX},
+    [WEFT_COLL_BARRIER] = {SIZE_MAX, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, SIZE_MAX, 0, 0},
     [WEFT_COLL_BCAST] = {32 * KiB, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, 32 * KiB, 3, 8},
-    [WEFT_COLL_REDUCE] = {32 * KiB, {SIZE_MAX, SIZE_MAX, 128 * KiB}, SIZE_MAX},
-    [WEFT_COLL_ALLREDUCE] = {16 * KiB, {SIZE_MAX, 128 * KiB, 64 * KiB}, 16 * KiB},
-    [WEFT_COLL_GATHER] = {32 * KiB, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, SIZE_MAX},
-    [WEFT_COLL_SCATTER] = {32 * KiB, {SIZE_MAX}, SIZE_MAX},
-    [WEFT_COLL_ALLGATHER] = {8 * KiB, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, 8 * KiB},
-    [WEFT_COLL_ALLGATHERV] = {8 * KiB, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, 8 * KiB},
-    [WEFT_COLL_ALLTOALL] = {8 * KiB, {SIZE_MAX}, 8 * KiB},
-    [WEFT_COLL_REDUCE_SCATTER] = {SIZE_MAX, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, SIZE_MAX},
-    [WEFT_COLL_REDUCE_SCATTER_BLOCK] = {SIZE_MAX, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, 32 * KiB},
+    [WEFT_COLL_REDUCE] = {32 * KiB, {SIZE_MAX, SIZE_MAX, 128 * KiB}, SIZE_MAX, 0, 0},
+    [WEFT_COLL_ALLREDUCE] = {16 * KiB, {SIZE_MAX, 128 * KiB, 64 * KiB}, 16 * KiB, 0, 0},
+    [WEFT_COLL_GATHER] = {32 * KiB, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, SIZE_MAX, 0, 0},
+    [WEFT_COLL_SCATTER] = {32 * KiB, {SIZE_MAX}, SIZE_MAX, 0, 0},
+    [WEFT_COLL_ALLGATHER] = {8 * KiB, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, 8 * KiB, 0, 0},
+    [WEFT_COLL_ALLGATHERV] = {8 * KiB, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, 8 * KiB, 0, 0},
+    [WEFT_COLL_ALLTOALL] = {8 * KiB, {SIZE_MAX}, 8 * KiB, 0, 0},
+    [WEFT_COLL_REDUCE_SCATTER] = {SIZE_MAX, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, SIZE_MAX, 0, 0},
+    [WEFT_COLL_REDUCE_SCATTER_BLOCK] = {SIZE_MAX, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, 32 * KiB, 0, 0},
 };
 
 /* A reduction has a predefined operation on contiguous elements, of which a piece has a whole

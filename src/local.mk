@@ -96,7 +96,7 @@ libweft_la_SOURCES += src/core/coll/scan.c
 libweft_la_SOURCES += src/core/coll/scatter.c
 libweft_la_SOURCES += src/core/coll/operands.c src/core/coll/operands.h
 libweft_la_SOURCES += src/core/coll/shared.c src/core/coll/shared.h src/core/coll/shared_area.c \
-    src/core/coll/shared_copy.c src/core/coll/shared_internal.h src/core/coll/shared_pieces.c \
+    src/core/coll/shared_internal.h src/core/coll/shared_pieces.c \
     src/core/coll/shared_short.c src/core/coll/shared_wait.c
 libweft_la_SOURCES += src/core/rma/apply.c
 libweft_la_SOURCES += src/core/rma/epoch.c
@@ -226,6 +226,7 @@ libweft_la_SOURCES += src/shm/progress.c
 libweft_la_SOURCES += src/shm/fetch.c
 libweft_la_SOURCES += src/shm/share.h
 libweft_la_SOURCES += src/shm/share.c
+libweft_la_SOURCES += src/shm/way.h
 libweft_la_SOURCES += src/shm/area.c src/shm/area.h
 libweft_la_SOURCES += src/shm/window.c src/shm/window.h
 libweft_la_SOURCES += src/shm/cancel.c

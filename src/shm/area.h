@@ -15,11 +15,10 @@
  * Invariants:
  *  - Only its rank writes to a seat.
  *  - The stamp of a cell is stored after its data, and grows; `done` grows.
- *  - A rank whose `done` is s reads neither a cell that was posted with a stamp up to s, nor memory
- *    of another rank that such a cell names. A cell or buffer is used again only when `done` of all
- *    ranks has reached its former stamp.
- *  - What is read from the area is compared or copied, and never used as an index or a length; an
- *    address in it is passed to the kernel only, as one of the other process.
+ *  - A rank whose `done` is s reads no cell that was posted with a stamp up to s. A cell or buffer
+ * is used again only when `done` of all ranks has reached its former stamp.
+ *  - What is read from the area is compared or copied, and never used as an index, a length or an
+ *    address.
  */
 #ifndef WEFT_SHM_AREA_H
 #define WEFT_SHM_AREA_H
@@ -56,7 +55,6 @@ struct weft_area_seat {
 struct weft_area_rank {
     struct weft_area_seat *seat;
     _Atomic uint32_t *doorbell;
-    int pid;
 };
 
 /* The private side. */
@@ -65,20 +63,15 @@ struct weft_area {
     int n, self;
     unsigned buffers;   /* of a rank */
     size_t piece, part; /* bytes of a buffer, and of a part if one is cut for all ranks */
-    bool direct;        /* all ranks can read each other's memory */
-    bool near;          /* data come faster through a seat than by such a read */
     uint32_t kinds;     /* of the caller: a bit for each kind of call that takes the area */
     uint64_t call;      /* number of the last call that began */
     uint64_t began;     /* calls that began here; they are executed one after the other */
     _Atomic uint64_t ended;
     uint64_t known;                        /* `done` of all ranks has reached this stamp */
-    char *scratch;                         /* WEFT_AREA_SCRATCH bytes of this process */
     uint64_t cell_stamps[WEFT_AREA_CELLS]; /* the last one of each of this rank's */
     uint64_t buffer_stamps[WEFT_AREA_BUFFERS_MAX];
     struct weft_area_rank ranks[];
 };
-
-enum { WEFT_AREA_SCRATCH = 256 << 10 };
 
 /* An area without memory for n ranks on this node, which have these ranks in MPI_COMM_WORLD; this
  * process is `self`. `small`: with WEFT_AREA_BUFFERS_IN_STEP buffers. NULL if memory is short. */
@@ -98,16 +91,6 @@ void weft_area_wake(_Atomic uint32_t *doorbell);
 /* Until the call with word NULL, this process, which has one thread, does not sleep once *word has
  * reached a value. */
 void weft_area_wait_for(const _Atomic uint64_t *word, uint64_t value);
-
-/* Copies from the memory of another rank. Returns 0, or an errno. */
-int weft_area_read(const struct weft_area *area, int rank, uint64_t address, void *to,
-                   size_t bytes);
-
-/* While no call is under way: writes to the buffers of this rank, and returns their address. Then
- * another rank can compare a copy out of them with a read of this process's memory, which takes
- * some microseconds. Returns whether the copy, taken twice, is faster. */
-uint64_t weft_area_write_sample(struct weft_area *area);
-bool weft_area_compare(const struct weft_area *area, int rank, uint64_t address);
 
 /* To be called after a store that the ranks [first, end) may wait for. */
 static inline void weft_area_ring(const struct weft_area *area, int first, int end)

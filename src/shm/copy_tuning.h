@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The choice between two methods of copying to memory that another core reads: through the caches,
- * or past them (copy.h).
+ * The choice between two methods of copying data to another process: to memory that another core
+ * reads, through the caches or past them (copy.h); and a long message, by reading its sender's
+ * memory or through the ring (way.h).
  *
  * Between two cores that share a cache, copying through it is faster by a half. Between cores that
  * do not, modified lines in the writer's cache reach the reader at a fifth of memory's bandwidth,
@@ -35,7 +36,7 @@ enum {
 /* Begins as zero bytes. */
 struct weft_shm_copy_tuning {
     uint32_t pieces, period; /* since the trial began; until the next */
-    bool past;               /* the method that won */
+    bool second;             /* the method that won */
     uint64_t group, best[2]; /* nanoseconds; of the winner, since the last TRIAL pieces began */
 };
 
@@ -46,21 +47,21 @@ static inline uint64_t weft_copy_tuning_clock(void)
     return (uint64_t)now.tv_sec * 1000000000 + (uint64_t)now.tv_nsec;
 }
 
-/* True if the next piece is to be copied past the caches. */
-static inline bool weft_copy_tuning_past(const struct weft_shm_copy_tuning *tuning)
+/* True if the next piece is to be copied by the second method. */
+static inline bool weft_copy_tuning_second(const struct weft_shm_copy_tuning *tuning)
 {
     uint32_t n = tuning->pieces;
-    return n < 2 * WEFT_COPY_TUNING_TRIAL ? n >= WEFT_COPY_TUNING_TRIAL : tuning->past;
+    return n < 2 * WEFT_COPY_TUNING_TRIAL ? n >= WEFT_COPY_TUNING_TRIAL : tuning->second;
 }
 
 /* At the end of a trial. */
 static inline void weft_copy_tuning_decide(struct weft_shm_copy_tuning *tuning)
 {
-    bool past = tuning->best[1] < tuning->best[0];
+    bool second = tuning->best[1] < tuning->best[0];
     uint32_t later =
         2 * tuning->period < WEFT_COPY_TUNING_MOST ? 2 * tuning->period : WEFT_COPY_TUNING_MOST;
-    tuning->period = past == tuning->past && tuning->period ? later : WEFT_COPY_TUNING_LEAST;
-    tuning->past = past;
+    tuning->period = second == tuning->second && tuning->period ? later : WEFT_COPY_TUNING_LEAST;
+    tuning->second = second;
 }
 
 /* Counts a piece and its time: since the last piece if they follow each other, because throughput
@@ -69,7 +70,7 @@ static inline void weft_copy_tuning_note(struct weft_shm_copy_tuning *tuning, ui
 {
     uint32_t n = tuning->pieces++;
     bool trial = n < 2 * WEFT_COPY_TUNING_TRIAL;
-    uint64_t *best = &tuning->best[trial ? n >= WEFT_COPY_TUNING_TRIAL : tuning->past];
+    uint64_t *best = &tuning->best[trial ? n >= WEFT_COPY_TUNING_TRIAL : tuning->second];
     n %= WEFT_COPY_TUNING_TRIAL;
     if (n == 0 || (trial && n < WEFT_COPY_TUNING_TRIAL / 2)) {
         *best = UINT64_MAX;
@@ -88,7 +89,7 @@ static inline void weft_copy_tuning_note(struct weft_shm_copy_tuning *tuning, ui
         weft_copy_tuning_decide(tuning);
     if (tuning->pieces >= tuning->period && tuning->pieces > 2 * WEFT_COPY_TUNING_TRIAL)
         tuning->pieces = 0;
-    else if (tuning->pieces >= WEFT_COPY_TUNING_LEAST && *best > tuning->best[!tuning->past])
+    else if (tuning->pieces >= WEFT_COPY_TUNING_LEAST && *best > tuning->best[!tuning->second])
         tuning->pieces = tuning->period = 0;
 }
 

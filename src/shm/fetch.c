@@ -3,12 +3,22 @@
  * Long messages, at the receiver: copied out of the sender's memory, or pushed by the sender.
  * Data with holes at either end are pushed: the sender packs them while the receiver unpacks.
  *
- * Invariant: every RTS that matched is answered once, by FIN or CTS. After FIN the receiver does
- * not read the sender's buffer any more. A receive that is pushed at is in its link's list until
- * the last byte.
+ * Other data may be pushed as well, which may be faster (way.h). This needs a sender that makes
+ * progress until they have left, and a receiver that does until they have arrived: both are in a
+ * blocking call, which does not end before. So a receiver that waits offers the message to be
+ * pushed, a sender that waits takes the offer, and what it has not taken after some polls the
+ * receiver takes back and reads.
+ *
+ * Invariants:
+ *  - Every RTS that matched is answered by FIN or CTS; an offer that is not taken, by FIN later.
+ *    After FIN the receiver does not read the sender's buffer any more.
+ *  - A receive that is pushed at, or was offered, is in its link's list until the last byte.
+ *  - Offers are taken in their order, each by one end (share.h).
  */
 #include "core/object/error.h"
+#include "core/object/settings.h"
 #include "core/pt2pt/sw_match.h"
+#include "core/pt2pt/vci.h"
 #include "core/process/weft.h"
 #include "shm/shm_internal.h"
 
@@ -27,17 +37,25 @@ void weft_shm_acknowledge(struct weft_peer *peer, uint64_t cookie)
         answer(peer->shm, WEFT_SHM_ACK, cookie);
 }
 
+/* Sends CTS or OFFER. */
 static void request_push(struct weft_shm_link *link, struct weft_request *request,
-                         const struct weft_shm_header *header, size_t bytes)
+                         const struct weft_shm_header *header, size_t bytes, bool offered)
 {
     struct weft_shm_request *part = weft_shm_part(request);
-    *part = (struct weft_shm_request){
-        .state = WEFT_SHM_PUSHED_AT, .whole = bytes, .next = link->pushed_at};
+    *part = (struct weft_shm_request){.state = WEFT_SHM_PUSHED_AT,
+                                      .whole = bytes,
+                                      .next = link->pushed_at,
+                                      .offered = offered,
+                                      .number = link->pushes,
+                                      .cookie = header->cookie,
+                                      .address = header->address};
     link->pushed_at = request;
-    weft_shm_control(link, &(struct weft_shm_body){.kind = WEFT_SHM_CTS,
-                                                   .word.cookie = header->cookie,
-                                                   .word.address = (uintptr_t)request,
-                                                   .word.length = bytes});
+    weft_shm_control(
+        link, &(struct weft_shm_body){.kind = (uint8_t)(offered ? WEFT_SHM_OFFER : WEFT_SHM_CTS),
+                                      .bytes = link->pushes,
+                                      .word.cookie = header->cookie,
+                                      .word.address = (uintptr_t)request,
+                                      .word.length = bytes});
 }
 
 WEFT_COLD static void failed_to_read(struct weft_request *request, int error)
@@ -66,6 +84,45 @@ static int fetch_memory(struct weft_shm_link *link, const struct weft_request *r
     return weft_shm_share_read(link, header->cookie, header->address, request->buffer, bytes);
 }
 
+/* Reads a message, or requests a push if reading is refused. */
+static void read_message(struct weft_shm_link *link, struct weft_request *request,
+                         const struct weft_shm_header *header, size_t bytes)
+{
+    int error = fetch_memory(link, request, header, bytes);
+    link->no_read = is_refusal(error);
+    if (link->no_read) {
+        request_push(link, request, header, bytes, false);
+        return;
+    }
+    if (weft_unlikely(error))
+        failed_to_read(request, error);
+    answer(link, WEFT_SHM_FIN, header->cookie);
+    weft_request_event(request);
+}
+
+static void offer(struct weft_shm_link *link, struct weft_request *request,
+                  const struct weft_shm_header *header, size_t bytes)
+{
+    struct weft_shm_vci *vci = link->vci;
+    request_push(link, request, header, bytes, true);
+    link->pushes++;
+    request->vci->transfers++;
+    if (link->offering)
+        return;
+    link->looks = 0;
+    link->offering = true;
+    link->next_offering = vci->offering;
+    vci->offering = link;
+}
+
+/* A message that was offered has arrived, or never will. */
+static void end_offered(struct weft_shm_link *link, const struct weft_request *request,
+                        size_t bytes)
+{
+    weft_shm_way_end(&link->vci->way, bytes);
+    request->vci->transfers--;
+}
+
 void weft_shm_fetch(struct weft_request *request, const void *data)
 {
     struct weft_shm_link *link = request->peer->shm;
@@ -79,19 +136,19 @@ void weft_shm_fetch(struct weft_request *request, const void *data)
         return;
     }
     bool contiguous = header.address && request->type->flags & WEFT_TYPE_CONTIGUOUS;
-    int error = 0;
-    if (bytes && contiguous && !link->no_read) {
-        error = fetch_memory(link, request, &header, bytes);
-        link->no_read = is_refusal(error);
+    bool chooses = request->vci->waiting && weft_settings.shm_copy == WEFT_SHM_COPY_AUTO;
+    if (!bytes) {
+        answer(link, WEFT_SHM_FIN, header.cookie);
+        weft_request_event(request);
+    } else if (!contiguous || link->no_read) {
+        request_push(link, request, &header, bytes, false);
+    } else if (chooses && weft_shm_way_begin(&link->vci->way)) {
+        offer(link, request, &header, bytes);
+    } else {
+        read_message(link, request, &header, bytes);
+        if (chooses)
+            weft_shm_way_end(&link->vci->way, bytes);
     }
-    if (bytes && (!contiguous || link->no_read)) {
-        request_push(link, request, &header, bytes);
-        return;
-    }
-    if (weft_unlikely(error))
-        failed_to_read(request, error);
-    answer(link, WEFT_SHM_FIN, header.cookie);
-    weft_request_event(request);
 }
 
 static void forget_pushed(struct weft_shm_link *link, struct weft_request *request)
@@ -112,7 +169,56 @@ void weft_shm_piece_arrived(struct weft_shm_link *link, const struct weft_shm_bo
     if (part->moved < part->whole)
         return;
     forget_pushed(link, request);
+    if (part->offered)
+        end_offered(link, request, part->whole);
     weft_request_event(request);
+}
+
+/* ---- Offers */
+
+void weft_shm_offered(struct weft_shm_link *link, struct weft_request *request,
+                      const struct weft_shm_body *body)
+{
+    if (request->vci->waiting && weft_share_take(link->share_out, body->bytes))
+        weft_shm_push(request, body->word.address, body->word.length, true);
+}
+
+static int take_back(struct weft_shm_link *link)
+{
+    uint32_t first = weft_share_take_back(link->share_in, link->pushes);
+    int events = 0;
+    for (struct weft_request *request = link->pushed_at, *next; request; request = next) {
+        struct weft_shm_request *part = weft_shm_part(request);
+        next = part->next;
+        if (!part->offered || (int32_t)(part->number - first) < 0)
+            continue;
+        struct weft_shm_header header = {part->cookie, part->address, part->whole};
+        forget_pushed(link, request);
+        read_message(link, request, &header, part->whole);
+        end_offered(link, request, header.length);
+        events++;
+    }
+    return events;
+}
+
+int weft_shm_take_offers_back(struct weft_shm_vci *vci)
+{
+    enum { PATIENCE = 64 };
+    int events = 0;
+    for (struct weft_shm_link *link, **at = &vci->offering; (link = *at);) {
+        uint32_t taken = weft_share_taken(link->share_in);
+        link->looks = taken == link->taken ? link->looks + 1 : 0;
+        link->taken = taken;
+        if (taken != link->pushes && link->looks < PATIENCE) {
+            at = &link->next_offering;
+            continue;
+        }
+        *at = link->next_offering;
+        link->offering = false;
+        if (taken != link->pushes)
+            events += take_back(link);
+    }
+    return events;
 }
 
 void weft_shm_drop_pushed(struct weft_shm_link *link)
@@ -120,6 +226,8 @@ void weft_shm_drop_pushed(struct weft_shm_link *link)
     while (link->pushed_at) {
         struct weft_request *request = link->pushed_at;
         link->pushed_at = weft_shm_part(request)->next;
+        if (weft_shm_part(request)->offered)
+            end_offered(link, request, weft_shm_part(request)->whole);
         request->error = (uint8_t)weft_failure_say(link->peer);
         request->bytes = 0;
         weft_request_event(request);

@@ -61,7 +61,10 @@ static __attribute__((noinline)) void read_control(struct weft_shm_link *link,
         weft_shm_matched(request);
         break;
     case WEFT_SHM_CTS:
-        weft_shm_push(request, body->word.address, body->word.length);
+        weft_shm_push(request, body->word.address, body->word.length, false);
+        break;
+    case WEFT_SHM_OFFER:
+        weft_shm_offered(link, request, body);
         break;
     case WEFT_SHM_SHARE:
         weft_shm_share_offered(link, request, body);
@@ -147,5 +150,7 @@ int weft_shm_progress(unsigned number)
         events += weft_shm_accept_contacts(vci);
     if (weft_unlikely(vci->busy != NULL))
         events += weft_shm_retry(vci);
+    if (weft_unlikely(vci->offering != NULL))
+        events += weft_shm_take_offers_back(vci);
     return events;
 }

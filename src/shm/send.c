@@ -64,7 +64,7 @@ static void pack(const struct outgoing *message, size_t offset, void *to, size_t
  * share no nearby cache 8 KiB take 0.4 of the time past them, else 1.7 (bench/weft_latency). */
 static void copy_long(const struct weft_shm_link *link, const struct outgoing *message, char *place)
 {
-    if (weft_copy_tuning_past(&link->data_tuning)) {
+    if (weft_copy_tuning_second(&link->data_tuning)) {
         weft_shm_copy_past(place, message->buffer, message->bytes);
         weft_shm_copied_past();
     } else {
@@ -324,13 +324,15 @@ void weft_shm_control(struct weft_shm_link *link, const struct weft_shm_body *bo
 
 /* ---- Pushed messages */
 
-void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t length)
+void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t length, bool offered)
 {
     struct weft_shm_request *part = weft_shm_part(request);
     struct weft_shm_link *link = request->peer->shm;
     struct weft_request **end = &link->pushed;
     part->state = WEFT_SHM_PUSHING;
     part->receiver = receiver;
+    part->offered = offered;
+    request->vci->transfers += offered;
     part->moved = 0;
     part->whole = length;
     part->next = NULL;
@@ -361,7 +363,7 @@ static void pack_piece(struct weft_shm_link *link, struct weft_request *request,
         return;
     }
     uint64_t begin = part->moved ? link->piece_pushed : weft_copy_tuning_clock();
-    if (weft_copy_tuning_past(&link->push_tuning))
+    if (weft_copy_tuning_second(&link->push_tuning))
         pack_past(request, part->moved, place, bytes);
     else
         weft_datatype_pack(request->type, request->buffer, part->moved, place, bytes);
@@ -396,6 +398,13 @@ static bool push_one(struct weft_shm_link *link, struct weft_request *request)
     return true;
 }
 
+static void end_push(struct weft_shm_link *link, struct weft_request *request)
+{
+    struct weft_shm_request *part = weft_shm_part(request);
+    link->pushed = part->next;
+    request->vci->transfers -= part->offered;
+}
+
 static int push_more(struct weft_shm_link *link)
 {
     int pieces = 0;
@@ -403,7 +412,7 @@ static int push_more(struct weft_shm_link *link)
         struct weft_request *request = link->pushed;
         pieces++;
         if (weft_shm_part(request)->moved == weft_shm_part(request)->whole) {
-            link->pushed = weft_shm_part(request)->next;
+            end_push(link, request);
             weft_shm_matched(request);
         }
     }
@@ -444,7 +453,7 @@ int weft_shm_retry(struct weft_shm_vci *vci)
 bool weft_shm_is_idle(void)
 {
     for (int i = 0; i < WEFT_LOCKS_MAX; i++)
-        if (weft_shm.vcis[i].busy)
+        if (weft_shm.vcis[i].busy || weft_shm.vcis[i].offering)
             return false;
     return true;
 }
@@ -475,7 +484,7 @@ void weft_shm_drop_backlog(struct weft_shm_link *link)
     }
     while (link->pushed) {
         struct weft_request *request = link->pushed;
-        link->pushed = weft_shm_part(request)->next;
+        end_push(link, request);
         fail(request);
     }
 }

@@ -31,6 +31,7 @@ enum {
 struct weft_shm_share {
     _Alignas(WEFT_SHARE_LINE) _Atomic uint64_t claimed; /* by both ends */
     _Alignas(WEFT_SHARE_LINE) _Atomic uint64_t copied;  /* by the writer, or WEFT_SHARE_FAILED */
+    _Alignas(WEFT_SHARE_LINE) _Atomic uint32_t pushes;  /* the first one that neither has taken */
 };
 
 #define WEFT_SHARE_FAILED UINT32_MAX /* the writer could not copy what it had claimed */
@@ -106,6 +107,27 @@ static inline bool weft_share_reported(const struct weft_shm_share *share, uint3
 {
     return atomic_load_explicit(&share->copied, memory_order_acquire) ==
            weft_share_word(offer, units);
+}
+
+/* ---- Messages to be pushed, each as a whole by one end. The reader numbers them. */
+
+/* By the writer: takes a message. False: the reader has taken it back, or not all before it are
+ * taken. */
+static inline bool weft_share_take(struct weft_shm_share *share, uint32_t number)
+{
+    return atomic_compare_exchange_strong_explicit(&share->pushes, &number, number + 1,
+                                                   memory_order_acq_rel, memory_order_acquire);
+}
+
+/* By the reader: takes all that are left before the number `end`, and returns the first. */
+static inline uint32_t weft_share_take_back(struct weft_shm_share *share, uint32_t end)
+{
+    return atomic_exchange_explicit(&share->pushes, end, memory_order_acq_rel);
+}
+
+static inline uint32_t weft_share_taken(const struct weft_shm_share *share)
+{
+    return atomic_load_explicit(&share->pushes, memory_order_acquire);
 }
 
 #endif

@@ -18,6 +18,7 @@
 #include "shm/ring.h"
 #include "shm/share.h"
 #include "shm/shm.h"
+#include "shm/way.h"
 #include "shm/window.h"
 
 #include <sched.h>
@@ -25,7 +26,7 @@
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 11, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
+enum { WEFT_SHM_VERSION = 12, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the card, by which ranks find the segment */
@@ -55,6 +56,7 @@ enum weft_shm_kind {
     WEFT_SHM_ACK,    /* the synchronous send of cookie has matched */
     WEFT_SHM_FIN,    /* the data of the RTS of cookie were taken */
     WEFT_SHM_CTS, /* push `length` bytes of the RTS of cookie to the receiver's cookie `address` */
+    WEFT_SHM_OFFER, /* the same for a sender that waits and can take the offer `bytes`: fetch.c */
     WEFT_SHM_PIECE, /* bytes in the data area for the receiver's cookie, at offset `length` */
     WEFT_SHM_SHARE, /* copy parts of the RTS of cookie to address, `length` in all; offer `bytes` */
     WEFT_SHM_CANCEL, /* discard the message that had turn `bytes`; the reply names the cookie */
@@ -121,7 +123,14 @@ enum weft_shm_state {
 struct weft_shm_request {
     uint8_t state; /* enum weft_shm_state */
     bool rendezvous;
-    struct weft_backlog_entry out;
+    bool offered;    /* pushed by an offer: a transfer of the VCI */
+    uint32_t number; /* receives: of the offer */
+    union {
+        struct weft_backlog_entry out;
+        struct {
+            uint64_t cookie, address; /* receives with an offer: of the RTS */
+        };
+    };
     struct weft_request *next; /* among those that are pushed, or pushed at */
     uint64_t receiver;         /* sends: the cookie to push to */
     size_t moved, whole;       /* bytes pushed or received, and how many are to be */
@@ -139,14 +148,17 @@ struct weft_shm_link {
     uint64_t piece_pushed; /* when the last one was, by weft_copy_tuning_clock */
     uint64_t data_copied;  /* the same of a message in the data area */
     uint32_t offer;        /* the last one in share_in */
+    uint32_t pushes;       /* offered to it so far */
+    uint32_t taken, looks; /* of these when it was looked for last; looks since it has taken one */
     _Alignas(WEFT_RING_LINE) struct weft_ring_reader in;
     struct weft_peer *peer;
     int32_t pid;
     bool buried;    /* its process has ended */
     bool no_read;   /* its memory cannot be read */
     bool listed;    /* in the VCI's list busy */
+    bool offering;  /* in the VCI's list offering */
     bool core_each; /* of deal 0, with a core for each rank: copies are tuned */
-    struct weft_shm_link *next_busy;
+    struct weft_shm_link *next_busy, *next_offering;
     struct weft_request *pushed;        /* sends to it, in order of their CTS */
     struct weft_request *pushed_at;     /* receives from it */
     uint64_t controls_out, controls_in; /* lines that were no messages */
@@ -158,6 +170,8 @@ struct weft_shm_vci {
     int nactive, room, look;      /* room: entries of active; look: index of the ring polled last */
     int first_contacts, contacts; /* its words of contacts */
     struct weft_shm_link *busy;   /* links with a backlog or pushed sends */
+    struct weft_shm_link *offering; /* links with pushes that their peer may take */
+    struct weft_shm_way way;
 };
 
 struct weft_shm {
@@ -239,8 +253,8 @@ void weft_shm_set_limit(struct weft_shm_link *link);
 /* Writes what waits. Returns the number of events. */
 WEFT_COLD int weft_shm_retry(struct weft_shm_vci *vci);
 
-/* CTS: pushes a message to the receive that a cookie of the receiver names. */
-void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t length);
+/* CTS or OFFER: pushes a message to the receive that a cookie of the receiver names. */
+void weft_shm_push(struct weft_request *request, uint64_t receiver, size_t length, bool offered);
 
 /* Removes an entry from the backlog. False if it is not there. */
 bool weft_shm_take_back(struct weft_shm_link *link, const struct weft_backlog_entry *out);
@@ -252,6 +266,13 @@ int weft_shm_drain(struct weft_shm_link *link);
 /* fetch.c: a piece of a pushed message arrived. */
 void weft_shm_piece_arrived(struct weft_shm_link *link, const struct weft_shm_body *body,
                             const void *data);
+
+/* A peer offers to be pushed at. */
+void weft_shm_offered(struct weft_shm_link *link, struct weft_request *request,
+                      const struct weft_shm_body *body);
+
+/* Reads the messages whose senders do not push them. Returns the number of events. */
+WEFT_COLD int weft_shm_take_offers_back(struct weft_shm_vci *vci);
 
 /* Ends the receives that a dead peer was pushing to. */
 void weft_shm_drop_pushed(struct weft_shm_link *link);

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Messages that both ends copy (src/shm/share.h): two threads claim parts of one offer after
- * another; all of a message is copied, by whoever claimed it, and who comes late gets nothing. And
- * which way of copying wins (src/shm/copy_tuning.h).
+ * another; all of a message is copied, by whoever claimed it, and who comes late gets nothing.
+ * Offers to push a message are taken by one end each. And which way of copying wins
+ * (src/shm/copy_tuning.h).
  * Build it with -fsanitize=thread to see its memory order judged.
  *
  * Invariant: the reader changes source and target of an offer only when the one before is closed.
@@ -105,12 +106,65 @@ static void both_ends_copy_all(void **state)
     assert_true(written > 0);
 }
 
+/* ---- Messages to be pushed */
+
+enum { PUSHES = 20000 };
+
+struct pushes {
+    struct weft_shm_share share;
+    _Atomic uint32_t offered;
+    unsigned char takers[PUSHES]; /* how many have taken it */
+};
+
+/* A writer that takes some of what is offered, in order. */
+static void *take_pushes(void *arg)
+{
+    struct pushes *p = arg;
+    for (uint32_t seen = 0, offered; seen < PUSHES; seen = offered) {
+        offered = atomic_load(&p->offered);
+        for (uint32_t i = seen; i < offered; i++)
+            if (i % 5 && weft_share_take(&p->share, i))
+                p->takers[i]++;
+        if (seen == offered)
+            sched_yield();
+    }
+    return NULL;
+}
+
+static void each_push_has_one_taker(void **state)
+{
+    struct pushes *p = aligned_alloc(WEFT_SHARE_LINE, sizeof *p);
+    pthread_t writer;
+    uint32_t taken_back = 0;
+    (void)state;
+    assert_non_null(p);
+    memset(p, 0, sizeof *p);
+    assert_int_equal(pthread_create(&writer, NULL, take_pushes, p), 0);
+    for (uint32_t i = 1; i <= PUSHES; i++) {
+        atomic_store(&p->offered, i);
+        if (i % 3 && i < PUSHES)
+            continue;
+        if (i % 2)
+            sched_yield();
+        uint32_t first = weft_share_take_back(&p->share, i);
+        assert_true(first <= i);
+        for (; first < i; first++, taken_back++)
+            p->takers[first] += 2;
+        assert_int_equal(weft_share_taken(&p->share), i);
+    }
+    pthread_join(writer, NULL);
+    for (uint32_t i = 0; i < PUSHES; i++)
+        assert_true(p->takers[i] == 1 || p->takers[i] == 2);
+    assert_true(taken_back >= PUSHES / 5); /* the writer leaves them all */
+    free(p);
+}
+
 /* Pieces that took so long each way, and now and then a long time. Returns how many went past. */
 static int pieces(struct weft_shm_copy_tuning *pace, int count, const uint64_t nanoseconds[2])
 {
     int went_past = 0;
     for (int i = 0; i < count; i++) {
-        bool past = weft_copy_tuning_past(pace);
+        bool past = weft_copy_tuning_second(pace);
         went_past += past;
         weft_copy_tuning_note(pace, nanoseconds[past] + (i % 37 ? 0 : 9000));
     }
@@ -164,6 +218,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(both_ends_copy_all),
+        cmocka_unit_test(each_push_has_one_taker),
         cmocka_unit_test(one_end_copies_all),
         cmocka_unit_test(the_faster_way_is_kept),
     };

@@ -78,21 +78,15 @@ static void add_bytes(char *line, size_t bytes)
 /* What blocking calls do on one node instead, for the first kind of the family. */
 static void print_shared(const struct weft_coll_family *family)
 {
-    const struct weft_shared_limits *limits = weft_shared_limits;
     char line[LINE] = "";
     int kind = 0;
     while (weft_coll_family_of((enum weft_coll_kind)kind) != family)
         kind++;
-    if (!weft_settings.shm || !weft_settings.shm_coll || !limits[kind].pieces || chosen(family))
+    if (!weft_settings.shm || !weft_settings.shm_coll || !weft_shared_limits[kind] ||
+        chosen(family))
         return;
     if (kind != WEFT_COLL_BARRIER)
-        add_bytes(line, limits[kind].pieces);
-    if (limits[kind].pieces < limits[kind].near[0])
-        add(line, " (more if they share a cache)");
-    if (limits[kind].one_copy != SIZE_MAX)
-        add(line, ", more by one copy");
-    if (limits[kind].most)
-        add(line, " if there are %d to %d ranks", limits[kind].least, limits[kind].most);
+        add_bytes(line, weft_shared_limits[kind]);
     printf("      all ranks on one node, blocking: shared memory%s%s\n", *line ? ", " : "", line);
 }
 

@@ -429,6 +429,7 @@ static void run(struct weft_schedule *s)
     unsigned idle = 0;
     weft_count_add(&weft_counts.collectives, 1);
     weft_schedule_note_blocking(s);
+    weft_vci_stay(s->vci);
     advance(s);
     while (!is_complete(s)) {
         if (!s->waits_for->pending) {
@@ -442,6 +443,7 @@ static void run(struct weft_schedule *s)
             note_waiting(s);
         }
     }
+    weft_vci_leave(s->vci);
     weft_schedule_end_blocking(s);
 }
 

@@ -6,8 +6,8 @@
  * The ranks make the area together at one blocking call of the communicator (WEFT_SHM_COLL). A
  * persistent collective has a small one of its own, made when it is initialized, because ranks may
  * start persistent collectives in any order. Then a rank posts its data to its own cells, in
- * pieces, and copies or combines the pieces of others out of theirs. Long data of some collectives
- * are posted as an address, from which the other ranks read (one copy).
+ * pieces, and copies or combines the pieces of others out of theirs. Long data are messages, for
+ * which each two ranks measure the fastest way (shm/way.h).
  *
  * Invariants:
  *  - The calls of an area are executed in the order in which they began: one that begins while
@@ -21,33 +21,26 @@
 #include "core/coll/shared_internal.h"
 #include "core/pt2pt/count.h"
 
-#include <stdlib.h>
-
 enum { KiB = 1024, PIECES_MAX = 1 << (WEFT_AREA_PIECE_BITS - 1) };
 
 /* ---- The choice */
 
-/* Between two cores that share no nearby cache, pieces above 16 KiB move 2.5 bytes a nanosecond,
- * and the kernel copies 8. Messages up to 32 KiB pass through a ring as well: between cores with a
- * common cache they take 2 to 9 times as long as pieces. There pieces of long data take 0.3 to 0.8
- * of the time, too; not where several ranks cut theirs into parts (those of 4 ranks on 2 cores take
- * twice as long), nor where a reduction of more ranks would combine in another order than by
- * messages. Elsewhere a reduction to a root, a gather and a scatter of longer data are as fast by
- * messages: a sender that waits helps to copy. So is a broadcast of two ranks; 3 to 8 take 0.6 to
- * 0.9 of the time if they read; more would contend for the root's pages. In MPI_Reduce_scatter some
- * ranks may pass MPI_IN_PLACE, so one copy is not possible. */
-const struct weft_shared_limits weft_shared_limits[WEFT_COLL_KINDS] = {
-    [WEFT_COLL_BARRIER] = {SIZE_MAX, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, SIZE_MAX, 0, 0},
-    [WEFT_COLL_BCAST] = {32 * KiB, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, 32 * KiB, 3, 8},
-    [WEFT_COLL_REDUCE] = {32 * KiB, {SIZE_MAX, SIZE_MAX, 128 * KiB}, SIZE_MAX, 0, 0},
-    [WEFT_COLL_ALLREDUCE] = {16 * KiB, {SIZE_MAX, 128 * KiB, 64 * KiB}, 16 * KiB, 0, 0},
-    [WEFT_COLL_GATHER] = {32 * KiB, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, SIZE_MAX, 0, 0},
-    [WEFT_COLL_SCATTER] = {32 * KiB, {SIZE_MAX}, SIZE_MAX, 0, 0},
-    [WEFT_COLL_ALLGATHER] = {8 * KiB, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, 8 * KiB, 0, 0},
-    [WEFT_COLL_ALLGATHERV] = {8 * KiB, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, 8 * KiB, 0, 0},
-    [WEFT_COLL_ALLTOALL] = {8 * KiB, {SIZE_MAX}, 8 * KiB, 0, 0},
-    [WEFT_COLL_REDUCE_SCATTER] = {SIZE_MAX, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, SIZE_MAX, 0, 0},
-    [WEFT_COLL_REDUCE_SCATTER_BLOCK] = {SIZE_MAX, {SIZE_MAX, SIZE_MAX, SIZE_MAX}, 32 * KiB, 0, 0},
+/* Longer data are as fast or faster as messages, in pieces of a ring between two ranks: 1 MiB takes
+ * 0.5 to 1.0 of the time of the same pieces through the area, and 0.4 to 1.0 of reading once out of
+ * each other's memory (2 and 4 ranks on 2 cores, with and without a cache in common). The parts of
+ * 2 ranks in MPI_Alltoall and MPI_Scatter are so from shorter ones on. */
+const size_t weft_shared_limits[WEFT_COLL_KINDS] = {
+    [WEFT_COLL_BARRIER] = SIZE_MAX,
+    [WEFT_COLL_BCAST] = 64 * KiB,
+    [WEFT_COLL_REDUCE] = 64 * KiB,
+    [WEFT_COLL_ALLREDUCE] = 64 * KiB,
+    [WEFT_COLL_GATHER] = 64 * KiB,
+    [WEFT_COLL_SCATTER] = 32 * KiB,
+    [WEFT_COLL_ALLGATHER] = 64 * KiB,
+    [WEFT_COLL_ALLGATHERV] = 64 * KiB,
+    [WEFT_COLL_ALLTOALL] = 8 * KiB,
+    [WEFT_COLL_REDUCE_SCATTER] = SIZE_MAX,
+    [WEFT_COLL_REDUCE_SCATTER_BLOCK] = SIZE_MAX,
 };
 
 /* A reduction has a predefined operation on contiguous elements, of which a piece has a whole
@@ -58,14 +51,6 @@ static bool can_reduce(const struct weft_coll_args *args)
     return !args->op ||
            (args->op->id != WEFT_OP_USER && type->flags & WEFT_TYPE_CONTIGUOUS && type->size &&
             type->size <= WEFT_AREA_LINE && !(type->size & (type->size - 1)));
-}
-
-static bool can_read(const struct weft_shared_call *c, const struct weft_shared_limits *limit)
-{
-    const struct weft_coll_args *args = c->args;
-    if (limit->most && (c->n < limit->least || c->n > limit->most))
-        return false;
-    return !c->parts || !(args->in_place || (c->reduces && args->in.at == args->out.at));
 }
 
 /* The blocks of a reduce-scatter. */
@@ -170,7 +155,6 @@ static size_t describe(struct weft_shared_call *c, struct cut *cut)
 static inline bool prepare(struct weft_shared_call *c, const struct weft_coll_args *args,
                            struct weft_area *area, struct cut *cut)
 {
-    const struct weft_shared_limits *limit = &weft_shared_limits[args->kind];
     struct weft_comm *comm = args->comm;
     c->args = args;
     c->area = area;
@@ -178,18 +162,13 @@ static inline bool prepare(struct weft_shared_call *c, const struct weft_coll_ar
     c->rank = comm->rank;
     c->label = (uint32_t)args->kind | (uint32_t)args->root << WEFT_SHARED_ROOT_SHIFT;
     size_t bytes = describe(c, cut);
-    size_t near = area->near ? limit->near[c->n == 2 ? 0 : c->n <= 4 ? 1 : 2] : 0;
-    c->one_copy = bytes > limit->one_copy && bytes > near && area->direct && can_read(c, limit);
-    if (!c->one_copy && bytes > limit->pieces && bytes > near)
-        return false;
-    if (weft_unlikely(c->one_copy))
-        c->label |= WEFT_SHARED_ADDRESS;
-    return bytes <= UINT32_MAX && c->longest <= weft_shared_piece(c) * PIECES_MAX;
+    return bytes <= weft_shared_limits[args->kind] && bytes <= UINT32_MAX &&
+           c->longest <= weft_shared_piece(c) * PIECES_MAX;
 }
 
 bool weft_shared_takes(enum weft_coll_kind kind)
 {
-    return weft_shared_limits[kind].pieces && !weft_coll_is_set(kind);
+    return weft_shared_limits[kind] && !weft_coll_is_set(kind);
 }
 
 /* ---- Execution */
@@ -207,8 +186,6 @@ static inline void begin(struct weft_shared_call *c, uint32_t number, struct wef
     c->stamp = c->now = c->next = weft_area_call(area, number);
     c->at = c->ahead = 0;
     c->taken = 1;
-    c->reduced = c->whole = false;
-    c->packed = NULL;
     c->ticket = area->began++;
     c->queued = c->ticket != atomic_load_explicit(&area->ended, memory_order_relaxed);
     weft_count_add(&weft_counts.collectives_shared, 1);
@@ -225,7 +202,7 @@ static inline bool advance(struct weft_shared_call *c)
     }
     if (!c->longest && c->posts && c->source == WEFT_SHARED_ALL)
         return weft_shared_synchronize(c);
-    return c->one_copy ? weft_shared_run_in_one_copy(c) : weft_shared_run_by_pieces(c);
+    return weft_shared_run_by_pieces(c);
 }
 
 static inline void end(struct weft_shared_call *c)
@@ -236,10 +213,8 @@ static inline void end(struct weft_shared_call *c)
     weft_shared_set_done(c, last ? weft_area_end(area->call << WEFT_AREA_PIECE_BITS)
                                  : weft_area_end(c->stamp));
     atomic_store_explicit(&area->ended, ended, memory_order_relaxed);
-    if (!c->one_copy && c->longest && !c->reduces)
+    if (c->longest && !c->reduces)
         weft_shared_copy_own(c);
-    if (weft_unlikely(c->packed != NULL))
-        free(c->packed);
 }
 
 /* ---- The interface */
@@ -251,8 +226,8 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
     struct weft_comm *comm = args->comm;
     if (!can_reduce(args))
         return false;
-    if (weft_unlikely((int32_t)(comm->coll_sequence - comm->area_due) >= 0) &&
-        weft_shared_takes(args->kind) && (*code = weft_shared_make(comm)) != MPI_SUCCESS)
+    if (weft_unlikely(!comm->area) && weft_shared_takes(args->kind) &&
+        (*code = weft_shared_make(comm)) != MPI_SUCCESS)
         return true;
     struct weft_area *area = comm->area;
     if (!area || !(area->kinds >> args->kind & 1) || !prepare(&c, args, area, &cut))

@@ -29,22 +29,15 @@ void weft_shared_end(struct weft_schedule *s);
 /* Frees what a schedule has besides its memory. */
 void weft_shared_release(struct weft_schedule *s);
 
-/* Bytes of a block (of MPI_Reduce_scatter: of all blocks) up to which the ranks pass pieces of
- * their data on, the same for ranks with a cache in common, and from which on they read them from
- * each other's memory if they can. 0 and SIZE_MAX: never; other lengths are messages. */
-struct weft_shared_limits {
-    size_t pieces;
-    size_t near[3]; /* of 2 ranks, of up to 4, of more */
-    size_t one_copy;
-    int least, most; /* ranks that read; 0: any number */
-};
-extern const struct weft_shared_limits weft_shared_limits[WEFT_COLL_KINDS];
+/* Bytes of a block (of MPI_Reduce_scatter: of all blocks) up to which a collective takes an area.
+ * 0: never; SIZE_MAX: always. */
+extern const size_t weft_shared_limits[WEFT_COLL_KINDS];
 
 /* Whether any collective of a kind takes an area; the settings decide, too. */
 bool weft_shared_takes(enum weft_coll_kind kind);
 
-/* For a communicator whose area_due is reached: makes its area, if its ranks share a node, or finds
- * out whether they share a cache now. Returns the error of the collective call that does it. */
+/* Makes the area of a communicator if it is due and its ranks share a node. Returns the error of
+ * the collective call that makes it. */
 int weft_shared_make(struct weft_comm *comm);
 
 /* Makes the area of a persistent collective with that tag, or returns NULL at all ranks. */

@@ -18,8 +18,7 @@ enum { AREAS_MAX = 64 << 20 }; /* bytes of all areas of a process */
 /* What a rank offers. */
 struct offer {
     struct weft_shm_window_card card; /* of rank 0 */
-    uint32_t joins, direct, near;
-    uint64_t sample;
+    uint32_t joins;
 };
 
 static bool is_on_node(const struct weft_comm *comm)
@@ -68,33 +67,6 @@ static bool all_join(const struct weft_comm *comm, const struct offer *all)
     return join;
 }
 
-/* What a rank finds. */
-enum { FAR, NEAR, NOT_COMPARED };
-
-/* Stores whether all ranks are near to each other, by two allgathers. If the buffers of any rank
- * are not free, nothing changes. */
-static int compare(struct weft_comm *comm, int tag, struct weft_area *area, bool free,
-                   enum weft_fault *fault)
-{
-    struct offer mine = {.near = NOT_COMPARED}, all[WEFT_AREA_RANKS_MAX] = {0};
-    int next = (comm->rank + 1) % comm->size;
-    bool near = true, compared = true;
-    if (free)
-        mine.sample = weft_area_write_sample(area);
-    int code = exchange(comm, tag, &mine, all, fault);
-    if (!code && free && all[next].sample)
-        mine.near = area->direct && weft_settings.shm_copy == WEFT_SHM_COPY_AUTO &&
-                    weft_area_compare(area, next, all[next].sample);
-    int second = exchange(comm, tag, &mine, all, fault);
-    for (int i = 0; i < comm->size; i++) {
-        near &= all[i].near == NEAR;
-        compared &= all[i].near != NOT_COMPARED;
-    }
-    if (compared)
-        area->near = near;
-    return code ? code : second;
-}
-
 /* By two allgathers: the card of the memory, and whether all ranks have mapped it. A rank that
  * refuses the call takes part in neither: the first one fails at all others, which do not begin the
  * second, so that all ranks have taken as many sequence numbers. *made is NULL if the ranks cannot
@@ -102,7 +74,7 @@ static int compare(struct weft_comm *comm, int tag, struct weft_area *area, bool
 WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **made,
                           enum weft_fault *fault)
 {
-    struct offer mine = {.direct = weft_shm_window_can_copy()}, all[WEFT_AREA_RANKS_MAX] = {0};
+    struct offer mine = {0}, all[WEFT_AREA_RANKS_MAX] = {0};
     struct weft_area *area = new_area(comm, tag >= 0, &mine.card);
     *made = NULL;
     mine.joins = area != NULL;
@@ -113,43 +85,18 @@ WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **ma
     }
     bool use = !code && all_join(comm, all);
     mine.joins = use && weft_area_join(area, &all[0].card) == 0;
-    for (int i = 0; i < comm->size && use; i++)
-        mine.direct &= all[i].direct;
     int second = exchange(comm, tag, &mine, all, fault);
     if (code || second || !mine.joins || !all_join(comm, all)) {
         weft_area_free(area);
         return code ? code : second;
     }
     weft_shm_window_close_fd(&area->window);
-    area->direct = mine.direct;
-    code = compare(comm, tag, area, true, fault);
-    if (code) {
-        weft_area_free(area);
-        return code;
-    }
     weft_count_level(&weft_counts.areas, (int64_t)weft_area_bytes(area));
     *made = area;
     return MPI_SUCCESS;
 }
 
-/* The cores of a process change. So the ranks compare again after so many calls, which takes less
- * than a hundredth of their time. */
-enum { CALLS_TO_COMPARE = 16384 };
-
-static int compare_again(struct weft_comm *comm)
-{
-    enum weft_fault fault = WEFT_FAULT_NONE;
-    struct weft_area *area = comm->area;
-    struct offer mine = {.joins = area->began == area->ended}, all[WEFT_AREA_RANKS_MAX] = {0};
-    int code = exchange(comm, -1, &mine, all, &fault); /* all have completed their former calls */
-    if (fault == WEFT_FAULT_REFUSED)
-        return code;
-    comm->area_due = comm->coll_sequence + CALLS_TO_COMPARE;
-    int second = compare(comm, -1, area, !code && all_join(comm, all), &fault);
-    return code ? code : second;
-}
-
-static int make_first(struct weft_comm *comm)
+int weft_shared_make(struct weft_comm *comm)
 {
     enum weft_fault fault = WEFT_FAULT_NONE;
     struct weft_area *area = NULL;
@@ -158,19 +105,9 @@ static int make_first(struct weft_comm *comm)
     int code = is_on_node(comm) ? make(comm, -1, &area, &fault) : MPI_SUCCESS;
     for (int kind = 0; area && kind < WEFT_COLL_KINDS; kind++)
         area->kinds |= (uint32_t)weft_shared_takes((enum weft_coll_kind)kind) << kind;
-    if (fault == WEFT_FAULT_REFUSED)
-        return code;
-    comm->area = area ? area : &none;
-    comm->area_due =
-        comm->coll_sequence + (area && area->direct ? CALLS_TO_COMPARE : (uint32_t)INT32_MAX);
+    if (fault != WEFT_FAULT_REFUSED)
+        comm->area = area ? area : &none;
     return code;
-}
-
-int weft_shared_make(struct weft_comm *comm)
-{
-    if (!comm->area)
-        return make_first(comm);
-    return comm->area->direct ? compare_again(comm) : MPI_SUCCESS;
 }
 
 struct weft_area *weft_shared_make_own(struct weft_comm *comm, int tag)

@@ -19,8 +19,8 @@
 #include "core/process/weft.h"
 #include "core/pt2pt/lane.h"
 
-/* A label: the kind, FAILED, ADDRESS (one copy), and the root. */
-enum { WEFT_SHARED_FAILED = 1 << 8, WEFT_SHARED_ADDRESS = 1 << 9, WEFT_SHARED_ROOT_SHIFT = 16 };
+/* A label: the kind, FAILED, and the root. */
+enum { WEFT_SHARED_FAILED = 1 << 8, WEFT_SHARED_ROOT_SHIFT = 16 };
 
 enum { WEFT_SHARED_NOBODY = -1, WEFT_SHARED_ALL = -2 };
 
@@ -50,16 +50,13 @@ struct weft_shared_call {
     int from;
 
     /* How far it is */
-    bool queued;         /* behind calls of this rank that began before it */
-    uint64_t ticket;     /* calls of this rank that began before it */
-    uint64_t now, next;  /* stamps: to be completed, to be posted */
-    size_t at, ahead;    /* bytes: completed, posted */
-    int taken;           /* ranks of `now` whose data are taken, with this one */
-    bool reduced, whole; /* one copy: this rank's part; and its part is all */
-    void *packed;        /* data that the others read */
+    bool queued;        /* behind calls of this rank that began before it */
+    uint64_t ticket;    /* calls of this rank that began before it */
+    uint64_t now, next; /* stamps: to be completed, to be posted */
+    size_t at, ahead;   /* bytes: completed, posted */
+    int taken;          /* ranks of `now` whose data are taken, with this one */
 
     /* What the ranks do */
-    bool one_copy;    /* by addresses, else in pieces */
     bool posts;       /* this rank posts data */
     int source;       /* the rank whose data this rank takes, ALL or NOBODY */
     int reader;       /* the rank that takes what this one posts, or ALL */
@@ -233,8 +230,5 @@ enum weft_shared_attempt { WEFT_SHARED_NOTHING, WEFT_SHARED_POSTED, WEFT_SHARED_
 
 /* For a blocking call that is described and has not begun. */
 enum weft_shared_attempt weft_shared_attempt(struct weft_shared_call *c, uint32_t number);
-
-/* In one copy: shared_copy.c. */
-bool weft_shared_run_in_one_copy(struct weft_shared_call *c);
 
 #endif

@@ -63,7 +63,6 @@ struct weft_comm {
     const char *name;                   /* NULL: no name was set */
     uint32_t coll_sequence, coll_inits; /* collective calls so far; persistent collectives made */
     struct weft_area *area;             /* core/coll/shared.h; NULL: not made */
-    uint32_t area_due;                  /* coll_sequence from which weft_shared_make is due */
     struct weft_refusal *refusals;      /* calls that other ranks refused: core/coll/refusal.h */
     struct weft_bsend_buffer bsend;     /* the buffer of MPI_Comm_attach_buffer */
 

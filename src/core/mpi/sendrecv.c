@@ -97,8 +97,11 @@ int weft_call_sendrecv(struct weft_call out, const struct weft_call *in, bool re
     void *copy = NULL;
     struct weft_resolved to;
     int code = replace ? take_copy(&out, &copy) : weft_call_check(&out, false, &to);
-    if (code == MPI_SUCCESS)
+    if (code == MPI_SUCCESS) {
+        weft_vci_stay(out.comm->vci);
         code = exchange(&out, in, status);
+        weft_vci_leave(out.comm->vci);
+    }
     free(copy);
     return code;
 }

@@ -73,9 +73,9 @@ const struct weft_setting weft_settings_table[] = {
      "rings hold; 0: choose",
      WEFT_SETTING_TUNES},
     {"WEFT_SHM_COPY", WEFT_SETTING_CHOICE, FIELD(shm_copy), "auto", 0, 0, "auto|direct|staged",
-     "how long data are copied on a node: direct: once, out of the sender's memory, if the system "
-     "permits it; staged: twice, through shared memory; auto: direct, but in collectives of ranks "
-     "that share a cache twice",
+     "how long messages are copied on a node: direct: once, out of the sender's memory, if the "
+     "system permits it; staged: twice, through shared memory; auto: by the faster way, which is "
+     "measured, while both ranks wait; else direct",
      WEFT_SETTING_TUNES},
     {"WEFT_SHM_COLL", WEFT_SETTING_INT, FIELD(shm_coll), "8", 0, 1000000000, NULL,
      "collective calls on a communicator of ranks of one node before these ranks share memory for "

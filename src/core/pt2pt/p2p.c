@@ -248,12 +248,15 @@ int weft_p2p_recv(struct weft_channel *channel, void *buffer, size_t bytes,
                   const struct weft_datatype *type, int source, int tag, MPI_Status *status)
 {
     struct weft_request *request;
+    struct weft_vci *vci = channel->comm->vci;
+    weft_vci_stay(vci);
     int code = weft_p2p_irecv(channel, buffer, bytes, type, source, tag, &request);
-    if (code != MPI_SUCCESS)
-        return code;
-    weft_request_wait(request);
-    code = request->error;
-    weft_request_status(request, status, false);
-    weft_request_put(request);
+    if (code == MPI_SUCCESS) {
+        weft_request_wait(request);
+        code = request->error;
+        weft_request_status(request, status, false);
+        weft_request_put(request);
+    }
+    weft_vci_leave(vci);
     return code;
 }

@@ -243,10 +243,21 @@ void weft_request_truncated(struct weft_request *request, size_t length)
         length, request->source, request->tag, request->capacity);
 }
 
+void weft_vci_complete_transfers(struct weft_vci *vci)
+{
+    struct weft_vci *scope = weft_unlikely(weft_entry_flags) ? weft_vci_scope(vci) : NULL;
+    unsigned idle = 0;
+    while (vci->transfers && !vci->waiting)
+        weft_await(scope, &idle, NULL);
+}
+
 WEFT_HOT void weft_request_wait(struct weft_request *request)
 {
+    if (request->pending <= 0)
+        return; /* MPI_REQUEST_NULL has no VCI */
     struct weft_vci *vci = weft_unlikely(weft_entry_flags) ? weft_vci_scope(request->vci) : NULL;
     unsigned idle = 0;
+    weft_vci_stay(request->vci);
     while (request->pending > 0) {
         if (!weft_poll(vci)) {
             weft_idle_for(&idle, request);
@@ -255,6 +266,7 @@ WEFT_HOT void weft_request_wait(struct weft_request *request)
             weft_share();
         }
     }
+    weft_vci_leave(request->vci);
     if (weft_unlikely(weft_entry_flags))
         weft_idle_end();
 }

@@ -66,6 +66,8 @@ struct weft_vci {
     unsigned turn;                 /* polls: the network is polled at every NET_TURN-th */
     unsigned idle_looks;           /* calls of weft_look without an event */
     unsigned polls;                /* since the other VCIs were progressed last */
+    unsigned waiting;              /* blocking calls under way that wait for messages */
+    unsigned transfers;            /* messages that a lane moves with the peer's help */
     struct weft_net_fast net;      /* its endpoint; ep is NULL if it has none */
     struct weft_matcher matcher;
     struct {
@@ -108,6 +110,22 @@ void weft_vcis_close(void);
  * at any time, before and after MPI too, and touch nothing that weft_start sets up. */
 void weft_vcis_enter(void);
 void weft_vcis_leave(void);
+
+/* A blocking call begins, and ends. In between a lane may count on it that this rank makes
+ * progress, and so move a message with the help of both ends (shm/fetch.c). The last call that ends
+ * completes these transfers. */
+static inline void weft_vci_stay(struct weft_vci *vci)
+{
+    vci->waiting++;
+}
+
+WEFT_COLD void weft_vci_complete_transfers(struct weft_vci *vci);
+
+static inline void weft_vci_leave(struct weft_vci *vci)
+{
+    if (--vci->waiting == 0 && weft_unlikely(vci->transfers))
+        weft_vci_complete_transfers(vci);
+}
 
 /* Takes all VCIs if none of them is held by another thread. */
 bool weft_vcis_try(void);

@@ -6,7 +6,7 @@
  * Other data may be pushed as well, which may be faster (way.h). This needs a sender that makes
  * progress until they have left, and a receiver that does until they have arrived: both are in a
  * blocking call, which does not end before. So a receiver that waits offers the message to be
- * pushed, a sender that waits takes the offer, and what it has not taken after some polls the
+ * pushed, a sender that waits takes the offer, and what it has not taken after some time the
  * receiver takes back and reads.
  *
  * Invariants:
@@ -109,7 +109,7 @@ static void offer(struct weft_shm_link *link, struct weft_request *request,
     request->vci->transfers++;
     if (link->offering)
         return;
-    link->looks = 0;
+    link->offered_at = weft_copy_tuning_clock();
     link->offering = true;
     link->next_offering = vci->offering;
     vci->offering = link;
@@ -201,15 +201,21 @@ static int take_back(struct weft_shm_link *link)
     return events;
 }
 
+/* For so many nanoseconds a sender that takes nothing is expected to poll: less than it computes
+ * for when it gets this rank's core. */
+enum { PATIENCE = 3000, PATIENCE_SHARED = 200000 };
+
 int weft_shm_take_offers_back(struct weft_shm_vci *vci)
 {
-    enum { PATIENCE = 64 };
+    uint64_t now = weft_copy_tuning_clock();
+    uint64_t patience = weft_shm.core_each ? PATIENCE : PATIENCE_SHARED;
     int events = 0;
     for (struct weft_shm_link *link, **at = &vci->offering; (link = *at);) {
         uint32_t taken = weft_share_taken(link->share_in);
-        link->looks = taken == link->taken ? link->looks + 1 : 0;
+        if (taken != link->taken)
+            link->offered_at = now;
         link->taken = taken;
-        if (taken != link->pushes && link->looks < PATIENCE) {
+        if (taken != link->pushes && now - link->offered_at < patience) {
             at = &link->next_offering;
             continue;
         }

@@ -145,11 +145,11 @@ struct weft_shm_link {
     _Atomic uint32_t *doorbell;
     struct weft_shm_share *share_out, *share_in;          /* of messages to it, and from it */
     struct weft_shm_copy_tuning push_tuning, data_tuning; /* of writes for it */
-    uint64_t piece_pushed; /* when the last one was, by weft_copy_tuning_clock */
-    uint64_t data_copied;  /* the same of a message in the data area */
-    uint32_t offer;        /* the last one in share_in */
-    uint32_t pushes;       /* offered to it so far */
-    uint32_t taken, looks; /* of these when it was looked for last; looks since it has taken one */
+    uint64_t piece_pushed;  /* when the last one was, by weft_copy_tuning_clock */
+    uint64_t data_copied;   /* the same of a message in the data area */
+    uint32_t offer;         /* the last one in share_in */
+    uint32_t pushes, taken; /* offered to it so far; of these taken when it was looked for last */
+    uint64_t offered_at;    /* when it took the last one, or nothing was offered before */
     _Alignas(WEFT_RING_LINE) struct weft_ring_reader in;
     struct weft_peer *peer;
     int32_t pid;

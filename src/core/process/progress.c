@@ -264,6 +264,8 @@ WEFT_HOT static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned 
                                                        const struct weft_request *request)
 {
     unsigned flags = weft_entry_flags;
+    if (flags & WEFT_ENTRY_REPORT) /* now: where cores are busy, so many polls take seconds */
+        n = *idle = (n | (WEFT_HANG_POLLS - 1)) + 1;
     if (n % WEFT_HANG_POLLS == 0 && weft_wait_check(n, request))
         return;
     if (flags & WEFT_ENTRY_COUNT)

@@ -11,7 +11,7 @@ DIRECTORY
     weft_mpi_constants.f90  integer constants and kinds, of the modules mpi and mpi_f08
     mpi.f90                 interfaces of module mpi
     mpi_f08.f90             handles, callbacks, interfaces and generic names of module mpi_f08
-    glue.c                  the external procedures, on the C ABI; compiled twice, see glue.h
+    glue.c                  the external procedures, on the C ABI
     hand.h                  prototypes of all external procedures
     trampolines.h           EACH(T): T(0) to T(255), for callback.c
 
@@ -932,9 +932,8 @@ def alias_of(procedure):
 def glue(table):
     parts = ["// " + SPDX,
              note("The external procedures of Fortran that follow from the tables: each takes "
-                  "everything by reference, converts it and calls the C function. Compiled twice: "
-                  "the MPI_ names call MPI_ functions and the PMPI_ names PMPI_ functions. Written "
-                  "by abi/fortran.py; do not edit."),
+                  "everything by reference, converts it and calls the C function. Written by "
+                  "abi/fortran.py; do not edit."),
              '#include "hand.h"', '#include "fortran/glue.h"', '#include "fortran/section.h"', ""]
     for p in table:
         if not p.hand:

@@ -1,13 +1,16 @@
 # SPDX-License-Identifier: BSD-3-Clause
-# Small complete programs, built here as a check; users build them with the wrapper compiler.
+# Small complete programs. `make examples` builds them, and so does `make check`; users build them
+# with the wrapper compiler.
+EXAMPLES =
+EXAMPLES_FORTRAN =
+check_PROGRAMS += $(EXAMPLES)
+check_SCRIPTS += $(EXAMPLES_FORTRAN)
+.PHONY: examples
+examples: $(EXAMPLES) $(EXAMPLES_FORTRAN)
 
-noinst_PROGRAMS += examples/hello examples/ring examples/heat2d/heat2d examples/heat2d/make_picture
+EXAMPLES += examples/hello examples/ring examples/heat2d/heat2d examples/heat2d/make_picture
 examples_hello_SOURCES = examples/hello.c
-examples_hello_LDADD = libmpi_abi.la
-examples_hello_LDFLAGS = $(AM_LDFLAGS) -no-install
 examples_ring_SOURCES = examples/ring.c
-examples_ring_LDADD = libmpi_abi.la
-examples_ring_LDFLAGS = $(AM_LDFLAGS) -no-install
 
 examples_heat2d_heat2d_SOURCES = examples/heat2d/heat2d.c \
     examples/heat2d/grid.c examples/heat2d/grid.h \
@@ -18,60 +21,45 @@ examples_heat2d_heat2d_SOURCES = examples/heat2d/heat2d.c \
 # One rounding for a multiplication and an addition in some loops and two in others would make the
 # answer depend on the division into blocks.
 examples_heat2d_heat2d_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
-examples_heat2d_heat2d_LDADD = libmpi_abi.la -lm
-examples_heat2d_heat2d_LDFLAGS = $(AM_LDFLAGS) -no-install
+examples_heat2d_heat2d_LDADD = $(LDADD) -lm
 examples_heat2d_make_picture_SOURCES = examples/heat2d/make_picture.c
 examples_heat2d_make_picture_LDADD = -lm
 
 # The same in Fortran 2008
 dist_noinst_DATA += examples/heat2d/heat2d.f90
 if FORTRAN
-noinst_SCRIPTS += examples/heat2d/heat2d_f08
+EXAMPLES_FORTRAN += examples/heat2d/heat2d_f08
 CLEANFILES += examples/heat2d/heat2d_f08
 examples/heat2d/heat2d_f08: $(srcdir)/examples/heat2d/heat2d.f90 tools/wrapper/mpifort-build \
-    libmpifort_abi.la
+    lib/libmpifort_abi.so
 	$(AM_V_GEN)$(MKDIR_P) examples/heat2d && tools/wrapper/mpifort-build $(WEFT_FCFLAGS) $(FCFLAGS) \
 	    -ffp-contract=off $(srcdir)/examples/heat2d/heat2d.f90 -o $@
 endif
 
 # Conjugate gradients on a matrix from a file
-noinst_PROGRAMS += examples/cg/cg
+EXAMPLES += examples/cg/cg
 examples_cg_cg_SOURCES = examples/cg/cg.c \
     examples/cg/matrix.c examples/cg/matrix.h \
     examples/cg/rows.c examples/cg/rows.h
-examples_cg_cg_LDADD = libmpi_abi.la -lm
-examples_cg_cg_LDFLAGS = $(AM_LDFLAGS) -no-install
+examples_cg_cg_LDADD = $(LDADD) -lm
 dist_noinst_SCRIPTS += examples/cg/make_matrix.py
 dist_noinst_DATA += examples/cg/network.mtx examples/cg/plate.mtx examples/cg/rock.mtx
 
 # Programs of one file
-noinst_PROGRAMS += examples/nbody/nbody examples/samplesort/samplesort \
+EXAMPLES += examples/nbody/nbody examples/samplesort/samplesort \
     examples/stencil/stencil examples/taskfarm/taskfarm
 examples_nbody_nbody_SOURCES = examples/nbody/nbody.c
 examples_nbody_nbody_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
-examples_nbody_nbody_LDADD = libmpi_abi.la -lm
-examples_nbody_nbody_LDFLAGS = $(AM_LDFLAGS) -no-install
+examples_nbody_nbody_LDADD = $(LDADD) -lm
 examples_samplesort_samplesort_SOURCES = examples/samplesort/samplesort.c
-examples_samplesort_samplesort_LDADD = libmpi_abi.la
-examples_samplesort_samplesort_LDFLAGS = $(AM_LDFLAGS) -no-install
 examples_stencil_stencil_SOURCES = examples/stencil/stencil.c
 examples_stencil_stencil_CFLAGS = $(AM_CFLAGS) -ffp-contract=off
-examples_stencil_stencil_LDADD = libmpi_abi.la
-examples_stencil_stencil_LDFLAGS = $(AM_LDFLAGS) -no-install
 examples_taskfarm_taskfarm_SOURCES = examples/taskfarm/taskfarm.c
-examples_taskfarm_taskfarm_LDADD = libmpi_abi.la
-examples_taskfarm_taskfarm_LDFLAGS = $(AM_LDFLAGS) -no-install
 
 dist_noinst_DATA += examples/README.md examples/heat2d/evening.pgm
 
 # ---- One-sided communication
-noinst_PROGRAMS += examples/rma/counter examples/rma/halo examples/rma/histogram
+EXAMPLES += examples/rma/counter examples/rma/halo examples/rma/histogram
 examples_rma_counter_SOURCES = examples/rma/counter.c
-examples_rma_counter_LDADD = libmpi_abi.la
-examples_rma_counter_LDFLAGS = $(AM_LDFLAGS) -no-install
 examples_rma_halo_SOURCES = examples/rma/halo.c
-examples_rma_halo_LDADD = libmpi_abi.la
-examples_rma_halo_LDFLAGS = $(AM_LDFLAGS) -no-install
 examples_rma_histogram_SOURCES = examples/rma/histogram.c
-examples_rma_histogram_LDADD = libmpi_abi.la
-examples_rma_histogram_LDFLAGS = $(AM_LDFLAGS) -no-install

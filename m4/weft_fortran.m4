@@ -22,7 +22,7 @@ AS_VAR_IF([enable_fortran], [no], [], [
 ])
 AS_CASE([$weft_fortran_asked:$enable_fortran], [yes:no],
     [AC_MSG_ERROR([--enable-fortran: $weft_fortran_why.])])
-: "${FCFLAGS=-g -O2}"
+: "${FCFLAGS=-O2}"
 AM_CONDITIONAL([FORTRAN], [test "x$enable_fortran" = xyes])
 AC_SUBST([FORTRAN_CPPFLAGS])
 ])

@@ -12,7 +12,6 @@ AM_TESTS_ENVIRONMENT = \
 # Compiles and links a test in one step.
 COMPILE_TEST = $(CC) $(DEFS) $(DEFAULT_INCLUDES) $(AM_CPPFLAGS) $(CPPFLAGS) $(AM_CFLAGS) $(CFLAGS) \
     -MMD -MP -MF $@.d $(AM_LDFLAGS) $(LDFLAGS) -o $@
-LINK_TEST = $(LIBTOOL) $(AM_V_lt) --tag=CC --mode=link $(COMPILE_TEST)
 
 # ---- The ABI: header, exported names and generated files agree with the tables
 dist_check_SCRIPTS = tests/abi/generated_test tests/abi/header_test tests/abi/pmpi_test
@@ -26,7 +25,7 @@ TESTS += tests/wrapper/wrapper_test
 # ---- The bootstrap, under every launcher that is there
 check_PROGRAMS += tests/pmix/boot_test
 tests_pmix_boot_test_SOURCES = tests/pmix/boot_test.c
-tests_pmix_boot_test_LDADD = libweft.la
+tests_pmix_boot_test_LDADD = $(LIBRARY)
 dist_check_SCRIPTS += tests/pmix/run
 TESTS += tests/pmix/run
 EXTRA_DIST += tests/pmix/lsan.supp
@@ -54,14 +53,14 @@ TESTS += tests/examples/run
 EXTRA_DIST += $(wildcard $(srcdir)/tests/unit/*.[ch]) tests/typemap.h
 TEST_EXTENSIONS = .test
 if HAVE_CMOCKA
-UNIT_LIBS = libweft.la
+UNIT_LIBS = $(LIBRARY)
 TESTS += $(UNIT_TESTS)
 check_PROGRAMS += tests/unit/match_bench
 tests_unit_match_bench_LDADD = $(UNIT_LIBS)
 
-$(UNIT_TESTS): %.test: $(abs_top_srcdir)/%.c $(UNIT_LIBS)
+$(UNIT_TESTS): %.test: $(abs_top_srcdir)/%.c libmpi_abi.a
 	@$(MKDIR_P) $(@D)
-	$(AM_V_CCLD)$(LINK_TEST) $(CMOCKA_CFLAGS) $(FABRIC_CFLAGS) $< $(UNIT_LIBS) $(CMOCKA_LIBS) $(LIBS)
+	$(AM_V_CCLD)$(COMPILE_TEST) $(CMOCKA_CFLAGS) $(FABRIC_CFLAGS) $< $(UNIT_LIBS) $(CMOCKA_LIBS) $(LIBS)
 -include $(UNIT_TESTS:=.d)
 endif
 
@@ -79,45 +78,35 @@ include tests/strict/local.mk
 # ---- Programs that call MPI
 # Each source file of these folders is a program of its own, found when make runs: a new test is one
 # file. tests/run reads from its first lines how to run it.
-MPI_TEST_LIBS = libmpi_abi.la
 MPI_TEST_FOLDERS = tests/mpi tests/standard
 MPI_TESTS = $(patsubst $(srcdir)/%.c,%,$(wildcard $(MPI_TEST_FOLDERS:%=$(srcdir)/%/*.c)))
 EXTRA_DIST += $(wildcard $(MPI_TEST_FOLDERS:%=$(srcdir)/%/*.[ch]))
 dist_noinst_SCRIPTS += tests/run
 
-# Libtool takes longer than the compiler, which finds a shared library without it.
-if SHARED
-LINK_MPI_TEST = $(COMPILE_TEST) $< -L.libs -Wl,-rpath,$(abs_top_builddir)/.libs -lmpi_abi
-else
-LINK_MPI_TEST = $(LINK_TEST) $< $(MPI_TEST_LIBS)
-endif
-$(MPI_TESTS): %: $(srcdir)/%.c $(MPI_TEST_LIBS)
+$(MPI_TESTS): %: $(srcdir)/%.c lib/libmpi_abi.so
 	@$(MKDIR_P) $(@D)
-	$(AM_V_CCLD)$(LINK_MPI_TEST) $(LIBS)
+	$(AM_V_CCLD)$(COMPILE_TEST) $< $(LDADD) $(LIBS)
 -include $(MPI_TESTS:=.d)
 
 # make check builds them by this file, those in Fortran too.
-check_DATA = tests/built
+check_DATA += tests/built
 tests/built: $(MPI_TESTS) $(UNIT_TESTS) $(FORTRAN_TESTS)
 	@touch $@
 
 clean-local:
-	-rm -rf tests/built $(MPI_TEST_FOLDERS:=/.libs) tests/unit/.libs
-	-rm -f $(MPI_TESTS) $(MPI_TESTS:=.d) $(UNIT_TESTS) $(UNIT_TESTS:=.d)
+	-rm -f tests/built $(MPI_TESTS) $(MPI_TESTS:=.d) $(UNIT_TESTS) $(UNIT_TESTS:=.d)
 	-rm -f $(FORTRAN_TESTS)
 
 # Mistakes, looked at from outside by tests/errors/run
 check_PROGRAMS += tests/errors/victim
-tests_errors_victim_LDADD = $(MPI_TEST_LIBS)
 check_PROGRAMS += tests/errors/mistaken
 tests_errors_mistaken_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
-tests_errors_mistaken_LDADD = libweft.la
+tests_errors_mistaken_LDADD = $(LIBRARY)
 dist_noinst_SCRIPTS += tests/errors/run
 
 # Traffic in which ci/faults makes something fail, and a clock that jumps
 check_PROGRAMS += tests/faults/traffic
 tests_faults_traffic_SOURCES = tests/faults/traffic.c
-tests_faults_traffic_LDADD = $(MPI_TEST_LIBS)
 EXTRA_DIST += tests/faults/clock.c tests/faults/rows.py tests/faults/job.py
 
 # On an RDMA adapter, by ci/rdmavm

@@ -36,16 +36,16 @@ $(CXX_WRAPPERS): $(srcdir)/tools/wrapper/mpicc.in Makefile
 	$(call write_wrapper,C++,$(CXX),WEFT_CXX,$(includedir),$(libdir),-lmpi_abi)
 
 tools/wrapper/mpicc-build: $(srcdir)/tools/wrapper/mpicc.in Makefile
-	$(call write_wrapper,C,$(CC),WEFT_CC,$(abs_top_srcdir)/include,$(abs_top_builddir)/.libs,-lmpi_abi)
+	$(call write_wrapper,C,$(CC),WEFT_CC,$(abs_top_srcdir)/include,$(abs_top_builddir)/lib,-lmpi_abi)
 
 tools/wrapper/mpicxx-build: $(srcdir)/tools/wrapper/mpicc.in Makefile
-	$(call write_wrapper,C++,$(CXX),WEFT_CXX,$(abs_top_srcdir)/include,$(abs_top_builddir)/.libs,-lmpi_abi)
+	$(call write_wrapper,C++,$(CXX),WEFT_CXX,$(abs_top_srcdir)/include,$(abs_top_builddir)/lib,-lmpi_abi)
 
 $(FORTRAN_WRAPPERS): $(srcdir)/tools/wrapper/mpicc.in Makefile
 	$(call write_wrapper,Fortran,$(FC),WEFT_FC,$(includedir),$(libdir),-lmpifort_abi -lmpi_abi)
 
 tools/wrapper/mpifort-build: $(srcdir)/tools/wrapper/mpicc.in Makefile
-	$(call write_wrapper,Fortran,$(FC),WEFT_FC,$(abs_top_srcdir)/include,$(abs_top_builddir)/.libs,-lmpifort_abi -lmpi_abi,$(abs_top_builddir)/src/fortran/generated)
+	$(call write_wrapper,Fortran,$(FC),WEFT_FC,$(abs_top_srcdir)/include,$(abs_top_builddir)/lib,-lmpifort_abi -lmpi_abi,$(abs_top_builddir)/src/fortran/generated)
 
 # ---- weft_info; the self-test of providers is part of it and not of the library
 bin_PROGRAMS += tools/weft_info/weft_info
@@ -62,7 +62,7 @@ tools_weft_info_weft_info_SOURCES += tools/weft_info/probes/facts.c tools/weft_i
 tools_weft_info_weft_info_SOURCES += tools/weft_info/probes/message.c tools/weft_info/probes/match.c
 tools_weft_info_weft_info_SOURCES += tools/weft_info/probes/memory.c tools/weft_info/probes/probes.h
 tools_weft_info_weft_info_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS) $(PMIX_CFLAGS)
-tools_weft_info_weft_info_LDADD = libweft.la
+tools_weft_info_weft_info_LDADD = $(LIBRARY)
 
 # ---- weftrun; everything but its main is a file for an idea. In the top build
 # directory, because in tools there is a directory of that name.

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * What every external procedure of Fortran uses: names, and conversions between Fortran's arguments
- * and C's. The files with procedures (glue.c, which is generated, and hand_*.c) are compiled twice:
+ * and C's. The files with procedures (glue.c, which is generated, and hand_*.c) are compiled with
+ * the names below; the PMPI_ procedures are copies of these objects with other names (local.mk):
  *
  *     mpi_send_   calls MPI_Send,  so that a profiling library for C sees the calls of Fortran
  *     pmpi_send_  calls PMPI_Send, so that one for Fortran counts no call twice
@@ -31,19 +32,10 @@
 typedef void(weft_fortran_procedure)(void);
 
 /* ---- Names. A compiler calls mpi_send_, mpi_send__ or MPI_SEND; all are the same procedure. */
-#ifdef WEFT_FORTRAN_PROFILE
-#define FORTRAN(name)    pmpi_##name##_
-#define FORTRAN_TS(name) pmpi_##name##_f08ts_
-#define CALL(name)       PMPI_##name
-#define WEFT_FORTRAN_LINKAGE
-#define WEFT_FORTRAN_UPPER "PMPI_"
-#else
 #define FORTRAN(name)        mpi_##name##_
 #define FORTRAN_TS(name)     mpi_##name##_f08ts_
 #define CALL(name)           MPI_##name
 #define WEFT_FORTRAN_LINKAGE __attribute__((weak))
-#define WEFT_FORTRAN_UPPER   "MPI_"
-#endif
 
 #define WEFT_STRING_(text) #text
 #define WEFT_STRING(text)  WEFT_STRING_(text)
@@ -58,8 +50,8 @@ typedef void(weft_fortran_procedure)(void);
 #define WEFT_FORTRAN_NAMES(lower, UPPER)                                                           \
     extern __typeof(FORTRAN(lower)) WEFT_JOIN(FORTRAN(lower), _)                                   \
         __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));                                 \
-    extern __typeof(FORTRAN(lower)) WEFT_JOIN(upper_, FORTRAN(lower)) __asm__(                     \
-        WEFT_FORTRAN_UPPER #UPPER) __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));
+    extern __typeof(FORTRAN(lower)) WEFT_JOIN(upper_, FORTRAN(lower)) __asm__("MPI_" #UPPER)       \
+        __attribute__((weak, alias(WEFT_STRING(FORTRAN(lower)))));
 
 /* The names of a procedure that mpi_f08 calls with the same arguments. */
 #define BOTH(lower, UPPER)                                                                         \

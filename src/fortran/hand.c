@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * External procedures whose arguments follow no rule of the tables, and those that only Fortran
- * has. Compiled twice (glue.h); the attributes and callbacks are in hand_callback.c.
+ * has; the attributes and callbacks are in hand_callback.c.
  */
 #include "hand.h"
 #include "fortran/section.h"

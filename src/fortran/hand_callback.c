@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * External procedures that take callbacks, and those of attributes. Compiled twice (glue.h);
- * callback.c and attribute.c have what is behind them.
+ * External procedures that take callbacks, and those of attributes; callback.c and
+ * attribute.c have what is behind them.
  */
 #include "hand.h"
 #include "fortran/callback.h"

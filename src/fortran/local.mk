@@ -18,56 +18,72 @@ $(FORTRAN_STAMP): abi/fortran.py abi/tables.py $(FORTRAN_TABLES)
 $(FORTRAN_FILES): $(FORTRAN_STAMP) ;
 
 if FORTRAN
-# ---- External procedures: the same files once for the MPI_ and once for the PMPI_ names
+# ---- External procedures
+if STATIC
+abiexec_LIBRARIES += libmpifort_abi.a
+else
+noinst_LIBRARIES += libmpifort_abi.a
+endif
 FORTRAN_CPP = $(AM_CPPFLAGS) $(FORTRAN_CPPFLAGS) -I$(FORTRAN_DIR) -I$(srcdir)/$(FORTRAN_DIR)
-FORTRAN_TWICE = src/fortran/hand.c src/fortran/hand_callback.c
-noinst_LTLIBRARIES += libweft_fortran.la libweft_pfortran.la
-libweft_fortran_la_CPPFLAGS = $(FORTRAN_CPP)
-libweft_fortran_la_SOURCES = $(FORTRAN_TWICE)
-libweft_fortran_la_SOURCES += src/fortran/glue.h
-libweft_fortran_la_SOURCES += src/fortran/attribute.c src/fortran/callback.c src/fortran/callback.h
-libweft_fortran_la_SOURCES += src/fortran/common.c src/fortran/kept.c src/fortran/predefined.c
-libweft_fortran_la_SOURCES += src/fortran/section.c src/fortran/section.h
-nodist_libweft_fortran_la_SOURCES = $(FORTRAN_DIR)/glue.c
-libweft_pfortran_la_CPPFLAGS = $(FORTRAN_CPP) -DWEFT_FORTRAN_PROFILE
-libweft_pfortran_la_SOURCES = $(FORTRAN_TWICE)
-nodist_libweft_pfortran_la_SOURCES = $(FORTRAN_DIR)/glue.c
-$(libweft_fortran_la_OBJECTS) $(libweft_pfortran_la_OBJECTS): $(FORTRAN_STAMP)
+libmpifort_abi_a_CPPFLAGS = $(FORTRAN_CPP)
+libmpifort_abi_a_CFLAGS = $(AM_CFLAGS) -fPIC
+libmpifort_abi_a_LIBADD = $(FORTRAN_CALLS) $(FORTRAN_CALLS:.o=.pmpi.o) $(FORTRAN_MODULE_OBJECTS)
+libmpifort_abi_a_DEPENDENCIES = $(libmpifort_abi_a_LIBADD)
+libmpifort_abi_a_SOURCES = \
+    src/fortran/attribute.c \
+    src/fortran/callback.c src/fortran/callback.h \
+    src/fortran/common.c \
+    src/fortran/glue.h \
+    src/fortran/kept.c \
+    src/fortran/predefined.c \
+    src/fortran/section.c src/fortran/section.h
+
+# The files of procedures are compiled once, with the MPI_ names. The PMPI_ procedures are the same
+# objects after objcopy, which changes each name that begins with mpi_ or MPI_, those of the
+# procedures and those of the functions that they call, but not the predefined callbacks
+# (mpi_comm_dup_fn_). It cannot change intermediate code (-flto).
+EXTRA_LIBRARIES += libglue.a
+libglue_a_CPPFLAGS = $(FORTRAN_CPP)
+libglue_a_CFLAGS = $(WEFT_CFLAGS) -fPIC -fno-lto
+libglue_a_SOURCES = src/fortran/hand.c src/fortran/hand_callback.c
+nodist_libglue_a_SOURCES = $(FORTRAN_DIR)/glue.c
+FORTRAN_CALLS = $(libglue_a_OBJECTS)
+$(FORTRAN_CALLS:.o=.pmpi.o): %.pmpi.o: %.o
+	$(AM_V_GEN)$(NM) -P $< | sed -n -e '/_fn_/d' -e 's/^\(mpi_[^ ]*\) .*/\1 p\1/p' \
+	    -e 's/^\(MPI_[^ ]*\) .*/\1 P\1/p' >$@.names && \
+	$(OBJCOPY) --redefine-syms=$@.names $< $@
+CLEANFILES += src/fortran/*.names $(FORTRAN_DIR)/*.names
+$(libmpifort_abi_a_OBJECTS) $(libglue_a_OBJECTS): $(FORTRAN_STAMP)
 
 # ---- Modules: what is compiled in the order of their use
 FORTRAN_MODULES = weft_mpi_constants weft_mpi_types mpi mpi_f08
-FORTRAN_MODULE_OBJECTS = $(FORTRAN_DIR)/weft_mpi_constants.lo src/fortran/types.lo \
-    $(FORTRAN_DIR)/mpi.lo $(FORTRAN_DIR)/mpi_f08.lo
+FORTRAN_MODULE_OBJECTS = $(FORTRAN_DIR)/weft_mpi_constants.o src/fortran/types.o \
+    $(FORTRAN_DIR)/mpi.o $(FORTRAN_DIR)/mpi_f08.o
 FORTRAN_MODULE_FILES = $(FORTRAN_MODULES:%=$(FORTRAN_DIR)/%.mod)
-CLEANFILES += $(FORTRAN_MODULE_FILES) src/fortran/*.lo $(FORTRAN_DIR)/*.lo
+CLEANFILES += $(FORTRAN_MODULE_FILES)
 # That INTEGERs and handles are passed to C as they are was probed by configure.
 compile_fortran = $(AM_V_GEN)$(MKDIR_P) $(FORTRAN_DIR) && \
-    $(LIBTOOL) --silent --tag=CC --mode=compile $(FC) $(WEFT_FCFLAGS) $(FCFLAGS) \
-        $(FORTRAN_WARNINGS) -J $(FORTRAN_DIR) -c -o $@
-$(FORTRAN_DIR)/weft_mpi_constants.lo: $(FORTRAN_DIR)/weft_mpi_constants.f90
+    $(FC) -fPIC $(WEFT_FCFLAGS) $(FCFLAGS) $(FORTRAN_WARNINGS) -J $(FORTRAN_DIR) -c -o $@
+$(FORTRAN_DIR)/weft_mpi_constants.o: $(FORTRAN_DIR)/weft_mpi_constants.f90
 	$(compile_fortran) $(filter %/weft_mpi_constants.f90,$^)
-src/fortran/types.lo: $(srcdir)/src/fortran/types.f90 Makefile
+src/fortran/types.o: $(srcdir)/src/fortran/types.f90 Makefile
 	$(compile_fortran) $(srcdir)/src/fortran/types.f90
-$(FORTRAN_DIR)/mpi.lo: $(FORTRAN_DIR)/mpi.f90 src/fortran/types.lo \
-    $(FORTRAN_DIR)/weft_mpi_constants.lo
+$(FORTRAN_DIR)/mpi.o: $(FORTRAN_DIR)/mpi.f90 src/fortran/types.o \
+    $(FORTRAN_DIR)/weft_mpi_constants.o
 	$(compile_fortran) $(filter %/mpi.f90,$^)
-$(FORTRAN_DIR)/mpi_f08.lo: $(FORTRAN_DIR)/mpi_f08.f90 src/fortran/types.lo \
-    $(FORTRAN_DIR)/weft_mpi_constants.lo
+$(FORTRAN_DIR)/mpi_f08.o: $(FORTRAN_DIR)/mpi_f08.f90 src/fortran/types.o \
+    $(FORTRAN_DIR)/weft_mpi_constants.o
 	$(compile_fortran) $(filter %/mpi_f08.f90,$^)
 $(FORTRAN_MODULE_FILES): $(FORTRAN_MODULE_OBJECTS) ;
 nodist_include_HEADERS = $(FORTRAN_DIR)/mpif.h $(FORTRAN_MODULE_FILES)
 
 # ---- The library, which calls C only by the names of the standard ABI
-lib_LTLIBRARIES += libmpifort_abi.la
-libmpifort_abi_la_SOURCES =
-libmpifort_abi_la_LIBADD = libweft_fortran.la libweft_pfortran.la $(FORTRAN_MODULE_OBJECTS) \
-    libmpi_abi.la
-libmpifort_abi_la_DEPENDENCIES = $(libmpifort_abi_la_LIBADD) $(srcdir)/src/fortran/names.map
-libmpifort_abi_la_LDFLAGS = $(AM_LDFLAGS) -version-info 1:0:0 -no-undefined \
-    -Wl,--version-script=$(srcdir)/src/fortran/names.map
-if !SANITIZE
-libmpifort_abi_la_LDFLAGS += -Wl,-z,defs
-endif
+abiexec_DATA += lib/libmpifort_abi.so.1
+noinst_DATA += lib/libmpifort_abi.so
+lib/libmpifort_abi.so.1: libmpifort_abi.a lib/libmpi_abi.so $(srcdir)/src/fortran/names.map Makefile
+	$(link_shared) -Wl,--version-script=$(srcdir)/src/fortran/names.map \
+	    -Wl,-rpath,'$$ORIGIN' $(call all_of,libmpifort_abi.a) lib/libmpi_abi.so
+LIBRARY_LINKS += libmpifort_abi.so
 pkgconfig_DATA += weft-fortran.pc
 endif
 EXTRA_DIST += src/fortran/names.map

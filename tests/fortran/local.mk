@@ -20,7 +20,7 @@ FORTRAN_TESTS = $(fortran_three:=_mpif) $(fortran_three:=_mpi) $(fortran_three:=
     tests/fortran/mixed \
     $(patsubst $(srcdir)/%.f90,%,$(shell grep -l '^! run: ' $(srcdir)/tests/fortran/*.f90))
 CLEANFILES += tests/fortran/*.f90 tests/fortran/*/*.mod
-FORTRAN_TOOLS = tools/wrapper/mpifort-build libmpifort_abi.la $(srcdir)/tests/fortran/check.f90 \
+FORTRAN_TOOLS = tools/wrapper/mpifort-build lib/libmpifort_abi.so $(srcdir)/tests/fortran/check.f90 \
     $(srcdir)/tests/fortran/interface.inc
 # $(call build_fortran,sources and flags): each program has a folder of its own for its modules.
 build_fortran = $(AM_V_GEN)$(MKDIR_P) $@.mod && \

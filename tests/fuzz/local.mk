@@ -11,21 +11,18 @@ FUZZ_PARTS = tests/fuzz/complete.c tests/fuzz/data.c tests/fuzz/fuzz.h tests/fuz
     tests/fuzz/outcome.c tests/fuzz/play.c tests/fuzz/rules.c tests/fuzz/schedule.c \
     tests/fuzz/schedule.h
 tests_fuzz_p2p_SOURCES = tests/fuzz/p2p.c $(FUZZ_PARTS)
-tests_fuzz_p2p_LDADD = $(MPI_TEST_LIBS)
 tests_fuzz_p2p_threads_SOURCES = tests/fuzz/p2p_threads.c $(FUZZ_PARTS)
-tests_fuzz_p2p_threads_LDADD = $(MPI_TEST_LIBS)
 
 # Forged messages: uses hidden names.
 check_PROGRAMS += tests/fuzz/forge
 tests_fuzz_forge_SOURCES = tests/fuzz/forge.c
 tests_fuzz_forge_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
-tests_fuzz_forge_LDADD = libweft.la
+tests_fuzz_forge_LDADD = $(LIBRARY)
 
 # Every function of mpi.h with wrong arguments; calls.h is made from the tables.
 tests_fuzz_arguments_SOURCES = tests/fuzz/arguments.c
 nodist_tests_fuzz_arguments_SOURCES = tests/fuzz/calls.h
 tests_fuzz_arguments_CPPFLAGS = $(AM_CPPFLAGS) -Itests/fuzz
-tests_fuzz_arguments_LDADD = $(MPI_TEST_LIBS)
 tests/fuzz/arguments-arguments.$(OBJEXT): tests/fuzz/calls.h
 tests/fuzz/calls.h: tests/fuzz/calls.py abi/functions.tsv abi/tables.py
 	@$(MKDIR_P) $(@D)

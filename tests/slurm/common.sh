@@ -12,9 +12,9 @@ scratch=$(mktemp -d "$build/slurm.XXXXXX")
 trap 'rm -rf "$scratch"' EXIT
 for program in abort where; do
     "${CC:-cc}" -I"$source_dir/include" "$source_dir/tests/slurm/$program.c" \
-        "$build/.libs/libmpi_abi.so.1" -o "$scratch/$program"
+        "$build/lib/libmpi_abi.so.1" -o "$scratch/$program"
 done
-export LD_LIBRARY_PATH=$build/.libs${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
+export LD_LIBRARY_PATH=$build/lib${LD_LIBRARY_PATH:+:$LD_LIBRARY_PATH}
 
 # within COMMAND...: under a time limit; a hang is exit status 124.
 within()

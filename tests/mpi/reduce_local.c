@@ -1,21 +1,34 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=1 lanes=self seconds=30
 /*
- * MPI_Reduce_local with every predefined operation and type: what MPI 5.0 section 6.9.2 allows
- * gives the right element, and leaves its neighbours alone; what it does not allow is MPI_ERR_OP.
+ * MPI_Reduce_local with every predefined operation and type: what MPI 5.0 section 6.9.2 allows,
+ * and characters, as other libraries accept them, give the right element and leave its neighbours
+ * alone; all else is MPI_ERR_OP.
  */
 #include "check.h"
 
 #include <stddef.h>
 
-enum group { C_INTEGER, FORTRAN_INTEGER, ADDRESS, FLOATING, COMPLEX, LOGICAL, BYTES, PAIR, NONE };
+enum group {
+    C_INTEGER,
+    FORTRAN_INTEGER,
+    ADDRESS,
+    FLOATING,
+    COMPLEX,
+    LOGICAL,
+    BYTES,
+    TEXT,
+    PAIR,
+    NONE
+};
 
 /* Groups of operations: which groups of types they take. */
 #define TAKES(g) (1U << (g))
 enum {
-    ARITHMETIC = TAKES(C_INTEGER) | TAKES(FORTRAN_INTEGER) | TAKES(ADDRESS) | TAKES(FLOATING),
-    BITWISE = TAKES(C_INTEGER) | TAKES(FORTRAN_INTEGER) | TAKES(ADDRESS) | TAKES(BYTES),
-    BOOLEAN = TAKES(C_INTEGER) | TAKES(LOGICAL) | TAKES(ADDRESS) /* the last is ours */
+    INTEGER = TAKES(C_INTEGER) | TAKES(FORTRAN_INTEGER) | TAKES(ADDRESS) | TAKES(TEXT),
+    ARITHMETIC = INTEGER | TAKES(FLOATING),
+    BITWISE = INTEGER | TAKES(BYTES),
+    BOOLEAN = INTEGER | TAKES(LOGICAL)
 };
 
 static const struct operation {
@@ -119,8 +132,8 @@ static const struct type {
     TWO(MPI_2REAL, PAIR, 'f', float, 'f', float),
     TWO(MPI_2DOUBLE_PRECISION, PAIR, 'f', double, 'f', double),
     TWO(MPI_2INTEGER, PAIR, 'i', int, 'i', int),
-    ONE(MPI_CHAR, NONE, 'i', 1),
-    ONE(MPI_CHARACTER, NONE, 'i', 1),
+    ONE(MPI_CHAR, TEXT, 'i', 1),
+    ONE(MPI_CHARACTER, TEXT, 'i', 1),
     ONE(MPI_WCHAR, NONE, 'i', 4),
     ONE(MPI_PACKED, NONE, 'i', 1)};
 
@@ -201,6 +214,16 @@ static void ties(void)
     CHECK(low.value == 4 && low.index == 1, "MPI_MINLOC of a tie gave index %d", low.index);
 }
 
+/* Characters compare as the compiler's char does. */
+static void signs(void)
+{
+    char in = (char)200, less = 3, more = 3;
+    MPI_Reduce_local(&in, &less, 1, MPI_CHAR, MPI_MIN);
+    MPI_Reduce_local(&in, &more, 1, MPI_CHAR, MPI_MAX);
+    CHECK(less == (in < 3 ? in : 3) && more == (in < 3 ? 3 : in), "MPI_MIN gave %d, MPI_MAX %d",
+          less, more);
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 1);
@@ -209,5 +232,6 @@ int main(int argc, char **argv)
         for (size_t o = 0; o < sizeof operations / sizeof operations[0]; o++)
             reduce(&types[t], &operations[o]);
     ties();
+    signs();
     return check_done();
 }

@@ -13,6 +13,9 @@ static const MPI_Op ops[] = {MPI_MIN,    MPI_MAX,    MPI_SUM,     MPI_PROD, MPI_
                              MPI_BAND,   MPI_LOR,    MPI_BOR,     MPI_LXOR, MPI_BXOR,
                              MPI_MINLOC, MPI_MAXLOC, MPI_REPLACE, MPI_NO_OP};
 static const MPI_Datatype types[] = {MPI_CHAR,
+                                     MPI_CHARACTER,
+                                     MPI_WCHAR,
+                                     MPI_PACKED,
                                      MPI_SIGNED_CHAR,
                                      MPI_SHORT,
                                      MPI_INT,

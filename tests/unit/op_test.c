@@ -6,6 +6,7 @@
  * Random numbers are small multiples of 1/4 for floating point, so that every sum and product is
  * exact in every type. WEFT_TEST_SEED=n repeats a run that printed n.
  */
+#include <limits.h>
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -21,7 +22,7 @@
 
 /* ---- the element kinds, described once more, independently of op.c ---- */
 
-enum group { NOTHING, C_INT, F_INT, ADDRESS, FLOATING, COMPLEX, LOGICAL, BYTE, TEXT, PAIR };
+enum group { NOTHING, C_INT, F_INT, ADDRESS, FLOATING, COMPLEX, LOGICAL, BYTE, TEXT, WIDE, PAIR };
 enum class { SIGNED, UNSIGNED, REAL, REAL_16 };
 
 struct kind {
@@ -73,8 +74,9 @@ static const struct kind kinds[WEFT_BASIC_KINDS] = {
     [WEFT_BASIC_LOGICAL8] = NUMBER(LOGICAL, SIGNED, 8),
     [WEFT_BASIC_LOGICAL16] = NUMBER(LOGICAL, SIGNED, 16),
     [WEFT_BASIC_BYTE] = NUMBER(BYTE, UNSIGNED, 1),
-    [WEFT_BASIC_CHAR] = NUMBER(TEXT, UNSIGNED, 1),
-    [WEFT_BASIC_WCHAR] = NUMBER(TEXT, UNSIGNED, sizeof(wchar_t)),
+    [WEFT_BASIC_CHAR] = NUMBER(TEXT, CHAR_MIN < 0 ? SIGNED : UNSIGNED, 1),
+    [WEFT_BASIC_WCHAR] = NUMBER(WIDE, UNSIGNED, sizeof(wchar_t)),
+    [WEFT_BASIC_PACKED] = NUMBER(WIDE, UNSIGNED, 1),
     [WEFT_BASIC_FLOAT_INT] = PAIR_KIND(struct weft_float_int, REAL, SIGNED),
     [WEFT_BASIC_DOUBLE_INT] = PAIR_KIND(struct weft_double_int, REAL, SIGNED),
     [WEFT_BASIC_LONG_INT] = PAIR_KIND(struct weft_long_int, SIGNED, SIGNED),
@@ -91,24 +93,25 @@ static size_t stride(const struct kind *k)
     return k->group == PAIR ? k->all : k->group == COMPLEX ? 2 * k->size : k->size;
 }
 
-/* The table of the standard. */
+/* The table of the standard, and what is accepted besides. */
 static bool allowed(enum weft_op_id op, enum group g)
 {
+    bool integer = g == C_INT || g == F_INT || g == ADDRESS || g == TEXT;
     switch (op) {
     case WEFT_OP_MIN:
     case WEFT_OP_MAX:
-        return g == C_INT || g == F_INT || g == FLOATING || g == ADDRESS;
+        return integer || g == FLOATING;
     case WEFT_OP_SUM:
     case WEFT_OP_PROD:
-        return g == C_INT || g == F_INT || g == FLOATING || g == COMPLEX || g == ADDRESS;
+        return integer || g == FLOATING || g == COMPLEX;
     case WEFT_OP_LAND:
     case WEFT_OP_LOR:
     case WEFT_OP_LXOR:
-        return g == C_INT || g == LOGICAL || g == ADDRESS; /* the last is ours */
+        return integer || g == LOGICAL;
     case WEFT_OP_BAND:
     case WEFT_OP_BOR:
     case WEFT_OP_BXOR:
-        return g == C_INT || g == F_INT || g == BYTE || g == ADDRESS;
+        return integer || g == BYTE;
     case WEFT_OP_MINLOC:
     case WEFT_OP_MAXLOC:
         return g == PAIR;

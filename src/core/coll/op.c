@@ -6,7 +6,7 @@
  * integers use the unsigned loop of sums, products, bitwise and logical operations, which gives the
  * same bits in two's complement and a defined overflow.
  *
- * Invariant: loops[op][basic_type] is NULL exactly if the standard forbids the combination.
+ * Invariant: loops[op][basic_type] is NULL exactly if the operation does not accept the type.
  */
 #include "core/coll/op.h"
 #include "core/object/error.h"
@@ -139,6 +139,12 @@ PAIR_LOOPS(maxloc, >)
     [WEFT_BASIC_LOGICAL2] = op##_u16, [WEFT_BASIC_LOGICAL4] = op##_u32,                            \
     [WEFT_BASIC_LOGICAL8] = op##_u64, [WEFT_BASIC_LOGICAL16] = op##_u128
 #define BYTE(op) [WEFT_BASIC_BYTE] = op##_u8
+/* char is signed on some processors and unsigned on others. */
+#if CHAR_MIN < 0
+#define TEXT(op, sign) [WEFT_BASIC_CHAR] = op##_##sign##8
+#else
+#define TEXT(op, sign) [WEFT_BASIC_CHAR] = op##_u8
+#endif
 #define VALUE_AND_INDEX(op)                                                                        \
     [WEFT_BASIC_FLOAT_INT] = op##_float_int, [WEFT_BASIC_DOUBLE_INT] = op##_double_int,            \
     [WEFT_BASIC_LONG_INT] = op##_long_int, [WEFT_BASIC_2INT] = op##_2int,                          \
@@ -146,25 +152,22 @@ PAIR_LOOPS(maxloc, >)
     [WEFT_BASIC_2REAL] = op##_2real, [WEFT_BASIC_2DOUBLE_PRECISION] = op##_2double_precision,      \
     [WEFT_BASIC_2INTEGER] = op##_2integer
 
-/* The rows of the standard. In addition logical operations accept MPI_AINT, MPI_COUNT and
- * MPI_OFFSET, as other MPI libraries do. */
+/* The rows of the standard. In addition MPICH and Open MPI agree on, and programs use: characters
+ * as integers (the standard permits no operation), and logical operations on Fortran integers and
+ * on MPI_AINT, MPI_COUNT and MPI_OFFSET. */
+#define INTEGER(op, sign)                                                                          \
+    C_INTEGER(op, sign), FORTRAN_INTEGER(op, sign), MULTI_LANGUAGE(op, sign), TEXT(op, sign)
 static loop_function *const loops[WEFT_OP_REPLACE][WEFT_BASIC_KINDS] = {
-    [WEFT_OP_SUM] = {C_INTEGER(sum, u), FORTRAN_INTEGER(sum, u), MULTI_LANGUAGE(sum, u),
-                     FLOATING(sum), COMPLEX(sum)},
-    [WEFT_OP_PROD] = {C_INTEGER(prod, u), FORTRAN_INTEGER(prod, u), MULTI_LANGUAGE(prod, u),
-                      FLOATING(prod), COMPLEX(prod)},
-    [WEFT_OP_MIN] = {C_INTEGER(min, s), FORTRAN_INTEGER(min, s), MULTI_LANGUAGE(min, s),
-                     FLOATING(min)},
-    [WEFT_OP_MAX] = {C_INTEGER(max, s), FORTRAN_INTEGER(max, s), MULTI_LANGUAGE(max, s),
-                     FLOATING(max)},
-    [WEFT_OP_LAND] = {C_INTEGER(land, u), MULTI_LANGUAGE(land, u), LOGICAL(land)},
-    [WEFT_OP_LOR] = {C_INTEGER(lor, u), MULTI_LANGUAGE(lor, u), LOGICAL(lor)},
-    [WEFT_OP_LXOR] = {C_INTEGER(lxor, u), MULTI_LANGUAGE(lxor, u), LOGICAL(lxor)},
-    [WEFT_OP_BAND] = {C_INTEGER(band, u), FORTRAN_INTEGER(band, u), MULTI_LANGUAGE(band, u),
-                      BYTE(band)},
-    [WEFT_OP_BOR] = {C_INTEGER(bor, u), FORTRAN_INTEGER(bor, u), MULTI_LANGUAGE(bor, u), BYTE(bor)},
-    [WEFT_OP_BXOR] = {C_INTEGER(bxor, u), FORTRAN_INTEGER(bxor, u), MULTI_LANGUAGE(bxor, u),
-                      BYTE(bxor)},
+    [WEFT_OP_SUM] = {INTEGER(sum, u), FLOATING(sum), COMPLEX(sum)},
+    [WEFT_OP_PROD] = {INTEGER(prod, u), FLOATING(prod), COMPLEX(prod)},
+    [WEFT_OP_MIN] = {INTEGER(min, s), FLOATING(min)},
+    [WEFT_OP_MAX] = {INTEGER(max, s), FLOATING(max)},
+    [WEFT_OP_LAND] = {INTEGER(land, u), LOGICAL(land)},
+    [WEFT_OP_LOR] = {INTEGER(lor, u), LOGICAL(lor)},
+    [WEFT_OP_LXOR] = {INTEGER(lxor, u), LOGICAL(lxor)},
+    [WEFT_OP_BAND] = {INTEGER(band, u), BYTE(band)},
+    [WEFT_OP_BOR] = {INTEGER(bor, u), BYTE(bor)},
+    [WEFT_OP_BXOR] = {INTEGER(bxor, u), BYTE(bxor)},
     [WEFT_OP_MINLOC] = {VALUE_AND_INDEX(minloc)},
     [WEFT_OP_MAXLOC] = {VALUE_AND_INDEX(maxloc)},
 };
@@ -202,6 +205,7 @@ static const uint8_t sizes[WEFT_BASIC_KINDS] = {
     SIZE(BYTE, unsigned char),
     SIZE(CHAR, char),
     SIZE(WCHAR, wchar_t),
+    SIZE(PACKED, char),
     SIZE(FLOAT_INT, struct weft_float_int),
     SIZE(DOUBLE_INT, struct weft_double_int),
     SIZE(LONG_INT, struct weft_long_int),

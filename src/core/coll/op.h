@@ -3,7 +3,8 @@
  * Reduction operations: their basic types, and applying them.
  *
  * Invariant: weft_op_check accepts a predefined operation exactly if weft_op_apply has a loop for
- * the basic type; both use one table, that of MPI 5.0 section 6.9.2.
+ * the basic type; both use one table, that of MPI 5.0 section 6.9.2 with the additions that op.c
+ * lists.
  */
 #ifndef WEFT_OP_H
 #define WEFT_OP_H

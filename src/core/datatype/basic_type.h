@@ -14,7 +14,7 @@
 #include <stdint.h>
 
 enum weft_basic_type {
-    WEFT_BASIC_NONE, /* no reduction: MPI_PACKED, types for which the compiler has no arithmetic,
+    WEFT_BASIC_NONE, /* no reduction: types for which the compiler has no arithmetic,
                         and derived datatypes of several basic types */
     /* C integers, by size */
     WEFT_BASIC_INT8,
@@ -51,9 +51,11 @@ enum weft_basic_type {
     WEFT_BASIC_LOGICAL8,
     WEFT_BASIC_LOGICAL16,
     WEFT_BASIC_BYTE,
-    /* text: only MPI_REPLACE and MPI_NO_OP */
+    /* text: MPI_CHAR and MPI_CHARACTER are reduced as a C integer, MPI_WCHAR and MPI_PACKED only
+     * take MPI_REPLACE and MPI_NO_OP */
     WEFT_BASIC_CHAR,
     WEFT_BASIC_WCHAR,
+    WEFT_BASIC_PACKED,
     /* value and index, for MINLOC and MAXLOC */
     WEFT_BASIC_FLOAT_INT,
     WEFT_BASIC_DOUBLE_INT,

@@ -60,7 +60,7 @@ const struct weft_predefined_type weft_predefined_types[] = {
     PLAIN(MPI_AINT, MPI_Aint, WEFT_BASIC_ADDRESS),
     PLAIN(MPI_COUNT, MPI_Count, WEFT_BASIC_ADDRESS),
     PLAIN(MPI_OFFSET, MPI_Offset, WEFT_BASIC_ADDRESS),
-    PLAIN(MPI_PACKED, char, WEFT_BASIC_NONE),
+    PLAIN(MPI_PACKED, char, WEFT_BASIC_PACKED),
     PLAIN(MPI_SHORT, short, SIGNED(short)),
     PLAIN(MPI_INT, int, SIGNED(int)),
     PLAIN(MPI_LONG, long, SIGNED(long)),

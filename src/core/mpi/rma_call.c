@@ -88,11 +88,11 @@ static int check_swap(struct weft_rma_call *call)
 {
     enum weft_basic_type elem = call->type->basic_type;
     bool takes = (elem >= WEFT_BASIC_INT8 && elem <= WEFT_BASIC_ADDRESS) ||
-                 (elem >= WEFT_BASIC_BOOL && elem <= WEFT_BASIC_BYTE);
+                 (elem >= WEFT_BASIC_BOOL && elem <= WEFT_BASIC_CHAR);
     if (takes && (call->type->flags & WEFT_TYPE_PREDEFINED))
         return MPI_SUCCESS;
-    return weft_error_set(MPI_ERR_TYPE, "MPI_Compare_and_swap takes predefined integers, logicals "
-                                        "and bytes, no other datatype");
+    return weft_error_set(MPI_ERR_TYPE, "MPI_Compare_and_swap takes predefined integers, logicals, "
+                                        "characters and bytes, no other datatype");
 }
 
 /* ---- */

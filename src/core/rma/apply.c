@@ -219,7 +219,7 @@ static inline bool compare_and_swap(char *at, size_t size, uint64_t *before, uin
 static bool adds_as_integer(enum weft_basic_type element)
 {
     return (element >= WEFT_BASIC_INT8 && element <= WEFT_BASIC_INTEGER8) ||
-           element == WEFT_BASIC_ADDRESS;
+           element == WEFT_BASIC_ADDRESS || element == WEFT_BASIC_CHAR;
 }
 
 /* One element; returns its value before. */

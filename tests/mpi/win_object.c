@@ -75,6 +75,9 @@ static void check_object(MPI_Win win)
     length = sizeof value;
     MPI_Info_get_string(info, "accumulate_ordering", &length, value, &flag);
     CHECK(flag && !strcmp(value, "rar,raw,war,waw"), "accumulate_ordering is %s", value);
+    length = sizeof value;
+    MPI_Info_get_string(info, "mpi_memory_alloc_kinds", &length, value, &flag);
+    CHECK(flag && !strcmp(value, "mpi,system"), "mpi_memory_alloc_kinds is %s", value);
     MPI_Info_free(&info);
 
     MPI_Errhandler handler, got;

@@ -89,6 +89,14 @@ static inline int64_t weft_int_of(struct weft_ints ints, int i)
     return ints.wide ? ((const int64_t *)ints.at)[i] : ((const int *)ints.at)[i];
 }
 
+/* The datatype of block i of a w-form. MPI_DATATYPE_NULL, which is accepted where the count is 0, is
+ * replaced by MPI_BYTE. */
+static inline const struct weft_datatype *weft_block_type(const struct weft_arrays *arrays, int i)
+{
+    MPI_Datatype type = arrays->types[i];
+    return weft_handle_object(type == MPI_DATATYPE_NULL ? MPI_BYTE : type);
+}
+
 /* Block i. Not for the counts of reduce_scatter, which have no displacements. */
 static inline struct weft_elements weft_block(const struct weft_blocks *blocks, int i)
 {
@@ -99,7 +107,7 @@ static inline struct weft_elements weft_block(const struct weft_blocks *blocks, 
     block.count = (size_t)weft_int_of(arrays->counts, i);
     int64_t displ = weft_int_of(arrays->displs, i);
     if (arrays->types)
-        block.type = weft_handle_object(arrays->types[i]);
+        block.type = weft_block_type(arrays, i);
     uintptr_t unit = arrays->types ? 1 : (uintptr_t)blocks->type->extent;
     block.at = (void *)((uintptr_t)blocks->at + (uintptr_t)displ * unit);
     return block;

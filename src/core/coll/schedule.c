@@ -77,7 +77,7 @@ static void add_types(struct weft_schedule *s, const struct weft_blocks *blocks)
 {
     s->types[s->ntypes++] = blocks->type;
     for (int i = 0; i < types_of(blocks); i++)
-        s->types[s->ntypes++] = weft_handle_object(blocks->arrays->types[i]);
+        s->types[s->ntypes++] = weft_block_type(blocks->arrays, i);
 }
 
 int weft_schedule_retain(struct weft_schedule *s, const struct weft_coll_args *args)

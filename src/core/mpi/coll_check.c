@@ -56,7 +56,8 @@ static int check_elements(MPI_Count count, MPI_Datatype handle, size_t blocks,
     return check_count(count, out->type, blocks);
 }
 
-/* n counts and, unless the datatype is that of all, n datatypes. */
+/* n counts and, unless the datatype is that of all, n datatypes. MPI_DATATYPE_NULL is accepted where
+ * the count is 0, as by other MPI libraries. */
 static int check_vector(const struct weft_coll_side *side, int n, struct weft_blocks *out)
 {
     const struct weft_arrays *arrays = side->arrays;
@@ -70,7 +71,7 @@ static int check_vector(const struct weft_coll_side *side, int n, struct weft_bl
         if (count < 0)
             code = weft_error_set(MPI_ERR_COUNT, "the count of entry %d, %lld, is negative", i,
                                   (long long)count);
-        else if (arrays->types)
+        else if (arrays->types && (count || arrays->types[i] != MPI_DATATYPE_NULL))
             code = check_type(arrays->types[i], &type);
         if (code == MPI_SUCCESS)
             code = check_count(count, type, 1);

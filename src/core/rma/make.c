@@ -89,6 +89,8 @@ static int set_hints(struct weft_win *win, const struct weft_win_arguments *argu
     for (size_t i = 0; i < sizeof hint_default / sizeof *hint_default && !code; i++)
         code = weft_info_set(win->info, hint_default[i][0], hint_default[i][1]);
     if (!code)
+        code = weft_info_set(win->info, "mpi_memory_alloc_kinds", "mpi,system");
+    if (!code)
         code = weft_win_take_hints(win, arguments->info);
     if (!code && arguments->flavor == MPI_WIN_FLAVOR_SHARED)
         code = weft_info_set(win->info, "alloc_shared_noncontig",

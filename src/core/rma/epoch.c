@@ -354,9 +354,11 @@ static int await_word(struct weft_win *win, int rank, enum weft_win_lock type)
     struct weft_win_control *control = win->targets[rank].control;
     unsigned polls = 0;
     int code = MPI_SUCCESS;
+    bool own = rank == win->comm->rank;
+    uint64_t turn = own ? weft_rma_turn(win, rank, type) : 0;
     /* Ranks that wait for this one's lock by messages go first: the handler, which takes it for
      * them, runs only when this rank progresses. */
-    while (code == MPI_SUCCESS && rank == win->comm->rank && win->waiters)
+    while (code == MPI_SUCCESS && own && weft_rma_has_waiter(win, turn))
         code = weft_rma_await(win, rank, "the lock, behind ranks of other nodes,", &polls);
     if (code != MPI_SUCCESS || weft_win_lock_try(control, type, win->comm->rank))
         return code;

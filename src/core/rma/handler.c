@@ -3,6 +3,16 @@
  * The target's handler: applies the packets that arrive for this rank's part of a window. See
  * message.h.
  *
+ * Locks are granted in the order of their requests, with one exception: a shared request is queued
+ * before each exclusive request that its rank has not passed yet. MPI_Win_lock_all sends nothing (a
+ * message to every rank would connect all ranks), so its request arrives with the first operation,
+ * after exclusive requests that were made later than MPI_Win_lock_all. A rank that holds the shared
+ * lock may wait for that operation: if the operation waited for an exclusive request, and that for
+ * the holder, no rank would go on. After a rank has passed an exclusive request, its next epoch
+ * began later than that request, and waits for it: each exclusive request is passed at most once by
+ * each rank, and is granted after a bounded number of epochs. No mark in the packet is required: a
+ * request of MPI_Win_lock may pass as well.
+ *
  * Invariants:
  *  - Nothing here waits; a lock that is not free puts the rank that requests it into a queue, and
  *    one that a dead rank holds is refused.
@@ -19,6 +29,7 @@ struct weft_rma_waiter {
     struct weft_rma_waiter *next;
     int rank;
     enum weft_win_lock type;
+    uint64_t number; /* exclusive requests queued so far, this one included */
 };
 
 /* ---- Checks */
@@ -142,21 +153,41 @@ static void grant(struct weft_win *win, int rank, enum weft_win_lock type)
     weft_rma_notify(win, rank, WEFT_RMA_ACK, 0);
 }
 
+uint64_t weft_rma_turn(struct weft_win *win, int rank, enum weft_win_lock type)
+{
+    uint64_t newest = win->exclusive_requests, passed = win->targets[rank].passed;
+    if (type == WEFT_WIN_EXCLUSIVE)
+        return newest;
+    win->targets[rank].passed = newest;
+    return passed;
+}
+
+bool weft_rma_has_waiter(const struct weft_win *win, uint64_t turn)
+{
+    const struct weft_rma_waiter *waiter = win->waiters;
+    while (waiter && waiter->number > turn)
+        waiter = waiter->next;
+    return waiter != NULL;
+}
+
 static void lock_requested(struct weft_win *win, int rank, enum weft_win_lock type)
 {
     if (win->targets[rank].granted || (type != WEFT_WIN_SHARED && type != WEFT_WIN_EXCLUSIVE))
         return; /* not what a rank sends */
-    if (!win->waiters && weft_win_lock_try(win->control, type, rank)) {
+    uint64_t turn = weft_rma_turn(win, rank, type);
+    struct weft_rma_waiter **link = &win->waiters;
+    while (*link && ((*link)->type == WEFT_WIN_SHARED || (*link)->number <= turn))
+        link = &(*link)->next;
+    if (link == &win->waiters && weft_win_lock_try(win->control, type, rank)) {
         grant(win, rank, type);
         return;
     }
     weft_count_add(&weft_counts.rma_lock_waits, 1);
-    struct weft_rma_waiter *waiter = malloc(sizeof *waiter), **link = &win->waiters;
+    struct weft_rma_waiter *waiter = malloc(sizeof *waiter);
     if (!waiter)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to queue a lock of a window");
-    *waiter = (struct weft_rma_waiter){NULL, rank, type};
-    while (*link)
-        link = &(*link)->next;
+    win->exclusive_requests += type == WEFT_WIN_EXCLUSIVE;
+    *waiter = (struct weft_rma_waiter){*link, rank, type, win->exclusive_requests};
     *link = waiter;
 }
 

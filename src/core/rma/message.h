@@ -118,6 +118,13 @@ size_t weft_rma_list_runs(const struct weft_rma_call *call, size_t done, size_t 
 void weft_rma_handle(struct weft_win *win, int source, const struct weft_rma_packet *packet,
                      size_t length);
 
+/* A rank requests this rank's lock: queued requests with numbers up to the one returned are granted
+ * before it. */
+uint64_t weft_rma_turn(struct weft_win *win, int rank, enum weft_win_lock type);
+
+/* Whether such a request is queued. */
+bool weft_rma_has_waiter(const struct weft_win *win, uint64_t turn);
+
 /* Grants the lock of this rank to waiting ranks. Returns the number of events. */
 int weft_rma_grant(struct weft_win *win);
 

@@ -71,6 +71,7 @@ struct weft_win_target {
     uint8_t granted;                  /* the lock that this rank's handler has granted to it */
     bool acquiring;                   /* a thread waits for the lock after MPI_Win_lock_all */
     bool refused;                     /* its lock is held by a dead rank */
+    uint64_t passed;                  /* exclusive requests that a shared one of it has passed */
     bool started;                     /* in the group of MPI_Win_start */
     bool by_net;                      /* the provider moves puts and gets */
     bool flush; /* operations without a result were sent after the last one with one */
@@ -149,6 +150,7 @@ struct weft_win {
     int results_pending;             /* packets sent whose RESULT or FAULT has not arrived */
     int sends_pending;               /* packets and transfers that the lane has not completed */
     struct weft_rma_waiter *waiters; /* ranks that wait for the lock of this one, in order */
+    uint64_t exclusive_requests;     /* that were ever queued there */
     struct weft_win *next;           /* of all windows of its VCI */
 };
 

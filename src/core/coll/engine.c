@@ -431,6 +431,8 @@ static void run(struct weft_schedule *s)
     weft_schedule_note_blocking(s);
     weft_vci_stay(s->vci);
     advance(s);
+    if (is_complete(s))
+        weft_look_sometimes(s->vci);
     while (!is_complete(s)) {
         if (!s->waits_for->pending) {
             advance(s);

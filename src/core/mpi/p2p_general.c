@@ -22,6 +22,14 @@ int weft_call_send(const struct weft_call *call, enum weft_send_mode mode)
                          mode);
 }
 
+/* Returns the request of a send. */
+static MPI_Request started(struct weft_request *send)
+{
+    if (weft_unlikely(send->peer->lane == WEFT_LANE_SELF))
+        weft_look_sometimes(send->channel->comm->vci);
+    return (MPI_Request)send;
+}
+
 int weft_call_isend(const struct weft_call *call, enum weft_send_mode mode, MPI_Request *request)
 {
     struct weft_resolved to;
@@ -32,7 +40,7 @@ int weft_call_isend(const struct weft_call *call, enum weft_send_mode mode, MPI_
     code = weft_p2p_isend(&call->comm->p2p, call->buffer, to.bytes, to.type, call->peer, call->tag,
                           mode, &send);
     if (weft_likely(code == MPI_SUCCESS))
-        *request = (MPI_Request)send;
+        *request = started(send);
     return code;
 }
 
@@ -84,7 +92,7 @@ int weft_checked_isend(struct weft_comm *comm, const void *buffer, size_t bytes,
     int code = weft_p2p_isend(&comm->p2p, buffer, bytes, weft_datatype_byte(), dest, tag,
                               WEFT_SEND_STANDARD, &send);
     if (weft_likely(code == MPI_SUCCESS))
-        *request = (MPI_Request)send;
+        *request = started(send);
     return raised(comm, code, "MPI_Isend");
 }
 

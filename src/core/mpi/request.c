@@ -369,6 +369,8 @@ int weft_mpi_test(const char *function, enum weft_how how, MPI_Request *handle, 
     } else {
         if (weft_request_of(*handle)->pending)
             weft_request_call_progress(&call, NULL);
+        else
+            weft_request_call_look(&call);
         *flag = !weft_request_of(*handle)->pending;
         if (*flag && how == WEFT_HOW_TEST)
             code = finish_one(&call, handle, status);
@@ -390,6 +392,8 @@ int weft_mpi_test_all(const char *function, enum weft_how how, int count, MPI_Re
     if (code == MPI_SUCCESS) {
         if (!all_complete(&call, count, handles))
             weft_request_call_progress(&call, NULL);
+        else
+            weft_request_call_look(&call);
         *flag = all_complete(&call, count, handles);
         if (*flag && how == WEFT_HOW_TEST)
             code = finish_all(&call, count, handles, statuses);
@@ -412,6 +416,8 @@ int weft_mpi_any(const char *function, enum weft_how how, int count, MPI_Request
         bool active, again = true;
         unsigned idle = 0;
         *index = find_complete(&call, count, handles, &active);
+        if (*index != MPI_UNDEFINED || !active)
+            weft_request_call_look(&call);
         while (*index == MPI_UNDEFINED && active && again) {
             weft_request_call_progress(&call, how == WEFT_HOW_WAIT ? &idle : NULL);
             *index = find_complete(&call, count, handles, &active);

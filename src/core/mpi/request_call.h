@@ -59,6 +59,13 @@ static inline void weft_request_call_leave(struct weft_request_call *call)
  * in a test. */
 void weft_request_call_progress(struct weft_request_call *call, unsigned *idle);
 
+/* For a test without a pending request. */
+static inline void weft_request_call_look(const struct weft_request_call *call)
+{
+    if (weft_likely(!call->vcis))
+        weft_look_sometimes(call->vci);
+}
+
 /* The request of a valid handle; of MPI_REQUEST_NULL it is weft_request_null, which is inactive. */
 static inline struct weft_request *weft_request_of(MPI_Request handle)
 {

@@ -165,6 +165,16 @@ int weft_progress(void);
  * yielded after as many of them without an event as in a wait. It never sleeps here. */
 void weft_look(struct weft_vci *vci);
 
+/* For a call that is complete without progress: every LOOK_TURN-th progresses, because a program may
+ * make only such calls for long (messages to itself, collectives of one rank, tests of
+ * MPI_REQUEST_NULL) while other ranks need its progress. */
+static inline void weft_look_sometimes(struct weft_vci *vci)
+{
+    enum { LOOK_TURN = 256 };
+    if (weft_unlikely(++(vci ? vci : &weft.vcis[0])->quick_calls % LOOK_TURN == 0))
+        weft_look(vci ? weft_vci_scope(vci) : NULL);
+}
+
 /* For a rank that does nothing but wait: polls the network, which costs more, at every NET_TURN-th
  * call only, where there is shared memory too. */
 int weft_poll(struct weft_vci *vci);

@@ -253,8 +253,11 @@ void weft_vci_complete_transfers(struct weft_vci *vci)
 
 WEFT_HOT void weft_request_wait(struct weft_request *request)
 {
-    if (request->pending <= 0)
-        return; /* MPI_REQUEST_NULL has no VCI */
+    if (request->pending <= 0) {
+        if (request->vci) /* MPI_REQUEST_NULL has none */
+            weft_look_sometimes(request->vci);
+        return;
+    }
     struct weft_vci *vci = weft_unlikely(weft_entry_flags) ? weft_vci_scope(request->vci) : NULL;
     unsigned idle = 0;
     weft_vci_stay(request->vci);

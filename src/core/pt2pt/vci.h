@@ -65,6 +65,7 @@ struct weft_vci {
     struct weft_request *deferred; /* complete requests whose end needs all VCIs */
     unsigned turn;                 /* polls: the network is polled at every NET_TURN-th */
     unsigned idle_looks;           /* calls of weft_look without an event */
+    unsigned quick_calls;          /* calls of weft_look_sometimes */
     unsigned polls;                /* since the other VCIs were progressed last */
     unsigned waiting;              /* blocking calls under way that wait for messages */
     unsigned transfers;            /* messages that a lane moves with the peer's help */

@@ -35,14 +35,6 @@ static int outcome(struct weft_win *win, int code)
     return code != MPI_SUCCESS ? code : fault;
 }
 
-/* A program may wait in a loop of such calls: every TURN-th call progresses. */
-static void progress_sometimes(struct weft_win *win)
-{
-    enum { TURN = 256 };
-    if (++win->syncs % TURN == 0)
-        weft_look(weft_win_scope(win));
-}
-
 /* ---- Waiting for operations */
 
 /* Until the operations on a target need no buffer of this rank. */
@@ -126,7 +118,7 @@ int weft_win_flush(struct weft_win *win, int rank, bool local)
                                        : "rank %d of the window is not locked; a flush is for "
                                          "MPI_Win_lock and MPI_Win_lock_all",
                               rank);
-    progress_sometimes(win);
+    weft_look_sometimes(win->comm->vci);
     return outcome(win, rank < 0 ? local ? finish_all_operations(win) : flush_all(win)
                         : local ? finish_operations(win, rank)
                                  : flush_one(win, rank));
@@ -134,7 +126,7 @@ int weft_win_flush(struct weft_win *win, int rank, bool local)
 
 int weft_win_sync(struct weft_win *win)
 {
-    progress_sometimes(win);
+    weft_look_sometimes(win->comm->vci);
     return outcome(win, MPI_SUCCESS);
 }
 
@@ -476,7 +468,7 @@ int weft_win_unlock(struct weft_win *win, int rank)
     failed = await_acks(win, rank, "the end of the lock");
     if (--win->locks == 0)
         win->access = WEFT_WIN_NO_ACCESS;
-    progress_sometimes(win);
+    weft_look_sometimes(win->comm->vci);
     return outcome(win, code ? code : failed);
 }
 

@@ -126,7 +126,6 @@ struct weft_win {
     struct weft_group *started, *posted; /* of the open epochs, one reference each; or NULL */
     int fault;      /* the error class of an operation that had ended for its caller; the next
                   synchronization returns it */
-    unsigned syncs; /* calls that complete without progress */
     const char *waits_for; /* for the hang report; NULL: no call on this window waits */
     int waits_at;
 

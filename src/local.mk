@@ -209,6 +209,7 @@ libmpi_abi_a_SOURCES += \
     src/ofi/credits.c \
     src/ofi/describe.c \
     src/ofi/endpoint.c \
+    src/ofi/in_flight.c \
     src/ofi/keepalive.c \
     src/ofi/net.h \
     src/ofi/objects.c src/ofi/objects.h \

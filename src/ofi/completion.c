@@ -2,14 +2,17 @@
 /*
  * Completions: one queue, one reader.
  *
- * Invariant: an entry's op_context is the struct weft_net_op given to the provider, and the
- * provider has finished with the op: after its handler its memory may be used again. A
- * handler may start operations and may be re-entered only through weft_net_withdraw and
- * weft_peer_connect, which progress while they wait: each reader owns the entries it has read.
+ * Invariant: a handler gets the struct weft_net_op of an operation in flight, and the provider has
+ * finished with the op: after its handler it may be posted again. Other entries are dropped: with
+ * tcp, net, sockets and ofi_rxm anyone who can connect to this rank can cause a completion, of a
+ * write or of an operation that does not exist, whose context is NULL or stale. A handler may start
+ * operations and may be re-entered only through weft_net_withdraw and weft_peer_connect, which
+ * progress while they wait: each reader owns the entries it has read.
  */
 #include "core/comm/comm.h"
 #include "core/object/error.h"
 #include "core/object/settings.h"
+#include "core/pt2pt/count.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
@@ -23,15 +26,41 @@ enum { BATCH = 16 };
 /* Polls without an event between two looks at the clock. */
 enum { CLOCK_TURN = 1024 };
 
+/* Weft posts no operation whose completion has one of these flags. */
+#define FOREIGN (FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC | FI_RMA_EVENT)
+
+/* Whether no operation of Weft completes with these flags, so that the context is not one of
+ * Weft's. ofi_rxm, psm2 and others set FI_TAGGED for each tagged receive, sockets FI_MSG too. */
+static inline bool is_foreign(uint64_t flags)
+{
+    return weft_unlikely(flags & FOREIGN) ||
+           weft_unlikely((flags & (FI_RECV | FI_MSG | FI_TAGGED)) == (FI_RECV | FI_MSG));
+}
+
+WEFT_COLD static void drop(void)
+{
+    weft_net_drop("a completion of an operation that this rank did not start", -1);
+}
+
 static inline struct weft_request *request_of(struct weft_net_op *op)
 {
     return weft_net_whole((struct weft_net_request *)op);
+}
+
+static inline struct weft_net_slot *slot_of(struct weft_net_op *op)
+{
+    return (struct weft_net_slot *)op;
 }
 
 static __attribute__((noinline)) void dispatch_rarer(struct weft_net_vci *net,
                                                      const struct fi_cq_tagged_entry *entry)
 {
     struct weft_net_op *op = entry->op_context;
+    if (weft_unlikely(!op->in_flight)) {
+        drop();
+        return;
+    }
+    op->in_flight = false;
     switch ((enum weft_net_op_kind)op->kind) {
     case WEFT_NET_REQUEST:
         if (request_of(op)->op == WEFT_REQUEST_RMA)
@@ -42,28 +71,38 @@ static __attribute__((noinline)) void dispatch_rarer(struct weft_net_vci *net,
     case WEFT_NET_POOL:
         weft_net_pool_received(net, op, entry);
         return;
-    case WEFT_NET_READ:
-        weft_net_read_done(op, 0, NULL);
-        return;
     case WEFT_NET_CLAIM:
         weft_net_claimed(net, entry);
         return;
+    case WEFT_NET_READ:
+        weft_net_read_done(slot_of(op), 0, NULL);
+        return;
     case WEFT_NET_PIECE:
-        weft_net_piece_done(op, 0, NULL);
+        weft_net_piece_done(slot_of(op), 0, NULL);
         return;
     case WEFT_NET_OWN:
-        weft_net_own_sent(op, 0, NULL);
+        weft_net_own_sent(slot_of(op), 0, NULL);
         return;
     }
+}
+
+/* A receive that the provider matches: IN_NET is set while it is in flight. */
+static inline bool is_receive(struct weft_net_op *op)
+{
+    return op->kind == WEFT_NET_REQUEST && request_of(op)->op == WEFT_REQUEST_RECV;
 }
 
 static inline void dispatch(struct weft_net_vci *net, const struct fi_cq_tagged_entry *entry)
 {
     struct weft_net_op *op = entry->op_context;
-    if (op->kind == WEFT_NET_REQUEST && request_of(op)->op == WEFT_REQUEST_RECV)
+    if (is_foreign(entry->flags) || weft_unlikely(!op))
+        drop();
+    else if (!is_receive(op))
+        dispatch_rarer(net, entry);
+    else if (weft_likely(request_of(op)->flags & WEFT_REQUEST_IN_NET))
         weft_net_received(request_of(op), entry);
     else
-        dispatch_rarer(net, entry);
+        drop();
 }
 
 /* ---- Errors */
@@ -102,6 +141,19 @@ WEFT_COLD static void send_failed(struct weft_request *request, const char *text
     weft_net_sent(request);
 }
 
+/* The op in flight that an error is about, or NULL. The flags of some errors are 0, and ofi_rxm
+ * reports objects of its own as contexts. */
+WEFT_COLD static struct weft_net_op *failed_op(struct weft_net_vci *net,
+                                               const struct fi_cq_err_entry *error)
+{
+    struct weft_net_op *op = error->op_context;
+    if (is_foreign(error->flags) || !weft_net_is_op(net, op))
+        return NULL;
+    bool in_flight = is_receive(op) ? request_of(op)->flags & WEFT_REQUEST_IN_NET : op->in_flight;
+    op->in_flight = false;
+    return in_flight ? op : NULL;
+}
+
 /* Reads one error entry and adds it to the events, unless it is only a PEEK that found no message:
  * that does not end a wait. False when the queue has no error entry after all. */
 WEFT_COLD static bool read_error(struct weft_net_vci *net, int *events)
@@ -115,9 +167,12 @@ WEFT_COLD static bool read_error(struct weft_net_vci *net, int *events)
     const char *text = fi_cq_strerror(cq, error.prov_errno, error.err_data, data, sizeof data);
     if (!text || !*text || error.prov_errno == 0)
         text = fi_strerror(error.err);
-    struct weft_net_op *op = error.op_context;
+    struct weft_net_op *op = failed_op(net, &error);
     if (!op) {
-        weft_warn("%s reports an error that belongs to no operation: %s", weft_net_name(), text);
+        if (!error.op_context && !weft_counts.net_dropped)
+            weft_warn("%s reports an error that belongs to no operation: %s", weft_net_name(),
+                      text);
+        drop();
         return true;
     }
     switch ((enum weft_net_op_kind)op->kind) {
@@ -132,18 +187,18 @@ WEFT_COLD static bool read_error(struct weft_net_vci *net, int *events)
     case WEFT_NET_POOL:
         weft_net_pool_failed(net, op, &error, text);
         break;
-    case WEFT_NET_READ:
-        weft_net_read_done(op, error.err, text);
-        break;
     case WEFT_NET_CLAIM:
         weft_net_claim_failed(net, &error, text);
         --*events;
         break;
+    case WEFT_NET_READ:
+        weft_net_read_done(slot_of(op), error.err, text);
+        break;
     case WEFT_NET_PIECE:
-        weft_net_piece_done(op, error.err, text);
+        weft_net_piece_done(slot_of(op), error.err, text);
         break;
     case WEFT_NET_OWN:
-        weft_net_own_sent(op, error.err, text);
+        weft_net_own_sent(slot_of(op), error.err, text);
         break;
     }
     return true;

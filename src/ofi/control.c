@@ -39,7 +39,6 @@ static struct weft_net_control_out *whole(struct weft_backlog_entry *out)
  * freed when the send has completed. */
 
 struct own_message {
-    struct weft_net_op op;
     struct weft_peer *peer;
     char data[];
 };
@@ -59,17 +58,24 @@ int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, ui
         weft_net_bounce_get_reserved(net, WEFT_NET_RESERVE_CONTROL, sizeof *own + bytes, &rc);
     if (!own)
         return rc;
-    own->op.kind = WEFT_NET_OWN;
+    struct weft_net_slot *slot = weft_net_slot_get(net, WEFT_NET_OWN);
+    if (!slot) {
+        weft_net_bounce_put(net, own);
+        return -FI_EAGAIN;
+    }
+    slot->data = own;
     own->peer = peer;
     memcpy(own->data, data, bytes);
     struct fid_mr *mr = weft_net.local_mr ? weft_net_bounce_mr(net, own) : NULL;
     rc = (int)fi_tsenddata(ep, own->data, bytes, weft_net_descriptor(mr), cq_data, peer->net.addr,
-                           word, &own->op);
-    if (rc)
+                           word, &slot->op);
+    if (rc) {
+        weft_net_slot_put(net, slot);
         weft_net_bounce_put(net, own);
-    else
-        net->outstanding++;
-    return rc;
+        return rc;
+    }
+    net->outstanding++;
+    return 0;
 }
 
 void weft_net_control_failed(const struct weft_peer *peer, const char *why)
@@ -83,11 +89,12 @@ void weft_net_control_failed(const struct weft_peer *peer, const char *why)
                    why);
 }
 
-void weft_net_own_sent(struct weft_net_op *op, int error, const char *text)
+void weft_net_own_sent(struct weft_net_slot *slot, int error, const char *text)
 {
-    struct own_message *own = (struct own_message *)op;
+    struct own_message *own = slot->data;
     struct weft_peer *peer = own->peer;
     struct weft_net_vci *net = weft_net_of_peer(peer);
+    weft_net_slot_put(net, slot);
     weft_net_bounce_put(net, own);
     net->outstanding--;
     if (error)

@@ -226,6 +226,7 @@ static void close_vci(struct weft_net_vci *net)
     net->objects.ep = NULL;
     weft_net_claim_close(net);
     weft_net_pool_close(net);
+    weft_net_slots_close(net);
     if (net->spill_mr)
         fi_close(&net->spill_mr->fid);
     free(net->spill.iov_base);

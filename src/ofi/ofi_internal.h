@@ -16,7 +16,8 @@
  *
  * Invariants:
  *  - Every operation given to the provider has a struct weft_net_op as its context, in memory that
- *    does not move until the operation's one completion has been read.
+ *    does not move, and stays memory of such an op until the endpoint is closed. A completion is
+ *    acted on only if its op is in flight (in_flight.c): peers decide what some providers report.
  *  - packed and mr of a request's lane part are NULL whenever they hold nothing, also while the
  *    request is in the pool; phase is WEFT_NET_NO_RENDEZVOUS then. In a receive header holds a
  *    header only in the phases READING to AWAITING_PIECES: else it may contain the first bytes of a
@@ -51,15 +52,27 @@ enum weft_net_op_kind {
                          matches. A request's own is of this kind all its life */
     WEFT_NET_POOL, /* of a struct weft_net_buffer: any control or, in software matching, any message
                     */
-    WEFT_NET_READ, /* of one piece of a rendezvous, read: rndv_read.c */
     WEFT_NET_CLAIM, /* of the one claim */
-    WEFT_NET_PIECE, /* of a struct weft_net_piece: one piece of a pushed rendezvous */
-    WEFT_NET_OWN    /* of a control or an RTS that is too long to be injected */
+    /* of a struct weft_net_slot: */
+    WEFT_NET_READ,  /* one piece of a rendezvous, read: rndv_read.c */
+    WEFT_NET_PIECE, /* one piece of a pushed rendezvous: a struct weft_net_piece */
+    WEFT_NET_OWN    /* a control or an RTS that is too long to be injected: control.c */
 };
 
 struct weft_net_op {
     struct fi_context2 context;
-    uint8_t kind; /* enum weft_net_op_kind */
+    uint8_t kind;   /* enum weft_net_op_kind */
+    bool in_flight; /* from the post to its completion; a receive of a request has IN_NET instead */
+};
+
+/* An op that is no field of a request or a receive buffer. */
+struct weft_net_slot {
+    struct weft_net_op op;
+    struct weft_net_slot *next;   /* of the free ones */
+    struct weft_request *request; /* READ */
+    size_t offset, bytes;         /* READ: of the packed form */
+    void *data;                   /* READ: bounce buffer of data with holes, or NULL; PIECE and OWN:
+                                     the struct in the bounce buffer */
 };
 
 /* What an entry of a peer's backlog is part of. */
@@ -215,7 +228,9 @@ struct weft_net_vci {
     unsigned one_by_one; /* polls that took few messages, while all buffers are wanted */
     char *buffer_data;
     struct fid_mr *buffer_mr;
-    struct weft_net_claim *claim;   /* peek_claim.c */
+    struct weft_net_claim *claim;     /* peek_claim.c */
+    struct weft_net_slot *free_slots; /* in_flight.c */
+    struct weft_net_slab *slabs;
     struct weft_net_bounce *bounce; /* bounce_pool.c */
     struct weft_net_query *queries; /* requests of peers that this rank has to answer: cancel.c */
     bool answering;                 /* within weft_net_answer_queries */
@@ -498,6 +513,21 @@ static inline void weft_net_release(struct weft_request *request)
     part->packed = NULL;
 }
 
+/* in_flight.c */
+
+/* Takes a slot for an operation of that kind: NULL if memory is short. The op is in flight until
+ * the slot is given back. */
+struct weft_net_slot *weft_net_slot_get(struct weft_net_vci *net, enum weft_net_op_kind kind);
+void weft_net_slot_put(struct weft_net_vci *net, struct weft_net_slot *slot);
+void weft_net_slots_close(struct weft_net_vci *net);
+
+/* Whether an op starts at that address: of a request, a receive buffer, the claim or a slot of this
+ * VCI. Slow. */
+WEFT_COLD bool weft_net_is_op(const struct weft_net_vci *net, const void *address);
+
+/* peek_claim.c: the op of the claim, or NULL. */
+const struct weft_net_op *weft_net_claim_op(const struct weft_net_vci *net);
+
 /* rndv_read.c */
 
 /* Fills the header of a send, whose buffer is registered if it can be. If not, its data pass
@@ -520,7 +550,7 @@ WEFT_COLD int weft_net_move_more(struct weft_net_vci *net);
 void weft_net_fetched(struct weft_request *request);
 bool weft_net_fetch_waits(const struct weft_request *request);
 void weft_net_fetch_abandon(struct weft_request *request);
-void weft_net_read_done(struct weft_net_op *op, int error, const char *text);
+void weft_net_read_done(struct weft_net_slot *read, int error, const char *text);
 
 /* rndv_send.c: the receiver's side, then the sender's. weft_net_push_more continues to push and
  * returns the number of pieces that were sent or entered the backlog. */
@@ -531,7 +561,7 @@ void weft_net_push_pieces(struct weft_request *request, uint64_t receive, size_t
 int weft_net_push_more(struct weft_request *request);
 int weft_net_piece_send(struct weft_peer *peer, struct weft_backlog_entry *out);
 WEFT_COLD void weft_net_piece_failed(struct weft_backlog_entry *out, const char *text);
-void weft_net_piece_done(struct weft_net_op *op, int error, const char *text);
+void weft_net_piece_done(struct weft_net_slot *slot, int error, const char *text);
 
 /* rma.c: a transfer of a window has ended */
 void weft_net_rma_done(struct weft_request *request, int error, const char *text);
@@ -542,7 +572,7 @@ void weft_net_rma_done(struct weft_request *request, int error, const char *text
  * `reported` the job ends if the provider reports that the message is lost. */
 int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, uint64_t cq_data,
                       uint64_t word, bool reported);
-void weft_net_own_sent(struct weft_net_op *op, int error, const char *text);
+void weft_net_own_sent(struct weft_net_slot *slot, int error, const char *text);
 
 /* Ends the job because a control cannot be sent, as the peer would wait for it for ever. Returns if
  * the peer is dead. */

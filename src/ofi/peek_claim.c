@@ -57,6 +57,11 @@ void weft_net_claim_close(struct weft_net_vci *net)
     net->claim = NULL;
 }
 
+const struct weft_net_op *weft_net_claim_op(const struct weft_net_vci *net)
+{
+    return net->claim ? &net->claim->op : NULL;
+}
+
 static int try_peek(struct weft_net_vci *net, uint64_t flags, size_t bytes)
 {
     struct weft_net_claim *claim = net->claim;
@@ -70,7 +75,9 @@ static int try_peek(struct weft_net_vci *net, uint64_t flags, size_t bytes)
         .tag = claim->channel ? claim->channel->net_bits : 0,
         .ignore = claim->channel ? weft_net.form_mask | weft_net.tag_mask : weft_net.space_bit - 1,
         .context = &claim->op};
-    return (int)fi_trecvmsg(net->objects.ep, &message, flags | FI_COMPLETION);
+    int rc = (int)fi_trecvmsg(net->objects.ep, &message, flags | FI_COMPLETION);
+    claim->op.in_flight = !rc;
+    return rc;
 }
 
 static void fetch_found(struct weft_net_vci *net)

@@ -38,9 +38,11 @@ static int post(struct weft_net_vci *net, struct weft_net_buffer *buffer)
         word = 0;
         ignore |= weft_net.space_bit;
     }
-    return (int)fi_trecv(net->objects.ep, buffer->data, weft_net.buffer_bytes,
-                         weft_net_descriptor(net->buffer_mr), FI_ADDR_UNSPEC, word, ignore,
-                         &buffer->op);
+    int rc = (int)fi_trecv(net->objects.ep, buffer->data, weft_net.buffer_bytes,
+                           weft_net_descriptor(net->buffer_mr), FI_ADDR_UNSPEC, word, ignore,
+                           &buffer->op);
+    buffer->op.in_flight = !rc;
+    return rc;
 }
 
 static void put_aside(struct weft_net_vci *net, struct weft_net_buffer *buffer)

@@ -112,6 +112,7 @@ int weft_net_rma_start(struct weft_request *request, bool put, struct weft_net_p
     if (!rc)
         rc = start(request, put, at);
     if (!rc) {
+        part->op.in_flight = true;
         weft_net_of(request)->outstanding++;
         return MPI_SUCCESS;
     }

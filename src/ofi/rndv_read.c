@@ -27,18 +27,9 @@
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 
-#include <stdlib.h>
 #include <string.h>
 
 enum { READS_AT_ONCE = 8, STAGED_READS_AT_ONCE = 4, NO_ROOM = 1, HALF = 512 * 1024 };
-
-/* One piece of a rendezvous that is read: the provider's context. */
-struct transfer {
-    struct weft_net_op op;
-    struct weft_request *request;
-    size_t offset, bytes; /* of the packed form */
-    void *stage;          /* bounce buffer of the data if the buffer has holes, else NULL */
-};
 
 struct fid_mr *weft_net_register(struct weft_net_vci *net, void *data, size_t bytes,
                                  uint64_t access)
@@ -147,28 +138,27 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
 {
     struct weft_net_request *part = weft_net_part(request);
     struct weft_net_vci *net = weft_net_of(request);
-    struct transfer *read = malloc(sizeof *read);
+    struct weft_net_slot *read = weft_net_slot_get(net, WEFT_NET_READ);
     if (!read)
         return -FI_EAGAIN;
-    read->op.kind = WEFT_NET_READ;
     read->request = request;
     read->offset = offset;
     read->bytes = bytes;
     bool in_place = reads_in_place(request);
     int rc = 0;
-    read->stage =
+    read->data =
         in_place ? NULL : weft_net_bounce_get_reserved(net, WEFT_NET_RESERVE_PIECE, bytes, &rc);
-    char *to = read->stage ? read->stage : (char *)request->buffer + offset;
+    char *to = read->data ? read->data : (char *)request->buffer + offset;
     if (!rc) {
         struct fid_mr *mr =
-            read->stage && weft_net.local_mr ? weft_net_bounce_mr(net, read->stage) : part->mr;
+            read->data && weft_net.local_mr ? weft_net_bounce_mr(net, read->data) : part->mr;
         rc = (int)fi_read(net->objects.ep, to, bytes, weft_net_descriptor(mr),
                           request->peer->net.addr, part->header.address + offset, part->header.key,
                           &read->op);
     }
     if (rc) {
-        weft_net_bounce_put(net, read->stage);
-        free(read);
+        weft_net_bounce_put(net, read->data);
+        weft_net_slot_put(net, read);
         return rc;
     }
     part->reads_out++;
@@ -365,17 +355,16 @@ static void read_ended(struct weft_request *request, int error, const char *text
         weft_net_fetched(request);
 }
 
-void weft_net_read_done(struct weft_net_op *op, int error, const char *text)
+void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
 {
-    struct transfer *read = (struct transfer *)op;
     struct weft_request *request = read->request;
     struct weft_peer *peer = request->peer;
     size_t offset = read->offset, bytes = read->bytes;
-    if (read->stage && !error)
-        weft_datatype_unpack(request->type, request->buffer, offset, read->stage, bytes);
+    if (read->data && !error)
+        weft_datatype_unpack(request->type, request->buffer, offset, read->data, bytes);
     struct weft_net_vci *net = weft_net_of_peer(peer);
-    weft_net_bounce_put(net, read->stage);
-    free(read);
+    weft_net_bounce_put(net, read->data);
+    weft_net_slot_put(net, read);
     weft_net_part(request)->reads_out--;
     peer->net.reading -= bytes;
     net->outstanding--;

@@ -18,7 +18,6 @@
 enum { PIECES_AT_ONCE = 8 };
 
 struct weft_net_piece {
-    struct weft_net_op op;
     struct weft_backlog_entry out;
     struct weft_request *request; /* the send it is a part of */
     size_t bytes;
@@ -69,7 +68,6 @@ static int push_one(struct weft_request *request)
         weft_net_bounce_get_reserved(net, WEFT_NET_RESERVE_PIECE, sizeof *piece + n, &rc);
     if (!piece)
         return rc;
-    piece->op.kind = WEFT_NET_PIECE;
     piece->out.kind = WEFT_NET_OUT_PIECE;
     piece->request = request;
     piece->bytes = n;
@@ -132,14 +130,21 @@ int weft_net_piece_send(struct weft_peer *peer, struct weft_backlog_entry *out)
         (struct weft_net_piece *)((char *)out - offsetof(struct weft_net_piece, out));
     struct weft_net_vci *net = weft_net_of_peer(peer);
     struct fid_mr *mr = weft_net.local_mr ? weft_net_bounce_mr(net, piece) : NULL;
-    return (int)fi_tsenddata(net->objects.ep, &piece->control, sizeof piece->control + piece->bytes,
-                             weft_net_descriptor(mr), (uint32_t)weft.job.rank, peer->net.addr,
-                             weft_net.space_bit, &piece->op);
+    struct weft_net_slot *slot = weft_net_slot_get(net, WEFT_NET_PIECE);
+    if (!slot)
+        return -FI_EAGAIN;
+    slot->data = piece;
+    int rc =
+        (int)fi_tsenddata(net->objects.ep, &piece->control, sizeof piece->control + piece->bytes,
+                          weft_net_descriptor(mr), (uint32_t)weft.job.rank, peer->net.addr,
+                          weft_net.space_bit, &slot->op);
+    if (rc)
+        weft_net_slot_put(net, slot);
+    return rc;
 }
 
-void weft_net_piece_done(struct weft_net_op *op, int error, const char *text)
+static void end_piece(struct weft_net_piece *piece, int error, const char *text)
 {
-    struct weft_net_piece *piece = (struct weft_net_piece *)op;
     struct weft_request *request = piece->request;
     struct weft_net_vci *net = weft_net_of(request);
     weft_net_bounce_put(net, piece);
@@ -152,10 +157,17 @@ void weft_net_piece_done(struct weft_net_op *op, int error, const char *text)
     weft_net_push_more(request);
 }
 
+void weft_net_piece_done(struct weft_net_slot *slot, int error, const char *text)
+{
+    struct weft_net_piece *piece = slot->data;
+    weft_net_slot_put(weft_net_of(piece->request), slot);
+    end_piece(piece, error, text);
+}
+
 void weft_net_piece_failed(struct weft_backlog_entry *out, const char *text)
 {
     struct weft_net_piece *piece =
         (struct weft_net_piece *)((char *)out - offsetof(struct weft_net_piece, out));
     weft_net_part(piece->request)->moved = piece->request->capacity; /* no more pieces */
-    weft_net_piece_done(&piece->op, FI_EIO, text);
+    end_piece(piece, FI_EIO, text);
 }

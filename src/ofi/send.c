@@ -96,6 +96,7 @@ static int send_eager(struct weft_peer *peer, struct weft_request *request)
                                &part->op);
     if (rc)
         return rc;
+    part->op.in_flight = !inject;
     request->sequence = weft_net_number(peer, request->bytes, weft_net_cost(request->bytes));
     if (sync) {
         request->next = NULL;

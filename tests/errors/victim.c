@@ -387,6 +387,38 @@ static void probe_for_nothing(void)
     MPI_Probe(1, 4, MPI_COMM_WORLD, &status);
 }
 
+static void disconnect_world(void)
+{
+    MPI_Request request;
+    MPI_Comm world = MPI_COMM_WORLD;
+    begin();
+    MPI_Irecv(&value, 1, MPI_INT, 1 - rank, 4, MPI_COMM_WORLD, &request);
+    if (culprit()) {
+        MPI_Comm_disconnect(&world);
+        return;
+    }
+    wait_for_culprit();
+}
+
+static void disconnect_pending(void)
+{
+    MPI_Request request;
+    MPI_Comm dup;
+    begin();
+    MPI_Comm_dup(MPI_COMM_WORLD, &dup);
+    MPI_Irecv(&value, 1, MPI_INT, 1 - rank, 4, dup, &request);
+    MPI_Comm_disconnect(&dup);
+}
+
+static void barrier_alone(void)
+{
+    begin();
+    if (rank == 1) {
+        rest(60);
+    }
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
 /* A buffered send that nobody receives: its cancel is not answered, its buffer not left. */
 static char long_message[1 << 20], its_buffer[(1 << 20) + MPI_BSEND_OVERHEAD];
 
@@ -1241,6 +1273,9 @@ static const struct {
             {"counts-differ", counts_differ},
             {"both-send-large", both_send_large},
             {"probe-for-nothing", probe_for_nothing},
+            {"disconnect-world", disconnect_world},
+            {"disconnect-pending", disconnect_pending},
+            {"barrier-alone", barrier_alone},
             {"cancel-unanswered", cancel_unanswered},
             {"detach-too-early", detach_too_early},
             {"locks-of-the-dead", locks_of_the_dead},

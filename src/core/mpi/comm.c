@@ -68,11 +68,16 @@ int weft_mpi_comm_compare(struct weft_comm *one, struct weft_comm *two, int *res
     return code;
 }
 
+static bool is_predefined(const struct weft_comm *comm)
+{
+    return comm == &weft_comm_world || comm == &weft_comm_self;
+}
+
 /* The attached buffer is detached first: once the communicator is freed, the buffer is the user's
  * memory again. */
 int weft_mpi_comm_free(struct weft_comm *comm)
 {
-    if (comm == &weft_comm_world || comm == &weft_comm_self)
+    if (is_predefined(comm))
         return weft_error_set(MPI_ERR_COMM, "%s is predefined and cannot be freed", comm->name);
     if (comm->bsend.attached) {
         void *base;
@@ -88,9 +93,13 @@ int weft_mpi_comm_free(struct weft_comm *comm)
 }
 
 /* Waits until nothing is in progress on a communicator. */
-void weft_mpi_comm_finish(struct weft_comm *comm)
+int weft_mpi_comm_disconnect(struct weft_comm *comm)
 {
     unsigned idle = 0;
+    if (is_predefined(comm))
+        return weft_error_set(MPI_ERR_COMM, "%s is predefined and cannot be disconnected",
+                              comm->name);
     while (weft_comm_active(comm))
         weft_await(NULL, &idle, NULL);
+    return weft_mpi_comm_free(comm);
 }

@@ -15,6 +15,7 @@
  */
 #include "core/process/hang.h"
 #include "core/coll/coll.h"
+#include "core/coll/schedule.h"
 #include "core/object/error.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/object/settings.h"
@@ -78,6 +79,16 @@ struct report {
     const struct weft_request *on;       /* the request waited for: shown first */
     int requests, messages, collectives; /* the numbers found; the first few are shown */
 };
+
+/* The text is not on the stack, which is short in some threads. The caller holds all VCIs. */
+static struct report *begin_report(const struct weft_request *on)
+{
+    static struct report report;
+    report.used = 0;
+    report.on = on;
+    report.requests = report.messages = report.collectives = 0;
+    return &report;
+}
 
 __attribute__((format(printf, 2, 3))) static void add_line(struct report *report,
                                                            const char *format, ...)
@@ -207,6 +218,13 @@ static void add_collective(void *arg, const char *text)
         add_line(report, "  %s", text);
 }
 
+/* A receive that a collective posts after a while for the refusal of another rank. */
+static bool awaits_refusal(const struct weft_request *request)
+{
+    return request->op == WEFT_REQUEST_RECV && request->channel == &request->channel->comm->coll &&
+           (request->match.tag & WEFT_COLL_KIND_MASK) == WEFT_COLL_KIND_MASK;
+}
+
 /* Collectives have lines of their own, so their messages are skipped, as are the messages of
  * partitioned operations. Of a buffered send the inner send is shown, not the user's request. */
 static void add_active(void *arg, struct weft_request *request)
@@ -214,7 +232,8 @@ static void add_active(void *arg, struct weft_request *request)
     struct report *report = arg;
     bool inner = (request->flags & WEFT_REQUEST_PART) && request->whole->op >= WEFT_REQUEST_PSEND;
     if (request->pending > 0 && request != report->on && request->op != WEFT_REQUEST_NONE &&
-        request->op != WEFT_REQUEST_COLL && request->op != WEFT_REQUEST_BSEND && !inner)
+        request->op != WEFT_REQUEST_COLL && request->op != WEFT_REQUEST_BSEND && !inner &&
+        !awaits_refusal(request))
         add_request(report, request);
 }
 
@@ -304,12 +323,21 @@ static const char *waiting_function(const struct weft_request *on, char *buf, si
 
 /* ---- The time of a report */
 
+WEFT_COLD static __attribute__((noinline)) void report_wait(double seconds,
+                                                            const struct weft_request *on)
+{
+    struct report *report = begin_report(on);
+    char function[64];
+    add_line(report, "waiting for %.1f s in %s without progress", seconds,
+             waiting_function(on, function, sizeof function));
+    finish_report(report);
+}
+
 void weft_hang_check(unsigned polls, const struct weft_request *on)
 {
     static _Thread_local double since, due; /* the start of this thread's wait, the next report */
     if (on && on->op == WEFT_REQUEST_BSEND)
         on = on->whole; /* a buffered send waits for its inner send */
-    struct report report = {.used = 0, .on = on};
     bool signalled = __atomic_load_n(&weft_entry_flags, __ATOMIC_RELAXED) & WEFT_ENTRY_REPORT;
     double now = weft_seconds(), timeout = (double)weft_settings.hang_timeout;
     if (polls == WEFT_HANG_POLLS) {
@@ -323,18 +351,15 @@ void weft_hang_check(unsigned polls, const struct weft_request *on)
         due = since + 2 * (due - since);
     if (signalled)
         clear_request();
-    char function[64];
-    add_line(&report, "waiting for %.1f s in %s without progress", now - since,
-             waiting_function(on, function, sizeof function));
-    finish_report(&report);
+    report_wait(now - since, on);
 }
 
 void weft_hang_answer(const char *function)
 {
-    struct report report = {.used = 0};
+    struct report *report = begin_report(NULL);
     clear_request();
-    add_line(&report, "received SIGUSR1, now in %s", function);
-    finish_report(&report);
+    add_line(report, "received SIGUSR1, now in %s", function);
+    finish_report(report);
 }
 
 /* ---- Messages left at the end */

@@ -6,9 +6,13 @@
 
 #include "core/coll/choose.h"
 
+#include <stdlib.h>
 #include <string.h>
 
-enum { CHUNK = 4096 }; /* bytes that are combined at a time: they fit the first-level cache */
+/* Bytes that are combined at a time: those of CHUNK fit the first-level cache; chunks of SMALL
+ * bytes for all levels are on the stack, which has 16 KiB in some threads. */
+enum { CHUNK = 4096, SMALL = 256, LEVELS_MAX = 6 };
+_Static_assert(1 << LEVELS_MAX == WEFT_OPERANDS_MAX, "a level for each bit of a rank");
 
 void weft_operands_describe(struct weft_operands *o, const struct weft_coll_args *args)
 {
@@ -53,10 +57,10 @@ static const unsigned char *combine(const struct weft_operands *o, const unsigne
 static const unsigned char *combine_places(const struct weft_operands *o, int place, int levels,
                                            unsigned char *result)
 {
-    _Alignas(64) unsigned char half[CHUNK];
     while (levels > 0 && place + (1 << (levels - 1)) >= o->places)
         levels--;
     if (levels > 0) {
+        unsigned char *half = o->scratch + (size_t)levels * o->chunk;
         const unsigned char *right =
             combine_places(o, place + (1 << (levels - 1)), levels - 1, result);
         return combine(o, combine_places(o, place, levels - 1, half), right, result);
@@ -75,10 +79,14 @@ static void combine_one_by_one(const struct weft_operands *o, unsigned char *res
 
 void weft_operands_reduce(struct weft_operands *o, unsigned char *result, size_t bytes)
 {
-    _Alignas(64) unsigned char chunk[CHUNK];
-    for (o->from = 0; o->from < bytes; o->from += CHUNK) {
-        unsigned char *to = o->in_place ? chunk : result + o->from;
-        o->bytes = bytes - o->from < CHUNK ? bytes - o->from : CHUNK;
+    _Alignas(64) unsigned char small[(LEVELS_MAX + 1) * SMALL];
+    bool needs_scratch = bytes > SMALL && (o->in_place || o->n > 2);
+    unsigned char *scratch = needs_scratch ? malloc(((size_t)o->levels + 1) * CHUNK) : NULL;
+    o->scratch = scratch ? scratch : small;
+    o->chunk = scratch || (!needs_scratch && bytes > SMALL) ? CHUNK : SMALL;
+    for (o->from = 0; o->from < bytes; o->from += o->chunk) {
+        unsigned char *to = o->in_place ? o->scratch : result + o->from;
+        o->bytes = bytes - o->from < o->chunk ? bytes - o->from : o->chunk;
         if (o->one_by_one)
             combine_one_by_one(o, to);
         else if (o->n == 2)
@@ -86,6 +94,7 @@ void weft_operands_reduce(struct weft_operands *o, unsigned char *result, size_t
         else
             combine_places(o, 0, o->levels, to);
         if (o->in_place)
-            memcpy(result + o->from, chunk, o->bytes);
+            memcpy(result + o->from, o->scratch, o->bytes);
     }
+    free(scratch);
 }

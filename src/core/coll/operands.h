@@ -21,6 +21,8 @@ struct weft_operands {
     bool in_place, one_by_one;
     int n, rank, top, extra, places, levels;
     size_t from, bytes;                         /* the chunk that is being combined */
+    unsigned char *scratch;                     /* a chunk for the result, and one for each level */
+    size_t chunk;                               /* bytes of each */
     const unsigned char *at[WEFT_OPERANDS_MAX]; /* by rank; the caller sets them */
 };
 

@@ -194,6 +194,7 @@ libmpi_abi_a_SOURCES += \
 libmpi_abi_a_SOURCES += \
     src/pmix/boot.c src/pmix/boot.h \
     src/pmix/failure.c \
+    src/pmix/job_file.c src/pmix/job_file.h \
     src/pmix/job_info.c \
     src/pmix/launcher.c \
     src/pmix/pmix_internal.h \

@@ -45,9 +45,10 @@ struct card {
     uint32_t credits; /* of each sender */
     uint64_t eager_limit;
     char provider[48];
-    uint32_t key;           /* rank 0's is the job's */
+    uint32_t key;           /* rank 0's is the job's, unless the launcher gave one */
     uint32_t address_bytes; /* of each endpoint, one behind the other */
     uint16_t endpoints, vcis;
+    uint32_t key_from_launcher; /* whether the key is the launcher's, and not in the card */
     char addresses[WEFT_VCIS_MAX * ADDRESS_BYTES];
 };
 
@@ -283,7 +284,9 @@ static int publish(char *why, size_t len)
     own.eager_limit = weft_net.eager_limit;
     own.endpoints = (uint16_t)weft_net.nvcis;
     own.credits = weft_net.credits;
-    if (getrandom(&own.key, sizeof own.key, 0) != sizeof own.key) {
+    uint32_t unused;
+    own.key_from_launcher = weft_boot_key(&unused);
+    if (!own.key_from_launcher && getrandom(&own.key, sizeof own.key, 0) != sizeof own.key) {
         snprintf(why, len, "the system provides no random number: %s", strerror(errno));
         return -1;
     }
@@ -368,7 +371,16 @@ int weft_net_agree(const struct weft_job *job, unsigned *deals, char *why, size_
     const struct card *card = job->rank > 0 ? &first : &own;
     weft_net.deals = card->endpoints;
     *deals = card->vcis;
-    weft_net.job_key = weft_net.rank_shift == 32 ? card->key : card->key >> weft_net.rank_shift;
+    uint32_t key = card->key;
+    if (card->key_from_launcher && !weft_boot_key(&key)) {
+        snprintf(
+            why, len,
+            "rank %d on %s cannot read the job's key from the file that WEFTRUN_JOB_FILE names "
+            "(%s); rank 0 can: give all ranks the same /tmp",
+            job->rank, job->host, strerror(errno));
+        return -1;
+    }
+    weft_net.job_key = weft_net.rank_shift == 32 ? key : key >> weft_net.rank_shift;
     if (too_few(job->rank, &own, why, len))
         return -1;
     close_from(weft_net.deals);

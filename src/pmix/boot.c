@@ -8,6 +8,7 @@
  *    launchers (Slurm with TreeWidth above the number of nodes).
  */
 #include "boot.h"
+#include "pmix/job_file.h"
 #include "pmix/pmix_internal.h"
 
 #include <pmix_version.h>
@@ -135,6 +136,7 @@ static int join_singleton(struct weft_job *job, char *why, size_t len)
 static pmix_status_t leave(void)
 {
     boot.joined = false;
+    weft_job_file_phase(boot.rank, WEFT_JOB_FILE_LEFT);
     pmix_status_t rc = PMIx_Finalize(NULL, 0);
     weft_failure_close();
     return rc;
@@ -147,6 +149,7 @@ static int join_job(struct weft_job *job, char *why, size_t len)
         return explain_init(rc, why, len);
     boot.joined = true;
     boot.rank = (int)boot.self.rank;
+    weft_job_file_phase(boot.rank, WEFT_JOB_FILE_JOINED);
 
     weft_job_info_open(&boot.self, 1);
     boot.size = number_or(PMIX_RANK_WILDCARD, PMIX_JOB_SIZE, 0);

@@ -59,6 +59,9 @@ int weft_boot_fence_idle(void (*report)(void *), void *arg, char *why, size_t le
 int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int timeout_s, char *why,
                     size_t len);
 
+/* The key that the launcher gave the ranks of the job outside of PMIx; false if it gave none. */
+bool weft_boot_key(uint32_t *key);
+
 /* The host of a rank, or "an unknown host". Returns buf. */
 char *weft_boot_host(int rank, char *buf, size_t len);
 

@@ -101,6 +101,11 @@ const char *weft_launcher_remedy(void)
     return by ? by->remedy : unknown.remedy;
 }
 
+bool weft_launcher_is_weftrun(void)
+{
+    return pmix_launcher() == &weftrun;
+}
+
 enum weft_launch weft_launcher_detect(char *name, size_t name_len, char *why, size_t len)
 {
     const struct launcher *by = pmix_launcher();

@@ -36,6 +36,14 @@ enum weft_launch weft_launcher_detect(char *name, size_t name_len, char *why, si
  * verb and has no full stop. */
 const char *weft_launcher_remedy(void);
 
+/* True if the environment names a PMIx server of weftrun. */
+bool weft_launcher_is_weftrun(void);
+
+/* ---- job_file.c */
+
+/* Writes the phase of a rank (WEFT_JOB_FILE_*) to weftrun's job file, if there is one. */
+void weft_job_file_phase(int rank, unsigned char phase);
+
 /* ---- job_info.c */
 
 /* Sets the job to read from; size is 1 until the job's size is known. */

@@ -13,9 +13,26 @@
 #include <time.h>
 #include <unistd.h>
 
+#include <fcntl.h>
 #include <pmix.h>
+#include <sys/syscall.h>
+
+#include "pmix/job_file.h"
 
 #define FAILED 99
+
+/* libpmix calls these instead of the C library's: a stranger sends the ids of the job's user. */
+uid_t geteuid(void)
+{
+    const char *fake = getenv("TEST_FAKE_ID");
+    return fake ? (uid_t)atoi(fake) : (uid_t)syscall(SYS_geteuid);
+}
+
+gid_t getegid(void)
+{
+    const char *fake = getenv("TEST_FAKE_ID");
+    return fake ? (gid_t)atoi(fake) : (gid_t)syscall(SYS_getegid);
+}
 
 static pmix_proc_t me;
 static uint32_t size;
@@ -86,6 +103,34 @@ static int do_exchange(char **args)
     leave();
     printf("rank %u of %u knows its neighbours\n", me.rank, size);
     return 0;
+}
+
+/* wait FILE: joins, prints a line, and finalizes when the file exists. */
+static int do_wait(char **args)
+{
+    join();
+    printf("rank %u has joined\n", me.rank);
+    fflush(stdout);
+    while (access(args[0], F_OK) != 0)
+        usleep(20000);
+    need(fence(), "PMIx_Fence");
+    leave();
+    return 0;
+}
+
+/* proof: writes to weftrun's job file that it has finalized, and exits before the server receives
+ * it, as a rank whose PMIx_Finalize stopped waiting for a busy server. */
+static int do_proof(char **args)
+{
+    (void)args;
+    unsigned char left = WEFT_JOB_FILE_LEFT;
+    join();
+    need(fence(), "PMIx_Fence");
+    const char *name = getenv(WEFT_JOB_FILE_VARIABLE);
+    int fd = open(name ? name : "", O_WRONLY);
+    if (pwrite(fd, &left, 1, WEFT_JOB_FILE_KEY_BYTES + (off_t)me.rank) != 1)
+        return FAILED;
+    _exit(0);
 }
 
 static void print_key(const pmix_proc_t *proc, const char *name, const char *key)
@@ -278,7 +323,8 @@ int main(int argc, char **argv)
         int (*run)(char **args);
         int args; /* at least */
     } table[] = {{"exchange", do_exchange, 0}, {"keys", do_keys, 0},   {"end", do_end, 3},
-                 {"abort", do_abort, 2},       {"event", do_event, 1}, {"lines", do_lines, 2}};
+                 {"abort", do_abort, 2},       {"event", do_event, 1}, {"lines", do_lines, 2},
+                 {"wait", do_wait, 1},         {"proof", do_proof, 0}};
     for (size_t i = 0; argc > 1 && i < sizeof table / sizeof table[0]; i++)
         if (strcmp(argv[1], table[i].name) == 0 && argc - 2 >= table[i].args)
             return table[i].run(argv + 2);

@@ -72,11 +72,10 @@ _Noreturn static void guard_main(int fd, const char *scratch, pid_t *pids)
     _exit(0);
 }
 
-static int make_scratch(struct job *job)
+/* Makes the scratch directory in base. Returns 0, 1 with errno if base cannot be used, or -1 after
+ * printing why. */
+static int make_scratch_in(struct job *job, const char *base)
 {
-    const char *base = getenv("TMPDIR");
-    if (!base || !*base)
-        base = "/tmp";
     int n = snprintf(job->scratch, sizeof job->scratch, "%s/weftrun-XXXXXX", base);
     /* libpmix binds sockets and maps files below it; leave room for their names. */
     if (n < 0 || (size_t)n > sizeof job->scratch - 512) {
@@ -84,14 +83,34 @@ static int make_scratch(struct job *job)
         weft_lines_print("The name of TMPDIR is too long; set TMPDIR to a shorter one.");
         return -1;
     }
-    if (!mkdtemp(job->scratch)) {
-        job->scratch[0] = 0;
-        weft_lines_print("No scratch directory can be made in %s: %s; set TMPDIR to a directory "
-                         "that you may write to.",
-                         base, strerror(errno));
-        return -1;
+    if (mkdtemp(job->scratch))
+        return 0;
+    job->scratch[0] = 0;
+    return 1;
+}
+
+/* TMPDIR is the user's choice; without it /tmp is tried first. */
+static int make_scratch(struct job *job)
+{
+    const char *chosen = getenv("TMPDIR");
+    const char *bases[] = {"/tmp", getenv("XDG_RUNTIME_DIR"), "/dev/shm"};
+    size_t n = sizeof bases / sizeof *bases;
+    if (chosen && *chosen) {
+        bases[0] = chosen;
+        n = 1;
     }
-    return 0;
+    int error = 0;
+    for (size_t i = 0; i < n; i++) {
+        int result = bases[i] && *bases[i] ? make_scratch_in(job, bases[i]) : 1;
+        if (result <= 0)
+            return result;
+        if (i == 0)
+            error = errno;
+    }
+    weft_lines_print("No scratch directory can be made in %s%s: %s; set TMPDIR to a directory that "
+                     "you may write to.",
+                     bases[0], n > 1 ? ", XDG_RUNTIME_DIR or /dev/shm" : "", strerror(error));
+    return -1;
 }
 
 /* In the guard: leaves the terminal, the caller's pipes and the signals sent to weftrun. */

@@ -13,12 +13,18 @@
 #include "lines.h"
 #include "loop.h"
 #include "options.h"
+#include "phases.h"
 #include "server.h"
 
+#include <errno.h>
 #include <fcntl.h>
+#include <inttypes.h>
+#include <pwd.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
+#include <string.h>
+#include <sys/random.h>
 #include <unistd.h>
 
 /* The exit code of a wrong command line, or of a job beyond the machine's limits. */
@@ -45,6 +51,27 @@ static int make_ranks(struct job *job)
     return 0;
 }
 
+/* The name of the job has 128 random bits, because libpmix accepts a process that has the name. */
+static int make_name(struct job *job)
+{
+    uint64_t bits[2];
+    if (getrandom(bits, sizeof bits, 0) != sizeof bits) {
+        weft_lines_print("The system provides no random number: %s.", strerror(errno));
+        return -1;
+    }
+    snprintf(job->nspace, sizeof job->nspace, "weftrun-%016" PRIx64 "%016" PRIx64, bits[0],
+             bits[1]);
+    return 0;
+}
+
+/* libpmix reads files below the home directory, and crashes if there is no HOME and no entry of the
+ * user in the password database. */
+static void find_home(void)
+{
+    if (!getenv("HOME") && !getpwuid(geteuid()))
+        setenv("HOME", "/", 0);
+}
+
 /* Opens descriptors 0 to 2 if they are closed; else a pipe would get such a number. */
 static void fill_standard_fds(void)
 {
@@ -66,7 +93,8 @@ static int run(struct job *job, struct launch_context *ctx)
         code = 1;
         goto out;
     }
-    code = weft_server_start(job, &wake) ? 1 : weft_loop_run(job, ctx, wake);
+    code =
+        weft_phases_open(job) || weft_server_start(job, &wake) ? 1 : weft_loop_run(job, ctx, wake);
 out:
     weft_lines_stop();
     weft_guard_stop(job);
@@ -89,8 +117,7 @@ int main(int argc, char **argv)
         goto out;
     }
     gethostname(job.host, sizeof job.host - 1);
-    snprintf(job.nspace, sizeof job.nspace, "weftrun-%d", (int)getpid());
-    if (make_ranks(&job))
+    if (make_name(&job) || make_ranks(&job))
         goto out;
     code = weft_launch_resolve(&job);
     if (code)
@@ -99,6 +126,7 @@ int main(int argc, char **argv)
     if (weft_limits_check(&job, &ctx.nofile) || weft_bind_plan(&job))
         goto out;
     weft_launch_forget_outer();
+    find_home();
     code = run(&job, &ctx);
 out:
     _exit(code); /* see server.h */

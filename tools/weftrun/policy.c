@@ -8,6 +8,7 @@
  */
 #include "policy.h"
 #include "lines.h"
+#include "phases.h"
 #include "suspects.h"
 
 #include <limits.h>
@@ -158,7 +159,7 @@ static void ended_while_stopping(struct rank *r, int status, int code)
 
 void weft_policy_ended(struct rank *r, int status)
 {
-    int phase = atomic_load(&r->phase);
+    int phase = weft_phases_update(r);
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     bool deserted = code == 0 && phase == PHASE_JOINED;
     if (weft_policy_stopping()) {

@@ -5,7 +5,8 @@
  * Invariant: functions named on_* run on PMIx's thread. They access only a rank's phase (atomic)
  * and the stored abort call (under its lock), and reply without waiting. All other functions run on
  * the main thread. All ranks are on this node, so libpmix completes their fences and fetches
- * itself; the upcalls handle calls about processes of other jobs.
+ * itself; the upcalls handle calls about processes of other jobs. Connections of other users do not
+ * reach libpmix (accept.c).
  */
 #include "server.h"
 #include "lines.h"
@@ -284,8 +285,10 @@ static size_t load_job(pmix_info_t *info, const struct job *job)
     char *peers = list_ranks(job->size), *nodes = NULL, *procs = NULL;
     uint32_t size = (uint32_t)job->size;
     size_t n = 0;
-    PMIx_generate_regex(job->host, &nodes);
-    PMIx_generate_ppn(peers, &procs);
+    /* Not from PMIx_generate_regex: libpmix's pattern code overruns its buffer of 50 bytes if a
+     * host's name begins with more letters than that. */
+    if (asprintf(&nodes, "raw:%s", job->host) < 0 || asprintf(&procs, "raw:%s", peers) < 0)
+        abort();
     PMIX_INFO_LOAD(&info[n++], PMIX_NODE_MAP, nodes, PMIX_REGEX);
     PMIX_INFO_LOAD(&info[n++], PMIX_PROC_MAP, procs, PMIX_REGEX);
     load_text(&info[n++], PMIX_JOBID, job->nspace);
@@ -368,8 +371,9 @@ int weft_server_start(struct job *job, int *wake)
         rc = register_job(job);
     if (rc != PMIX_SUCCESS) {
         weft_lines_print(
-            "libpmix's server cannot be started on %s: %s; check that the loopback "
-            "interface is up (ip link), and run weftrun --verbose for libpmix's messages.",
+            "libpmix's server cannot be started on %s: %s; check that the loopback interface is up "
+            "and has the IPv4 address 127.0.0.1 (ip addr), which libpmix needs, and run weftrun "
+            "--verbose for libpmix's messages.",
             job->host, PMIx_Error_string(rc));
         return -1;
     }

@@ -4,7 +4,7 @@
  * ranks.
  *
  * Invariants:
- *  - Only the main thread accesses it, except rank.phase, which PMIx's thread sets and only raises.
+ *  - Only the main thread accesses it, except rank.phase, which PMIx's thread sets, too.
  *  - The arrays do not move after start-up, so pointers to ranks and streams stay valid.
  */
 #ifndef WEFTRUN_STATE_H

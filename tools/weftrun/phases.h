@@ -1,0 +1,15 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* weftrun's side of the job file: see src/pmix/job_file.h. */
+#ifndef WEFTRUN_PHASES_H
+#define WEFTRUN_PHASES_H
+
+#include "state.h"
+
+/* Makes the file in job->scratch and names it in the environment of the ranks. Returns 0, or -1
+ * after printing why. */
+int weft_phases_open(const struct job *job);
+
+/* Sets rank->phase to the phase that the rank has written, if it has, and returns rank->phase. */
+int weft_phases_update(struct rank *rank);
+
+#endif

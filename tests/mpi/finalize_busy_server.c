@@ -18,6 +18,6 @@ int PMIx_Finalize(const void *info, size_t ninfo)
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 2);
-    CHECK(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS);
+    CHECK(MPI_Barrier(MPI_COMM_WORLD) == MPI_SUCCESS, "the barrier failed");
     return check_done();
 }

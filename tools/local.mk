@@ -79,6 +79,7 @@ weftrun_SOURCES += tools/weftrun/launch.c tools/weftrun/launch.h
 weftrun_SOURCES += tools/weftrun/input.c tools/weftrun/input.h
 weftrun_SOURCES += tools/weftrun/lines.c tools/weftrun/lines.h
 weftrun_SOURCES += tools/weftrun/policy.c tools/weftrun/policy.h
+weftrun_SOURCES += tools/weftrun/other_mpi.c tools/weftrun/other_mpi.h
 weftrun_SOURCES += tools/weftrun/suspects.c tools/weftrun/suspects.h
 weftrun_SOURCES += tools/weftrun/loop.c tools/weftrun/loop.h
 weftrun_CFLAGS = $(AM_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS)

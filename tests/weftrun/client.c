@@ -214,6 +214,26 @@ static int do_end(char **args)
     return 0;
 }
 
+static void on_term(int sig)
+{
+    (void)sig;
+    _exit(0);
+}
+
+/* quit SECONDS: joins, and ends with status 0 without PMIx_Finalize, or so in a handler before. */
+static int do_quit(char **args)
+{
+    join();
+    signal(SIGTERM, on_term);
+    need(fence(), "PMIx_Fence");
+    int seconds = atoi(args[0]);
+    if (seconds > 0)
+        printf("ready\n");
+    fflush(stdout);
+    sleep((unsigned)seconds);
+    _exit(0);
+}
+
 static int do_abort(char **args)
 {
     join();
@@ -322,9 +342,9 @@ int main(int argc, char **argv)
         const char *name;
         int (*run)(char **args);
         int args; /* at least */
-    } table[] = {{"exchange", do_exchange, 0}, {"keys", do_keys, 0},   {"end", do_end, 3},
-                 {"abort", do_abort, 2},       {"event", do_event, 1}, {"lines", do_lines, 2},
-                 {"wait", do_wait, 1},         {"proof", do_proof, 0}};
+    } table[] = {{"exchange", do_exchange, 0}, {"keys", do_keys, 0}, {"end", do_end, 3},
+                 {"abort", do_abort, 2},       {"quit", do_quit, 1}, {"event", do_event, 1},
+                 {"lines", do_lines, 2},       {"wait", do_wait, 1}, {"proof", do_proof, 0}};
     for (size_t i = 0; argc > 1 && i < sizeof table / sizeof table[0]; i++)
         if (strcmp(argv[1], table[i].name) == 0 && argc - 2 >= table[i].args)
             return table[i].run(argv + 2);

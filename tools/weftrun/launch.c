@@ -11,6 +11,7 @@
 #include "launch.h"
 #include "guard.h"
 #include "lines.h"
+#include "other_mpi.h"
 #include "server.h"
 
 #include <errno.h>
@@ -94,6 +95,21 @@ static char *place(const struct app *app)
     return n < 0 ? NULL : path;
 }
 
+/* LD_PRELOAD may supply the library that the program needs. */
+static int check_library(const struct job *job, const struct app *app)
+{
+    char library[256];
+    const char *preload = getenv("LD_PRELOAD");
+    if ((preload && *preload) || !weft_other_mpi_needed(app->path, library, sizeof library))
+        return 0;
+    weft_lines_print(
+        "The program %s on %s was linked with %s, another MPI than Weft, and each of "
+        "its ranks would run alone: compile it with Weft's mpicc, or start it with the "
+        "%s.",
+        app->argv[0], job->host, library, weft_other_mpi_launcher(library));
+    return LAUNCH_NOT_USABLE;
+}
+
 int weft_launch_resolve(struct job *job)
 {
     for (int i = 0; i < job->napps; i++) {
@@ -105,8 +121,12 @@ int weft_launch_resolve(struct job *job)
             return LAUNCH_NOT_USABLE;
         }
         app->path = place(app);
-        if (app->path)
+        if (app->path) {
+            int code = check_library(job, app);
+            if (code)
+                return code;
             continue;
+        }
         int error = errno;
         bool here = error == ENOENT && !strchr(app->argv[0], '/') && executable(app->argv[0]);
         weft_lines_print("The program %s cannot be executed on %s: %s%s%s%s.", app->argv[0],
@@ -227,8 +247,8 @@ _Noreturn static void child(const struct rank *rank, char **env, int in, struct 
     }
     setrlimit(RLIMIT_NOFILE, &ctx->nofile);
     close_range(3, ~0U, CLOSE_RANGE_CLOEXEC);
-    signal(SIGPIPE, SIG_DFL);
-    signal(SIGTTIN, SIG_DFL);
+    signal(SIGPIPE, ctx->on_pipe);
+    signal(SIGTTIN, ctx->on_ttin);
     sigprocmask(SIG_SETMASK, &ctx->mask, NULL);
     execve(rank->app->path, rank->app->argv, env);
 fail:

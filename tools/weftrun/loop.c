@@ -31,6 +31,7 @@ struct ended {
 static struct {
     struct job *job;
     const struct launch_context *ctx;
+    sigset_t handled; /* the signals that are read from the descriptor */
     int signals, wake;
     int launched, running;
     struct ended *ended; /* room for all ranks */
@@ -38,19 +39,23 @@ static struct {
     struct stream **polled; /* the stream of each entry of fds, or NULL */
 } loop;
 
-static void our_signals(sigset_t *set)
+/* A signal that is ignored when weftrun starts (nohup, background jobs of a script) stays ignored:
+ * it is not blocked, because the kernel queues a blocked signal even if it is ignored. */
+static void choose_signals(void)
 {
     static const int list[] = {SIGCHLD, SIGINT, SIGTERM, SIGHUP, SIGUSR1, SIGUSR2, SIGTSTP};
-    sigemptyset(set);
-    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++)
-        sigaddset(set, list[i]);
+    sigemptyset(&loop.handled);
+    for (size_t i = 0; i < sizeof list / sizeof list[0]; i++) {
+        struct sigaction action;
+        if (sigaction(list[i], NULL, &action) || action.sa_handler != SIG_IGN)
+            sigaddset(&loop.handled, list[i]);
+    }
 }
 
 int weft_loop_block_signals(sigset_t *before)
 {
-    sigset_t set;
-    our_signals(&set);
-    if (sigprocmask(SIG_BLOCK, &set, before) == 0)
+    choose_signals();
+    if (sigprocmask(SIG_BLOCK, &loop.handled, before) == 0)
         return 0;
     weft_lines_print("Signals cannot be blocked: %s.", strerror(errno));
     return -1;
@@ -235,13 +240,11 @@ static void drain(void)
 
 static int prepare(struct job *job)
 {
-    sigset_t set;
-    our_signals(&set);
     size_t room = 2 * (size_t)job->size + 8;
     loop.ended = calloc((size_t)job->size, sizeof *loop.ended);
     loop.fds = calloc(room, sizeof *loop.fds);
     loop.polled = calloc(room, sizeof *loop.polled);
-    loop.signals = signalfd(-1, &set, SFD_NONBLOCK | SFD_CLOEXEC);
+    loop.signals = signalfd(-1, &loop.handled, SFD_NONBLOCK | SFD_CLOEXEC);
     if (loop.ended && loop.fds && loop.polled && loop.signals >= 0)
         return weft_input_start();
     weft_lines_print("The launcher's loop cannot be set up: %s.", strerror(errno));

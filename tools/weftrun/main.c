@@ -86,16 +86,14 @@ static void fill_standard_fds(void)
 /* Starts all processes and threads, and ends them on every path. */
 static int run(struct job *job, struct launch_context *ctx)
 {
-    int wake, code = EXIT_REFUSED;
+    int wake;
+    /* First, so that no signal ends weftrun between the scratch directory and the guard. */
+    if (weft_loop_block_signals(&ctx->mask))
+        return 1;
     if (weft_guard_start(job))
         return EXIT_REFUSED;
-    if (weft_loop_block_signals(&ctx->mask)) {
-        code = 1;
-        goto out;
-    }
-    code =
+    int code =
         weft_phases_open(job) || weft_server_start(job, &wake) ? 1 : weft_loop_run(job, ctx, wake);
-out:
     weft_lines_stop();
     weft_guard_stop(job);
     return code;
@@ -108,8 +106,10 @@ int main(int argc, char **argv)
     bool done;
     int code = EXIT_REFUSED;
     fill_standard_fds();
-    signal(SIGPIPE, SIG_IGN);
-    signal(SIGTTIN, SIG_IGN); /* reading the terminal from the background then fails with EIO */
+    signal(SIGCHLD, SIG_DFL); /* if it is ignored, the kernel reaps the ranks */
+    ctx.on_pipe = signal(SIGPIPE, SIG_IGN);
+    /* Reading the terminal from the background then fails with EIO. */
+    ctx.on_ttin = signal(SIGTTIN, SIG_IGN);
     if (weft_options_read(&job, argc, argv, &done))
         goto out;
     if (done) {

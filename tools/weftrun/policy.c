@@ -4,10 +4,13 @@
  *
  * Invariant: the first cause (a rank's failure, an abort, the timeout, a user's signal) sets the
  * exit code. Ends of ranks that follow from stopping the job change nothing and are not reported.
- * To stop the job, ranks get SIGTERM, and SIGKILL after the grace period.
+ * To stop the job, ranks get SIGTERM, and SIGKILL after the grace period. After a user's signal the
+ * code is that of the signal, unless each rank ends with status 0 and has finalized MPI or never
+ * joined it.
  */
 #include "policy.h"
 #include "lines.h"
+#include "other_mpi.h"
 #include "phases.h"
 #include "suspects.h"
 
@@ -22,6 +25,13 @@
 #define FAILURE_GRACE 2.0 /* seconds between SIGTERM and SIGKILL after a failure */
 #define SIGNAL_GRACE  5.0 /* seconds ranks have to end after a user's signal */
 #define CODE_TIMEOUT  124 /* as timeout(1) */
+/* After the end of a rank with status 0 and without MPI_Finalize: seconds until the other ranks
+ * receive the event of its death, so that they first receive its last messages, and seconds that
+ * they have to end. */
+#define LEFT_TELL  1.0
+#define LEFT_GRACE 5.0
+#define LOOK_FIRST 0.25 /* seconds until the first look for libraries of another MPI */
+#define LOOK_LAST  60.0 /* no more looks when the pause between them exceeds this */
 
 static struct {
     struct job *job;
@@ -31,6 +41,10 @@ static struct {
     int user_signal;   /* the first INT, TERM or HUP, 0: none */
     double timeout_at; /* seconds of the monotonic clock; INFINITY: never */
     double kill_at;    /* likewise */
+    double tell_at;    /* likewise: LEFT_TELL */
+    double left_at;    /* likewise: LEFT_GRACE */
+    double look_at;    /* likewise: for libraries of another MPI */
+    double look_pause; /* seconds from that to the next; doubles */
     bool killed;
 } policy;
 
@@ -46,7 +60,9 @@ void weft_policy_start(struct job *job)
     memset(&policy, 0, sizeof policy);
     policy.job = job;
     policy.timeout_at = job->timeout > 0 ? now() + job->timeout : INFINITY;
-    policy.kill_at = INFINITY;
+    policy.kill_at = policy.tell_at = policy.left_at = INFINITY;
+    policy.look_pause = LOOK_FIRST;
+    policy.look_at = now() + LOOK_FIRST;
 }
 
 bool weft_policy_stopping(void)
@@ -147,14 +163,58 @@ static void say_ended(const struct rank *r, int status, bool go_on)
 }
 
 /* The end of a rank while the job is being stopped: only a crash is reported. */
-static void ended_while_stopping(struct rank *r, int status, int code)
+static void ended_while_stopping(struct rank *r, int status, bool good)
 {
     int sig = WIFSIGNALED(status) ? WTERMSIG(status) : 0;
     bool ours = sig == 0 || sig == SIGTERM || sig == SIGKILL || sig == policy.user_signal;
     if (!policy.stopping && !ours)
         say_ended(r, status, false);
-    if (code != 0 && !policy.killed)
-        set_code(code);
+    if (!good && policy.user_signal)
+        set_code(128 + policy.user_signal);
+}
+
+static bool has_deserted(const struct rank *r)
+{
+    return r->pid > 0 && !r->running && atomic_load(&r->phase) == PHASE_JOINED;
+}
+
+/* A rank ended with status 0 and without MPI_Finalize. Programs that all ranks leave so are common
+ * enough to run to their end; the first rank is reported. */
+static void deserted_job(const struct rank *r)
+{
+    char others[80];
+    int n = count_running();
+    if (n == 0)
+        snprintf(others, sizeof others, "no other rank was running");
+    else
+        snprintf(others, sizeof others, "the other %d %s %g s to end", n,
+                 n == 1 ? "rank has" : "ranks have", LEFT_GRACE);
+    policy.tell_at = now() + LEFT_TELL;
+    if (isinf(policy.left_at)) {
+        policy.left_at = now() + LEFT_GRACE;
+        weft_lines_print(
+            "rank %d (pid %d on %s, program %s) exited with code 0 after it joined MPI "
+            "and left out MPI_Finalize; %s.",
+            r->rank, (int)r->pid, policy.job->host, r->app->argv[0], others);
+    }
+}
+
+/* The other ranks need a rank that has ended so, or have not ended in time. */
+static void check_deserters(double t)
+{
+    if (t >= policy.tell_at) {
+        policy.tell_at = INFINITY;
+        for (int i = 0; i < policy.job->size; i++)
+            if (has_deserted(&policy.job->ranks[i]))
+                weft_server_tell_death(&policy.job->ranks[i]);
+    }
+    if (t >= policy.left_at && !policy.stopping) {
+        policy.left_at = INFINITY;
+        weft_lines_print("%d of %d ranks did not end within %g s of a rank that left out "
+                         "MPI_Finalize, and are stopped, exit code 1.",
+                         count_running(), policy.job->size, LEFT_GRACE);
+        stop(1, -1);
+    }
 }
 
 void weft_policy_ended(struct rank *r, int status)
@@ -163,11 +223,15 @@ void weft_policy_ended(struct rank *r, int status)
     int code = WIFSIGNALED(status) ? 128 + WTERMSIG(status) : WEXITSTATUS(status);
     bool deserted = code == 0 && phase == PHASE_JOINED;
     if (weft_policy_stopping()) {
-        ended_while_stopping(r, status, code);
+        ended_while_stopping(r, status, code == 0 && !deserted);
         return;
     }
     if (code == 0 && !deserted)
         return;
+    if (deserted && !policy.job->keep_going) {
+        deserted_job(r);
+        return;
+    }
     /* No rank waits for one that has finalized: the others may finish their work. */
     bool go_on = policy.job->keep_going || phase == PHASE_LEFT;
     bool quiet = WIFEXITED(status) && !deserted && (phase == PHASE_LEFT || count_running() == 0);
@@ -263,7 +327,15 @@ int weft_policy_tick(void)
         }
         kill_all();
     }
-    double next = fmin(policy.timeout_at, policy.kill_at);
+    check_deserters(t);
+    if (t >= policy.look_at) {
+        bool last = weft_other_mpi_report(policy.job) || policy.look_pause > LOOK_LAST;
+        policy.look_at = last ? INFINITY : t + policy.look_pause;
+        policy.look_pause *= 2;
+    }
+    double next =
+        fmin(fmin(policy.timeout_at, policy.kill_at), fmin(policy.tell_at, policy.left_at));
+    next = fmin(next, policy.look_at);
     if (isinf(next))
         return -1;
     double ms = ceil((next - t) * 1000);

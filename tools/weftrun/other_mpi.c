@@ -1,0 +1,198 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Detects programs that were linked with another MPI library: see other_mpi.h.
+ *
+ * Invariant: the file is not trusted. Every offset that is read from it is compared with its size
+ * before use.
+ */
+#include "other_mpi.h"
+#include "lines.h"
+
+#include <elf.h>
+#include <fcntl.h>
+#include <link.h>
+#include <stdio.h>
+#include <string.h>
+#include <sys/mman.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* The names begin so. Those of the standard ABI (libmpi_abi.so) do not. */
+static const struct library {
+    const char *begins;
+    const char *launcher;
+} libraries[] = {
+    {"libmpi.so.12", "mpiexec of MPICH or Intel MPI"},
+    {"libmpifort.so.12", "mpiexec of MPICH or Intel MPI"},
+    {"libmpicxx.so.12", "mpiexec of MPICH or Intel MPI"},
+    {"libmpich.so.", "mpiexec of MPICH"},
+    {"libmpichfort.so.", "mpiexec of MPICH"},
+    {"libmpichcxx.so.", "mpiexec of MPICH"},
+    {"libmpi_cray.so.", "srun or Cray's mpiexec"},
+    {"libmpi_gnu_", "srun or Cray's mpiexec"},
+    {"libmpi.so.", "mpirun of Open MPI"},
+    {"libmpi_mpifh.so.", "mpirun of Open MPI"},
+    {"libmpi_usempi", "mpirun of Open MPI"},
+    {"libmpi_cxx.so.", "mpirun of Open MPI"},
+};
+
+static const struct library *find_library(const char *name)
+{
+    for (size_t i = 0; i < sizeof libraries / sizeof libraries[0]; i++)
+        if (strncmp(name, libraries[i].begins, strlen(libraries[i].begins)) == 0)
+            return &libraries[i];
+    return NULL;
+}
+
+const char *weft_other_mpi_launcher(const char *library)
+{
+    const struct library *found = find_library(library);
+    return found ? found->launcher : "the launcher of that MPI";
+}
+
+struct image {
+    const char *base;
+    size_t size;
+    const ElfW(Phdr) * headers;
+    size_t count;
+};
+
+static bool inside(const struct image *image, uint64_t offset, uint64_t bytes)
+{
+    return offset <= image->size && bytes <= image->size - offset;
+}
+
+static bool open_image(struct image *image)
+{
+    const ElfW(Ehdr) *elf = (const void *)image->base;
+    if (image->size < sizeof *elf || memcmp(elf->e_ident, ELFMAG, SELFMAG) != 0 ||
+        elf->e_ident[EI_CLASS] != (sizeof(void *) == 8 ? ELFCLASS64 : ELFCLASS32) ||
+        elf->e_phentsize != sizeof *image->headers || elf->e_phoff % sizeof(void *) ||
+        !inside(image, elf->e_phoff, (uint64_t)elf->e_phnum * sizeof *image->headers))
+        return false;
+    image->headers = (const void *)(image->base + elf->e_phoff);
+    image->count = elf->e_phnum;
+    return true;
+}
+
+/* The string at an address of the loaded file, or "". */
+static const char *string_at(const struct image *image, uint64_t address)
+{
+    for (size_t i = 0; i < image->count; i++) {
+        const ElfW(Phdr) *load = &image->headers[i];
+        if (load->p_type != PT_LOAD || address < load->p_vaddr ||
+            address - load->p_vaddr >= load->p_filesz)
+            continue;
+        uint64_t offset = load->p_offset + (address - load->p_vaddr);
+        if (inside(image, offset, 1) && memchr(image->base + offset, 0, image->size - offset))
+            return image->base + offset;
+    }
+    return "";
+}
+
+/* The first library of another MPI among the entries of the dynamic section, or NULL. */
+static const char *search(const struct image *image, const ElfW(Dyn) * dynamic, size_t count)
+{
+    uint64_t strings = 0;
+    for (size_t i = 0; i < count && dynamic[i].d_tag != DT_NULL; i++)
+        if (dynamic[i].d_tag == DT_STRTAB)
+            strings = dynamic[i].d_un.d_ptr;
+    for (size_t i = 0; i < count && dynamic[i].d_tag != DT_NULL; i++) {
+        const char *name = "";
+        if (dynamic[i].d_tag == DT_NEEDED)
+            name = string_at(image, strings + dynamic[i].d_un.d_val);
+        if (find_library(name))
+            return name;
+    }
+    return NULL;
+}
+
+static const char *search_image(struct image *image)
+{
+    if (!open_image(image))
+        return NULL;
+    for (size_t i = 0; i < image->count; i++) {
+        const ElfW(Phdr) *header = &image->headers[i];
+        if (header->p_type == PT_DYNAMIC && header->p_offset % sizeof(void *) == 0 &&
+            inside(image, header->p_offset, header->p_filesz))
+            return search(image, (const void *)(image->base + header->p_offset),
+                          header->p_filesz / sizeof(ElfW(Dyn)));
+    }
+    return NULL;
+}
+
+const char *weft_other_mpi_needed(const char *path, char *buf, size_t len)
+{
+    const char *found = NULL;
+    struct stat st;
+    int fd = open(path, O_RDONLY | O_CLOEXEC);
+    if (fd >= 0 && fstat(fd, &st) == 0 && st.st_size > 0) {
+        struct image image = {.size = (size_t)st.st_size};
+        void *map = mmap(NULL, image.size, PROT_READ, MAP_PRIVATE, fd, 0);
+        if (map != MAP_FAILED) {
+            image.base = map;
+            found = search_image(&image);
+            if (found)
+                snprintf(buf, len, "%s", found);
+            munmap(map, image.size);
+        }
+    }
+    if (fd >= 0)
+        close(fd);
+    return found ? buf : NULL;
+}
+
+/* Writes the name of another MPI's library that the process has mapped to buf. False: none, or it
+ * has mapped Weft too. */
+static bool has_mapped(int pid, char *buf, size_t len)
+{
+    char path[64], line[4352];
+    bool found = false, ours = false;
+    snprintf(path, sizeof path, "/proc/%d/maps", pid);
+    FILE *file = fopen(path, "re");
+    while (file && fgets(line, sizeof line, file)) {
+        line[strcspn(line, "\n")] = 0;
+        const char *slash = strrchr(line, '/'), *name = slash ? slash + 1 : "";
+        if (!found && find_library(name)) {
+            snprintf(buf, len, "%s", name);
+            found = true;
+        }
+        ours = ours || strncmp(name, "libmpi_abi.so", 13) == 0;
+    }
+    if (file)
+        fclose(file);
+    return found && !ours;
+}
+
+static bool rank_has_mapped(int pid, char *buf, size_t len)
+{
+    char path[64];
+    int child;
+    bool found = has_mapped(pid, buf, len);
+    snprintf(path, sizeof path, "/proc/%d/task/%d/children", pid, pid);
+    FILE *file = found ? NULL : fopen(path, "re");
+    while (file && !found && fscanf(file, "%d", &child) == 1)
+        found = has_mapped(child, buf, len);
+    if (file)
+        fclose(file);
+    return found;
+}
+
+bool weft_other_mpi_report(const struct job *job)
+{
+    char library[256];
+    bool any = false;
+    for (int i = 0; i < job->size && !any; i++) {
+        const struct rank *rank = &job->ranks[i];
+        any = atomic_load(&rank->phase) == PHASE_STARTED;
+        if (!any || !rank->running || !rank_has_mapped(rank->pid, library, sizeof library))
+            continue;
+        weft_lines_print("rank %d (pid %d on %s, program %s) has loaded %s, another MPI than Weft, "
+                         "and runs as a job of one rank; start it with the %s, or with an MPI "
+                         "module that was built with Weft's mpicc.",
+                         rank->rank, (int)rank->pid, job->host, rank->app->argv[0], library,
+                         weft_other_mpi_launcher(library));
+        return true;
+    }
+    return !any;
+}

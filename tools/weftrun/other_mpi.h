@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/* Programs that were linked with another MPI library: each of their ranks would be a job of one. */
+#ifndef WEFTRUN_OTHER_MPI_H
+#define WEFTRUN_OTHER_MPI_H
+
+#include "state.h"
+
+/* The MPI library other than Weft that the executable file needs (DT_NEEDED), or NULL: none, or no
+ * ELF file for this machine. Returns buf. */
+const char *weft_other_mpi_needed(const char *path, char *buf, size_t len);
+
+/* The command that starts programs of that library, for messages. */
+const char *weft_other_mpi_launcher(const char *library);
+
+/* For programs that load the library later or through a script: reports the first rank that has
+ * not joined MPI and that has mapped another MPI library, or whose children have. True if there is
+ * nothing more to look for: a library is reported, or all ranks have joined. */
+bool weft_other_mpi_report(const struct job *job);
+
+#endif

@@ -186,9 +186,10 @@ static void deserted_job(const struct rank *r)
     int n = count_running();
     if (n == 0)
         snprintf(others, sizeof others, "no other rank was running");
+    else if (n == 1)
+        snprintf(others, sizeof others, "the other rank has %g s to end", LEFT_GRACE);
     else
-        snprintf(others, sizeof others, "the other %d %s %g s to end", n,
-                 n == 1 ? "rank has" : "ranks have", LEFT_GRACE);
+        snprintf(others, sizeof others, "the other %d ranks have %g s to end", n, LEFT_GRACE);
     policy.tell_at = now() + LEFT_TELL;
     if (isinf(policy.left_at)) {
         policy.left_at = now() + LEFT_GRACE;

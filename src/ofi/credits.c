@@ -54,8 +54,6 @@ enum { NARROW_PART = 6, NARROW_BYTES = 14 };
 /* If a message carries 8 bits of its sequence number: a window is half of these. */
 enum { SHORT_NUMBER_PART = 6 };
 
-static const int64_t largest = 16 << 20, smallest = 512 << 10, all_together = INT64_C(2) << 30;
-
 static unsigned most_part(void)
 {
     bool short_number = weft_net.software && weft_net.sequence_mask <= 0xff;
@@ -80,14 +78,9 @@ static void choose_part(const struct weft_provider_row *row)
     weft_net.part_shift = (narrow ? NARROW_BYTES : PART_BYTES) - part;
 }
 
-void weft_net_credits_open(int ranks)
+void weft_net_credits_open(void)
 {
-    int64_t bytes = weft_settings.eager_credits;
-    if (!bytes) {
-        bytes = all_together / ranks;
-        bytes = bytes > largest ? largest : bytes < smallest ? smallest : bytes;
-    }
-    weft_net.credits = (uint32_t)(bytes >> WEFT_NET_CREDIT_SHIFT);
+    weft_net.credits = (uint32_t)(weft.eager_credits >> WEFT_NET_CREDIT_SHIFT);
     weft_net.credits_step = weft_net.credits / STEPS;
     choose_part(weft_net.choice.row);
     size_t short_most = (1 << WEFT_NET_CREDIT_SHIFT) - 1;

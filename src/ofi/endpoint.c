@@ -305,7 +305,7 @@ int weft_net_open(const struct weft_job *job, unsigned vcis, char *why, size_t l
     take_facts(info);
     if (take_bits(info, job, why, len))
         return -1;
-    weft_net_credits_open(job->size);
+    weft_net_credits_open();
     if (open_vci(first, why, len))
         return -1;
     open_others(job, vcis);

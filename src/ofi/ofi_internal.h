@@ -393,7 +393,7 @@ void weft_net_sent(struct weft_request *request);
 
 /* The credits that this rank gives to each peer. Called once, when the eager limit and the tag word
  * are known. */
-void weft_net_credits_open(int ranks);
+void weft_net_credits_open(void);
 
 /* The undelivered user messages that a sender may have. One message may be sent after a flow check
  * is due, and two flow checks may be pending. */

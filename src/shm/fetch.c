@@ -31,6 +31,12 @@ static void answer(struct weft_shm_link *link, enum weft_shm_kind kind, uint64_t
     weft_shm_control(link, &(struct weft_shm_body){.kind = (uint8_t)kind, .word.cookie = cookie});
 }
 
+void weft_shm_kept(const struct weft_peer *peer)
+{
+    if (peer->shm)
+        weft_ring_set_exhausted(&peer->shm->in, peer->kept >= weft.eager_credits);
+}
+
 void weft_shm_acknowledge(struct weft_peer *peer, uint64_t cookie)
 {
     if (peer->shm)
@@ -136,7 +142,8 @@ void weft_shm_fetch(struct weft_request *request, const void *data)
         return;
     }
     bool contiguous = header.address && request->type->flags & WEFT_TYPE_CONTIGUOUS;
-    bool chooses = request->vci->waiting && weft_settings.shm_copy == WEFT_SHM_COPY_AUTO;
+    bool chooses = bytes > weft_shm.eager_limit && request->vci->waiting &&
+                   weft_settings.shm_copy == WEFT_SHM_COPY_AUTO;
     if (!bytes) {
         answer(link, WEFT_SHM_FIN, header.cookie);
         weft_request_event(request);

@@ -50,6 +50,7 @@ _Static_assert(sizeof(struct weft_ring_line) == WEFT_RING_LINE, "a line is a cac
 
 struct weft_ring_shared {
     _Alignas(WEFT_RING_LINE) _Atomic uint64_t consumed;  /* by the reader: lines, data << 32 */
+    _Atomic uint32_t exhausted;                          /* by the reader: 1: no credits left */
     _Alignas(WEFT_RING_LINE) char apart[WEFT_RING_LINE]; /* processors fetch lines in pairs */
 };
 
@@ -66,6 +67,7 @@ struct weft_ring_writer {
     char *data;
     uint32_t data_tail, data_consumed, data_size;
     uint32_t refreshed, laps; /* tail at the last refresh; wraps of tail before that */
+    bool exhausted;           /* at the last refresh */
 };
 
 struct weft_ring_reader {
@@ -76,6 +78,7 @@ struct weft_ring_reader {
     uint32_t data_head, data_size;
     uint32_t published, data_published; /* the values in `consumed` */
     uint32_t laps;                      /* wraps of head before that */
+    bool exhausted;                     /* the value in `exhausted` */
 };
 
 /* The bytes of shared memory that a ring takes; a multiple of WEFT_RING_LINE. */
@@ -130,7 +133,7 @@ static inline void weft_ring_own(const void *line)
 
 /* ---- The writer */
 
-/* Reads the consumer index. */
+/* Reads the consumer index, and whether the reader has credits. */
 static inline void weft_ring_refresh(struct weft_ring_writer *w)
 {
     uint64_t consumed = atomic_load_explicit(&w->shared->consumed, memory_order_acquire);
@@ -138,6 +141,16 @@ static inline void weft_ring_refresh(struct weft_ring_writer *w)
     w->refreshed = w->tail;
     w->limit = (uint32_t)consumed + w->mask + 1;
     w->data_consumed = (uint32_t)(consumed >> 32);
+    w->exhausted = atomic_load_explicit(&w->shared->exhausted, memory_order_relaxed);
+}
+
+/* True if the reader gives credits for a message that it may have to keep. The answer is as old as
+ * the consumer index, so the reader keeps at most the content of a ring beyond the credits. */
+static inline bool weft_ring_has_credits(struct weft_ring_writer *w)
+{
+    if (w->exhausted)
+        weft_ring_refresh(w);
+    return !w->exhausted;
 }
 
 /* True if the next line may be written, by the consumer index read last. */
@@ -246,6 +259,16 @@ static inline const struct weft_ring_line *weft_ring_peek(const struct weft_ring
 static inline const char *weft_ring_data(const struct weft_ring_reader *r, uint32_t at)
 {
     return r->data + (at & (r->data_size - 1));
+}
+
+/* Publishes whether the writer's credits are exhausted. Called before the lines that exhausted them
+ * are consumed. */
+static inline void weft_ring_set_exhausted(struct weft_ring_reader *r, bool exhausted)
+{
+    if (r->exhausted == exhausted)
+        return;
+    r->exhausted = exhausted;
+    atomic_store_explicit(&r->shared->exhausted, exhausted, memory_order_relaxed);
 }
 
 /* Publishes the consumer index. */

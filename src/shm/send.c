@@ -2,6 +2,12 @@
 /*
  * Sending: into a line, into the data area, or an RTS; the backlog; pushed pieces.
  *
+ * Credits. An unexpected message takes memory at its receiver. A receiver that keeps as many bytes
+ * of a sender as it gives credits for (weft.eager_credits) publishes that beside the ring's
+ * consumer index, and the sender reads it when it reads the index. Until the receiver has taken
+ * messages, the sender announces each by an RTS, except those that fit a line, which an RTS takes
+ * as well. Controls and pieces are not kept, so they need no credits.
+ *
  * Invariant: while a link has a backlog nothing but its head, and pieces, is written to its ring. A
  * link with a backlog or sends to push is in weft_shm.busy.
  */
@@ -144,7 +150,7 @@ static __attribute__((noinline)) bool inject_data(struct weft_shm_link *link,
                                      .buffer = data,
                                      .bytes = bytes};
     if (bytes > WEFT_SHM_INLINE_BYTES)
-        return write_data(link, &message, sequence);
+        return weft_ring_has_credits(&link->out) && write_data(link, &message, sequence);
     if (!weft_ring_make_line(&link->out))
         return false;
     *sequence = write_line(link, channel, tag, data, bytes);
@@ -207,6 +213,11 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
 static bool write_message(struct weft_shm_link *link, struct weft_request *request)
 {
     struct weft_shm_request *part = weft_shm_part(request);
+    if (!part->rendezvous && request->bytes > WEFT_SHM_INLINE_BYTES &&
+        !weft_ring_has_credits(&link->out)) {
+        part->rendezvous = true;
+        weft_count_add(&weft_counts.shm_credit_waits, 1);
+    }
     if (part->rendezvous)
         return write_rts(link, request);
     bool sync = request->mode == WEFT_SEND_SYNCHRONOUS;

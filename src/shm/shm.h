@@ -96,6 +96,10 @@ void weft_shm_fetch(struct weft_request *request, const void *header);
 /* Sends the ACK of a synchronous message, which the cookie names. */
 void weft_shm_acknowledge(struct weft_peer *peer, uint64_t cookie);
 
+/* The number of bytes kept of a peer's messages (peer->kept) has changed: gives or takes credits.
+ */
+void weft_shm_kept(const struct weft_peer *peer);
+
 /* Cancels a send of this lane, complete or not, like weft_net_cancel. */
 void weft_shm_cancel(struct weft_request *request);
 

@@ -26,7 +26,7 @@
 
 /* ---- The shared side */
 
-enum { WEFT_SHM_VERSION = 12, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
+enum { WEFT_SHM_VERSION = 13, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = CPU_SETSIZE / 64 };
 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the card, by which ranks find the segment */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft seconds=60
-// run: ranks=4 lanes=rxm,rxm-push,rxm-small,soft-small,shm,shm-copy,shm-small,mixed seconds=60
+// run: ranks=4 lanes=rxm,rxm-push,rxm-small,soft-small,shm,shm-copy,shm-small,shm-unpaid,mixed seconds=60
 // run: ranks=4 lanes=mixed-soft seconds=60
 // run: ranks=1 lanes=self seconds=30
 /*

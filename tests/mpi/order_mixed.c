@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=rxm,rxm-soft,rxm-push,rxm-small,rxm-unpaid,soft-small,sockets seconds=60
-// run: ranks=2 lanes=net-soft,shm,shm-copy,shm-small seconds=60
+// run: ranks=2 lanes=net-soft,shm,shm-copy,shm-small,shm-unpaid seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Messages from one sender are matched in the order they were sent, whatever their sizes, modes and

@@ -2,7 +2,7 @@
 // run: ranks=2,5 lanes=rxm,rxm-soft seconds=60
 // run: ranks=4 lanes=rxm-push,rxm-small,soft-small,net-soft seconds=60
 // run: ranks=1 lanes=self seconds=30
-// run: ranks=5 lanes=shm,shm-copy,shm-small,mixed,mixed-soft seconds=60
+// run: ranks=5 lanes=shm,shm-copy,shm-small,shm-unpaid,mixed,mixed-soft seconds=60
 /*
  * Every rank sends random messages to every rank, itself too, and takes what comes by random means:
  * receives, probes with their receives, matched probes; by name and by wildcard. What is taken must

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=4 lanes=rxm,rxm-soft,rxm-push,rxm-small,rxm-unpaid,push-unpaid,soft-small seconds=60
-// run: ranks=4 lanes=sockets,net-soft,shm,shm-copy,shm-small,mixed,mixed-soft seconds=60
+// run: ranks=4 lanes=sockets,net-soft,shm,shm-copy,shm-small,shm-unpaid,mixed,mixed-soft seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Random valid programs. All ranks compute the same list of messages from a seed; each starts its

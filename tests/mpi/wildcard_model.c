@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=3 lanes=rxm,rxm-soft,rxm-push,rxm-small,rxm-unpaid,soft-small,sockets seconds=60
-// run: ranks=3 lanes=net-soft,shm,shm-copy,shm-small,mixed,mixed-soft seconds=60
+// run: ranks=3 lanes=net-soft,shm,shm-copy,shm-small,shm-unpaid,mixed,mixed-soft seconds=60
 // run: ranks=1 lanes=self seconds=60
 /*
  * Random play against a model of matching. Rank 0 posts receives with and without wildcards, sends

@@ -190,11 +190,22 @@ static void open_vcis(bool threads)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", weft.job.size);
 }
 
+/* All senders together may have 2 GiB at a rank, each of them 512 KiB to 16 MiB. */
+static uint64_t choose_credits(void)
+{
+    static const uint64_t most = 16 << 20, least = 512 << 10, all = UINT64_C(2) << 30;
+    uint64_t bytes = all / (uint64_t)weft.job.size;
+    if (weft_settings.eager_credits)
+        return (uint64_t)weft_settings.eager_credits;
+    return bytes > most ? most : bytes < least ? least : bytes;
+}
+
 /* Opens the lanes and meets the others. A job whose ranks all share memory needs no network;
  * whether they do is known to all of them after the fence. */
 static void join(bool threads)
 {
     bool all = weft_shm_expects_all(&weft.job);
+    weft.eager_credits = choose_credits();
     weft_shm_offer(&weft.job, threads);
     publish_cores();
     if (!all)

@@ -43,7 +43,8 @@ struct weft_process {
     bool crowded; /* all ranks are on this node, more than it has cores, and are not to share
                      memory: the same at every rank */
     int thread_level;
-    int yield_after; /* polls without an event before a waiting rank yields */
+    uint64_t eager_credits; /* bytes that a sender may have unmatched at a receiver */
+    int yield_after;        /* polls without an event before a waiting rank yields */
 };
 
 extern WEFT_HIDDEN struct weft_process weft;

@@ -51,6 +51,7 @@ struct weft_counts {
     /* shared memory */
     uint64_t shm_messages, shm_arrived; /* to and from peers that are freed */
     uint64_t shm_rendezvous, shm_rendezvous_bytes, shm_pieces, shm_backlogged;
+    uint64_t shm_credit_waits; /* of shm_rendezvous, eager messages without credits */
     struct weft_peak shm_backlog;
     /* messages of this process to itself */
     uint64_t self_messages, self_bytes;

@@ -15,6 +15,7 @@ static struct weft_arrival describe_self(struct weft_request *send)
                                  .lane = WEFT_LANE_SELF,
                                  .mode = send->mode,
                                  .place = WEFT_DATA_LOCAL,
+                                 .peer = send->peer,
                                  .data = send,
                                  .bytes = send->bytes,
                                  .length = send->bytes,
@@ -109,6 +110,18 @@ void weft_lane_matched(const struct weft_request *receive, const struct weft_arr
     if (synchronous)
         weft_net_acknowledge(receive->peer, receive->channel, message->tag);
     weft_net_matched(receive->channel, message->source, message->length);
+}
+
+void weft_lane_kept(const struct weft_arrival *message, int by)
+{
+    enum { LEAST = 256 };
+    struct weft_peer *peer = message->peer;
+    if (message->lane == WEFT_LANE_NET || message->place != WEFT_DATA_HERE)
+        return;
+    uint64_t cost = message->bytes < LEAST ? LEAST : message->bytes;
+    peer->kept += by > 0 ? cost : -cost;
+    if (message->lane == WEFT_LANE_SHM)
+        weft_shm_kept(peer);
 }
 
 /* ---- Requests under way */

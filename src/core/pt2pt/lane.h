@@ -70,6 +70,10 @@ void weft_lane_fetch(struct weft_request *receive, const struct weft_arrival *me
 /* A message has matched: returns its credits, and acknowledges it if it is synchronous. */
 void weft_lane_matched(const struct weft_request *receive, const struct weft_arrival *message);
 
+/* A message is kept without a receive (+1), or is not any more (-1): counts its bytes, of which its
+ * sender may have weft.eager_credits. The net lane counts when messages match. */
+void weft_lane_kept(const struct weft_arrival *message, int by);
+
 /* ---- Progress, and requests under way */
 
 /* Progresses the lanes of a VCI. Returns the number of events. */

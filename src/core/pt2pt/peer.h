@@ -86,7 +86,8 @@ struct weft_peer {
     size_t recv_provider_limit;   /* of any posted to the provider, where the provider matches */
     size_t recv_software_limit;   /* of one posted to the matcher, where software matches */
     struct weft_net_peer net;     /* its first members share a cache line with those above */
-    struct weft_shm_link *shm;    /* state of the shared-memory lane; kept when the peer is dead */
+    uint64_t kept; /* bytes of its messages that the matcher keeps, unless they came by the net */
+    struct weft_shm_link *shm; /* state of the shared-memory lane; kept when the peer is dead */
     struct weft_backlog backlog;
     struct weft_peer_counts counts;
 };

@@ -13,9 +13,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-/* A standard send to this process is copied when it is not longer than this and no receive waits
- * for it, so that it completes at once; a longer one waits for its receive and is copied once. */
-enum { SELF_BUFFERED = 65536 };
+/* A standard send to this process is copied when it is not longer than SELF_BUFFERED, there are
+ * credits for it or it is not longer than SELF_ALWAYS, and no receive waits for it, so that it
+ * completes at once; another one waits for its receive and is copied once. */
+enum { SELF_BUFFERED = 65536, SELF_ALWAYS = 40 };
 
 void weft_sw_hold(struct weft_channel *channel, int by)
 {
@@ -47,6 +48,7 @@ void weft_sw_take(struct weft_matcher *matcher, struct weft_message *message)
 static void free_message(struct weft_message *message)
 {
     weft_count_level(&weft_counts.unexpected_bytes, -(int64_t)message->arrival.bytes);
+    weft_lane_kept(&message->arrival, -1);
     free(message);
 }
 
@@ -191,10 +193,18 @@ WEFT_COLD static int report_no_memory(const struct weft_arrival *message)
     return weft_error_set(MPI_ERR_NO_MEM, text, message->length, message->source, message->tag);
 }
 
+/* True if a kept message of this process refers to its send, which completes with the receive. */
+static bool refers_to_send(const struct weft_arrival *message)
+{
+    if (message->place != WEFT_DATA_LOCAL)
+        return false;
+    bool credits = message->peer->kept < weft.eager_credits || message->length <= SELF_ALWAYS;
+    return message->mode == WEFT_SEND_SYNCHRONOUS || message->length > SELF_BUFFERED || !credits;
+}
+
 static int keep(struct weft_matcher *matcher, const struct weft_arrival *message)
 {
-    bool refers = message->place == WEFT_DATA_LOCAL &&
-                  (message->mode == WEFT_SEND_SYNCHRONOUS || message->length > SELF_BUFFERED);
+    bool refers = refers_to_send(message);
     size_t room = refers ? 0 : message->bytes;
     if (weft_unlikely(message->mode == WEFT_SEND_READY))
         report_unready(message);
@@ -213,6 +223,7 @@ static int keep(struct weft_matcher *matcher, const struct weft_arrival *message
     weft_match_store(matcher, &kept->match);
     weft_count_unexpected(message->context, message->source);
     weft_count_level(&weft_counts.unexpected_bytes, (int64_t)room);
+    weft_lane_kept(&kept->arrival, 1);
     weft_count_level(&weft_counts.unexpected, 1);
     if (weft_event_wanted(WEFT_EVENT_UNEXPECTED))
         weft_event_raise(WEFT_EVENT_UNEXPECTED,

@@ -190,6 +190,9 @@ const struct weft_pvar_row weft_pvar_table[] = {
     COUNT("weft_shm_pieces_sent", COUNTER, SHM, shm_pieces,
           "pieces of long messages that were pushed, because the receiver could not read this "
           "process's memory or the data are not contiguous"),
+    COUNT("weft_shm_credit_waits", COUNTER, SHM, shm_credit_waits,
+          "short messages that were announced because this rank had no credits at the receiver "
+          "(WEFT_EAGER_CREDITS)"),
     COUNT("weft_shm_backlogged", COUNTER, SHM, shm_backlogged,
           "messages and controls that waited for space in a ring"),
     PEAK("weft_shm_backlog", LEVEL, SHM, shm_backlog,

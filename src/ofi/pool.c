@@ -183,7 +183,8 @@ WEFT_COLD static void report(const struct fi_cq_tagged_entry *entry,
 static void message_arrived(struct weft_net_vci *net, const struct fi_cq_tagged_entry *entry,
                             const void *data)
 {
-    if (weft_unlikely(!weft_net_is_of_job(entry->data))) {
+    /* Without CQ data, sockets reports those of another message, which may have the key. */
+    if (weft_unlikely(!(entry->flags & FI_REMOTE_CQ_DATA) || !weft_net_is_of_job(entry->data))) {
         weft_net_drop("a message without the job's key", -1);
         return; /* and no sequence number is used up */
     }

@@ -13,11 +13,14 @@ FUZZ_PARTS = tests/fuzz/complete.c tests/fuzz/data.c tests/fuzz/fuzz.h tests/fuz
 tests_fuzz_p2p_SOURCES = tests/fuzz/p2p.c $(FUZZ_PARTS)
 tests_fuzz_p2p_threads_SOURCES = tests/fuzz/p2p_threads.c $(FUZZ_PARTS)
 
-# Forged messages: uses hidden names.
-check_PROGRAMS += tests/fuzz/forge
+# Forged messages, and frames of the provider's protocol: use hidden names.
+check_PROGRAMS += tests/fuzz/forge tests/fuzz/frames
 tests_fuzz_forge_SOURCES = tests/fuzz/forge.c
 tests_fuzz_forge_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
 tests_fuzz_forge_LDADD = $(LIBRARY)
+tests_fuzz_frames_SOURCES = tests/fuzz/frames.c
+tests_fuzz_frames_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
+tests_fuzz_frames_LDADD = $(LIBRARY)
 
 # Every function of mpi.h with wrong arguments; calls.h is made from the tables.
 tests_fuzz_arguments_SOURCES = tests/fuzz/arguments.c

@@ -1,0 +1,513 @@
+// SPDX-License-Identifier: BSD-3-Clause
+// run: ranks=3 lanes=net-soft,rxm,rxm-soft,sockets seconds=60
+/*
+ * Frames of the provider's own protocol, from a stranger: the last rank connects to the ports of
+ * the others by plain sockets, and sends requests for connections, operations, flags and lengths of
+ * every kind, each connection at most FRAMES of them. The first ones are those that libfabric
+ * completes as an operation of nobody: a write of no bytes with CQ data. The other ranks exchange
+ * messages meanwhile, verify them, and have to drop those completions.
+ *
+ * The formats are those of libfabric 1.17: net and tcp (version 3), ofi_rxm above tcp, sockets
+ * (version 2). Frames that crash or corrupt libfabric itself are left out; SECURITY.md names them:
+ *
+ *  - net, tcp: an acknowledgement where no operation waits for one; data of a connection request
+ *    that are shorter than their format
+ *  - tcp below ofi_rxm: a tagged frame, and a frame shorter or longer than the packet in it
+ *  - ofi_rxm: packets about an operation that does not exist (rendezvous, the reply to an atomic
+ *    operation), of a connection that does not exist, of a segmented message, an atomic operation
+ * of a type that does not exist
+ *  - sockets: replies, atomic operations, more iovecs than 8, other versions and operations
+ *
+ * WEFT_TEST_FORGED: how many frames; WEFT_TEST_SEED repeats a run.
+ */
+#include "../mpi/check.h"
+
+#include "core/pt2pt/count.h"
+#include "core/process/weft.h"
+#include "ofi/ofi_internal.h"
+
+#include <arpa/inet.h>
+#include <endian.h>
+#include <poll.h>
+#include <sys/socket.h>
+#include <unistd.h>
+
+enum { FORGED = 4000, FRAMES = 64, FIXED_SEED = 28, BATCH = 10, PATIENCE_MS = 3000 };
+enum {
+    TICK = 1,
+    TOCK,
+    DATA,
+    LONGEST = 100000,
+    LONGEST_FRAME = 4096,
+    WASTED_MAX = 32,
+    KEPT_MAX = 500
+};
+
+enum protocol { NET, RXM, SOCKETS };
+static enum protocol protocol;
+static int hostile;
+static MPI_Comm victims; /* all but the hostile rank */
+
+/* ---- The formats */
+
+/* The request for a connection: net, and tcp below ofi_rxm. */
+struct request {
+    uint8_t version, type;
+    uint16_t data_bytes; /* big-endian */
+    uint32_t segment;
+    uint64_t connection, message, same_endian;
+    union {
+        struct {
+            uint8_t version, reserved;
+            uint16_t port; /* big-endian */
+            uint32_t pid;
+        } net;
+        struct {
+            uint8_t version, endianness, control_version, op_version;
+            uint16_t port;
+            uint8_t flow_control, pad;
+            uint32_t eager_limit, receives;
+            uint64_t id;
+        } rxm;
+        char data[256];
+    };
+};
+enum { REQUEST_HEADER = 32, ACCEPTED = 1 };
+
+/* A frame of net or tcp: CQ data, tag and the iovecs of a transfer follow, each if it is there. */
+struct frame {
+    uint8_t version, op;
+    uint16_t flags;
+    uint8_t op_data, iovecs, header_bytes, id;
+    uint64_t bytes; /* with the header */
+};
+enum { OP_MSG, OP_TAGGED, OP_READ, OP_READ_REPLY, OP_WRITE };
+enum { CQ_DATA = 1, DELIVERY = 4, COMMIT = 8, TAGGED = 128, IS_ACK = 2, HEADER_MAX = 120 };
+
+/* A packet of ofi_rxm, the data of a frame. */
+struct packet {
+    uint8_t version, type;
+    uint16_t segment_bytes;
+    uint32_t segment;
+    uint64_t connection, message, control_data;
+    uint8_t op_version, rx_index, op, op_data;
+    uint32_t flags;
+    uint64_t size, data;
+    union {
+        uint64_t tag;
+        struct {
+            uint8_t type, op, iovecs;
+        } atomic;
+    };
+};
+enum { RXM_EAGER = 0, RXM_ATOMIC = 4, RXM_CREDIT = 6, RXM_TYPES = 9, RXM_ATOMIC_OP = 6 };
+
+/* A frame of sockets, big-endian. */
+struct sockets_frame {
+    uint8_t version, op, rx_id, iovecs;
+    uint16_t entry;
+    uint8_t reserved[2];
+    uint64_t flags, bytes;
+};
+enum { SOCKETS_VERSION = 2, S_SEND = 0, S_TSEND = 1, S_WRITE = 3, S_READ = 6, S_CONNECTION = 12 };
+
+_Static_assert(offsetof(struct request, net) == REQUEST_HEADER, "request for a connection");
+_Static_assert(sizeof(struct frame) == 16 && sizeof(struct packet) == 64, "frames");
+_Static_assert(sizeof(struct sockets_frame) == 24, "frame of sockets");
+
+/* ---- The stranger */
+
+static struct {
+    struct sockaddr_storage ports[64]; /* of the victims */
+    uint64_t random;
+    uint32_t pid;        /* each connection is one of another process */
+    uint16_t port;       /* that it claims to listen at: below 1024, where no rank does */
+    uint64_t connection; /* ofi_rxm: the victim's number for it */
+    long certain[64];    /* completions of nobody, which each victim has to drop */
+    int kept;     /* messages that no receive of the victims matches, which libfabric keeps */
+    int wasted;   /* packets that cost the victims a receive buffer each */
+    long refused; /* connections that no answer came for */
+} stranger;
+
+static struct {
+    unsigned char bytes[FRAMES * LONGEST_FRAME];
+    size_t length;
+} out;
+
+static uint64_t any(uint64_t below)
+{
+    stranger.random++;
+    return below ? check_mix(stranger.random) % below : check_mix(stranger.random);
+}
+
+static void append(const void *data, size_t bytes)
+{
+    if (data)
+        memcpy(out.bytes + out.length, data, bytes);
+    else
+        for (size_t i = 0; i < bytes; i++)
+            out.bytes[out.length + i] = (unsigned char)any(256);
+    out.length += bytes;
+}
+
+static void find_victims(void)
+{
+    for (int rank = 0; rank < hostile; rank++) {
+        size_t bytes = sizeof stranger.ports[rank];
+        struct weft_peer *peer = weft_peer_get(0, rank);
+        fi_av_lookup(weft_net_of_peer(peer)->objects.av, peer->net.addr, &stranger.ports[rank],
+                     &bytes);
+    }
+}
+
+/* Receives so many bytes. False if the connection ends or nothing comes. */
+static bool receive(int fd, void *data, size_t bytes)
+{
+    struct pollfd ready = {.fd = fd, .events = POLLIN};
+    for (size_t got = 0; got < bytes;) {
+        ssize_t n = poll(&ready, 1, PATIENCE_MS) > 0
+                        ? recv(fd, (char *)data + got, bytes - got, MSG_DONTWAIT)
+                        : 0;
+        if (n <= 0)
+            return false;
+        got += (size_t)n;
+    }
+    return true;
+}
+
+static struct request request_of(void)
+{
+    struct request request = {.version = 3, .same_endian = 1};
+    stranger.port = (uint16_t)(1 + stranger.port % 1000);
+    if (protocol == RXM) {
+        const char *limit = getenv("FI_OFI_RXM_EAGER_LIMIT");
+        if (!limit)
+            limit = getenv("FI_OFI_RXM_BUFFER_SIZE");
+        request.data_bytes = htons(sizeof request.rxm);
+        request.rxm.version = 1;
+        request.rxm.endianness = 1 + (__BYTE_ORDER == __LITTLE_ENDIAN);
+        request.rxm.control_version = 4;
+        request.rxm.op_version = 3;
+        request.rxm.port = stranger.port;
+        request.rxm.eager_limit = (uint32_t)atoi(limit ? limit : "16384");
+        request.rxm.id = (uint64_t)++stranger.pid << 32;
+    } else {
+        request.data_bytes = htons(sizeof request.net);
+        request.net.port = htons(stranger.port);
+        request.net.pid = htonl(++stranger.pid);
+    }
+    return request;
+}
+
+/* A request that is wrong in one field: no connection comes of it. */
+static void forge_request(int fd)
+{
+    struct request request = request_of();
+    size_t bytes = REQUEST_HEADER + ntohs(request.data_bytes);
+    switch (any(4)) {
+    case 0:
+        request.version = (uint8_t)(4 + any(250));
+        break;
+    case 1:
+        request.type = (uint8_t)(1 + any(255));
+        break;
+    case 2:
+        bytes = any(bytes);
+        break;
+    default:
+        request.data_bytes = htons((uint16_t)(257 + any(60000)));
+        bytes = sizeof request;
+    }
+    send(fd, &request, bytes, MSG_NOSIGNAL);
+}
+
+/* The handshake of a connection. False if the victim refused it. */
+static bool greet(int fd)
+{
+    struct request request = request_of(), reply;
+    if (protocol == SOCKETS)
+        return true;
+    size_t bytes = REQUEST_HEADER + ntohs(request.data_bytes);
+    if (send(fd, &request, bytes, MSG_NOSIGNAL) != (ssize_t)bytes ||
+        !receive(fd, &reply, REQUEST_HEADER))
+        return false;
+    size_t more = ntohs(reply.data_bytes);
+    if (more > sizeof reply.data || !receive(fd, reply.data, more))
+        return false;
+    memcpy(&stranger.connection, reply.data, sizeof stranger.connection);
+    return reply.type == ACCEPTED;
+}
+
+/* ---- Frames of net and tcp */
+
+static void append_frame(struct frame frame, const void *data, size_t bytes)
+{
+    size_t header = sizeof frame + (frame.flags & CQ_DATA ? 8 : 0) +
+                    (frame.op == OP_TAGGED ? 8 : 0) + 24 * (size_t)frame.iovecs;
+    frame.version = 3;
+    frame.header_bytes = (uint8_t)header;
+    frame.bytes = header + bytes;
+    append(&frame, sizeof frame);
+    append(NULL, header - sizeof frame);
+    append(data, bytes);
+}
+
+/* Completes at the victim as a write that nobody posted. */
+static void append_write_of_nothing(int to)
+{
+    append_frame((struct frame){.op = OP_WRITE, .flags = CQ_DATA}, NULL, 0);
+    stranger.certain[to]++;
+}
+
+static bool is_left_out(const struct frame *frame)
+{
+    bool ack = frame->op == OP_MSG && frame->op_data == IS_ACK;
+    return ack || (protocol == RXM && (frame->op <= OP_TAGGED || frame->flags & TAGGED));
+}
+
+static void append_any_frame(void)
+{
+    static const uint16_t flags[] = {0, CQ_DATA, DELIVERY, COMMIT, TAGGED};
+    struct frame frame;
+    do {
+        frame = (struct frame){.op = (uint8_t)(any(8) ? any(OP_WRITE + 1) : any(256)),
+                               .op_data = (uint8_t)(any(4) ? 0 : any(256)),
+                               .iovecs = (uint8_t)(any(2) ? 0 : any(5))};
+        for (int i = 0; i < 3; i++)
+            frame.flags |= any(16) ? flags[any(5)] : (uint16_t)any(0);
+    } while (is_left_out(&frame));
+    size_t at = out.length;
+    append_frame(frame, NULL, any(2) ? any(64) : any(2000));
+    memcpy(&frame, out.bytes + at, sizeof frame);
+    switch (any(12)) {
+    case 0:
+        frame.version = (uint8_t)any(256);
+        break;
+    case 1:
+        frame.header_bytes = (uint8_t)(16 + any(HEADER_MAX - 16 + 1));
+        break;
+    case 2:
+        frame.header_bytes = (uint8_t)any(256);
+        break;
+    case 3:
+        frame.bytes = any(2) ? any(64) : any(0);
+        break;
+    case 4:
+        frame.iovecs = (uint8_t)any(256);
+        break;
+    default:
+        break;
+    }
+    memcpy(out.bytes + at, &frame, sizeof frame);
+}
+
+/* ---- Packets of ofi_rxm */
+
+static void append_packet(void)
+{
+    char data[sizeof(struct packet) + 256];
+    struct packet packet = {.version = 4,
+                            .type = RXM_EAGER,
+                            .op_version = 3,
+                            .connection = stranger.connection,
+                            .message = any(0),
+                            .control_data = any(0),
+                            .op_data = (uint8_t)any(256),
+                            .data = any(0)};
+    size_t bytes = any(sizeof data - sizeof packet);
+    uint64_t choice = any(5);
+    if (choice > 2 && ++stranger.wasted > WASTED_MAX)
+        choice = any(3);
+    if (choice == 0 && ++stranger.kept > KEPT_MAX)
+        choice = 1 + any(2);
+    switch (choice) {
+    case 0: /* a message, for a tag of the world communicator or any */
+        packet.op = OP_TAGGED;
+        packet.flags = any(2) ? 1u << 17 : 0;
+        packet.tag = any(2) ? any(0) : weft_comm_world.p2p.net_bits | any(1000);
+        break;
+    case 1:
+        packet.type = RXM_ATOMIC;
+        packet.op = (uint8_t)(RXM_ATOMIC_OP + any(3));
+        packet.atomic.type = (uint8_t)any(8);
+        packet.atomic.op = (uint8_t)any(8);
+        packet.atomic.iovecs = (uint8_t)any(2);
+        if (bytes < 32)
+            bytes = 32;
+        break;
+    case 2:
+        packet.type = RXM_CREDIT;
+        break;
+    case 3: /* an op that messages do not have */
+        packet.op = (uint8_t)(2 + any(254));
+        break;
+    default:
+        packet.type = (uint8_t)(RXM_TYPES + any(256 - RXM_TYPES));
+    }
+    packet.size = bytes;
+    memcpy(data, &packet, sizeof packet);
+    for (size_t i = 0; i < bytes; i++)
+        data[sizeof packet + i] = (char)any(256);
+    append_frame((struct frame){.op = OP_MSG}, data, sizeof packet + bytes);
+}
+
+/* ---- Frames of sockets */
+
+static void append_sockets_frame(void)
+{
+    static const uint8_t ops[] = {S_SEND, S_TSEND, S_WRITE, S_READ};
+    struct sockets_frame frame = {
+        .version = SOCKETS_VERSION, .op = ops[any(sizeof ops)], .entry = htons((uint16_t)any(128))};
+    if (frame.op == S_SEND && ++stranger.kept > KEPT_MAX)
+        frame.op = S_TSEND;
+    bool cq_data = any(2), of_nothing = any(2);
+    if ((frame.op == S_WRITE || frame.op == S_READ) && !of_nothing)
+        frame.iovecs = (uint8_t)any(9);
+    if (frame.op == S_READ)
+        cq_data = false;
+    frame.flags = htobe64(cq_data ? FI_REMOTE_CQ_DATA : 0);
+    size_t more = (cq_data ? 8 : 0) + (frame.op == S_TSEND ? 8 : 0) + 24 * (size_t)frame.iovecs;
+    if (frame.op <= S_TSEND || frame.iovecs)
+        more += any(200);
+    frame.bytes = htobe64(sizeof frame + more);
+    append(&frame, sizeof frame);
+    append(NULL, more);
+}
+
+/* ---- The attack */
+
+/* Sends what was appended, and waits until the victim has read it or has closed the connection. */
+static void deliver(int fd)
+{
+    static char replies[4096];
+    struct pollfd ready = {.fd = fd, .events = POLLOUT | POLLIN};
+    size_t sent = 0;
+    while (sent < out.length && poll(&ready, 1, PATIENCE_MS) > 0) {
+        ssize_t n = send(fd, out.bytes + sent, out.length - sent, MSG_NOSIGNAL | MSG_DONTWAIT);
+        if (n > 0)
+            sent += (size_t)n;
+        else if (ready.revents & (POLLERR | POLLHUP))
+            break;
+        while (recv(fd, replies, sizeof replies, MSG_DONTWAIT) > 0)
+            ;
+    }
+    shutdown(fd, SHUT_WR);
+    ready.events = POLLIN; /* until the victim closes it, or answers nothing */
+    while (poll(&ready, 1, 20) > 0 && recv(fd, replies, sizeof replies, MSG_DONTWAIT) > 0)
+        ;
+}
+
+/* One connection with so many frames, the first of them the write of nothing. */
+static void connect_and_forge(int to, int frames)
+{
+    int fd = socket(stranger.ports[to].ss_family, SOCK_STREAM, 0);
+    if (connect(fd, (struct sockaddr *)&stranger.ports[to], sizeof(struct sockaddr_in)))
+        stranger.refused++;
+    else if (protocol != SOCKETS && any(8) == 0)
+        forge_request(fd);
+    else if (!greet(fd))
+        stranger.refused++;
+    else {
+        out.length = 0;
+        for (int i = 0; i < frames; i++)
+            if (protocol == SOCKETS)
+                append_sockets_frame();
+            else if (i == 0)
+                append_write_of_nothing(to);
+            else if (protocol == RXM && any(16))
+                append_packet();
+            else
+                append_any_frame();
+        deliver(fd);
+    }
+    close(fd);
+}
+
+static void attack(long frames)
+{
+    long sent = 0;
+    while (sent < frames) {
+        check_step("sending frames from %ld on", sent);
+        for (int i = 0; i < BATCH && sent < frames; i++) {
+            int now = 1 + (int)any(protocol == NET ? FRAMES / 8 : FRAMES);
+            connect_and_forge((int)any((uint64_t)hostile), now);
+            sent += now;
+        }
+        int last = sent >= frames;
+        for (int to = 0; to < hostile; to++)
+            MPI_Send(&last, 1, MPI_INT, to, TICK, MPI_COMM_WORLD);
+        for (int from = 0; from < hostile; from++)
+            MPI_Recv(NULL, 0, MPI_BYTE, from, TOCK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+    }
+}
+
+/* ---- The other ranks */
+
+static void exchange(int round, uint64_t *seed)
+{
+    static const int sizes[] = {0, 8, 3000, 20000, LONGEST};
+    static unsigned char mine[LONGEST], other[LONGEST];
+    int rank, size, bytes = sizes[check_random(seed, 5)];
+    MPI_Comm_rank(victims, &rank);
+    MPI_Comm_size(victims, &size);
+    int to = (rank + 1) % size, from = (rank + size - 1) % size;
+    check_fill(mine, (size_t)bytes, rank, 0, round);
+    memset(other, 0, (size_t)bytes);
+    MPI_Sendrecv(mine, bytes, MPI_BYTE, to, DATA, other, bytes, MPI_BYTE, from, DATA, victims,
+                 MPI_STATUS_IGNORE);
+    CHECK_DATA(other, bytes, from, 0, round);
+}
+
+/* Runs rounds until the hostile rank has sent its last tick to every victim. */
+static void endure(uint64_t seed)
+{
+    MPI_Request tick;
+    int last = 0, all = 0, arrived;
+    MPI_Irecv(&last, 1, MPI_INT, hostile, TICK, MPI_COMM_WORLD, &tick);
+    for (int round = 0; !all; round++) {
+        check_step("exchanging messages, round %d", round);
+        exchange(round, &seed);
+        MPI_Test(&tick, &arrived, MPI_STATUS_IGNORE);
+        if (arrived && tick == MPI_REQUEST_NULL && last >= 0) {
+            MPI_Send(NULL, 0, MPI_BYTE, hostile, TOCK, MPI_COMM_WORLD);
+            if (last)
+                last = -1;
+            else
+                MPI_Irecv(&last, 1, MPI_INT, hostile, TICK, MPI_COMM_WORLD, &tick);
+        }
+        int done = last < 0;
+        MPI_Allreduce(&done, &all, 1, MPI_INT, MPI_LAND, victims);
+    }
+}
+
+int main(int argc, char **argv)
+{
+    check_begin(&argc, &argv, 3);
+    long frames = check_setting("WEFT_TEST_FORGED", FORGED), certain = 0;
+    int seed = check_setting("WEFT_TEST_SEED", FIXED_SEED);
+    const char *provider = weft_net.choice.row->pattern;
+    protocol = strstr(provider, "ofi_rxm") ? RXM : strstr(provider, "sockets") ? SOCKETS : NET;
+    hostile = check.size - 1;
+    for (int rank = 0; rank < check.size; rank++) /* connect all */
+        MPI_Sendrecv(NULL, 0, MPI_BYTE, rank, DATA, NULL, 0, MPI_BYTE, rank, DATA, MPI_COMM_WORLD,
+                     MPI_STATUS_IGNORE);
+    MPI_Comm_split(MPI_COMM_WORLD, check.rank == hostile ? MPI_UNDEFINED : 0, check.rank, &victims);
+    if (check.rank == hostile) {
+        stranger.random = check_mix((uint64_t)seed);
+        find_victims();
+        attack(frames);
+    } else {
+        endure(check_mix((uint64_t)seed));
+        MPI_Comm_free(&victims);
+    }
+    MPI_Scatter(stranger.certain, 1, MPI_LONG, &certain, 1, MPI_LONG, hostile, MPI_COMM_WORLD);
+    CHECK(check.rank == hostile || (long)weft_counts.net_dropped >= certain,
+          "%ld completions had to be dropped, %llu were", certain,
+          (unsigned long long)weft_counts.net_dropped);
+    if (check.rank == hostile)
+        printf("%ld frames forged, %ld connections refused\n", frames, stranger.refused);
+    else
+        printf("rank %d: %ld completions of nobody, %llu messages and completions dropped\n",
+               check.rank, certain, (unsigned long long)weft_counts.net_dropped);
+    return check_done();
+}

@@ -199,6 +199,7 @@ libmpi_abi_a_SOURCES += \
     src/pmix/launcher.c \
     src/pmix/pmix_internal.h \
     src/pmix/psets.c \
+    src/pmix/rank_lock.c \
     src/pmix/reply.c
 
 # The net lane: the only code that includes rdma/*

@@ -25,6 +25,7 @@
 
 static struct {
     bool joined;
+    bool forked; /* this is a child of the process that joined */
     pmix_proc_t self;
     int rank, size;
     int *peers;
@@ -139,14 +140,17 @@ static pmix_status_t leave(void)
     weft_job_file_phase(boot.rank, WEFT_JOB_FILE_LEFT);
     pmix_status_t rc = PMIx_Finalize(NULL, 0);
     weft_failure_close();
+    weft_rank_lock_release();
     return rc;
 }
 
 static int join_job(struct weft_job *job, char *why, size_t len)
 {
     pmix_status_t rc = init_quietly();
-    if (rc != PMIX_SUCCESS)
+    if (rc != PMIX_SUCCESS) {
+        weft_rank_lock_release();
         return explain_init(rc, why, len);
+    }
     boot.joined = true;
     boot.rank = (int)boot.self.rank;
     weft_job_file_phase(boot.rank, WEFT_JOB_FILE_JOINED);
@@ -174,8 +178,24 @@ static int join_job(struct weft_job *job, char *why, size_t len)
     return 0;
 }
 
-int weft_boot_init(struct weft_job *job, char *why, size_t len)
+/* Another process has joined as this rank. */
+static int join_beside(struct weft_job *job, int holder, bool alone, char *why, size_t len)
 {
+    if (alone) {
+        snprintf(boot.launcher, sizeof boot.launcher, "none");
+        return join_singleton(job, why, len);
+    }
+    return fail(
+        why, len,
+        "process %d on %s has joined the job as rank %s and has not finalized MPI, so this "
+        "process (%d), which inherited its environment, cannot join as the same rank: start "
+        "it after MPI_Finalize, or set WEFT_CHILD=alone to make it a job of its own",
+        holder, boot.host, getenv("PMIX_RANK") ? getenv("PMIX_RANK") : "?", (int)getpid());
+}
+
+int weft_boot_init(struct weft_job *job, bool child_alone, char *why, size_t len)
+{
+    int holder = 0;
     if (gethostname(boot.host, sizeof boot.host - 1) != 0 || !boot.host[0])
         snprintf(boot.host, sizeof boot.host, "localhost");
 
@@ -183,10 +203,17 @@ int weft_boot_init(struct weft_job *job, char *why, size_t len)
     case WEFT_LAUNCH_SINGLETON:
         return join_singleton(job, why, len);
     case WEFT_LAUNCH_PMIX:
-        return join_job(job, why, len);
+        return weft_rank_lock_take(&holder) ? join_job(job, why, len)
+                                            : join_beside(job, holder, child_alone, why, len);
     default:
         return -1;
     }
+}
+
+void weft_boot_forked(void)
+{
+    boot.forked = true;
+    weft_rank_lock_release();
 }
 
 const char *weft_psets_nspace(void)
@@ -442,7 +469,7 @@ void weft_boot_abort(int code, const char *message)
     if (pthread_create(&watchdog, NULL, exit_later, (void *)(intptr_t)seen) == 0)
         pthread_detach(watchdog);
     fflush(NULL);
-    if (boot.joined)
+    if (boot.joined && !boot.forked)
         PMIx_Abort(seen, message, NULL, 0);
     _exit(seen);
 }

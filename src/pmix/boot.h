@@ -30,8 +30,13 @@ struct weft_job {
 };
 
 /* Detects the launcher, joins the job and fills *job. job->local_peers is freed by
- * weft_boot_finalize. */
-int weft_boot_init(struct weft_job *job, char *why, size_t len);
+ * weft_boot_finalize. If another process of this host has joined as this rank, which started this
+ * one: fails, or, if child_alone, this process becomes a job of one. */
+int weft_boot_init(struct weft_job *job, bool child_alone, char *why, size_t len);
+
+/* In a forked child of a process that has joined: it is no rank, and weft_boot_abort ends it alone.
+ * Async-signal-safe. */
+void weft_boot_forked(void);
 
 /* Publishes a value of this rank for the other ranks of the job; visible after weft_boot_fence. */
 int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why, size_t len);

@@ -126,6 +126,15 @@ int weft_failure_lowest(void);
 /* True if the connection to the launcher is lost. */
 bool weft_failure_launcher_lost(void);
 
+/* ---- rank_lock.c */
+
+/* Takes the lock of this rank; false if another process has it, with its pid in *holder (0: not
+ * visible here). Without sockets there is no lock, and the result is true. */
+bool weft_rank_lock_take(int *holder);
+
+/* Safe in a forked child, where it closes the child's copy only. */
+void weft_rank_lock_release(void);
+
 /* ---- psets.c; weft_psets_nspace is in boot.c: the namespace of the job, NULL for a singleton */
 const char *weft_psets_nspace(void);
 void weft_psets_close(void);

@@ -15,6 +15,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/time.h>
+#include <sys/wait.h>
 #include <unistd.h>
 
 static int rank = -1, size, value;
@@ -44,14 +45,36 @@ static int early_rank(void)
     return text ? atoi(text) : 0;
 }
 
-static void hello(void)
+static void hello_again(void)
 {
-    begin();
     int sum = 0;
     MPI_Allreduce(&rank, &sum, 1, MPI_INT, MPI_SUM, MPI_COMM_WORLD);
     printf("hello from %d of %d, sum %d\n", rank, size, sum);
     MPI_Finalize();
     exit(0);
+}
+
+static void hello(void)
+{
+    begin();
+    hello_again();
+}
+
+/* Rank 0 starts a program that calls MPI too. */
+static void start_program(void)
+{
+    char program[1024], command[1100];
+    begin();
+    ssize_t length = readlink("/proc/self/exe", program, sizeof program - 1);
+    if (rank == 0 && length > 0) {
+        program[length] = 0;
+        snprintf(command, sizeof command, "'%s' hello", program);
+        fflush(stdout);
+        int status = system(command);
+        printf("the program ended with code %d\n", WIFEXITED(status) ? WEXITSTATUS(status) : -1);
+        fflush(stdout);
+    }
+    hello_again();
 }
 
 static void exit_before_init(void)
@@ -1244,6 +1267,7 @@ static const struct {
     const char *name;
     void (*act)(void);
 } acts[] = {{"hello", hello},
+            {"start-program", start_program},
             {"exit-before-init", exit_before_init},
             {"killed-before-init", killed_before_init},
             {"killed-after-init", killed_after_init},

@@ -229,7 +229,7 @@ static void test_orphan(void)
 int main(int argc, char **argv)
 {
     const char *what = argc > 1 ? argv[1] : "all";
-    int rc = weft_boot_init(&job, why, sizeof why);
+    int rc = weft_boot_init(&job, false, why, sizeof why);
 
     if (strcmp(what, "why") == 0) {
         printf("%s\n", rc == 0 ? "joined a job" : why);

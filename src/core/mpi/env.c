@@ -48,7 +48,8 @@ int PMPI_Abort(MPI_Comm handle, int code)
 {
     (void)
         handle; /* MPI 5.0 section 9.4 requires to end at least the group of comm: all ranks end */
-    weft_fatal(code, "MPI_Abort was called with error code %d", code);
+    weft_fatal(code, "MPI_Abort was called with error code %d%s", code,
+               weft_check_forked() ? " by a forked child of this rank, which ends alone" : "");
 }
 
 /* For profiling libraries, which define their own (MPI 5.0, 15.2.4). */

@@ -20,7 +20,9 @@ int PMPI_Session_finalize(MPI_Session *handle)
     const char *function = "MPI_Session_finalize";
     struct weft_session *session;
     weft_vcis_enter();
-    int code = weft_arg_session(handle ? *handle : MPI_SESSION_NULL, &session);
+    int code = weft_check_forked();
+    if (code == MPI_SUCCESS)
+        code = weft_arg_session(handle ? *handle : MPI_SESSION_NULL, &session);
     if (code != MPI_SUCCESS)
         return weft_vcis_leave_with(code, function);
     if (session->bsend.attached) {

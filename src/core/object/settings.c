@@ -126,6 +126,11 @@ const struct weft_setting weft_settings_table[] = {
          "MPI_Reduce_scatter and MPI_Reduce_scatter_block (pairwise: if the operation is "
          "commutative)" BY_SIZE),
     COLL(SCAN, scan, "auto|doubling|chain", "MPI_Scan and MPI_Exscan" BY_SIZE),
+    {"WEFT_CHILD", WEFT_SETTING_CHOICE, FIELD(child), "error", 0, 0, "error|alone",
+     "what MPI_Init does in a program that a rank starts between its own MPI_Init and "
+     "MPI_Finalize: "
+     "error: it fails; alone: the program is a job of one rank",
+     0},
     {"WEFT_COUNTERS", WEFT_SETTING_CHOICE, FIELD(counters), "basic", 0, 0, "basic|all",
      "which performance variables of MPI_T are counted: basic: those without cost; all: also "
      "bytes, receives by sender, polls and time waited, for which every message takes the general "

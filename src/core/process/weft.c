@@ -47,8 +47,21 @@ double weft_seconds(void)
     return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
 }
 
+int weft_check_forked(void)
+{
+    if (!(weft_entry_flags & WEFT_ENTRY_FORKED))
+        return MPI_SUCCESS;
+    return weft_error_set(
+        MPI_ERR_OTHER,
+        "process %d is a forked child of this rank and cannot use MPI; call MPI in "
+        "the rank's own process, or start a program by exec",
+        (int)getpid());
+}
+
 static int enter_rarely(const char *function)
 {
+    if (weft_entry_flags & WEFT_ENTRY_FORKED)
+        return weft_error_raise(NULL, weft_check_forked(), function);
     if (weft_entry_flags & WEFT_ENTRY_CLOSED)
         weft_fatal(MPI_ERR_OTHER, "%s was called %s; call it between MPI_Init and MPI_Finalize",
                    function,
@@ -135,6 +148,15 @@ static void fetch_cores(void)
     if (weft_boot_fetch(0, cores_key, &cores, &bytes, CORES_SECONDS, why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
     weft.crowded = weft.job.size > cores;
+}
+
+/* In a forked child, which has one thread, no rank and no thread of PMIx or of a provider. */
+static void mark_forked(void)
+{
+    if (!running)
+        return;
+    weft_entry_flags = WEFT_ENTRY_FORKED;
+    weft_boot_forked();
 }
 
 static void open_net(bool threads)
@@ -237,7 +259,7 @@ static void weft_start(int thread_level)
     weft_net_free_signals();
     if (weft_settings_load(why, sizeof why))
         weft_fatal(MPI_ERR_OTHER, "%s", why);
-    if (weft_boot_init(&weft.job, why, sizeof why)) {
+    if (weft_boot_init(&weft.job, weft_settings.child, why, sizeof why)) {
         weft.job.size = 0;
         if (world == WORLD_WAS)
             weft_fatal(MPI_ERR_OTHER,
@@ -259,6 +281,9 @@ static void weft_start(int thread_level)
     weft_progress_open();
     main_thread = pthread_self();
     running = true;
+    static bool registered;
+    if (!registered)
+        registered = pthread_atfork(NULL, NULL, mark_forked) == 0;
 }
 
 /* Starts the progress thread too, if it is wanted and MPI has a user. */
@@ -287,6 +312,8 @@ static void set_entry_flags(void)
 
 int weft_init(int thread_level)
 {
+    if (weft_check_forked())
+        return MPI_ERR_OTHER;
     if (world == WORLD_WAS)
         weft_fatal(MPI_ERR_OTHER,
                    "MPI_Init was called after MPI_Finalize; a process can initialise MPI once");

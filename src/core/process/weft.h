@@ -55,7 +55,8 @@ enum weft_entry_flag {
     WEFT_ENTRY_THREADS = 2, /* take VCIs */
     WEFT_ENTRY_REPORT = 4,  /* set by the handler of SIGUSR1: report what this rank waits for */
     WEFT_ENTRY_COUNT = 8,   /* WEFT_COUNTERS=all: every message takes the general path */
-    WEFT_ENTRY_EVENTS = 16  /* callbacks of MPI_T's events wait to be called */
+    WEFT_ENTRY_EVENTS = 16, /* callbacks of MPI_T's events wait to be called */
+    WEFT_ENTRY_FORKED = 32  /* this is a forked child of a rank: report that; set alone */
 };
 extern WEFT_HIDDEN unsigned weft_entry_flags;
 
@@ -139,6 +140,10 @@ int weft_finalize(void);
  * is closed until MPI_Finalize or the exit of the process, because other ranks may go on. */
 void weft_enter_use(int thread_level);
 void weft_leave_use(int thread_level);
+
+/* In a forked child of a rank, which cannot use MPI: records the error and returns its class;
+ * elsewhere MPI_SUCCESS. */
+int weft_check_forked(void);
 
 bool weft_is_initialized(void);
 bool weft_is_finalized(void);

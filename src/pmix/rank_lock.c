@@ -1,0 +1,75 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The lock of a rank: at most one process of a host joins a job as a given rank at a time. A
+ * program that a rank starts inherits the launcher's variables; if it joined too, the launcher and
+ * the peers could not distinguish the two processes.
+ *
+ * Invariant: the lock is a socket with an abstract name, so the kernel releases it when the process
+ * ends. A socket of another user is no lock. exec and fork do not pass it on.
+ */
+#include "boot.h"
+#include "pmix/pmix_internal.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/socket.h>
+#include <sys/un.h>
+#include <unistd.h>
+
+extern char **environ;
+
+static int lock = -1;
+
+/* FNV-1a. */
+static uint64_t hash(const char *text)
+{
+    uint64_t h = 0xcbf29ce484222325u;
+    for (; *text; text++)
+        h = (h ^ (unsigned char)*text) * 0x100000001b3u;
+    return h;
+}
+
+/* The launcher's variables of this rank, in any order. The server's address is one of them, because
+ * two servers on a host can have jobs of the same name. */
+static uint64_t hash_of_rank(void)
+{
+    static const char *const names[] = {"PMIX_NAMESPACE=", "PMIX_RANK=", "PMIX_SERVER_URI"};
+    uint64_t sum = 0;
+    for (char **e = environ; *e; e++)
+        for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+            if (strncmp(*e, names[i], strlen(names[i])) == 0)
+                sum += hash(*e);
+    return sum;
+}
+
+bool weft_rank_lock_take(int *holder)
+{
+    struct sockaddr_un at = {.sun_family = AF_UNIX};
+    int n = snprintf(at.sun_path + 1, sizeof at.sun_path - 1, "weft-rank-%d-%016llx",
+                     (int)geteuid(), (unsigned long long)hash_of_rank());
+    socklen_t len = (socklen_t)(offsetof(struct sockaddr_un, sun_path) + 1 + (size_t)n);
+    struct ucred peer;
+    socklen_t size = sizeof peer;
+    int fd = socket(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC | SOCK_NONBLOCK, 0);
+    if (fd < 0)
+        return true;
+    if (bind(fd, (struct sockaddr *)&at, len) == 0 && listen(fd, SOMAXCONN) == 0) {
+        lock = fd;
+        return true;
+    }
+    bool held = errno == EADDRINUSE && connect(fd, (struct sockaddr *)&at, len) == 0 &&
+                getsockopt(fd, SOL_SOCKET, SO_PEERCRED, &peer, &size) == 0 && peer.uid == geteuid();
+    close(fd);
+    if (held)
+        *holder = peer.pid;
+    return !held;
+}
+
+void weft_rank_lock_release(void)
+{
+    if (lock >= 0)
+        close(lock);
+    lock = -1;
+}

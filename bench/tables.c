@@ -37,9 +37,9 @@ static const int alone[1] = {0};
 
 /* ---- the bootstrap of a job that is not there ------------------------------------------------ */
 
-int weft_boot_init(struct weft_job *job, char *why, size_t len)
+int weft_boot_init(struct weft_job *job, bool child_alone, char *why, size_t len)
 {
-    (void)why, (void)len;
+    (void)child_alone, (void)why, (void)len;
     *job = (struct weft_job){
         .size = ranks,
         .local_size = 1,

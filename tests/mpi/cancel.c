@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=2 lanes=rxm,rxm-soft,sockets,net-soft seconds=60
-// run: ranks=4 lanes=rxm,rxm-push,rxm-small,soft-small,shm,shm-copy,shm-small,shm-unpaid,mixed seconds=60
-// run: ranks=4 lanes=mixed-soft seconds=60
+// run: ranks=4 lanes=rxm,rxm-push,rxm-small,soft-small,shm,shm-copy,shm-small,mixed seconds=60
+// run: ranks=4 lanes=shm-unpaid,mixed-soft seconds=60
 // run: ranks=1 lanes=self seconds=30
 /*
  * Cancelling receives and sends of every mode and length, persistent ones too. A send that nobody

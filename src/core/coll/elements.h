@@ -89,8 +89,8 @@ static inline int64_t weft_int_of(struct weft_ints ints, int i)
     return ints.wide ? ((const int64_t *)ints.at)[i] : ((const int *)ints.at)[i];
 }
 
-/* The datatype of block i of a w-form. MPI_DATATYPE_NULL, which is accepted where the count is 0, is
- * replaced by MPI_BYTE. */
+/* The datatype of block i of a w-form. MPI_DATATYPE_NULL, which is accepted where the count is 0,
+ * is replaced by MPI_BYTE. */
 static inline const struct weft_datatype *weft_block_type(const struct weft_arrays *arrays, int i)
 {
     MPI_Datatype type = arrays->types[i];

@@ -56,8 +56,8 @@ static int check_elements(MPI_Count count, MPI_Datatype handle, size_t blocks,
     return check_count(count, out->type, blocks);
 }
 
-/* n counts and, unless the datatype is that of all, n datatypes. MPI_DATATYPE_NULL is accepted where
- * the count is 0, as by other MPI libraries. */
+/* n counts and, unless the datatype is that of all, n datatypes. MPI_DATATYPE_NULL is accepted
+ * where the count is 0, as by other MPI libraries. */
 static int check_vector(const struct weft_coll_side *side, int n, struct weft_blocks *out)
 {
     const struct weft_arrays *arrays = side->arrays;

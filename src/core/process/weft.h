@@ -171,8 +171,8 @@ int weft_progress(void);
  * yielded after as many of them without an event as in a wait. It never sleeps here. */
 void weft_look(struct weft_vci *vci);
 
-/* For a call that is complete without progress: every LOOK_TURN-th progresses, because a program may
- * make only such calls for long (messages to itself, collectives of one rank, tests of
+/* For a call that is complete without progress: every LOOK_TURN-th progresses, because a program
+ * may make only such calls for long (messages to itself, collectives of one rank, tests of
  * MPI_REQUEST_NULL) while other ranks need its progress. */
 static inline void weft_look_sometimes(struct weft_vci *vci)
 {

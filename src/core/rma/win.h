@@ -124,8 +124,8 @@ struct weft_win {
     bool lock_all_nocheck;
     int locks;                           /* targets locked by MPI_Win_lock */
     struct weft_group *started, *posted; /* of the open epochs, one reference each; or NULL */
-    int fault;      /* the error class of an operation that had ended for its caller; the next
-                  synchronization returns it */
+    int fault; /* the error class of an operation that had ended for its caller; the next
+             synchronization returns it */
     const char *waits_for; /* for the hang report; NULL: no call on this window waits */
     int waits_at;
 

@@ -121,6 +121,10 @@ bool weft_boot_next_failure(int *rank)
     return false;
 }
 
+void weft_boot_forked(void)
+{
+}
+
 void weft_boot_abort(int code, const char *message)
 {
     fprintf(stderr, "tables: %s\n", message);

@@ -136,7 +136,7 @@ _Static_assert(offsetof(struct weft_net_control, number) + WEFT_FINS_AT_ONCE * s
                    sizeof(struct weft_net_control),
                "the numbers of a FIN");
 
-enum { WEFT_NET_WIRE_VERSION = 13 };
+enum { WEFT_NET_WIRE_VERSION = 14 };
 
 /* The most bytes of data of one operation of the provider that pass through a bounce buffer. */
 enum { WEFT_NET_PIECE_MAX = 1 << 20 };

@@ -227,7 +227,6 @@ static uint64_t choose_credits(void)
 static void join(bool threads)
 {
     bool all = weft_shm_expects_all(&weft.job);
-    weft.eager_credits = choose_credits();
     weft_shm_offer(&weft.job, threads);
     publish_cores();
     if (!all)
@@ -272,6 +271,7 @@ static void weft_start(int thread_level)
     bool threads = thread_level == MPI_THREAD_MULTIPLE;
     weft_count_open();
     weft.tag_ub = INT32_MAX;
+    weft.eager_credits = choose_credits();
     if (weft.job.size > 1)
         join(threads);
     else

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-// run: ranks=2 lanes=rxm seconds=90 memory=5
-// run: ranks=1 lanes=self seconds=60 memory=5
+// run: ranks=2 lanes=rxm seconds=300 memory=5
+// run: ranks=1 lanes=self seconds=300 memory=5
 /*
  * One message of 4 GiB + 5 bytes, by the large-count forms, posted before it is sent; its length
  * and every byte of it arrive. With two ranks over the net, with one rank to itself. What is sent

@@ -1,12 +1,12 @@
 # SPDX-License-Identifier: BSD-3-Clause
 """Entry points of collectives (status `collective`): each puts its arguments into a struct
-weft_coll_call and starts it in one of three ways. Operation, way and members follow from the name
+weft_coll_call and starts it in one of three ways. Operation, start and members follow from the name
 and the parameters.
 """
 
 import re
 
-from tables import TableError, split_parameters
+from tables import TableError, braced, split_parameters
 
 # The side of a parameter and its member; a broadcast's data and a reduction's operand are sent.
 MEMBERS = {
@@ -25,7 +25,7 @@ def operation(name):
     return re.sub(r"^I(?=[a-z])", "", bare).upper()
 
 
-def way(parameters):
+def start(parameters):
     types = [p.type for p in parameters]
     if "MPI_Request *" not in types:
         return "weft_coll_blocking(&call)"
@@ -62,14 +62,17 @@ def body(function):
             arrays[side].append(f".{member} = {{{p.name}, {wide}}}")
         else:
             sides[side][member] = p.name
+    head = []
     for side, members in arrays.items():
         if members:
-            sides[side]["arrays"] = f"&(struct weft_arrays){{{', '.join(members)}}}"
+            head += [f"const struct weft_arrays {side}_arrays = {{",
+                     *[f"    {member}," for member in members], "};"]
+            sides[side]["arrays"] = f"&{side}_arrays"
     plain = re.sub("_c$", "", function.name)
     lines = [f'.function = "{plain}",', f".kind = WEFT_COLL_{operation(plain)},"]
     for side, members in sides.items():
         values = [f".{name} = {value}" for name, value in {**SIDE, **members}.items()]
-        lines.append(f".{side} = {{{', '.join(values)}}},")
+        lines += braced(f".{side} = ", values, ",", 8)
     lines += [f".{name} = {value}," for name, value in {**REST, **rest}.items()]
-    return ["const struct weft_coll_call call = {", *["    " + line for line in lines], "};",
-            f"return {way(parameters)};"]
+    return [*head, "const struct weft_coll_call call = {", *["    " + line for line in lines], "};",
+            f"return {start(parameters)};"]

@@ -5,7 +5,7 @@ three rows in which MPI_Type_get_contents returns them: integers, addresses and 
 
 import re
 
-from tables import TableError, split_parameters
+from tables import TableError, braced, split_parameters
 
 ROWS = {"int": "integers", "MPI_Aint": "addresses", "MPI_Count": "large"}
 
@@ -28,7 +28,9 @@ def body(function):
     combiner = re.sub(r"^MPI_Type_(create_)?|_c$", "", function.name).upper()
     lines = [f'.function = "{function.name}",', f".combiner = MPI_COMBINER_{combiner},",
              f".count = {count},"]
-    lines += [f".{row} = {{{', '.join(items)}}}," for row, items in rows.items() if items]
+    for row, items in rows.items():
+        if items:
+            lines += braced(f".{row} = ", items, ",", 8)
     lines += [f".types = {types[0]},", f".ntypes = {types[1]},", ".result = newtype,"]
     head = [f"MPI_Count n = {count} < 0 ? 0 : {count};"] if "[" in function.parameters else []
     return [*head, "const struct weft_construct call = {", *["    " + line for line in lines], "};",

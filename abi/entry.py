@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""Entry points that a row of entry.tsv describes (status `entry`): enter, check the arguments in
-order, call the core, leave. entry.tsv describes its columns.
+"""Entry points that a stanza of entry_points.txt describes (status `entry`): enter, check the
+arguments in order, run the C of the stanza, leave. entry_points.txt describes its stanzas.
 
 Invariant: a check returns MPI_SUCCESS, or an error class whose sentence it has recorded; the error
 is raised once, in the statement that leaves.
@@ -9,9 +9,13 @@ is raised once, in the statement that leaves.
 import re
 from collections import namedtuple
 
-from tables import TableError, rows, split_parameters
+from tables import ROOT, WIDTH, TableError, split_parameters, wrap
 
-Row = namedtuple("Row", "name lock checks statements")
+FILE = "abi/entry_points.txt"
+# The line after the C of a stanza: where the generated file goes on.
+HERE = "#line"
+# A stanza: its C begins in this line of FILE.
+Stanza = namedtuple("Stanza", "name lock steps code line")
 # What a handle stands for: its structure, the function that resolves it and what that takes first,
 # the null handle, the name of a new object, and what the user gets for it.
 Kind = namedtuple("Kind", "struct resolve null made give", defaults=("made", None))
@@ -75,48 +79,39 @@ HANDLERS = {
     "MPI_Win": "weft_leave_win({}, code, function)",
 }
 
-# The types of arguments in calls of functions of src/core/mpi that are not parameters or objects.
-LITERALS = (
-    (r"function$", "const char *function"),
-    (r"(true|false|\w+ && .*)$", "bool"),
-    (r"&comm$", "struct weft_comm **"),
-    (r"&request$|\(MPI_Request \*\)", "MPI_Request *"),
-    (r"&\(int\)", "int *"),
-    (r"WEFT_HOW_", "enum weft_how"),
-    (r"(\*file|\w+->errhandler)$", "struct weft_errhandler *"),
-    (r"weft_pvar_\w+$", "int (*act)(struct weft_pvar_handle *)"),
-    (r"\(((?:struct|union) \w+)\)\{", r"\1"),
-    (r"WEFT_KIND_", "enum weft_kind"),
-    (r"WEFT_CATEGORY_", "enum weft_category_kind"),
-    (r"weft_\w+_attributed\(", "struct weft_attributed"),
-    (r"MPI_[A-Z]", "int"),
-)
+STEPS = re.compile(r"""
+    object\ (?P<object>\w+)(?P<variant>\ or\ null|:\ \w+)?
+  | result\ (?P<result>\w+)(?:\ (?P<word>"[^"]*"))?
+  | new\ (?P<new>\w+)\ (?P<what>"[^"]*")
+  | check\ (?P<check>.+)
+""", re.VERBOSE)
 
 
-def split(text, separator):
-    """Splits where no parenthesis, brace or quotation mark is open."""
-    parts, depth, quoted, start = [], 0, False, 0
-    for i, c in enumerate(text):
-        if c == '"':
-            quoted = not quoted
-        elif not quoted and c in "({[":
-            depth += 1
-        elif not quoted and c in ")}]":
-            depth -= 1
-        elif not quoted and not depth and c == separator:
-            parts.append(text[start:i].strip())
-            start = i + 1
-    return [part for part in [*parts, text[start:].strip()] if part and part != "-"]
-
-
-def read_rows():
-    result = {}
-    for name, lock, checks, statements in rows("entry.tsv", 4):
-        if lock not in LOCKS:
-            raise TableError(f"entry.tsv: {name}: unknown word '{lock}' in column 2")
-        if name in result:
-            raise TableError(f"entry.tsv: {name} appears twice")
-        result[name] = Row(name, lock, split(checks, ";"), split(statements, ";"))
+def read_stanzas():
+    """The stanzas of FILE, by function."""
+    result, stanza = {}, None
+    for number, line in enumerate((ROOT / FILE).read_text().splitlines(), 1):
+        where = f"{FILE}:{number}"
+        if not line or line.startswith("#"):
+            stanza = None
+        elif stanza is None:
+            name, _, lock = line.partition(" ")
+            if lock not in LOCKS:
+                raise TableError(f"{where}: {name}: '{lock}' is not a way to enter the library")
+            if name in result:
+                raise TableError(f"{where}: {name} appears twice")
+            stanza = result[name] = Stanza(name, lock, [], [], number)
+        elif line.startswith("- ") and not stanza.code:
+            stanza.steps.append(line[2:])
+        elif line.startswith("    ") and stanza.steps and stanza.steps[-1].count("(") > \
+                stanza.steps[-1].count(")"):
+            stanza.steps[-1] += " " + line.strip()
+        elif line.startswith("    "):
+            stanza.code.append(line)
+        else:
+            raise TableError(f"{where}: neither a step ('- ...') nor C ('    ...')")
+        if stanza and not stanza.code:
+            result[stanza.name] = stanza = stanza._replace(line=number + 1)
     return result
 
 
@@ -126,65 +121,60 @@ def declare(kind, name):
 
 
 class Entry:
-    """One entry point: from a row and a prototype."""
+    """One entry point: from a stanza and a prototype."""
 
-    def __init__(self, function, row):
-        self.function, self.row = function, row
+    def __init__(self, function, stanza):
+        self.function, self.stanza = function, stanza
         self.parameters = {p.name: p for p in split_parameters(function.parameters)}
         self.objects = {}  # name: kind, of handles that are resolved
         self.made = {}  # parameter: kind, of handles that are results
-        for check in row.checks:
-            self.read_handle(check)
-        self.checks = [self.expression(check) for check in row.checks]
+        steps = [STEPS.fullmatch(step) or self.fail(f"no such step: {step}") for step in stanza.steps]
+        for step in steps:
+            if step["object"]:
+                self.objects[step["object"]] = self.kind_of(step["object"])
+            elif step["new"]:
+                self.made[step["new"]] = self.kind_of(step["new"])
+        self.checks = [self.expression(step) for step in steps]
 
-    def error(self, text):
-        return TableError(f"entry.tsv: {self.row.name}: {text}")
+    def fail(self, text):
+        raise TableError(f"{FILE}: {self.stanza.name}: {text}")
+
+    def parameter(self, name):
+        return self.parameters.get(name) or self.fail(f"no parameter '{name}'")
 
     def kind_of(self, name):
         """The kind of a handle, or of what a pointer to a handle points to."""
-        if name not in self.parameters:
-            raise self.error(f"no parameter '{name}'")
-        base = self.parameters[name].type.replace("*", "").strip()
-        if base not in KINDS:
-            raise self.error(f"'{name}' is not a handle")
-        return KINDS[base]
+        base = self.parameter(name).type.replace("*", "").strip()
+        return KINDS.get(base) or self.fail(f"'{name}' is not a handle")
 
-    def read_handle(self, check):
-        """Notes the object that a check resolves, or the handle that the function returns."""
-        match = re.fullmatch(r'new (\w+) "[^"]*"', check)
-        if match:
-            self.made[match[1]] = self.kind_of(match[1])
-        match = re.fullmatch(r"(\w+)(\?|:\w+)?", check)
-        if match:
-            self.objects[match[1]] = self.kind_of(match[1])
-
-    def expression(self, check):
-        """The C expression of a check."""
-        match = re.fullmatch(r'(?:new )?(\w+) ("[^"]*")|(\w+)!', check)
-        if match:
-            name = match[1] or match[3]
-            if name not in self.parameters:
-                raise self.error(f"no parameter '{name}'")
-            pointer = name + "_handle" if name in self.objects else name
-            return (f"weft_arg_result({pointer} != NULL, {match[2]})" if match[2] else
-                    f"weft_tool_given({pointer} != NULL)")
-        match = re.fullmatch(r"(\w+)(\?|:\w+)?", check)
-        return self.resolve(match[1], match[2] or "") if match else check
+    def expression(self, step):
+        """The C expression of a step."""
+        if step["check"]:
+            return step["check"]
+        if step["object"]:
+            return self.resolve(step["object"], step["variant"] or "")
+        name = step["result"] or step["new"]
+        self.parameter(name)
+        pointer = name + "_handle" if name in self.objects else name
+        word = step["word"] or step["what"]
+        return (f"weft_arg_result({pointer} != NULL, {word})" if word else
+                f"weft_tool_given({pointer} != NULL)")
 
     def resolve(self, name, variant):
         """The call that resolves a handle."""
         kind = self.objects[name]
         function, first = kind.resolve.split("(")
-        if variant == "?":
+        condition = variant.lstrip(": ")
+        if variant == " or null":
             function += "_or_null"
-        elif variant.isupper():  # :COMM
-            first = f"WEFT_KIND_{variant[1:]}, "
-        elif variant:  # :intra
-            function = "weft_arg_" + variant[1:]
-        handle = name + "_handle"
-        if "*" in self.parameters[name].type:
-            handle = f"{handle} ? *{handle} : {kind.null}"
-        return f"{function}({first}{handle}, &{name})"
+        elif condition.isupper():  # : COMM
+            first = f"WEFT_KIND_{condition}, "
+        elif condition:  # : intra
+            function = "weft_arg_" + condition
+        return f"{function}({first}{name}_{'in' if self.is_pointer(name) else 'handle'}, &{name})"
+
+    def is_pointer(self, name):
+        return "*" in self.parameters[name].type
 
     def prototype(self):
         """The parameters: a handle that is resolved leaves its name to the object."""
@@ -203,117 +193,76 @@ class Entry:
 
     def declarations(self):
         lines = []
-        if not self.row.lock.startswith("tool"):
+        if not self.stanza.lock.startswith("tool"):
             lines.append(f"const char *function = {self.name()};")
-        if self.row.lock in VCIS:
-            lines += ["struct weft_comm *comm = NULL;", f"struct weft_vci *vci = {VCIS[self.row.lock]};"]
+        if self.stanza.lock in VCIS:
+            lines += ["struct weft_comm *comm = NULL;",
+                      f"struct weft_vci *vci = {VCIS[self.stanza.lock]};"]
         lines += [declare(kind, name) + " = NULL;" for name, kind in self.objects.items()]
         lines += [declare(kind, kind.made) + " = NULL;" for kind in self.made.values()]
+        for name, kind in self.objects.items():
+            if self.is_pointer(name):
+                base = self.parameters[name].type.rstrip("* ")
+                lines.append(f"{base} {name}_in = {name}_handle ? *{name}_handle : {kind.null};")
         return lines
 
     def enter(self):
-        enter = LOCKS[self.row.lock][0]
+        enter = LOCKS[self.stanza.lock][0]
         if enter is None:
             return ["int code = MPI_SUCCESS;"] if not self.checks else ["int code;"]
-        if self.row.lock in ("anytime", "anytime-new", "tool-always"):
+        if self.stanza.lock in ("anytime", "anytime-new", "tool-always"):
             return ["int code = MPI_SUCCESS;", enter + ";"]
         return [f"int code = {enter};", "if (weft_unlikely(code != MPI_SUCCESS))", "    return code;"]
 
+    def check(self):
+        lines, indent = [], "    "
+        for check in self.checks:
+            lines += assignment(indent, check)
+            lines.append("    if (code == MPI_SUCCESS)")
+            indent = "        "
+        return [*lines[:-1], "    if (code != MPI_SUCCESS)", "        goto leave;"] if lines else []
+
+    def code(self):
+        return [f'#line {self.stanza.line} "{FILE}"', *self.stanza.code, HERE] if self.stanza.code else []
+
+    def give(self):
+        """Returns the new handles. A communicator's is set in any case."""
+        lines = []
+        for name, kind in self.made.items():
+            if any(f"{kind.made} = " in line for line in self.stanza.code):
+                lines += [f"if (code == MPI_SUCCESS && !{kind.made})", "    code = MPI_ERR_NO_MEM;"]
+        given = [(name, kind) for name, kind in self.made.items() if kind.struct != "struct weft_comm"]
+        for name, kind in given:
+            lines += ["if (code == MPI_SUCCESS)", f"    *{name} = {kind.give};"]
+        return lines
+
     def leave(self):
+        lines = []
+        for name, kind in self.made.items():
+            if kind.struct == "struct weft_comm":
+                lines += [f"if ({name})", f"    *{name} = {kind.give};"]
         for name in self.objects:
             base = self.parameters[name].type.replace("*", "").strip()
-            if base in HANDLERS and self.row.lock != "comm":
-                return f"return {HANDLERS[base].format(name)};"
-        return f"return {LOCKS[self.row.lock][1]};"
-
-    def statement(self, text):
-        """The lines of a statement of the last column, and whether it sets code."""
-        if text.startswith("do "):
-            return [text[3:] + ";"], False
-        if text.startswith("made = ") or text.startswith("started = "):
-            name = text.split(" ")[0]
-            missing = f"!{name} && code == MPI_SUCCESS" if "&code" in text else f"!{name}"
-            return [text + ";", f"if ({missing})", "    code = MPI_ERR_NO_MEM;"], True
-        if re.match(r"\*?[\w>-]+ = ", text):
-            return [text + ";"], False
-        return [f"code = {text};"], True
+            if base in HANDLERS and self.stanza.lock != "comm":
+                return [*lines, f"return {HANDLERS[base].format(name)};"]
+        return [*lines, f"return {LOCKS[self.stanza.lock][1]};"]
 
     def body(self):
-        if self.row.lock == "value":
-            return ["return " + re.sub(r"\bfunction\b", self.name(), self.row.statements[0]) + ";"]
-        lines = self.declarations() + self.enter()
-        fails = False  # whether code may be an error
-        for check in self.checks:
-            lines += guarded([f"code = {check};"], fails)
-            fails = True
-        together = []  # statements under one condition
-        for text in self.row.statements:
-            some, sets = self.statement(text)
-            together += some
-            if sets:
-                lines += guarded(together, fails)
-                together, fails = [], True
-        gives = [(name, kind) for name, kind in self.made.items()]
-        together += [f"*{name} = {kind.give};" for name, kind in gives if kind.struct != "struct weft_comm"]
-        lines += guarded(together, fails) if together else []
-        lines += [line for name, kind in gives if kind.struct == "struct weft_comm"
-                  for line in (f"if ({name})", f"    *{name} = {kind.give};")]
-        return lines + [self.leave()]
-
-    # ---- What is written by hand
-
-    def type_of(self, argument):
-        """The declaration of an argument of a function in src/core/mpi, or None."""
-        if argument in self.objects:
-            return declare(self.objects[argument], argument)
-        for kind in self.made.values():
-            if argument == "&" + kind.made:
-                return declare(kind, "*" + kind.made)
-        if argument.endswith("_handle") and argument[:-7] in self.objects:
-            parameter = self.parameters[argument[:-7]]
-            return f"{parameter.type} {argument}"
-        if argument in self.parameters:
-            p = self.parameters[argument]
-            space = "" if p.type.endswith("*") else " "
-            return f"{p.type}{space}{p.name}{p.suffix}"
-        for pattern, text in LITERALS:
-            match = re.match(pattern, argument)
-            if match:
-                return match.expand(text)
-        return None
-
-    def bodies(self):
-        """(name, return type, parameters) of the functions weft_mpi_* that the row calls."""
-        for text in [*self.row.checks, *self.row.statements]:
-            for match in re.finditer(r"\bweft_mpi_\w+\(", text):
-                end = matching(text, match.end() - 1)
-                arguments = split(text[match.end():end], ",")
-                returns = "int "
-                left = text[:match.start()].strip()
-                if left == "do":
-                    returns = "void "
-                elif left.endswith("=") and left.startswith("*"):
-                    returns = self.parameters[left[1:-1].strip()].type.rstrip("* ") + " "
-                elif left.endswith("="):
-                    kind = next(k for k in self.made.values() if k.made == left[:-1].strip())
-                    returns = declare(kind, "")
-                yield match[0][:-1], returns, [self.type_of(a) for a in arguments]
+        if self.stanza.lock == "value":
+            used = any(re.search(r"\bfunction\b", line) for line in self.stanza.code)
+            return [*(indented([f"const char *function = {self.name()};"]) if used else []), *self.code()]
+        return [*indented(self.declarations()), *indented(self.enter()), *self.check(), *self.code(),
+                *indented(self.give()), *(["leave:"] if self.checks else []), *indented(self.leave())]
 
 
-def matching(text, start):
-    """The index of the parenthesis that closes the one at start."""
-    depth = 0
-    for i in range(start, len(text)):
-        depth += {"(": 1, ")": -1}.get(text[i], 0)
-        if not depth:
-            return i
-    raise TableError(f"entry.tsv: a parenthesis is open in '{text}'")
+def indented(lines):
+    return ["    " + line for line in lines]
 
 
-def guarded(lines, fails):
-    """Statements that follow checks: only as long as nothing is wrong."""
-    if not fails:
-        return lines
-    single = len(lines) == 1
-    end = [] if single else ["}"]
-    return [f"if (code == MPI_SUCCESS){'' if single else ' {'}", *["    " + x for x in lines], *end]
+def assignment(indent, expression):
+    """The lines of `code = f(...);`."""
+    line = f"{indent}code = {expression};"
+    if len(line) <= WIDTH:
+        return [line]
+    function, _, arguments = expression[:-1].partition("(")
+    return wrap(f"{indent}code = {function}(", arguments.split(", "), ");").split("\n")

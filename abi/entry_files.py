@@ -1,16 +1,14 @@
 # SPDX-License-Identifier: BSD-3-Clause
-"""The generated entry points: one C file for each chapter of the standard, and entry.h, which
-declares the functions in src/core/mpi that they call.
-"""
+"""The generated entry points: one C file for each chapter of the standard.
 
-import re
-import textwrap
+Invariant: clang-format changes nothing in them.
+"""
 
 import collective
 import construct
 from chapters import CHAPTER_FILES, by_chapter
-from entry import Entry, read_rows
-from tables import SPDX, WIDTH, TableError, note, prototype, read_tables, split_parameters, wrap
+from entry import FILE, HERE, Entry, indented, read_stanzas
+from tables import SPDX, TableError, note, prototype, read_tables, split_parameters, wrap
 
 INCLUDES = """\
 #include "core/comm/comm_make.h"
@@ -20,7 +18,7 @@ INCLUDES = """\
 #include "core/mpi/arg.h"
 #include "core/mpi/coll_call.h"
 #include "core/mpi/construct.h"
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/mpi/p2p_fast.h"
 #include "core/mpi/request_call.h"
 #include "core/mpi/rma_call.h"
@@ -33,21 +31,11 @@ INCLUDES = """\
 """
 
 
-def fold(line):
-    """A statement in lines of at most WIDTH columns; strings are not broken."""
-    if len(line) <= WIDTH:
-        return line
-    indent = len(line) - len(line.lstrip())
-    kept = re.sub(r'"[^"]*"|\.\w+ = [^{,]', lambda match: match[0].replace(" ", "\0"), line)
-    opened = re.match(r"[^\"]*?[({](?=[^)}\"])", kept)
-    deeper = opened.end() if opened and opened.end() < WIDTH // 2 else indent + 4
-    folded = textwrap.wrap(kept, WIDTH, subsequent_indent=" " * deeper, break_long_words=False,
-                           break_on_hyphens=False, drop_whitespace=True)
-    return "\n".join(folded).replace("\0", " ")
+DIRECTORY = "src/core/mpi/generated"
 
 
 def define(function, lines):
-    body = "\n".join(fold("    " + line) for line in lines)
+    body = "\n".join(lines)
     return (f"WEFT_EXPORT({function.name[len('MPI_'):]});\n"
             f"{prototype(function, 'P', ')')}\n{{\n{body}\n}}\n")
 
@@ -57,8 +45,8 @@ def unsupported(function):
     parameters = split_parameters(function.parameters)
     comms = [p.name for p in parameters if p.type == "MPI_Comm" and not p.suffix]
     if function.name.startswith("MPI_T_"):
-        return ["return MPI_T_ERR_NOT_SUPPORTED;"]
-    return [f'return weft_api_unsupported("{function.name}", {(comms + ["MPI_COMM_NULL"])[0]});']
+        return ["    return MPI_T_ERR_NOT_SUPPORTED;"]
+    return [f'    return weft_api_unsupported("{function.name}", {(comms + ["MPI_COMM_NULL"])[0]});']
 
 
 def widened(plain, large):
@@ -73,17 +61,17 @@ def widened(plain, large):
         same = a.type.replace("MPI_Aint", "MPI_Count") == b.type  # they are of equal width
         if not (a.type == b.type or same or wider) or a.suffix != b.suffix or (wider and a.suffix):
             raise TableError(f"{plain.name}: '{a.name}' cannot be widened to {large.name}'s")
-    return wrap(f"return P{plain.name}_c(", [p.name for p in ours], ");").split("\n")
+    return wrap(f"    return P{plain.name}_c(", [p.name for p in ours], ");").split("\n")
 
 
 def entries(functions):
-    """Of functions with a row in entry.tsv, by name."""
-    rows = read_rows()
-    stray = set(rows) ^ {f.name for f in functions if f.status == "entry"}
+    """Of functions with a stanza, by name."""
+    stanzas = read_stanzas()
+    stray = set(stanzas) ^ {f.name for f in functions if f.status == "entry"}
     if stray:
-        raise TableError(f"`entry` in functions.tsv and a row in entry.tsv go together: "
+        raise TableError(f"`entry` in functions.tsv and a stanza in {FILE} go together: "
                          f"{', '.join(sorted(stray))}")
-    return {f.name: Entry(f, rows[f.name]) for f in functions if f.name in rows}
+    return {f.name: Entry(f, stanzas[f.name]) for f in functions if f.name in stanzas}
 
 
 def text_of(function, by_name, described):
@@ -92,9 +80,9 @@ def text_of(function, by_name, described):
     if function.status == "widen":
         return define(function, widened(function, by_name.get(function.name + "_c")))
     if function.status == "collective":
-        return define(function, collective.body(function))
+        return define(function, indented(collective.body(function)))
     if function.status == "construct":
-        return define(function, construct.body(function))
+        return define(function, indented(construct.body(function)))
     entry = described[function.name]
     return define(entry.prototype(), entry.body())
 
@@ -105,43 +93,20 @@ def chapter_file(title, functions, by_name, described):
         note(f"{title}: entry points that follow from tables. Functions with int counts widen them "
              "and jump to the forms with MPI_Count; the jump is direct because the library is "
              "linked with -Bsymbolic-functions. Written by abi/generate.py from abi/functions.tsv "
-             "and abi/entry.tsv; do not edit."),
+             "and abi/entry_points.txt; do not edit."),
         INCLUDES,
     ]
     parts += [text_of(f, by_name, described) for f in functions if f.status != "hand"]
-    return "\n".join(parts)
-
-
-def declarations(described):
-    """entry.h"""
-    found = {}
-    for entry in described.values():
-        for name, returns, types in entry.bodies():
-            if None not in types:
-                found.setdefault(name, wrap(f"{returns}{name}(", types, ");"))
-            else:
-                found.setdefault(name + "?", name)
-    missing = [name for key, name in found.items() if key.endswith("?") and name not in found]
-    if missing:
-        raise TableError(f"entry.tsv: the types of the arguments are not known: {missing}")
-    return "\n".join([
-        "// " + SPDX,
-        note("The functions in src/core/mpi that generated entry points call: what is checked and "
-             "done beside abi/entry.tsv. They return MPI_SUCCESS, or an error class whose "
-             "sentence was recorded; the entry point raises it. Written by abi/generate.py; do not "
-             "edit."),
-        "#ifndef WEFT_MPI_ENTRY_H\n#define WEFT_MPI_ENTRY_H\n",
-        '#include "core/mpi/arg.h"\n#include "core/mpi/request_call.h"\n#include "core/mpi/tool_arg.h"\n#include "core/pt2pt/bsend.h"\n#include "core/rma/win.h"\n',
-        *[text for name, text in sorted(found.items()) if not name.endswith("?")],
-        "\n#endif\n",
-    ])
+    lines = "\n".join(parts).split("\n")
+    return "\n".join(f'{HERE} {number} "{DIRECTORY}/{CHAPTER_FILES[title]}.c"' if line == HERE else line
+                     for number, line in enumerate(lines, 2))
 
 
 def files():
     functions, _, _ = read_tables()
     by_name = {f.name: f for f in functions}
     described = entries(functions)
-    result = {"entry.h": declarations(described)}
+    result = {}
     for title, members in by_chapter(functions).items():
         result[CHAPTER_FILES[title] + ".c"] = chapter_file(title, members, by_name, described)
     return result

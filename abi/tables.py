@@ -76,6 +76,16 @@ def wrap(head, items, tail):
     return "\n".join(lines).replace("\0", " ")
 
 
+def braced(head, items, tail, column):
+    """The lines of the initializer `head{items}tail` at a column: one, or else one for each item."""
+    line = f"{head}{{{', '.join(items)}}}{tail}"
+    if column + len(line) <= WIDTH:
+        return [line]
+    indent = " " * (len(head) + 1)
+    return [f"{head}{{{items[0]},", *[f"{indent}{item}," for item in items[1:-1]],
+            f"{indent}{items[-1]}}}{tail}"]
+
+
 def head_of(function, prefix=""):
     space = "" if function.returns.endswith("*") else " "
     return f"{function.returns}{space}{prefix}{function.name}("

@@ -32,6 +32,7 @@ libmpi_abi_a_SOURCES += \
     src/core/mpi/datatype.c \
     src/core/mpi/datatype_contents.c \
     src/core/mpi/dist_graph.c \
+    src/core/mpi/entry.h \
     src/core/mpi/env.c \
     src/core/mpi/errhandler.c \
     src/core/mpi/group.c \
@@ -62,10 +63,10 @@ ENTRY_FILES = $(ENTRY_DIR)/abi.c $(ENTRY_DIR)/attribute.c $(ENTRY_DIR)/bsend.c \
     $(ENTRY_DIR)/collective.c $(ENTRY_DIR)/comm.c $(ENTRY_DIR)/datatype.c \
     $(ENTRY_DIR)/environment.c $(ENTRY_DIR)/error.c $(ENTRY_DIR)/external.c $(ENTRY_DIR)/file.c \
     $(ENTRY_DIR)/info.c $(ENTRY_DIR)/p2p.c $(ENTRY_DIR)/partitioned.c $(ENTRY_DIR)/rma.c \
-    $(ENTRY_DIR)/start.c $(ENTRY_DIR)/tool.c $(ENTRY_DIR)/topology.c $(ENTRY_DIR)/entry.h
+    $(ENTRY_DIR)/start.c $(ENTRY_DIR)/tool.c $(ENTRY_DIR)/topology.c
 ENTRY_WRITERS = abi/generate.py abi/chapters.py abi/collective.py abi/construct.py abi/entry.py \
     abi/entry_files.py abi/header.py abi/status.py abi/tables.py
-ENTRY_TABLES = abi/functions.tsv abi/entry.tsv
+ENTRY_TABLES = abi/functions.tsv abi/entry_points.txt
 EXTRA_LIBRARIES += libentry.a
 libentry_a_CFLAGS = $(LIBRARY_CFLAGS)
 libentry_a_SOURCES = $(ENTRY_FILES)

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Attributes of communicators, datatypes and windows, and their keys (MPI 5.0 sections 7.7
- * and 9.1.2): what their entry points do beside abi/entry.tsv.
+ * and 9.1.2): what their entry points do beside abi/entry_points.txt.
  *
  * Invariant: the predefined attributes are the same on every communicator, and cannot be changed.
  */
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/object/attribute.h"
 #include "core/object/error_code.h"
 

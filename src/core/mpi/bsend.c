@@ -3,7 +3,7 @@
  * Buffered sends (MPI 5.0 section 3.4), and the buffers they need (section 3.6): attaching and
  * detaching those of the process, of communicators and of sessions.
  */
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/mpi/p2p_general.h"
 #include "core/process/weft.h"
 

@@ -4,7 +4,7 @@
  *
  * Invariant: after an error the request and its handle are as before.
  */
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/generalized.h"
 #include "core/pt2pt/partitioned.h"

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Communicators (MPI 5.0 chapter 7): what their entry points check and do beside abi/entry.tsv.
+ * Communicators (MPI 5.0 chapter 7): checks and steps of entry points in abi/entry_points.txt.
  */
 #include "core/comm/intercomm.h"
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/pt2pt/bsend.h"
 
 /* ---- Checks */

@@ -6,7 +6,7 @@
  * which the caller frees.
  */
 #include "core/datatype/envelope.h"
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 
 #include <string.h>
 

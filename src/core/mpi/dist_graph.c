@@ -5,7 +5,7 @@
  * Invariant: a process keeps the edges of the node that it is in the order in which they are
  * passed: the node's own, or those that rank 0 names first, then rank 1, and so on.
  */
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/coll/coll.h"
 #include "core/object/memory.h"
 #include "core/comm/reorder.h"

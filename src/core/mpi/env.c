@@ -6,7 +6,7 @@
  * nothing that weft_init sets up, unless a pointer to a result is null, which they raise.
  */
 #include "core/mpi/api.h"
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/comm/raise.h"
 #include "core/process/hardware.h"
 #include "core/object/info.h"

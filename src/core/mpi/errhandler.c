@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Error handlers, error classes and codes (MPI 5.0 sections 9.3 to 9.5): what their entry points do
- * beside abi/entry.tsv. There are no files yet: their handlers can be made and freed, and set on
+ * Error handlers, error classes and codes (MPI 5.0 sections 9.3 to 9.5): steps of entry points in
+ * abi/entry_points.txt. There are no files yet: their handlers can be made and freed, and set on
  * MPI_FILE_NULL, where new files would find them.
  */
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/object/error_code.h"
 
 /* Of MPI_FILE_NULL. */

@@ -4,7 +4,7 @@
  *
  * Invariant: errors have no communicator, so they go to the handler of MPI_COMM_SELF.
  */
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 
 #include <stdlib.h>
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Info objects (MPI 5.0 chapter 10): what their entry points check and do beside abi/entry.tsv.
+ * Info objects (MPI 5.0 chapter 10): checks and steps of entry points in abi/entry_points.txt.
  */
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/object/info.h"
 
 #include <string.h>

@@ -6,7 +6,7 @@
  * Invariant: `allocated` holds the address of every block that was given out and not freed, so that
  * MPI_Free_mem detects any other address.
  */
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/object/info.h"
 
 #include <search.h>

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Operations of the user (MPI 5.0 section 6.9.5), MPI_Reduce_local and generalized requests
- * (section 13.2): what their entry points check and do beside abi/entry.tsv.
+ * (section 13.2): what their entry points check and do beside abi/entry_points.txt.
  *
  * Invariant: an operation freed while collectives use it lives until they have ended
  * (core/coll/op.h).
  */
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/pt2pt/generalized.h"
 #include "core/process/weft.h"
 int weft_mpi_op_free(struct weft_op *op)

@@ -6,7 +6,7 @@
  * Invariant: the position moves by exactly what was packed or unpacked, and not at all on an error.
  */
 #include "core/mpi/api.h"
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/comm/raise.h"
 #include "core/datatype/datatype.h"
 #include "core/process/weft.h"

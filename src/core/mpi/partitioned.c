@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Partitioned communication (MPI 5.0 chapter 4): what its entry points check and do beside
- * abi/entry.tsv.
+ * abi/entry_points.txt.
  *
  * Invariant: a call that marks several partitions marks all of them or, when one is wrong, none.
  */
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/mpi/p2p_general.h"
 #include "core/pt2pt/partitioned.h"
 

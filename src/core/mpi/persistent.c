@@ -6,7 +6,7 @@
  * Invariant: what an _init call hands out is inactive; MPI_Start makes it active, completion makes
  * it inactive again (core/pt2pt/request.h), and MPI_Request_free ends it.
  */
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/mpi/p2p_general.h"
 #include "core/coll/coll.h"
 #include "core/pt2pt/p2p.h"

@@ -5,7 +5,7 @@
  * Invariant: a message handle is handed out when its message has left the matcher, and set to
  * MPI_MESSAGE_NULL when its receive has started.
  */
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/mpi/p2p_general.h"
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/probe.h"

@@ -9,7 +9,7 @@
  *  - MPI_ERROR is written exactly in the statuses of a call that returns MPI_ERR_IN_STATUS.
  */
 #include "core/mpi/api.h"
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/mpi/request_call.h"
 #include "core/pt2pt/bsend.h"
 #include "core/comm/raise.h"

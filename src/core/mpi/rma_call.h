@@ -9,7 +9,7 @@
 #ifndef WEFT_RMA_CALL_H
 #define WEFT_RMA_CALL_H
 
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/rma/win.h"
 
 #include <string.h>

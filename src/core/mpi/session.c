@@ -6,7 +6,7 @@
  */
 #include "core/comm/raise.h"
 #include "core/mpi/api.h"
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/pt2pt/bsend.h"
 #include "core/object/info.h"
 #include "core/comm/session.h"

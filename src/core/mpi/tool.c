@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * MPI_T (MPI 5.0 section 15.3): what its entry points do beside abi/entry.tsv.
+ * MPI_T (MPI 5.0 section 15.3): what its entry points do beside abi/entry_points.txt.
  *
  * Invariant: errors are codes; no error handler is called.
  */
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 
 #include <string.h>
 

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Cartesian and graph topologies (MPI 5.0 sections 8.5.1 to 8.5.3 and 8.5.5 to 8.5.8): what their
- * entry points check and do beside abi/entry.tsv.
+ * entry points check and do beside abi/entry_points.txt.
  *
  * Invariant: arguments are checked before anything is sent; they have to be the same everywhere.
  */
 #include "core/comm/comm_make.h"
 #include "core/comm/reorder.h"
 #include "core/comm/topology.h"
-#include "core/mpi/generated/entry.h"
+#include "core/mpi/entry.h"
 #include "core/object/memory.h"
 
 #include <stdlib.h>

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Windows (MPI 5.0 chapter 12): what their entry points do beside abi/entry.tsv.
+ * Windows (MPI 5.0 chapter 12): what their entry points do beside abi/entry_points.txt.
  *
  * Invariant: before a window exists, errors go to the communicator's error handler; from then on to
  * the window's.
@@ -101,6 +101,18 @@ int weft_mpi_win_make(struct weft_comm *comm, int flavor, void *base, MPI_Aint s
     };
     arguments.failed = check_arguments(&arguments, info);
     return weft_win_make(comm, &arguments, made);
+}
+
+int weft_mpi_win_free(struct weft_win *win)
+{
+    int code = weft_win_idle(win);
+    if (code == MPI_SUCCESS)
+        code = weft_attribute_delete_all(weft_win_attributed(win));
+    if (code == MPI_SUCCESS)
+        code = weft_win_finish(win);
+    if (code == MPI_SUCCESS)
+        weft_win_free(win);
+    return code;
 }
 
 /* ---- Attributes */

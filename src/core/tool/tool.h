@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * MPI_T (MPI 5.0 chapter 15): common functions, enumerations and categories. The entry points are
- * in core/mpi/tool.c and abi/entry.tsv.
+ * in core/mpi/tool.c and abi/entry_points.txt.
  *
  * Invariants:
  *  - The state of this folder is accessed under the lock of weft_vcis_enter, which requires

@@ -13,35 +13,19 @@
  *
  * WEFT_TEST_FORGED: how many messages; WEFT_TEST_SEED repeats a run.
  */
-#include "../mpi/check.h"
-
-#include "core/pt2pt/count.h"
-#include "core/process/weft.h"
-#include "ofi/ofi_internal.h"
+#include "hostile.h"
 
 enum { FORGED = 20000, BATCH = 200, USER_MESSAGES = 300, FIXED_SEED = 18, PATIENCE = 2 };
-enum { TICK = 1, TOCK, DATA, UNUSED_TAG = 12345, LARGEST = 300000, PLACES = 4 };
+enum { UNUSED_TAG = 12345, LARGEST = 300000, PLACES = 4 };
 enum { LONGEST = sizeof(struct weft_net_control) + sizeof(uint64_t) }; /* bytes of a message */
-
-static MPI_Comm victims; /* all but the hostile rank */
-static int hostile;
 
 /* ---- The hostile rank */
 
 static struct {
-    struct weft_objects objects; /* of the stranger */
-    fi_addr_t addresses[64];     /* of the victims in its address vector */
-    uint64_t random;
-    long certain[64]; /* messages to each victim that must be dropped, but those of the stranger:
-                         some providers deliver none of them */
+    struct weft_objects objects;      /* of the stranger */
+    fi_addr_t addresses[VICTIMS_MAX]; /* of the victims in its address vector */
     int user_messages;
 } forger;
-
-static uint64_t any(uint64_t below)
-{
-    forger.random++;
-    return below ? check_mix(forger.random) % below : check_mix(forger.random);
-}
 
 /* A number that is near the limit of some check, or any. */
 static uint64_t edge(void)
@@ -65,10 +49,8 @@ static void become_stranger(void)
     int rc = weft_objects_open(&forger.objects, &weft_net.choice, check.size, 1, why, sizeof why);
     CHECK(!rc || weft_net.choice.row->flags & WEFT_PROVIDER_ONE_ENDPOINT,
           "the stranger has no endpoint: %s", why);
-    for (int rank = 0; rank < hostile && !rc; rank++) {
-        size_t bytes = sizeof address;
-        struct weft_peer *peer = weft_peer_get(0, rank);
-        fi_av_lookup(weft_net_of_peer(peer)->objects.av, peer->net.addr, address, &bytes);
+    for (int rank = 0; rank < hostile.rank && !rc; rank++) {
+        victim_address(rank, address, sizeof address);
         rc = fi_av_insert(forger.objects.av, address, 1, &forger.addresses[rank], 0, NULL) != 1;
         CHECK(!rc, "the stranger cannot reach rank %d", rank);
     }
@@ -155,13 +137,14 @@ static void forge_control(int to)
     bool as_stranger = any(2) && forger.objects.ep,
          certain = is_about_operation((enum weft_net_control_kind)control->kind);
     if (any(2))
-        control->from = (int)any((uint64_t)hostile); /* some victim, perhaps the receiver itself */
+        control->from =
+            (int)any((uint64_t)hostile.rank); /* some victim, perhaps the receiver itself */
     if (!as_stranger && (control->from != check.rank || any(4) == 0)) {
         spoil(control, &bytes);
         certain = true;
     }
     control->from = (int32_t)(weft_net_mark(control->from) ^ (as_stranger ? wrong_key() : 0));
-    forger.certain[to] += certain && !as_stranger;
+    hostile.certain[to] += certain && !as_stranger;
     send_raw(to, as_stranger, &message, bytes, (uint32_t)any(0), weft_net.space_bit);
 }
 
@@ -186,7 +169,7 @@ static void forge_user_message(int to)
     }
     if (!as_stranger && weft_net.software && weft_net.sequence_mask != UINT32_MAX)
         return;
-    forger.certain[to] += weft_net.software && !as_stranger;
+    hostile.certain[to] += weft_net.software && !as_stranger;
     uint64_t cq_data = (uint64_t)claimed << weft_net.rank_shift | (number & weft_net.sequence_mask);
     if (weft_net.rank_shift < 32)
         cq_data = (uint32_t)cq_data; /* some providers have four bytes */
@@ -200,7 +183,7 @@ static void attack(long messages)
         int batch = messages - sent < BATCH ? (int)(messages - sent) : BATCH;
         check_step("forging messages from %ld on", sent);
         for (int i = 0; i < batch; i++) {
-            int to = (int)any((uint64_t)hostile);
+            int to = (int)any((uint64_t)hostile.rank);
             if (forger.user_messages < USER_MESSAGES && any(50) == 0) {
                 forger.user_messages++;
                 forge_user_message(to);
@@ -209,11 +192,7 @@ static void attack(long messages)
             }
         }
         sent += batch;
-        int last = sent >= messages;
-        for (int to = 0; to < hostile; to++)
-            MPI_Send(&last, 1, MPI_INT, to, TICK, MPI_COMM_WORLD);
-        for (int from = 0; from < hostile; from++)
-            MPI_Recv(NULL, 0, MPI_BYTE, from, TOCK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        hostile_tick(sent >= messages);
     }
 }
 
@@ -249,8 +228,8 @@ static void exchange(int round, uint64_t *seed)
     MPI_Request requests[2 * PLACES];
     struct plan plans[PLACES];
     int rank, size;
-    MPI_Comm_rank(victims, &rank);
-    MPI_Comm_size(victims, &size);
+    MPI_Comm_rank(hostile.victims, &rank);
+    MPI_Comm_size(hostile.victims, &size);
     int step = 1 + round % (size - 1), to = (rank + step) % size,
         from = (rank + size - step) % size;
     for (int i = 0; i < PLACES; i++) {
@@ -262,39 +241,14 @@ static void exchange(int round, uint64_t *seed)
         MPI_Datatype type = plan->strided ? strided : MPI_BYTE;
         check_fill(out[i], (size_t)bytes, rank, i, round);
         memset(in[i], 0, (size_t)bytes);
-        MPI_Irecv(in[i], count, type, plan->any_source ? MPI_ANY_SOURCE : from, DATA + i, victims,
-                  &requests[i]);
-        (plan->synchronous ? MPI_Issend : MPI_Isend)(out[i], count, type, to, DATA + i, victims,
-                                                     &requests[PLACES + i]);
+        MPI_Irecv(in[i], count, type, plan->any_source ? MPI_ANY_SOURCE : from, DATA + i,
+                  hostile.victims, &requests[i]);
+        (plan->synchronous ? MPI_Issend : MPI_Isend)(out[i], count, type, to, DATA + i,
+                                                     hostile.victims, &requests[PLACES + i]);
     }
     MPI_Waitall(2 * PLACES, requests, MPI_STATUSES_IGNORE);
     for (int i = 0; i < PLACES; i++)
         verify(&plans[i], from, i, round);
-}
-
-/* Runs rounds until the hostile rank has sent its last tick to every victim. */
-static void endure(uint64_t seed)
-{
-    MPI_Request tick;
-    int last = 0, all = 0, arrived;
-    MPI_Type_vector(LARGEST / 8, 4, 8, MPI_BYTE, &strided);
-    MPI_Type_commit(&strided);
-    MPI_Irecv(&last, 1, MPI_INT, hostile, TICK, MPI_COMM_WORLD, &tick);
-    for (int round = 0; !all; round++) {
-        check_step("exchanging messages, round %d", round);
-        exchange(round, &seed);
-        MPI_Test(&tick, &arrived, MPI_STATUS_IGNORE);
-        if (arrived && tick == MPI_REQUEST_NULL && last >= 0) {
-            MPI_Send(NULL, 0, MPI_BYTE, hostile, TOCK, MPI_COMM_WORLD);
-            if (last)
-                last = -1;
-            else
-                MPI_Irecv(&last, 1, MPI_INT, hostile, TICK, MPI_COMM_WORLD, &tick);
-        }
-        int done = last < 0;
-        MPI_Allreduce(&done, &all, 1, MPI_INT, MPI_LAND, victims);
-    }
-    MPI_Type_free(&strided);
 }
 
 /* ---- A receive from any source */
@@ -311,7 +265,7 @@ static void deceive_a_receive(void)
         MPI_Request request;
         int got = 0;
         MPI_Irecv(&got, 1, MPI_INT, MPI_ANY_SOURCE, TICK, comm, &request);
-        MPI_Send(NULL, 0, MPI_BYTE, hostile, TOCK, comm);
+        MPI_Send(NULL, 0, MPI_BYTE, hostile.rank, TOCK, comm);
         code = MPI_Wait(&request, MPI_STATUS_IGNORE);
         if (code != MPI_SUCCESS) {
             CHECK_CLASS(code, MPI_ERR_OTHER);
@@ -319,7 +273,7 @@ static void deceive_a_receive(void)
             code = MPI_Recv(&got, 1, MPI_INT, MPI_ANY_SOURCE, TICK, comm, MPI_STATUS_IGNORE);
         }
         CHECK(code == MPI_SUCCESS && got == value, "received %d, code %d", got, code);
-    } else if (check.rank == hostile) {
+    } else if (check.rank == hostile.rank) {
         const struct weft_channel *channel = &weft_comm_resolve(comm)->p2p;
         struct weft_peer *peer = weft_peer_get(channel->comm->deal, 0);
         static const int forged = 666;
@@ -376,10 +330,10 @@ static void deceive_as_stranger(void)
     } else if (check.rank == VICTIM) {
         MPI_Recv(NULL, 0, MPI_BYTE, 0, TOCK, comm, MPI_STATUS_IGNORE);
         next = weft_peer_get(deal, 0)->sequence;
-        MPI_Send(&next, 1, MPI_UINT32_T, hostile, TICK, comm);
+        MPI_Send(&next, 1, MPI_UINT32_T, hostile.rank, TICK, comm);
         MPI_Recv(NULL, 0, MPI_BYTE, 0, TOCK, comm, MPI_STATUS_IGNORE);
         MPI_Send(&value, 1, MPI_INT, 0, TICK, comm);
-    } else if (check.rank == hostile) {
+    } else if (check.rank == hostile.rank) {
         static const int forged = 666;
         uint64_t senders = ((UINT64_C(1) << weft_net.sender_bits) - 1) << weft_net.sender_shift;
         uint64_t victim = (uint64_t)weft_net_sender_number(deal, VICTIM) << weft_net.sender_shift;
@@ -393,43 +347,28 @@ static void deceive_as_stranger(void)
     MPI_Comm_free(&comm);
 }
 
-/* Every message of the peer that had to be dropped was counted. */
-static void count_dropped(long messages)
-{
-    long certain = 0, all[2] = {0, 0};
-    MPI_Scatter(forger.certain, 1, MPI_LONG, &certain, 1, MPI_LONG, hostile, MPI_COMM_WORLD);
-    CHECK(check.rank == hostile || (long)weft_counts.net_dropped >= certain,
-          "%ld messages had to be dropped, %llu were", certain,
-          (unsigned long long)weft_counts.net_dropped);
-    long mine[2] = {certain, check.rank == hostile ? 0 : (long)weft_counts.net_dropped};
-    MPI_Reduce(mine, all, 2, MPI_LONG, MPI_SUM, 0, MPI_COMM_WORLD);
-    if (check.rank == 0)
-        printf("%ld messages forged, %ld of them certainly wrong, %ld dropped\n", messages, all[0],
-               all[1]);
-}
-
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 3);
     long messages = check_setting("WEFT_TEST_FORGED", FORGED);
-    int seed = check_setting("WEFT_TEST_SEED", FIXED_SEED);
-    hostile = check.size - 1;
-    MPI_Comm_split(MPI_COMM_WORLD, check.rank == hostile ? MPI_UNDEFINED : 0, check.rank, &victims);
-    if (check.rank == hostile) {
-        forger.random = check_mix((uint64_t)seed);
+    hostile_begin(check_setting("WEFT_TEST_SEED", FIXED_SEED));
+    if (check.rank == hostile.rank) {
         become_stranger();
         attack(messages);
     } else {
-        endure(check_mix((uint64_t)seed));
-        MPI_Comm_free(&victims);
+        MPI_Type_vector(LARGEST / 8, 4, 8, MPI_BYTE, &strided);
+        MPI_Type_commit(&strided);
+        endure(exchange);
+        MPI_Type_free(&strided);
+        MPI_Comm_free(&hostile.victims);
     }
     MPI_Barrier(MPI_COMM_WORLD);
-    count_dropped(messages);
+    count_dropped(messages, "messages");
     deceive_a_receive();
     deceive_as_stranger();
-    if (check.rank == hostile)
+    if (check.rank == hostile.rank)
         for (int i = 0; i < BATCH; i++) /* while the others finalize */
-            forge_control((int)any((uint64_t)hostile));
+            forge_control((int)any((uint64_t)hostile.rank));
     weft_objects_close(&forger.objects);
     return check_done();
 }

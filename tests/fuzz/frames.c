@@ -20,11 +20,7 @@
  *
  * WEFT_TEST_FORGED: how many frames; WEFT_TEST_SEED repeats a run.
  */
-#include "../mpi/check.h"
-
-#include "core/pt2pt/count.h"
-#include "core/process/weft.h"
-#include "ofi/ofi_internal.h"
+#include "hostile.h"
 
 #include <arpa/inet.h>
 #include <endian.h>
@@ -33,20 +29,10 @@
 #include <unistd.h>
 
 enum { FORGED = 4000, FRAMES = 64, FIXED_SEED = 28, BATCH = 10, PATIENCE_MS = 3000 };
-enum {
-    TICK = 1,
-    TOCK,
-    DATA,
-    LONGEST = 100000,
-    LONGEST_FRAME = 4096,
-    WASTED_MAX = 32,
-    KEPT_MAX = 500
-};
+enum { LONGEST = 100000, LONGEST_FRAME = 4096, WASTED_MAX = 32, KEPT_MAX = 500 };
 
 enum protocol { NET, RXM, SOCKETS };
 static enum protocol protocol;
-static int hostile;
-static MPI_Comm victims; /* all but the hostile rank */
 
 /* ---- The formats */
 
@@ -118,12 +104,10 @@ _Static_assert(sizeof(struct sockets_frame) == 24, "frame of sockets");
 /* ---- The stranger */
 
 static struct {
-    struct sockaddr_storage ports[64]; /* of the victims */
-    uint64_t random;
-    uint32_t pid;        /* each connection is one of another process */
+    struct sockaddr_storage ports[VICTIMS_MAX]; /* of the victims */
+    uint32_t pid;                               /* each connection is one of another process */
     uint16_t port;       /* that it claims to listen at: below 1024, where no rank does */
     uint64_t connection; /* ofi_rxm: the victim's number for it */
-    long certain[64];    /* completions of nobody, which each victim has to drop */
     int kept;     /* messages that no receive of the victims matches, which libfabric keeps */
     int wasted;   /* packets that cost the victims a receive buffer each */
     long refused; /* connections that no answer came for */
@@ -134,12 +118,6 @@ static struct {
     size_t length;
 } out;
 
-static uint64_t any(uint64_t below)
-{
-    stranger.random++;
-    return below ? check_mix(stranger.random) % below : check_mix(stranger.random);
-}
-
 static void append(const void *data, size_t bytes)
 {
     if (data)
@@ -148,16 +126,6 @@ static void append(const void *data, size_t bytes)
         for (size_t i = 0; i < bytes; i++)
             out.bytes[out.length + i] = (unsigned char)any(256);
     out.length += bytes;
-}
-
-static void find_victims(void)
-{
-    for (int rank = 0; rank < hostile; rank++) {
-        size_t bytes = sizeof stranger.ports[rank];
-        struct weft_peer *peer = weft_peer_get(0, rank);
-        fi_av_lookup(weft_net_of_peer(peer)->objects.av, peer->net.addr, &stranger.ports[rank],
-                     &bytes);
-    }
 }
 
 /* Receives so many bytes. False if the connection ends or nothing comes. */
@@ -256,7 +224,7 @@ static void append_frame(struct frame frame, const void *data, size_t bytes)
 static void append_write_of_nothing(int to)
 {
     append_frame((struct frame){.op = OP_WRITE, .flags = CQ_DATA}, NULL, 0);
-    stranger.certain[to]++;
+    hostile.certain[to]++;
 }
 
 static bool is_left_out(const struct frame *frame)
@@ -430,14 +398,10 @@ static void attack(long frames)
         check_step("sending frames from %ld on", sent);
         for (int i = 0; i < BATCH && sent < frames; i++) {
             int now = 1 + (int)any(protocol == NET ? FRAMES / 8 : FRAMES);
-            connect_and_forge((int)any((uint64_t)hostile), now);
+            connect_and_forge((int)any((uint64_t)hostile.rank), now);
             sent += now;
         }
-        int last = sent >= frames;
-        for (int to = 0; to < hostile; to++)
-            MPI_Send(&last, 1, MPI_INT, to, TICK, MPI_COMM_WORLD);
-        for (int from = 0; from < hostile; from++)
-            MPI_Recv(NULL, 0, MPI_BYTE, from, TOCK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        hostile_tick(sent >= frames);
     }
 }
 
@@ -448,66 +412,32 @@ static void exchange(int round, uint64_t *seed)
     static const int sizes[] = {0, 8, 3000, 20000, LONGEST};
     static unsigned char mine[LONGEST], other[LONGEST];
     int rank, size, bytes = sizes[check_random(seed, 5)];
-    MPI_Comm_rank(victims, &rank);
-    MPI_Comm_size(victims, &size);
+    MPI_Comm_rank(hostile.victims, &rank);
+    MPI_Comm_size(hostile.victims, &size);
     int to = (rank + 1) % size, from = (rank + size - 1) % size;
     check_fill(mine, (size_t)bytes, rank, 0, round);
     memset(other, 0, (size_t)bytes);
-    MPI_Sendrecv(mine, bytes, MPI_BYTE, to, DATA, other, bytes, MPI_BYTE, from, DATA, victims,
-                 MPI_STATUS_IGNORE);
+    MPI_Sendrecv(mine, bytes, MPI_BYTE, to, DATA, other, bytes, MPI_BYTE, from, DATA,
+                 hostile.victims, MPI_STATUS_IGNORE);
     CHECK_DATA(other, bytes, from, 0, round);
-}
-
-/* Runs rounds until the hostile rank has sent its last tick to every victim. */
-static void endure(uint64_t seed)
-{
-    MPI_Request tick;
-    int last = 0, all = 0, arrived;
-    MPI_Irecv(&last, 1, MPI_INT, hostile, TICK, MPI_COMM_WORLD, &tick);
-    for (int round = 0; !all; round++) {
-        check_step("exchanging messages, round %d", round);
-        exchange(round, &seed);
-        MPI_Test(&tick, &arrived, MPI_STATUS_IGNORE);
-        if (arrived && tick == MPI_REQUEST_NULL && last >= 0) {
-            MPI_Send(NULL, 0, MPI_BYTE, hostile, TOCK, MPI_COMM_WORLD);
-            if (last)
-                last = -1;
-            else
-                MPI_Irecv(&last, 1, MPI_INT, hostile, TICK, MPI_COMM_WORLD, &tick);
-        }
-        int done = last < 0;
-        MPI_Allreduce(&done, &all, 1, MPI_INT, MPI_LAND, victims);
-    }
 }
 
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 3);
-    long frames = check_setting("WEFT_TEST_FORGED", FORGED), certain = 0;
-    int seed = check_setting("WEFT_TEST_SEED", FIXED_SEED);
+    long frames = check_setting("WEFT_TEST_FORGED", FORGED);
     const char *provider = weft_net.choice.row->pattern;
     protocol = strstr(provider, "ofi_rxm") ? RXM : strstr(provider, "sockets") ? SOCKETS : NET;
-    hostile = check.size - 1;
-    for (int rank = 0; rank < check.size; rank++) /* connect all */
-        MPI_Sendrecv(NULL, 0, MPI_BYTE, rank, DATA, NULL, 0, MPI_BYTE, rank, DATA, MPI_COMM_WORLD,
-                     MPI_STATUS_IGNORE);
-    MPI_Comm_split(MPI_COMM_WORLD, check.rank == hostile ? MPI_UNDEFINED : 0, check.rank, &victims);
-    if (check.rank == hostile) {
-        stranger.random = check_mix((uint64_t)seed);
-        find_victims();
+    hostile_begin(check_setting("WEFT_TEST_SEED", FIXED_SEED));
+    if (check.rank == hostile.rank) {
+        for (int rank = 0; rank < hostile.rank; rank++)
+            victim_address(rank, &stranger.ports[rank], sizeof stranger.ports[rank]);
         attack(frames);
+        printf("%ld connections refused\n", stranger.refused);
     } else {
-        endure(check_mix((uint64_t)seed));
-        MPI_Comm_free(&victims);
+        endure(exchange);
+        MPI_Comm_free(&hostile.victims);
     }
-    MPI_Scatter(stranger.certain, 1, MPI_LONG, &certain, 1, MPI_LONG, hostile, MPI_COMM_WORLD);
-    CHECK(check.rank == hostile || (long)weft_counts.net_dropped >= certain,
-          "%ld completions had to be dropped, %llu were", certain,
-          (unsigned long long)weft_counts.net_dropped);
-    if (check.rank == hostile)
-        printf("%ld frames forged, %ld connections refused\n", frames, stranger.refused);
-    else
-        printf("rank %d: %ld completions of nobody, %llu messages and completions dropped\n",
-               check.rank, certain, (unsigned long long)weft_counts.net_dropped);
+    count_dropped(frames, "frames");
     return check_done();
 }

@@ -15,10 +15,10 @@ tests_fuzz_p2p_threads_SOURCES = tests/fuzz/p2p_threads.c $(FUZZ_PARTS)
 
 # Forged messages, and frames of the provider's protocol: use hidden names.
 check_PROGRAMS += tests/fuzz/forge tests/fuzz/frames
-tests_fuzz_forge_SOURCES = tests/fuzz/forge.c
+tests_fuzz_forge_SOURCES = tests/fuzz/forge.c tests/fuzz/hostile.h
 tests_fuzz_forge_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
 tests_fuzz_forge_LDADD = $(LIBRARY)
-tests_fuzz_frames_SOURCES = tests/fuzz/frames.c
+tests_fuzz_frames_SOURCES = tests/fuzz/frames.c tests/fuzz/hostile.h
 tests_fuzz_frames_CFLAGS = $(AM_CFLAGS) $(FABRIC_CFLAGS)
 tests_fuzz_frames_LDADD = $(LIBRARY)
 

@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The scratch directory and the guard: a process that, if weftrun is killed, removes the directory
- * and kills the processes that ranks have started. (PR_SET_PDEATHSIG kills the ranks only.)
+ * and kills the processes that ranks have started. (PR_SET_PDEATHSIG kills the ranks only.) The
+ * directory that stays if the guard is killed, too, is removed by the guard of the user's next job
+ * on the host in the same TMPDIR.
  *
  * Invariants:
+ *  - Neither the name of the guard nor its command line contains "weftrun", so that "pkill weftrun"
+ *    ends weftrun and not its guard.
+ *  - weftrun and the guard hold a lock (flock) on the scratch directory: a directory that can be
+ *    locked belongs to no job. Its name contains that of the host, because some file systems keep
+ *    such locks on each host alone. Where locks are not supported, no directory can be locked.
  *  - The guard reads a pipe whose only write end is weftrun's (ranks close it at exec), so
  *    end-of-file means that weftrun has ended, for whatever reason.
  *  - A process adds its pid before exec, and weftrun removes it before it reaps the process, so the
@@ -12,21 +19,26 @@
 #include "guard.h"
 #include "lines.h"
 
+#include <dirent.h>
 #include <errno.h>
 #include <ftw.h>
+#include <limits.h>
 #include <signal.h>
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <fcntl.h>
+#include <sys/file.h>
 #include <sys/prctl.h>
+#include <sys/stat.h>
 #include <sys/wait.h>
 #include <unistd.h>
 
 static struct {
     pid_t pid;
-    int fd; /* weftrun's write end */
-} guard = {-1, -1};
+    int fd;   /* weftrun's write end */
+    int lock; /* the scratch directory, locked */
+} guard = {-1, -1, -1};
 
 static int remove_one(const char *path, const struct stat *st, int type, struct FTW *where)
 {
@@ -42,11 +54,39 @@ static void remove_tree(const char *path)
     nftw(path, remove_one, 16, FTW_DEPTH | FTW_PHYS);
 }
 
+/* Removes the directories in base that have the form of name, are this user's, and belong to no
+ * job. */
+static void remove_stale(const char *base, const char *name)
+{
+    size_t same = (size_t)(strrchr(name, '-') - name) + 1;
+    DIR *dir = opendir(base);
+    const struct dirent *entry;
+    while (dir && (entry = readdir(dir))) {
+        char path[PATH_MAX + NAME_MAX + 2];
+        struct stat st;
+        if (strncmp(entry->d_name, name, same) != 0 || strlen(entry->d_name) != strlen(name))
+            continue;
+        int fd = openat(dirfd(dir), entry->d_name, O_RDONLY | O_DIRECTORY | O_NOFOLLOW);
+        if (fd < 0)
+            continue;
+        snprintf(path, sizeof path, "%s/%s", base, entry->d_name);
+        if (fstat(fd, &st) == 0 && st.st_uid == geteuid() && flock(fd, LOCK_EX | LOCK_NB) == 0)
+            remove_tree(path);
+        close(fd);
+    }
+    if (dir)
+        closedir(dir);
+}
+
 /* The main function of the guard. pids: room for every rank of the job. */
-_Noreturn static void guard_main(int fd, const char *scratch, pid_t *pids)
+_Noreturn static void guard_main(int fd, char *scratch, pid_t *pids)
 {
     int n = 0, pid;
     ssize_t got;
+    char *name = strrchr(scratch, '/');
+    *name = 0;
+    remove_stale(scratch, name + 1);
+    *name = '/';
     while ((got = read(fd, &pid, sizeof pid)) != 0) {
         if (got < 0)
             continue;
@@ -72,18 +112,42 @@ _Noreturn static void guard_main(int fd, const char *scratch, pid_t *pids)
     _exit(0);
 }
 
+/* Makes the scratch directory from its template and locks it. Returns 0, or 1 with errno. */
+static int make_locked(char *path)
+{
+    char *suffix = path + strlen(path) - 6;
+    while (true) {
+        memset(suffix, 'X', 6);
+        if (!mkdtemp(path))
+            return 1;
+        guard.lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
+        if (guard.lock < 0 && errno != ENOENT) {
+            rmdir(path);
+            return 1;
+        }
+        /* Another guard may have locked and removed it already. */
+        bool taken =
+            guard.lock >= 0 && flock(guard.lock, LOCK_EX | LOCK_NB) && errno == EWOULDBLOCK;
+        if (guard.lock >= 0 && !taken && access(path, F_OK) == 0)
+            return 0;
+        if (guard.lock >= 0)
+            close(guard.lock);
+    }
+}
+
 /* Makes the scratch directory in base. Returns 0, 1 with errno if base cannot be used, or -1 after
  * printing why. */
 static int make_scratch_in(struct job *job, const char *base)
 {
-    int n = snprintf(job->scratch, sizeof job->scratch, "%s/weftrun-XXXXXX", base);
+    int n = snprintf(job->scratch, sizeof job->scratch, "%s/weftrun-%.*s-XXXXXX", base,
+                     (int)strcspn(job->host, "."), job->host);
     /* libpmix binds sockets and maps files below it; leave room for their names. */
     if (n < 0 || (size_t)n > sizeof job->scratch - 512) {
         job->scratch[0] = 0;
         weft_lines_print("The name of TMPDIR is too long; set TMPDIR to a shorter one.");
         return -1;
     }
-    if (mkdtemp(job->scratch))
+    if (make_locked(job->scratch) == 0)
         return 0;
     job->scratch[0] = 0;
     return 1;
@@ -113,23 +177,37 @@ static int make_scratch(struct job *job)
     return -1;
 }
 
-/* In the guard: leaves the terminal, the caller's pipes and the signals sent to weftrun. */
+/* In the guard: gives it its own name, in place of weftrun's arguments. */
+static void guard_rename(char **argv)
+{
+    static const char name[] = "mpi-job-guard";
+    size_t size = 0;
+    for (int i = 0; argv[i] == argv[0] + size; i++)
+        size += strlen(argv[i]) + 1;
+    memset(argv[0], 0, size);
+    strncpy(argv[0], name, size - 1);
+    prctl(PR_SET_NAME, name);
+}
+
+/* In the guard: leaves the terminal, the caller's pipes and the signals sent to weftrun. The lock
+ * was opened before the pipe, so its number is less. */
 static void guard_detach(int fd)
 {
     setsid();
-    prctl(PR_SET_NAME, "weftrun-guard");
     sigset_t all;
     sigfillset(&all);
     sigprocmask(SIG_BLOCK, &all, NULL);
     int null = open("/dev/null", O_RDWR);
     for (int i = 0; i < 3 && null >= 0; i++)
         dup2(null, i);
-    if (fd != 3)
-        dup2(fd, 3);
-    closefrom(4);
+    if (guard.lock > 3)
+        close_range(3, (unsigned)guard.lock - 1, 0);
+    if (fd > guard.lock + 1)
+        close_range((unsigned)guard.lock + 1, (unsigned)fd - 1, 0);
+    closefrom(fd + 1);
 }
 
-int weft_guard_start(struct job *job)
+int weft_guard_start(struct job *job, char **argv)
 {
     int fds[2] = {-1, -1};
     pid_t *pids = calloc((size_t)job->size, sizeof *pids);
@@ -140,8 +218,9 @@ int weft_guard_start(struct job *job)
         goto fail;
     }
     if (guard.pid == 0) {
+        guard_rename(argv);
         guard_detach(fds[0]);
-        guard_main(3, job->scratch, pids);
+        guard_main(fds[0], job->scratch, pids);
     }
     close(fds[0]);
     free(pids);
@@ -179,6 +258,6 @@ void weft_guard_stop(struct job *job)
         close(guard.fd);
     if (guard.pid > 0)
         waitpid(guard.pid, NULL, 0);
-    guard.fd = -1;
-    guard.pid = -1;
+    close(guard.lock);
+    guard.fd = guard.pid = guard.lock = -1;
 }

@@ -5,9 +5,9 @@
 
 #include "state.h"
 
-/* Makes job->scratch under $TMPDIR or /tmp and starts the guard. Must be called while weftrun has
- * one thread. Returns 0, or -1 after printing why. */
-int weft_guard_start(struct job *job);
+/* Makes job->scratch under $TMPDIR or /tmp and starts the guard, which overwrites its copy of argv.
+ * Must be called while weftrun has one thread. Returns 0, or -1 after printing why. */
+int weft_guard_start(struct job *job, char **argv);
 
 /* The descriptor a new rank writes its pid to, see weft_guard_note. */
 int weft_guard_fd(void);

@@ -84,13 +84,13 @@ static void fill_standard_fds(void)
 }
 
 /* Starts all processes and threads, and ends them on every path. */
-static int run(struct job *job, struct launch_context *ctx)
+static int run(struct job *job, struct launch_context *ctx, char **argv)
 {
     int wake;
     /* First, so that no signal ends weftrun between the scratch directory and the guard. */
     if (weft_loop_block_signals(&ctx->mask))
         return 1;
-    if (weft_guard_start(job))
+    if (weft_guard_start(job, argv))
         return EXIT_REFUSED;
     int code =
         weft_phases_open(job) || weft_server_start(job, &wake) ? 1 : weft_loop_run(job, ctx, wake);
@@ -127,7 +127,7 @@ int main(int argc, char **argv)
         goto out;
     weft_launch_forget_outer();
     find_home();
-    code = run(&job, &ctx);
+    code = run(&job, &ctx, argv);
 out:
     _exit(code); /* see server.h */
 }

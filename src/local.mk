@@ -233,7 +233,7 @@ libmpi_abi_a_SOURCES += \
     src/ofi/select/select.c \
     src/ofi/send.c \
     src/ofi/sequence.c src/ofi/sequence.h \
-    src/ofi/signals.c src/ofi/signals.h
+    src/ofi/signals.c
 
 # The shared-memory lane
 libmpi_abi_a_SOURCES += \

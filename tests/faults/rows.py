@@ -103,8 +103,7 @@ def mounted(script):
 
 # A rank that copies from the memory of the dead one can end the job before weftrun sees the death.
 GONE = "ended before it called MPI_Finalize"
-# In MPI_Init a library that libfabric loads may catch the signal, and end the process with status 1.
-CRASHED = rf"killed by signal 11|: Segmentation fault|exited with code 1 |terminated with signal 11|{GONE}"
+CRASHED = rf"killed by signal 11|: Segmentation fault|terminated with signal 11|{GONE}"
 FAULTS = [
     Fault("kill", "SIGKILL to a rank", error=rf"killed by signal 9|: Killed|{GONE}", act=to_rank(signal.SIGKILL)),
     Fault("segv", "SIGSEGV in a rank", error=CRASHED,

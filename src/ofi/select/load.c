@@ -15,13 +15,12 @@
  */
 #include "ofi/select/load.h"
 
-#include "ofi/signals.h"
-
 #include <dlfcn.h>
 #include <rdma/fabric.h>
 #include <rdma/fi_errno.h>
 #include <stdbool.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <string.h>
 
 static const char library[] = "libfabric.so.1";
@@ -46,13 +45,12 @@ static bool find(void *handle, const char *name, void *function)
 
 int weft_fabric_load(char *why, size_t len)
 {
-    struct weft_signals before;
-
     if (real.version)
         return 0;
-    weft_signals_keep(&before);
+    /* Else libinfinipath, on which Debian's libfabric depends, catches crash signals, SIGINT and
+     * SIGTERM as soon as it is loaded, and ends the process with status 1. */
+    setenv("IPATH_NO_BACKTRACE", "1", 0);
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
-    weft_signals_restore(&before);
     if (!handle || !find(handle, "fi_getinfo", &real.getinfo) ||
         !find(handle, "fi_freeinfo", &real.freeinfo) ||
         !find(handle, "fi_dupinfo", &real.dupinfo) || !find(handle, "fi_fabric", &real.fabric) ||

@@ -7,15 +7,19 @@
  * completes as an operation of nobody: a write of no bytes with CQ data. The other ranks exchange
  * messages meanwhile, verify them, and have to drop those completions.
  *
- * The formats are those of libfabric 1.17: net and tcp (version 3), ofi_rxm above tcp, sockets
- * (version 2). Frames that crash or corrupt libfabric itself are left out; SECURITY.md names them:
+ * The formats are those of libfabric 1.17 to 2.1: net and tcp (version 3), ofi_rxm above tcp,
+ * sockets (version 2). Frames that crash or corrupt libfabric itself are left out; SECURITY.md
+ * names them:
  *
  *  - net, tcp: an acknowledgement where no operation waits for one; data of a connection request
- *    that are shorter than their format
- *  - tcp below ofi_rxm: a tagged frame, and a frame shorter or longer than the packet in it
+ *    that are shorter than their format; a message with iovecs that is to be committed to
+ *    persistent memory; since 1.18 also frames of its rendezvous, and wrong lengths and requests
+ *    to read that have data, after which data are read as frames
+ *  - tcp below ofi_rxm: a tagged frame, and a frame shorter or longer than the packet in it; since
+ *    1.18 also a write with CQ data that has more data than its iovecs can take
  *  - ofi_rxm: packets about an operation that does not exist (rendezvous, the reply to an atomic
  *    operation), of a connection that does not exist, of a segmented message, an atomic operation
- * of a type that does not exist
+ *    of a type that does not exist
  *  - sockets: replies, atomic operations, more iovecs than 8, other versions and operations
  *
  * WEFT_TEST_FORGED: how many frames; WEFT_TEST_SEED repeats a run.
@@ -67,7 +71,7 @@ struct frame {
     uint8_t op_data, iovecs, header_bytes, id;
     uint64_t bytes; /* with the header */
 };
-enum { OP_MSG, OP_TAGGED, OP_READ, OP_READ_REPLY, OP_WRITE };
+enum { OP_MSG, OP_TAGGED, OP_READ, OP_READ_REPLY, OP_WRITE, OP_TAGGED_RTS, OP_CTS, OP_DATA };
 enum { CQ_DATA = 1, DELIVERY = 4, COMMIT = 8, TAGGED = 128, IS_ACK = 2, HEADER_MAX = 120 };
 
 /* A packet of ofi_rxm, the data of a frame. */
@@ -108,6 +112,7 @@ static struct {
     uint32_t pid;                               /* each connection is one of another process */
     uint16_t port;       /* that it claims to listen at: below 1024, where no rank does */
     uint64_t connection; /* ofi_rxm: the victim's number for it */
+    bool since_1_18;     /* libfabric has another tcp than 1.17 */
     int kept;     /* messages that no receive of the victims matches, which libfabric keeps */
     int wasted;   /* packets that cost the victims a receive buffer each */
     long refused; /* connections that no answer came for */
@@ -227,24 +232,31 @@ static void append_write_of_nothing(int to)
     hostile.certain[to]++;
 }
 
-static bool is_left_out(const struct frame *frame)
+static bool is_left_out(const struct frame *frame, size_t bytes)
 {
-    bool ack = frame->op == OP_MSG && frame->op_data == IS_ACK;
-    return ack || (protocol == RXM && (frame->op <= OP_TAGGED || frame->flags & TAGGED));
+    if ((frame->op == OP_MSG && frame->op_data == IS_ACK) ||
+        (frame->flags & COMMIT && frame->iovecs))
+        return true;
+    if (protocol == RXM && (frame->op <= OP_TAGGED || frame->flags & TAGGED))
+        return true;
+    if (!stranger.since_1_18)
+        return false;
+    bool only_header = frame->bytes == frame->header_bytes;
+    return (frame->op >= OP_TAGGED_RTS && frame->op <= OP_DATA) || frame->bytes != bytes ||
+           frame->header_bytes < sizeof *frame || (frame->op == OP_READ && !only_header) ||
+           (protocol == RXM && frame->op == OP_WRITE && frame->flags & CQ_DATA && !only_header);
 }
 
-static void append_any_frame(void)
+/* A frame with random fields; one or none of them is of no frame. */
+static struct frame make_frame(size_t at)
 {
     static const uint16_t flags[] = {0, CQ_DATA, DELIVERY, COMMIT, TAGGED};
-    struct frame frame;
-    do {
-        frame = (struct frame){.op = (uint8_t)(any(8) ? any(OP_WRITE + 1) : any(256)),
-                               .op_data = (uint8_t)(any(4) ? 0 : any(256)),
-                               .iovecs = (uint8_t)(any(2) ? 0 : any(5))};
-        for (int i = 0; i < 3; i++)
-            frame.flags |= any(16) ? flags[any(5)] : (uint16_t)any(0);
-    } while (is_left_out(&frame));
-    size_t at = out.length;
+    struct frame frame = {.op = (uint8_t)(any(8) ? any(OP_WRITE + 1) : any(256)),
+                          .op_data = (uint8_t)(any(4) ? 0 : any(256)),
+                          .iovecs = (uint8_t)(any(2) ? 0 : any(5))};
+    for (int i = 0; i < 3; i++)
+        frame.flags |= any(16) ? flags[any(5)] : (uint16_t)any(0);
+    out.length = at;
     append_frame(frame, NULL, any(2) ? any(64) : any(2000));
     memcpy(&frame, out.bytes + at, sizeof frame);
     switch (any(12)) {
@@ -266,6 +278,16 @@ static void append_any_frame(void)
     default:
         break;
     }
+    return frame;
+}
+
+static void append_any_frame(void)
+{
+    struct frame frame;
+    size_t at = out.length;
+    do
+        frame = make_frame(at);
+    while (is_left_out(&frame, out.length - at));
     memcpy(out.bytes + at, &frame, sizeof frame);
 }
 
@@ -430,6 +452,7 @@ int main(int argc, char **argv)
     protocol = strstr(provider, "ofi_rxm") ? RXM : strstr(provider, "sockets") ? SOCKETS : NET;
     hostile_begin(check_setting("WEFT_TEST_SEED", FIXED_SEED));
     if (check.rank == hostile.rank) {
+        stranger.since_1_18 = FI_VERSION_GE(fi_version(), FI_VERSION(1, 18));
         for (int rank = 0; rank < hostile.rank; rank++)
             victim_address(rank, &stranger.ports[rank], sizeof stranger.ports[rank]);
         attack(frames);

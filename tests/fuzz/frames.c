@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=3 lanes=net-soft,rxm,rxm-soft,sockets seconds=60
 /*
- * Frames of the provider's own protocol, from a stranger: the last rank connects to the ports of
- * the others by plain sockets, and sends requests for connections, operations, flags and lengths of
- * every kind, each connection at most FRAMES of them. The first ones are those that libfabric
- * completes as an operation of nobody: a write of no bytes with CQ data. The other ranks exchange
- * messages meanwhile, verify them, and have to drop those completions.
+ * Frames of the provider's own protocol, from a stranger and in the name of a connected rank: the
+ * last rank connects to the ports of the others by plain sockets, and sends requests for
+ * connections, operations, flags and lengths of every kind, each connection at most FRAMES of them.
+ * The first ones are those that libfabric completes as an operation of nobody: a write of no bytes
+ * with CQ data. The other ranks exchange messages meanwhile, verify them, and have to drop those
+ * completions.
  *
  * The formats are those of libfabric 1.17 to 2.1: net and tcp (version 3), ofi_rxm above tcp,
  * sockets (version 2). Frames that crash or corrupt libfabric itself are left out; SECURITY.md
  * names them:
  *
  *  - net, tcp: an acknowledgement where no operation waits for one; data of a connection request
- *    that are shorter than their format; a message with iovecs that is to be committed to
+ *    that are shorter than their format; a request in the name of a connected rank, after which
+ *    the two ranks may never connect again; a message with iovecs that is to be committed to
  *    persistent memory; since 1.18 also frames of its rendezvous, and wrong lengths and requests
  *    to read that have data, after which data are read as frames
  *  - tcp below ofi_rxm: a tagged frame, and a frame shorter or longer than the packet in it; since
@@ -34,6 +36,7 @@
 
 enum { FORGED = 4000, FRAMES = 64, FIXED_SEED = 28, BATCH = 10, PATIENCE_MS = 3000 };
 enum { LONGEST = 100000, LONGEST_FRAME = 4096, WASTED_MAX = 32, KEPT_MAX = 500 };
+enum { NOBODY = -1, TAKEOVERS = 10, QUIET_US = 100000, REPLY = 2 };
 
 enum protocol { NET, RXM, SOCKETS };
 static enum protocol protocol;
@@ -100,6 +103,7 @@ struct sockets_frame {
     uint64_t flags, bytes;
 };
 enum { SOCKETS_VERSION = 2, S_SEND = 0, S_TSEND = 1, S_WRITE = 3, S_READ = 6, S_CONNECTION = 12 };
+enum { S_ADDRESS_BYTES = 48 };
 
 _Static_assert(offsetof(struct request, net) == REQUEST_HEADER, "request for a connection");
 _Static_assert(sizeof(struct frame) == 16 && sizeof(struct packet) == 64, "frames");
@@ -110,7 +114,8 @@ _Static_assert(sizeof(struct sockets_frame) == 24, "frame of sockets");
 static struct {
     struct sockaddr_storage ports[VICTIMS_MAX]; /* of the victims */
     uint32_t pid;                               /* each connection is one of another process */
-    uint16_t port;       /* that it claims to listen at: below 1024, where no rank does */
+    int as;              /* the rank in whose name the stranger connects, or NOBODY */
+    uint16_t port;       /* of nobody: below 1024, where no rank listens */
     uint64_t connection; /* ofi_rxm: the victim's number for it */
     bool since_1_18;     /* libfabric has another tcp than 1.17 */
     int kept;     /* messages that no receive of the victims matches, which libfabric keeps */
@@ -152,6 +157,9 @@ static struct request request_of(void)
 {
     struct request request = {.version = 3, .same_endian = 1};
     stranger.port = (uint16_t)(1 + stranger.port % 1000);
+    uint16_t port = stranger.port;
+    if (stranger.as != NOBODY)
+        port = ntohs(((struct sockaddr_in *)&stranger.ports[stranger.as])->sin_port);
     if (protocol == RXM) {
         const char *limit = getenv("FI_OFI_RXM_EAGER_LIMIT");
         if (!limit)
@@ -161,12 +169,12 @@ static struct request request_of(void)
         request.rxm.endianness = 1 + (__BYTE_ORDER == __LITTLE_ENDIAN);
         request.rxm.control_version = 4;
         request.rxm.op_version = 3;
-        request.rxm.port = stranger.port;
+        request.rxm.port = port;
         request.rxm.eager_limit = (uint32_t)atoi(limit ? limit : "16384");
         request.rxm.id = (uint64_t)++stranger.pid << 32;
     } else {
         request.data_bytes = htons(sizeof request.net);
-        request.net.port = htons(stranger.port);
+        request.net.port = htons(port);
         request.net.pid = htonl(++stranger.pid);
     }
     return request;
@@ -364,6 +372,15 @@ static void append_sockets_frame(void)
     append(NULL, more);
 }
 
+/* Makes the connection that of another rank. */
+static void append_sockets_connection(void)
+{
+    struct sockets_frame frame = {.version = SOCKETS_VERSION, .op = S_CONNECTION};
+    frame.bytes = htobe64(sizeof frame + S_ADDRESS_BYTES);
+    append(&frame, sizeof frame);
+    append(&stranger.ports[stranger.as], S_ADDRESS_BYTES);
+}
+
 /* ---- The attack */
 
 /* Sends what was appended, and waits until the victim has read it or has closed the connection. */
@@ -399,6 +416,8 @@ static void connect_and_forge(int to, int frames)
         stranger.refused++;
     else {
         out.length = 0;
+        if (protocol == SOCKETS && stranger.as != NOBODY)
+            append_sockets_connection();
         for (int i = 0; i < frames; i++)
             if (protocol == SOCKETS)
                 append_sockets_frame();
@@ -427,6 +446,22 @@ static void attack(long frames)
     }
 }
 
+/* Takes over connections of ranks that exchange no message at that time, whose messages would be
+ * lost. */
+static void take_over(void)
+{
+    for (int i = 0; i < TAKEOVERS; i++) {
+        check_step("taking over connection %d", i);
+        usleep(QUIET_US);
+        int to = (int)any((uint64_t)hostile.rank);
+        stranger.as = (to + 1 + (int)any((uint64_t)hostile.rank - 1)) % hostile.rank;
+        connect_and_forge(to, 1 + (int)any(FRAMES / 8));
+        hostile_tick(REPLY); /* what is sent before the victim reads that it is closed is lost */
+        usleep(QUIET_US);
+        hostile_tick(i == TAKEOVERS - 1);
+    }
+}
+
 /* ---- The other ranks */
 
 static void exchange(int round, uint64_t *seed)
@@ -444,6 +479,20 @@ static void exchange(int round, uint64_t *seed)
     CHECK_DATA(other, bytes, from, 0, round);
 }
 
+/* Receives nothing but ticks while the hostile rank takes over a connection, and then exchanges
+ * messages over the connection that replaces it. */
+static void endure_takeovers(void)
+{
+    uint64_t seed = hostile.random;
+    for (int tick = 0, round = 0; tick != 1; round++) {
+        check_step("waiting for takeover %d", round / 2);
+        MPI_Recv(&tick, 1, MPI_INT, hostile.rank, TICK, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        if (tick != REPLY)
+            exchange(round, &seed);
+        MPI_Send(NULL, 0, MPI_BYTE, hostile.rank, TOCK, MPI_COMM_WORLD);
+    }
+}
+
 int main(int argc, char **argv)
 {
     check_begin(&argc, &argv, 3);
@@ -455,10 +504,17 @@ int main(int argc, char **argv)
         stranger.since_1_18 = FI_VERSION_GE(fi_version(), FI_VERSION(1, 18));
         for (int rank = 0; rank < hostile.rank; rank++)
             victim_address(rank, &stranger.ports[rank], sizeof stranger.ports[rank]);
+        stranger.as = NOBODY;
         attack(frames);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (protocol != NET)
+            take_over();
         printf("%ld connections refused\n", stranger.refused);
     } else {
         endure(exchange);
+        MPI_Barrier(MPI_COMM_WORLD);
+        if (protocol != NET)
+            endure_takeovers();
         MPI_Comm_free(&hostile.victims);
     }
     count_dropped(frames, "frames");

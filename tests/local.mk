@@ -107,7 +107,8 @@ dist_noinst_SCRIPTS += tests/errors/run
 # Traffic in which ci/faults makes something fail, and a clock that jumps
 check_PROGRAMS += tests/faults/traffic
 tests_faults_traffic_SOURCES = tests/faults/traffic.c
-EXTRA_DIST += tests/faults/clock.c tests/faults/rows.py tests/faults/job.py
+EXTRA_DIST += tests/faults/clock.c tests/faults/rows.py tests/faults/job.py \
+    tests/faults/stranger.py
 
 # On an RDMA adapter, by ci/rdmavm
 dist_noinst_SCRIPTS += tests/verbs/run

@@ -129,10 +129,11 @@ def judge(job, fault, code):
 def play(job, fault, act, slow):
     """Lets it fail, waits for the job; the exit status or None, and the seconds since the fault."""
     undo = None
-    job.wait_to_begin(slow)
+    if not fault.early:
+        job.wait_to_begin(slow)
     start = time.monotonic()
     if act and job.child.poll() is None:
-        time.sleep(SETTLES)
+        time.sleep(0 if fault.early else SETTLES)
         start = time.monotonic()
         act(job)
         undo = threading.Timer(fault.lasts, quietly, (fault.undo, job))

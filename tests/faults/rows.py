@@ -57,16 +57,18 @@ class Fault:
     act(job) is called during the traffic, and undo(job) after `lasts` more seconds. `around` are words before
     the launcher, `before` words before each rank's program. The traffic takes `seconds`; the job ends at most
     `within` seconds after the fault, or after the traffic if it goes on, and
-    nothing is left `tidy` seconds later. `places`: those that it is for, if not all.
+    nothing is left `tidy` seconds later. `places`: those that it is for, if not all. `early`: act is called
+    when the job is started, not during the traffic.
     """
 
     def __init__(self, name, says, right=False, error=None, act=None, undo=None, lasts=0, around=(), before=(),
-                 options=(), environment=None, seconds=60.0, within=10, tidy=3, nodes=(1, 2), places=()):
+                 options=(), environment=None, seconds=60.0, within=10, tidy=3, nodes=(1, 2), places=(),
+                 early=False):
         self.name, self.says, self.right, self.error = name, says, right, error
         self.act, self.undo, self.lasts = act, undo, lasts
         self.around, self.before, self.options = list(around), list(before), list(options)
         self.environment, self.seconds, self.nodes = environment or {}, seconds, nodes
-        self.within, self.tidy, self.places = within, tidy, places
+        self.within, self.tidy, self.places, self.early = within, tidy, places, early
 
 
 def to_rank(sig):
@@ -138,6 +140,12 @@ FAULTS = [
           around=["unshare", "--net", *shell("ip link set lo up && ip link add weft0 type veth peer weft1 && "
                                              "ip addr add 10.78.0.1/24 dev weft0 && ip link set weft0 up && "
                                              "ip link set weft1 up")]),
+    # Over sockets its bytes stop libfabric: SECURITY.md.
+    Fault("stranger", "a process of another user connects to every port of the job", right=True, seconds=3,
+          nodes=(1,), places=("shm", "shm-staged", "rxm", "net", "tcp2"),
+          around=["unshare", "--net", *shell(
+              "ip link set lo up && { setpriv --reuid 65533 --regid 65533 --clear-groups "
+              f"/usr/bin/python3 - <{ROOT}/tests/faults/stranger.py >&2 & }} && sleep 0.5 && kill -0 $!")]),
     Fault("adapter", "what the connections that exist send is lost for good (WEFT_NETWORK_TIMEOUT=8)", right=True,
           error=r"could not be sent|failed:", act=lose_adapter, seconds=20, within=20, nodes=(1,), places=("verbs",),
           environment={"WEFT_NETWORK_TIMEOUT": "8"}),

@@ -47,6 +47,17 @@ KINDS = {
     "MPI_T_event_instance": Kind("struct weft_instance", "weft_tool_arg_instance(", "NULL"),
 }
 
+# Kinds of handles that are listed while the program has them: by null handle.
+LISTED = {
+    "MPI_COMM_NULL": "WEFT_KIND_COMM",
+    "MPI_GROUP_NULL": "WEFT_KIND_GROUP",
+    "MPI_INFO_NULL": "WEFT_KIND_INFO",
+    "MPI_DATATYPE_NULL": "WEFT_KIND_DATATYPE",
+    "MPI_OP_NULL": "WEFT_KIND_OP",
+    "MPI_WIN_NULL": "WEFT_KIND_WIN",
+    "MPI_ERRHANDLER_NULL": "WEFT_KIND_ERRHANDLER",
+}
+
 # How the library is entered, the value of `code` then, and how it is left.
 LOCKS = {
     "call": ("weft_enter(function)", "weft_leave_with(NULL, code, function)"),
@@ -226,21 +237,26 @@ class Entry:
         return [f'#line {self.stanza.line} "{FILE}"', *self.stanza.code, HERE] if self.stanza.code else []
 
     def give(self):
-        """Returns the new handles. A communicator's is set in any case."""
+        """Returns new handles, but for communicators, and keeps the list of handles."""
         lines = []
-        for name, kind in self.made.items():
+        for kind in self.made.values():
             if any(f"{kind.made} = " in line for line in self.stanza.code):
                 lines += [f"if (code == MPI_SUCCESS && !{kind.made})", "    code = MPI_ERR_NO_MEM;"]
-        given = [(name, kind) for name, kind in self.made.items() if kind.struct != "struct weft_comm"]
-        for name, kind in given:
-            lines += ["if (code == MPI_SUCCESS)", f"    *{name} = {kind.give};"]
-        return lines
+        done = []
+        for name, kind in self.made.items():
+            if kind.struct != "struct weft_comm":
+                done += given(name, kind)
+        for name, kind in self.objects.items():
+            if kind.null in LISTED and any(f"*{name}_handle = " in line for line in self.stanza.code):
+                done.append(f"weft_handle_list_remove({name}_in);")
+        return lines + guarded("code == MPI_SUCCESS", done)
 
     def leave(self):
+        """Returns a new communicator, or the null handle in any case, and leaves the library."""
         lines = []
         for name, kind in self.made.items():
             if kind.struct == "struct weft_comm":
-                lines += [f"if ({name})", f"    *{name} = {kind.give};"]
+                lines += guarded(name, given(name, kind))
         for name in self.objects:
             base = self.parameters[name].type.replace("*", "").strip()
             if base in HANDLERS and self.stanza.lock != "comm":
@@ -253,6 +269,19 @@ class Entry:
             return [*(indented([f"const char *function = {self.name()};"]) if used else []), *self.code()]
         return [*indented(self.declarations()), *indented(self.enter()), *self.check(), *self.code(),
                 *indented(self.give()), *(["leave:"] if self.checks else []), *indented(self.leave())]
+
+
+def given(name, kind):
+    """The statements that return a new handle."""
+    lines = [f"*{name} = {kind.give};"]
+    return lines + [f"weft_handle_list_add(*{name}, {LISTED[kind.null]});"] if kind.null in LISTED else lines
+
+
+def guarded(condition, lines):
+    """Statements under a condition."""
+    if len(lines) < 2:
+        return [f"if ({condition})", *indented(lines)] if lines else []
+    return [f"if ({condition}) {{", *indented(lines), "}"]
 
 
 def indented(lines):

@@ -145,12 +145,14 @@ libmpi_abi_a_SOURCES += \
     src/core/object/error.c src/core/object/error.h \
     src/core/object/error_code.c src/core/object/error_code.h \
     src/core/object/handle.c src/core/object/handle.h \
+    src/core/object/handle_list.c src/core/object/handle_list.h \
     src/core/object/info.c src/core/object/info.h \
     src/core/object/info_env.c \
     src/core/object/memory.c src/core/object/memory.h \
     src/core/object/settings.c src/core/object/settings.h \
     src/core/process/failure.c \
     src/core/process/hang.c src/core/process/hang.h \
+    src/core/process/left.c src/core/process/left.h \
     src/core/process/hardware.c src/core/process/hardware.h \
     src/core/process/lock.c src/core/process/lock.h \
     src/core/process/nodes.c src/core/process/nodes.h \

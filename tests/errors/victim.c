@@ -347,11 +347,94 @@ static void both_ssend(void)
     MPI_Ssend(&value, 1, MPI_INT, 1 - rank, 5, MPI_COMM_WORLD);
 }
 
-/* Both are the root: nobody receives. */
-static void roots_differ(void)
+/* Both are the root: nobody receives. Barriers come before and after. */
+static void differ(int before, int after)
 {
     begin();
+    for (int i = 0; i < before; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
     MPI_Bcast(&value, 1, MPI_INT, rank, MPI_COMM_WORLD);
+    for (int i = 0; i < after; i++) {
+        MPI_Barrier(MPI_COMM_WORLD);
+    }
+    MPI_Finalize();
+    puts(rank == 0 ? "ended" : "");
+    exit(0);
+}
+
+static void roots_differ(void)
+{
+    differ(0, 0);
+}
+
+static void roots_differ_in_shared_memory(void)
+{
+    differ(2, 0);
+}
+
+static void roots_differed_long_ago(void)
+{
+    differ(2, 1000);
+}
+
+static void add(void *in, void *inout, int *len, MPI_Datatype *type)
+{
+    (void)in;
+    (void)inout;
+    (void)len;
+    (void)type;
+}
+
+static void ignore_error(MPI_Comm *comm, int *code, ...)
+{
+    (void)comm;
+    (void)code;
+}
+
+/* Rank 0 frees nothing, and does not receive the message of rank 1. */
+static void leaves_all(void)
+{
+    static int cell;
+    MPI_Comm halo, copies[4];
+    MPI_Group group;
+    MPI_Datatype pair, made;
+    MPI_Op op;
+    MPI_Win win;
+    MPI_Info info;
+    MPI_Errhandler handler;
+    MPI_Request request;
+    begin();
+    MPI_Comm_dup(MPI_COMM_WORLD, &halo);
+    MPI_Comm_set_name(halo, "halo");
+    for (int i = 0; i < 4; i++) {
+        MPI_Comm_dup(MPI_COMM_WORLD, &copies[i]);
+        if (rank == 1) {
+            MPI_Comm_free(&copies[i]);
+        }
+    }
+    MPI_Comm_group(MPI_COMM_WORLD, &group);
+    MPI_Type_contiguous(2, MPI_INT, &pair);
+    MPI_Type_set_name(pair, "pair");
+    MPI_Type_dup(MPI_INT, &made);
+    MPI_Op_create(add, 1, &op);
+    MPI_Win_create(&cell, sizeof cell, 1, MPI_INFO_NULL, MPI_COMM_WORLD, &win);
+    MPI_Win_set_name(win, "cells");
+    MPI_Info_create(&info);
+    MPI_Comm_create_errhandler(ignore_error, &handler);
+    MPI_Send_init(&value, 1, MPI_INT, 0, 5, halo, &request);
+    if (rank == 1) {
+        MPI_Start(&request);
+        MPI_Wait(&request, MPI_STATUS_IGNORE);
+        MPI_Request_free(&request);
+        MPI_Group_free(&group);
+        MPI_Type_free(&pair);
+        MPI_Type_free(&made);
+        MPI_Op_free(&op);
+        MPI_Info_free(&info);
+        MPI_Errhandler_free(&handler);
+        MPI_Comm_free(&halo);
+    }
     MPI_Finalize();
     puts(rank == 0 ? "ended" : "");
     exit(0);
@@ -769,7 +852,8 @@ static void locks_of_the_dead(void)
     _exit(0);
 }
 
-/* Rank 0 keeps the lock of rank 1's window, and waits for a message that rank 1 does not send. */
+/* Rank 0 keeps the lock of rank 1's window, for which all others wait, and waits for a message that
+ * rank 1 does not send. */
 static void lock_kept(void)
 {
     MPI_Win win;
@@ -799,9 +883,15 @@ static void expect(const char *what, bool good)
 }
 
 /* The code of something that only the dead could have completed. */
+/* The error names the dead, also after another error. */
 static void expect_aborted(const char *what, int code)
 {
-    expect(what, code == MPI_ERR_PROC_ABORTED);
+    char text[MPI_MAX_ERROR_STRING], named[16];
+    int length;
+    MPI_Send(NULL, 0, MPI_INT, size, 0, MPI_COMM_WORLD); /* no such rank */
+    MPI_Error_string(code, text, &length);
+    snprintf(named, sizeof named, "rank %d ", dead);
+    expect(what, code == MPI_ERR_PROC_ABORTED && strstr(text, named));
 }
 
 /* What waits for the dead while it dies, which all of these do before they let it. */
@@ -1294,6 +1384,9 @@ static const struct {
             {"ready-early-long", ready_early_long},
             {"both-ssend", both_ssend},
             {"roots-differ", roots_differ},
+            {"roots-differ-in-shared-memory", roots_differ_in_shared_memory},
+            {"roots-differed-long-ago", roots_differed_long_ago},
+            {"leaves-all", leaves_all},
             {"counts-differ", counts_differ},
             {"both-send-large", both_send_large},
             {"probe-for-nothing", probe_for_nothing},

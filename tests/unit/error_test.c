@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: BSD-3-Clause
-/* An error ends the job while another thread records errors: one whole sentence is printed. */
+/* An error ends the job while another thread records errors: one whole sentence is printed. The
+ * sentence of a death remains when another error follows. */
 #include <setjmp.h>
 #include <stdarg.h>
 #include <stddef.h>
@@ -71,8 +72,23 @@ static void sentence_of_one_error(void **state)
     }
 }
 
+static void sentence_of_a_death(void **state)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    (void)state;
+    weft_error_set(MPI_ERR_PROC_ABORTED, "rank 3 ended");
+    weft_error_set(MPI_ERR_TRUNCATE, "too long");
+    weft_error_text(MPI_ERR_PROC_ABORTED, text, sizeof text);
+    assert_string_equal(text, "a peer process has aborted: rank 3 ended");
+    weft_error_text(MPI_ERR_TRUNCATE, text, sizeof text);
+    assert_non_null(strstr(text, "too long"));
+    weft_error_text(MPI_ERR_TAG, text, sizeof text);
+    assert_string_equal(text, "invalid tag");
+}
+
 int main(void)
 {
-    const struct CMUnitTest tests[] = {cmocka_unit_test(sentence_of_one_error)};
+    const struct CMUnitTest tests[] = {cmocka_unit_test(sentence_of_one_error),
+                                       cmocka_unit_test(sentence_of_a_death)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -160,10 +160,16 @@ static inline bool prepare(struct weft_shared_call *c, const struct weft_coll_ar
     c->area = area;
     c->n = comm->size;
     c->rank = comm->rank;
-    c->label = (uint32_t)args->kind | (uint32_t)args->root << WEFT_SHARED_ROOT_SHIFT;
     size_t bytes = describe(c, cut);
     return bytes <= weft_shared_limits[args->kind] && bytes <= UINT32_MAX &&
            c->longest <= weft_shared_piece(c) * PIECES_MAX;
+}
+
+static inline void set_label(struct weft_shared_call *c, uint32_t number)
+{
+    const struct weft_coll_args *args = c->args;
+    c->label = (uint32_t)args->kind | (uint32_t)args->root << WEFT_SHARED_ROOT_SHIFT |
+               number << WEFT_SHARED_NUMBER_SHIFT;
 }
 
 bool weft_shared_takes(enum weft_coll_kind kind)
@@ -178,6 +184,7 @@ bool weft_shared_takes(enum weft_coll_kind kind)
 static inline void begin(struct weft_shared_call *c, uint32_t number, struct weft_schedule *s)
 {
     struct weft_area *area = c->area;
+    set_label(c, number);
     c->number = number - 1;
     c->s = s;
     c->error = MPI_SUCCESS;
@@ -234,6 +241,9 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
         return false;
     weft_count_add(&weft_counts.collectives, 1);
     uint32_t number = ++comm->coll_sequence;
+    if (weft_unlikely(number % WEFT_AREA_CELLS == 0))
+        weft_shared_compare(comm, area);
+    set_label(&c, number);
     enum weft_shared_attempt attempt = weft_shared_attempt(&c, number);
     if (attempt == WEFT_SHARED_COMPLETE) {
         weft_count_add(&weft_counts.collectives_shared, 1);
@@ -277,7 +287,7 @@ bool weft_shared_prepare(struct weft_schedule *s, const struct weft_coll_args *a
         return true;
     }
     if (o->own)
-        weft_shared_free(area);
+        weft_shared_free(args->comm, area);
     return false;
 }
 
@@ -311,5 +321,5 @@ void weft_shared_end(struct weft_schedule *s)
 void weft_shared_release(struct weft_schedule *s)
 {
     if (s->shared->own)
-        weft_shared_free(s->shared->call.area);
+        weft_shared_free(s->comm, s->shared->call.area);
 }

@@ -47,8 +47,12 @@ struct weft_area *weft_shared_make_own(struct weft_comm *comm, int tag);
  * it. */
 void weft_shared_skip(struct weft_comm *comm);
 
-/* Frees an area, and that of a communicator. */
-void weft_shared_free(struct weft_area *area);
+/* Warns if other ranks posted data for one of the last WEFT_AREA_CELLS calls of a communicator for
+ * which this rank posted data of a call with another root: neither rank waited for the other. */
+WEFT_COLD void weft_shared_compare(const struct weft_comm *comm, const struct weft_area *area);
+
+/* Frees an area of a communicator, and the one for its calls in order. */
+void weft_shared_free(const struct weft_comm *comm, struct weft_area *area);
 void weft_shared_forget(struct weft_comm *comm);
 
 #endif

@@ -132,16 +132,17 @@ void weft_shared_skip(struct weft_comm *comm)
     weft_area_ring(area, 0, area->n);
 }
 
-void weft_shared_free(struct weft_area *area)
+void weft_shared_free(const struct weft_comm *comm, struct weft_area *area)
 {
     if (!area || !area->n)
         return;
+    weft_shared_compare(comm, area);
     weft_count_level(&weft_counts.areas, -(int64_t)weft_area_bytes(area));
     weft_area_free(area);
 }
 
 void weft_shared_forget(struct weft_comm *comm)
 {
-    weft_shared_free(comm->area);
+    weft_shared_free(comm, comm->area);
     comm->area = NULL;
 }

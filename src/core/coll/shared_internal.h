@@ -19,8 +19,15 @@
 #include "core/process/weft.h"
 #include "core/pt2pt/lane.h"
 
-/* A label: the kind, FAILED, and the root. */
-enum { WEFT_SHARED_FAILED = 1 << 8, WEFT_SHARED_ROOT_SHIFT = 16 };
+/* A label: the kind, FAILED, the root, and the lowest bits of the call's number. */
+enum {
+    WEFT_SHARED_FAILED = 1 << 8,
+    WEFT_SHARED_ROOT_SHIFT = 16,
+    WEFT_SHARED_ROOT_MASK = (1 << 6) - 1,
+    WEFT_SHARED_NUMBER_SHIFT = 22
+};
+
+_Static_assert((int)WEFT_AREA_RANKS_MAX <= WEFT_SHARED_ROOT_MASK + 1, "the root fits into a label");
 
 enum { WEFT_SHARED_NOBODY = -1, WEFT_SHARED_ALL = -2 };
 

@@ -5,6 +5,7 @@
 #include "core/coll/refusal.h"
 #include "core/coll/shared_internal.h"
 #include "core/object/error.h"
+#include "core/pt2pt/count.h"
 
 /* ---- Errors */
 
@@ -32,21 +33,61 @@ void weft_shared_fail(struct weft_shared_call *c, int code, enum weft_fault faul
     c->error = s->error;
 }
 
+static uint32_t root_of(uint32_t label)
+{
+    return label >> WEFT_SHARED_ROOT_SHIFT & WEFT_SHARED_ROOT_MASK;
+}
+
+static const char *kind_of(uint32_t label)
+{
+    uint32_t kind = label & WEFT_COLL_KIND_MASK;
+    return kind < WEFT_COLL_KINDS ? weft_coll_name((enum weft_coll_kind)kind) : "something unknown";
+}
+
+static const char different[] = "all ranks have to make the same calls in the same order";
+
+/* Another rank may use a cell again for a later call meanwhile: then its label has another number,
+ * though its stamp may still be the former one. */
+static bool differs(const struct weft_area_cell *mine, const struct weft_area_cell *other)
+{
+    uint32_t a = mine->label & ~(uint32_t)WEFT_SHARED_FAILED;
+    uint32_t b = other->label & ~(uint32_t)WEFT_SHARED_FAILED;
+    return a != b && a >> WEFT_SHARED_NUMBER_SHIFT == b >> WEFT_SHARED_NUMBER_SHIFT;
+}
+
+void weft_shared_compare(const struct weft_comm *comm, const struct weft_area *area)
+{
+    if (weft_coll_any_failed() || weft_counts.deaths)
+        return; /* the ranks that got the error do not post what the others do */
+    for (int i = 0; i < area->n; i++)
+        for (int k = 0; k < WEFT_AREA_CELLS && i != area->self; k++) {
+            const struct weft_area_cell *mine = &area->ranks[area->self].seat->cells[k];
+            const struct weft_area_cell *other = &area->ranks[i].seat->cells[k];
+            uint64_t stamp = atomic_load_explicit(&mine->stamp, memory_order_relaxed);
+            if (weft_likely(!stamp ||
+                            stamp != atomic_load_explicit(&other->stamp, memory_order_acquire)) ||
+                weft_likely(!differs(mine, other)))
+                continue;
+            weft_warn("rank %d called %s with root %u where this rank called %s with root %u on "
+                      "%.100s; %s",
+                      i, kind_of(other->label), root_of(other->label), kind_of(mine->label),
+                      root_of(mine->label), weft_comm_name(comm), different);
+            return;
+        }
+}
+
 void weft_shared_reject(struct weft_shared_call *c, uint32_t label, uint32_t bytes, int from)
 {
     uint32_t wanted = weft_shared_wanted(c, from);
-    uint32_t kind = label & WEFT_COLL_KIND_MASK, root = label >> WEFT_SHARED_ROOT_SHIFT;
     if ((label & ~(uint32_t)WEFT_SHARED_FAILED) != c->label) {
         c->over = true;
         weft_shared_fail(
             c,
             weft_error_set(MPI_ERR_OTHER,
                            "rank %d calls %s with root %u where this rank calls %s with root %u; "
-                           "all ranks have to make the same calls in the same order",
-                           from,
-                           kind < WEFT_COLL_KINDS ? weft_coll_name((enum weft_coll_kind)kind)
-                                                  : "something unknown",
-                           root, weft_coll_name(c->args->kind), c->label >> WEFT_SHARED_ROOT_SHIFT),
+                           "%s",
+                           from, kind_of(label), root_of(label), weft_coll_name(c->args->kind),
+                           root_of(c->label), different),
             WEFT_FAULT_RECORDED, from, bytes);
     } else if (bytes != wanted) {
         c->over = true;

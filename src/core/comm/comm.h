@@ -130,6 +130,12 @@ bool weft_comm_active(const struct weft_comm *comm);
 /* Sets the name; "" removes it. Returns MPI_SUCCESS or MPI_ERR_NO_MEM with its sentence set. */
 int weft_comm_set_name(struct weft_comm *comm, const char *name);
 
+/* Its name in sentences. */
+static inline const char *weft_comm_name(const struct weft_comm *comm)
+{
+    return comm->name && *comm->name ? comm->name : "a communicator without a name";
+}
+
 /* The channel of a context id, or NULL. */
 struct weft_channel *weft_channel_of(uint32_t context);
 

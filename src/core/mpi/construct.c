@@ -9,6 +9,7 @@
 #include "core/mpi/construct.h"
 #include "core/datatype/envelope.h"
 #include "core/mpi/arg.h"
+#include "core/object/handle_list.h"
 
 #include <string.h>
 
@@ -96,6 +97,7 @@ static int make(const struct weft_construct *call)
         return weft_error_set(MPI_ERR_ARG, "the pointer to the new datatype is null");
     }
     *call->result = type->handle;
+    weft_handle_list_add(type->handle, WEFT_KIND_DATATYPE);
     return MPI_SUCCESS;
 }
 

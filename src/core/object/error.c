@@ -3,7 +3,9 @@
  * Error classes, recorded sentences and handlers: see error.h.
  *
  * Invariant: last_sentence and secondary describe an error of last_class; they change together,
- * under `lock`, because a thread that records an error may hold one VCI only.
+ * under `lock`, because a thread that records an error may hold one VCI only. The last sentence of
+ * a death is kept when another error follows, because operations that need the dead rank return its
+ * class long after.
  */
 #include "core/object/error.h"
 #include "core/object/error_code.h"
@@ -20,7 +22,7 @@ enum { SENTENCE = 768 /* bytes */, SECONDARY_DELAY = 200000000 /* ns */ };
 static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
 static int last_class;
 static bool secondary;
-static char last_sentence[SENTENCE];
+static char last_sentence[SENTENCE], death_sentence[SENTENCE];
 
 struct weft_errhandler weft_errors_are_fatal = {
     .object = {WEFT_KIND_ERRHANDLER, 0}, .refs = 1, .handle = MPI_ERRORS_ARE_FATAL};
@@ -109,8 +111,18 @@ __attribute__((format(printf, 3, 0))) WEFT_COLD static int record(bool is_second
     vsnprintf(last_sentence, sizeof last_sentence, format, args);
     last_class = errclass;
     secondary = is_secondary;
+    if (errclass == MPI_ERR_PROC_ABORTED)
+        memcpy(death_sentence, last_sentence, sizeof death_sentence);
     pthread_mutex_unlock(&lock);
     return errclass;
+}
+
+/* The sentence of an error class, or an empty one; under `lock`. */
+static const char *sentence_of(int errclass)
+{
+    return errclass == last_class             ? last_sentence
+           : errclass == MPI_ERR_PROC_ABORTED ? death_sentence
+                                              : "";
 }
 
 int weft_error_setv(int errclass, const char *format, va_list args)
@@ -195,8 +207,7 @@ WEFT_COLD static _Noreturn void end_job(int errclass, const char *function)
     char sentence[SENTENCE] = "";
     pthread_mutex_lock(&lock);
     bool delayed = last_class == errclass && secondary;
-    if (last_class == errclass)
-        memcpy(sentence, last_sentence, sizeof sentence);
+    snprintf(sentence, sizeof sentence, "%s", sentence_of(errclass));
     pthread_mutex_unlock(&lock);
     if (delayed) /* the rank with the cause ends this process first */
         nanosleep(&(struct timespec){.tv_nsec = SECONDARY_DELAY}, NULL);
@@ -250,8 +261,9 @@ bool weft_error_text(int code, char *text, size_t len)
     if (!known)
         return false;
     pthread_mutex_lock(&lock);
-    if (code != MPI_SUCCESS && code == last_class && last_sentence[0] && text_of_class(code))
-        snprintf(text, len, "%s: %s", known, last_sentence);
+    const char *sentence = sentence_of(code);
+    if (code != MPI_SUCCESS && sentence[0] && text_of_class(code))
+        snprintf(text, len, "%s: %s", known, sentence);
     else
         snprintf(text, len, "%s", known);
     pthread_mutex_unlock(&lock);

@@ -137,7 +137,9 @@ const struct weft_setting weft_settings_table[] = {
      "path",
      WEFT_SETTING_TUNES},
     {"WEFT_VERBOSE", WEFT_SETTING_CHOICE, FIELD(verbose), "0", 0, 0, "0|1|2",
-     "0: silent, 1: one line per job, 2: one line per rank and per peer", WEFT_SETTING_LIVE},
+     "0: silent, 1: one line per job, and what is left at MPI_Finalize, 2: one line per rank and "
+     "per peer",
+     WEFT_SETTING_LIVE},
 };
 
 const size_t weft_settings_count = sizeof weft_settings_table / sizeof weft_settings_table[0];

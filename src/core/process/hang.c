@@ -108,15 +108,10 @@ static const char *plural(int n)
     return n == 1 ? "" : "s";
 }
 
-static const char *comm_name(const struct weft_comm *comm)
-{
-    return comm->name && *comm->name ? comm->name : "a communicator without a name";
-}
-
 /* The tag of a message, or the collective that sends it, and the communicator. */
 static void describe_tag(const struct weft_channel *channel, int tag, char *buf, size_t len)
 {
-    const char *comm = comm_name(channel->comm);
+    const char *comm = weft_comm_name(channel->comm);
     if (channel == &channel->comm->coll)
         snprintf(buf, len, "for %s on %.100s", weft_coll_name_of_tag(tag), comm);
     else if (channel == &channel->comm->making || channel == &channel->comm->grouping)
@@ -200,7 +195,7 @@ static void add_request(struct report *report, const struct weft_request *reques
         add_receive(report, request);
     else if (request->op == WEFT_REQUEST_MAKING)
         add_line(report, "  MPI_Comm_idup of %.100s: not every rank takes part yet",
-                 comm_name(request->channel->comm));
+                 weft_comm_name(request->channel->comm));
     else if (weft_request_is_partitioned(request))
         add_partitioned(report, request);
     else if (request->op == WEFT_REQUEST_RMA)
@@ -360,26 +355,4 @@ void weft_hang_answer(const char *function)
     clear_request();
     add_line(report, "received SIGUSR1, now in %s", function);
     finish_report(report);
-}
-
-/* ---- Messages left at the end */
-
-static void warn_left(void *arg, struct weft_match_message *match)
-{
-    int *left = arg;
-    const struct weft_message *message = weft_message_of(match);
-    const struct weft_channel *channel = weft_channel_of(match->context);
-    if (!channel || channel != &channel->comm->coll || (*left)++)
-        return;
-    weft_warn("a message of %zu bytes from rank %d for %s on %.100s was never received; have all "
-              "ranks made the same collective calls in the same order, with the same root?",
-              message->arrival.length, match->source, weft_coll_name_of_tag(match->tag),
-              comm_name(channel->comm));
-}
-
-void weft_hang_check_left(void)
-{
-    int left = 0;
-    if (!weft_coll_any_failed() && !weft_counts.deaths)
-        weft_vcis_each_message(warn_left, &left);
 }

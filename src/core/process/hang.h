@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * The hang report: prints on stderr what a rank waits for, after WEFT_HANG_TIMEOUT seconds without
- * progress and after SIGUSR1. Also warns in MPI_Finalize of messages left by mismatched
- * collectives.
+ * progress and after SIGUSR1.
  */
 #ifndef WEFT_HANG_H
 #define WEFT_HANG_H
@@ -24,9 +23,5 @@ WEFT_COLD void weft_hang_check(unsigned polls, const struct weft_request *on);
 
 /* Reports after SIGUSR1 in a rank that does not wait and enters this MPI function. */
 WEFT_COLD void weft_hang_answer(const char *function);
-
-/* When all ranks have entered MPI_Finalize: warns of the first unreceived message of a collective
- * in the software matcher, because such a message means that ranks called different collectives. */
-WEFT_COLD void weft_hang_check_left(void);
 
 #endif

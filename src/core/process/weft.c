@@ -10,6 +10,7 @@
 #include "core/coll/coll.h"
 #include "core/comm/raise.h"
 #include "core/process/hang.h"
+#include "core/process/left.h"
 #include "core/object/info.h"
 #include "core/process/nodes.h"
 #include "core/coll/op.h"
@@ -420,7 +421,7 @@ int weft_finalize(void)
     } else {
         if (weft.net && !weft_counts.deaths)
             weft_net_collect_all();
-        weft_hang_check_left();
+        weft_left_report();
         weft_stop();
     }
     world = WORLD_WAS;

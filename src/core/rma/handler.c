@@ -170,6 +170,27 @@ bool weft_rma_has_waiter(const struct weft_win *win, uint64_t turn)
     return waiter != NULL;
 }
 
+/* Sends the exclusive holder of the lock to the ranks that wait for it, for their hang reports,
+ * once it has been the same for a while. A lock that is soon released causes no messages. */
+static void report_holder(struct weft_win *win)
+{
+    static const double AFTER = 0.2; /* seconds: less than the shortest WEFT_HANG_TIMEOUT, 1 s */
+    int holder = weft_win_lock_holder(win->control) + 1;
+    double now = weft_seconds();
+    if (holder != win->reported) {
+        win->reported = holder;
+        win->report_at = now + AFTER;
+    }
+    if (!win->report_at || now < win->report_at)
+        return;
+    win->report_at = 0;
+    for (const struct weft_rma_waiter *waiter = win->waiters; waiter; waiter = waiter->next) {
+        struct weft_rma_packet *packet = weft_rma_packet_make(WEFT_RMA_HOLDER, 0, 0);
+        packet->number = (uint64_t)holder;
+        weft_rma_packet_send(win, waiter->rank, packet);
+    }
+}
+
 static void lock_requested(struct weft_win *win, int rank, enum weft_win_lock type)
 {
     if (win->targets[rank].granted || (type != WEFT_WIN_SHARED && type != WEFT_WIN_EXCLUSIVE))
@@ -189,6 +210,7 @@ static void lock_requested(struct weft_win *win, int rank, enum weft_win_lock ty
     win->exclusive_requests += type == WEFT_WIN_EXCLUSIVE;
     *waiter = (struct weft_rma_waiter){*link, rank, type, win->exclusive_requests};
     *link = waiter;
+    win->reported = -1; /* the new waiter gets a report, too */
 }
 
 int weft_rma_grant(struct weft_win *win)
@@ -199,8 +221,10 @@ int weft_rma_grant(struct weft_win *win)
             grant(win, waiter->rank, waiter->type);
         else if (weft_win_lock_dead_holder(win, win->comm->rank) >= 0)
             weft_rma_notify(win, waiter->rank, WEFT_RMA_ACK, 1);
-        else
+        else {
+            report_holder(win);
             return events;
+        }
         win->waiters = waiter->next;
         free(waiter);
     }
@@ -267,6 +291,7 @@ void weft_rma_handle(struct weft_win *win, int source, const struct weft_rma_pac
         return;
     case WEFT_RMA_ACK:
         origin->acks_pending -= origin->acks_pending > 0;
+        origin->holder = 0;
         origin->refused |= packet->op;
         return;
     case WEFT_RMA_POST:
@@ -274,6 +299,10 @@ void weft_rma_handle(struct weft_win *win, int source, const struct weft_rma_pac
         return;
     case WEFT_RMA_COMPLETE:
         origin->notices[WEFT_WIN_COMPLETED]++;
+        return;
+    case WEFT_RMA_HOLDER:
+        if (packet->number <= (uint64_t)win->comm->size && origin->acks_pending)
+            origin->holder = (int)packet->number;
         return;
     default:
         return;

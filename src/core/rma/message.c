@@ -280,10 +280,11 @@ int weft_rma_await(struct weft_win *win, int rank, const char *what, unsigned *p
 /* Who holds the lock that this rank waits for, or that others request from it. */
 static int lock_holder(const struct weft_win *win)
 {
-    const struct weft_win_control *control = win->waits_for && win->waits_at >= 0
-                                                 ? win->targets[win->waits_at].control
-                                             : win->waiters ? win->control
-                                                            : NULL;
+    const struct weft_win_target *at =
+        win->waits_for && win->waits_at >= 0 ? &win->targets[win->waits_at] : NULL;
+    if (at && !at->control)
+        return at->holder - 1;
+    const struct weft_win_control *control = at ? at->control : win->waiters ? win->control : NULL;
     return control ? weft_win_lock_holder(control) : -1;
 }
 

@@ -38,7 +38,8 @@ enum weft_rma_packet_kind {
     WEFT_RMA_ACK,    /* an operation, FLUSH or UNLOCK was handled, or a LOCK granted (op 0) or
                         refused (op 1) */
     WEFT_RMA_POST,
-    WEFT_RMA_COMPLETE
+    WEFT_RMA_COMPLETE,
+    WEFT_RMA_HOLDER /* to a rank that waits for the lock: the rank + 1 in `number` holds it */
 };
 
 struct weft_rma_packet {

@@ -71,10 +71,12 @@ struct weft_win_target {
     uint8_t granted;                  /* the lock that this rank's handler has granted to it */
     bool acquiring;                   /* a thread waits for the lock after MPI_Win_lock_all */
     bool refused;                     /* its lock is held by a dead rank */
-    uint64_t passed;                  /* exclusive requests that a shared one of it has passed */
-    bool started;                     /* in the group of MPI_Win_start */
-    bool by_net;                      /* the provider moves puts and gets */
-    bool flush; /* operations without a result were sent after the last one with one */
+    int holder; /* where its lock is reached by messages: the rank + 1 that held it exclusively when
+                   the target reported it; 0: none */
+    uint64_t passed; /* exclusive requests that a shared one of it has passed */
+    bool started;    /* in the group of MPI_Win_start */
+    bool by_net;     /* the provider moves puts and gets */
+    bool flush;      /* operations without a result were sent after the last one with one */
     uint32_t notices[WEFT_WIN_NOTICES]; /* received, and not yet used by a call */
     uint32_t acks_pending;              /* packets sent that it will acknowledge */
     uint32_t unfinished;                /* operations in the list of the window */
@@ -150,6 +152,8 @@ struct weft_win {
     int sends_pending;               /* packets and transfers that the lane has not completed */
     struct weft_rma_waiter *waiters; /* ranks that wait for the lock of this one, in order */
     uint64_t exclusive_requests;     /* that were ever queued there */
+    int reported;                    /* the rank + 1 whose exclusive lock they wait for */
+    double report_at;                /* when WEFT_RMA_HOLDER is sent to them; 0: it was sent */
     struct weft_win *next;           /* of all windows of its VCI */
 };
 

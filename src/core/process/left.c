@@ -1,0 +1,154 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The report of MPI_Finalize: see left.h.
+ */
+#include "core/process/left.h"
+#include "core/coll/coll.h"
+#include "core/object/error.h"
+#include "core/object/handle_list.h"
+#include "core/object/settings.h"
+#include "core/pt2pt/count.h"
+#include "core/pt2pt/lane.h"
+#include "core/rma/win.h"
+
+#include <stdarg.h>
+#include <stdio.h>
+
+enum { SHOWN = 3 };
+
+/* A line that lists the first few of a kind. */
+struct list {
+    enum weft_kind kind;
+    int count;
+    size_t used;
+    char text[SHOWN * 200];
+};
+
+__attribute__((format(printf, 2, 3))) static void add(struct list *list, const char *format, ...)
+{
+    va_list args;
+    if (list->count++ >= SHOWN)
+        return;
+    if (list->used)
+        list->used += (size_t)snprintf(list->text + list->used, 3, ", ");
+    va_start(args, format);
+    int n = vsnprintf(list->text + list->used, 198, format, args);
+    va_end(args);
+    list->used += n < 198 ? (size_t)n : 197;
+}
+
+/* "MPI_Finalize: 4 groups were not freed: 0x1, 0x2, 0x3 and 1 more" */
+static void print(const struct list *list, const char *what, const char *state)
+{
+    char more[32] = "";
+    if (list->count > SHOWN)
+        snprintf(more, sizeof more, " and %d more", list->count - SHOWN);
+    if (list->count)
+        weft_warn("MPI_Finalize: %d %s%s %s %s: %s%s", list->count, what,
+                  list->count == 1 ? "" : "s", list->count == 1 ? "was" : "were", state, list->text,
+                  more);
+}
+
+/* ---- Messages */
+
+static void warn_of_collective(void *arg, struct weft_match_message *match)
+{
+    int *left = arg;
+    const struct weft_message *message = weft_message_of(match);
+    const struct weft_channel *channel = weft_channel_of(match->context);
+    if (!channel || channel != &channel->comm->coll || (*left)++)
+        return;
+    weft_warn("a message of %zu bytes from rank %d for %s on %.100s was never received; have all "
+              "ranks made the same collective calls in the same order, with the same root?",
+              message->arrival.length, match->source, weft_coll_name_of_tag(match->tag),
+              weft_comm_name(channel->comm));
+}
+
+static void see_message(void *arg, struct weft_match_message *match)
+{
+    const struct weft_message *message = weft_message_of(match);
+    const struct weft_channel *channel = weft_channel_of(match->context);
+    if (channel && channel == &channel->comm->p2p)
+        add(arg, "%zu bytes from rank %d with tag %d on %.100s", message->arrival.length,
+            match->source, match->tag, weft_comm_name(channel->comm));
+}
+
+/* ---- Requests */
+
+static void see_request(void *arg, struct weft_request *request)
+{
+    static const char *const names[] = {[WEFT_REQUEST_SEND] = "send",
+                                        [WEFT_REQUEST_RECV] = "receive",
+                                        [WEFT_REQUEST_FLUSH] = "flush of a buffer",
+                                        [WEFT_REQUEST_GENERALIZED] = "generalized request",
+                                        [WEFT_REQUEST_BSEND] = "buffered send",
+                                        [WEFT_REQUEST_MAKING] = "MPI_Comm_idup",
+                                        [WEFT_REQUEST_COLL] = "collective",
+                                        [WEFT_REQUEST_PSEND] = "partitioned send",
+                                        [WEFT_REQUEST_PRECV] = "partitioned receive",
+                                        [WEFT_REQUEST_RMA] = "operation on a window"};
+    bool plain = request->op == WEFT_REQUEST_SEND || request->op == WEFT_REQUEST_RECV;
+    if (request->op >= sizeof names / sizeof *names || !names[request->op] ||
+        request->flags & (WEFT_REQUEST_PART | WEFT_REQUEST_ORPHAN) ||
+        (plain && request->channel != &request->channel->comm->p2p))
+        return; /* not the program's */
+    add(arg, "%s%s %p", request->flags & WEFT_REQUEST_PERSISTENT ? "persistent " : "",
+        names[request->op], (void *)request);
+}
+
+/* ---- Objects */
+
+static void see_object(void *arg, const void *object)
+{
+    struct list *list = arg;
+    const char *name = NULL;
+    if (list->kind == WEFT_KIND_COMM)
+        name = ((const struct weft_comm *)object)->name;
+    if (list->kind == WEFT_KIND_DATATYPE) {
+        const struct weft_datatype *type = object;
+        if (type->flags & WEFT_TYPE_PREDEFINED)
+            return; /* made by MPI_Type_create_f90_*, and cannot be freed */
+        name = type->name;
+    }
+    if (list->kind == WEFT_KIND_WIN)
+        name = ((const struct weft_win *)object)->name;
+    if (name && *name)
+        add(list, "%.100s", name);
+    else
+        add(list, "%p", object);
+}
+
+static void report_objects(void)
+{
+    static const struct {
+        enum weft_kind kind;
+        const char *what;
+    } kinds[] = {{WEFT_KIND_COMM, "communicator"},
+                 {WEFT_KIND_GROUP, "group"},
+                 {WEFT_KIND_DATATYPE, "datatype"},
+                 {WEFT_KIND_OP, "operation"},
+                 {WEFT_KIND_WIN, "window"},
+                 {WEFT_KIND_INFO, "info object"},
+                 {WEFT_KIND_ERRHANDLER, "error handler"}};
+    for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
+        struct list list = {.kind = kinds[i].kind};
+        weft_handle_list_each(kinds[i].kind, see_object, &list);
+        print(&list, kinds[i].what, "not freed");
+    }
+    weft_handle_list_free();
+}
+
+void weft_left_report(void)
+{
+    int left = 0;
+    struct list messages = {0}, requests = {0};
+    if (!weft_coll_any_failed() && !weft_counts.deaths)
+        weft_vcis_each_message(warn_of_collective, &left);
+    if (!weft_settings.verbose)
+        return;
+    weft_vcis_each_message(see_message, &messages);
+    print(&messages, "message", "never received");
+    weft_request_each(see_request, &requests);
+    print(&requests, "request", "neither completed nor freed");
+    report_objects();
+}

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * What the program leaves at MPI_Finalize: messages, requests and objects.
+ */
+#ifndef WEFT_LEFT_H
+#define WEFT_LEFT_H
+
+#include "core/object/handle.h"
+
+/* When all ranks have entered MPI_Finalize: warns of the first unreceived message of a collective
+ * in the software matcher, because such a message means that ranks called different collectives.
+ * Under WEFT_VERBOSE also lists what was not received, completed or freed: one line for each kind.
+ */
+WEFT_COLD void weft_left_report(void);
+
+#endif

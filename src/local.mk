@@ -246,6 +246,7 @@ libmpi_abi_a_SOURCES += \
     src/shm/doorbell.c \
     src/shm/fetch.c \
     src/shm/link.c \
+    src/shm/piece.c src/shm/piece.h \
     src/shm/progress.c \
     src/shm/ring.h \
     src/shm/segment.c \

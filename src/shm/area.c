@@ -7,6 +7,7 @@
 
 #include <errno.h>
 #include <stdlib.h>
+#include <string.h>
 
 /* Many ranks have shorter pieces, because each reads a piece of every other. */
 static size_t piece_of(int n)
@@ -38,7 +39,7 @@ struct weft_area *weft_area_new(int n, int self, const int *world, bool small)
     struct weft_area *area = calloc(1, sizeof *area + (size_t)n * sizeof area->ranks[0]);
     if (!area)
         return NULL;
-    area->window.fd = -1;
+    area->memory.window.fd = -1;
     area->n = n;
     area->self = self;
     area->buffers = small ? WEFT_AREA_BUFFERS_IN_STEP : buffers_of(n);
@@ -53,23 +54,25 @@ void weft_area_free(struct weft_area *area)
 {
     if (!area)
         return;
-    weft_shm_window_unmap(&area->window);
+    weft_shm_piece_free(&area->memory);
     free(area);
 }
 
-int weft_area_make(struct weft_area *area, struct weft_shm_window_card *card)
+int weft_area_make(struct weft_area *area, struct weft_shm_piece_card *card)
 {
-    return weft_shm_window_make(weft_area_bytes(area), &area->window, card);
+    return weft_shm_piece_make(weft_area_bytes(area), &area->memory, card);
 }
 
-int weft_area_join(struct weft_area *area, const struct weft_shm_window_card *card)
+int weft_area_join(struct weft_area *area, const struct weft_shm_piece_card *card)
 {
     if (card->bytes != weft_area_bytes(area))
         return EINVAL;
-    int failed = area->window.at ? 0 : weft_shm_window_join(card, &area->window);
+    int failed = area->memory.at ? 0 : weft_shm_piece_join(card, &area->memory);
     for (int i = 0; i < area->n && !failed; i++)
-        area->ranks[i].seat = (struct weft_area_seat *)(void *)(area->window.at + WEFT_AREA_LINE +
+        area->ranks[i].seat = (struct weft_area_seat *)(void *)(area->memory.at + WEFT_AREA_LINE +
                                                                 (size_t)i * seat_bytes(area));
+    if (!failed && area->memory.dirty)
+        memset((void *)area->ranks[area->self].seat, 0, sizeof *area->ranks[0].seat);
     return failed;
 }
 

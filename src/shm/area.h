@@ -25,7 +25,7 @@
 
 #include "core/object/handle.h"
 #include "shm/copy.h"
-#include "shm/window.h"
+#include "shm/piece.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>
@@ -59,7 +59,7 @@ struct weft_area_rank {
 
 /* The private side. */
 struct weft_area {
-    struct weft_shm_window window;
+    struct weft_shm_piece memory;
     int n, self;
     unsigned buffers;   /* of a rank */
     size_t piece, part; /* bytes of a buffer, and of a part if one is cut for all ranks */
@@ -81,9 +81,10 @@ void weft_area_free(struct weft_area *area);
 /* Bytes of its shared memory. */
 size_t weft_area_bytes(const struct weft_area *area);
 
-/* One rank makes the memory, all join it. Each returns 0, or an errno. */
-int weft_area_make(struct weft_area *area, struct weft_shm_window_card *card);
-int weft_area_join(struct weft_area *area, const struct weft_shm_window_card *card);
+/* One rank makes the memory, all join it, and no rank begins a call before all have. Each returns
+ * 0, or an errno. */
+int weft_area_make(struct weft_area *area, struct weft_shm_piece_card *card);
+int weft_area_join(struct weft_area *area, const struct weft_shm_piece_card *card);
 
 /* Wakes a rank that sleeps. */
 void weft_area_wake(_Atomic uint32_t *doorbell);

@@ -17,7 +17,7 @@ enum { AREAS_MAX = 64 << 20 }; /* bytes of all areas of a process */
 
 /* What a rank offers. */
 struct offer {
-    struct weft_shm_window_card card; /* of rank 0 */
+    struct weft_shm_piece_card card; /* of rank 0 */
     uint32_t joins;
 };
 
@@ -32,7 +32,7 @@ static bool is_on_node(const struct weft_comm *comm)
 }
 
 static struct weft_area *new_area(const struct weft_comm *comm, bool small,
-                                  struct weft_shm_window_card *card)
+                                  struct weft_shm_piece_card *card)
 {
     int world[WEFT_AREA_RANKS_MAX];
     struct weft_area *area;
@@ -90,7 +90,7 @@ WEFT_COLD static int make(struct weft_comm *comm, int tag, struct weft_area **ma
         weft_area_free(area);
         return code ? code : second;
     }
-    weft_shm_window_close_fd(&area->window);
+    weft_shm_piece_joined(&area->memory);
     weft_count_level(&weft_counts.areas, (int64_t)weft_area_bytes(area));
     *made = area;
     return MPI_SUCCESS;

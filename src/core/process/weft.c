@@ -386,6 +386,7 @@ static void weft_stop(void)
     weft_info_free(&weft_info_env);
     weft_peers_close();
     weft_coll_finalize();
+    weft_shm_pieces_close();
     weft_request_finalize();
     weft_datatype_finalize();
     weft_vcis_close();

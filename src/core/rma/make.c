@@ -174,19 +174,19 @@ static bool lay_out(const struct weft_win *win, const struct extent *extents, st
 static int open_segment(struct weft_win *win, size_t bytes, bool *all)
 {
     int maker = win->members[0], failed = 0;
-    struct weft_shm_window_card card = {0};
-    struct weft_shm_window_card *cards = calloc((size_t)win->comm->size, sizeof *cards);
+    struct weft_shm_piece_card card = {0};
+    struct weft_shm_piece_card *cards = calloc((size_t)win->comm->size, sizeof *cards);
     if (!cards)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to make a window of %d ranks", win->comm->size);
     if (win->nmembers == 1)
-        failed = weft_shm_window_private(bytes, &win->segment);
+        failed = weft_shm_piece_private(bytes, &win->segment);
     else if (win->member == 0)
-        failed = weft_shm_window_make(bytes, &win->segment, &card);
+        failed = weft_shm_piece_make(bytes, &win->segment, &card);
     int code = weft_coll_allgather(win->comm, weft_elements_of_bytes(&card, sizeof card),
                                    weft_elements_of_bytes(cards, sizeof card));
     if (code == MPI_SUCCESS && win->member > 0)
         failed =
-            cards[maker].bytes == bytes ? weft_shm_window_join(&cards[maker], &win->segment) : -1;
+            cards[maker].bytes == bytes ? weft_shm_piece_join(&cards[maker], &win->segment) : -1;
     free(cards);
     int well = !failed, everywhere = 0;
     struct weft_elements mine = {&well, 1, weft_handle_object(MPI_INT)};
@@ -201,11 +201,12 @@ static int open_segment(struct weft_win *win, size_t bytes, bool *all)
                        "the shared memory of %zu bytes for a window cannot be made or opened at "
                        "another rank, whose own error states why",
                        bytes);
-    weft_shm_window_close_fd(&win->segment);
+    weft_shm_piece_joined(&win->segment);
     *all = everywhere;
     return code;
 }
 
+/* No other rank uses the memory before agree_on(). */
 static void use_segment(struct weft_win *win, const struct places *places)
 {
     int n = win->nmembers;
@@ -217,17 +218,22 @@ static void use_segment(struct weft_win *win, const struct places *places)
         if (allocates(win))
             target->base = win->segment.at + places->at[i];
     }
-    win->control = win->targets[win->comm->rank].control;
+    struct weft_win_target *self = &win->targets[win->comm->rank];
+    if (win->segment.dirty && win->member == 0)
+        memset(win->segment.at + CONTROL_BYTES, 0, control_bytes(n) - CONTROL_BYTES);
+    if (win->segment.dirty && allocates(win))
+        memset(self->base, 0, (size_t)win->bytes);
+    win->control = self->control;
 }
 
 /* A segment of this rank only. */
 static int open_private(struct weft_win *win, const struct extent *extents, struct places *places)
 {
-    weft_shm_window_unmap(&win->segment);
+    weft_shm_piece_free(&win->segment);
     win->members[0] = win->comm->rank;
     win->nmembers = 1;
     win->member = 0;
-    if (lay_out(win, extents, places) && !weft_shm_window_private(places->bytes, &win->segment))
+    if (lay_out(win, extents, places) && !weft_shm_piece_private(places->bytes, &win->segment))
         return MPI_SUCCESS;
     return weft_error_set(MPI_ERR_NO_MEM, "no memory for a window of %lld bytes",
                           (long long)win->bytes);
@@ -270,7 +276,8 @@ static bool kernel_copies(const struct weft_win *win, int rank)
 
 static int exchange_extents(struct weft_win *win, MPI_Aint unit, struct extent *extents)
 {
-    struct extent mine = {win->bytes, unit, (uintptr_t)win->base, getpid()};
+    struct extent mine = {win->bytes, unit, (uintptr_t)win->base,
+                          win->flavor == MPI_WIN_FLAVOR_CREATE ? getpid() : 0};
     int code = weft_coll_allgather(win->comm, weft_elements_of_bytes(&mine, sizeof mine),
                                    weft_elements_of_bytes(extents, sizeof mine));
     for (int rank = 0; rank < win->comm->size && code == MPI_SUCCESS; rank++) {
@@ -361,7 +368,7 @@ static int agree_on(struct weft_win *win, int code)
 static void free_memory(struct weft_win *win)
 {
     weft_net_region_close(win->exposed);
-    weft_shm_window_unmap(&win->segment);
+    weft_shm_piece_free(&win->segment);
     free(win->regions);
     free(win->members);
     free(win->targets);
@@ -384,7 +391,7 @@ static struct weft_win *prepare(struct weft_comm *over, const struct weft_win_ar
     win->base = arguments->base;
     win->bytes = arguments->bytes;
     win->disp_unit = (int)arguments->unit;
-    win->segment.fd = -1;
+    win->segment.window.fd = -1;
     win->ops_end = &win->ops;
     win->targets = calloc((size_t)over->size, sizeof *win->targets);
     *code = arguments->failed ? arguments->failed

@@ -36,7 +36,7 @@
 #include "core/object/info.h"
 #include "core/pt2pt/request.h"
 #include "ofi/rma.h"
-#include "shm/window.h"
+#include "shm/piece.h"
 
 #include <stdatomic.h>
 
@@ -132,7 +132,7 @@ struct weft_win {
     int waits_at;
 
     /* Memory */
-    struct weft_shm_window segment;   /* control words, and memory that MPI allocated */
+    struct weft_shm_piece segment;    /* control words, and memory that MPI allocated */
     int *members, nmembers, member;   /* the ranks that share it, ascending; this one's index */
     struct weft_win_control *control; /* this rank's */
     struct weft_win_region *regions;  /* attached, `nregions` of them */

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Pieces: see piece.h.
+ */
+#include "shm/piece.h"
+
+#include <errno.h>
+#include <pthread.h>
+#include <stdatomic.h>
+#include <stdlib.h>
+#include <unistd.h>
+
+/* A piece of 2 MiB or more costs page faults beside which system calls do not count, and its memory
+ * is returned to the system when it is freed. */
+enum { PAGE = 4096, SLOTS = 1000, LONGEST = 2 << 20, ARENA = 16 << 20 };
+
+/* The first page of an arena: ranks that use the piece in each slot. */
+struct head {
+    _Alignas(64) uint64_t nonce; /* of window.c */
+    _Alignas(64) _Atomic uint32_t users[SLOTS];
+};
+_Static_assert(sizeof(struct head) <= PAGE, "the first page of an arena");
+
+/* A piece of an arena that this rank has made. */
+struct span {
+    size_t offset, bytes;
+    uint32_t slot;
+};
+
+struct weft_shm_arena {
+    struct weft_shm_arena *next;
+    struct weft_shm_window window;
+    struct weft_shm_window_card card; /* identifies it */
+    bool made;                        /* by this rank */
+    bool kept;                        /* mapped also while no piece of it is in use */
+    unsigned uses;                    /* pieces that this rank uses */
+    size_t touched;                   /* bytes behind this are zero */
+    size_t nspans;
+    struct span spans[SLOTS]; /* of an arena made by this rank: ascending */
+};
+
+static struct weft_shm_arena *arenas;
+static pthread_mutex_t lock = PTHREAD_MUTEX_INITIALIZER;
+
+static struct head *head_of(const struct weft_shm_arena *arena)
+{
+    return (struct head *)(void *)arena->window.at;
+}
+
+static struct weft_shm_arena *list(bool made)
+{
+    struct weft_shm_arena *arena = calloc(1, sizeof *arena);
+    if (!arena)
+        return NULL;
+    arena->window = (struct weft_shm_window){.fd = -1, .small_pages = true};
+    arena->made = made;
+    arena->next = arenas;
+    arenas = arena;
+    return arena;
+}
+
+static void drop(struct weft_shm_arena *arena)
+{
+    struct weft_shm_arena **link = &arenas;
+    while (*link != arena)
+        link = &(*link)->next;
+    *link = arena->next;
+    weft_shm_window_unmap(&arena->window);
+    free(arena);
+}
+
+/* ---- Making */
+
+/* Drops the spans that no rank uses any more. */
+static void sweep(struct weft_shm_arena *arena)
+{
+    size_t left = 0;
+    for (size_t i = 0; i < arena->nspans; i++)
+        if (atomic_load_explicit(&head_of(arena)->users[arena->spans[i].slot],
+                                 memory_order_acquire))
+            arena->spans[left++] = arena->spans[i];
+    arena->nspans = left;
+}
+
+/* The index of the span before which so many bytes are free, or -1. *offset is where they begin. */
+static int find_gap(const struct weft_shm_arena *arena, size_t bytes, size_t *offset)
+{
+    *offset = PAGE;
+    for (size_t i = 0; i < arena->nspans; i++) {
+        if (arena->spans[i].offset - *offset >= bytes)
+            return (int)i;
+        *offset = arena->spans[i].offset + arena->spans[i].bytes;
+    }
+    return ARENA - *offset >= bytes ? (int)arena->nspans : -1;
+}
+
+static uint32_t free_slot(const struct weft_shm_arena *arena)
+{
+    uint32_t slot = 0;
+    while (slot < SLOTS && atomic_load_explicit(&head_of(arena)->users[slot], memory_order_acquire))
+        slot++;
+    return slot;
+}
+
+/* A piece of an arena that this rank has made, if it has space. */
+static bool cut(struct weft_shm_arena *arena, size_t wanted, struct weft_shm_piece *piece,
+                size_t *offset)
+{
+    size_t bytes = (wanted + PAGE - 1) & ~(size_t)(PAGE - 1);
+    sweep(arena);
+    int at = find_gap(arena, bytes, offset);
+    uint32_t slot = free_slot(arena);
+    if (at < 0 || slot == SLOTS)
+        return false;
+    for (size_t i = arena->nspans++; i > (size_t)at; i--)
+        arena->spans[i] = arena->spans[i - 1];
+    arena->spans[at] = (struct span){*offset, bytes, slot};
+    atomic_store_explicit(&head_of(arena)->users[slot], 1, memory_order_release);
+    arena->uses++;
+    *piece = (struct weft_shm_piece){.at = arena->window.at + *offset,
+                                     .bytes = wanted,
+                                     .dirty = *offset < arena->touched,
+                                     .slot = slot,
+                                     .arena = arena,
+                                     .window.fd = -1};
+    if (*offset + bytes > arena->touched)
+        arena->touched = *offset + bytes;
+    return true;
+}
+
+static struct weft_shm_arena *new_arena(void)
+{
+    bool first = true;
+    for (const struct weft_shm_arena *arena = arenas; arena; arena = arena->next)
+        first &= !arena->made;
+    struct weft_shm_arena *arena = list(true);
+    if (!arena)
+        return NULL;
+    if (weft_shm_window_make(ARENA, &arena->window, &arena->card)) {
+        drop(arena);
+        return NULL;
+    }
+    arena->kept = first;
+    return arena;
+}
+
+static bool make_pooled(size_t bytes, struct weft_shm_piece *piece,
+                        struct weft_shm_piece_card *card)
+{
+    struct weft_shm_arena *arena = arenas;
+    size_t offset;
+    while (arena && !(arena->made && cut(arena, bytes, piece, &offset)))
+        arena = arena->next;
+    if (!arena && (!(arena = new_arena()) || !cut(arena, bytes, piece, &offset)))
+        return false;
+    *card = (struct weft_shm_piece_card){.segment = arena->card,
+                                         .offset = offset,
+                                         .bytes = bytes,
+                                         .slot = piece->slot,
+                                         .pooled = true,
+                                         .kept = arena->kept,
+                                         .dirty = piece->dirty};
+    return true;
+}
+
+/* Returns false if the piece is long, or there is no memory for an arena. */
+static bool try_pooled(size_t bytes, struct weft_shm_piece *piece, struct weft_shm_piece_card *card)
+{
+    *piece = (struct weft_shm_piece){.window.fd = -1};
+    *card = (struct weft_shm_piece_card){.bytes = bytes};
+    if (!bytes || bytes >= LONGEST)
+        return false;
+    pthread_mutex_lock(&lock);
+    bool pooled = make_pooled(bytes, piece, card);
+    pthread_mutex_unlock(&lock);
+    return pooled;
+}
+
+static int use_window(struct weft_shm_piece *piece, int failed)
+{
+    piece->at = piece->window.at;
+    piece->bytes = piece->window.bytes;
+    return failed;
+}
+
+int weft_shm_piece_make(size_t bytes, struct weft_shm_piece *piece,
+                        struct weft_shm_piece_card *card)
+{
+    if (try_pooled(bytes, piece, card))
+        return 0;
+    return use_window(piece, weft_shm_window_make(bytes, &piece->window, &card->segment));
+}
+
+int weft_shm_piece_private(size_t bytes, struct weft_shm_piece *piece)
+{
+    struct weft_shm_piece_card card;
+    if (try_pooled(bytes, piece, &card))
+        return 0;
+    return use_window(piece, weft_shm_window_private(bytes, &piece->window));
+}
+
+/* ---- Joining */
+
+/* The arena of a card, mapped. */
+static int arena_of(const struct weft_shm_piece_card *card, struct weft_shm_arena **out)
+{
+    struct weft_shm_arena *arena = arenas;
+    while (arena && (arena->card.nonce != card->segment.nonce ||
+                     arena->card.pid != card->segment.pid || arena->made))
+        arena = arena->next;
+    *out = arena;
+    if (arena)
+        return 0;
+    if (!(arena = list(false)))
+        return ENOMEM;
+    int failed = weft_shm_window_join(&card->segment, &arena->window);
+    if (failed) {
+        drop(arena);
+        return failed;
+    }
+    weft_shm_window_close_fd(&arena->window);
+    arena->card = card->segment;
+    arena->kept = card->kept;
+    *out = arena;
+    return 0;
+}
+
+static int join_pooled(const struct weft_shm_piece_card *card, struct weft_shm_piece *piece)
+{
+    struct weft_shm_arena *arena;
+    if (card->segment.bytes != ARENA || card->slot >= SLOTS || card->offset < PAGE ||
+        card->offset % PAGE || card->offset > ARENA || card->bytes > ARENA - card->offset)
+        return EINVAL;
+    int failed = arena_of(card, &arena);
+    if (failed)
+        return failed;
+    arena->uses++;
+    atomic_fetch_add_explicit(&head_of(arena)->users[card->slot], 1, memory_order_acq_rel);
+    *piece = (struct weft_shm_piece){.at = arena->window.at + card->offset,
+                                     .bytes = card->bytes,
+                                     .dirty = card->dirty,
+                                     .slot = card->slot,
+                                     .arena = arena,
+                                     .window.fd = -1};
+    return 0;
+}
+
+int weft_shm_piece_join(const struct weft_shm_piece_card *card, struct weft_shm_piece *piece)
+{
+    *piece = (struct weft_shm_piece){.window.fd = -1};
+    if (!card->pooled)
+        return use_window(piece, weft_shm_window_join(&card->segment, &piece->window));
+    pthread_mutex_lock(&lock);
+    int failed = join_pooled(card, piece);
+    pthread_mutex_unlock(&lock);
+    return failed;
+}
+
+/* ---- Freeing */
+
+void weft_shm_piece_joined(struct weft_shm_piece *piece)
+{
+    weft_shm_window_close_fd(&piece->window);
+}
+
+void weft_shm_piece_free(struct weft_shm_piece *piece)
+{
+    struct weft_shm_arena *arena = piece->arena;
+    weft_shm_window_unmap(&piece->window);
+    if (arena) {
+        pthread_mutex_lock(&lock);
+        atomic_fetch_sub_explicit(&head_of(arena)->users[piece->slot], 1, memory_order_acq_rel);
+        if (--arena->uses == 0 && !arena->kept)
+            drop(arena);
+        pthread_mutex_unlock(&lock);
+    }
+    *piece = (struct weft_shm_piece){.window.fd = -1};
+}
+
+void weft_shm_pieces_close(void)
+{
+    for (struct weft_shm_arena *arena = arenas, *next; arena; arena = next) {
+        next = arena->next;
+        if (!arena->uses)
+            drop(arena);
+    }
+}

@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Pieces of shared memory for windows and areas of collectives. A rank that makes pieces has
+ * segments of which it hands them out (arenas); other ranks of the node map an arena with the first
+ * piece of it that they join, and keep the first arena of each rank. So pieces that are made and
+ * freed again and again need no system call. A long piece is a segment of its own.
+ *
+ * Invariants:
+ *  - The memory of a piece is not handed out again until all ranks have freed it: its slot in the
+ *    arena's head counts them.
+ *  - Offset, bytes and slot of a card are checked before they are used.
+ */
+#ifndef WEFT_SHM_PIECE_H
+#define WEFT_SHM_PIECE_H
+
+#include "shm/window.h"
+
+struct weft_shm_arena;
+
+struct weft_shm_piece {
+    char *at; /* NULL: none */
+    size_t bytes;
+    bool dirty; /* may contain data of a piece before; else it is zero */
+    uint32_t slot;
+    struct weft_shm_arena *arena;  /* NULL: it has a segment of its own */
+    struct weft_shm_window window; /* that segment */
+};
+
+/* Publishes a piece to the other ranks of the node; bytes is 0 if there is none. */
+struct weft_shm_piece_card {
+    struct weft_shm_window_card segment;
+    uint64_t offset, bytes;
+    uint32_t slot;
+    uint8_t pooled, kept, dirty;
+};
+
+/* Makes a piece of `bytes` bytes that begins at a page, of 2 MiB or more at a multiple of 2 MiB.
+ * Its first 64 bytes are not the caller's. Returns 0, or an errno. */
+int weft_shm_piece_make(size_t bytes, struct weft_shm_piece *piece,
+                        struct weft_shm_piece_card *card);
+
+/* The same for one process only. */
+int weft_shm_piece_private(size_t bytes, struct weft_shm_piece *piece);
+
+/* Maps the piece that another rank has made. Returns 0, or an errno. */
+int weft_shm_piece_join(const struct weft_shm_piece_card *card, struct weft_shm_piece *piece);
+
+/* All ranks have joined, or never will: closes the file descriptor of a segment of its own. */
+void weft_shm_piece_joined(struct weft_shm_piece *piece);
+
+/* Frees a piece; nothing happens when there is none. */
+void weft_shm_piece_free(struct weft_shm_piece *piece);
+
+/* Unmaps the arenas of which no piece is in use. */
+void weft_shm_pieces_close(void);
+
+#endif

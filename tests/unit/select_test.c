@@ -23,6 +23,7 @@
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 enum { MANY = 32, NORMAL = IFF_UP | IFF_RUNNING, LOOPBACK = NORMAL | IFF_LOOPBACK };
 
@@ -484,6 +485,21 @@ static void test_completion_queue(void **state)
     assert_layer(-1, "300", "54"); /* the user's own */
 }
 
+/* Over streams a queue for 256 ranks, libfabric's default, would be 12 MB of each process. */
+static void test_ranks_over_streams(void **state)
+{
+    (void)state;
+    if (access("/sys/class/infiniband", F_OK) == 0)
+        skip();
+    unsetenv("FI_UNIVERSE_SIZE");
+    weft_rxm_prepare(300);
+    assert_null(getenv("FI_UNIVERSE_SIZE"));
+    weft_rxm_prepare(20);
+    assert_string_equal(getenv("FI_UNIVERSE_SIZE"), "20");
+    weft_rxm_prepare(2);
+    assert_string_equal(getenv("FI_UNIVERSE_SIZE"), "20"); /* one that is set stays */
+}
+
 static void test_shared_memory(void **state)
 {
     struct machine m = {.settings = {.provider = "", .iface = ""}};
@@ -661,6 +677,7 @@ int main(void)
         cmocka_unit_test(test_same_provider_first),
         cmocka_unit_test(test_ports_down),
         cmocka_unit_test(test_completion_queue),
+        cmocka_unit_test(test_ranks_over_streams),
         cmocka_unit_test(test_shared_memory),
         cmocka_unit_test(test_capabilities),
         cmocka_unit_test(test_names),

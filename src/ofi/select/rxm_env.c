@@ -8,9 +8,12 @@
  * All known adapters have at least 32767. So FI_UNIVERSE_SIZE is the job's size, and the queues of
  * a connection are as long as that bound permits: 128 (ofi_rxm's own choice) up to 127 ranks, then
  * fewer, and not fewer than 32. Each entry of a receive queue is a registered buffer of 16 KiB for
- * each connection, so this also bounds the memory of many connections. Over streams
- * FI_UNIVERSE_SIZE is not set: queues grow there, and ofi_rxm would allocate 8 KiB a rank in
- * advance.
+ * each connection, so this also bounds the memory of many connections.
+ *
+ * Over streams the queue is a ring of 48 bytes an entry, of which the pages are touched one after
+ * the other: at 256 ranks a process grows by 48 bytes for each message it receives, up to 12 MB. So
+ * FI_UNIVERSE_SIZE is the job's size there, too, unless the job is larger than the default: the
+ * queue grows when it is full, and ofi_rxm would allocate 8 KiB a rank in advance.
  *
  * Streams. The defaults are for InfiniBand: 4096 posted receives of 16 KiB, 64 MB a rank, and above
  * 16 KiB a protocol with one more round trip. A stream needs fewer receives, and sends 256 KiB at
@@ -76,9 +79,14 @@ static void set_number(const char *name, size_t number)
     setenv(name, text, 0);
 }
 
-void weft_rxm_prepare_adapter(int ranks)
+static void set_ranks(int ranks)
 {
     set_number("FI_UNIVERSE_SIZE", ranks > LEAST_RANKS ? (size_t)ranks : LEAST_RANKS);
+}
+
+void weft_rxm_prepare_adapter(int ranks)
+{
+    set_ranks(ranks);
     size_t depth = QUEUE / 2 / weft_rxm_ranks();
     depth = depth > DEEPEST ? DEEPEST : depth < SHALLOWEST ? SHALLOWEST : depth;
     set_number("FI_OFI_RXM_MSG_TX_SIZE", depth);
@@ -108,6 +116,8 @@ void weft_rxm_prepare(int ranks)
         weft_rxm_prepare_adapter(ranks);
         return;
     }
+    if (ranks < OWN_RANKS)
+        set_ranks(ranks);
     setenv("FI_OFI_RXM_MSG_RX_SIZE", "256", 0);
     if (getenv("FI_OFI_RXM_BUFFER_SIZE") || getenv("FI_OFI_RXM_EAGER_LIMIT"))
         return;

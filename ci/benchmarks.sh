@@ -10,15 +10,15 @@
 # Invariant: a row is a pass only if the program exited with 0 within the limit and its output was
 # accepted. The given sources are only read.
 
+build=build work='' launcher=weftrun limit=${limit:-120} lane_list=shm,rxm,net rank_list=2,4
 # shellcheck disable=SC2034  # used by those who source this
 benchmark_options='  --build DIR       the build of Weft (build)
   --work DIR        where the sources are copied to and built, and kept (a temporary directory)
   --lanes LIST      of shm,rxm,net (all)
   --ranks LIST      numbers of ranks (2,4)
   --launcher L      weftrun (default) or srun, of a cluster that runs: ci/slurm1 run
-  --seconds N       limit of one run (120)'
+  --seconds N       limit of one run (120; ci/imb: 600)'
 
-build=build work='' launcher=weftrun limit=120 lane_list=shm,rxm,net rank_list=2,4
 operands=()
 tcp=net # libfabric's provider of messages over TCP without ofi_rxm: tcp since 1.18
 ! pkg-config --atleast-version=1.18 libfabric || tcp=tcp
@@ -43,15 +43,16 @@ take_option()
     esac
 }
 
-# prepare NAME FILE: checks the options and the first operand, which must have FILE of NAME's sources. Sets
-# scratch, lanes, ranks, wrapper.
+# prepare NAME FILE: checks the options and the first operand, a directory with FILE. Sets sources, scratch, lanes,
+# ranks, weftrun and wrapper.
 prepare()
 {
     local lane
     sources=${operands[0]:-}
-    [[ -e $sources/$2 ]] || die "the directory \"$sources\" has no $2; give that of $1's sources"
+    [[ -e $sources/$2 ]] || die "the directory \"$sources\" has no $2; give the one with the sources of $1"
     sources=$(cd "$sources" && pwd)
-    build=$(cd "$build" && pwd) || die "no build directory $build: ci/build $build makes it"
+    [[ -d $build ]] || die "no build directory $build: ci/build $build makes it"
+    build=$(cd "$build" && pwd)
     weftrun=$(weftrun_of "$build")
     wrapper=$build/tools/wrapper
     [[ $launcher == weftrun || $launcher == srun ]] || die "--launcher takes weftrun or srun, not $launcher"

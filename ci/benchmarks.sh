@@ -92,7 +92,7 @@ settings=()
 try()
 {
     local lane=$1 count=$2 name words begin=$EPOCHREALTIME code=0 why='' result=pass
-    local output=$scratch/output start=("$weftrun" -n "$2")
+    local output=$scratch/output.$$ start=("$weftrun" -n "$2")
     shift 2
     name=$(basename "$1")
     read -ra words <<<"${lane_settings[$lane]}"
@@ -116,4 +116,5 @@ try()
     else
         passed=$((passed + 1))
     fi
+    rm -f "$output"
 }

@@ -54,9 +54,11 @@ prepare()
     [[ -d $build ]] || die "no build directory $build: ci/build $build makes it"
     build=$(cd "$build" && pwd)
     weftrun=$(weftrun_of "$build")
+    # shellcheck disable=SC2034  # used by those who source this
     wrapper=$build/tools/wrapper
     [[ $launcher == weftrun || $launcher == srun ]] || die "--launcher takes weftrun or srun, not $launcher"
     IFS=, read -ra lanes <<<"$lane_list"
+    # shellcheck disable=SC2034  # used by those who source this
     IFS=, read -ra ranks <<<"$rank_list"
     for lane in "${lanes[@]}"; do
         [[ -n ${lane_settings[$lane]:-} ]] || die "there is no lane $lane: take shm, rxm or net"

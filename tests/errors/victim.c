@@ -871,7 +871,7 @@ static void lock_kept(void)
 
 /* ---- A rank dies and the others go on */
 
-static int dead, living, wrong;
+static int dead = 1, living, wrong;
 static char much[1 << 20], arrived[1 << 20];
 
 static void expect(const char *what, bool good)
@@ -882,8 +882,8 @@ static void expect(const char *what, bool good)
     }
 }
 
-/* The code of something that only the dead could have completed. */
-/* The error names the dead, also after another error. */
+/* The code of something that only the dead could have completed. The sentence of the error names the
+ * dead, also after another error. */
 static void expect_aborted(const char *what, int code)
 {
     char text[MPI_MAX_ERROR_STRING], named[16];

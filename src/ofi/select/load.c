@@ -47,9 +47,10 @@ int weft_fabric_load(char *why, size_t len)
 {
     if (real.version)
         return 0;
-    /* Else libinfinipath, on which Debian's libfabric depends, catches crash signals, SIGINT and
-     * SIGTERM as soon as it is loaded, and ends the process with status 1. */
+    /* Else libinfinipath, on which Debian's libfabric depends, and libpsm2 catch crash signals,
+     * SIGINT and SIGTERM as soon as they are loaded, and end the process with status 1. */
     setenv("IPATH_NO_BACKTRACE", "1", 0);
+    setenv("HFI_NO_BACKTRACE", "1", 0);
     void *handle = dlopen(library, RTLD_NOW | RTLD_LOCAL);
     if (!handle || !find(handle, "fi_getinfo", &real.getinfo) ||
         !find(handle, "fi_freeinfo", &real.freeinfo) ||

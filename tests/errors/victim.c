@@ -882,8 +882,8 @@ static void expect(const char *what, bool good)
     }
 }
 
-/* The code of something that only the dead could have completed. The sentence of the error names the
- * dead, also after another error. */
+/* The code of something that only the dead could have completed. The sentence of the error names
+ * the dead, also after another error. */
 static void expect_aborted(const char *what, int code)
 {
     char text[MPI_MAX_ERROR_STRING], named[16];

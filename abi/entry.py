@@ -47,16 +47,9 @@ KINDS = {
     "MPI_T_event_instance": Kind("struct weft_instance", "weft_tool_arg_instance(", "NULL"),
 }
 
-# Kinds of handles that are listed while the program has them: by null handle.
-LISTED = {
-    "MPI_COMM_NULL": "WEFT_KIND_COMM",
-    "MPI_GROUP_NULL": "WEFT_KIND_GROUP",
-    "MPI_INFO_NULL": "WEFT_KIND_INFO",
-    "MPI_DATATYPE_NULL": "WEFT_KIND_DATATYPE",
-    "MPI_OP_NULL": "WEFT_KIND_OP",
-    "MPI_WIN_NULL": "WEFT_KIND_WIN",
-    "MPI_ERRHANDLER_NULL": "WEFT_KIND_ERRHANDLER",
-}
+# The null handles of the kinds that are listed while the program has them.
+LISTED = {"MPI_COMM_NULL", "MPI_GROUP_NULL", "MPI_INFO_NULL", "MPI_DATATYPE_NULL", "MPI_OP_NULL",
+          "MPI_WIN_NULL", "MPI_ERRHANDLER_NULL"}
 
 # How the library is entered, the value of `code` then, and how it is left.
 LOCKS = {
@@ -153,10 +146,16 @@ class Entry:
     def parameter(self, name):
         return self.parameters.get(name) or self.fail(f"no parameter '{name}'")
 
+    def type_of(self, name):
+        """The type of a handle, or of what a pointer to a handle points to."""
+        return self.parameter(name).type.replace("*", "").strip()
+
     def kind_of(self, name):
-        """The kind of a handle, or of what a pointer to a handle points to."""
-        base = self.parameter(name).type.replace("*", "").strip()
-        return KINDS.get(base) or self.fail(f"'{name}' is not a handle")
+        return KINDS.get(self.type_of(name)) or self.fail(f"'{name}' is not a handle")
+
+    def sets(self, variable):
+        """Whether the C of the stanza assigns to a variable."""
+        return any(f"{variable} = " in line for line in self.stanza.code)
 
     def expression(self, step):
         """The C expression of a step."""
@@ -213,8 +212,8 @@ class Entry:
         lines += [declare(kind, kind.made) + " = NULL;" for kind in self.made.values()]
         for name, kind in self.objects.items():
             if self.is_pointer(name):
-                base = self.parameters[name].type.rstrip("* ")
-                lines.append(f"{base} {name}_in = {name}_handle ? *{name}_handle : {kind.null};")
+                lines.append(f"{self.type_of(name)} {name}_in = "
+                             f"{name}_handle ? *{name}_handle : {kind.null};")
         return lines
 
     def enter(self):
@@ -240,14 +239,14 @@ class Entry:
         """Returns new handles, but for communicators, and keeps the list of handles."""
         lines = []
         for kind in self.made.values():
-            if any(f"{kind.made} = " in line for line in self.stanza.code):
+            if self.sets(kind.made):
                 lines += [f"if (code == MPI_SUCCESS && !{kind.made})", "    code = MPI_ERR_NO_MEM;"]
         done = []
         for name, kind in self.made.items():
             if kind.struct != "struct weft_comm":
                 done += given(name, kind)
         for name, kind in self.objects.items():
-            if kind.null in LISTED and any(f"*{name}_handle = " in line for line in self.stanza.code):
+            if kind.null in LISTED and self.sets(f"*{name}_handle"):
                 done.append(f"weft_handle_list_remove({name}_in);")
         return lines + guarded("code == MPI_SUCCESS", done)
 
@@ -258,7 +257,7 @@ class Entry:
             if kind.struct == "struct weft_comm":
                 lines += guarded(name, given(name, kind))
         for name in self.objects:
-            base = self.parameters[name].type.replace("*", "").strip()
+            base = self.type_of(name)
             if base in HANDLERS and self.stanza.lock != "comm":
                 return [*lines, f"return {HANDLERS[base].format(name)};"]
         return [*lines, f"return {LOCKS[self.stanza.lock][1]};"]
@@ -274,7 +273,10 @@ class Entry:
 def given(name, kind):
     """The statements that return a new handle."""
     lines = [f"*{name} = {kind.give};"]
-    return lines + [f"weft_handle_list_add(*{name}, {LISTED[kind.null]});"] if kind.null in LISTED else lines
+    if kind.null in LISTED:
+        word = kind.null[len("MPI_"):-len("_NULL")]
+        lines.append(f"weft_handle_list_add(*{name}, WEFT_KIND_{word});")
+    return lines
 
 
 def guarded(condition, lines):

@@ -31,7 +31,6 @@ INCLUDES = """\
 #pragma GCC diagnostic ignored "-Wunused-parameter"
 """
 
-
 DIRECTORY = "src/core/mpi/generated"
 
 

@@ -212,14 +212,13 @@ finish()
 
 # The runs of tests/run that ci/sanitize makes with AddressSanitizer, each a set of arguments; ci/test
 # does not make them again without it. Left out is what only costs time and memory there: gigabytes,
-# floods, great numbers and measured memory; AddressSanitizer catches signals itself. Random programs go
-# over more lanes than the others.
+# floods, great numbers and measured memory. Random programs go over more lanes than the others.
 without_large=(--without big_4g --without unexpected_flood_20000 --without cancel_race_100000
     --without flood_memory --without flood_node --without 'million_*' --without comm_many
     --without objects_memory)
 # shellcheck disable=SC2034  # used by those who source this
 sanitized_runs=(--lanes 'rxm,shm,self' --max-ranks 4 --without strided_shared --without small_stacks
-    --without signals_while_loading "${without_large[@]}")
+    "${without_large[@]}")
 random_programs=('*random*' 'fuzz/*' cancel_race coll_model persistent)
 # shellcheck disable=SC2034  # likewise
 sanitized_random_runs=(--lanes 'rxm-soft,shm-copy,mixed' --max-ranks 4 "${random_programs[@]}")

@@ -147,3 +147,19 @@ launcher()
     mpich.) launch+=(-n "$3") ;;
     esac
 }
+
+# head_of TABLE TEXT: what a file of figures begins with. The script has set command, its own command
+# line, and source_dir.
+head_of()
+{
+    local mpi
+    say "# table $1: $2"
+    say "# machine: $(sed -n 's/^model name[^:]*: //p' /proc/cpuinfo | head -n 1), $(nproc) CPUs," \
+        "Linux $(uname -r)"
+    say "# command: $command"
+    say "# date: $(date -u +%Y-%m-%dT%H:%MZ)"
+    say "# version weft: $(git -C "$source_dir" describe --always --dirty 2>/dev/null || say release)"
+    for mpi in "${peers[@]}"; do
+        say "# version $mpi: $(version_of "$mpi")"
+    done
+}

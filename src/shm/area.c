@@ -39,7 +39,7 @@ struct weft_area *weft_area_new(int n, int self, const int *world, bool small)
     struct weft_area *area = calloc(1, sizeof *area + (size_t)n * sizeof area->ranks[0]);
     if (!area)
         return NULL;
-    area->memory.window.fd = -1;
+    area->memory = weft_shm_piece_none();
     area->n = n;
     area->self = self;
     area->buffers = small ? WEFT_AREA_BUFFERS_IN_STEP : buffers_of(n);

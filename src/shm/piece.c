@@ -166,7 +166,7 @@ static bool make_pooled(size_t bytes, struct weft_shm_piece *piece,
 /* Returns false if the piece is long, or there is no memory for an arena. */
 static bool try_pooled(size_t bytes, struct weft_shm_piece *piece, struct weft_shm_piece_card *card)
 {
-    *piece = (struct weft_shm_piece){.window.fd = -1};
+    *piece = weft_shm_piece_none();
     *card = (struct weft_shm_piece_card){.bytes = bytes};
     if (!bytes || bytes >= LONGEST)
         return false;
@@ -247,7 +247,7 @@ static int join_pooled(const struct weft_shm_piece_card *card, struct weft_shm_p
 
 int weft_shm_piece_join(const struct weft_shm_piece_card *card, struct weft_shm_piece *piece)
 {
-    *piece = (struct weft_shm_piece){.window.fd = -1};
+    *piece = weft_shm_piece_none();
     if (!card->pooled)
         return use_window(piece, weft_shm_window_join(&card->segment, &piece->window));
     pthread_mutex_lock(&lock);
@@ -274,7 +274,7 @@ void weft_shm_piece_free(struct weft_shm_piece *piece)
             drop(arena);
         pthread_mutex_unlock(&lock);
     }
-    *piece = (struct weft_shm_piece){.window.fd = -1};
+    *piece = weft_shm_piece_none();
 }
 
 void weft_shm_pieces_close(void)

@@ -26,6 +26,12 @@ struct weft_shm_piece {
     struct weft_shm_window window; /* that segment */
 };
 
+/* What a piece is before it is made, and after it is freed. */
+static inline struct weft_shm_piece weft_shm_piece_none(void)
+{
+    return (struct weft_shm_piece){.window.fd = -1};
+}
+
 /* Publishes a piece to the other ranks of the node; bytes is 0 if there is none. */
 struct weft_shm_piece_card {
     struct weft_shm_window_card segment;

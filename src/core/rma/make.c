@@ -391,7 +391,7 @@ static struct weft_win *prepare(struct weft_comm *over, const struct weft_win_ar
     win->base = arguments->base;
     win->bytes = arguments->bytes;
     win->disp_unit = (int)arguments->unit;
-    win->segment.window.fd = -1;
+    win->segment = weft_shm_piece_none();
     win->ops_end = &win->ops;
     win->targets = calloc((size_t)over->size, sizeof *win->targets);
     *code = arguments->failed ? arguments->failed

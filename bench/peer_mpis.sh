@@ -3,14 +3,15 @@
 #
 # The other MPIs of this machine, for the scripts that measure Weft beside them: which are there, how
 # a benchmark is compiled against one and how its job is started. Sourced, after bench/where.sh, by
-# scripts that have set openmpi and mpich: the prefixes under which these are, empty for PATH.
+# scripts that have set openmpi and mpich: the prefixes under which these are, empty for PATH. Those that
+# write files of figures have set command, their own command line, and source_dir.
 #
 # Each MPI runs as Debian ships it and as its users would run it, without tuning. A rank has a core
 # of its own where there are enough; more ranks than cores are bound to none.
 #
 # Invariant: what was asked for and is not there ends the script with the packages' names.
 
-: "${openmpi=}" "${mpich=}"
+: "${openmpi=}" "${mpich=}" "${command=}"
 declare -A prefix=([openmpi]=$openmpi [mpich]=$mpich)
 declare -a cc_openmpi run_openmpi cc_mpich run_mpich
 : "${cc_openmpi[@]}" "${run_openmpi[@]}" "${cc_mpich[@]}" "${run_mpich[@]}" # reached by their name
@@ -148,8 +149,7 @@ launcher()
     esac
 }
 
-# head_of TABLE TEXT: what a file of figures begins with. The script has set command, its own command
-# line, and source_dir.
+# head_of TABLE TEXT: what a file of figures begins with.
 head_of()
 {
     local mpi

@@ -209,6 +209,7 @@ libmpi_abi_a_SOURCES += \
 libmpi_abi_a_SOURCES += \
     src/ofi/bounce_pool.c \
     src/ofi/cancel.c \
+    src/ofi/compare.c \
     src/ofi/completion.c \
     src/ofi/control.c \
     src/ofi/credits.c \

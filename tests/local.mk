@@ -108,7 +108,7 @@ dist_noinst_SCRIPTS += tests/errors/run
 check_PROGRAMS += tests/faults/traffic
 tests_faults_traffic_SOURCES = tests/faults/traffic.c
 EXTRA_DIST += tests/faults/clock.c tests/faults/rows.py tests/faults/job.py \
-    tests/faults/stranger.py
+    tests/faults/stranger.py tests/faults/reset.py
 
 # On an RDMA adapter, by ci/rdmavm
 dist_noinst_SCRIPTS += tests/verbs/run

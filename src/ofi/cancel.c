@@ -173,7 +173,8 @@ static bool is_due(const struct weft_net_vci *net, const struct weft_net_control
 {
     const struct weft_peer *peer = weft_peer_known(control->deal, control->from);
     uint32_t sender = weft_net_sender_number(control->deal, control->from) - net->first_sender;
-    return !weft_net.software || (peer && peer->lane == WEFT_LANE_DEAD) ||
+    return !weft_net.software || control->kind == WEFT_NET_COMPARE ||
+           (peer && peer->lane == WEFT_LANE_DEAD) ||
            weft_sequence_reached(&net->sequences, sender, (uint32_t)control->length);
 }
 
@@ -192,6 +193,8 @@ int weft_net_answer_queries(struct weft_net_vci *net)
         *link = query->next;
         if (query->control.kind == WEFT_NET_FLOW_CHECK)
             check_flow(net, &query->control);
+        else if (query->control.kind == WEFT_NET_COMPARE)
+            weft_net_compare(net, &query->control);
         else if (query->control.kind == WEFT_NET_CONNECTED)
             weft_net_connect_back(net, query->control.deal, query->control.from);
         else

@@ -133,6 +133,18 @@ int weft_net_send_failed(const struct weft_request *request, const char *why)
     return weft_net_failed(peer, "%s", sentence);
 }
 
+int weft_net_transfer_failed(const struct weft_request *request, const char *action,
+                             const char *relation, const char *why)
+{
+    const struct weft_peer *peer = request->peer;
+    char host[256];
+    return weft_net_failed(peer,
+                           "%s %zu bytes %s rank %d on %s over %s failed: %s; see whether that "
+                           "rank still runs and the network to its host works",
+                           action, request->bytes, relation, peer->world,
+                           weft_boot_host(peer->world, host, sizeof host), weft_net_name(), why);
+}
+
 WEFT_COLD static void send_failed(struct weft_request *request, const char *text)
 {
     request->error = (uint8_t)weft_net_send_failed(request, text);
@@ -169,10 +181,11 @@ WEFT_COLD static bool read_error(struct weft_net_vci *net, int *events)
         text = fi_strerror(error.err);
     struct weft_net_op *op = failed_op(net, &error);
     if (!op) {
-        if (!error.op_context && !weft_counts.net_dropped)
+        if (error.op_context)
+            drop();
+        else if (__atomic_fetch_add(&weft_counts.net_dropped, 1, __ATOMIC_RELAXED) == 0)
             weft_warn("%s reports an error that belongs to no operation: %s", weft_net_name(),
                       text);
-        drop();
         return true;
     }
     switch ((enum weft_net_op_kind)op->kind) {

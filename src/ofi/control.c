@@ -110,8 +110,26 @@ void weft_net_control_drop(struct weft_backlog_entry *out)
 
 static int send_control(struct weft_peer *peer, const struct weft_net_control *control)
 {
-    return weft_net_send_own(peer, control, sizeof *control, (uint32_t)weft.job.rank,
-                             weft_net.space_bit, control->kind == WEFT_NET_CONNECTED);
+    int rc = weft_net_send_own(peer, control, sizeof *control, (uint32_t)weft.job.rank,
+                               weft_net.space_bit, control->kind == WEFT_NET_CONNECTED);
+    peer->net.controls += !rc;
+    return rc;
+}
+
+static void address(struct weft_net_control *control, const struct weft_peer *peer)
+{
+    control->version = WEFT_NET_WIRE_VERSION;
+    control->from = (int32_t)weft_net_mark(weft.job.rank);
+    control->deal = peer->deal;
+}
+
+bool weft_net_control_try(struct weft_peer *peer, struct weft_net_control control)
+{
+    address(&control, peer);
+    if (!weft_net_may_send_control(peer) || send_control(peer, &control))
+        return false;
+    peer->net.controls--;
+    return true;
 }
 
 int weft_net_control_send(struct weft_peer *peer, struct weft_backlog_entry *out)
@@ -124,9 +142,7 @@ int weft_net_control_send(struct weft_peer *peer, struct weft_backlog_entry *out
 
 void weft_net_control(struct weft_peer *peer, struct weft_net_control control)
 {
-    control.version = WEFT_NET_WIRE_VERSION;
-    control.from = (int32_t)weft_net_mark(weft.job.rank);
-    control.deal = peer->deal;
+    address(&control, peer);
     weft_count_add(&weft_counts.net_controls, 1);
     if (weft_net_may_send_control(peer) && !send_control(peer, &control))
         return;
@@ -284,6 +300,9 @@ static bool act(const struct weft_net_control *control, struct weft_peer *peer, 
         return weft_net_credits_arrived(peer, control->length);
     case WEFT_NET_FLOW_CHECKED:
         return weft_net_flow_checked(peer);
+    case WEFT_NET_COMPARED:
+        weft_net_compared(peer, control);
+        return true;
     case WEFT_NET_CANCELLED:
     case WEFT_NET_TOO_LATE:
         return cancel_answered(control, peer);
@@ -294,6 +313,7 @@ static bool act(const struct weft_net_control *control, struct weft_peer *peer, 
         return request;
     case WEFT_NET_CANCEL:
     case WEFT_NET_FLOW_CHECK:
+    case WEFT_NET_COMPARE:
     case WEFT_NET_CONNECTED:
         break; /* handled before: also from ranks without a connection */
     }
@@ -304,7 +324,7 @@ static bool act(const struct weft_net_control *control, struct weft_peer *peer, 
 static bool is_query(const struct weft_net_control *control)
 {
     return control->kind == WEFT_NET_CANCEL || control->kind == WEFT_NET_FLOW_CHECK ||
-           control->kind == WEFT_NET_CONNECTED;
+           control->kind == WEFT_NET_COMPARE || control->kind == WEFT_NET_CONNECTED;
 }
 
 /* Whether the fields that depend on no operation have values that a rank sends: only DATA are
@@ -318,6 +338,7 @@ static bool is_well_formed(const struct weft_net_control *control, size_t data)
         return control->count <= WEFT_FINS_AT_ONCE;
     case WEFT_NET_CANCEL:
     case WEFT_NET_HEADER:
+    case WEFT_NET_COMPARED:
     case WEFT_NET_CONNECTED:
         return control->count <= 1;
     default:
@@ -350,6 +371,8 @@ void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t
                       control.from);
         return;
     }
+    if (control.kind != WEFT_NET_COMPARE && control.kind != WEFT_NET_COMPARED)
+        weft_net_took(net, control.deal, control.from);
     if (control.kind == WEFT_NET_CONNECTED && !control.count)
         return;
     if (is_query(&control)) {

@@ -87,10 +87,28 @@ void weft_net_credits_open(void)
     weft_net.inject_short = weft_net.inject_max < short_most ? weft_net.inject_max : short_most;
 }
 
-/* The credits to return to a rank without a connection. */
-static uint32_t *unconnected(const struct weft_net_vci *net, unsigned deal, int world)
+static struct weft_net_unconnected *unconnected(struct weft_net_vci *net, unsigned deal, int world)
 {
+    if (!net->unconnected)
+        net->unconnected = calloc(weft_net_senders(), sizeof *net->unconnected);
+    if (!net->unconnected)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to count the messages of %d ranks", weft.job.size);
     return &net->unconnected[weft_net_sender_number(deal, world) - net->first_sender];
+}
+
+void weft_net_took(struct weft_net_vci *net, unsigned deal, int world)
+{
+    struct weft_peer *peer = weft_peer_known(deal, world);
+    if (peer)
+        peer->net.taken++;
+    else
+        unconnected(net, deal, world)->taken++;
+}
+
+void weft_net_took_from(const struct weft_channel *channel, int source)
+{
+    weft_net_took(weft_net_of_channel(channel), channel->comm->deal,
+                  weft_comm_world_of(channel->comm, source));
 }
 
 void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits)
@@ -100,9 +118,10 @@ void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits)
     peer->net.flow_check_at = peer->sequence + weft_net.part;
     struct weft_net_vci *net = weft_net_of_peer(peer);
     if (net->unconnected) {
-        uint32_t *credits = unconnected(net, peer->deal, peer->world);
-        peer->net.credits_to_return += *credits;
-        *credits = 0;
+        struct weft_net_unconnected *counts = unconnected(net, peer->deal, peer->world);
+        peer->net.credits_to_return += counts->credits;
+        peer->net.taken += counts->taken;
+        *counts = (struct weft_net_unconnected){0};
     }
     weft_net_settle(peer);
 }
@@ -171,11 +190,7 @@ void weft_net_credits_return(struct weft_peer *peer)
 static void matched_unconnected(unsigned deal, int world, size_t length)
 {
     struct weft_net_vci *net = &weft_net.vcis[deal % weft.nvcis];
-    if (!net->unconnected)
-        net->unconnected = calloc(weft_net_senders(), sizeof *net->unconnected);
-    if (!net->unconnected)
-        weft_fatal(MPI_ERR_NO_MEM, "no memory to count the messages of %d ranks", weft.job.size);
-    uint32_t *credits = unconnected(net, deal, world);
+    uint32_t *credits = &unconnected(net, deal, world)->credits;
     *credits += weft_net_cost(length);
     if (*credits < weft_net.credits_step)
         return;

@@ -128,17 +128,24 @@ static void judge(const struct tcp_info *info, const struct sockaddr_storage *th
         end_job(there, silent);
 }
 
+/* False if it is no TCP socket, or one that listens. */
+static bool read_socket(int fd, struct tcp_info *info, struct sockaddr_storage *here,
+                        struct sockaddr_storage *there)
+{
+    socklen_t info_bytes = sizeof *info, bytes = sizeof *here;
+    /* SO_PEERNAME requires the exact length of the address; getpeername fails before a connection
+     * is made. */
+    return !getsockopt(fd, IPPROTO_TCP, TCP_INFO, info, &info_bytes) &&
+           !getsockname(fd, (struct sockaddr *)here, &bytes) &&
+           !getsockopt(fd, SOL_SOCKET, SO_PEERNAME, there, &bytes);
+}
+
 static void look_at(struct look *look, int fd)
 {
     struct sockaddr_storage here = {0}, there = {0};
     struct tcp_info info = {0};
-    socklen_t info_bytes = sizeof info, bytes = sizeof here;
-    /* SO_PEERNAME requires the exact length of the address; getpeername fails before a connection
-     * is made. */
-    if (getsockopt(fd, IPPROTO_TCP, TCP_INFO, &info, &info_bytes) ||
-        getsockname(fd, (struct sockaddr *)&here, &bytes) ||
-        getsockopt(fd, SOL_SOCKET, SO_PEERNAME, &there, &bytes))
-        return; /* no TCP socket, or one that listens */
+    if (!read_socket(fd, &info, &here, &there))
+        return;
     if (info.tcpi_state == TCP_SYN_SENT) {
         const struct weft_peer *peer = peer_at(&there, true);
         if (peer && peer == weft_net.connecting)
@@ -150,6 +157,31 @@ static void look_at(struct look *look, int fd)
     } else if (is_own(&here) || peer_at(&there, true)) {
         probe(fd);
     }
+}
+
+static bool connects(int fd, const struct sockaddr_storage *peer)
+{
+    struct sockaddr_storage here = {0}, there = {0};
+    struct tcp_info info = {0};
+    return read_socket(fd, &info, &here, &there) &&
+           (info.tcpi_state == TCP_ESTABLISHED || info.tcpi_state == TCP_SYN_SENT ||
+            info.tcpi_state == TCP_SYN_RECV) &&
+           (same(&there, peer, true) || (is_own(&here) && same(&there, peer, false)));
+}
+
+bool weft_net_is_connected(const struct weft_peer *peer)
+{
+    struct sockaddr_storage address = {0};
+    size_t bytes = sizeof address;
+    DIR *fds = opendir("/proc/self/fd");
+    const struct dirent *entry;
+    bool found =
+        !fds || fi_av_lookup(weft_net_of_peer(peer)->objects.av, peer->net.addr, &address, &bytes);
+    while (!found && (entry = readdir(fds)) != NULL)
+        found = entry->d_name[0] != '.' && connects(atoi(entry->d_name), &address);
+    if (fds)
+        closedir(fds);
+    return found;
 }
 
 /* A connection that is not made: the kernel ends an attempt, and the provider begins the next one,
@@ -215,7 +247,10 @@ void weft_net_check_hosts(void)
     double wait = (double)weft_settings.network_timeout / (reports ? 1 : LOOKS);
     bool first = weft_net.look_at == 0;
     const struct dirent *entry;
-    if (wait == 0 || look.now < weft_net.look_at)
+    if (wait == 0)
+        return;
+    weft_net_compare_peers(look.now);
+    if (look.now < weft_net.look_at)
         return;
     weft_net.look_at = look.now + wait;
     if (reports && !first)

@@ -40,6 +40,9 @@ void weft_net_adopt(struct weft_request *request);
 /* True when every peer must be connected before the first message may arrive. */
 bool weft_net_must_know_all(void);
 
+/* This rank needs no message any more: messages to it may be lost from now on. */
+void weft_net_leave(void);
+
 /* Closes everything; only after weft_net_idle has returned true. */
 void weft_net_close(void);
 
@@ -174,6 +177,9 @@ void weft_net_drop_backlog(struct weft_peer *peer);
 
 /* For a rank that waits: ends the job if a host has not answered for WEFT_NETWORK_TIMEOUT. */
 void weft_net_check_hosts(void);
+
+/* A communicator opens a channel, whose messages may have been claimed before. */
+void weft_net_channel_opened(struct weft_channel *channel);
 
 /* Withdraws a receive from the provider, and waits for the result. False: a message had matched,
  * and the receive completes as usual. */

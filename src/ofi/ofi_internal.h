@@ -116,6 +116,8 @@ enum weft_net_control_kind {
                                 receive `other` */
     WEFT_NET_HEADER,   /* the header, for the receive `number`: staged (count), number (other),
                           length,   address, key */
+    WEFT_NET_COMPARE,  /* `number` messages were sent before this one; it is not counted itself */
+    WEFT_NET_COMPARED, /* the reply: all of these have arrived (count 0), or not yet (count 1) */
     WEFT_NET_CONNECTED /* the sender connects, or is connected, to the receiver; count 1: the
                           receiver connects to the sender too, if it has not */
 };
@@ -136,7 +138,7 @@ _Static_assert(offsetof(struct weft_net_control, number) + WEFT_FINS_AT_ONCE * s
                    sizeof(struct weft_net_control),
                "the numbers of a FIN");
 
-enum { WEFT_NET_WIRE_VERSION = 14 };
+enum { WEFT_NET_WIRE_VERSION = 15 };
 
 /* The most bytes of data of one operation of the provider that pass through a bounce buffer. */
 enum { WEFT_NET_PIECE_MAX = 1 << 20 };
@@ -207,6 +209,12 @@ struct weft_net_buffer {
     char *data;
 };
 
+/* A rank without a connection to this one: the credits to return to it, and its messages that were
+ * taken (struct weft_net_peer). */
+struct weft_net_unconnected {
+    uint32_t credits, taken;
+};
+
 /* The state of one VCI: an endpoint in a domain of its own (FI_THREAD_DOMAIN), and all operations
  * on it. Only a thread that holds the VCI uses it. */
 struct weft_net_vci {
@@ -238,8 +246,8 @@ struct weft_net_vci {
     unsigned busy_polls;            /* in a row without an event, while the provider is busy */
     double busy_since;              /* when that was first seen, or memory was last tried */
     int connecting_back;            /* the world rank that this rank connects back to, or -1 */
-    uint32_t
-        *unconnected; /* credits to return to ranks without a connection, by world rank; or NULL */
+    struct weft_net_unconnected *unconnected; /* by sender number; or NULL */
+    uint32_t unattributed; /* messages taken for a communicator that this rank has not opened yet */
 };
 
 /* What all VCIs have alike; not changed after weft_net_agree. */
@@ -273,6 +281,10 @@ struct weft_net {
     uint32_t part;       /* messages between two flow checks of a peer */
     unsigned part_shift; /* log2 of the bytes that count as one more of these messages */
     double look_at;      /* when the hosts of peers are to be checked again (keepalive.c) */
+    double compare_at;   /* when the messages of peers are to be compared again (compare.c) */
+    bool leaving;        /* this rank needs no message any more */
+    const struct weft_peer *refused;    /* a peer to which the provider accepts no COMPARE, */
+    double refused_since;               /* at each attempt since then */
     const struct weft_peer *connecting; /* a peer to which a connection is being made, */
     double connecting_since;            /* and was at each check since then */
     bool unaccepted; /* at the last check no file descriptor was free to accept a connection */
@@ -399,6 +411,11 @@ void weft_net_credits_open(void);
  * is due, and two flow checks may be pending. */
 uint32_t weft_net_window(void);
 
+/* A message was taken: of a rank that may have no connection; of a sender in a channel, as the
+ * completion data claim it, where the provider matches. */
+void weft_net_took(struct weft_net_vci *net, unsigned deal, int world);
+void weft_net_took_from(const struct weft_channel *channel, int source);
+
 /* First contact: the peer gives this rank so many. */
 void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits);
 
@@ -475,6 +492,10 @@ __attribute__((format(printf, 2, 3))) WEFT_COLD int weft_net_failed(const struct
 /* The same for a send. If it is a message of Weft's own (of a collective, a window) to a rank that
  * lives, the job ends, because other ranks would wait for it for ever. */
 WEFT_COLD int weft_net_send_failed(const struct weft_request *request, const char *why);
+
+/* The same for the data of a rendezvous or a window: "reading", "from" of the request's peer. */
+WEFT_COLD int weft_net_transfer_failed(const struct weft_request *request, const char *action,
+                                       const char *relation, const char *why);
 
 /* recv.c */
 
@@ -566,7 +587,32 @@ void weft_net_piece_done(struct weft_net_slot *slot, int error, const char *text
 /* rma.c: a transfer of a window has ended */
 void weft_net_rma_done(struct weft_request *request, int error, const char *text);
 
+/* keepalive.c: whether a TCP connection to the peer, or one of a rank on its host to this rank,
+ * exists or is being made. Slow. */
+bool weft_net_is_connected(const struct weft_peer *peer);
+
+/* compare.c */
+
+/* Called by a rank that waits: sends COMPARE to peers for which it is due. */
+void weft_net_compare_peers(double now);
+
+/* COMPARE of a peer arrived. Ends the job if messages of it are lost. */
+void weft_net_compare(struct weft_net_vci *net, const struct weft_net_control *control);
+
+/* The reply to COMPARE arrived. */
+void weft_net_compared(struct weft_peer *peer, const struct weft_net_control *control);
+
+/* Whether COMPARE is due, if so many messages were sent. */
+bool weft_net_compare_due(struct weft_net_compare *compare, uint32_t sent, double now);
+
+/* COMPARE arrived. Returns the number of messages that are lost; *missing: that are not here. */
+uint32_t weft_net_compare_lost(struct weft_net_compare *compare, uint32_t claimed, uint32_t taken,
+                               double now, bool *missing);
+
 /* control.c */
+
+/* Sends a control message that is not counted, if the provider accepts it now. */
+bool weft_net_control_try(struct weft_peer *peer, struct weft_net_control control);
 
 /* Sends a control or an RTS: 0, -FI_EAGAIN or an error. The data may be changed afterwards. With
  * `reported` the job ends if the provider reports that the message is lost. */

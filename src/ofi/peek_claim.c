@@ -191,6 +191,35 @@ void weft_net_collect_all(void)
         weft_net_collect_unexpected(&weft_net.vcis[i]);
 }
 
+/* The sender of a message for a communicator that is not open here yet is not known until then. */
+static void count_claimed(struct weft_net_vci *net, const struct weft_net_claim *claim)
+{
+    const struct weft_channel *channel = weft_channel_of(weft_net_context(claim->tag));
+    int source = weft_net_source(claim->data);
+    if (!channel)
+        net->unattributed++;
+    else if (weft_net_is_sender(channel, source))
+        weft_net_took_from(channel, source);
+}
+
+static void attribute(void *arg, struct weft_match_message *match)
+{
+    const struct weft_channel *channel = arg;
+    if (weft_message_of(match)->arrival.lane != WEFT_LANE_NET ||
+        !weft_net_is_sender(channel, match->source))
+        return;
+    weft_net_of_channel(channel)->unattributed--;
+    weft_net_took_from(channel, match->source);
+}
+
+void weft_net_channel_opened(struct weft_channel *channel)
+{
+    struct weft_net_vci *net = weft_net_of_channel(channel);
+    if (net->unattributed)
+        weft_match_each_message(&weft.vcis[net->number].matcher, channel->context, attribute,
+                                channel);
+}
+
 void weft_net_claimed(struct weft_net_vci *net, const struct fi_cq_tagged_entry *entry)
 {
     struct weft_net_claim *claim = net->claim;
@@ -201,10 +230,12 @@ void weft_net_claimed(struct weft_net_vci *net, const struct fi_cq_tagged_entry 
         fetch_found(net);
         return;
     }
-    if (weft_net_is_of_job(claim->data))
+    if (weft_net_is_of_job(claim->data)) {
+        count_claimed(net, claim);
         weft_net_deliver(net, claim->tag, claim->data, claim->buffer, entry->len);
-    else
+    } else {
         weft_net_drop("a message without the job's key", -1);
+    }
     claim->state = IDLE;
     hold(claim->channel, -1);
 }

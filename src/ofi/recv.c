@@ -183,10 +183,13 @@ static inline __attribute__((always_inline)) void deliver(struct weft_request *r
 {
     struct weft_net_request *part = weft_net_part(request);
     size_t n = weft_request_fit(request, length);
-    if (weft_likely(request->peer != NULL))
+    if (weft_likely(request->peer != NULL)) {
+        request->peer->net.taken++;
         weft_net_matched_from(request->peer, length);
-    else
+    } else {
+        weft_net_took_from(request->channel, request->source);
         weft_net_matched(request->channel, request->source, length);
+    }
     if (weft_unlikely(part->packed || !(request->type->flags & WEFT_TYPE_CONTIGUOUS)))
         unpack(request, n);
     else if (n && !is_in_place(request->capacity))
@@ -260,6 +263,7 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
         finish_eager(request, entry->len);
         return;
     }
+    request->peer->net.taken++;
     if (!part->packed && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
         is_in_place(request->capacity)) {
         weft_net_request_header(request, (uint32_t)entry->data);

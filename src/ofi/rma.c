@@ -93,10 +93,7 @@ static int start(struct weft_request *request, bool put, struct weft_net_place a
 
 static int fail(const struct weft_request *request, const char *text)
 {
-    return weft_net_failed(request->peer,
-                           "moving %zu bytes to or from the window of rank %d over %s failed: %s; "
-                           "see whether that rank still runs",
-                           request->bytes, request->peer->world, weft_net_name(), text);
+    return weft_net_transfer_failed(request, "moving", "to or from the window of", text);
 }
 
 int weft_net_rma_start(struct weft_request *request, bool put, struct weft_net_place at)

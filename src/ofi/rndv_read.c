@@ -255,10 +255,7 @@ static int issue_reads(struct weft_request *request)
     } else if (rc == -FI_EAGAIN) {
         weft_net_stall(request);
     } else if (rc) {
-        give_up(request,
-                weft_net_failed(request->peer, "reading %zu bytes from rank %d over %s failed: %s",
-                                request->bytes, request->peer->world, weft_net_name(),
-                                fi_strerror(-rc)));
+        give_up(request, weft_net_transfer_failed(request, "reading", "from", fi_strerror(-rc)));
     }
     return issued;
 }
@@ -346,9 +343,7 @@ static void read_ended(struct weft_request *request, int error, const char *text
 {
     struct weft_net_request *part = weft_net_part(request);
     if (weft_unlikely(error))
-        give_up(request,
-                weft_net_failed(request->peer, "reading %zu bytes from rank %d over %s failed: %s",
-                                request->bytes, request->peer->world, weft_net_name(), text));
+        give_up(request, weft_net_transfer_failed(request, "reading", "from", text));
     else if (!part->stalled && was_full(request))
         issue_reads(request);
     if (is_finished(request))

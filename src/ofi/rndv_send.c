@@ -140,6 +140,8 @@ int weft_net_piece_send(struct weft_peer *peer, struct weft_backlog_entry *out)
                           weft_net.space_bit, &slot->op);
     if (rc)
         weft_net_slot_put(net, slot);
+    else
+        peer->net.controls++;
     return rc;
 }
 
@@ -151,9 +153,7 @@ static void end_piece(struct weft_net_piece *piece, int error, const char *text)
     weft_net_part(request)->reads_out--;
     net->outstanding--;
     if (error)
-        request->error =
-            weft_net_failed(request->peer, "sending %zu bytes to rank %d over %s failed: %s",
-                            request->bytes, request->peer->world, weft_net_name(), text);
+        request->error = weft_net_transfer_failed(request, "sending", "to", text);
     weft_net_push_more(request);
 }
 

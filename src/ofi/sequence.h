@@ -74,6 +74,12 @@ weft_sequence_arrive(struct weft_sequences *s, uint32_t sender, uint64_t tag, ui
     return WEFT_SEQUENCE_DELIVERED;
 }
 
+/* The messages of a sender that have been delivered, modulo 2^32. */
+static inline uint32_t weft_sequence_delivered(const struct weft_sequences *s, uint32_t sender)
+{
+    return sender < s->senders ? s->next[sender] : 0;
+}
+
 /* Whether every message of a sender with a number below that one has been delivered. A number that
  * the sender cannot have reached counts as delivered: nothing waits for what was never sent. */
 bool weft_sequence_reached(const struct weft_sequences *s, uint32_t sender, uint32_t number);

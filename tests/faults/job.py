@@ -58,6 +58,9 @@ class Job:
                 found[int(pid)] = words
         return found
 
+    def ranks(self):
+        return [pid for pid, words in self.processes().items() if "PMIX_RANK" in words]
+
     def pid_of(self, rank):
         """The rank itself, not a child that it has forked."""
         pids = [pid for pid, words in self.processes().items() if words.get("PMIX_RANK") == str(rank)]

@@ -8,6 +8,8 @@ import os
 import signal
 import subprocess
 
+from reset import reset
+
 ROOT = os.path.realpath(os.path.join(os.path.dirname(__file__), "../.."))
 NETLAB = f"{ROOT}/ci/netlab"
 RANKS = 4
@@ -79,6 +81,10 @@ def to_rank(sig):
     return act
 
 
+def reset_all(job):
+    reset(job.ranks())
+
+
 def netlab(*words):
     return lambda job: subprocess.run([NETLAB, *words], check=True, stdout=subprocess.DEVNULL)
 
@@ -87,6 +93,20 @@ def lose_network(job):
     """Of what is sent to the address of the interface weft0 nothing arrives. The launcher uses loopback."""
     rules = "table ip lost { chain c { type filter hook input priority 0; ip saddr 10.78.0.1 drop; }; }"
     subprocess.run(["nsenter", "-t", str(job.child.pid), "-n", "nft", rules], check=True)
+
+
+def refuse(job):
+    """As a firewall that has forgotten the connections and lets none be made again."""
+    inside = ["nsenter", "-t", str(job.child.pid), "-n"]
+    rules = ("table ip refused { chain c { type filter hook input priority 0; "
+             "tcp flags & (syn|ack) == syn reject with tcp reset; }; }")
+    subprocess.run([*inside, "nft", rules], check=True)
+    reset(job.ranks(), around=inside)
+
+
+def refuse_no_more(job):
+    subprocess.run(["nsenter", "-t", str(job.child.pid), "-n", "nft", "delete table ip refused"],
+                   stderr=subprocess.DEVNULL, check=False)  # the job may have ended
 
 
 def lose_adapter(_):
@@ -106,6 +126,12 @@ def mounted(script):
 # A rank that copies from the memory of the dead one can end the job before weftrun sees the death.
 GONE = "ended before it called MPI_Finalize"
 CRASHED = rf"killed by signal 11|: Segmentation fault|terminated with signal 11|{GONE}"
+# Where connections are reset. The sentence names both ranks, their hosts, and the provider.
+RESETS = ("rxm", "net", "sockets", "tcp2")
+# tcp;ofi_rxm matches a later message in place of a lost one, see docs/RELIABILITY.md.
+SOFTWARE = {"WEFT_MATCHING": "software"}
+RESET_TRAFFIC = [*TRAFFIC, "windows", "bursts", "pauses"]
+RESET = r"weft: rank \d+ on \S+: .*rank \d+ on \S+ .*over (tcp|net|sockets)"
 FAULTS = [
     Fault("kill", "SIGKILL to a rank", error=rf"killed by signal 9|: Killed|{GONE}", act=to_rank(signal.SIGKILL)),
     Fault("segv", "SIGSEGV in a rank", error=CRASHED,
@@ -146,6 +172,11 @@ FAULTS = [
           around=["unshare", "--net", *shell(
               "ip link set lo up && { setpriv --reuid 65533 --regid 65533 --clear-groups "
               f"/usr/bin/python3 - <{ROOT}/tests/faults/stranger.py >&2 & }} && sleep 0.5 && kill -0 $!")]),
+    Fault("reset", "the connections between the ranks are reset (WEFT_MATCHING=software)", right=True,
+          error=RESET, act=reset_all, seconds=3, within=20, nodes=(1,), places=RESETS, environment=SOFTWARE),
+    Fault("refused", "the same, and new ones are refused for 30 s", right=True, error=RESET, act=refuse,
+          undo=refuse_no_more, lasts=30, seconds=20, within=60, nodes=(1,), places=RESETS, environment=SOFTWARE,
+          around=["unshare", "--net", *shell("ip link set lo up")]),
     Fault("adapter", "what the connections that exist send is lost for good (WEFT_NETWORK_TIMEOUT=8)", right=True,
           error=r"could not be sent|failed:", act=lose_adapter, seconds=20, within=20, nodes=(1,), places=("verbs",),
           environment={"WEFT_NETWORK_TIMEOUT": "8"}),

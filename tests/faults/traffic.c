@@ -118,6 +118,56 @@ static void collectives(int round)
     MPI_Barrier(MPI_COMM_WORLD);
 }
 
+/* Puts, accumulates and gets, with a fence and with a lock. */
+static MPI_Win window = MPI_WIN_NULL;
+
+static void windows(int round)
+{
+    enum { EACH = 20000 };
+    static int *memory;
+    int left = (rank + size - 1) % size, right = (rank + 1) % size, one = 1;
+    if (window == MPI_WIN_NULL) {
+        MPI_Win_allocate((EACH + 1) * sizeof(int), sizeof(int), MPI_INFO_NULL, MPI_COMM_WORLD,
+                         &memory, &window);
+        memory[EACH] = 0;
+    }
+    fill(EACH, 1, round);
+    MPI_Win_fence(0, window);
+    MPI_Put(out, EACH, MPI_INT, right, 0, EACH, MPI_INT, window);
+    MPI_Accumulate(&one, 1, MPI_INT, right, EACH, 1, MPI_INT, MPI_SUM, window);
+    MPI_Win_fence(0, window);
+    require(memory[EACH] == round, "MPI_Accumulate");
+    MPI_Win_lock(MPI_LOCK_SHARED, right, 0, window);
+    MPI_Get(in, EACH, MPI_INT, right, 0, EACH, MPI_INT, window);
+    MPI_Win_unlock(right, window);
+    require(!memcmp(in, out, sizeof out[0] * EACH), "MPI_Get");
+    memcpy(in, memory, sizeof in[0] * EACH);
+    check(EACH, 1, left, round);
+}
+
+/* Many messages of eager size at once. */
+static void bursts(int round)
+{
+    enum { MANY = 300, EACH = 1000 };
+    int left = (rank + size - 1) % size, right = (rank + 1) % size;
+    MPI_Request sends[MANY];
+    fill(EACH, 1, round);
+    for (int i = 0; i < MANY; i++)
+        MPI_Isend(out, EACH, MPI_INT, right, i, MPI_COMM_WORLD, &sends[i]);
+    for (int i = 0; i < MANY; i++) {
+        MPI_Recv(in, EACH, MPI_INT, left, i, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
+        check(EACH, 1, left, round);
+    }
+    MPI_Waitall(MANY, sends, MPI_STATUSES_IGNORE);
+}
+
+/* Connections that are idle for a time. */
+static void pauses(int round)
+{
+    rest(0.4);
+    ring(2, MPI_INT, 2, 1, round);
+}
+
 /* ---- Kinds */
 
 static void traffic(void (*round_of)(int))
@@ -180,10 +230,9 @@ int main(int argc, char **argv)
     static const struct {
         const char *name;
         void (*round_of)(int);
-    } kinds[] = {{"small", small},
-                 {"rendezvous", rendezvous},
-                 {"collectives", collectives},
-                 {"strided", strided}};
+    } kinds[] = {{"small", small},     {"rendezvous", rendezvous}, {"collectives", collectives},
+                 {"strided", strided}, {"windows", windows},       {"bursts", bursts},
+                 {"pauses", pauses}};
     const char *kind = argc > 2 ? argv[1] : "";
     seconds = argc > 2 ? atof(argv[2]) : 0;
     if (argc > 3)
@@ -200,6 +249,8 @@ int main(int argc, char **argv)
         connecting();
     if (!strcmp(kind, "finalize"))
         in_finalize();
+    if (window != MPI_WIN_NULL)
+        MPI_Win_free(&window);
     MPI_Finalize();
     say("right");
     return 0;

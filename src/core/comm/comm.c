@@ -114,6 +114,9 @@ void weft_comm_open(struct weft_comm *comm, int block)
                          of_local ? local_lanes : lanes, use);
     }
     weft_context_assign(block, comm);
+    for (unsigned use = 0; use < WEFT_CONTEXTS; use++)
+        if (channel_for(comm, use))
+            weft_net_channel_opened(channel_for(comm, use));
 }
 
 /* ---- Making and freeing */

@@ -366,6 +366,7 @@ static void weft_stop(void)
     char why[768];
     unsigned idle = 0;
     drain();
+    weft_net_leave();
     /* The fence fails if a rank has died; it has waited for the living ranks all the same. */
     if (weft.job.size > 1 && weft_boot_fence(progress_for_fence, &idle, why, sizeof why) &&
         !weft_boot_has_failed(WEFT_BOOT_ANYBODY))

@@ -48,13 +48,26 @@ struct weft_peer_counts {
     uint64_t registrations; /* of memory, for messages from and to it */
 };
 
+/* The messages that a peer was sent, compared with those that it has taken, and the reverse:
+ * ofi/compare.c. */
+struct weft_net_compare {
+    uint32_t sent;      /* messages to the peer at the last look */
+    uint32_t confirmed; /* messages that it had been sent when it reported that all have arrived */
+    double at, wait;    /* time of the next COMPARE, and seconds until the one after it */
+    uint32_t claimed, missing; /* messages that it claims to have sent; those that are not here, */
+    unsigned times;            /* in so many COMPAREs in a row, */
+    double since;              /* the first of which arrived then */
+};
+
 /* The state of the net lane, and nobody else's. Send order and credits: ofi/credits.c. */
 struct weft_net_peer {
-    uint64_t addr;               /* fi_addr_t */
-    uint32_t stop;               /* the sequence number at which the fast path must stop */
-    uint32_t credits_end;        /* sequence number at which the credits end */
-    uint32_t flow_check_at;      /* sequence number at which the next flow check is due */
-    uint32_t credits_to_return;  /* of its messages that matched here */
+    uint64_t addr;              /* fi_addr_t */
+    uint32_t stop;              /* the sequence number at which the fast path must stop */
+    uint32_t credits_end;       /* sequence number at which the credits end */
+    uint32_t flow_check_at;     /* sequence number at which the next flow check is due */
+    uint32_t credits_to_return; /* of its messages that matched here */
+    uint32_t taken;    /* its controls that arrived and, if the provider matches, user messages */
+    uint32_t controls; /* controls and pieces sent to it */
     uint8_t flow_checks_pending; /* flow checks that it has not replied to */
     bool reached;                /* the provider has accepted a message to it */
     bool connected_back;         /* its connection to this rank exists */
@@ -70,6 +83,7 @@ struct weft_net_peer {
     uint32_t credits;                            /* that it gave this rank at first contact */
     uint32_t sent_mark;   /* a value that the sequence had, not 2^32 messages ago, */
     uint64_t sent_before; /* and how many messages there had been then */
+    struct weft_net_compare compare;
 };
 
 struct weft_peer {

@@ -122,12 +122,7 @@ int weft_coll_allgather(struct weft_comm *comm, struct weft_elements in, struct 
  * the number of schedules that advanced. */
 int weft_coll_progress(struct weft_vci *vci);
 
-/* Frees the schedule of a persistent request. */
-void weft_coll_release(struct weft_request *request);
-
-/* Frees the schedules whose types and operations could not be released because their thread did not
- * hold all VCIs; the caller does. */
-void weft_coll_end_deferred(struct weft_vci *vci);
+extern const struct weft_request_ops weft_coll_request_ops;
 
 /* Frees all schedules that are kept for reuse. */
 void weft_coll_finalize(void);

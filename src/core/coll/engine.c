@@ -534,11 +534,16 @@ void weft_coll_restart(struct weft_request *request)
     begin(request->schedule);
 }
 
-void weft_coll_release(struct weft_request *request)
+/* Frees the schedule of a persistent request. */
+static int free_schedule(struct weft_request *request)
 {
     if (request->flags & WEFT_REQUEST_PERSISTENT)
         weft_schedule_put(request->schedule);
+    return MPI_SUCCESS;
 }
+
+const struct weft_request_ops weft_coll_request_ops = {
+    .name = "collective", .free = free_schedule, .end_deferred = weft_schedule_end_deferred};
 
 void weft_schedule_each_active(void (*see)(void *arg, const struct weft_schedule *s), void *arg)
 {

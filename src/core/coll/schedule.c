@@ -166,7 +166,7 @@ void weft_schedule_put(struct weft_schedule *s)
     vci->coll.kept_count++;
 }
 
-void weft_coll_end_deferred(struct weft_vci *vci)
+void weft_schedule_end_deferred(struct weft_vci *vci)
 {
     for (struct weft_schedule *s; (s = vci->coll.deferred) != NULL;) {
         vci->coll.deferred = s->next_active;

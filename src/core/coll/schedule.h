@@ -106,6 +106,10 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args);
 /* Frees a schedule with its memory and references. */
 void weft_schedule_put(struct weft_schedule *s);
 
+/* Frees the schedules of a VCI whose types and operations could not be released because their
+ * thread did not hold all VCIs; the caller does. */
+void weft_schedule_end_deferred(struct weft_vci *vci);
+
 /* The tag of a collective call on a communicator (engine.c); its lowest bits are the kind. The kind
  * MAKING: messages by which a persistent collective gets an area. */
 enum { WEFT_COLL_KIND_MASK = 31, WEFT_COLL_KIND_MAKING = 30 };

@@ -225,7 +225,8 @@ static bool awaits_refusal(const struct weft_request *request)
 static void add_active(void *arg, struct weft_request *request)
 {
     struct report *report = arg;
-    bool inner = (request->flags & WEFT_REQUEST_PART) && request->whole->op >= WEFT_REQUEST_PSEND;
+    bool inner =
+        (request->flags & WEFT_REQUEST_PART) && weft_request_ops[request->whole->op].part_ended;
     if (request->pending > 0 && request != report->on && request->op != WEFT_REQUEST_NONE &&
         request->op != WEFT_REQUEST_COLL && request->op != WEFT_REQUEST_BSEND && !inner &&
         !awaits_refusal(request))

@@ -77,23 +77,13 @@ static void see_message(void *arg, struct weft_match_message *match)
 
 static void see_request(void *arg, struct weft_request *request)
 {
-    static const char *const names[] = {[WEFT_REQUEST_SEND] = "send",
-                                        [WEFT_REQUEST_RECV] = "receive",
-                                        [WEFT_REQUEST_FLUSH] = "flush of a buffer",
-                                        [WEFT_REQUEST_GENERALIZED] = "generalized request",
-                                        [WEFT_REQUEST_BSEND] = "buffered send",
-                                        [WEFT_REQUEST_MAKING] = "MPI_Comm_idup",
-                                        [WEFT_REQUEST_COLL] = "collective",
-                                        [WEFT_REQUEST_PSEND] = "partitioned send",
-                                        [WEFT_REQUEST_PRECV] = "partitioned receive",
-                                        [WEFT_REQUEST_RMA] = "operation on a window"};
+    const char *name = weft_request_ops[request->op].name;
     bool plain = request->op == WEFT_REQUEST_SEND || request->op == WEFT_REQUEST_RECV;
-    if (request->op >= sizeof names / sizeof *names || !names[request->op] ||
-        request->flags & (WEFT_REQUEST_PART | WEFT_REQUEST_ORPHAN) ||
+    if (!name || request->flags & (WEFT_REQUEST_PART | WEFT_REQUEST_ORPHAN) ||
         (plain && request->channel != &request->channel->comm->p2p))
         return; /* not the program's */
-    add(arg, "%s%s %p", request->flags & WEFT_REQUEST_PERSISTENT ? "persistent " : "",
-        names[request->op], (void *)request);
+    add(arg, "%s%s %p", request->flags & WEFT_REQUEST_PERSISTENT ? "persistent " : "", name,
+        (void *)request);
 }
 
 /* ---- Objects */

@@ -18,6 +18,7 @@
 #include "core/pt2pt/partitioned.h"
 #include "core/object/settings.h"
 #include "core/pt2pt/count.h"
+#include "core/rma/win.h"
 #include "core/tool/event.h"
 #include "core/pt2pt/lane.h"
 #include "ofi/net.h"
@@ -105,6 +106,8 @@ void weft_entry_set_events(bool waiting)
 static void init_tables(void)
 {
     weft_request_init();
+    weft_request_ops[WEFT_REQUEST_COLL] = weft_coll_request_ops;
+    weft_request_ops[WEFT_REQUEST_RMA] = weft_rma_request_ops;
     weft_probe_init();
     weft_datatype_init();
     weft_op_init();

@@ -189,15 +189,16 @@ int weft_bsend_restart(struct weft_request *held)
     return code;
 }
 
-void weft_bsend_release(struct weft_request *held)
+int weft_bsend_release(struct weft_request *held)
 {
     struct weft_request *send = held->whole;
     held->whole = NULL;
-    if (!send)
-        return;
-    send->whole = NULL;
-    if (!send->pending)
-        weft_request_put(send);
+    if (send) {
+        send->whole = NULL;
+        if (!send->pending)
+            weft_request_put(send);
+    }
+    return MPI_SUCCESS;
 }
 
 void weft_bsend_ended(struct weft_request *send)

@@ -41,8 +41,9 @@ int weft_bsend_isend(struct weft_channel *channel, const void *buffer, size_t by
  * match.source and whose whole is NULL. */
 int weft_bsend_restart(struct weft_request *held);
 
-/* Separates a user's request of kind WEFT_REQUEST_BSEND from its send, if it has one. */
-void weft_bsend_release(struct weft_request *held);
+/* Separates a user's request of kind WEFT_REQUEST_BSEND from its send, if it has one. Returns
+ * MPI_SUCCESS. */
+int weft_bsend_release(struct weft_request *held);
 
 /* Requests the cancel of its send. The request may be pending until that is decided. */
 void weft_bsend_cancel(struct weft_request *held);

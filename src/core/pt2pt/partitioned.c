@@ -108,13 +108,14 @@ void weft_partitioned_start(struct weft_request *request)
         weft_precv_start(weft_precv_of(request));
 }
 
-void weft_partitioned_free(struct weft_request *request)
+int weft_partitioned_free(struct weft_request *request)
 {
     if (request->op == WEFT_REQUEST_PSEND)
         weft_psend_delete(weft_psend_of(request));
     else
         weft_precv_abandon(weft_precv_of(request));
     request->buffer = NULL;
+    return MPI_SUCCESS;
 }
 
 static void delete_one(struct weft_partitioned *base)

@@ -7,12 +7,10 @@
  */
 #include "core/pt2pt/request.h"
 #include "core/pt2pt/bsend.h"
-#include "core/coll/coll.h"
 #include "core/object/error.h"
 #include "core/pt2pt/generalized.h"
 #include "core/pt2pt/lane.h"
 #include "core/pt2pt/partitioned.h"
-#include "core/rma/win.h"
 #include "core/pt2pt/count.h"
 #include "core/process/weft.h"
 
@@ -21,6 +19,31 @@
 
 struct weft_request weft_request_null = {.object = {WEFT_KIND_REQUEST, 0},
                                          .flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE};
+
+struct weft_request_ops weft_request_ops[WEFT_REQUEST_KINDS] = {
+    [WEFT_REQUEST_SEND] = {.name = "send"},
+    [WEFT_REQUEST_RECV] = {.name = "receive"},
+    [WEFT_REQUEST_PROBE] = {.needs_all = true},
+    [WEFT_REQUEST_FLUSH] = {.name = "flush of a buffer", .needs_all = true},
+    [WEFT_REQUEST_GENERALIZED] = {.name = "generalized request",
+                                  .needs_all = true,
+                                  .free = weft_generalized_free},
+    [WEFT_REQUEST_BSEND] = {.name = "buffered send", .needs_all = true, .free = weft_bsend_release},
+    [WEFT_REQUEST_MAKING] = {.name = "MPI_Comm_idup", .needs_all = true},
+    [WEFT_REQUEST_PSEND] = {.name = "partitioned send",
+                            .needs_all = true,
+                            .parts_need_all = true,
+                            .part_ended = weft_partitioned_part,
+                            .free = weft_partitioned_free},
+    [WEFT_REQUEST_PRECV] = {.name = "partitioned receive",
+                            .needs_all = true,
+                            .parts_need_all = true,
+                            .part_ended = weft_partitioned_part,
+                            .free = weft_partitioned_free},
+    [WEFT_REQUEST_ANNOUNCEMENT] = {.needs_all = true,
+                                   .parts_need_all = true,
+                                   .part_ended = weft_partitioned_part},
+};
 
 void weft_request_init(void)
 {
@@ -113,12 +136,8 @@ void weft_request_put(struct weft_request *request)
 static void end_part(struct weft_request *request)
 {
     struct weft_request *whole = request->whole;
-    if (whole->op == WEFT_REQUEST_RMA) {
-        weft_rma_part(request);
-        return;
-    }
-    if (whole->op >= WEFT_REQUEST_PSEND) {
-        weft_partitioned_part(request);
+    if (weft_request_ops[whole->op].part_ended) {
+        weft_request_ops[whole->op].part_ended(request);
         return;
     }
     if (request->error && !whole->error)
@@ -129,15 +148,18 @@ static void end_part(struct weft_request *request)
     weft_request_event(whole);
 }
 
-/* Buffered and partitioned sends and receives end in objects that belong to no VCI. */
 static bool needs_all(const struct weft_request *request)
 {
-    bool part = request->flags & WEFT_REQUEST_PART;
-    if (part && request->whole->op == WEFT_REQUEST_RMA)
-        return false;
-    return (request->op > WEFT_REQUEST_RECV && request->op != WEFT_REQUEST_COLL) ||
-           (request->op == WEFT_REQUEST_SEND && (request->flags & WEFT_REQUEST_BUFFERED)) ||
-           (part && request->whole->op >= WEFT_REQUEST_PSEND);
+    if (request->flags & WEFT_REQUEST_PART)
+        return weft_request_ops[request->whole->op].parts_need_all;
+    return weft_request_ops[request->op].needs_all ||
+           (request->op == WEFT_REQUEST_SEND && (request->flags & WEFT_REQUEST_BUFFERED));
+}
+
+static int free_held(struct weft_request *request)
+{
+    int (*release)(struct weft_request *) = weft_request_ops[request->op].free;
+    return release ? release(request) : MPI_SUCCESS;
 }
 
 void weft_request_last(struct weft_request *request)
@@ -161,8 +183,7 @@ void weft_request_last(struct weft_request *request)
         weft_bsend_ended(request);
         return;
     }
-    if (request->op == WEFT_REQUEST_BSEND)
-        weft_bsend_release(request);
+    free_held(request);
     weft_request_put(request);
 }
 
@@ -170,13 +191,14 @@ void weft_request_end_deferred(void)
 {
     __atomic_fetch_and(&weft.others, (uint8_t)~WEFT_OTHERS_DEFERRED, __ATOMIC_RELAXED);
     for (unsigned v = 0; v < weft.nvcis; v++) {
-        weft_coll_end_deferred(&weft.vcis[v]);
         for (struct weft_request *request; (request = weft.vcis[v].deferred) != NULL;) {
             weft.vcis[v].deferred = request->next;
             weft_request_last(request);
         }
+        for (int kind = 0; kind < WEFT_REQUEST_KINDS; kind++)
+            if (weft_request_ops[kind].end_deferred)
+                weft_request_ops[kind].end_deferred(&weft.vcis[v]);
     }
-    weft_rma_free_spent();
 }
 
 void weft_request_join(struct weft_request *whole, struct weft_request *send, void *copy)
@@ -196,14 +218,7 @@ int weft_request_abandon(struct weft_request *request)
         request->flags |= WEFT_REQUEST_ORPHAN;
         return MPI_SUCCESS;
     }
-    int code =
-        request->op == WEFT_REQUEST_GENERALIZED ? weft_generalized_free(request) : MPI_SUCCESS;
-    if (request->op == WEFT_REQUEST_COLL)
-        weft_coll_release(request);
-    if (request->op == WEFT_REQUEST_BSEND)
-        weft_bsend_release(request);
-    if (weft_request_is_partitioned(request))
-        weft_partitioned_free(request);
+    int code = free_held(request);
     weft_request_put(request);
     return code;
 }

@@ -42,8 +42,9 @@ enum weft_request_kind {
     WEFT_REQUEST_PRECV,
     WEFT_REQUEST_ANNOUNCEMENT, /* the whole of announcements of partitioned sends; not in the pool
                                 */
-    WEFT_REQUEST_RMA /* an operation on a window; the whole of a window's messages: core/rma/win.h
-                      */
+    WEFT_REQUEST_RMA, /* an operation on a window; the whole of a window's messages: core/rma/win.h
+                       */
+    WEFT_REQUEST_KINDS
 };
 
 enum weft_send_mode {
@@ -146,6 +147,27 @@ enum { WEFT_REQUEST_SLAB = 256 };
 /* The integer form of a request is its number, and this (MPI_Request_toint): other handles have
  * less, so a request needs no entry in their table, which would cost time for each message. */
 enum { WEFT_REQUEST_INTEGERS = 1 << 30 };
+
+/* The differences between the kinds. */
+struct weft_request_ops {
+    const char *name; /* for users; NULL: requests of Weft's own */
+    /* The request, or the request of which it is a part, ends in objects that belong to no VCI, so
+     * that its last event needs all VCIs. */
+    bool needs_all, parts_need_all;
+    /* A part of a request of this kind is complete. NULL: it frees its copy, and is an event of its
+     * whole, which takes over its error. */
+    void (*part_ended)(struct weft_request *part);
+    /* Frees what a complete or inactive request holds besides itself; may be NULL. Returns an MPI
+     * error class. */
+    int (*free)(struct weft_request *request);
+    /* Ends what such requests have deferred in a VCI until a thread holds all, which the caller
+     * does; may be NULL. */
+    void (*end_deferred)(struct weft_vci *vci);
+};
+
+/* By kind. The rows of collectives and windows are written by weft_init, since those modules are
+ * above this one. */
+extern struct weft_request_ops weft_request_ops[WEFT_REQUEST_KINDS];
 
 /* The object of MPI_REQUEST_NULL; never written to. */
 extern struct weft_request weft_request_null;

@@ -75,7 +75,8 @@ int weft_rma_packet_send(struct weft_win *win, int rank, struct weft_rma_packet 
     return MPI_SUCCESS;
 }
 
-void weft_rma_part(struct weft_request *part)
+/* A message of a window is complete. */
+static void part_ended(struct weft_request *part)
 {
     struct weft_win *win =
         (struct weft_win *)((char *)part->whole - offsetof(struct weft_win, whole));
@@ -90,6 +91,11 @@ void weft_rma_part(struct weft_request *part)
         free(part->part.copy);
     weft_request_put(part);
 }
+
+const struct weft_request_ops weft_rma_request_ops = {.name = "operation on a window",
+                                                      .needs_all = true,
+                                                      .part_ended = part_ended,
+                                                      .end_deferred = weft_rma_free_spent};
 
 int weft_rma_notify(struct weft_win *win, int rank, enum weft_rma_packet_kind kind, int op)
 {

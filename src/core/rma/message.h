@@ -148,6 +148,9 @@ void weft_rma_result(struct weft_win *win, int source, const struct weft_rma_pac
 /* A transfer of an operation has ended; error: 0 or an error class. */
 void weft_rma_moved(struct weft_win *win, struct weft_rma_op *op, int error);
 
+/* Frees operations of a VCI that have ended where only one VCI was held; the caller holds all. */
+void weft_rma_free_spent(struct weft_vci *vci);
+
 /* Ends the operations on a dead rank. */
 void weft_rma_fail_operations(struct weft_win *win, int rank);
 

@@ -77,13 +77,12 @@ static void release(struct weft_rma_op *op)
     free(op);
 }
 
-void weft_rma_free_spent(void)
+void weft_rma_free_spent(struct weft_vci *vci)
 {
-    for (unsigned i = 0; i < weft.nvcis; i++)
-        for (struct weft_rma_op *op; (op = weft.vcis[i].windows.spent) != NULL;) {
-            weft.vcis[i].windows.spent = op->next;
-            release(op);
-        }
+    for (struct weft_rma_op *op; (op = vci->windows.spent) != NULL;) {
+        vci->windows.spent = op->next;
+        release(op);
+    }
 }
 
 static bool is_finished(const struct weft_rma_op *op)

@@ -266,14 +266,11 @@ bool weft_rma_apply_atomic(const struct weft_op *op, enum weft_basic_type elemen
 
 /* ---- For the rest of the core */
 
-/* A message of a window is complete (WEFT_REQUEST_PART). */
-void weft_rma_part(struct weft_request *part);
+/* Operations on windows, and the windows' messages, which are parts. */
+extern const struct weft_request_ops weft_rma_request_ops;
 
 /* Progresses the windows of a VCI, which the caller holds; returns the number of events. */
 int weft_rma_progress(struct weft_vci *vci);
-
-/* Frees operations that have ended where only one VCI was held; the caller holds all. */
-void weft_rma_free_spent(void);
 
 /* Calls see(arg, text) for each window on which a call waits, and for each open epoch. */
 void weft_rma_each_wait(void (*see)(void *arg, const char *text), void *arg);

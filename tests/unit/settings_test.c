@@ -267,7 +267,24 @@ static void test_others_variables(void **state)
     assert_accepted("WEFT_TEST_ANYTHING", "1");
     assert_accepted("WEFTRUN_ANYTHING", "1");
     assert_accepted("WEFT_CC", "clang");
+    assert_accepted("WEFT_CXX", "clang++");
+    assert_accepted("WEFT_FC", "gfortran");
     assert_int_equal(load_with("WEFT_CCC", "clang"), -1);
+}
+
+/* What module files and package managers set. */
+static void test_installation(void **state)
+{
+    static const char *const names[] = {"WEFT_ROOT",    "WEFT_DIR",  "WEFT_HOME", "WEFT_PREFIX",
+                                        "WEFT_BASE",    "WEFT_PATH", "WEFT_LIB",  "WEFT_INC",
+                                        "WEFT_INCLUDE", "WEFT_BIN",  "WEFT_MAN",  "WEFT_VERSION"};
+    (void)state;
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        assert_accepted(names[i], "/opt/weft/0.1.0");
+    assert_int_equal(load_with("WEFT_ROOTS", "/opt/weft"), -1);
+    assert_int_equal(load_with("WEFT_VER", "1"), -1);
+    assert_int_equal(load_with("WEFT_", "1"), -1);
+    assert_suggests("WEFT_VERBOS", "WEFT_VERBOSE");
 }
 
 /* What a tool sets stays, whatever the environment says, and keeps to the row's bounds. */
@@ -300,6 +317,7 @@ int main(void)
         cmocka_unit_test_setup(test_refused_keeps_default, clear_environment),
         cmocka_unit_test_setup(test_misspelt, clear_environment),
         cmocka_unit_test_setup(test_others_variables, clear_environment),
+        cmocka_unit_test_setup(test_installation, clear_environment),
         cmocka_unit_test_setup(test_set, clear_environment),
     };
 

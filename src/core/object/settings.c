@@ -364,6 +364,19 @@ static bool known(const char *name, size_t len)
     return false;
 }
 
+/* Variables of the wrapper compilers, and those by which module files and package managers describe
+ * an installation. */
+static bool not_a_setting(const char *name, size_t len)
+{
+    static const char *const names[] = {"CC",   "CXX",    "FC",   "ROOT", "DIR",
+                                        "HOME", "PREFIX", "BASE", "LIB",  "INCLUDE",
+                                        "PATH", "INC",    "BIN",  "MAN",  "VERSION"};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
+        if (strlen(names[i]) == len && strncmp(names[i], name, len) == 0)
+            return true;
+    return false;
+}
+
 /* Rejects variables without a row, which are probably misspelt and would have no effect. */
 static int refuse_unknown(char *why, size_t len)
 {
@@ -372,8 +385,8 @@ static int refuse_unknown(char *why, size_t len)
         char name[128];
         if (strncmp(*entry, "WEFT_", 5) != 0 || strncmp(*entry, "WEFT_TEST_", 10) == 0)
             continue;
-        if (known(*entry, name_len) || strncmp(*entry, "WEFT_CC=", 8) == 0)
-            continue; /* read by the wrapper compilers */
+        if (known(*entry, name_len) || not_a_setting(*entry + 5, name_len - 5))
+            continue;
         snprintf(name, sizeof name, "%.*s", (int)(name_len < 100 ? name_len : 100), *entry);
         snprintf(why, len,
                  "The environment sets %s, which is no setting of Weft; the nearest is %s: correct "

@@ -5,8 +5,8 @@
  * Invariants:
  *  - Ranks get only processors that weftrun may use, so the limits of taskset, cgroups and batch
  *    systems apply.
- *  - Two ranks never share a core or hardware thread. They share a NUMA node only if ranks
- *    outnumber nodes, and then in equal blocks.
+ *  - Two ranks never share a core or hardware thread. They share a NUMA node or package only if
+ *    ranks outnumber these, and then in equal blocks.
  */
 #include "bind.h"
 #include "lines.h"
@@ -63,18 +63,21 @@ static int load(hwloc_topology_t *topo)
 
 static int plan(struct job *job, hwloc_topology_t topo)
 {
-    static const char *const names[] = {
-        [BIND_HWTHREAD] = "hwthread", [BIND_CORE] = "core", [BIND_NUMA] = "numa"};
-    hwloc_obj_type_t type = job->bind == BIND_NUMA   ? HWLOC_OBJ_NUMANODE
-                            : job->bind == BIND_CORE ? HWLOC_OBJ_CORE
-                                                     : HWLOC_OBJ_PU;
+    static const char *const names[] = {[BIND_HWTHREAD] = "hwthread",
+                                        [BIND_CORE] = "core",
+                                        [BIND_NUMA] = "numa",
+                                        [BIND_PACKAGE] = "package"};
+    static const hwloc_obj_type_t types[] = {[BIND_HWTHREAD] = HWLOC_OBJ_PU,
+                                             [BIND_CORE] = HWLOC_OBJ_CORE,
+                                             [BIND_NUMA] = HWLOC_OBJ_NUMANODE,
+                                             [BIND_PACKAGE] = HWLOC_OBJ_PACKAGE};
     int n = 0, status = 0;
-    hwloc_obj_t *objs = list_objects(topo, type, &n);
+    hwloc_obj_t *objs = list_objects(topo, types[job->bind], &n);
     if (!objs || n == 0) {
         weft_lines_print("hwloc finds nothing of the kind \"%s\" on %s; use --bind none.",
                          names[job->bind], job->host);
         status = -1;
-    } else if (job->bind != BIND_NUMA && job->size > n) {
+    } else if (job->bind < BIND_NUMA && job->size > n) {
         weft_lines_print("--bind %s needs one %s for each of %d ranks, but %s offers %d; start "
                          "fewer ranks or use --bind none.",
                          names[job->bind], names[job->bind], job->size, job->host, n);

@@ -184,17 +184,19 @@ static int set_env(char **env, const char *setting)
 }
 
 /* A new environment for rank, to be freed by free_env; NULL after printing why. */
-static char **make_env(const struct rank *rank)
+static char **make_env(const struct job *job, const struct rank *rank)
 {
     size_t n = 0;
     while (environ[n])
         n++;
-    char **env = calloc(n + (size_t)rank->app->nenv + 2, sizeof *env);
+    char **env = calloc(n + (size_t)(job->env.n + rank->app->env.n) + 2, sizeof *env);
     bool ok = env != NULL;
     for (size_t i = 0; ok && i < n; i++)
         ok = (env[i] = strdup(environ[i])) != NULL;
-    for (int i = 0; ok && i < rank->app->nenv; i++)
-        ok = set_env(env, rank->app->env[i]) == 0;
+    for (int i = 0; ok && i < job->env.n; i++)
+        ok = set_env(env, job->env.list[i]) == 0;
+    for (int i = 0; ok && i < rank->app->env.n; i++)
+        ok = set_env(env, rank->app->env.list[i]) == 0;
     if (ok)
         ok = set_env(env, "WEFTRUN_VERSION=" PACKAGE_VERSION) == 0;
     if (!ok)
@@ -288,7 +290,7 @@ int weft_launch_rank(struct job *job, struct rank *rank, int in, const struct la
                          rank->rank, strerror(errno));
         goto out;
     }
-    env = make_env(rank);
+    env = make_env(job, rank);
     if (!env)
         goto out;
     pid = fork();

@@ -3,10 +3,13 @@
  * Reads `weftrun [options] program args [: [options] program args]...`.
  *
  * Invariant: options come before the program's name; from the name to a lone ':' every word is an
- * argument of the program. -n, -x, --wdir and --pset apply to their part of the line, all other
- * options to the whole job. Options of other launchers are accepted if they mean the same here.
+ * argument of the program. -n, -x, -ppn, --wdir and --pset apply to their part of the line, all
+ * other options to the whole job. Options of other launchers are accepted if they mean the same
+ * here.
  */
 #include "options.h"
+#include "config_file.h"
+#include "hosts.h"
 #include "lines.h"
 
 #include <errno.h>
@@ -14,6 +17,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
+#include <unistd.h>
 
 #ifdef HAVE_CONFIG_H
 #include "config.h"
@@ -40,48 +44,94 @@ enum option_id {
     OPT_HELP,
     OPT_VERSION,
     OPT_ANYWAY,
-    OPT_NODES,
+    OPT_HERE,
+    OPT_PER_NODE,
+    OPT_MAP,
+    OPT_GLOBAL_ENV,
+    OPT_OUTPUT,
+    OPT_HOSTS,
+    OPT_HOST_FILE,
+    OPT_REFUSED,
 };
+
+#define MCA_INSTEAD                                                                                \
+    "it sets parameters of Open MPI; Weft's settings are variables, such as WEFT_PROVIDER and "    \
+    "WEFT_IFACE, which weft_info --settings lists"
+#define BIND_INSTEAD "use --bind, and taskset for the processors of the job"
+#define FILES_INSTEAD                                                                              \
+    "give each rank a file by weftrun -n N sh -c 'exec program >out.$PMIX_RANK', or use --tag"
 
 /* Long names are also accepted with a single dash, as by MPICH. */
 static const struct option_row {
     const char *name;
     enum option_id id;
     bool takes_value;
+    const char *instead; /* of OPT_REFUSED: a clause on what to use */
 } rows[] = {
-    {"-n", OPT_COUNT, true},
-    {"--np", OPT_COUNT, true},
-    {"--tag", OPT_TAG, false},
-    {"--keep-going", OPT_KEEP, false},
-    {"--bind", OPT_BIND, true},
-    {"--report-bindings", OPT_REPORT, false},
-    {"--timeout", OPT_TIMEOUT, true},
-    {"--pset", OPT_SET, true},
-    {"--wdir", OPT_DIR, true},
-    {"-x", OPT_EXPORT, true},
-    {"--env", OPT_ENV, true},
-    {"-v", OPT_VERBOSE, false},
-    {"--verbose", OPT_VERBOSE, false},
-    {"-h", OPT_HELP, false},
-    {"--help", OPT_HELP, false},
-    {"-V", OPT_VERSION, false},
-    {"--version", OPT_VERSION, false},
+    {"-n", OPT_COUNT, true, NULL},
+    {"--n", OPT_COUNT, true, NULL},
+    {"--np", OPT_COUNT, true, NULL},
+    {"--tag", OPT_TAG, false, NULL},
+    {"--keep-going", OPT_KEEP, false, NULL},
+    {"--bind", OPT_BIND, true, NULL},
+    {"--report-bindings", OPT_REPORT, false, NULL},
+    {"--timeout", OPT_TIMEOUT, true, NULL},
+    {"--pset", OPT_SET, true, NULL},
+    {"--wdir", OPT_DIR, true, NULL},
+    {"-x", OPT_EXPORT, true, NULL},
+    {"--env", OPT_ENV, true, NULL},
+    {"--here", OPT_HERE, false, NULL},
+    {"-v", OPT_VERBOSE, false, NULL},
+    {"--verbose", OPT_VERBOSE, false, NULL},
+    {"-h", OPT_HELP, false, NULL},
+    {"--help", OPT_HELP, false, NULL},
+    {"-V", OPT_VERSION, false, NULL},
+    {"--version", OPT_VERSION, false, NULL},
     /* Open MPI's and MPICH's names of the same options */
-    {"--bind-to", OPT_BIND, true},
-    {"--wd", OPT_DIR, true},
-    {"--tag-output", OPT_TAG, false},
-    {"--prepend-rank", OPT_TAG, false},
-    {"-l", OPT_TAG, false},
+    {"--bind-to", OPT_BIND, true, NULL},
+    {"--wd", OPT_DIR, true, NULL},
+    {"--tag-output", OPT_TAG, false, NULL},
+    {"--prefix-output", OPT_TAG, false, NULL},
+    {"--prepend-rank", OPT_TAG, false, NULL},
+    {"--label", OPT_TAG, false, NULL},
+    {"-l", OPT_TAG, false, NULL},
+    {"--output", OPT_OUTPUT, true, NULL},
+    {"--genv", OPT_GLOBAL_ENV, true, NULL},
+    /* Options with a meaning on one node */
+    {"--ppn", OPT_PER_NODE, true, NULL},
+    {"--perhost", OPT_PER_NODE, true, NULL},
+    {"--npernode", OPT_PER_NODE, true, NULL},
+    {"-N", OPT_PER_NODE, true, NULL},
+    {"--map-by", OPT_MAP, true, NULL},
+    {"--rank-by", OPT_MAP, true, NULL},
+    {"--host", OPT_HOSTS, true, NULL},
+    {"-H", OPT_HOSTS, true, NULL},
+    {"--hosts", OPT_HOSTS, true, NULL},
+    {"--hostfile", OPT_HOST_FILE, true, NULL},
+    {"--machinefile", OPT_HOST_FILE, true, NULL},
+    {"-f", OPT_HOST_FILE, true, NULL},
     /* Options for weftrun's default behaviour: ignored */
-    {"--oversubscribe", OPT_ANYWAY, false},
-    {"--allow-run-as-root", OPT_ANYWAY, false},
+    {"--oversubscribe", OPT_ANYWAY, false, NULL},
+    {"--allow-run-as-root", OPT_ANYWAY, false, NULL},
+    {"--genvall", OPT_ANYWAY, false, NULL},
+    {"--envall", OPT_ANYWAY, false, NULL},
+    {"--genvlist", OPT_ANYWAY, true, NULL},
+    {"--envlist", OPT_ANYWAY, true, NULL},
     /* Options that weftrun does not support */
-    {"--host", OPT_NODES, true},
-    {"-H", OPT_NODES, true},
-    {"--hosts", OPT_NODES, true},
-    {"--hostfile", OPT_NODES, true},
-    {"--machinefile", OPT_NODES, true},
-    {"-f", OPT_NODES, true},
+    {"--configfile", OPT_REFUSED, true, "it must be the first option and the only one"},
+    {"--mca", OPT_REFUSED, true, MCA_INSTEAD},
+    {"--gmca", OPT_REFUSED, true, MCA_INSTEAD},
+    {"--prtemca", OPT_REFUSED, true, MCA_INSTEAD},
+    {"--pmixmca", OPT_REFUSED, true, "set the variable PMIX_MCA_NAME instead"},
+    {"--genvnone", OPT_REFUSED, false, "remove variables by \"env -u NAME weftrun ...\""},
+    {"--envnone", OPT_REFUSED, false, "remove variables by \"env -u NAME weftrun ...\""},
+    {"--rankfile", OPT_REFUSED, true, BIND_INSTEAD},
+    {"-rf", OPT_REFUSED, true, BIND_INSTEAD},
+    {"--cpu-set", OPT_REFUSED, true, BIND_INSTEAD},
+    {"--cpus-per-proc", OPT_REFUSED, true, BIND_INSTEAD},
+    {"--cpus-per-rank", OPT_REFUSED, true, BIND_INSTEAD},
+    {"--output-filename", OPT_REFUSED, true, FILES_INSTEAD},
+    {"--outfile-pattern", OPT_REFUSED, true, FILES_INSTEAD},
 };
 
 static const char help[] =
@@ -89,16 +139,21 @@ static const char help[] =
     "\n"
     "Starts an MPI program on this machine.\n"
     "\n"
-    "  -n N               number of ranks of this program (default 1)\n"
+    "  -n N               number of ranks of this program (default 1; in an allocation of\n"
+    "                     a batch system on one node: its tasks)\n"
     "  -x, --env VAR=VAL  set a variable for this program's ranks (repeatable)\n"
     "  --pset NAME        make this program's ranks a process set of MPI sessions\n"
     "  --wdir DIR         start this program's ranks in DIR\n"
     "  --tag              begin each line of output with the rank, as [3]\n"
-    "  --bind WHAT        give each rank a core, hwthread or numa node; none (default)\n"
+    "  --bind WHAT        give each rank a core, hwthread, numa node or package; none\n"
+    "                     (default)\n"
     "  --report-bindings  print the binding of each rank on stderr\n"
     "  --timeout SECS     stop the job after SECS seconds, exit code 124\n"
     "                     (as the variable MPIEXEC_TIMEOUT does)\n"
     "  --keep-going       a rank that fails does not stop the others\n"
+    "  --here             start the ranks on this machine, though the allocation of the\n"
+    "                     batch system has other nodes\n"
+    "  -configfile FILE   read all options and programs from FILE, one program a line\n"
     "  -v, --verbose      print each step on stderr\n"
     "  -h, --help         this text\n"
     "  -V, --version      the version\n"
@@ -124,16 +179,17 @@ static const struct option_row *find_row(const char *word, const char **value)
     return NULL;
 }
 
-static int read_count(struct app *app, const char *text)
+static int read_count(int *count, const char *option, const char *text)
 {
     char *end;
     errno = 0;
     long n = strtol(text, &end, 10);
     if (errno || end == text || *end || n < 1 || n > RANKS_MAX) {
-        weft_lines_print("-n needs a number of ranks from 1 to %d, not \"%s\".", RANKS_MAX, text);
+        weft_lines_print("%s needs a number of ranks from 1 to %d, not \"%s\".", option, RANKS_MAX,
+                         text);
         return -1;
     }
-    app->count = (int)n;
+    *count = (int)n;
     return 0;
 }
 
@@ -152,21 +208,54 @@ static int read_timeout(struct job *job, const char *from, const char *text)
 
 static int read_bind(struct job *job, const char *text)
 {
-    static const char *const names[] = {[BIND_NONE] = "none",
-                                        [BIND_HWTHREAD] = "hwthread",
-                                        [BIND_CORE] = "core",
-                                        [BIND_NUMA] = "numa"};
-    for (int i = 0; i <= BIND_NUMA; i++) {
-        if (strcmp(text, names[i]) == 0) {
-            job->bind = (enum bind_kind)i;
+    static const struct {
+        const char *name;
+        enum bind_kind kind;
+    } names[] = {{"none", BIND_NONE},    {"hwthread", BIND_HWTHREAD}, {"core", BIND_CORE},
+                 {"numa", BIND_NUMA},    {"package", BIND_PACKAGE},   {"socket", BIND_PACKAGE},
+                 {"machine", BIND_NONE}, {"board", BIND_NONE},        {"node", BIND_NONE}};
+    for (size_t i = 0; i < sizeof names / sizeof names[0]; i++) {
+        if (strcmp(text, names[i].name) == 0) {
+            job->bind = names[i].kind;
             return 0;
         }
     }
-    weft_lines_print("--bind takes core, hwthread, numa or none, not \"%s\".", text);
+    weft_lines_print("--bind takes core, hwthread, numa, package or none, not \"%s\".", text);
     return -1;
 }
 
-static int read_env(struct app *app, const char *text)
+/* All ranks are on this node, so a mapping matters only for the processors that ranks are bound to.
+ */
+static int read_map(struct job *job, struct app *app, const char *text)
+{
+    static const char *const near[] = {"slot", "node", "core", "hwthread"};
+    static const char *const far[] = {"numa",    "socket",  "package", "l1cache",
+                                      "l2cache", "l3cache", "board"};
+    if (strncmp(text, "ppr:", 4) == 0) {
+        size_t digits = strspn(text + 4, "0123456789");
+        char number[16];
+        if (digits < sizeof number && strcmp(text + 4 + digits, ":node") == 0) {
+            snprintf(number, sizeof number, "%.*s", (int)digits, text + 4);
+            return read_count(&app->per_node, "ppr", number);
+        }
+    }
+    for (size_t i = 0; i < sizeof near / sizeof near[0]; i++)
+        if (strcmp(text, near[i]) == 0)
+            return 0;
+    for (size_t i = 0; i < sizeof far / sizeof far[0]; i++) {
+        if (strcmp(text, far[i]) == 0) {
+            job->map = text;
+            return 0;
+        }
+    }
+    weft_lines_print(
+        "weftrun has no mapping \"%s\": ranks are on this machine, in order, so use -n, "
+        "and --bind for their processors.",
+        text);
+    return -1;
+}
+
+static int read_env(struct variables *env, const char *text)
 {
     const char *eq = strchr(text, '=');
     if (!eq || eq == text) {
@@ -175,13 +264,38 @@ static int read_env(struct app *app, const char *text)
                          text);
         return -1;
     }
-    const char **more = realloc(app->env, (size_t)(app->nenv + 1) * sizeof *more);
+    const char **more = realloc(env->list, (size_t)(env->n + 1) * sizeof *more);
     if (!more) {
         weft_lines_print("No memory for the option -x.");
         return -1;
     }
-    app->env = more;
-    app->env[app->nenv++] = text;
+    env->list = more;
+    env->list[env->n++] = text;
+    return 0;
+}
+
+/* The hosts of an option must be this one. */
+static int read_hosts(struct job *job, bool file, const char *text)
+{
+    struct host_list list;
+    int error = 0;
+    if (file)
+        error = weft_hosts_read_file(&list, text);
+    else
+        weft_hosts_read_words(&list, text);
+    if (error) {
+        weft_lines_print("The file of hosts %s cannot be read: %s.", text, strerror(error));
+        return -1;
+    }
+    const char *elsewhere = weft_hosts_elsewhere(&list);
+    if (elsewhere) {
+        weft_lines_print("weftrun starts ranks on this machine only, and \"%s\" names the host "
+                         "\"%s\"; on several machines use srun --mpi=pmix or PRRTE's prterun (Open "
+                         "MPI's mpirun).",
+                         text, elsewhere);
+        return -1;
+    }
+    job->slots = list.slots;
     return 0;
 }
 
@@ -196,25 +310,38 @@ static int read_set(struct app *app, const char *text)
     return 0;
 }
 
-static int apply(struct job *job, struct app *app, enum option_id id, const char *value)
+static int apply(struct job *job, struct app *app, const struct option_row *row, const char *value)
 {
-    switch (id) {
+    switch (row->id) {
     case OPT_COUNT:
-        return read_count(app, value);
+        return read_count(&app->count, "-n", value);
+    case OPT_PER_NODE:
+        return read_count(&app->per_node, row->name, value);
     case OPT_TIMEOUT:
         return read_timeout(job, "--timeout", value);
     case OPT_BIND:
         return read_bind(job, value);
+    case OPT_MAP:
+        return read_map(job, app, value);
     case OPT_EXPORT: /* "-x VAR" of Open MPI: ranks inherit the environment anyway */
         if (!strchr(value, '=') && getenv(value))
             return 0;
-        return read_env(app, value);
+        return read_env(&app->env, value);
     case OPT_ENV:
-        return read_env(app, value);
+        return read_env(&app->env, value);
+    case OPT_GLOBAL_ENV:
+        return read_env(&job->env, value);
     case OPT_SET:
         return read_set(app, value);
     case OPT_DIR:
         app->dir = value;
+        return 0;
+    case OPT_OUTPUT:
+        if (strcmp(value, "tag") != 0) {
+            weft_lines_print("--output takes \"tag\", not \"%s\"; %s.", value, FILES_INSTEAD);
+            return -1;
+        }
+        job->tag = true;
         return 0;
     case OPT_TAG:
         job->tag = true;
@@ -225,14 +352,17 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
     case OPT_KEEP:
         job->keep_going = true;
         return 0;
+    case OPT_HERE:
+        job->here = true;
+        return 0;
     case OPT_VERBOSE:
         job->verbose = true;
         return 0;
-    case OPT_NODES:
-        weft_lines_print("weftrun starts ranks on this machine only, and has no list of hosts to "
-                         "read (\"%s\"); on several machines use srun --mpi=pmix or Open MPI's "
-                         "mpirun.",
-                         value);
+    case OPT_HOSTS:
+    case OPT_HOST_FILE:
+        return read_hosts(job, row->id == OPT_HOST_FILE, value);
+    case OPT_REFUSED:
+        weft_lines_print("The option %s is not supported here: %s.", row->name, row->instead);
         return -1;
     case OPT_ANYWAY: /* ranks may outnumber cores, and root may start them */
     case OPT_HELP:
@@ -240,6 +370,16 @@ static int apply(struct job *job, struct app *app, enum option_id id, const char
         return 0;
     }
     return 0;
+}
+
+/* MPICH's "-env NAME VALUE": joins the two words. NULL after printing the error. */
+static const char *join_variable(const char *name, const char *value)
+{
+    char *text;
+    if (asprintf(&text, "%s=%s", name, value) >= 0)
+        return text;
+    weft_lines_print("No memory for the option -env.");
+    return NULL;
 }
 
 /* Reads the options of one part of the line, from *at to the program's name. */
@@ -261,13 +401,19 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
                 return -1;
             }
             value = argv[(*at)++];
+            bool sets = row->id == OPT_ENV || row->id == OPT_GLOBAL_ENV;
+            if (sets && word[1] != '-' && !strchr(value, '=') && *at < argc) {
+                value = join_variable(value, argv[(*at)++]);
+                if (!value)
+                    return -1;
+            }
         }
         if (row->id == OPT_HELP || row->id == OPT_VERSION) {
             fputs(row->id == OPT_HELP ? help : "weftrun (Weft) " PACKAGE_VERSION "\n", stdout);
             *done = true;
             return 0;
         }
-        if (apply(job, app, row->id, value ? value : ""))
+        if (apply(job, app, row, value ? value : ""))
             return -1;
     }
     return 0;
@@ -276,7 +422,7 @@ static int read_options(struct job *job, struct app *app, int argc, char **argv,
 /* Reads one part of the line, from *at to the next lone ':' or the end, into *app. */
 static int read_part(struct job *job, struct app *app, int argc, char **argv, int *at, bool *done)
 {
-    *app = (struct app){.count = 1, .first = job->size};
+    *app = (struct app){0};
     if (read_options(job, app, argc, argv, at, done))
         return -1;
     if (*done)
@@ -296,9 +442,64 @@ static int read_part(struct job *job, struct app *app, int argc, char **argv, in
         return -1;
     }
     memcpy(app->argv, argv + begin, (size_t)words * sizeof *app->argv);
-    job->size += app->count;
-    if (job->size > RANKS_MAX) {
-        weft_lines_print("%d ranks in all are more than weftrun's %d.", job->size, RANKS_MAX);
+    return 0;
+}
+
+/* A job that seems to be meant for several nodes is not started on one of them. */
+static int check_allocation(const struct job *job, const struct allocation *allocation)
+{
+    const struct app *app = &job->apps[0];
+    char count[32] = "", host[256] = "";
+    int n = 0;
+    if (job->here || !allocation->nodes[0])
+        return 0;
+    for (int i = 0; i < job->napps; i++)
+        n += job->apps[i].count;
+    if (n > 0)
+        snprintf(count, sizeof count, " -n %d", n);
+    gethostname(host, sizeof host - 1);
+    bool prterun = strncmp(allocation->command, "prterun", 7) == 0;
+    weft_lines_print(
+        "The allocation of %s has other nodes (%s), and weftrun starts ranks on %s only: "
+        "use \"%s%s %s%s\"%s, or add --here.",
+        allocation->system, allocation->nodes, host, allocation->command, count, app->argv[0],
+        app->argv[1] || job->napps > 1 ? " ..." : "",
+        prterun ? " of PRRTE or Open MPI" : " or PRRTE's prterun");
+    return -1;
+}
+
+/* Numbers the ranks, with the default of -n, when all options are read. */
+static int count_ranks(struct job *job)
+{
+    struct allocation allocation;
+    weft_hosts_allocation(&allocation);
+    if (check_allocation(job, &allocation))
+        return -1;
+    if (job->napps == 1 && job->apps[0].count == 0)
+        job->apps[0].count = job->apps[0].per_node ? job->apps[0].per_node
+                             : job->slots          ? job->slots
+                                                   : allocation.tasks;
+    for (int i = 0; i < job->napps; i++) {
+        struct app *app = &job->apps[i];
+        app->count = app->count ? app->count : app->per_node ? app->per_node : 1;
+        if (app->per_node && app->count > app->per_node) {
+            weft_lines_print("%d ranks with at most %d on each node need several machines, and "
+                             "weftrun starts ranks on this one only; use srun --mpi=pmix -n %d "
+                             "--ntasks-per-node=%d, or leave out the number per node.",
+                             app->count, app->per_node, app->count, app->per_node);
+            return -1;
+        }
+        app->first = job->size;
+        job->size += app->count;
+        if (job->size > RANKS_MAX) {
+            weft_lines_print("%d ranks in all are more than weftrun's %d.", job->size, RANKS_MAX);
+            return -1;
+        }
+    }
+    if (job->map && (job->bind == BIND_CORE || job->bind == BIND_HWTHREAD)) {
+        weft_lines_print("weftrun binds ranks to neighbouring processors in order, and has no "
+                         "--map-by %s for them; leave it out, or use --bind numa or package.",
+                         job->map);
         return -1;
     }
     return 0;
@@ -309,6 +510,10 @@ int weft_options_read(struct job *job, int argc, char **argv, bool *done)
     *done = false;
     const char *limit = getenv("MPIEXEC_TIMEOUT");
     if (limit && *limit && read_timeout(job, "MPIEXEC_TIMEOUT", limit))
+        return -1;
+    const char *first = argc == 3 ? argv[1] : "";
+    if ((strcmp(first, "-configfile") == 0 || strcmp(first, "--configfile") == 0) &&
+        weft_config_file_read(argv[2], &argc, &argv))
         return -1;
     int at = 1;
     do {
@@ -323,5 +528,5 @@ int weft_options_read(struct job *job, int argc, char **argv, bool *done)
         if (read_part(job, &job->apps[job->napps++], argc, argv, &at, done))
             return -1;
     } while (!*done && at < argc);
-    return 0;
+    return *done ? 0 : count_ranks(job);
 }

@@ -16,7 +16,8 @@
 #include <stddef.h>
 #include <sys/types.h>
 
-enum bind_kind { BIND_NONE, BIND_HWTHREAD, BIND_CORE, BIND_NUMA };
+/* From BIND_NUMA on ranks may share an object. */
+enum bind_kind { BIND_NONE, BIND_HWTHREAD, BIND_CORE, BIND_NUMA, BIND_PACKAGE };
 
 /* The phase in which a rank ends decides whether the others can continue. */
 enum phase {
@@ -25,14 +26,20 @@ enum phase {
     PHASE_LEFT,    /* has called PMIx_Finalize: no peer waits for it */
 };
 
+/* VAR=VAL of -x, -env and -genv */
+struct variables {
+    const char **list;
+    int n;
+};
+
 struct app {
-    char **argv;      /* NULL-terminated, as typed */
-    char *path;       /* the executable, found in PATH */
-    const char *dir;  /* working directory or NULL */
-    const char *set;  /* the process set of its ranks, or NULL */
-    const char **env; /* VAR=VAL of -x, nenv of them */
-    int nenv;
-    int first, count; /* world ranks first .. first + count - 1 */
+    char **argv;     /* NULL-terminated, as typed */
+    char *path;      /* the executable, found in PATH */
+    const char *dir; /* working directory or NULL */
+    const char *set; /* the process set of its ranks, or NULL */
+    struct variables env;
+    int first, count; /* world ranks first .. first + count - 1; while options are read 0: no -n */
+    int per_node;     /* 0: no limit */
 };
 
 /* The stdout or stderr of a rank: its pipe and its unfinished line. */
@@ -60,8 +67,11 @@ struct rank {
 struct job {
     /* options */
     enum bind_kind bind;
-    bool report_bindings, tag, keep_going, verbose;
-    double timeout;           /* seconds, 0: none */
+    bool report_bindings, tag, keep_going, verbose, here;
+    struct variables env; /* for all ranks */
+    const char *map;      /* --map-by by which neighbours are not on neighbouring cores, or NULL */
+    int slots;            /* of this host by --host or a file, 0: not stated */
+    double timeout;       /* seconds, 0: none */
     const char *timeout_from; /* the option or variable that set it */
 
     struct app *apps;

@@ -1,0 +1,177 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Which hosts the user or a batch system has chosen, as far as weftrun needs it: is there another
+ * host than this one, and how many ranks does this one run?
+ *
+ * Slurm, PBS and LSF state it in variables and files; Flux states it by a command.
+ */
+#include "hosts.h"
+
+#include <errno.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Step numbers from here on are Slurm's own: batch scripts, and the shells of salloc. */
+#define SLURM_STEP_SPECIAL 0xfffffff0UL
+
+#define SLOTS_MAX 100000
+
+static int read_number(const char *text)
+{
+    long n = text ? strtol(text, NULL, 10) : 0;
+    return n > 0 && n <= SLOTS_MAX ? (int)n : 0;
+}
+
+static void add_host(struct host_list *list, const char *name, size_t len, int slots)
+{
+    if (len == 0 || len >= HOST_NAME_SIZE)
+        return;
+    if (!list->first[0])
+        memcpy(list->first, name, len);
+    if (strlen(list->first) != len || memcmp(list->first, name, len) != 0) {
+        memcpy(list->other, name, len);
+        list->other[len] = 0;
+    } else if (list->slots < SLOTS_MAX) {
+        list->slots += slots > 0 ? slots : 1;
+    }
+}
+
+void weft_hosts_read_words(struct host_list *list, const char *text)
+{
+    *list = (struct host_list){0};
+    while (*text) {
+        size_t word = strcspn(text, ","), name = strcspn(text, ":,");
+        add_host(list, text, name, text[name] == ':' ? read_number(text + name + 1) : 1);
+        text += word + (text[word] == ',');
+    }
+}
+
+int weft_hosts_read_file(struct host_list *list, const char *path)
+{
+    char *line = NULL;
+    size_t capacity = 0;
+    FILE *file = fopen(path, "re");
+    *list = (struct host_list){0};
+    if (!file)
+        return errno;
+    while (getline(&line, &capacity, file) > 0) {
+        const char *begin = line + strspn(line, " \t");
+        size_t name = strcspn(begin, " \t\r\n:#");
+        const char *slots = strstr(begin, "slots=");
+        slots = slots ? slots + strlen("slots=") : begin[name] == ':' ? begin + name + 1 : NULL;
+        add_host(list, begin, name, read_number(slots));
+    }
+    free(line);
+    fclose(file);
+    return 0;
+}
+
+/* Host names are equal up to the domain; an address is compared in full. */
+static bool is_here(const char *name)
+{
+    char host[HOST_NAME_SIZE] = "";
+    if (strcmp(name, "localhost") == 0 || strcmp(name, "127.0.0.1") == 0)
+        return true;
+    gethostname(host, sizeof host - 1);
+    size_t len = strcspn(name, ".");
+    return len == strcspn(host, ".") && memcmp(name, host, len) == 0;
+}
+
+const char *weft_hosts_elsewhere(const struct host_list *list)
+{
+    if (list->first[0] && !is_here(list->first))
+        return list->first;
+    return list->other[0] && !is_here(list->other) ? list->other : NULL;
+}
+
+/* The hosts of a list in which a batch system names this one first, by whichever of its names. */
+static void use_list(struct allocation *allocation, const struct host_list *list)
+{
+    allocation->tasks = list->slots;
+    if (list->other[0])
+        snprintf(allocation->nodes, sizeof allocation->nodes, "%.100s, %.100s...", list->first,
+                 list->other);
+}
+
+static void read_slurm(struct allocation *a)
+{
+    const char *nodes = getenv("SLURM_JOB_NODELIST"), *tasks = getenv("SLURM_NTASKS");
+    const char *count = getenv("SLURM_JOB_NUM_NODES");
+    bool several = read_number(count ? count : getenv("SLURM_NNODES")) > 1;
+    a->system = "Slurm";
+    a->command = "srun --mpi=pmix";
+    /* "4(x2),3": on the first node, which runs the batch script */
+    a->tasks = read_number(!several && tasks ? tasks : getenv("SLURM_TASKS_PER_NODE"));
+    /* The shell of salloc may run on a login node, where slurmd has set no name. */
+    if (several || (nodes && !getenv("SLURMD_NODENAME") && !is_here(nodes)))
+        snprintf(a->nodes, sizeof a->nodes, "%s", nodes ? nodes : "SLURM_JOB_NUM_NODES");
+}
+
+static void read_pbs(struct allocation *a)
+{
+    struct host_list list;
+    const char *path = getenv("PBS_NODEFILE");
+    a->system = "PBS";
+    a->command = "prterun --hostfile $PBS_NODEFILE";
+    if (path && weft_hosts_read_file(&list, path) == 0) {
+        use_list(a, &list);
+        return;
+    }
+    /* Torque's; the file is readable on the first node only */
+    if (read_number(getenv("PBS_NUM_NODES")) > 1)
+        snprintf(a->nodes, sizeof a->nodes, "PBS_NUM_NODES");
+    else
+        a->tasks = read_number(getenv("PBS_NP"));
+}
+
+/* "hostA 4 hostB 4" */
+static void read_lsf(struct allocation *a)
+{
+    struct host_list list = {0};
+    const char *text = getenv("LSB_MCPU_HOSTS");
+    a->system = "LSF";
+    a->command = "prterun --hostfile $LSB_DJOB_HOSTFILE";
+    while (text && *text) {
+        size_t name = strcspn(text, " ");
+        const char *slots = text + name + strspn(text + name, " ");
+        add_host(&list, text, name, read_number(slots));
+        text = slots + strcspn(slots, " ");
+        text += strspn(text, " ");
+    }
+    use_list(a, &list);
+    if (!list.first[0])
+        a->tasks = read_number(getenv("LSB_DJOB_NUMPROC"));
+}
+
+/* Flux sets no variable for its batch scripts but the address of its broker. */
+static void read_flux(struct allocation *a)
+{
+    char size[32] = "";
+    FILE *command = popen("flux getattr size 2>/dev/null", "re");
+    a->system = "Flux";
+    a->command = "flux run -o pmi=pmix";
+    if (!command)
+        return;
+    if (fgets(size, sizeof size, command) && read_number(size) > 1)
+        snprintf(a->nodes, sizeof a->nodes, "%d brokers", read_number(size));
+    pclose(command);
+}
+
+void weft_hosts_allocation(struct allocation *allocation)
+{
+    const char *step = getenv("SLURM_STEP_ID");
+    *allocation = (struct allocation){0};
+    if (getenv("PMIX_RANK") || getenv("PMI_RANK") || getenv("FLUX_TASK_RANK") ||
+        (step && strtoul(step, NULL, 10) < SLURM_STEP_SPECIAL))
+        return;
+    if (getenv("FLUX_URI"))
+        read_flux(allocation);
+    else if (getenv("SLURM_JOB_ID"))
+        read_slurm(allocation);
+    else if (getenv("PBS_JOBID"))
+        read_pbs(allocation);
+    else if (getenv("LSB_JOBID"))
+        read_lsf(allocation);
+}

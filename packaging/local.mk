@@ -1,0 +1,19 @@
+# SPDX-License-Identifier: BSD-3-Clause
+# What fits an installation into a cluster.
+
+# ---- Module files for "module use $(pkgdatadir)/modulefiles": Lmod takes the one that ends in .lua,
+# Environment Modules the other.
+moduledir = $(pkgdatadir)/modulefiles/weft
+nodist_module_DATA = packaging/modules/$(PACKAGE_VERSION).lua packaging/modules/$(PACKAGE_VERSION)
+EXTRA_DIST += packaging/modules/weft.lua.in packaging/modules/weft.tcl.in
+CLEANFILES += $(nodist_module_DATA)
+
+write_module = $(AM_V_GEN)$(MKDIR_P) packaging/modules && sed -e 's|@prefix[@]|$(prefix)|' \
+    -e 's|@bindir[@]|$(bindir)|' -e 's|@libdir[@]|$(libdir)|' -e 's|@version[@]|$(PACKAGE_VERSION)|' \
+    $< >$@.tmp && mv -f $@.tmp $@
+
+packaging/modules/$(PACKAGE_VERSION).lua: $(srcdir)/packaging/modules/weft.lua.in Makefile
+	$(write_module)
+
+packaging/modules/$(PACKAGE_VERSION): $(srcdir)/packaging/modules/weft.tcl.in Makefile
+	$(write_module)

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 // run: ranks=1 lanes=self seconds=30
 // run: ranks=2 lanes=rxm seconds=30
+// run: ranks=4 lanes=mixed seconds=30
 /*
  * What a program may ask of its environment: versions and the ABI's queries before, during and
  * after MPI; the hardware's resources; memory kinds; memory from the library; MPI_Pcontrol.
@@ -104,6 +105,18 @@ static void memory(void)
     MPI_Info_free(&info);
 }
 
+/* With WEFT_TEST_NODE_SIZE ranks of different nodes have processors of different names. */
+static void different_nodes(const char *name)
+{
+    int size = check_setting("WEFT_TEST_NODE_SIZE", check.size);
+    char names[8][MPI_MAX_PROCESSOR_NAME] = {{0}};
+    snprintf(names[check.rank], sizeof names[0], "%s", name);
+    MPI_Allgather(MPI_IN_PLACE, 0, MPI_CHAR, names, sizeof names[0], MPI_CHAR, MPI_COMM_WORLD);
+    for (int r = 0; r < check.size; r++)
+        CHECK((strcmp(names[r], name) == 0) == (r / size == check.rank / size), "%s is %s here",
+              names[r], name);
+}
+
 int main(int argc, char **argv)
 {
     char name[MPI_MAX_PROCESSOR_NAME];
@@ -121,6 +134,7 @@ int main(int argc, char **argv)
         CHECK(MPI_Pcontrol(level, "whatever", 2.5) == MPI_SUCCESS, "MPI_Pcontrol(%d)", level);
     CHECK_CLASS(MPI_Get_processor_name(name, &length), MPI_SUCCESS);
     CHECK(length > 0 && length == (int)strlen(name), "processor %s", name);
+    different_nodes(name);
     int code = check_done();
     at_any_time();
     return code || check.failures;

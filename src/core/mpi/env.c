@@ -10,6 +10,7 @@
 #include "core/comm/raise.h"
 #include "core/process/hardware.h"
 #include "core/object/info.h"
+#include "core/process/nodes.h"
 #include "core/process/weft.h"
 
 #ifdef HAVE_CONFIG_H
@@ -69,7 +70,7 @@ void weft_mpi_get_library_version(char *version, int *length)
 
 void weft_mpi_get_processor_name(char *name, int *length)
 {
-    *length = snprintf(name, MPI_MAX_PROCESSOR_NAME, "%s", weft.job.host);
+    *length = weft_nodes_name(name, MPI_MAX_PROCESSOR_NAME);
     if (*length >= MPI_MAX_PROCESSOR_NAME)
         *length = MPI_MAX_PROCESSOR_NAME - 1;
 }

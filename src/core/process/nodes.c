@@ -12,6 +12,7 @@
 #include "core/process/weft.h"
 #include "shm/shm.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static struct weft_nodes none; /* marks groups in which nodes do not matter */
@@ -40,6 +41,14 @@ static void cut_nodes(int size)
     }
     free(seen);
     free(head);
+}
+
+int weft_nodes_name(char *name, size_t len)
+{
+    int test_size = weft_shm_pretended_node();
+    if (!test_size)
+        return snprintf(name, len, "%s", weft.job.host);
+    return snprintf(name, len, "%s-%d", weft.job.host, weft.job.local_rank / test_size);
 }
 
 /* The map of the job, or NULL if nodes do not matter or the launcher has no map. */

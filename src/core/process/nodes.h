@@ -30,6 +30,10 @@ struct weft_nodes *weft_nodes_arrange(const int32_t *label, int size, int rank);
 
 void weft_nodes_forget(struct weft_nodes *nodes);
 
+/* Writes the name of this process's host, and the number of its node there with
+ * WEFT_TEST_NODE_SIZE, like snprintf. */
+int weft_nodes_name(char *name, size_t len);
+
 /* Frees the node map of the job. */
 void weft_nodes_finalize(void);
 

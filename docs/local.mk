@@ -12,7 +12,7 @@ dist_doc_DATA += docs/RELIABILITY.md SECURITY.md
 EXTRA_DIST += docs/performance/index.html docs/performance/latency.dat \
     docs/performance/rate.dat docs/performance/net.dat docs/performance/staged.dat \
     docs/performance/memory.dat docs/performance/limits.dat docs/performance/coll_cost.dat \
-    docs/performance/coll_node.dat
+    docs/performance/coll_node.dat $(wildcard $(srcdir)/docs/performance/osu.dat)
 
 # Whether they say what the tree is
 dist_check_SCRIPTS += tests/docs/run

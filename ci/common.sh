@@ -79,11 +79,12 @@ stop_process()
     wait_for 2 is_gone "$1" "$2" || say "process $1 ($2) survives SIGKILL" >&2
 }
 
-# build_gcc DIR: the build most stages share, in DIR/gcc; "make install" puts it in DIR/installed.
+# build_gcc DIR [CONFIGURE-ARGUMENTS...]: the build most stages share, in DIR/gcc; "make install" puts
+# it in DIR/installed.
 build_gcc()
 {
     mkdir -p "$1"
-    "$source_dir/ci/build" "$1/gcc" --enable-werror --prefix="$(cd "$1" && pwd)/installed"
+    "$source_dir/ci/build" "$1/gcc" --enable-werror --prefix="$(cd "$1" && pwd)/installed" "${@:2}"
 }
 
 # weftrun_of BUILD-DIR: the launcher of that build.

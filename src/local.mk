@@ -12,6 +12,9 @@ LIBRARY_CFLAGS = $(WEFT_CFLAGS) $(FABRIC_CFLAGS) $(PMIX_CFLAGS) $(HWLOC_CFLAGS) 
 libmpi_abi_a_CFLAGS = $(LIBRARY_CFLAGS) $(DEBUG_CFLAGS)
 libmpi_abi_a_LIBADD = $(libentry_a_OBJECTS)
 libmpi_abi_a_SOURCES = include/mpi.h
+if ASSERT
+libmpi_abi_a_SOURCES += src/core/object/assert.c
+endif
 # What a program links that uses hidden names.
 LIBRARY = libmpi_abi.a $(PMIX_LIBS) $(HWLOC_LIBS)
 
@@ -141,6 +144,7 @@ libmpi_abi_a_SOURCES += \
     src/core/datatype/predefined_types.c src/core/datatype/predefined_types.h \
     src/core/datatype/signature.c src/core/datatype/signature.h \
     src/core/datatype/strided_copy.c src/core/datatype/strided_copy.h \
+    src/core/object/assert.h \
     src/core/object/attribute.c src/core/object/attribute.h \
     src/core/object/error.c src/core/object/error.h \
     src/core/object/error_code.c src/core/object/error_code.h \

@@ -13,6 +13,8 @@
 #ifndef WEFT_HANDLE_H
 #define WEFT_HANDLE_H
 
+#include "core/object/assert.h"
+
 #include <stddef.h>
 #include <stdint.h>
 

@@ -64,6 +64,7 @@ struct weft_keyval *weft_keyval_find(enum weft_kind kind, int number)
 
 static void release(struct weft_keyval *keyval)
 {
+    weft_assert(keyval->refs > 0 && keyvals[keyval->number - FIRST_NUMBER] == keyval);
     if (--keyval->refs > 0)
         return;
     keyvals[keyval->number - FIRST_NUMBER] = NULL;

@@ -292,6 +292,8 @@ bool weft_errhandler_fits(const struct weft_errhandler *handler, enum weft_kind 
 
 void weft_errhandler_release(struct weft_errhandler *handler)
 {
+    weft_assert(handler->kind == WEFT_KIND_NONE ||
+                __atomic_load_n(&handler->refs, __ATOMIC_RELAXED) > 0);
     if (__atomic_sub_fetch(&handler->refs, 1, __ATOMIC_ACQ_REL) > 0 ||
         handler->kind == WEFT_KIND_NONE)
         return;

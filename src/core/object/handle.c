@@ -34,6 +34,7 @@ __attribute__((constructor)) static void fill(void)
 
 void weft_handle_predefine(uintptr_t value, struct weft_object *object)
 {
+    weft_assert(value < WEFT_PREDEFINED_HANDLES);
     weft_handles[value] = object;
 }
 
@@ -48,6 +49,7 @@ static uint32_t allocate(struct weft_object *object)
 {
     uint32_t i = free_slots;
     if (i < used) {
+        weft_assert(*slot_of(i) & 1);
         free_slots = (uint32_t)(*slot_of(i) >> 1);
     } else {
         if (i == CHUNK * CHUNKS)
@@ -94,6 +96,7 @@ void weft_handle_free_int(struct weft_object *object)
 {
     pthread_mutex_lock(&lock);
     uint32_t i = object->index - WEFT_PREDEFINED_HANDLES;
+    weft_assert(i < used && *slot_of(i) == (uintptr_t)object);
     *slot_of(i) = (uintptr_t)free_slots << 1 | 1;
     free_slots = i;
     object->index = 0;

@@ -74,6 +74,7 @@ static struct weft_info_entry *find(const struct weft_info *info, const char *ke
 /* Makes room for one more entry. */
 static int grow(struct weft_info *info)
 {
+    weft_assert(info->count <= info->room);
     if (info->count < info->room)
         return MPI_SUCCESS;
     int room = info->room ? 2 * info->room : 8;

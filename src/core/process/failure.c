@@ -63,6 +63,7 @@ static void find_stranded(void *arg, struct weft_request *request)
 
 static void end(struct weft_request *request)
 {
+    weft_assert(request->pending > 0);
     if (!is_posted(request)) {
         request->error = (uint8_t)weft_failure_say(request->peer);
         weft_lane_abandon(request);
@@ -83,6 +84,7 @@ static void end(struct weft_request *request)
 
 static void bury(struct weft_peer *peer)
 {
+    weft_assert(peer->lane == WEFT_LANE_NET || peer->lane == WEFT_LANE_SHM);
     weft_lane_bury(peer);
     struct death death = {.peer = peer};
     do {
@@ -113,6 +115,7 @@ static void died(int rank)
 int weft_failure_check(void)
 {
     int rank, deaths = 0;
+    weft_assert(weft_vcis_hold_all());
     while (weft_boot_next_failure(&rank)) {
         if (rank == WEFT_BOOT_LAUNCHER)
             weft_fatal(MPI_ERR_OTHER,

@@ -37,6 +37,7 @@ static int membarrier(int command)
 
 void weft_lock_init(struct weft_lock *lock, unsigned number)
 {
+    weft_assert(number < WEFT_LOCKS_MAX && (!locks[number] || locks[number] == lock));
     lock->number = (uint8_t)number;
     locks[number] = lock;
 }
@@ -140,6 +141,7 @@ void weft_lock_wait(struct weft_lock *lock)
         if (depths[i]) {
             if (!weft_lock_try(locks[i]))
                 wait_for_one(locks[i]);
+            weft_assert(weft_lock_is_mine(locks[i]) && locks[i]->depth == 1);
             locks[i]->depth = depths[i];
         }
 }
@@ -159,6 +161,7 @@ void weft_lock_step_back(struct weft_lock *lock, uint32_t turns)
 
 void weft_lock_pass(struct weft_lock *lock)
 {
+    weft_assert(weft_lock_is_mine(lock) && lock->depth == 1);
     uint32_t turns = atomic_load_explicit(&lock->turns, memory_order_relaxed);
     weft_lock_leave(lock);
     weft_lock_step_back(lock, turns);
@@ -170,6 +173,7 @@ void weft_lock_pass(struct weft_lock *lock)
 /* This thread has just taken the lock before threads that wait for it. */
 void weft_lock_defer(struct weft_lock *lock)
 {
+    weft_assert(weft_lock_is_mine(lock));
     if (lock->depth > 1)
         return;
     lock->streak = lock->last == weft_lock_thread ? lock->streak + 1 : 0;

@@ -118,6 +118,7 @@ static inline bool weft_lock_try(struct weft_lock *lock)
             &lock->owner, &none, me, memory_order_acquire, memory_order_relaxed))) {
         if (none != me)
             return false;
+        weft_assert(lock->depth > 0);
         lock->depth++;
         return true;
     }
@@ -165,6 +166,7 @@ static inline bool weft_lock_is_mine(const struct weft_lock *lock)
 /* Releases a lock that this thread holds once. */
 static inline __attribute__((always_inline)) void weft_lock_give(struct weft_lock *lock)
 {
+    weft_assert(weft_lock_is_mine(lock) && lock->depth <= 1);
     atomic_store_explicit(&lock->owner, 0, memory_order_release);
     atomic_store_explicit(&lock->alone, false, memory_order_release);
     atomic_signal_fence(memory_order_seq_cst); /* completed by the sleeper's membarrier */

@@ -81,6 +81,7 @@ static int number(const int32_t *label, int size, int *node)
         if (!seen[label[r]])
             seen[label[r]] = ++count;
         node[r] = seen[label[r]] - 1;
+        weft_assert(node[r] >= 0 && node[r] < count);
     }
     free(seen);
     return count;
@@ -102,10 +103,12 @@ static void put_in_order(struct weft_nodes *nodes, int size)
     for (int i = nodes->count; i > 0; i--) /* begin[i] is the end of node i now */
         nodes->begin[i] = nodes->begin[i - 1];
     nodes->begin[0] = 0;
+    weft_assert(nodes->begin[nodes->count] == size);
 }
 
 struct weft_nodes *weft_nodes_arrange(const int32_t *label, int size, int rank)
 {
+    weft_assert(rank >= 0 && rank < size);
     int *node = table((size_t)size, sizeof *node);
     int count = number(label, size, node);
     if (count == 1 || count == size) {

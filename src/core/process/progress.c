@@ -65,6 +65,7 @@ static bool others_need_all(void)
 
 static int move_others(int events)
 {
+    weft_assert(weft_vcis_hold_all());
     events += weft_context_alloc_progress() + weft_partitioned_progress();
     if (weft_count_all()) {
         weft_counts.polls++;
@@ -76,6 +77,7 @@ static int move_others(int events)
 /* The lanes, collectives and windows of a VCI. */
 static inline __attribute__((always_inline)) int progress_one(struct weft_vci *vci)
 {
+    weft_assert(weft_vci_is_held(vci));
     int events = weft_lane_progress(vci);
     if (weft_unlikely(vci->coll.active != NULL))
         events += weft_coll_progress(vci);
@@ -88,6 +90,7 @@ WEFT_HOT int weft_progress(void)
 {
     static unsigned quiet;
     int events = 0;
+    weft_assert(weft_vcis_hold_all());
     for (unsigned i = 0; i < weft.nvcis; i++)
         events += progress_one(&weft.vcis[i]);
     if (weft_unlikely(others_move()))
@@ -136,6 +139,7 @@ WEFT_HOT int weft_poll(struct weft_vci *vci)
     static unsigned turn;
     if (weft_unlikely(vci != NULL))
         return poll_one(vci);
+    weft_assert(weft_vcis_hold_all());
     if (!weft.shm || weft.nvcis > 1 || weft_unlikely(others_move()) ||
         weft_unlikely(weft.vcis[0].coll.active != NULL))
         return weft_progress();

@@ -212,6 +212,7 @@ static void open_vcis(bool threads)
             weft_shm_rings(), weft.deals);
     weft_vcis_open(threads && (!weft.net || weft_net_has_all()) ? weft.deals : 1);
     weft_shm_open_vcis();
+    weft_assert(weft.nvcis == 1 || weft.nvcis == weft.deals);
     if (!weft_peers_open(0))
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", weft.job.size);
 }
@@ -258,6 +259,7 @@ static void join(bool threads)
 static void weft_start(int thread_level)
 {
     char why[768];
+    weft_assert(!running);
     init_tables();
     weft_net_free_signals();
     if (weft_settings_load(why, sizeof why))
@@ -369,6 +371,7 @@ static void weft_stop(void)
     char why[768];
     unsigned idle = 0;
     drain();
+    weft_assert(running && weft_lane_is_idle());
     weft_net_leave();
     /* The fence fails if a rank has died; it has waited for the living ranks all the same. */
     if (weft.job.size > 1 && weft_boot_fence(progress_for_fence, &idle, why, sizeof why) &&
@@ -462,6 +465,7 @@ void weft_enter_use(int thread_level)
 
 void weft_leave_use(int thread_level)
 {
+    weft_assert(sessions > 0);
     weft_progress_thread_stop();
     drain();
     sessions--;

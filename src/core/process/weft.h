@@ -69,6 +69,12 @@ static inline bool weft_vcis_hold_all(void)
     return true;
 }
 
+/* True when this thread holds a VCI, or when there is one thread. */
+static inline bool weft_vci_is_held(const struct weft_vci *vci)
+{
+    return !(weft_entry_flags & WEFT_ENTRY_THREADS) || weft_lock_is_mine(&vci->lock);
+}
+
 /* What a wait on a VCI may progress: that VCI, or everything (NULL) if this thread holds all. */
 static inline struct weft_vci *weft_vci_scope(struct weft_vci *vci)
 {

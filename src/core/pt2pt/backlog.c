@@ -10,6 +10,8 @@ void weft_backlog_append(struct weft_peer *peer, struct weft_backlog_entry *entr
 {
     struct weft_backlog *backlog = &peer->backlog;
     struct weft_backlog_entry **link = overtakes ? backlog->controls_end : backlog->end;
+    weft_assert(!*backlog->end && !backlog->first == !peer->counts.backlog);
+    weft_assert(weft_vci_is_held(&weft.vcis[peer->vci]));
     if (!backlog->first) {
         backlog->since = weft_seconds();
         weft_event_of_rank(WEFT_EVENT_BACKLOG, peer->world, peer->lane, 0, 0);
@@ -30,6 +32,7 @@ static void unlink_at(struct weft_peer *peer, struct weft_backlog_entry **link,
                       const struct weft_backlog_entry *entry, struct weft_backlog_entry *rest)
 {
     struct weft_backlog *backlog = &peer->backlog;
+    weft_assert(*link == entry && peer->counts.backlog > 0);
     /* peer->shm, because the lane of a dead peer is WEFT_LANE_DEAD */
     weft_count_level(peer->shm ? &weft_counts.shm_backlog : &weft_counts.net_backlog, -1);
     peer->counts.backlog--;
@@ -38,6 +41,7 @@ static void unlink_at(struct weft_peer *peer, struct weft_backlog_entry **link,
         backlog->controls_end = link;
     if (backlog->end == &entry->next)
         backlog->end = link;
+    weft_assert(!*backlog->end && !backlog->first == !peer->counts.backlog);
 }
 
 void weft_backlog_pop(struct weft_peer *peer, const struct weft_backlog_entry *first,

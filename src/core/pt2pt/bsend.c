@@ -115,6 +115,7 @@ static int start(struct weft_channel *channel, const void *data, size_t bytes,
                  const struct weft_datatype *type, int dest, int tag, struct weft_request **send)
 {
     struct weft_bsend_owner owner = owner_for(channel->comm);
+    weft_assert(weft_vcis_hold_all());
     struct weft_bsend_buffer *buffer = buffer_of(owner);
     struct weft_bsend_entry *entry = take(buffer, bytes);
     while (weft_unlikely(!entry)) { /* a send may be complete, and not yet polled */
@@ -154,6 +155,7 @@ int weft_bsend_send(struct weft_channel *channel, const void *data, size_t bytes
 
 static void hold(struct weft_request *held, struct weft_request *send)
 {
+    weft_assert(!held->pending && !(send->flags & WEFT_REQUEST_PART));
     held->whole = send;
     send->whole = held;
     send->flags |= WEFT_REQUEST_BUFFERED;
@@ -203,6 +205,7 @@ int weft_bsend_release(struct weft_request *held)
 
 void weft_bsend_ended(struct weft_request *send)
 {
+    weft_assert(weft_vcis_hold_all() && !send->pending);
     struct weft_request *held = send->whole;
     if (send->buffer)
         leave_entry(send);
@@ -260,6 +263,7 @@ int weft_bsend_attach(struct weft_bsend_owner owner, void *base, size_t size)
                               : owner.session ? "MPI_Session_detach_buffer"
                                               : "MPI_Buffer_detach");
     bool automatic = base == MPI_BUFFER_AUTOMATIC;
+    weft_assert(!buffer->oldest && !buffer->flushes);
     weft_bsend_buffer_open(buffer, base, automatic ? 0 : size);
     buffer->attached = true;
     buffer->automatic = automatic;
@@ -306,6 +310,7 @@ int weft_bsend_iflush(struct weft_bsend_owner owner, struct weft_request **out)
     struct weft_request **end = &buffer->flushes;
     while (*end)
         end = &(*end)->next;
+    weft_assert(!buffer->flushes || buffer->flushes->posted <= flush->posted);
     *end = flush;
     return MPI_SUCCESS;
 }
@@ -316,6 +321,7 @@ int weft_bsend_detach(struct weft_bsend_owner owner, void **base, size_t *size)
     if (!buffer->attached)
         return nothing_attached(owner);
     wait_before(buffer, UINT64_MAX);
+    weft_assert(!buffer->newest && !buffer->flushes);
     *base = buffer->base;
     *size = buffer->size;
     buffer->attached = false;

@@ -6,6 +6,8 @@
  * begins in memory.
  */
 #include "core/pt2pt/bsend_buffer.h"
+
+#include "core/object/assert.h"
 #include "mpi.h"
 
 enum { ALIGNMENT = _Alignof(struct weft_bsend_entry) };
@@ -27,6 +29,7 @@ struct room {
 static struct room room_of(const struct weft_bsend_buffer *buffer)
 {
     const struct weft_bsend_entry *oldest = buffer->oldest, *newest = buffer->newest;
+    weft_assert(!oldest == !newest);
     if (!oldest)
         return (struct room){0, buffer->size, 0};
     if (newest->start < oldest->start)
@@ -47,6 +50,7 @@ void weft_bsend_buffer_append(struct weft_bsend_buffer *buffer, struct weft_bsen
     entry->sent = false;
     entry->newer = NULL;
     entry->older = buffer->newest;
+    weft_assert(!entry->older || entry->older->number < entry->number);
     if (buffer->newest)
         buffer->newest->newer = entry;
     else
@@ -57,6 +61,8 @@ void weft_bsend_buffer_append(struct weft_bsend_buffer *buffer, struct weft_bsen
 void weft_bsend_buffer_remove(struct weft_bsend_entry *entry)
 {
     struct weft_bsend_buffer *buffer = entry->buffer;
+    weft_assert(entry == (entry->older ? entry->older->newer : buffer->oldest));
+    weft_assert(entry == (entry->newer ? entry->newer->older : buffer->newest));
     if (entry->older)
         entry->older->newer = entry->newer;
     else
@@ -84,6 +90,7 @@ struct weft_bsend_entry *weft_bsend_buffer_take(struct weft_bsend_buffer *buffer
     struct weft_bsend_entry *entry = (struct weft_bsend_entry *)place;
     entry->start = start;
     entry->end = start + needed;
+    weft_assert(entry->end <= buffer->size && entry->data + bytes <= buffer->base + entry->end);
     weft_bsend_buffer_append(buffer, entry);
     return entry;
 }
@@ -91,6 +98,7 @@ struct weft_bsend_entry *weft_bsend_buffer_take(struct weft_bsend_buffer *buffer
 void weft_bsend_buffer_give(struct weft_bsend_entry *entry)
 {
     struct weft_bsend_buffer *buffer = entry->buffer;
+    weft_assert(!entry->sent);
     entry->sent = true;
     while (buffer->oldest && buffer->oldest->sent)
         weft_bsend_buffer_remove(buffer->oldest);

@@ -19,6 +19,7 @@ static void cancel_receive(struct weft_request *request)
         taken_back = weft_sw_withdraw(request);
     if (!taken_back)
         return; /* its message has matched */
+    weft_assert(!(request->flags & WEFT_REQUEST_IN_NET) && !request->match.queued);
     request->channel->took_back = true;
     request->flags |= WEFT_REQUEST_CANCELLED;
     request->source = MPI_ANY_SOURCE;

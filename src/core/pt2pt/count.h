@@ -105,6 +105,7 @@ static inline void weft_count_add(uint64_t *counter, uint64_t by)
 static inline void weft_count_level(struct weft_peak *peak, int64_t by)
 {
     uint64_t now = __atomic_add_fetch(&peak->now, (uint64_t)by, __ATOMIC_RELAXED);
+    weft_assert((int64_t)now >= 0);
     uint64_t most = __atomic_load_n(&peak->most, __ATOMIC_RELAXED);
     while (by > 0 && now > most &&
            !__atomic_compare_exchange_n(&peak->most, &most, now, true, __ATOMIC_RELAXED,

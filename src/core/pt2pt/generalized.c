@@ -12,6 +12,7 @@
 
 static struct weft_generalized *functions_of(const struct weft_request *request)
 {
+    weft_assert(request->op == WEFT_REQUEST_GENERALIZED && request->buffer);
     return request->buffer;
 }
 

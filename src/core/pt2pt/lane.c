@@ -65,12 +65,15 @@ void weft_lane_bury(struct weft_peer *peer)
     peer->send_limit = 0;
     peer->recv_in_request_limit = peer->recv_provider_limit = peer->recv_software_limit = 0;
     weft_net_drop_backlog(peer);
+    weft_assert(!peer->backlog.first && !peer->counts.backlog);
 }
 
 /* ---- Sends */
 
 int weft_lane_send(struct weft_request *request)
 {
+    weft_assert(request->pending == 1 && weft_vci_is_held(request->vci));
+    weft_assert(request->peer->lane != WEFT_LANE_UNKNOWN && request->peer->lane != WEFT_LANE_DEAD);
     request->owner = request->peer->lane;
     if (request->owner == WEFT_LANE_SHM)
         return weft_shm_isend(request);
@@ -79,6 +82,7 @@ int weft_lane_send(struct weft_request *request)
 
 void weft_lane_cancel(struct weft_request *request)
 {
+    weft_assert(request->op == WEFT_REQUEST_SEND);
     if (request->peer->lane == WEFT_LANE_DEAD)
         return; /* no reply will come */
     if (request->owner == WEFT_LANE_SHM)
@@ -93,6 +97,7 @@ void weft_lane_cancel(struct weft_request *request)
 
 void weft_lane_fetch(struct weft_request *receive, const struct weft_arrival *message)
 {
+    weft_assert(receive->peer && message->place == WEFT_DATA_AT_SENDER);
     receive->owner = message->lane;
     if (message->lane == WEFT_LANE_SHM)
         weft_shm_fetch(receive, message->data);
@@ -119,6 +124,7 @@ void weft_lane_kept(const struct weft_arrival *message, int by)
     if (message->lane == WEFT_LANE_NET || message->place != WEFT_DATA_HERE)
         return;
     uint64_t cost = message->bytes < LEAST ? LEAST : message->bytes;
+    weft_assert(by > 0 || peer->kept >= cost);
     peer->kept += by > 0 ? cost : -cost;
     if (message->lane == WEFT_LANE_SHM)
         weft_shm_kept(peer);
@@ -142,6 +148,7 @@ bool weft_lane_waits_for_peer(const struct weft_request *request)
 
 void weft_lane_abandon(struct weft_request *request)
 {
+    weft_assert(request->pending > 0 && request->peer->lane == WEFT_LANE_DEAD);
     if (request->flags & WEFT_REQUEST_CANCELLING) {
         bool last = request->pending == 1;
         request->flags &= (uint8_t)~WEFT_REQUEST_CANCELLING;

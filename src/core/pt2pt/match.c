@@ -64,6 +64,7 @@ static inline void list_append(struct weft_match_link *head, struct weft_match_l
 
 static inline void list_unlink(struct weft_match_link *link)
 {
+    weft_assert(link->prev->next == link && link->next->prev == link);
     link->prev->next = link->next;
     link->next->prev = link->prev;
 }
@@ -121,10 +122,12 @@ static inline bool is_wild(const struct weft_match_receive *receive)
 
 static inline void unlink_receive(struct weft_matcher *m, struct weft_match_receive *receive)
 {
+    weft_assert(receive->queued && m->binned > 0);
     list_unlink(&receive->link);
     receive->queued = false;
     m->binned--;
     m->wild -= is_wild(receive);
+    weft_assert(m->wild <= m->binned);
 }
 
 static void empty(struct weft_match_link *heads, size_t count)
@@ -216,6 +219,7 @@ static struct weft_match_receive *take_express(struct weft_matcher *m,
                                                struct weft_match_receive **at)
 {
     struct weft_match_receive *receive = *at;
+    weft_assert(m->head <= at && at < m->tail && receive->queued);
 
     memmove(m->head + 1, m->head, (size_t)(at - m->head) * sizeof *at);
     m->head++;
@@ -227,6 +231,7 @@ static struct weft_match_receive *arrive_in_bins(struct weft_matcher *m, uint32_
                                                  int32_t source, int32_t tag)
 {
     struct weft_match_receive *winner, *other;
+    weft_assert(m->head == m->tail);
 
     winner = oldest_receive(tag_bin(&m->posted_by_tag, context, source, tag), context, source, tag,
                             UINT64_MAX);
@@ -325,6 +330,7 @@ struct weft_match_message *weft_match_find(struct weft_matcher *m, uint32_t cont
 
 void weft_match_take(struct weft_matcher *m, struct weft_match_message *message)
 {
+    weft_assert(message->queued && m->unexpected > 0);
     list_unlink(&message->by_tag);
     list_unlink(&message->by_source);
     list_unlink(&message->by_context);
@@ -357,6 +363,7 @@ void weft_match_spill(struct weft_matcher *m)
         post_to_bins(m, *at);
     m->head = m->tail = m->express;
     m->room = m->express;
+    weft_assert(weft_match_posted(m) == m->binned);
 }
 
 /* True when there is room in the express queue, or could be made. */
@@ -369,6 +376,7 @@ static bool make_room(struct weft_matcher *m)
         return false;
     }
     size_t posted = (size_t)(m->tail - m->head);
+    weft_assert(posted <= WEFT_MATCH_EXPRESS && !m->wild);
     memmove(m->express, m->head, posted * sizeof m->express[0]);
     m->head = m->express;
     m->tail = m->head + posted;
@@ -378,6 +386,7 @@ static bool make_room(struct weft_matcher *m)
 
 void weft_match_post(struct weft_matcher *m, struct weft_match_receive *receive)
 {
+    weft_assert(!weft_match_find(m, receive->context, receive->source, receive->tag));
     receive->zero = 0;
     if (!is_wild(receive) && (m->tail < m->room || make_room(m)) &&
         weft_match_post_express(m, receive))

@@ -26,6 +26,8 @@
 #ifndef WEFT_MATCH_H
 #define WEFT_MATCH_H
 
+#include "core/object/assert.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -121,6 +123,8 @@ weft_match_post_express(struct weft_matcher *m, struct weft_match_receive *recei
     struct weft_match_receive **tail = m->tail;
     if (__builtin_expect(tail >= m->room, 0))
         return false;
+    weft_assert(!receive->queued && !m->binned);
+    weft_assert(receive->source != WEFT_MATCH_ANY_SOURCE && receive->tag != WEFT_MATCH_ANY_TAG);
     receive->queued = true;
     *tail = receive;
     m->tail = tail + 1;
@@ -138,6 +142,7 @@ weft_match_arrive_express(struct weft_matcher *m, uint64_t label, uint64_t key)
     r = *head;
     if (__builtin_expect(r->key != key, 0) || __builtin_expect(r->label != label, 0))
         return NULL;
+    weft_assert(r->queued && !m->binned);
     m->head = head + 1;
     r->queued = false;
     return r;

@@ -106,6 +106,7 @@ static int destination(struct weft_channel *channel, int dest, struct weft_peer 
 static int start_send(struct weft_request *request)
 {
     struct weft_channel *channel = request->channel;
+    weft_assert(request->pending == 1);
     if (weft_unlikely(weft_count_all()))
         weft_count_send(request);
     if (request->peer->lane == WEFT_LANE_SELF && !channel->wildcards_held)
@@ -129,6 +130,8 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
                    struct weft_request **out)
 {
     struct weft_peer *peer;
+    weft_assert(dest >= 0 && dest < channel->comm->size && tag >= 0 && tag <= weft.tag_ub);
+    weft_assert(type->flags & WEFT_TYPE_COMMITTED && weft_vci_is_held(channel->comm->vci));
     simplify(&buffer, &type, bytes);
     int code = destination(channel, dest, &peer);
     if (weft_unlikely(code != MPI_SUCCESS))
@@ -155,6 +158,7 @@ static int start_receive(struct weft_request *request)
 {
     struct weft_match_receive *match = &request->match;
     struct weft_channel *channel = request->channel;
+    weft_assert(request->pending == 1 && !match->queued);
     match->context = channel->context;
     if (!request->peer)
         request->sequence = channel->comm->vci->from_any_source++;
@@ -183,6 +187,8 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
                    const struct weft_datatype *type, int source, int tag, struct weft_request **out)
 {
     struct weft_peer *peer = NULL;
+    weft_assert(source < channel->comm->size && tag <= weft.tag_ub);
+    weft_assert(type->flags & WEFT_TYPE_COMMITTED && weft_vci_is_held(channel->comm->vci));
     simplify((const void **)&buffer, &type, bytes);
     if (source >= 0) {
         peer = peer_of(channel, source);
@@ -199,6 +205,7 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
 
 int weft_p2p_restart(struct weft_request *request)
 {
+    weft_assert(request->flags & WEFT_REQUEST_INACTIVE && !request->pending);
     int code = MPI_SUCCESS, rank = request->match.source;
     if (request->op == WEFT_REQUEST_SEND)
         code = destination(request->channel, rank, &request->peer);

@@ -41,6 +41,7 @@ bool weft_partitioned_open(struct weft_partitioned *base,
                            const struct weft_partition_arguments *arguments,
                            enum weft_request_kind op)
 {
+    weft_assert(weft_vcis_hold_all());
     struct weft_request *request = weft_request_get(&weft.vcis[0], op, 0);
     if (!request)
         return false;
@@ -66,6 +67,7 @@ bool weft_partitioned_open(struct weft_partitioned *base,
 static void leave_queue(struct weft_partitioned *base)
 {
     struct weft_partitioned **link = &weft.partitioned;
+    weft_assert(base->queued && weft.partitioned);
     while (*link != base)
         link = &(*link)->next_queued;
     *link = base->next_queued;
@@ -78,6 +80,7 @@ void weft_partitioned_drop(struct weft_partitioned *base)
 {
     if (base->queued)
         leave_queue(base);
+    weft_assert(*base->link == base && (!base->next || base->next->link == &base->next));
     *base->link = base->next;
     if (base->next)
         base->next->link = base->link;
@@ -98,6 +101,7 @@ uint32_t weft_partitioned_count(const struct weft_request *request)
 
 void weft_partitioned_start(struct weft_request *request)
 {
+    weft_assert(request->flags & WEFT_REQUEST_INACTIVE && !request->pending);
     base_of(request)->error = MPI_SUCCESS;
     request->flags = WEFT_REQUEST_PERSISTENT;
     request->error = MPI_SUCCESS;
@@ -171,6 +175,7 @@ int weft_partitioned_receive(int rank, struct weft_channel *channel, int tag, vo
 
 void weft_partitioned_part(struct weft_request *part)
 {
+    weft_assert(weft_vcis_hold_all() && !part->pending && part->flags & WEFT_REQUEST_PART);
     struct weft_request *whole = part->whole;
     if (whole == &weft_announcements && part->op == WEFT_REQUEST_SEND) {
         free(part->part.copy);
@@ -191,12 +196,14 @@ void weft_partitioned_queue(struct weft_partitioned *base)
         return;
     base->queued = true;
     base->next_queued = NULL;
+    weft_assert(!*queue_end);
     *queue_end = base;
     queue_end = &base->next_queued;
 }
 
 int weft_partitioned_progress(void)
 {
+    weft_assert(weft_vcis_hold_all());
     int seen = 0;
     while (weft.partitioned) {
         struct weft_partitioned *base = weft.partitioned;

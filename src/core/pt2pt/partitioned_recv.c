@@ -139,6 +139,7 @@ static void cover(struct weft_precv *recv, struct weft_partition_range range)
     uint32_t n = recv->base.is.partitions, sent = recv->sender.partitions;
     for (uint32_t j = range.first; n && j < range.first + range.count; j++) {
         uint32_t end = n == sent ? j + 1 : end_shared(j, sent, n);
+        weft_assert(end <= n);
         for (uint32_t i = n == sent ? j : first_shared(j, sent, n); i < end; i++)
             recv->covered[i]++;
     }
@@ -166,6 +167,7 @@ static void receive_data(struct weft_precv *recv, struct weft_partition_range ra
 {
     const struct weft_partition_arguments *is = &recv->base.is;
     const struct weft_datatype *type = weft_datatype_byte();
+    weft_assert(recv->free_pieces);
     struct room room = room_of(recv, range);
     uint32_t index = (uint32_t)__builtin_ctzll(recv->free_pieces);
     struct weft_piece *piece = &recv->pieces[index];
@@ -200,6 +202,8 @@ static void receive_data(struct weft_precv *recv, struct weft_partition_range ra
 static void piece_arrived(struct weft_precv *recv, struct weft_request *part)
 {
     struct weft_piece *piece = &recv->pieces[part->sequence];
+    weft_assert(part->sequence < WEFT_PARTITIONED_PIECES &&
+                !(recv->free_pieces >> part->sequence & 1));
     if (part->error && !recv->base.error)
         recv->base.error = part->error;
     if (piece->staging)
@@ -214,6 +218,7 @@ static void piece_arrived(struct weft_precv *recv, struct weft_request *part)
 void weft_precv_part(struct weft_precv *recv, struct weft_request *part)
 {
     if (part->sequence == NOTICE) {
+        weft_assert(recv->posted && !recv->notice);
         recv->posted = false;
         recv->notice = part;
     } else {
@@ -268,6 +273,7 @@ static bool more_to_come(const struct weft_precv *recv)
 /* Posts the receive of the next notice. */
 static void post_notice(struct weft_precv *recv)
 {
+    weft_assert(weft_partitioned_active(&recv->base) && !recv->notice && recv->free_pieces);
     recv->posted = true;
     const struct weft_partition_arguments *is = &recv->base.is;
     int code = weft_partitioned_receive(is->rank, &is->comm->part, (int)recv->base.id,
@@ -300,6 +306,7 @@ static void check_sizes(struct weft_precv *recv)
 static void finish(struct weft_precv *recv)
 {
     struct weft_request *request = recv->base.request;
+    weft_assert(!recv->notice && request->pending == 1);
     size_t own = recv->base.bytes * recv->base.is.partitions;
     if (recv->base.id && !recv->lost)
         check_sizes(recv);
@@ -333,6 +340,7 @@ void weft_precv_advance(struct weft_precv *recv)
 
 void weft_precv_start(struct weft_precv *recv)
 {
+    weft_assert(!recv->posted && !recv->notice && recv->free_pieces == ALL_PIECES);
     recv->noticed = recv->lost = false;
     recv->announced = 0;
     memset(recv->covered, 0, recv->base.is.partitions * sizeof *recv->covered);

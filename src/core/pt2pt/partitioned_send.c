@@ -131,6 +131,9 @@ static void send_bytes(struct weft_psend *send, const void *data, size_t bytes,
 void weft_psend_part(struct weft_psend *send, struct weft_request *part)
 {
     char *slot = part->part.copy;
+    weft_assert(send->under_way > 0);
+    weft_assert(!slot ||
+                !(send->free_slots >> (size_t)(slot - send->slots) / send->slot_bytes & 1));
     if (slot)
         send->free_slots |= 1u << (size_t)(slot - send->slots) / send->slot_bytes;
     if (part->error)
@@ -145,6 +148,7 @@ void weft_psend_part(struct weft_psend *send, struct weft_request *part)
 static void send_range(struct weft_psend *send, struct weft_partition_range range)
 {
     const struct weft_partition_arguments *is = &send->base.is;
+    weft_assert(send->free_slots && range.count <= is->partitions);
     const char *from =
         (const char *)is->buffer + (ptrdiff_t)range.first * (ptrdiff_t)is->count * is->type->extent;
     size_t bytes = range.count * send->base.bytes, index = (size_t)__builtin_ctz(send->free_slots);
@@ -173,6 +177,7 @@ static void finish(struct weft_psend *send)
     struct weft_request *request = send->base.request;
     if (send->unflushed || send->under_way || send->head != send->tail)
         return;
+    weft_assert(request->pending == 1);
     request->error = send->base.error;
     weft_request_event(request);
 }
@@ -181,6 +186,7 @@ void weft_psend_advance(struct weft_psend *send)
 {
     if (!weft_partitioned_active(&send->base))
         return;
+    weft_assert(send->head <= send->tail && send->tail <= send->base.is.partitions);
     if (goes_nowhere(send))
         send->head = send->tail;
     while (send->head != send->tail && send->free_slots) {
@@ -200,6 +206,7 @@ void weft_psend_advance(struct weft_psend *send)
 void weft_psend_start(struct weft_psend *send)
 {
     uint32_t n = send->base.is.partitions;
+    weft_assert(!send->under_way && send->head == send->tail);
     memset(send->ready, 0, words(n) * sizeof *send->ready);
     send->head = send->tail = 0;
     send->unflushed = n;
@@ -232,6 +239,7 @@ void weft_psend_unmark(struct weft_request *request, uint32_t partition)
 void weft_psend_flush(struct weft_request *request, uint32_t first, uint32_t count)
 {
     struct weft_psend *send = weft_psend_of(request);
+    weft_assert(count <= send->unflushed);
     send->unflushed -= count;
     struct weft_partition_range *last =
         send->head != send->tail ? &send->queue[send->tail - 1] : NULL;

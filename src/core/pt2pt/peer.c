@@ -48,6 +48,8 @@ struct weft_peer *weft_peer_get(unsigned deal, int world)
 
 struct weft_peer *weft_peer_make(unsigned deal, int world)
 {
+    weft_assert(deal < weft.deals && world >= 0 && world < weft.job.size);
+    weft_assert(!weft_peer_known(deal, world));
     struct weft_peer *peer = weft_peers_open(deal) ? calloc(1, sizeof *peer) : NULL;
     if (!peer)
         return NULL;

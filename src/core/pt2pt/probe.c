@@ -65,6 +65,7 @@ int weft_probe_wait(struct weft_channel *channel, int source, int tag, struct we
 
 void weft_probe_take(struct weft_channel *channel, struct weft_message *message)
 {
+    weft_assert(message->match.queued && !message->channel && weft_vci_is_held(channel->comm->vci));
     weft_sw_take(&channel->comm->vci->matcher, message);
     message->channel = channel;
     channel->comm->uses++; /* until its receive */

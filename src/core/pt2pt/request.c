@@ -54,6 +54,7 @@ void weft_request_finalize(void)
 {
     for (unsigned v = 0; v < weft.nvcis; v++) {
         struct weft_request_pool *pool = &weft.vcis[v].requests;
+        weft_assert(!weft.vcis[v].deferred);
         for (size_t i = 0; i < pool->nslabs; i++)
             free(pool->slabs[i]);
         for (struct weft_request **array = pool->slabs; array;) {
@@ -103,6 +104,7 @@ struct weft_request *weft_request_grow(struct weft_vci *vci)
         slab[i].next = pool->free;
         pool->free = &slab[i];
     }
+    weft_assert(!slab[WEFT_REQUEST_SLAB - 1].next && pool->nslabs < pool->room);
     pool->slabs[pool->nslabs] = slab;
     pool->nslabs++;
     return pool->free;
@@ -110,6 +112,7 @@ struct weft_request *weft_request_grow(struct weft_vci *vci)
 
 struct weft_request *weft_request_get(struct weft_vci *vci, enum weft_request_kind op, int pending)
 {
+    weft_assert(weft_vci_is_held(vci));
     if (weft_unlikely(!vci->requests.free) && !weft_request_grow(vci))
         return NULL;
     return weft_request_pop(&vci->requests, op, 0, WEFT_LANE_UNKNOWN, pending);
@@ -136,12 +139,14 @@ void weft_request_put(struct weft_request *request)
 static void end_part(struct weft_request *request)
 {
     struct weft_request *whole = request->whole;
+    weft_assert(request->flags & WEFT_REQUEST_PART && !request->pending);
     if (weft_request_ops[whole->op].part_ended) {
         weft_request_ops[whole->op].part_ended(request);
         return;
     }
     if (request->error && !whole->error)
         whole->error = request->error;
+    weft_assert(whole->mode == WEFT_RECEIVE_WITH_SEND);
     whole->mode = 0;
     free(request->part.copy);
     weft_request_put(request);
@@ -189,10 +194,12 @@ void weft_request_last(struct weft_request *request)
 
 void weft_request_end_deferred(void)
 {
+    weft_assert(weft_vcis_hold_all());
     __atomic_fetch_and(&weft.others, (uint8_t)~WEFT_OTHERS_DEFERRED, __ATOMIC_RELAXED);
     for (unsigned v = 0; v < weft.nvcis; v++) {
         for (struct weft_request *request; (request = weft.vcis[v].deferred) != NULL;) {
             weft.vcis[v].deferred = request->next;
+            weft_assert(!request->pending && request->vci == &weft.vcis[v]);
             weft_request_last(request);
         }
         for (int kind = 0; kind < WEFT_REQUEST_KINDS; kind++)
@@ -203,6 +210,7 @@ void weft_request_end_deferred(void)
 
 void weft_request_join(struct weft_request *whole, struct weft_request *send, void *copy)
 {
+    weft_assert(!(send->flags & WEFT_REQUEST_PART) && send->vci == whole->vci);
     whole->mode = WEFT_RECEIVE_WITH_SEND;
     whole->pending++;
     send->whole = whole;
@@ -275,6 +283,7 @@ WEFT_HOT void weft_request_wait(struct weft_request *request)
     }
     struct weft_vci *vci = weft_unlikely(weft_entry_flags) ? weft_vci_scope(request->vci) : NULL;
     unsigned idle = 0;
+    weft_assert(weft_vci_is_held(request->vci));
     weft_vci_stay(request->vci);
     while (request->pending > 0) {
         if (!weft_poll(vci)) {

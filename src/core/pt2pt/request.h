@@ -190,6 +190,7 @@ weft_request_pop(struct weft_request_pool *pool, enum weft_request_kind op, int 
                  enum weft_lane owner, int pending)
 {
     struct weft_request *request = pool->free;
+    weft_assert(request->object.kind == WEFT_KIND_NONE);
     const struct weft_request_head head = {.object = {WEFT_KIND_REQUEST, 0},
                                            .op = (uint8_t)op,
                                            .flags = (uint8_t)flags,
@@ -233,6 +234,7 @@ WEFT_COLD void weft_request_end_deferred(void);
 /* Something an operation waited for has happened. */
 static inline __attribute__((always_inline)) void weft_request_event(struct weft_request *request)
 {
+    weft_assert(request->pending > 0);
     if (--request->pending == 0 &&
         weft_unlikely(request->flags &
                       (WEFT_REQUEST_ORPHAN | WEFT_REQUEST_BUFFERED | WEFT_REQUEST_PART)))

@@ -20,7 +20,9 @@ enum { SELF_BUFFERED = 65536, SELF_ALWAYS = 40 };
 
 void weft_sw_hold(struct weft_channel *channel, int by)
 {
+    weft_assert(weft_vci_is_held(channel->comm->vci));
     channel->held += by;
+    weft_assert(channel->held >= 0);
     channel->sources = channel->held ? 0 : (uint32_t)channel->comm->size;
     if (by > 0 && !channel->listed && channel->held < WEFT_HELD_ALWAYS) {
         struct weft_vci *vci = channel->comm->vci;
@@ -47,6 +49,7 @@ void weft_sw_take(struct weft_matcher *matcher, struct weft_message *message)
 /* The end of a message that was taken. */
 static void free_message(struct weft_message *message)
 {
+    weft_assert(!message->match.queued);
     weft_count_level(&weft_counts.unexpected_bytes, -(int64_t)message->arrival.bytes);
     weft_lane_kept(&message->arrival, -1);
     free(message);
@@ -91,6 +94,7 @@ static void take_data(struct weft_request *receive, const struct weft_arrival *m
     size_t bytes = weft_request_fit(receive, message->length);
     if (message->place == WEFT_DATA_LOCAL) {
         struct weft_request *send = (struct weft_request *)message->data;
+        weft_assert(send->op == WEFT_REQUEST_SEND && send->pending > 0);
         weft_datatype_copy(send->type, send->buffer, receive->type, receive->buffer, bytes);
         weft_request_event(send);
     } else {
@@ -100,6 +104,8 @@ static void take_data(struct weft_request *receive, const struct weft_arrival *m
 
 void weft_deliver(struct weft_request *receive, const struct weft_arrival *message)
 {
+    weft_assert(receive->op == WEFT_REQUEST_RECV && receive->pending > 0);
+    weft_assert(!(receive->flags & WEFT_REQUEST_IN_NET) && !receive->match.queued);
     receive->source = message->source;
     receive->tag = message->tag;
     if (weft_likely(find_sender(receive, message))) {
@@ -117,6 +123,7 @@ void weft_deliver(struct weft_request *receive, const struct weft_arrival *messa
 
 void weft_sw_receive_taken(struct weft_request *request, struct weft_message *message)
 {
+    weft_assert(!message->channel || message->channel->comm->uses > 0);
     weft_deliver(request, &message->arrival);
     if (message->channel)
         message->channel->comm->uses--;
@@ -125,6 +132,9 @@ void weft_sw_receive_taken(struct weft_request *request, struct weft_message *me
 
 void weft_sw_receive(struct weft_request *request)
 {
+    weft_assert(request->pending > 0 && !(request->flags & WEFT_REQUEST_IN_NET));
+    weft_assert(weft_vci_is_held(request->channel->comm->vci) &&
+                request->vci == request->channel->comm->vci);
     struct weft_match_receive *receive = &request->match;
     struct weft_match_message *match = NULL;
     receive->context = request->channel->context;
@@ -242,6 +252,7 @@ int weft_sw_arrive(struct weft_matcher *matcher, const struct weft_arrival *mess
     if (!receive)
         return keep(matcher, message);
     struct weft_request *request = weft_sw_request(receive);
+    weft_assert(weft_vci_is_held(request->vci) && &request->vci->matcher == matcher);
     if (net_could_match(request))
         weft_sw_hold(request->channel, -1);
     weft_deliver(request, message);

@@ -16,6 +16,7 @@ static unsigned opened;
 
 void weft_vcis_open(unsigned count)
 {
+    weft_assert(count > 0 && count <= WEFT_VCIS_MAX);
     for (unsigned i = 0; i < count; i++) {
         struct weft_vci *vci = &weft.vcis[i];
         if (i >= opened) {
@@ -32,6 +33,7 @@ void weft_vcis_close(void)
 {
     for (unsigned i = 0; i < weft.nvcis; i++) {
         weft_match_close(&weft.vcis[i].matcher);
+        weft_assert(!weft.vcis[i].waiting && !weft.vcis[i].transfers);
         weft.vcis[i].held = NULL;
     }
     opened = 0;
@@ -40,6 +42,7 @@ void weft_vcis_close(void)
 /* This thread has just taken all VCIs. */
 static void end_deferred(void)
 {
+    weft_assert(weft_vcis_hold_all());
     if (weft_unlikely(__atomic_load_n(&weft.others, __ATOMIC_RELAXED) & WEFT_OTHERS_DEFERRED))
         weft_request_end_deferred();
 }

@@ -97,6 +97,8 @@ enum { WEFT_VCI_REQUEST_SHIFT = 26 };
 static inline void weft_request_push(struct weft_request *request)
 {
     struct weft_request_pool *pool = &request->vci->requests;
+    weft_assert(request->object.kind == WEFT_KIND_REQUEST);
+    weft_assert(!(request->flags & WEFT_REQUEST_IN_NET));
     weft_handle_retire(&request->object);
     request->next = pool->free;
     pool->free = request;
@@ -124,6 +126,7 @@ WEFT_COLD void weft_vci_complete_transfers(struct weft_vci *vci);
 
 static inline void weft_vci_leave(struct weft_vci *vci)
 {
+    weft_assert(vci->waiting > 0);
     if (--vci->waiting == 0 && weft_unlikely(vci->transfers))
         weft_vci_complete_transfers(vci);
 }

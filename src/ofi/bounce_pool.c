@@ -135,6 +135,8 @@ void *weft_net_bounce_get(struct weft_net_vci *net, size_t bytes)
     if (class < CLASSES && pool->lists[class]) {
         struct stage *stage = pool->lists[class];
         pool->lists[class] = stage->next;
+        weft_assert(stage->class == class && pool->kept >= stage->bytes);
+        weft_assert(!weft_net.local_mr || stage->mr);
         pool->kept -= stage->bytes;
         return stage->data;
     }
@@ -161,6 +163,7 @@ void *weft_net_bounce_get_reserved(struct weft_net_vci *net, enum weft_net_reser
         *error = stage ? -FI_EAGAIN : -FI_ENOMEM;
         return NULL;
     }
+    weft_assert(bytes <= stage->bytes);
     pool->reserves[which].out = true;
     return stage->data;
 }
@@ -173,6 +176,7 @@ void weft_net_bounce_put(struct weft_net_vci *net, void *data)
     struct stage *stage = stage_of(data);
     for (int i = 0; i < WEFT_NET_RESERVES; i++)
         if (stage == pool->reserves[i].stage) {
+            weft_assert(pool->reserves[i].out);
             pool->reserves[i].out = false;
             return;
         }
@@ -180,6 +184,7 @@ void weft_net_bounce_put(struct weft_net_vci *net, void *data)
         destroy(stage);
         return;
     }
+    weft_assert(stage->class < CLASSES);
     stage->next = pool->lists[stage->class];
     pool->lists[stage->class] = stage;
     pool->kept += stage->bytes;

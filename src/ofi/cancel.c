@@ -33,6 +33,7 @@ void weft_net_cancel(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     struct weft_peer *peer = request->peer;
+    weft_assert(!(request->flags & (WEFT_REQUEST_CANCELLED | WEFT_REQUEST_CANCELLING)));
     if (request->pending && weft_net_take_back(peer, &part->out)) {
         request->flags |= WEFT_REQUEST_CANCELLED;
         request->pending = 1; /* no ACK comes for a message that never left */
@@ -74,6 +75,7 @@ static bool forget_acknowledgement(struct weft_request *request)
 bool weft_net_cancel_replied(struct weft_request *request, bool cancelled)
 {
     const struct weft_net_request *part = weft_net_part(request);
+    weft_assert(request->pending > 0);
     bool rendezvous = part->out.kind == WEFT_NET_OUT_RTS;
     bool fits = !cancelled || !rendezvous || part->phase == WEFT_NET_ANNOUNCED;
     request->flags &= (uint8_t)~WEFT_REQUEST_CANCELLING;

@@ -242,6 +242,7 @@ WEFT_HOT int weft_net_progress(unsigned vci)
 {
     struct weft_net_vci *net = &weft_net.vcis[vci];
     struct fi_cq_tagged_entry entries[BATCH];
+    weft_assert(vci < weft_net.nvcis && weft_vci_is_held(&weft.vcis[vci]));
     int events = 0;
     if (net->posted < net->wanted) /* buffers of the last poll, whose replies have started */
         weft_net_pool_post_more(net);

@@ -50,6 +50,7 @@ int weft_net_send_own(struct weft_peer *peer, const void *data, size_t bytes, ui
                       uint64_t word, bool reported)
 {
     struct weft_net_vci *net = weft_net_of_peer(peer);
+    weft_assert(weft_vci_is_held(&weft.vcis[peer->vci]));
     struct fid_ep *ep = net->objects.ep;
     if (weft_likely(bytes <= weft_net.inject_max && !reported))
         return (int)fi_tinjectdata(ep, data, bytes, cq_data, peer->net.addr, word);
@@ -96,6 +97,7 @@ void weft_net_own_sent(struct weft_net_slot *slot, int error, const char *text)
     struct weft_net_vci *net = weft_net_of_peer(peer);
     weft_net_slot_put(net, slot);
     weft_net_bounce_put(net, own);
+    weft_assert(net->outstanding > 0);
     net->outstanding--;
     if (error)
         weft_net_control_failed(peer, text);
@@ -162,6 +164,8 @@ void weft_net_acknowledge(struct weft_peer *peer, struct weft_channel *channel, 
 
 static void unlink_sync(struct weft_peer *peer, struct weft_request **link)
 {
+    weft_assert((*link)->mode == WEFT_SEND_SYNCHRONOUS && (*link)->peer == peer);
+    weft_assert(!*peer->net.sync_end);
     *link = (*link)->next;
     if (!*link)
         peer->net.sync_end = link;

@@ -93,6 +93,7 @@ static struct weft_net_unconnected *unconnected(struct weft_net_vci *net, unsign
         net->unconnected = calloc(weft_net_senders(), sizeof *net->unconnected);
     if (!net->unconnected)
         weft_fatal(MPI_ERR_NO_MEM, "no memory to count the messages of %d ranks", weft.job.size);
+    weft_assert(weft_net_sender_number(deal, world) - net->first_sender < weft_net_senders());
     return &net->unconnected[weft_net_sender_number(deal, world) - net->first_sender];
 }
 
@@ -113,6 +114,7 @@ void weft_net_took_from(const struct weft_channel *channel, int source)
 
 void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits)
 {
+    weft_assert(peer->lane == WEFT_LANE_NET && !peer->backlog.first);
     peer->net.credits = credits;
     peer->net.credits_end = peer->sequence + credits;
     peer->net.flow_check_at = peer->sequence + weft_net.part;
@@ -128,6 +130,8 @@ void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits)
 
 uint32_t weft_net_number(struct weft_peer *peer, size_t bytes, uint32_t cost)
 {
+    weft_assert(!cost || weft_net_affordable(peer, bytes));
+    weft_assert(!weft_net_must_wait(peer));
     uint32_t number = peer->sequence++;
     peer->net.credits_end += 1 - cost;
     peer->net.flow_check_at -= (uint32_t)(bytes >> weft_net.part_shift);

@@ -36,6 +36,7 @@ struct weft_net_slot *weft_net_slot_get(struct weft_net_vci *net, enum weft_net_
         return NULL;
     struct weft_net_slot *slot = net->free_slots;
     net->free_slots = slot->next;
+    weft_assert(!slot->op.in_flight);
     slot->op.kind = (uint8_t)kind;
     slot->op.in_flight = true;
     return slot;

@@ -452,6 +452,8 @@ static inline bool weft_net_affordable(const struct weft_peer *peer, size_t byte
  * called after each change of these. */
 static inline void weft_net_settle(struct weft_peer *peer)
 {
+    weft_assert(weft_vci_is_held(&weft.vcis[peer->vci]));
+    weft_assert(peer->net.flow_checks_pending <= WEFT_NET_FLOW_CHECKS_MAX);
     int32_t credits = weft_net_credits_left(peer);
     int32_t messages = (int32_t)(peer->net.flow_check_at - peer->sequence);
     int32_t first = credits < messages ? credits : messages;
@@ -478,6 +480,7 @@ WEFT_COLD void weft_net_credits_return(struct weft_peer *peer);
 /* An eager message of that length has matched a receive from one source. */
 static inline void weft_net_matched_from(struct weft_peer *peer, size_t length)
 {
+    weft_assert(weft_vci_is_held(&weft.vcis[peer->vci]));
     peer->net.credits_to_return += weft_net_cost(length);
     if (weft_unlikely(peer->net.credits_to_return >= weft_net.credits_step))
         weft_net_credits_return(peer);

@@ -82,6 +82,7 @@ static int try_peek(struct weft_net_vci *net, uint64_t flags, size_t bytes)
 
 static void fetch_found(struct weft_net_vci *net)
 {
+    weft_assert(net->claim->state == FOUND);
     int rc = try_peek(net, FI_CLAIM, weft_net.eager_limit);
     if (rc == 0)
         net->claim->state = CLAIMING;
@@ -103,6 +104,7 @@ static void hold(struct weft_channel *channel, int by)
 static int peek(struct weft_net_vci *net, struct weft_channel *channel)
 {
     struct weft_net_claim *claim = net->claim;
+    weft_assert(claim->state == IDLE && !claim->op.in_flight && !weft_net.software);
     claim->channel = channel;
     int rc = try_peek(net, FI_PEEK | FI_CLAIM, 0);
     if (rc == -FI_ENOMSG || rc == -FI_EAGAIN)
@@ -159,6 +161,7 @@ static void finish(struct weft_net_vci *net)
 static bool collect(struct weft_net_vci *net, struct weft_channel *channel)
 {
     struct weft_net_claim *claim = net->claim;
+    weft_assert(weft_vci_is_held(&weft.vcis[net->number]));
     claim->reserved++;
     finish(net); /* another channel's, or the outer call's */
     bool outer_empty = claim->empty;
@@ -169,6 +172,7 @@ static bool collect(struct weft_net_vci *net, struct weft_channel *channel)
     finish(net);
     bool found = !claim->empty;
     claim->empty = outer_empty;
+    weft_assert(claim->reserved > 0 && claim->state == IDLE);
     claim->reserved--;
     return found;
 }
@@ -208,6 +212,7 @@ static void attribute(void *arg, struct weft_match_message *match)
     if (weft_message_of(match)->arrival.lane != WEFT_LANE_NET ||
         !weft_net_is_sender(channel, match->source))
         return;
+    weft_assert(weft_net_of_channel(channel)->unattributed > 0);
     weft_net_of_channel(channel)->unattributed--;
     weft_net_took_from(channel, match->source);
 }
@@ -223,6 +228,7 @@ void weft_net_channel_opened(struct weft_channel *channel)
 void weft_net_claimed(struct weft_net_vci *net, const struct fi_cq_tagged_entry *entry)
 {
     struct weft_net_claim *claim = net->claim;
+    weft_assert(claim->state == PEEKING || claim->state == CLAIMING);
     if (claim->state == PEEKING) {
         claim->tag = entry->tag;
         claim->data = entry->data;
@@ -244,6 +250,7 @@ void weft_net_claim_failed(struct weft_net_vci *net, const struct fi_cq_err_entr
                            const char *text)
 {
     struct weft_net_claim *claim = net->claim;
+    weft_assert(claim->state == PEEKING || claim->state == CLAIMING);
     if (claim->state == CLAIMING && error->err == FI_ETRUNC)
         weft_net_drop("a message that is longer than the eager limit",
                       weft_net_source(claim->data));

@@ -34,6 +34,7 @@ enum { CACHE_LINE = 64 };
 static int post(struct weft_net_vci *net, struct weft_net_buffer *buffer)
 {
     uint64_t word = weft_net.space_bit, ignore = weft_net.space_bit - 1;
+    weft_assert(!buffer->op.in_flight);
     if (weft_net.software) {
         word = 0;
         ignore |= weft_net.space_bit;
@@ -47,6 +48,7 @@ static int post(struct weft_net_vci *net, struct weft_net_buffer *buffer)
 
 static void put_aside(struct weft_net_vci *net, struct weft_net_buffer *buffer)
 {
+    weft_assert(!buffer->op.in_flight && net->posted < weft_net.nbuffers);
     buffer->next = net->unposted;
     net->unposted = buffer;
 }
@@ -69,6 +71,7 @@ static int post_wanted(struct weft_net_vci *net)
 
 void weft_net_pool_post_more(struct weft_net_vci *net)
 {
+    weft_assert(net->posted <= weft_net.nbuffers && net->wanted <= weft_net.nbuffers);
     if (net->wanted - net->posted >= TOGETHER) {
         net->wanted = weft_net.nbuffers;
         net->one_by_one = 0;
@@ -199,6 +202,7 @@ void weft_net_pool_received(struct weft_net_vci *net, struct weft_net_op *op,
                             const struct fi_cq_tagged_entry *entry)
 {
     struct weft_net_buffer *buffer = (struct weft_net_buffer *)op;
+    weft_assert(net->posted > 0);
     net->posted--;
     if (entry->tag & weft_net.space_bit)
         weft_net_control_arrived(net, buffer->data, entry->len);
@@ -211,6 +215,7 @@ void weft_net_pool_failed(struct weft_net_vci *net, struct weft_net_op *op,
                           const struct fi_cq_err_entry *error, const char *text)
 {
     struct weft_net_buffer *buffer = (struct weft_net_buffer *)op;
+    weft_assert(net->posted > 0);
     net->posted--;
     if (error->err == FI_ETRUNC)
         weft_net_drop("a message that is longer than the eager limit", -1);

@@ -49,6 +49,8 @@ static inline __attribute__((always_inline)) bool post(struct weft_request *requ
 {
     struct weft_net_fast *net = &request->vci->net;
     request->posted = net->posts++;
+    weft_assert(request->flags & WEFT_REQUEST_IN_NET && request->owner == WEFT_LANE_NET);
+    weft_assert(weft_vci_is_held(request->vci) && !weft_net_part(request)->op.in_flight);
     return weft_likely(!fi_trecvv(net->ep, iov, descriptors, pieces, source, word, ignore,
                                   &weft_net_part(request)->op));
 }
@@ -57,6 +59,7 @@ static inline __attribute__((always_inline)) bool post(struct weft_request *requ
  * the following claims report it. */
 int weft_net_refused(struct weft_request *request)
 {
+    weft_assert(request->vci->net.posts > weft_net_of(request)->completed);
     request->vci->net.posts--;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     release(request);
@@ -83,6 +86,7 @@ static inline bool is_in_place(size_t capacity)
 static inline size_t lay_out(struct weft_request *request, char *buffer, size_t capacity,
                              struct iovec *iov)
 {
+    weft_assert(capacity > WEFT_NET_SMALL);
     if (weft_likely(is_in_place(capacity))) {
         iov[0] = (struct iovec){buffer, capacity};
         iov[1] = weft_net_of(request)->spill;
@@ -100,6 +104,7 @@ static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, vo
 {
     struct weft_net_request *part = weft_net_part(request);
     struct weft_net_vci *net = weft_net_of(request);
+    weft_assert(!part->packed);
     iov[0] = part->short_iov[0];
     iov[1] = net->spill;
     if (request->capacity > WEFT_NET_SMALL || weft_net.local_mr) {
@@ -289,6 +294,7 @@ WEFT_HOT void weft_net_received(struct weft_request *request,
                                 const struct fi_cq_tagged_entry *entry)
 {
     weft_net_of(request)->completed++;
+    weft_assert(weft_net_of(request)->completed <= request->vci->net.posts);
     request->vci->net.posts_stop += weft_net.stop_step;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     request->source = weft_net_source(entry->data);
@@ -315,6 +321,7 @@ void weft_net_receive_failed(struct weft_request *request, const struct fi_cq_er
 {
     struct weft_net_request *part = weft_net_part(request);
     weft_net_of(request)->completed++;
+    weft_assert(weft_net_of(request)->completed <= request->vci->net.posts);
     request->vci->net.posts_stop += weft_net.stop_step;
     request->flags &= (uint8_t)~WEFT_REQUEST_IN_NET;
     if (error->err == FI_ECANCELED) {

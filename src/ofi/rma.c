@@ -49,6 +49,7 @@ void weft_net_region_close(struct weft_net_region *region)
 static int prepare(struct weft_request *request, bool put)
 {
     struct weft_net_request *part = weft_net_part(request);
+    weft_assert(!part->mr && !part->packed);
     int rc = 0;
     if (request->bytes > COPIED_MAX)
         part->mr = weft_net_register_for(request, request->buffer, request->bytes,
@@ -99,6 +100,7 @@ static int fail(const struct weft_request *request, const char *text)
 int weft_net_rma_start(struct weft_request *request, bool put, struct weft_net_place at)
 {
     struct weft_net_request *part = weft_net_part(request);
+    weft_assert(!part->op.in_flight && request->pending == 1 && request->bytes > 0);
     size_t most = weft_net.choice.info->ep_attr->max_msg_size;
     if (request->bytes > most)
         request->bytes = most;
@@ -126,6 +128,7 @@ void weft_net_rma_done(struct weft_request *request, int error, const char *text
         request->error = (uint8_t)fail(request, text);
     else if (part->packed && !part->put)
         memcpy(request->buffer, part->packed, request->bytes);
+    weft_assert(weft_net_of(request)->outstanding > 0);
     weft_net_release(request);
     weft_net_of(request)->outstanding--;
     weft_request_event(request);

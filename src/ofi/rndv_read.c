@@ -80,6 +80,7 @@ void weft_net_expose(struct weft_request *request)
  * for at most half of its FINs. No FIN waits longer than the fetches in flight. */
 static void send_fins(struct weft_peer *peer)
 {
+    weft_assert(peer->net.fins <= WEFT_FINS_AT_ONCE);
     if (!peer->net.fins ||
         (peer->net.fins < WEFT_FINS_AT_ONCE && peer->net.fins < peer->net.fetching))
         return;
@@ -94,6 +95,8 @@ void weft_net_fetched(struct weft_request *request)
     struct weft_net_request *part = weft_net_part(request);
     struct weft_peer *peer = request->peer;
     bool was_read = part->phase == WEFT_NET_READING;
+    weft_assert(was_read || part->phase == WEFT_NET_AWAITING_PIECES);
+    weft_assert(!part->reads_out && !part->stalled && peer->net.fetching > 0);
     weft_net_release(request);
     part->phase = WEFT_NET_NO_RENDEZVOUS;
     peer->net.fetching--;
@@ -138,6 +141,7 @@ static int begin_read(struct weft_request *request, size_t offset, size_t bytes)
 {
     struct weft_net_request *part = weft_net_part(request);
     struct weft_net_vci *net = weft_net_of(request);
+    weft_assert(part->phase == WEFT_NET_READING && offset + bytes <= request->bytes);
     struct weft_net_slot *read = weft_net_slot_get(net, WEFT_NET_READ);
     if (!read)
         return -FI_EAGAIN;
@@ -223,6 +227,7 @@ static bool is_finished(const struct weft_request *request)
 static void append_reader(struct weft_peer *peer, struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
+    weft_assert(!part->stalled && !*peer->net.readers_end);
     part->next_stalled = NULL;
     part->stalled = true;
     *peer->net.readers_end = request;
@@ -232,6 +237,7 @@ static void append_reader(struct weft_peer *peer, struct weft_request *request)
 static void drop_first_reader(struct weft_peer *peer)
 {
     struct weft_net_request *part = weft_net_part(peer->net.readers);
+    weft_assert(part->stalled);
     peer->net.readers = part->next_stalled;
     if (!peer->net.readers)
         peer->net.readers_end = &peer->net.readers;
@@ -284,6 +290,8 @@ static int read_on(struct weft_request *request)
 void weft_net_fetch(struct weft_request *request, const void *header)
 {
     struct weft_net_request *part = weft_net_part(request);
+    weft_assert(part->phase == WEFT_NET_NO_RENDEZVOUS || part->phase == WEFT_NET_AWAITING_HEADER);
+    weft_assert(!part->packed && !part->mr);
     memcpy(&part->header, header, sizeof part->header);
     request->peer->net.fetching++;
     part->moved = part->arrived = 0;
@@ -302,6 +310,7 @@ void weft_net_fetch(struct weft_request *request, const void *header)
 
 void weft_net_request_header(struct weft_request *request, uint32_t number)
 {
+    weft_assert(weft_net_part(request)->phase == WEFT_NET_NO_RENDEZVOUS);
     weft_net_part(request)->phase = WEFT_NET_AWAITING_HEADER;
     weft_net_control(request->peer, (struct weft_net_control){.kind = WEFT_NET_REQUEST_HEADER,
                                                               .number = number,
@@ -355,11 +364,13 @@ void weft_net_read_done(struct weft_net_slot *read, int error, const char *text)
     struct weft_request *request = read->request;
     struct weft_peer *peer = request->peer;
     size_t offset = read->offset, bytes = read->bytes;
+    weft_assert(weft_net_part(request)->reads_out > 0 && peer->net.reading >= bytes);
     if (read->data && !error)
         weft_datatype_unpack(request->type, request->buffer, offset, read->data, bytes);
     struct weft_net_vci *net = weft_net_of_peer(peer);
     weft_net_bounce_put(net, read->data);
     weft_net_slot_put(net, read);
+    weft_assert(net->outstanding > 0);
     weft_net_part(request)->reads_out--;
     peer->net.reading -= bytes;
     net->outstanding--;
@@ -398,6 +409,7 @@ int weft_net_move_more(struct weft_net_vci *net)
     net->stalled = NULL;
     while (list) {
         struct weft_request *request = list;
+        weft_assert(weft_net_part(request)->stalled);
         list = weft_net_part(request)->next_stalled;
         weft_net_part(request)->stalled = false;
         issued += move_on(request);

@@ -61,6 +61,7 @@ static int push_one(struct weft_request *request)
     struct weft_net_request *part = weft_net_part(request);
     struct weft_net_vci *net = weft_net_of(request);
     size_t n = request->capacity - part->moved;
+    weft_assert(part->phase == WEFT_NET_PUSHING && part->moved < request->capacity);
     int rc = 0;
     if (n > piece_room())
         n = piece_room();
@@ -95,6 +96,7 @@ static void give_up(struct weft_request *request)
 int weft_net_push_more(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
+    weft_assert(request->pending > 0 && part->reads_out <= PIECES_AT_ONCE);
     int pushed = 0, rc = 0;
     if (weft_unlikely(request->peer->lane == WEFT_LANE_DEAD))
         give_up(request);
@@ -149,6 +151,7 @@ static void end_piece(struct weft_net_piece *piece, int error, const char *text)
 {
     struct weft_request *request = piece->request;
     struct weft_net_vci *net = weft_net_of(request);
+    weft_assert(weft_net_part(request)->reads_out > 0 && net->outstanding > 0);
     weft_net_bounce_put(net, piece);
     weft_net_part(request)->reads_out--;
     net->outstanding--;

@@ -46,6 +46,7 @@ static struct fid_mr *mr_of(struct weft_request *request)
 static int send_rts(struct weft_peer *peer, struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
+    weft_assert(part->phase == WEFT_NET_NO_RENDEZVOUS && part->header.number == request->number);
     uint64_t word = (uint64_t)WEFT_MESSAGE_RTS << weft_net.form_shift | request->channel->net_bits |
                     (uint32_t)request->tag;
     uint64_t data = weft_net.in_place_room ? request->channel->net_rank | request->number
@@ -72,6 +73,7 @@ static void note_rendezvous(const struct weft_request *request)
 /* Counts a rendezvous send that ends. */
 static void end_rendezvous(const struct weft_request *request)
 {
+    weft_assert(weft_net_of(request)->announced > 0);
     weft_net_of(request)->announced--;
     weft_count_add(&weft_counts.net_rendezvous_over, 1);
 }
@@ -79,6 +81,7 @@ static void end_rendezvous(const struct weft_request *request)
 static int send_eager(struct weft_peer *peer, struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
+    weft_assert(part->phase == WEFT_NET_NO_RENDEZVOUS && !part->op.in_flight);
     struct fid_ep *ep = weft_net_of(request)->objects.ep;
     bool sync = request->mode == WEFT_SEND_SYNCHRONOUS;
     uint64_t form =
@@ -141,6 +144,7 @@ static bool prepare_data(struct weft_request *request)
 static void prepare(struct weft_peer *peer, struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
+    weft_assert(!part->packed && !part->mr);
     bool is_short = request->bytes <= weft_net.eager_limit;
     bool paid = weft_net_affordable(peer, request->bytes);
     bool eager = is_short && paid && prepare_data(request);
@@ -156,6 +160,7 @@ static void prepare(struct weft_peer *peer, struct weft_request *request)
 
 static int try_out(struct weft_peer *peer, struct weft_backlog_entry *out)
 {
+    weft_assert(!peer->backlog.first || is_control(out) || peer->backlog.first == out);
     if (!is_control(out) && weft_unlikely(weft_net_must_wait(peer)))
         return -FI_EAGAIN;
     if (out->kind == WEFT_NET_OUT_UNPREPARED)
@@ -259,6 +264,7 @@ void weft_net_report_unreachable(struct weft_peer *peer, const char *address)
 static int retry_peer(struct weft_peer *peer, bool look_at_clock)
 {
     int sent = 0;
+    weft_assert(peer->net.backlogged);
     while (peer->backlog.first) {
         struct weft_backlog_entry *out = peer->backlog.first, *rest = out->next;
         int rc = try_out(peer, out); /* may free out */
@@ -302,6 +308,7 @@ static __attribute__((noinline)) int send_slowly(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
     struct weft_peer *peer = request->peer;
+    weft_assert(!part->op.in_flight && part->phase == WEFT_NET_NO_RENDEZVOUS);
     part->reads_out = 0;
     part->out.kind = WEFT_NET_OUT_UNPREPARED;
     request->pending = 1;
@@ -317,6 +324,7 @@ int weft_net_isend(struct weft_request *request)
 {
     const struct weft_net_fast *net = &request->vci->net;
     struct weft_peer *peer = request->peer;
+    weft_assert(request->pending == 1 && request->owner == WEFT_LANE_NET);
     request->sequence = peer->sequence;
     if (request->bytes < peer->send_limit && request->mode != WEFT_SEND_SYNCHRONOUS &&
         (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
@@ -332,6 +340,7 @@ int weft_net_isend(struct weft_request *request)
 void weft_net_sent(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
+    weft_assert(request->op == WEFT_REQUEST_SEND && !part->op.in_flight);
     if (weft_unlikely(part->out.kind == WEFT_NET_OUT_RTS))
         end_rendezvous(request);
     part->phase = WEFT_NET_NO_RENDEZVOUS;
@@ -368,6 +377,7 @@ void weft_net_abandon(struct weft_request *request)
 
 void weft_net_drop_backlog(struct weft_peer *peer)
 {
+    weft_assert(peer->lane == WEFT_LANE_DEAD);
     while (peer->backlog.first) {
         struct weft_backlog_entry *out = peer->backlog.first;
         pop(peer, out, out->next);

@@ -21,6 +21,8 @@
  */
 #include "ofi/sequence.h"
 
+#include "core/object/assert.h"
+
 #include <stdlib.h>
 #include <string.h>
 
@@ -43,6 +45,7 @@ void weft_sequences_close(struct weft_sequences *s)
 /* The link that points to the message, or the last link of its bucket. */
 static struct weft_early **find(struct weft_sequences *s, uint32_t sender, uint32_t number)
 {
+    weft_assert(sender < s->ranks);
     struct weft_early **link = &s->buckets[(sender * 31 + number) % WEFT_SEQUENCE_BUCKETS];
     while (*link && ((*link)->sender != sender || (*link)->number != number))
         link = &(*link)->next;
@@ -70,6 +73,7 @@ enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t
     struct weft_early **link = find(s, sender, number);
     if (*link)
         return WEFT_SEQUENCE_TWICE;
+    weft_assert(s->early < (size_t)s->ranks * s->window);
     struct weft_early *early = malloc(sizeof *early + bytes);
     if (!early)
         return WEFT_SEQUENCE_NO_MEMORY;
@@ -92,6 +96,7 @@ void weft_sequence_deliver_kept(struct weft_sequences *s, uint32_t sender,
     struct weft_early **link, *early;
     while (link = find(s, sender, s->next[sender]), (early = *link) != NULL) {
         *link = early->next;
+        weft_assert(s->early > 0);
         s->early--;
         s->next[sender]++;
         deliver(arg, early->tag, early->cq_data, early->data, early->bytes);
@@ -101,6 +106,7 @@ void weft_sequence_deliver_kept(struct weft_sequences *s, uint32_t sender,
 
 bool weft_sequence_reached(const struct weft_sequences *s, uint32_t sender, uint32_t number)
 {
+    weft_assert(sender < s->ranks);
     uint32_t ahead = number - (s->next ? s->next[sender] : 0);
     return ahead == 0 || ahead > s->window;
 }

@@ -36,6 +36,7 @@ size_t weft_area_bytes(const struct weft_area *area)
 
 struct weft_area *weft_area_new(int n, int self, const int *world, bool small)
 {
+    weft_assert(n <= WEFT_AREA_RANKS_MAX && self >= 0 && self < n);
     struct weft_area *area = calloc(1, sizeof *area + (size_t)n * sizeof area->ranks[0]);
     if (!area)
         return NULL;

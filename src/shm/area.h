@@ -134,12 +134,14 @@ static inline unsigned weft_area_index(uint64_t stamp, unsigned n)
 static inline struct weft_area_cell *weft_area_cell(const struct weft_area *area, int rank,
                                                     uint64_t stamp)
 {
+    weft_assert(rank >= 0 && rank < area->n);
     return &area->ranks[rank].seat->cells[weft_area_index(stamp, WEFT_AREA_CELLS)];
 }
 
 static inline unsigned char *weft_area_data(const struct weft_area *area, int rank, uint64_t stamp,
                                             size_t bytes, unsigned buffers)
 {
+    weft_assert(buffers <= area->buffers && bytes <= area->piece);
     if (bytes <= WEFT_AREA_INLINE)
         return weft_area_cell(area, rank, stamp)->data;
     return (unsigned char *)(area->ranks[rank].seat + 1) +

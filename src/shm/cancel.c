@@ -15,6 +15,7 @@ void weft_shm_cancel(struct weft_request *request)
 {
     struct weft_shm_request *part = weft_shm_part(request);
     struct weft_shm_link *link = request->peer->shm;
+    weft_assert(!(request->flags & (WEFT_REQUEST_CANCELLED | WEFT_REQUEST_CANCELLING)));
     if (request->pending && part->state == WEFT_SHM_QUEUED &&
         weft_shm_take_back(link, &part->out)) {
         request->flags |= WEFT_REQUEST_CANCELLED;

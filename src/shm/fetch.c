@@ -48,6 +48,7 @@ static void request_push(struct weft_shm_link *link, struct weft_request *reques
                          const struct weft_shm_header *header, size_t bytes, bool offered)
 {
     struct weft_shm_request *part = weft_shm_part(request);
+    weft_assert(bytes > 0 && request->pending > 0);
     *part = (struct weft_shm_request){.state = WEFT_SHM_PUSHED_AT,
                                       .whole = bytes,
                                       .next = link->pushed_at,
@@ -125,6 +126,7 @@ static void offer(struct weft_shm_link *link, struct weft_request *request,
 static void end_offered(struct weft_shm_link *link, const struct weft_request *request,
                         size_t bytes)
 {
+    weft_assert(request->vci->transfers > 0);
     weft_shm_way_end(&link->vci->way, bytes);
     request->vci->transfers--;
 }
@@ -161,6 +163,7 @@ void weft_shm_fetch(struct weft_request *request, const void *data)
 static void forget_pushed(struct weft_shm_link *link, struct weft_request *request)
 {
     struct weft_request **at = &link->pushed_at;
+    weft_assert(link->pushed_at && weft_shm_part(request)->state == WEFT_SHM_PUSHED_AT);
     while (*at != request)
         at = &weft_shm_part(*at)->next;
     *at = weft_shm_part(request)->next;
@@ -199,6 +202,7 @@ static int take_back(struct weft_shm_link *link)
         next = part->next;
         if (!part->offered || (int32_t)(part->number - first) < 0)
             continue;
+        weft_assert(!part->moved);
         struct weft_shm_header header = {part->cookie, part->address, part->whole};
         forget_pushed(link, request);
         read_message(link, request, &header, part->whole);

@@ -32,6 +32,7 @@ void weft_shm_open_vcis(void)
 
 static bool append_active(struct weft_shm_vci *vci, struct weft_shm_link *link)
 {
+    weft_assert(vci->nactive <= vci->room && link->vci == vci);
     if (vci->nactive == vci->room) {
         int room = vci->room ? 2 * vci->room : 16;
         struct weft_shm_link **active = realloc(vci->active, (size_t)room * sizeof *active);
@@ -79,6 +80,7 @@ static struct weft_shm_link *make_link(struct weft_peer *peer, int index)
 int weft_shm_connect(struct weft_peer *peer, char *why, size_t len)
 {
     int index = weft_shm_index(peer->world);
+    weft_assert(index >= 0 && index != weft_shm.self && !peer->shm);
     struct weft_shm_link *link = make_link(peer, index);
     if (!link || !append_active(link->vci, link)) {
         snprintf(why, len, "no memory to talk to one more rank of this node (rank %d)",
@@ -154,6 +156,7 @@ void weft_shm_bury(struct weft_peer *peer)
     weft_shm_set_limit(link);
     weft_shm_drop_backlog(link);
     weft_shm_drop_pushed(link);
+    weft_assert(!link->pushed && !link->pushed_at && !link->peer->backlog.first);
 }
 
 /* ---- Counts, and the end */

@@ -4,6 +4,8 @@
  */
 #include "shm/piece.h"
 
+#include "core/object/assert.h"
+
 #include <errno.h>
 #include <pthread.h>
 #include <stdatomic.h>
@@ -61,6 +63,7 @@ static struct weft_shm_arena *list(bool made)
 
 static void drop(struct weft_shm_arena *arena)
 {
+    weft_assert(!arena->uses);
     struct weft_shm_arena **link = &arenas;
     while (*link != arena)
         link = &(*link)->next;
@@ -87,6 +90,7 @@ static int find_gap(const struct weft_shm_arena *arena, size_t bytes, size_t *of
 {
     *offset = PAGE;
     for (size_t i = 0; i < arena->nspans; i++) {
+        weft_assert(arena->spans[i].offset >= *offset);
         if (arena->spans[i].offset - *offset >= bytes)
             return (int)i;
         *offset = arena->spans[i].offset + arena->spans[i].bytes;
@@ -112,6 +116,7 @@ static bool cut(struct weft_shm_arena *arena, size_t wanted, struct weft_shm_pie
     uint32_t slot = free_slot(arena);
     if (at < 0 || slot == SLOTS)
         return false;
+    weft_assert(arena->made && arena->nspans < SLOTS && *offset + bytes <= ARENA);
     for (size_t i = arena->nspans++; i > (size_t)at; i--)
         arena->spans[i] = arena->spans[i - 1];
     arena->spans[at] = (struct span){*offset, bytes, slot};
@@ -270,6 +275,7 @@ void weft_shm_piece_free(struct weft_shm_piece *piece)
     if (arena) {
         pthread_mutex_lock(&lock);
         atomic_fetch_sub_explicit(&head_of(arena)->users[piece->slot], 1, memory_order_acq_rel);
+        weft_assert(arena->uses > 0);
         if (--arena->uses == 0 && !arena->kept)
             drop(arena);
         pthread_mutex_unlock(&lock);

@@ -125,6 +125,7 @@ int weft_shm_drain(struct weft_shm_link *link)
                 read_message(link, line);
             else
                 read_control(link, line);
+            weft_assert(in->head == head + 1);
         }
     }
     weft_ring_consume_to(in, head);
@@ -135,10 +136,12 @@ int weft_shm_progress(unsigned number)
 {
     struct weft_shm_vci *vci = &weft_shm.vcis[number];
     int events = 0, look = vci->look, n = vci->nactive;
+    weft_assert(weft_vci_is_held(&weft.vcis[number]));
     for (int looks = n < LOOKS ? n : LOOKS; looks > 0; looks--) {
         if (++look >= n)
             look = 0;
         struct weft_shm_link *link = vci->active[look];
+        weft_assert(link->vci == vci && !link->buried);
         if (weft_ring_ready(&link->in))
             events += weft_shm_drain(link);
     }

@@ -28,6 +28,8 @@
 #ifndef WEFT_RING_H
 #define WEFT_RING_H
 
+#include "core/object/assert.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -176,6 +178,7 @@ static inline struct weft_ring_line *weft_ring_line(const struct weft_ring_write
 /* Shows the next line to the reader. Returns its turn. */
 static inline uint32_t weft_ring_publish(struct weft_ring_writer *w, struct weft_ring_line *line)
 {
+    weft_assert(weft_ring_has_line(w) && line == weft_ring_line(w));
     uint32_t turn = ++w->tail;
     atomic_store_explicit(&line->turn, turn, memory_order_release);
     return turn;
@@ -220,8 +223,10 @@ static inline char *weft_ring_reserve(struct weft_ring_writer *w, uint32_t bytes
         if (!weft_ring_fits(w, start, whole))
             return NULL;
     }
+    weft_assert(whole <= w->data_size / 4 && (start & (w->data_size - 1)) + whole <= w->data_size);
     *at = start;
     w->data_tail = start + whole;
+    weft_assert(w->data_tail - w->data_consumed <= w->data_size);
     return w->data + (start & (w->data_size - 1));
 }
 
@@ -284,6 +289,8 @@ static inline void weft_ring_publish_consumed(struct weft_ring_reader *r)
 /* Done with all lines before position head. */
 static inline void weft_ring_consume_to(struct weft_ring_reader *r, uint32_t head)
 {
+    weft_assert(head - r->published <= r->mask + 1 &&
+                head - r->published >= r->head - r->published);
     r->head = head;
     if (head - r->published > r->mask >> 2)
         weft_ring_publish_consumed(r);
@@ -304,6 +311,7 @@ static inline void weft_ring_consume(struct weft_ring_reader *r)
 /* Done with a line and its piece of data; both are copied or used up. */
 static inline void weft_ring_consume_data(struct weft_ring_reader *r, uint32_t at, uint32_t bytes)
 {
+    weft_assert(r->head - r->published <= r->mask);
     r->head++;
     r->data_head = at + weft_ring_whole_lines(bytes);
     if (r->data_head - r->data_published >= r->data_size >> 2 ||

@@ -174,6 +174,7 @@ WEFT_HOT bool weft_shm_inject(struct weft_peer *peer, const struct weft_channel 
                               const void *data, size_t bytes)
 {
     uint32_t sequence;
+    weft_assert(!peer->backlog.first && !peer->shm->buried);
     return inject(peer->shm, channel, tag, data, bytes, &sequence);
 }
 
@@ -213,6 +214,8 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
 static bool write_message(struct weft_shm_link *link, struct weft_request *request)
 {
     struct weft_shm_request *part = weft_shm_part(request);
+    weft_assert(!link->peer->backlog.first || link->peer->backlog.first == &part->out);
+    weft_assert(part->state == WEFT_SHM_QUEUED && weft_vci_is_held(request->vci));
     if (!part->rendezvous && request->bytes > WEFT_SHM_INLINE_BYTES &&
         !weft_ring_has_credits(&link->out)) {
         part->rendezvous = true;
@@ -268,6 +271,7 @@ static bool write_out(struct weft_shm_link *link, struct weft_backlog_entry *out
 
 static void make_busy(struct weft_shm_link *link)
 {
+    weft_assert(weft_vci_is_held(&weft.vcis[link->peer->vci]));
     if (link->listed)
         return;
     link->listed = true;
@@ -283,6 +287,7 @@ void weft_shm_set_limit(struct weft_shm_link *link)
 
 static void append(struct weft_shm_link *link, struct weft_backlog_entry *out)
 {
+    weft_assert(!link->buried);
     weft_backlog_append(link->peer, out, false);
     link->peer->send_limit = 0;
     make_busy(link);
@@ -299,6 +304,7 @@ bool weft_shm_take_back(struct weft_shm_link *link, const struct weft_backlog_en
 static __attribute__((noinline)) int start(struct weft_request *request)
 {
     struct weft_shm_link *link = request->peer->shm;
+    weft_assert(request->pending == 1 && link->vci == &weft_shm.vcis[request->vci->number]);
     struct weft_shm_request *part = weft_shm_part(request);
     *part = (struct weft_shm_request){.state = WEFT_SHM_QUEUED};
     part->rendezvous = request->bytes > weft_shm.eager_limit;
@@ -389,6 +395,7 @@ static bool push_one(struct weft_shm_link *link, struct weft_request *request)
     size_t rest = part->whole - part->moved;
     size_t most = part->whole <= SHORT_PUSH ? weft_shm.short_piece : weft_shm.piece;
     uint32_t bytes = (uint32_t)(rest < most ? rest : most), at;
+    weft_assert(part->state == WEFT_SHM_PUSHING && part->moved <= part->whole);
     if (!weft_ring_make_line(&link->out))
         return false;
     char *place = weft_ring_reserve(&link->out, bytes, &at);
@@ -412,6 +419,7 @@ static bool push_one(struct weft_shm_link *link, struct weft_request *request)
 static void end_push(struct weft_shm_link *link, struct weft_request *request)
 {
     struct weft_shm_request *part = weft_shm_part(request);
+    weft_assert(link->pushed == request && request->vci->transfers >= part->offered);
     link->pushed = part->next;
     request->vci->transfers -= part->offered;
 }
@@ -450,6 +458,7 @@ int weft_shm_retry(struct weft_shm_vci *vci)
     struct weft_shm_link **at = &vci->busy;
     while (*at) {
         struct weft_shm_link *link = *at;
+        weft_assert(link->listed && link->vci == vci);
         events += retry(link);
         if (link->peer->backlog.first || link->pushed) {
             at = &link->next_busy;

@@ -13,6 +13,8 @@
 #ifndef WEFT_SHM_SHARE_H
 #define WEFT_SHM_SHARE_H
 
+#include "core/object/assert.h"
+
 #include <stdatomic.h>
 #include <stdbool.h>
 #include <stddef.h>
@@ -66,6 +68,7 @@ static inline void weft_share_open(struct weft_shm_share *share, uint32_t offer)
 static inline uint32_t weft_share_next(uint32_t units, uint32_t left)
 {
     uint32_t least = units / WEFT_SHARE_LEAST_PARTS, half = (left + 1) / 2;
+    weft_assert(left > 0 && left <= units);
     if (least < WEFT_SHARE_LEAST / WEFT_SHARE_UNIT)
         least = WEFT_SHARE_LEAST / WEFT_SHARE_UNIT;
     if (half < least)

@@ -33,6 +33,7 @@ static inline bool weft_shm_way_begin(struct weft_shm_way *way)
 static inline void weft_shm_way_end(struct weft_shm_way *way, uint64_t bytes)
 {
     enum { MOST = 64, UNIT = 16 << 10 };
+    weft_assert(way->active > 0);
     way->bytes += bytes;
     way->ended++;
     if (--way->active && way->ended < MOST)

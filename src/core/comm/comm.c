@@ -95,12 +95,14 @@ static void deal(struct weft_comm *comm, int block, bool far)
     comm->deal = block < PREDEFINED ? 0 : (unsigned)(block - PREDEFINED + 1) % deals;
     comm->vci = &weft.vcis[comm->deal % weft.nvcis];
     comm->peers = weft_group_open_peers(comm->remote, comm->deal);
+    weft_assert(comm->deal < weft.deals && comm->rank < comm->group->size);
     if (!comm->peers)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a table of %d peers", comm->size);
 }
 
 void weft_comm_open(struct weft_comm *comm, int block)
 {
+    weft_assert(comm->block < 0 && !weft_context_owner((uint32_t)block) && weft_vcis_hold_all());
     struct weft_comm *local = comm->local;
     struct lanes lanes = lanes_of(comm), local_lanes = local ? lanes_of(local) : lanes;
     bool far = lanes.net || local_lanes.net;
@@ -154,6 +156,7 @@ static struct weft_comm *make_one(struct weft_group *group, struct weft_group *r
 
 static void unmake(struct weft_comm *comm)
 {
+    weft_assert(!comm->uses && comm != &weft_comm_world && comm != &weft_comm_self);
     if (comm->local)
         unmake(comm->local);
     weft_group_release(comm->group);
@@ -194,6 +197,7 @@ void weft_comm_drop(struct weft_comm *comm)
 
 void weft_comm_release(struct weft_comm *comm)
 {
+    weft_assert(comm->object.kind == WEFT_KIND_COMM && comm->block >= PREDEFINED);
     weft_handle_retire(&comm->object);
     comm->next_dying = dying;
     dying = comm;
@@ -233,6 +237,7 @@ static bool is_listed(struct weft_comm *comm)
 
 void weft_comm_sweep(void)
 {
+    weft_assert(weft_vcis_hold_all() && !dying == !ndying);
     if (!dying)
         return;
     for (struct weft_comm *comm = dying; comm; comm = comm->next_dying)
@@ -245,6 +250,7 @@ void weft_comm_sweep(void)
             link = &comm->next_dying;
             continue;
         }
+        weft_assert(ndying > 0 && weft_context_owner((uint32_t)comm->block) == comm);
         *link = comm->next_dying;
         ndying--;
         weft_context_free(comm->block);
@@ -360,6 +366,7 @@ int weft_comm_set_name(struct weft_comm *comm, const char *name)
 
 struct weft_peer *weft_comm_connect(struct weft_comm *comm, int rank)
 {
+    weft_assert(rank >= 0 && rank < comm->size && weft_vci_is_held(comm->vci));
     struct weft_peer *peer = weft_peer_get(comm->deal, weft_comm_world_of(comm, rank));
     if (peer)
         comm->peers[rank] = peer;

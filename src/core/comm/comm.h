@@ -153,6 +153,7 @@ static inline int weft_comm_world_of(const struct weft_comm *comm, int rank)
 /* The peer of a rank, or NULL before first contact through any communicator. */
 static inline struct weft_peer *weft_comm_peer(const struct weft_comm *comm, int rank)
 {
+    weft_assert(rank >= 0 && rank < comm->size);
     struct weft_peer *peer = comm->peers[rank];
     return weft_likely(peer != &weft_peer_unknown)
                ? peer

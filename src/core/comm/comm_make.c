@@ -47,6 +47,7 @@ static int conclude(const struct weft_context_alloc *alloc, struct weft_comm *ma
                     struct weft_comm **out)
 {
     *out = NULL;
+    weft_assert(alloc->done && !alloc->send && !alloc->receive);
     if (alloc->code != MPI_SUCCESS) {
         weft_comm_drop(made);
         return alloc->code;
@@ -117,6 +118,7 @@ struct idup {
 static void idup_ended(struct weft_context_alloc *alloc)
 {
     struct idup *idup = alloc->arg;
+    weft_assert(idup->request->pending == 1);
     struct weft_comm *out;
     idup->request->error = (uint8_t)conclude(alloc, idup->made, &out);
     weft_request_event(idup->request);

@@ -7,6 +7,8 @@
  */
 #include "core/comm/context.h"
 
+#include "core/object/assert.h"
+
 #include <stddef.h>
 #include <string.h>
 
@@ -28,6 +30,7 @@ static uint64_t bit_of(int block)
 
 static void take(int block)
 {
+    weft_assert(!(used[block / 64] & bit_of(block)) && !(offered[block / 64] & bit_of(block)));
     used[block / 64] |= bit_of(block);
     in_use++;
     while (first_free < WORDS && used[first_free] == UINT64_MAX)
@@ -57,6 +60,7 @@ int weft_context_take(void)
 
 void weft_context_assign(int block, struct weft_comm *comm)
 {
+    weft_assert(used[block / 64] & bit_of(block) && !owners[block]);
     owners[block] = comm;
 }
 
@@ -67,6 +71,7 @@ struct weft_comm *weft_context_owner(uint32_t block)
 
 void weft_context_free(int block)
 {
+    weft_assert(used[block / 64] & bit_of(block) && in_use > 0);
     used[block / 64] &= ~bit_of(block);
     in_use--;
     if (block / 64 < first_free)
@@ -123,6 +128,7 @@ static bool may_be_exclusive(const struct weft_bid *bid)
 
 static void offer_window(struct weft_bid *bid)
 {
+    weft_assert(bid->waiting && exclusive != bid);
     bid->exclusive = may_be_exclusive(bid);
     if (!bid->exclusive)
         return;
@@ -137,8 +143,11 @@ static void offer_window(struct weft_bid *bid)
 static void toggle_offered(const struct weft_bid *bid)
 {
     int begin = window_begin(bid);
-    for (int i = 0; i < WEFT_CONTEXT_WINDOW && begin + i < WORDS; i++)
+    for (int i = 0; i < WEFT_CONTEXT_WINDOW && begin + i < WORDS; i++) {
+        uint64_t both = offered[begin + i] & bid->offer[1 + i];
+        weft_assert(!both || both == bid->offer[1 + i]);
         offered[begin + i] ^= bid->offer[1 + i];
+    }
 }
 
 void weft_bid_offer(struct weft_bid *bid)
@@ -159,6 +168,7 @@ static void stop_waiting(struct weft_bid *bid)
     struct weft_bid **link = &waiting;
     while (*link && *link != bid)
         link = &(*link)->next;
+    weft_assert(!bid->waiting == !*link);
     if (*link)
         *link = bid->next;
     bid->waiting = false;
@@ -166,6 +176,7 @@ static void stop_waiting(struct weft_bid *bid)
 
 enum weft_bid_result weft_bid_settle(struct weft_bid *bid, const uint64_t *words, int *block)
 {
+    weft_assert(bid->exclusive == (exclusive == bid));
     toggle_offered(bid);
     if (exclusive == bid)
         exclusive = NULL;

@@ -46,6 +46,7 @@ static void note(struct weft_context_alloc *alloc, int code)
 static void exchange(struct weft_context_alloc *alloc)
 {
     const struct weft_datatype *bytes = weft_handle_object(MPI_BYTE);
+    weft_assert(!alloc->send && !alloc->receive && alloc->step < alloc->size);
     int to, from;
     struct weft_channel *out = route(alloc, alloc->index + alloc->step, &to);
     struct weft_channel *in = route(alloc, alloc->index - alloc->step, &from);
@@ -96,6 +97,7 @@ int weft_bid_error(enum weft_bid_result result)
 
 static void end(struct weft_context_alloc *alloc, enum weft_bid_result result)
 {
+    weft_assert(!alloc->done && alloc->over->uses > 0);
     if (!alloc->code)
         alloc->code = weft_bid_error(result);
     alloc->over->uses--;
@@ -149,6 +151,7 @@ static bool take_alone(struct weft_context_alloc *alloc)
 
 void weft_context_alloc_start(struct weft_context_alloc *alloc, uint64_t key, int failed)
 {
+    weft_assert(alloc->index >= 0 && alloc->index < alloc->size && weft_vcis_hold_all());
     alloc->over->uses++;
     alloc->code = failed;
     if (alloc->size == 1) {
@@ -167,6 +170,7 @@ void weft_context_alloc_start(struct weft_context_alloc *alloc, uint64_t key, in
 int weft_context_alloc_progress(void)
 {
     int events = 0;
+    weft_assert(weft_vcis_hold_all());
     struct weft_context_alloc **link = &first;
     while (*link) {
         struct weft_context_alloc *alloc = *link;

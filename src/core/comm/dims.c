@@ -35,6 +35,7 @@ static void find_divisors(struct search *search, int product)
         if (divisors[i] != product / divisors[i])
             divisors[all++] = product / divisors[i];
     search->ndivisors = all;
+    weft_assert(all <= DIVISORS_MAX && divisors[all - 1] == product);
 }
 
 static int spread(const struct search *search, const int *factors)
@@ -126,6 +127,7 @@ int weft_dims_create(int nnodes, int ndims, int *dims)
     int rest = (int)(nnodes / fixed);
     find_divisors(&search, rest);
     factor(&search, 0, rest, rest);
+    weft_assert(search.found && search.best[0] >= search.best[search.n - 1]);
     for (int i = 0, k = 0; i < ndims; i++)
         if (dims[i] == 0)
             dims[i] = search.best[k++];

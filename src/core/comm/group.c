@@ -70,6 +70,7 @@ static int32_t stride_of(const struct weft_group *group)
 
 struct weft_group *weft_group_seal(struct weft_group *group)
 {
+    weft_assert(group->refs == 1 && !group->stride);
     if (group->size == 0) {
         weft_session_release(group->session);
         free(group);
@@ -94,12 +95,14 @@ void weft_group_list(const struct weft_group *group, int32_t *world)
 
 struct weft_group *weft_group_keep(struct weft_group *group)
 {
+    weft_assert(group->refs > 0);
     group->refs++;
     return group;
 }
 
 void weft_group_release(struct weft_group *group)
 {
+    weft_assert(!group || group->refs > 0);
     if (!group || --group->refs > 0 || group == &weft_group_empty)
         return;
     for (unsigned deal = 0; deal < WEFT_LOCKS_MAX && !group->shares_peers; deal++)
@@ -117,6 +120,7 @@ static bool is_world(const struct weft_group *group)
 
 struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned deal)
 {
+    weft_assert(deal < WEFT_LOCKS_MAX);
     struct weft_peer **peers = group->peers[deal];
     if (peers)
         return peers;

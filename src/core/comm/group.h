@@ -58,6 +58,7 @@ struct weft_group *weft_group_run(int size, int first, int stride);
 /* The world rank of a rank of a sealed group. */
 static inline int weft_group_world(const struct weft_group *group, int rank)
 {
+    weft_assert(rank >= 0 && rank < group->size);
     return group->stride ? group->first + group->stride * rank : group->table[rank];
 }
 

@@ -75,6 +75,7 @@ struct weft_session *weft_session_keep(struct weft_session *session)
 
 void weft_session_release(struct weft_session *session)
 {
+    weft_assert(!session || session->refs > 0);
     if (!session || --session->refs > 0)
         return;
     weft_errhandler_release(session->errhandler);

@@ -22,6 +22,7 @@ struct weft_topology *weft_topology_keep(struct weft_topology *topology)
 
 void weft_topology_release(struct weft_topology *topology)
 {
+    weft_assert(!topology || topology->refs > 0);
     if (topology && --topology->refs == 0)
         free(topology);
 }

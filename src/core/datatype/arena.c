@@ -4,6 +4,8 @@
  */
 #include "core/datatype/arena.h"
 
+#include "core/object/assert.h"
+
 #include <stdlib.h>
 
 void *weft_arena_adopt(struct weft_arena *arena, void *memory, size_t bytes)
@@ -21,6 +23,7 @@ void *weft_arena_adopt(struct weft_arena *arena, void *memory, size_t bytes)
         arena->pieces = pieces;
         arena->room = room;
     }
+    weft_assert(arena->count < arena->room);
     arena->pieces[arena->count++] = memory;
     arena->bytes += bytes;
     return memory;

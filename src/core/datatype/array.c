@@ -46,6 +46,7 @@ static bool add_dimension(struct array *a, MPI_Count size, struct part p)
         a->layout = NULL;
         return true;
     }
+    weft_assert(p.first >= 0 && last < size && p.first <= last);
     a->low += p.first * unit;
     a->high += last * unit;
     MPI_Aint step = (MPI_Aint)unit;

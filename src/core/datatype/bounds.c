@@ -82,6 +82,8 @@ int weft_bounds_apply(const struct weft_bounds *bounds, struct weft_datatype *ty
         span = bounds->marked;
     if (!span_fits(&span))
         return weft_bounds_too_large();
+    weft_assert(bounds->marked.any || !bounds->data.any ||
+                (span.low <= bounds->data.low && bounds->data.high <= span.high));
     type->size = (size_t)bounds->size;
     type->align = align;
     type->basic_type = bounds->size ? bounds->basic_type : WEFT_BASIC_NONE;

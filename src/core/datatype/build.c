@@ -265,6 +265,9 @@ int weft_datatype_make(struct weft_envelope *envelope, struct weft_datatype **ou
         weft_datatype_destroy(type);
         return code;
     }
+    weft_assert(type->size == (type->layout ? type->layout->size : 0));
+    weft_assert(type->size == (type->signature ? type->signature->bytes : 0));
+    weft_assert(type->align > 0 && type->refs == 1);
     weft_datatype_classify(type);
     *out = type;
     return MPI_SUCCESS;

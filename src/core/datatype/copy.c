@@ -12,6 +12,7 @@
  */
 #include "core/datatype/copy.h"
 #include "core/datatype/strided_copy.h"
+#include "core/object/assert.h"
 
 #include <stdbool.h>
 
@@ -151,6 +152,7 @@ static void blocks_part(enum weft_copy direction, const struct weft_layout *layo
         i++;
     }
     size_t count = (to - from) / block, rest = (to - from) % block;
+    weft_assert(i + count + (rest > 0) <= layout->count);
     copy_indexed(direction, layout->at + i, count, block, data, packed);
     if (rest)
         weft_run_copy(direction, data + (uintptr_t)layout->at[i + count], packed + count * block,
@@ -192,6 +194,7 @@ static void list_part(enum weft_copy direction, const struct weft_layout *list, 
 static void copy_part(enum weft_copy direction, const struct weft_layout *layout, uintptr_t data,
                       size_t from, size_t to, char *packed)
 {
+    weft_assert(from < to && to <= layout->size);
     data += (uintptr_t)layout->offset;
     switch (layout->kind) {
     case WEFT_LAYOUT_RUN:

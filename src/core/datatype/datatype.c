@@ -15,6 +15,7 @@ static inline __attribute__((always_inline)) void copy_bytes(enum weft_copy dire
     char *data = (char *)buffer + offset;
     if (!bytes)
         return;
+    weft_assert(type->flags & WEFT_TYPE_CONTIGUOUS || type->layout);
     if (type->flags & WEFT_TYPE_CONTIGUOUS)
         memcpy(direction == WEFT_PACK ? packed : data, direction == WEFT_PACK ? data : packed,
                bytes);
@@ -94,6 +95,7 @@ MPI_Count weft_datatype_elements(const struct weft_datatype *type, size_t bytes)
     size_t rest;
     if (!signature)
         return bytes ? MPI_UNDEFINED : 0;
+    weft_assert(signature->bytes == type->size);
     MPI_Count whole = (MPI_Count)(bytes / type->size * signature->elements);
     if (!weft_signature_count(signature, bytes % type->size, &rest))
         return MPI_UNDEFINED;

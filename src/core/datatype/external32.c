@@ -131,6 +131,7 @@ enum { PIECE = 4096 };
 static void convert_basic(struct conversion *c, struct weft_basic basic, size_t count)
 {
     unsigned char piece[PIECE];
+    weft_assert(basic.size % basic.parts == 0 && basic.external % basic.parts == 0);
     size_t most = PIECE / basic.size;
     while (count) {
         size_t n = count < most ? count : most, bytes = n * basic.size;
@@ -173,6 +174,7 @@ void weft_datatype_pack_external(const struct weft_datatype *type, const void *b
     struct conversion c = {type, (char *)buffer, false, 0, out};
     if (type->signature && count)
         convert(&c, type->signature, count);
+    weft_assert(c.offset == count * type->size);
 }
 
 void weft_datatype_unpack_external(const struct weft_datatype *type, void *buffer, size_t count,
@@ -181,4 +183,5 @@ void weft_datatype_unpack_external(const struct weft_datatype *type, void *buffe
     struct conversion c = {type, buffer, true, 0, (unsigned char *)in};
     if (type->signature && count)
         convert(&c, type->signature, count);
+    weft_assert(c.offset == count * type->size);
 }

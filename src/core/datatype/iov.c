@@ -7,6 +7,8 @@
  */
 #include "core/datatype/iov.h"
 
+#include "core/object/assert.h"
+
 #include <stdbool.h>
 
 struct list {
@@ -22,6 +24,7 @@ static MPI_Aint plus(MPI_Aint base, MPI_Aint offset)
 
 static void add_run(struct list *list, MPI_Aint at, size_t bytes)
 {
+    weft_assert(bytes > 0);
     struct weft_run *last = list->used ? &list->runs[list->used - 1] : NULL;
     if (last && plus(last->at, (MPI_Aint)last->bytes) == at)
         last->bytes += bytes;
@@ -73,6 +76,7 @@ static void add_entries(struct list *list, const struct weft_layout *layout, MPI
 static void add_part(struct list *list, const struct weft_layout *layout, MPI_Aint base,
                      size_t from, size_t to)
 {
+    weft_assert(from < to && to <= layout->size && !list->full);
     base = plus(base, layout->offset);
     if (layout->kind == WEFT_LAYOUT_RUN)
         add_run(list, plus(base, (MPI_Aint)from), to - from);

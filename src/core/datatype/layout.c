@@ -7,6 +7,7 @@
  */
 #include "core/datatype/layout.h"
 #include "core/datatype/strided_copy.h"
+#include "core/object/assert.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -26,6 +27,9 @@ static size_t times(size_t a, size_t b)
 
 static const struct weft_layout *keep(struct weft_arena *arena, struct weft_layout layout)
 {
+    weft_assert(layout.size > 0 && (layout.kind == WEFT_LAYOUT_RUN || layout.count >= 2));
+    weft_assert(layout.kind != WEFT_LAYOUT_LOOP || layout.body->kind != WEFT_LAYOUT_RUN ||
+                layout.stride != (MPI_Aint)layout.body->size);
     struct weft_layout *kept = weft_arena_get(arena, sizeof *kept);
     if (kept)
         *kept = layout;
@@ -149,6 +153,7 @@ static void append(struct weft_layout_list *list, MPI_Aint at, const struct weft
             return;
         }
     }
+    weft_assert(bytes > 0 && list->count < list->room);
     list->at[list->count] = at;
     list->begin[list->count] = list->size;
     if (list->bodies)

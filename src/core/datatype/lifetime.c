@@ -26,12 +26,14 @@ static size_t unreferenced_types, unreferenced_bytes, sweep_at = SWEEP_TYPES_MIN
 
 void weft_datatype_retain(const struct weft_datatype *type)
 {
+    weft_assert(type->flags & WEFT_TYPE_PREDEFINED || type->refs > 0);
     if (!(type->flags & WEFT_TYPE_PREDEFINED))
         __atomic_fetch_add(&((struct weft_datatype *)type)->refs, 1, __ATOMIC_RELAXED);
 }
 
 static void list_unreferenced(struct weft_datatype *type)
 {
+    weft_assert(!type->refs && type->object.kind == WEFT_KIND_NONE);
     type->next = unreferenced;
     unreferenced = type;
     unreferenced_types++;
@@ -68,6 +70,7 @@ static void sweep(void)
     if (c.types && c.used) {
         for (struct weft_datatype *type = unreferenced; type; type = type->next)
             c.types[c.count++] = type;
+        weft_assert(c.count == unreferenced_types);
         qsort(c.types, c.count, sizeof *c.types, by_address);
         weft_request_each(mark_used, &c);
         unreferenced = NULL;
@@ -95,6 +98,7 @@ void weft_datatype_release(const struct weft_datatype *released)
 {
     static bool sweeping;
     struct weft_datatype *type = (struct weft_datatype *)released;
+    weft_assert(type->flags & WEFT_TYPE_PREDEFINED || (type->refs > 0 && weft_vcis_hold_all()));
     if ((type->flags & WEFT_TYPE_PREDEFINED) || --type->refs)
         return;
     weft_handle_retire(&type->object);
@@ -114,6 +118,7 @@ void weft_datatype_finalize(void)
     while (unreferenced) {
         struct weft_datatype *type = unreferenced;
         unreferenced = type->next;
+        weft_assert(unreferenced_types > 0);
         unreferenced_types--;
         weft_datatype_destroy(type);
     }

@@ -4,11 +4,14 @@
  */
 #include "core/datatype/signature.h"
 #include "core/datatype/layout.h"
+#include "core/object/assert.h"
 
 #include <stdlib.h>
 
 static const struct weft_signature *keep(struct weft_arena *arena, struct weft_signature signature)
 {
+    weft_assert(signature.bytes > 0 && signature.elements > 0);
+    weft_assert(signature.basic.size || signature.count >= 2);
     struct weft_signature *kept = weft_arena_get(arena, sizeof *kept);
     if (kept)
         *kept = signature;
@@ -150,6 +153,7 @@ bool weft_signature_count(const struct weft_signature *signature, size_t bytes, 
 {
     *elements = 0;
     while (bytes) {
+        weft_assert(bytes <= signature->bytes);
         if (bytes == signature->bytes) {
             *elements += signature->elements;
             return true;
@@ -176,6 +180,7 @@ size_t weft_signature_bytes(const struct weft_signature *signature, size_t eleme
 {
     size_t bytes = 0;
     while (elements) {
+        weft_assert(elements <= signature->elements);
         if (elements == signature->elements)
             return bytes + signature->bytes;
         if (signature->basic.size)

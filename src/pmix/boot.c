@@ -8,6 +8,7 @@
  *    launchers (Slurm with TreeWidth above the number of nodes).
  */
 #include "boot.h"
+#include "core/object/assert.h"
 #include "pmix/job_file.h"
 #include "pmix/pmix_internal.h"
 
@@ -136,6 +137,7 @@ static int join_singleton(struct weft_job *job, char *why, size_t len)
 /* Leaves after PMIx_Init has succeeded. Returns the status of PMIx_Finalize. */
 static pmix_status_t leave(void)
 {
+    weft_assert(boot.joined && !boot.forked);
     boot.joined = false;
     weft_job_file_phase(boot.rank, WEFT_JOB_FILE_LEFT);
     pmix_status_t rc = PMIx_Finalize(NULL, 0);
@@ -146,6 +148,7 @@ static pmix_status_t leave(void)
 
 static int join_job(struct weft_job *job, char *why, size_t len)
 {
+    weft_assert(!boot.joined && !boot.peers);
     pmix_status_t rc = init_quietly();
     if (rc != PMIX_SUCCESS) {
         weft_rank_lock_release();
@@ -348,6 +351,7 @@ int weft_boot_fence_idle(void (*report)(void *), void *arg, char *why, size_t le
 static pmix_status_t request(int rank, const char *key, bool refresh, double deadline,
                              struct weft_reply **out)
 {
+    weft_assert(boot.joined && rank >= 0 && rank < boot.size);
     int seconds = (int)(deadline - weft_reply_clock()) + 1;
     struct weft_reply *reply = weft_reply_new();
     *out = NULL;

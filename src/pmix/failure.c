@@ -7,6 +7,7 @@
  * is none. The event handlers run on PMIx's thread.
  */
 #include "boot.h"
+#include "core/object/assert.h"
 #include "pmix/pmix_internal.h"
 
 #include <pthread.h>
@@ -45,6 +46,7 @@ static void report(int who)
     atomic_bool *known = who == WEFT_BOOT_LAUNCHER ? &failures.lost : &failures.dead[who];
     pthread_mutex_lock(&failures.lock);
     if (!atomic_exchange(known, true)) {
+        weft_assert(failures.list && failures.count <= failures.size);
         failures.list[failures.count++] = who;
         if (who != WEFT_BOOT_LAUNCHER)
             atomic_store(&failures.any, true);
@@ -97,6 +99,7 @@ static void on_event(size_t id, pmix_status_t status, const pmix_proc_t *source,
 
 int weft_failure_open(const pmix_proc_t *self, int size)
 {
+    weft_assert(!failures.list && !failures.count);
     failures.list = calloc((size_t)size + 1, sizeof *failures.list);
     failures.dead = calloc((size_t)size, sizeof *failures.dead);
     if (!failures.list || !failures.dead) {
@@ -151,6 +154,7 @@ bool weft_boot_next_failure(int *rank)
         return false;
     pthread_mutex_lock(&failures.lock);
     bool any = failures.next < failures.count;
+    weft_assert(failures.next <= failures.count && failures.count <= failures.size + 1);
     if (any) {
         *rank = failures.list[failures.next++];
         atomic_fetch_sub(&failures.unread, 1);

@@ -6,6 +6,7 @@
  * callback. So a wait can time out although PMIx cannot cancel a call.
  */
 #include "boot.h"
+#include "core/object/assert.h"
 #include "pmix/pmix_internal.h"
 
 #include <sched.h>
@@ -58,6 +59,7 @@ void weft_reply_free(struct weft_reply *reply)
 /* Completes the reply with the lock held; frees it if the waiter has timed out. */
 static void finish(struct weft_reply *reply, pmix_status_t status)
 {
+    weft_assert(!reply->done);
     reply->status = status;
     reply->done = true;
     bool last = reply->abandoned;
@@ -126,6 +128,7 @@ static bool wait_a_little(struct weft_reply *reply, unsigned round, struct weft_
 static pmix_status_t abandon(struct weft_reply **reply, pmix_status_t reason)
 {
     pthread_mutex_lock(&(*reply)->lock);
+    weft_assert(!(*reply)->abandoned);
     bool done = (*reply)->done;
     (*reply)->abandoned = !done;
     pthread_mutex_unlock(&(*reply)->lock);

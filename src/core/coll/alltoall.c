@@ -68,6 +68,7 @@ static void bruck(struct weft_schedule *s, const struct weft_blocks *in,
                            weft_elements_slice(row, (size_t)i * block, block));
     for (int bit = 1; bit < s->size; bit *= 2) {
         sent.count = received.count = pack(s, row, block, bit, sent, false);
+        weft_assert(sent.count <= (n / 2 + 1) * block);
         weft_schedule_receive(s, (s->rank + s->size - bit) % s->size, received);
         weft_schedule_send(s, (s->rank + bit) % s->size, sent);
         weft_schedule_fence(s);

@@ -214,6 +214,7 @@ static enum weft_algorithm by_setting(const struct weft_coll_family *family)
 {
     int setting =
         family->setting ? *(const int *)((const char *)&weft_settings + family->setting) : 0;
+    weft_assert(setting >= 0 && setting <= WEFT_COLL_OPTIONS);
     return setting ? family->options[setting - 1].algorithm : WEFT_ALGORITHM_AUTO;
 }
 

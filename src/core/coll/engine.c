@@ -195,6 +195,7 @@ static void start_receive(struct weft_schedule *s, struct weft_step *step)
 
 static void start(struct weft_schedule *s, struct weft_step *step)
 {
+    weft_assert(!step->request && weft_vci_is_held(s->vci));
     switch (step->kind) {
     case WEFT_STEP_SEND:
         start_send(s, step);
@@ -238,6 +239,7 @@ static void check_received(struct weft_schedule *s, const struct weft_step *step
 static void finish(struct weft_schedule *s, struct weft_step *step)
 {
     struct weft_request *request = step->request;
+    weft_assert(!request->pending && request->vci == s->vci);
     if (step->kind != WEFT_STEP_RECEIVE)
         check(s, request->error);
     else if (weft_unlikely(request->error != MPI_SUCCESS || request->bytes != request->capacity))
@@ -256,6 +258,7 @@ static bool is_complete(const struct weft_schedule *s)
 static void advance(struct weft_schedule *s)
 {
     for (;;) {
+        weft_assert(s->done <= s->next && s->next <= s->end && s->end <= s->count);
         for (; s->done < s->next; s->done++) {
             struct weft_step *step = &s->steps[s->done];
             if (!step->request)
@@ -268,6 +271,7 @@ static void advance(struct weft_schedule *s)
         }
         if (s->next == s->end || s->steps[s->next].after > s->done)
             break;
+        weft_assert(s->steps[s->next].after <= s->next);
         start(s, &s->steps[s->next++]);
     }
 }
@@ -309,6 +313,7 @@ static void withdraw_watches(struct weft_schedule *s)
 static void complete(struct weft_schedule *s)
 {
     struct weft_request *request = s->request;
+    weft_assert(is_complete(s) && (!request || request->pending == 1));
     if (s->shared)
         weft_shared_end(s);
     withdraw_watches(s);
@@ -335,11 +340,13 @@ static bool proceed(struct weft_schedule *s)
 int weft_coll_progress(struct weft_vci *vci)
 {
     int advanced = 0;
+    weft_assert(weft_vci_is_held(vci) && !*vci->coll.active_end);
     if (vci->coll.advancing)
         return 0; /* starting a message may call progress */
     vci->coll.advancing = true;
     for (struct weft_schedule **link = &vci->coll.active; *link;) {
         struct weft_schedule *s = *link;
+        weft_assert(s->vci == vci && s->request && s->request->pending == 1);
         if (proceed(s))
             advanced++;
         else
@@ -378,6 +385,7 @@ static void begin(struct weft_schedule *s)
         return;
     }
     s->next_active = NULL;
+    weft_assert(!*vci->coll.active_end);
     *vci->coll.active_end = s;
     vci->coll.active_end = &s->next_active;
 }
@@ -417,6 +425,7 @@ void weft_schedule_end_blocking(struct weft_schedule *s)
 {
     withdraw_watches(s);
     struct weft_schedule **link = &s->vci->coll.blocking;
+    weft_assert(s->vci->coll.blocking && !s->request);
     while (*link != s)
         link = &(*link)->next_active;
     *link = s->next_active;
@@ -447,6 +456,7 @@ static void run(struct weft_schedule *s)
     }
     weft_vci_leave(s->vci);
     weft_schedule_end_blocking(s);
+    weft_assert(s->next == s->done);
 }
 
 int weft_coll_run_schedule(const struct weft_coll_args *args, int tag, enum weft_fault *fault)
@@ -528,6 +538,7 @@ int weft_coll_start(const struct weft_coll_args *args, struct weft_request **req
 
 void weft_coll_restart(struct weft_request *request)
 {
+    weft_assert(request->schedule->persistent && !request->pending);
     request->flags = WEFT_REQUEST_PERSISTENT;
     request->error = MPI_SUCCESS;
     request->pending = 1;

@@ -63,6 +63,7 @@ static int enter_node(const struct view *v)
 /* Sets the group to the leaders. Called by leaders only. */
 static void enter_leaders(const struct view *v)
 {
+    weft_assert(v->leads);
     weft_schedule_fence(v->s);
     weft_schedule_among(v->s, v->leaders, v->nodes->count, v->nodes->mine);
 }
@@ -127,6 +128,8 @@ static void bcast_in_segments(const struct view *v, struct weft_elements data, i
         parent = members[(tree.parent + leader) % size];
     for (int i = tree.children; i-- > 0;)
         children[count++] = members[(weft_tree_child(&tree, i).place + leader) % size];
+    weft_assert((size_t)count <= sizeof children / sizeof *children &&
+                (parent >= 0) == (v->s->rank != root));
     weft_build_bcast_segments(v->s, data, parent, children, count);
 }
 

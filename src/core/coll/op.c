@@ -318,6 +318,7 @@ void weft_op_retain(const struct weft_op *op)
 
 void weft_op_release(const struct weft_op *op)
 {
+    weft_assert(op->id != WEFT_OP_USER || op->refs > 0);
     if (op->id == WEFT_OP_USER && --((struct weft_op *)op)->refs == 0)
         free((void *)op);
 }

@@ -35,17 +35,20 @@ void weft_operands_describe(struct weft_operands *o, const struct weft_coll_args
     o->extra = tree ? 0 : o->n - (1 << o->levels);
     o->places = o->n - o->extra;
     o->levels += tree; /* the last level may be incomplete */
+    weft_assert(o->n <= WEFT_OPERANDS_MAX && o->levels <= LEVELS_MAX);
 }
 
 static inline const unsigned char *operand(const struct weft_operands *o, int i)
 {
     int rank = i + o->top;
+    weft_assert(i >= 0 && i < o->n);
     return o->at[rank < o->n ? rank : rank - o->n] + o->from;
 }
 
 static const unsigned char *combine(const struct weft_operands *o, const unsigned char *left,
                                     const unsigned char *right, unsigned char *result)
 {
+    weft_assert(o->bytes <= o->chunk && o->bytes % o->size == 0);
     if (right != result)
         memcpy(result, right, o->bytes);
     weft_op_apply(o->op, o->type, left, result, o->bytes / o->size);

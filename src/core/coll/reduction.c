@@ -17,6 +17,7 @@ void weft_reduction_init(struct weft_reduction *r)
         r->place = rank - r->extra;
     else
         r->place = rank % 2 ? rank / 2 : -1;
+    weft_assert(r->extra >= 0 && r->extra < 1 << r->levels && r->place < 1 << r->levels);
 }
 
 void weft_reduction_fold(struct weft_reduction *r)
@@ -60,6 +61,7 @@ void weft_reduction_exchange(struct weft_reduction *r, int partner, struct weft_
 {
     struct weft_schedule *s = r->s;
     struct weft_elements theirs = in_other(r, keep);
+    weft_assert(r->place >= 0 && partner != r->place && partner < 1 << r->levels);
     int rank = weft_reduction_rank(r, partner);
     weft_schedule_receive(s, rank, theirs);
     weft_schedule_send(s, rank, give);

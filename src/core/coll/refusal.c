@@ -105,6 +105,7 @@ static void take(struct weft_schedule *s, int i)
     struct weft_watch *watch = &s->watches[i];
     struct weft_request *request = watch->request;
     struct weft_refusal *refusal = watch->refusal;
+    weft_assert(refusal && !request->pending);
     bool arrived = !(request->flags & WEFT_REQUEST_CANCELLED) && !request->error &&
                    request->bytes == sizeof refusal->message;
     refusal->from = request->source;

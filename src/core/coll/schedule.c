@@ -33,6 +33,7 @@ struct weft_schedule *weft_schedule_get(const struct weft_coll_args *args)
 {
     struct weft_vci *vci = args->comm->vci;
     struct weft_schedule *s = vci->coll.kept;
+    weft_assert(weft_vci_is_held(vci) && !s == !vci->coll.kept_count);
     if (weft_likely(s != NULL)) {
         vci->coll.kept = s->next_active;
         vci->coll.kept_count--;
@@ -135,6 +136,8 @@ static void give_back(struct weft_vci *vci, struct weft_memory *memory)
 void weft_schedule_put(struct weft_schedule *s)
 {
     struct weft_vci *vci = s->vci;
+    weft_assert(weft_vci_is_held(vci) && (s->shared || s->next == s->done));
+    weft_assert(!s->watches[0].request && !s->watches[1].request);
     if (weft_unlikely(s->retains)) {
         if (!weft_vcis_hold_all()) {
             s->next_active = vci->coll.deferred;
@@ -168,6 +171,7 @@ void weft_schedule_put(struct weft_schedule *s)
 
 void weft_schedule_end_deferred(struct weft_vci *vci)
 {
+    weft_assert(weft_vcis_hold_all());
     for (struct weft_schedule *s; (s = vci->coll.deferred) != NULL;) {
         vci->coll.deferred = s->next_active;
         weft_schedule_put(s);
@@ -200,6 +204,7 @@ void weft_schedule_enter(struct weft_schedule *s, bool local)
 
 void weft_schedule_among(struct weft_schedule *s, const int *ranks, int n, int mine)
 {
+    weft_assert(mine >= 0 && mine < n);
     s->ranks = ranks;
     s->size = n;
     s->rank = mine;
@@ -244,6 +249,7 @@ static struct weft_memory *new_piece(struct weft_vci *vci, size_t bytes)
 void *weft_schedule_memory(struct weft_schedule *s, size_t bytes)
 {
     size_t rounded = bytes / 16 * 16 + (bytes % 16 ? 16 : 0);
+    weft_assert(s->used <= WEFT_SCHEDULE_ROOM && s->used % 16 == 0);
     if (weft_likely(rounded <= WEFT_SCHEDULE_ROOM - s->used)) {
         void *at = s->own + s->used;
         s->used += rounded;
@@ -310,6 +316,8 @@ WEFT_COLD static void grow(struct weft_schedule *s)
 /* Appends a step. Returns NULL if memory is short. */
 static struct weft_step *add(struct weft_schedule *s, enum weft_step_kind kind, int peer)
 {
+    weft_assert(s->after <= s->count);
+    weft_assert(kind > WEFT_STEP_RECEIVE || (peer >= 0 && peer < s->size));
     if (weft_unlikely(s->count == s->room))
         grow(s);
     if (weft_unlikely(s->failed))

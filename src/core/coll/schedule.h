@@ -172,6 +172,7 @@ static inline void weft_schedule_fence(struct weft_schedule *s)
 /* Steps added later depend on the steps before `mark`, an earlier value of s->count. */
 static inline void weft_schedule_wait_for(struct weft_schedule *s, uint32_t mark)
 {
+    weft_assert(mark <= s->count);
     s->after = mark;
 }
 

@@ -215,6 +215,7 @@ static inline bool advance(struct weft_shared_call *c)
 static inline void end(struct weft_shared_call *c)
 {
     struct weft_area *area = c->area;
+    weft_assert(c->ticket == area->ended && c->ticket < area->began);
     uint64_t ended = c->ticket + 1;
     bool last = ended == area->began;
     weft_shared_set_done(c, last ? weft_area_end(area->call << WEFT_AREA_PIECE_BITS)
@@ -314,6 +315,7 @@ bool weft_shared_note(struct weft_schedule *s)
 
 void weft_shared_end(struct weft_schedule *s)
 {
+    weft_assert(s->vci->coll.shared > 0);
     s->vci->coll.shared--;
     end(&s->shared->call);
 }

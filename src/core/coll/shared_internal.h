@@ -179,6 +179,7 @@ static inline bool weft_shared_take(struct weft_shared_call *c, uint64_t *ring, 
         weft_shared_learn(c, ahead > before && ahead < c->stamp ? ahead : before) ==
             WEFT_SHARED_LATER)
         return false;
+    weft_assert(before <= stamp);
     ring[i] = stamp;
     return true;
 }
@@ -203,6 +204,7 @@ static inline void weft_shared_ring(const struct weft_shared_call *c, int reader
 static inline void weft_shared_post(struct weft_shared_call *c, struct weft_area_cell *cell,
                                     uint64_t stamp)
 {
+    weft_assert(cell == weft_area_cell(c->area, c->rank, stamp) && stamp >= cell->stamp);
     cell->label = c->label | (weft_unlikely(c->error) ? WEFT_SHARED_FAILED : 0);
     cell->bytes = c->bytes;
     atomic_store_explicit(&cell->stamp, stamp, memory_order_release);
@@ -212,6 +214,7 @@ static inline void weft_shared_post(struct weft_shared_call *c, struct weft_area
 
 static inline void weft_shared_set_done(struct weft_shared_call *c, uint64_t stamp)
 {
+    weft_assert(stamp >= c->area->ranks[c->rank].seat->done);
     atomic_store_explicit(&c->area->ranks[c->rank].seat->done, stamp, memory_order_release);
     weft_shared_ring(c, WEFT_SHARED_ALL);
 }

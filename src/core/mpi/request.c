@@ -26,6 +26,7 @@ static __attribute__((noinline)) int retire_special(MPI_Request *handle, MPI_Sta
                                                     bool with_error)
 {
     struct weft_request *request = weft_request_of(*handle);
+    weft_assert(!request->pending);
     int code = request->error;
     if (request->flags & WEFT_REQUEST_INACTIVE) {
         weft_status_empty(status);
@@ -60,6 +61,7 @@ static inline int retire(MPI_Request *handle, MPI_Status *status, bool with_erro
                          struct weft_comm **comm)
 {
     struct weft_request *request = weft_request_of(*handle);
+    weft_assert(!request->pending && (!request->vci || weft_vci_is_held(request->vci)));
     int code = request->error;
     if (weft_unlikely(code))
         *comm = weft_request_comm(request);
@@ -123,6 +125,7 @@ static int raise_outcome(struct weft_request_call *call, struct outcome *outcome
         return MPI_SUCCESS;
     weft_request_call_hold(call, outcome->comm->vci);
     int code = weft_error_raise_in_status(outcome->comm, outcome->cause, call->function);
+    weft_assert(outcome->comm->uses > 0);
     outcome->comm->uses--;
     return code;
 }
@@ -196,6 +199,7 @@ static inline enum state state_of(struct weft_request_call *call,
                                   const struct weft_request *request)
 {
     weft_request_call_hold(call, request->vci);
+    weft_assert(!request->vci || weft_vci_is_held(request->vci));
     if (request->pending)
         return PENDING;
     return request->flags & WEFT_REQUEST_INACTIVE ? INACTIVE : COMPLETE;

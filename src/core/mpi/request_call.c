@@ -42,6 +42,7 @@ static void progress_one(struct weft_vci *vci, unsigned *idle)
 
 void weft_request_call_switch(struct weft_request_call *call, struct weft_vci *vci)
 {
+    weft_assert(call->vcis & (call->vcis - 1) && (!vci || call->vcis >> vci->number & 1));
     if (call->held)
         weft_leave_on(call->held);
     if (vci)

@@ -116,6 +116,7 @@ static void combine_plain(const struct weft_rma_apply *apply, char *at, size_t b
 {
     _Alignas(16) char copy[COPY_BYTES], operand[COPY_BYTES];
     size_t size = weft_basic_size(apply->element), most = COPY_BYTES / size * size;
+    weft_assert(most > 0 && bytes % size == 0);
     if (out)
         memcpy(out, at, bytes);
     if (apply->op->id == WEFT_OP_NO_OP)
@@ -300,6 +301,7 @@ static int combine_pairs(const struct weft_rma_apply *apply, char *base,
 {
     size_t size = weft_rma_element_bytes(apply->element);
     struct cursor cursor = {runs, 0};
+    weft_assert(size <= MOST_ELEMENT && bytes % size == 0);
     bool broken = false, writes = apply->op->id != WEFT_OP_NO_OP;
     for (size_t i = 0; i < bytes; i += size) {
         _Alignas(16) char pair[MOST_ELEMENT] = {0}, operand[MOST_ELEMENT] = {0};

@@ -67,6 +67,7 @@ static int send_for_ack(struct weft_win *win, int rank, enum weft_rma_packet_kin
 
 static int await_acks(struct weft_win *win, int rank, const char *what)
 {
+    weft_assert(weft_vci_is_held(win->comm->vci));
     unsigned polls = 0;
     int code = MPI_SUCCESS;
     while (win->targets[rank].acks_pending && code == MPI_SUCCESS)
@@ -150,6 +151,8 @@ static int open_epoch(const char *which)
 
 static int no_access_yet(const struct weft_win *win)
 {
+    weft_assert((win->access == WEFT_WIN_LOCKED) == (win->locks > 0));
+    weft_assert((win->access == WEFT_WIN_STARTED) == (win->started != NULL));
     bool open = win->access != WEFT_WIN_NO_ACCESS || win->fence_used;
     return open ? open_epoch(weft_win_epoch(win->access)) : MPI_SUCCESS;
 }
@@ -274,6 +277,7 @@ int weft_win_start(struct weft_win *win, struct weft_group *group, int assert)
         return code;
     win->fenced = false;
     win->access = WEFT_WIN_STARTED;
+    weft_assert(!win->started);
     win->started = weft_group_keep(group);
     mark_started(win, group, true);
     return outcome(win, MPI_SUCCESS);
@@ -394,6 +398,7 @@ static int request_lock(struct weft_win *win, int rank, enum weft_win_lock type)
 static int acquire(struct weft_win *win, int rank, enum weft_win_lock type, bool nocheck)
 {
     struct weft_win_target *target = &win->targets[rank];
+    weft_assert(target->lock == WEFT_WIN_UNLOCKED);
     int code = nocheck           ? MPI_SUCCESS
                : target->control ? take_word(win, rank, type)
                                  : request_lock(win, rank, type);
@@ -408,6 +413,7 @@ static int begin_release(struct weft_win *win, int rank)
 {
     struct weft_win_target *target = &win->targets[rank];
     enum weft_win_lock type = (enum weft_win_lock)target->lock;
+    weft_assert(type != WEFT_WIN_UNLOCKED);
     target->lock = WEFT_WIN_UNLOCKED;
     if (type == WEFT_WIN_NOCHECK)
         return MPI_SUCCESS;
@@ -466,6 +472,7 @@ int weft_win_unlock(struct weft_win *win, int rank)
     int failed = begin_release(win, rank);
     code = code ? code : failed;
     failed = await_acks(win, rank, "the end of the lock");
+    weft_assert(win->locks > 0 && target->lock == WEFT_WIN_UNLOCKED);
     if (--win->locks == 0)
         win->access = WEFT_WIN_NO_ACCESS;
     weft_look_sometimes(win->comm->vci);

@@ -156,6 +156,7 @@ static void grant(struct weft_win *win, int rank, enum weft_win_lock type)
 uint64_t weft_rma_turn(struct weft_win *win, int rank, enum weft_win_lock type)
 {
     uint64_t newest = win->exclusive_requests, passed = win->targets[rank].passed;
+    weft_assert(passed <= newest);
     if (type == WEFT_WIN_EXCLUSIVE)
         return newest;
     win->targets[rank].passed = newest;

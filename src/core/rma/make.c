@@ -210,6 +210,7 @@ static int open_segment(struct weft_win *win, size_t bytes, bool *all)
 static void use_segment(struct weft_win *win, const struct places *places)
 {
     int n = win->nmembers;
+    weft_assert(win->member < n && win->members[win->member] == win->comm->rank);
     for (int i = 0; i < n; i++) {
         struct weft_win_target *target = &win->targets[win->members[i]];
         target->control = (struct weft_win_control *)(win->segment.at + (i + 1) * CONTROL_BYTES);
@@ -367,6 +368,7 @@ static int agree_on(struct weft_win *win, int code)
 
 static void free_memory(struct weft_win *win)
 {
+    weft_assert(!win->ops && !win->sends_pending && !win->slots);
     weft_net_region_close(win->exposed);
     weft_shm_piece_free(&win->segment);
     free(win->regions);

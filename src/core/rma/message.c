@@ -28,6 +28,7 @@ enum { TAG = 0 };
 struct weft_rma_packet *weft_rma_packet_make(enum weft_rma_packet_kind kind, size_t runs,
                                              size_t bytes)
 {
+    weft_assert(runs <= WEFT_RMA_RUNS);
     struct weft_rma_packet *packet =
         malloc(sizeof *packet + runs * sizeof(struct weft_run) + bytes); /* 16-byte aligned */
     if (!packet)
@@ -60,6 +61,7 @@ int weft_rma_packet_send(struct weft_win *win, int rank, struct weft_rma_packet 
     weft_count_add(&weft_counts.rma_packets, 1);
     size_t length =
         (size_t)(weft_rma_packet_data(packet) - (char *)packet) + weft_rma_packet_carries(packet);
+    weft_assert(length <= WEFT_RMA_PACKET_BYTES && weft_vci_is_held(win->comm->vci));
     int code = weft_p2p_isend(&win->comm->part, packet, length, weft_datatype_byte(), rank, TAG,
                               WEFT_SEND_STANDARD, &request);
     if (code != MPI_SUCCESS || !request->pending) {
@@ -84,6 +86,7 @@ static void part_ended(struct weft_request *part)
         part->vci->windows.arrived = true; /* in a slot */
         return;
     }
+    weft_assert(win->sends_pending > 0);
     win->sends_pending--;
     if (part->op == WEFT_REQUEST_RMA)
         weft_rma_moved(win, part->part.copy, part->error);
@@ -130,6 +133,7 @@ static int post(struct weft_win *win, struct weft_rma_slot *slot)
 static void take(struct weft_win *win, struct weft_rma_slot *slot)
 {
     struct weft_request *request = slot->request;
+    weft_assert(!request->pending && slot == &win->slots[win->head]);
     if (request->error)
         win->fault = request->error;
     else
@@ -154,6 +158,7 @@ static int open_slots(struct weft_win *win)
 
 int weft_rma_open(struct weft_win *win)
 {
+    weft_assert(weft_vcis_hold_all() && !win->slots && !win->ops);
     win->whole.op = WEFT_REQUEST_RMA;
     win->next = win->comm->vci->windows.first;
     win->comm->vci->windows.first = win;
@@ -206,6 +211,7 @@ void weft_rma_close(struct weft_win *win)
 static int advance(struct weft_win *win)
 {
     int events = 0;
+    weft_assert(weft_vci_is_held(win->comm->vci) && win->head >= 0 && win->head < WEFT_RMA_SLOTS);
     while (win->slots && !win->slots[win->head].request->pending) {
         take(win, &win->slots[win->head]);
         win->head = (win->head + 1) % WEFT_RMA_SLOTS;

@@ -29,6 +29,7 @@ size_t weft_rma_list_runs(const struct weft_rma_call *call, size_t done, size_t 
                                    WEFT_RMA_RUNS);
     for (size_t i = 0; i < *nruns; i++)
         bytes += runs[i].bytes;
+    weft_assert(*nruns <= WEFT_RMA_RUNS && bytes > 0 && bytes <= end - done);
     size_t surplus = call->op ? bytes % weft_rma_element_bytes(type->basic_type) : 0;
     for (bytes -= surplus; surplus;) { /* of the last element, which is not whole */
         struct weft_run *last = &runs[*nruns - 1];
@@ -176,6 +177,7 @@ static int check_own(const struct weft_win *win, const struct weft_rma_call *cal
 int weft_rma_start(struct weft_win *win, const struct weft_rma_call *call,
                    struct weft_request **request)
 {
+    weft_assert(call->bytes > 0 && weft_vci_is_held(win->comm->vci));
     struct weft_win_target *target = &win->targets[call->target];
     bool own = call->target == win->comm->rank, direct = target->base || own;
     int code = weft_win_access(win, call->target);

@@ -96,6 +96,7 @@ static void end(struct weft_win *win, struct weft_rma_op *op)
     if (op->ended)
         return;
     op->ended = true;
+    weft_assert(win->targets[op->call.target].unfinished > 0);
     win->targets[op->call.target].unfinished--;
     if (op->request) {
         op->request->error = (uint8_t)op->error;
@@ -107,6 +108,7 @@ static void end(struct weft_win *win, struct weft_rma_op *op)
 
 static void finish(struct weft_win *win, struct weft_rma_op *op)
 {
+    weft_assert(op->by_net ? !op->results_pending : op->results_pending <= win->results_pending);
     struct weft_rma_op **link = &win->ops;
     while (*link != op)
         link = &(*link)->next;
@@ -168,6 +170,7 @@ static int send_one(struct weft_win *win, struct weft_rma_op *op)
     struct weft_run runs[WEFT_RMA_RUNS];
     size_t nruns, bytes;
     bytes = weft_rma_list_runs(&op->call, op->sent, WEFT_RMA_DATA_BYTES, runs, &nruns);
+    weft_assert(bytes > 0 && op->sent + bytes <= op->call.bytes);
     size_t room = op->call.kind == WEFT_RMA_COMPARE_AND_SWAP ? 2 * bytes
                   : op->call.kind == WEFT_RMA_GET            ? 0
                                                              : bytes;
@@ -205,6 +208,7 @@ static bool may_transfer(const struct weft_win *win, const struct weft_rma_call 
 
 static int transfer_one(struct weft_win *win, struct weft_rma_op *op)
 {
+    weft_assert(op->by_net && op->sent < op->call.bytes);
     const struct weft_rma_call *call = &op->call;
     struct weft_win_target *target = &win->targets[call->target];
     struct weft_net_place at = target->place;
@@ -235,6 +239,7 @@ static int transfer_one(struct weft_win *win, struct weft_rma_op *op)
 
 void weft_rma_moved(struct weft_win *win, struct weft_rma_op *op, int error)
 {
+    weft_assert(op->by_net && op->results_pending > 0);
     op->results_pending--;
     op->error = op->error ? op->error : error;
     if (is_finished(op))
@@ -245,6 +250,7 @@ void weft_rma_moved(struct weft_win *win, struct weft_rma_op *op, int error)
 
 int weft_rma_issue(struct weft_win *win)
 {
+    weft_assert(weft_vci_is_held(win->comm->vci));
     int parts = 0;
     for (struct weft_rma_op *op; (op = win->unsent) != NULL; parts++) {
         while (op->sent < op->call.bytes && !op->error) {
@@ -282,6 +288,7 @@ int weft_rma_send(struct weft_win *win, const struct weft_rma_call *call,
     }
     hold_types(call, weft_datatype_retain);
     win->targets[call->target].unfinished++;
+    weft_assert(!*win->ops_end);
     *win->ops_end = op;
     win->ops_end = &op->next;
     if (!win->unsent)
@@ -320,6 +327,7 @@ void weft_rma_result(struct weft_win *win, int source, const struct weft_rma_pac
             op->error = error;
         return;
     }
+    weft_assert(win->results_pending >= op->results_pending);
     op->results_pending--;
     win->results_pending--;
     struct weft_rma_data to = destination(op);

@@ -48,6 +48,7 @@ struct weft_cvar_handle *weft_cvar_find(MPI_T_cvar_handle value)
 
 void weft_cvar_free(struct weft_cvar_handle *handle)
 {
+    weft_assert(weft_cvar_find((MPI_T_cvar_handle)handle));
     struct weft_cvar_handle **link = &handles;
     while (*link != handle)
         link = &(*link)->next;

@@ -120,6 +120,7 @@ static void arm(void)
 
 static void destroy(struct weft_registration *registration)
 {
+    weft_assert(registration->dead && !registration->busy && weft_event_is_locked());
     while (registration->first) {
         struct weft_instance *instance = registration->first;
         registration->first = instance->next;
@@ -160,6 +161,7 @@ void weft_event_lock(void)
 
 void weft_event_unlock(void)
 {
+    weft_assert(depth > 0);
     depth--;
     pthread_mutex_unlock(&lock);
 }
@@ -181,6 +183,7 @@ static void begin(struct weft_registration *registration, struct weft_instance *
 static void end(struct weft_registration *registration, struct weft_instance *instance)
 {
     struct weft_instance **link = &running;
+    weft_assert(running && registration->busy > 0);
     while (*link != instance)
         link = &(*link)->next;
     *link = instance->next;
@@ -198,6 +201,7 @@ static void enqueue(struct weft_registration *registration, const struct weft_in
     }
     *copy = *instance;
     copy->next = NULL;
+    weft_assert(!*registration->last);
     *registration->last = copy;
     registration->last = &copy->next;
     registration->waiting++;
@@ -222,6 +226,7 @@ void weft_event_raise(enum weft_event_type type, const struct weft_event_data *d
             end(r, &instance);
         }
     }
+    weft_assert(walks > 0);
     walks--;
     sweep();
     weft_event_unlock();
@@ -254,6 +259,7 @@ static void deliver_one(struct weft_registration *registration)
     registration->first = instance->next;
     if (!registration->first)
         registration->last = &registration->first;
+    weft_assert(registration->waiting > 0);
     registration->waiting--;
     MPI_T_event_cb_function *call = level < 0 ? NULL : registration->level[level].call;
     void *user_data = level < 0 ? NULL : registration->level[level].user_data;
@@ -278,6 +284,7 @@ static void report_drops(struct weft_registration *registration)
     if (call)
         call(dropped, (MPI_T_event_registration)registration, 0, MPI_T_CB_REQUIRE_NONE, user_data);
     weft_event_lock();
+    weft_assert(registration->busy > 0);
     registration->busy--;
 }
 

@@ -138,6 +138,7 @@ int weft_pvar_make(struct weft_pvar_session *session, int index, const void *obj
 
 void weft_pvar_free(struct weft_pvar_session *session, struct weft_pvar_handle *handle)
 {
+    weft_assert(session->handles && weft_pvar_find(session, (MPI_T_pvar_handle)handle));
     struct weft_pvar_handle **link = &session->handles;
     while (*link != handle)
         link = &(*link)->next;
@@ -168,6 +169,7 @@ static uint64_t update_sum(struct weft_pvar_handle *handle, struct element *elem
 {
     if (!handle->started)
         return element->sum;
+    weft_assert(!handle->frozen && weft_pvar_sums(handle->row));
     uint64_t now = weft_pvar_raw(handle->row, element->world);
     element->sum += now - element->base;
     element->base = now;

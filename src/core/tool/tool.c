@@ -21,6 +21,7 @@ static int uses;
 
 static void make_enums(void)
 {
+    weft_assert(weft_settings_count <= SETTINGS_MAX);
     for (size_t i = 0; i < weft_settings_count && i < SETTINGS_MAX; i++)
         enums[i] =
             (struct weft_tool_enum){weft_settings_table[i].name, weft_settings_table[i].choices};
@@ -106,6 +107,7 @@ const struct weft_tool_enum *weft_tool_enum_of(MPI_T_enum handle)
 
 static MPI_T_enum handle_of(int index)
 {
+    weft_assert(index >= 0 && index < ENUMS);
     return enums[index].items ? (MPI_T_enum)(uintptr_t)(index + 1) : MPI_T_ENUM_NULL;
 }
 

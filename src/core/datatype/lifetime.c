@@ -26,7 +26,8 @@ static size_t unreferenced_types, unreferenced_bytes, sweep_at = SWEEP_TYPES_MIN
 
 void weft_datatype_retain(const struct weft_datatype *type)
 {
-    weft_assert(type->flags & WEFT_TYPE_PREDEFINED || type->refs > 0);
+    weft_assert(type->flags & WEFT_TYPE_PREDEFINED ||
+                __atomic_load_n(&type->refs, __ATOMIC_RELAXED) > 0);
     if (!(type->flags & WEFT_TYPE_PREDEFINED))
         __atomic_fetch_add(&((struct weft_datatype *)type)->refs, 1, __ATOMIC_RELAXED);
 }

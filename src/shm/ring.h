@@ -37,10 +37,10 @@
 
 enum { WEFT_RING_LINE = 64, WEFT_RING_BODY = 56 };
 
-/* Pieces of APART_FROM bytes up to a page begin at a page of the data area each, while there is
- * room: the reader's processor prefetches what follows the piece that it reads, though not across
- * pages, and would take the lines of the next piece from the writer that is about to fill them. */
-enum { WEFT_RING_APART_FROM = 256, WEFT_RING_PAGE = 4096 };
+/* Pieces of up to a page begin at a page of the data area each, while there is room: the reader's
+ * processor prefetches what follows the piece that it reads, though not across pages, and would
+ * take the lines of the next piece from the writer that is about to fill them. */
+enum { WEFT_RING_PAGE = 4096 };
 
 struct weft_ring_line {
     _Alignas(WEFT_RING_LINE) _Atomic uint32_t turn;
@@ -201,7 +201,7 @@ static inline uint32_t weft_ring_stretch(const struct weft_ring_writer *w, uint3
 static inline uint32_t weft_ring_next_place(const struct weft_ring_writer *w, uint32_t whole)
 {
     uint32_t start = w->data_tail;
-    if (whole >= WEFT_RING_APART_FROM && whole <= WEFT_RING_PAGE)
+    if (whole <= WEFT_RING_PAGE)
         start = (start + WEFT_RING_PAGE - 1) & ~(uint32_t)(WEFT_RING_PAGE - 1);
     return weft_ring_stretch(w, start, whole);
 }

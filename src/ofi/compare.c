@@ -128,10 +128,10 @@ static void compare_peer(struct weft_peer *peer, double now)
 
 void weft_net_compare_peers(double now)
 {
-    if (now < weft_net.compare_at)
+    if (now < weft_net.compare_at || !is_tcp())
         return;
     weft_net.compare_at = now + first / 2;
-    for (unsigned deal = 0; deal < weft.deals && is_tcp(); deal++) {
+    for (unsigned deal = 0; deal < weft.deals; deal++) {
         for (int rank = 0; rank < weft.job.size; rank++) {
             struct weft_peer *peer = weft_peer_known(deal, rank);
             if (peer && peer->lane == WEFT_LANE_NET)

@@ -110,11 +110,17 @@ void weft_net_control_drop(struct weft_backlog_entry *out)
     free(whole(out));
 }
 
+/* Whether both ranks count the message: see compare.c. */
+static bool is_counted(const struct weft_net_control *control)
+{
+    return control->kind != WEFT_NET_COMPARE && control->kind != WEFT_NET_COMPARED;
+}
+
 static int send_control(struct weft_peer *peer, const struct weft_net_control *control)
 {
     int rc = weft_net_send_own(peer, control, sizeof *control, (uint32_t)weft.job.rank,
                                weft_net.space_bit, control->kind == WEFT_NET_CONNECTED);
-    peer->net.controls += !rc;
+    peer->net.controls += !rc && is_counted(control);
     return rc;
 }
 
@@ -128,10 +134,7 @@ static void address(struct weft_net_control *control, const struct weft_peer *pe
 bool weft_net_control_try(struct weft_peer *peer, struct weft_net_control control)
 {
     address(&control, peer);
-    if (!weft_net_may_send_control(peer) || send_control(peer, &control))
-        return false;
-    peer->net.controls--;
-    return true;
+    return weft_net_may_send_control(peer) && !send_control(peer, &control);
 }
 
 int weft_net_control_send(struct weft_peer *peer, struct weft_backlog_entry *out)
@@ -375,7 +378,7 @@ void weft_net_control_arrived(struct weft_net_vci *net, const void *data, size_t
                       control.from);
         return;
     }
-    if (control.kind != WEFT_NET_COMPARE && control.kind != WEFT_NET_COMPARED)
+    if (is_counted(&control))
         weft_net_took(net, control.deal, control.from);
     if (control.kind == WEFT_NET_CONNECTED && !control.count)
         return;

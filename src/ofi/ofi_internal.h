@@ -614,7 +614,7 @@ uint32_t weft_net_compare_lost(struct weft_net_compare *compare, uint32_t claime
 
 /* control.c */
 
-/* Sends a control message that is not counted, if the provider accepts it now. */
+/* Sends a control message if the provider accepts it now. */
 bool weft_net_control_try(struct weft_peer *peer, struct weft_net_control control);
 
 /* Sends a control or an RTS: 0, -FI_EAGAIN or an error. The data may be changed afterwards. With

@@ -122,6 +122,7 @@ int weft_coll_allgather(struct weft_comm *comm, struct weft_elements in, struct 
  * the number of schedules that advanced. */
 int weft_coll_progress(struct weft_vci *vci);
 
+/* Requests of collectives, which complete with their schedules. */
 extern const struct weft_request_ops weft_coll_request_ops;
 
 /* Frees all schedules that are kept for reuse. */

@@ -204,7 +204,9 @@ void weft_net_pool_received(struct weft_net_vci *net, struct weft_net_op *op,
     struct weft_net_buffer *buffer = (struct weft_net_buffer *)op;
     weft_assert(net->posted > 0);
     net->posted--;
-    if (entry->tag & weft_net.space_bit)
+    if (weft_unlikely(entry->len > weft_net.buffer_bytes))
+        weft_net_drop("a message that is longer than its receive", -1);
+    else if (entry->tag & weft_net.space_bit)
         weft_net_control_arrived(net, buffer->data, entry->len);
     else
         message_arrived(net, entry, buffer->data);
@@ -217,12 +219,15 @@ void weft_net_pool_failed(struct weft_net_vci *net, struct weft_net_op *op,
     struct weft_net_buffer *buffer = (struct weft_net_buffer *)op;
     weft_assert(net->posted > 0);
     net->posted--;
-    if (error->err == FI_ETRUNC)
+    if (error->err == FI_ECANCELED)
+        return;
+    if (error->err == FI_ETRUNC) {
         weft_net_drop("a message that is longer than the eager limit", -1);
-    if (error->err != FI_ECANCELED) {
-        if (error->err != FI_ETRUNC &&
-            !weft_failure_confirm(NULL)) /* no operation of the user is lost with a dead rank */
-            weft_warn("a pre-posted receive failed in %s: %s", weft_net_name(), text);
-        put_aside(net, buffer);
+    } else if (!weft_failure_confirm(NULL)) { /* no message of the user is lost with a dead rank */
+        char what[256];
+        snprintf(what, sizeof what, "a message whose receive failed in %s (%s)", weft_net_name(),
+                 text);
+        weft_net_drop(what, -1);
     }
+    put_aside(net, buffer);
 }

@@ -289,6 +289,18 @@ static struct frame make_frame(size_t at)
     return frame;
 }
 
+/* A short message of which the connection ends: no receive matches it while all are taken, and for
+ * some tags never. */
+static void append_cut_message(void)
+{
+    struct frame frame;
+    size_t at = out.length;
+    append_frame((struct frame){.op = OP_TAGGED}, NULL, any(64));
+    memcpy(&frame, out.bytes + at, sizeof frame);
+    frame.bytes += 1 + any(64);
+    memcpy(out.bytes + at, &frame, sizeof frame);
+}
+
 static void append_any_frame(void)
 {
     struct frame frame;
@@ -423,6 +435,8 @@ static void connect_and_forge(int to, int frames)
                 append_sockets_frame();
             else if (i == 0)
                 append_write_of_nothing(to);
+            else if (protocol == NET && i == frames - 1 && any(2))
+                append_cut_message();
             else if (protocol == RXM && any(16))
                 append_packet();
             else

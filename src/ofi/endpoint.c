@@ -115,7 +115,10 @@ static int take_bits(const struct fi_info *info, const struct weft_job *job, cha
     own.software = weft_net.software;
     weft_net.space_bit = UINT64_C(1) << (bits - 1);
     bool wide = info->domain_attr->cq_data_size >= 8;
-    weft_net.rank_shift = wide ? 32 : 8;
+    /* The key is first in memory, because net and tcp can be made to replace the first bytes of an
+     * earlier message's data only: with its own number it arrives twice. */
+    weft_net.rank_shift = wide ? 0 : 8;
+    weft_net.sequence_shift = wide ? 32 : 0;
     weft_net.sequence_mask = wide ? UINT32_MAX : 0xff;
     if (tag_bits(job, 1) >= WEFT_LEAST_TAG_BITS)
         return 0;
@@ -326,12 +329,13 @@ static void open_fast(void)
                                                   .ready_bits = (uint64_t)WEFT_MESSAGE_READY
                                                                 << weft_net.form_shift,
                                                   .sequence_mask = weft_net.sequence_mask,
+                                                  .sequence_shift = weft_net.sequence_shift,
                                                   .short_pieces = weft_net.spill_limit ? 2 : 1,
                                                   .posts_stop = stop,
                                                   .form_mask = weft_net.form_mask};
         net->first_sender = weft_net.nvcis == 1 ? 0 : weft_net_sender_number(i, 0);
         weft_sequences_open(&net->sequences, (uint32_t)weft_net_senders(), weft_net.sequence_mask,
-                            weft_net_window());
+                            weft_net.sequence_shift, weft_net_window());
     }
 }
 
@@ -380,7 +384,7 @@ int weft_net_agree(const struct weft_job *job, unsigned *deals, char *why, size_
             job->rank, job->host, strerror(errno));
         return -1;
     }
-    weft_net.job_key = weft_net.rank_shift == 32 ? key : key >> weft_net.rank_shift;
+    weft_net.job_key = key >> weft_net.rank_shift;
     if (too_few(job->rank, &own, why, len))
         return -1;
     close_from(weft_net.deals);

@@ -138,7 +138,7 @@ _Static_assert(offsetof(struct weft_net_control, number) + WEFT_FINS_AT_ONCE * s
                    sizeof(struct weft_net_control),
                "the numbers of a FIN");
 
-enum { WEFT_NET_WIRE_VERSION = 15 };
+enum { WEFT_NET_WIRE_VERSION = 16 };
 
 /* The most bytes of data of one operation of the provider that pass through a bounce buffer. */
 enum { WEFT_NET_PIECE_MAX = 1 << 20 };
@@ -257,7 +257,7 @@ struct weft_net {
     unsigned deals; /* communicators with ranks of other nodes are dealt onto so many numbers */
     size_t inject_short; /* the longest message that is injected for one credit */
     size_t inject_max, eager_limit;
-    unsigned rank_shift, form_shift;
+    unsigned rank_shift, sequence_shift, form_shift;
     uint32_t job_key;      /* as many bits as the completion data have for a rank */
     uint32_t credits_step; /* credits are returned to a peer in steps of so many */
     unsigned context_shift;
@@ -327,6 +327,17 @@ static inline uint32_t weft_net_mark(int rank)
 static inline int weft_net_source(uint64_t cq_data)
 {
     return (int)((uint32_t)(cq_data >> weft_net.rank_shift) ^ weft_net.job_key);
+}
+
+/* The sequence number's bits of the completion data. */
+static inline uint64_t weft_net_number_bits(uint32_t number)
+{
+    return (uint64_t)(number & weft_net.sequence_mask) << weft_net.sequence_shift;
+}
+
+static inline uint32_t weft_net_number_of(uint64_t cq_data)
+{
+    return (uint32_t)(cq_data >> weft_net.sequence_shift) & weft_net.sequence_mask;
 }
 
 /* Whether the sender of a user message has the job's key. */

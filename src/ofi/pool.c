@@ -144,7 +144,7 @@ void weft_net_deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *dat
                                    .data = data,
                                    .bytes = bytes,
                                    .length = bytes,
-                                   .id = (uint32_t)cq_data & weft_net.sequence_mask};
+                                   .id = weft_net_number_of(cq_data)};
     if (channel && !weft_net_is_sender(channel, message.source)) {
         weft_net_drop("a message that claims a rank outside of its communicator", message.source);
         return;
@@ -198,6 +198,14 @@ static void message_arrived(struct weft_net_vci *net, const struct fi_cq_tagged_
         report(entry, verdict);
 }
 
+/* net and tcp can be made to report a message once more without its data. The control message is
+ * not left in the buffer, because it has the job's key, and no number that shows the repetition. */
+static void control_arrived(struct weft_net_vci *net, struct weft_net_buffer *buffer, size_t bytes)
+{
+    weft_net_control_arrived(net, buffer->data, bytes);
+    memset(buffer->data, 0, sizeof(struct weft_net_control));
+}
+
 void weft_net_pool_received(struct weft_net_vci *net, struct weft_net_op *op,
                             const struct fi_cq_tagged_entry *entry)
 {
@@ -207,7 +215,7 @@ void weft_net_pool_received(struct weft_net_vci *net, struct weft_net_op *op,
     if (weft_unlikely(entry->len > weft_net.buffer_bytes))
         weft_net_drop("a message that is longer than its receive", -1);
     else if (entry->tag & weft_net.space_bit)
-        weft_net_control_arrived(net, buffer->data, entry->len);
+        control_arrived(net, buffer, entry->len);
     else
         message_arrived(net, entry, buffer->data);
     put_aside(net, buffer);

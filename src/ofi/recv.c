@@ -271,7 +271,7 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
     request->peer->net.taken++;
     if (!part->packed && (request->type->flags & WEFT_TYPE_CONTIGUOUS) &&
         is_in_place(request->capacity)) {
-        weft_net_request_header(request, (uint32_t)entry->data);
+        weft_net_request_header(request, weft_net_number_of(entry->data));
         return;
     }
     memcpy(&header, landing(request), sizeof header);

@@ -25,7 +25,7 @@
 
 static inline uint64_t cq_data(const struct weft_peer *peer, const struct weft_request *request)
 {
-    return request->channel->net_rank | (peer->sequence & weft_net.sequence_mask);
+    return request->channel->net_rank | weft_net_number_bits(peer->sequence);
 }
 
 static void *data_of(struct weft_request *request)
@@ -49,8 +49,9 @@ static int send_rts(struct weft_peer *peer, struct weft_request *request)
     weft_assert(part->phase == WEFT_NET_NO_RENDEZVOUS && part->header.number == request->number);
     uint64_t word = (uint64_t)WEFT_MESSAGE_RTS << weft_net.form_shift | request->channel->net_bits |
                     (uint32_t)request->tag;
-    uint64_t data = weft_net.in_place_room ? request->channel->net_rank | request->number
-                                           : cq_data(peer, request);
+    uint64_t data = weft_net.in_place_room
+                        ? request->channel->net_rank | weft_net_number_bits(request->number)
+                        : cq_data(peer, request);
     int rc = weft_net_send_own(peer, &part->header, sizeof part->header, data, word, false);
     if (rc)
         return rc;

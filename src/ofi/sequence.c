@@ -26,9 +26,10 @@
 #include <stdlib.h>
 #include <string.h>
 
-void weft_sequences_open(struct weft_sequences *s, uint32_t ranks, uint32_t mask, uint32_t window)
+void weft_sequences_open(struct weft_sequences *s, uint32_t ranks, uint32_t mask, unsigned shift,
+                         uint32_t window)
 {
-    *s = (struct weft_sequences){.ranks = ranks, .mask = mask, .window = window};
+    *s = (struct weft_sequences){.ranks = ranks, .mask = mask, .shift = shift, .window = window};
 }
 
 void weft_sequences_close(struct weft_sequences *s)
@@ -66,7 +67,7 @@ enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t
         s->senders = s->ranks;
         return weft_sequence_arrive(s, sender, tag, cq_data, data, bytes, deliver, arg);
     }
-    uint32_t ahead = ((uint32_t)cq_data - s->next[sender]) & s->mask;
+    uint32_t ahead = (weft_sequence_number(s, cq_data) - s->next[sender]) & s->mask;
     uint32_t number = s->next[sender] + ahead;
     if (ahead == 0 || ahead >= s->window)
         return WEFT_SEQUENCE_IMPOSSIBLE;

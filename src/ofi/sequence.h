@@ -27,13 +27,16 @@ struct weft_sequences {
                        0, before the first message: a rank that receives nothing takes no memory */
     uint32_t senders, ranks;
     uint32_t mask;   /* the bits of a number that a message carries */
+    unsigned shift;  /* and where in its CQ data */
     uint32_t window; /* messages that a sender may have undelivered */
     size_t early;    /* messages in the buckets */
     struct weft_early *buckets[WEFT_SEQUENCE_BUCKETS];
 };
 
-/* Each sender's first message has the number 0. */
-void weft_sequences_open(struct weft_sequences *s, uint32_t ranks, uint32_t mask, uint32_t window);
+/* Each sender's first message has the number 0. The bits of mask, so many bits from the lowest of
+ * the CQ data, are its number. */
+void weft_sequences_open(struct weft_sequences *s, uint32_t ranks, uint32_t mask, unsigned shift,
+                         uint32_t window);
 void weft_sequences_close(struct weft_sequences *s);
 
 enum weft_sequence_verdict {
@@ -59,13 +62,20 @@ enum weft_sequence_verdict weft_sequence_keep(struct weft_sequences *s, uint32_t
 void weft_sequence_deliver_kept(struct weft_sequences *s, uint32_t sender,
                                 weft_sequence_deliver *deliver, void *arg);
 
-/* A message arrived; deliver(arg, ...) is called for each that is due: the low bits of its CQ data
- * are its number. Delivers it and those that waited for it, or keeps a copy. */
+/* The bits of a message's number that its CQ data have. */
+static inline uint32_t weft_sequence_number(const struct weft_sequences *s, uint64_t cq_data)
+{
+    return (uint32_t)(cq_data >> s->shift) & s->mask;
+}
+
+/* A message arrived; deliver(arg, ...) is called for each that is due. Delivers it and those that
+ * waited for it, or keeps a copy. */
 static inline __attribute__((always_inline)) enum weft_sequence_verdict
 weft_sequence_arrive(struct weft_sequences *s, uint32_t sender, uint64_t tag, uint64_t cq_data,
                      const void *data, size_t bytes, weft_sequence_deliver *deliver, void *arg)
 {
-    if (weft_unlikely(sender >= s->senders) || weft_unlikely((s->next[sender] ^ cq_data) & s->mask))
+    if (weft_unlikely(sender >= s->senders) ||
+        weft_unlikely((s->next[sender] ^ cq_data >> s->shift) & s->mask))
         return weft_sequence_keep(s, sender, tag, cq_data, data, bytes, deliver, arg);
     s->next[sender]++;
     deliver(arg, tag, cq_data, data, bytes);

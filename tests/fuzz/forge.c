@@ -170,8 +170,8 @@ static void forge_user_message(int to)
     if (!as_stranger && weft_net.software && weft_net.sequence_mask != UINT32_MAX)
         return;
     hostile.certain[to] += weft_net.software && !as_stranger;
-    uint64_t cq_data = (uint64_t)claimed << weft_net.rank_shift | (number & weft_net.sequence_mask);
-    if (weft_net.rank_shift < 32)
+    uint64_t cq_data = (uint64_t)claimed << weft_net.rank_shift | weft_net_number_bits(number);
+    if (!weft_net.sequence_shift)
         cq_data = (uint32_t)cq_data; /* some providers have four bytes */
     send_raw(to, as_stranger, data, any(sizeof data), cq_data, word);
 }
@@ -280,7 +280,7 @@ static void deceive_a_receive(void)
         MPI_Recv(NULL, 0, MPI_BYTE, 0, TOCK, comm, MPI_STATUS_IGNORE);
         send_raw(0, false, &forged, sizeof forged,
                  (uint64_t)weft_net_mark(check.size + 3) << weft_net.rank_shift |
-                     (peer->sequence & weft_net.sequence_mask),
+                     weft_net_number_bits(peer->sequence),
                  channel->net_bits | TICK);
         MPI_Send(&value, 1, MPI_INT, 0, TICK, comm);
     }
@@ -341,7 +341,7 @@ static void deceive_as_stranger(void)
         uint64_t claimed = weft_net_mark(VICTIM) ^ wrong_key();
         if (forger.objects.ep)
             send_raw(0, true, &forged, sizeof forged,
-                     claimed << weft_net.rank_shift | (next & weft_net.sequence_mask),
+                     claimed << weft_net.rank_shift | weft_net_number_bits(next),
                      (channel->net_bits & ~senders) | (victim & senders) | TICK);
     }
     MPI_Comm_free(&comm);

@@ -45,8 +45,8 @@ static uint32_t draw(uint32_t below)
 
 static uint64_t cq_data_of(uint32_t number)
 {
-    return (uint64_t)7 << (world.sequences.mask == UINT8_MAX ? RANK_BITS : 32) |
-           (number & world.sequences.mask);
+    const struct weft_sequences *s = &world.sequences;
+    return (uint64_t)7 << (s->shift ? 0 : RANK_BITS) | (uint64_t)(number & s->mask) << s->shift;
 }
 
 static void deliver(void *arg, uint64_t tag, uint64_t cq_data, const void *data, size_t bytes);
@@ -125,7 +125,7 @@ static void run(uint64_t seed, uint32_t mask, uint32_t window, uint32_t first, i
     memset(&world, 0, sizeof world);
     world.random = seed;
     world.first = first;
-    weft_sequences_open(&world.sequences, SENDERS, mask, window);
+    weft_sequences_open(&world.sequences, SENDERS, mask, mask == UINT8_MAX ? 0 : 32, window);
     world.sequences.next = calloc(SENDERS, sizeof *world.sequences.next);
     world.sequences.senders = SENDERS;
     for (int i = 0; i < SENDERS; i++)
@@ -186,7 +186,7 @@ static void closed_with_messages(void **state)
 {
     (void)state;
     memset(&world, 0, sizeof world);
-    weft_sequences_open(&world.sequences, SENDERS, UINT32_MAX, 2050);
+    weft_sequences_open(&world.sequences, SENDERS, UINT32_MAX, 32, 2050);
     for (uint32_t number = 1; number < 1000; number++)
         assert_int_equal(arrive((struct flying){3, number}), WEFT_SEQUENCE_KEPT);
     assert_int_equal(world.sequences.early, 999);

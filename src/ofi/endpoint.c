@@ -323,16 +323,16 @@ static void open_fast(void)
     for (unsigned i = 0; i < weft_net.nvcis; i++) {
         struct weft_net_vci *net = &weft_net.vcis[i];
         struct fid_ep *ep = net->objects.ep;
-        weft.vcis[i].net = (struct weft_net_fast){.ep = ep,
-                                                  .inject = ep->tagged->injectdata,
-                                                  .post = ep->tagged->recvv,
-                                                  .ready_bits = (uint64_t)WEFT_MESSAGE_READY
-                                                                << weft_net.form_shift,
-                                                  .sequence_mask = weft_net.sequence_mask,
-                                                  .sequence_shift = weft_net.sequence_shift,
-                                                  .short_pieces = weft_net.spill_limit ? 2 : 1,
-                                                  .posts_stop = stop,
-                                                  .form_mask = weft_net.form_mask};
+        weft.vcis[i].net = (struct weft_net_fast){
+            .ep = ep,
+            .inject = ep->tagged->injectdata,
+            .post = ep->tagged->recvv,
+            .ready_bits = (uint64_t)WEFT_MESSAGE_READY << weft_net.form_shift,
+            .number_bits = (uint64_t)weft_net.sequence_mask << weft_net.sequence_shift,
+            .number_shift = weft_net.sequence_shift,
+            .short_pieces = weft_net.spill_limit ? 2 : 1,
+            .posts_stop = stop,
+            .form_mask = weft_net.form_mask};
         net->first_sender = weft_net.nvcis == 1 ? 0 : weft_net_sender_number(i, 0);
         weft_sequences_open(&net->sequences, (uint32_t)weft_net_senders(), weft_net.sequence_mask,
                             weft_net.sequence_shift, weft_net_window());

@@ -79,10 +79,10 @@ struct weft_net_fast {
     ssize_t (*inject)(struct fid_ep *ep, const void *data, size_t bytes, uint64_t cq_data,
                       uint64_t address, uint64_t word); /* the provider's fi_tinjectdata */
     struct fid_ep *ep;
-    uint64_t ready_bits;     /* the form of a message in ready mode, in the tag word */
-    uint32_t sequence_mask;  /* how much of a peer's sequence the completion data carry */
-    unsigned sequence_shift; /* and where */
-    uint32_t short_pieces;   /* iovecs of a receive that lands in its request */
+    uint64_t ready_bits;   /* the form of a message in ready mode, in the tag word */
+    uint64_t number_bits;  /* of the completion data: how much of a peer's sequence they carry */
+    unsigned number_shift; /* where these bits begin */
+    uint32_t short_pieces; /* iovecs of a receive that lands in its request */
     ssize_t (*post)(struct fid_ep *ep, const struct iovec *iov, void **descriptors, size_t pieces,
                     uint64_t source, uint64_t word, uint64_t ignore,
                     void *context); /* its fi_trecvv */
@@ -110,7 +110,7 @@ weft_net_inject(const struct weft_net_fast *net, struct weft_peer *peer,
     uint32_t number = peer->sequence;
     if (weft_unlikely(number == peer->net.stop) ||
         weft_unlikely(net->inject(net->ep, data, bytes,
-                                  (uint64_t)(number & net->sequence_mask) << net->sequence_shift |
+                                  ((uint64_t)number << net->number_shift & net->number_bits) |
                                       channel->net_rank,
                                   peer->net.addr, channel->net_bits | mode_bits | (uint32_t)tag)))
         return false;

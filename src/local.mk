@@ -204,6 +204,7 @@ libmpi_abi_a_SOURCES += \
     src/pmix/job_file.c src/pmix/job_file.h \
     src/pmix/job_info.c \
     src/pmix/launcher.c \
+    src/pmix/pmi.c \
     src/pmix/pmix_internal.h \
     src/pmix/psets.c \
     src/pmix/rank_lock.c \

@@ -28,7 +28,7 @@ tests_pmix_boot_test_SOURCES = tests/pmix/boot_test.c
 tests_pmix_boot_test_LDADD = $(LIBRARY)
 dist_check_SCRIPTS += tests/pmix/run
 TESTS += tests/pmix/run
-EXTRA_DIST += tests/pmix/lsan.supp
+EXTRA_DIST += tests/pmix/lsan.supp tests/pmix/pmi_server
 
 # ---- The launcher, with clients that use PMIx alone
 check_PROGRAMS += tests/weftrun/client

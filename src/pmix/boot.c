@@ -3,7 +3,8 @@
  * The interface of the bootstrap: join the job, exchange values, leave or abort the job.
  *
  * Invariants:
- *  - PMIx is initialised exactly while boot.joined is set; a singleton never sets it.
+ *  - PMIx is initialised exactly while boot.joined is set; a singleton never sets it. boot.pmi is
+ *    set instead while the job is joined by PMI-1.
  *  - A fence always collects data, because without PMIX_COLLECT_DATA it is no barrier under some
  *    launchers (Slurm with TreeWidth above the number of nodes).
  */
@@ -26,7 +27,9 @@
 
 static struct {
     bool joined;
-    bool forked; /* this is a child of the process that joined */
+    bool pmi;
+    const int32_t *first; /* by PMI-1: the lowest rank on the node of each rank, or NULL */
+    bool forked;          /* this is a child of the process that joined */
     pmix_proc_t self;
     int rank, size;
     int *peers;
@@ -181,6 +184,36 @@ static int join_job(struct weft_job *job, char *why, size_t len)
     return 0;
 }
 
+static const char host_key[] = "host";
+
+/* Joins by PMI-1. Without a map of the nodes this rank is alone on its node. */
+static int join_pmi(struct weft_job *job, char *why, size_t len)
+{
+    struct weft_pmi found;
+    weft_assert(!boot.joined && !boot.pmi && !boot.peers);
+    if (weft_pmi_join(&found, boot.launcher, why, len)) {
+        weft_rank_lock_release();
+        return -1;
+    }
+    boot.pmi = true;
+    boot.rank = found.rank;
+    boot.size = found.size;
+    boot.first = found.first;
+    boot.peers = malloc((size_t)boot.size * sizeof *boot.peers);
+    if (!boot.peers)
+        return out_of_memory("while starting", why, len);
+    int n = 0;
+    for (int r = 0; r < boot.size; r++)
+        if (boot.first ? boot.first[r] == boot.first[boot.rank] : r == boot.rank)
+            boot.peers[n++] = r;
+    fill_job(job, n);
+    job->appnum = found.appnum < 0 ? 0 : found.appnum;
+    job->universe = found.universe;
+    job->singleton = false;
+    snprintf(job->nspace, sizeof job->nspace, "%s", found.name);
+    return weft_pmi_put(host_key, boot.host, strlen(boot.host), why, len);
+}
+
 /* Another process has joined as this rank. */
 static int join_beside(struct weft_job *job, int holder, bool alone, char *why, size_t len)
 {
@@ -188,12 +221,13 @@ static int join_beside(struct weft_job *job, int holder, bool alone, char *why, 
         snprintf(boot.launcher, sizeof boot.launcher, "none");
         return join_singleton(job, why, len);
     }
+    const char *rank = getenv("PMIX_NAMESPACE") ? getenv("PMIX_RANK") : getenv("PMI_RANK");
     return fail(
         why, len,
         "process %d on %s has joined the job as rank %s and has not finalized MPI, so this "
         "process (%d), which inherited its environment, cannot join as the same rank: start "
         "it after MPI_Finalize, or set WEFT_CHILD=alone to make it a job of its own",
-        holder, boot.host, getenv("PMIX_RANK") ? getenv("PMIX_RANK") : "?", (int)getpid());
+        holder, boot.host, rank ? rank : "?", (int)getpid());
 }
 
 int weft_boot_init(struct weft_job *job, bool child_alone, char *why, size_t len)
@@ -202,15 +236,14 @@ int weft_boot_init(struct weft_job *job, bool child_alone, char *why, size_t len
     if (gethostname(boot.host, sizeof boot.host - 1) != 0 || !boot.host[0])
         snprintf(boot.host, sizeof boot.host, "localhost");
 
-    switch (weft_launcher_detect(boot.launcher, sizeof boot.launcher, why, len)) {
-    case WEFT_LAUNCH_SINGLETON:
+    enum weft_launch launch = weft_launcher_detect(boot.launcher, sizeof boot.launcher, why, len);
+    if (launch == WEFT_LAUNCH_SINGLETON)
         return join_singleton(job, why, len);
-    case WEFT_LAUNCH_PMIX:
-        return weft_rank_lock_take(&holder) ? join_job(job, why, len)
-                                            : join_beside(job, holder, child_alone, why, len);
-    default:
+    if (launch == WEFT_LAUNCH_BROKEN)
         return -1;
-    }
+    if (!weft_rank_lock_take(&holder))
+        return join_beside(job, holder, child_alone, why, len);
+    return launch == WEFT_LAUNCH_PMIX ? join_job(job, why, len) : join_pmi(job, why, len);
 }
 
 void weft_boot_forked(void)
@@ -228,10 +261,22 @@ int weft_boot_finalize(char *why, size_t len)
 {
     pmix_status_t rc = PMIX_SUCCESS;
     weft_psets_close();
+    bool left = true;
     if (boot.joined)
         rc = leave();
+    if (boot.pmi) {
+        left = weft_pmi_leave();
+        weft_rank_lock_release();
+    }
+    boot.pmi = false;
+    boot.first = NULL;
     free(boot.peers);
     boot.peers = NULL;
+    if (!left)
+        return fail(why, len,
+                    "rank %d on %s could not leave its job by PMI-1: look for an earlier error of "
+                    "%s",
+                    boot.rank, boot.host, boot.launcher);
     if (rc == PMIX_SUCCESS)
         return 0;
     return fail(why, len,
@@ -251,6 +296,8 @@ static int put(const char *key, const void *bytes, size_t size, bool commit, cha
 {
     pmix_key_t full;
     make_key(full, key);
+    if (boot.pmi)
+        return weft_pmi_put(key, bytes, size, why, len);
     if (!boot.joined)
         return 0; /* no other rank fetches it */
 
@@ -312,6 +359,8 @@ static int explain_wait(const char *what, int rank, pmix_status_t rc, char *why,
 
 static int fence(struct weft_meanwhile meanwhile, char *why, size_t len)
 {
+    if (boot.pmi)
+        return weft_pmi_fence(meanwhile, why, len);
     if (!boot.joined) {
         if (meanwhile.call)
             meanwhile.call(meanwhile.arg);
@@ -373,17 +422,23 @@ static pmix_status_t request(int rank, const char *key, bool refresh, double dea
     return rc;
 }
 
+/* Fails with the sentence for a value that is too long for the caller. */
+static int too_long(int rank, const char *key, size_t size, size_t expected, char *why, size_t len)
+{
+    return fail(why, len,
+                "rank %d on %s expected at most %zu bytes of %s from rank %d but it published "
+                "%zu: run the same version of Weft on every host",
+                boot.rank, boot.host, expected, key, rank, size);
+}
+
 /* Copies a value to the caller; fails if it is too long. */
 static int deliver(int rank, const char *key, const void *from, size_t size, void *to,
                    size_t *bytes, char *why, size_t len)
 {
-    size_t room = *bytes;
+    size_t expected = *bytes;
     *bytes = size;
-    if (size > room)
-        return fail(why, len,
-                    "rank %d on %s expected at most %zu bytes of %s from rank %d but it published "
-                    "%zu: run the same version of Weft on every host",
-                    boot.rank, boot.host, room, key, rank, size);
+    if (size > expected)
+        return too_long(rank, key, size, expected, why, len);
     if (size > 0)
         memcpy(to, from, size);
     return 0;
@@ -409,6 +464,11 @@ int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int t
 {
     pmix_key_t full;
     make_key(full, key);
+    if (boot.pmi) {
+        size_t expected = *bytes;
+        int rc = weft_pmi_fetch(rank, key, value, bytes, why, len);
+        return rc == 0 && *bytes > expected ? too_long(rank, key, *bytes, expected, why, len) : rc;
+    }
     if (!boot.joined)
         return fail(why, len, "%s cannot be fetched on %s: this process is the only rank", key,
                     boot.host);
@@ -441,10 +501,27 @@ int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int t
     return result;
 }
 
+/* Writes the host of a rank that has joined by PMI-1. */
+static bool pmi_host(int rank, char *buf, size_t len)
+{
+    char unused[256];
+    size_t bytes = len - 1;
+    if (rank < 0 || rank >= boot.size)
+        return false;
+    if (boot.first && boot.first[rank] == boot.first[boot.rank])
+        return snprintf(buf, len, "%s", boot.host) >= 0;
+    if (weft_pmi_fetch(rank, host_key, buf, &bytes, unused, sizeof unused) || bytes >= len)
+        return false;
+    buf[bytes] = 0;
+    return true;
+}
+
 char *weft_boot_host(int rank, char *buf, size_t len)
 {
     if (rank == boot.rank)
         snprintf(buf, len, "%s", boot.host);
+    else if (boot.pmi && pmi_host(rank, buf, len))
+        return buf;
     else if (!boot.joined || rank < 0 || rank >= boot.size || !weft_job_info_host(rank, buf, len))
         snprintf(buf, len, "an unknown host");
     return buf;
@@ -452,7 +529,9 @@ char *weft_boot_host(int rank, char *buf, size_t len)
 
 bool weft_boot_nodes(int32_t *first)
 {
-    return boot.joined && weft_job_info_nodes(first);
+    if (boot.first)
+        memcpy(first, boot.first, (size_t)boot.size * sizeof *first);
+    return boot.first || (boot.joined && weft_job_info_nodes(first));
 }
 
 /* ---- Aborting the job */
@@ -475,5 +554,7 @@ void weft_boot_abort(int code, const char *message)
     fflush(NULL);
     if (boot.joined && !boot.forked)
         PMIx_Abort(seen, message, NULL, 0);
+    if (boot.pmi && !boot.forked)
+        weft_pmi_abort(seen);
     _exit(seen);
 }

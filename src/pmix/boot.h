@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Bootstrap: joins the job, describes it, exchanges small values between ranks, reports dead ranks,
- * leaves or aborts the job. Only src/pmix calls PMIx and handles differences between launchers.
+ * leaves or aborts the job. Only src/pmix calls PMIx and handles differences between launchers. A
+ * launcher without PMIx is joined by PMI-1: it reports no dead ranks and has no process sets.
  *
  * Invariant: a singleton (a process without a launcher) never calls PMIx; after a failed PMIx_Init
  * no PMIx function is called, not even PMIx_Finalize, which would crash.
@@ -38,7 +39,8 @@ int weft_boot_init(struct weft_job *job, bool child_alone, char *why, size_t len
  * Async-signal-safe. */
 void weft_boot_forked(void);
 
-/* Publishes a value of this rank for the other ranks of the job; visible after weft_boot_fence. */
+/* Publishes a value of this rank for the other ranks of the job; visible after weft_boot_fence, by
+ * PMIx also before it. */
 int weft_boot_publish(const char *key, const void *bytes, size_t size, char *why, size_t len);
 
 /* The same, but the value becomes visible with the next weft_boot_publish. A rank whose values are
@@ -59,8 +61,8 @@ int weft_boot_fence(void (*progress)(void *), void *arg, char *why, size_t len);
 int weft_boot_fence_idle(void (*report)(void *), void *arg, char *why, size_t len);
 
 /* Fetches a rank's value: *bytes is the size of the buffer, then the length of the value; a longer
- * value is an error. Waits at most timeout_s seconds for the rank to publish it; the rank's death
- * ends the wait. Always fails in a singleton. */
+ * value is an error. By PMIx it waits at most timeout_s seconds for the rank to publish it; the
+ * rank's death ends the wait. Always fails in a singleton. */
 int weft_boot_fetch(int rank, const char *key, void *value, size_t *bytes, int timeout_s, char *why,
                     size_t len);
 

@@ -4,7 +4,7 @@
  *
  * Invariant: a process that a launcher started as one of several is never a singleton, because N
  * singletons compute N wrong results without an error. So the variables of a launcher without
- * PMIX_NAMESPACE are an error, which names the command that works.
+ * PMIX_NAMESPACE and without the socket of PMI-1 are an error, which names the command that works.
  *
  * Only variables of a launched process count. SLURM_NTASKS and similar variables describe an
  * allocation: a batch script has them, and a program that it runs directly is a singleton.
@@ -24,7 +24,7 @@ struct launcher {
     const char *remedy;   /* the next step for the user */
 };
 
-/* In the order of detection: srun first, because srun --mpi=pmi2 sets PMI_SIZE too. */
+/* In the order of detection. */
 static const struct launcher launchers[] = {
     {"srun", "SLURM_STEP_NUM_TASKS", "SLURM_PROCID",
      "start it with \"srun --mpi=pmix\" (\"srun --mpi=list\" shows what this Slurm offers)"},
@@ -36,7 +36,9 @@ static const struct launcher launchers[] = {
     {"jsrun", "JSM_NAMESPACE_SIZE", "JSM_NAMESPACE_RANK",
      "start it with weftrun, or enable the PMIx support of jsrun"},
     {"a launcher with PMI-1 or PMI-2, such as MPICH's mpiexec,", "PMI_SIZE", "PMI_RANK",
-     "start it with weftrun, or with a launcher that offers PMIx (\"mpiexec --pmi=pmix\" on Cray)"},
+     "start it with weftrun, or with a launcher that offers PMIx (\"mpiexec --pmi=pmix\" on Cray) "
+     "or "
+     "PMI-1 on an open PMI_FD"},
 };
 
 static const char *value_of(const char *variable)
@@ -112,6 +114,15 @@ enum weft_launch weft_launcher_detect(char *name, size_t name_len, char *why, si
     if (by) {
         snprintf(name, name_len, "%s", by->name);
         return WEFT_LAUNCH_PMIX;
+    }
+
+    uint64_t socket;
+    if (weft_pmi_offered(&socket)) {
+        snprintf(name, name_len, "%s",
+                 value_of("SLURM_STEP_ID") ? "srun"
+                 : value_of("FLUX_JOB_ID") ? "flux run"
+                                           : "mpiexec");
+        return WEFT_LAUNCH_PMI;
     }
 
     by = several_without_pmix();

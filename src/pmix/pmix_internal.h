@@ -7,9 +7,11 @@
  *   reply.c      the reply to a nonblocking PMIx call, and the wait for it
  *   failure.c    dead ranks, and a lost connection to the launcher
  *   psets.c      the launcher's process sets
+ *   pmi.c        PMI-1, for launchers without PMIx
  *   boot.c       the interface, boot.h
  *
- * Invariant: launcher.c never calls PMIx, the others only between PMIx_Init and PMIx_Finalize.
+ * Invariant: launcher.c and pmi.c never call PMIx, the others only between PMIx_Init and
+ * PMIx_Finalize.
  */
 #ifndef WEFT_PMIX_INTERNAL_H
 #define WEFT_PMIX_INTERNAL_H
@@ -26,7 +28,8 @@
 enum weft_launch {
     WEFT_LAUNCH_SINGLETON, /* no launcher, or a launcher of one process without PMIx */
     WEFT_LAUNCH_PMIX,      /* the environment names a PMIx server */
-    WEFT_LAUNCH_BROKEN     /* a launcher of several processes without PMIx */
+    WEFT_LAUNCH_PMI,       /* no PMIx, but a socket that serves PMI-1 */
+    WEFT_LAUNCH_BROKEN     /* a launcher of several processes with neither */
 };
 
 /* Detects the launcher. Fills name (for messages), and why for WEFT_LAUNCH_BROKEN. */
@@ -101,6 +104,12 @@ struct weft_meanwhile {
     bool often;
 };
 
+/* Rounds of progress before the waiter sleeps between rounds, because PMIx's thread may need the
+ * core that the waiter spins on. */
+#define WEFT_ROUNDS_BEFORE_NAP 1000
+#define WEFT_NAP_WITH_PROGRESS 100e-6 /* seconds: adds at most that to a message's latency */
+#define WEFT_NAP_WITHOUT       50e-3  /* seconds: delays the detection of a death or a deadline */
+
 /* Waits for a reply until the deadline (seconds of weft_reply_clock, 0: none), the death of rank
  * `from` (or WEFT_BOOT_ANYBODY), or the loss of the launcher. Returns the status of the reply, or
  * PMIX_ERR_TIMEOUT, PMIX_ERR_PROC_TERM_WO_SYNC or PMIX_ERR_LOST_CONNECTION; the reply then belongs
@@ -134,6 +143,29 @@ bool weft_rank_lock_take(int *holder);
 
 /* Safe in a forked child, where it closes the child's copy only. */
 void weft_rank_lock_release(void);
+
+/* ---- pmi.c: each function returns 0, or -1 with a sentence in why, like those of boot.h */
+
+/* True if the environment offers PMI-1; *socket then identifies the connection on this host. */
+bool weft_pmi_offered(uint64_t *socket);
+
+struct weft_pmi {
+    int rank, size, appnum, universe; /* the last two -1: unknown */
+    const char *name;
+    const int32_t *first; /* the lowest rank on the node of each rank; NULL: unknown */
+};
+int weft_pmi_join(struct weft_pmi *job, const char *launcher, char *why, size_t len);
+bool weft_pmi_leave(void);
+
+/* As weft_boot_publish and weft_boot_fetch; values that are published later than the last barrier
+ * are not found. */
+int weft_pmi_put(const char *key, const void *value, size_t size, char *why, size_t len);
+int weft_pmi_fetch(int rank, const char *key, void *value, size_t *size, char *why, size_t len);
+
+int weft_pmi_fence(struct weft_meanwhile meanwhile, char *why, size_t len);
+
+/* Requests the end of the job; returns at once. */
+void weft_pmi_abort(int code);
 
 /* ---- psets.c; weft_psets_nspace is in boot.c: the namespace of the job, NULL for a singleton */
 const char *weft_psets_nspace(void);

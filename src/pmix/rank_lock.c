@@ -32,11 +32,12 @@ static uint64_t hash(const char *text)
 }
 
 /* The launcher's variables of this rank, in any order. The server's address is one of them, because
- * two servers on a host can have jobs of the same name. */
+ * two servers on a host can have jobs of the same name. Of PMI-1 only the socket is unique. */
 static uint64_t hash_of_rank(void)
 {
     static const char *const names[] = {"PMIX_NAMESPACE=", "PMIX_RANK=", "PMIX_SERVER_URI"};
     uint64_t sum = 0;
+    weft_pmi_offered(&sum);
     for (char **e = environ; *e; e++)
         for (size_t i = 0; i < sizeof names / sizeof names[0]; i++)
             if (strncmp(*e, names[i], strlen(names[i])) == 0)

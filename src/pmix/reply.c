@@ -14,12 +14,6 @@
 #include <string.h>
 #include <time.h>
 
-/* Rounds of progress before the waiter sleeps between rounds, because PMIx's thread may need the
- * core that the waiter spins on. */
-#define ROUNDS_BEFORE_NAP 1000
-#define NAP_WITH_PROGRESS 100e-6 /* seconds: adds at most that to a message's latency */
-#define NAP_WITHOUT       50e-3  /* seconds: delays the detection of a death or a deadline */
-
 /* Seconds from a death to the end of a wait, in which PMIx can reply with a proper error. */
 #define GRACE 2.0
 
@@ -113,11 +107,11 @@ static bool wait_a_little(struct weft_reply *reply, unsigned round, struct weft_
 {
     if (meanwhile.call)
         meanwhile.call(meanwhile.arg);
-    if (meanwhile.often && round < ROUNDS_BEFORE_NAP)
+    if (meanwhile.often && round < WEFT_ROUNDS_BEFORE_NAP)
         sched_yield();
     pthread_mutex_lock(&reply->lock);
-    if (!reply->done && (!meanwhile.often || round >= ROUNDS_BEFORE_NAP))
-        nap(reply, meanwhile.often ? NAP_WITH_PROGRESS : NAP_WITHOUT);
+    if (!reply->done && (!meanwhile.often || round >= WEFT_ROUNDS_BEFORE_NAP))
+        nap(reply, meanwhile.often ? WEFT_NAP_WITH_PROGRESS : WEFT_NAP_WITHOUT);
     bool done = reply->done;
     pthread_mutex_unlock(&reply->lock);
     return done;
@@ -144,7 +138,7 @@ pmix_status_t weft_reply_await(struct weft_reply **reply, int from, double deadl
     double failed_since = 0;
 
     for (unsigned round = 0; !wait_a_little(*reply, round, meanwhile);
-         round += round < ROUNDS_BEFORE_NAP) {
+         round += round < WEFT_ROUNDS_BEFORE_NAP) {
         bool dead = weft_boot_has_failed(from), lost = weft_failure_launcher_lost();
         if (!dead && !lost && deadline == 0)
             continue;

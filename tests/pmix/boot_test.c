@@ -4,7 +4,9 @@
  * content prints a line "ok", and exits with 0; a failed check prints where and exits with 1.
  *
  *   all             publish, fence, fetch from all, hosts, fence, finalize
+ *   values          the same without the hosts
  *   barrier         the last rank comes a second late to a fence; nobody may leave before
+ *   inside          a rank fetches a value while it is in a fence
  *   late            the last rank publishes a second key late and without a fence
  *   never           fetches a key that nobody publishes: an error, in time
  *   abort CODE      the last rank ends the job while the others sleep; with a third argument, while
@@ -92,13 +94,12 @@ static void check_job(void)
     CHECK(!job.singleton || (job.size == 1 && job.one_node && job.universe == -1));
 }
 
-static void test_all(void)
+static void test_values(void)
 {
     unsigned char mine[1000], want[1000], got[1000];
     long rounds = 0;
     int dead;
 
-    check_job();
     CHECK(weft_boot_publish("value", mine, value_of(job.rank, mine), why, sizeof why) == 0);
     CHECK(weft_boot_publish("empty", NULL, 0, why, sizeof why) == 0);
     CHECK(weft_boot_fence(count, &rounds, why, sizeof why) == 0);
@@ -133,6 +134,29 @@ static void test_barrier(void)
         CHECK(now() - start > 0.3); /* less than it slept: this rank may have come late */
     }
     CHECK(job.size == 1 || job.rank == last() || rounds > 0);
+}
+
+static void fetch_in_fence(void *done)
+{
+    unsigned char got[1000];
+    size_t n = sizeof got;
+    if (*(bool *)done || job.singleton)
+        return;
+    *(bool *)done = true;
+    CHECK(weft_boot_fetch(last(), "value", got, &n, 10, why, sizeof why) == 0);
+}
+
+/* A first contact during the barrier of MPI_Finalize. */
+static void test_inside(void)
+{
+    unsigned char mine[1000];
+    bool done = false;
+    CHECK(weft_boot_publish("value", mine, value_of(job.rank, mine), why, sizeof why) == 0);
+    CHECK(weft_boot_fence(NULL, NULL, why, sizeof why) == 0);
+    if (job.rank == last())
+        usleep(300000);
+    CHECK(weft_boot_fence(fetch_in_fence, &done, why, sizeof why) == 0);
+    CHECK(done || job.singleton);
 }
 
 static void test_late(void)
@@ -237,9 +261,13 @@ int main(int argc, char **argv)
     }
     CHECK(rc == 0);
     if (strcmp(what, "all") == 0)
-        test_all();
+        check_job();
+    if (strcmp(what, "all") == 0 || strcmp(what, "values") == 0)
+        test_values();
     else if (strcmp(what, "barrier") == 0)
         test_barrier();
+    else if (strcmp(what, "inside") == 0)
+        test_inside();
     else if (strcmp(what, "late") == 0)
         test_late();
     else if (strcmp(what, "never") == 0)

@@ -1,0 +1,427 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * PMI-1, for launchers without PMIx: the wire protocol over the socket whose number is in PMI_FD,
+ * as MPICH's and Intel's Hydra, Slurm's plug-in pmi2 (which serves PMI-1 too) and Flux serve it. A
+ * command and its reply are lines of words "name=value".
+ *
+ * Invariants:
+ *  - Each command has one reply, read before the next command is sent. Only the reply to barrier_in
+ *    may come later, among the replies to other commands.
+ *  - After an unexpected line, a timeout or the end of the connection, pmi.lost is set and nothing
+ *    more is sent, because a late reply would be taken for the reply to another command.
+ *  - pmi.lock is held while a line is sent or read, not while a barrier calls its progress.
+ */
+#include "core/object/assert.h"
+#include "pmix/pmix_internal.h"
+
+#include <errno.h>
+#include <linux/sockios.h>
+#include <poll.h>
+#include <sched.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/ioctl.h>
+#include <sys/socket.h>
+#include <sys/stat.h>
+#include <time.h>
+#include <unistd.h>
+
+#define REPLY_SECONDS 60   /* a launcher on this host replies within milliseconds */
+#define LINE_BYTES    8192 /* the longest reply: a value of the largest vallen_max in use, 4096 */
+#define COMMAND_BYTES 1000 /* Slurm 22.05 cuts a command to 1023 bytes */
+#define NODES_MAX     (1 << 24)
+
+static struct {
+    pthread_mutex_t lock;
+    int fd, rank, size;
+    bool lost, in_barrier;
+    size_t piece; /* bytes of a value in one put */
+    char name[256];
+    int32_t *first; /* the lowest rank on the node of each rank; NULL: unknown */
+    const char *launcher;
+    size_t filled;            /* bytes of input that have been read */
+    char input[LINE_BYTES];   /* ... */
+    char line[LINE_BYTES];    /* the line that was read last, without its newline */
+    char value[LINE_BYTES];   /* the field that was looked up last */
+    char command[LINE_BYTES]; /* being sent */
+} pmi = {.lock = PTHREAD_MUTEX_INITIALIZER, .fd = -1};
+
+static int number_of(const char *variable)
+{
+    const char *text = getenv(variable);
+    char *end = NULL;
+    long n = text && *text ? strtol(text, &end, 10) : -1;
+    return end && !*end && n >= 0 && n <= INT32_MAX ? (int)n : -1;
+}
+
+bool weft_pmi_offered(uint64_t *socket)
+{
+    struct stat at;
+    int fd = number_of("PMI_FD"), rank = number_of("PMI_RANK");
+    if (fd < 0 || rank < 0 || rank >= number_of("PMI_SIZE") || fstat(fd, &at) ||
+        !S_ISSOCK(at.st_mode))
+        return false;
+    *socket = at.st_ino;
+    return true;
+}
+
+/* ---- Lines */
+
+/* Moves the first complete line of the input to pmi.line. */
+static bool take_line(void)
+{
+    char *end = memchr(pmi.input, '\n', pmi.filled);
+    if (!end)
+        return false;
+    size_t n = (size_t)(end - pmi.input);
+    memcpy(pmi.line, pmi.input, n);
+    pmi.line[n] = 0;
+    pmi.filled -= n + 1;
+    memmove(pmi.input, end + 1, pmi.filled);
+    return true;
+}
+
+/* Reads a line, for at most so many seconds; false if there is none, or with pmi.lost set. */
+static bool read_line(double seconds)
+{
+    double deadline = weft_reply_clock() + seconds;
+    while (!pmi.lost && !take_line()) {
+        double left = deadline - weft_reply_clock();
+        struct pollfd in = {.fd = pmi.fd, .events = POLLIN};
+        struct timespec most = {.tv_sec = left > 0 ? (time_t)left : 0};
+        most.tv_nsec = left > 0 ? (long)((left - (double)most.tv_sec) * 1e9) : 0;
+        int ready = ppoll(&in, 1, &most, NULL);
+        if (ready == 0 && left <= 0)
+            return false;
+        if (ready <= 0)
+            continue;
+        size_t free_bytes = sizeof pmi.input - pmi.filled;
+        ssize_t n = recv(pmi.fd, pmi.input + pmi.filled, free_bytes, MSG_DONTWAIT);
+        if (n > 0)
+            pmi.filled += (size_t)n;
+        else if (n == 0 || (errno != EAGAIN && errno != EINTR))
+            pmi.lost = true;
+    }
+    return !pmi.lost;
+}
+
+/* Sends pmi.command. During a barrier it first waits until the launcher has read all that was sent
+ * before, because Slurm drops a command that it reads together with barrier_in. */
+static bool send_line(void)
+{
+    size_t length = strlen(pmi.command);
+    double deadline = weft_reply_clock() + REPLY_SECONDS;
+    int unread = 0;
+    while (pmi.in_barrier && ioctl(pmi.fd, SIOCOUTQ, &unread) == 0 && unread > 0 &&
+           weft_reply_clock() < deadline)
+        sched_yield();
+    for (size_t sent = 0; !pmi.lost && sent < length;) {
+        ssize_t n = send(pmi.fd, pmi.command + sent, length - sent, MSG_NOSIGNAL);
+        if (n >= 0)
+            sent += (size_t)n;
+        else if (errno != EINTR)
+            pmi.lost = true;
+    }
+    return !pmi.lost;
+}
+
+/* The value of a field of the last line, or NULL; valid until the next call. */
+static const char *field(const char *name)
+{
+    size_t n = strlen(name);
+    for (const char *at = pmi.line; *at; at += strcspn(at, " "), at += strspn(at, " "))
+        if (strncmp(at, name, n) == 0 && at[n] == '=') {
+            size_t bytes = strcspn(at + n + 1, " ");
+            memcpy(pmi.value, at + n + 1, bytes);
+            pmi.value[bytes] = 0;
+            return pmi.value;
+        }
+    return NULL;
+}
+
+static bool is(const char *command)
+{
+    const char *name = field("cmd");
+    return name && strcmp(name, command) == 0;
+}
+
+/* Sends pmi.command and reads its reply. False if the connection is lost or the launcher refuses.
+ */
+static bool request(const char *reply)
+{
+    if (!send_line())
+        return false;
+    while (read_line(REPLY_SECONDS)) {
+        if (is(reply)) {
+            const char *rc = field("rc");
+            return !rc || strcmp(rc, "0") == 0;
+        }
+        if (!pmi.in_barrier || !is("barrier_out"))
+            break;
+        pmi.in_barrier = false;
+    }
+    pmi.lost = true;
+    return false;
+}
+
+/* Sends a command without arguments. */
+static bool ask(const char *command, const char *reply)
+{
+    snprintf(pmi.command, sizeof pmi.command, "cmd=%s\n", command);
+    return request(reply);
+}
+
+/* Requests the value of a key of the launcher or of the job; NULL if there is none. */
+static const char *get(const char *key)
+{
+    snprintf(pmi.command, sizeof pmi.command, "cmd=get kvsname=%s key=%s\n", pmi.name, key);
+    return request("get_result") ? field("value") : NULL;
+}
+
+/* What a failed request means, for a sentence. */
+static const char *reason(void)
+{
+    return pmi.lost ? "the connection to it is lost" : "it refused";
+}
+
+/* ---- Joining */
+
+/* Writes the node of each rank from PMI_process_mapping, "(vector,(NODE,NODES,RANKS),...)": RANKS
+ * ranks on each of NODES nodes from NODE on, repeated until all ranks have a node. Returns the
+ * largest node, -1 if the text is no such map. */
+static int read_map(const char *text, int32_t *node)
+{
+    static const char head[] = "(vector,";
+    const char *at = strncmp(text, head, sizeof head - 1) ? "" : text + sizeof head - 1;
+    int largest = -1;
+    for (int rank = 0; rank < pmi.size;) {
+        int from, nodes, ranks, used = 0;
+        if (sscanf(at, "(%d,%d,%d)%n", &from, &nodes, &ranks, &used) != 3 || !used || from < 0 ||
+            nodes < 1 || ranks < 1 || from >= NODES_MAX || nodes > NODES_MAX)
+            return -1;
+        for (int n = 0; n < nodes && rank < pmi.size; n++)
+            for (int i = 0; i < ranks && rank < pmi.size; i++) {
+                node[rank++] = from + n;
+                largest = from + n > largest ? from + n : largest;
+            }
+        at = at[used] == ',' ? at + used + 1 : text + sizeof head - 1;
+    }
+    return largest;
+}
+
+/* Sets pmi.first, unless the launcher has no map: then only this rank is on this node. */
+static void find_nodes(void)
+{
+    const char *text = get("PMI_process_mapping");
+    int32_t *first = malloc((size_t)pmi.size * sizeof *first);
+    int largest = text && first ? read_map(text, first) : -1;
+    int32_t *lowest = largest >= 0 ? malloc(((size_t)largest + 1) * sizeof *lowest) : NULL;
+    if (lowest) {
+        for (int r = pmi.size - 1; r >= 0; r--)
+            lowest[first[r]] = r;
+        for (int r = 0; r < pmi.size; r++)
+            first[r] = lowest[first[r]];
+        pmi.first = first;
+    } else {
+        free(first);
+    }
+    free(lowest);
+}
+
+/* The largest value in one put: the launcher's limit of a value, two digits a byte, in a command of
+ * COMMAND_BYTES beside the words, the name and the key. */
+static size_t piece_bytes(void)
+{
+    const char *text = ask("get_maxes", "maxes") ? field("vallen_max") : NULL;
+    long most = text ? strtol(text, NULL, 10) : 0;
+    long beside = (long)strlen(pmi.name) + 128;
+    most = most - 1 < COMMAND_BYTES - beside ? most - 1 : COMMAND_BYTES - beside;
+    return most < 64 ? 0 : ((size_t)most - 24) / 2; /* 24: the size before the first piece */
+}
+
+static int number(const char *command, const char *reply, const char *name)
+{
+    const char *text = ask(command, reply) ? field(name) : NULL;
+    return text ? (int)strtol(text, NULL, 10) : -1;
+}
+
+int weft_pmi_join(struct weft_pmi *job, const char *launcher, char *why, size_t len)
+{
+    weft_assert(!pmi.first);
+    pmi.fd = number_of("PMI_FD");
+    pmi.rank = job->rank = number_of("PMI_RANK");
+    pmi.size = job->size = number_of("PMI_SIZE");
+    pmi.launcher = launcher;
+    pmi.filled = 0;
+    pmi.lost = pmi.in_barrier = false;
+
+    bool joined = ask("init pmi_version=1 pmi_subversion=1", "response_to_init");
+    const char *name = joined && ask("get_my_kvsname", "my_kvsname") ? field("kvsname") : NULL;
+    snprintf(pmi.name, sizeof pmi.name, "%s", name ? name : "");
+    pmi.piece = name ? piece_bytes() : 0;
+    if (!pmi.piece) {
+        snprintf(why, len,
+                 "rank %d of %d could not join its job by PMI-1, which %s offers in PMI_FD=%d, "
+                 "because %s: start it with weftrun, or with a launcher that offers PMIx",
+                 pmi.rank, pmi.size, launcher, pmi.fd, reason());
+        pmi.lost = true;
+        return -1;
+    }
+    job->name = pmi.name;
+    job->appnum = number("get_appnum", "appnum", "appnum");
+    job->universe = number("get_universe_size", "universe_size", "size");
+    find_nodes();
+    job->first = pmi.first;
+    return 0;
+}
+
+bool weft_pmi_leave(void)
+{
+    bool left = ask("finalize", "finalize_ack");
+    free(pmi.first);
+    pmi.first = NULL;
+    pmi.lost = true;
+    return left;
+}
+
+void weft_pmi_abort(int code)
+{
+    char command[64];
+    int n = snprintf(command, sizeof command, "cmd=abort exitcode=%d\n", code);
+    /* Without the lock, which a thread in a barrier may hold: nothing is sent after this. */
+    ssize_t sent = send(pmi.fd, command, (size_t)n, MSG_NOSIGNAL);
+    (void)sent;
+}
+
+/* ---- Values */
+
+/* Writes the key of a piece of a value. */
+static void piece_key(char *out, size_t len, int rank, const char *key, size_t piece)
+{
+    snprintf(out, len, "weft.%d.%.32s.%zu", rank, key, piece);
+}
+
+int weft_pmi_put(const char *key, const void *value, size_t size, char *why, size_t len)
+{
+    const unsigned char *bytes = value;
+    char name[64], text[2 * COMMAND_BYTES];
+    size_t done = 0, piece = 0;
+    bool ok = true;
+    pthread_mutex_lock(&pmi.lock);
+    do {
+        size_t n = size - done < pmi.piece ? size - done : pmi.piece;
+        int used = piece == 0 ? snprintf(text, sizeof text, "%zu:", size) : 0;
+        for (size_t i = 0; i < n; i++)
+            used += snprintf(text + used, 3, "%02x", bytes[done + i]);
+        text[used] = 0;
+        piece_key(name, sizeof name, pmi.rank, key, piece++);
+        snprintf(pmi.command, sizeof pmi.command, "cmd=put kvsname=%s key=%s value=%s\n", pmi.name,
+                 name, text);
+        ok = request("put_result");
+        done += n;
+    } while (ok && done < size);
+    if (!ok)
+        snprintf(why, len, "rank %d could not publish %s (%zu bytes) through %s by PMI-1: %s",
+                 pmi.rank, key, size, pmi.launcher, reason());
+    pthread_mutex_unlock(&pmi.lock);
+    return ok ? 0 : -1;
+}
+
+/* Appends the bytes of pairs of digits to a value, of which *done bytes of size are present. */
+static bool append(const char *digits, unsigned char *value, size_t size, size_t *done)
+{
+    for (; *digits; digits += 2) {
+        char pair[3] = {digits[0], digits[1]}, *end;
+        unsigned long byte = strtoul(pair, &end, 16);
+        if (end != pair + 2 || *done >= size)
+            return false;
+        value[(*done)++] = (unsigned char)byte;
+    }
+    return true;
+}
+
+/* Fetches a value of *size bytes at most; *size becomes its size, also if it is larger. */
+static bool fetch(int rank, const char *key, unsigned char *value, size_t *size)
+{
+    char name[64], *digits;
+    size_t most = *size, done = 0, total = 0, piece = 0;
+    do {
+        piece_key(name, sizeof name, rank, key, piece);
+        char *text = get(name) ? pmi.value : NULL;
+        size_t before = done;
+        if (text && piece == 0) {
+            total = *size = strtoul(text, &digits, 10);
+            if (*digits++ != ':' || total > most)
+                return *size > most;
+            text = digits;
+        }
+        if (!text || !append(text, value, total, &done) || (done == before && total > 0))
+            return false;
+        piece++;
+    } while (done < total);
+    return true;
+}
+
+int weft_pmi_fetch(int rank, const char *key, void *value, size_t *size, char *why, size_t len)
+{
+    weft_assert(rank >= 0 && rank < pmi.size);
+    pthread_mutex_lock(&pmi.lock);
+    bool found = fetch(rank, key, value, size);
+    if (!found)
+        snprintf(why, len, "rank %d could not fetch %s of rank %d by PMI-1 from %s: %s", pmi.rank,
+                 key, rank, pmi.launcher,
+                 pmi.lost ? "the connection to it is lost; look for the first error of the job"
+                          : "that rank has not published it before the last barrier");
+    pthread_mutex_unlock(&pmi.lock);
+    return found ? 0 : -1;
+}
+
+/* ---- Barrier */
+
+static bool begin_barrier(void)
+{
+    pthread_mutex_lock(&pmi.lock);
+    snprintf(pmi.command, sizeof pmi.command, "cmd=barrier_in\n");
+    bool sent = send_line();
+    pmi.in_barrier = sent;
+    pthread_mutex_unlock(&pmi.lock);
+    return sent;
+}
+
+/* Waits at most so many seconds for the end of the barrier. False if the barrier goes on. */
+static bool barrier_ended(double seconds)
+{
+    pthread_mutex_lock(&pmi.lock);
+    if (pmi.in_barrier && read_line(seconds)) {
+        if (is("barrier_out"))
+            pmi.in_barrier = false;
+        else
+            pmi.lost = true;
+    }
+    bool ended = pmi.lost || !pmi.in_barrier;
+    pthread_mutex_unlock(&pmi.lock);
+    return ended;
+}
+
+int weft_pmi_fence(struct weft_meanwhile meanwhile, char *why, size_t len)
+{
+    bool ended = !begin_barrier();
+    for (unsigned round = 0; !ended; round += round < WEFT_ROUNDS_BEFORE_NAP) {
+        if (meanwhile.call)
+            meanwhile.call(meanwhile.arg);
+        bool nap = !meanwhile.often || round >= WEFT_ROUNDS_BEFORE_NAP;
+        if (!nap)
+            sched_yield();
+        ended = barrier_ended(!nap              ? 0
+                              : meanwhile.often ? WEFT_NAP_WITH_PROGRESS
+                                                : WEFT_NAP_WITHOUT);
+    }
+    if (!pmi.lost)
+        return 0;
+    snprintf(why, len,
+             "this rank could not meet the other ranks because the connection to %s is lost "
+             "(PMI-1): look for the first error of the job",
+             pmi.launcher);
+    return -1;
+}

@@ -40,8 +40,8 @@ static struct {
     char name[256];
     int32_t *first; /* the lowest rank on the node of each rank; NULL: unknown */
     const char *launcher;
-    size_t filled;            /* bytes of input that have been read */
-    char input[LINE_BYTES];   /* ... */
+    size_t filled;            /* bytes of input in use */
+    char input[LINE_BYTES];   /* read, but not yet taken as a line */
     char line[LINE_BYTES];    /* the line that was read last, without its newline */
     char value[LINE_BYTES];   /* the field that was looked up last */
     char command[LINE_BYTES]; /* being sent */
@@ -140,7 +140,7 @@ static const char *field(const char *name)
     return NULL;
 }
 
-static bool is(const char *command)
+static bool line_is(const char *command)
 {
     const char *name = field("cmd");
     return name && strcmp(name, command) == 0;
@@ -153,11 +153,11 @@ static bool request(const char *reply)
     if (!send_line())
         return false;
     while (read_line(REPLY_SECONDS)) {
-        if (is(reply)) {
+        if (line_is(reply)) {
             const char *rc = field("rc");
             return !rc || strcmp(rc, "0") == 0;
         }
-        if (!pmi.in_barrier || !is("barrier_out"))
+        if (!pmi.in_barrier || !line_is("barrier_out"))
             break;
         pmi.in_barrier = false;
     }
@@ -166,7 +166,7 @@ static bool request(const char *reply)
 }
 
 /* Sends a command without arguments. */
-static bool ask(const char *command, const char *reply)
+static bool request_plain(const char *command, const char *reply)
 {
     snprintf(pmi.command, sizeof pmi.command, "cmd=%s\n", command);
     return request(reply);
@@ -179,7 +179,7 @@ static const char *get(const char *key)
     return request("get_result") ? field("value") : NULL;
 }
 
-/* What a failed request means, for a sentence. */
+/* The reason of a failed request, for a sentence. */
 static const char *reason(void)
 {
     return pmi.lost ? "the connection to it is lost" : "it refused";
@@ -233,7 +233,7 @@ static void find_nodes(void)
  * COMMAND_BYTES beside the words, the name and the key. */
 static size_t piece_bytes(void)
 {
-    const char *text = ask("get_maxes", "maxes") ? field("vallen_max") : NULL;
+    const char *text = request_plain("get_maxes", "maxes") ? field("vallen_max") : NULL;
     long most = text ? strtol(text, NULL, 10) : 0;
     long beside = (long)strlen(pmi.name) + 128;
     most = most - 1 < COMMAND_BYTES - beside ? most - 1 : COMMAND_BYTES - beside;
@@ -242,7 +242,7 @@ static size_t piece_bytes(void)
 
 static int number(const char *command, const char *reply, const char *name)
 {
-    const char *text = ask(command, reply) ? field(name) : NULL;
+    const char *text = request_plain(command, reply) ? field(name) : NULL;
     return text ? (int)strtol(text, NULL, 10) : -1;
 }
 
@@ -256,8 +256,9 @@ int weft_pmi_join(struct weft_pmi *job, const char *launcher, char *why, size_t 
     pmi.filled = 0;
     pmi.lost = pmi.in_barrier = false;
 
-    bool joined = ask("init pmi_version=1 pmi_subversion=1", "response_to_init");
-    const char *name = joined && ask("get_my_kvsname", "my_kvsname") ? field("kvsname") : NULL;
+    bool joined = request_plain("init pmi_version=1 pmi_subversion=1", "response_to_init");
+    const char *name =
+        joined && request_plain("get_my_kvsname", "my_kvsname") ? field("kvsname") : NULL;
     snprintf(pmi.name, sizeof pmi.name, "%s", name ? name : "");
     pmi.piece = name ? piece_bytes() : 0;
     if (!pmi.piece) {
@@ -278,7 +279,7 @@ int weft_pmi_join(struct weft_pmi *job, const char *launcher, char *why, size_t 
 
 bool weft_pmi_leave(void)
 {
-    bool left = ask("finalize", "finalize_ack");
+    bool left = request_plain("finalize", "finalize_ack");
     free(pmi.first);
     pmi.first = NULL;
     pmi.lost = true;
@@ -394,7 +395,7 @@ static bool barrier_ended(double seconds)
 {
     pthread_mutex_lock(&pmi.lock);
     if (pmi.in_barrier && read_line(seconds)) {
-        if (is("barrier_out"))
+        if (line_is("barrier_out"))
             pmi.in_barrier = false;
         else
             pmi.lost = true;

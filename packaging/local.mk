@@ -17,3 +17,24 @@ packaging/modules/$(PACKAGE_VERSION).lua: $(srcdir)/packaging/modules/weft.lua.i
 
 packaging/modules/$(PACKAGE_VERSION): $(srcdir)/packaging/modules/weft.tcl.in Makefile
 	$(write_module)
+
+# ---- Debian packages, built by ci/package deb
+EXTRA_DIST += \
+    packaging/debian/changelog \
+    packaging/debian/control \
+    packaging/debian/copyright \
+    packaging/debian/libmpi-abi-weft.alternatives.in \
+    packaging/debian/libmpi-abi-weft.install \
+    packaging/debian/libmpifort-abi-weft.alternatives.in \
+    packaging/debian/libmpifort-abi-weft.install \
+    packaging/debian/libweft-dev.alternatives.in \
+    packaging/debian/libweft-dev.install \
+    packaging/debian/libweft-dev.links \
+    packaging/debian/rules \
+    packaging/debian/source/format \
+    packaging/debian/tests/compile-and-run \
+    packaging/debian/tests/control \
+    packaging/debian/weft-bin.alternatives.in \
+    packaging/debian/weft-bin.install \
+    packaging/debian/weft-bin.links \
+    packaging/debian/weft-doc.install

@@ -32,6 +32,7 @@ EXTRA_DIST += \
     packaging/debian/libweft-dev.links \
     packaging/debian/rules \
     packaging/debian/source/format \
+    packaging/debian/source/lintian-overrides \
     packaging/debian/tests/compile-and-run \
     packaging/debian/tests/control \
     packaging/debian/weft-bin.alternatives.in \

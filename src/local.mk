@@ -140,6 +140,7 @@ libmpi_abi_a_SOURCES += \
     src/core/datatype/iov.c src/core/datatype/iov.h \
     src/core/datatype/layout.c src/core/datatype/layout.h \
     src/core/datatype/lifetime.c \
+    src/core/datatype/position.c src/core/datatype/position.h \
     src/core/datatype/predefined.c \
     src/core/datatype/predefined_types.c src/core/datatype/predefined_types.h \
     src/core/datatype/signature.c src/core/datatype/signature.h \

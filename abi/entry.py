@@ -36,7 +36,7 @@ KINDS = {
     "MPI_Win": Kind("struct weft_win", "weft_arg_win(", "MPI_WIN_NULL", "made", "made->handle"),
     "MPI_Errhandler": Kind("struct weft_errhandler", "weft_arg_errhandler(", "MPI_ERRHANDLER_NULL", "made",
                            "made->handle"),
-    "MPI_File": Kind("struct weft_errhandler *", "weft_arg_file(", "MPI_FILE_NULL"),
+    "MPI_File": Kind("struct weft_file", "weft_arg_file(", "MPI_FILE_NULL", "made", "made->handle"),
     "MPI_T_enum": Kind("const struct weft_tool_enum", "weft_tool_arg_enum(", "MPI_T_ENUM_NULL"),
     "MPI_T_cvar_handle": Kind("struct weft_cvar_handle", "weft_tool_arg_cvar(", "MPI_T_CVAR_HANDLE_NULL"),
     "MPI_T_pvar_session": Kind("struct weft_pvar_session", "weft_tool_arg_session(",
@@ -49,13 +49,15 @@ KINDS = {
 
 # The null handles of the kinds that are listed while the program has them.
 LISTED = {"MPI_COMM_NULL", "MPI_GROUP_NULL", "MPI_INFO_NULL", "MPI_DATATYPE_NULL", "MPI_OP_NULL",
-          "MPI_WIN_NULL", "MPI_ERRHANDLER_NULL"}
+          "MPI_WIN_NULL", "MPI_FILE_NULL", "MPI_ERRHANDLER_NULL"}
 
 # How the library is entered, the value of `code` then, and how it is left.
 LOCKS = {
     "call": ("weft_enter(function)", "weft_leave_with(NULL, code, function)"),
     "comm": ("weft_enter_on(function, weft_call_vci(comm_handle))", "weft_leave_comm(comm, code, function)"),
     "window": ("weft_enter_win(function, win_handle)", None),
+    "file": ("weft_enter_file(function, fh_handle)", None),
+    "file-new": ("weft_enter(function)", "weft_leave_file(NULL, code, function)"),
     "anytime": ("weft_vcis_enter()", "weft_vcis_leave_with(code, function)"),
     "call-new": ("weft_enter(function)", "weft_leave_to(errhandler, MPI_COMM_NULL, code, function)"),
     "anytime-new": ("weft_vcis_enter()", "weft_vcis_leave_to(errhandler, MPI_SESSION_NULL, code, function)"),
@@ -79,7 +81,7 @@ HANDLERS = {
     "MPI_Comm": "weft_leave_with({}, code, function)",
     "MPI_Request": "weft_leave_request({}, code, function)",
     "MPI_Session": "weft_vcis_leave_to({0} ? {0}->errhandler : NULL, {0}, code, function)",
-    "MPI_File": "weft_leave_to(*{}, MPI_FILE_NULL, code, function)",
+    "MPI_File": "weft_leave_file({}, code, function)",
     "MPI_Win": "weft_leave_win({}, code, function)",
 }
 
@@ -258,7 +260,7 @@ class Entry:
                 lines += guarded(name, given(name, kind))
         for name in self.objects:
             base = self.type_of(name)
-            if base in HANDLERS and self.stanza.lock != "comm":
+            if base in HANDLERS and self.stanza.lock not in ("comm", "file-new"):
                 return [*lines, f"return {HANDLERS[base].format(name)};"]
         return [*lines, f"return {LOCKS[self.stanza.lock][1]};"]
 

@@ -38,6 +38,7 @@ libmpi_abi_a_SOURCES += \
     src/core/mpi/entry.h \
     src/core/mpi/env.c \
     src/core/mpi/errhandler.c \
+    src/core/mpi/file.c \
     src/core/mpi/group.c \
     src/core/mpi/info.c \
     src/core/mpi/memory.c \
@@ -182,6 +183,12 @@ libmpi_abi_a_SOURCES += \
     src/core/pt2pt/request.c src/core/pt2pt/request.h \
     src/core/pt2pt/sw_match.c src/core/pt2pt/sw_match.h \
     src/core/pt2pt/vci.c src/core/pt2pt/vci.h \
+    src/core/file/access.c \
+    src/core/file/file.h \
+    src/core/file/hints.c \
+    src/core/file/open.c \
+    src/core/file/system.c src/core/file/system.h \
+    src/core/file/view.c \
     src/core/rma/apply.c \
     src/core/rma/epoch.c \
     src/core/rma/handler.c \

@@ -235,6 +235,7 @@ static uintptr_t make(enum of of)
     MPI_Win win;
     MPI_Request request;
     MPI_Session session;
+    MPI_File file;
     MPI_Errhandler errhandler;
     MPI_T_cvar_handle cvar;
     MPI_T_pvar_session pvars;
@@ -272,6 +273,9 @@ static uintptr_t make(enum of of)
     case OF_Errhandler:
         MPI_Comm_create_errhandler((MPI_Comm_errhandler_function *)(uintptr_t)nothing, &errhandler);
         return (uintptr_t)errhandler;
+    case OF_File: /* takes any write */
+        MPI_File_open(MPI_COMM_SELF, "/dev/null", MPI_MODE_RDWR, MPI_INFO_NULL, &file);
+        return (uintptr_t)file;
     case OF_T_cvar_handle:
         MPI_T_cvar_handle_alloc(0, NULL, &cvar, &n);
         return (uintptr_t)cvar;
@@ -314,6 +318,9 @@ static void unmake(enum of of, void *at)
         return;
     case OF_Errhandler:
         MPI_Errhandler_free(at);
+        return;
+    case OF_File:
+        MPI_File_close(at);
         return;
     default:
         return;
@@ -390,7 +397,7 @@ static void predefined_handles(struct list *list, enum of of)
         ADD_HANDLE(list, MAYBE, MPI_ERRHANDLER_NULL);
         break;
     case OF_File:
-        ADD_HANDLE(list, GOOD, MPI_FILE_NULL);
+        ADD_HANDLE(list, MAYBE, MPI_FILE_NULL);
         break;
     case OF_Message:
         ADD_HANDLE(list, GOOD, MPI_MESSAGE_NO_PROC);
@@ -420,7 +427,7 @@ static void wrong_handles(struct list *list, enum of of)
         add(list, WRONG, (int64_t)object[OF_Info], "an info object");
     if (of != OF_Datatype)
         add(list, WRONG, (int64_t)object[OF_Datatype], "a datatype");
-    if (of != OF_File && of != OF_Message && (!with_address_sanitizer || of == OF_Request))
+    if (of != OF_Message && (!with_address_sanitizer || of == OF_Request))
         add(list, WRONG, -1, "a freed object"); /* it is made when it is chosen */
 }
 

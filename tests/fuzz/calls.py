@@ -18,7 +18,8 @@ from tables import SPDX, TableError, read_tables, split_parameters  # noqa: E402
 
 HANDLE = re.compile(r"MPI_(Comm|Datatype|Group|Op|Info|Win|Request|Session|Errhandler|File|Message|T_enum"
                     r"|T_cvar_handle|T_pvar_handle|T_pvar_session|T_event_registration|T_event_instance)( \*)?")
-FREES = re.compile(r"_(free|disconnect|finalize|commit)$|^MPI_(Wait|Test|Start|Cancel|I?mrecv|I?mrecv_c|Mrecv|Mrecv_c)$")
+FREES = re.compile(r"_(free|disconnect|close|finalize|commit)$"
+                   r"|^MPI_(Wait|Test|Start|Cancel|I?mrecv|I?mrecv_c|Mrecv|Mrecv_c)$")
 COUNT = re.compile(r"(send|recv|origin_|target_|result_|in|out)?count$")
 LENGTH = re.compile(r"n|argc|size|\w*size|len|\w+len|max\w+|ndims|nnodes|\w*degree|partitions|blocklength|length")
 RANK = re.compile(r"dest|root|target_rank|local_leader")

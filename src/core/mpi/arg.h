@@ -78,9 +78,6 @@ int weft_arg_writable(MPI_Info handle, struct weft_info **info);
 /* An error handler for objects of a kind; NONE: for any. */
 int weft_arg_errhandler(enum weft_kind kind, MPI_Errhandler handle, struct weft_errhandler **out);
 
-/* There is only MPI_FILE_NULL, with an error handler. */
-int weft_arg_file(MPI_File handle, struct weft_errhandler ***file);
-
 /* The null handle is allowed: its object is NULL. */
 int weft_arg_comm_or_null(MPI_Comm handle, struct weft_comm **comm);
 int weft_arg_info_or_null(MPI_Info handle, struct weft_info **info);

@@ -8,6 +8,7 @@
 #ifndef WEFT_MPI_ENTRY_H
 #define WEFT_MPI_ENTRY_H
 
+#include "core/file/file.h"
 #include "core/mpi/arg.h"
 #include "core/mpi/request_call.h"
 #include "core/mpi/tool_arg.h"
@@ -97,6 +98,32 @@ MPI_Errhandler weft_mpi_give_errhandler(struct weft_errhandler *errhandler);
 int weft_mpi_error_class(int errorcode, int *errorclass);
 int weft_mpi_error_string(int errorcode, char *string, int *resultlen);
 void weft_mpi_replace_errhandler(struct weft_errhandler **where, struct weft_errhandler *handler);
+
+/* file.c */
+struct weft_file_buffer {
+    const void *at;
+    MPI_Count count;
+    MPI_Datatype type;
+};
+int weft_arg_file(MPI_File handle, struct weft_file **file);
+int weft_arg_file_or_null(MPI_File handle, struct weft_file **file);
+int weft_enter_file(const char *function, MPI_File handle); /* with the file's VCI */
+int weft_leave_file(struct weft_file *file, int code, const char *function);
+int weft_mpi_file_access(struct weft_file *file, unsigned flags, MPI_Offset offset,
+                         const struct weft_file_buffer *buffer, MPI_Status *status);
+int weft_mpi_file_begin(struct weft_file *file, unsigned flags, MPI_Offset offset,
+                        const struct weft_file_buffer *buffer);
+int weft_mpi_file_check_pointer(const struct weft_file *file);
+int weft_mpi_file_end(struct weft_file *file, unsigned flags, MPI_Status *status);
+struct weft_errhandler **weft_mpi_file_errhandler(struct weft_file *file);
+void weft_mpi_file_get_view(const struct weft_file *file, MPI_Offset *disp, MPI_Datatype *etype,
+                            MPI_Datatype *filetype, char *representation);
+int weft_mpi_file_open(struct weft_comm *comm, const char *name, int amode,
+                       const struct weft_info *info, struct weft_file **made);
+int weft_mpi_file_set_view(struct weft_file *file, MPI_Offset disp, MPI_Datatype etype,
+                           MPI_Datatype filetype, const char *representation, MPI_Info info);
+int weft_mpi_file_start(struct weft_file *file, unsigned flags, MPI_Offset offset,
+                        const struct weft_file_buffer *buffer, struct weft_request **started);
 
 /* group.c */
 int weft_mpi_check_members(struct weft_group *group, int n, const int *ranks);

@@ -1,14 +1,10 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Error handlers, error classes and codes (MPI 5.0 sections 9.3 to 9.5): steps of entry points in
- * abi/entry_points.txt. There are no files yet: their handlers can be made and freed, and set on
- * MPI_FILE_NULL, where new files would find them.
+ * abi/entry_points.txt.
  */
 #include "core/mpi/entry.h"
 #include "core/object/error_code.h"
-
-/* Of MPI_FILE_NULL. */
-static struct weft_errhandler *file_handler = &weft_errors_return;
 
 void weft_mpi_replace_errhandler(struct weft_errhandler **where, struct weft_errhandler *handler)
 {
@@ -22,16 +18,6 @@ MPI_Errhandler weft_mpi_give_errhandler(struct weft_errhandler *handler)
 {
     handler->refs++;
     return handler->handle;
-}
-
-int weft_arg_file(MPI_File handle, struct weft_errhandler ***file)
-{
-    *file = &file_handler;
-    if (handle == MPI_FILE_NULL)
-        return MPI_SUCCESS;
-    return weft_error_set(MPI_ERR_FILE,
-                          "%p is no file; files are not supported by this version of Weft",
-                          (void *)handle);
 }
 
 /* ---- Classes and codes */

@@ -9,6 +9,7 @@
 #include "core/object/settings.h"
 #include "core/pt2pt/count.h"
 #include "core/pt2pt/lane.h"
+#include "core/file/file.h"
 #include "core/rma/win.h"
 
 #include <stdarg.h>
@@ -102,6 +103,8 @@ static void see_object(void *arg, const void *object)
     }
     if (list->kind == WEFT_KIND_WIN)
         name = ((const struct weft_win *)object)->name;
+    if (list->kind == WEFT_KIND_FILE)
+        name = ((const struct weft_file *)object)->name;
     if (name && *name)
         add(list, "%.100s", name);
     else
@@ -113,13 +116,10 @@ static void report_objects(void)
     static const struct {
         enum weft_kind kind;
         const char *what;
-    } kinds[] = {{WEFT_KIND_COMM, "communicator"},
-                 {WEFT_KIND_GROUP, "group"},
-                 {WEFT_KIND_DATATYPE, "datatype"},
-                 {WEFT_KIND_OP, "operation"},
-                 {WEFT_KIND_WIN, "window"},
-                 {WEFT_KIND_INFO, "info object"},
-                 {WEFT_KIND_ERRHANDLER, "error handler"}};
+    } kinds[] = {{WEFT_KIND_COMM, "communicator"}, {WEFT_KIND_GROUP, "group"},
+                 {WEFT_KIND_DATATYPE, "datatype"}, {WEFT_KIND_OP, "operation"},
+                 {WEFT_KIND_WIN, "window"},        {WEFT_KIND_FILE, "file"},
+                 {WEFT_KIND_INFO, "info object"},  {WEFT_KIND_ERRHANDLER, "error handler"}};
     for (size_t i = 0; i < sizeof kinds / sizeof *kinds; i++) {
         struct list list = {.kind = kinds[i].kind};
         weft_handle_list_each(kinds[i].kind, see_object, &list);

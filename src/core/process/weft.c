@@ -18,6 +18,7 @@
 #include "core/pt2pt/partitioned.h"
 #include "core/object/settings.h"
 #include "core/pt2pt/count.h"
+#include "core/file/file.h"
 #include "core/rma/win.h"
 #include "core/tool/event.h"
 #include "core/pt2pt/lane.h"
@@ -388,6 +389,7 @@ static void weft_stop(void)
     if (weft_boot_finalize(why, sizeof why))
         weft_warn("MPI_Finalize: %s", why);
     weft_partitioned_close();
+    weft_file_close_all();
     weft_comm_finalize();
     weft_nodes_finalize();
     weft_info_free(&weft_info_env);

@@ -18,6 +18,7 @@
 
 #include <stdbool.h>
 
+struct weft_file;
 struct weft_partitioned;
 
 enum weft_others {
@@ -36,6 +37,7 @@ struct weft_process {
     struct weft_job job;
     struct weft_peer **peers[WEFT_VCIS_MAX]; /* by deal and world rank; or NULL */
     struct weft_partitioned *partitioned;    /* operations that have something to do */
+    struct weft_file *files;                 /* that are open: core/file/file.h */
     uint8_t others;                          /* what else progress has to do: enum weft_others */
     int tag_ub;
     bool net;     /* the net lane is open: not every rank is reached through shared memory */

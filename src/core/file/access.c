@@ -1,0 +1,162 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Independent access to the bytes of a view.
+ *
+ * One run of the file is one system call, from or to the user's buffer if its data are contiguous,
+ * else 256 KiB at a time through a bounce buffer. A read of many short runs reads the span of up to
+ * 512 KiB once, and gathers its data. A write never does that, because the bytes of a hole may be
+ * those of another writer.
+ *
+ * Invariant: positions below *moved have been moved, and none at or behind it when a read ends at
+ * the end of the file.
+ */
+#include "core/datatype/copy.h"
+#include "core/datatype/iov.h"
+#include "core/datatype/position.h"
+#include "core/file/file.h"
+#include "core/file/system.h"
+#include "core/object/assert.h"
+#include "core/object/error.h"
+
+#include <stdlib.h>
+
+enum {
+    RUNS = 256,
+    BOUNCE_BYTES = 256 << 10,
+    SIEVE_BYTES = 512 << 10,
+    SHORT_RUN = 4096, /* a system call costs as much as the copy of 4 KiB */
+    SHORT_HOLE = 8192
+};
+
+struct access {
+    struct weft_file *file;
+    bool write;
+    char *sieve; /* SIEVE_BYTES, or NULL until they are needed */
+};
+
+static int no_memory(const struct weft_file *file, size_t bytes)
+{
+    return weft_error_set(MPI_ERR_NO_MEM, "%.200s: no memory for a buffer of %zu bytes", file->name,
+                          bytes);
+}
+
+/* Reads the data of [from, to) by one call for their span, or the part that the sieve holds. *done:
+ * the bytes of data that were read; *ended: at the end of the file. */
+static int sieve(struct access *access, size_t from, size_t to, char *memory, size_t *done,
+                 bool *ended)
+{
+    const struct weft_file *file = access->file;
+    const struct weft_layout *layout = file->view.filetype->layout;
+    MPI_Aint extent = file->view.filetype->extent, disp = file->view.disp;
+    struct weft_run first, last;
+    size_t got, limit;
+    if (!access->sieve && !(access->sieve = malloc(SIEVE_BYTES)))
+        return no_memory(file, SIEVE_BYTES);
+    weft_layout_list_runs(layout, extent, disp, from, from + 1, &first, 1);
+    limit = weft_layout_position(layout, extent, first.at - disp + SIEVE_BYTES);
+    to = limit < to ? limit : to;
+    weft_assert(to > from);
+    weft_layout_list_runs(layout, extent, disp, to - 1, to, &last, 1);
+    size_t span = (size_t)(last.at + 1 - first.at);
+    int code = weft_file_transfer(file->name, file->fd, false, first.at, access->sieve, span, &got);
+    if (code != MPI_SUCCESS)
+        return code;
+    *ended = got < span;
+    if (*ended)
+        to = weft_layout_position(layout, extent, first.at - disp + (MPI_Aint)got);
+    *done = to > from ? to - from : 0;
+    if (*done) /* elements begin at `disp`, which may be before the bytes in the sieve */
+        weft_layout_copy(WEFT_PACK, layout, extent,
+                         (void *)((uintptr_t)access->sieve - (uintptr_t)(first.at - disp)), from,
+                         to, memory);
+    return MPI_SUCCESS;
+}
+
+/* Whether these runs are read faster with their holes. */
+static bool sieves(const struct access *access, const struct weft_run *runs, size_t n)
+{
+    size_t bytes = 0;
+    if (access->write || !access->file->view.ascends || n < 2)
+        return false;
+    for (size_t i = 0; i < n; i++)
+        bytes += runs[i].bytes;
+    size_t span = (size_t)(runs[n - 1].at - runs[0].at) + runs[n - 1].bytes;
+    return bytes / n < SHORT_RUN && (span - bytes) / n < SHORT_HOLE;
+}
+
+/* The runs at the beginning of [from, to), one call each, or more of them by the sieve. */
+static int move_runs(struct access *access, size_t from, size_t to, char *memory, size_t *done,
+                     bool *ended)
+{
+    const struct weft_file *file = access->file;
+    struct weft_run runs[RUNS];
+    size_t n = weft_layout_list_runs(file->view.filetype->layout, file->view.filetype->extent,
+                                     file->view.disp, from, to, runs, RUNS);
+    if (sieves(access, runs, n))
+        return sieve(access, from, to, memory, done, ended);
+    for (size_t i = 0; i < n && !*ended; i++) {
+        size_t moved;
+        int code = weft_file_transfer(file->name, file->fd, access->write, runs[i].at,
+                                      memory + *done, runs[i].bytes, &moved);
+        *done += moved;
+        if (code != MPI_SUCCESS)
+            return code;
+        *ended = moved < runs[i].bytes;
+    }
+    return MPI_SUCCESS;
+}
+
+/* Positions [from, to), from or to contiguous memory. */
+static int move_packed(struct access *access, size_t from, size_t to, char *memory, size_t *moved)
+{
+    const struct weft_file *file = access->file;
+    int code = MPI_SUCCESS;
+    bool ended = false;
+    *moved = 0;
+    if (file->view.contiguous)
+        return weft_file_transfer(file->name, file->fd, access->write,
+                                  file->view.disp + (MPI_Offset)from, memory, to - from, moved);
+    while (from + *moved < to && !ended && code == MPI_SUCCESS) {
+        size_t done = 0;
+        code = move_runs(access, from + *moved, to, memory + *moved, &done, &ended);
+        *moved += done;
+    }
+    return code;
+}
+
+/* Through a bounce buffer. */
+static int move_pieces(struct access *access, size_t from, void *buffer,
+                       const struct weft_datatype *type, size_t bytes, size_t *moved)
+{
+    size_t each = bytes < BOUNCE_BYTES ? bytes : BOUNCE_BYTES, n = 0, done = 0;
+    char *bounce = malloc(each);
+    int code = MPI_SUCCESS;
+    if (!bounce)
+        return no_memory(access->file, each);
+    while (*moved < bytes && done == n && code == MPI_SUCCESS) {
+        n = bytes - *moved < each ? bytes - *moved : each;
+        if (access->write)
+            weft_datatype_pack(type, buffer, *moved, bounce, n);
+        code = move_packed(access, from + *moved, from + *moved + n, bounce, &done);
+        if (!access->write)
+            weft_datatype_unpack(type, buffer, *moved, bounce, done);
+        *moved += done;
+    }
+    free(bounce);
+    return code;
+}
+
+int weft_file_move(struct weft_file *file, bool write, MPI_Offset offset, void *buffer,
+                   const struct weft_datatype *type, size_t bytes, size_t *moved)
+{
+    struct access access = {.file = file, .write = write};
+    size_t from = (size_t)offset * file->view.etype->size;
+    *moved = 0;
+    if (!bytes || !file->view.filetype->layout)
+        return MPI_SUCCESS;
+    void *memory = weft_datatype_run(type, buffer, bytes);
+    int code = memory ? move_packed(&access, from, from + bytes, memory, moved)
+                      : move_pieces(&access, from, buffer, type, bytes, moved);
+    free(access.sieve);
+    return code;
+}

@@ -1,0 +1,122 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Files (MPI 5.0 chapter 14): the interface of this folder.
+ *
+ * Invariants:
+ *  - A file has a communicator of its own, whose handle and error handler are the file's.
+ *  - A collective function ends with one agreement (weft_file_agree): all ranks return the same
+ *    error class, with the sentence of the lowest rank that failed. A rank whose arguments are
+ *    wrong takes part, so no other rank waits for it.
+ *  - A view is never flattened: offsets and positions follow from the layout of its filetype. A
+ *    position counts bytes of data from the beginning of the view.
+ *  - Bytes that the program did not write are never written.
+ *
+ * Functions return MPI_SUCCESS, or an error class whose sentence was recorded.
+ */
+#ifndef WEFT_FILE_H
+#define WEFT_FILE_H
+
+#include "core/comm/comm.h"
+#include "core/datatype/datatype.h"
+
+#include <stdbool.h>
+
+enum weft_file_flag {
+    WEFT_FILE_WRITE = 1,
+    WEFT_FILE_AT = 2, /* at an explicit offset, else at the individual pointer */
+    WEFT_FILE_ALL = 4 /* collective */
+};
+
+/* The file's own references to its types. Immutable between two calls of weft_file_set_view. */
+struct weft_file_view {
+    MPI_Offset disp;
+    const struct weft_datatype *etype, *filetype;
+    const char *representation; /* "native" or "internal" */
+    bool contiguous;            /* the data are one run */
+    bool ascends;               /* each byte is behind the one before it */
+};
+
+struct weft_file {
+    struct weft_object object;
+    MPI_File handle;
+    struct weft_comm *comm;
+    int fd; /* -1: closed */
+    int amode;
+    char *name; /* without a prefix for the file system */
+    struct weft_info *info;
+    struct weft_file_view view;
+    MPI_Offset pointer; /* in etypes */
+    unsigned split;     /* the flags of a pending split access, or 0 */
+    size_t split_bytes; /* what it has moved */
+    struct weft_file *next;
+};
+
+/* ---- Opening and closing */
+
+/* Opens a file at all ranks, or at none; the errors of its arguments are agreed on, too. */
+int weft_file_open(struct weft_comm *over, const char *name, int amode,
+                   const struct weft_info *info, struct weft_errhandler *errhandler,
+                   struct weft_file **out);
+
+/* Closes the file at all ranks, and frees it unless a rank failed: then it stays until
+ * MPI_Finalize, so that its error handler can be called. */
+int weft_file_close(struct weft_file **file);
+
+/* MPI_Finalize: closes what is open, without other ranks. */
+void weft_file_close_all(void);
+
+int weft_file_delete(const char *name);
+
+/* Collective. weft_file_resize: preallocate does not shrink the file. */
+int weft_file_resize(struct weft_file *file, MPI_Offset size, bool preallocate);
+int weft_file_sync(struct weft_file *file);
+
+int weft_file_size(const struct weft_file *file, MPI_Offset *size);
+
+/* Gives all ranks the error of the lowest rank that passes one. Collective. */
+int weft_file_agree(const struct weft_file *file, int code);
+
+/* weft_file_agree; if no rank has failed, each of the n <= 4 values must be that of rank 0. */
+int weft_file_compare(const struct weft_file *file, int code, const int64_t *values, int n,
+                      const char *what);
+
+/* Records the error of a function that files of MPI_MODE_SEQUENTIAL do not allow. */
+int weft_file_sequential(void);
+
+/* An error while a split collective access is pending. */
+int weft_file_no_split(const struct weft_file *file);
+
+/* ---- Hints (hints.c) */
+
+/* Sets the hints that are known and have a valid value. */
+int weft_file_take_hints(struct weft_info *hints, const struct weft_info *info);
+
+/* All known hints with their defaults. NULL without memory, recorded. */
+struct weft_info *weft_file_default_hints(void);
+
+/* ---- Views and pointers (view.c) */
+
+void weft_file_default_view(struct weft_file *file);
+struct weft_file_view_arguments {
+    MPI_Offset disp;
+    MPI_Datatype etype, filetype;
+    const char *representation;
+    struct weft_info *info;
+};
+
+/* code: an error of this rank's other arguments, or MPI_SUCCESS. Collective. */
+int weft_file_set_view(struct weft_file *file, const struct weft_file_view_arguments *arguments,
+                       int code);
+int weft_file_seek(struct weft_file *file, MPI_Offset offset, int whence);
+
+/* The offset in bytes of an etype in the file. */
+int weft_file_byte_offset(const struct weft_file *file, MPI_Offset etypes, MPI_Offset *offset);
+
+/* ---- Access (access.c) */
+
+/* Moves `bytes` bytes between a buffer and the view, from etype `offset` of it. *moved is set also
+ * on error. */
+int weft_file_move(struct weft_file *file, bool write, MPI_Offset offset, void *buffer,
+                   const struct weft_datatype *type, size_t bytes, size_t *moved);
+
+#endif

@@ -1,0 +1,367 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Opening, closing, deleting, sizes, and the agreement of a file's ranks.
+ *
+ * Invariants:
+ *  - Rank 0 creates the file, the others open it afterwards. An error at one rank is an error at
+ *    all: then nothing stays open, and a file that the call created is removed.
+ *  - An agreement costs one reduction; only if a rank failed, its sentence is broadcast.
+ */
+#include "core/coll/coll.h"
+#include "core/comm/comm_make.h"
+#include "core/file/file.h"
+#include "core/file/system.h"
+#include "core/object/error.h"
+#include "core/object/info.h"
+#include "core/process/weft.h"
+
+#include <ctype.h>
+#include <errno.h>
+#include <fcntl.h>
+#include <limits.h>
+#include <stdio.h>
+#include <stdlib.h>
+#include <string.h>
+#include <sys/stat.h>
+#include <unistd.h>
+
+/* ---- Agreement */
+
+/* The error of a rank, as it is broadcast. */
+struct report {
+    int32_t class;
+    char sentence[MPI_MAX_ERROR_STRING + 300];
+};
+
+static void describe(struct report *report, const struct weft_file *file, int code)
+{
+    char text[MPI_MAX_ERROR_STRING];
+    if (!weft_error_text(code, text, sizeof text))
+        text[0] = '\0';
+    const char *sentence = strstr(text, ": "); /* it follows the text of the class */
+    report->class = code;
+    snprintf(report->sentence, sizeof report->sentence, "rank %d on %s: %s", file->comm->rank,
+             weft.job.host, sentence ? sentence + 2 : text);
+}
+
+int weft_file_agree(const struct weft_file *file, int code)
+{
+    struct weft_comm *comm = file->comm;
+    struct report report = {0};
+    int rank = code == MPI_SUCCESS ? INT_MAX : comm->rank, lowest = INT_MAX;
+    if (comm->size == 1)
+        return code;
+    struct weft_elements mine = {&rank, 1, weft_handle_object(MPI_INT)};
+    int failed = weft_coll_allreduce(comm, mine, &lowest, weft_handle_object(MPI_MIN));
+    if (failed != MPI_SUCCESS || lowest == INT_MAX)
+        return failed != MPI_SUCCESS ? failed : code;
+    if (lowest == comm->rank)
+        describe(&report, file, code);
+    failed = weft_coll_bcast(comm, weft_elements_of_bytes(&report, sizeof report), lowest);
+    if (failed != MPI_SUCCESS)
+        return failed;
+    report.sentence[sizeof report.sentence - 1] = '\0';
+    if (lowest == comm->rank)
+        return weft_error_set(report.class, "%s", report.sentence);
+    return weft_error_set_secondary(report.class, "%s", report.sentence);
+}
+
+int weft_file_compare(const struct weft_file *file, int code, const int64_t *values, int n,
+                      const char *what)
+{
+    int64_t first[4] = {0};
+    size_t bytes = (size_t)n * sizeof *values;
+    memcpy(first, values, bytes);
+    code = weft_file_agree(file, code);
+    if (code != MPI_SUCCESS || file->comm->size == 1)
+        return code;
+    code = weft_coll_bcast(file->comm, weft_elements_of_bytes(first, bytes), 0);
+    if (code == MPI_SUCCESS && memcmp(first, values, bytes))
+        code = weft_error_set(MPI_ERR_NOT_SAME, "%.200s: %s differs from that of rank 0",
+                              file->name, what);
+    return weft_file_agree(file, code);
+}
+
+int weft_file_no_split(const struct weft_file *file)
+{
+    if (!file->split)
+        return MPI_SUCCESS;
+    return weft_error_set(MPI_ERR_IO,
+                          "%.200s: a split collective access is pending; call its _end first",
+                          file->name);
+}
+
+/* ---- Arguments of MPI_File_open */
+
+static int check_amode(int amode)
+{
+    const int access = MPI_MODE_RDONLY | MPI_MODE_WRONLY | MPI_MODE_RDWR;
+    const int all = access | MPI_MODE_CREATE | MPI_MODE_EXCL | MPI_MODE_DELETE_ON_CLOSE |
+                    MPI_MODE_UNIQUE_OPEN | MPI_MODE_SEQUENTIAL | MPI_MODE_APPEND;
+    int one = amode & access;
+    if (amode & ~all)
+        return weft_error_set(MPI_ERR_AMODE, "the access mode %#x has unknown bits", amode);
+    if (one != MPI_MODE_RDONLY && one != MPI_MODE_WRONLY && one != MPI_MODE_RDWR)
+        return weft_error_set(MPI_ERR_AMODE,
+                              "the access mode %#x has not exactly one of "
+                              "MPI_MODE_RDONLY, _WRONLY and _RDWR",
+                              amode);
+    if (one == MPI_MODE_RDONLY && amode & (MPI_MODE_CREATE | MPI_MODE_EXCL))
+        return weft_error_set(MPI_ERR_AMODE,
+                              "MPI_MODE_RDONLY excludes MPI_MODE_CREATE and MPI_MODE_EXCL");
+    if (one == MPI_MODE_RDWR && amode & MPI_MODE_SEQUENTIAL)
+        return weft_error_set(MPI_ERR_AMODE, "MPI_MODE_RDWR excludes MPI_MODE_SEQUENTIAL");
+    return MPI_SUCCESS;
+}
+
+/* The name without ROMIO's prefix for a file system. */
+static const char *without_prefix(const char *name)
+{
+    static const char *const prefixes[] = {"ufs:", "nfs:", "lustre:", "gpfs:", "xfs:", "panfs:"};
+    for (size_t i = 0; i < sizeof prefixes / sizeof *prefixes; i++)
+        if (!strncmp(name, prefixes[i], strlen(prefixes[i])))
+            return name + strlen(prefixes[i]);
+    return name;
+}
+
+static int prepare(struct weft_file *file, const char *name, const struct weft_info *info)
+{
+    if (!name || !*name)
+        return weft_error_set(MPI_ERR_BAD_FILE, "the name of the file is %s",
+                              name ? "empty" : "a null pointer");
+    file->name = strdup(without_prefix(name));
+    file->info = weft_file_default_hints();
+    if (!file->name || !file->info)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory to open a file");
+    int code = check_amode(file->amode);
+    if (code == MPI_SUCCESS)
+        code = weft_file_take_hints(file->info, info);
+    if (code == MPI_SUCCESS && strlen(file->name) < MPI_MAX_INFO_VAL)
+        code = weft_info_set(file->info, "filename", file->name);
+    return code;
+}
+
+/* ---- Opening */
+
+/* Opens the file, without creation except at rank 0. *created: this call created it. */
+static int open_here(struct weft_file *file, bool create, bool *created)
+{
+    int amode = file->amode;
+    int flags = O_CLOEXEC | (amode & MPI_MODE_RDONLY   ? O_RDONLY
+                             : amode & MPI_MODE_WRONLY ? O_WRONLY
+                                                       : O_RDWR);
+    const char *perm = weft_info_get(file->info, "file_perm");
+    mode_t mode = (mode_t)(strtoul(perm ? perm : "0666", NULL, 8) & 07777);
+    do {
+        if (create && amode & MPI_MODE_CREATE) {
+            file->fd = open(file->name, flags | O_CREAT | O_EXCL, mode);
+            *created = file->fd >= 0;
+        }
+        if (file->fd < 0 && !(create && amode & MPI_MODE_CREATE && amode & MPI_MODE_EXCL))
+            file->fd = open(file->name, flags);
+        else if (file->fd < 0 && errno == EEXIST)
+            break;
+        /* Another process may remove the file between the two calls. */
+    } while (file->fd < 0 &&
+             (errno == EINTR || (errno == ENOENT && create && amode & MPI_MODE_CREATE &&
+                                 access(file->name, F_OK) == 0)));
+    return file->fd >= 0
+               ? MPI_SUCCESS
+               : weft_file_failed(file->name, errno, "the open at rank %d", file->comm->rank);
+}
+
+/* Device and inode; a folder is no file. */
+static int identify(const struct weft_file *file, int64_t identity[2])
+{
+    struct stat stat;
+    if (fstat(file->fd, &stat))
+        return weft_file_failed(file->name, errno, "fstat");
+    if (S_ISDIR(stat.st_mode))
+        return weft_file_failed(file->name, EISDIR, "the open");
+    identity[0] = (int64_t)stat.st_dev;
+    identity[1] = (int64_t)stat.st_ino;
+    return MPI_SUCCESS;
+}
+
+static int open_everywhere(struct weft_file *file, int code)
+{
+    int64_t mode = file->amode, identity[2] = {0};
+    bool first = file->comm->rank == 0, created = false;
+    code = weft_file_compare(file, code, &mode, 1, "the access mode");
+    if (code != MPI_SUCCESS)
+        return code;
+    if (first)
+        code = open_here(file, true, &created);
+    if (file->comm->size > 1)
+        code = weft_file_agree(file, code);
+    if (code == MPI_SUCCESS && !first)
+        code = open_here(file, false, &created);
+    else if (code != MPI_SUCCESS)
+        return code;
+    if (code == MPI_SUCCESS)
+        code = identify(file, identity);
+    code = weft_file_compare(file, code, identity, 2, "the file behind this name");
+    if (code == MPI_SUCCESS && file->amode & MPI_MODE_APPEND)
+        code = weft_file_agree(file, weft_file_size(file, &file->pointer));
+    if (code != MPI_SUCCESS && created)
+        unlink(file->name);
+    return code;
+}
+
+static void free_file(struct weft_file *file)
+{
+    if (file->view.etype)
+        weft_datatype_release(file->view.etype);
+    if (file->view.filetype)
+        weft_datatype_release(file->view.filetype);
+    if (file->fd >= 0)
+        close(file->fd);
+    if (file->info)
+        weft_info_free(file->info);
+    free(file->name);
+    free(file);
+}
+
+static void free_comm(struct weft_comm *comm)
+{
+    comm->handle = (MPI_Comm)MPI_FILE_NULL;
+    weft_comm_release(comm);
+}
+
+int weft_file_open(struct weft_comm *over, const char *name, int amode,
+                   const struct weft_info *info, struct weft_errhandler *errhandler,
+                   struct weft_file **out)
+{
+    struct weft_file *file = calloc(1, sizeof *file);
+    struct weft_comm *comm = weft_comm_make(over->group, NULL, errhandler);
+    if (!file)
+        weft_fatal(MPI_ERR_NO_MEM, "no memory to open a file");
+    file->fd = -1;
+    file->amode = amode;
+    int code = weft_comm_agree(over, comm, comm ? MPI_SUCCESS : MPI_ERR_NO_MEM, &file->comm);
+    if (code != MPI_SUCCESS) {
+        free_file(file);
+        return code;
+    }
+    code = open_everywhere(file, prepare(file, name, info));
+    if (code != MPI_SUCCESS) {
+        free_comm(file->comm);
+        free_file(file);
+        return code;
+    }
+    weft_file_default_view(file);
+    file->object.kind = WEFT_KIND_FILE;
+    file->handle = (MPI_File)file;
+    file->comm->handle = (MPI_Comm)file->handle;
+    file->next = weft.files;
+    weft.files = file;
+    *out = file;
+    return MPI_SUCCESS;
+}
+
+/* ---- Closing */
+
+static int close_here(struct weft_file *file)
+{
+    int rc = file->fd >= 0 ? close(file->fd) : 0, error = errno;
+    file->fd = -1;
+    if (file->comm->rank == 0 && file->amode & MPI_MODE_DELETE_ON_CLOSE && unlink(file->name))
+        return weft_file_failed(file->name, errno, "the removal of MPI_MODE_DELETE_ON_CLOSE");
+    return rc ? weft_file_failed(file->name, error, "the close") : MPI_SUCCESS;
+}
+
+int weft_file_close(struct weft_file **closed)
+{
+    struct weft_file *file = *closed, **link = &weft.files;
+    int code = close_here(file), pending = weft_file_no_split(file);
+    code = weft_file_agree(file, pending ? pending : code);
+    weft_handle_retire(&file->object);
+    if (code != MPI_SUCCESS)
+        return code;
+    while (*link != file)
+        link = &(*link)->next;
+    *link = file->next;
+    free_comm(file->comm);
+    free_file(file);
+    *closed = NULL;
+    return MPI_SUCCESS;
+}
+
+void weft_file_close_all(void)
+{
+    while (weft.files) {
+        struct weft_file *file = weft.files;
+        weft.files = file->next;
+        if (file->fd >= 0 && close_here(file) != MPI_SUCCESS)
+            weft_warn("MPI_Finalize: %s, which was open, could not be closed", file->name);
+        free_comm(file->comm);
+        free_file(file);
+    }
+}
+
+int weft_file_delete(const char *name)
+{
+    if (!name || !*name)
+        return weft_error_set(MPI_ERR_BAD_FILE, "the name of the file is %s",
+                              name ? "empty" : "a null pointer");
+    if (unlink(without_prefix(name)) == 0)
+        return MPI_SUCCESS;
+    return weft_file_failed(without_prefix(name), errno, "the removal");
+}
+
+/* ---- Sizes and synchronization */
+
+int weft_file_size(const struct weft_file *file, MPI_Offset *size)
+{
+    off_t end = lseek(file->fd, 0, SEEK_END); /* of block devices too */
+    if (end < 0)
+        return weft_file_failed(file->name, errno, "the query of its size");
+    *size = end;
+    return MPI_SUCCESS;
+}
+
+static int resize_here(const struct weft_file *file, MPI_Offset size, bool preallocate)
+{
+    MPI_Offset now = 0;
+    int code = weft_file_size(file, &now), rc;
+    if (code != MPI_SUCCESS)
+        return code;
+    if (preallocate)
+        return weft_file_preallocate(file->name, file->fd, now, size);
+    do
+        rc = ftruncate(file->fd, size);
+    while (rc && errno == EINTR);
+    return rc ? weft_file_failed(file->name, errno, "the change of its size to %lld bytes",
+                                 (long long)size)
+              : MPI_SUCCESS;
+}
+
+int weft_file_resize(struct weft_file *file, MPI_Offset size, bool preallocate)
+{
+    int64_t same = size;
+    int code = weft_file_no_split(file);
+    if (code == MPI_SUCCESS && size < 0)
+        code = weft_error_set(MPI_ERR_ARG, "the size %lld is negative", (long long)size);
+    else if (code == MPI_SUCCESS && file->amode & MPI_MODE_RDONLY)
+        code =
+            weft_error_set(MPI_ERR_READ_ONLY, "%.200s was opened with MPI_MODE_RDONLY", file->name);
+    else if (code == MPI_SUCCESS && file->amode & MPI_MODE_SEQUENTIAL)
+        code = weft_file_sequential();
+    code = weft_file_compare(file, code, &same, 1, "the size");
+    if (code == MPI_SUCCESS && file->comm->rank == 0)
+        code = resize_here(file, size, preallocate);
+    else if (code != MPI_SUCCESS)
+        return code;
+    return weft_file_agree(file, code);
+}
+
+int weft_file_sync(struct weft_file *file)
+{
+    int rc, code = weft_file_no_split(file);
+    do
+        rc = code == MPI_SUCCESS && !(file->amode & MPI_MODE_RDONLY) ? fsync(file->fd) : 0;
+    while (rc && errno == EINTR);
+    if (rc && errno != EINVAL && errno != EROFS) /* a device that holds nothing back */
+        code = weft_file_failed(file->name, errno, "fsync");
+    return weft_file_agree(file, code);
+}

@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * System calls on files: see system.h.
+ *
+ * Invariant: a call that is interrupted or moves fewer bytes is continued. A read that moves none
+ * is at the end of the file, a write that moves none is an error.
+ */
+#include "core/file/system.h"
+
+#include "core/object/error.h"
+
+#include <errno.h>
+#include <fcntl.h>
+#include <stdarg.h>
+#include <stdio.h>
+#include <string.h>
+#include <unistd.h>
+
+/* Linux moves 2 GiB - 4096 bytes at most in one call. */
+static const size_t call_bytes = (size_t)1 << 30;
+
+static const struct {
+    int error, class;
+    const char *next;
+} errors[] = {
+    {ENOENT, MPI_ERR_NO_SUCH_FILE, "check the folder, or add MPI_MODE_CREATE to create the file"},
+    {EEXIST, MPI_ERR_FILE_EXISTS, "remove the file, or open it without MPI_MODE_EXCL"},
+    {EACCES, MPI_ERR_ACCESS, "check the permissions of the file and its folders (ls -l)"},
+    {EPERM, MPI_ERR_ACCESS, "check the permissions of the file and its folders (ls -l)"},
+    {EROFS, MPI_ERR_READ_ONLY, "use a file system that is mounted for writing"},
+    {ENOSPC, MPI_ERR_NO_SPACE, "free space in the file system (df)"},
+    {EDQUOT, MPI_ERR_QUOTA, "free space of this user or group (quota)"},
+    {ENAMETOOLONG, MPI_ERR_BAD_FILE, "use a shorter name"},
+    {EISDIR, MPI_ERR_BAD_FILE, "pass the name of a file, not of a folder"},
+    {ENOTDIR, MPI_ERR_BAD_FILE, "check the folders in the name"},
+    {ELOOP, MPI_ERR_BAD_FILE, "check the symbolic links in the name"},
+    {ETXTBSY, MPI_ERR_FILE_IN_USE, "wait until the program in the file has ended"},
+    {EBUSY, MPI_ERR_FILE_IN_USE, "wait until the file is not in use"},
+    {ENOMEM, MPI_ERR_NO_MEM, "use less memory or more nodes"},
+    {EOPNOTSUPP, MPI_ERR_UNSUPPORTED_OPERATION, "use another file system"},
+    {EFBIG, MPI_ERR_IO, "raise the limit of the size of files (ulimit -f)"},
+    {EMFILE, MPI_ERR_IO, "raise the limit of open files (ulimit -n)"},
+};
+
+int weft_file_failed(const char *name, int error, const char *format, ...)
+{
+    char action[160];
+    va_list args;
+    int class = MPI_ERR_IO;
+    const char *next = "the kernel's log (dmesg) may have the cause";
+    for (size_t i = 0; i < sizeof errors / sizeof *errors; i++)
+        if (errors[i].error == error) {
+            class = errors[i].class;
+            next = errors[i].next;
+        }
+    va_start(args, format);
+    vsnprintf(action, sizeof action, format, args);
+    va_end(args);
+    return weft_error_set(class, "%.200s: %s failed: %s; %s", name, action, strerror(error), next);
+}
+
+int weft_file_transfer(const char *name, int fd, bool write, MPI_Offset at, char *memory,
+                       size_t bytes, size_t *moved)
+{
+    *moved = 0;
+    while (*moved < bytes) {
+        size_t n = bytes - *moved < call_bytes ? bytes - *moved : call_bytes;
+        off_t from = at + (off_t)*moved;
+        ssize_t rc =
+            write ? pwrite(fd, memory + *moved, n, from) : pread(fd, memory + *moved, n, from);
+        if (rc > 0)
+            *moved += (size_t)rc;
+        else if (rc == 0 && !write)
+            break;
+        else if (rc == 0 || errno != EINTR)
+            return weft_file_failed(name, rc ? errno : EIO, "a %s of %zu bytes at offset %lld",
+                                    write ? "write" : "read", bytes - *moved, (long long)from);
+    }
+    return MPI_SUCCESS;
+}
+
+int weft_file_preallocate(const char *name, int fd, MPI_Offset from, MPI_Offset size)
+{
+    static char zeros[64 << 10];
+    int code = MPI_SUCCESS, rc;
+    do
+        rc = size > 0 ? fallocate(fd, 0, 0, size) : 0;
+    while (rc && errno == EINTR);
+    if (!rc)
+        return MPI_SUCCESS;
+    if (errno != EOPNOTSUPP)
+        return weft_file_failed(name, errno, "the allocation of %lld bytes", (long long)size);
+    for (size_t moved; from < size && code == MPI_SUCCESS; from += (MPI_Offset)moved) {
+        size_t n = size - from < (MPI_Offset)sizeof zeros ? (size_t)(size - from) : sizeof zeros;
+        code = weft_file_transfer(name, fd, true, from, zeros, n, &moved);
+    }
+    return code;
+}

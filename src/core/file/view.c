@@ -1,0 +1,201 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Views and the individual file pointer (MPI 5.0, sections 14.3 and 14.4.3).
+ *
+ * Invariant: every offset of a view that an access uses fits into an MPI_Offset, which
+ * weft_file_byte_offset checks for the end of the access.
+ */
+#include "core/coll/coll.h"
+#include "core/datatype/iov.h"
+#include "core/datatype/position.h"
+#include "core/file/file.h"
+#include "core/object/error.h"
+
+#include <string.h>
+
+static void set_types(struct weft_file_view *view, const struct weft_datatype *etype,
+                      const struct weft_datatype *filetype)
+{
+    weft_datatype_retain(etype);
+    weft_datatype_retain(filetype);
+    if (view->etype)
+        weft_datatype_release(view->etype);
+    if (view->filetype)
+        weft_datatype_release(view->filetype);
+    view->etype = etype;
+    view->filetype = filetype;
+}
+
+void weft_file_default_view(struct weft_file *file)
+{
+    file->view.disp = 0;
+    file->view.representation = "native";
+    file->view.contiguous = file->view.ascends = true;
+    set_types(&file->view, weft_datatype_byte(), weft_datatype_byte());
+}
+
+/* ---- Checks of a new view */
+
+static int check_type(MPI_Datatype handle, const char *what, const struct weft_datatype **type)
+{
+    *type = weft_handle_resolve(handle, WEFT_KIND_DATATYPE);
+    if (*type && (*type)->flags & WEFT_TYPE_COMMITTED)
+        return MPI_SUCCESS;
+    *type = NULL;
+    return weft_error_set(MPI_ERR_TYPE, "the %s is no datatype, or is not committed", what);
+}
+
+static int check_displacement(const struct weft_file *file, MPI_Offset disp)
+{
+    if (file->amode & MPI_MODE_SEQUENTIAL)
+        return weft_file_sequential();
+    if (disp == MPI_DISPLACEMENT_CURRENT)
+        return weft_error_set(
+            MPI_ERR_DISP,
+            "MPI_DISPLACEMENT_CURRENT is for files that were opened with MPI_MODE_SEQUENTIAL");
+    if (disp < 0)
+        return weft_error_set(MPI_ERR_DISP, "the displacement %lld is negative", (long long)disp);
+    return MPI_SUCCESS;
+}
+
+static int check_order(const struct weft_file *file, const struct weft_datatype *filetype,
+                       enum weft_order order)
+{
+    bool writable = !(file->amode & MPI_MODE_RDONLY);
+    if (order == WEFT_ORDER_NONE || filetype->extent < 0)
+        return weft_error_set(MPI_ERR_IO, "the displacements of the filetype are negative, or one "
+                                          "is less than the one before it");
+    if (order == WEFT_ORDER_TOUCHES && writable)
+        return weft_error_set(MPI_ERR_IO, "the filetype has overlapping data, which is allowed "
+                                          "only in files that were opened with MPI_MODE_RDONLY");
+    return MPI_SUCCESS;
+}
+
+static int check_types(const struct weft_file *file, const struct weft_datatype *etype,
+                       const struct weft_datatype *filetype, enum weft_order *order)
+{
+    if (etype->size ? filetype->size % etype->size : filetype->size)
+        return weft_error_set(MPI_ERR_IO,
+                              "the filetype has %zu bytes, which are not a multiple of the %zu "
+                              "bytes of the etype",
+                              filetype->size, etype->size);
+    *order = filetype->layout ? weft_layout_order(filetype->layout, filetype->extent)
+                              : WEFT_ORDER_ASCENDS;
+    return check_order(file, filetype, *order);
+}
+
+static int check_representation(const char *name, const char **known)
+{
+    static const char *const names[] = {"native", "internal"};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++)
+        if (name && !strcmp(name, names[i])) {
+            *known = names[i];
+            return MPI_SUCCESS;
+        }
+    return weft_error_set(MPI_ERR_UNSUPPORTED_DATAREP,
+                          "the data representation \"%.100s\" is not supported; use \"native\"",
+                          name ? name : "(null)");
+}
+
+int weft_file_set_view(struct weft_file *file, const struct weft_file_view_arguments *arguments,
+                       int code)
+{
+    const struct weft_datatype *etype = NULL, *filetype = NULL;
+    const char *known = NULL;
+    enum weft_order order = WEFT_ORDER_ASCENDS;
+    if (code == MPI_SUCCESS)
+        code = check_displacement(file, arguments->disp);
+    if (code == MPI_SUCCESS)
+        code = weft_file_no_split(file);
+    if (code == MPI_SUCCESS)
+        code = check_type(arguments->etype, "etype", &etype);
+    if (code == MPI_SUCCESS)
+        code = check_type(arguments->filetype, "filetype", &filetype);
+    if (code == MPI_SUCCESS)
+        code = check_types(file, etype, filetype, &order);
+    if (code == MPI_SUCCESS)
+        code = check_representation(arguments->representation, &known);
+    if (code == MPI_SUCCESS)
+        code = weft_file_take_hints(file->info, arguments->info);
+    int64_t same[] = {etype ? etype->extent : 0, known ? known[0] : 0};
+    code = weft_file_compare(file, code, same, 2,
+                             "the extent of the etype or the data "
+                             "representation");
+    if (code != MPI_SUCCESS)
+        return code;
+    set_types(&file->view, etype, filetype);
+    file->view.disp = arguments->disp;
+    file->view.representation = known;
+    file->view.contiguous = !filetype->layout || filetype->flags & WEFT_TYPE_CONTIGUOUS;
+    file->view.ascends = order == WEFT_ORDER_ASCENDS;
+    file->pointer = 0;
+    return MPI_SUCCESS;
+}
+
+/* ---- Offsets and the pointer */
+
+int weft_file_sequential(void)
+{
+    return weft_error_set(MPI_ERR_UNSUPPORTED_OPERATION,
+                          "the file was opened with MPI_MODE_SEQUENTIAL, which allows access with "
+                          "the shared file pointer only");
+}
+
+int weft_file_byte_offset(const struct weft_file *file, MPI_Offset etypes, MPI_Offset *offset)
+{
+    const struct weft_file_view *view = &file->view;
+    size_t size = view->filetype->size;
+    __extension__ __int128 position = (__int128)etypes * (__int128)view->etype->size;
+    __extension__ __int128 tiles = size ? position / (__int128)size + 1 : 0;
+    struct weft_run run = {view->disp, 0};
+    if (etypes < 0)
+        return weft_error_set(MPI_ERR_ARG, "the offset of %lld etypes is negative",
+                              (long long)etypes);
+    if (position > INT64_MAX || tiles * view->filetype->extent + view->disp > INT64_MAX / 2)
+        return weft_error_set(MPI_ERR_ARG, "the offset of %lld etypes is too large for a file",
+                              (long long)etypes);
+    if (view->filetype->layout)
+        weft_layout_list_runs(view->filetype->layout, view->filetype->extent, view->disp,
+                              (size_t)position, (size_t)position + 1, &run, 1);
+    *offset = run.at;
+    return MPI_SUCCESS;
+}
+
+/* The first etype at or behind the end of the file. */
+static int end_of_file(const struct weft_file *file, MPI_Offset *etypes)
+{
+    const struct weft_file_view *view = &file->view;
+    MPI_Offset size;
+    int code = weft_file_size(file, &size);
+    *etypes = 0;
+    if (code != MPI_SUCCESS || !view->filetype->layout || size <= view->disp)
+        return code;
+    if (!view->ascends)
+        return weft_error_set(MPI_ERR_UNSUPPORTED_OPERATION,
+                              "a view with overlapping data has no position at the end of file");
+    size_t position =
+        weft_layout_position(view->filetype->layout, view->filetype->extent, size - view->disp);
+    *etypes = (MPI_Offset)((position + view->etype->size - 1) / view->etype->size);
+    return MPI_SUCCESS;
+}
+
+int weft_file_seek(struct weft_file *file, MPI_Offset offset, int whence)
+{
+    MPI_Offset from = 0, to, unused;
+    int code = MPI_SUCCESS;
+    if (file->amode & MPI_MODE_SEQUENTIAL)
+        return weft_file_sequential();
+    if (whence == MPI_SEEK_CUR)
+        from = file->pointer;
+    else if (whence == MPI_SEEK_END)
+        code = end_of_file(file, &from);
+    else if (whence != MPI_SEEK_SET)
+        code = weft_error_set(MPI_ERR_ARG, "%d is not MPI_SEEK_SET, _CUR or _END", whence);
+    if (code == MPI_SUCCESS && __builtin_add_overflow(from, offset, &to))
+        code = weft_error_set(MPI_ERR_ARG, "the offset %lld is too large", (long long)offset);
+    if (code == MPI_SUCCESS)
+        code = weft_file_byte_offset(file, to, &unused);
+    if (code == MPI_SUCCESS)
+        file->pointer = to;
+    return code;
+}

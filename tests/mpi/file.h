@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * For tests of files: a file in a temporary folder, whose name all ranks have.
+ */
+#ifndef TESTS_FILE_H
+#define TESTS_FILE_H
+
+#include "check.h"
+
+#include <limits.h>
+#include <unistd.h>
+
+static char file_folder[PATH_MAX / 2];
+
+/* Makes the folder at rank 0. */
+static void file_begin(void)
+{
+    const char *top = getenv("TMPDIR");
+    snprintf(file_folder, sizeof file_folder, "%s/weft-file-XXXXXX", top ? top : "/tmp");
+    if (check.rank == 0)
+        CHECK(mkdtemp(file_folder), "no folder %s", file_folder);
+    MPI_Bcast(file_folder, sizeof file_folder, MPI_CHAR, 0, MPI_COMM_WORLD);
+}
+
+/* The name of a file in it; valid until the next call. */
+static const char *file_name(const char *name)
+{
+    static char path[PATH_MAX];
+    snprintf(path, sizeof path, "%s/%s", file_folder, name);
+    return path;
+}
+
+/* Opens a file at all ranks. */
+__attribute__((unused)) static MPI_File file_open(const char *name, int amode)
+{
+    MPI_File file = MPI_FILE_NULL;
+    CHECK_CLASS(MPI_File_open(MPI_COMM_WORLD, file_name(name), amode, MPI_INFO_NULL, &file),
+                MPI_SUCCESS);
+    return file;
+}
+
+/* Removes a file, by one rank after all have ended their accesses. */
+__attribute__((unused)) static void file_remove(const char *name)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0)
+        CHECK_CLASS(MPI_File_delete(file_name(name), MPI_INFO_NULL), MPI_SUCCESS);
+    MPI_Barrier(MPI_COMM_WORLD);
+}
+
+/* Removes the folder, which must be empty. */
+__attribute__((unused)) static void file_end(void)
+{
+    MPI_Barrier(MPI_COMM_WORLD);
+    if (check.rank == 0)
+        CHECK(rmdir(file_folder) == 0, "%s is not empty", file_folder);
+}
+
+/* The number of bytes of a status. */
+__attribute__((unused)) static int file_bytes(const MPI_Status *status)
+{
+    int bytes = -1;
+    MPI_Get_count(status, MPI_BYTE, &bytes);
+    return bytes;
+}
+
+#endif

@@ -189,6 +189,7 @@ libmpi_abi_a_SOURCES += \
     src/core/file/open.c \
     src/core/file/system.c src/core/file/system.h \
     src/core/file/view.c \
+    src/core/file/windows.c \
     src/core/rma/apply.c \
     src/core/rma/epoch.c \
     src/core/rma/handler.c \

@@ -29,7 +29,7 @@ enum {
 };
 
 struct access {
-    struct weft_file *file;
+    const struct weft_file *file;
     bool write;
     char *sieve; /* SIEVE_BYTES, or NULL until they are needed */
 };
@@ -125,38 +125,38 @@ static int move_packed(struct access *access, size_t from, size_t to, char *memo
 }
 
 /* Through a bounce buffer. */
-static int move_pieces(struct access *access, size_t from, void *buffer,
-                       const struct weft_datatype *type, size_t bytes, size_t *moved)
+static int move_pieces(struct access *access, const struct weft_file_data *data, size_t position,
+                       size_t from, size_t to, size_t *moved)
 {
-    size_t each = bytes < BOUNCE_BYTES ? bytes : BOUNCE_BYTES, n = 0, done = 0;
+    size_t each = to - from < BOUNCE_BYTES ? to - from : BOUNCE_BYTES, n = 0, done = 0;
     char *bounce = malloc(each);
     int code = MPI_SUCCESS;
     if (!bounce)
         return no_memory(access->file, each);
-    while (*moved < bytes && done == n && code == MPI_SUCCESS) {
-        n = bytes - *moved < each ? bytes - *moved : each;
+    for (; from < to && done == n && code == MPI_SUCCESS; from += done) {
+        n = to - from < each ? to - from : each;
         if (access->write)
-            weft_datatype_pack(type, buffer, *moved, bounce, n);
-        code = move_packed(access, from + *moved, from + *moved + n, bounce, &done);
+            weft_datatype_pack(data->type, data->buffer, from, bounce, n);
+        code = move_packed(access, position + from, position + from + n, bounce, &done);
         if (!access->write)
-            weft_datatype_unpack(type, buffer, *moved, bounce, done);
+            weft_datatype_unpack(data->type, data->buffer, from, bounce, done);
         *moved += done;
     }
     free(bounce);
     return code;
 }
 
-int weft_file_move(struct weft_file *file, bool write, MPI_Offset offset, void *buffer,
-                   const struct weft_datatype *type, size_t bytes, size_t *moved)
+int weft_file_move(const struct weft_file *file, bool write, const struct weft_file_data *data,
+                   size_t from, size_t to, size_t *moved)
 {
     struct access access = {.file = file, .write = write};
-    size_t from = (size_t)offset * file->view.etype->size;
+    size_t position = (size_t)data->offset * file->view.etype->size;
     *moved = 0;
-    if (!bytes || !file->view.filetype->layout)
+    if (from == to || !file->view.filetype->layout)
         return MPI_SUCCESS;
-    void *memory = weft_datatype_run(type, buffer, bytes);
-    int code = memory ? move_packed(&access, from, from + bytes, memory, moved)
-                      : move_pieces(&access, from, buffer, type, bytes, moved);
+    char *memory = weft_datatype_run(data->type, data->buffer, to);
+    int code = memory ? move_packed(&access, position + from, position + to, memory + from, moved)
+                      : move_pieces(&access, data, position, from, to, moved);
     free(access.sieve);
     return code;
 }

@@ -21,6 +21,8 @@
 
 #include <stdbool.h>
 
+struct weft_win;
+
 enum weft_file_flag {
     WEFT_FILE_WRITE = 1,
     WEFT_FILE_AT = 2, /* at an explicit offset, else at the individual pointer */
@@ -45,9 +47,12 @@ struct weft_file {
     char *name; /* without a prefix for the file system */
     struct weft_info *info;
     struct weft_file_view view;
-    MPI_Offset pointer; /* in etypes */
-    unsigned split;     /* the flags of a pending split access, or 0 */
-    size_t split_bytes; /* what it has moved */
+    MPI_Offset pointer;   /* in etypes */
+    bool strided;         /* the view of some rank is not contiguous */
+    bool no_windows;      /* the memory of windows was made, or cannot be made */
+    struct weft_win *win; /* a window of the file for each rank, or NULL (windows.c) */
+    unsigned split;       /* the flags of a pending split access, or 0 */
+    size_t split_bytes;   /* what it has moved */
     struct weft_file *next;
 };
 
@@ -114,9 +119,21 @@ int weft_file_byte_offset(const struct weft_file *file, MPI_Offset etypes, MPI_O
 
 /* ---- Access (access.c) */
 
-/* Moves `bytes` bytes between a buffer and the view, from etype `offset` of it. *moved is set also
- * on error. */
-int weft_file_move(struct weft_file *file, bool write, MPI_Offset offset, void *buffer,
-                   const struct weft_datatype *type, size_t bytes, size_t *moved);
+/* An access of a rank whose arguments were checked. */
+struct weft_file_data {
+    MPI_Offset offset; /* etypes of the view */
+    void *buffer;
+    const struct weft_datatype *type;
+    size_t bytes;
+};
+
+/* Moves bytes [from, to) of an access. *moved is set also on error. */
+int weft_file_move(const struct weft_file *file, bool write, const struct weft_file_data *data,
+                   size_t from, size_t to, size_t *moved);
+
+/* Moves the data of all ranks, and agrees on their errors (windows.c). code: an error of this
+ * rank's arguments, or MPI_SUCCESS. Collective. */
+int weft_file_move_all(struct weft_file *file, bool write, int code,
+                       const struct weft_file_data *data, size_t *moved);
 
 #endif

@@ -14,6 +14,7 @@
 #include "core/object/error.h"
 #include "core/object/info.h"
 #include "core/process/weft.h"
+#include "core/rma/win.h"
 
 #include <ctype.h>
 #include <errno.h>
@@ -210,6 +211,8 @@ static int open_everywhere(struct weft_file *file, int code)
 
 static void free_file(struct weft_file *file)
 {
+    if (file->win)
+        weft_win_free(file->win);
     if (file->view.etype)
         weft_datatype_release(file->view.etype);
     if (file->view.filetype)

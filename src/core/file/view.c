@@ -118,15 +118,21 @@ int weft_file_set_view(struct weft_file *file, const struct weft_file_view_argum
     if (code == MPI_SUCCESS)
         code = weft_file_take_hints(file->info, arguments->info);
     int64_t same[] = {etype ? etype->extent : 0, known ? known[0] : 0};
+    int strided = filetype && filetype->layout && !(filetype->flags & WEFT_TYPE_CONTIGUOUS),
+        any = 0;
+    struct weft_elements mine = {&strided, 1, weft_handle_object(MPI_INT)};
     code = weft_file_compare(file, code, same, 2,
                              "the extent of the etype or the data "
                              "representation");
+    if (code == MPI_SUCCESS)
+        code = weft_coll_allreduce(file->comm, mine, &any, weft_handle_object(MPI_MAX));
     if (code != MPI_SUCCESS)
         return code;
     set_types(&file->view, etype, filetype);
     file->view.disp = arguments->disp;
     file->view.representation = known;
-    file->view.contiguous = !filetype->layout || filetype->flags & WEFT_TYPE_CONTIGUOUS;
+    file->view.contiguous = !strided;
+    file->strided = any;
     file->view.ascends = order == WEFT_ORDER_ASCENDS;
     file->pointer = 0;
     return MPI_SUCCESS;

@@ -131,14 +131,14 @@ static int move(struct weft_file *file, unsigned flags, MPI_Offset offset,
 {
     struct access access = {.from = flags & WEFT_FILE_AT ? offset : file->pointer};
     int code = check_access(file, flags, buffer, &access);
+    struct weft_file_data data = {access.from, (void *)buffer->at, access.type, access.bytes};
+    bool write = flags & WEFT_FILE_WRITE;
     *moved = 0;
-    if (code == MPI_SUCCESS) {
-        code = weft_file_move(file, flags & WEFT_FILE_WRITE, access.from, (void *)buffer->at,
-                              access.type, access.bytes, moved);
-        if (!(flags & WEFT_FILE_AT))
-            file->pointer = access.from + access.etypes;
-    }
-    return flags & WEFT_FILE_ALL ? weft_file_agree(file, code) : code;
+    if (code == MPI_SUCCESS && !(flags & WEFT_FILE_AT))
+        file->pointer = access.from + access.etypes;
+    if (flags & WEFT_FILE_ALL)
+        return weft_file_move_all(file, write, code, &data, moved);
+    return code == MPI_SUCCESS ? weft_file_move(file, write, &data, 0, data.bytes, moved) : code;
 }
 
 static void set_status(MPI_Status *status, size_t bytes)

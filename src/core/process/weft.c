@@ -379,6 +379,7 @@ static void weft_stop(void)
         !weft_boot_has_failed(WEFT_BOOT_ANYBODY))
         weft_warn("MPI_Finalize: %s", why);
     running = false;
+    weft_file_close_all();
     weft_pvar_freeze();
     weft_count_close();
     weft_shm_close();
@@ -389,7 +390,6 @@ static void weft_stop(void)
     if (weft_boot_finalize(why, sizeof why))
         weft_warn("MPI_Finalize: %s", why);
     weft_partitioned_close();
-    weft_file_close_all();
     weft_comm_finalize();
     weft_nodes_finalize();
     weft_info_free(&weft_info_env);

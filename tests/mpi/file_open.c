@@ -182,6 +182,9 @@ static void sequential(void)
     CHECK_CLASS(MPI_File_seek(file, 0, MPI_SEEK_SET), MPI_ERR_UNSUPPORTED_OPERATION);
     CHECK_CLASS(MPI_File_write(file, &n, 1, MPI_INT, MPI_STATUS_IGNORE),
                 MPI_ERR_UNSUPPORTED_OPERATION);
+    /* What is not built yet is an error of the file, too. */
+    CHECK_CLASS(MPI_File_write_shared(file, &n, 1, MPI_INT, MPI_STATUS_IGNORE),
+                MPI_ERR_UNSUPPORTED_OPERATION);
     MPI_File_close(&file);
     file_remove("f");
 }

@@ -7,6 +7,7 @@
  *  - The arguments of a collective access are checked before its agreement, so that a rank with
  *    wrong arguments takes part.
  */
+#include "core/mpi/api.h"
 #include "core/mpi/entry.h"
 #include "core/object/handle_list.h"
 
@@ -49,6 +50,18 @@ int weft_leave_file(struct weft_file *file, int code, const char *function)
                                      file ? file->handle : MPI_FILE_NULL, code, function);
     weft_leave_scope(vci);
     return code;
+}
+
+int weft_api_unsupported_file(const char *function, MPI_File handle)
+{
+    struct weft_file *file = weft_handle_resolve(handle, WEFT_KIND_FILE);
+    if (weft_entry_flags & WEFT_ENTRY_CLOSED)
+        return weft_api_unsupported(function, MPI_COMM_NULL);
+    int code = weft_error_set(
+        MPI_ERR_UNSUPPORTED_OPERATION,
+        "%s is not supported by this version of Weft; docs/STATUS.md lists what is", function);
+    return weft_errhandler_raise(*weft_mpi_file_errhandler(file),
+                                 file ? file->handle : MPI_FILE_NULL, code, function);
 }
 
 int weft_mpi_file_open(struct weft_comm *comm, const char *name, int amode,

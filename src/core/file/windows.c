@@ -27,7 +27,7 @@
 #include <string.h>
 
 enum {
-    WINDOW_BYTES = 1 << 20,
+    WINDOW_BYTES = 256 << 10, /* larger ones gain nothing, and cost page faults at the first use */
     PIECE_BYTES = 256 << 10,
     RUNS = 256,
     LONG_RUN = 64 << 10, /* a system call for each run costs little */

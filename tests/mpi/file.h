@@ -12,10 +12,12 @@
 
 static char file_folder[PATH_MAX / 2];
 
-/* Makes the folder at rank 0. */
+/* Makes the folder at rank 0, in WEFT_TEST_FILES, which is on all nodes, or on this node. */
 static void file_begin(void)
 {
-    const char *top = getenv("TMPDIR");
+    const char *top = getenv("WEFT_TEST_FILES");
+    if (!top)
+        top = getenv("TMPDIR");
     snprintf(file_folder, sizeof file_folder, "%s/weft-file-XXXXXX", top ? top : "/tmp");
     if (check.rank == 0)
         CHECK(mkdtemp(file_folder), "no folder %s", file_folder);

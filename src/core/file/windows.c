@@ -9,8 +9,10 @@
  * Invariants:
  *  - The path and the number of rounds follow from gathered values, so they are the same at all
  *    ranks. Rounds go on after an error, so that no rank waits for ever.
- *  - A window is written only if its bytes were all given: their number, the sum of their offsets
- *    and the sum of the squares must be those of a full window. Else each rank writes its own data.
+ *  - A window is written only if each byte was given once, else each rank writes its own data. The
+ *    sum of hash(end) - hash(begin) over all runs is that of one run of the window exactly if every
+ *    end but the last is the begin of another run: sums of offsets or of their squares can be equal
+ *    for runs that overlap and leave holes, such as two times the bytes 0, 3, 5 and 6 of 8.
  *  - Between two barriers a word or byte of a window has one writer.
  */
 #include "core/coll/coll.h"
@@ -43,7 +45,7 @@ struct range {
 
 /* Of the data of one rank in one window. */
 struct sums {
-    uint64_t bytes, offsets, squares;
+    uint64_t bytes, hash;
 };
 
 /* Behind the bytes of a window. */
@@ -132,15 +134,11 @@ static bool has_windows(struct weft_file *file)
     struct weft_win_arguments arguments = {
         .flavor = MPI_WIN_FLAVOR_ALLOCATE, .bytes = (MPI_Aint)bytes, .unit = 1};
     if (file->win || file->no_windows)
-        return file->win != NULL;
-    file->no_windows = true;
+        return !file->no_windows;
     if (weft_win_make(file->comm, &arguments, &file->win) != MPI_SUCCESS)
         file->win = NULL;
-    else if (!maps_all(file->win) && weft_win_finish(file->win) == MPI_SUCCESS) {
-        weft_win_free(file->win);
-        file->win = NULL;
-    }
-    return file->win != NULL;
+    file->no_windows = !file->win || !maps_all(file->win); /* freed with the file */
+    return !file->no_windows;
 }
 
 /* ---- Windows of a round: that of a rank, and the offsets of the span in it */
@@ -213,11 +211,18 @@ static void copy(const struct access *access, int rank, struct positions p)
 
 /* ---- Writing */
 
+static uint64_t hash_of(uint64_t offset)
+{
+    offset = (offset + 1) * 0x9e3779b97f4a7c15;
+    offset = (offset ^ offset >> 30) * 0xbf58476d1ce4e5b9;
+    offset = (offset ^ offset >> 27) * 0x94d049bb133111eb;
+    return offset ^ offset >> 31;
+}
+
 static void add_run(struct sums *sums, uint64_t at, uint64_t n)
 {
     sums->bytes += n;
-    sums->offsets += n * at + n * (n - 1) / 2;
-    sums->squares += n * at * at + at * n * (n - 1) + (n - 1) * n * (2 * n - 1) / 6;
+    sums->hash += hash_of(at + n) - hash_of(at);
 }
 
 static struct sums sums_of(const struct access *access, int rank, struct positions p)
@@ -246,8 +251,7 @@ static bool is_full(const struct access *access, struct clip clip, bool *any)
     struct sums all = {0}, full = {0};
     for (int i = 0; i < access->file->comm->size; i++) {
         all.bytes += control->sums[i].bytes;
-        all.offsets += control->sums[i].offsets;
-        all.squares += control->sums[i].squares;
+        all.hash += control->sums[i].hash;
     }
     add_run(&full, (uint64_t)(clip.low - window_begin(access, rank)),
             (uint64_t)(clip.high - clip.low));

@@ -116,10 +116,11 @@ static int check_range(const struct weft_file *file, struct access *access)
     return code;
 }
 
-static int check_access(const struct weft_file *file, unsigned flags,
+static int check_access(const struct weft_file *file, unsigned flags, MPI_Offset offset,
                         const struct weft_file_buffer *buffer, struct access *access)
 {
     struct weft_datatype *type = NULL;
+    *access = (struct access){.from = flags & WEFT_FILE_AT ? offset : file->pointer};
     int code = weft_arg_count(buffer->count);
     if (code == MPI_SUCCESS)
         code = weft_arg_committed(buffer->type, &type);
@@ -138,17 +139,15 @@ static int check_access(const struct weft_file *file, unsigned flags,
     return code;
 }
 
-/* Moves the data. *moved is set also on error. */
-static int move(struct weft_file *file, unsigned flags, MPI_Offset offset,
-                const struct weft_file_buffer *buffer, size_t *moved)
+/* Moves the data, unless code, that of check_access, is an error. *moved is set also on error. */
+static int move(struct weft_file *file, unsigned flags, const struct access *access,
+                const struct weft_file_buffer *buffer, int code, size_t *moved)
 {
-    struct access access = {.from = flags & WEFT_FILE_AT ? offset : file->pointer};
-    int code = check_access(file, flags, buffer, &access);
-    struct weft_file_data data = {access.from, (void *)buffer->at, access.type, access.bytes};
+    struct weft_file_data data = {access->from, (void *)buffer->at, access->type, access->bytes};
     bool write = flags & WEFT_FILE_WRITE;
     *moved = 0;
     if (code == MPI_SUCCESS && !(flags & WEFT_FILE_AT))
-        file->pointer = access.from + access.etypes;
+        file->pointer = access->from + access->etypes;
     if (flags & WEFT_FILE_ALL)
         return weft_file_move_all(file, write, code, &data, moved);
     return code == MPI_SUCCESS ? weft_file_move(file, write, &data, 0, data.bytes, moved) : code;
@@ -164,8 +163,10 @@ static void set_status(MPI_Status *status, size_t bytes)
 int weft_mpi_file_access(struct weft_file *file, unsigned flags, MPI_Offset offset,
                          const struct weft_file_buffer *buffer, MPI_Status *status)
 {
+    struct access access;
     size_t moved;
-    int code = move(file, flags, offset, buffer, &moved);
+    int code = check_access(file, flags, offset, buffer, &access);
+    code = move(file, flags, &access, buffer, code, &moved);
     set_status(status, moved);
     return code;
 }
@@ -173,8 +174,8 @@ int weft_mpi_file_access(struct weft_file *file, unsigned flags, MPI_Offset offs
 int weft_mpi_file_start(struct weft_file *file, unsigned flags, MPI_Offset offset,
                         const struct weft_file_buffer *buffer, struct weft_request **started)
 {
-    struct access access = {.from = flags & WEFT_FILE_AT ? offset : file->pointer};
-    int code = check_access(file, flags, buffer, &access);
+    struct access access;
+    int code = check_access(file, flags, offset, buffer, &access);
     if (code != MPI_SUCCESS)
         return code;
     struct weft_request *request = weft_request_get(file->comm->vci, WEFT_REQUEST_NONE, 0);
@@ -183,7 +184,7 @@ int weft_mpi_file_start(struct weft_file *file, unsigned flags, MPI_Offset offse
     request->source = MPI_ANY_SOURCE;
     request->tag = MPI_ANY_TAG;
     request->channel = &file->comm->coll; /* its error handler is the file's */
-    request->error = (uint8_t)move(file, flags, offset, buffer, &request->bytes);
+    request->error = (uint8_t)move(file, flags, &access, buffer, MPI_SUCCESS, &request->bytes);
     *started = request;
     return MPI_SUCCESS;
 }
@@ -191,11 +192,14 @@ int weft_mpi_file_start(struct weft_file *file, unsigned flags, MPI_Offset offse
 int weft_mpi_file_begin(struct weft_file *file, unsigned flags, MPI_Offset offset,
                         const struct weft_file_buffer *buffer)
 {
+    struct access access;
     size_t moved;
-    int code = move(file, flags | WEFT_FILE_ALL, offset, buffer, &moved);
+    flags |= WEFT_FILE_ALL;
+    int code = check_access(file, flags, offset, buffer, &access);
+    code = move(file, flags, &access, buffer, code, &moved);
     if (code != MPI_SUCCESS)
         return code;
-    file->split = flags | WEFT_FILE_ALL;
+    file->split = flags;
     file->split_bytes = moved;
     return MPI_SUCCESS;
 }

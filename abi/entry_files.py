@@ -23,8 +23,8 @@ INCLUDES = """\
 #include "core/mpi/request_call.h"
 #include "core/mpi/rma_call.h"
 #include "core/mpi/tool_arg.h"
-#include "core/object/error_code.h"
-#include "core/object/handle_list.h"
+#include "core/base/error_code.h"
+#include "core/base/handle_list.h"
 #include "core/pt2pt/bsend.h"
 #include "core/pt2pt/generalized.h"
 

@@ -16,7 +16,7 @@
  * (src/core/coll/schedule.h), so the buffers have addresses and no memory.
  */
 #include "core/coll/schedule.h"
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 #include "core/process/nodes.h"
 #include "core/process/weft.h"
 

@@ -13,7 +13,7 @@ libmpi_abi_a_CFLAGS = $(LIBRARY_CFLAGS) $(DEBUG_CFLAGS)
 libmpi_abi_a_LIBADD = $(libentry_a_OBJECTS)
 libmpi_abi_a_SOURCES = include/mpi.h
 if ASSERT
-libmpi_abi_a_SOURCES += src/core/object/assert.c
+libmpi_abi_a_SOURCES += src/core/base/assert.c
 endif
 # What a program links that uses hidden names.
 LIBRARY = libmpi_abi.a $(PMIX_LIBS) $(HWLOC_LIBS)
@@ -86,6 +86,17 @@ dist-hook:
 
 # MPI's semantics
 libmpi_abi_a_SOURCES += \
+    src/core/base/assert.h \
+    src/core/base/attribute.c src/core/base/attribute.h \
+    src/core/base/error.c src/core/base/error.h \
+    src/core/base/error_code.c src/core/base/error_code.h \
+    src/core/base/handle.c src/core/base/handle.h \
+    src/core/base/handle_list.c src/core/base/handle_list.h \
+    src/core/base/info.c src/core/base/info.h \
+    src/core/base/info_env.c \
+    src/core/base/lock.c src/core/base/lock.h \
+    src/core/base/memory.c src/core/base/memory.h \
+    src/core/base/settings.c src/core/base/settings.h \
     src/core/coll/allgather.c \
     src/core/coll/allreduce.c \
     src/core/coll/alltoall.c \
@@ -146,43 +157,32 @@ libmpi_abi_a_SOURCES += \
     src/core/datatype/predefined_types.c src/core/datatype/predefined_types.h \
     src/core/datatype/signature.c src/core/datatype/signature.h \
     src/core/datatype/strided_copy.c src/core/datatype/strided_copy.h \
-    src/core/object/assert.h \
-    src/core/object/attribute.c src/core/object/attribute.h \
-    src/core/object/error.c src/core/object/error.h \
-    src/core/object/error_code.c src/core/object/error_code.h \
-    src/core/object/handle.c src/core/object/handle.h \
-    src/core/object/handle_list.c src/core/object/handle_list.h \
-    src/core/object/info.c src/core/object/info.h \
-    src/core/object/info_env.c \
-    src/core/object/memory.c src/core/object/memory.h \
-    src/core/object/settings.c src/core/object/settings.h \
-    src/core/process/failure.c \
+    src/core/message/backlog.c \
+    src/core/message/count.c src/core/message/count.h \
+    src/core/message/match.c src/core/message/match.h \
+    src/core/message/peer.c src/core/message/peer.h \
+    src/core/message/request.c src/core/message/request.h \
+    src/core/message/sw_match.c src/core/message/sw_match.h \
+    src/core/message/vci.c src/core/message/vci.h \
     src/core/process/hang.c src/core/process/hang.h \
-    src/core/process/left.c src/core/process/left.h \
     src/core/process/hardware.c src/core/process/hardware.h \
-    src/core/process/lock.c src/core/process/lock.h \
+    src/core/process/left.c src/core/process/left.h \
     src/core/process/nodes.c src/core/process/nodes.h \
-    src/core/process/progress.c \
-    src/core/process/progress_thread.c src/core/process/progress_thread.h \
     src/core/process/weft.c src/core/process/weft.h \
-    src/core/pt2pt/backlog.c \
+    src/core/progress/failure.c \
+    src/core/progress/progress.c \
+    src/core/progress/progress_thread.c src/core/progress/progress_thread.h \
     src/core/pt2pt/bsend.c src/core/pt2pt/bsend.h \
     src/core/pt2pt/bsend_buffer.c src/core/pt2pt/bsend_buffer.h \
     src/core/pt2pt/cancel.c src/core/pt2pt/cancel.h \
-    src/core/pt2pt/count.c src/core/pt2pt/count.h \
     src/core/pt2pt/generalized.c src/core/pt2pt/generalized.h \
     src/core/pt2pt/lane.c src/core/pt2pt/lane.h \
-    src/core/pt2pt/match.c src/core/pt2pt/match.h \
     src/core/pt2pt/p2p.c src/core/pt2pt/p2p.h \
     src/core/pt2pt/partitioned.c src/core/pt2pt/partitioned.h \
     src/core/pt2pt/partitioned_internal.h \
     src/core/pt2pt/partitioned_recv.c \
     src/core/pt2pt/partitioned_send.c \
-    src/core/pt2pt/peer.c src/core/pt2pt/peer.h \
     src/core/pt2pt/probe.c src/core/pt2pt/probe.h \
-    src/core/pt2pt/request.c src/core/pt2pt/request.h \
-    src/core/pt2pt/sw_match.c src/core/pt2pt/sw_match.h \
-    src/core/pt2pt/vci.c src/core/pt2pt/vci.h \
     src/core/file/access.c \
     src/core/file/file.h \
     src/core/file/hints.c \

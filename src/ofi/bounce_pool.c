@@ -19,7 +19,7 @@
  *    lists. The reserves are in no list.
  *  - If local buffers must be registered, all are.
  */
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 

@@ -14,8 +14,8 @@
  *    was matched, or more than one message fits the query; then the send completes as usual.
  *  - A request with a query (WEFT_REQUEST_CANCELLING) counts the reply in pending.
  */
-#include "core/object/error.h"
-#include "core/pt2pt/sw_match.h"
+#include "core/base/error.h"
+#include "core/message/sw_match.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"

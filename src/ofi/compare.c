@@ -27,7 +27,7 @@
  *  - Messages for a communicator that is not open here yet are taken without a sender
  *    (net->unattributed), and as many missing messages are no loss.
  */
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"

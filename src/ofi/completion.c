@@ -10,9 +10,9 @@
  * progress while they wait: each reader owns the entries it has read.
  */
 #include "core/comm/comm.h"
-#include "core/object/error.h"
-#include "core/object/settings.h"
-#include "core/pt2pt/count.h"
+#include "core/base/error.h"
+#include "core/base/settings.h"
+#include "core/message/count.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"

@@ -12,8 +12,8 @@
  *    request. Only CANCEL and FLOW_CHECK depend on earlier user messages, and
  *    contain the sequence number up to which these are.
  */
-#include "core/object/error.h"
-#include "core/pt2pt/count.h"
+#include "core/base/error.h"
+#include "core/message/count.h"
 #include "core/pt2pt/lane.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"

@@ -32,9 +32,9 @@
  *    matches or is cancelled; both sides compute its cost from its length.
  *  - weft_net_settle sets peer->net.stop before the general path ends.
  */
-#include "core/object/error.h"
-#include "core/object/settings.h"
-#include "core/pt2pt/count.h"
+#include "core/base/error.h"
+#include "core/base/settings.h"
+#include "core/message/count.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"

@@ -13,10 +13,10 @@
  * the difference.
  */
 #include "core/comm/context.h"
-#include "core/object/error.h"
-#include "core/object/settings.h"
-#include "core/pt2pt/sw_match.h"
-#include "core/pt2pt/count.h"
+#include "core/base/error.h"
+#include "core/base/settings.h"
+#include "core/message/sw_match.h"
+#include "core/message/count.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/objects.h"

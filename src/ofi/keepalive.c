@@ -18,8 +18,8 @@
  *  - A host is lost only if PROBES probes or retransmissions in a row were not answered: a pause of
  *    this rank's own host is not one of the other's.
  */
-#include "core/object/error.h"
-#include "core/object/settings.h"
+#include "core/base/error.h"
+#include "core/base/settings.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"

@@ -11,7 +11,7 @@
 #ifndef WEFT_NET_H
 #define WEFT_NET_H
 
-#include "core/pt2pt/request.h"
+#include "core/message/request.h"
 #include "pmix/boot.h"
 
 #include <stdbool.h>

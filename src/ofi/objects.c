@@ -8,7 +8,7 @@
  */
 #include "ofi/objects.h"
 
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 
 #include <rdma/fi_errno.h>
 #include <stdio.h>

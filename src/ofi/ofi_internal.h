@@ -9,7 +9,7 @@
  * space separates user messages (0) from control messages (1) and is always matched. form is the
  * kind of a user message (enum weft_message_form); receives ignore it and read it from the
  * completion. With software matching, sender is the sender number, deal * job size + rank in
- * MPI_COMM_WORLD, because each deal has sequence numbers of its own (core/pt2pt/vci.h); with
+ * MPI_COMM_WORLD, because each deal has sequence numbers of its own (core/message/vci.h); with
  * matching by the provider, sender has no bits. The CQ data carries the sender's rank in the
  * communicator and the message's sequence number (8 or 32 bits). Where the provider matches and the
  * sequence number has 32 bits, an RTS carries the number of the send's request in its place.
@@ -30,7 +30,7 @@
 #ifndef WEFT_OFI_H
 #define WEFT_OFI_H
 
-#include "core/pt2pt/request.h"
+#include "core/message/request.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/objects.h"
@@ -124,7 +124,7 @@ enum weft_net_control_kind {
 
 struct weft_net_control {
     uint8_t version, kind, count;
-    uint8_t deal; /* of the peer: core/pt2pt/vci.h */
+    uint8_t deal; /* of the peer: core/message/vci.h */
     int32_t from; /* world rank of the sender: weft_net_mark on the wire */
     uint32_t context;
     int32_t tag;

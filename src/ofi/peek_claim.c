@@ -13,8 +13,8 @@
  *  - A found message is claimed with the context of its PEEK, untouched in between.
  *  - While a probe or a cancel collects, only its channel is searched.
  */
-#include "core/object/error.h"
-#include "core/pt2pt/sw_match.h"
+#include "core/base/error.h"
+#include "core/message/sw_match.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"

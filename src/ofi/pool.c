@@ -10,8 +10,8 @@
  * Invariant: every buffer is either posted or in its VCI's list unposted; a buffer's contents are
  * consumed (copied, matched, acted on) before it is posted again.
  */
-#include "core/object/error.h"
-#include "core/pt2pt/sw_match.h"
+#include "core/base/error.h"
+#include "core/message/sw_match.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"

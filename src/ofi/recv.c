@@ -20,8 +20,8 @@
  *    is longer than its header.
  *  - IN_NET is set from the post until its one completion.
  */
-#include "core/object/error.h"
-#include "core/pt2pt/sw_match.h"
+#include "core/base/error.h"
+#include "core/message/sw_match.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"

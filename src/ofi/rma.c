@@ -8,7 +8,7 @@
  */
 #include "ofi/rma.h"
 
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "ofi/ofi_internal.h"
 
 #include <string.h>

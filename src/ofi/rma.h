@@ -14,7 +14,7 @@
 #ifndef WEFT_NET_RMA_H
 #define WEFT_NET_RMA_H
 
-#include "core/pt2pt/request.h"
+#include "core/message/request.h"
 
 /* What the provider does. Without WEFT_NET_DELIVERS a put is in the target's memory when a message
  * arrives there that was sent after the put had started (FI_ORDER_SAW). */

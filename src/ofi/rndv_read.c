@@ -20,9 +20,9 @@
  * there the sender's calls take more of the time, and it makes fewer calls if it finds several
  * requests at once.
  */
-#include "core/object/error.h"
-#include "core/object/settings.h"
-#include "core/pt2pt/count.h"
+#include "core/base/error.h"
+#include "core/base/settings.h"
+#include "core/message/count.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"

@@ -10,7 +10,7 @@
  *  - The capacity of a send is the length that the receiver requested. While bytes are left, pieces
  *    are in flight or the send is stalled.
  */
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"

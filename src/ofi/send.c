@@ -11,10 +11,10 @@
  * to a peer exists, its messages take no locked memory, which the connection may need
  * (weft_net_connect).
  */
-#include "core/object/error.h"
-#include "core/object/settings.h"
-#include "core/pt2pt/sw_match.h"
-#include "core/pt2pt/count.h"
+#include "core/base/error.h"
+#include "core/base/settings.h"
+#include "core/message/sw_match.h"
+#include "core/message/count.h"
 #include "core/tool/event.h"
 #include "core/process/weft.h"
 #include "ofi/net.h"

@@ -21,7 +21,7 @@
  */
 #include "ofi/sequence.h"
 
-#include "core/object/assert.h"
+#include "core/base/assert.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
 #ifndef WEFT_SEQUENCE_H
 #define WEFT_SEQUENCE_H
 
-#include "core/object/handle.h"
+#include "core/base/handle.h"
 
 #include <stdbool.h>
 #include <stddef.h>

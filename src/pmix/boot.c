@@ -9,7 +9,7 @@
  *    launchers (Slurm with TreeWidth above the number of nodes).
  */
 #include "boot.h"
-#include "core/object/assert.h"
+#include "core/base/assert.h"
 #include "pmix/job_file.h"
 #include "pmix/pmix_internal.h"
 

@@ -7,7 +7,7 @@
  * is none. The event handlers run on PMIx's thread.
  */
 #include "boot.h"
-#include "core/object/assert.h"
+#include "core/base/assert.h"
 #include "pmix/pmix_internal.h"
 
 #include <pthread.h>

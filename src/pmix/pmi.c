@@ -11,7 +11,7 @@
  *    more is sent, because a late reply would be taken for the reply to another command.
  *  - pmi.lock is held while a line is sent or read, not while a barrier calls its progress.
  */
-#include "core/object/assert.h"
+#include "core/base/assert.h"
 #include "pmix/pmix_internal.h"
 
 #include <errno.h>

@@ -6,7 +6,7 @@
  * callback. So a wait can time out although PMIx cannot cancel a call.
  */
 #include "boot.h"
-#include "core/object/assert.h"
+#include "core/base/assert.h"
 #include "pmix/pmix_internal.h"
 
 #include <sched.h>

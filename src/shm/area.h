@@ -23,7 +23,7 @@
 #ifndef WEFT_SHM_AREA_H
 #define WEFT_SHM_AREA_H
 
-#include "core/object/handle.h"
+#include "core/base/handle.h"
 #include "shm/copy.h"
 #include "shm/piece.h"
 

@@ -7,7 +7,7 @@
  * Invariant: every CANCEL is replied to once, at once. CANCELLED: the message was unmatched and is
  * discarded. TOO_LATE: the message had matched, and its send completes as usual.
  */
-#include "core/pt2pt/sw_match.h"
+#include "core/message/sw_match.h"
 #include "core/process/weft.h"
 #include "shm/shm_internal.h"
 

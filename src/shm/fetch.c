@@ -15,10 +15,10 @@
  *  - A receive that is pushed at, or was offered, is in its link's list until the last byte.
  *  - Offers are taken in their order, each by one end (share.h).
  */
-#include "core/object/error.h"
-#include "core/object/settings.h"
-#include "core/pt2pt/sw_match.h"
-#include "core/pt2pt/vci.h"
+#include "core/base/error.h"
+#include "core/base/settings.h"
+#include "core/message/sw_match.h"
+#include "core/message/vci.h"
 #include "core/process/weft.h"
 #include "shm/shm_internal.h"
 

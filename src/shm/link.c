@@ -8,7 +8,7 @@
  *
  * Invariant: a bit is set before the first line is written, so no line stays unread.
  */
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/process/weft.h"
 #include "shm/shm_internal.h"
 

@@ -4,7 +4,7 @@
  */
 #include "shm/piece.h"
 
-#include "core/object/assert.h"
+#include "core/base/assert.h"
 
 #include <errno.h>
 #include <pthread.h>

@@ -8,8 +8,8 @@
  * Invariant: a line is consumed after its data were used, and no handler of a line reads the ring
  * again.
  */
-#include "core/object/error.h"
-#include "core/pt2pt/sw_match.h"
+#include "core/base/error.h"
+#include "core/message/sw_match.h"
 #include "core/process/weft.h"
 #include "shm/copy.h"
 #include "shm/shm_internal.h"

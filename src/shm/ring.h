@@ -28,7 +28,7 @@
 #ifndef WEFT_RING_H
 #define WEFT_RING_H
 
-#include "core/object/assert.h"
+#include "core/base/assert.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

@@ -8,8 +8,8 @@
  *  - It has no name: the maker's file descriptor and the mappings are all that keeps it.
  *  - Whether a member is attached is settled at the fence of MPI_Init, and never changes again.
  */
-#include "core/object/error.h"
-#include "core/object/settings.h"
+#include "core/base/error.h"
+#include "core/base/settings.h"
 #include "core/process/weft.h"
 #include "shm/shm_internal.h"
 

@@ -11,9 +11,9 @@
  * Invariant: while a link has a backlog nothing but its head, and pieces, is written to its ring. A
  * link with a backlog or sends to push is in weft_shm.busy.
  */
-#include "core/object/error.h"
-#include "core/pt2pt/sw_match.h"
-#include "core/pt2pt/count.h"
+#include "core/base/error.h"
+#include "core/message/sw_match.h"
+#include "core/message/count.h"
 #include "core/tool/event.h"
 #include "core/process/weft.h"
 #include "shm/copy.h"

@@ -13,7 +13,7 @@
 #ifndef WEFT_SHM_SHARE_H
 #define WEFT_SHM_SHARE_H
 
-#include "core/object/assert.h"
+#include "core/base/assert.h"
 
 #include <stdatomic.h>
 #include <stdbool.h>

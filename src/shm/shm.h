@@ -9,7 +9,7 @@
  *     head      what it is, how it is laid out
  *     members   for each rank: its process, its doorbell (set while it sleeps), its contacts (a bit
  *               for each rank that has written to it, in each deal)
- *     rings     for each deal (core/pt2pt/vci.h) and ordered pair of ranks a ring (ring.h), of
+ *     rings     for each deal (core/message/vci.h) and ordered pair of ranks a ring (ring.h), of
  *               which no byte is touched, and so takes memory, before the first message
  *
  * A message takes one of three protocols. A short one is in a line of the ring. One up to the eager
@@ -31,7 +31,7 @@
 #ifndef WEFT_SHM_H
 #define WEFT_SHM_H
 
-#include "core/pt2pt/request.h"
+#include "core/message/request.h"
 #include "pmix/boot.h"
 
 /* Makes the node's segment, if this rank is the lowest, and publishes where it is: at once
@@ -45,7 +45,7 @@ void weft_shm_offer(const struct weft_job *job, bool threads);
 void weft_shm_open(const struct weft_job *job);
 
 /* While the lane is open: rings from each rank of the node to each other, one for each deal that
- * there may be (core/pt2pt/vci.h), and the deals that the maker of the segment wants: all, or 1
+ * there may be (core/message/vci.h), and the deals that the maker of the segment wants: all, or 1
  * without threads. */
 unsigned weft_shm_rings(void);
 unsigned weft_shm_deals(void);

@@ -12,8 +12,8 @@
 #ifndef WEFT_SHM_INTERNAL_H
 #define WEFT_SHM_INTERNAL_H
 
-#include "core/pt2pt/request.h"
-#include "core/pt2pt/sw_match.h"
+#include "core/message/request.h"
+#include "core/message/sw_match.h"
 #include "shm/copy_tuning.h"
 #include "shm/ring.h"
 #include "shm/share.h"
@@ -31,7 +31,7 @@ enum { WEFT_SHM_VERSION = 13, WEFT_SHM_CONTACT_WORD = 64, WEFT_SHM_CORE_WORDS = 
 struct weft_shm_head {
     uint64_t nonce; /* the same as in the card, by which ranks find the segment */
     uint32_t version, members;
-    uint32_t rings; /* from each member to each other, one for each deal: core/pt2pt/vci.h */
+    uint32_t rings; /* from each member to each other, one for each deal: core/message/vci.h */
     uint32_t deals; /* that the maker wants */
     struct weft_ring_geometry shape;
     _Atomic uint32_t attached;                   /* members that are */

@@ -5,7 +5,7 @@
  * rank 1 sends in its name. The receive of rank 0 from rank 1 has to end with an error that names
  * rank 2, and the next message of rank 1 has to come. tests/errors/run looks at the output.
  */
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 #include "core/process/weft.h"
 #include "ofi/ofi_internal.h"
 

@@ -10,7 +10,7 @@
 
 #include "../mpi/check.h"
 
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 #include "core/process/weft.h"
 #include "ofi/ofi_internal.h"
 

@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/object/assert.h"
+#include "core/base/assert.h"
 
 #include <signal.h>
 #include <stdio.h>

@@ -9,9 +9,9 @@
  * Whole buffers are compared, so what is written beside the data is seen too.
  */
 #include "core/coll/schedule.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/process/nodes.h"
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 #include "core/process/weft.h"
 
 #include <setjmp.h>

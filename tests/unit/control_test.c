@@ -6,7 +6,7 @@
  *
  * Rank 0 of three has contact with rank 1, and none with rank 2. There is no network.
  */
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 #include "core/process/weft.h"
 #include "ofi/ofi_internal.h"
 

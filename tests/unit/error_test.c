@@ -8,7 +8,7 @@
 
 #include <cmocka.h>
 
-#include "core/object/error.h"
+#include "core/base/error.h"
 
 #include <pthread.h>
 #include <string.h>

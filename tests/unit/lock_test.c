@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "core/process/lock.h"
+#include "core/base/lock.h"
 
 #include <pthread.h>
 #include <stdlib.h>

@@ -9,7 +9,7 @@
 #include <stdlib.h>
 #include <time.h>
 
-#include "core/pt2pt/match.h"
+#include "core/message/match.h"
 
 enum { CONTEXT = 3, SOURCE = 17, DEEPEST = 10000 };
 

@@ -13,7 +13,7 @@
 #include <stdint.h>
 #include <cmocka.h>
 
-#include "core/pt2pt/match.h"
+#include "core/message/match.h"
 
 enum { ANY_SOURCE = WEFT_MATCH_ANY_SOURCE, ANY_TAG = WEFT_MATCH_ANY_TAG };
 

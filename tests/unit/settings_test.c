@@ -12,7 +12,7 @@
 
 #include <cmocka.h>
 
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
  */
 #include "views.h"
 
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 #include "probes/run.h"
 
 #include <stdio.h>

@@ -6,7 +6,7 @@
 
 #include "core/coll/choose.h"
 #include "core/coll/shared.h"
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 
 #include <stdarg.h>
 #include <stdint.h>

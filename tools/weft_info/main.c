@@ -8,7 +8,7 @@
  */
 #include "config.h"
 
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 #include "views.h"
 
 #include <getopt.h>

@@ -4,7 +4,7 @@
  */
 #include "views.h"
 
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -10,7 +10,7 @@
  */
 #include "core/coll/choose.h"
 
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 
 #include <stdint.h>
 

@@ -27,7 +27,7 @@
 #include "core/coll/elements.h"
 #include "core/comm/comm.h"
 #include "core/coll/op.h"
-#include "core/pt2pt/request.h"
+#include "core/message/request.h"
 
 #include <stdbool.h>
 

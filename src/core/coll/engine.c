@@ -13,10 +13,10 @@
  */
 #include "core/coll/refusal.h"
 #include "core/coll/shared.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 #include "core/process/weft.h"
 
 #include <stdlib.h>

@@ -9,7 +9,7 @@
  * Invariant: loops[op][basic_type] is NULL exactly if the operation does not accept the type.
  */
 #include "core/coll/op.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 
 #include <complex.h>
 #include <limits.h>

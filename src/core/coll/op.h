@@ -11,7 +11,7 @@
 
 #include "core/datatype/datatype.h"
 #include "core/datatype/basic_type.h"
-#include "core/object/handle.h"
+#include "core/base/handle.h"
 #include "mpi.h"
 
 #include <stdbool.h>

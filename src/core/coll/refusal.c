@@ -5,7 +5,7 @@
 #include "core/coll/refusal.h"
 
 #include "core/coll/shared.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
 #include "core/process/weft.h"

@@ -10,7 +10,7 @@
 #include "core/coll/schedule.h"
 
 #include "core/coll/shared.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/process/weft.h"
 
 #include <stdlib.h>

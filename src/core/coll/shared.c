@@ -19,7 +19,7 @@
 #include "core/coll/shared.h"
 
 #include "core/coll/shared_internal.h"
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 
 enum { KiB = 1024, PIECES_MAX = 1 << (WEFT_AREA_PIECE_BITS - 1) };
 

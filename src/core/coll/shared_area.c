@@ -6,9 +6,9 @@
  */
 #include "core/coll/schedule.h"
 #include "core/coll/shared.h"
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 #include "core/process/weft.h"
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 #include "core/pt2pt/lane.h"
 
 static struct weft_area none; /* for communicators that have no area: it has no ranks */

@@ -4,8 +4,8 @@
  */
 #include "core/coll/refusal.h"
 #include "core/coll/shared_internal.h"
-#include "core/object/error.h"
-#include "core/pt2pt/count.h"
+#include "core/base/error.h"
+#include "core/message/count.h"
 
 /* ---- Errors */
 

@@ -15,13 +15,13 @@
 #ifndef WEFT_COMM_H
 #define WEFT_COMM_H
 
-#include "core/object/attribute.h"
+#include "core/base/attribute.h"
 #include "core/pt2pt/bsend_buffer.h"
 #include "core/comm/context.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/comm/group.h"
-#include "core/object/handle.h"
-#include "core/pt2pt/peer.h"
+#include "core/base/handle.h"
+#include "core/message/peer.h"
 #include "mpi.h"
 
 #include <stdbool.h>
@@ -56,7 +56,7 @@ struct weft_comm {
     struct weft_object object;
     int rank, size;
     struct weft_peer **peers; /* by rank; weft_peer_unknown before first contact */
-    struct weft_vci *vci;     /* core/pt2pt/vci.h: of all channels */
+    struct weft_vci *vci;     /* core/message/vci.h: of all channels */
     struct weft_channel p2p, coll;
     struct weft_errhandler *errhandler;
     MPI_Comm handle;
@@ -71,7 +71,7 @@ struct weft_comm {
     struct weft_comm *local; /* of an inter-communicator: over the local group, internal use only */
     bool first_half;         /* of an inter-communicator: the local group comes first where both
                                 groups are put in one order */
-    unsigned deal;           /* index of the table of peers: core/pt2pt/vci.h */
+    unsigned deal;           /* index of the table of peers: core/message/vci.h */
     int block;               /* its block of context ids */
     bool named;              /* the name is allocated */
     bool referred;           /* during weft_comm_sweep: a request or message refers to it */
@@ -79,7 +79,7 @@ struct weft_comm {
     uint32_t makings;        /* communicators made over it so far: the tag of the next call */
     struct weft_comm *next_dying;
 
-    struct weft_attribute *attributes; /* core/object/attribute.h */
+    struct weft_attribute *attributes; /* core/base/attribute.h */
     struct weft_topology *topology;    /* core/comm/topology.h; NULL: none */
     struct weft_session *session;      /* core/comm/session.h; NULL: not made from a session */
     unsigned assertions;               /* core/comm/comm_info.c */

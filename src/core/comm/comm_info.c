@@ -6,7 +6,7 @@
  * Invariant: bit i of comm->assertions is set exactly if the user has asserted names[i].
  */
 #include "core/comm/comm.h"
-#include "core/object/info.h"
+#include "core/base/info.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "core/comm/comm_make.h"
 #include "core/comm/context_alloc.h"
 #include "core/coll/coll.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/comm/intercomm.h"
 #include "core/comm/session.h"
 #include "core/comm/topology.h"

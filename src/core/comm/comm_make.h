@@ -14,7 +14,7 @@
 #define WEFT_COMM_MAKE_H
 
 #include "core/comm/comm.h"
-#include "core/pt2pt/request.h"
+#include "core/message/request.h"
 
 /* Makes a copy with the same groups and topology, the attributes whose callbacks allow it, and
  * these hints (NULL: none). An error code of a user's callback is returned unchanged. */

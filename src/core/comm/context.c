@@ -7,7 +7,7 @@
  */
 #include "core/comm/context.h"
 
-#include "core/object/assert.h"
+#include "core/base/assert.h"
 
 #include <stddef.h>
 #include <string.h>

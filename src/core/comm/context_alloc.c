@@ -6,7 +6,7 @@
  * offer that makes all members fail, so that no member waits for it.
  */
 #include "core/comm/context_alloc.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/pt2pt/p2p.h"
 #include "core/process/weft.h"
 

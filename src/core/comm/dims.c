@@ -9,7 +9,7 @@
  *
  * Invariant: best[] is the closest product found so far, factors in decreasing order.
  */
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/comm/topology.h"
 
 #include <stdlib.h>

@@ -7,8 +7,8 @@
  */
 #include "core/comm/group.h"
 #include "core/process/nodes.h"
-#include "core/object/error.h"
-#include "core/pt2pt/peer.h"
+#include "core/base/error.h"
+#include "core/message/peer.h"
 #include "core/comm/session.h"
 #include "core/process/weft.h"
 

@@ -18,8 +18,8 @@
 #ifndef WEFT_GROUP_H
 #define WEFT_GROUP_H
 
-#include "core/object/handle.h"
-#include "core/process/lock.h"
+#include "core/base/handle.h"
+#include "core/base/lock.h"
 #include "mpi.h"
 
 #include <stdbool.h>
@@ -69,7 +69,7 @@ void weft_group_list(const struct weft_group *group, int32_t *world);
 struct weft_group *weft_group_keep(struct weft_group *group);
 void weft_group_release(struct weft_group *group);
 
-/* The table of peers of a group in a deal (core/pt2pt/vci.h). NULL without memory. */
+/* The table of peers of a group in a deal (core/message/vci.h). NULL without memory. */
 struct weft_peer **weft_group_open_peers(struct weft_group *group, unsigned deal);
 
 /* The rank of a world rank in a sealed group, or -1. Linear in the group's size without a stride.

@@ -9,7 +9,7 @@
 #include "core/comm/context_alloc.h"
 #include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/coll/op.h"
 #include "core/pt2pt/p2p.h"
 #include "core/comm/session.h"

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * Raising recorded errors (core/object/error.h) through the error handlers of communicators.
+ * Raising recorded errors (core/base/error.h) through the error handlers of communicators.
  */
 #ifndef WEFT_RAISE_H
 #define WEFT_RAISE_H
 
-#include "core/object/error.h"
+#include "core/base/error.h"
 
 struct weft_comm;
 

@@ -5,7 +5,7 @@
 #include "core/comm/reorder.h"
 
 #include "core/coll/coll.h"
-#include "core/object/memory.h"
+#include "core/base/memory.h"
 #include "core/process/hardware.h"
 #include "core/process/nodes.h"
 #include "core/process/weft.h"

@@ -15,9 +15,9 @@
 
 #include "core/pt2pt/bsend_buffer.h"
 #include "core/comm/comm.h"
-#include "core/object/error.h"
-#include "core/object/handle.h"
-#include "core/object/info.h"
+#include "core/base/error.h"
+#include "core/base/handle.h"
+#include "core/base/info.h"
 
 struct weft_session {
     struct weft_object object;

@@ -7,9 +7,9 @@
  */
 #include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/process/hardware.h"
-#include "core/object/info.h"
+#include "core/base/info.h"
 #include "core/comm/session.h"
 #include "core/process/weft.h"
 

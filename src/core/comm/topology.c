@@ -5,8 +5,8 @@
 #include "core/comm/topology.h"
 #include "core/comm/reorder.h"
 #include "core/comm/comm_make.h"
-#include "core/object/error.h"
-#include "core/object/memory.h"
+#include "core/base/error.h"
+#include "core/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,7 @@
  */
 #include "core/datatype/arena.h"
 
-#include "core/object/assert.h"
+#include "core/base/assert.h"
 
 #include <stdlib.h>
 

@@ -7,7 +7,7 @@
  * these dimensions in bytes: the stride of the next dimension.
  */
 #include "core/datatype/build.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 
 /* The indices that the type selects in one dimension: from `first`, `blocks` blocks of `block`
  * indices, `stride` apart, then the first `rest` indices of another block. */

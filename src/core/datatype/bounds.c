@@ -9,7 +9,7 @@
  * may end beyond it.
  */
 #include "core/datatype/build.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 
 #include <stdint.h>
 

@@ -7,7 +7,7 @@
  * independent of the size of its constituent types.
  */
 #include "core/datatype/build.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
  */
 #include "core/datatype/copy.h"
 #include "core/datatype/strided_copy.h"
-#include "core/object/assert.h"
+#include "core/base/assert.h"
 
 #include <stdbool.h>
 

@@ -19,13 +19,13 @@
 #ifndef WEFT_DATATYPE_H
 #define WEFT_DATATYPE_H
 
-#include "core/object/attribute.h"
+#include "core/base/attribute.h"
 #include "core/datatype/arena.h"
 #include "core/datatype/envelope.h"
 #include "core/datatype/layout.h"
 #include "core/datatype/signature.h"
 #include "core/datatype/basic_type.h"
-#include "core/object/handle.h"
+#include "core/base/handle.h"
 #include "mpi.h"
 
 #include <stdbool.h>

@@ -7,7 +7,7 @@
  */
 #include "core/datatype/iov.h"
 
-#include "core/object/assert.h"
+#include "core/base/assert.h"
 
 #include <stdbool.h>
 

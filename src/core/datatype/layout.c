@@ -7,7 +7,7 @@
  */
 #include "core/datatype/layout.h"
 #include "core/datatype/strided_copy.h"
-#include "core/object/assert.h"
+#include "core/base/assert.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
  *  - Between two sweeps at least as many types are listed as the first of them left.
  */
 #include "core/datatype/build.h"
-#include "core/pt2pt/request.h"
+#include "core/message/request.h"
 #include "core/process/weft.h"
 
 #include <stdlib.h>

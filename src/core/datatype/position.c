@@ -7,7 +7,7 @@
  */
 #include "core/datatype/position.h"
 
-#include "core/object/assert.h"
+#include "core/base/assert.h"
 
 __extension__ typedef __int128 wide; /* sums of offsets do not overflow */
 

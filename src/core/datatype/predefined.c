@@ -7,7 +7,7 @@
  * MPI_Type_create_f90_* return the same type.
  */
 #include "core/datatype/build.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/datatype/predefined_types.h"
 
 #include <float.h>

@@ -6,7 +6,7 @@
  * Invariant: the info object of a file always has every key of the table.
  */
 #include "core/file/file.h"
-#include "core/object/info.h"
+#include "core/base/info.h"
 
 #include <stdlib.h>
 #include <string.h>

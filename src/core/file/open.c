@@ -11,8 +11,8 @@
 #include "core/comm/comm_make.h"
 #include "core/file/file.h"
 #include "core/file/system.h"
-#include "core/object/error.h"
-#include "core/object/info.h"
+#include "core/base/error.h"
+#include "core/base/info.h"
 #include "core/process/weft.h"
 #include "core/rma/win.h"
 

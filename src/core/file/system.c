@@ -7,7 +7,7 @@
  */
 #include "core/file/system.h"
 
-#include "core/object/error.h"
+#include "core/base/error.h"
 
 #include <errno.h>
 #include <fcntl.h>

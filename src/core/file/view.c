@@ -9,7 +9,7 @@
 #include "core/datatype/iov.h"
 #include "core/datatype/position.h"
 #include "core/file/file.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 
 #include <string.h>
 

@@ -21,8 +21,8 @@
 #include "core/datatype/position.h"
 #include "core/file/file.h"
 #include "core/file/system.h"
-#include "core/object/assert.h"
-#include "core/object/error.h"
+#include "core/base/assert.h"
+#include "core/base/error.h"
 #include "core/rma/win.h"
 
 #include <stdlib.h>

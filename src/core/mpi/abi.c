@@ -6,7 +6,7 @@
  * Invariant: a size or value is set once; setting it again is an error (MPI_ERR_ABI).
  */
 #include "core/mpi/entry.h"
-#include "core/object/info.h"
+#include "core/base/info.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -5,7 +5,7 @@
 #include "core/comm/raise.h"
 #include "core/mpi/arg.h"
 #include "core/comm/topology.h"
-#include "core/object/info.h"
+#include "core/base/info.h"
 
 #include <string.h>
 

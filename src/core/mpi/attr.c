@@ -6,8 +6,8 @@
  * Invariant: the predefined attributes are the same on every communicator, and cannot be changed.
  */
 #include "core/mpi/entry.h"
-#include "core/object/attribute.h"
-#include "core/object/error_code.h"
+#include "core/base/attribute.h"
+#include "core/base/error_code.h"
 
 /* ---- Keys */
 

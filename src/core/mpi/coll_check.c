@@ -7,7 +7,7 @@
 #include "core/mpi/coll_check.h"
 #include "core/comm/topology.h"
 #include "core/mpi/arg.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 
 enum { FIRST_PAGE = 4096 /* bytes */ };
 

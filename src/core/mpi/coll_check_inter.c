@@ -6,7 +6,7 @@
  * Invariant: of a rank that passes MPI_PROC_NULL nothing else is looked at.
  */
 #include "core/mpi/coll_check.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 
 static int check_root(const struct weft_check *c, struct weft_coll_args *args)
 {

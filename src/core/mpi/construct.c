@@ -9,7 +9,7 @@
 #include "core/mpi/construct.h"
 #include "core/datatype/envelope.h"
 #include "core/mpi/arg.h"
-#include "core/object/handle_list.h"
+#include "core/base/handle_list.h"
 
 #include <string.h>
 

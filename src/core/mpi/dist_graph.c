@@ -7,7 +7,7 @@
  */
 #include "core/mpi/entry.h"
 #include "core/coll/coll.h"
-#include "core/object/memory.h"
+#include "core/base/memory.h"
 #include "core/comm/reorder.h"
 #include "core/comm/topology.h"
 

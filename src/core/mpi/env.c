@@ -9,7 +9,7 @@
 #include "core/mpi/entry.h"
 #include "core/comm/raise.h"
 #include "core/process/hardware.h"
-#include "core/object/info.h"
+#include "core/base/info.h"
 #include "core/process/nodes.h"
 #include "core/process/weft.h"
 

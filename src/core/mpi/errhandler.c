@@ -4,7 +4,7 @@
  * abi/entry_points.txt.
  */
 #include "core/mpi/entry.h"
-#include "core/object/error_code.h"
+#include "core/base/error_code.h"
 
 void weft_mpi_replace_errhandler(struct weft_errhandler **where, struct weft_errhandler *handler)
 {

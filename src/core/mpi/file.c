@@ -9,7 +9,7 @@
  */
 #include "core/mpi/api.h"
 #include "core/mpi/entry.h"
-#include "core/object/handle_list.h"
+#include "core/base/handle_list.h"
 
 /* Of MPI_FILE_NULL. */
 static struct weft_errhandler *default_handler = &weft_errors_return;

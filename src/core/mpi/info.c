@@ -3,7 +3,7 @@
  * Info objects (MPI 5.0 chapter 10): checks and steps of entry points in abi/entry_points.txt.
  */
 #include "core/mpi/entry.h"
-#include "core/object/info.h"
+#include "core/base/info.h"
 
 #include <string.h>
 

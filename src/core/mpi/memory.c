@@ -7,7 +7,7 @@
  * MPI_Free_mem detects any other address.
  */
 #include "core/mpi/entry.h"
-#include "core/object/info.h"
+#include "core/base/info.h"
 
 #include <search.h>
 #include <stdlib.h>

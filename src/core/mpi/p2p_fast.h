@@ -14,7 +14,7 @@
 #include "core/mpi/p2p_general.h"
 #include "core/process/weft.h"
 #include "core/pt2pt/p2p.h"
-#include "core/pt2pt/sw_match.h"
+#include "core/message/sw_match.h"
 
 #include <stdbool.h>
 

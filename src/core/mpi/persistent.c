@@ -4,7 +4,7 @@
  * sends or receives with them as often as the user likes.
  *
  * Invariant: what an _init call hands out is inactive; MPI_Start makes it active, completion makes
- * it inactive again (core/pt2pt/request.h), and MPI_Request_free ends it.
+ * it inactive again (core/message/request.h), and MPI_Request_free ends it.
  */
 #include "core/mpi/entry.h"
 #include "core/mpi/p2p_general.h"

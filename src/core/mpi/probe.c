@@ -9,7 +9,7 @@
 #include "core/mpi/p2p_general.h"
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/probe.h"
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 
 int weft_call_probe(struct weft_comm *comm, int source, int tag, int *flag, MPI_Message *handle,
                     MPI_Status *status)

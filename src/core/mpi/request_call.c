@@ -3,7 +3,7 @@
  * Calls on requests: see request_call.h.
  */
 #include "core/mpi/request_call.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 
 /* True for requests that belong to the VCI of their communicator. */
 static bool belongs_to_vci(const struct weft_request *request)

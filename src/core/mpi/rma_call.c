@@ -3,7 +3,7 @@
  * Checks of the arguments of one-sided operations: see rma_call.h.
  */
 #include "core/mpi/rma_call.h"
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 
 __extension__ typedef __int128 wide;
 

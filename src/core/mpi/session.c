@@ -8,7 +8,7 @@
 #include "core/mpi/api.h"
 #include "core/mpi/entry.h"
 #include "core/pt2pt/bsend.h"
-#include "core/object/info.h"
+#include "core/base/info.h"
 #include "core/comm/session.h"
 
 #include <stdio.h>

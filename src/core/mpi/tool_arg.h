@@ -6,7 +6,7 @@
 #ifndef WEFT_TOOL_ARG_H
 #define WEFT_TOOL_ARG_H
 
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 #include "core/tool/category.h"
 #include "core/tool/cvar.h"
 #include "core/tool/event.h"

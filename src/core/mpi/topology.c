@@ -9,7 +9,7 @@
 #include "core/comm/reorder.h"
 #include "core/comm/topology.h"
 #include "core/mpi/entry.h"
-#include "core/object/memory.h"
+#include "core/base/memory.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -16,12 +16,12 @@
 #include "core/process/hang.h"
 #include "core/coll/coll.h"
 #include "core/coll/schedule.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/pt2pt/partitioned.h"
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 #include "core/pt2pt/lane.h"
 #include "core/rma/win.h"
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>

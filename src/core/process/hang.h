@@ -6,7 +6,7 @@
 #ifndef WEFT_HANG_H
 #define WEFT_HANG_H
 
-#include "core/object/handle.h"
+#include "core/base/handle.h"
 
 struct weft_request;
 

@@ -5,7 +5,7 @@
 #ifndef WEFT_LEFT_H
 #define WEFT_LEFT_H
 
-#include "core/object/handle.h"
+#include "core/base/handle.h"
 
 /* When all ranks have entered MPI_Finalize: warns of the first unreceived message of a collective
  * in the software matcher, because such a message means that ranks called different collectives.

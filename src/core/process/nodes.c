@@ -7,8 +7,8 @@
  */
 #include "core/process/nodes.h"
 
-#include "core/object/error.h"
-#include "core/object/settings.h"
+#include "core/base/error.h"
+#include "core/base/settings.h"
 #include "core/process/weft.h"
 #include "shm/shm.h"
 

@@ -8,12 +8,12 @@
  *    general path of weft_enter or weft_enter_on.
  *  - Flags are set and cleared by atomic operations only: the handler of SIGUSR1 sets one.
  *  - With threads, everything here and below is read with one VCI held and written with all of them
- *    held, but for what belongs to a VCI (core/pt2pt/vci.h).
+ *    held, but for what belongs to a VCI (core/message/vci.h).
  */
 #ifndef WEFT_WEFT_H
 #define WEFT_WEFT_H
 
-#include "core/pt2pt/vci.h"
+#include "core/message/vci.h"
 #include "pmix/boot.h"
 
 #include <stdbool.h>
@@ -23,7 +23,7 @@ struct weft_partitioned;
 
 enum weft_others {
     WEFT_OTHERS_AGREE = 1,    /* agreements are under way: core/comm/context_alloc.h */
-    WEFT_OTHERS_COUNT = 2,    /* polls are counted: core/pt2pt/count.h */
+    WEFT_OTHERS_COUNT = 2,    /* polls are counted: core/message/count.h */
     WEFT_OTHERS_DEFERRED = 4, /* a VCI has deferred requests; set by a thread that holds one VCI */
     WEFT_OTHERS_WINDOWS = 8   /* there are windows: core/rma/win.h */
 };

@@ -17,7 +17,7 @@
 
 #include "core/comm/comm.h"
 #include "core/datatype/datatype.h"
-#include "core/pt2pt/request.h"
+#include "core/message/request.h"
 
 /* The owner of a buffer: a communicator, a session, or, both NULL, the process. The functions
  * below return an MPI error class, its sentence recorded. */

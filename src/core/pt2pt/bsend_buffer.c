@@ -7,7 +7,7 @@
  */
 #include "core/pt2pt/bsend_buffer.h"
 
-#include "core/object/assert.h"
+#include "core/base/assert.h"
 #include "mpi.h"
 
 enum { ALIGNMENT = _Alignof(struct weft_bsend_entry) };

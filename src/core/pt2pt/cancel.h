@@ -5,7 +5,7 @@
 #ifndef WEFT_CANCEL_H
 #define WEFT_CANCEL_H
 
-#include "core/pt2pt/request.h"
+#include "core/message/request.h"
 
 /* Requests the cancel of a request. It completes independently of the programs of other ranks, once
  * their libraries make progress: cancelled (WEFT_REQUEST_CANCELLED), or as usual. */

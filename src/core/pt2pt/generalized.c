@@ -5,7 +5,7 @@
  * Invariant: request->buffer is the request's struct weft_generalized until weft_generalized_free.
  */
 #include "core/pt2pt/generalized.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/process/weft.h"
 
 #include <stdlib.h>

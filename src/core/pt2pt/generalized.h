@@ -10,7 +10,7 @@
 #ifndef WEFT_GENERALIZED_H
 #define WEFT_GENERALIZED_H
 
-#include "core/pt2pt/request.h"
+#include "core/message/request.h"
 
 /* What the user hands over; a NULL function is not called. */
 struct weft_generalized {

@@ -3,7 +3,7 @@
  * Dispatch to the lanes, see lane.h; and the lane self, whose messages go straight to the matcher.
  */
 #include "core/pt2pt/lane.h"
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 
 /* ---- Messages of this process to itself */
 

@@ -20,8 +20,8 @@
 #define WEFT_LANE_H
 
 #include "core/process/weft.h"
-#include "core/pt2pt/request.h"
-#include "core/pt2pt/sw_match.h"
+#include "core/message/request.h"
+#include "core/message/sw_match.h"
 #include "ofi/net.h"
 #include "shm/area.h"
 #include "shm/shm.h"

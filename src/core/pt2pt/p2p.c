@@ -12,8 +12,8 @@
  */
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/bsend.h"
-#include "core/pt2pt/sw_match.h"
-#include "core/pt2pt/count.h"
+#include "core/message/sw_match.h"
+#include "core/message/count.h"
 
 #include <stdlib.h>
 

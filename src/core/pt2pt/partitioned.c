@@ -9,7 +9,7 @@
  *  - The queue is empty exactly when weft.partitioned is NULL.
  */
 #include "core/pt2pt/partitioned.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/partitioned_internal.h"
 #include "core/process/weft.h"

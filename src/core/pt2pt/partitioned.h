@@ -43,7 +43,7 @@
 #ifndef WEFT_PARTITIONED_H
 #define WEFT_PARTITIONED_H
 
-#include "core/pt2pt/request.h"
+#include "core/message/request.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -6,7 +6,7 @@
  * Invariant: a receive for a notice is posted (`posted`) only in an active round that has more to
  * come, and only while a piece is free for the data that may follow it.
  */
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/pt2pt/partitioned_internal.h"
 #include "core/process/weft.h"
 

@@ -8,7 +8,7 @@
  *    and not flushed, in the queue, sent. unflushed counts those of the first two.
  *  - A slot is free when its bit in free_slots is set; all are between rounds.
  */
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/pt2pt/partitioned_internal.h"
 #include "core/process/weft.h"
 

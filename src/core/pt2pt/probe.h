@@ -7,7 +7,7 @@
 #ifndef WEFT_PROBE_H
 #define WEFT_PROBE_H
 
-#include "core/pt2pt/sw_match.h"
+#include "core/message/sw_match.h"
 
 /* What MPI_MESSAGE_NO_PROC names. */
 extern struct weft_message weft_message_no_proc;

@@ -8,7 +8,7 @@
  *    `accumulating`) follows from its type and address only, so that all ranks use the same one.
  *  - The word is held for the elements of one run at most, and never while anything is waited for.
  */
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/process/weft.h"
 #include "core/rma/message.h"
 

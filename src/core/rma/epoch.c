@@ -14,10 +14,10 @@
  *  - When a rank has died, the wait for it ends with MPI_ERR_PROC_ABORTED; the epoch is closed.
  */
 #include "core/coll/coll.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/process/weft.h"
 #include "core/rma/message.h"
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 
 #include <stdio.h>
 

@@ -19,8 +19,8 @@
  *  - A packet that is not whole changes nothing but the window's fault.
  */
 #include "core/rma/message.h"
-#include "core/object/error.h"
-#include "core/pt2pt/count.h"
+#include "core/base/error.h"
+#include "core/message/count.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -5,7 +5,7 @@
  * Invariant: the word is 0 (free), a number of shared holders, or the exclusive holder's rank + 1
  * in its upper half.
  */
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 #include "core/rma/message.h"
 
 static uint64_t held_by(int rank)

@@ -11,8 +11,8 @@
  */
 #include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
-#include "core/object/error.h"
-#include "core/object/settings.h"
+#include "core/base/error.h"
+#include "core/base/settings.h"
 #include "core/process/weft.h"
 #include "core/pt2pt/lane.h"
 #include "core/rma/message.h"

@@ -6,12 +6,12 @@
  * order in which they matched.
  */
 #include "core/rma/message.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/process/hang.h"
 #include "core/process/weft.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -6,10 +6,10 @@
  * of other ranks is the memory fence of the next synchronization.
  */
 #include "core/datatype/iov.h"
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/process/weft.h"
 #include "core/rma/message.h"
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 
 #include <string.h>
 

@@ -16,9 +16,9 @@
  *  - Transfers keep no order, among each other or with packets sent before them: only accumulate
  *    operations have an order, and these are packets.
  */
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "core/process/weft.h"
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 #include "core/rma/message.h"
 
 #include <stdlib.h>

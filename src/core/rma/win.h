@@ -32,9 +32,9 @@
 
 #include "core/coll/op.h"
 #include "core/comm/comm.h"
-#include "core/object/attribute.h"
-#include "core/object/info.h"
-#include "core/pt2pt/request.h"
+#include "core/base/attribute.h"
+#include "core/base/info.h"
+#include "core/message/request.h"
 #include "ofi/rma.h"
 #include "shm/piece.h"
 

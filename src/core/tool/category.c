@@ -6,7 +6,7 @@
  */
 #include "core/tool/category.h"
 
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 #include "core/tool/event.h"
 #include "core/tool/pvar.h"
 

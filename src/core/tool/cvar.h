@@ -10,7 +10,7 @@
 #ifndef WEFT_CVAR_H
 #define WEFT_CVAR_H
 
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 #include "core/tool/tool.h"
 
 struct weft_cvar_handle;

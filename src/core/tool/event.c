@@ -9,7 +9,7 @@
  */
 #include "core/tool/event.h"
 
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 #include "core/process/weft.h"
 
 #include <pthread.h>

@@ -16,8 +16,8 @@
 #ifndef WEFT_EVENT_H
 #define WEFT_EVENT_H
 
-#include "core/object/handle.h"
-#include "core/pt2pt/peer.h"
+#include "core/base/handle.h"
+#include "core/message/peer.h"
 #include "core/tool/tool.h"
 
 struct weft_info;

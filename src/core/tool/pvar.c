@@ -7,8 +7,8 @@
  */
 #include "core/tool/pvar.h"
 
-#include "core/object/settings.h"
-#include "core/pt2pt/count.h"
+#include "core/base/settings.h"
+#include "core/message/count.h"
 #include "core/process/weft.h"
 
 #include <stdlib.h>

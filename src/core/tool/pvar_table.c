@@ -7,7 +7,7 @@
  */
 #include "core/tool/pvar.h"
 
-#include "core/pt2pt/count.h"
+#include "core/message/count.h"
 #include "core/process/weft.h"
 #include "core/pt2pt/lane.h"
 

@@ -6,7 +6,7 @@
  */
 #include "core/tool/tool.h"
 
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 #include "core/tool/event.h"
 #include "core/process/weft.h"
 

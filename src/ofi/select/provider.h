@@ -11,7 +11,7 @@
 #define WEFT_PROVIDER_H
 
 #include "core/comm/context.h"
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 #include "pmix/boot.h"
 #include <rdma/fabric.h>
 

@@ -9,7 +9,7 @@
 #ifndef WEFT_PROVIDER_SCORE_H
 #define WEFT_PROVIDER_SCORE_H
 
-#include "core/object/settings.h"
+#include "core/base/settings.h"
 #include "ofi/select/interface.h"
 #include "ofi/select/provider.h"
 

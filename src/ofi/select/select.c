@@ -9,7 +9,7 @@
  */
 #include "ofi/select/provider_score.h"
 
-#include "core/object/error.h"
+#include "core/base/error.h"
 #include "ofi/select/adapter.h"
 #include "ofi/select/load.h"
 #include "ofi/objects.h"

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Attributes: see attribute.h.
+ *
+ * Invariant: keyvals[i] is the key with the number FIRST_NUMBER + i, or NULL if the number is free.
+ */
+#include "core/base/attribute.h"
+#include "core/base/error.h"
+
+#include <stdlib.h>
+
+/* Above every predefined key. */
+enum { FIRST_NUMBER = 0x10000 };
+
+static struct weft_keyval **keyvals;
+static size_t keyvals_used, keyvals_room;
+
+/* ---- Keys */
+
+/* The first free index in the table, or -1 if memory is short. */
+static int free_index(void)
+{
+    for (size_t i = 0; i < keyvals_used; i++)
+        if (!keyvals[i])
+            return (int)i;
+    if (keyvals_used == keyvals_room) {
+        size_t room = keyvals_room ? 2 * keyvals_room : 16;
+        struct weft_keyval **more = realloc(keyvals, room * sizeof(struct weft_keyval *));
+        if (!more)
+            return -1;
+        keyvals = more;
+        keyvals_room = room;
+    }
+    return (int)keyvals_used++;
+}
+
+struct weft_keyval *weft_keyval_make(enum weft_kind kind, union weft_attribute_copy copy,
+                                     union weft_attribute_delete delete, void *extra)
+{
+    struct weft_keyval *keyval = malloc(sizeof *keyval);
+    int index = keyval ? free_index() : -1;
+    if (index < 0) {
+        free(keyval);
+        weft_error_set(MPI_ERR_NO_MEM, "no memory for another attribute key");
+        return NULL;
+    }
+    *keyval = (struct weft_keyval){.kind = kind,
+                                   .number = FIRST_NUMBER + index,
+                                   .refs = 1,
+                                   .copy = copy,
+                                   .delete = delete,
+                                   .extra = extra};
+    keyvals[index] = keyval;
+    return keyval;
+}
+
+struct weft_keyval *weft_keyval_find(enum weft_kind kind, int number)
+{
+    if (number < FIRST_NUMBER || (size_t)(number - FIRST_NUMBER) >= keyvals_used)
+        return NULL;
+    struct weft_keyval *keyval = keyvals[number - FIRST_NUMBER];
+    return keyval && keyval->kind == kind ? keyval : NULL;
+}
+
+static void release(struct weft_keyval *keyval)
+{
+    weft_assert(keyval->refs > 0 && keyvals[keyval->number - FIRST_NUMBER] == keyval);
+    if (--keyval->refs > 0)
+        return;
+    keyvals[keyval->number - FIRST_NUMBER] = NULL;
+    free(keyval);
+}
+
+void weft_keyval_free(struct weft_keyval *keyval)
+{
+    if (keyval->freed)
+        return;
+    keyval->freed = true;
+    release(keyval);
+}
+
+/* ---- Callbacks */
+
+static int call_delete(struct weft_attributed of, const struct weft_attribute *attribute)
+{
+    const struct weft_keyval *keyval = attribute->keyval;
+    int code = MPI_SUCCESS;
+    if (keyval->kind == WEFT_KIND_COMM && keyval->delete.comm != MPI_COMM_NULL_DELETE_FN)
+        code = keyval->delete.comm(of.handle, keyval->number, attribute->value, keyval->extra);
+    else if (keyval->kind == WEFT_KIND_DATATYPE && keyval->delete.type != MPI_TYPE_NULL_DELETE_FN)
+        code = keyval->delete.type(of.handle, keyval->number, attribute->value, keyval->extra);
+    else if (keyval->kind == WEFT_KIND_WIN && keyval->delete.win != MPI_WIN_NULL_DELETE_FN)
+        code = keyval->delete.win(of.handle, keyval->number, attribute->value, keyval->extra);
+    if (code != MPI_SUCCESS)
+        weft_error_set(code, "the delete function of attribute key %d returned %d", keyval->number,
+                       code);
+    return code;
+}
+
+/* Sets *flag if the attribute is to be copied, and *value to the value of the copy. */
+static int call_copy(struct weft_attributed from, const struct weft_attribute *attribute,
+                     void **value, int *flag)
+{
+    const struct weft_keyval *keyval = attribute->keyval;
+    int code = MPI_SUCCESS, number = keyval->number;
+    /* The constants have the same values for all three kinds. */
+    if (keyval->copy.comm == MPI_COMM_NULL_COPY_FN || keyval->copy.comm == MPI_COMM_DUP_FN) {
+        *flag = keyval->copy.comm == MPI_COMM_DUP_FN;
+        *value = attribute->value;
+        return MPI_SUCCESS;
+    }
+    *flag = 0;
+    *value = NULL;
+    if (keyval->kind == WEFT_KIND_COMM)
+        code = keyval->copy.comm(from.handle, number, keyval->extra, attribute->value, value, flag);
+    else if (keyval->kind == WEFT_KIND_DATATYPE)
+        code = keyval->copy.type(from.handle, number, keyval->extra, attribute->value, value, flag);
+    else if (keyval->kind == WEFT_KIND_WIN)
+        code = keyval->copy.win(from.handle, number, keyval->extra, attribute->value, value, flag);
+    if (code != MPI_SUCCESS)
+        weft_error_set(code, "the copy function of attribute key %d returned %d", number, code);
+    return code;
+}
+
+/* ---- Attributes */
+
+static struct weft_attribute *find(struct weft_attributed of, const struct weft_keyval *keyval)
+{
+    struct weft_attribute *attribute = *of.list;
+    while (attribute && attribute->keyval != keyval)
+        attribute = attribute->next;
+    return attribute;
+}
+
+bool weft_attribute_get(struct weft_attributed of, const struct weft_keyval *keyval, void **value)
+{
+    const struct weft_attribute *attribute = find(of, keyval);
+    if (attribute)
+        *value = attribute->value;
+    return attribute != NULL;
+}
+
+static int delete_attribute(struct weft_attributed of, struct weft_attribute *attribute)
+{
+    int code = call_delete(of, attribute);
+    if (code != MPI_SUCCESS)
+        return code;
+    struct weft_attribute **link = of.list; /* the callback may have changed the list */
+    while (*link && *link != attribute)
+        link = &(*link)->next;
+    if (!*link)
+        return MPI_SUCCESS;
+    *link = attribute->next;
+    release(attribute->keyval);
+    free(attribute);
+    return MPI_SUCCESS;
+}
+
+int weft_attribute_set(struct weft_attributed of, struct weft_keyval *keyval, void *value)
+{
+    struct weft_attribute *fresh = malloc(sizeof *fresh);
+    if (!fresh)
+        return weft_error_set(MPI_ERR_NO_MEM, "no memory for another attribute");
+    keyval->refs++;
+    struct weft_attribute *old = find(of, keyval);
+    int code = old ? delete_attribute(of, old) : MPI_SUCCESS;
+    if (code != MPI_SUCCESS) {
+        release(keyval);
+        free(fresh);
+        return code;
+    }
+    *fresh = (struct weft_attribute){.next = *of.list, .keyval = keyval, .value = value};
+    *of.list = fresh;
+    return MPI_SUCCESS;
+}
+
+int weft_attribute_delete_one(struct weft_attributed of, struct weft_keyval *keyval)
+{
+    struct weft_attribute *attribute = find(of, keyval);
+    if (!attribute)
+        return weft_error_set(MPI_ERR_KEYVAL, "no attribute with key %d is set on the object",
+                              keyval->number);
+    return delete_attribute(of, attribute);
+}
+
+int weft_attribute_delete_all(struct weft_attributed of)
+{
+    while (*of.list) {
+        int code = delete_attribute(of, *of.list);
+        if (code != MPI_SUCCESS)
+            return code;
+    }
+    return MPI_SUCCESS;
+}
+
+void weft_attribute_free_all(struct weft_attribute **list)
+{
+    while (*list) {
+        struct weft_attribute *attribute = *list;
+        *list = attribute->next;
+        release(attribute->keyval);
+        free(attribute);
+    }
+}
+
+/* Copies in reverse list order, so that the copies are in the same order. */
+static int copy_from(const struct weft_attribute *attribute, struct weft_attributed from,
+                     struct weft_attributed to)
+{
+    void *value;
+    int flag, code = attribute->next ? copy_from(attribute->next, from, to) : MPI_SUCCESS;
+    if (code == MPI_SUCCESS)
+        code = call_copy(from, attribute, &value, &flag);
+    if (code != MPI_SUCCESS || !flag)
+        return code;
+    return weft_attribute_set(to, attribute->keyval, value);
+}
+
+int weft_attribute_copy_all(struct weft_attributed from, struct weft_attributed to)
+{
+    return *from.list ? copy_from(*from.list, from, to) : MPI_SUCCESS;
+}

@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The tables of peers, and first contact; see peer.h.
+ */
+#include "core/message/peer.h"
+
+#include "core/base/error.h"
+#include "core/process/weft.h"
+#include "core/pt2pt/lane.h"
+#include "core/message/count.h"
+#include "core/tool/event.h"
+
+#include <stdlib.h>
+
+struct weft_peer weft_peer_unknown = {.lane = WEFT_LANE_UNKNOWN, .world = MPI_PROC_NULL};
+
+bool weft_peers_open(unsigned deal)
+{
+    if (weft.peers[deal])
+        return true;
+    weft.peers[deal] = malloc((size_t)weft.job.size * sizeof *weft.peers[deal]);
+    for (int i = 0; weft.peers[deal] && i < weft.job.size; i++)
+        weft.peers[deal][i] = &weft_peer_unknown;
+    return weft.peers[deal];
+}
+
+void weft_peers_close(void)
+{
+    for (unsigned deal = 0; deal < WEFT_VCIS_MAX; deal++) {
+        for (int i = 0; weft.peers[deal] && i < weft.job.size; i++)
+            free(weft_peer_known(deal, i));
+        free(weft.peers[deal]);
+        weft.peers[deal] = NULL;
+    }
+}
+
+struct weft_peer *weft_peer_known(unsigned deal, int world)
+{
+    struct weft_peer *peer = weft.peers[deal] ? weft.peers[deal][world] : &weft_peer_unknown;
+    return peer == &weft_peer_unknown ? NULL : peer;
+}
+
+struct weft_peer *weft_peer_get(unsigned deal, int world)
+{
+    struct weft_peer *peer = weft_peer_known(deal, world);
+    return peer ? peer : weft_peer_connect(deal, world);
+}
+
+struct weft_peer *weft_peer_make(unsigned deal, int world)
+{
+    weft_assert(deal < weft.deals && world >= 0 && world < weft.job.size);
+    weft_assert(!weft_peer_known(deal, world));
+    struct weft_peer *peer = weft_peers_open(deal) ? calloc(1, sizeof *peer) : NULL;
+    if (!peer)
+        return NULL;
+    peer->world = world;
+    peer->deal = (uint8_t)deal;
+    peer->vci = (uint8_t)(deal % weft.nvcis);
+    peer->sequence = world == weft.job.rank; /* of a message to itself: never WEFT_NO_SEQUENCE */
+    peer->backlog.end = peer->backlog.controls_end = &peer->backlog.first;
+    weft_net_peer_init(peer);
+    peer->lane = (uint8_t)weft_lane_to(world);
+    if (deal > 0 && peer->lane != WEFT_LANE_SELF && weft_boot_has_failed(world))
+        peer->lane = WEFT_LANE_DEAD; /* weft_failure_check may have seen the other deals only */
+    weft_count_add(&weft_counts.contacts, world != weft.job.rank);
+    weft.peers[deal][world] = peer;
+    weft_event_of_rank(WEFT_EVENT_CONTACT, world, peer->lane, 0, 0);
+    return peer;
+}
+
+struct weft_peer *weft_peer_connect(unsigned deal, int world)
+{
+    char why[512];
+    struct weft_peer *peer = weft_peer_make(deal, world);
+    if (!peer) {
+        weft_error_set(MPI_ERR_OTHER, "no memory for one more peer (rank %d)", world);
+        return NULL;
+    }
+    if (weft_lane_connect(peer, why, sizeof why)) {
+        weft_error_set(MPI_ERR_OTHER, "%s", why);
+        weft.peers[deal][world] = &weft_peer_unknown;
+        free(peer);
+        return NULL;
+    }
+    return peer;
+}

@@ -1,0 +1,135 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Peers: one object for each process that this one exchanges messages with, in each deal (vci.h),
+ * made at first contact. A peer belongs to the VCI of its deal.
+ *
+ * Invariant: weft.peers[d][w] is weft_peer_unknown until first contact with world rank w, whose
+ * limits are all 0, so that the fast path needs no test for it; then it never changes. The lane of
+ * a peer is decided there, once, and changes only to WEFT_LANE_DEAD.
+ */
+#ifndef WEFT_PEER_H
+#define WEFT_PEER_H
+
+#include <stdbool.h>
+#include <stddef.h>
+#include <stdint.h>
+
+struct weft_request;
+struct weft_shm_link;
+
+enum { WEFT_FINS_AT_ONCE = 10 };
+
+enum weft_lane {
+    WEFT_LANE_UNKNOWN, /* only weft_peer_unknown has it */
+    WEFT_LANE_SELF,
+    WEFT_LANE_SHM,
+    WEFT_LANE_NET,
+    WEFT_LANE_DEAD /* its process has ended: nothing is sent or posted any more */
+};
+
+/* What a lane could not send to a peer yet, in order: entries leave at the front. Controls that may
+ * overtake user messages (the net lane's) come first. An entry is part of a request's lane
+ * state or of a control message; kind is the lane's own. */
+struct weft_backlog_entry {
+    struct weft_backlog_entry *next;
+    uint8_t kind;
+};
+
+struct weft_backlog {
+    struct weft_backlog_entry *first, **controls_end, **end;
+    double since; /* seconds: when it last became non-empty */
+};
+
+/* Counters of each peer, incremented on general paths only: see core/message/count.h. */
+struct weft_peer_counts {
+    uint64_t rendezvous;    /* sends announced to it, */
+    uint64_t backlogged;    /* messages and controls to it that had to wait, */
+    uint64_t backlog;       /* and those that wait now */
+    uint64_t registrations; /* of memory, for messages from and to it */
+};
+
+/* The messages that a peer was sent, compared with those that it has taken, and the reverse:
+ * ofi/compare.c. */
+struct weft_net_compare {
+    uint32_t sent;      /* messages to the peer at the last look */
+    uint32_t confirmed; /* messages that it had been sent when it reported that all have arrived */
+    double at, wait;    /* time of the next COMPARE, and seconds until the one after it */
+    uint32_t claimed, missing; /* messages that it claims to have sent; those that are not here, */
+    unsigned times;            /* in so many COMPAREs in a row, */
+    double since;              /* the first of which arrived then */
+};
+
+/* The state of the net lane, and nobody else's. Send order and credits: ofi/credits.c. */
+struct weft_net_peer {
+    uint64_t addr;              /* fi_addr_t */
+    uint32_t stop;              /* the sequence number at which the fast path must stop */
+    uint32_t credits_end;       /* sequence number at which the credits end */
+    uint32_t flow_check_at;     /* sequence number at which the next flow check is due */
+    uint32_t credits_to_return; /* of its messages that matched here */
+    uint32_t taken;    /* its controls that arrived and, if the provider matches, user messages */
+    uint32_t controls; /* controls and pieces sent to it */
+    uint8_t flow_checks_pending; /* flow checks that it has not replied to */
+    bool reached;                /* the provider has accepted a message to it */
+    bool connected_back;         /* its connection to this rank exists */
+    bool backlogged;             /* in the list of peers with a backlog */
+    struct weft_peer *next_backlogged;
+    double report_after; /* seconds without a connection before the next report; 0: the first */
+    struct weft_request *sync, **sync_end;       /* eager synchronous sends not yet matched */
+    struct weft_request *readers, **readers_end; /* receives whose reads wait for room */
+    size_t reading;                              /* bytes of its messages that are being read */
+    uint32_t fetching;                           /* rendezvous receives from it that are active */
+    uint32_t fins;                               /* FINs to be sent: entries of fin_numbers */
+    uint32_t fin_numbers[WEFT_FINS_AT_ONCE];     /* numbers of its sends whose data have arrived */
+    uint32_t credits;                            /* that it gave this rank at first contact */
+    uint32_t sent_mark;   /* a value that the sequence had, not 2^32 messages ago, */
+    uint64_t sent_before; /* and how many messages there had been then */
+    struct weft_net_compare compare;
+};
+
+struct weft_peer {
+    uint8_t lane;      /* enum weft_lane */
+    uint8_t deal;      /* the table it is in: core/message/vci.h */
+    uint8_t vci;       /* the number of the VCI it belongs to */
+    int32_t world;     /* its rank in MPI_COMM_WORLD */
+    uint32_t sequence; /* of the next user message to it on the net lane, or to itself */
+    /* Limits of the fast path, in bytes: each takes only what is shorter, so 0 stops it. The lane
+     * sets them at first contact; a dead peer has none. */
+    size_t send_limit;            /* of a send by the lane's inject function; 0 with
+                                     WEFT_COUNTERS=all, and while the lane shm has a backlog */
+    size_t recv_in_request_limit; /* of a receive from the provider that lands in its request */
+    size_t recv_provider_limit;   /* of any posted to the provider, where the provider matches */
+    size_t recv_software_limit;   /* of one posted to the matcher, where software matches */
+    struct weft_net_peer net;     /* its first members share a cache line with those above */
+    uint64_t kept; /* bytes of its messages that the matcher keeps, unless they came by the net */
+    struct weft_shm_link *shm; /* state of the shared-memory lane; kept when the peer is dead */
+    struct weft_backlog backlog;
+    struct weft_peer_counts counts;
+};
+
+extern struct weft_peer weft_peer_unknown;
+
+/* Makes the table of peers of a deal. False if memory is short. */
+bool weft_peers_open(unsigned deal);
+void weft_peers_close(void);
+
+/* The peer of a world rank in the table of a deal, or NULL before first contact. */
+struct weft_peer *weft_peer_known(unsigned deal, int world);
+
+/* The peer, connected if necessary. NULL as for weft_peer_connect. */
+struct weft_peer *weft_peer_get(unsigned deal, int world);
+
+/* An object for a world rank that has none, not connected. NULL if memory is short. */
+struct weft_peer *weft_peer_make(unsigned deal, int world);
+
+/* First contact with a world rank in a deal. Returns NULL with the reason in weft_error_set
+ * (MPI_ERR_OTHER). */
+struct weft_peer *weft_peer_connect(unsigned deal, int world);
+
+/* backlog.c: appends an entry; removes the first, which may be freed by now and was followed by
+ * rest; removes any, and returns false if it is not there. */
+void weft_backlog_append(struct weft_peer *peer, struct weft_backlog_entry *entry, bool overtakes);
+void weft_backlog_pop(struct weft_peer *peer, const struct weft_backlog_entry *first,
+                      struct weft_backlog_entry *rest);
+bool weft_backlog_remove(struct weft_peer *peer, const struct weft_backlog_entry *entry);
+
+#endif

@@ -1,0 +1,370 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * The request pool, waiting, statuses.
+ *
+ * Invariant: a request in the free list has kind WEFT_KIND_NONE, so a handle used after it was
+ * freed is detected until the object is in use again.
+ */
+#include "core/message/request.h"
+#include "core/pt2pt/bsend.h"
+#include "core/base/error.h"
+#include "core/pt2pt/generalized.h"
+#include "core/pt2pt/lane.h"
+#include "core/pt2pt/partitioned.h"
+#include "core/message/count.h"
+#include "core/process/weft.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+struct weft_request weft_request_null = {.object = {WEFT_KIND_REQUEST, 0},
+                                         .flags = WEFT_REQUEST_PERSISTENT | WEFT_REQUEST_INACTIVE};
+
+struct weft_request_ops weft_request_ops[WEFT_REQUEST_KINDS] = {
+    [WEFT_REQUEST_SEND] = {.name = "send"},
+    [WEFT_REQUEST_RECV] = {.name = "receive"},
+    [WEFT_REQUEST_PROBE] = {.needs_all = true},
+    [WEFT_REQUEST_FLUSH] = {.name = "flush of a buffer", .needs_all = true},
+    [WEFT_REQUEST_GENERALIZED] = {.name = "generalized request",
+                                  .needs_all = true,
+                                  .free = weft_generalized_free},
+    [WEFT_REQUEST_BSEND] = {.name = "buffered send", .needs_all = true, .free = weft_bsend_release},
+    [WEFT_REQUEST_MAKING] = {.name = "MPI_Comm_idup", .needs_all = true},
+    [WEFT_REQUEST_PSEND] = {.name = "partitioned send",
+                            .needs_all = true,
+                            .parts_need_all = true,
+                            .part_ended = weft_partitioned_part,
+                            .free = weft_partitioned_free},
+    [WEFT_REQUEST_PRECV] = {.name = "partitioned receive",
+                            .needs_all = true,
+                            .parts_need_all = true,
+                            .part_ended = weft_partitioned_part,
+                            .free = weft_partitioned_free},
+    [WEFT_REQUEST_ANNOUNCEMENT] = {.needs_all = true,
+                                   .parts_need_all = true,
+                                   .part_ended = weft_partitioned_part},
+};
+
+void weft_request_init(void)
+{
+    weft_handle_predefine((uintptr_t)MPI_REQUEST_NULL, &weft_request_null.object);
+}
+
+void weft_request_finalize(void)
+{
+    for (unsigned v = 0; v < weft.nvcis; v++) {
+        struct weft_request_pool *pool = &weft.vcis[v].requests;
+        weft_assert(!weft.vcis[v].deferred);
+        for (size_t i = 0; i < pool->nslabs; i++)
+            free(pool->slabs[i]);
+        for (struct weft_request **array = pool->slabs; array;) {
+            void *before = array[-1];
+            free(array - 1);
+            array = before;
+        }
+        *pool = (struct weft_request_pool){0};
+    }
+}
+
+static const char no_memory[] = "no memory for another request; complete or free some first";
+
+/* Room for one more slab: an array twice as long, which leads to the one before. */
+static bool make_room(struct weft_request_pool *pool)
+{
+    size_t room = pool->room ? 2 * pool->room : 16;
+    if (pool->nslabs < pool->room)
+        return true;
+    struct weft_request **array = malloc((room + 1) * sizeof *array);
+    if (!array)
+        return false;
+    *array++ = (void *)pool->slabs;
+    if (pool->nslabs)
+        memcpy(array, pool->slabs, pool->nslabs * sizeof *array);
+    pool->slabs = array;
+    pool->room = room;
+    return true;
+}
+
+struct weft_request *weft_request_grow(struct weft_vci *vci)
+{
+    struct weft_request_pool *pool = &vci->requests;
+    struct weft_request *slab = NULL;
+    if (make_room(pool))
+        slab = aligned_alloc(64, WEFT_REQUEST_SLAB * sizeof *slab);
+    if (!slab) {
+        weft_error_set(MPI_ERR_NO_MEM, no_memory);
+        return NULL;
+    }
+    memset(slab, 0, WEFT_REQUEST_SLAB * sizeof *slab);
+    for (int i = WEFT_REQUEST_SLAB - 1; i >= 0; i--) {
+        slab[i].vci = vci;
+        slab[i].number = vci->number << WEFT_VCI_REQUEST_SHIFT |
+                         (uint32_t)(pool->nslabs * WEFT_REQUEST_SLAB + (size_t)i);
+        weft_net_adopt(&slab[i]);
+        slab[i].next = pool->free;
+        pool->free = &slab[i];
+    }
+    weft_assert(!slab[WEFT_REQUEST_SLAB - 1].next && pool->nslabs < pool->room);
+    pool->slabs[pool->nslabs] = slab;
+    pool->nslabs++;
+    return pool->free;
+}
+
+struct weft_request *weft_request_get(struct weft_vci *vci, enum weft_request_kind op, int pending)
+{
+    weft_assert(weft_vci_is_held(vci));
+    if (weft_unlikely(!vci->requests.free) && !weft_request_grow(vci))
+        return NULL;
+    return weft_request_pop(&vci->requests, op, 0, WEFT_LANE_UNKNOWN, pending);
+}
+
+struct weft_request *weft_request_to_nowhere(struct weft_vci *vci)
+{
+    struct weft_request *request = weft_request_get(vci, WEFT_REQUEST_NONE, 0);
+    if (!request)
+        weft_fatal(MPI_ERR_NO_MEM, no_memory);
+    request->source = MPI_PROC_NULL;
+    request->tag = MPI_ANY_TAG;
+    request->bytes = 0;
+    request->channel = NULL;
+    return request;
+}
+
+void weft_request_put(struct weft_request *request)
+{
+    weft_request_push(request);
+}
+
+/* A part ends, and is an event of its whole. */
+static void end_part(struct weft_request *request)
+{
+    struct weft_request *whole = request->whole;
+    weft_assert(request->flags & WEFT_REQUEST_PART && !request->pending);
+    if (weft_request_ops[whole->op].part_ended) {
+        weft_request_ops[whole->op].part_ended(request);
+        return;
+    }
+    if (request->error && !whole->error)
+        whole->error = request->error;
+    weft_assert(whole->mode == WEFT_RECEIVE_WITH_SEND);
+    whole->mode = 0;
+    free(request->part.copy);
+    weft_request_put(request);
+    weft_request_event(whole);
+}
+
+static bool needs_all(const struct weft_request *request)
+{
+    if (request->flags & WEFT_REQUEST_PART)
+        return weft_request_ops[request->whole->op].parts_need_all;
+    return weft_request_ops[request->op].needs_all ||
+           (request->op == WEFT_REQUEST_SEND && (request->flags & WEFT_REQUEST_BUFFERED));
+}
+
+static int free_held(struct weft_request *request)
+{
+    int (*release)(struct weft_request *) = weft_request_ops[request->op].free;
+    return release ? release(request) : MPI_SUCCESS;
+}
+
+void weft_request_last(struct weft_request *request)
+{
+    bool receive = request->op == WEFT_REQUEST_RECV;
+    if (weft_unlikely(needs_all(request) && !weft_vcis_hold_all())) {
+        request->next = request->vci->deferred;
+        request->vci->deferred = request;
+        __atomic_fetch_or(&weft.others, WEFT_OTHERS_DEFERRED, __ATOMIC_RELAXED);
+        return;
+    }
+    if (receive && (request->flags & WEFT_REQUEST_COUNTED))
+        weft_count_received(request);
+    if (request->flags & WEFT_REQUEST_PART) {
+        end_part(request);
+        return;
+    }
+    if (receive && !(request->flags & WEFT_REQUEST_ORPHAN))
+        return;
+    if (!receive && (request->flags & WEFT_REQUEST_BUFFERED)) {
+        weft_bsend_ended(request);
+        return;
+    }
+    free_held(request);
+    weft_request_put(request);
+}
+
+void weft_request_end_deferred(void)
+{
+    weft_assert(weft_vcis_hold_all());
+    __atomic_fetch_and(&weft.others, (uint8_t)~WEFT_OTHERS_DEFERRED, __ATOMIC_RELAXED);
+    for (unsigned v = 0; v < weft.nvcis; v++) {
+        for (struct weft_request *request; (request = weft.vcis[v].deferred) != NULL;) {
+            weft.vcis[v].deferred = request->next;
+            weft_assert(!request->pending && request->vci == &weft.vcis[v]);
+            weft_request_last(request);
+        }
+        for (int kind = 0; kind < WEFT_REQUEST_KINDS; kind++)
+            if (weft_request_ops[kind].end_deferred)
+                weft_request_ops[kind].end_deferred(&weft.vcis[v]);
+    }
+}
+
+void weft_request_join(struct weft_request *whole, struct weft_request *send, void *copy)
+{
+    weft_assert(!(send->flags & WEFT_REQUEST_PART) && send->vci == whole->vci);
+    whole->mode = WEFT_RECEIVE_WITH_SEND;
+    whole->pending++;
+    send->whole = whole;
+    send->part.copy = copy;
+    send->flags |= WEFT_REQUEST_PART;
+    if (!send->pending)
+        end_part(send);
+}
+
+int weft_request_abandon(struct weft_request *request)
+{
+    if (request->pending) {
+        request->flags |= WEFT_REQUEST_ORPHAN;
+        return MPI_SUCCESS;
+    }
+    int code = free_held(request);
+    weft_request_put(request);
+    return code;
+}
+
+struct weft_request *weft_request_numbered(uint64_t number)
+{
+    uint64_t vci = number >> WEFT_VCI_REQUEST_SHIFT;
+    uint64_t in_pool = number & ((UINT64_C(1) << WEFT_VCI_REQUEST_SHIFT) - 1);
+    uint64_t slab = in_pool / WEFT_REQUEST_SLAB;
+    if (vci >= weft.nvcis || slab >= weft.vcis[vci].requests.nslabs)
+        return NULL;
+    return &weft.vcis[vci].requests.slabs[slab][in_pool % WEFT_REQUEST_SLAB];
+}
+
+void weft_request_each_of(const struct weft_vci *vci,
+                          void (*see)(void *arg, struct weft_request *request), void *arg)
+{
+    const struct weft_request_pool *pool = &vci->requests;
+    for (size_t s = 0; s < pool->nslabs; s++)
+        for (int i = 0; i < WEFT_REQUEST_SLAB; i++)
+            if (pool->slabs[s][i].object.kind == WEFT_KIND_REQUEST)
+                see(arg, &pool->slabs[s][i]);
+}
+
+void weft_request_each(void (*see)(void *arg, struct weft_request *request), void *arg)
+{
+    for (unsigned v = 0; v < weft.nvcis; v++)
+        weft_request_each_of(&weft.vcis[v], see, arg);
+}
+
+void weft_request_truncated(struct weft_request *request, size_t length)
+{
+    request->error = (uint8_t)weft_error_set(
+        MPI_ERR_TRUNCATE,
+        "the message of %zu bytes from rank %d with tag %d does not fit into the receive's %zu "
+        "bytes; give the receive a larger count, or probe for the length first",
+        length, request->source, request->tag, request->capacity);
+}
+
+void weft_vci_complete_transfers(struct weft_vci *vci)
+{
+    struct weft_vci *scope = weft_unlikely(weft_entry_flags) ? weft_vci_scope(vci) : NULL;
+    unsigned idle = 0;
+    while (vci->transfers && !vci->waiting)
+        weft_await(scope, &idle, NULL);
+}
+
+WEFT_HOT void weft_request_wait(struct weft_request *request)
+{
+    if (request->pending <= 0) {
+        if (request->vci) /* MPI_REQUEST_NULL has none */
+            weft_look_sometimes(request->vci);
+        return;
+    }
+    struct weft_vci *vci = weft_unlikely(weft_entry_flags) ? weft_vci_scope(request->vci) : NULL;
+    unsigned idle = 0;
+    weft_assert(weft_vci_is_held(request->vci));
+    weft_vci_stay(request->vci);
+    while (request->pending > 0) {
+        if (!weft_poll(vci)) {
+            weft_idle_for(&idle, request);
+        } else if (request->pending > 0) {
+            idle = 0;
+            weft_share();
+        }
+    }
+    weft_vci_leave(request->vci);
+    if (weft_unlikely(weft_entry_flags))
+        weft_idle_end();
+}
+
+/* The members of a status that the user reads by functions only. */
+enum { BYTES_LOW, BYTES_HIGH, CANCELLED };
+
+void weft_status_set_bytes(MPI_Status *status, size_t bytes)
+{
+    status->MPI_internal[BYTES_LOW] = (int)(uint32_t)bytes;
+    status->MPI_internal[BYTES_HIGH] = (int)(uint32_t)((uint64_t)bytes >> 32);
+}
+
+size_t weft_status_bytes(const MPI_Status *status)
+{
+    return (size_t)(uint32_t)status->MPI_internal[BYTES_LOW] |
+           (size_t)(uint32_t)status->MPI_internal[BYTES_HIGH] << 32;
+}
+
+void weft_status_set_cancelled(MPI_Status *status, bool cancelled)
+{
+    status->MPI_internal[CANCELLED] = cancelled;
+}
+
+bool weft_status_cancelled(const MPI_Status *status)
+{
+    return status->MPI_internal[CANCELLED] != 0;
+}
+
+void weft_request_status(const struct weft_request *request, MPI_Status *status, bool with_error)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    if (request->op == WEFT_REQUEST_SEND || request->op == WEFT_REQUEST_COLL ||
+        request->op == WEFT_REQUEST_BSEND) {
+        /* only the error and whether it was cancelled count */
+        weft_status_clear(status);
+        if (with_error)
+            status->MPI_ERROR = request->error;
+        weft_status_set_cancelled(status, request->flags & WEFT_REQUEST_CANCELLED);
+        return;
+    }
+    status->MPI_SOURCE = request->source;
+    status->MPI_TAG = request->tag;
+    if (with_error)
+        status->MPI_ERROR = request->error;
+    weft_status_set_bytes(status, request->bytes);
+    weft_status_set_cancelled(status, request->flags & WEFT_REQUEST_CANCELLED);
+}
+
+void weft_status_clear(MPI_Status *status)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    status->MPI_SOURCE = MPI_ANY_SOURCE;
+    status->MPI_TAG = MPI_ANY_TAG;
+    weft_status_set_bytes(status, 0);
+    weft_status_set_cancelled(status, false);
+}
+
+void weft_status_proc_null(MPI_Status *status)
+{
+    weft_status_clear(status);
+    if (status != MPI_STATUS_IGNORE)
+        status->MPI_SOURCE = MPI_PROC_NULL;
+}
+
+void weft_status_empty(MPI_Status *status)
+{
+    if (status == MPI_STATUS_IGNORE)
+        return;
+    weft_status_clear(status);
+    status->MPI_ERROR = MPI_SUCCESS;
+}

@@ -1,0 +1,287 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Requests: one object for every operation that has begun and not been waited for.
+ *
+ * Invariants:
+ *  - pending counts the events an operation still waits for (a provider completion, an
+ *    acknowledgement, a match…); it is complete exactly when pending is 0, and then source, tag,
+ *    error and bytes are final.
+ *  - A request's memory never moves and is never freed: pools only grow. So providers and peers may
+ *    hold its address (a cookie) until the operation is complete.
+ *  - A request freed by the user before it completes (MPI_Request_free) is returned to the pool
+ *    when pending becomes 0: weft_request_event.
+ *  - A persistent request keeps its arguments (buffer, type, match or tag, and a send's rank in
+ *    match.source) from its making to its end. While it is inactive its pending is 0, and every
+ *    wait and test passes it over like MPI_REQUEST_NULL, which is an inactive request itself.
+ */
+#ifndef WEFT_REQUEST_H
+#define WEFT_REQUEST_H
+
+#include "core/comm/comm.h"
+#include "core/datatype/datatype.h"
+#include "core/message/match.h"
+#include "core/message/peer.h"
+
+#include <stdatomic.h>
+#include <string.h>
+
+struct weft_schedule;
+struct weft_vci;
+
+enum weft_request_kind {
+    WEFT_REQUEST_NONE, /* to or from MPI_PROC_NULL */
+    WEFT_REQUEST_SEND,
+    WEFT_REQUEST_RECV,
+    WEFT_REQUEST_PROBE,       /* only to report what a rank waits for; never in the pool */
+    WEFT_REQUEST_FLUSH,       /* of a buffer for buffered sends */
+    WEFT_REQUEST_GENERALIZED, /* the user's own: core/pt2pt/generalized.h */
+    WEFT_REQUEST_BSEND,       /* the user's request of a buffered send: core/pt2pt/bsend.h */
+    WEFT_REQUEST_MAKING,      /* MPI_Comm_idup: core/comm/comm_make.h */
+    WEFT_REQUEST_COLL,        /* a collective: core/coll/coll.h */
+    WEFT_REQUEST_PSEND,       /* partitioned: core/pt2pt/partitioned.h */
+    WEFT_REQUEST_PRECV,
+    WEFT_REQUEST_ANNOUNCEMENT, /* the whole of announcements of partitioned sends; not in the pool
+                                */
+    WEFT_REQUEST_RMA, /* an operation on a window; the whole of a window's messages: core/rma/win.h
+                       */
+    WEFT_REQUEST_KINDS
+};
+
+enum weft_send_mode {
+    WEFT_SEND_STANDARD,
+    WEFT_SEND_SYNCHRONOUS,
+    WEFT_SEND_READY,
+    WEFT_SEND_BUFFERED /* below the entry points: a standard send from an attached buffer */
+};
+
+/* The mode of a receive, or of nothing from MPI_PROC_NULL, while a send that it waits for too (its
+ * part) is under way; else 0. */
+enum { WEFT_RECEIVE_WITH_SEND = 1 };
+
+enum weft_request_flag {
+    WEFT_REQUEST_ORPHAN = 1, /* the user freed it while it was active */
+    WEFT_REQUEST_IN_NET = 2, /* a receive that the provider matches */
+    WEFT_REQUEST_CANCELLED = 4,
+    WEFT_REQUEST_PERSISTENT = 8,
+    WEFT_REQUEST_INACTIVE = 16,   /* persistent and not started, or completed since */
+    WEFT_REQUEST_PART = 32,       /* its completion is an event of its whole */
+    WEFT_REQUEST_BUFFERED = 64,   /* a send whose end calls weft_bsend_ended */
+    WEFT_REQUEST_COUNTED = 64,    /* a receive whose end core/message/count.h counts */
+    WEFT_REQUEST_CANCELLING = 128 /* a send: CANCEL was sent, pending counts the reply */
+};
+
+/* A request's room for its lane. The first part is for any lane that works on it; the net lane
+ * keeps things in the rest from one operation to the next. */
+enum { WEFT_LANE_BYTES = 256, WEFT_LANE_SCRATCH = 64 };
+
+struct weft_request {
+    struct weft_object object;
+    uint8_t op;    /* enum weft_request_kind */
+    uint8_t mode;  /* enum weft_send_mode; receives: WEFT_RECEIVE_WITH_SEND */
+    uint8_t flags; /* enum weft_request_flag */
+    uint8_t error; /* MPI error class of what happened to it */
+    int16_t pending;
+    uint8_t owner; /* enum weft_lane: whose state `lane` holds; WEFT_LANE_UNKNOWN: none */
+    uint8_t unused;
+    /* up to here: struct weft_request_head */
+
+    union { /* receives: what came; sends: tag */
+        struct {
+            int32_t source, tag;
+        };
+        uint64_t key; /* both: weft_match_key */
+    };
+    uint32_t sequence; /* sends: of the message among all to its peer; receives from any source:
+                            their order of start; receives that are parts: for their whole's use */
+    uint32_t number;   /* for good: its VCI, slab and place there, see weft_request_numbered */
+    size_t bytes;      /* data received; data to send */
+
+    struct weft_channel *channel;
+    struct weft_peer *peer; /* NULL before a receive from any source matches */
+    const struct weft_datatype *type;
+    void *buffer;
+    size_t capacity;           /* bytes of data the buffer's type map takes */
+    struct weft_request *next; /* in the pool's free list, or in a lane's queue */
+    uint64_t posted;           /* receives in the provider: their order among each other; flushes:
+                                  which entries they wait for */
+    union {
+        struct weft_match_receive match;
+        struct {        /* of sends, where match has its link */
+            void *copy; /* freed with the part; may be NULL */
+        } part;
+        struct weft_schedule *schedule; /* of collectives: what it completes with */
+    };
+    struct weft_request *whole; /* of a part; of a buffered send the user's request, and vice
+                                   versa */
+    struct weft_vci *vci;       /* whose pool it belongs to, for good */
+
+    _Alignas(16) unsigned char lane[WEFT_LANE_BYTES]; /* belongs to the lane (fi_context2 …) */
+};
+
+/* The first 16 bytes of a request, written in one piece. */
+struct weft_request_head {
+    struct weft_object object;
+    uint8_t op, mode, flags, error;
+    int16_t pending;
+    uint8_t owner, unused;
+};
+
+_Static_assert(offsetof(struct weft_request, source) == sizeof(struct weft_request_head),
+               "the head is the beginning of a request");
+_Static_assert(sizeof((struct weft_request *)0)->part <= offsetof(struct weft_match_receive, order),
+               "match.queued stays false under a send, match.source is its rank");
+
+/* The sequence of a send that the receiver has, so that it cannot be cancelled. */
+enum { WEFT_NO_SEQUENCE = 0 };
+
+struct weft_request_pool {
+    struct weft_request *free;
+    /* Another thread may read these two: the array is replaced by a longer one, and kept. */
+    struct weft_request **_Atomic slabs;
+    _Atomic size_t nslabs;
+    size_t room; /* members of the array; the one before the first is the array before, or NULL */
+};
+
+enum { WEFT_REQUEST_SLAB = 256 };
+
+/* The integer form of a request is its number, and this (MPI_Request_toint): other handles have
+ * less, so a request needs no entry in their table, which would cost time for each message. */
+enum { WEFT_REQUEST_INTEGERS = 1 << 30 };
+
+/* The differences between the kinds. */
+struct weft_request_ops {
+    const char *name; /* for users; NULL: requests of Weft's own */
+    /* The request, or the request of which it is a part, ends in objects that belong to no VCI, so
+     * that its last event needs all VCIs. */
+    bool needs_all, parts_need_all;
+    /* A part of a request of this kind is complete. NULL: it frees its copy, and is an event of its
+     * whole, which takes over its error. */
+    void (*part_ended)(struct weft_request *part);
+    /* Frees what a complete or inactive request holds besides itself; may be NULL. Returns an MPI
+     * error class. */
+    int (*free)(struct weft_request *request);
+    /* Ends what such requests have deferred in a VCI until a thread holds all, which the caller
+     * does; may be NULL. */
+    void (*end_deferred)(struct weft_vci *vci);
+};
+
+/* By kind. The rows of collectives and windows are written by weft_init, since those modules are
+ * above this one. */
+extern struct weft_request_ops weft_request_ops[WEFT_REQUEST_KINDS];
+
+/* The object of MPI_REQUEST_NULL; never written to. */
+extern struct weft_request weft_request_null;
+
+/* A complete request for an operation with MPI_PROC_NULL: source MPI_PROC_NULL, no bytes (MPI 5.0,
+ * 3.10). Ends the job when memory is short. */
+WEFT_COLD struct weft_request *weft_request_to_nowhere(struct weft_vci *vci);
+
+/* Makes MPI_REQUEST_NULL valid. Called once. */
+void weft_request_init(void);
+void weft_request_finalize(void);
+
+/* General path of weft_request_get: one more slab. NULL if memory is short, the sentence recorded.
+ */
+WEFT_COLD struct weft_request *weft_request_grow(struct weft_vci *vci);
+
+/* Takes the first of a pool that is not empty; the rest of the request is undefined. */
+static inline __attribute__((always_inline)) struct weft_request *
+weft_request_pop(struct weft_request_pool *pool, enum weft_request_kind op, int flags,
+                 enum weft_lane owner, int pending)
+{
+    struct weft_request *request = pool->free;
+    weft_assert(request->object.kind == WEFT_KIND_NONE);
+    const struct weft_request_head head = {.object = {WEFT_KIND_REQUEST, 0},
+                                           .op = (uint8_t)op,
+                                           .flags = (uint8_t)flags,
+                                           .pending = (int16_t)pending,
+                                           .owner = (uint8_t)owner};
+    pool->free = request->next;
+    memcpy(request, &head, sizeof head);
+    return request;
+}
+
+/* A request of that op, no flags, no error, pending as given; the rest is undefined. NULL when
+ * memory is short (MPI_ERR_NO_MEM), the sentence recorded. */
+struct weft_request *weft_request_get(struct weft_vci *vci, enum weft_request_kind op, int pending);
+
+/* Gives a request back to its pool (inline: weft_request_push, vci.h). */
+void weft_request_put(struct weft_request *request);
+
+/* The request with that number; NULL when there is none. For any thread. */
+struct weft_request *weft_request_numbered(uint64_t number);
+
+/* Calls see(arg, request) for each request that is handed out, complete and inactive ones included:
+ * of a VCI, for a caller that holds no other, or of all VCIs. Slow. */
+void weft_request_each_of(const struct weft_vci *vci,
+                          void (*see)(void *arg, struct weft_request *request), void *arg);
+void weft_request_each(void (*see)(void *arg, struct weft_request *request), void *arg);
+
+/* Makes whole wait for a send of its own too, which the user does not see: whole takes over its
+ * error. copy is freed when the send is complete; may be NULL. */
+void weft_request_join(struct weft_request *whole, struct weft_request *send, void *copy);
+
+/* The user frees a request: it ends now, or as soon as it is complete. Returns MPI_SUCCESS, or
+ * what the free function of a generalized request returned. */
+int weft_request_abandon(struct weft_request *request);
+
+/* The last event of a request that the user does not wait for: frees what it holds, and itself;
+ * a part becomes an event of its whole. Where that needs all VCIs and the caller holds one, it is
+ * deferred: the next thread that takes all VCIs calls the second. */
+WEFT_COLD void weft_request_last(struct weft_request *request);
+WEFT_COLD void weft_request_end_deferred(void);
+
+/* Something an operation waited for has happened. */
+static inline __attribute__((always_inline)) void weft_request_event(struct weft_request *request)
+{
+    weft_assert(request->pending > 0);
+    if (--request->pending == 0 &&
+        weft_unlikely(request->flags &
+                      (WEFT_REQUEST_ORPHAN | WEFT_REQUEST_BUFFERED | WEFT_REQUEST_PART)))
+        weft_request_last(request);
+}
+
+/* Notes that a message of length bytes is too long for a receive, whose source and tag are set. */
+WEFT_COLD void weft_request_truncated(struct weft_request *request, size_t length);
+
+/* Sets how many bytes a receive, whose source and tag are set, takes of a message of length bytes,
+ * and returns them; records the error if the message is truncated. */
+static inline __attribute__((always_inline)) size_t weft_request_fit(struct weft_request *request,
+                                                                     size_t length)
+{
+    size_t bytes = length;
+    if (weft_unlikely(length > request->capacity)) {
+        weft_request_truncated(request, length);
+        bytes = request->capacity;
+    }
+    request->bytes = bytes;
+    return bytes;
+}
+
+/* The communicator whose error handler a failed request calls; NULL: MPI_COMM_SELF. (Only requests
+ * that never fail, and generalized requests, have no channel.) */
+static inline struct weft_comm *weft_request_comm(const struct weft_request *request)
+{
+    return request->channel ? request->channel->comm : NULL;
+}
+
+/* Progresses until the request is complete. */
+void weft_request_wait(struct weft_request *request);
+
+/* Fills a user's status (may be MPI_STATUS_IGNORE) from a complete request; MPI_ERROR too only if
+ * with_error is set (MPI 5.0, 3.2.5). */
+void weft_request_status(const struct weft_request *request, MPI_Status *status, bool with_error);
+
+/* The empty status of MPI 5.0 section 3.7.3, of what is no operation; weft_status_clear leaves its
+ * MPI_ERROR, for operations without a status of their own. */
+void weft_status_empty(MPI_Status *status);
+void weft_status_clear(MPI_Status *status);
+
+/* The status of a receive from, or a probe of, MPI_PROC_NULL (MPI 5.0, 3.10). */
+void weft_status_proc_null(MPI_Status *status);
+void weft_status_set_bytes(MPI_Status *status, size_t bytes);
+size_t weft_status_bytes(const MPI_Status *status);
+void weft_status_set_cancelled(MPI_Status *status, bool cancelled);
+bool weft_status_cancelled(const MPI_Status *status);
+
+#endif

@@ -1,0 +1,293 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Receives and messages that the core matches itself: see sw_match.h.
+ *
+ * Invariant: channel->held counts (beside WEFT_HELD_ALWAYS) the receives of the channel that are in
+ * the posted queue and could match a message from the net, and the claims under way.
+ */
+#include "core/message/sw_match.h"
+#include "core/message/count.h"
+#include "core/tool/event.h"
+#include "core/pt2pt/lane.h"
+
+#include <stdlib.h>
+#include <string.h>
+
+/* A standard send to this process is copied when it is not longer than SELF_BUFFERED, there are
+ * credits for it or it is not longer than SELF_ALWAYS, and no receive waits for it, so that it
+ * completes at once; another one waits for its receive and is copied once. */
+enum { SELF_BUFFERED = 65536, SELF_ALWAYS = 40 };
+
+void weft_sw_hold(struct weft_channel *channel, int by)
+{
+    weft_assert(weft_vci_is_held(channel->comm->vci));
+    channel->held += by;
+    weft_assert(channel->held >= 0);
+    channel->sources = channel->held ? 0 : (uint32_t)channel->comm->size;
+    if (by > 0 && !channel->listed && channel->held < WEFT_HELD_ALWAYS) {
+        struct weft_vci *vci = channel->comm->vci;
+        if (!vci->held)
+            vci->held_last = channel;
+        channel->listed = true;
+        channel->next_held = vci->held;
+        vci->held = channel;
+    }
+}
+
+static struct weft_matcher *matcher_of(const struct weft_channel *channel)
+{
+    return &channel->comm->vci->matcher;
+}
+
+/* Takes a message out of the matcher, for a receive, a matched probe or a cancel. */
+void weft_sw_take(struct weft_matcher *matcher, struct weft_message *message)
+{
+    weft_match_take(matcher, &message->match);
+    weft_count_level(&weft_counts.unexpected, -1);
+}
+
+/* The end of a message that was taken. */
+static void free_message(struct weft_message *message)
+{
+    weft_assert(!message->match.queued);
+    weft_count_level(&weft_counts.unexpected_bytes, -(int64_t)message->arrival.bytes);
+    weft_lane_kept(&message->arrival, -1);
+    free(message);
+}
+
+static bool net_could_match(const struct weft_request *request)
+{
+    return request->channel->held < WEFT_HELD_ALWAYS &&
+           (!request->peer || request->peer->lane == WEFT_LANE_NET);
+}
+
+/* ---- Delivery */
+
+/* A receive from any source needs the sender's peer to fetch or acknowledge the message. False if
+ * the connection fails: then the receive has the error. */
+static bool find_sender(struct weft_request *receive, const struct weft_arrival *message)
+{
+    if (!receive->peer)
+        receive->peer = message->peer;
+    if (!receive->peer && (unsigned)message->source >= (unsigned)receive->channel->comm->size) {
+        receive->error = (uint8_t)weft_error_set(
+            MPI_ERR_OTHER,
+            "a receive from any source matched a message of rank %d, which the communicator does "
+            "not have; see whether a program outside of the job sends to this rank (SECURITY.md)",
+            message->source);
+        receive->bytes = 0;
+        return false;
+    }
+    if (receive->peer ||
+        (message->place != WEFT_DATA_AT_SENDER && message->mode != WEFT_SEND_SYNCHRONOUS))
+        return true;
+    receive->peer = weft_comm_connect(receive->channel->comm, message->source);
+    if (receive->peer)
+        return true;
+    receive->error = MPI_ERR_OTHER;
+    receive->bytes = 0;
+    return false;
+}
+
+static void take_data(struct weft_request *receive, const struct weft_arrival *message)
+{
+    size_t bytes = weft_request_fit(receive, message->length);
+    if (message->place == WEFT_DATA_LOCAL) {
+        struct weft_request *send = (struct weft_request *)message->data;
+        weft_assert(send->op == WEFT_REQUEST_SEND && send->pending > 0);
+        weft_datatype_copy(send->type, send->buffer, receive->type, receive->buffer, bytes);
+        weft_request_event(send);
+    } else {
+        weft_datatype_unpack(receive->type, receive->buffer, 0, message->data, bytes);
+    }
+}
+
+void weft_deliver(struct weft_request *receive, const struct weft_arrival *message)
+{
+    weft_assert(receive->op == WEFT_REQUEST_RECV && receive->pending > 0);
+    weft_assert(!(receive->flags & WEFT_REQUEST_IN_NET) && !receive->match.queued);
+    receive->source = message->source;
+    receive->tag = message->tag;
+    if (weft_likely(find_sender(receive, message))) {
+        if (message->place == WEFT_DATA_AT_SENDER) {
+            weft_lane_fetch(receive, message);
+            return;
+        }
+        take_data(receive, message);
+        weft_lane_matched(receive, message);
+    }
+    weft_request_event(receive);
+}
+
+/* ---- Receives */
+
+void weft_sw_receive_taken(struct weft_request *request, struct weft_message *message)
+{
+    weft_assert(!message->channel || message->channel->comm->uses > 0);
+    weft_deliver(request, &message->arrival);
+    if (message->channel)
+        message->channel->comm->uses--;
+    free_message(message);
+}
+
+void weft_sw_receive(struct weft_request *request)
+{
+    weft_assert(request->pending > 0 && !(request->flags & WEFT_REQUEST_IN_NET));
+    weft_assert(weft_vci_is_held(request->channel->comm->vci) &&
+                request->vci == request->channel->comm->vci);
+    struct weft_match_receive *receive = &request->match;
+    struct weft_match_message *match = NULL;
+    receive->context = request->channel->context;
+    request->owner = WEFT_LANE_UNKNOWN;
+    struct weft_matcher *matcher = matcher_of(request->channel);
+    if (matcher->unexpected)
+        match = weft_match_find(matcher, receive->context, receive->source, receive->tag);
+    if (match) {
+        weft_sw_take(matcher, weft_message_of(match));
+        weft_sw_receive_taken(request, weft_message_of(match));
+        return;
+    }
+    weft_match_post(matcher, receive);
+    if (net_could_match(request))
+        weft_sw_hold(request->channel, 1);
+}
+
+bool weft_sw_withdraw(struct weft_request *request)
+{
+    if (!weft_match_withdraw(matcher_of(request->channel), &request->match))
+        return false;
+    if (net_could_match(request))
+        weft_sw_hold(request->channel, -1);
+    return true;
+}
+
+/* ---- Messages */
+
+/* A message that was sent in ready mode has found no receive: a mistake in the program
+ * (MPI 5.0, 3.4), reported once in each process. */
+WEFT_COLD static void report_unready(const struct weft_arrival *message)
+{
+    static _Atomic bool reported;
+    const struct weft_channel *channel = weft_channel_of(message->context);
+    if (!channel || channel->took_back || atomic_exchange(&reported, true))
+        return;
+    const char *name = channel->comm->name;
+    weft_warn("rank %d of %s has sent %zu bytes with tag %d in ready mode to rank %d, where no "
+              "receive for them was posted: the program is wrong, and may lose such messages with "
+              "another MPI. Post the receive before the send starts, or use MPI_Send instead of "
+              "MPI_Rsend. (Reported once.)",
+              message->source, name && *name ? name : "a communicator", message->length,
+              message->tag, channel->comm->rank);
+}
+
+/* Copies into a kept message what it must not refer to. */
+static void copy_data(struct weft_message *kept, const struct weft_arrival *message)
+{
+    kept->arrival.data = kept->data;
+    if (message->place == WEFT_DATA_LOCAL) {
+        struct weft_request *send = (struct weft_request *)message->data;
+        kept->arrival.place = WEFT_DATA_HERE;
+        weft_datatype_pack(send->type, send->buffer, 0, kept->data, send->bytes);
+        weft_request_event(send);
+    } else {
+        memcpy(kept->data, message->data, message->bytes);
+    }
+}
+
+WEFT_COLD static int report_no_memory(const struct weft_arrival *message)
+{
+    static const char text[] = "no memory to keep an unexpected message of %zu bytes from rank %d "
+                               "with tag %d; post its receive earlier";
+    if (message->lane != WEFT_LANE_SELF)
+        weft_fatal(MPI_ERR_NO_MEM, text, message->length, message->source, message->tag);
+    return weft_error_set(MPI_ERR_NO_MEM, text, message->length, message->source, message->tag);
+}
+
+/* True if a kept message of this process refers to its send, which completes with the receive. */
+static bool refers_to_send(const struct weft_arrival *message)
+{
+    if (message->place != WEFT_DATA_LOCAL)
+        return false;
+    bool credits = message->peer->kept < weft.eager_credits || message->length <= SELF_ALWAYS;
+    return message->mode == WEFT_SEND_SYNCHRONOUS || message->length > SELF_BUFFERED || !credits;
+}
+
+static int keep(struct weft_matcher *matcher, const struct weft_arrival *message)
+{
+    bool refers = refers_to_send(message);
+    size_t room = refers ? 0 : message->bytes;
+    if (weft_unlikely(message->mode == WEFT_SEND_READY))
+        report_unready(message);
+    struct weft_message *kept = malloc(sizeof *kept + room);
+    if (!kept)
+        return report_no_memory(message);
+    kept->object = (struct weft_object){WEFT_KIND_MESSAGE, 0};
+    kept->arrival = *message;
+    kept->arrival.bytes = room;
+    kept->channel = NULL;
+    if (!refers)
+        copy_data(kept, message);
+    kept->match.context = message->context;
+    kept->match.source = message->source;
+    kept->match.tag = message->tag;
+    weft_match_store(matcher, &kept->match);
+    weft_count_unexpected(message->context, message->source);
+    weft_count_level(&weft_counts.unexpected_bytes, (int64_t)room);
+    weft_lane_kept(&kept->arrival, 1);
+    weft_count_level(&weft_counts.unexpected, 1);
+    if (weft_event_wanted(WEFT_EVENT_UNEXPECTED))
+        weft_event_raise(WEFT_EVENT_UNEXPECTED,
+                         &(struct weft_event_data){.rank = message->source,
+                                                   .tag = message->tag,
+                                                   .context = message->context,
+                                                   .bytes = message->length});
+    return MPI_SUCCESS;
+}
+
+int weft_sw_arrive(struct weft_matcher *matcher, const struct weft_arrival *message)
+{
+    struct weft_match_receive *receive = NULL;
+    if (weft_match_posted(matcher))
+        receive = weft_match_arrive(matcher, message->context, message->source, message->tag);
+    if (!receive)
+        return keep(matcher, message);
+    struct weft_request *request = weft_sw_request(receive);
+    weft_assert(weft_vci_is_held(request->vci) && &request->vci->matcher == matcher);
+    if (net_could_match(request))
+        weft_sw_hold(request->channel, -1);
+    weft_deliver(request, message);
+    return MPI_SUCCESS;
+}
+
+/* ---- Cancelled sends */
+
+/* The search for the message of a cancelled send. */
+struct search {
+    const struct weft_arrival *name;
+    struct weft_message *found;
+    int matches;
+};
+
+static void compare(void *arg, struct weft_match_message *match)
+{
+    struct search *search = arg;
+    const struct weft_arrival *name = search->name;
+    struct weft_message *message = weft_message_of(match);
+    if (match->source != name->source || match->tag != name->tag ||
+        message->arrival.lane != name->lane || message->arrival.id != name->id)
+        return;
+    search->found = message;
+    search->matches++;
+}
+
+bool weft_sw_revoke(struct weft_matcher *matcher, struct weft_arrival *name)
+{
+    struct search search = {.name = name};
+    weft_match_each_message(matcher, name->context, compare, &search);
+    if (search.matches != 1)
+        return false;
+    *name = search.found->arrival;
+    weft_sw_take(matcher, search.found);
+    free_message(search.found);
+    return true;
+}

@@ -1,0 +1,133 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Dead ranks. The launcher reports them (weftrun --keep-going; other launchers end the job).
+ * Operations that need a dead rank complete with MPI_ERR_PROC_ABORTED; other operations continue.
+ *
+ * Invariant: an operation that the provider has accepted is completed by the provider. An operation
+ * that waits for a message of the dead peer is completed here; if that message still arrives, it is
+ * dropped, because the peer's lane is WEFT_LANE_DEAD.
+ */
+#include "core/base/error.h"
+#include "core/pt2pt/lane.h"
+#include "core/message/count.h"
+#include "core/tool/event.h"
+
+#include <stdlib.h>
+#include <time.h>
+
+int weft_failure_say(const struct weft_peer *peer)
+{
+    char host[256];
+    return weft_error_set(MPI_ERR_PROC_ABORTED,
+                          "rank %d on %s ended before it called MPI_Finalize; see its output or "
+                          "the launcher's for the reason",
+                          peer->world, weft_boot_host(peer->world, host, sizeof host));
+}
+
+bool weft_failure_confirm(const struct weft_peer *peer)
+{
+    enum { WAIT_MS = 300 };              /* a launcher's report can follow the provider's error */
+    static _Atomic double waited = -1.0; /* the end of the last such wait, in seconds */
+    int rank = peer ? peer->world : WEFT_BOOT_ANYBODY;
+    bool dead = weft_boot_has_failed(rank);
+    if (dead || (waited >= 0.0 && weft_seconds() - waited < 1.0))
+        return dead;
+    for (int ms = 0; ms < WAIT_MS && !dead; ms++) {
+        nanosleep(&(struct timespec){.tv_nsec = 1000000}, NULL);
+        dead = weft_boot_has_failed(rank);
+    }
+    waited = weft_seconds();
+    return dead;
+}
+
+struct death {
+    struct weft_peer *peer;
+    struct weft_request *found;
+};
+
+static bool is_posted(const struct weft_request *request)
+{
+    return request->op == WEFT_REQUEST_RECV &&
+           (request->match.queued || (request->flags & WEFT_REQUEST_IN_NET));
+}
+
+/* Finds the first operation to end. One at a time, because ending it may start others. */
+static void find_stranded(void *arg, struct weft_request *request)
+{
+    struct death *death = arg;
+    if (death->found || request->pending <= 0 || request->peer != death->peer)
+        return;
+    if (is_posted(request) || weft_lane_waits_for_peer(request))
+        death->found = request;
+}
+
+static void end(struct weft_request *request)
+{
+    weft_assert(request->pending > 0);
+    if (!is_posted(request)) {
+        request->error = (uint8_t)weft_failure_say(request->peer);
+        weft_lane_abandon(request);
+        return;
+    }
+    if (request->flags & WEFT_REQUEST_IN_NET) {
+        if (!weft_net_withdraw(request))
+            return; /* a message had matched before */
+    } else {
+        weft_sw_withdraw(request);
+    }
+    request->error = (uint8_t)weft_failure_say(request->peer);
+    request->source = MPI_ANY_SOURCE;
+    request->tag = MPI_ANY_TAG;
+    request->bytes = 0;
+    weft_request_event(request);
+}
+
+static void bury(struct weft_peer *peer)
+{
+    weft_assert(peer->lane == WEFT_LANE_NET || peer->lane == WEFT_LANE_SHM);
+    weft_lane_bury(peer);
+    struct death death = {.peer = peer};
+    do {
+        death.found = NULL;
+        weft_request_each(find_stranded, &death);
+        if (death.found)
+            end(death.found);
+    } while (death.found);
+}
+
+/* First contact with the rank may still come, in any deal: weft_peer_make sees to the others. */
+static void died(int rank)
+{
+    for (unsigned deal = 0; deal < weft.deals; deal++) {
+        struct weft_peer *peer = weft_peer_known(deal, rank);
+        if (!peer && deal == 0)
+            peer = weft_peer_make(deal, rank);
+        if (!peer || (peer->lane != WEFT_LANE_NET && peer->lane != WEFT_LANE_SHM))
+            continue;
+        if (deal == 0) {
+            weft_counts.deaths++;
+            weft_event_of_rank(WEFT_EVENT_DEATH, rank, peer->lane, 0, 0);
+        }
+        bury(peer);
+    }
+}
+
+int weft_failure_check(void)
+{
+    int rank, deaths = 0;
+    weft_assert(weft_vcis_hold_all());
+    while (weft_boot_next_failure(&rank)) {
+        if (rank == WEFT_BOOT_LAUNCHER)
+            weft_fatal(MPI_ERR_OTHER,
+                       "the connection to the launcher (%s) is lost, and the job cannot go on "
+                       "without it; see the launcher's output or the system's log",
+                       weft.job.launcher);
+        if (rank != weft.job.rank && rank >= 0 && rank < weft.job.size) {
+            died(rank);
+            deaths++;
+        }
+    }
+    if (weft.net)
+        weft_net_check_hosts();
+    return deaths;
+}

@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Progress, and waiting for it: a waiting rank polls, then yields its core, then sleeps.
+ *
+ * A thread that holds all VCIs progresses everything. A thread that holds one VCI progresses that
+ * one, and now and then what no other thread may be progressing (progress_others).
+ *
+ * Invariant: a thread that yields or sleeps here has released its VCIs, unless a call of the same
+ * thread is around this one.
+ */
+#include "core/comm/context_alloc.h"
+#include "core/coll/coll.h"
+#include "core/process/hang.h"
+#include "core/pt2pt/lane.h"
+#include "core/pt2pt/partitioned.h"
+#include "core/base/settings.h"
+#include "core/rma/win.h"
+#include "core/message/count.h"
+#include "core/process/weft.h"
+
+#include <sched.h>
+#include <unistd.h>
+
+/* Polls without an event before a waiting rank yields. */
+enum {
+    SPIN_ALONE = 20000, /* a rank that has a core of its own */
+    SPIN_SHARED = 4,    /* ranks outnumber cores */
+    SPIN_NET = 1,       /* the same without shared memory: each poll is a system call already */
+    YIELDS_BEFORE_SLEEP = 4000,
+    SLEEP_US = 50
+};
+
+/* In shared memory a writer wakes a sleeping reader, so a rank that shares its core can sleep
+ * sooner, and longer each time: the sleeps end to look for deaths and the end of a fence. Not at
+ * once: to wake takes longer than to copy 1 MiB (4 ranks on 2 cores gather that in 0.8 of the time
+ * that they take with 32 yields, and 200 ranks on 2 cores are as fast). */
+enum {
+    YIELDS_BEFORE_DOORBELL = 256,
+    SLEEPS_OF_A_LENGTH = 16,
+    LONG_SLEEP_US = 1000,
+    LONGEST_SLEEP_US = 16000
+};
+
+enum { NET_TURN = 8 };
+
+/* Calls of weft_progress, or of weft_look, without an event between two checks for dead ranks. */
+enum { QUIET_TURN = 1024 };
+
+/* Polls of one VCI between two calls of progress_others: rarely when only other VCIs are concerned,
+ * whose threads may progress them, often when something that needs all VCIs is under way. */
+enum { POLLS_OF_ONE = 1024, POLLS_OF_ONE_WITH_OTHERS = 32 };
+
+/* What progress moves besides the lanes, while there is any of it. */
+static inline bool others_move(void)
+{
+    return __atomic_load_n(&weft.others, __ATOMIC_RELAXED) || weft.partitioned;
+}
+
+/* The same without what belongs to one VCI. */
+static bool others_need_all(void)
+{
+    return __atomic_load_n(&weft.others, __ATOMIC_RELAXED) & ~WEFT_OTHERS_WINDOWS ||
+           weft.partitioned;
+}
+
+static int move_others(int events)
+{
+    weft_assert(weft_vcis_hold_all());
+    events += weft_context_alloc_progress() + weft_partitioned_progress();
+    if (weft_count_all()) {
+        weft_counts.polls++;
+        weft_counts.polls_with_events += events > 0;
+    }
+    return events;
+}
+
+/* The lanes, collectives and windows of a VCI. */
+static inline __attribute__((always_inline)) int progress_one(struct weft_vci *vci)
+{
+    weft_assert(weft_vci_is_held(vci));
+    int events = weft_lane_progress(vci);
+    if (weft_unlikely(vci->coll.active != NULL))
+        events += weft_coll_progress(vci);
+    if (weft_unlikely(vci->windows.first != NULL))
+        events += weft_rma_progress(vci);
+    return events;
+}
+
+WEFT_HOT int weft_progress(void)
+{
+    static unsigned quiet;
+    int events = 0;
+    weft_assert(weft_vcis_hold_all());
+    for (unsigned i = 0; i < weft.nvcis; i++)
+        events += progress_one(&weft.vcis[i]);
+    if (weft_unlikely(others_move()))
+        events = move_others(events);
+    /* A program may wait by tests alone, and for a rank that is dead. */
+    if (!events && ++quiet % QUIET_TURN == 0)
+        events = weft_failure_check();
+    return events;
+}
+
+/* Progresses what a thread that holds one VCI does not: everything if something needs all VCIs,
+ * else the other VCIs that no thread holds. */
+static __attribute__((noinline)) int progress_others(struct weft_vci *vci)
+{
+    int events = 0;
+    unsigned held = others_need_all() ? weft_vcis_release() : 0;
+    if (held) {
+        weft_vcis_enter();
+        events = weft_progress();
+        weft_vcis_leave();
+        weft_vcis_retake(held);
+        return events;
+    }
+    for (unsigned i = 0; i < weft.nvcis; i++) {
+        struct weft_vci *other = &weft.vcis[i];
+        if (other == vci || !weft_lock_try(&other->lock))
+            continue;
+        progress_one(other);
+        weft_lock_leave(&other->lock);
+    }
+    return events;
+}
+
+static inline __attribute__((always_inline)) int poll_one(struct weft_vci *vci)
+{
+    int events = progress_one(vci);
+    if (weft_likely(++vci->polls < POLLS_OF_ONE) &&
+        (vci->polls < POLLS_OF_ONE_WITH_OTHERS || !others_move()))
+        return events;
+    vci->polls = 0;
+    return events + progress_others(vci);
+}
+
+WEFT_HOT int weft_poll(struct weft_vci *vci)
+{
+    static unsigned turn;
+    if (weft_unlikely(vci != NULL))
+        return poll_one(vci);
+    weft_assert(weft_vcis_hold_all());
+    if (!weft.shm || weft.nvcis > 1 || weft_unlikely(others_move()) ||
+        weft_unlikely(weft.vcis[0].coll.active != NULL))
+        return weft_progress();
+    int events = weft_shm_progress(0);
+    if (!weft.net || ++turn % NET_TURN)
+        return events;
+    return events + weft_net_progress(0);
+}
+
+static void yield_core(void)
+{
+    __atomic_fetch_add(&weft_counts.yields, 1, __ATOMIC_RELAXED);
+    sched_yield();
+}
+
+WEFT_COLD static void yield_between_looks(void)
+{
+    unsigned held = weft_entry_flags & WEFT_ENTRY_THREADS ? weft_vcis_release() : 0;
+    yield_core();
+    weft_vcis_retake(held);
+}
+
+bool weft_wait_check(unsigned polls, const struct weft_request *request)
+{
+    bool threads = weft_entry_flags & WEFT_ENTRY_THREADS;
+    unsigned held = threads ? weft_vcis_release() : 0;
+    if (threads)
+        weft_vcis_enter();
+    bool deaths = weft_failure_check() > 0;
+    if (!deaths && polls)
+        weft_hang_check(polls, request);
+    if (threads)
+        weft_vcis_leave();
+    weft_vcis_retake(held);
+    return deaths;
+}
+
+void weft_look(struct weft_vci *vci)
+{
+    struct weft_vci *on = vci ? vci : &weft.vcis[0];
+    if (vci ? poll_one(vci) : weft_progress()) {
+        on->idle_looks = 0;
+        return;
+    }
+    on->idle_looks++;
+    if (vci && on->idle_looks % QUIET_TURN == 0)
+        weft_wait_check(0, NULL);
+    if (on->idle_looks >= (unsigned)weft.yield_after)
+        yield_between_looks();
+}
+
+/* Microseconds of the next sleep, after so many sleeps without an event. */
+static unsigned sleep_length(unsigned sleeps)
+{
+    unsigned doublings = sleeps / SLEEPS_OF_A_LENGTH;
+    if (weft.net || weft.vcis[0].coll.shared || !weft_shm_is_idle())
+        return SLEEP_US; /* events that do not wake the futex */
+    return doublings < 9 ? SLEEP_US << doublings : LONGEST_SLEEP_US;
+}
+
+/* Yields or sleeps after so many polls without an event. True after a sleep so long that the checks
+ * of a waiting rank are due. */
+static bool yield_or_sleep(unsigned polls, bool threads)
+{
+    /* Threads get here without the lock. */
+    bool doorbell = weft.shm && !threads;
+    unsigned yields =
+        doorbell && weft.yield_after == SPIN_SHARED ? YIELDS_BEFORE_DOORBELL : YIELDS_BEFORE_SLEEP;
+    unsigned begin = (unsigned)weft.yield_after + yields;
+    if (polls <= begin) {
+        yield_core();
+        return false;
+    }
+    double begun = weft_seconds();
+    unsigned length = doorbell ? sleep_length(polls - begin) : SLEEP_US;
+    if (doorbell)
+        weft_shm_sleep(length);
+    else
+        usleep(length);
+    __atomic_fetch_add(&weft_counts.sleeps, 1, __ATOMIC_RELAXED);
+    __atomic_fetch_add(&weft_counts.asleep, (uint64_t)((weft_seconds() - begun) * 1e9),
+                       __ATOMIC_RELAXED);
+    return length >= LONG_SLEEP_US;
+}
+
+/* A thread may wait for one that needs the same core. With MPI_THREAD_MULTIPLE a thread yields
+ * after POLLS polls; after FEW when yielding was what ended its last wait; but at every TRIAL-th
+ * wait it tries POLLS again. */
+enum { POLLS = 200, FEW = 4, TRIAL = 64 };
+
+/* (initial-exec: its address needs no call.) */
+static _Thread_local __attribute__((tls_model("initial-exec"))) struct {
+    unsigned waits;   /* so far */
+    unsigned limit;   /* polls before it yields in the wait under way */
+    unsigned longest; /* polls in a row without an event in the wait under way */
+    bool yields_help; /* the last wait ended after a yield */
+} spin;
+
+static bool adapts_spin(void)
+{
+    return weft_entry_flags & WEFT_ENTRY_THREADS && !weft_settings.spin;
+}
+
+/* Polls before this thread yields; n: it is in turn n of a wait. */
+static unsigned yield_limit(unsigned n)
+{
+    if (weft_likely(!adapts_spin()))
+        return (unsigned)weft.yield_after;
+    if (n == 1 && !spin.longest)
+        spin.limit = spin.yields_help && ++spin.waits % TRIAL ? FEW : POLLS;
+    if (n > spin.longest)
+        spin.longest = n;
+    return spin.limit < (unsigned)weft.yield_after ? spin.limit : (unsigned)weft.yield_after;
+}
+
+void weft_idle_end(void)
+{
+    if (!spin.longest)
+        return;
+    spin.yields_help = spin.longest >= spin.limit;
+    spin.longest = 0;
+}
+
+/* What weft_idle_for does beside counting, in turn n. */
+WEFT_HOT static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned n,
+                                                       const struct weft_request *request)
+{
+    unsigned flags = weft_entry_flags;
+    if (flags & WEFT_ENTRY_REPORT) /* now: where cores are busy, so many polls take seconds */
+        n = *idle = (n | (WEFT_HANG_POLLS - 1)) + 1;
+    if (n % WEFT_HANG_POLLS == 0 && weft_wait_check(n, request))
+        return;
+    if (flags & WEFT_ENTRY_COUNT)
+        weft_count_waited(n);
+    if (n < yield_limit(n)) {
+        weft_share();
+        return;
+    }
+    unsigned held = flags & WEFT_ENTRY_THREADS ? weft_vcis_release() : 0;
+    if (yield_or_sleep(n, flags & WEFT_ENTRY_THREADS))
+        *idle = n | (WEFT_HANG_POLLS / 4 - 1); /* four long sleeps count as that many polls */
+    weft_vcis_retake(held);
+}
+
+WEFT_HOT void weft_idle_for(unsigned *idle, const struct weft_request *request)
+{
+    unsigned n = ++*idle;
+    if (weft_unlikely(n % WEFT_HANG_POLLS == 0) || weft_entry_flags ||
+        n >= (unsigned)weft.yield_after)
+        idle_at(idle, n, request);
+}
+
+void weft_idle(unsigned *idle)
+{
+    weft_idle_for(idle, NULL);
+}
+
+void weft_await(struct weft_vci *vci, unsigned *idle, const struct weft_request *request)
+{
+    if (!(vci ? poll_one(vci) : weft_progress())) {
+        weft_idle_for(idle, request);
+        return;
+    }
+    *idle = 0;
+    weft_share();
+}
+
+/* The cores that the ranks of this node have together. Without shared memory only this rank's own
+ * set is known; a set of one core is taken for a binding that gives the other ranks cores of their
+ * own. */
+static int cores_of_node(int own)
+{
+    if (weft.shm)
+        return weft_shm_cores();
+    return own > 1 ? own : (int)sysconf(_SC_NPROCESSORS_ONLN);
+}
+
+void weft_progress_open(void)
+{
+    cpu_set_t set;
+    int own = sched_getaffinity(0, sizeof set, &set) == 0 ? CPU_COUNT(&set) : 1;
+    bool shared = weft.job.local_size > cores_of_node(own);
+    weft.yield_after = weft_settings.spin ? (int)weft_settings.spin
+                       : !shared          ? SPIN_ALONE
+                       : weft.shm         ? SPIN_SHARED
+                                          : SPIN_NET;
+    weft_lock_open(own > 1);
+}

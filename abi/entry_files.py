@@ -11,6 +11,7 @@ from entry import FILE, HERE, Entry, indented, read_stanzas
 from tables import SPDX, TableError, note, prototype, read_tables, split_parameters, wrap
 
 INCLUDES = """\
+#include "core/base/clock.h"
 #include "core/comm/comm_make.h"
 #include "core/comm/intercomm.h"
 #include "core/comm/topology.h"

@@ -18,7 +18,7 @@
 #include "core/coll/schedule.h"
 #include "core/base/settings.h"
 #include "core/process/nodes.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>

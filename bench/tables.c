@@ -15,7 +15,7 @@
  *
  * Invariant: each job is a process of its own that ends without a word to the others.
  */
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "mpi.h"
 #include "pmix/boot.h"
 

@@ -88,6 +88,7 @@ dist-hook:
 libmpi_abi_a_SOURCES += \
     src/core/base/assert.h \
     src/core/base/attribute.c src/core/base/attribute.h \
+    src/core/base/clock.h \
     src/core/base/error.c src/core/base/error.h \
     src/core/base/error_code.c src/core/base/error_code.h \
     src/core/base/handle.c src/core/base/handle.h \
@@ -161,6 +162,7 @@ libmpi_abi_a_SOURCES += \
     src/core/message/count.c src/core/message/count.h \
     src/core/message/match.c src/core/message/match.h \
     src/core/message/peer.c src/core/message/peer.h \
+    src/core/message/process.h \
     src/core/message/request.c src/core/message/request.h \
     src/core/message/sw_match.c src/core/message/sw_match.h \
     src/core/message/vci.c src/core/message/vci.h \
@@ -169,8 +171,8 @@ libmpi_abi_a_SOURCES += \
     src/core/process/left.c src/core/process/left.h \
     src/core/process/nodes.c src/core/process/nodes.h \
     src/core/process/weft.c src/core/process/weft.h \
-    src/core/progress/failure.c \
-    src/core/progress/progress.c \
+    src/core/progress/failure.c src/core/progress/failure.h \
+    src/core/progress/progress.c src/core/progress/progress.h \
     src/core/progress/progress_thread.c src/core/progress/progress_thread.h \
     src/core/pt2pt/bsend.c src/core/pt2pt/bsend.h \
     src/core/pt2pt/bsend_buffer.c src/core/pt2pt/bsend_buffer.h \

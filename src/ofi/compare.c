@@ -28,7 +28,9 @@
  *    (net->unattributed), and as many missing messages are no loss.
  */
 #include "core/base/error.h"
-#include "core/process/weft.h"
+#include "core/base/clock.h"
+#include "core/message/process.h"
+#include "core/progress/failure.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 

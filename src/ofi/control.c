@@ -15,7 +15,8 @@
 #include "core/base/error.h"
 #include "core/message/count.h"
 #include "core/pt2pt/lane.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
+#include "core/progress/failure.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 

@@ -4,7 +4,7 @@
  *
  * Invariant: nothing is changed here.
  */
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 

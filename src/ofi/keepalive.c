@@ -20,7 +20,8 @@
  */
 #include "core/base/error.h"
 #include "core/base/settings.h"
-#include "core/process/weft.h"
+#include "core/base/clock.h"
+#include "core/message/process.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 #include "ofi/select/interface.h"

@@ -31,7 +31,7 @@
 #define WEFT_OFI_H
 
 #include "core/message/request.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "ofi/net.h"
 #include "ofi/objects.h"
 #include "ofi/select/provider.h"

@@ -15,7 +15,7 @@
  */
 #include "core/base/error.h"
 #include "core/message/sw_match.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 

@@ -22,7 +22,7 @@
  */
 #include "core/base/error.h"
 #include "core/message/sw_match.h"
-#include "core/process/weft.h"
+#include "core/progress/progress.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 

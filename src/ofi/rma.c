@@ -9,6 +9,7 @@
 #include "ofi/rma.h"
 
 #include "core/base/error.h"
+#include "core/progress/failure.h"
 #include "ofi/ofi_internal.h"
 
 #include <string.h>

@@ -23,7 +23,8 @@
 #include "core/base/error.h"
 #include "core/base/settings.h"
 #include "core/message/count.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
+#include "core/progress/failure.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 

@@ -11,7 +11,8 @@
  *    are in flight or the send is stalled.
  */
 #include "core/base/error.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
+#include "core/progress/failure.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 

@@ -16,7 +16,8 @@
 #include "core/message/sw_match.h"
 #include "core/message/count.h"
 #include "core/tool/event.h"
-#include "core/process/weft.h"
+#include "core/base/clock.h"
+#include "core/message/process.h"
 #include "ofi/net.h"
 #include "ofi/ofi_internal.h"
 

@@ -19,7 +19,8 @@
 #include "core/base/settings.h"
 #include "core/message/sw_match.h"
 #include "core/message/vci.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
+#include "core/progress/failure.h"
 #include "shm/shm_internal.h"
 
 #include <errno.h>

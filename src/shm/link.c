@@ -9,7 +9,7 @@
  * Invariant: a bit is set before the first line is written, so no line stays unread.
  */
 #include "core/base/error.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "shm/shm_internal.h"
 
 #include <errno.h>

@@ -10,7 +10,7 @@
  */
 #include "core/base/error.h"
 #include "core/message/sw_match.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "shm/copy.h"
 #include "shm/shm_internal.h"
 

@@ -10,7 +10,7 @@
  */
 #include "core/base/error.h"
 #include "core/base/settings.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "shm/shm_internal.h"
 
 #include <errno.h>

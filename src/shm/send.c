@@ -15,7 +15,8 @@
 #include "core/message/sw_match.h"
 #include "core/message/count.h"
 #include "core/tool/event.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
+#include "core/progress/failure.h"
 #include "shm/copy.h"
 #include "shm/shm_internal.h"
 

@@ -11,7 +11,7 @@
  *    before FIN in the ring, so the sender's request is there when it reads it.
  *  - One offer at a time for each ordered pair: weft_shm_share_read does not return before its end.
  */
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "shm/shm_internal.h"
 
 #include <errno.h>

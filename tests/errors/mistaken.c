@@ -6,7 +6,7 @@
  * rank 2, and the next message of rank 1 has to come. tests/errors/run looks at the output.
  */
 #include "core/message/count.h"
-#include "core/process/weft.h"
+#include "core/progress/progress.h"
 #include "ofi/ofi_internal.h"
 
 #include <mpi.h>

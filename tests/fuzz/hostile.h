@@ -11,7 +11,8 @@
 #include "../mpi/check.h"
 
 #include "core/message/count.h"
-#include "core/process/weft.h"
+#include "core/base/clock.h"
+#include "core/progress/progress.h"
 #include "ofi/ofi_internal.h"
 
 enum { TICK = 1, TOCK, DATA, VICTIMS_MAX = 64 };

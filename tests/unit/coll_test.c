@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/process/nodes.h"
 #include "core/base/settings.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <setjmp.h>
 #include <stdarg.h>

@@ -6,7 +6,7 @@
  *
  * Invariant: a failed check prints the seed; WEFT_TEST_SEED repeats the run.
  */
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "ofi/ofi_internal.h"
 
 #include <setjmp.h>

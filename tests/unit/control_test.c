@@ -7,7 +7,7 @@
  * Rank 0 of three has contact with rank 1, and none with rank 2. There is no network.
  */
 #include "core/message/count.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "ofi/ofi_internal.h"
 
 #include <setjmp.h>

@@ -8,7 +8,7 @@
 #include <cmocka.h>
 
 #include "core/comm/group.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <limits.h>
 #include <sys/resource.h>

@@ -10,7 +10,7 @@
 
 #include <cmocka.h>
 
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "mpi.h"
 
 #include <string.h>

@@ -8,7 +8,7 @@
  * The process is rank 0 of 1, so that replies arrive at its own receives. WEFT_TEST_SEED=n repeats
  * a run that printed n.
  */
-#include "core/process/weft.h"
+#include "core/progress/progress.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
 #include "core/rma/message.h"

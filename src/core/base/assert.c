@@ -7,7 +7,7 @@
  */
 #include "core/base/assert.h"
 
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>

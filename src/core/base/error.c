@@ -9,7 +9,7 @@
  */
 #include "core/base/error.h"
 #include "core/base/error_code.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <pthread.h>
 #include <stdarg.h>

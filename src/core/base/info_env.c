@@ -6,7 +6,7 @@
  * thread_level, because no launcher requests a level.
  */
 #include "core/base/info.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>

@@ -7,7 +7,7 @@
 #include "core/coll/schedule.h"
 #include "core/process/nodes.h"
 #include "core/comm/topology.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 static struct weft_elements elements_of(const struct weft_blocks *one)
 {

@@ -17,7 +17,8 @@
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
 #include "core/message/count.h"
-#include "core/process/weft.h"
+#include "core/progress/failure.h"
+#include "core/progress/progress.h"
 
 #include <stdlib.h>
 

@@ -8,7 +8,8 @@
 #include "core/base/error.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
-#include "core/process/weft.h"
+#include "core/base/clock.h"
+#include "core/message/process.h"
 
 #include <stdlib.h>
 #include <string.h>

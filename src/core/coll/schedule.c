@@ -11,7 +11,7 @@
 
 #include "core/coll/shared.h"
 #include "core/base/error.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -7,7 +7,7 @@
 #include "core/coll/schedule.h"
 #include "core/coll/shared.h"
 #include "core/base/settings.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "core/message/count.h"
 #include "core/pt2pt/lane.h"
 

@@ -16,7 +16,7 @@
 
 #include "core/coll/operands.h"
 #include "core/coll/schedule.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "core/pt2pt/lane.h"
 
 /* A label: the kind, FAILED, the root, and the lowest bits of the call's number. */

@@ -6,6 +6,8 @@
 #include "core/coll/shared_internal.h"
 #include "core/base/error.h"
 #include "core/message/count.h"
+#include "core/progress/failure.h"
+#include "core/progress/progress.h"
 
 /* ---- Errors */
 

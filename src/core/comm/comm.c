@@ -14,7 +14,7 @@
 #include "core/pt2pt/partitioned.h"
 #include "core/comm/session.h"
 #include "core/comm/topology.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "core/pt2pt/lane.h"
 
 #include <stdlib.h>

@@ -12,7 +12,7 @@
 #include "core/comm/intercomm.h"
 #include "core/comm/session.h"
 #include "core/comm/topology.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "core/comm/context_alloc.h"
 #include "core/base/error.h"
 #include "core/pt2pt/p2p.h"
-#include "core/process/weft.h"
+#include "core/progress/progress.h"
 
 #include <string.h>
 

@@ -10,7 +10,7 @@
 #include "core/base/error.h"
 #include "core/message/peer.h"
 #include "core/comm/session.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -13,7 +13,7 @@
 #include "core/coll/op.h"
 #include "core/pt2pt/p2p.h"
 #include "core/comm/session.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -8,7 +8,7 @@
 #include "core/base/memory.h"
 #include "core/process/hardware.h"
 #include "core/process/nodes.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdlib.h>
 

@@ -11,7 +11,7 @@
 #include "core/process/hardware.h"
 #include "core/base/info.h"
 #include "core/comm/session.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdlib.h>
 #include <string.h>

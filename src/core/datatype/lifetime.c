@@ -14,7 +14,7 @@
  */
 #include "core/datatype/build.h"
 #include "core/message/request.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdlib.h>
 

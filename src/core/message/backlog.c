@@ -2,7 +2,8 @@
 /*
  * Backlogs: see peer.h. Their lengths are counted for each lane and each peer.
  */
-#include "core/process/weft.h"
+#include "core/base/clock.h"
+#include "core/message/process.h"
 #include "core/message/count.h"
 #include "core/tool/event.h"
 

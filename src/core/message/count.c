@@ -8,6 +8,7 @@
 
 #include "core/base/settings.h"
 #include "core/pt2pt/lane.h"
+#include "core/base/clock.h"
 
 #include <stdlib.h>
 

@@ -5,7 +5,7 @@
 #include "core/message/peer.h"
 
 #include "core/base/error.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "core/pt2pt/lane.h"
 #include "core/message/count.h"
 #include "core/tool/event.h"

@@ -12,7 +12,7 @@
 #include "core/pt2pt/lane.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/message/count.h"
-#include "core/process/weft.h"
+#include "core/progress/progress.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -4,7 +4,10 @@
  */
 #include "core/message/vci.h"
 
-#include "core/process/weft.h"
+#include "core/message/process.h"
+
+struct weft_process weft = {.nvcis = 1, .deals = 1};
+unsigned weft_entry_flags = WEFT_ENTRY_CLOSED;
 
 static bool is_mine(unsigned i)
 {

@@ -6,6 +6,7 @@
 #include "core/mpi/arg.h"
 #include "core/comm/topology.h"
 #include "core/base/info.h"
+#include "core/process/weft.h"
 
 #include <string.h>
 

@@ -5,7 +5,7 @@
  */
 #include "core/mpi/entry.h"
 #include "core/mpi/p2p_general.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <limits.h>
 

@@ -7,7 +7,7 @@
 #include "core/mpi/call.h"
 
 #include "core/mpi/arg.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 int weft_call_check(const struct weft_call *call, bool receive, struct weft_resolved *out)
 {

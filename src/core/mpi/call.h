@@ -10,7 +10,7 @@
 
 #include "core/comm/comm.h"
 #include "core/datatype/datatype.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdbool.h>
 

@@ -5,6 +5,7 @@
 #include "core/comm/intercomm.h"
 #include "core/mpi/entry.h"
 #include "core/pt2pt/bsend.h"
+#include "core/progress/progress.h"
 
 /* ---- Checks */
 

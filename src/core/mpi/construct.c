@@ -10,6 +10,7 @@
 #include "core/datatype/envelope.h"
 #include "core/mpi/arg.h"
 #include "core/base/handle_list.h"
+#include "core/process/weft.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
  */
 #include "core/mpi/entry.h"
 #include "core/pt2pt/generalized.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 int weft_mpi_op_free(struct weft_op *op)
 {
     if (op->id != WEFT_OP_USER)

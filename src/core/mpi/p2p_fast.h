@@ -12,7 +12,7 @@
 
 #include "core/comm/comm.h"
 #include "core/mpi/p2p_general.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "core/pt2pt/p2p.h"
 #include "core/message/sw_match.h"
 

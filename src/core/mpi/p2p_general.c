@@ -8,7 +8,7 @@
 #include "core/mpi/arg.h"
 #include "core/mpi/p2p_fast.h"
 #include "core/comm/raise.h"
-#include "core/process/weft.h"
+#include "core/progress/progress.h"
 
 /* ---- With the VCI held */
 

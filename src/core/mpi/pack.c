@@ -9,7 +9,7 @@
 #include "core/mpi/entry.h"
 #include "core/comm/raise.h"
 #include "core/datatype/datatype.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <string.h>
 

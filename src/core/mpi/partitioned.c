@@ -8,6 +8,7 @@
 #include "core/mpi/entry.h"
 #include "core/mpi/p2p_general.h"
 #include "core/pt2pt/partitioned.h"
+#include "core/progress/progress.h"
 
 /* ---- Making requests */
 

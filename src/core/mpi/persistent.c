@@ -11,7 +11,7 @@
 #include "core/coll/coll.h"
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/partitioned.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdbool.h>
 #include <stdio.h>

@@ -15,7 +15,7 @@
 #include "core/comm/raise.h"
 #include "core/pt2pt/generalized.h"
 #include "core/pt2pt/partitioned.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdbool.h>
 #include <stddef.h>

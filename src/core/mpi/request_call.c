@@ -4,6 +4,8 @@
  */
 #include "core/mpi/request_call.h"
 #include "core/base/error.h"
+#include "core/process/weft.h"
+#include "core/progress/progress.h"
 
 /* True for requests that belong to the VCI of their communicator. */
 static bool belongs_to_vci(const struct weft_request *request)

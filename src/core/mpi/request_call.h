@@ -9,6 +9,7 @@
 #define WEFT_REQUEST_CALL_H
 
 #include "core/process/weft.h"
+#include "core/progress/progress.h"
 #include "mpi.h"
 
 struct weft_request_call {

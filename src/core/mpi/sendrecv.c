@@ -10,7 +10,7 @@
 #include "core/mpi/arg.h"
 #include "core/mpi/p2p_general.h"
 #include "core/pt2pt/p2p.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdlib.h>
 

@@ -10,6 +10,7 @@
 #include "core/pt2pt/bsend.h"
 #include "core/base/info.h"
 #include "core/comm/session.h"
+#include "core/process/weft.h"
 
 #include <stdio.h>
 #include <string.h>

@@ -6,6 +6,7 @@
  * the window's.
  */
 #include "core/mpi/rma_call.h"
+#include "core/process/weft.h"
 
 #include <limits.h>
 

@@ -22,6 +22,7 @@
 #include "core/pt2pt/lane.h"
 #include "core/rma/win.h"
 #include "core/message/count.h"
+#include "core/base/clock.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>

@@ -6,7 +6,9 @@
  * fence that ends weft_init and the one in weft_finalize every rank of the job can be reached.
  */
 #include "core/pt2pt/probe.h"
+#include "core/base/clock.h"
 #include "core/process/weft.h"
+#include "core/progress/progress.h"
 #include "core/coll/coll.h"
 #include "core/comm/raise.h"
 #include "core/process/hang.h"
@@ -28,11 +30,7 @@
 #include <pthread.h>
 #include <stdlib.h>
 #include <string.h>
-#include <time.h>
 #include <unistd.h>
-
-struct weft_process weft = {.nvcis = 1, .deals = 1};
-unsigned weft_entry_flags = WEFT_ENTRY_CLOSED;
 
 static pthread_t main_thread;
 
@@ -42,13 +40,6 @@ static int sessions, threaded; /* open ones; those with a thread level beyond MP
 static bool running, events_wait;
 
 enum { CORES_SECONDS = 60 };
-
-double weft_seconds(void)
-{
-    struct timespec t;
-    clock_gettime(CLOCK_MONOTONIC, &t);
-    return (double)t.tv_sec + (double)t.tv_nsec * 1e-9;
-}
 
 int weft_check_forked(void)
 {

@@ -11,6 +11,8 @@
 #include "core/pt2pt/lane.h"
 #include "core/message/count.h"
 #include "core/tool/event.h"
+#include "core/base/clock.h"
+#include "core/progress/failure.h"
 
 #include <stdlib.h>
 #include <time.h>

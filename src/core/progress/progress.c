@@ -16,7 +16,9 @@
 #include "core/base/settings.h"
 #include "core/rma/win.h"
 #include "core/message/count.h"
-#include "core/process/weft.h"
+#include "core/base/clock.h"
+#include "core/progress/failure.h"
+#include "core/progress/progress.h"
 
 #include <sched.h>
 #include <unistd.h>

@@ -11,7 +11,7 @@
  * Invariant: of the library it calls only weft_progress, with the locks held.
  */
 #include "core/progress/progress_thread.h"
-#include "core/process/weft.h"
+#include "core/progress/progress.h"
 #include "ofi/net.h"
 
 #include <errno.h>

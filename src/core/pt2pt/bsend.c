@@ -9,7 +9,7 @@
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
 #include "core/comm/session.h"
-#include "core/process/weft.h"
+#include "core/progress/progress.h"
 
 #include <stdlib.h>
 

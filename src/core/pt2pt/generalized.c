@@ -6,7 +6,7 @@
  */
 #include "core/pt2pt/generalized.h"
 #include "core/base/error.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdlib.h>
 

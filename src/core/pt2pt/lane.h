@@ -19,7 +19,7 @@
 #ifndef WEFT_LANE_H
 #define WEFT_LANE_H
 
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "core/message/request.h"
 #include "core/message/sw_match.h"
 #include "ofi/net.h"

@@ -14,6 +14,7 @@
 #include "core/pt2pt/bsend.h"
 #include "core/message/sw_match.h"
 #include "core/message/count.h"
+#include "core/progress/failure.h"
 
 #include <stdlib.h>
 

@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/partitioned_internal.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdarg.h>
 #include <stdio.h>

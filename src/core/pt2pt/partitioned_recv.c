@@ -8,7 +8,7 @@
  */
 #include "core/base/error.h"
 #include "core/pt2pt/partitioned_internal.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdlib.h>
 #include <string.h>

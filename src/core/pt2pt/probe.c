@@ -12,6 +12,8 @@
  */
 #include "core/pt2pt/probe.h"
 #include "core/pt2pt/lane.h"
+#include "core/progress/failure.h"
+#include "core/progress/progress.h"
 
 struct weft_message weft_message_no_proc = {.object = {WEFT_KIND_MESSAGE, 0}};
 

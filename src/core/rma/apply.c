@@ -9,7 +9,8 @@
  *  - The word is held for the elements of one run at most, and never while anything is waited for.
  */
 #include "core/base/error.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
+#include "core/progress/failure.h"
 #include "core/rma/message.h"
 
 #include <sched.h>

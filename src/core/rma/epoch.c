@@ -15,7 +15,7 @@
  */
 #include "core/coll/coll.h"
 #include "core/base/error.h"
-#include "core/process/weft.h"
+#include "core/progress/progress.h"
 #include "core/rma/message.h"
 #include "core/message/count.h"
 

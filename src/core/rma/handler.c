@@ -21,6 +21,7 @@
 #include "core/rma/message.h"
 #include "core/base/error.h"
 #include "core/message/count.h"
+#include "core/base/clock.h"
 
 #include <stdlib.h>
 #include <string.h>

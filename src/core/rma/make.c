@@ -13,7 +13,7 @@
 #include "core/comm/comm_make.h"
 #include "core/base/error.h"
 #include "core/base/settings.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "core/pt2pt/lane.h"
 #include "core/rma/message.h"
 #include "shm/shm.h"

@@ -19,7 +19,7 @@
 #define WEFT_RMA_MESSAGE_H
 
 #include "core/datatype/iov.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "core/rma/win.h"
 
 /* What a call on a window progresses: its VCI, or everything (NULL) if this thread holds all. */

@@ -7,7 +7,7 @@
  */
 #include "core/datatype/iov.h"
 #include "core/base/error.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "core/rma/message.h"
 #include "core/message/count.h"
 

@@ -17,7 +17,7 @@
  *    operations have an order, and these are packets.
  */
 #include "core/base/error.h"
-#include "core/process/weft.h"
+#include "core/progress/progress.h"
 #include "core/message/count.h"
 #include "core/rma/message.h"
 

@@ -9,7 +9,7 @@
 
 #include "core/base/settings.h"
 #include "core/message/count.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Progress, and waiting for it.
+ *
+ * The functions are for calls on a VCI, which they progress, and for calls that hold all VCIs
+ * (NULL), for which they progress everything: weft_vci_scope.
+ */
+#ifndef WEFT_PROGRESS_H
+#define WEFT_PROGRESS_H
+
+#include "core/message/process.h"
+
+/* When MPI starts, with the lanes known: how long a waiting rank polls, and whether locks spin. */
+void weft_progress_open(void);
+
+/* Progresses everything; the caller holds all VCIs. Returns the number of events. */
+int weft_progress(void);
+
+/* For a call that tests and does not wait. A program may wait by such calls alone, so the core is
+ * yielded after as many of them without an event as in a wait. It never sleeps here. */
+void weft_look(struct weft_vci *vci);
+
+/* For a call that is complete without progress: every LOOK_TURN-th progresses, because a program
+ * may make only such calls for long (messages to itself, collectives of one rank, tests of
+ * MPI_REQUEST_NULL) while other ranks need its progress. */
+static inline void weft_look_sometimes(struct weft_vci *vci)
+{
+    enum { LOOK_TURN = 256 };
+    if (weft_unlikely(++(vci ? vci : &weft.vcis[0])->quick_calls % LOOK_TURN == 0))
+        weft_look(vci ? weft_vci_scope(vci) : NULL);
+}
+
+/* For a rank that does nothing but wait: polls the network, which costs more, at every NET_TURN-th
+ * call only, where there is shared memory too. */
+int weft_poll(struct weft_vci *vci);
+
+/* Called by a waiting rank between two calls of weft_progress that found nothing; *idle counts them
+ * and is to be reset to 0 when something happened. Spins, then yields, then sleeps; with threads it
+ * lets others in. */
+void weft_idle(unsigned *idle);
+
+/* The same for a rank that waits for one request: a report of a hang names it first. */
+void weft_idle_for(unsigned *idle, const struct weft_request *request);
+
+/* Checks for dead ranks, and reports a hang in a wait that has taken so many polls (0: no wait).
+ * For a thread that waits, whatever it holds. Returns whether ranks have died. */
+bool weft_wait_check(unsigned polls, const struct weft_request *request);
+
+/* At the end of a wait with threads: how it went decides how soon the thread yields in the next. */
+void weft_idle_end(void);
+
+/* Called by a waiting rank instead, when something happened: it may have happened for a thread that
+ * waits for a VCI of this one. */
+static inline void weft_share(void)
+{
+    if (weft_unlikely(atomic_load_explicit(&weft_lock_waiting, memory_order_relaxed)))
+        weft_vcis_share();
+}
+
+/* One turn of a loop that waits, for a request or for something else (NULL): progresses, then
+ * shares or idles. */
+void weft_await(struct weft_vci *vci, unsigned *idle, const struct weft_request *request);
+
+#endif

@@ -17,7 +17,7 @@
  */
 #include "core/coll/schedule.h"
 #include "core/base/settings.h"
-#include "core/process/nodes.h"
+#include "core/comm/nodes.h"
 #include "core/message/process.h"
 
 #include <stdio.h>

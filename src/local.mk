@@ -91,6 +91,7 @@ libmpi_abi_a_SOURCES += \
     src/core/base/clock.h \
     src/core/base/error.c src/core/base/error.h \
     src/core/base/error_code.c src/core/base/error_code.h \
+    src/core/base/event.c src/core/base/event.h \
     src/core/base/handle.c src/core/base/handle.h \
     src/core/base/handle_list.c src/core/base/handle_list.h \
     src/core/base/info.c src/core/base/info.h \
@@ -135,7 +136,9 @@ libmpi_abi_a_SOURCES += \
     src/core/comm/context_alloc.c src/core/comm/context_alloc.h \
     src/core/comm/dims.c \
     src/core/comm/group.c src/core/comm/group.h \
+    src/core/comm/hardware.c src/core/comm/hardware.h \
     src/core/comm/intercomm.c src/core/comm/intercomm.h \
+    src/core/comm/nodes.c src/core/comm/nodes.h \
     src/core/comm/raise.c src/core/comm/raise.h \
     src/core/comm/reorder.c src/core/comm/reorder.h \
     src/core/comm/session.c src/core/comm/session.h \
@@ -167,9 +170,7 @@ libmpi_abi_a_SOURCES += \
     src/core/message/sw_match.c src/core/message/sw_match.h \
     src/core/message/vci.c src/core/message/vci.h \
     src/core/process/hang.c src/core/process/hang.h \
-    src/core/process/hardware.c src/core/process/hardware.h \
     src/core/process/left.c src/core/process/left.h \
-    src/core/process/nodes.c src/core/process/nodes.h \
     src/core/process/weft.c src/core/process/weft.h \
     src/core/progress/failure.c src/core/progress/failure.h \
     src/core/progress/progress.c src/core/progress/progress.h \

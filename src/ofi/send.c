@@ -15,7 +15,6 @@
 #include "core/base/settings.h"
 #include "core/message/sw_match.h"
 #include "core/message/count.h"
-#include "core/tool/event.h"
 #include "core/base/clock.h"
 #include "core/message/process.h"
 #include "ofi/net.h"
@@ -68,8 +67,7 @@ static void note_rendezvous(const struct weft_request *request)
     weft_count_add(&weft_counts.net_rendezvous, 1);
     weft_count_add(&weft_counts.net_rendezvous_bytes, request->bytes);
     request->peer->counts.rendezvous++;
-    weft_event_of_rank(WEFT_EVENT_RENDEZVOUS, request->peer->world, WEFT_LANE_NET, request->tag,
-                       request->bytes);
+    weft_peer_event(WEFT_EVENT_RENDEZVOUS, request->peer, request->tag, request->bytes);
 }
 
 /* Counts a rendezvous send that ends. */

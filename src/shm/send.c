@@ -14,7 +14,6 @@
 #include "core/base/error.h"
 #include "core/message/sw_match.h"
 #include "core/message/count.h"
-#include "core/tool/event.h"
 #include "core/message/process.h"
 #include "core/progress/failure.h"
 #include "shm/copy.h"
@@ -205,8 +204,7 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
     weft_count_add(&weft_counts.shm_rendezvous, 1);
     weft_count_add(&weft_counts.shm_rendezvous_bytes, request->bytes);
     link->peer->counts.rendezvous++;
-    weft_event_of_rank(WEFT_EVENT_RENDEZVOUS, link->peer->world, WEFT_LANE_SHM, request->tag,
-                       request->bytes);
+    weft_peer_event(WEFT_EVENT_RENDEZVOUS, link->peer, request->tag, request->bytes);
     request->sequence = weft_ring_publish(&link->out, line);
     weft_shm_ring_doorbell(link);
     return true;

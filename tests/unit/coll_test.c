@@ -10,7 +10,7 @@
  */
 #include "core/coll/schedule.h"
 #include "core/base/error.h"
-#include "core/process/nodes.h"
+#include "core/comm/nodes.h"
 #include "core/base/settings.h"
 #include "core/message/process.h"
 

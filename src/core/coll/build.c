@@ -5,7 +5,7 @@
  * Invariant: the selection depends on values that are the same at every rank.
  */
 #include "core/coll/schedule.h"
-#include "core/process/nodes.h"
+#include "core/comm/nodes.h"
 #include "core/comm/topology.h"
 #include "core/message/process.h"
 

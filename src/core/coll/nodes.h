@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Collectives through one leader of each node. For communicators for which weft_nodes_of
- * (core/process/nodes.h) is not NULL.
+ * (core/comm/nodes.h) is not NULL.
  *
  * Invariant: each function adds steps for the whole communicator, which is the schedule's group
  * before and after.
@@ -10,7 +10,7 @@
 #define WEFT_COLL_NODES_H
 
 #include "core/coll/schedule.h"
-#include "core/process/nodes.h"
+#include "core/comm/nodes.h"
 
 void weft_nodes_barrier(struct weft_schedule *s);
 void weft_nodes_bcast(struct weft_schedule *s, struct weft_elements data, int root);

@@ -6,7 +6,7 @@
  * uses a table by world rank (ranks_by_world).
  */
 #include "core/comm/group.h"
-#include "core/process/nodes.h"
+#include "core/comm/nodes.h"
 #include "core/base/error.h"
 #include "core/message/peer.h"
 #include "core/comm/session.h"

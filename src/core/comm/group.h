@@ -34,7 +34,7 @@ struct weft_group {
     int size, rank;
     struct weft_peer **peers[WEFT_LOCKS_MAX]; /* by deal; NULL until a communicator needs it */
     bool shares_peers;                        /* peers are tables of the process, not to be freed */
-    struct weft_nodes *nodes;     /* core/process/nodes.h; NULL until a collective needs them */
+    struct weft_nodes *nodes;     /* core/comm/nodes.h; NULL until a collective needs them */
     struct weft_session *session; /* the session of its process set, referenced; or NULL */
     int32_t first, stride;        /* rank i is world rank first + stride * i; 0: see table */
     int32_t table[];              /* the world ranks; empty in a group with a stride */

@@ -6,8 +6,8 @@
 
 #include "core/coll/coll.h"
 #include "core/base/memory.h"
-#include "core/process/hardware.h"
-#include "core/process/nodes.h"
+#include "core/comm/hardware.h"
+#include "core/comm/nodes.h"
 #include "core/message/process.h"
 
 #include <stdlib.h>

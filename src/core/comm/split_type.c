@@ -8,7 +8,7 @@
 #include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
 #include "core/base/error.h"
-#include "core/process/hardware.h"
+#include "core/comm/hardware.h"
 #include "core/base/info.h"
 #include "core/comm/session.h"
 #include "core/message/process.h"

@@ -5,7 +5,6 @@
 #include "core/base/clock.h"
 #include "core/message/process.h"
 #include "core/message/count.h"
-#include "core/tool/event.h"
 
 void weft_backlog_append(struct weft_peer *peer, struct weft_backlog_entry *entry, bool overtakes)
 {
@@ -15,7 +14,7 @@ void weft_backlog_append(struct weft_peer *peer, struct weft_backlog_entry *entr
     weft_assert(weft_vci_is_held(&weft.vcis[peer->vci]));
     if (!backlog->first) {
         backlog->since = weft_seconds();
-        weft_event_of_rank(WEFT_EVENT_BACKLOG, peer->world, peer->lane, 0, 0);
+        weft_peer_event(WEFT_EVENT_BACKLOG, peer, 0, 0);
     }
     weft_count_add(peer->shm ? &weft_counts.shm_backlogged : &weft_counts.net_backlogged, 1);
     weft_count_level(peer->shm ? &weft_counts.shm_backlog : &weft_counts.net_backlog, 1);

@@ -8,7 +8,6 @@
 #include "core/message/process.h"
 #include "core/pt2pt/lane.h"
 #include "core/message/count.h"
-#include "core/tool/event.h"
 
 #include <stdlib.h>
 
@@ -64,7 +63,7 @@ struct weft_peer *weft_peer_make(unsigned deal, int world)
         peer->lane = WEFT_LANE_DEAD; /* weft_failure_check may have seen the other deals only */
     weft_count_add(&weft_counts.contacts, world != weft.job.rank);
     weft.peers[deal][world] = peer;
-    weft_event_of_rank(WEFT_EVENT_CONTACT, world, peer->lane, 0, 0);
+    weft_peer_event(WEFT_EVENT_CONTACT, peer, 0, 0);
     return peer;
 }
 

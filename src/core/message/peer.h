@@ -10,6 +10,8 @@
 #ifndef WEFT_PEER_H
 #define WEFT_PEER_H
 
+#include "core/base/event.h"
+
 #include <stdbool.h>
 #include <stddef.h>
 #include <stdint.h>
@@ -107,6 +109,17 @@ struct weft_peer {
 };
 
 extern struct weft_peer weft_peer_unknown;
+
+/* Raises an event of a peer; tag and bytes are 0 if the type does not have them. */
+static inline void weft_peer_event(enum weft_event_type type, const struct weft_peer *peer, int tag,
+                                   uint64_t bytes)
+{
+    if (weft_event_wanted(type))
+        weft_event_raise(type, &(struct weft_event_data){.rank = peer->world,
+                                                         .lane = peer->lane - WEFT_LANE_SELF,
+                                                         .tag = tag,
+                                                         .bytes = bytes});
+}
 
 /* Makes the table of peers of a deal. False if memory is short. */
 bool weft_peers_open(unsigned deal);

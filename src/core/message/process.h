@@ -40,6 +40,7 @@ struct weft_process {
     struct weft_file *files;                 /* that are open: core/file/file.h */
     uint8_t others;                          /* what else progress has to do: enum weft_others */
     int tag_ub;
+    bool running; /* MPI has started and not ended, whether it has a user or not */
     bool net;     /* the net lane is open: not every rank is reached through shared memory */
     bool shm;     /* that lane is open: some rank is */
     bool crowded; /* all ranks are on this node, more than it has cores, and are not to share

@@ -7,7 +7,6 @@
  */
 #include "core/message/sw_match.h"
 #include "core/message/count.h"
-#include "core/tool/event.h"
 #include "core/pt2pt/lane.h"
 
 #include <stdlib.h>

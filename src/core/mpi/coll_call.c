@@ -7,7 +7,7 @@
 #include "core/mpi/coll_call.h"
 #include "core/mpi/arg.h"
 #include "core/comm/raise.h"
-#include "core/process/nodes.h"
+#include "core/comm/nodes.h"
 #include "core/process/weft.h"
 
 /* Takes all VCIs for a moment: the first collective of a group finds its nodes, and schedules that

@@ -8,9 +8,9 @@
 #include "core/mpi/api.h"
 #include "core/mpi/entry.h"
 #include "core/comm/raise.h"
-#include "core/process/hardware.h"
+#include "core/comm/hardware.h"
 #include "core/base/info.h"
-#include "core/process/nodes.h"
+#include "core/comm/nodes.h"
 #include "core/process/weft.h"
 
 #ifdef HAVE_CONFIG_H

@@ -2,7 +2,7 @@
 /*
  * The hang report: see hang.h.
  *
- * The fast path records nothing for a report. A waiting rank reads the clock every WEFT_HANG_POLLS
+ * The fast path records nothing for a report. A waiting rank reads the clock every WEFT_WAIT_POLLS
  * polls without progress; the report finds the MPI function on the stack; the handler of SIGUSR1
  * sets a bit of weft_entry_flags, which every entry point tests anyway.
  *
@@ -23,6 +23,7 @@
 #include "core/rma/win.h"
 #include "core/message/count.h"
 #include "core/base/clock.h"
+#include "core/progress/progress.h"
 
 #include <dlfcn.h>
 #include <execinfo.h>
@@ -337,7 +338,7 @@ void weft_hang_check(unsigned polls, const struct weft_request *on)
         on = on->whole; /* a buffered send waits for its inner send */
     bool signalled = __atomic_load_n(&weft_entry_flags, __ATOMIC_RELAXED) & WEFT_ENTRY_REPORT;
     double now = weft_seconds(), timeout = (double)weft_settings.hang_timeout;
-    if (polls == WEFT_HANG_POLLS) {
+    if (polls == WEFT_WAIT_POLLS) {
         since = now;
         due = now + timeout;
     }

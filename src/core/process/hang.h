@@ -10,15 +10,12 @@
 
 struct weft_request;
 
-/* Polls without progress between two calls of weft_hang_check; a power of two. */
-enum { WEFT_HANG_POLLS = 256 };
-
 /* Installs the handler of SIGUSR1 if the program has none; removes it. */
 void weft_hang_open(void);
 void weft_hang_close(void);
 
-/* Called by a waiting rank after `polls` polls (a multiple of WEFT_HANG_POLLS) without progress; on
- * is the request it waits for, or NULL. Reports if the timeout has passed or SIGUSR1 has come. */
+/* The function weft_wait_report (core/progress/progress.h): reports if the timeout has passed or
+ * SIGUSR1 has come. */
 WEFT_COLD void weft_hang_check(unsigned polls, const struct weft_request *on);
 
 /* Reports after SIGUSR1 in a rank that does not wait and enters this MPI function. */

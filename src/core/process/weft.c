@@ -14,7 +14,7 @@
 #include "core/process/hang.h"
 #include "core/process/left.h"
 #include "core/base/info.h"
-#include "core/process/nodes.h"
+#include "core/comm/nodes.h"
 #include "core/coll/op.h"
 #include "core/progress/progress_thread.h"
 #include "core/pt2pt/partitioned.h"
@@ -37,7 +37,6 @@ static pthread_t main_thread;
 /* Who uses MPI. It runs from the first user to the end: see weft_stop. */
 static enum { WORLD_NEVER, WORLD_IS, WORLD_WAS } world;
 static int sessions, threaded; /* open ones; those with a thread level beyond MPI_THREAD_SINGLE */
-static bool running, events_wait;
 
 enum { CORES_SECONDS = 60 };
 
@@ -60,7 +59,7 @@ static int enter_rarely(const char *function)
         weft_fatal(MPI_ERR_OTHER, "%s was called %s; call it between MPI_Init and MPI_Finalize",
                    function,
                    world == WORLD_WAS ? "after MPI_Finalize"
-                   : running          ? "when all sessions were finalized"
+                   : weft.running     ? "when all sessions were finalized"
                                       : "before MPI_Init");
     if (weft_entry_flags & WEFT_ENTRY_EVENTS)
         weft_event_deliver();
@@ -85,21 +84,12 @@ void weft_leave_general(void)
         weft_vcis_leave();
 }
 
-/* The progress thread may call this while other threads read the flags. */
-void weft_entry_set_events(bool waiting)
-{
-    events_wait = waiting;
-    if (waiting && !(weft_entry_flags & WEFT_ENTRY_CLOSED))
-        __atomic_fetch_or(&weft_entry_flags, WEFT_ENTRY_EVENTS, __ATOMIC_RELAXED);
-    else
-        __atomic_fetch_and(&weft_entry_flags, ~(unsigned)WEFT_ENTRY_EVENTS, __ATOMIC_RELAXED);
-}
-
 static void init_tables(void)
 {
     weft_request_init();
     weft_request_ops[WEFT_REQUEST_COLL] = weft_coll_request_ops;
     weft_request_ops[WEFT_REQUEST_RMA] = weft_rma_request_ops;
+    weft_wait_report = weft_hang_check;
     weft_probe_init();
     weft_datatype_init();
     weft_op_init();
@@ -149,7 +139,7 @@ static void fetch_cores(void)
 /* In a forked child, which has one thread, no rank and no thread of PMIx or of a provider. */
 static void mark_forked(void)
 {
-    if (!running)
+    if (!weft.running)
         return;
     weft_entry_flags = WEFT_ENTRY_FORKED;
     weft_boot_forked();
@@ -251,7 +241,7 @@ static void join(bool threads)
 static void weft_start(int thread_level)
 {
     char why[768];
-    weft_assert(!running);
+    weft_assert(!weft.running);
     init_tables();
     weft_net_free_signals();
     if (weft_settings_load(why, sizeof why))
@@ -278,7 +268,7 @@ static void weft_start(int thread_level)
         weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_COMM_WORLD of %d ranks", weft.job.size);
     weft_progress_open();
     main_thread = pthread_self();
-    running = true;
+    weft.running = true;
     static bool registered;
     if (!registered)
         registered = pthread_atfork(NULL, NULL, mark_forked) == 0;
@@ -297,7 +287,7 @@ static void set_entry_flags(void)
         bits = WEFT_ENTRY_CLOSED;
     else
         bits = (threads ? WEFT_ENTRY_THREADS : 0) | (weft_count_all() ? WEFT_ENTRY_COUNT : 0) |
-               (events_wait ? WEFT_ENTRY_EVENTS : 0);
+               (weft_event_waits() ? WEFT_ENTRY_EVENTS : 0);
     /* The handler of SIGUSR1 may set its bit at any moment, which is kept. */
     __atomic_fetch_and(&weft_entry_flags, bits | WEFT_ENTRY_REPORT, __ATOMIC_RELAXED);
     __atomic_fetch_or(&weft_entry_flags, bits, __ATOMIC_RELAXED);
@@ -318,7 +308,7 @@ int weft_init(int thread_level)
     if (world == WORLD_IS)
         return weft_error_set(MPI_ERR_OTHER,
                               "it was called twice; a process can initialise MPI once");
-    if (!running)
+    if (!weft.running)
         weft_start(weft_thread_level(thread_level));
     weft.thread_level = weft_thread_level(thread_level);
     main_thread = pthread_self();
@@ -363,13 +353,13 @@ static void weft_stop(void)
     char why[768];
     unsigned idle = 0;
     drain();
-    weft_assert(running && weft_lane_is_idle());
+    weft_assert(weft.running && weft_lane_is_idle());
     weft_net_leave();
     /* The fence fails if a rank has died; it has waited for the living ranks all the same. */
     if (weft.job.size > 1 && weft_boot_fence(progress_for_fence, &idle, why, sizeof why) &&
         !weft_boot_has_failed(WEFT_BOOT_ANYBODY))
         weft_warn("MPI_Finalize: %s", why);
-    running = false;
+    weft.running = false;
     weft_file_close_all();
     weft_pvar_freeze();
     weft_count_close();
@@ -439,13 +429,13 @@ static void stop_at_exit(void)
     if (getpid() != stops_at_exit)
         return;
     weft_progress_thread_stop();
-    if (running && world != WORLD_IS && !sessions)
+    if (weft.running && world != WORLD_IS && !sessions)
         weft_stop();
 }
 
 void weft_enter_use(int thread_level)
 {
-    if (!running)
+    if (!weft.running)
         weft_start(thread_level);
     if (!stops_at_exit) {
         stops_at_exit = getpid();
@@ -464,11 +454,6 @@ void weft_leave_use(int thread_level)
     sessions--;
     threaded -= thread_level > MPI_THREAD_SINGLE;
     set_entry_flags();
-}
-
-bool weft_is_running(void)
-{
-    return running;
 }
 
 bool weft_is_initialized(void)

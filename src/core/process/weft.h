@@ -81,13 +81,7 @@ bool weft_is_initialized(void);
 bool weft_is_finalized(void);
 bool weft_is_main_thread(void);
 
-/* True while MPI runs, whether it has a user or not. */
-bool weft_is_running(void);
-
 /* The level of thread support that a program which requires one gets. */
 int weft_thread_level(int required);
-
-/* Deferred events wait to be delivered by the next entry point, or do not: core/tool/event.h. */
-void weft_entry_set_events(bool waiting);
 
 #endif

@@ -10,7 +10,6 @@
 #include "core/base/error.h"
 #include "core/pt2pt/lane.h"
 #include "core/message/count.h"
-#include "core/tool/event.h"
 #include "core/base/clock.h"
 #include "core/progress/failure.h"
 
@@ -108,7 +107,7 @@ static void died(int rank)
             continue;
         if (deal == 0) {
             weft_counts.deaths++;
-            weft_event_of_rank(WEFT_EVENT_DEATH, rank, peer->lane, 0, 0);
+            weft_peer_event(WEFT_EVENT_DEATH, peer, 0, 0);
         }
         bury(peer);
     }

@@ -10,7 +10,6 @@
  */
 #include "core/comm/context_alloc.h"
 #include "core/coll/coll.h"
-#include "core/process/hang.h"
 #include "core/pt2pt/lane.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/base/settings.h"
@@ -151,6 +150,8 @@ WEFT_HOT int weft_poll(struct weft_vci *vci)
     return events + weft_net_progress(0);
 }
 
+void (*weft_wait_report)(unsigned polls, const struct weft_request *on);
+
 static void yield_core(void)
 {
     __atomic_fetch_add(&weft_counts.yields, 1, __ATOMIC_RELAXED);
@@ -171,8 +172,8 @@ bool weft_wait_check(unsigned polls, const struct weft_request *request)
     if (threads)
         weft_vcis_enter();
     bool deaths = weft_failure_check() > 0;
-    if (!deaths && polls)
-        weft_hang_check(polls, request);
+    if (!deaths && polls && weft_wait_report)
+        weft_wait_report(polls, request);
     if (threads)
         weft_vcis_leave();
     weft_vcis_retake(held);
@@ -271,8 +272,8 @@ WEFT_HOT static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned 
 {
     unsigned flags = weft_entry_flags;
     if (flags & WEFT_ENTRY_REPORT) /* now: where cores are busy, so many polls take seconds */
-        n = *idle = (n | (WEFT_HANG_POLLS - 1)) + 1;
-    if (n % WEFT_HANG_POLLS == 0 && weft_wait_check(n, request))
+        n = *idle = (n | (WEFT_WAIT_POLLS - 1)) + 1;
+    if (n % WEFT_WAIT_POLLS == 0 && weft_wait_check(n, request))
         return;
     if (flags & WEFT_ENTRY_COUNT)
         weft_count_waited(n);
@@ -282,14 +283,14 @@ WEFT_HOT static __attribute__((noinline)) void idle_at(unsigned *idle, unsigned 
     }
     unsigned held = flags & WEFT_ENTRY_THREADS ? weft_vcis_release() : 0;
     if (yield_or_sleep(n, flags & WEFT_ENTRY_THREADS))
-        *idle = n | (WEFT_HANG_POLLS / 4 - 1); /* four long sleeps count as that many polls */
+        *idle = n | (WEFT_WAIT_POLLS / 4 - 1); /* four long sleeps count as that many polls */
     weft_vcis_retake(held);
 }
 
 WEFT_HOT void weft_idle_for(unsigned *idle, const struct weft_request *request)
 {
     unsigned n = ++*idle;
-    if (weft_unlikely(n % WEFT_HANG_POLLS == 0) || weft_entry_flags ||
+    if (weft_unlikely(n % WEFT_WAIT_POLLS == 0) || weft_entry_flags ||
         n >= (unsigned)weft.yield_after)
         idle_at(idle, n, request);
 }

@@ -10,6 +10,13 @@
 
 #include "core/message/process.h"
 
+/* Polls without progress between two checks of a waiting rank; a power of two. */
+enum { WEFT_WAIT_POLLS = 256 };
+
+/* Called in a wait after so many polls (a multiple of WEFT_WAIT_POLLS) without progress; on is the
+ * request that it waits for, or NULL. core/process sets it. */
+extern WEFT_HIDDEN void (*weft_wait_report)(unsigned polls, const struct weft_request *on);
+
 /* When MPI starts, with the lanes known: how long a waiting rank polls, and whether locks spin. */
 void weft_progress_open(void);
 

@@ -7,7 +7,6 @@
  */
 #include "core/rma/message.h"
 #include "core/base/error.h"
-#include "core/process/hang.h"
 #include "core/progress/failure.h"
 #include "core/progress/progress.h"
 #include "core/pt2pt/cancel.h"
@@ -279,7 +278,7 @@ int weft_rma_await(struct weft_win *win, int rank, const char *what, unsigned *p
     } else {
         unsigned n = ++*polls, most = (unsigned)weft.yield_after + SHORT_SLEEPS;
         unsigned idle = n < most ? n : most;
-        if (n % WEFT_HANG_POLLS == 0)
+        if (n % WEFT_WAIT_POLLS == 0)
             weft_wait_check(n, NULL);
         weft_idle(&idle);
     }

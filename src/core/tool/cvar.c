@@ -4,7 +4,7 @@
  */
 #include "core/tool/cvar.h"
 
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -108,7 +108,7 @@ static bool text_of(const struct weft_setting *row, const void *value, char *tex
 int weft_cvar_write(const struct weft_cvar_handle *handle, const void *from)
 {
     char text[STRING_ROOM];
-    if (weft_is_running() && !(handle->row->flags & WEFT_SETTING_LIVE))
+    if (weft.running && !(handle->row->flags & WEFT_SETTING_LIVE))
         return MPI_T_ERR_CVAR_SET_NOT_NOW;
     return text_of(handle->row, from, text) && weft_settings_set(handle->row, text)
                ? MPI_SUCCESS

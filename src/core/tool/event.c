@@ -10,7 +10,7 @@
 #include "core/tool/event.h"
 
 #include "core/base/settings.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <pthread.h>
 #include <stdlib.h>
@@ -68,8 +68,6 @@ const struct weft_event_row weft_event_types[WEFT_EVENTS] = {
 };
 /* clang-format on */
 
-unsigned weft_event_armed;
-
 static struct weft_registration *registrations;
 static struct weft_instance *running; /* instances whose callbacks run */
 static int walks;
@@ -109,13 +107,16 @@ static int lowest(const struct weft_registration *registration, int from)
     return -1;
 }
 
+static void raise_event(enum weft_event_type type, const struct weft_event_data *data);
+
 static void arm(void)
 {
     unsigned armed = 0;
     for (const struct weft_registration *r = registrations; r; r = r->next)
         if (!r->dead && lowest(r, 0) >= 0)
             armed |= 1U << r->type;
-    __atomic_store_n(&weft_event_armed, armed, __ATOMIC_RELAXED);
+    weft_event_raise = raise_event;
+    __atomic_store_n(&weft_event_armed, armed, __ATOMIC_RELEASE);
 }
 
 static void destroy(struct weft_registration *registration)
@@ -190,11 +191,28 @@ static void end(struct weft_registration *registration, struct weft_instance *in
     registration->busy--;
 }
 
+static bool waits; /* deferred events are queued */
+
+/* The progress thread may call this while other threads read the flags. */
+static void set_waits(bool now)
+{
+    waits = now;
+    if (now && !(weft_entry_flags & WEFT_ENTRY_CLOSED))
+        __atomic_fetch_or(&weft_entry_flags, WEFT_ENTRY_EVENTS, __ATOMIC_RELAXED);
+    else
+        __atomic_fetch_and(&weft_entry_flags, ~(unsigned)WEFT_ENTRY_EVENTS, __ATOMIC_RELAXED);
+}
+
+bool weft_event_waits(void)
+{
+    return waits;
+}
+
 static void enqueue(struct weft_registration *registration, const struct weft_instance *instance)
 {
     struct weft_instance *copy =
         registration->waiting < WEFT_EVENTS_QUEUED ? malloc(sizeof *copy) : NULL;
-    weft_entry_set_events(true);
+    set_waits(true);
     if (!copy) {
         registration->dropped++;
         return;
@@ -207,7 +225,7 @@ static void enqueue(struct weft_registration *registration, const struct weft_in
     registration->waiting++;
 }
 
-void weft_event_raise(enum weft_event_type type, const struct weft_event_data *data)
+static WEFT_COLD void raise_event(enum weft_event_type type, const struct weft_event_data *data)
 {
     weft_event_lock();
     MPI_T_cb_safety here = immediate_level();
@@ -300,7 +318,7 @@ void weft_event_deliver(void)
         deliver_one(registration);
     while ((registration = with_drops()) != NULL)
         report_drops(registration);
-    weft_entry_set_events(false);
+    set_waits(false);
     sweep();
     weft_event_unlock();
     delivering = false;

@@ -9,38 +9,19 @@
  * dropped and counted.
  *
  * Invariants:
- *  - Bit t of weft_event_armed is set exactly while a callback is registered for event type t, so
- *    an event without callbacks costs one load and one branch.
+ *  - Bit t of weft_event_armed (core/base/event.h) is set exactly while a callback is registered
+ *    for event type t.
  *  - The data of an instance are unchanged until its callback has returned.
  */
 #ifndef WEFT_EVENT_H
 #define WEFT_EVENT_H
 
-#include "core/base/handle.h"
-#include "core/message/peer.h"
+#include "core/base/event.h"
 #include "core/tool/tool.h"
 
 struct weft_info;
 
-enum weft_event_type {
-    WEFT_EVENT_UNEXPECTED, /* a message entered the unexpected queue */
-    WEFT_EVENT_CONTACT,    /* first contact with a rank */
-    WEFT_EVENT_RENDEZVOUS, /* a send was announced by an RTS */
-    WEFT_EVENT_BACKLOG,    /* a send to a rank entered the backlog */
-    WEFT_EVENT_DEATH,      /* a rank was reported dead */
-    WEFT_EVENTS
-};
-
 enum { WEFT_EVENT_ELEMENTS = 4, WEFT_EVENTS_QUEUED = 256 };
-
-/* The data of all event types; the row of a type lists its elements. */
-struct weft_event_data {
-    int32_t rank; /* in MPI_COMM_WORLD; WEFT_EVENT_UNEXPECTED: in the communicator */
-    int32_t lane; /* enum weft_lane minus WEFT_LANE_SELF */
-    int32_t tag;
-    uint32_t context; /* context id of the communicator */
-    uint64_t bytes;   /* size of the message */
-};
 
 struct weft_event_row {
     const char *name, *help;
@@ -54,35 +35,17 @@ struct weft_event_row {
 
 extern const struct weft_event_row weft_event_types[WEFT_EVENTS];
 
-extern WEFT_HIDDEN unsigned weft_event_armed;
-
 /* Protects registrations and instances; taken after VCIs. A thread may take it several times, and
  * can test whether it holds it. */
 void weft_event_lock(void);
 void weft_event_unlock(void);
 bool weft_event_is_locked(void);
 
-/* Calls, or queues, the callbacks of an event type. */
-WEFT_COLD void weft_event_raise(enum weft_event_type type, const struct weft_event_data *data);
-
-static inline bool weft_event_wanted(enum weft_event_type type)
-{
-    return weft_unlikely(__atomic_load_n(&weft_event_armed, __ATOMIC_RELAXED) & 1U << type);
-}
-
-/* Raises an event of a rank of MPI_COMM_WORLD on a lane (enum weft_lane); tag and bytes are 0 if
- * the type does not have them. */
-static inline void weft_event_of_rank(enum weft_event_type type, int rank, int lane, int tag,
-                                      uint64_t bytes)
-{
-    if (weft_event_wanted(type))
-        weft_event_raise(
-            type, &(struct weft_event_data){
-                      .rank = rank, .lane = lane - WEFT_LANE_SELF, .tag = tag, .bytes = bytes});
-}
-
-/* Calls the deferred callbacks, at the beginning of an MPI function, without the lock. */
+/* Calls the deferred callbacks, at the beginning of an MPI function, without the lock. Waits is
+ * true while there are any: the entry flag WEFT_ENTRY_EVENTS is set then, unless it is
+ * WEFT_ENTRY_CLOSED. */
 WEFT_COLD void weft_event_deliver(void);
+bool weft_event_waits(void);
 
 /* ---- For the entry points. Called under the lock; results are codes of MPI_T */
 

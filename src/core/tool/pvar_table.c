@@ -8,7 +8,7 @@
 #include "core/tool/pvar.h"
 
 #include "core/message/count.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "core/pt2pt/lane.h"
 
 static uint64_t load(const uint64_t *word)
@@ -24,7 +24,7 @@ static uint64_t load(const uint64_t *word)
         return expression;                                                                         \
     }
 enum { STOPPED, RUNNING, IDLE };
-VALUE(state, !weft_is_running() ? STOPPED : weft_entry_flags & WEFT_ENTRY_CLOSED ? IDLE : RUNNING)
+VALUE(state, !weft.running ? STOPPED : weft_entry_flags & WEFT_ENTRY_CLOSED ? IDLE : RUNNING)
 VALUE(posted, weft_vcis_posted())
 VALUE(net_sent, weft_count_sent(WEFT_LANE_NET))
 VALUE(net_in_flight, load(&weft_counts.net_rendezvous) - load(&weft_counts.net_rendezvous_over))

@@ -8,7 +8,7 @@
 
 #include "core/base/settings.h"
 #include "core/tool/event.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 
 #include <string.h>
 
@@ -68,7 +68,7 @@ void weft_tool_open(void)
         return;
     make_enums();
     /* Variables are readable before MPI runs. MPI_Init reports errors of the environment. */
-    if (!weft_is_running())
+    if (!weft.running)
         weft_settings_load(why, sizeof why);
 }
 

@@ -2,7 +2,7 @@
 /*
  * The node's hardware: see hardware.h.
  */
-#include "core/process/hardware.h"
+#include "core/comm/hardware.h"
 
 #include <hwloc.h>
 #include <stdbool.h>

@@ -5,7 +5,7 @@
  * The node map of the job is fetched at the first use, because most jobs have one rank a node, or
  * one node, and never use it.
  */
-#include "core/process/nodes.h"
+#include "core/comm/nodes.h"
 
 #include "core/base/error.h"
 #include "core/base/settings.h"

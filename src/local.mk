@@ -163,6 +163,7 @@ libmpi_abi_a_SOURCES += \
     src/core/datatype/strided_copy.c src/core/datatype/strided_copy.h \
     src/core/message/backlog.c \
     src/core/message/count.c src/core/message/count.h \
+    src/core/message/lane_ops.h \
     src/core/message/match.c src/core/message/match.h \
     src/core/message/peer.c src/core/message/peer.h \
     src/core/message/process.h \

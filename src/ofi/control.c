@@ -14,7 +14,7 @@
  */
 #include "core/base/error.h"
 #include "core/message/count.h"
-#include "core/pt2pt/lane.h"
+#include "core/message/lane_ops.h"
 #include "core/message/process.h"
 #include "core/progress/failure.h"
 #include "ofi/net.h"
@@ -209,7 +209,7 @@ void weft_net_drop(const char *what, int from)
 
 bool weft_net_reaches(const struct weft_peer *peer, int world)
 {
-    enum weft_lane lane = peer ? (enum weft_lane)peer->lane : weft_lane_to(world);
+    enum weft_lane lane = peer ? (enum weft_lane)peer->lane : weft_lane_ops->to(world);
     return lane == WEFT_LANE_NET || lane == WEFT_LANE_DEAD;
 }
 

@@ -8,6 +8,7 @@
  */
 #include "core/message/count.h"
 #include "core/message/process.h"
+#include "core/pt2pt/lane.h"
 #include "ofi/ofi_internal.h"
 
 #include <setjmp.h>
@@ -51,6 +52,7 @@ static enum weft_net_phase wanted(enum weft_net_control_kind kind)
 static int set_up(void **state)
 {
     (void)state;
+    weft_lane_init();
     weft.job.size = RANKS;
     weft_net.nvcis = 1;
     weft_net.job_key = 0x5eedf00d;

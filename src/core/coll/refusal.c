@@ -10,6 +10,7 @@
 #include "core/pt2pt/p2p.h"
 #include "core/base/clock.h"
 #include "core/message/process.h"
+#include "core/progress/progress.h"
 
 #include <stdlib.h>
 #include <string.h>

@@ -14,6 +14,7 @@
 #include "core/pt2pt/p2p.h"
 #include "core/comm/session.h"
 #include "core/message/process.h"
+#include "core/progress/progress.h"
 
 #include <stdlib.h>
 #include <string.h>

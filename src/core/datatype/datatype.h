@@ -161,6 +161,12 @@ bool weft_datatype_rename(struct weft_datatype *type, const char *name);
 void weft_datatype_retain(const struct weft_datatype *type);
 void weft_datatype_release(const struct weft_datatype *type);
 
+/* Calls see(arg, type) for the type of each request. Requests, which are above this module, set it;
+ * for a caller that holds all VCIs. */
+extern WEFT_HIDDEN void (*weft_datatype_each_use)(void (*see)(void *arg,
+                                                              const struct weft_datatype *type),
+                                                  void *arg);
+
 /* The unnamed predefined type of MPI_Type_create_f90_*; typeclass is MPI_TYPECLASS_REAL, _COMPLEX
  * or _INTEGER, p and r may be MPI_UNDEFINED. Returns MPI_SUCCESS or an error class, recorded. */
 int weft_datatype_f90(int typeclass, int p, int r, struct weft_datatype **out);

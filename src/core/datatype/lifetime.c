@@ -13,13 +13,13 @@
  *  - Between two sweeps at least as many types are listed as the first of them left.
  */
 #include "core/datatype/build.h"
-#include "core/message/request.h"
-#include "core/message/process.h"
 
 #include <stdlib.h>
 
 /* A sweep is due if the list holds sweep_at types, or more than 1 MiB. */
 enum { SWEEP_TYPES_MIN = 16, SWEEP_BYTES = 1 << 20 };
+
+void (*weft_datatype_each_use)(void (*see)(void *arg, const struct weft_datatype *type), void *arg);
 
 static struct weft_datatype *unreferenced;
 static size_t unreferenced_types, unreferenced_bytes, sweep_at = SWEEP_TYPES_MIN;
@@ -53,11 +53,11 @@ static int by_address(const void *a, const void *b)
     return x > y ? 1 : x < y ? -1 : 0;
 }
 
-static void mark_used(void *arg, struct weft_request *request)
+static void mark_used(void *arg, const struct weft_datatype *type)
 {
     struct candidates *c = arg;
     const struct weft_datatype **found =
-        bsearch(&request->type, c->types, c->count, sizeof *c->types, by_address);
+        bsearch(&type, c->types, c->count, sizeof *c->types, by_address);
     if (found)
         c->used[found - c->types] = true;
 }
@@ -73,7 +73,8 @@ static void sweep(void)
             c.types[c.count++] = type;
         weft_assert(c.count == unreferenced_types);
         qsort(c.types, c.count, sizeof *c.types, by_address);
-        weft_request_each(mark_used, &c);
+        if (weft_datatype_each_use)
+            weft_datatype_each_use(mark_used, &c);
         unreferenced = NULL;
         unreferenced_types = unreferenced_bytes = 0;
         for (size_t i = 0; i < c.count; i++)
@@ -99,7 +100,7 @@ void weft_datatype_release(const struct weft_datatype *released)
 {
     static bool sweeping;
     struct weft_datatype *type = (struct weft_datatype *)released;
-    weft_assert(type->flags & WEFT_TYPE_PREDEFINED || (type->refs > 0 && weft_vcis_hold_all()));
+    weft_assert(type->flags & WEFT_TYPE_PREDEFINED || type->refs > 0);
     if ((type->flags & WEFT_TYPE_PREDEFINED) || --type->refs)
         return;
     weft_handle_retire(&type->object);

@@ -6,11 +6,12 @@
 
 #include "core/base/error.h"
 #include "core/message/process.h"
-#include "core/pt2pt/lane.h"
+#include "core/message/lane_ops.h"
 #include "core/message/count.h"
 
 #include <stdlib.h>
 
+const struct weft_lane_ops *weft_lane_ops;
 struct weft_peer weft_peer_unknown = {.lane = WEFT_LANE_UNKNOWN, .world = MPI_PROC_NULL};
 
 bool weft_peers_open(unsigned deal)
@@ -57,8 +58,8 @@ struct weft_peer *weft_peer_make(unsigned deal, int world)
     peer->vci = (uint8_t)(deal % weft.nvcis);
     peer->sequence = world == weft.job.rank; /* of a message to itself: never WEFT_NO_SEQUENCE */
     peer->backlog.end = peer->backlog.controls_end = &peer->backlog.first;
-    weft_net_peer_init(peer);
-    peer->lane = (uint8_t)weft_lane_to(world);
+    weft_lane_ops->init_peer(peer);
+    peer->lane = (uint8_t)weft_lane_ops->to(world);
     if (deal > 0 && peer->lane != WEFT_LANE_SELF && weft_boot_has_failed(world))
         peer->lane = WEFT_LANE_DEAD; /* weft_failure_check may have seen the other deals only */
     weft_count_add(&weft_counts.contacts, world != weft.job.rank);
@@ -75,7 +76,7 @@ struct weft_peer *weft_peer_connect(unsigned deal, int world)
         weft_error_set(MPI_ERR_OTHER, "no memory for one more peer (rank %d)", world);
         return NULL;
     }
-    if (weft_lane_connect(peer, why, sizeof why)) {
+    if (weft_lane_ops->connect(peer, why, sizeof why)) {
         weft_error_set(MPI_ERR_OTHER, "%s", why);
         weft.peers[deal][world] = &weft_peer_unknown;
         free(peer);

@@ -6,13 +6,9 @@
  * freed is detected until the object is in use again.
  */
 #include "core/message/request.h"
-#include "core/pt2pt/bsend.h"
 #include "core/base/error.h"
-#include "core/pt2pt/generalized.h"
-#include "core/pt2pt/lane.h"
-#include "core/pt2pt/partitioned.h"
+#include "core/message/lane_ops.h"
 #include "core/message/count.h"
-#include "core/progress/progress.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -25,28 +21,29 @@ struct weft_request_ops weft_request_ops[WEFT_REQUEST_KINDS] = {
     [WEFT_REQUEST_RECV] = {.name = "receive"},
     [WEFT_REQUEST_PROBE] = {.needs_all = true},
     [WEFT_REQUEST_FLUSH] = {.name = "flush of a buffer", .needs_all = true},
-    [WEFT_REQUEST_GENERALIZED] = {.name = "generalized request",
-                                  .needs_all = true,
-                                  .free = weft_generalized_free},
-    [WEFT_REQUEST_BSEND] = {.name = "buffered send", .needs_all = true, .free = weft_bsend_release},
     [WEFT_REQUEST_MAKING] = {.name = "MPI_Comm_idup", .needs_all = true},
-    [WEFT_REQUEST_PSEND] = {.name = "partitioned send",
-                            .needs_all = true,
-                            .parts_need_all = true,
-                            .part_ended = weft_partitioned_part,
-                            .free = weft_partitioned_free},
-    [WEFT_REQUEST_PRECV] = {.name = "partitioned receive",
-                            .needs_all = true,
-                            .parts_need_all = true,
-                            .part_ended = weft_partitioned_part,
-                            .free = weft_partitioned_free},
-    [WEFT_REQUEST_ANNOUNCEMENT] = {.needs_all = true,
-                                   .parts_need_all = true,
-                                   .part_ended = weft_partitioned_part},
 };
+
+struct type_visit {
+    void (*see)(void *arg, const struct weft_datatype *type);
+    void *arg;
+};
+
+static void see_type(void *arg, struct weft_request *request)
+{
+    const struct type_visit *visit = arg;
+    visit->see(visit->arg, request->type);
+}
+
+static void each_use(void (*see)(void *arg, const struct weft_datatype *type), void *arg)
+{
+    weft_assert(weft_vcis_hold_all());
+    weft_request_each(see_type, &(struct type_visit){see, arg});
+}
 
 void weft_request_init(void)
 {
+    weft_datatype_each_use = each_use;
     weft_handle_predefine((uintptr_t)MPI_REQUEST_NULL, &weft_request_null.object);
 }
 
@@ -100,7 +97,7 @@ struct weft_request *weft_request_grow(struct weft_vci *vci)
         slab[i].vci = vci;
         slab[i].number = vci->number << WEFT_VCI_REQUEST_SHIFT |
                          (uint32_t)(pool->nslabs * WEFT_REQUEST_SLAB + (size_t)i);
-        weft_net_adopt(&slab[i]);
+        weft_lane_ops->init_request(&slab[i]);
         slab[i].next = pool->free;
         pool->free = &slab[i];
     }
@@ -185,7 +182,7 @@ void weft_request_last(struct weft_request *request)
     if (receive && !(request->flags & WEFT_REQUEST_ORPHAN))
         return;
     if (!receive && (request->flags & WEFT_REQUEST_BUFFERED)) {
-        weft_bsend_ended(request);
+        weft_request_ops[WEFT_REQUEST_BSEND].part_ended(request);
         return;
     }
     free_held(request);
@@ -264,38 +261,6 @@ void weft_request_truncated(struct weft_request *request, size_t length)
         "the message of %zu bytes from rank %d with tag %d does not fit into the receive's %zu "
         "bytes; give the receive a larger count, or probe for the length first",
         length, request->source, request->tag, request->capacity);
-}
-
-void weft_vci_complete_transfers(struct weft_vci *vci)
-{
-    struct weft_vci *scope = weft_unlikely(weft_entry_flags) ? weft_vci_scope(vci) : NULL;
-    unsigned idle = 0;
-    while (vci->transfers && !vci->waiting)
-        weft_await(scope, &idle, NULL);
-}
-
-WEFT_HOT void weft_request_wait(struct weft_request *request)
-{
-    if (request->pending <= 0) {
-        if (request->vci) /* MPI_REQUEST_NULL has none */
-            weft_look_sometimes(request->vci);
-        return;
-    }
-    struct weft_vci *vci = weft_unlikely(weft_entry_flags) ? weft_vci_scope(request->vci) : NULL;
-    unsigned idle = 0;
-    weft_assert(weft_vci_is_held(request->vci));
-    weft_vci_stay(request->vci);
-    while (request->pending > 0) {
-        if (!weft_poll(vci)) {
-            weft_idle_for(&idle, request);
-        } else if (request->pending > 0) {
-            idle = 0;
-            weft_share();
-        }
-    }
-    weft_vci_leave(request->vci);
-    if (weft_unlikely(weft_entry_flags))
-        weft_idle_end();
 }
 
 /* The members of a status that the user reads by functions only. */

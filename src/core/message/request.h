@@ -65,7 +65,7 @@ enum weft_request_flag {
     WEFT_REQUEST_PERSISTENT = 8,
     WEFT_REQUEST_INACTIVE = 16,   /* persistent and not started, or completed since */
     WEFT_REQUEST_PART = 32,       /* its completion is an event of its whole */
-    WEFT_REQUEST_BUFFERED = 64,   /* a send whose end calls weft_bsend_ended */
+    WEFT_REQUEST_BUFFERED = 64,   /* a send whose end the row of BSEND sees */
     WEFT_REQUEST_COUNTED = 64,    /* a receive whose end core/message/count.h counts */
     WEFT_REQUEST_CANCELLING = 128 /* a send: CANCEL was sent, pending counts the reply */
 };
@@ -165,8 +165,7 @@ struct weft_request_ops {
     void (*end_deferred)(struct weft_vci *vci);
 };
 
-/* By kind. The rows of collectives and windows are written by weft_init, since those modules are
- * above this one. */
+/* By kind. weft_init writes the rows of modules above this one. */
 extern struct weft_request_ops weft_request_ops[WEFT_REQUEST_KINDS];
 
 /* The object of MPI_REQUEST_NULL; never written to. */
@@ -264,9 +263,6 @@ static inline struct weft_comm *weft_request_comm(const struct weft_request *req
 {
     return request->channel ? request->channel->comm : NULL;
 }
-
-/* Progresses until the request is complete. */
-void weft_request_wait(struct weft_request *request);
 
 /* Fills a user's status (may be MPI_STATUS_IGNORE) from a complete request; MPI_ERROR too only if
  * with_error is set (MPI 5.0, 3.2.5). */

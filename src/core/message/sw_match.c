@@ -7,7 +7,7 @@
  */
 #include "core/message/sw_match.h"
 #include "core/message/count.h"
-#include "core/pt2pt/lane.h"
+#include "core/message/lane_ops.h"
 
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +50,7 @@ static void free_message(struct weft_message *message)
 {
     weft_assert(!message->match.queued);
     weft_count_level(&weft_counts.unexpected_bytes, -(int64_t)message->arrival.bytes);
-    weft_lane_kept(&message->arrival, -1);
+    weft_lane_ops->kept(&message->arrival, -1);
     free(message);
 }
 
@@ -109,11 +109,11 @@ void weft_deliver(struct weft_request *receive, const struct weft_arrival *messa
     receive->tag = message->tag;
     if (weft_likely(find_sender(receive, message))) {
         if (message->place == WEFT_DATA_AT_SENDER) {
-            weft_lane_fetch(receive, message);
+            weft_lane_ops->fetch(receive, message);
             return;
         }
         take_data(receive, message);
-        weft_lane_matched(receive, message);
+        weft_lane_ops->matched(receive, message);
     }
     weft_request_event(receive);
 }
@@ -232,7 +232,7 @@ static int keep(struct weft_matcher *matcher, const struct weft_arrival *message
     weft_match_store(matcher, &kept->match);
     weft_count_unexpected(message->context, message->source);
     weft_count_level(&weft_counts.unexpected_bytes, (int64_t)room);
-    weft_lane_kept(&kept->arrival, 1);
+    weft_lane_ops->kept(&kept->arrival, 1);
     weft_count_level(&weft_counts.unexpected, 1);
     if (weft_event_wanted(WEFT_EVENT_UNEXPECTED))
         weft_event_raise(WEFT_EVENT_UNEXPECTED,

@@ -114,23 +114,6 @@ void weft_vcis_close(void);
 void weft_vcis_enter(void);
 void weft_vcis_leave(void);
 
-/* A blocking call begins, and ends. In between a lane may count on it that this rank makes
- * progress, and so move a message with the help of both ends (shm/fetch.c). The last call that ends
- * completes these transfers. */
-static inline void weft_vci_stay(struct weft_vci *vci)
-{
-    vci->waiting++;
-}
-
-WEFT_COLD void weft_vci_complete_transfers(struct weft_vci *vci);
-
-static inline void weft_vci_leave(struct weft_vci *vci)
-{
-    weft_assert(vci->waiting > 0);
-    if (--vci->waiting == 0 && weft_unlikely(vci->transfers))
-        weft_vci_complete_transfers(vci);
-}
-
 /* Takes all VCIs if none of them is held by another thread. */
 bool weft_vcis_try(void);
 

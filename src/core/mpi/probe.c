@@ -10,6 +10,7 @@
 #include "core/pt2pt/p2p.h"
 #include "core/pt2pt/probe.h"
 #include "core/message/count.h"
+#include "core/progress/progress.h"
 
 int weft_call_probe(struct weft_comm *comm, int source, int tag, int *flag, MPI_Message *handle,
                     MPI_Status *status)

@@ -16,6 +16,7 @@
 #include "core/pt2pt/generalized.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/message/process.h"
+#include "core/progress/progress.h"
 
 #include <stdbool.h>
 #include <stddef.h>

@@ -11,6 +11,7 @@
 #include "core/mpi/p2p_general.h"
 #include "core/pt2pt/p2p.h"
 #include "core/message/process.h"
+#include "core/progress/progress.h"
 
 #include <stdlib.h>
 

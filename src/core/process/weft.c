@@ -5,7 +5,10 @@
  * Invariant: the steps of weft_init are undone by weft_finalize in reverse order; between the
  * fence that ends weft_init and the one in weft_finalize every rank of the job can be reached.
  */
+#include "core/pt2pt/bsend.h"
+#include "core/pt2pt/generalized.h"
 #include "core/pt2pt/probe.h"
+#include "core/comm/context_alloc.h"
 #include "core/base/clock.h"
 #include "core/process/weft.h"
 #include "core/progress/progress.h"
@@ -86,10 +89,18 @@ void weft_leave_general(void)
 
 static void init_tables(void)
 {
+    weft_lane_init();
     weft_request_init();
+    weft_request_ops[WEFT_REQUEST_GENERALIZED] = weft_generalized_request_ops;
+    weft_request_ops[WEFT_REQUEST_BSEND] = weft_bsend_request_ops;
+    weft_partitioned_init();
     weft_request_ops[WEFT_REQUEST_COLL] = weft_coll_request_ops;
     weft_request_ops[WEFT_REQUEST_RMA] = weft_rma_request_ops;
     weft_wait_report = weft_hang_check;
+    weft_pollers = (struct weft_pollers){.collectives = weft_coll_progress,
+                                         .windows = weft_rma_progress,
+                                         .agreements = weft_context_alloc_progress,
+                                         .partitioned = weft_partitioned_progress};
     weft_probe_init();
     weft_datatype_init();
     weft_op_init();

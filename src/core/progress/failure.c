@@ -8,7 +8,8 @@
  * dropped, because the peer's lane is WEFT_LANE_DEAD.
  */
 #include "core/base/error.h"
-#include "core/pt2pt/lane.h"
+#include "core/message/lane_ops.h"
+#include "core/message/sw_match.h"
 #include "core/message/count.h"
 #include "core/base/clock.h"
 #include "core/progress/failure.h"
@@ -58,7 +59,7 @@ static void find_stranded(void *arg, struct weft_request *request)
     struct death *death = arg;
     if (death->found || request->pending <= 0 || request->peer != death->peer)
         return;
-    if (is_posted(request) || weft_lane_waits_for_peer(request))
+    if (is_posted(request) || weft_lane_ops->waits_for_peer(request))
         death->found = request;
 }
 
@@ -67,11 +68,11 @@ static void end(struct weft_request *request)
     weft_assert(request->pending > 0);
     if (!is_posted(request)) {
         request->error = (uint8_t)weft_failure_say(request->peer);
-        weft_lane_abandon(request);
+        weft_lane_ops->abandon(request);
         return;
     }
     if (request->flags & WEFT_REQUEST_IN_NET) {
-        if (!weft_net_withdraw(request))
+        if (!weft_lane_ops->net_withdraw(request))
             return; /* a message had matched before */
     } else {
         weft_sw_withdraw(request);
@@ -86,7 +87,7 @@ static void end(struct weft_request *request)
 static void bury(struct weft_peer *peer)
 {
     weft_assert(peer->lane == WEFT_LANE_NET || peer->lane == WEFT_LANE_SHM);
-    weft_lane_bury(peer);
+    weft_lane_ops->bury(peer);
     struct death death = {.peer = peer};
     do {
         death.found = NULL;
@@ -129,6 +130,6 @@ int weft_failure_check(void)
         }
     }
     if (weft.net)
-        weft_net_check_hosts();
+        weft_lane_ops->net_check_hosts();
     return deaths;
 }

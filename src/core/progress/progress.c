@@ -8,12 +8,8 @@
  * Invariant: a thread that yields or sleeps here has released its VCIs, unless a call of the same
  * thread is around this one.
  */
-#include "core/comm/context_alloc.h"
-#include "core/coll/coll.h"
-#include "core/pt2pt/lane.h"
-#include "core/pt2pt/partitioned.h"
+#include "core/message/lane_ops.h"
 #include "core/base/settings.h"
-#include "core/rma/win.h"
 #include "core/message/count.h"
 #include "core/base/clock.h"
 #include "core/progress/failure.h"
@@ -67,7 +63,7 @@ static bool others_need_all(void)
 static int move_others(int events)
 {
     weft_assert(weft_vcis_hold_all());
-    events += weft_context_alloc_progress() + weft_partitioned_progress();
+    events += weft_pollers.agreements() + weft_pollers.partitioned();
     if (weft_count_all()) {
         weft_counts.polls++;
         weft_counts.polls_with_events += events > 0;
@@ -79,11 +75,13 @@ static int move_others(int events)
 static inline __attribute__((always_inline)) int progress_one(struct weft_vci *vci)
 {
     weft_assert(weft_vci_is_held(vci));
-    int events = weft_lane_progress(vci);
+    int events = weft.shm ? weft_lane_ops->shm_progress(vci->number) : 0;
+    if (vci->net.ep)
+        events += weft_lane_ops->net_progress(vci->number);
     if (weft_unlikely(vci->coll.active != NULL))
-        events += weft_coll_progress(vci);
+        events += weft_pollers.collectives(vci);
     if (weft_unlikely(vci->windows.first != NULL))
-        events += weft_rma_progress(vci);
+        events += weft_pollers.windows(vci);
     return events;
 }
 
@@ -144,12 +142,13 @@ WEFT_HOT int weft_poll(struct weft_vci *vci)
     if (!weft.shm || weft.nvcis > 1 || weft_unlikely(others_move()) ||
         weft_unlikely(weft.vcis[0].coll.active != NULL))
         return weft_progress();
-    int events = weft_shm_progress(0);
+    int events = weft_lane_ops->shm_progress(0);
     if (!weft.net || ++turn % NET_TURN)
         return events;
-    return events + weft_net_progress(0);
+    return events + weft_lane_ops->net_progress(0);
 }
 
+struct weft_pollers weft_pollers;
 void (*weft_wait_report)(unsigned polls, const struct weft_request *on);
 
 static void yield_core(void)
@@ -198,7 +197,7 @@ void weft_look(struct weft_vci *vci)
 static unsigned sleep_length(unsigned sleeps)
 {
     unsigned doublings = sleeps / SLEEPS_OF_A_LENGTH;
-    if (weft.net || weft.vcis[0].coll.shared || !weft_shm_is_idle())
+    if (weft.net || weft.vcis[0].coll.shared || !weft_lane_ops->shm_is_idle())
         return SLEEP_US; /* events that do not wake the futex */
     return doublings < 9 ? SLEEP_US << doublings : LONGEST_SLEEP_US;
 }
@@ -219,7 +218,7 @@ static bool yield_or_sleep(unsigned polls, bool threads)
     double begun = weft_seconds();
     unsigned length = doorbell ? sleep_length(polls - begin) : SLEEP_US;
     if (doorbell)
-        weft_shm_sleep(length);
+        weft_lane_ops->shm_sleep(length);
     else
         usleep(length);
     __atomic_fetch_add(&weft_counts.sleeps, 1, __ATOMIC_RELAXED);
@@ -310,13 +309,45 @@ void weft_await(struct weft_vci *vci, unsigned *idle, const struct weft_request 
     weft_share();
 }
 
+void weft_vci_complete_transfers(struct weft_vci *vci)
+{
+    struct weft_vci *scope = weft_unlikely(weft_entry_flags) ? weft_vci_scope(vci) : NULL;
+    unsigned idle = 0;
+    while (vci->transfers && !vci->waiting)
+        weft_await(scope, &idle, NULL);
+}
+
+WEFT_HOT void weft_request_wait(struct weft_request *request)
+{
+    if (request->pending <= 0) {
+        if (request->vci) /* MPI_REQUEST_NULL has none */
+            weft_look_sometimes(request->vci);
+        return;
+    }
+    struct weft_vci *vci = weft_unlikely(weft_entry_flags) ? weft_vci_scope(request->vci) : NULL;
+    unsigned idle = 0;
+    weft_assert(weft_vci_is_held(request->vci));
+    weft_vci_stay(request->vci);
+    while (request->pending > 0) {
+        if (!weft_poll(vci)) {
+            weft_idle_for(&idle, request);
+        } else if (request->pending > 0) {
+            idle = 0;
+            weft_share();
+        }
+    }
+    weft_vci_leave(request->vci);
+    if (weft_unlikely(weft_entry_flags))
+        weft_idle_end();
+}
+
 /* The cores that the ranks of this node have together. Without shared memory only this rank's own
  * set is known; a set of one core is taken for a binding that gives the other ranks cores of their
  * own. */
 static int cores_of_node(int own)
 {
     if (weft.shm)
-        return weft_shm_cores();
+        return weft_lane_ops->shm_cores();
     return own > 1 ? own : (int)sysconf(_SC_NPROCESSORS_ONLN);
 }
 

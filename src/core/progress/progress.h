@@ -17,6 +17,16 @@ enum { WEFT_WAIT_POLLS = 256 };
  * request that it waits for, or NULL. core/process sets it. */
 extern WEFT_HIDDEN void (*weft_wait_report)(unsigned polls, const struct weft_request *on);
 
+/* What progress moves besides the lanes, of modules above this one; core/process sets it. Each
+ * returns the number of events. */
+struct weft_pollers {
+    int (*collectives)(struct weft_vci *vci);
+    int (*windows)(struct weft_vci *vci);
+    int (*agreements)(void); /* on context ids */
+    int (*partitioned)(void);
+};
+extern WEFT_HIDDEN struct weft_pollers weft_pollers;
+
 /* When MPI starts, with the lanes known: how long a waiting rank polls, and whether locks spin. */
 void weft_progress_open(void);
 
@@ -67,5 +77,25 @@ static inline void weft_share(void)
 /* One turn of a loop that waits, for a request or for something else (NULL): progresses, then
  * shares or idles. */
 void weft_await(struct weft_vci *vci, unsigned *idle, const struct weft_request *request);
+
+/* A blocking call begins, and ends. In between a lane may count on it that this rank makes
+ * progress, and so move a message with the help of both ends (shm/fetch.c). The last call that ends
+ * completes these transfers. */
+static inline void weft_vci_stay(struct weft_vci *vci)
+{
+    vci->waiting++;
+}
+
+WEFT_COLD void weft_vci_complete_transfers(struct weft_vci *vci);
+
+static inline void weft_vci_leave(struct weft_vci *vci)
+{
+    weft_assert(vci->waiting > 0);
+    if (--vci->waiting == 0 && weft_unlikely(vci->transfers))
+        weft_vci_complete_transfers(vci);
+}
+
+/* Progresses until the request is complete. */
+void weft_request_wait(struct weft_request *request);
 
 #endif

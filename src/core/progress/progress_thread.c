@@ -12,7 +12,7 @@
  */
 #include "core/progress/progress_thread.h"
 #include "core/progress/progress.h"
-#include "ofi/net.h"
+#include "core/message/lane_ops.h"
 
 #include <errno.h>
 #include <poll.h>
@@ -45,7 +45,8 @@ static void *run(void *arg)
         int net_fds[WEFT_LOCKS_MAX], events = 0, count = 0, period = BUSY_PERIOD_MS;
         if (weft_vcis_try()) {
             events = weft_progress();
-            if (!events && !weft.shm && weft.net && (count = weft_net_wait_fds(net_fds)) > 0)
+            if (!events && !weft.shm && weft.net &&
+                (count = weft_lane_ops->net_wait_fds(net_fds)) > 0)
                 period = PERIOD_MS;
             weft_vcis_leave();
         }

@@ -203,7 +203,7 @@ int weft_bsend_release(struct weft_request *held)
     return MPI_SUCCESS;
 }
 
-void weft_bsend_ended(struct weft_request *send)
+static void end_buffered(struct weft_request *send)
 {
     weft_assert(weft_vcis_hold_all() && !send->pending);
     struct weft_request *held = send->whole;
@@ -216,6 +216,11 @@ void weft_bsend_ended(struct weft_request *send)
         weft_request_event(held);
     }
 }
+
+const struct weft_request_ops weft_bsend_request_ops = {.name = "buffered send",
+                                                        .needs_all = true,
+                                                        .part_ended = end_buffered,
+                                                        .free = weft_bsend_release};
 
 void weft_bsend_cancel(struct weft_request *held)
 {

@@ -63,8 +63,8 @@ int weft_bsend_flush(struct weft_bsend_owner owner);
 /* Starts the same; *out is the request. */
 int weft_bsend_iflush(struct weft_bsend_owner owner, struct weft_request **out);
 
-/* A request with WEFT_REQUEST_BUFFERED is complete, for the first time or, after it was cancelled
- * when it was complete, again. Called by weft_request_last. */
-void weft_bsend_ended(struct weft_request *send);
+/* The row of buffered sends. Its part_ended: a request with WEFT_REQUEST_BUFFERED is complete, for
+ * the first time or, after it was cancelled when it was complete, again. */
+extern const struct weft_request_ops weft_bsend_request_ops;
 
 #endif

@@ -85,3 +85,6 @@ int weft_generalized_cancel(const struct weft_request *request)
         code = functions->cancel(functions->state, !request->pending);
     return returned(code, "cancel");
 }
+
+const struct weft_request_ops weft_generalized_request_ops = {
+    .name = "generalized request", .needs_all = true, .free = weft_generalized_free};

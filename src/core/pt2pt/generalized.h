@@ -34,6 +34,8 @@ int weft_generalized_query(const struct weft_request *request, MPI_Status *statu
 /* Calls the free function and clears all four. Returns what it returned. */
 int weft_generalized_free(struct weft_request *request);
 
+extern const struct weft_request_ops weft_generalized_request_ops;
+
 /* Calls the cancel function. Returns what it returned. */
 int weft_generalized_cancel(const struct weft_request *request);
 

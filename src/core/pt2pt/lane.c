@@ -3,6 +3,7 @@
  * Dispatch to the lanes, see lane.h; and the lane self, whose messages go straight to the matcher.
  */
 #include "core/pt2pt/lane.h"
+#include "core/message/lane_ops.h"
 #include "core/message/count.h"
 
 /* ---- Messages of this process to itself */
@@ -170,4 +171,31 @@ const char *weft_lane_describe(const struct weft_request *request)
         return weft_net_describe(request);
     return request->op == WEFT_REQUEST_RECV ? "held in software, no message matches yet"
                                             : "in this process, no receive matches yet";
+}
+
+/* ---- For the modules below */
+
+void weft_lane_init(void)
+{
+    static const struct weft_lane_ops ops = {
+        .to = weft_lane_to,
+        .init_peer = weft_net_peer_init,
+        .connect = weft_lane_connect,
+        .init_request = weft_net_adopt,
+        .fetch = weft_lane_fetch,
+        .matched = weft_lane_matched,
+        .kept = weft_lane_kept,
+        .bury = weft_lane_bury,
+        .waits_for_peer = weft_lane_waits_for_peer,
+        .abandon = weft_lane_abandon,
+        .net_withdraw = weft_net_withdraw,
+        .net_check_hosts = weft_net_check_hosts,
+        .shm_progress = weft_shm_progress,
+        .shm_is_idle = weft_shm_is_idle,
+        .shm_sleep = weft_shm_sleep,
+        .shm_cores = weft_shm_cores,
+        .net_progress = weft_net_progress,
+        .net_wait_fds = weft_net_wait_fds,
+    };
+    weft_lane_ops = &ops;
 }

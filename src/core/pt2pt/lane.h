@@ -26,6 +26,9 @@
 #include "shm/area.h"
 #include "shm/shm.h"
 
+/* Sets weft_lane_ops. */
+void weft_lane_init(void);
+
 /* ---- Peers */
 
 /* The lane to a rank in MPI_COMM_WORLD. */
@@ -74,16 +77,7 @@ void weft_lane_matched(const struct weft_request *receive, const struct weft_arr
  * sender may have weft.eager_credits. The net lane counts when messages match. */
 void weft_lane_kept(const struct weft_arrival *message, int by);
 
-/* ---- Progress, and requests under way */
-
-/* Progresses the lanes of a VCI. Returns the number of events. */
-static inline int weft_lane_progress(const struct weft_vci *vci)
-{
-    int events = weft.shm ? weft_shm_progress(vci->number) : 0;
-    if (vci->net.ep)
-        events += weft_net_progress(vci->number);
-    return events;
-}
+/* ---- Requests under way */
 
 /* True if the lanes have nothing left to send or to read. */
 bool weft_lane_is_idle(void);

@@ -15,6 +15,7 @@
 #include "core/message/sw_match.h"
 #include "core/message/count.h"
 #include "core/progress/failure.h"
+#include "core/progress/progress.h"
 
 #include <stdlib.h>
 

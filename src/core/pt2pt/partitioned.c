@@ -188,6 +188,20 @@ void weft_partitioned_part(struct weft_request *part)
         weft_precv_part(weft_precv_of(whole), part);
 }
 
+void weft_partitioned_init(void)
+{
+    struct weft_request_ops row = {.name = "partitioned send",
+                                   .needs_all = true,
+                                   .parts_need_all = true,
+                                   .part_ended = weft_partitioned_part,
+                                   .free = weft_partitioned_free};
+    weft_request_ops[WEFT_REQUEST_PSEND] = row;
+    row.name = "partitioned receive";
+    weft_request_ops[WEFT_REQUEST_PRECV] = row;
+    weft_request_ops[WEFT_REQUEST_ANNOUNCEMENT] = (struct weft_request_ops){
+        .needs_all = true, .parts_need_all = true, .part_ended = weft_partitioned_part};
+}
+
 /* ---- Progress */
 
 void weft_partitioned_queue(struct weft_partitioned *base)

@@ -98,6 +98,9 @@ void weft_psend_flush(struct weft_request *request, uint32_t first, uint32_t cou
 /* Whether everything that belongs to a partition of an active receive is here. */
 bool weft_precv_has(const struct weft_request *request, uint32_t partition);
 
+/* Writes the rows of weft_request_ops. */
+void weft_partitioned_init(void);
+
 /* Before an inactive or complete request of either kind goes back to the pool. Returns MPI_SUCCESS.
  */
 int weft_partitioned_free(struct weft_request *request);

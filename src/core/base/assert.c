@@ -7,7 +7,7 @@
  */
 #include "core/base/assert.h"
 
-#include "core/message/process.h"
+#include "core/base/error.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -15,13 +15,15 @@
 
 void weft_assert_fail(const char *condition, const char *file, int line, const char *function)
 {
-    char text[1024], rank[300] = "";
-    if (weft.job.size > 0)
-        snprintf(rank, sizeof rank, "rank %d on %s: ", weft.job.rank, weft.job.host);
+    char text[1024], name[300] = "";
+    int rank;
+    const char *host;
+    if (weft_error_hooks.identify && weft_error_hooks.identify(&rank, &host))
+        snprintf(name, sizeof name, "rank %d on %s: ", rank, host);
     int n = snprintf(text, sizeof text,
                      "weft: %s%s:%d: %s: the invariant '%s' does not hold; this is an error of "
                      "Weft: report it with this line\n",
-                     rank, file, line, function, condition);
+                     name, file, line, function, condition);
     size_t bytes = (size_t)n < sizeof text ? (size_t)n : sizeof text;
     if (write(STDERR_FILENO, text, bytes) < 0)
         abort(); /* the core dump has the sentence */

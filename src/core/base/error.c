@@ -9,7 +9,6 @@
  */
 #include "core/base/error.h"
 #include "core/base/error_code.h"
-#include "core/message/process.h"
 
 #include <pthread.h>
 #include <stdarg.h>
@@ -96,6 +95,8 @@ static const char *const class_text[] = {
     [MPI_ERR_ERRHANDLER] = "invalid error handler",
     [MPI_ERR_ABI] = "ABI error",
 };
+
+struct weft_error_hooks weft_error_hooks;
 
 __attribute__((constructor)) static void predefine(void)
 {
@@ -227,7 +228,7 @@ int weft_errhandler_raise_cause(struct weft_errhandler *handler, void *handle, i
     if (handler == &weft_errors_return)
         return code;
     __atomic_fetch_add(&handler->refs, 1, __ATOMIC_RELAXED); /* the handler may free itself */
-    unsigned held = weft_vcis_hold_all() ? 0 : weft_vcis_release(); /* it may call MPI */
+    unsigned held = weft_error_hooks.release ? weft_error_hooks.release() : 0; /* it may call MPI */
     switch (handler->kind) {
     case WEFT_KIND_COMM:
         handler->call.comm(&comm, &passed);
@@ -244,7 +245,8 @@ int weft_errhandler_raise_cause(struct weft_errhandler *handler, void *handle, i
     default:
         end_job(cause, function);
     }
-    weft_vcis_retake(held);
+    if (held)
+        weft_error_hooks.retake(held);
     weft_errhandler_release(handler);
     return code;
 }
@@ -307,9 +309,11 @@ __attribute__((format(printf, 1, 0))) static void print_line(const char *format,
     vsnprintf(sentence, sizeof sentence, format, args);
     /* One write, so that the lines of several ranks are not interleaved. */
     char line[SENTENCE + 512];
-    int n = weft.job.size > 0 ? snprintf(line, sizeof line, "weft: rank %d on %s: %s\n",
-                                         weft.job.rank, weft.job.host, sentence)
-                              : snprintf(line, sizeof line, "weft: %s\n", sentence);
+    int rank;
+    const char *host;
+    int n = weft_error_hooks.identify && weft_error_hooks.identify(&rank, &host)
+                ? snprintf(line, sizeof line, "weft: rank %d on %s: %s\n", rank, host, sentence)
+                : snprintf(line, sizeof line, "weft: %s\n", sentence);
     if (n > 0)
         fwrite(line, 1, (size_t)n < sizeof line ? (size_t)n : sizeof line - 1, stderr);
     fflush(stderr);
@@ -329,8 +333,10 @@ void weft_fatal(int code, const char *format, ...)
     va_start(args, format);
     print_line(format, args);
     va_end(args);
-    if (weft.job.size > 0)
-        weft_boot_abort(code, NULL); /* the launcher need not print the sentence again */
+    int rank;
+    const char *host;
+    if (weft_error_hooks.identify && weft_error_hooks.identify(&rank, &host))
+        weft_error_hooks.end_job(code);
     fflush(NULL);
     _Exit(code);
 }

@@ -76,4 +76,14 @@ __attribute__((format(printf, 1, 2))) WEFT_COLD void weft_warn(const char *forma
 __attribute__((format(printf, 2, 3), noreturn)) WEFT_COLD void weft_fatal(int code,
                                                                           const char *format, ...);
 
+/* What errors call of modules above this one. core/process sets them when MPI starts; before, they
+ * are NULL. */
+struct weft_error_hooks {
+    bool (*identify)(int *rank, const char **host); /* false: this process is in no job */
+    void (*end_job)(int code);
+    unsigned (*release)(void); /* locks that a call of the program's handler may need, and retake */
+    void (*retake)(unsigned held);
+};
+extern WEFT_HIDDEN struct weft_error_hooks weft_error_hooks;
+
 #endif

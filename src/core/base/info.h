@@ -46,7 +46,7 @@ bool weft_info_delete(struct weft_info *info, const char *key);
 
 /* Sets the keys of MPI_INFO_ENV (MPI 5.0, 11.5.2). argv holds the program's arguments; if NULL,
  * they are read from /proc/self/cmdline. Returns MPI_SUCCESS or an error class, recorded. */
-int weft_info_fill_env(struct weft_info *info, int argc, char *const *argv);
+int weft_info_fill_env(struct weft_info *info, int maxprocs, int argc, char *const *argv);
 
 static inline struct weft_info *weft_info_resolve(MPI_Info handle)
 {

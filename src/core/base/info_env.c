@@ -6,7 +6,6 @@
  * thread_level, because no launcher requests a level.
  */
 #include "core/base/info.h"
-#include "core/message/process.h"
 
 #include <stdio.h>
 #include <stdlib.h>
@@ -60,13 +59,13 @@ static int set_command(struct weft_info *info, int argc, char *const *argv)
     return code ? code : set(info, "argv", rest);
 }
 
-int weft_info_fill_env(struct weft_info *info, int argc, char *const *argv)
+int weft_info_fill_env(struct weft_info *info, int maxprocs, int argc, char *const *argv)
 {
     char directory[MPI_MAX_INFO_VAL];
     struct utsname system;
     int code = set_command(info, argc, argc > 0 ? argv : NULL);
-    if (!code && weft.job.size > 0)
-        code = set_number(info, "maxprocs", weft.job.size);
+    if (!code && maxprocs > 0)
+        code = set_number(info, "maxprocs", maxprocs);
     if (!code && uname(&system) == 0) {
         code = set(info, "host", system.nodename);
         if (!code)

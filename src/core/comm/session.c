@@ -9,7 +9,7 @@
 #include "core/comm/context_alloc.h"
 #include "core/comm/comm_make.h"
 #include "core/comm/intercomm.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "pmix/boot.h"
 
 #include <stdlib.h>
@@ -62,7 +62,6 @@ struct weft_session *weft_session_open(const struct weft_info *info,
     session->thread_level = level_of(info);
     session->errhandler = errhandler;
     errhandler->refs++;
-    weft_enter_use(session->thread_level);
     return session;
 }
 
@@ -80,13 +79,6 @@ void weft_session_release(struct weft_session *session)
         return;
     weft_errhandler_release(session->errhandler);
     free(session);
-}
-
-void weft_session_close(struct weft_session *session)
-{
-    weft_handle_retire(&session->object);
-    weft_leave_use(session->thread_level);
-    weft_session_release(session);
 }
 
 struct weft_info *weft_session_info(const struct weft_session *session)

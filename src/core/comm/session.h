@@ -27,14 +27,10 @@ struct weft_session {
     struct weft_bsend_buffer bsend; /* for communicators of the session without a buffer */
 };
 
-/* Makes a session, and starts MPI if it does not run; ends the job if MPI cannot start. info may be
- * NULL; its key thread_level sets the thread level. NULL without memory. */
+/* Makes a session, whose user then calls weft_enter_use. info may be NULL; its key thread_level
+ * sets the thread level. NULL without memory. */
 struct weft_session *weft_session_open(const struct weft_info *info,
                                        struct weft_errhandler *errhandler);
-
-/* MPI_Session_finalize: completes this process's sends. If no other session or MPI_Init uses MPI,
- * MPI sleeps until it is used again or the process exits. */
-void weft_session_close(struct weft_session *session);
 
 /* Adds a reference, and returns the session; drops one. NULL is allowed. */
 struct weft_session *weft_session_keep(struct weft_session *session);

@@ -25,7 +25,7 @@ int weft_mpi_check_value(const char *value)
 int weft_mpi_info_create_env(int argc, char *argv[], struct weft_info **made)
 {
     struct weft_info *info = weft_info_make();
-    int code = info ? weft_info_fill_env(info, argc, argv) : MPI_ERR_NO_MEM;
+    int code = info ? weft_info_fill_env(info, weft.job.size, argc, argv) : MPI_ERR_NO_MEM;
     if (code == MPI_SUCCESS)
         *made = info;
     else

@@ -33,7 +33,9 @@ int PMPI_Session_finalize(MPI_Session *handle)
         if (code != MPI_SUCCESS)
             code = weft_errhandler_raise(session->errhandler, session, code, function);
     }
-    weft_session_close(session);
+    weft_handle_retire(&session->object);
+    weft_leave_use(session->thread_level);
+    weft_session_release(session);
     *handle = MPI_SESSION_NULL;
     weft_vcis_leave();
     return code;

@@ -87,8 +87,30 @@ void weft_leave_general(void)
         weft_vcis_leave();
 }
 
+static bool identify(int *rank, const char **host)
+{
+    *rank = weft.job.rank;
+    *host = weft.job.host;
+    return weft.job.size > 0;
+}
+
+/* The launcher need not print the sentence again. */
+static void end_job(int code)
+{
+    weft_boot_abort(code, NULL);
+}
+
+static unsigned release_for_handler(void)
+{
+    return weft_vcis_hold_all() ? 0 : weft_vcis_release();
+}
+
 static void init_tables(void)
 {
+    weft_error_hooks = (struct weft_error_hooks){.identify = identify,
+                                                 .end_job = end_job,
+                                                 .release = release_for_handler,
+                                                 .retake = weft_vcis_retake};
     weft_lane_init();
     weft_request_init();
     weft_request_ops[WEFT_REQUEST_GENERALIZED] = weft_generalized_request_ops;
@@ -323,7 +345,7 @@ int weft_init(int thread_level)
         weft_start(weft_thread_level(thread_level));
     weft.thread_level = weft_thread_level(thread_level);
     main_thread = pthread_self();
-    if (weft_info_fill_env(&weft_info_env, 0, NULL))
+    if (weft_info_fill_env(&weft_info_env, weft.job.size, 0, NULL))
         weft_fatal(MPI_ERR_NO_MEM, "no memory for MPI_INFO_ENV");
     world = WORLD_IS;
     weft_comm_expose(true);

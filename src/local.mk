@@ -205,6 +205,7 @@ libmpi_abi_a_SOURCES += \
     src/core/rma/win.h \
     src/core/tool/category.c src/core/tool/category.h \
     src/core/tool/cvar.c src/core/tool/cvar.h \
+    src/core/tool/derived.c src/core/tool/derived.h \
     src/core/tool/event.c src/core/tool/event.h \
     src/core/tool/pvar.c src/core/tool/pvar.h \
     src/core/tool/pvar_table.c \

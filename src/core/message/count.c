@@ -7,7 +7,7 @@
 #include "core/message/count.h"
 
 #include "core/base/settings.h"
-#include "core/pt2pt/lane.h"
+#include "core/message/lane_ops.h"
 #include "core/base/clock.h"
 
 #include <stdlib.h>
@@ -17,7 +17,7 @@ struct weft_count_rank *weft_count_ranks;
 
 static unsigned slot_of(int world)
 {
-    return (unsigned)weft_lane_to(world) - WEFT_LANE_SELF;
+    return (unsigned)weft_lane_ops->to(world) - WEFT_LANE_SELF;
 }
 
 void weft_count_open(void)
@@ -31,17 +31,6 @@ void weft_count_open(void)
                    "WEFT_COUNTERS",
                    weft.job.size);
     weft.others |= WEFT_OTHERS_COUNT;
-}
-
-void weft_count_close(void)
-{
-    weft_counts.net_messages = weft_count_sent(WEFT_LANE_NET);
-    weft_counts.shm_messages = weft_count_sent(WEFT_LANE_SHM);
-    weft_counts.shm_arrived = weft_count_shm_arrived();
-    weft_counts.net_receives += weft_net_levels().completed;
-    free(weft_count_ranks);
-    weft_count_ranks = NULL;
-    weft.others &= (uint8_t)~WEFT_OTHERS_COUNT;
 }
 
 /* ---- With WEFT_COUNTERS=all */
@@ -85,54 +74,4 @@ void weft_count_waited(unsigned polls)
     if (polls > 1)
         weft_counts.waited += (uint64_t)((now - last) * 1e9);
     last = now;
-}
-
-/* ---- Derived */
-
-uint64_t weft_count_sent_to(const struct weft_peer *peer)
-{
-    bool self = peer->lane == WEFT_LANE_SELF && peer->deal == 0;
-    return weft_net_sent_to(peer) + weft_shm_sent_to(peer) + (self ? weft_counts.self_messages : 0);
-}
-
-/* The sum of a function over all peers. */
-static uint64_t sum(uint64_t (*of)(const struct weft_peer *peer))
-{
-    uint64_t all = 0;
-    for (unsigned deal = 0; deal < weft.deals; deal++)
-        for (int i = 0; weft.peers[deal] && i < weft.job.size; i++) {
-            const struct weft_peer *peer = weft_peer_known(deal, i);
-            if (peer)
-                all += of(peer);
-        }
-    return all;
-}
-
-uint64_t weft_count_sent(enum weft_lane lane)
-{
-    return lane == WEFT_LANE_SELF  ? weft_counts.self_messages
-           : lane == WEFT_LANE_SHM ? weft_counts.shm_messages + sum(weft_shm_sent_to)
-                                   : weft_counts.net_messages + sum(weft_net_sent_to);
-}
-
-uint64_t weft_count_shm_arrived(void)
-{
-    return weft_counts.shm_arrived + sum(weft_shm_arrived_from);
-}
-
-uint64_t weft_count_fetching(void)
-{
-    return sum(weft_net_fetching_from);
-}
-
-uint64_t weft_count_peers(void)
-{
-    uint64_t peers = 0;
-    for (int i = 0; i < weft.job.size; i++) {
-        bool known = false;
-        for (unsigned deal = 0; deal < weft.deals; deal++)
-            known |= weft_peer_known(deal, i) != NULL;
-        peers += known && i != weft.job.rank;
-    }
-    return peers;
 }

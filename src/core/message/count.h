@@ -90,7 +90,6 @@ static inline bool weft_count_all(void)
 
 /* Called when MPI starts, with settings and job set, and before the peers are freed. */
 void weft_count_open(void);
-void weft_count_close(void);
 
 /* Adds to a counter, which another thread that holds another VCI may add to at the same time. */
 static inline void weft_count_add(uint64_t *counter, uint64_t by)
@@ -129,18 +128,5 @@ WEFT_COLD void weft_count_send(const struct weft_request *request);
 WEFT_COLD void weft_count_receive(struct weft_request *request);
 WEFT_COLD void weft_count_received(const struct weft_request *request);
 WEFT_COLD void weft_count_waited(unsigned polls);
-
-/* User messages sent to a peer on any lane, including those of collectives. */
-uint64_t weft_count_sent_to(const struct weft_peer *peer);
-
-/* User messages sent on a lane, and received through shared memory. */
-uint64_t weft_count_sent(enum weft_lane lane);
-uint64_t weft_count_shm_arrived(void);
-
-/* Messages announced by an RTS that have matched and are being fetched. */
-uint64_t weft_count_fetching(void);
-
-/* Other ranks that this process is in contact with. */
-uint64_t weft_count_peers(void);
 
 #endif

@@ -22,7 +22,7 @@
 #include "core/progress/progress_thread.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/base/settings.h"
-#include "core/message/count.h"
+#include "core/tool/derived.h"
 #include "core/file/file.h"
 #include "core/rma/win.h"
 #include "core/tool/event.h"

@@ -7,7 +7,7 @@
  */
 #include "core/tool/pvar.h"
 
-#include "core/message/count.h"
+#include "core/tool/derived.h"
 #include "core/message/process.h"
 #include "core/pt2pt/lane.h"
 

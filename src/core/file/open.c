@@ -13,7 +13,7 @@
 #include "core/file/system.h"
 #include "core/base/error.h"
 #include "core/base/info.h"
-#include "core/process/weft.h"
+#include "core/message/process.h"
 #include "core/rma/win.h"
 
 #include <ctype.h>

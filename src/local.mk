@@ -162,7 +162,9 @@ libmpi_abi_a_SOURCES += \
     src/core/datatype/signature.c src/core/datatype/signature.h \
     src/core/datatype/strided_copy.c src/core/datatype/strided_copy.h \
     src/core/message/backlog.c \
+    src/core/message/channel.c src/core/message/channel.h \
     src/core/message/count.c src/core/message/count.h \
+    src/core/message/lane_fast.h \
     src/core/message/lane_ops.h \
     src/core/message/match.c src/core/message/match.h \
     src/core/message/peer.c src/core/message/peer.h \
@@ -237,7 +239,6 @@ libmpi_abi_a_SOURCES += \
     src/ofi/in_flight.c \
     src/ofi/keepalive.c \
     src/ofi/net.h \
-    src/ofi/objects.c src/ofi/objects.h \
     src/ofi/ofi_internal.h \
     src/ofi/peek_claim.c \
     src/ofi/pool.c \
@@ -248,6 +249,7 @@ libmpi_abi_a_SOURCES += \
     src/ofi/select/adapter.c src/ofi/select/adapter.h \
     src/ofi/select/interface.c src/ofi/select/interface.h \
     src/ofi/select/load.c src/ofi/select/load.h \
+    src/ofi/select/objects.c src/ofi/select/objects.h \
     src/ofi/select/provider.h \
     src/ofi/select/provider_score.c src/ofi/select/provider_score.h \
     src/ofi/select/provider_table.c \

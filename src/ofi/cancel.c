@@ -59,7 +59,7 @@ void weft_net_cancel(struct weft_request *request)
                                                .number = request->number,
                                                .other = request->sequence & weft_net.sequence_mask,
                                                .length = peer->sequence,
-                                               .address = (uint32_t)request->channel->comm->rank});
+                                               .address = (uint32_t)request->channel->rank});
 }
 
 /* A cancelled synchronous send waits for no ACK. If it has one already, that ACK was for a later
@@ -111,8 +111,9 @@ void weft_net_query_arrived(struct weft_net_vci *net, const struct weft_net_cont
 static int sender_rank(const struct weft_channel *channel, const struct weft_net_control *control)
 {
     int rank = control->address > INT32_MAX ? -1 : (int)control->address;
-    return !channel || (channel->comm->deal == control->deal &&
-                        weft_comm_rank_of(channel->comm, control->from) == rank)
+    return !channel ||
+                   (channel->deal == control->deal && (unsigned)rank < (unsigned)channel->size &&
+                    weft_channel_world(channel, rank) == control->from)
                ? rank
                : -1;
 }

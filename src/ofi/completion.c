@@ -9,7 +9,6 @@
  * operations and may be re-entered only through weft_net_withdraw and weft_peer_connect, which
  * progress while they wait: each reader owns the entries it has read.
  */
-#include "core/comm/comm.h"
 #include "core/base/error.h"
 #include "core/base/settings.h"
 #include "core/message/count.h"
@@ -130,7 +129,7 @@ int weft_net_send_failed(const struct weft_request *request, const char *why)
              "WEFT_IFACE chooses one)",
              request->bytes, request->tag, peer->world,
              weft_boot_host(peer->world, host, sizeof host), weft_net_name(), why);
-    if (request->channel != &request->channel->comm->p2p && !weft_failure_confirm(peer))
+    if (weft_channel_use(request->channel) != WEFT_CONTEXT_P2P && !weft_failure_confirm(peer))
         weft_fatal(MPI_ERR_OTHER, "%s", sentence);
     return weft_net_failed(peer, "%s", sentence);
 }

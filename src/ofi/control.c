@@ -215,9 +215,10 @@ bool weft_net_reaches(const struct weft_peer *peer, int world)
 
 bool weft_net_is_sender(const struct weft_channel *channel, int source)
 {
-    const struct weft_comm *comm = channel->comm;
-    return (unsigned)source < (unsigned)comm->size &&
-           weft_net_reaches(weft_comm_peer(comm, source), weft_comm_world_of(comm, source));
+    if ((unsigned)source >= (unsigned)channel->size)
+        return false;
+    const struct weft_peer *peer = weft_channel_peer(channel, source);
+    return weft_net_reaches(peer, peer ? peer->world : weft_channel_world(channel, source));
 }
 
 bool weft_net_is_header(const struct weft_net_header *header, size_t bytes)

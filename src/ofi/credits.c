@@ -108,8 +108,12 @@ void weft_net_took(struct weft_net_vci *net, unsigned deal, int world)
 
 void weft_net_took_from(const struct weft_channel *channel, int source)
 {
-    weft_net_took(weft_net_of_channel(channel), channel->comm->deal,
-                  weft_comm_world_of(channel->comm, source));
+    struct weft_peer *peer = weft_channel_peer(channel, source);
+    if (peer)
+        peer->net.taken++;
+    else
+        weft_net_took(weft_net_of_channel(channel), channel->deal,
+                      weft_channel_world(channel, source));
 }
 
 void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits)
@@ -205,9 +209,9 @@ static void matched_unconnected(unsigned deal, int world, size_t length)
 
 void weft_net_matched(const struct weft_channel *channel, int source, size_t length)
 {
-    struct weft_peer *peer = weft_comm_peer(channel->comm, source);
+    struct weft_peer *peer = weft_channel_peer(channel, source);
     if (!peer)
-        matched_unconnected(channel->comm->deal, weft_comm_world_of(channel->comm, source), length);
+        matched_unconnected(channel->deal, weft_channel_world(channel, source), length);
     else if (peer->lane == WEFT_LANE_NET)
         weft_net_matched_from(peer, length);
 }

@@ -12,7 +12,7 @@
  * bits, matching, eager limit, endpoints. Otherwise first contact fails with a sentence that names
  * the difference.
  */
-#include "core/comm/context.h"
+#include "core/message/channel.h"
 #include "core/base/error.h"
 #include "core/base/settings.h"
 #include "core/message/sw_match.h"
@@ -21,7 +21,7 @@
 #include "core/progress/failure.h"
 #include "core/progress/progress.h"
 #include "ofi/net.h"
-#include "ofi/objects.h"
+#include "ofi/select/objects.h"
 #include "ofi/ofi_internal.h"
 
 #include <errno.h>

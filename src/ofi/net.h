@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
- * The interface of the net lane. It contains no types of libfabric.
+ * The interface of the net lane. It contains no types of libfabric; its fast attempt is in
+ * core/message/lane_fast.h.
  *
  * Invariants:
  *  - A send started here completes its request through weft_request_event; if it
@@ -11,12 +12,12 @@
 #ifndef WEFT_NET_H
 #define WEFT_NET_H
 
+#include "core/base/lock.h"
+#include "core/message/lane_fast.h"
 #include "core/message/request.h"
 #include "pmix/boot.h"
 
 #include <stdbool.h>
-#include <sys/types.h>
-#include <sys/uio.h>
 
 /* Restores the default action of crash signals, which libraries that libfabric depends on catch. */
 void weft_net_free_signals(void);
@@ -73,49 +74,11 @@ bool weft_net_software_matching(void);
 /* "tcp;ofi_rxm on lo", or "no provider". */
 const char *weft_net_name(void);
 
-/* What the fast path reads of an endpoint; each VCI has its own (struct weft_vci). */
-struct fid_ep;
-struct weft_net_fast {
-    ssize_t (*inject)(struct fid_ep *ep, const void *data, size_t bytes, uint64_t cq_data,
-                      uint64_t address, uint64_t word); /* the provider's fi_tinjectdata */
-    struct fid_ep *ep;
-    uint64_t ready_bits;   /* the form of a message in ready mode, in the tag word */
-    uint64_t number_bits;  /* of the completion data: how much of a peer's sequence they carry */
-    unsigned number_shift; /* where these bits begin */
-    uint32_t short_pieces; /* iovecs of a receive that lands in its request */
-    ssize_t (*post)(struct fid_ep *ep, const struct iovec *iov, void **descriptors, size_t pieces,
-                    uint64_t source, uint64_t word, uint64_t ignore,
-                    void *context); /* its fi_trecvv */
-    uint64_t posts, posts_stop;     /* receives posted so far, and the count at which the fast path
-                                       must stop: completed ones plus the limit of the provider; 0: the
-                                       general path always */
-    uint64_t form_mask;             /* what such a receive ignores */
-};
-
 /* The bits of the tag word for the mode of an eager send that is not synchronous. */
 static inline __attribute__((always_inline)) uint64_t
 weft_net_mode_bits(const struct weft_net_fast *net, enum weft_send_mode mode)
 {
     return mode == WEFT_SEND_READY ? net->ready_bits : 0;
-}
-
-/* Sends a contiguous message of fewer than peer->send_limit bytes, with no request. False, and
- * nothing was sent, if there is a backlog, credits or a flow check need the general path
- * (ofi/credits.c), or the provider returns -FI_EAGAIN. */
-static inline __attribute__((always_inline)) bool
-weft_net_inject(const struct weft_net_fast *net, struct weft_peer *peer,
-                const struct weft_channel *channel, int tag, uint64_t mode_bits, const void *data,
-                size_t bytes)
-{
-    uint32_t number = peer->sequence;
-    if (weft_unlikely(number == peer->net.stop) ||
-        weft_unlikely(net->inject(net->ep, data, bytes,
-                                  ((uint64_t)number << net->number_shift & net->number_bits) |
-                                      channel->net_rank,
-                                  peer->net.addr, channel->net_bits | mode_bits | (uint32_t)tag)))
-        return false;
-    peer->sequence++;
-    return true;
 }
 
 /* Starts a send; every field of the request but lane is set. Returns MPI_SUCCESS: an error is

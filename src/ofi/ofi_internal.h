@@ -33,7 +33,7 @@
 #include "core/message/request.h"
 #include "core/message/process.h"
 #include "ofi/net.h"
-#include "ofi/objects.h"
+#include "ofi/select/objects.h"
 #include "ofi/select/provider.h"
 #include "ofi/sequence.h"
 
@@ -305,7 +305,7 @@ static inline struct weft_net_vci *weft_net_of(const struct weft_request *reques
 
 static inline struct weft_net_vci *weft_net_of_channel(const struct weft_channel *channel)
 {
-    return &weft_net.vcis[channel->comm->vci->number];
+    return &weft_net.vcis[channel->vci->number];
 }
 
 /* The form of a user message, two bits of its tag word. */

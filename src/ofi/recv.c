@@ -128,7 +128,7 @@ static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, vo
  * they leave room for others: one that the provider does not hold is searched for by PEEK. */
 static uint64_t post_limit(const struct weft_request *request)
 {
-    bool stays = request->channel == &request->channel->comm->part;
+    bool stays = weft_channel_use(request->channel) == WEFT_CONTEXT_PARTITIONED;
     return stays ? weft_net.post_limit / 3 * 2 : weft_net.post_limit;
 }
 
@@ -212,11 +212,12 @@ static __attribute__((noinline)) void finish_eager(struct weft_request *request,
 /* The rank that a message names as its sender, or NULL; not connected. */
 static struct weft_peer *named_sender(const struct weft_request *request)
 {
-    const struct weft_comm *comm = request->channel->comm;
-    if (!weft_net_is_sender(request->channel, request->source))
+    const struct weft_channel *channel = request->channel;
+    if (!weft_net_is_sender(channel, request->source))
         return NULL;
-    struct weft_peer *peer = weft_comm_peer(comm, request->source);
-    return peer ? peer : weft_peer_make(comm->deal, weft_comm_world_of(comm, request->source));
+    struct weft_peer *peer = weft_channel_peer(channel, request->source);
+    return peer ? peer
+                : weft_peer_make(channel->deal, weft_channel_world(channel, request->source));
 }
 
 /* The provider matched a message that the receive does not name. The receive fails: it cannot be
@@ -244,7 +245,7 @@ WEFT_COLD static void refuse(struct weft_request *request, const char *what)
 
 static struct weft_peer *sender_of(struct weft_request *request)
 {
-    return weft_comm_connect(request->channel->comm, request->source);
+    return weft_channel_connect(request->channel, request->source);
 }
 
 static __attribute__((noinline)) void finish_special(struct weft_request *request,

@@ -29,7 +29,7 @@ void weft_shm_cancel(struct weft_request *request)
     weft_shm_control(link, &(struct weft_shm_body){.kind = WEFT_SHM_CANCEL,
                                                    .bytes = request->sequence,
                                                    .context = request->channel->context,
-                                                   .source = request->channel->comm->rank,
+                                                   .source = request->channel->rank,
                                                    .tag = request->tag,
                                                    .word.cookie = (uintptr_t)request});
 }

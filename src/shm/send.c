@@ -130,8 +130,8 @@ static inline __attribute__((always_inline)) uint32_t write_line(struct weft_shm
 {
     struct weft_ring_line *line = weft_ring_line(&link->out);
     struct weft_shm_body *body = weft_shm_body(line);
-    describe(body, WEFT_SHM_INLINE, WEFT_SEND_STANDARD, bytes, channel->context,
-             channel->comm->rank, tag);
+    describe(body, WEFT_SHM_INLINE, WEFT_SEND_STANDARD, bytes, channel->context, channel->rank,
+             tag);
     weft_shm_copy_short(body->data, buffer, bytes);
     uint32_t turn = weft_ring_publish(&link->out, line);
     weft_shm_ring_doorbell(link);
@@ -145,7 +145,7 @@ static __attribute__((noinline)) bool inject_data(struct weft_shm_link *link,
                                                   uint32_t *sequence)
 {
     const struct outgoing message = {.context = channel->context,
-                                     .source = channel->comm->rank,
+                                     .source = channel->rank,
                                      .tag = tag,
                                      .buffer = data,
                                      .bytes = bytes};
@@ -196,7 +196,7 @@ static bool write_rts(struct weft_shm_link *link, struct weft_request *request)
     struct weft_shm_body *body = weft_shm_body(line);
     bool contiguous = request->type->flags & WEFT_TYPE_CONTIGUOUS;
     describe(body, WEFT_SHM_RTS, request->mode, 0, request->channel->context,
-             request->channel->comm->rank, request->tag);
+             request->channel->rank, request->tag);
     body->word.cookie = (uintptr_t)request;
     body->word.address = contiguous ? (uintptr_t)request->buffer : 0;
     body->word.length = request->bytes;
@@ -224,7 +224,7 @@ static bool write_message(struct weft_shm_link *link, struct weft_request *reque
         return write_rts(link, request);
     bool sync = request->mode == WEFT_SEND_SYNCHRONOUS;
     const struct outgoing message = {.context = request->channel->context,
-                                     .source = request->channel->comm->rank,
+                                     .source = request->channel->rank,
                                      .tag = request->tag,
                                      .mode = request->mode,
                                      .cookie = (uintptr_t)request,

@@ -12,6 +12,7 @@
 #ifndef WEFT_SHM_INTERNAL_H
 #define WEFT_SHM_INTERNAL_H
 
+#include "core/base/lock.h"
 #include "core/message/request.h"
 #include "core/message/sw_match.h"
 #include "shm/copy_tuning.h"

@@ -4,7 +4,7 @@
  */
 #include "views.h"
 
-#include "ofi/objects.h"
+#include "ofi/select/objects.h"
 #include "ofi/select/provider.h"
 
 #include <stdio.h>

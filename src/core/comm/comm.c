@@ -56,7 +56,13 @@ static void open_channel(struct weft_channel *channel, struct weft_comm *comm, s
                          unsigned use)
 {
     uint32_t context = (uint32_t)comm->block * WEFT_CONTEXTS + use;
-    *channel = (struct weft_channel){.context = context, .comm = comm};
+    *channel = (struct weft_channel){.context = context,
+                                     .vci = comm->vci,
+                                     .peers = comm->peers,
+                                     .rank = comm->rank,
+                                     .size = comm->size,
+                                     .deal = comm->deal,
+                                     .comm = comm};
     if (lanes.net == 0 || weft_net_software_matching())
         channel->held = WEFT_HELD_ALWAYS; /* the provider matches none of its messages */
     channel->sources = (uint32_t)comm->size;
@@ -81,10 +87,34 @@ static struct weft_channel *channel_for(struct weft_comm *comm, unsigned use)
     return channels[use];
 }
 
-struct weft_channel *weft_channel_of(uint32_t context)
+static struct weft_channel *channel_of(uint32_t context)
 {
     struct weft_comm *comm = weft_context_owner(context / WEFT_CONTEXTS);
     return comm ? channel_for(comm, context % WEFT_CONTEXTS) : NULL;
+}
+
+static int channel_world(const struct weft_channel *channel, int rank)
+{
+    return weft_comm_world_of(channel->comm, rank);
+}
+
+static const char *channel_name(const struct weft_channel *channel)
+{
+    return weft_comm_name(channel->comm);
+}
+
+const struct weft_channel_ops weft_comm_channel_ops = {
+    .of = channel_of, .world = channel_world, .name = channel_name};
+
+/* The number of references to a communicator and to its channels beside those of requests. */
+static int count_uses(struct weft_comm *comm)
+{
+    int uses = comm->uses;
+    for (unsigned use = 0; use < WEFT_CONTEXTS; use++) {
+        const struct weft_channel *channel = channel_for(comm, use);
+        uses += channel ? channel->uses : 0;
+    }
+    return uses;
 }
 
 /* Deals a communicator onto a VCI. far: some rank is not reached through shared memory. */
@@ -241,7 +271,7 @@ void weft_comm_sweep(void)
     if (!dying)
         return;
     for (struct weft_comm *comm = dying; comm; comm = comm->next_dying)
-        comm->referred = comm->uses || is_listed(comm);
+        comm->referred = count_uses(comm) || is_listed(comm);
     weft_request_each(mark_referred, NULL);
     struct weft_comm **link = &dying;
     while (*link) {
@@ -271,9 +301,9 @@ static void see_active(void *arg, struct weft_request *request)
         activity->any = true;
 }
 
-bool weft_comm_active(const struct weft_comm *comm)
+bool weft_comm_active(struct weft_comm *comm)
 {
-    struct activity activity = {.comm = comm, .any = comm->uses != 0};
+    struct activity activity = {.comm = comm, .any = count_uses(comm) != 0};
     weft_request_each(see_active, &activity);
     return activity.any;
 }
@@ -364,11 +394,12 @@ int weft_comm_set_name(struct weft_comm *comm, const char *name)
     return MPI_SUCCESS;
 }
 
-struct weft_peer *weft_comm_connect(struct weft_comm *comm, int rank)
+struct weft_bsend_owner weft_comm_bsend_owner_of(const struct weft_channel *channel)
 {
-    weft_assert(rank >= 0 && rank < comm->size && weft_vci_is_held(comm->vci));
-    struct weft_peer *peer = weft_peer_get(comm->deal, weft_comm_world_of(comm, rank));
-    if (peer)
-        comm->peers[rank] = peer;
-    return peer;
+    struct weft_comm *comm = channel->comm;
+    if (comm->bsend.attached)
+        return weft_comm_bsend_owner(comm);
+    if (comm->session && comm->session->bsend.attached)
+        return weft_session_bsend_owner(comm->session);
+    return (struct weft_bsend_owner){0};
 }

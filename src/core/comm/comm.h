@@ -8,26 +8,20 @@
  *    group; messages carry it.
  *  - After MPI_Comm_free a communicator keeps its memory and context ids until no request, message
  *    or context allocation refers to it.
- *  - A channel's context id belongs to one communicator while any of its messages can be under way.
- *  - A channel with held != 0 posts no receive to the provider, because an older receive that could
- *    match a message of the net, or an older message taken out of the provider, is in software.
  */
 #ifndef WEFT_COMM_H
 #define WEFT_COMM_H
 
 #include "core/base/attribute.h"
-#include "core/pt2pt/bsend_buffer.h"
+#include "core/pt2pt/bsend.h"
 #include "core/comm/context.h"
 #include "core/base/error.h"
 #include "core/comm/group.h"
 #include "core/base/handle.h"
-#include "core/message/peer.h"
+#include "core/message/channel.h"
 #include "mpi.h"
 
 #include <stdbool.h>
-
-/* Software matching, or no peer on the net lane: every receive stays in software. */
-enum { WEFT_HELD_ALWAYS = 1 << 30 };
 
 struct weft_area;
 struct weft_comm;
@@ -35,22 +29,6 @@ struct weft_info;
 struct weft_session;
 struct weft_topology;
 struct weft_vci;
-
-struct weft_channel {
-    uint32_t context;
-    int32_t held; /* see the invariant; starts at WEFT_HELD_ALWAYS or 0 */
-    uint32_t
-        sources;         /* the communicator's size, or 0 while a receive that the provider could
-                            match is in software; a receive from a rank below it may be posted at
-                            once where its peer's lane matches: recv_provider_limit, recv_software_limit */
-    bool wildcards_held; /* receives from any source stay in software, because lanes are mixed */
-    bool took_back;      /* posted receives were withdrawn, so a ready send may find no receive */
-    bool listed;         /* in the VCI's list `held`: progress peeks into the provider for it */
-    uint64_t net_bits;   /* the context's bits in the net lane's tag word */
-    uint64_t net_rank;   /* this rank's bits in the net lane's completion data */
-    struct weft_comm *comm;
-    struct weft_channel *next_held;
-};
 
 struct weft_comm {
     struct weft_object object;
@@ -75,7 +53,7 @@ struct weft_comm {
     int block;               /* its block of context ids */
     bool named;              /* the name is allocated */
     bool referred;           /* during weft_comm_sweep: a request or message refers to it */
-    int uses;                /* matched messages and context allocations that refer to it */
+    int uses;                /* context allocations and calls of error handlers that refer to it */
     uint32_t makings;        /* communicators made over it so far: the tag of the next call */
     struct weft_comm *next_dying;
 
@@ -125,7 +103,7 @@ struct weft_info *weft_comm_hints(const struct weft_comm *comm);
 void weft_comm_sweep(void);
 
 /* True if an incomplete request or a context allocation refers to the communicator. */
-bool weft_comm_active(const struct weft_comm *comm);
+bool weft_comm_active(struct weft_comm *comm);
 
 /* Sets the name; "" removes it. Returns MPI_SUCCESS or MPI_ERR_NO_MEM with its sentence set. */
 int weft_comm_set_name(struct weft_comm *comm, const char *name);
@@ -136,8 +114,15 @@ static inline const char *weft_comm_name(const struct weft_comm *comm)
     return comm->name && *comm->name ? comm->name : "a communicator without a name";
 }
 
-/* The channel of a context id, or NULL. */
-struct weft_channel *weft_channel_of(uint32_t context);
+/* The rows of weft_channel_ops, and weft_bsend_owner_of. */
+extern const struct weft_channel_ops weft_comm_channel_ops;
+struct weft_bsend_owner weft_comm_bsend_owner_of(const struct weft_channel *channel);
+
+/* The buffer of a communicator, as an argument of the functions of core/pt2pt/bsend.h. */
+static inline struct weft_bsend_owner weft_comm_bsend_owner(struct weft_comm *comm)
+{
+    return (struct weft_bsend_owner){.buffer = &comm->bsend, .channel = &comm->p2p};
+}
 
 /* The rank in a communicator of a world rank, or -1; the world rank of a rank. */
 static inline int weft_comm_rank_of(const struct weft_comm *comm, int world)
@@ -150,18 +135,16 @@ static inline int weft_comm_world_of(const struct weft_comm *comm, int rank)
     return weft_group_world(comm->remote, rank);
 }
 
-/* The peer of a rank, or NULL before first contact through any communicator. */
+/* weft_channel_peer and weft_channel_connect of an open communicator. */
 static inline struct weft_peer *weft_comm_peer(const struct weft_comm *comm, int rank)
 {
-    weft_assert(rank >= 0 && rank < comm->size);
-    struct weft_peer *peer = comm->peers[rank];
-    return weft_likely(peer != &weft_peer_unknown)
-               ? peer
-               : weft_peer_known(comm->deal, weft_comm_world_of(comm, rank));
+    return weft_channel_peer(&comm->coll, rank);
 }
 
-/* As weft_comm_peer, with first contact if necessary. NULL as for weft_peer_connect. */
-struct weft_peer *weft_comm_connect(struct weft_comm *comm, int rank);
+static inline struct weft_peer *weft_comm_connect(struct weft_comm *comm, int rank)
+{
+    return weft_channel_connect(&comm->coll, rank);
+}
 
 /* The number of ranks of both groups together, and this process's index among them (see
  * first_half). */

@@ -20,26 +20,14 @@
 #ifndef WEFT_CONTEXT_H
 #define WEFT_CONTEXT_H
 
+#include "core/message/channel.h"
+
 #include <stdbool.h>
 #include <stdint.h>
 
 struct weft_comm;
 
-enum weft_context_use {
-    WEFT_CONTEXT_P2P,
-    WEFT_CONTEXT_COLL,
-    WEFT_CONTEXT_PARTITIONED,
-    WEFT_CONTEXT_ANNOUNCING, /* partitioned sends, with a user's tag */
-    WEFT_CONTEXT_MAKING,     /* calls that make communicators, collective over this one */
-    WEFT_CONTEXT_GROUPING,   /* the same calls by a part of its processes, with a user's tag */
-    WEFT_CONTEXT_LOCAL_COLL, /* the next two: the local group of an inter-communicator */
-    WEFT_CONTEXT_LOCAL_MAKING,
-    WEFT_CONTEXTS
-};
-
 enum {
-    WEFT_CONTEXT_BITS = 20,   /* bits of a context id that fit into every provider's tag word */
-    WEFT_LEAST_TAG_BITS = 15, /* beside a message tag: a collective's kind and sequence number */
     WEFT_CONTEXT_BLOCKS = (1 << WEFT_CONTEXT_BITS) / WEFT_CONTEXTS,
     WEFT_CONTEXT_WINDOW = 63, /* words of 64 blocks in one offer */
     WEFT_CONTEXT_WORDS = 1 + WEFT_CONTEXT_WINDOW

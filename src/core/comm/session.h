@@ -13,7 +13,6 @@
 #ifndef WEFT_SESSION_H
 #define WEFT_SESSION_H
 
-#include "core/pt2pt/bsend_buffer.h"
 #include "core/comm/comm.h"
 #include "core/base/error.h"
 #include "core/base/handle.h"
@@ -35,6 +34,12 @@ struct weft_session *weft_session_open(const struct weft_info *info,
 /* Adds a reference, and returns the session; drops one. NULL is allowed. */
 struct weft_session *weft_session_keep(struct weft_session *session);
 void weft_session_release(struct weft_session *session);
+
+/* The session's buffer, as an argument of the functions of core/pt2pt/bsend.h. */
+static inline struct weft_bsend_owner weft_session_bsend_owner(struct weft_session *session)
+{
+    return (struct weft_bsend_owner){.buffer = &session->bsend};
+}
 
 /* The result of MPI_Session_get_info. NULL without memory. */
 struct weft_info *weft_session_info(const struct weft_session *session);

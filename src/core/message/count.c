@@ -52,7 +52,7 @@ void weft_count_received(const struct weft_request *request)
     if ((request->flags & WEFT_REQUEST_CANCELLED) || !weft_count_ranks ||
         (request->error && request->error != MPI_ERR_TRUNCATE))
         return;
-    int world = weft_comm_world_of(request->channel->comm, request->source);
+    int world = weft_channel_world(request->channel, request->source);
     weft_counts.received[slot_of(world)]++;
     weft_counts.bytes_received[slot_of(world)] += request->bytes;
     weft_count_ranks[world].received++;
@@ -63,7 +63,7 @@ void weft_count_unexpected_of_rank(uint32_t context, int source)
 {
     const struct weft_channel *channel = weft_channel_of(context);
     if (channel)
-        weft_count_ranks[weft_comm_world_of(channel->comm, source)].unexpected_messages++;
+        weft_count_ranks[weft_channel_world(channel, source)].unexpected_messages++;
 }
 
 void weft_count_waited(unsigned polls)

@@ -17,10 +17,11 @@
 #ifndef WEFT_REQUEST_H
 #define WEFT_REQUEST_H
 
-#include "core/comm/comm.h"
+#include "core/base/error.h"
+#include "core/base/handle.h"
 #include "core/datatype/datatype.h"
+#include "core/message/channel.h"
 #include "core/message/match.h"
-#include "core/message/peer.h"
 
 #include <stdatomic.h>
 #include <string.h>

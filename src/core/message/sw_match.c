@@ -19,12 +19,12 @@ enum { SELF_BUFFERED = 65536, SELF_ALWAYS = 40 };
 
 void weft_sw_hold(struct weft_channel *channel, int by)
 {
-    weft_assert(weft_vci_is_held(channel->comm->vci));
+    weft_assert(weft_vci_is_held(channel->vci));
     channel->held += by;
     weft_assert(channel->held >= 0);
-    channel->sources = channel->held ? 0 : (uint32_t)channel->comm->size;
+    channel->sources = channel->held ? 0 : (uint32_t)channel->size;
     if (by > 0 && !channel->listed && channel->held < WEFT_HELD_ALWAYS) {
-        struct weft_vci *vci = channel->comm->vci;
+        struct weft_vci *vci = channel->vci;
         if (!vci->held)
             vci->held_last = channel;
         channel->listed = true;
@@ -35,7 +35,7 @@ void weft_sw_hold(struct weft_channel *channel, int by)
 
 static struct weft_matcher *matcher_of(const struct weft_channel *channel)
 {
-    return &channel->comm->vci->matcher;
+    return &channel->vci->matcher;
 }
 
 /* Takes a message out of the matcher, for a receive, a matched probe or a cancel. */
@@ -68,7 +68,7 @@ static bool find_sender(struct weft_request *receive, const struct weft_arrival 
 {
     if (!receive->peer)
         receive->peer = message->peer;
-    if (!receive->peer && (unsigned)message->source >= (unsigned)receive->channel->comm->size) {
+    if (!receive->peer && (unsigned)message->source >= (unsigned)receive->channel->size) {
         receive->error = (uint8_t)weft_error_set(
             MPI_ERR_OTHER,
             "a receive from any source matched a message of rank %d, which the communicator does "
@@ -80,7 +80,7 @@ static bool find_sender(struct weft_request *receive, const struct weft_arrival 
     if (receive->peer ||
         (message->place != WEFT_DATA_AT_SENDER && message->mode != WEFT_SEND_SYNCHRONOUS))
         return true;
-    receive->peer = weft_comm_connect(receive->channel->comm, message->source);
+    receive->peer = weft_channel_connect(receive->channel, message->source);
     if (receive->peer)
         return true;
     receive->error = MPI_ERR_OTHER;
@@ -122,18 +122,17 @@ void weft_deliver(struct weft_request *receive, const struct weft_arrival *messa
 
 void weft_sw_receive_taken(struct weft_request *request, struct weft_message *message)
 {
-    weft_assert(!message->channel || message->channel->comm->uses > 0);
+    weft_assert(!message->channel || message->channel->uses > 0);
     weft_deliver(request, &message->arrival);
     if (message->channel)
-        message->channel->comm->uses--;
+        message->channel->uses--;
     free_message(message);
 }
 
 void weft_sw_receive(struct weft_request *request)
 {
     weft_assert(request->pending > 0 && !(request->flags & WEFT_REQUEST_IN_NET));
-    weft_assert(weft_vci_is_held(request->channel->comm->vci) &&
-                request->vci == request->channel->comm->vci);
+    weft_assert(weft_vci_is_held(request->channel->vci) && request->vci == request->channel->vci);
     struct weft_match_receive *receive = &request->match;
     struct weft_match_message *match = NULL;
     receive->context = request->channel->context;
@@ -170,13 +169,12 @@ WEFT_COLD static void report_unready(const struct weft_arrival *message)
     const struct weft_channel *channel = weft_channel_of(message->context);
     if (!channel || channel->took_back || atomic_exchange(&reported, true))
         return;
-    const char *name = channel->comm->name;
     weft_warn("rank %d of %s has sent %zu bytes with tag %d in ready mode to rank %d, where no "
               "receive for them was posted: the program is wrong, and may lose such messages with "
               "another MPI. Post the receive before the send starts, or use MPI_Send instead of "
               "MPI_Rsend. (Reported once.)",
-              message->source, name && *name ? name : "a communicator", message->length,
-              message->tag, channel->comm->rank);
+              message->source, weft_channel_ops.name(channel), message->length, message->tag,
+              channel->rank);
 }
 
 /* Copies into a kept message what it must not refer to. */

@@ -44,10 +44,10 @@
 #define WEFT_VCI_H
 
 #include "core/base/lock.h"
+#include "core/message/lane_fast.h"
 #include "core/message/match.h"
 #include "core/message/peer.h"
 #include "core/message/request.h"
-#include "ofi/net.h"
 
 struct weft_rma_op;
 struct weft_schedule;

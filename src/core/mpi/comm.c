@@ -83,7 +83,7 @@ int weft_mpi_comm_free(struct weft_comm *comm)
     if (comm->bsend.attached) {
         void *base;
         size_t size;
-        int code = weft_bsend_detach((struct weft_bsend_owner){.comm = comm}, &base, &size);
+        int code = weft_bsend_detach(weft_comm_bsend_owner(comm), &base, &size);
         if (code != MPI_SUCCESS)
             return code;
     }

@@ -44,7 +44,8 @@ int weft_call_partitioned_init(const struct weft_call *call, bool receive, int p
         code = weft_arg_result(request != NULL, "request");
     if (code != MPI_SUCCESS)
         return code;
-    struct weft_partition_arguments arguments = {.comm = call->comm,
+    struct weft_partition_arguments arguments = {.channel = &call->comm->part,
+                                                 .announcing = &call->comm->announcing,
                                                  .buffer = (void *)call->buffer,
                                                  .type = all.type,
                                                  .partitions = (uint32_t)partitions,

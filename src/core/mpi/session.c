@@ -29,7 +29,7 @@ int PMPI_Session_finalize(MPI_Session *handle)
     if (session->bsend.attached) {
         void *base;
         size_t size;
-        code = weft_bsend_detach((struct weft_bsend_owner){.session = session}, &base, &size);
+        code = weft_bsend_detach(weft_session_bsend_owner(session), &base, &size);
         if (code != MPI_SUCCESS)
             code = weft_errhandler_raise(session->errhandler, session, code, function);
     }

@@ -112,6 +112,8 @@ static void init_tables(void)
                                                  .release = release_for_handler,
                                                  .retake = weft_vcis_retake};
     weft_lane_init();
+    weft_channel_ops = weft_comm_channel_ops;
+    weft_bsend_owner_of = weft_comm_bsend_owner_of;
     weft_request_init();
     weft_request_ops[WEFT_REQUEST_GENERALIZED] = weft_generalized_request_ops;
     weft_request_ops[WEFT_REQUEST_BSEND] = weft_bsend_request_ops;

@@ -8,36 +8,24 @@
 #include "core/pt2pt/bsend.h"
 #include "core/pt2pt/cancel.h"
 #include "core/pt2pt/p2p.h"
-#include "core/comm/session.h"
 #include "core/progress/progress.h"
 
 #include <stdlib.h>
+
+struct weft_bsend_owner (*weft_bsend_owner_of)(const struct weft_channel *channel);
 
 static struct weft_bsend_buffer process_buffer;
 
 static struct weft_bsend_buffer *buffer_of(struct weft_bsend_owner owner)
 {
-    return owner.comm      ? &owner.comm->bsend
-           : owner.session ? &owner.session->bsend
-                           : &process_buffer;
-}
-
-/* Whose buffer a communicator's messages go to. */
-static struct weft_bsend_owner owner_for(struct weft_comm *comm)
-{
-    if (comm->bsend.attached)
-        return (struct weft_bsend_owner){.comm = comm};
-    if (comm->session && comm->session->bsend.attached)
-        return (struct weft_bsend_owner){.session = comm->session};
-    return (struct weft_bsend_owner){NULL, NULL};
+    return owner.buffer ? owner.buffer : &process_buffer;
 }
 
 static const char *name_of(struct weft_bsend_owner owner)
 {
-    const struct weft_comm *comm = owner.comm;
-    if (!comm)
-        return owner.session ? "the session" : "this process";
-    return comm->name && *comm->name ? comm->name : "the communicator";
+    return owner.channel  ? weft_channel_ops.name(owner.channel)
+           : owner.buffer ? "the session"
+                          : "this process";
 }
 
 /* ---- Entries */
@@ -105,16 +93,16 @@ WEFT_COLD static int no_room(struct weft_bsend_owner owner, size_t bytes)
         "piece, and the largest free one has %zu of the %zu bytes attached to %s; attach a larger "
         "buffer, or wait with %s until earlier messages have left it",
         bytes, MPI_BSEND_OVERHEAD, weft_bsend_buffer_room(buffer), buffer->size, name_of(owner),
-        owner.comm      ? "MPI_Comm_flush_buffer"
-        : owner.session ? "MPI_Session_flush_buffer"
-                        : "MPI_Buffer_flush");
+        owner.channel  ? "MPI_Comm_flush_buffer"
+        : owner.buffer ? "MPI_Session_flush_buffer"
+                       : "MPI_Buffer_flush");
 }
 
 /* Packs a message and sends it. *send is complete, its entry given back, or flagged BUFFERED. */
 static int start(struct weft_channel *channel, const void *data, size_t bytes,
                  const struct weft_datatype *type, int dest, int tag, struct weft_request **send)
 {
-    struct weft_bsend_owner owner = owner_for(channel->comm);
+    struct weft_bsend_owner owner = weft_bsend_owner_of(channel);
     weft_assert(weft_vcis_hold_all());
     struct weft_bsend_buffer *buffer = buffer_of(owner);
     struct weft_bsend_entry *entry = take(buffer, bytes);
@@ -241,9 +229,9 @@ WEFT_COLD static int nothing_attached(struct weft_bsend_owner owner)
 {
     return weft_error_set(MPI_ERR_BUFFER, "no buffer is attached to %s; call %s first",
                           name_of(owner),
-                          owner.comm      ? "MPI_Comm_attach_buffer"
-                          : owner.session ? "MPI_Session_attach_buffer"
-                                          : "MPI_Buffer_attach");
+                          owner.channel  ? "MPI_Comm_attach_buffer"
+                          : owner.buffer ? "MPI_Session_attach_buffer"
+                                         : "MPI_Buffer_attach");
 }
 
 /* Reports once that messages could not be sent after their sends had returned. */
@@ -264,9 +252,9 @@ int weft_bsend_attach(struct weft_bsend_owner owner, void *base, size_t size)
                               "a buffer is attached to %s already, and there can be one; call %s "
                               "before",
                               name_of(owner),
-                              owner.comm      ? "MPI_Comm_detach_buffer"
-                              : owner.session ? "MPI_Session_detach_buffer"
-                                              : "MPI_Buffer_detach");
+                              owner.channel  ? "MPI_Comm_detach_buffer"
+                              : owner.buffer ? "MPI_Session_detach_buffer"
+                                             : "MPI_Buffer_detach");
     bool automatic = base == MPI_BUFFER_AUTOMATIC;
     weft_assert(!buffer->oldest && !buffer->flushes);
     weft_bsend_buffer_open(buffer, base, automatic ? 0 : size);
@@ -302,7 +290,7 @@ int weft_bsend_iflush(struct weft_bsend_owner owner, struct weft_request **out)
     flush->source = MPI_ANY_SOURCE;
     flush->tag = MPI_ANY_TAG;
     flush->bytes = 0;
-    flush->channel = &(owner.comm ? owner.comm : &weft_comm_self)->p2p;
+    flush->channel = owner.channel;
     flush->peer = NULL;
     flush->next = NULL;
     flush->posted = buffer->entries;

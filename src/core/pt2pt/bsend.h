@@ -15,16 +15,20 @@
 #ifndef WEFT_BSEND_H
 #define WEFT_BSEND_H
 
-#include "core/comm/comm.h"
+#include "core/pt2pt/bsend_buffer.h"
 #include "core/datatype/datatype.h"
 #include "core/message/request.h"
 
-/* The owner of a buffer: a communicator, a session, or, both NULL, the process. The functions
- * below return an MPI error class, its sentence recorded. */
+/* The owner of a buffer: a communicator, a session (channel is NULL), or the process (both are
+ * NULL). The functions below return an MPI error class, its sentence recorded. */
 struct weft_bsend_owner {
-    struct weft_comm *comm;
-    struct weft_session *session;
+    struct weft_bsend_buffer *buffer;
+    struct weft_channel *channel; /* for messages of the communicator */
 };
+
+/* The owner of the buffer that messages of a channel go to; core/process sets it. */
+extern WEFT_HIDDEN struct weft_bsend_owner (*weft_bsend_owner_of)(
+    const struct weft_channel *channel);
 
 /* Sends a message of bytes = count * type->size bytes in buffered mode: when it returns the user's
  * buffer is free. dest is a rank, not MPI_PROC_NULL. MPI_ERR_BUFFER

@@ -11,7 +11,7 @@
 static struct weft_arrival describe_self(struct weft_request *send)
 {
     return (struct weft_arrival){.context = send->channel->context,
-                                 .source = send->channel->comm->rank,
+                                 .source = send->channel->rank,
                                  .tag = send->tag,
                                  .lane = WEFT_LANE_SELF,
                                  .mode = send->mode,
@@ -29,14 +29,14 @@ static int send_self(struct weft_request *send)
     weft_count_add(&weft_counts.self_messages, 1);
     weft_count_add(&weft_counts.self_bytes, send->bytes);
     const struct weft_arrival message = describe_self(send);
-    return weft_sw_arrive(&send->channel->comm->vci->matcher, &message);
+    return weft_sw_arrive(&send->channel->vci->matcher, &message);
 }
 
 /* A send that was copied is complete, and can be cancelled until the copy has matched. */
 static void cancel_self(struct weft_request *send)
 {
     struct weft_arrival name = describe_self(send);
-    if (!weft_sw_revoke(&send->channel->comm->vci->matcher, &name))
+    if (!weft_sw_revoke(&send->channel->vci->matcher, &name))
         return;
     send->flags |= WEFT_REQUEST_CANCELLED;
     if (send->pending)

@@ -51,7 +51,7 @@ weft_lane_inject(struct weft_peer *peer, const struct weft_channel *channel, int
 {
     if (weft_unlikely(bytes >= peer->send_limit))
         return false;
-    const struct weft_net_fast *net = &channel->comm->vci->net;
+    const struct weft_net_fast *net = &channel->vci->net;
     if (weft_likely(peer->lane == WEFT_LANE_NET))
         return weft_net_inject(net, peer, channel, tag, weft_net_mode_bits(net, mode), data, bytes);
     return mode == WEFT_SEND_STANDARD && data && weft_shm_inject(peer, channel, tag, data, bytes);

@@ -21,9 +21,9 @@
 
 static struct weft_peer *peer_of(struct weft_channel *channel, int rank)
 {
-    struct weft_peer *peer = channel->comm->peers[rank];
+    struct weft_peer *peer = channel->peers[rank];
     return weft_likely(peer->lane != WEFT_LANE_UNKNOWN) ? peer
-                                                        : weft_comm_connect(channel->comm, rank);
+                                                        : weft_channel_connect(channel, rank);
 }
 
 /* The posted receives of a channel. */
@@ -80,8 +80,8 @@ WEFT_COLD static void mix_lanes(struct weft_channel *channel)
     struct posted posted = {.channel = channel, .first_wildcard = UINT64_MAX};
     size_t taken = 0;
     channel->wildcards_held = channel->took_back = true;
-    weft_match_spill(&channel->comm->vci->matcher); /* from here on their order counts */
-    weft_request_each_of(channel->comm->vci, collect_posted, &posted);
+    weft_match_spill(&channel->vci->matcher); /* from here on their order counts */
+    weft_request_each_of(channel->vci, collect_posted, &posted);
     struct weft_request **items = posted.items;
     if (posted.first_wildcard != UINT64_MAX) {
         qsort(items, posted.count, sizeof *items, newest_first);
@@ -132,13 +132,13 @@ int weft_p2p_isend(struct weft_channel *channel, const void *buffer, size_t byte
                    struct weft_request **out)
 {
     struct weft_peer *peer;
-    weft_assert(dest >= 0 && dest < channel->comm->size && tag >= 0 && tag <= weft.tag_ub);
-    weft_assert(type->flags & WEFT_TYPE_COMMITTED && weft_vci_is_held(channel->comm->vci));
+    weft_assert(dest >= 0 && dest < channel->size && tag >= 0 && tag <= weft.tag_ub);
+    weft_assert(type->flags & WEFT_TYPE_COMMITTED && weft_vci_is_held(channel->vci));
     simplify(&buffer, &type, bytes);
     int code = destination(channel, dest, &peer);
     if (weft_unlikely(code != MPI_SUCCESS))
         return code;
-    struct weft_request *request = weft_request_get(channel->comm->vci, WEFT_REQUEST_SEND, 1);
+    struct weft_request *request = weft_request_get(channel->vci, WEFT_REQUEST_SEND, 1);
     if (weft_unlikely(!request))
         return MPI_ERR_NO_MEM;
     request->mode = (uint8_t)mode;
@@ -163,12 +163,12 @@ static int start_receive(struct weft_request *request)
     weft_assert(request->pending == 1 && !match->queued);
     match->context = channel->context;
     if (!request->peer)
-        request->sequence = channel->comm->vci->from_any_source++;
+        request->sequence = channel->vci->from_any_source++;
     if (weft_unlikely(weft_count_all()))
         weft_count_receive(request);
     bool local = request->peer &&
                  (request->peer->lane == WEFT_LANE_SELF || request->peer->lane == WEFT_LANE_SHM);
-    struct weft_matcher *matcher = &channel->comm->vci->matcher;
+    struct weft_matcher *matcher = &channel->vci->matcher;
     bool arrived = weft_match_find(matcher, match->context, match->source, match->tag) != NULL;
     if (request->peer && request->peer->lane == WEFT_LANE_DEAD && !arrived) {
         request->error = (uint8_t)weft_failure_say(request->peer);
@@ -189,15 +189,15 @@ int weft_p2p_irecv(struct weft_channel *channel, void *buffer, size_t bytes,
                    const struct weft_datatype *type, int source, int tag, struct weft_request **out)
 {
     struct weft_peer *peer = NULL;
-    weft_assert(source < channel->comm->size && tag <= weft.tag_ub);
-    weft_assert(type->flags & WEFT_TYPE_COMMITTED && weft_vci_is_held(channel->comm->vci));
+    weft_assert(source < channel->size && tag <= weft.tag_ub);
+    weft_assert(type->flags & WEFT_TYPE_COMMITTED && weft_vci_is_held(channel->vci));
     simplify((const void **)&buffer, &type, bytes);
     if (source >= 0) {
         peer = peer_of(channel, source);
         if (weft_unlikely(!peer))
             return MPI_ERR_OTHER;
     }
-    struct weft_request *request = weft_request_get(channel->comm->vci, WEFT_REQUEST_RECV, 1);
+    struct weft_request *request = weft_request_get(channel->vci, WEFT_REQUEST_RECV, 1);
     *out = request;
     if (weft_unlikely(!request))
         return MPI_ERR_NO_MEM;
@@ -240,7 +240,7 @@ int weft_p2p_send(struct weft_channel *channel, const void *buffer, size_t bytes
                   const struct weft_datatype *type, int dest, int tag, enum weft_send_mode mode)
 {
     struct weft_request *request;
-    struct weft_peer *peer = channel->comm->peers[dest];
+    struct weft_peer *peer = channel->peers[dest];
     if (mode != WEFT_SEND_SYNCHRONOUS && (type->flags & WEFT_TYPE_CONTIGUOUS) &&
         weft_lane_inject(peer, channel, tag, mode, buffer, bytes))
         return MPI_SUCCESS;
@@ -257,7 +257,7 @@ int weft_p2p_recv(struct weft_channel *channel, void *buffer, size_t bytes,
                   const struct weft_datatype *type, int source, int tag, MPI_Status *status)
 {
     struct weft_request *request;
-    struct weft_vci *vci = channel->comm->vci;
+    struct weft_vci *vci = channel->vci;
     weft_vci_stay(vci);
     int code = weft_p2p_irecv(channel, buffer, bytes, type, source, tag, &request);
     if (code == MPI_SUCCESS) {

@@ -49,7 +49,7 @@ bool weft_partitioned_open(struct weft_partitioned *base,
     request->source = MPI_ANY_SOURCE; /* with tag and bytes: the status of a send */
     request->tag = MPI_ANY_TAG;
     request->bytes = 0;
-    request->channel = &arguments->comm->part;
+    request->channel = arguments->channel;
     request->peer = NULL;
     request->type = arguments->type; /* so it lives as long as the request */
     request->buffer = base;

@@ -7,10 +7,10 @@
  * probe of the user matches them, and so that every lane carries them.
  *
  *  1. Announcements. MPI_Psend_init takes an id that no other partitioned send of this process has
- *     and sends, on the channel comm->announcing with the user's tag: the id, how many partitions
+ *     and sends, on the channel `announcing` with the user's tag: the id, how many partitions
  *     there are and how long one is. MPI_Precv_init posts a receive for the announcement. So the
  *     matcher pairs them, in the order of the inits on both sides, and neither init waits.
- *  2. Notices. All that follows between the two is on the channel comm->part, carries the id as its
+ *  2. Notices. All that follows between the two is on the other channel, carries the id as its
  *     tag, and so arrives in the order in which it was sent. A range of partitions that is ready is
  *     sent as a notice (the first, and how many), which carries the data too if they are at most
  *     WEFT_PARTITIONED_INLINE bytes. If they are longer, the next message of this id is the data,
@@ -58,7 +58,7 @@ enum {
 
 /* What an _init call was given, checked. */
 struct weft_partition_arguments {
-    struct weft_comm *comm;
+    struct weft_channel *channel, *announcing; /* of the communicator; the channels above */
     void *buffer;
     const struct weft_datatype *type;
     uint32_t partitions;

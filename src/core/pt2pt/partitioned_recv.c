@@ -35,9 +35,9 @@ int weft_precv_init(const struct weft_partition_arguments *arguments, struct wef
     if (!recv->covered)
         code = weft_partitioned_no_memory(arguments, "receive");
     else if (arguments->rank != MPI_PROC_NULL)
-        code = weft_partitioned_receive(arguments->rank, &arguments->comm->announcing,
-                                        arguments->tag, &recv->sender, sizeof recv->sender,
-                                        weft_datatype_byte(), &weft_announcements, 0);
+        code = weft_partitioned_receive(arguments->rank, arguments->announcing, arguments->tag,
+                                        &recv->sender, sizeof recv->sender, weft_datatype_byte(),
+                                        &weft_announcements, 0);
     *out = recv->base.request;
     if (code != MPI_SUCCESS) {
         weft_request_put(recv->base.request);
@@ -189,8 +189,8 @@ static void receive_data(struct weft_precv *recv, struct weft_partition_range ra
         }
     }
     recv->free_pieces &= ~(UINT64_C(1) << index);
-    int code = weft_partitioned_receive(is->rank, &is->comm->part, (int)recv->base.id, data,
-                                        room.bytes, type, recv->base.request, index);
+    int code = weft_partitioned_receive(is->rank, is->channel, (int)recv->base.id, data, room.bytes,
+                                        type, recv->base.request, index);
     if (code != MPI_SUCCESS) {
         recv->base.error = (uint8_t)code;
         recv->lost = true;
@@ -276,8 +276,8 @@ static void post_notice(struct weft_precv *recv)
     weft_assert(weft_partitioned_active(&recv->base) && !recv->notice && recv->free_pieces);
     recv->posted = true;
     const struct weft_partition_arguments *is = &recv->base.is;
-    int code = weft_partitioned_receive(is->rank, &is->comm->part, (int)recv->base.id,
-                                        recv->landing, recv->landing_bytes, weft_datatype_byte(),
+    int code = weft_partitioned_receive(is->rank, is->channel, (int)recv->base.id, recv->landing,
+                                        recv->landing_bytes, weft_datatype_byte(),
                                         recv->base.request, NOTICE);
     if (code != MPI_SUCCESS) {
         recv->base.error = (uint8_t)code;

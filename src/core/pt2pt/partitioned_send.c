@@ -72,7 +72,7 @@ static int announce(struct weft_psend *send)
         return weft_partitioned_no_memory(is, "send");
     send->base.id = take_id();
     *what = (struct weft_announcement){send->base.bytes, is->partitions, send->base.id};
-    int code = weft_partitioned_send(is->rank, &is->comm->announcing, is->tag, what, sizeof *what,
+    int code = weft_partitioned_send(is->rank, is->announcing, is->tag, what, sizeof *what,
                                      weft_datatype_byte(), &weft_announcements, what);
     if (code != MPI_SUCCESS)
         free(what);
@@ -118,8 +118,8 @@ static void send_bytes(struct weft_psend *send, const void *data, size_t bytes,
 {
     const struct weft_partition_arguments *is = &send->base.is;
     send->under_way++;
-    int code = weft_partitioned_send(is->rank, &is->comm->part, (int)send->base.id, data, bytes,
-                                     type, send->base.request, slot);
+    int code = weft_partitioned_send(is->rank, is->channel, (int)send->base.id, data, bytes, type,
+                                     send->base.request, slot);
     if (code == MPI_SUCCESS)
         return;
     send->base.error = (uint8_t)code;

@@ -25,7 +25,7 @@ void weft_probe_init(void)
 static struct weft_message *find(const struct weft_channel *channel, int source, int tag)
 {
     struct weft_match_message *match =
-        weft_match_find(&channel->comm->vci->matcher, channel->context, source, tag);
+        weft_match_find(&channel->vci->matcher, channel->context, source, tag);
     return match ? weft_message_of(match) : NULL;
 }
 
@@ -35,7 +35,7 @@ struct weft_message *weft_probe_look(struct weft_channel *channel, int source, i
     struct weft_message *message = find(channel, source, tag);
     if (message)
         return message;
-    weft_look(weft_vci_scope(channel->comm->vci));
+    weft_look(weft_vci_scope(channel->vci));
     while (!(message = find(channel, source, tag)) && provider_matches && weft_net_collect(channel))
         ;
     return message;
@@ -43,8 +43,7 @@ struct weft_message *weft_probe_look(struct weft_channel *channel, int source, i
 
 int weft_probe_source(const struct weft_channel *channel, int source)
 {
-    struct weft_comm *comm = channel->comm;
-    struct weft_peer *peer = source >= 0 ? weft_comm_peer(comm, source) : NULL;
+    struct weft_peer *peer = source >= 0 ? weft_channel_peer(channel, source) : NULL;
     if (!peer || peer->lane != WEFT_LANE_DEAD)
         return MPI_SUCCESS;
     return weft_failure_say(peer);
@@ -67,10 +66,10 @@ int weft_probe_wait(struct weft_channel *channel, int source, int tag, struct we
 
 void weft_probe_take(struct weft_channel *channel, struct weft_message *message)
 {
-    weft_assert(message->match.queued && !message->channel && weft_vci_is_held(channel->comm->vci));
-    weft_sw_take(&channel->comm->vci->matcher, message);
+    weft_assert(message->match.queued && !message->channel && weft_vci_is_held(channel->vci));
+    weft_sw_take(&channel->vci->matcher, message);
     message->channel = channel;
-    channel->comm->uses++; /* until its receive */
+    channel->uses++; /* until its receive */
 }
 
 void weft_probe_status(const struct weft_message *message, MPI_Status *status)

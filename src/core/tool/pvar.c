@@ -8,6 +8,7 @@
 #include "core/tool/pvar.h"
 
 #include "core/base/settings.h"
+#include "core/comm/comm.h"
 #include "core/message/count.h"
 #include "core/message/process.h"
 

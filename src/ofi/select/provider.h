@@ -10,7 +10,7 @@
 #ifndef WEFT_PROVIDER_H
 #define WEFT_PROVIDER_H
 
-#include "core/comm/context.h"
+#include "core/message/channel.h"
 #include "core/base/settings.h"
 #include "pmix/boot.h"
 #include <rdma/fabric.h>

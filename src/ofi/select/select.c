@@ -12,7 +12,7 @@
 #include "core/base/error.h"
 #include "ofi/select/adapter.h"
 #include "ofi/select/load.h"
-#include "ofi/objects.h"
+#include "ofi/select/objects.h"
 
 #include <rdma/fi_domain.h>
 #include <rdma/fi_endpoint.h>

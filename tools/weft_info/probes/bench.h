@@ -19,7 +19,7 @@
 #define WEFT_CHECK_BENCH_H
 
 #include "run.h"
-#include "ofi/objects.h"
+#include "ofi/select/objects.h"
 #include "ofi/select/provider.h"
 
 #include <rdma/fabric.h>

@@ -6,7 +6,7 @@
  * registers its buffers at the first connection, and with too little locked memory the first send
  * would fail.
  */
-#include "ofi/objects.h"
+#include "ofi/select/objects.h"
 
 #include "core/base/settings.h"
 

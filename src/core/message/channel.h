@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Channels: the context ids of a communicator, one for each use, with what lanes and matching
+ * read of the communicator.
+ *
+ * Invariants:
+ *  - A channel's context id belongs to one communicator while any of its messages can be under way.
+ *  - A channel with held != 0 posts no receive to the provider, because an older receive that could
+ *    match a message of the net, or an older message taken out of the provider, is in software.
+ *  - rank, size, deal, vci and peers are those of the communicator (core/comm/comm.h) from
+ *    weft_comm_open on.
+ */
+#ifndef WEFT_CHANNEL_H
+#define WEFT_CHANNEL_H
+
+#include "core/message/peer.h"
+
+#include <stdbool.h>
+#include <stdint.h>
+
+/* The uses of a communicator's channels. A context id is its block of ids times WEFT_CONTEXTS, plus
+ * the use. */
+enum weft_context_use {
+    WEFT_CONTEXT_P2P,
+    WEFT_CONTEXT_COLL,
+    WEFT_CONTEXT_PARTITIONED, /* and operations on windows */
+    WEFT_CONTEXT_ANNOUNCING,  /* partitioned sends, with a user's tag */
+    WEFT_CONTEXT_MAKING,      /* calls that make communicators, collective over this one */
+    WEFT_CONTEXT_GROUPING,    /* the same calls by some of its processes, with a user's tag */
+    WEFT_CONTEXT_LOCAL_COLL,  /* the next two: the local group of an inter-communicator */
+    WEFT_CONTEXT_LOCAL_MAKING,
+    WEFT_CONTEXTS
+};
+
+enum {
+    WEFT_CONTEXT_BITS = 20,  /* bits of a context id that fit into every provider's tag word */
+    WEFT_LEAST_TAG_BITS = 15 /* beside a message tag: a collective's kind and sequence number */
+};
+
+/* Software matching, or no peer on the net lane: every receive stays in software. */
+enum { WEFT_HELD_ALWAYS = 1 << 30 };
+
+struct weft_comm;
+struct weft_vci;
+
+struct weft_channel {
+    uint32_t context;
+    int32_t held; /* see the invariant; starts at WEFT_HELD_ALWAYS or 0 */
+    uint32_t
+        sources;         /* the communicator's size, or 0 while a receive that the provider could
+                            match is in software; a receive from a rank below it may be posted at
+                            once where its peer's lane matches: recv_provider_limit, recv_software_limit */
+    bool wildcards_held; /* receives from any source stay in software, because lanes are mixed */
+    bool took_back;      /* posted receives were withdrawn, so a ready send may find no receive */
+    bool listed;         /* in the VCI's list `held`: progress peeks into the provider for it */
+    uint64_t net_bits;   /* the context's bits in the net lane's tag word */
+    uint64_t net_rank;   /* this rank's bits in the net lane's completion data */
+    struct weft_vci *vci;
+    struct weft_peer **peers; /* by rank; weft_peer_unknown before first contact */
+    int rank, size;           /* messages carry this rank, and go to ranks below size */
+    unsigned deal;            /* index of the table of peers: core/message/vci.h */
+    int uses;                 /* messages that matched probes took, and no receive yet */
+    struct weft_comm *comm;
+    struct weft_channel *next_held;
+};
+
+/* What matching and lanes call of communicators, which are above them; core/process sets it. */
+struct weft_channel_ops {
+    struct weft_channel *(*of)(uint32_t context);
+    int (*world)(const struct weft_channel *channel, int rank);
+    const char *(*name)(const struct weft_channel *channel);
+};
+
+extern WEFT_HIDDEN struct weft_channel_ops weft_channel_ops;
+
+static inline enum weft_context_use weft_channel_use(const struct weft_channel *channel)
+{
+    return (enum weft_context_use)(channel->context % WEFT_CONTEXTS);
+}
+
+/* The channel of a context id, or NULL. */
+static inline struct weft_channel *weft_channel_of(uint32_t context)
+{
+    return weft_channel_ops.of(context);
+}
+
+/* The world rank of a rank. */
+static inline int weft_channel_world(const struct weft_channel *channel, int rank)
+{
+    return weft_channel_ops.world(channel, rank);
+}
+
+/* The peer of a rank, or NULL before first contact through any communicator. */
+static inline struct weft_peer *weft_channel_peer(const struct weft_channel *channel, int rank)
+{
+    weft_assert(rank >= 0 && rank < channel->size);
+    struct weft_peer *peer = channel->peers[rank];
+    return weft_likely(peer != &weft_peer_unknown)
+               ? peer
+               : weft_peer_known(channel->deal, weft_channel_world(channel, rank));
+}
+
+/* As weft_channel_peer, with first contact if necessary. NULL as for weft_peer_connect. */
+struct weft_peer *weft_channel_connect(const struct weft_channel *channel, int rank);
+
+#endif

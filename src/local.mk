@@ -106,11 +106,11 @@ libmpi_abi_a_SOURCES += \
     src/core/coll/bcast.c \
     src/core/coll/build.c \
     src/core/coll/choose.c src/core/coll/choose.h \
-    src/core/coll/coll.c src/core/coll/coll.h \
-    src/core/coll/elements.c src/core/coll/elements.h \
+    src/core/coll/coll.h \
     src/core/coll/engine.c \
     src/core/coll/gather.c \
     src/core/coll/inter.c \
+    src/core/coll/library.c \
     src/core/coll/neighbor.c \
     src/core/coll/nodes.c src/core/coll/nodes.h \
     src/core/coll/op.c src/core/coll/op.h \
@@ -151,6 +151,7 @@ libmpi_abi_a_SOURCES += \
     src/core/datatype/build.c src/core/datatype/build.h \
     src/core/datatype/copy.c src/core/datatype/copy.h \
     src/core/datatype/datatype.c src/core/datatype/datatype.h \
+    src/core/datatype/elements.c src/core/datatype/elements.h \
     src/core/datatype/envelope.c src/core/datatype/envelope.h \
     src/core/datatype/external32.c \
     src/core/datatype/iov.c src/core/datatype/iov.h \

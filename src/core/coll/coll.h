@@ -24,9 +24,9 @@
 #ifndef WEFT_COLL_H
 #define WEFT_COLL_H
 
-#include "core/coll/elements.h"
 #include "core/comm/comm.h"
 #include "core/coll/op.h"
+#include "core/datatype/elements.h"
 #include "core/message/request.h"
 
 #include <stdbool.h>
@@ -115,6 +115,9 @@ int weft_coll_allreduce(struct weft_comm *comm, struct weft_elements in, void *o
 
 /* out.count is the count of one block. */
 int weft_coll_allgather(struct weft_comm *comm, struct weft_elements in, struct weft_elements out);
+
+/* The row of weft_comm_collectives. */
+extern const struct weft_comm_collectives weft_coll_for_comm;
 
 /* ---- For progress, requests and finalization */
 

@@ -20,6 +20,7 @@
 #include "core/progress/failure.h"
 #include "core/progress/progress.h"
 
+#include <stdio.h>
 #include <stdlib.h>
 
 static _Atomic bool any_failed;
@@ -557,13 +558,31 @@ static int free_schedule(struct weft_request *request)
 const struct weft_request_ops weft_coll_request_ops = {
     .name = "collective", .free = free_schedule, .end_deferred = weft_schedule_end_deferred};
 
-void weft_schedule_each_active(void (*see)(void *arg, const struct weft_schedule *s), void *arg)
+static void describe(const struct weft_schedule *s, void (*see)(void *arg, const char *text),
+                     void *arg)
+{
+    static const char *const actions[] = {[WEFT_STEP_SEND] = "send to",
+                                          [WEFT_STEP_RECEIVE] = "receive from",
+                                          [WEFT_STEP_COPY] = "copy at",
+                                          [WEFT_STEP_COMBINE] = "reduction at"};
+    char text[400];
+    if (!s->count)
+        return;
+    const struct weft_step *step = &s->steps[s->done < s->count ? s->done : 0];
+    snprintf(text, sizeof text, "%s%s on %.100s (%s): waits in step %u of %u, %s rank %d",
+             s->request ? s->persistent ? "persistent " : "nonblocking " : "",
+             weft_coll_name(s->kind), weft_comm_name(s->comm), weft_algorithm_name(s->algorithm),
+             s->done + 1, s->count, actions[step->kind], step->peer);
+    see(arg, text);
+}
+
+void weft_coll_each_active(void (*see)(void *arg, const char *text), void *arg)
 {
     for (unsigned i = 0; i < weft.nvcis; i++) {
         for (const struct weft_schedule *s = weft.vcis[i].coll.blocking; s; s = s->next_active)
-            see(arg, s);
+            describe(s, see, arg);
         for (const struct weft_schedule *s = weft.vcis[i].coll.active; s; s = s->next_active)
-            see(arg, s);
+            describe(s, see, arg);
     }
 }
 

@@ -9,7 +9,6 @@
  */
 #include "core/coll/schedule.h"
 
-#include "core/coll/shared.h"
 #include "core/base/error.h"
 #include "core/message/process.h"
 
@@ -148,7 +147,7 @@ void weft_schedule_put(struct weft_schedule *s)
         release(s);
     }
     if (s->shared)
-        weft_shared_release(s);
+        s->release(s);
     while (s->memory) {
         struct weft_memory *memory = s->memory;
         s->memory = memory->next;

@@ -84,7 +84,8 @@ struct weft_schedule {
     struct weft_request *request;   /* completes with the schedule; NULL: blocking */
     bool persistent;
     struct weft_shared_operation *shared; /* executed through an area (shared.h); NULL: by steps */
-    struct weft_request *waits_for;       /* the first incomplete message of an active schedule */
+    void (*release)(struct weft_schedule *s); /* with shared: frees what it has besides memory */
+    struct weft_request *waits_for; /* the first incomplete message of an active schedule */
     struct weft_schedule *next_active;
     unsigned polls;     /* while it waits */
     double waits_since; /* 0: no refusal was looked for */
@@ -135,9 +136,6 @@ void weft_schedule_end_blocking(struct weft_schedule *s);
 /* Executes a schedule in the background (engine.c). Returns its request, or NULL if memory is
  * short. */
 struct weft_request *weft_coll_begin(struct weft_schedule *s);
-
-/* Calls see for each active schedule (engine.c). */
-void weft_schedule_each_active(void (*see)(void *arg, const struct weft_schedule *s), void *arg);
 
 /* Frees the schedules that are kept for reuse. */
 void weft_schedule_finalize(void);

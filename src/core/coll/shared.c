@@ -265,6 +265,12 @@ bool weft_shared_run(const struct weft_coll_args *args, int *code)
     return true;
 }
 
+static void release(struct weft_schedule *s)
+{
+    if (s->shared->own)
+        weft_shared_free(s->comm, s->shared->call.area);
+}
+
 bool weft_shared_prepare(struct weft_schedule *s, const struct weft_coll_args *args)
 {
     struct weft_area *area = args->comm->area;
@@ -284,6 +290,7 @@ bool weft_shared_prepare(struct weft_schedule *s, const struct weft_coll_args *a
     o->own = s->persistent;
     if (prepare(&o->call, &o->args, area, &o->cut)) {
         s->shared = o;
+        s->release = release;
         s->algorithm = WEFT_ALGORITHM_SHARED;
         return true;
     }
@@ -318,10 +325,4 @@ void weft_shared_end(struct weft_schedule *s)
     weft_assert(s->vci->coll.shared > 0);
     s->vci->coll.shared--;
     end(&s->shared->call);
-}
-
-void weft_shared_release(struct weft_schedule *s)
-{
-    if (s->shared->own)
-        weft_shared_free(s->comm, s->shared->call.area);
 }

@@ -26,9 +26,6 @@ bool weft_shared_advance(struct weft_schedule *s);
 bool weft_shared_note(struct weft_schedule *s);
 void weft_shared_end(struct weft_schedule *s);
 
-/* Frees what a schedule has besides its memory. */
-void weft_shared_release(struct weft_schedule *s);
-
 /* Bytes of a block (of MPI_Reduce_scatter: of all blocks) up to which a collective takes an area.
  * 0: never; SIZE_MAX: always. */
 extern const size_t weft_shared_limits[WEFT_COLL_KINDS];

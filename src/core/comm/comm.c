@@ -10,7 +10,6 @@
  *    arrive or leave: every message for it has a receive, posted before MPI_Comm_free.
  */
 #include "core/comm/comm.h"
-#include "core/coll/coll.h"
 #include "core/pt2pt/partitioned.h"
 #include "core/comm/session.h"
 #include "core/comm/topology.h"
@@ -26,6 +25,8 @@ struct weft_comm weft_comm_self = {
     .errhandler = &weft_errors_are_fatal, .handle = MPI_COMM_SELF, .name = "MPI_COMM_SELF"};
 struct weft_comm weft_comm_job = {
     .errhandler = &weft_errors_are_fatal, .handle = MPI_COMM_NULL, .name = "the job"};
+
+struct weft_comm_collectives weft_comm_collectives;
 
 /* A sweep visits every request, so it runs once for so many dying communicators. */
 enum { SWEEP_AT = 64 };
@@ -195,7 +196,7 @@ static void unmake(struct weft_comm *comm)
     weft_session_release(comm->session);
     weft_attribute_free_all(&comm->attributes);
     weft_topology_release(comm->topology);
-    weft_coll_forget(comm);
+    weft_comm_collectives.forget(comm);
     if (comm->named)
         free((char *)comm->name);
     weft_handle_retire(&comm->object);
@@ -373,7 +374,7 @@ void weft_comm_finalize(void)
         weft_context_free((int)block);
         unmake(comm);
     }
-    weft_coll_forget(&weft_comm_world);
+    weft_comm_collectives.forget(&weft_comm_world);
     close_predefined(&weft_comm_world);
     close_predefined(&weft_comm_self);
     close_predefined(&weft_comm_job);

@@ -18,6 +18,7 @@
 #include "core/base/error.h"
 #include "core/comm/group.h"
 #include "core/base/handle.h"
+#include "core/datatype/elements.h"
 #include "core/message/channel.h"
 #include "mpi.h"
 
@@ -67,6 +68,18 @@ extern WEFT_HIDDEN struct weft_comm weft_comm_world, weft_comm_self;
 
 /* All processes of the job, for the library's own use: it has no handle. */
 extern struct weft_comm weft_comm_job;
+
+/* What communicators call of the collectives, which are above them: core/coll/coll.h describes the
+ * functions, and core/process sets them. */
+struct weft_op;
+struct weft_comm_collectives {
+    int (*bcast)(struct weft_comm *comm, struct weft_elements data, int root);
+    int (*allreduce)(struct weft_comm *comm, struct weft_elements in, void *out,
+                     const struct weft_op *op);
+    int (*allgather)(struct weft_comm *comm, struct weft_elements in, struct weft_elements out);
+    void (*forget)(struct weft_comm *comm);
+};
+extern WEFT_HIDDEN struct weft_comm_collectives weft_comm_collectives;
 
 /* Builds the predefined communicators after the lanes are open. Returns MPI_SUCCESS or
  * MPI_ERR_NO_MEM. weft_comm_expose makes their handles valid or invalid. */

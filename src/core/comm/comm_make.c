@@ -7,7 +7,6 @@
  */
 #include "core/comm/comm_make.h"
 #include "core/comm/context_alloc.h"
-#include "core/coll/coll.h"
 #include "core/base/error.h"
 #include "core/comm/intercomm.h"
 #include "core/comm/session.h"
@@ -196,8 +195,8 @@ int weft_comm_split(struct weft_comm *over, int color, int key, struct weft_comm
     if (!all)
         return weft_error_set(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
                               local->size);
-    int code = weft_coll_allgather(local, weft_elements_of_bytes(&mine, sizeof mine),
-                                   weft_elements_of_bytes(all, sizeof mine));
+    int code = weft_comm_collectives.allgather(local, weft_elements_of_bytes(&mine, sizeof mine),
+                                               weft_elements_of_bytes(all, sizeof mine));
     if (code == MPI_SUCCESS && over->local)
         code = weft_intercomm_split(over, all, color, out);
     else if (code == MPI_SUCCESS)

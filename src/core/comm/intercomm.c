@@ -7,10 +7,8 @@
  */
 #include "core/comm/intercomm.h"
 #include "core/comm/context_alloc.h"
-#include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
 #include "core/base/error.h"
-#include "core/coll/op.h"
 #include "core/pt2pt/p2p.h"
 #include "core/comm/session.h"
 #include "core/message/process.h"
@@ -83,7 +81,8 @@ static int exchange(const struct sides *sides, const void *mine, size_t bytes, v
 
 static int broadcast(const struct sides *sides, void *data, size_t bytes)
 {
-    return weft_coll_bcast(sides->local, weft_elements_of_bytes(data, bytes), sides->leader);
+    return weft_comm_collectives.bcast(sides->local, weft_elements_of_bytes(data, bytes),
+                                       sides->leader);
 }
 
 /* How many bytes the other side may send. */
@@ -198,8 +197,8 @@ static int local_choice(struct weft_comm *local, const struct weft_group *group,
 {
     int size = group->size, root = 0;
     int *sizes = allocate((size_t)local->size * sizeof *sizes);
-    int code = weft_coll_allgather(local, weft_elements_of_bytes(&size, sizeof size),
-                                   weft_elements_of_bytes(sizes, sizeof size));
+    int code = weft_comm_collectives.allgather(local, weft_elements_of_bytes(&size, sizeof size),
+                                               weft_elements_of_bytes(sizes, sizeof size));
     while (code == MPI_SUCCESS && root < local->size - 1 && !sizes[root])
         root++;
     size = sizes[root];
@@ -211,7 +210,7 @@ static int local_choice(struct weft_comm *local, const struct weft_group *group,
         weft_fatal(MPI_ERR_NO_MEM, "no memory for a group of %d processes", size);
     if (local->rank == root)
         weft_group_list(group, chosen->table);
-    code = weft_coll_bcast(
+    code = weft_comm_collectives.bcast(
         local, weft_elements_of_bytes(chosen->table, (size_t)size * sizeof chosen->table[0]), root);
     chosen->session = weft_session_keep(local->session);
     *out = weft_group_seal(chosen);
@@ -280,9 +279,9 @@ static int combine(const struct sides *sides, uint64_t *words)
 {
     const struct weft_datatype *type = weft_handle_object(MPI_UINT64_T);
     uint64_t all[WEFT_CONTEXT_WORDS], theirs[WEFT_CONTEXT_WORDS];
-    int code =
-        weft_coll_allreduce(sides->local, (struct weft_elements){words, WEFT_CONTEXT_WORDS, type},
-                            all, weft_handle_object(MPI_BAND));
+    int code = weft_comm_collectives.allreduce(
+        sides->local, (struct weft_elements){words, WEFT_CONTEXT_WORDS, type}, all,
+        weft_handle_object(MPI_BAND));
     if (leads(sides)) {
         int failed = exchange(sides, all, sizeof all, theirs, sizeof theirs);
         for (int i = 0; i < WEFT_CONTEXT_WORDS; i++)

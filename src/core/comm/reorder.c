@@ -4,7 +4,6 @@
  */
 #include "core/comm/reorder.h"
 
-#include "core/coll/coll.h"
 #include "core/base/memory.h"
 #include "core/comm/hardware.h"
 #include "core/comm/nodes.h"
@@ -45,8 +44,8 @@ int weft_reorder_find(struct weft_comm *over, int **order)
     int32_t *core = weft_memory_get(size, sizeof *core, "the cores of processes");
     int *found = weft_memory_get(size, sizeof *found, "an order of processes"), in_place = 0;
     *order = NULL;
-    int code = weft_coll_allgather(over, weft_elements_of_bytes(&mine, sizeof mine),
-                                   weft_elements_of_bytes(core, sizeof mine));
+    int code = weft_comm_collectives.allgather(over, weft_elements_of_bytes(&mine, sizeof mine),
+                                               weft_elements_of_bytes(core, sizeof mine));
     if (code == MPI_SUCCESS) {
         find_order(over, core, found);
         while (in_place < over->size && found[in_place] == in_place)
@@ -82,7 +81,7 @@ int weft_reorder_graph(struct weft_comm *over, const struct weft_edge *edges, in
     int64_t crossings[] = {crossings_in(over, NULL, edges, n),
                            crossings_in(over, *order, edges, n)};
     struct weft_elements both = {crossings, 2, weft_handle_object(MPI_INT64_T)};
-    code = weft_coll_allreduce(over, both, crossings, weft_handle_object(MPI_SUM));
+    code = weft_comm_collectives.allreduce(over, both, crossings, weft_handle_object(MPI_SUM));
     if (code != MPI_SUCCESS || crossings[1] >= crossings[0]) {
         free(*order);
         *order = NULL;

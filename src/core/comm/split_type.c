@@ -5,7 +5,6 @@
  * Invariant: all processes make the same number of calls of weft_comm_split, because the number
  * depends on data that all of them have.
  */
-#include "core/coll/coll.h"
 #include "core/comm/comm_make.h"
 #include "core/base/error.h"
 #include "core/comm/hardware.h"
@@ -63,8 +62,9 @@ static int splits(struct weft_comm *over, int instance, bool *result)
     if (!all)
         return weft_error_set(MPI_ERR_NO_MEM, "no memory to split a communicator of %d processes",
                               over->size);
-    int code = weft_coll_allgather(over, weft_elements_of_bytes(&instance, sizeof instance),
-                                   weft_elements_of_bytes(all, sizeof instance));
+    int code =
+        weft_comm_collectives.allgather(over, weft_elements_of_bytes(&instance, sizeof instance),
+                                        weft_elements_of_bytes(all, sizeof instance));
     bool differ = false, complete = true;
     for (int i = 0; i < over->size && code == MPI_SUCCESS; i++) {
         differ = differ || all[i] != all[0];

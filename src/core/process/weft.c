@@ -113,6 +113,7 @@ static void init_tables(void)
                                                  .retake = weft_vcis_retake};
     weft_lane_init();
     weft_channel_ops = weft_comm_channel_ops;
+    weft_comm_collectives = weft_coll_for_comm;
     weft_bsend_owner_of = weft_comm_bsend_owner_of;
     weft_request_init();
     weft_request_ops[WEFT_REQUEST_GENERALIZED] = weft_generalized_request_ops;

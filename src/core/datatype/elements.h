@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: BSD-3-Clause
 /*
  * Buffers of collectives: elements of a type at an address, and blocks of elements, one for each
- * rank of a group.
+ * rank of a group. Communicators use them too.
  *
  * Invariant: the two ends of a transfer have the same number of bytes; their types may differ.
  */

@@ -2,7 +2,7 @@
 /*
  * Copies data between buffers with different types: see elements.h.
  */
-#include "core/coll/elements.h"
+#include "core/datatype/elements.h"
 
 void weft_elements_copy(struct weft_elements from, struct weft_elements to)
 {

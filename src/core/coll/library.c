@@ -1,0 +1,46 @@
+// SPDX-License-Identifier: BSD-3-Clause
+/*
+ * Collectives for the library's own use: see coll.h.
+ */
+#include "core/coll/coll.h"
+
+static struct weft_blocks one(struct weft_elements elements)
+{
+    return (struct weft_blocks){.at = elements.at, .count = elements.count, .type = elements.type};
+}
+
+static int run(struct weft_comm *comm, enum weft_coll_kind kind, struct weft_elements in,
+               struct weft_elements out, int root, const struct weft_op *op)
+{
+    struct weft_coll_args args = {
+        .kind = kind, .comm = comm, .in = one(in), .out = one(out), .op = op, .root = root};
+    return weft_coll_run(&args);
+}
+
+int weft_coll_barrier(struct weft_comm *comm)
+{
+    struct weft_elements nothing = weft_elements_of_bytes(NULL, 0);
+    return run(comm, WEFT_COLL_BARRIER, nothing, nothing, 0, NULL);
+}
+
+int weft_coll_bcast(struct weft_comm *comm, struct weft_elements data, int root)
+{
+    return run(comm, WEFT_COLL_BCAST, data, data, root, NULL);
+}
+
+int weft_coll_allreduce(struct weft_comm *comm, struct weft_elements in, void *out,
+                        const struct weft_op *op)
+{
+    return run(comm, WEFT_COLL_ALLREDUCE, in, (struct weft_elements){out, in.count, in.type}, 0,
+               op);
+}
+
+int weft_coll_allgather(struct weft_comm *comm, struct weft_elements in, struct weft_elements out)
+{
+    return run(comm, WEFT_COLL_ALLGATHER, in, out, 0, NULL);
+}
+
+const struct weft_comm_collectives weft_coll_for_comm = {.bcast = weft_coll_bcast,
+                                                         .allreduce = weft_coll_allreduce,
+                                                         .allgather = weft_coll_allgather,
+                                                         .forget = weft_coll_forget};

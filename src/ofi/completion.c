@@ -30,7 +30,7 @@ enum { CLOCK_TURN = 1024 };
 /* Weft posts no operation whose completion has one of these flags. */
 #define FOREIGN (FI_REMOTE_READ | FI_REMOTE_WRITE | FI_ATOMIC | FI_RMA_EVENT)
 
-/* Whether no operation of Weft completes with these flags, so that the context is not one of
+/* True if no operation of Weft completes with these flags, so that the context is not one of
  * Weft's. ofi_rxm, psm2 and others set FI_TAGGED for each tagged receive, sockets FI_MSG too. */
 static inline bool is_foreign(uint64_t flags)
 {

@@ -111,7 +111,7 @@ void weft_net_control_drop(struct weft_backlog_entry *out)
     free(whole(out));
 }
 
-/* Whether both ranks count the message: see compare.c. */
+/* True if both ranks count the message: see compare.c. */
 static bool is_counted(const struct weft_net_control *control)
 {
     return control->kind != WEFT_NET_COMPARE && control->kind != WEFT_NET_COMPARED;
@@ -336,7 +336,7 @@ static bool is_query(const struct weft_net_control *control)
            control->kind == WEFT_NET_COMPARE || control->kind == WEFT_NET_CONNECTED;
 }
 
-/* Whether the fields that depend on no operation have values that a rank sends: only DATA are
+/* True if the fields that depend on no operation have values that a rank sends: only DATA are
  * followed by data, and count is a number in FIN, a choice of two in some other kinds, else 0. */
 static bool is_well_formed(const struct weft_net_control *control, size_t data)
 {

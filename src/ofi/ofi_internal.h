@@ -75,7 +75,7 @@ struct weft_net_slot {
                                      the struct in the bounce buffer */
 };
 
-/* What an entry of a peer's backlog is part of. */
+/* The kinds of entries of a peer's backlog. */
 enum weft_net_out_kind {
     WEFT_NET_OUT_UNPREPARED, /* a user message that becomes one of the next two as it is first tried
                               */
@@ -177,9 +177,9 @@ struct weft_net_request {
     bool put;           /* transfers of windows: fi_write, not fi_read */
     void *packed;       /* bounce buffer with the packed data of a buffer with holes, or NULL */
     struct fid_mr *mr;  /* registration of the buffer, or NULL */
-    union {
+    union { /* before a receive has a phase, small; from then on, and in sends, header */
         struct weft_net_header header; /* of the RTS that was sent or received */
-        char small[WEFT_NET_SMALL];    /* receives: the first bytes of the message */
+        char small[WEFT_NET_SMALL];    /* the first bytes of the message */
     };
     size_t moved;   /* bytes requested (reads) or pushed */
     size_t arrived; /* bytes received (pushed) */
@@ -250,7 +250,7 @@ struct weft_net_vci {
     uint32_t unattributed; /* messages taken for a communicator that this rank has not opened yet */
 };
 
-/* What all VCIs have alike; not changed after weft_net_agree. */
+/* The state that is common to all VCIs; not changed after weft_net_agree. */
 struct weft_net {
     struct weft_net_vci vcis[WEFT_VCIS_MAX];
     unsigned nvcis; /* endpoints that are open: `deals`, or 1 */
@@ -340,7 +340,7 @@ static inline uint32_t weft_net_number_of(uint64_t cq_data)
     return (uint32_t)(cq_data >> weft_net.sequence_shift) & weft_net.sequence_mask;
 }
 
-/* Whether the sender of a user message has the job's key. */
+/* True if the sender of a user message has the job's key. */
 static inline bool weft_net_is_of_job(uint64_t cq_data)
 {
     return (uint32_t)weft_net_source(cq_data) < (uint32_t)weft.job.size;
@@ -383,7 +383,7 @@ static inline size_t weft_net_senders(void)
     return (size_t)weft.job.size * (weft_net.nvcis == 1 ? weft_net.deals : 1);
 }
 
-/* Whether messages of a deal arrive on a VCI. */
+/* True if messages of a deal arrive on a VCI. */
 static inline bool weft_net_takes_deal(const struct weft_net_vci *net, unsigned deal)
 {
     return deal < weft_net.deals && (weft_net.nvcis == 1 || deal == net->number);
@@ -394,7 +394,7 @@ static inline bool weft_net_takes_deal(const struct weft_net_vci *net, unsigned 
 /* Sends an entry now, or appends it to the peer's backlog. */
 void weft_net_push(struct weft_peer *peer, struct weft_backlog_entry *out);
 
-/* Whether no control waits in the peer's backlog. */
+/* True if no control waits in the peer's backlog. */
 bool weft_net_may_send_control(const struct weft_peer *peer);
 
 /* Removes an entry from the peer's backlog. False if it is not there. */
@@ -406,7 +406,7 @@ WEFT_COLD int weft_net_retry(struct weft_net_vci *net);
 /* Reports a peer at that address as not reached, if that is due. */
 WEFT_COLD void weft_net_report_unreachable(struct weft_peer *peer, const char *address);
 
-/* Whether a synchronous send was sent eagerly and its ACK has not come. */
+/* True if a synchronous send was sent eagerly and its ACK has not come. */
 bool weft_net_awaits_ack(const struct weft_request *request);
 
 /* A send's provider completion. */
@@ -430,7 +430,7 @@ void weft_net_took_from(const struct weft_channel *channel, int source);
 /* First contact: the peer gives this rank so many. */
 void weft_net_credits_meet(struct weft_peer *peer, uint32_t credits);
 
-/* What an eager message costs: at least one credit, as many as it has pieces of 256 bytes. */
+/* The credits that an eager message costs: one for each 256 bytes it begins, but at least one. */
 enum { WEFT_NET_CREDIT_SHIFT = 8 };
 
 static inline uint32_t weft_net_cost(size_t bytes)
@@ -556,7 +556,7 @@ struct weft_net_slot *weft_net_slot_get(struct weft_net_vci *net, enum weft_net_
 void weft_net_slot_put(struct weft_net_vci *net, struct weft_net_slot *slot);
 void weft_net_slots_close(struct weft_net_vci *net);
 
-/* Whether an op starts at that address: of a request, a receive buffer, the claim or a slot of this
+/* True if an op starts at that address: of a request, a receive buffer, the claim or a slot of this
  * VCI. Slow. */
 WEFT_COLD bool weft_net_is_op(const struct weft_net_vci *net, const void *address);
 
@@ -616,7 +616,7 @@ void weft_net_compare(struct weft_net_vci *net, const struct weft_net_control *c
 /* The reply to COMPARE arrived. */
 void weft_net_compared(struct weft_peer *peer, const struct weft_net_control *control);
 
-/* Whether COMPARE is due, if so many messages were sent. */
+/* True if COMPARE is due, if so many messages were sent. */
 bool weft_net_compare_due(struct weft_net_compare *compare, uint32_t sent, double now);
 
 /* COMPARE arrived. Returns the number of messages that are lost; *missing: that are not here. */
@@ -638,14 +638,14 @@ void weft_net_own_sent(struct weft_net_slot *slot, int error, const char *text);
  * the peer is dead. */
 WEFT_COLD void weft_net_control_failed(const struct weft_peer *peer, const char *why);
 
-/* Whether a rank sends over the net lane; peer: its object, or NULL before first contact. */
+/* True if a rank sends over the net lane; peer: its object, or NULL before first contact. */
 bool weft_net_reaches(const struct weft_peer *peer, int world);
 
-/* Whether a message of a channel may come from that rank, as its completion data claim: a rank of
+/* True if a message of a channel may come from that rank, as its completion data claim: a rank of
  * the communicator that sends over the net lane. */
 bool weft_net_is_sender(const struct weft_channel *channel, int source);
 
-/* Whether the payload of an RTS is a header that a rank sends. */
+/* True if the payload of an RTS is a header that a rank sends. */
 bool weft_net_is_header(const struct weft_net_header *header, size_t bytes);
 
 /* Sends a control message to a peer, or appends it to the backlog; sets version and from. */

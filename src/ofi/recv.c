@@ -33,6 +33,7 @@
 static char *landing(struct weft_request *request)
 {
     struct weft_net_request *part = weft_net_part(request);
+    weft_assert(part->phase == WEFT_NET_NO_RENDEZVOUS);
     return part->packed ? part->packed : part->small;
 }
 
@@ -124,8 +125,9 @@ static size_t lay_out_packed(struct weft_request *request, struct iovec *iov, vo
     return iov[0].iov_len < weft_net.spill_limit ? 2 : 1;
 }
 
-/* How many receives the provider may hold when this one is posted. Those of windows stay posted, so
- * they leave room for others: one that the provider does not hold is searched for by PEEK. */
+/* The number of receives that the provider may hold when this one is posted. Those of windows stay
+ * posted, so they may take two thirds: for a receive that the provider does not hold, PEEK looks.
+ */
 static uint64_t post_limit(const struct weft_request *request)
 {
     bool stays = weft_channel_use(request->channel) == WEFT_CONTEXT_PARTITIONED;
@@ -284,7 +286,7 @@ static __attribute__((noinline)) void finish_special(struct weft_request *reques
     weft_net_fetch(request, &header);
 }
 
-/* Whether a sender other than the one that the receive names may have sent its message. */
+/* True if a sender other than the one that the receive names may have sent its message. */
 static bool is_expected(const struct weft_request *request)
 {
     return request->match.source == MPI_ANY_SOURCE &&

@@ -203,7 +203,7 @@ static int take_back(struct weft_shm_link *link)
         next = part->next;
         if (!part->offered || (int32_t)(part->number - first) < 0)
             continue;
-        weft_assert(!part->moved);
+        weft_assert(!part->moved && part->state == WEFT_SHM_PUSHED_AT);
         struct weft_shm_header header = {part->cookie, part->address, part->whole};
         forget_pushed(link, request);
         read_message(link, request, &header, part->whole);

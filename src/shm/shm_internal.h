@@ -72,8 +72,9 @@ struct weft_shm_header {
     uint64_t cookie, address, length;
 };
 
-/* What is in a line. Label and key are what a short standard message is matched by: its kind and
- * mode are 0, as in the receive that waits for it, so that they are compared with the context. */
+/* The content of a line. Label and key are what a short standard message is matched by: its kind
+ * and mode are 0, as in the receive that waits for it, so that they are compared with the context.
+ */
 struct weft_shm_body {
     uint32_t bytes, pad;
     union {
@@ -102,7 +103,7 @@ _Static_assert(WEFT_SHM_INLINE == 0 && WEFT_SEND_STANDARD == 0, "a short message
 
 /* ---- The private side */
 
-/* What an entry of the backlog is part of. */
+/* The kinds of entries of the backlog. */
 enum weft_shm_out_kind { WEFT_SHM_OUT_REQUEST, WEFT_SHM_OUT_CONTROL };
 
 struct weft_shm_control {
@@ -120,16 +121,16 @@ enum weft_shm_state {
     WEFT_SHM_PUSHED_AT /* a receive, being pushed to */
 };
 
-/* What this lane keeps in a request: the first WEFT_LANE_SCRATCH bytes of its lane part. */
+/* The state of this lane in a request: the first WEFT_LANE_SCRATCH bytes of its lane part. */
 struct weft_shm_request {
     uint8_t state; /* enum weft_shm_state */
     bool rendezvous;
     bool offered;    /* pushed by an offer: a transfer of the VCI */
     uint32_t number; /* receives: of the offer */
     union {
-        struct weft_backlog_entry out;
+        struct weft_backlog_entry out; /* WEFT_SHM_QUEUED */
         struct {
-            uint64_t cookie, address; /* receives with an offer: of the RTS */
+            uint64_t cookie, address; /* WEFT_SHM_PUSHED_AT, offered: of the RTS */
         };
     };
     struct weft_request *next; /* among those that are pushed, or pushed at */
@@ -165,7 +166,7 @@ struct weft_shm_link {
     uint64_t controls_out, controls_in; /* lines that were no messages */
 };
 
-/* What a VCI has of this lane; only a thread that holds the VCI touches it. */
+/* The state of this lane in a VCI; only a thread that holds the VCI touches it. */
 struct weft_shm_vci {
     _Alignas(WEFT_RING_LINE) struct weft_shm_link **active; /* links, the ones to poll */
     int nactive, room, look;      /* room: entries of active; look: index of the ring polled last */
@@ -213,7 +214,7 @@ static inline struct weft_shm_body *weft_shm_body(struct weft_ring_line *line)
 /* segment.c */
 struct weft_shm_member *weft_shm_member(int index);
 
-/* Of the messages from one member to another in a deal; the ring follows it. */
+/* The shared offers of messages from one member to another in a deal; the ring follows them. */
 struct weft_shm_share *weft_shm_share(int from, int to, unsigned deal);
 
 /* The member that is a world rank, or -1. */

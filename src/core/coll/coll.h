@@ -92,7 +92,7 @@ int weft_coll_start(const struct weft_coll_args *args, struct weft_request **req
 int weft_coll_init(const struct weft_coll_args *args, struct weft_request **request);
 void weft_coll_restart(struct weft_request *request);
 
-/* Whether any collective of this process has failed. */
+/* True if any collective of this process has failed. */
 bool weft_coll_any_failed(void);
 
 /* A call with invalid arguments: takes its sequence number, and sends the error class and its

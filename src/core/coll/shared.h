@@ -30,7 +30,7 @@ void weft_shared_end(struct weft_schedule *s);
  * 0: never; SIZE_MAX: always. */
 extern const size_t weft_shared_limits[WEFT_COLL_KINDS];
 
-/* Whether any collective of a kind takes an area; the settings decide, too. */
+/* True if any collective of a kind takes an area; the settings decide, too. */
 bool weft_shared_takes(enum weft_coll_kind kind);
 
 /* Makes the area of a communicator if it is due and its ranks share a node. Returns the error of

@@ -69,7 +69,7 @@ extern WEFT_HIDDEN struct weft_comm weft_comm_world, weft_comm_self;
 /* All processes of the job, for the library's own use: it has no handle. */
 extern struct weft_comm weft_comm_job;
 
-/* What communicators call of the collectives, which are above them: core/coll/coll.h describes the
+/* The collectives that communicators call, which are above them: core/coll/coll.h describes the
  * functions, and core/process sets them. */
 struct weft_op;
 struct weft_comm_collectives {

@@ -85,7 +85,7 @@ static int broadcast(const struct sides *sides, void *data, size_t bytes)
                                        sides->leader);
 }
 
-/* How many bytes the other side may send. */
+/* The bytes that the other side may send. */
 struct range {
     size_t least, most;
 };
@@ -135,7 +135,7 @@ static int swap(const struct sides *sides, const void *mine, size_t bytes, struc
     return code;
 }
 
-/* Whether these are ranks of the job, each of them once. */
+/* True if these are ranks of the job, each of them once. */
 static bool are_ranks(const int32_t *ranks, int n)
 {
     bool *seen = calloc((size_t)weft.job.size, sizeof *seen), good = seen;

@@ -27,7 +27,7 @@ struct weft_ints {
     bool wide;
 };
 
-/* What the blocks of a v- or w-form differ in. */
+/* The differences between the blocks of a v- or w-form. */
 struct weft_arrays {
     struct weft_ints counts;
     struct weft_ints displs; /* in extents of the type, or in bytes if there are types; NULL: the

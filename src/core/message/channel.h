@@ -64,7 +64,8 @@ struct weft_channel {
     struct weft_channel *next_held;
 };
 
-/* What matching and lanes call of communicators, which are above them; core/process sets it. */
+/* The calls of matching and lanes to communicators, which are above them; core/process sets them.
+ */
 struct weft_channel_ops {
     struct weft_channel *(*of)(uint32_t context);
     int (*world)(const struct weft_channel *channel, int rank);

@@ -44,7 +44,8 @@ void weft_count_send(const struct weft_request *request)
 
 void weft_count_receive(struct weft_request *request)
 {
-    request->flags |= WEFT_REQUEST_COUNTED;
+    weft_assert(request->op == WEFT_REQUEST_RECV);
+    request->flags |= WEFT_REQUEST_OBSERVED;
 }
 
 void weft_count_received(const struct weft_request *request)

@@ -6,7 +6,7 @@
  * unexpected message, a send in the backlog), or derived when they are read: messages from sequence
  * numbers and ring positions, queues from their lengths. Bytes, receives by sender, polls and time
  * waited are counted with WEFT_COUNTERS=all only, which disables the fast path: each message takes
- * the general path, and each receive has WEFT_REQUEST_COUNTED, which its completion tests.
+ * the general path, and each receive has WEFT_REQUEST_OBSERVED, which its completion tests.
  *
  * Invariants:
  *  - Sums never decrease; weft_count_close stores sums derived from objects that are about to be
@@ -82,7 +82,7 @@ struct weft_count_rank {
 /* By rank in MPI_COMM_WORLD; NULL without WEFT_COUNTERS=all, and while MPI does not run. */
 extern WEFT_HIDDEN struct weft_count_rank *weft_count_ranks;
 
-/* Whether MPI runs with WEFT_COUNTERS=all. */
+/* True if MPI runs with WEFT_COUNTERS=all. */
 static inline bool weft_count_all(void)
 {
     return weft_count_ranks != NULL;

@@ -14,7 +14,7 @@
 
 struct fid_ep;
 
-/* What the fast path reads of an endpoint; each VCI has its own (struct weft_vci). */
+/* The state of an endpoint that the fast path reads; each VCI has its own (struct weft_vci). */
 struct weft_net_fast {
     ssize_t (*inject)(struct fid_ep *ep, const void *data, size_t bytes, uint64_t cq_data,
                       uint64_t address, uint64_t word); /* the provider's fi_tinjectdata */

@@ -132,30 +132,30 @@ void weft_request_put(struct weft_request *request)
     weft_request_push(request);
 }
 
-/* A part ends, and is an event of its whole. */
-static void end_part(struct weft_request *request)
+/* The end of a sub-request is an event of its parent. */
+static void end_sub(struct weft_request *request)
 {
-    struct weft_request *whole = request->whole;
-    weft_assert(request->flags & WEFT_REQUEST_PART && !request->pending);
-    if (weft_request_ops[whole->op].part_ended) {
-        weft_request_ops[whole->op].part_ended(request);
+    struct weft_request *parent = request->parent;
+    weft_assert(request->flags & WEFT_REQUEST_SUB && !request->pending);
+    if (weft_request_ops[parent->op].sub_ended) {
+        weft_request_ops[parent->op].sub_ended(request);
         return;
     }
-    if (request->error && !whole->error)
-        whole->error = request->error;
-    weft_assert(whole->mode == WEFT_RECEIVE_WITH_SEND);
-    whole->mode = 0;
-    free(request->part.copy);
+    if (request->error && !parent->error)
+        parent->error = request->error;
+    weft_assert(parent->with_send);
+    parent->with_send = false;
+    free(request->sub.copy);
     weft_request_put(request);
-    weft_request_event(whole);
+    weft_request_event(parent);
 }
 
 static bool needs_all(const struct weft_request *request)
 {
-    if (request->flags & WEFT_REQUEST_PART)
-        return weft_request_ops[request->whole->op].parts_need_all;
+    if (request->flags & WEFT_REQUEST_SUB)
+        return weft_request_ops[request->parent->op].subs_need_all;
     return weft_request_ops[request->op].needs_all ||
-           (request->op == WEFT_REQUEST_SEND && (request->flags & WEFT_REQUEST_BUFFERED));
+           (request->op == WEFT_REQUEST_SEND && (request->flags & WEFT_REQUEST_OBSERVED));
 }
 
 static int free_held(struct weft_request *request)
@@ -173,16 +173,16 @@ void weft_request_last(struct weft_request *request)
         __atomic_fetch_or(&weft.others, WEFT_OTHERS_DEFERRED, __ATOMIC_RELAXED);
         return;
     }
-    if (receive && (request->flags & WEFT_REQUEST_COUNTED))
+    if (receive && (request->flags & WEFT_REQUEST_OBSERVED))
         weft_count_received(request);
-    if (request->flags & WEFT_REQUEST_PART) {
-        end_part(request);
+    if (request->flags & WEFT_REQUEST_SUB) {
+        end_sub(request);
         return;
     }
     if (receive && !(request->flags & WEFT_REQUEST_ORPHAN))
         return;
-    if (!receive && (request->flags & WEFT_REQUEST_BUFFERED)) {
-        weft_request_ops[WEFT_REQUEST_BSEND].part_ended(request);
+    if (!receive && (request->flags & WEFT_REQUEST_OBSERVED)) {
+        weft_request_ops[WEFT_REQUEST_BSEND].sub_ended(request);
         return;
     }
     free_held(request);
@@ -205,16 +205,17 @@ void weft_request_end_deferred(void)
     }
 }
 
-void weft_request_join(struct weft_request *whole, struct weft_request *send, void *copy)
+void weft_request_join(struct weft_request *parent, struct weft_request *send, void *copy)
 {
-    weft_assert(!(send->flags & WEFT_REQUEST_PART) && send->vci == whole->vci);
-    whole->mode = WEFT_RECEIVE_WITH_SEND;
-    whole->pending++;
-    send->whole = whole;
-    send->part.copy = copy;
-    send->flags |= WEFT_REQUEST_PART;
+    weft_assert(!(send->flags & WEFT_REQUEST_SUB) && send->vci == parent->vci &&
+                !parent->with_send);
+    parent->with_send = true;
+    parent->pending++;
+    send->parent = parent;
+    send->sub.copy = copy;
+    send->flags |= WEFT_REQUEST_SUB;
     if (!send->pending)
-        end_part(send);
+        end_sub(send);
 }
 
 int weft_request_abandon(struct weft_request *request)

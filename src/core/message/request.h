@@ -26,6 +26,8 @@
 #include <stdatomic.h>
 #include <string.h>
 
+struct weft_generalized;
+struct weft_partitioned;
 struct weft_schedule;
 struct weft_vci;
 
@@ -41,9 +43,9 @@ enum weft_request_kind {
     WEFT_REQUEST_COLL,        /* a collective: core/coll/coll.h */
     WEFT_REQUEST_PSEND,       /* partitioned: core/pt2pt/partitioned.h */
     WEFT_REQUEST_PRECV,
-    WEFT_REQUEST_ANNOUNCEMENT, /* the whole of announcements of partitioned sends; not in the pool
+    WEFT_REQUEST_ANNOUNCEMENT, /* the parent of announcements of partitioned sends; not in the pool
                                 */
-    WEFT_REQUEST_RMA, /* an operation on a window; the whole of a window's messages: core/rma/win.h
+    WEFT_REQUEST_RMA, /* an operation on a window; the parent of a window's messages: core/rma/win.h
                        */
     WEFT_REQUEST_KINDS
 };
@@ -55,35 +57,31 @@ enum weft_send_mode {
     WEFT_SEND_BUFFERED /* below the entry points: a standard send from an attached buffer */
 };
 
-/* The mode of a receive, or of nothing from MPI_PROC_NULL, while a send that it waits for too (its
- * part) is under way; else 0. */
-enum { WEFT_RECEIVE_WITH_SEND = 1 };
-
 enum weft_request_flag {
     WEFT_REQUEST_ORPHAN = 1, /* the user freed it while it was active */
     WEFT_REQUEST_IN_NET = 2, /* a receive that the provider matches */
     WEFT_REQUEST_CANCELLED = 4,
     WEFT_REQUEST_PERSISTENT = 8,
     WEFT_REQUEST_INACTIVE = 16,   /* persistent and not started, or completed since */
-    WEFT_REQUEST_PART = 32,       /* its completion is an event of its whole */
-    WEFT_REQUEST_BUFFERED = 64,   /* a send whose end the row of BSEND sees */
-    WEFT_REQUEST_COUNTED = 64,    /* a receive whose end core/message/count.h counts */
+    WEFT_REQUEST_SUB = 32,        /* a sub-request: its completion is an event of its parent */
+    WEFT_REQUEST_OBSERVED = 64,   /* its end is observed: that of a send by the row of BSEND, that
+                                     of a receive by core/message/count.h */
     WEFT_REQUEST_CANCELLING = 128 /* a send: CANCEL was sent, pending counts the reply */
 };
 
-/* A request's room for its lane. The first part is for any lane that works on it; the net lane
- * keeps things in the rest from one operation to the next. */
+/* Bytes of a request for its lane. The first of them are for any lane that works on it; the net
+ * lane keeps things in the rest from one operation to the next. */
 enum { WEFT_LANE_BYTES = 256, WEFT_LANE_SCRATCH = 64 };
 
 struct weft_request {
     struct weft_object object;
     uint8_t op;    /* enum weft_request_kind */
-    uint8_t mode;  /* enum weft_send_mode; receives: WEFT_RECEIVE_WITH_SEND */
+    uint8_t mode;  /* sends: enum weft_send_mode */
     uint8_t flags; /* enum weft_request_flag */
     uint8_t error; /* MPI error class of what happened to it */
     int16_t pending;
-    uint8_t owner; /* enum weft_lane: whose state `lane` holds; WEFT_LANE_UNKNOWN: none */
-    uint8_t unused;
+    uint8_t owner;  /* enum weft_lane: whose state `lane` holds; WEFT_LANE_UNKNOWN: none */
+    bool with_send; /* a send that it waits for too (weft_request_join) is under way */
     /* up to here: struct weft_request_head */
 
     union { /* receives: what came; sends: tag */
@@ -92,29 +90,40 @@ struct weft_request {
         };
         uint64_t key; /* both: weft_match_key */
     };
-    uint32_t sequence; /* sends: of the message among all to its peer; receives from any source:
-                            their order of start; receives that are parts: for their whole's use */
-    uint32_t number;   /* for good: its VCI, slab and place there, see weft_request_numbered */
-    size_t bytes;      /* data received; data to send */
+    union {
+        uint32_t sequence; /* sends: number of the message among all to its peer */
+        uint32_t order;    /* receives from any source: number among those of the VCI */
+        uint32_t index;    /* receives of partitioned operations: weft_partitioned_receive */
+    };
+    uint32_t number; /* for good: its VCI, slab and index there, see weft_request_numbered */
+    size_t bytes;    /* data received; data to send */
 
     struct weft_channel *channel;
     struct weft_peer *peer; /* NULL before a receive from any source matches */
     const struct weft_datatype *type;
-    void *buffer;
+    union {
+        void *buffer;
+        struct weft_generalized *generalized; /* of WEFT_REQUEST_GENERALIZED */
+        struct weft_partitioned *partitioned; /* of WEFT_REQUEST_PSEND and PRECV */
+    };
     size_t capacity;           /* bytes of data the buffer's type map takes */
     struct weft_request *next; /* in the pool's free list, or in a lane's queue */
-    uint64_t posted;           /* receives in the provider: their order among each other; flushes:
-                                  which entries they wait for */
+    union {
+        uint64_t posted;  /* receives in the provider: number among those of the endpoint */
+        uint64_t entries; /* flushes: they wait for the entries with lower numbers */
+    };
     union {
         struct weft_match_receive match;
         struct {        /* of sends, where match has its link */
-            void *copy; /* freed with the part; may be NULL */
-        } part;
+            void *copy; /* freed with the sub-request; may be NULL */
+        } sub;
         struct weft_schedule *schedule; /* of collectives: what it completes with */
     };
-    struct weft_request *whole; /* of a part; of a buffered send the user's request, and vice
-                                   versa */
-    struct weft_vci *vci;       /* whose pool it belongs to, for good */
+    union {
+        struct weft_request *parent;  /* of a sub-request: WEFT_REQUEST_SUB */
+        struct weft_request *partner; /* buffered: of the user's request its send, and vice versa */
+    };
+    struct weft_vci *vci; /* whose pool it belongs to, for good */
 
     _Alignas(16) unsigned char lane[WEFT_LANE_BYTES]; /* belongs to the lane (fi_context2 …) */
 };
@@ -124,12 +133,13 @@ struct weft_request_head {
     struct weft_object object;
     uint8_t op, mode, flags, error;
     int16_t pending;
-    uint8_t owner, unused;
+    uint8_t owner;
+    bool with_send;
 };
 
 _Static_assert(offsetof(struct weft_request, source) == sizeof(struct weft_request_head),
                "the head is the beginning of a request");
-_Static_assert(sizeof((struct weft_request *)0)->part <= offsetof(struct weft_match_receive, order),
+_Static_assert(sizeof((struct weft_request *)0)->sub <= offsetof(struct weft_match_receive, order),
                "match.queued stays false under a send, match.source is its rank");
 
 /* The sequence of a send that the receiver has, so that it cannot be cancelled. */
@@ -152,12 +162,12 @@ enum { WEFT_REQUEST_INTEGERS = 1 << 30 };
 /* The differences between the kinds. */
 struct weft_request_ops {
     const char *name; /* for users; NULL: requests of Weft's own */
-    /* The request, or the request of which it is a part, ends in objects that belong to no VCI, so
+    /* A request of this kind, or a sub-request of one, ends in objects that belong to no VCI, so
      * that its last event needs all VCIs. */
-    bool needs_all, parts_need_all;
-    /* A part of a request of this kind is complete. NULL: it frees its copy, and is an event of its
-     * whole, which takes over its error. */
-    void (*part_ended)(struct weft_request *part);
+    bool needs_all, subs_need_all;
+    /* A sub-request of such a request is complete. NULL: it frees its copy, and is an event of its
+     * parent, which takes over its error. */
+    void (*sub_ended)(struct weft_request *sub);
     /* Frees what a complete or inactive request holds besides itself; may be NULL. Returns an MPI
      * error class. */
     int (*free)(struct weft_request *request);
@@ -217,17 +227,17 @@ void weft_request_each_of(const struct weft_vci *vci,
                           void (*see)(void *arg, struct weft_request *request), void *arg);
 void weft_request_each(void (*see)(void *arg, struct weft_request *request), void *arg);
 
-/* Makes whole wait for a send of its own too, which the user does not see: whole takes over its
- * error. copy is freed when the send is complete; may be NULL. */
-void weft_request_join(struct weft_request *whole, struct weft_request *send, void *copy);
+/* Makes a request wait for a send of its own too, which the user does not see: the parent takes
+ * over its error. copy is freed when the send is complete; may be NULL. */
+void weft_request_join(struct weft_request *parent, struct weft_request *send, void *copy);
 
 /* The user frees a request: it ends now, or as soon as it is complete. Returns MPI_SUCCESS, or
  * what the free function of a generalized request returned. */
 int weft_request_abandon(struct weft_request *request);
 
 /* The last event of a request that the user does not wait for: frees what it holds, and itself;
- * a part becomes an event of its whole. Where that needs all VCIs and the caller holds one, it is
- * deferred: the next thread that takes all VCIs calls the second. */
+ * the end of a sub-request is an event of its parent. Where that needs all VCIs and the caller
+ * holds one, it is deferred: the next thread that takes all VCIs calls the second. */
 WEFT_COLD void weft_request_last(struct weft_request *request);
 WEFT_COLD void weft_request_end_deferred(void);
 
@@ -237,7 +247,7 @@ static inline __attribute__((always_inline)) void weft_request_event(struct weft
     weft_assert(request->pending > 0);
     if (--request->pending == 0 &&
         weft_unlikely(request->flags &
-                      (WEFT_REQUEST_ORPHAN | WEFT_REQUEST_BUFFERED | WEFT_REQUEST_PART)))
+                      (WEFT_REQUEST_ORPHAN | WEFT_REQUEST_OBSERVED | WEFT_REQUEST_SUB)))
         weft_request_last(request);
 }
 

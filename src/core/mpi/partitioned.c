@@ -76,7 +76,7 @@ int weft_arg_psend(MPI_Request handle, struct weft_request **request)
     return MPI_SUCCESS;
 }
 
-/* Whether a partition exists. */
+/* Returns MPI_SUCCESS if a partition exists. */
 static int check_partition(const struct weft_request *request, int partition)
 {
     uint32_t count = weft_partitioned_count(request);

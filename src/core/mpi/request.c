@@ -86,7 +86,7 @@ static int finish_one(struct weft_request_call *call, MPI_Request *handle, MPI_S
     return code;
 }
 
-/* What becomes of the requests that one call completes. */
+/* The results of the requests that one call completes. */
 struct outcome {
     MPI_Status *statuses;   /* NULL: not wanted */
     int count;              /* of requests retired */
@@ -281,9 +281,9 @@ static int find_complete(struct weft_request_call *call, int count, const MPI_Re
             continue;
         if (!is_from_any_source(request))
             return oldest == MPI_UNDEFINED ? i : oldest;
-        if (oldest == MPI_UNDEFINED || (int32_t)(request->sequence - order) < 0) {
+        if (oldest == MPI_UNDEFINED || (int32_t)(request->order - order) < 0) {
             oldest = i;
-            order = request->sequence;
+            order = request->order;
         }
     }
     return oldest;

@@ -78,7 +78,7 @@ int weft_mpi_session_get_pset_info(struct weft_session *session, const char *nam
 
 /* ---- Communicators from groups */
 
-/* What is checked of the group of the calling processes, and of their tag. */
+/* Checks the group of the calling processes, and their tag. */
 int weft_mpi_check_members_call(struct weft_group *group, const char *tag)
 {
     if (!tag || strnlen(tag, MPI_MAX_STRINGTAG_LEN) >= MPI_MAX_STRINGTAG_LEN)

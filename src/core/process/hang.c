@@ -147,7 +147,7 @@ static void add_receive(struct report *report, const struct weft_request *reques
     describe_route(request->channel, waits ? request->match.source : request->source,
                    waits ? request->match.tag : request->tag, route, sizeof route);
     const char *state = weft_lane_describe(request);
-    if (!waits && request->mode == WEFT_RECEIVE_WITH_SEND && request->pending == 1)
+    if (!waits && request->with_send && request->pending == 1)
         state = "received, but the send that belongs to it is not complete";
     add_line(report, "  receive of up to %zu bytes from %s: %s", request->capacity, route, state);
 }
@@ -228,7 +228,7 @@ static void add_active(void *arg, struct weft_request *request)
 {
     struct report *report = arg;
     bool inner =
-        (request->flags & WEFT_REQUEST_PART) && weft_request_ops[request->whole->op].part_ended;
+        (request->flags & WEFT_REQUEST_SUB) && weft_request_ops[request->parent->op].sub_ended;
     if (request->pending > 0 && request != report->on && request->op != WEFT_REQUEST_NONE &&
         request->op != WEFT_REQUEST_COLL && request->op != WEFT_REQUEST_BSEND && !inner &&
         !awaits_refusal(request))
@@ -335,7 +335,7 @@ void weft_hang_check(unsigned polls, const struct weft_request *on)
 {
     static _Thread_local double since, due; /* the start of this thread's wait, the next report */
     if (on && on->op == WEFT_REQUEST_BSEND)
-        on = on->whole; /* a buffered send waits for its inner send */
+        on = on->partner; /* a buffered send waits for its inner send */
     bool signalled = __atomic_load_n(&weft_entry_flags, __ATOMIC_RELAXED) & WEFT_ENTRY_REPORT;
     double now = weft_seconds(), timeout = (double)weft_settings.hang_timeout;
     if (polls == WEFT_WAIT_POLLS) {

@@ -80,7 +80,7 @@ static void see_request(void *arg, struct weft_request *request)
 {
     const char *name = weft_request_ops[request->op].name;
     bool plain = request->op == WEFT_REQUEST_SEND || request->op == WEFT_REQUEST_RECV;
-    if (!name || request->flags & (WEFT_REQUEST_PART | WEFT_REQUEST_ORPHAN) ||
+    if (!name || request->flags & (WEFT_REQUEST_SUB | WEFT_REQUEST_ORPHAN) ||
         (plain && request->channel != &request->channel->comm->p2p))
         return; /* not the program's */
     add(arg, "%s%s %p", request->flags & WEFT_REQUEST_PERSISTENT ? "persistent " : "", name,

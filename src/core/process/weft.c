@@ -37,7 +37,7 @@
 
 static pthread_t main_thread;
 
-/* Who uses MPI. It runs from the first user to the end: see weft_stop. */
+/* The users of MPI. It runs from the first user to the end: see weft_stop. */
 static enum { WORLD_NEVER, WORLD_IS, WORLD_WAS } world;
 static int sessions, threaded; /* open ones; those with a thread level beyond MPI_THREAD_SINGLE */
 
@@ -418,8 +418,8 @@ static void weft_stop(void)
     weft_vcis_close();
 }
 
-/* What is cached on the predefined communicators goes first, while MPI can still be used (MPI 5.0,
- * 11.2.4). */
+/* The attributes of the predefined communicators are deleted first, while MPI can still be used
+ * (MPI 5.0, 11.2.4). */
 static void delete_attributes(void)
 {
     struct weft_comm *const of[] = {&weft_comm_self, &weft_comm_world};

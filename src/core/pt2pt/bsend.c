@@ -56,7 +56,7 @@ static void give(struct weft_bsend_entry *entry)
     } else {
         weft_bsend_buffer_give(entry);
     }
-    while (buffer->flushes && sent_before(buffer, buffer->flushes->posted)) {
+    while (buffer->flushes && sent_before(buffer, buffer->flushes->entries)) {
         struct weft_request *flush = buffer->flushes;
         buffer->flushes = flush->next;
         flush->error = buffer->error;
@@ -98,7 +98,7 @@ WEFT_COLD static int no_room(struct weft_bsend_owner owner, size_t bytes)
                        : "MPI_Buffer_flush");
 }
 
-/* Packs a message and sends it. *send is complete, its entry given back, or flagged BUFFERED. */
+/* Packs a message and sends it. *send is complete, its entry given back, or flagged OBSERVED. */
 static int start(struct weft_channel *channel, const void *data, size_t bytes,
                  const struct weft_datatype *type, int dest, int tag, struct weft_request **send)
 {
@@ -115,9 +115,9 @@ static int start(struct weft_channel *channel, const void *data, size_t bytes,
     int code = weft_p2p_isend(channel, entry->data, bytes, weft_handle_object(MPI_PACKED), dest,
                               tag, WEFT_SEND_BUFFERED, send);
     if (weft_likely(code == MPI_SUCCESS)) {
-        (*send)->whole = NULL;
+        (*send)->partner = NULL;
         if ((*send)->pending) {
-            (*send)->flags |= WEFT_REQUEST_BUFFERED;
+            (*send)->flags |= WEFT_REQUEST_OBSERVED;
             return MPI_SUCCESS;
         }
         (*send)->buffer = NULL;
@@ -143,10 +143,10 @@ int weft_bsend_send(struct weft_channel *channel, const void *data, size_t bytes
 
 static void hold(struct weft_request *held, struct weft_request *send)
 {
-    weft_assert(!held->pending && !(send->flags & WEFT_REQUEST_PART));
-    held->whole = send;
-    send->whole = held;
-    send->flags |= WEFT_REQUEST_BUFFERED;
+    weft_assert(!held->pending && !(send->flags & WEFT_REQUEST_SUB));
+    held->partner = send;
+    send->partner = held;
+    send->flags |= WEFT_REQUEST_OBSERVED;
 }
 
 int weft_bsend_isend(struct weft_channel *channel, const void *data, size_t bytes,
@@ -181,10 +181,10 @@ int weft_bsend_restart(struct weft_request *held)
 
 int weft_bsend_release(struct weft_request *held)
 {
-    struct weft_request *send = held->whole;
-    held->whole = NULL;
+    struct weft_request *send = held->partner;
+    held->partner = NULL;
     if (send) {
-        send->whole = NULL;
+        send->partner = NULL;
         if (!send->pending)
             weft_request_put(send);
     }
@@ -194,7 +194,7 @@ int weft_bsend_release(struct weft_request *held)
 static void end_buffered(struct weft_request *send)
 {
     weft_assert(weft_vcis_hold_all() && !send->pending);
-    struct weft_request *held = send->whole;
+    struct weft_request *held = send->partner;
     if (send->buffer)
         leave_entry(send);
     if (!held) {
@@ -207,12 +207,12 @@ static void end_buffered(struct weft_request *send)
 
 const struct weft_request_ops weft_bsend_request_ops = {.name = "buffered send",
                                                         .needs_all = true,
-                                                        .part_ended = end_buffered,
+                                                        .sub_ended = end_buffered,
                                                         .free = weft_bsend_release};
 
 void weft_bsend_cancel(struct weft_request *held)
 {
-    struct weft_request *send = held->whole;
+    struct weft_request *send = held->partner;
     if (!send || held->pending)
         return;
     held->pending = 1;
@@ -293,9 +293,9 @@ int weft_bsend_iflush(struct weft_bsend_owner owner, struct weft_request **out)
     flush->channel = owner.channel;
     flush->peer = NULL;
     flush->next = NULL;
-    flush->posted = buffer->entries;
+    flush->entries = buffer->entries;
     *out = flush;
-    if (sent_before(buffer, flush->posted)) {
+    if (sent_before(buffer, flush->entries)) {
         flush->error = buffer->error;
         flush->pending = 0;
         return MPI_SUCCESS;
@@ -303,7 +303,7 @@ int weft_bsend_iflush(struct weft_bsend_owner owner, struct weft_request **out)
     struct weft_request **end = &buffer->flushes;
     while (*end)
         end = &(*end)->next;
-    weft_assert(!buffer->flushes || buffer->flushes->posted <= flush->posted);
+    weft_assert(!buffer->flushes || buffer->flushes->entries <= flush->entries);
     *end = flush;
     return MPI_SUCCESS;
 }

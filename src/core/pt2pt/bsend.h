@@ -7,9 +7,10 @@
  *  - An entry belongs to one send, and is freed when that send ends: sent, failed or cancelled.
  *  - To the user a buffered send is complete at once. If the send itself is complete too, its
  *    request is the user's, like that of an eager send. If not, or if the user's request is
- *    persistent, there are two requests, each the other's `whole`: the user's (WEFT_REQUEST_BSEND),
- *    complete except while a cancel is undecided, and the send's (WEFT_REQUEST_BUFFERED), which
- *    returns to the pool when it has ended and the user's request is freed, in any order.
+ *    persistent, there are two requests, each the other's partner: the user's, of kind
+ *    WEFT_REQUEST_BSEND, complete except while a cancel is undecided, and the send's, with the flag
+ *    WEFT_REQUEST_OBSERVED, which returns to the pool when it has ended and the user's request is
+ *    freed, in any order.
  *  - If a message does not fit, nothing changes.
  */
 #ifndef WEFT_BSEND_H
@@ -42,7 +43,7 @@ int weft_bsend_isend(struct weft_channel *channel, const void *buffer, size_t by
                      struct weft_request **out);
 
 /* The same for a persistent request of the user, of kind WEFT_REQUEST_BSEND, whose rank is in
- * match.source and whose whole is NULL. */
+ * match.source and whose partner is NULL. */
 int weft_bsend_restart(struct weft_request *held);
 
 /* Separates a user's request of kind WEFT_REQUEST_BSEND from its send, if it has one. Returns
@@ -67,7 +68,7 @@ int weft_bsend_flush(struct weft_bsend_owner owner);
 /* Starts the same; *out is the request. */
 int weft_bsend_iflush(struct weft_bsend_owner owner, struct weft_request **out);
 
-/* The row of buffered sends. Its part_ended: a request with WEFT_REQUEST_BUFFERED is complete, for
+/* The row of buffered sends. Its sub_ended: a request with WEFT_REQUEST_OBSERVED is complete, for
  * the first time or, after it was cancelled when it was complete, again. */
 extern const struct weft_request_ops weft_bsend_request_ops;
 

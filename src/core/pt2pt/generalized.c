@@ -2,7 +2,8 @@
 /*
  * Generalized requests: see generalized.h.
  *
- * Invariant: request->buffer is the request's struct weft_generalized until weft_generalized_free.
+ * Invariant: request->generalized is the request's struct weft_generalized until
+ * weft_generalized_free.
  */
 #include "core/pt2pt/generalized.h"
 #include "core/base/error.h"
@@ -12,11 +13,11 @@
 
 static struct weft_generalized *functions_of(const struct weft_request *request)
 {
-    weft_assert(request->op == WEFT_REQUEST_GENERALIZED && request->buffer);
-    return request->buffer;
+    weft_assert(request->op == WEFT_REQUEST_GENERALIZED && request->generalized);
+    return request->generalized;
 }
 
-/* What a function of the user returned, and the sentence if it is an error. */
+/* Returns the result of a function of the user; sets the sentence if it is an error. */
 static int returned(int code, const char *which)
 {
     if (code != MPI_SUCCESS)
@@ -36,7 +37,7 @@ struct weft_request *weft_generalized_new(const struct weft_generalized *functio
         return NULL;
     }
     *copy = *functions;
-    request->buffer = copy;
+    request->generalized = copy;
     request->channel = NULL;
     request->peer = NULL;
     return request;
@@ -72,7 +73,7 @@ int weft_generalized_free(struct weft_request *request)
 {
     struct weft_generalized *functions = functions_of(request);
     int code = functions->free ? functions->free(functions->state) : MPI_SUCCESS;
-    request->buffer = NULL;
+    request->generalized = NULL;
     free(functions);
     return returned(code, "free");
 }

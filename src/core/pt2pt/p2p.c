@@ -163,7 +163,7 @@ static int start_receive(struct weft_request *request)
     weft_assert(request->pending == 1 && !match->queued);
     match->context = channel->context;
     if (!request->peer)
-        request->sequence = channel->vci->from_any_source++;
+        request->order = channel->vci->from_any_source++;
     if (weft_unlikely(weft_count_all()))
         weft_count_receive(request);
     bool local = request->peer &&

@@ -25,7 +25,8 @@ struct weft_request weft_announcements = {.op = WEFT_REQUEST_ANNOUNCEMENT};
 
 static struct weft_partitioned *base_of(const struct weft_request *request)
 {
-    return request->buffer;
+    weft_assert(weft_request_is_partitioned(request) && request->partitioned);
+    return request->partitioned;
 }
 
 /* ---- Life */
@@ -52,7 +53,7 @@ bool weft_partitioned_open(struct weft_partitioned *base,
     request->channel = arguments->channel;
     request->peer = NULL;
     request->type = arguments->type; /* so it lives as long as the request */
-    request->buffer = base;
+    request->partitioned = base;
     base->is = *arguments;
     base->request = request;
     base->bytes = arguments->count * arguments->type->size;
@@ -118,7 +119,7 @@ int weft_partitioned_free(struct weft_request *request)
         weft_psend_delete(weft_psend_of(request));
     else
         weft_precv_abandon(weft_precv_of(request));
-    request->buffer = NULL;
+    request->partitioned = NULL;
     return MPI_SUCCESS;
 }
 
@@ -139,67 +140,68 @@ void weft_partitioned_close(void)
 /* ---- Messages */
 
 /* Makes a request that was just started a part; it may be complete. */
-static void adopt(struct weft_request *part, struct weft_request *whole)
+static void adopt(struct weft_request *part, struct weft_request *parent)
 {
-    part->whole = whole;
-    part->flags |= WEFT_REQUEST_PART;
+    part->parent = parent;
+    part->flags |= WEFT_REQUEST_SUB;
     if (!part->pending)
         weft_partitioned_part(part);
 }
 
 int weft_partitioned_send(int rank, struct weft_channel *channel, int tag, const void *data,
                           size_t bytes, const struct weft_datatype *type,
-                          struct weft_request *whole, void *copy)
+                          struct weft_request *parent, void *copy)
 {
     struct weft_request *part;
     int code = weft_p2p_isend(channel, data, bytes, type, rank, tag, WEFT_SEND_STANDARD, &part);
     if (code != MPI_SUCCESS)
         return code;
-    part->part.copy = copy;
-    adopt(part, whole);
+    part->sub.copy = copy;
+    adopt(part, parent);
     return MPI_SUCCESS;
 }
 
 int weft_partitioned_receive(int rank, struct weft_channel *channel, int tag, void *data,
                              size_t bytes, const struct weft_datatype *type,
-                             struct weft_request *whole, uint32_t index)
+                             struct weft_request *parent, uint32_t index)
 {
     struct weft_request *part;
     int code = weft_p2p_irecv(channel, data, bytes, type, rank, tag, &part);
     if (code != MPI_SUCCESS)
         return code;
-    part->sequence = index;
-    adopt(part, whole);
+    weft_assert(rank >= 0);
+    part->index = index;
+    adopt(part, parent);
     return MPI_SUCCESS;
 }
 
 void weft_partitioned_part(struct weft_request *part)
 {
-    weft_assert(weft_vcis_hold_all() && !part->pending && part->flags & WEFT_REQUEST_PART);
-    struct weft_request *whole = part->whole;
-    if (whole == &weft_announcements && part->op == WEFT_REQUEST_SEND) {
-        free(part->part.copy);
+    weft_assert(weft_vcis_hold_all() && !part->pending && part->flags & WEFT_REQUEST_SUB);
+    struct weft_request *parent = part->parent;
+    if (parent == &weft_announcements && part->op == WEFT_REQUEST_SEND) {
+        free(part->sub.copy);
         weft_request_put(part);
-    } else if (whole == &weft_announcements)
+    } else if (parent == &weft_announcements)
         weft_precv_matched(part);
-    else if (whole->op == WEFT_REQUEST_PSEND)
-        weft_psend_part(weft_psend_of(whole), part);
+    else if (parent->op == WEFT_REQUEST_PSEND)
+        weft_psend_part(weft_psend_of(parent), part);
     else
-        weft_precv_part(weft_precv_of(whole), part);
+        weft_precv_part(weft_precv_of(parent), part);
 }
 
 void weft_partitioned_init(void)
 {
     struct weft_request_ops row = {.name = "partitioned send",
                                    .needs_all = true,
-                                   .parts_need_all = true,
-                                   .part_ended = weft_partitioned_part,
+                                   .subs_need_all = true,
+                                   .sub_ended = weft_partitioned_part,
                                    .free = weft_partitioned_free};
     weft_request_ops[WEFT_REQUEST_PSEND] = row;
     row.name = "partitioned receive";
     weft_request_ops[WEFT_REQUEST_PRECV] = row;
     weft_request_ops[WEFT_REQUEST_ANNOUNCEMENT] = (struct weft_request_ops){
-        .needs_all = true, .parts_need_all = true, .part_ended = weft_partitioned_part};
+        .needs_all = true, .subs_need_all = true, .sub_ended = weft_partitioned_part};
 }
 
 /* ---- Progress */

@@ -56,7 +56,7 @@ enum {
     WEFT_PARTITIONED_PIECES = 64 /* messages with data that a receive has under way at most */
 };
 
-/* What an _init call was given, checked. */
+/* The arguments of an _init call, checked. */
 struct weft_partition_arguments {
     struct weft_channel *channel, *announcing; /* of the communicator; the channels above */
     void *buffer;
@@ -76,7 +76,7 @@ static inline bool weft_request_is_partitioned(const struct weft_request *reques
     return request->op == WEFT_REQUEST_PSEND || request->op == WEFT_REQUEST_PRECV;
 }
 
-/* How many partitions a request of either kind has. */
+/* The number of partitions of a request of either kind. */
 uint32_t weft_partitioned_count(const struct weft_request *request);
 
 /* Starts an inactive request of either kind. */
@@ -86,7 +86,7 @@ void weft_partitioned_start(struct weft_request *request);
  * this round. */
 bool weft_psend_mark(struct weft_request *request, uint32_t partition);
 
-/* Whether a partition of an active send is marked. */
+/* True if a partition of an active send is marked. */
 bool weft_psend_has(const struct weft_request *request, uint32_t partition);
 
 /* Takes the mark of a partition back that was not flushed. */
@@ -95,7 +95,7 @@ void weft_psend_unmark(struct weft_request *request, uint32_t partition);
 /* Sends a range of partitions, all marked. */
 void weft_psend_flush(struct weft_request *request, uint32_t first, uint32_t count);
 
-/* Whether everything that belongs to a partition of an active receive is here. */
+/* True if everything that belongs to a partition of an active receive is here. */
 bool weft_precv_has(const struct weft_request *request, uint32_t partition);
 
 /* Writes the rows of weft_request_ops. */
@@ -105,7 +105,7 @@ void weft_partitioned_init(void);
  */
 int weft_partitioned_free(struct weft_request *request);
 
-/* A message of a partitioned operation is complete (WEFT_REQUEST_PART). */
+/* A message of a partitioned operation is complete (WEFT_REQUEST_SUB). */
 void weft_partitioned_part(struct weft_request *part);
 
 /* Does what completions left to do; called by weft_progress while weft.partitioned is not NULL.

@@ -6,7 +6,7 @@
  * Invariants:
  *  - The buffer of a user's partitioned request is its struct weft_psend or weft_precv, which
  *    begins with a struct weft_partitioned.
- *  - A message of an operation is a request of the pool with WEFT_REQUEST_PART, whose whole is the
+ *  - A message of an operation is a request of the pool with WEFT_REQUEST_SUB, whose parent is the
  *    user's request; that of an announcement has weft_announcements.
  */
 #ifndef WEFT_PARTITIONED_STATE_H
@@ -14,7 +14,7 @@
 
 #include "core/pt2pt/partitioned.h"
 
-/* What a send announces. */
+/* The announcement of a send. */
 struct weft_announcement {
     uint64_t bytes; /* of one partition */
     uint32_t partitions, id;
@@ -25,7 +25,7 @@ struct weft_partition_range {
     uint32_t first, count;
 };
 
-/* What both sides have. */
+/* The state that both sides have. */
 struct weft_partitioned {
     struct weft_partition_arguments is;
     struct weft_request
@@ -93,18 +93,18 @@ void weft_partitioned_queue(struct weft_partitioned *base);
 /* True when a send of this process has that id. */
 bool weft_partitioned_has_id(uint32_t id);
 
-/* Starts a message of the operation to, or from, its other side; its whole is that user's request
+/* Starts a message of the operation to, or from, its other side; its parent is that user's request
  * or weft_announcements. What is complete at once is handed to weft_partitioned_part. Return an MPI
- * error class; its sentence is recorded. copy is what a send's part.copy is to be, index a
- * receive's sequence. */
+ * error class; its sentence is recorded. copy is what a send's sub.copy is to be, index a
+ * receive's index. */
 int weft_partitioned_send(int rank, struct weft_channel *channel, int tag, const void *data,
                           size_t bytes, const struct weft_datatype *type,
-                          struct weft_request *whole, void *copy);
+                          struct weft_request *parent, void *copy);
 int weft_partitioned_receive(int rank, struct weft_channel *channel, int tag, void *data,
                              size_t bytes, const struct weft_datatype *type,
-                             struct weft_request *whole, uint32_t index);
+                             struct weft_request *parent, uint32_t index);
 
-/* The whole of announcements, sent or received: the user may free its request before. */
+/* The parent of announcements, sent or received: the user may free its request before. */
 extern struct weft_request weft_announcements;
 
 /* ---- partitioned_send.c */
@@ -133,12 +133,14 @@ void weft_precv_delete(struct weft_precv *recv);
 
 static inline struct weft_psend *weft_psend_of(const struct weft_request *request)
 {
-    return request->buffer;
+    weft_assert(request->op == WEFT_REQUEST_PSEND);
+    return (struct weft_psend *)request->partitioned;
 }
 
 static inline struct weft_precv *weft_precv_of(const struct weft_request *request)
 {
-    return request->buffer;
+    weft_assert(request->op == WEFT_REQUEST_PRECV);
+    return (struct weft_precv *)request->partitioned;
 }
 
 static inline bool weft_partitioned_active(const struct weft_partitioned *base)

@@ -201,9 +201,8 @@ static void receive_data(struct weft_precv *recv, struct weft_partition_range ra
 
 static void piece_arrived(struct weft_precv *recv, struct weft_request *part)
 {
-    struct weft_piece *piece = &recv->pieces[part->sequence];
-    weft_assert(part->sequence < WEFT_PARTITIONED_PIECES &&
-                !(recv->free_pieces >> part->sequence & 1));
+    struct weft_piece *piece = &recv->pieces[part->index];
+    weft_assert(part->index < WEFT_PARTITIONED_PIECES && !(recv->free_pieces >> part->index & 1));
     if (part->error && !recv->base.error)
         recv->base.error = part->error;
     if (piece->staging)
@@ -211,13 +210,13 @@ static void piece_arrived(struct weft_precv *recv, struct weft_request *part)
                              room_of(recv, piece->range).offset, piece->staging, part->bytes);
     free(piece->staging);
     cover(recv, piece->range);
-    recv->free_pieces |= UINT64_C(1) << part->sequence;
+    recv->free_pieces |= UINT64_C(1) << part->index;
     weft_request_put(part);
 }
 
 void weft_precv_part(struct weft_precv *recv, struct weft_request *part)
 {
-    if (part->sequence == NOTICE) {
+    if (part->index == NOTICE) {
         weft_assert(recv->posted && !recv->notice);
         recv->posted = false;
         recv->notice = part;
@@ -227,7 +226,7 @@ void weft_precv_part(struct weft_precv *recv, struct weft_request *part)
     weft_partitioned_queue(&recv->base);
 }
 
-/* Whether a notice of that length names partitions that the sender has and has not announced, and
+/* True if a notice of that length names partitions that the sender has and has not announced, and
  * brings their data if they fit into it. */
 static bool is_notice(const struct weft_precv *recv, struct weft_partition_range range,
                       size_t length)

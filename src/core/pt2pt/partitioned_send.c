@@ -112,7 +112,7 @@ void weft_psend_delete(struct weft_psend *send)
 
 /* ---- Sending */
 
-/* What cannot be sent counts as sent, and is the error of the round. */
+/* A range that cannot be sent counts as sent, and its error is that of the round. */
 static void send_bytes(struct weft_psend *send, const void *data, size_t bytes,
                        const struct weft_datatype *type, char *slot)
 {
@@ -130,7 +130,7 @@ static void send_bytes(struct weft_psend *send, const void *data, size_t bytes,
 
 void weft_psend_part(struct weft_psend *send, struct weft_request *part)
 {
-    char *slot = part->part.copy;
+    char *slot = part->sub.copy;
     weft_assert(send->under_way > 0);
     weft_assert(!slot ||
                 !(send->free_slots >> (size_t)(slot - send->slots) / send->slot_bytes & 1));
@@ -163,7 +163,7 @@ static void send_range(struct weft_psend *send, struct weft_partition_range rang
         send_bytes(send, from, bytes, is->type, NULL);
 }
 
-/* How many of some partitions in a row go together. */
+/* The number of adjacent partitions, of so many, that are sent together. */
 static uint32_t portion(const struct weft_psend *send, uint32_t count)
 {
     size_t bytes = send->base.bytes;

@@ -70,18 +70,18 @@ int weft_rma_packet_send(struct weft_win *win, int rank, struct weft_rma_packet 
         free(packet);
         return code;
     }
-    request->part.copy = packet;
-    request->whole = &win->whole;
-    request->flags |= WEFT_REQUEST_PART;
+    request->sub.copy = packet;
+    request->parent = &win->parent;
+    request->flags |= WEFT_REQUEST_SUB;
     win->sends_pending++;
     return MPI_SUCCESS;
 }
 
 /* A message of a window is complete. */
-static void part_ended(struct weft_request *part)
+static void sub_ended(struct weft_request *part)
 {
     struct weft_win *win =
-        (struct weft_win *)((char *)part->whole - offsetof(struct weft_win, whole));
+        (struct weft_win *)((char *)part->parent - offsetof(struct weft_win, parent));
     if (part->op == WEFT_REQUEST_RECV) {
         part->vci->windows.arrived = true; /* in a slot */
         return;
@@ -89,15 +89,15 @@ static void part_ended(struct weft_request *part)
     weft_assert(win->sends_pending > 0);
     win->sends_pending--;
     if (part->op == WEFT_REQUEST_RMA)
-        weft_rma_moved(win, part->part.copy, part->error);
+        weft_rma_moved(win, part->sub.copy, part->error);
     else
-        free(part->part.copy);
+        free(part->sub.copy);
     weft_request_put(part);
 }
 
 const struct weft_request_ops weft_rma_request_ops = {.name = "operation on a window",
                                                       .needs_all = true,
-                                                      .part_ended = part_ended,
+                                                      .sub_ended = sub_ended,
                                                       .end_deferred = weft_rma_free_spent};
 
 int weft_rma_notify(struct weft_win *win, int rank, enum weft_rma_packet_kind kind, int op)
@@ -122,8 +122,8 @@ static int post(struct weft_win *win, struct weft_rma_slot *slot)
         slot->request = NULL;
         return code;
     }
-    slot->request->whole = &win->whole;
-    slot->request->flags |= WEFT_REQUEST_PART;
+    slot->request->parent = &win->parent;
+    slot->request->flags |= WEFT_REQUEST_SUB;
     if (!slot->request->pending)
         win->comm->vci->windows.arrived = true;
     return MPI_SUCCESS;
@@ -159,7 +159,7 @@ static int open_slots(struct weft_win *win)
 int weft_rma_open(struct weft_win *win)
 {
     weft_assert(weft_vcis_hold_all() && !win->slots && !win->ops);
-    win->whole.op = WEFT_REQUEST_RMA;
+    win->parent.op = WEFT_REQUEST_RMA;
     win->next = win->comm->vci->windows.first;
     win->comm->vci->windows.first = win;
     weft.others |= WEFT_OTHERS_WINDOWS;

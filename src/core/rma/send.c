@@ -216,9 +216,9 @@ static int transfer_one(struct weft_win *win, struct weft_rma_op *op)
     struct weft_request *part = peer ? weft_request_get(win->comm->vci, WEFT_REQUEST_RMA, 1) : NULL;
     if (!part)
         return peer ? MPI_ERR_NO_MEM : MPI_ERR_OTHER;
-    part->flags = WEFT_REQUEST_PART;
-    part->whole = &win->whole;
-    part->part.copy = op;
+    part->flags = WEFT_REQUEST_SUB;
+    part->parent = &win->parent;
+    part->sub.copy = op;
     part->channel = &win->comm->part;
     part->peer = peer;
     part->buffer =

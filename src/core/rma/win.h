@@ -143,7 +143,7 @@ struct weft_win {
     /* Messages: message.c */
     struct weft_rma_slot *slots; /* posted receives, in the order of their posting */
     int head;
-    struct weft_request whole;          /* of its messages, which are WEFT_REQUEST_PARTs */
+    struct weft_request parent;         /* of its messages, which are WEFT_REQUEST_SUBs */
     size_t packet;                      /* bytes of the largest packet */
     struct weft_rma_op *ops, **ops_end; /* operations that are not complete, in order */
     struct weft_rma_op *unsent;         /* the first of them that has more to send; or NULL */

@@ -96,7 +96,7 @@ size_t weft_rxm_queue(void);
 /* Bytes of memory that ofi_rxm must be able to lock on an adapter; 0 for other providers. */
 size_t weft_rxm_locked(const struct weft_provider_row *row);
 
-/* Whether the provider can allocate more buffers. Without them ofi_rxm and tcp return -FI_EAGAIN
+/* True if the provider can allocate more buffers. Without them ofi_rxm and tcp return -FI_EAGAIN
  * for ever. */
 bool weft_provider_has_memory(const struct weft_provider_row *row);
 
@@ -124,7 +124,7 @@ int weft_provider_open(const struct weft_settings *settings, const struct weft_j
  * that runs. */
 void weft_provider_versions(uint32_t *built, uint32_t *running);
 
-/* Whether the provider completes a write when it is in the target's memory, if that is requested
+/* True if the provider completes a write when it is in the target's memory, if that is requested
  * (FI_DELIVERY_COMPLETE). */
 bool weft_provider_delivers(const struct weft_provider_choice *choice);
 

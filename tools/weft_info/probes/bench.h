@@ -29,7 +29,8 @@
 enum { WEFT_BENCH_RECEIVER, WEFT_BENCH_SENDER, WEFT_BENCH_OTHER, WEFT_BENCH_SIDES };
 enum { WEFT_BENCH_ANY = -1 };
 
-/* What the sides of one probe share with each other and with the process that started them. */
+/* The memory that the sides of one probe share with each other and with the process that started
+ * them. */
 struct weft_bench_shared {
     struct weft_check_outcome outcome;
     uint32_t ended;   /* 1: the probe is decided; a side may still write the outcome */

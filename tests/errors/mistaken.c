@@ -5,6 +5,7 @@
  * rank 1 sends in its name. The receive of rank 0 from rank 1 has to end with an error that names
  * rank 2, and the next message of rank 1 has to come. tests/errors/run looks at the output.
  */
+#include "core/comm/comm.h"
 #include "core/message/count.h"
 #include "core/progress/progress.h"
 #include "ofi/ofi_internal.h"
@@ -35,7 +36,7 @@ static void send_in_the_name_of(int other)
 {
     static const int wrong = 666, right = 4711;
     const struct weft_channel *channel = &weft_comm_world.p2p;
-    struct weft_peer *peer = weft_peer_get(channel->comm->deal, 0);
+    struct weft_peer *peer = weft_peer_get(channel->deal, 0);
     MPI_Recv(NULL, 0, MPI_BYTE, 0, TAG, MPI_COMM_WORLD, MPI_STATUS_IGNORE);
     while (weft_net_send_own(peer, &wrong, sizeof wrong,
                              (uint64_t)weft_net_mark(other) << weft_net.rank_shift,

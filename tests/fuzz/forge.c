@@ -275,7 +275,7 @@ static void deceive_a_receive(void)
         CHECK(code == MPI_SUCCESS && got == value, "received %d, code %d", got, code);
     } else if (check.rank == hostile.rank) {
         const struct weft_channel *channel = &weft_comm_resolve(comm)->p2p;
-        struct weft_peer *peer = weft_peer_get(channel->comm->deal, 0);
+        struct weft_peer *peer = weft_peer_get(channel->deal, 0);
         static const int forged = 666;
         MPI_Recv(NULL, 0, MPI_BYTE, 0, TOCK, comm, MPI_STATUS_IGNORE);
         send_raw(0, false, &forged, sizeof forged,
@@ -311,7 +311,7 @@ static void deceive_as_stranger(void)
     MPI_Comm_dup(MPI_COMM_WORLD, &comm);
     MPI_Comm_set_errhandler(comm, MPI_ERRORS_RETURN);
     const struct weft_channel *channel = &weft_comm_resolve(comm)->p2p;
-    unsigned deal = channel->comm->deal;
+    unsigned deal = channel->deal;
     MPI_Barrier(comm);
     if (check.rank == 0) {
         MPI_Request request;

@@ -10,8 +10,9 @@
 
 #include "../mpi/check.h"
 
-#include "core/message/count.h"
 #include "core/base/clock.h"
+#include "core/comm/comm.h"
+#include "core/message/count.h"
 #include "core/progress/progress.h"
 #include "ofi/ofi_internal.h"
 
